@@ -1,0 +1,55 @@
+/**
+ * Durations as people write them ('30s', '2m', '1h30m') and as the plan keeps them (milliseconds).
+ *
+ * Owns: the spelling and its limits. Does not own: any instant, any clock.
+ */
+
+import { refuse } from './errors.ts';
+
+/** For example '500ms', '30s', '2m', '1h', '7d', '1h30m'. */
+export type Duration = string;
+
+const UNIT_MS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/** A year: nothing here may wait longer, so that no arithmetic on instants can overflow or lose precision. */
+export const MAX_DURATION_MS: number = 366 * 86_400_000;
+
+/**
+ * @returns milliseconds, > 0
+ * @throws SteadfastError `bad-duration` naming the text, what it is for, and the accepted form
+ */
+export function parseDuration(text: Duration, what: string): number {
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)];
+  const consumed = parts.map((part) => part[0]).join('');
+  const totalMs = parts.reduce(
+    (sum, part) => sum + Number(part[1]) * (UNIT_MS[part[2] ?? ''] ?? Number.NaN),
+    0,
+  );
+  if (parts.length === 0 || consumed !== text || !(totalMs > 0) || totalMs > MAX_DURATION_MS) {
+    throw refuse(
+      'bad-duration',
+      `${what} is ${JSON.stringify(text)}; allowed is a duration such as '500ms', '30s', '2m', '1h30m', at most 366d`,
+    );
+  }
+  return Math.round(totalMs);
+}
+
+/** The shortest exact spelling: 90000 → '1m30s'. */
+export function formatDuration(ms: number): string {
+  if (ms <= 0) return '0s';
+  let rest = Math.round(ms);
+  let text = '';
+  for (const unit of ['d', 'h', 'm', 's', 'ms'] as const) {
+    const size = UNIT_MS[unit] ?? 1;
+    const count = Math.floor(rest / size);
+    if (count > 0) text += `${count}${unit}`;
+    rest -= count * size;
+  }
+  return text;
+}

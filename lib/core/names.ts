@@ -1,0 +1,24 @@
+/**
+ * Names of workflows, steps and agents, and of everything that becomes part of a key.
+ *
+ * Owns: what a legal name is. No key of the store is built from anything else (`#` separates key parts and is in no
+ * legal name).
+ */
+
+import { refuse } from './errors.ts';
+
+const NAME = /^[a-z][a-z0-9-]{0,47}$/;
+const EXECUTION_ID = /^[a-z0-9-]{1,64}$/;
+
+/** @throws SteadfastError `bad-name` saying what was given and what is allowed */
+export function checkName(name: string, what: string): void {
+  if (!NAME.test(name)) {
+    throw refuse(
+      'bad-name',
+      `${what} name ${JSON.stringify(String(name).slice(0, 60))} is not allowed: a lower-case letter, then up to 47 lower-case letters, digits or dashes`,
+    );
+  }
+}
+
+export const isName = (text: string): boolean => NAME.test(text);
+export const isExecutionId = (text: string): boolean => EXECUTION_ID.test(text);

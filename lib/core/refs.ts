@@ -1,0 +1,206 @@
+/**
+ * The reference language: how a plan says "the total of the input" or "the charge's id", and when a step applies.
+ *
+ * Owns: the typed references authors write, their JSON form, and the evaluation of that form. Does not own: which
+ * references a step may make (`plan.ts`).
+ *
+ * R1 total: every expression has a value (`undefined` where a path leads nowhere) and none can throw.
+ * R2 bounded: one visit per node, no calls, no loops, no recursion of its own making.
+ * R3 own properties only, so no path reaches a prototype.
+ */
+
+import { type Json, type JsonObject, isJsonObject } from './json.ts';
+
+/** An expression's JSON form; plain JSON stands for itself. An object literal with a `$` key is quoted by `$literal`. */
+export type Expr = Json;
+
+const SOURCE: unique symbol = Symbol('source');
+const EXPRESSION: unique symbol = Symbol('expression');
+
+/** A typed reference to a value that exists only when the execution runs. */
+export type Ref<T> = { readonly [EXPRESSION]: T } & RefFields<T>;
+type RefFields<T> = T extends readonly (infer Item)[]
+  ? { readonly [index: number]: Ref<Item> }
+  : T extends object
+    ? { readonly [Key in keyof T]-?: Ref<Exclude<T[Key], undefined>> }
+    : unknown;
+
+/** What an author may write where a `T` is wanted: the value, a reference to it, or a structure of both. */
+export type Input<T> =
+  | Ref<T>
+  | (T extends string | number | boolean | null | undefined
+      ? T
+      : T extends readonly (infer Item)[]
+        ? readonly Input<Item>[]
+        : { readonly [Key in keyof T]: Input<T[Key]> });
+
+/** A condition on references; made by `eq`, `exists`, `and`, … */
+export interface Condition {
+  readonly [EXPRESSION]: boolean;
+}
+
+/** Where a reference points: the execution's input, or a step's output. */
+export type RefSource = 'input' | `step:${string}`;
+
+/** A reference whose fields are references in turn; every path is allowed, `undefined` is its worst value. */
+export function ref<T>(source: RefSource, path: readonly string[] = []): Ref<T> {
+  const expression: JsonObject = { $ref: source, path };
+  return new Proxy(
+    {},
+    {
+      get: (_, key) => {
+        if (key === SOURCE) return expression;
+        return typeof key === 'symbol' ? undefined : ref(source, [...path, key]);
+      },
+      has: (_, key) => key === SOURCE,
+    },
+  ) as Ref<T>;
+}
+
+const condition = (expression: JsonObject): Condition => ({ [SOURCE]: expression }) as unknown as Condition;
+
+type Scalar = string | number | boolean | null;
+type Sortable = string | number;
+export const eq = <T extends Scalar>(left: Ref<T>, right: T | Ref<T>): Condition =>
+  condition({ $eq: [toExpr(left), toExpr(right)] });
+export const ne = <T extends Scalar>(left: Ref<T>, right: T | Ref<T>): Condition =>
+  condition({ $ne: [toExpr(left), toExpr(right)] });
+export const lt = <T extends Sortable>(left: Ref<T>, right: T | Ref<T>): Condition =>
+  condition({ $lt: [toExpr(left), toExpr(right)] });
+export const gt = <T extends Sortable>(left: Ref<T>, right: T | Ref<T>): Condition =>
+  condition({ $gt: [toExpr(left), toExpr(right)] });
+export const exists = (value: Ref<unknown>): Condition => condition({ $exists: toExpr(value) });
+export const isIn = <T extends Scalar>(value: Ref<T>, list: readonly T[]): Condition =>
+  condition({ $in: [toExpr(value), toExpr(list)] });
+export const and = (...all: readonly Condition[]): Condition => condition({ $and: all.map(toExpr) });
+export const or = (...any: readonly Condition[]): Condition => condition({ $or: any.map(toExpr) });
+export const not = (inner: Condition): Condition => condition({ $not: toExpr(inner) });
+/** Joins texts and references to texts or numbers into one text. */
+export const concat = (...parts: readonly Input<string | number>[]): Ref<string> =>
+  condition({ $concat: parts.map(toExpr) }) as unknown as Ref<string>;
+
+/** From what an author wrote to its JSON form. Foreign values (functions, class instances) become `undefined` keys. */
+export function toExpr(value: unknown): Expr {
+  if (typeof value !== 'object' || value === null) return value as Expr;
+  if (SOURCE in value) return (value as Record<typeof SOURCE, Expr>)[SOURCE];
+  if (Array.isArray(value)) return value.map(toExpr);
+  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
+  const object = Object.fromEntries(entries.map(([key, item]) => [key, toExpr(item)]));
+  return entries.some(([key]) => key.startsWith('$')) ? { $literal: value as Json } : object;
+}
+
+/** What a reference may read: the execution's input and the outputs of steps that are done. */
+export interface Scope {
+  readonly input: Json;
+  readonly output: (step: string) => Json | undefined;
+}
+
+/** The value of an expression; object keys whose value is `undefined` are left out, array items become null. */
+export function evaluate(expr: Expr, scope: Scope): Json | undefined {
+  if (Array.isArray(expr)) return expr.map((item) => evaluate(item as Expr, scope) ?? null);
+  if (!isJsonObject(expr)) return expr;
+  const operator = Object.keys(expr).find((key) => key.startsWith('$'));
+  if (operator !== undefined) return evaluateOperator(operator, expr, scope);
+  const result: Record<string, Json> = {};
+  for (const [key, item] of Object.entries(expr)) {
+    const value = evaluate(item, scope);
+    if (value !== undefined) result[key] = value;
+  }
+  return result;
+}
+
+function evaluateOperator(operator: string, expr: JsonObject, scope: Scope): Json | undefined {
+  const argument = expr[operator] as Expr;
+  switch (operator) {
+    case '$ref':
+      return follow(sourceValue(argument as RefSource, scope), (expr['path'] ?? []) as readonly string[]);
+    case '$literal':
+      return argument;
+    case '$concat':
+      return listOf(argument, scope).map(textOf).join('');
+    case '$exists':
+      return evaluate(argument, scope) !== undefined;
+    case '$and':
+      return listOf(argument, scope).every((item) => item === true);
+    case '$or':
+      return listOf(argument, scope).some((item) => item === true);
+    case '$not':
+      return evaluate(argument, scope) !== true;
+    default:
+      return compare(operator, listOf(argument, scope));
+  }
+}
+
+function compare(operator: string, [left, right]: readonly (Json | undefined)[]): boolean {
+  switch (operator) {
+    case '$eq':
+      return same(left, right);
+    case '$ne':
+      return !same(left, right);
+    case '$in':
+      return Array.isArray(right) && right.some((item) => same(left, item as Json));
+    case '$lt':
+      return ordered(left, right) && left < (right as typeof left);
+    case '$gt':
+      return ordered(left, right) && left > (right as typeof left);
+    default:
+      return false;
+  }
+}
+
+const listOf = (argument: Expr, scope: Scope): (Json | undefined)[] =>
+  Array.isArray(argument) ? argument.map((item) => evaluate(item as Expr, scope)) : [];
+
+const textOf = (value: Json | undefined): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+
+/** Text with text and number with number; anything else has no order. */
+function ordered(left: Json | undefined, right: Json | undefined): left is string | number {
+  return (typeof left === 'number' || typeof left === 'string') && typeof left === typeof right;
+}
+
+function same(left: Json | undefined, right: Json | undefined): boolean {
+  if (left === right) return true;
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
+  if (left === undefined || right === undefined || Array.isArray(left) !== Array.isArray(right)) return false;
+  const keys = Object.keys(left);
+  if (keys.length !== Object.keys(right).length) return false;
+  return keys.every(
+    (key) => Object.hasOwn(right, key) && same((left as JsonObject)[key], (right as JsonObject)[key]),
+  );
+}
+
+function sourceValue(source: RefSource, scope: Scope): Json | undefined {
+  return source === 'input' ? scope.input : scope.output(source.slice('step:'.length));
+}
+
+function follow(root: Json | undefined, path: readonly string[]): Json | undefined {
+  let value = root;
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+    value = (value as JsonObject)[key];
+  }
+  return value;
+}
+
+/** The steps whose output an expression reads, each once, in order of appearance. */
+export function stepsIn(expr: Expr): string[] {
+  const found = new Set<string>();
+  const queue: Expr[] = [expr];
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    if (Array.isArray(next)) queue.push(...(next as Expr[]));
+    else if (isJsonObject(next) && !Object.hasOwn(next, '$literal')) {
+      const source = next['$ref'];
+      if (typeof source === 'string' && source.startsWith('step:')) found.add(source.slice('step:'.length));
+      queue.push(...Object.values(next));
+    }
+  }
+  return [...found].sort();
+}
+
+/** Operators of the language; anything else that starts with `$` is refused when the plan is checked. */
+export const OPERATORS: ReadonlySet<string> = new Set(
+  ['ref', 'literal', 'concat', 'exists', 'and', 'or', 'not', 'eq', 'ne', 'lt', 'gt', 'in'].map(
+    (name) => `$${name}`,
+  ),
+);

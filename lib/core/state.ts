@@ -1,0 +1,172 @@
+/**
+ * The records: what the store holds of an execution, and the message that hints at a step.
+ *
+ * Owns: the shapes and a few total questions about them. Does not own: legal moves (`transitions.ts`), what to do
+ * next (`decide.ts`), how a record is stored (`aws/dynamo-items.ts`).
+ *
+ * A step has no record until it is first claimed, fenced, skipped or parked: absent means `ready` (or not yet).
+ */
+
+import type { Json } from './json.ts';
+
+export type ExecutionStatus =
+  | 'running'
+  | 'pausing'
+  | 'paused'
+  | 'undoing'
+  | 'waiting'
+  | 'succeeded'
+  | 'compensated'
+  | 'failed'
+  | 'canceled';
+
+export type StepStatus =
+  | 'ready'
+  | 'running'
+  | 'retrying'
+  | 'unknown'
+  | 'probing'
+  | 'held'
+  | 'sealed'
+  | 'done'
+  | 'failed'
+  | 'skipped'
+  | 'undoing'
+  | 'undone'
+  | 'undo-failed';
+
+/** What an attempt is for: perform the step, ask the outside world for its outcome, or compensate it. */
+export type Mode = 'execute' | 'probe' | 'undo';
+
+/** A failure as it is stored and shown: cut to size and free of stacks before it gets here (S17). */
+export interface Failure {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Why an execution left the straight path. */
+export interface Cause {
+  readonly kind: 'failure' | 'cancel' | 'deadline';
+  readonly at: number;
+  readonly step?: string;
+  readonly failure: Failure;
+}
+
+/** The supervisor's own dispatches of one piece of work that nobody claimed; the gap doubles with each. */
+export interface Dispatch {
+  readonly count: number;
+  readonly lastAt: number;
+}
+
+export interface Execution {
+  readonly id: string;
+  readonly workflow: string;
+  /** Content hash of the plan it started with and keeps. */
+  readonly plan: string;
+  readonly status: ExecutionStatus;
+  readonly version: number;
+  readonly writeId: string;
+  readonly epoch: number;
+  readonly input: Json;
+  /** Hash of the start request's body: the same key with another body is refused (S11). */
+  readonly inputHash: string;
+  readonly tags?: Readonly<Record<string, string>>;
+  readonly startedAt: number;
+  readonly endedAt?: number;
+  readonly deadlineAt: number;
+  /** When someone must look (S12). Absent only when the execution has ended and its end was announced. */
+  readonly watchAt?: number;
+  /** The last operators' command ids: a repeated command is answered, not obeyed twice. */
+  readonly commands: readonly string[];
+  readonly cause?: Cause;
+  readonly output?: Json;
+  /** By work key (`decide`'s `workKey`); only pieces of work that are still open are kept. */
+  readonly dispatches: Readonly<Record<string, Dispatch>>;
+  /** All dispatches of supervisors, for the budget (S16). */
+  readonly dispatched: number;
+}
+
+/** One try, as history shows it. */
+export interface Attempt {
+  readonly number: number;
+  readonly mode: Mode;
+  readonly claimedAt: number;
+  readonly endedAt: number;
+  readonly outcome: 'done' | 'failed' | 'unknown' | 'not-done' | 'still-running' | 'cannot-tell' | 'undone';
+  readonly failure?: Failure;
+}
+
+export interface Step {
+  readonly name: string;
+  readonly status: StepStatus;
+  readonly version: number;
+  readonly writeId: string;
+  readonly epoch: number;
+  /** Attempts to execute that were claimed, all rungs together. */
+  readonly attempt: number;
+  readonly rung: number;
+  /** Attempts claimed on this rung. */
+  readonly rungAttempt: number;
+  /** Of the latest claim; kept after the lease is gone, so that its late success is recognised (S5). */
+  readonly token?: string;
+  /** Of the attempt under way; absent when nobody holds the step. */
+  readonly leaseUntil?: number;
+  readonly mode?: Mode;
+  readonly claimedAt?: number;
+  /** By then the process of every attempt so far is dead for certain. */
+  readonly hardEndAt: number;
+  /** Some attempt's outcome was unknown. Cleared only by `undone` or by a believed `notDone` (S10). */
+  readonly mayHaveActed: boolean;
+  readonly beat: number;
+  readonly progress?: string;
+  readonly progressAt?: number;
+  /** Not before then: the next attempt, probe or undo. */
+  readonly retryAt?: number;
+  readonly output?: Json;
+  readonly failure?: Failure;
+  /** Probes without a verdict since the outcome became unknown. */
+  readonly probes: number;
+  /** Attempts to undo that were claimed. */
+  readonly undoAttempt: number;
+  /** When its status last changed other than by a claim or a beat. */
+  readonly changedAt: number;
+  /** The latest 20. */
+  readonly attempts: readonly Attempt[];
+}
+
+/** One strongly consistent read of an execution's partition. */
+export interface Snapshot {
+  readonly execution: Execution;
+  readonly steps: Readonly<Record<string, Step>>;
+}
+
+/** A hint that a step may be due. Ids only; the state decides (S13). */
+export interface Message {
+  readonly v: 1;
+  readonly execution: string;
+  readonly step: string;
+  readonly attempt: number;
+  readonly mode: Mode;
+  /** Version of the step that the sender saw; one ahead of the state comes from before a restore. */
+  readonly seq: number;
+}
+
+/** What is told to the outside when an execution has ended; told at least once. */
+export interface Ended {
+  readonly executionId: string;
+  readonly workflow: string;
+  readonly status: ExecutionStatus;
+  readonly startedAt: number;
+  readonly endedAt: number;
+}
+
+const TERMINAL: ReadonlySet<ExecutionStatus> = new Set(['succeeded', 'compensated', 'failed', 'canceled']);
+
+export function isTerminal(status: ExecutionStatus): boolean {
+  return TERMINAL.has(status);
+}
+
+/** Nobody else may work on the step while its lease lasts; `leaseUntil` alone says that somebody holds it. */
+export function isHeld(step: Step | undefined): step is Step & { leaseUntil: number; token: string } {
+  return step?.leaseUntil !== undefined;
+}

@@ -1,0 +1,59 @@
+/**
+ * What authors import: declare agents and workflows, and attach an agent's implementation.
+ *
+ * Nothing inside `lib` imports this file.
+ */
+
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import {
+  type Agent,
+  type AgentOptions,
+  type AttemptContext,
+  declareAgent,
+  type Verdict,
+} from './core/agent.ts';
+import { type AgentHandler, agentHandler } from './handlers.ts';
+
+export { cannotTell, done, notDone, running } from './core/agent.ts';
+export type { Agent, AgentOptions, AttemptContext, Effect, Verdict } from './core/agent.ts';
+export type { Duration } from './core/duration.ts';
+export { PermanentError, SteadfastError, TransientError } from './core/errors.ts';
+export { and, concat, eq, exists, gt, isIn, lt, ne, not, or } from './core/refs.ts';
+export type { Condition, Input, Ref } from './core/refs.ts';
+export { retry, workflow } from './core/workflow.ts';
+export type { StepHandle, StepOptions, Workflow, WorkflowBuilder, WorkflowOptions } from './core/workflow.ts';
+
+type Options = AgentOptions<unknown, unknown>;
+type In<T extends Options> = StandardSchemaV1.InferOutput<T['input']>;
+type Out<T extends Options> = StandardSchemaV1.InferOutput<T['output']>;
+type Execute<T extends Options> = (ctx: AttemptContext, input: In<T>) => Promise<Out<T>>;
+type Probe<T extends Options> = (ctx: AttemptContext, input: In<T>) => Promise<Verdict<Out<T>>>;
+type Undo<T extends Options> = (
+  ctx: AttemptContext,
+  input: In<T>,
+  output: Out<T> | undefined,
+) => Promise<unknown>;
+
+/** `probe` must be there where the effect is 'probed', `undo` unless there is nothing to undo. */
+export type ImplementationOf<T extends Options> = {
+  readonly execute: Execute<T>;
+} & (T['effect'] extends 'idempotent' ? { readonly probe?: Probe<T> } : { readonly probe: Probe<T> }) &
+  (T extends { readonly undo: 'none' } ? { readonly undo?: Undo<T> } : { readonly undo: Undo<T> });
+
+export interface DeclaredAgent<T extends Options> extends Agent<In<T>, Out<T>> {
+  /** The agent's Lambda function: `export const handler = chargeCard.handler({ execute, probe, undo })`. */
+  readonly handler: (implementation: ImplementationOf<T>) => AgentHandler;
+}
+
+/**
+ * Declares an agent: its contract and its limits. The implementation comes with `.handler`, in a file of its own.
+ * @throws SteadfastError `bad-name`, `bad-duration`, `bad-agent`
+ */
+export function agent<const T extends Options>(name: string, options: T): DeclaredAgent<T> {
+  const declared = declareAgent(name, options) as Agent<In<T>, Out<T>>;
+  return {
+    ...declared,
+    handler: (implementation) =>
+      agentHandler(declared as Agent, implementation as Parameters<typeof agentHandler>[1]),
+  };
+}
