@@ -1,0 +1,107 @@
+/**
+ * Order fulfilment: charge the card and reserve the stock side by side, ship when both are done, tell the customer.
+ *
+ * Owns: the four agents' contracts and the workflow. Does not own: how an agent does its work (`agents/`), or the
+ * services it talks to (`world/`).
+ *
+ * The limits are short so that a recovery can be watched on a laptop. In production a lease of 30 s and a settle time
+ * of the outside service's own request timeout are a better start.
+ */
+
+import { agent, retry, workflow } from 'steadfast';
+import * as z from 'zod/mini';
+
+const LIMITS = { lease: '5s', pickup: '5s', timeout: '20s', settle: '1s' } as const;
+
+/** Three refusals in a row are survived, a fifth one is not. */
+const PATIENCE = retry(4, { first: '500ms', max: '5s' });
+
+const Id = z.string().check(z.minLength(1));
+/** Whole cents. */
+const Amount = z.int().check(z.positive());
+const Items = z.array(z.object({ sku: Id, quantity: z.int().check(z.positive()) })).check(z.minLength(1));
+
+const ChargeInput = z.object({ orderId: Id, amount: Amount });
+const ChargeOutput = z.object({ chargeId: Id });
+const ReserveInput = z.object({ orderId: Id, items: Items });
+const ReserveOutput = z.object({ reservationId: Id });
+const ShipInput = z.object({ orderId: Id, reservationId: Id, address: Id });
+const ShipOutput = z.object({ shipmentId: Id, trackingNumber: Id });
+const NotifyInput = z.object({ orderId: Id, email: Id, trackingNumber: Id });
+const NotifyOutput = z.object({ messageId: Id });
+
+export type ChargeInput = z.infer<typeof ChargeInput>;
+export type ChargeOutput = z.infer<typeof ChargeOutput>;
+export type ReserveInput = z.infer<typeof ReserveInput>;
+export type ReserveOutput = z.infer<typeof ReserveOutput>;
+export type ShipInput = z.infer<typeof ShipInput>;
+export type ShipOutput = z.infer<typeof ShipOutput>;
+export type NotifyInput = z.infer<typeof NotifyInput>;
+export type NotifyOutput = z.infer<typeof NotifyOutput>;
+
+/** The payment service charges once per request, whatever its reference: an unknown outcome must be asked for. */
+export const chargeCard = agent('charge-card', {
+  input: ChargeInput,
+  output: ChargeOutput,
+  effect: 'probed',
+  ...LIMITS,
+});
+
+/** The warehouse reserves once per key, so an unknown outcome is simply tried again. */
+export const reserveStock = agent('reserve-stock', {
+  input: ReserveInput,
+  output: ReserveOutput,
+  effect: 'idempotent',
+  ...LIMITS,
+});
+
+/** The carrier books once per request as well, but can be asked by reference. */
+export const scheduleShipping = agent('schedule-shipping', {
+  input: ShipInput,
+  output: ShipOutput,
+  effect: 'probed',
+  ...LIMITS,
+});
+
+/** The mail service sends once per key; a mail that was sent cannot be unsent. */
+export const notifyCustomer = agent('notify-customer', {
+  input: NotifyInput,
+  output: NotifyOutput,
+  effect: 'idempotent',
+  undo: 'none',
+  ...LIMITS,
+});
+
+const Order = z.object({ orderId: Id, email: Id, address: Id, items: Items, total: Amount });
+export type Order = z.infer<typeof Order>;
+
+export const orderFulfilment = workflow('order-fulfilment', { input: Order, within: '15m' }, (w) => {
+  const { orderId } = w.input;
+  const undo = retry(10, { first: '500ms', max: '5s' });
+
+  const charge = w.step(
+    'charge',
+    chargeCard,
+    { orderId, amount: w.input.total },
+    { ladder: [PATIENCE], undo },
+  );
+  const reserve = w.step(
+    'reserve',
+    reserveStock,
+    { orderId, items: w.input.items },
+    { ladder: [PATIENCE], undo },
+  );
+  const ship = w.step(
+    'ship',
+    scheduleShipping,
+    { orderId, reservationId: reserve.output.reservationId, address: w.input.address },
+    { after: [charge], ladder: [PATIENCE], undo },
+  );
+  w.step(
+    'notify',
+    notifyCustomer,
+    { orderId, email: w.input.email, trackingNumber: ship.output.trackingNumber },
+    { ladder: [PATIENCE] },
+  );
+  return { chargeId: charge.output.chargeId, trackingNumber: ship.output.trackingNumber };
+});

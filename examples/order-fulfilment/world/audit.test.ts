@@ -1,0 +1,156 @@
+import { audit, type AuditedExecution } from './audit.ts';
+import type { Entry, EntryKind } from './ledger.ts';
+
+type Line = readonly [kind: EntryKind, id: string, of?: string];
+
+/** A ledger of one execution, `x` unless told otherwise. */
+const ledger = (lines: readonly Line[], executionId = 'x'): Entry[] =>
+  lines.map(([kind, id, of], index) => ({
+    seq: index + 1,
+    at: index,
+    service: 'payment',
+    kind,
+    id,
+    reference: 'r',
+    executionId,
+    ...(of === undefined ? {} : { of }),
+  }));
+
+const execution = (status: string): AuditedExecution => ({ executionId: 'x', status });
+
+const FORWARD: readonly Line[] = [
+  ['charge', 'c1'],
+  ['reservation', 'r1'],
+  ['shipment', 's1'],
+  ['mail', 'm1'],
+];
+
+const found = (lines: readonly Line[], status: string): string[] =>
+  audit(ledger(lines), [execution(status)]).findings.map(
+    ({ kind, effect, count }) => `${kind} ${effect} ${count}`,
+  );
+
+describe('the audit finds nothing', () => {
+  test('in a plain success, and counts it', () => {
+    const { executions, ...result } = audit(ledger(FORWARD), [execution('succeeded')]);
+    expect(result).toEqual({ findings: [], doubleCharges: 0, lostCharges: 0, doubleRefunds: 0 });
+    expect(executions).toEqual([
+      {
+        executionId: 'x',
+        status: 'succeeded',
+        findings: [],
+        counts: {
+          charge: 1,
+          refund: 0,
+          reservation: 1,
+          release: 0,
+          shipment: 1,
+          cancellation: 0,
+          mail: 1,
+        },
+      },
+    ]);
+  });
+
+  test('in a clean compensation, with or without something to take back', () => {
+    expect(
+      found([...FORWARD.slice(0, 2), ['refund', 'f1', 'c1'], ['release', 'l1', 'r1']], 'compensated'),
+    ).toEqual([]);
+    expect(found([], 'compensated')).toEqual([]);
+    expect(found([], 'canceled')).toEqual([]);
+  });
+
+  test('in a mail that was sent before the order was undone: it cannot be taken back', () => {
+    expect(found([['mail', 'm1']], 'compensated')).toEqual([]);
+  });
+
+  test('in repeats that a deduplicating service answered from memory', () => {
+    expect(found([...FORWARD, ['repeat', 'p1', 'r1']], 'succeeded')).toEqual([]);
+  });
+
+  test('in what an open or failed execution has not taken back: it claims nothing', () => {
+    expect(found(FORWARD, 'running')).toEqual([]);
+    expect(found(FORWARD, 'undoing')).toEqual([]);
+    expect(found(FORWARD, 'failed')).toEqual([]);
+  });
+});
+
+describe('the audit finds', () => {
+  test('a planted double charge, also where the second one was refunded and where the execution is open', () => {
+    const twice: Line[] = [...FORWARD, ['charge', 'c2']];
+    expect(found(twice, 'succeeded')).toEqual(['double charge 1']);
+    expect(found([...twice, ['refund', 'f1', 'c2']], 'succeeded')).toEqual(['double charge 1']);
+    expect(found(twice, 'running')).toEqual(['double charge 1']);
+    expect(audit(ledger([...twice, ['charge', 'c3']]), [execution('succeeded')]).doubleCharges).toBe(2);
+  });
+
+  test('a lost charge: succeeded, but never charged or given back', () => {
+    expect(found(FORWARD.slice(1), 'succeeded')).toEqual(['lost charge 1']);
+    expect(found([...FORWARD, ['refund', 'f1', 'c1']], 'succeeded')).toEqual(['lost charge 1']);
+    expect(audit(ledger(FORWARD.slice(1)), [execution('succeeded')]).lostCharges).toBe(1);
+  });
+
+  test('a charge that a compensated or canceled execution kept', () => {
+    expect(found([['charge', 'c1']], 'compensated')).toEqual(['lost charge 1']);
+    expect(found([['charge', 'c1']], 'canceled')).toEqual(['lost charge 1']);
+  });
+
+  test('a double refund', () => {
+    const lines: Line[] = [
+      ['charge', 'c1'],
+      ['refund', 'f1', 'c1'],
+      ['refund', 'f2', 'c1'],
+    ];
+    expect(found(lines, 'compensated')).toEqual(['double-undo charge 1']);
+    expect(audit(ledger(lines), [execution('compensated')])).toMatchObject({
+      doubleRefunds: 1,
+      doubleCharges: 0,
+      lostCharges: 0,
+    });
+  });
+
+  test('a refund of a charge that never was', () => {
+    const lines: Line[] = [['refund', 'f1', 'c9']];
+    expect(found(lines, 'compensated')).toEqual(['stray-undo charge 1']);
+    expect(audit(ledger(lines), [execution('compensated')]).lostCharges).toBe(1);
+  });
+
+  test('the same of reservations, shipments and mails', () => {
+    const without = (effect: EntryKind): Line[] => FORWARD.filter(([kind]) => kind !== effect);
+    expect(found(without('reservation'), 'succeeded')).toEqual(['lost reservation 1']);
+    expect(found(without('shipment'), 'succeeded')).toEqual(['lost shipment 1']);
+    expect(found(without('mail'), 'succeeded')).toEqual(['lost mail 1']);
+    expect(found([...FORWARD, ['shipment', 's2'], ['mail', 'm2']], 'succeeded')).toEqual([
+      'double shipment 1',
+      'double mail 1',
+    ]);
+    expect(
+      found(
+        [
+          ['reservation', 'r1'],
+          ['shipment', 's1'],
+        ],
+        'compensated',
+      ),
+    ).toEqual(['lost reservation 1', 'lost shipment 1']);
+  });
+
+  test('charges of an execution that nobody knows, and of none at all', () => {
+    expect(audit(ledger([['charge', 'c1']], 'stranger'), [execution('compensated')]).lostCharges).toBe(1);
+    const [{ executionId, ...orphan }] = ledger([['charge', 'c1']]) as [Entry];
+    expect(executionId).toBe('x');
+    expect(audit([orphan], []).lostCharges).toBe(1);
+  });
+
+  test('each execution on its own: one order’s charge does not stand in for another’s', () => {
+    const entries = [...ledger(FORWARD.slice(1)), ...ledger([['charge', 'c1']], 'y')];
+    const { findings } = audit(entries, [
+      execution('succeeded'),
+      { executionId: 'y', status: 'compensated' },
+    ]);
+    expect(findings.map(({ executionId, kind }) => [executionId, kind])).toEqual([
+      ['x', 'lost'],
+      ['y', 'lost'],
+    ]);
+  });
+});

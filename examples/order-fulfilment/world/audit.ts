@@ -1,0 +1,181 @@
+/**
+ * Holds the outside world's ledger against what the executions claim. Pure: entries and executions in, findings out.
+ *
+ * An order is charged, reserved, shipped and mailed at most once, and what an execution says must be what the ledger
+ * shows. For each of the four effects (charge, reservation, shipment, mail):
+ *
+ *   double       A second one under one execution, whether or not it was taken back later: the customer's statement
+ *                shows both. Counted once per surplus entry.
+ *   double-undo  A second refund, release or cancellation of one entry. Counted once per surplus entry.
+ *   lost         succeeded, but no entry that still stands; or compensated or canceled, but an entry that still
+ *                stands (a mail cannot be taken back and is not expected to be); or an entry of an execution that
+ *                nobody knows.
+ *   stray-undo   A refund, release or cancellation of something that is not in the ledger.
+ *
+ * An execution that is still open, or that failed and so says itself that a person must look, loses nothing: it makes
+ * no claim. Its doubles count.
+ */
+
+import type { Entry, EntryKind } from './ledger.ts';
+
+/** The part of `GET /executions/{id}` that the audit needs. */
+export interface AuditedExecution {
+  readonly executionId: string;
+  readonly status: string;
+}
+
+export type FindingKind = 'double' | 'double-undo' | 'lost' | 'stray-undo';
+export type Effect = 'charge' | 'reservation' | 'shipment' | 'mail';
+
+export interface Finding {
+  readonly kind: FindingKind;
+  readonly effect: Effect;
+  readonly executionId: string;
+  /** Surplus or missing entries. */
+  readonly count: number;
+  readonly detail: string;
+}
+
+/** How many entries of each kind the ledger has under one execution. */
+export type Counts = Readonly<Record<Exclude<EntryKind, 'repeat'>, number>>;
+
+export interface ExecutionAudit {
+  readonly executionId: string;
+  readonly status: string;
+  readonly counts: Counts;
+  readonly findings: readonly Finding[];
+}
+
+export interface Audit {
+  readonly executions: readonly ExecutionAudit[];
+  /** All findings, those without an execution included. */
+  readonly findings: readonly Finding[];
+  readonly doubleCharges: number;
+  /** Charges that an execution claims and the ledger lacks, or the other way round; refunds of nothing included. */
+  readonly lostCharges: number;
+  readonly doubleRefunds: number;
+}
+
+const UNDO_OF: Readonly<Record<Effect, EntryKind | undefined>> = {
+  charge: 'refund',
+  reservation: 'release',
+  shipment: 'cancellation',
+  mail: undefined,
+};
+const EFFECTS = Object.keys(UNDO_OF) as readonly Effect[];
+
+const NOBODY = '(no execution)';
+
+export function audit(entries: readonly Entry[], executions: readonly AuditedExecution[]): Audit {
+  const known = new Set(executions.map((execution) => execution.executionId));
+  const byExecution = grouped(entries);
+  const audited = executions.map(({ executionId, status }) =>
+    auditExecution(executionId, status, byExecution.get(executionId) ?? []),
+  );
+  const strangers = [...byExecution].filter(([executionId]) => !known.has(executionId));
+  const findings = [
+    ...audited.flatMap((execution) => execution.findings),
+    ...strangers.flatMap(([executionId, own]) => strangersFindings(executionId, own)),
+    ...strayUndos(entries),
+  ];
+  const total = (effect: Effect, ...kinds: FindingKind[]): number =>
+    findings
+      .filter((finding) => finding.effect === effect && kinds.includes(finding.kind))
+      .reduce((sum, finding) => sum + finding.count, 0);
+  return {
+    executions: audited,
+    findings,
+    doubleCharges: total('charge', 'double'),
+    lostCharges: total('charge', 'lost', 'stray-undo'),
+    doubleRefunds: total('charge', 'double-undo'),
+  };
+}
+
+function grouped(entries: readonly Entry[]): ReadonlyMap<string, readonly Entry[]> {
+  const groups = new Map<string, Entry[]>();
+  for (const entry of entries) {
+    const executionId = entry.executionId ?? NOBODY;
+    const group = groups.get(executionId);
+    if (group === undefined) groups.set(executionId, [entry]);
+    else group.push(entry);
+  }
+  return groups;
+}
+
+function auditExecution(executionId: string, status: string, own: readonly Entry[]): ExecutionAudit {
+  const count = (kind: EntryKind): number => own.filter((entry) => entry.kind === kind).length;
+  const counts: Counts = {
+    charge: count('charge'),
+    refund: count('refund'),
+    reservation: count('reservation'),
+    release: count('release'),
+    shipment: count('shipment'),
+    cancellation: count('cancellation'),
+    mail: count('mail'),
+  };
+  const findings = EFFECTS.flatMap((effect) => [
+    ...doubles(executionId, effect, own),
+    ...losses(executionId, status, effect, own),
+  ]);
+  return { executionId, status, counts, findings };
+}
+
+function doubles(executionId: string, effect: Effect, own: readonly Entry[]): Finding[] {
+  const done = own.filter((entry) => entry.kind === effect);
+  const undoKind = UNDO_OF[effect];
+  const found: Finding[] = [];
+  if (done.length > 1) {
+    const detail = `${done.length} ${effect}s: ${done.map((entry) => entry.id).join(', ')}`;
+    found.push({ kind: 'double', effect, executionId, count: done.length - 1, detail });
+  }
+  for (const entry of done) {
+    const undos = own.filter((other) => other.kind === undoKind && other.of === entry.id);
+    if (undos.length < 2) continue;
+    const detail = `${undos.length} ${undoKind}s of ${entry.id}: ${undos.map((undo) => undo.id).join(', ')}`;
+    found.push({ kind: 'double-undo', effect, executionId, count: undos.length - 1, detail });
+  }
+  return found;
+}
+
+function losses(executionId: string, status: string, effect: Effect, own: readonly Entry[]): Finding[] {
+  const standing = stillStanding(effect, own);
+  if (status === 'succeeded' && standing.length === 0) {
+    return [{ kind: 'lost', effect, executionId, count: 1, detail: `succeeded, but there is no ${effect}` }];
+  }
+  const takenBack = status === 'compensated' || status === 'canceled';
+  if (!takenBack || UNDO_OF[effect] === undefined || standing.length === 0) return [];
+  const detail = `${status}, but ${standing.map((entry) => entry.id).join(', ')} still stands`;
+  return [{ kind: 'lost', effect, executionId, count: standing.length, detail }];
+}
+
+function stillStanding(effect: Effect, own: readonly Entry[]): readonly Entry[] {
+  const undoKind = UNDO_OF[effect];
+  return own.filter(
+    (entry) =>
+      entry.kind === effect && !own.some((other) => other.kind === undoKind && other.of === entry.id),
+  );
+}
+
+function strangersFindings(executionId: string, own: readonly Entry[]): Finding[] {
+  return EFFECTS.flatMap((effect) => {
+    const standing = stillStanding(effect, own);
+    if (standing.length === 0) return [];
+    const detail = `${standing.map((entry) => entry.id).join(', ')} of an execution that nobody knows`;
+    return [{ kind: 'lost', effect, executionId, count: standing.length, detail } as const];
+  });
+}
+
+function strayUndos(entries: readonly Entry[]): Finding[] {
+  return EFFECTS.flatMap((effect) => {
+    const ids = new Set(entries.filter((entry) => entry.kind === effect).map((entry) => entry.id));
+    return entries
+      .filter((entry) => entry.kind === UNDO_OF[effect] && !ids.has(entry.of ?? ''))
+      .map((entry) => ({
+        kind: 'stray-undo' as const,
+        effect,
+        executionId: entry.executionId ?? NOBODY,
+        count: 1,
+        detail: `${entry.id} takes back ${entry.of ?? 'nothing'}, which is not in the ledger`,
+      }));
+  });
+}

@@ -1,0 +1,90 @@
+/**
+ * How the outside world misbehaves on request.
+ *
+ * Owns: the rules, which call one of them applies to, and how often it did. Does not own: how a misbehaviour looks on
+ * the wire (`server.ts`).
+ */
+
+import * as z from 'zod/mini';
+import type { Call } from './services.ts';
+
+/**
+ * `slow`: waits, then does the work, even if the caller has given up. `slow-reply`: does the work, then waits.
+ * `unavailable`: 503, not done. `decline`: 402 or 422, not done. `hang`: not done and never answered. `drop-reply`:
+ * does the work and closes the connection without an answer.
+ */
+const Mode = z.enum(['slow', 'slow-reply', 'unavailable', 'decline', 'hang', 'drop-reply']);
+
+export const RuleInput = z.object({
+  service: z.enum(['payment', 'warehouse', 'carrier', 'mail']),
+  mode: Mode,
+  match: z.optional(
+    z.object({
+      orderId: z.optional(z.string()),
+      /** A part of the reference or key. */
+      reference: z.optional(z.string()),
+      /** Another action of the service than its work: 'refund', 'lookup', … or 'any'. */
+      action: z.optional(z.string()),
+    }),
+  ),
+  /** For the slow modes. */
+  ms: z.optional(z.number().check(z.nonnegative(), z.maximum(600_000))),
+  /** Applies so many times; for good when absent. */
+  times: z.optional(z.int().check(z.positive())),
+  /** In seconds, sent with a 503. */
+  retryAfter: z.optional(z.int().check(z.nonnegative())),
+});
+export type RuleInput = z.infer<typeof RuleInput>;
+
+export interface Rule extends RuleInput {
+  readonly id: number;
+  /** How often it was applied: the proof that a fault really happened. */
+  fired: number;
+}
+
+/** What a rule applies to when it does not name an action: the service's work, not its queries or its undo. */
+const WORK: Readonly<Record<RuleInput['service'], string>> = {
+  payment: 'charge',
+  warehouse: 'reserve',
+  carrier: 'ship',
+  mail: 'send',
+};
+
+export class Behaviour {
+  #rules: Rule[] = [];
+  #lastId = 0;
+
+  get rules(): readonly Rule[] {
+    return this.#rules;
+  }
+
+  add(input: RuleInput): Rule {
+    this.#lastId += 1;
+    const rule: Rule = { ...input, id: this.#lastId, fired: 0 };
+    this.#rules.push(rule);
+    return rule;
+  }
+
+  clear(): void {
+    this.#rules = [];
+  }
+
+  /** The first rule that applies to this call, counted as applied. */
+  take(call: Call): Rule | undefined {
+    const rule = this.#rules.find((candidate) => !usedUp(candidate) && applies(candidate, call));
+    if (rule !== undefined) rule.fired += 1;
+    return rule;
+  }
+}
+
+const usedUp = (rule: Rule): boolean => rule.times !== undefined && rule.fired >= rule.times;
+
+function applies(rule: Rule, call: Call): boolean {
+  const { orderId, reference, action = WORK[rule.service] } = rule.match ?? {};
+  return (
+    rule.service === call.service &&
+    (action === 'any' || action === call.action) &&
+    (orderId === undefined || orderId === call.orderId) &&
+    (reference === undefined || call.reference.includes(reference))
+  );
+}

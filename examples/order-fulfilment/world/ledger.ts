@@ -1,0 +1,88 @@
+/**
+ * The outside world's memory: what was really done, in order, never changed afterwards.
+ *
+ * Owns: the entries, their file (one JSON line each) and its recovery after a kill. Does not own: what an entry means
+ * to a service (`services.ts`) or whether the sum of them is right (`audit.ts`).
+ */
+
+import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+export type Service = 'payment' | 'warehouse' | 'carrier' | 'mail';
+
+/** `repeat`: a deduplicating service was asked again and did nothing. */
+export type EntryKind =
+  | 'charge'
+  | 'refund'
+  | 'reservation'
+  | 'release'
+  | 'shipment'
+  | 'cancellation'
+  | 'mail'
+  | 'repeat';
+
+export interface Entry {
+  readonly seq: number;
+  /** Epoch ms. */
+  readonly at: number;
+  readonly service: Service;
+  readonly kind: EntryKind;
+  readonly id: string;
+  /** The caller's reference or idempotency key. */
+  readonly reference: string;
+  readonly orderId?: string;
+  readonly executionId?: string;
+  /** Whole cents. */
+  readonly amount?: number;
+  /** The id of the entry that this one takes back or repeats. */
+  readonly of?: string;
+}
+
+export type NewEntry = Omit<Entry, 'seq' | 'at' | 'id'>;
+
+export class Ledger {
+  readonly #file: string;
+  readonly #entries: Entry[];
+
+  constructor(file: string) {
+    this.#file = file;
+    mkdirSync(dirname(file), { recursive: true });
+    this.#entries = load(file);
+  }
+
+  get entries(): readonly Entry[] {
+    return this.#entries;
+  }
+
+  /** Written before it returns, so before the caller is answered. */
+  append(entry: NewEntry): Entry {
+    const seq = this.#entries.length + 1;
+    const written: Entry = { seq, at: Date.now(), id: `${entry.kind}-${seq}`, ...entry };
+    appendFileSync(this.#file, `${JSON.stringify(written)}\n`);
+    this.#entries.push(written);
+    return written;
+  }
+
+  find(kind: EntryKind, reference: string): readonly Entry[] {
+    return this.#entries.filter((entry) => entry.kind === kind && entry.reference === reference);
+  }
+
+  byId(kind: EntryKind, id: string): Entry | undefined {
+    return this.#entries.find((entry) => entry.kind === kind && entry.id === id);
+  }
+
+  /** Whether an entry of that kind takes `id` back. */
+  has(kind: EntryKind, id: string): boolean {
+    return this.#entries.some((entry) => entry.kind === kind && entry.of === id);
+  }
+}
+
+/** A process killed while it wrote leaves a torn last line: nobody was answered, so it never happened. */
+function load(file: string): Entry[] {
+  if (!existsSync(file)) return [];
+  const text = readFileSync(file);
+  const whole = text.lastIndexOf('\n') + 1;
+  if (whole < text.length) truncateSync(file, whole);
+  const lines = text.subarray(0, whole).toString('utf8').split('\n');
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Entry);
+}
