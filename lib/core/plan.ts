@@ -51,7 +51,7 @@ export interface Plan {
   readonly output: Expr;
 }
 
-export const PLAN_LIMITS = { bytes: 256 * 1024, steps: 500, attempts: 1_000 } as const;
+export const PLAN_LIMITS = { bytes: 256 * 1024, steps: 1_000, attempts: 1_000 } as const;
 
 /** The time limits a step takes from its agent. */
 export const limitsOf = (
@@ -68,6 +68,8 @@ export const limitsOf = (
 export interface PlanGraph {
   readonly step: ReadonlyMap<string, PlanStep>;
   readonly dependents: ReadonlyMap<string, readonly PlanStep[]>;
+  /** All predecessors of a step, however far; filled as asked. */
+  readonly ancestors: Map<string, ReadonlySet<string>>;
 }
 
 const graphs = new WeakMap<Plan, PlanGraph>();
@@ -79,13 +81,33 @@ export function graphOf(plan: Plan): PlanGraph {
   for (const step of plan.steps) {
     for (const name of step.after) dependents.get(name)?.push(step);
   }
-  const graph = { step: new Map(plan.steps.map((step) => [step.name, step])), dependents };
+  const graph: PlanGraph = {
+    step: new Map(plan.steps.map((step) => [step.name, step])),
+    dependents,
+    ancestors: new Map(),
+  };
   graphs.set(plan, graph);
   return graph;
 }
 
 export const dependentsOf = (plan: Plan, name: string): readonly PlanStep[] =>
   graphOf(plan).dependents.get(name) ?? [];
+
+/** Whether `name` comes before `other`, directly or through other steps. */
+export function isBefore(plan: Plan, name: string, other: string): boolean {
+  const graph = graphOf(plan);
+  const known = graph.ancestors.get(other);
+  if (known !== undefined) return known.has(name);
+  const found = new Set<string>();
+  const queue = [...(graph.step.get(other)?.after ?? [])];
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    if (found.has(next)) continue;
+    found.add(next);
+    queue.push(...(graph.step.get(next)?.after ?? []));
+  }
+  graph.ancestors.set(other, found);
+  return found.has(name);
+}
 
 /**
  * Refuses a plan that could hang, lie or grow without bound.
@@ -185,7 +207,7 @@ function referenceProblem(step: PlanStep, plan: Plan): Problem | undefined {
   for (const expr of step.when === undefined ? [step.input] : [step.input, step.when]) {
     const problem = exprProblem(expr);
     if (problem !== undefined) return { reason: 'bad-expression', message: `an expression ${problem}` };
-    const stranger = stepsIn(expr).find((name) => !ancestors(plan, step).has(name));
+    const stranger = stepsIn(expr).find((name) => !isBefore(plan, name, step.name));
     if (stranger !== undefined) {
       return {
         reason: 'not-a-predecessor',
@@ -213,17 +235,6 @@ function exprProblem(expr: Expr): string | undefined {
 function strangersIn(expr: Expr, plan: Plan): string | undefined {
   const stranger = stepsIn(expr).find((name) => !plan.steps.some((step) => step.name === name));
   return stranger === undefined ? undefined : `reads the output of '${stranger}', which does not exist`;
-}
-
-function ancestors(plan: Plan, step: PlanStep): ReadonlySet<string> {
-  const found = new Set<string>();
-  const queue = [...step.after];
-  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
-    if (found.has(next)) continue;
-    found.add(next);
-    queue.push(...(plan.steps.find((other) => other.name === next)?.after ?? []));
-  }
-  return found;
 }
 
 /** The steps of one cycle, or nothing. Removes steps without open predecessors until none is left. */

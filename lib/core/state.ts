@@ -5,35 +5,36 @@
  * next (`decide.ts`), how a record is stored (`aws/dynamo-items.ts`).
  *
  * A step has no record until it is first claimed, fenced, skipped or parked: absent means `ready` (or not yet).
+ * Absent optional fields are left out, never `undefined`.
  */
 
 import type { Json } from './json.ts';
 
-export type ExecutionStatus =
-  | 'running'
-  | 'pausing'
-  | 'paused'
-  | 'undoing'
-  | 'waiting'
-  | 'succeeded'
-  | 'compensated'
-  | 'failed'
-  | 'canceled';
+export const EXECUTION_STATUSES = [
+  'running',
+  'undoing',
+  'succeeded',
+  'compensated',
+  'failed',
+  'canceled',
+] as const;
+export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
 
-export type StepStatus =
-  | 'ready'
-  | 'running'
-  | 'retrying'
-  | 'unknown'
-  | 'probing'
-  | 'held'
-  | 'sealed'
-  | 'done'
-  | 'failed'
-  | 'skipped'
-  | 'undoing'
-  | 'undone'
-  | 'undo-failed';
+export const STEP_STATUSES = [
+  'ready',
+  'running',
+  'retrying',
+  'unknown',
+  'probing',
+  'sealed',
+  'done',
+  'failed',
+  'skipped',
+  'undoing',
+  'undone',
+  'undo-failed',
+] as const;
+export type StepStatus = (typeof STEP_STATUSES)[number];
 
 /** What an attempt is for: perform the step, ask the outside world for its outcome, or compensate it. */
 export type Mode = 'execute' | 'probe' | 'undo';
@@ -104,9 +105,6 @@ export interface Step {
   readonly epoch: number;
   /** Attempts to execute that were claimed, all rungs together. */
   readonly attempt: number;
-  readonly rung: number;
-  /** Attempts claimed on this rung. */
-  readonly rungAttempt: number;
   /** Of the latest claim; kept after the lease is gone, so that its late success is recognised (S5). */
   readonly token?: string;
   /** Of the attempt under way; absent when nobody holds the step. */
@@ -162,11 +160,13 @@ export interface Ended {
 
 const TERMINAL: ReadonlySet<ExecutionStatus> = new Set(['succeeded', 'compensated', 'failed', 'canceled']);
 
-export function isTerminal(status: ExecutionStatus): boolean {
-  return TERMINAL.has(status);
-}
+export const isTerminal = (status: ExecutionStatus): boolean => TERMINAL.has(status);
 
-/** Nobody else may work on the step while its lease lasts; `leaseUntil` alone says that somebody holds it. */
-export function isHeld(step: Step | undefined): step is Step & { leaseUntil: number; token: string } {
-  return step?.leaseUntil !== undefined;
-}
+/** A step somebody works on: nobody else may while its lease lasts. `leaseUntil` alone says so. */
+export type HeldStep = Step & { readonly leaseUntil: number; readonly token: string; readonly mode: Mode };
+
+export const isHeld = (step: Step | undefined): step is HeldStep => step?.leaseUntil !== undefined;
+
+/** Predecessors in this status let a step start. */
+export const isSettled = (step: Step | undefined): boolean =>
+  step?.status === 'done' || step?.status === 'skipped';

@@ -5,8 +5,8 @@
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import type { Agent } from './agent.ts';
-import { type Duration, parseDuration } from './duration.ts';
+import type { Agent, AgentSpec } from './agent.ts';
+import { type Duration, formatDuration, parseDuration } from './duration.ts';
 import { refuse } from './errors.ts';
 import { checkName } from './names.ts';
 import { checkPlan, limitsOf, type Plan, type PlanStep, type RetryRung, type Rung } from './plan.ts';
@@ -116,7 +116,6 @@ function planStep(
   const expr = toExpr(input);
   const when = options.when === undefined ? undefined : toExpr(options.when);
   const declared = (options.after ?? []).map((before) => (typeof before === 'string' ? before : before.name));
-  const limits = limitsOf(spec);
   return {
     name,
     kind: 'step',
@@ -124,15 +123,27 @@ function planStep(
     input: expr,
     after: predecessors(declared, when === undefined ? [expr] : [expr, when]),
     ...(when === undefined ? {} : { when }),
-    ...limits,
-    ...(options.timeout === undefined
-      ? {}
-      : {
-          timeoutMs: Math.min(limits.timeoutMs, parseDuration(options.timeout, `timeout of step '${name}'`)),
-        }),
+    ...limitsOf(spec),
+    timeoutMs: stepTimeoutMs(workflowName, name, spec, options.timeout),
     ladder: options.ladder ?? [retry(3)],
     undo: options.undo ?? (spec.undo === 'none' ? 'none' : retry(10, { first: '1s', max: '1m' })),
   };
+}
+
+/** The agent's function is built for the agent's timeout; a step can only ask for less. */
+function stepTimeoutMs(
+  workflowName: string,
+  name: string,
+  spec: AgentSpec,
+  timeout: Duration | undefined,
+): number {
+  const timeoutMs =
+    timeout === undefined ? spec.timeoutMs : parseDuration(timeout, `timeout of step '${name}'`);
+  if (timeoutMs <= spec.timeoutMs) return timeoutMs;
+  throw refuse(
+    'workflow-refused',
+    `workflow '${workflowName}', step '${name}': its timeout ${timeout} is longer than that of agent '${spec.name}' (${formatDuration(spec.timeoutMs)})`,
+  );
 }
 
 const predecessors = (declared: readonly string[], expressions: readonly Expr[]): string[] => [

@@ -1,0 +1,251 @@
+/**
+ * decide(plan, state, event) → decision. The one function that all roles call; read it after `transitions.ts`.
+ *
+ * Owns: the events, the decisions, and which rule answers which event. Does not own: effects (`roles/commit.ts`), the
+ * clock and the dice (both come with the event).
+ *
+ * S14 pure, total, deterministic, bounded. S15 a decision that was applied is refused by its version the second time.
+ * A decision holds at most one write (a step and its execution in one transaction count as one); sends come after it.
+ */
+
+import { beaten, claimed, type Report, reported } from './attempts.ts';
+import { look } from './look.ts';
+import { dependentsOf, graphOf, type Plan } from './plan.ts';
+import {
+  type Cause,
+  type Ended,
+  type Execution,
+  isHeld,
+  isTerminal,
+  type Message,
+  type Snapshot,
+  type Step,
+} from './state.ts';
+import { horizonMs } from './watch.ts';
+import { openWork } from './work.ts';
+import { executionAfter, type Stamp } from './write.ts';
+
+/** Records with their new version; each is written on the condition that the stored one is one version behind. */
+export interface Write {
+  readonly executionId: string;
+  readonly execution?: Execution;
+  readonly step?: Step;
+}
+
+export interface Send {
+  readonly agent: string;
+  readonly message: Message;
+  /** 0 to 900,000. */
+  readonly delayMs: number;
+}
+
+/** For the log and the metrics: what happened, in the words of the glossary, never with a payload (S17). */
+export interface Note {
+  readonly what: string;
+  readonly executionId?: string;
+  readonly step?: string;
+  readonly attempt?: number;
+  readonly detail?: string;
+}
+
+/** Whose work a look may send at once: of all steps, or of these and what depends on them. */
+export type Concern = 'all' | readonly string[];
+
+/** What the caller does after the write and the sends. */
+export type Next =
+  | { readonly kind: 'stop' }
+  /** Decide again: on a fresh read, or (`fresh: false`) on the state as just written. */
+  | { readonly kind: 'look'; readonly fresh: boolean; readonly concern: Concern }
+  /** The claim is written: perform the step. */
+  | { readonly kind: 'perform'; readonly step: Step; readonly priorHardEndAt: number }
+  /** The message is early: keep it until then, read again and ask again. */
+  | { readonly kind: 'wait'; readonly untilAt: number }
+  /** This process has too little time left for an attempt: give the message back. */
+  | { readonly kind: 'give-back' };
+
+export interface Decision {
+  readonly write?: Write;
+  /** Told before the write, which records that it was told. The only effect that precedes a write. */
+  readonly announce?: Ended;
+  readonly sends: readonly Send[];
+  readonly next: Next;
+  readonly notes: readonly Note[];
+}
+
+export type Event = Stamp &
+  (
+    | {
+        readonly type: 'deliver';
+        readonly message: Message;
+        readonly token: string;
+        readonly hardEndAt: number;
+        readonly readAt: number;
+      }
+    | { readonly type: 'beat'; readonly step: string; readonly token: string; readonly progress?: string }
+    | {
+        readonly type: 'report';
+        readonly step: string;
+        readonly token: string;
+        readonly report: Report;
+        readonly priorHardEndAt: number;
+        /** The state is the claim's snapshot, not a fresh read. */
+        readonly onTime: boolean;
+      }
+    | LookEvent
+    | { readonly type: 'cancel'; readonly commandId: string; readonly reason: string }
+  );
+
+export interface LookEvent {
+  readonly type: 'look';
+  /** Only a supervisor ends leases, repeats dispatches and sets the next watch. */
+  readonly by: 'worker' | 'supervisor';
+  readonly concern: Concern;
+  /** Whether the state was just read, or is what the caller wrote on top of an older read. */
+  readonly fresh: boolean;
+  /** The clock before the state was read. */
+  readonly readAt: number;
+}
+
+export const STOP: Next = { kind: 'stop' };
+export const nothing = (next: Next = STOP, notes: readonly Note[] = []): Decision => ({
+  sends: [],
+  next,
+  notes,
+});
+
+/** A message earlier than this waits in the agent; an earlier one is dropped, and the watch brings another. */
+const EARLY_MS = 5_000;
+/** An attempt that could not even report is not worth starting. */
+const MIN_REMAINING_MS = 2_000;
+
+/** @param state what was read of the execution. @returns what to write, then send, then do */
+export function decide(plan: Plan, state: Snapshot, event: Event): Decision {
+  switch (event.type) {
+    case 'deliver':
+      return deliver(plan, state, event);
+    case 'beat':
+      return beat(plan, state, event);
+    case 'report':
+      return report(plan, state, event);
+    case 'look':
+      return look(plan, state, event);
+    case 'cancel':
+      return cancel(state, event);
+  }
+}
+
+type EventOf<Type extends Event['type']> = Event & { readonly type: Type };
+
+function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>): Decision {
+  const { message } = event;
+  const record = Object.hasOwn(state.steps, message.step) ? state.steps[message.step] : undefined;
+  const about = { executionId: state.execution.id, step: message.step, attempt: message.attempt };
+  if (!graphOf(plan).step.has(message.step))
+    return nothing(STOP, [{ what: 'message-dropped', ...about, detail: 'no such step' }]);
+  if (message.seq > (record?.version ?? 0)) {
+    return nothing(STOP, [{ what: 'message-dropped', ...about, detail: 'from after a restore' }]);
+  }
+  const work = openWork(plan, state).find(
+    (piece) =>
+      piece.step.name === message.step && piece.mode === message.mode && piece.attempt === message.attempt,
+  );
+  if (work === undefined) {
+    if (isHeld(record)) return nothing(STOP, [{ what: 'message-dropped', ...about, detail: 'held' }]);
+    // The step is past this message. Its sender may have died before it sent what comes next: look.
+    return look(plan, state, { ...event, type: 'look', by: 'worker', concern: [message.step], fresh: true });
+  }
+  if (work.dueAt > event.now) {
+    if (work.dueAt - event.now <= EARLY_MS) return nothing({ kind: 'wait', untilAt: work.dueAt });
+    return nothing(STOP, [{ what: 'message-dropped', ...about, detail: 'early' }]);
+  }
+  if (event.hardEndAt - event.now < MIN_REMAINING_MS) return nothing({ kind: 'give-back' });
+  const step = claimed(work, record, state.execution.epoch, event.token, event.hardEndAt, event);
+  return {
+    write: { executionId: state.execution.id, step },
+    sends: [],
+    next: { kind: 'perform', step, priorHardEndAt: record?.hardEndAt ?? 0 },
+    notes: [{ what: 'claimed', ...about, detail: message.mode }],
+  };
+}
+
+function beat(plan: Plan, state: Snapshot, event: EventOf<'beat'>): Decision {
+  const planStep = graphOf(plan).step.get(event.step);
+  const step = planStep && beaten(planStep, state.steps[event.step], event.token, event.progress, event);
+  return step === undefined
+    ? nothing()
+    : { write: { executionId: state.execution.id, step }, sends: [], next: STOP, notes: [] };
+}
+
+function report(plan: Plan, state: Snapshot, event: EventOf<'report'>): Decision {
+  const planStep = graphOf(plan).step.get(event.step);
+  const before = state.steps[event.step];
+  const about = { executionId: state.execution.id, step: event.step, attempt: before?.attempt ?? 0 };
+  const step =
+    planStep === undefined || isTerminal(state.execution.status)
+      ? undefined
+      : reported(planStep, before, event.token, event.report, event.priorHardEndAt, event);
+  if (step === undefined) return nothing(STOP, [{ what: 'report-refused', ...about }]);
+  const notes = [{ what: `step-${step.status}`, ...about }];
+  const concern = [event.step];
+  if (isHeld(before)) {
+    const fresh = !(event.onTime && mayDecideUnread(plan, state, step));
+    return {
+      write: { executionId: state.execution.id, step },
+      sends: [],
+      next: { kind: 'look', fresh, concern },
+      notes,
+    };
+  }
+  // A late success is covered by no lease, so the watch may be far away: it is drawn near in the same transaction.
+  const { execution } = state;
+  const watchAt = Math.min(execution.watchAt ?? Number.POSITIVE_INFINITY, event.now + horizonMs(plan, state));
+  return {
+    write: {
+      executionId: state.execution.id,
+      step,
+      execution: executionAfter(execution, 'adopt', event, { watchAt }),
+    },
+    sends: [],
+    next: { kind: 'look', fresh: true, concern },
+    notes: [{ what: 'adopted', ...about }],
+  };
+}
+
+/**
+ * After an on-time `done` the second read may be spared (C1) where the claim's snapshot is enough: to send to dependents
+ * that wait for this step alone and unconditionally, or to end the execution when all else was finished already.
+ */
+function mayDecideUnread(plan: Plan, state: Snapshot, step: Step): boolean {
+  if (step.status !== 'done' || state.execution.status !== 'running') return false;
+  const dependents = dependentsOf(plan, step.name);
+  if (dependents.length > 0) {
+    return dependents.every((other) => other.after.length === 1 && other.when === undefined);
+  }
+  return plan.steps.every((other) => {
+    const status = state.steps[other.name]?.status;
+    return other.name === step.name || status === 'done' || status === 'skipped';
+  });
+}
+
+/** The command ids that are remembered: enough for every client that may still repeat one. */
+const MAX_COMMANDS = 10;
+
+function cancel(state: Snapshot, event: EventOf<'cancel'>): Decision {
+  const { execution } = state;
+  if (execution.status !== 'running') return nothing();
+  const cause: Cause = {
+    kind: 'cancel',
+    at: event.now,
+    failure: { code: 'canceled', message: event.reason },
+  };
+  const commands = [...execution.commands, event.commandId].slice(-MAX_COMMANDS);
+  return {
+    write: {
+      executionId: state.execution.id,
+      execution: executionAfter(execution, 'stop', event, { cause, commands, watchAt: event.now }),
+    },
+    sends: [],
+    next: { kind: 'look', fresh: true, concern: 'all' },
+    notes: [{ what: 'canceled-by-operator', executionId: execution.id }],
+  };
+}

@@ -1,0 +1,276 @@
+/**
+ * A look at an execution: the next write that is due, or the messages to send.
+ *
+ * Owns: the order of the rules that carry an execution on: leases that ended, failure, deadline, skips, success, the
+ * fence, the end of an undo, dispatch, re-arming the watch, the announcement of the end. Does not own: what a piece of
+ * work is (`work.ts`), what an attempt writes (`attempts.ts`).
+ *
+ * A worker (an agent after its report, the scheduler after a start or a cancel) and a supervisor take the same look;
+ * only a supervisor ends leases, repeats dispatches nobody claimed, and sets the watch.
+ * S8 a join starts once, because the claim decides, not the message. S16 a worker sends only what its own step concerns.
+ */
+
+import { expired, settledAs } from './attempts.ts';
+import type { Concern, Decision, LookEvent, Note, Send } from './decide.ts';
+import { graphOf, isBefore, type Plan } from './plan.ts';
+import { evaluate } from './refs.ts';
+import {
+  type Cause,
+  type Dispatch,
+  type Ended,
+  isHeld,
+  isSettled,
+  isTerminal,
+  type Snapshot,
+} from './state.ts';
+import { moveExecution } from './transitions.ts';
+import { dispatchDueAt, horizonMs, leaseEndsAt, MAX_DELAY_MS, nextWatchAt } from './watch.ts';
+import { isClear, openWork, scopeOf, stepToSeal, stepToSkip, type Work, workKey } from './work.ts';
+import { executionAfter, type Stamp } from './write.ts';
+
+type Look = LookEvent & Stamp;
+type Rule = (plan: Plan, state: Snapshot, event: Look) => Decision | undefined;
+
+export function look(plan: Plan, state: Snapshot, event: Look): Decision {
+  const rules = isTerminal(state.execution.status)
+    ? [announce]
+    : [endLease, stop, skip, succeed, seal, endUndo];
+  for (const rule of rules) {
+    const decision = rule(plan, state, event);
+    if (decision === undefined) continue;
+    // From a state that was not just read nothing may come but hints and the end of the execution.
+    const allowed = event.fresh || rule === succeed || rule === announce;
+    return allowed
+      ? decision
+      : { sends: [], next: { kind: 'look', fresh: true, concern: event.concern }, notes: [] };
+  }
+  return event.by === 'supervisor' ? supervise(plan, state, event) : send(plan, state, event);
+}
+
+const again = (concern: Concern, fresh = true): Decision['next'] => ({ kind: 'look', fresh, concern });
+const alsoConcern = (concern: Concern, step: string): Concern =>
+  concern === 'all' ? 'all' : [...concern, step];
+
+const endLease: Rule = (plan, state, event) => {
+  if (event.by !== 'supervisor') return undefined;
+  const record = Object.values(state.steps).find(
+    (step) => isHeld(step) && leaseEndsAt(step.leaseUntil) <= event.now,
+  );
+  const planStep = record && graphOf(plan).step.get(record.name);
+  if (planStep === undefined || !isHeld(record)) return undefined;
+  const step = expired(planStep, record, event);
+  return {
+    write: { executionId: state.execution.id, step },
+    sends: [],
+    next: again(alsoConcern(event.concern, record.name)),
+    notes: [noteOf(state, 'lease-ended', step.name, record.attempt, record.mode)],
+  };
+};
+
+const stop: Rule = (plan, state, event) => {
+  const { execution } = state;
+  if (execution.status !== 'running') return undefined;
+  const failed = plan.steps
+    .map((step) => state.steps[step.name])
+    .find((record) => record?.status === 'failed');
+  let cause: Cause | undefined;
+  if (failed !== undefined) {
+    const failure = failed.failure ?? { code: 'failed', message: 'the step failed' };
+    cause = { kind: 'failure', at: event.now, step: failed.name, failure };
+  } else if (event.now >= execution.deadlineAt) {
+    const failure = { code: 'deadline', message: 'the execution was not over within its time' };
+    cause = { kind: 'deadline', at: event.now, failure };
+  }
+  if (cause === undefined) return undefined;
+  return {
+    write: {
+      executionId: state.execution.id,
+      execution: executionAfter(execution, 'stop', event, { cause, watchAt: event.now }),
+    },
+    sends: [],
+    next: again('all'),
+    notes: [noteOf(state, 'undoing', cause.step, undefined, cause.kind)],
+  };
+};
+
+const skip: Rule = (plan, state, event) => {
+  if (state.execution.status !== 'running') return undefined;
+  const planStep = stepToSkip(plan, state);
+  if (planStep === undefined) return undefined;
+  return {
+    write: {
+      executionId: state.execution.id,
+      step: settledAs(planStep.name, undefined, state.execution.epoch, 'skip', event),
+    },
+    sends: [],
+    next: again(alsoConcern(event.concern, planStep.name)),
+    notes: [noteOf(state, 'step-skipped', planStep.name)],
+  };
+};
+
+const succeed: Rule = (plan, state, event) => {
+  const { execution } = state;
+  if (execution.status !== 'running') return undefined;
+  if (!plan.steps.every((step) => isSettled(state.steps[step.name]))) return undefined;
+  const output = evaluate(plan.output, scopeOf(state)) ?? null;
+  return {
+    // The watch stays as it is, so that the end is announced even if this process dies now.
+    write: {
+      executionId: state.execution.id,
+      execution: executionAfter(execution, 'succeed', event, { output, endedAt: event.now }),
+    },
+    sends: [],
+    next: again(event.concern, false),
+    notes: [noteOf(state, 'succeeded')],
+  };
+};
+
+const seal: Rule = (plan, state, event) => {
+  if (state.execution.status !== 'undoing') return undefined;
+  const planStep = stepToSeal(plan, state);
+  if (planStep === undefined) return undefined;
+  const { epoch } = state.execution;
+  return {
+    write: {
+      executionId: state.execution.id,
+      step: settledAs(planStep.name, state.steps[planStep.name], epoch, 'seal', event),
+    },
+    sends: [],
+    next: again('all'),
+    notes: [noteOf(state, 'step-sealed', planStep.name)],
+  };
+};
+
+/** Nothing works and nothing is left to undo: the end, and which one it is. */
+const endUndo: Rule = (plan, state, event) => {
+  const { execution } = state;
+  if (execution.status !== 'undoing') return undefined;
+  const stuck = plan.steps.filter((step) => state.steps[step.name]?.status === 'undo-failed');
+  const rest = plan.steps.filter((step) => !stuck.includes(step));
+  // Behind an undo that failed for good its predecessors stay as they are: undoing them would lie about the order.
+  const open = rest.filter((step) => !isClear(step, state.steps[step.name]));
+  if (open.some((step) => !stuck.some((other) => isBefore(plan, step.name, other.name)))) return undefined;
+  if (open.some((step) => isHeld(state.steps[step.name]))) return undefined;
+  const anyUndone = plan.steps.some((step) => state.steps[step.name]?.status === 'undone');
+  const move = endMove(execution.cause, anyUndone, stuck.length > 0);
+  const cause =
+    stuck.length === 0 || execution.cause === undefined
+      ? {}
+      : { cause: { ...execution.cause, failure: undoFailure(stuck.map((step) => step.name)) } };
+  return {
+    write: {
+      executionId: state.execution.id,
+      execution: executionAfter(execution, move, event, { endedAt: event.now, ...cause }),
+    },
+    sends: [],
+    next: again(event.concern, false),
+    notes: [noteOf(state, moveExecution(execution.status, move))],
+  };
+};
+
+function endMove(
+  cause: Cause | undefined,
+  anyUndone: boolean,
+  anyStuck: boolean,
+): 'fail' | 'cancel' | 'compensate' {
+  if (anyStuck) return 'fail';
+  if (cause?.kind === 'cancel') return 'cancel';
+  return anyUndone ? 'compensate' : 'fail';
+}
+
+const undoFailure = (names: readonly string[]): Cause['failure'] => ({
+  code: 'undo-failed',
+  message: `the effects of these steps could not be undone: ${names.join(', ')}`,
+});
+
+/** The end is told first; the write that takes the watch away records that it was told. */
+const announce: Rule = (_plan, state, event) => {
+  const { execution } = state;
+  if (execution.watchAt === undefined) return { sends: [], next: { kind: 'stop' }, notes: [] };
+  const ended: Ended = {
+    executionId: execution.id,
+    workflow: execution.workflow,
+    status: execution.status,
+    startedAt: execution.startedAt,
+    endedAt: execution.endedAt ?? event.now,
+  };
+  const { watchAt: _, ...rest } = executionAfter(execution, 'announce', event, { dispatches: {} });
+  return {
+    announce: ended,
+    write: { executionId: state.execution.id, execution: rest },
+    sends: [],
+    next: { kind: 'stop' },
+    notes: [],
+  };
+};
+
+/** A worker's sends: what its own step concerns, once. */
+function send(plan: Plan, state: Snapshot, event: Look): Decision {
+  const work = openWork(plan, state).filter((piece) => concerns(plan, event.concern, piece));
+  return {
+    sends: work.flatMap((piece) => sendOf(piece, state, event.now)),
+    next: { kind: 'stop' },
+    notes: [],
+  };
+}
+
+/** A piece of work follows from a step: the step itself, what depends on it, or (undoing) what it depends on. */
+function concerns(plan: Plan, concern: Concern, work: Work): boolean {
+  if (concern === 'all') return true;
+  const { name, after } = work.step;
+  if (concern.includes(name)) return true;
+  if (work.mode === 'undo') return concern.some((other) => isBefore(plan, name, other));
+  return after.some((other) => concern.includes(other));
+}
+
+function sendOf(work: Work, state: Snapshot, now: number): Send[] {
+  const delayMs = Math.max(0, work.dueAt - now);
+  if (delayMs > MAX_DELAY_MS) return [];
+  const { step, mode, attempt } = work;
+  const seq = state.steps[step.name]?.version ?? 0;
+  const message = { v: 1, execution: state.execution.id, step: step.name, attempt, mode, seq } as const;
+  return [{ agent: step.agent, message, delayMs }];
+}
+
+/** A supervisor's last act: repeat what nobody claimed, and say when to look again. One write, then the sends. */
+function supervise(plan: Plan, state: Snapshot, event: Look): Decision {
+  const { execution } = state;
+  const onlySelf = event.concern !== 'all' && event.concern.length === 0;
+  if (onlySelf && (execution.watchAt ?? 0) > event.now)
+    return { sends: [], next: { kind: 'stop' }, notes: [] };
+  const hMs = horizonMs(plan, state);
+  const work = openWork(plan, state);
+  const dispatches: Record<string, Dispatch> = {};
+  const chosen: Work[] = [];
+  for (const piece of work) {
+    const key = workKey(piece);
+    const known = execution.dispatches[key];
+    const overdue = dispatchDueAt(piece, known, hMs) <= event.now;
+    const following = known === undefined && concerns(plan, event.concern, piece);
+    if (overdue) dispatches[key] = { count: (known?.count ?? 0) + 1, lastAt: event.now };
+    else if (known !== undefined) dispatches[key] = known;
+    if (overdue || following) chosen.push(piece);
+  }
+  const sends = chosen.flatMap((piece) => sendOf(piece, state, event.now));
+  const watchAt = nextWatchAt(plan, state, dispatches, event.readAt) ?? event.now;
+  const dispatched = execution.dispatched + sends.length;
+  return {
+    write: {
+      executionId: state.execution.id,
+      execution: executionAfter(execution, 'watch', event, { watchAt, dispatches, dispatched }),
+    },
+    sends,
+    next: { kind: 'stop' },
+    notes: sends.map((item) =>
+      noteOf(state, 'dispatched', item.message.step, item.message.attempt, item.message.mode),
+    ),
+  };
+}
+
+const noteOf = (state: Snapshot, what: string, step?: string, attempt?: number, detail?: string): Note => ({
+  what,
+  executionId: state.execution.id,
+  ...(step === undefined ? {} : { step }),
+  ...(attempt === undefined ? {} : { attempt }),
+  ...(detail === undefined ? {} : { detail }),
+});

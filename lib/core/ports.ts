@@ -1,0 +1,92 @@
+/**
+ * The world as the roles see it. Implemented on AWS (`lib/aws`) and in memory (`lib/testing`); one contract suite runs
+ * against both.
+ */
+
+import type { Send, Note, Write } from './decide.ts';
+import type { AbortSignalLike } from './agent.ts';
+import type { Plan } from './plan.ts';
+import type { Ended, Execution, ExecutionStatus, Snapshot } from './state.ts';
+
+/** Losing a race is a value. `conflict`: a record was not one version behind; nothing was written. */
+export type WriteResult = 'written' | 'conflict';
+
+export interface Due {
+  readonly executionId: string;
+  readonly watchAt: number;
+}
+
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  /** Opaque; absent on the last page. */
+  readonly cursor?: string;
+}
+
+export interface ListQuery {
+  readonly workflow: string;
+  readonly status?: ExecutionStatus;
+  readonly limit: number;
+  readonly cursor?: string;
+}
+
+/**
+ * The only truth. Reads of one execution are strongly consistent; `due` and `list` may lag and are only hints.
+ * Every method may reject when the store is away or answers ambiguously: the caller then knows nothing.
+ */
+export interface Store {
+  /** Puts the plan unless it is there already; a plan is addressed by its content, so both are the same. */
+  readonly writePlan: (hash: string, plan: Plan) => Promise<void>;
+  readonly readPlan: (hash: string) => Promise<Plan | undefined>;
+  /** Writes a new execution, or returns the one that is there. */
+  readonly create: (execution: Execution) => Promise<Execution | 'written'>;
+  readonly read: (executionId: string) => Promise<Snapshot | undefined>;
+  readonly readExecution: (executionId: string) => Promise<Execution | undefined>;
+  /**
+   * Writes each record on the condition that the stored one is one version behind (version 1: that there is none).
+   * An own write that an ambiguous answer hid is recognised by its write id and counts as written.
+   */
+  readonly write: (write: Write) => Promise<WriteResult>;
+  /** Shards of the watch index: 0 to shards - 1. */
+  readonly shards: number;
+  /** Open executions of a shard with `watchAt` ≤ untilAt, earliest first. */
+  readonly due: (shard: number, untilAt: number, cursor?: string) => Promise<Page<Due>>;
+  /** Latest start first. */
+  readonly list: (query: ListQuery) => Promise<Page<Execution>>;
+}
+
+/** Delivers at least once, in any order, perhaps never. */
+export interface Queue {
+  readonly send: (sends: readonly Send[]) => Promise<void>;
+}
+
+/** Tells the outside of ended executions, at least once each. */
+export interface Announcer {
+  readonly announce: (ended: Ended) => Promise<void>;
+}
+
+export interface Clock {
+  /** Epoch ms. */
+  readonly now: () => number;
+  /** Resolves after `ms`, or at once when the signal is aborted; never rejects. */
+  readonly sleep: (ms: number, signal?: AbortSignalLike) => Promise<void>;
+}
+
+export interface Dice {
+  /** Fresh and unguessable: tokens, write ids. */
+  readonly id: () => string;
+  /** In [0, 1). */
+  readonly random: () => number;
+}
+
+export interface Log {
+  readonly note: (note: Note) => void;
+}
+
+export interface Ports {
+  readonly store: Store;
+  readonly queue: Queue;
+  readonly announcer: Announcer;
+  readonly clock: Clock;
+  readonly dice: Dice;
+  readonly log: Log;
+}

@@ -1,0 +1,112 @@
+/**
+ * The legal moves of a step and of an execution, as data. Read this first.
+ *
+ * Owns: which status may follow which, and by what. Does not own: when a move is due (`look.ts`, `attempts.ts`) or
+ * what else changes with it. `docs/STATE-MACHINE.md` is printed from these tables.
+ *
+ * S1 a terminal execution status has no row that leads out. S2 nothing changes a status but `moveStep` and
+ * `moveExecution`, and they refuse whatever has no row.
+ */
+
+import { refuse } from './errors.ts';
+import type { ExecutionStatus, StepStatus } from './state.ts';
+
+/** What can happen to a step, and what it means. */
+export const STEP_EVENTS = {
+  claim: 'an agent took the step and starts an attempt',
+  beat: 'the holder renewed its lease',
+  done: 'the attempt reported its output (also late, while nothing else has started)',
+  retry: 'the attempt failed or was lost, and the ladder allows another one',
+  fail: 'the attempt failed, and the ladder is at its end',
+  lose: "the attempt's outcome is unknown: no report until its lease ended, or a lost reply",
+  ask: 'an agent took the step to ask the outside world for its outcome',
+  'find-done': 'the probe found the work done',
+  'find-nothing': 'the probe found that the work was not done, and the ladder allows another attempt',
+  'find-nothing-last': 'the probe found that the work was not done, and the ladder is at its end',
+  'find-open': 'the probe found the work under way, or could not tell, or was itself lost',
+  'give-up': 'no probe could tell, too often',
+  skip: 'its condition does not hold',
+  seal: 'the execution is being undone: the step will never start',
+  'start-undo': 'an agent took the step to compensate it',
+  'retry-undo': 'the compensation failed or was lost, and may be tried again',
+  undone: 'the compensation is done',
+  'fail-undo': 'the compensation failed for good',
+} as const;
+export type StepEvent = keyof typeof STEP_EVENTS;
+
+/** What can happen to an execution, and what it means. */
+export const EXECUTION_EVENTS = {
+  watch: 'somebody looked and set the next time to look',
+  adopt: 'a late success was taken over together with its step',
+  succeed: 'every step is done or skipped',
+  stop: 'a step failed for good, the deadline passed, or an operator canceled',
+  compensate: 'every step that acted is undone',
+  fail: 'nothing had to be undone, or something could not be',
+  cancel: 'canceled by an operator, and every step that acted is undone',
+  announce: 'the end was told to the outside',
+} as const;
+export type ExecutionEvent = keyof typeof EXECUTION_EVENTS;
+
+type Table<Status extends string, Event extends string> = Readonly<
+  Record<Status, Readonly<Partial<Record<Event, Status>>>>
+>;
+
+export const STEP_MOVES: Table<StepStatus, StepEvent> = {
+  ready: { claim: 'running', skip: 'skipped', seal: 'sealed' },
+  running: { beat: 'running', done: 'done', retry: 'retrying', fail: 'failed', lose: 'unknown' },
+  retrying: { claim: 'running', done: 'done', seal: 'sealed', 'start-undo': 'undoing' },
+  unknown: { ask: 'probing', done: 'done', seal: 'sealed', 'start-undo': 'undoing' },
+  probing: {
+    beat: 'probing',
+    'find-done': 'done',
+    'find-nothing': 'retrying',
+    'find-nothing-last': 'failed',
+    'find-open': 'unknown',
+    'give-up': 'failed',
+  },
+  sealed: {},
+  done: { 'start-undo': 'undoing' },
+  failed: { 'start-undo': 'undoing' },
+  skipped: {},
+  undoing: {
+    'start-undo': 'undoing',
+    beat: 'undoing',
+    'retry-undo': 'undoing',
+    undone: 'undone',
+    'fail-undo': 'undo-failed',
+  },
+  undone: {},
+  'undo-failed': {},
+};
+
+export const EXECUTION_MOVES: Table<ExecutionStatus, ExecutionEvent> = {
+  running: { watch: 'running', adopt: 'running', succeed: 'succeeded', stop: 'undoing' },
+  undoing: {
+    watch: 'undoing',
+    adopt: 'undoing',
+    compensate: 'compensated',
+    fail: 'failed',
+    cancel: 'canceled',
+  },
+  succeeded: { announce: 'succeeded' },
+  compensated: { announce: 'compensated' },
+  failed: { announce: 'failed' },
+  canceled: { announce: 'canceled' },
+};
+
+export const canMoveStep = (status: StepStatus, event: StepEvent): boolean =>
+  STEP_MOVES[status][event] !== undefined;
+
+/** @throws SteadfastError `illegal-move`: a defect of ours, for every caller asks first */
+export function moveStep(status: StepStatus, event: StepEvent): StepStatus {
+  const next = STEP_MOVES[status][event];
+  if (next === undefined) throw refuse('illegal-move', `a step that is ${status} cannot '${event}'`);
+  return next;
+}
+
+/** @throws SteadfastError `illegal-move` */
+export function moveExecution(status: ExecutionStatus, event: ExecutionEvent): ExecutionStatus {
+  const next = EXECUTION_MOVES[status][event];
+  if (next === undefined) throw refuse('illegal-move', `an execution that is ${status} cannot '${event}'`);
+  return next;
+}

@@ -1,0 +1,88 @@
+/**
+ * The watch: the time at which someone must look at an execution.
+ *
+ * Owns: S12 and the gaps between the supervisor's repeated dispatches. Does not own: who writes it. It is written when an
+ * execution starts, when its status changes, by a supervisor's look, and with every write that no live lease covers
+ * (a late success); claims, beats and reports never touch it.
+ *
+ * S12 `watchAt` ≤ min(every deadline known, e + H). H is the smallest lease or pickup time among the unfinished
+ * steps: a step write that the reader did not see creates a deadline no earlier than its own time + H. e is the clock
+ * before the read while anything may be written at any moment, else the earliest `retryAt`.
+ */
+
+import type { Plan, PlanStep } from './plan.ts';
+import { type Dispatch, type Execution, isHeld, isTerminal, type Snapshot, type Step } from './state.ts';
+import { openWork, type Work, workKey } from './work.ts';
+
+/** Allowance for clocks that differ and for a beat that is under way. A lease is over this much after its end. */
+export const LEASE_MARGIN_MS = 1_000;
+
+/** SQS delays a message by 15 minutes at most; what is due later is sent when it is due, by the supervisor. */
+export const MAX_DELAY_MS = 900_000;
+
+/** A repeated dispatch waits no longer than this many H, so that a queue that comes back is used soon. */
+const MAX_GAP_IN_H = 4;
+
+const FINISHED: ReadonlySet<Step['status']> = new Set(['done', 'skipped', 'sealed', 'undone', 'undo-failed']);
+
+/** The smallest lease or pickup time among the unfinished steps; of all steps when none is left. */
+export function horizonMs(plan: Plan, snapshot: Snapshot | undefined): number {
+  const undoing = snapshot?.execution.status === 'undoing';
+  const open = plan.steps.filter((step) => {
+    const record = snapshot?.steps[step.name];
+    return record === undefined || (undoing && record.status === 'done') || !FINISHED.has(record.status);
+  });
+  const steps: readonly PlanStep[] = open.length > 0 ? open : plan.steps;
+  return Math.min(...steps.map((step) => Math.min(step.leaseMs, step.pickupMs)));
+}
+
+export const leaseEndsAt = (leaseUntil: number): number => leaseUntil + LEASE_MARGIN_MS;
+
+/**
+ * When the supervisor must send a piece of work that nobody has claimed: a pickup time after it was due, then with
+ * doubling gaps; at once when it was due too late for a delayed message.
+ */
+export function dispatchDueAt(work: Work, dispatch: Dispatch | undefined, hMs: number): number {
+  const pickupMs = work.step.pickupMs;
+  if (dispatch !== undefined) {
+    const gapMs = Math.min(
+      pickupMs * 2 ** Math.min(dispatch.count, 30),
+      Math.max(MAX_GAP_IN_H * hMs, pickupMs),
+    );
+    return dispatch.lastAt + gapMs;
+  }
+  return work.dueAt - work.sinceAt > MAX_DELAY_MS ? work.dueAt : work.dueAt + pickupMs;
+}
+
+/**
+ * The next time to look.
+ * @param readAt the clock before `snapshot` was read
+ */
+export function nextWatchAt(
+  plan: Plan,
+  snapshot: Snapshot,
+  dispatches: Execution['dispatches'],
+  readAt: number,
+): number | undefined {
+  const { execution } = snapshot;
+  if (isTerminal(execution.status)) return execution.watchAt;
+  const hMs = horizonMs(plan, snapshot);
+  const work = openWork(plan, snapshot);
+  const records = Object.values(snapshot.steps);
+  const deadlines = [
+    ...(execution.status === 'running' ? [execution.deadlineAt] : []),
+    ...records.filter(isHeld).map((record) => leaseEndsAt(record.leaseUntil)),
+    ...work.map((piece) => dispatchDueAt(piece, dispatches[workKey(piece)], hMs)),
+  ];
+  return Math.min(...deadlines, quietFrom(snapshot, work, readAt) + hMs);
+}
+
+/** e of S12: until then nobody writes a step without having been sent there first. */
+function quietFrom(snapshot: Snapshot, work: readonly Work[], readAt: number): number {
+  const busy =
+    snapshot.execution.status !== 'running' ||
+    Object.values(snapshot.steps).some((record) => isHeld(record) || record.status === 'unknown') ||
+    work.some((piece) => piece.dueAt <= readAt) ||
+    work.length === 0;
+  return busy ? readAt : Math.max(readAt, Math.min(...work.map((piece) => piece.dueAt)));
+}

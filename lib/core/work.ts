@@ -1,0 +1,144 @@
+/**
+ * What an execution needs done now: the pieces of work for which a message should be on its way.
+ *
+ * Owns: the one definition of "ready", "due for a probe", "may be undone" and "must be fenced" that all roles share.
+ * Does not own: who sends when (`look.ts`) or who may take a piece (`attempts.ts`).
+ *
+ * S7 a step is offered only when its predecessors are done or skipped. S10 an undo is offered only when the fence is
+ * complete and everything that depends on the step is clear, and after `hardEnd` if any outcome was ever unknown.
+ */
+
+import type { Json } from './json.ts';
+import { dependentsOf, type Plan, type PlanStep } from './plan.ts';
+import { evaluate, type Scope } from './refs.ts';
+import { isHeld, isSettled, type Mode, type Snapshot, type Step } from './state.ts';
+
+export interface Work {
+  readonly step: PlanStep;
+  readonly mode: Mode;
+  /** The number the attempt will have (of a probe: of the attempt it asks about). */
+  readonly attempt: number;
+  /** When this piece of work came to be. */
+  readonly sinceAt: number;
+  /** Not before then; ≥ sinceAt. */
+  readonly dueAt: number;
+}
+
+/** Identifies a piece of work among those of its execution; the next probe of the same attempt is another piece. */
+export const workKey = (work: Work): string =>
+  `${work.step.name}/${work.mode}/${work.attempt}@${work.sinceAt}`;
+
+export const scopeOf = (snapshot: Snapshot): Scope => ({
+  input: snapshot.execution.input,
+  output: (step): Json | undefined => {
+    const record = Object.hasOwn(snapshot.steps, step) ? snapshot.steps[step] : undefined;
+    return record?.status === 'done' ? record.output : undefined;
+  },
+});
+
+/** Nothing must be done before the step but to claim it; it has no record yet. */
+function isReady(step: PlanStep, snapshot: Snapshot): boolean {
+  return (
+    snapshot.steps[step.name] === undefined && step.after.every((name) => isSettled(snapshot.steps[name]))
+  );
+}
+
+const applies = (step: PlanStep, snapshot: Snapshot): boolean =>
+  step.when === undefined || evaluate(step.when, scopeOf(snapshot)) === true;
+
+/** The first ready step whose condition does not hold. */
+export const stepToSkip = (plan: Plan, snapshot: Snapshot): PlanStep | undefined =>
+  plan.steps.find((step) => isReady(step, snapshot) && !applies(step, snapshot));
+
+/** All the work there is, in plan order; bounded by the number of steps. */
+export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
+  const { status } = snapshot.execution;
+  if (status === 'running') return plan.steps.flatMap((step) => forwardWork(step, snapshot));
+  if (status === 'undoing' && stepToSeal(plan, snapshot) === undefined) {
+    return plan.steps.flatMap((step) => undoWork(plan, step, snapshot));
+  }
+  return [];
+}
+
+function forwardWork(step: PlanStep, snapshot: Snapshot): Work[] {
+  const record = snapshot.steps[step.name];
+  if (record === undefined) {
+    if (!isReady(step, snapshot) || !applies(step, snapshot)) return [];
+    const sinceAt = Math.max(
+      snapshot.execution.startedAt,
+      ...step.after.map((name) => snapshot.steps[name]?.changedAt ?? 0),
+    );
+    return [{ step, mode: 'execute', attempt: 1, sinceAt, dueAt: sinceAt }];
+  }
+  const sinceAt = record.changedAt;
+  const dueAt = Math.max(sinceAt, record.retryAt ?? 0);
+  if (record.status === 'retrying') {
+    return [{ step, mode: 'execute', attempt: record.attempt + 1, sinceAt, dueAt }];
+  }
+  if (record.status === 'unknown') {
+    return [{ step, mode: 'probe', attempt: record.attempt, sinceAt, dueAt }];
+  }
+  return [];
+}
+
+/** Something of the step's may be in effect and must be compensated. */
+export const needsUndo = (step: PlanStep, record: Step | undefined): boolean =>
+  step.undo !== 'none' &&
+  record !== undefined &&
+  (record.status === 'done' ||
+    record.status === 'undoing' ||
+    record.status === 'undo-failed' ||
+    record.status === 'unknown' ||
+    (record.mayHaveActed && (record.status === 'retrying' || record.status === 'failed')));
+
+/** By then nothing of the step's attempts can still take effect. */
+export const quietAt = (step: PlanStep, record: Step): number =>
+  record.mayHaveActed ? record.hardEndAt + step.settleMs : 0;
+
+function undoWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
+  const record = snapshot.steps[step.name];
+  if (record === undefined || isHeld(record) || record.status === 'undo-failed') return [];
+  const clearAt = dependentsClearAt(plan, step, snapshot);
+  if (!needsUndo(step, record) || clearAt === undefined) return [];
+  const sinceAt = Math.max(record.changedAt, snapshot.execution.cause?.at ?? 0);
+  const retryAt = record.status === 'undoing' ? (record.retryAt ?? 0) : 0;
+  const dueAt = Math.max(sinceAt, retryAt, clearAt, quietAt(step, record));
+  return [{ step, mode: 'undo', attempt: record.undoAttempt + 1, sinceAt, dueAt }];
+}
+
+/**
+ * When nothing that depends on the step, however far, works, may still start, waits to be undone or can still take
+ * effect; nothing when that cannot be said yet.
+ */
+function dependentsClearAt(plan: Plan, step: PlanStep, snapshot: Snapshot): number | undefined {
+  const queue = [...dependentsOf(plan, step.name)];
+  const seen = new Set<string>();
+  let clearAt = 0;
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    if (seen.has(next.name)) continue;
+    seen.add(next.name);
+    const record = snapshot.steps[next.name];
+    if (!isClear(next, record)) return undefined;
+    if (record !== undefined) clearAt = Math.max(clearAt, record.changedAt, quietAt(next, record));
+    queue.push(...dependentsOf(plan, next.name));
+  }
+  return clearAt;
+}
+
+/** The step holds nothing and owes nothing. An absent one cannot start any more: the fence comes first. */
+export const isClear = (step: PlanStep, record: Step | undefined): boolean =>
+  !isHeld(record) &&
+  !needsUndo(step, record) &&
+  record?.status !== 'unknown' &&
+  record?.status !== 'retrying';
+
+/**
+ * The fence: the first step that a reader of an older state could still claim although the execution is being undone.
+ * One that may have acted and has an undo is undone instead; that claim conflicts with the stale one.
+ */
+export const stepToSeal = (plan: Plan, snapshot: Snapshot): PlanStep | undefined =>
+  plan.steps.find((step) => {
+    const record = snapshot.steps[step.name];
+    if (record === undefined) return isReady(step, snapshot);
+    return (record.status === 'retrying' || record.status === 'unknown') && !needsUndo(step, record);
+  });

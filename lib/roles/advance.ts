@@ -1,0 +1,94 @@
+/**
+ * Carries an execution on: look, write, send, and look again, until there is nothing left to do now.
+ *
+ * Owns: the loop around `decide` for looks, its bound, and what a lost race means (read again, decide again). Does not
+ * own: the decisions, or the order of effects (`commit.ts`).
+ */
+
+import { decide, type Concern, type Decision, type LookEvent } from '../core/decide.ts';
+import type { Plan } from '../core/plan.ts';
+import type { Ports } from '../core/ports.ts';
+import type { Snapshot } from '../core/state.ts';
+import type { Stamp } from '../core/write.ts';
+import { commit, withWrite } from './commit.ts';
+
+/** Beyond one write per step each for a skip or a seal, a few more for lost races. */
+const SPARE_ROUNDS = 20;
+
+export interface Start {
+  readonly by: LookEvent['by'];
+  readonly concern: Concern;
+  /** A state to decide on without reading first. */
+  readonly known?: { readonly state: Snapshot; readonly fresh: boolean; readonly readAt: number };
+}
+
+/**
+ * @returns the state as last known, or nothing when the execution does not exist
+ * @throws whatever the ports reject with
+ */
+export async function advance(
+  ports: Ports,
+  plan: Plan,
+  executionId: string,
+  start: Start,
+): Promise<Snapshot | undefined> {
+  let { concern } = start;
+  let state = start.known?.state;
+  let fresh = start.known?.fresh ?? true;
+  let readAt = start.known?.readAt ?? 0;
+  for (let round = 0; round < plan.steps.length * 2 + SPARE_ROUNDS; round += 1) {
+    if (state === undefined) {
+      readAt = ports.clock.now();
+      state = await ports.store.read(executionId);
+      fresh = true;
+      if (state === undefined) return undefined;
+    }
+    const decision = decide(plan, state, { ...lookOf(ports, start.by), concern, fresh, readAt });
+    const result = await commit(ports, decision);
+    if (result === 'conflict') {
+      state = undefined;
+      continue;
+    }
+    state = withWrite(state, decision.write);
+    const { next } = decision;
+    if (next.kind !== 'look') return state;
+    concern = next.concern;
+    fresh = next.fresh;
+    if (fresh) state = undefined;
+  }
+  ports.log.note({ what: 'rounds-exhausted', executionId });
+  return state;
+}
+
+const lookOf = (
+  ports: Ports,
+  by: LookEvent['by'],
+): Omit<LookEvent, 'concern' | 'fresh' | 'readAt'> & Stamp => ({
+  type: 'look',
+  by,
+  ...stampOf(ports),
+});
+
+/** What a decision takes from the clock and the dice. */
+export const stampOf = (ports: Ports): Stamp => ({
+  writeId: ports.dice.id(),
+  now: ports.clock.now(),
+  random: ports.dice.random(),
+});
+
+/** Goes on where another decision (a delivery, a report, a cancel) left off. */
+export const continueWith = async (
+  ports: Ports,
+  plan: Plan,
+  state: Snapshot,
+  decision: Decision,
+  by: LookEvent['by'],
+  readAt: number,
+): Promise<void> => {
+  const { next } = decision;
+  if (next.kind !== 'look') return;
+  const known = next.fresh
+    ? {}
+    : { known: { state: withWrite(state, decision.write), fresh: false, readAt } };
+  await advance(ports, plan, state.execution.id, { by, concern: next.concern, ...known });
+};

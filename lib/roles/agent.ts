@@ -1,0 +1,163 @@
+/**
+ * The agent: takes a message, claims the step, performs it, reports, and carries the execution on.
+ *
+ * Owns: what happens to one message, and what an ambiguous answer to a claim or a report means. Does not own: whether the
+ * message is still true (`decide`), the attempt itself (`attempt.ts`), the queue's acknowledgement (`handlers.ts`).
+ *
+ * S5 after an ambiguous answer the token decides whether a claim or a report took place, never the answer.
+ * S9 a message that could not be handled is given back, and costs no attempt.
+ */
+
+import type { Report } from '../core/attempts.ts';
+import { decide, type Decision } from '../core/decide.ts';
+import type { Plan } from '../core/plan.ts';
+import type { Ports } from '../core/ports.ts';
+import { type HeldStep, isHeld, type Message, type Snapshot } from '../core/state.ts';
+import { advance, continueWith, stampOf } from './advance.ts';
+import { type Holding, holding, runAttempt } from './attempt.ts';
+import { commit, withWrite } from './commit.ts';
+import type { Worker } from './perform.ts';
+import { type PlanCache, planOf } from './plans.ts';
+
+/** Lost races and ambiguous answers to a claim before the message is given back. */
+const MAX_CLAIM_ROUNDS = 5;
+const STORE_RETRY_MS = 200;
+const MAX_STORE_RETRY_MS = 5_000;
+
+/**
+ * @param hardEndAt when this process is dead for certain
+ * @returns 'give-back' when the message must be delivered again, to a process with more time
+ * @throws whatever the ports reject with; the message must then be delivered again
+ */
+export async function handleMessage(
+  ports: Ports,
+  plans: PlanCache,
+  worker: Worker,
+  message: Message,
+  hardEndAt: number,
+): Promise<'handled' | 'give-back'> {
+  const token = ports.dice.id();
+  let priorHardEndAt = 0;
+  for (let round = 0; round < MAX_CLAIM_ROUNDS; round += 1) {
+    const readAt = ports.clock.now();
+    const state = await ports.store.read(message.execution);
+    if (state === undefined) {
+      ports.log.note({
+        what: 'message-dropped',
+        executionId: message.execution,
+        detail: 'no such execution',
+      });
+      return 'handled';
+    }
+    const plan = await planOf(ports.store, plans, state.execution.plan);
+    const mine = state.steps[message.step];
+    if (isHeld(mine) && mine.token === token) {
+      await performAndReport(ports, worker, plan, state, mine, priorHardEndAt, hardEndAt);
+      return 'handled';
+    }
+    const decision = decide(plan, state, {
+      type: 'deliver',
+      message,
+      token,
+      hardEndAt,
+      readAt,
+      ...stampOf(ports),
+    });
+    const { next } = decision;
+    if (next.kind === 'give-back') return 'give-back';
+    if (next.kind === 'wait') {
+      await ports.clock.sleep(next.untilAt - ports.clock.now());
+      continue;
+    }
+    if (next.kind === 'perform') priorHardEndAt = next.priorHardEndAt;
+    const result = await commitOrUnsure(ports, decision);
+    if (result !== 'written') continue;
+    if (next.kind === 'perform') {
+      const claimed = withWrite(state, decision.write);
+      await performAndReport(ports, worker, plan, claimed, next.step as HeldStep, priorHardEndAt, hardEndAt);
+    } else {
+      await continueWith(ports, plan, state, decision, 'worker', readAt);
+    }
+    return 'handled';
+  }
+  return 'give-back';
+}
+
+/** A rejected write may have taken place: the next read tells. */
+async function commitOrUnsure(ports: Ports, decision: Decision): Promise<'written' | 'conflict' | 'unsure'> {
+  try {
+    return await commit(ports, decision);
+  } catch (error) {
+    if (decision.next.kind !== 'perform') throw error;
+    await ports.clock.sleep(STORE_RETRY_MS);
+    return 'unsure';
+  }
+}
+
+async function performAndReport(
+  ports: Ports,
+  worker: Worker,
+  plan: Plan,
+  state: Snapshot,
+  step: HeldStep,
+  priorHardEndAt: number,
+  hardEndAt: number,
+): Promise<void> {
+  const held = holding(plan, state, step, priorHardEndAt, hardEndAt);
+  if (held === undefined) return;
+  const report = await runAttempt(ports, worker, held);
+  await deliverReport(ports, held, report);
+}
+
+/** Tries until the report is written, refused, or the process's time is over: the work is done and must not be lost. */
+async function deliverReport(ports: Ports, held: Holding, report: Report): Promise<void> {
+  let onTime = true;
+  for (let waitMs = STORE_RETRY_MS; ; waitMs = Math.min(waitMs * 2, MAX_STORE_RETRY_MS)) {
+    try {
+      if (!onTime && !(await rereadHolding(ports, held))) return;
+      if ((await reportOnce(ports, held, report, onTime)) === 'over') return;
+    } catch (error) {
+      if (ports.clock.now() + waitMs >= held.hardEndAt) throw error;
+      await ports.clock.sleep(waitMs);
+    }
+    onTime = false;
+  }
+}
+
+async function reportOnce(
+  ports: Ports,
+  held: Holding,
+  report: Report,
+  onTime: boolean,
+): Promise<'over' | 'conflict'> {
+  const { plan, state, token, priorHardEndAt, planStep } = held;
+  const record = state.steps[planStep.name];
+  const released = !onTime && record?.token === token && !isHeld(record);
+  const adoptable = report.kind === 'done' && (record?.status === 'retrying' || record?.status === 'unknown');
+  if (released && !adoptable) {
+    // The report, or the end of the lease, was written before: only what follows may be missing.
+    await advance(ports, plan, state.execution.id, { by: 'worker', concern: [planStep.name] });
+    return 'over';
+  }
+  const readAt = ports.clock.now();
+  const decision = decide(plan, state, {
+    type: 'report',
+    step: planStep.name,
+    token,
+    report,
+    priorHardEndAt,
+    onTime,
+    ...stampOf(ports),
+  });
+  const result = await commit(ports, decision);
+  if (result === 'conflict') return 'conflict';
+  await continueWith(ports, plan, state, decision, 'worker', readAt);
+  return 'over';
+}
+
+async function rereadHolding(ports: Ports, held: Holding): Promise<boolean> {
+  const state = await ports.store.read(held.state.execution.id);
+  if (state === undefined) return false;
+  held.state = state;
+  return true;
+}

@@ -1,0 +1,146 @@
+/**
+ * One attempt from its claim to its report: the author's code, its time limit, and the beats that keep the lease.
+ *
+ * Owns: when the author's signal is aborted, when beats begin and end, what is reported when time is over. Does not own:
+ * what a beat or a report writes (`core/attempts.ts`), the meaning of the author's answer (`perform.ts`).
+ *
+ * No beat outlives its attempt: the loop is stopped and waited for before the report.
+ */
+
+import type { AttemptContext } from '../core/agent.ts';
+import type { Report } from '../core/attempts.ts';
+import { decide } from '../core/decide.ts';
+import { graphOf, type Plan, type PlanStep } from '../core/plan.ts';
+import type { Ports } from '../core/ports.ts';
+import { evaluate } from '../core/refs.ts';
+import type { HeldStep, Snapshot } from '../core/state.ts';
+import { scopeOf } from '../core/work.ts';
+import { stampOf } from './advance.ts';
+import { commit, withWrite } from './commit.ts';
+import { perform, type Worker } from './perform.ts';
+
+/** What the holder of a step knows; `state` follows its own beats. */
+export interface Holding {
+  readonly plan: Plan;
+  readonly planStep: PlanStep;
+  readonly token: string;
+  readonly priorHardEndAt: number;
+  readonly hardEndAt: number;
+  state: Snapshot;
+}
+
+const BEATS_PER_LEASE = 3;
+/** After the abort, for the author's code to return. */
+const ABORT_GRACE_MS = 2_000;
+/** Kept of the process's time for the report. */
+const REPORT_RESERVE_MS = 1_500;
+
+export function holding(
+  plan: Plan,
+  state: Snapshot,
+  step: HeldStep,
+  priorHardEndAt: number,
+  hardEndAt: number,
+): Holding | undefined {
+  const planStep = graphOf(plan).step.get(step.name);
+  return planStep && { plan, planStep, token: step.token, priorHardEndAt, hardEndAt, state };
+}
+
+/** Runs the author's code under the lease. Never rejects. */
+export async function runAttempt(ports: Ports, worker: Worker, held: Holding): Promise<Report> {
+  const { planStep, state } = held;
+  const record = state.steps[planStep.name] as HeldStep;
+  const abort = new AbortController();
+  const finished = new AbortController();
+  const progress: { token?: string } = {};
+  const ctx: AttemptContext = {
+    executionId: state.execution.id,
+    step: planStep.name,
+    attempt: record.attempt,
+    effectKey: `${state.execution.id}.${planStep.name}`,
+    signal: abort.signal,
+    progress: (token) => {
+      progress.token = String(token).slice(0, 200);
+    },
+  };
+  const beats = keepLease(
+    ports,
+    held,
+    () => progress.token,
+    finished.signal,
+    () => abort.abort(),
+  );
+  const input = evaluate(planStep.input, scopeOf(state));
+  const work = perform(worker, { mode: record.mode, ctx, input, output: record.output });
+  const report = await inTime(ports, work, abort, finished.signal, timeLimitMs(ports, held));
+  finished.abort();
+  await beats;
+  return report;
+}
+
+const timeLimitMs = (ports: Ports, held: Holding): number =>
+  Math.max(0, Math.min(held.planStep.timeoutMs, held.hardEndAt - ports.clock.now() - REPORT_RESERVE_MS));
+
+async function inTime(
+  ports: Ports,
+  work: Promise<Report>,
+  abort: AbortController,
+  finished: AbortSignal,
+  limitMs: number,
+): Promise<Report> {
+  const first = await Promise.race([work, ports.clock.sleep(limitMs, finished).then(() => undefined)]);
+  if (first !== undefined) return first;
+  abort.abort();
+  const second = await Promise.race([
+    work,
+    ports.clock.sleep(ABORT_GRACE_MS, finished).then(() => undefined),
+  ]);
+  const failure = { code: 'timeout', message: `the attempt took longer than ${Math.round(limitMs)} ms` };
+  return second ?? { kind: 'unknown', settled: false, failure };
+}
+
+/** Renews the lease until `stop`; calls `onLost` once when it is lost or cannot be renewed before its end. */
+async function keepLease(
+  ports: Ports,
+  held: Holding,
+  progress: () => string | undefined,
+  stop: AbortSignal,
+  onLost: () => void,
+): Promise<void> {
+  const { name, leaseMs } = held.planStep;
+  let wait = true;
+  while (!stop.aborted) {
+    if (wait) await ports.clock.sleep(leaseMs / BEATS_PER_LEASE, stop);
+    if (stop.aborted) return;
+    const result = await beatOnce(ports, held, progress()).catch(() => 'unanswered' as const);
+    const record = held.state.steps[name];
+    const over = record?.leaseUntil === undefined || ports.clock.now() >= record.leaseUntil;
+    if (result === 'lost' || over) return onLost();
+    // After a lost race the state was read afresh and the token is still ours: beat again at once.
+    wait = result !== 'conflict';
+  }
+}
+
+async function beatOnce(
+  ports: Ports,
+  held: Holding,
+  progress: string | undefined,
+): Promise<'beaten' | 'conflict' | 'lost'> {
+  const step = held.planStep.name;
+  const decision = decide(held.plan, held.state, {
+    type: 'beat',
+    step,
+    token: held.token,
+    ...(progress === undefined ? {} : { progress }),
+    ...stampOf(ports),
+  });
+  if (decision.write === undefined) return 'lost';
+  if ((await commit(ports, decision)) === 'written') {
+    held.state = withWrite(held.state, decision.write);
+    return 'beaten';
+  }
+  const state = await ports.store.read(held.state.execution.id);
+  if (state === undefined || state.steps[step]?.token !== held.token) return 'lost';
+  held.state = state;
+  return 'conflict';
+}

@@ -1,0 +1,35 @@
+/**
+ * From a decision to its effects: the only file that turns one into writes and messages.
+ *
+ * Owns: the order. Announce (the end alone), then write, then send. A crash between the write and the sends is what the
+ * watch is for; a crash between the announcement and the write announces twice, which the outside is told to expect.
+ * Does not own: what to decide, or what comes after (`advance.ts`).
+ */
+
+import type { Decision, Write } from '../core/decide.ts';
+import type { Ports, WriteResult } from '../core/ports.ts';
+import type { Snapshot } from '../core/state.ts';
+
+/**
+ * @returns 'conflict' when another write came first; then nothing was sent
+ * @throws whatever the ports reject with; the caller then does not know whether the write took place
+ */
+export async function commit(ports: Ports, decision: Decision): Promise<WriteResult> {
+  if (decision.announce !== undefined) await ports.announcer.announce(decision.announce);
+  if (decision.write !== undefined) {
+    const result = await ports.store.write(decision.write);
+    if (result === 'conflict') return result;
+  }
+  if (decision.sends.length > 0) await ports.queue.send(decision.sends);
+  for (const note of decision.notes) ports.log.note(note);
+  return 'written';
+}
+
+/** The state as it is after our own write, without a read. */
+export function withWrite(state: Snapshot, write: Write | undefined): Snapshot {
+  if (write === undefined) return state;
+  return {
+    execution: write.execution ?? state.execution,
+    steps: write.step === undefined ? state.steps : { ...state.steps, [write.step.name]: write.step },
+  };
+}

@@ -1,0 +1,141 @@
+/**
+ * Calls the author's code and turns what it returns or throws into a report.
+ *
+ * Owns: the meaning of a return and of a throw, the check of input and output against the agent's schemas, the size of
+ * an output, the clean-up of an error before it is stored (S17). Does not own: time (`attempt.ts`) or the state.
+ *
+ * S6 what is not known to have failed has not failed: any error but `TransientError` and `PermanentError` is an unknown
+ * outcome.
+ */
+
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { Agent, AttemptContext, Implementation, Verdict } from '../core/agent.ts';
+import type { Report } from '../core/attempts.ts';
+import { type Json, jsonProblem } from '../core/json.ts';
+import type { Failure, Mode } from '../core/state.ts';
+
+export interface Worker {
+  readonly agent: Agent;
+  readonly implementation: Implementation<unknown, unknown>;
+}
+
+/** Of an output's JSON text. Larger results belong in a store of the author's, with a reference as output. */
+export const MAX_OUTPUT_BYTES: number = 256 * 1024;
+const MAX_FAILURE_CHARS = 1_000;
+
+export interface Task {
+  readonly mode: Mode;
+  readonly ctx: AttemptContext;
+  /** The step's input, resolved. */
+  readonly input: Json | undefined;
+  /** The step's output, when an undo begins from `done`. */
+  readonly output: Json | undefined;
+}
+
+/** Never rejects. */
+export async function perform(worker: Worker, task: Task): Promise<Report> {
+  try {
+    const input = await check(worker.agent.input, task.input);
+    if ('issues' in input) return refusedInput(task.mode, input.issues);
+    switch (task.mode) {
+      case 'execute':
+        return await execute(worker, task, input.value);
+      case 'probe':
+        return await probe(worker, task, input.value);
+      case 'undo':
+        return await undo(worker, task, input.value);
+    }
+  } catch (error) {
+    return thrown(error, task.mode);
+  }
+}
+
+async function execute(worker: Worker, task: Task, input: unknown): Promise<Report> {
+  const result = await usable(worker, await worker.implementation.execute(task.ctx, input));
+  if ('output' in result) return { kind: 'done', settled: true, output: result.output };
+  return { kind: 'failed', settled: true, permanent: true, acted: true, failure: result.failure };
+}
+
+async function probe(worker: Worker, task: Task, input: unknown): Promise<Report> {
+  if (worker.implementation.probe === undefined) {
+    const failure = { code: 'no-probe', message: `agent '${worker.agent.spec.name}' has no probe` };
+    return { kind: 'found', settled: true, verdict: 'cannot-tell', failure };
+  }
+  const answer: Verdict<unknown> = await worker.implementation.probe(task.ctx, input);
+  if (answer.verdict !== 'done') return { kind: 'found', settled: true, verdict: answer.verdict };
+  const result = await usable(worker, answer.output);
+  if ('output' in result) return { kind: 'found', settled: true, verdict: 'done', output: result.output };
+  return { kind: 'found', settled: true, verdict: 'cannot-tell', failure: result.failure };
+}
+
+async function undo(worker: Worker, task: Task, input: unknown): Promise<Report> {
+  if (worker.implementation.undo === undefined) {
+    const failure = { code: 'no-undo', message: `agent '${worker.agent.spec.name}' has no undo` };
+    return { kind: 'failed', settled: true, permanent: true, failure };
+  }
+  await worker.implementation.undo(task.ctx, input, task.output);
+  return { kind: 'undone', settled: true };
+}
+
+/** An output that fits the schema, is JSON and is not too large; else why not. */
+async function usable(worker: Worker, value: unknown): Promise<{ output: Json } | { failure: Failure }> {
+  const checked = await check(worker.agent.output, value);
+  if ('issues' in checked) {
+    return {
+      failure: { code: 'bad-output', message: `the output does not fit its schema: ${checked.issues}` },
+    };
+  }
+  const output = checked.value ?? null;
+  const problem = jsonProblem(output);
+  if (problem !== undefined) return { failure: { code: 'bad-output', message: `the output: ${problem}` } };
+  const bytes = JSON.stringify(output).length;
+  if (bytes > MAX_OUTPUT_BYTES) {
+    const message = `the output has ${bytes} bytes; allowed are ${MAX_OUTPUT_BYTES}: store it elsewhere and return a reference`;
+    return { failure: { code: 'output-too-large', message } };
+  }
+  return { output: output as Json };
+}
+
+function refusedInput(mode: Mode, issues: string): Report {
+  const failure = { code: 'input-refused', message: `the agent does not accept the step's input: ${issues}` };
+  if (mode === 'probe') return { kind: 'found', settled: true, verdict: 'cannot-tell', failure };
+  return { kind: 'failed', settled: true, permanent: true, failure };
+}
+
+function thrown(error: unknown, mode: Mode): Report {
+  const failure = failureOf(error);
+  if (mode === 'probe') return { kind: 'found', settled: true, verdict: 'cannot-tell', failure };
+  const name = error instanceof Error ? error.name : '';
+  if (name === 'PermanentError') return { kind: 'failed', settled: true, permanent: true, failure };
+  if (name === 'TransientError') {
+    const { retryAfterMs } = error as { retryAfterMs?: number };
+    const wish =
+      typeof retryAfterMs === 'number' && Number.isFinite(retryAfterMs) && retryAfterMs > 0
+        ? { retryAfterMs }
+        : {};
+    return { kind: 'failed', settled: true, permanent: false, failure, ...wish };
+  }
+  return { kind: 'unknown', settled: true, failure };
+}
+
+/** Name and message, cut to size; never the stack. */
+export function failureOf(error: unknown): Failure {
+  const known = error instanceof Error ? error : new Error(String(error));
+  const code = 'code' in known && typeof known.code === 'string' ? known.code : known.name;
+  return { code: code.slice(0, 100), message: known.message.slice(0, MAX_FAILURE_CHARS) };
+}
+
+/** The value as the schema makes it, or its issues in one line with their paths. */
+export async function check(
+  schema: StandardSchemaV1,
+  value: unknown,
+): Promise<{ value: unknown } | { issues: string; list: readonly StandardSchemaV1.Issue[] }> {
+  const result = await schema['~standard'].validate(value);
+  if (result.issues === undefined) return { value: result.value };
+  const lines = result.issues.map((issue) => `${pathOf(issue) || '(the value)'}: ${issue.message}`);
+  return { issues: lines.join('; ').slice(0, MAX_FAILURE_CHARS), list: result.issues };
+}
+
+/** 'items.0.sku' */
+export const pathOf = (issue: StandardSchemaV1.Issue): string =>
+  (issue.path ?? []).map((part) => String(typeof part === 'object' ? part.key : part)).join('.');

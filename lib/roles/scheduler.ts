@@ -1,0 +1,249 @@
+/**
+ * The scheduler: starts executions, answers questions about them, takes operators' commands.
+ *
+ * Owns: the order of a start (plan, execution, messages), idempotent starts and commands, and what is refused with which
+ * code. Does not own: HTTP (`api/`), the state machine (`core/`).
+ *
+ * S11 same key → same execution; the same key with another body is refused.
+ */
+
+import { refuse, SteadfastError } from '../core/errors.ts';
+import { canonicalJson, type Json } from '../core/json.ts';
+import { isExecutionId } from '../core/names.ts';
+import type { Plan } from '../core/plan.ts';
+import type { Page, Ports } from '../core/ports.ts';
+import { newExecution } from '../core/start.ts';
+import { type Execution, type ExecutionStatus, isTerminal, type Snapshot } from '../core/state.ts';
+import type { Workflow } from '../core/workflow.ts';
+import { decide } from '../core/decide.ts';
+import { advance, continueWith, stampOf } from './advance.ts';
+import { commit } from './commit.ts';
+import { check, pathOf } from './perform.ts';
+import { type PlanCache, planOf } from './plans.ts';
+
+/** Hashes text: equal texts give equal ids, different ones different ids, in `[a-z0-9]`. */
+export type Hash = (text: string) => string;
+
+export interface Scheduler {
+  readonly ports: Ports;
+  readonly hash: Hash;
+  /** Time-ordered ids for executions started without a key. */
+  readonly newId: () => string;
+  readonly workflows: ReadonlyMap<string, Registered>;
+  readonly plans: PlanCache;
+  /** Plans this process has seen in the table. */
+  readonly published: Set<string>;
+}
+
+export interface Registered {
+  readonly workflow: Workflow;
+  readonly planHash: string;
+}
+
+export function createScheduler(
+  ports: Ports,
+  workflows: readonly Workflow[],
+  ids: { readonly hash: Hash; readonly newId: () => string },
+): Scheduler {
+  const registered = workflows.map((workflow): [string, Registered] => [
+    workflow.name,
+    { workflow, planHash: ids.hash(canonicalJson(workflow.plan as unknown as Json)) },
+  ]);
+  return { ports, ...ids, workflows: new Map(registered), plans: new Map(), published: new Set() };
+}
+
+export interface StartRequest {
+  readonly workflow: string;
+  readonly input: Json;
+  readonly idempotencyKey?: string;
+  readonly tags?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Starts an execution, or returns the one that the same key started.
+ * @throws SteadfastError `unknown-workflow`, `bad-input` (details: the schema's issues), `key-reused`
+ */
+export async function start(scheduler: Scheduler, request: StartRequest): Promise<Execution> {
+  const { ports, hash } = scheduler;
+  const registered = workflowOf(scheduler, request.workflow);
+  const { workflow, planHash } = registered;
+  const checked = await check(workflow.input, request.input);
+  if ('issues' in checked) {
+    const issues = checked.list.map((issue) => ({ path: pathOf(issue), message: issue.message }));
+    throw refuse('bad-input', `the input does not fit workflow '${workflow.name}': ${checked.issues}`, {
+      issues,
+    });
+  }
+  await publishPlan(scheduler, registered);
+  const { idempotencyKey: key, tags } = request;
+  const body = canonicalJson({ input: request.input, tags: tags ?? {} });
+  const now = ports.clock.now();
+  const execution = newExecution(
+    workflow.plan,
+    {
+      id: key === undefined ? scheduler.newId() : hash(`${workflow.name}\n${key}`),
+      planHash,
+      input: checked.value as Json,
+      inputHash: hash(body),
+      ...(tags === undefined ? {} : { tags }),
+      writeId: ports.dice.id(),
+    },
+    now,
+  );
+  const existing = await ports.store.create(execution);
+  if (existing !== 'written') return sameStart(existing, execution);
+  ports.log.note({ what: 'started', executionId: execution.id, detail: workflow.name });
+  const known = { state: { execution, steps: {} }, fresh: true, readAt: now };
+  await firstSends(scheduler, workflow.plan, known);
+  return execution;
+}
+
+/** The execution exists whether or not its first messages leave now: what fails here, the watch makes good. */
+async function firstSends(
+  { ports }: Scheduler,
+  plan: Plan,
+  known: { state: Snapshot; fresh: boolean; readAt: number },
+): Promise<void> {
+  try {
+    await advance(ports, plan, known.state.execution.id, { by: 'worker', concern: 'all', known });
+  } catch {
+    ports.log.note({ what: 'first-sends-failed', executionId: known.state.execution.id });
+  }
+}
+
+function sameStart(existing: Execution, wanted: Execution): Execution {
+  if (existing.inputHash === wanted.inputHash && existing.workflow === wanted.workflow) return existing;
+  throw refuse(
+    'key-reused',
+    `this idempotency key has started execution ${existing.id} with another body; use a new key for a new start`,
+    { executionId: existing.id },
+  );
+}
+
+async function publishPlan(scheduler: Scheduler, { workflow, planHash }: Registered): Promise<void> {
+  if (scheduler.published.has(planHash)) return;
+  await scheduler.ports.store.writePlan(planHash, workflow.plan);
+  scheduler.published.add(planHash);
+  scheduler.plans.set(planHash, workflow.plan);
+}
+
+/** @throws SteadfastError `unknown-workflow` */
+export function workflowOf(scheduler: Scheduler, name: string): Registered {
+  const registered = scheduler.workflows.get(name);
+  if (registered !== undefined) return registered;
+  const known = [...scheduler.workflows.keys()].join(', ') || 'none';
+  throw refuse('unknown-workflow', `there is no workflow '${name.slice(0, 60)}'; there are: ${known}`);
+}
+
+export interface Shown {
+  readonly state: Snapshot;
+  readonly plan: Plan;
+}
+
+/** @throws SteadfastError `unknown-execution` */
+export async function show(scheduler: Scheduler, executionId: string): Promise<Shown> {
+  const state = isExecutionId(executionId) ? await scheduler.ports.store.read(executionId) : undefined;
+  if (state === undefined) throw unknownExecution(executionId);
+  return { state, plan: await planOf(scheduler.ports.store, scheduler.plans, state.execution.plan) };
+}
+
+const unknownExecution = (id: string): SteadfastError =>
+  refuse('unknown-execution', `there is no execution '${id.slice(0, 70)}'`);
+
+const FIRST_POLL_MS = 100;
+const MAX_POLL_MS = 1_000;
+
+/** As `show`, but waits up to `waitMs` for the end. */
+export async function showAtEnd(scheduler: Scheduler, executionId: string, waitMs: number): Promise<Shown> {
+  const { clock, store } = scheduler.ports;
+  const untilAt = clock.now() + waitMs;
+  for (let pollMs = FIRST_POLL_MS; clock.now() < untilAt; pollMs = Math.min(pollMs * 1.5, MAX_POLL_MS)) {
+    if (!isExecutionId(executionId)) throw unknownExecution(executionId);
+    const execution = await store.readExecution(executionId);
+    if (execution === undefined) throw unknownExecution(executionId);
+    if (isTerminal(execution.status)) break;
+    await clock.sleep(Math.min(pollMs, Math.max(0, untilAt - clock.now())));
+  }
+  return show(scheduler, executionId);
+}
+
+export interface ListRequest {
+  readonly workflow?: string;
+  readonly status?: ExecutionStatus;
+  readonly limit: number;
+  readonly cursor?: string;
+}
+
+/**
+ * Executions, latest start first: of one workflow, or of one workflow after the other.
+ * @throws SteadfastError `unknown-workflow`, `bad-cursor`
+ */
+export async function list(scheduler: Scheduler, request: ListRequest): Promise<Page<Execution>> {
+  const names = request.workflow === undefined ? [...scheduler.workflows.keys()].sort() : [request.workflow];
+  if (request.workflow !== undefined) workflowOf(scheduler, request.workflow);
+  const at = parseListCursor(request.cursor, names);
+  const name = names[at.index];
+  if (name === undefined) return { items: [] };
+  const page = await scheduler.ports.store.list({
+    workflow: name,
+    limit: request.limit,
+    ...(request.status === undefined ? {} : { status: request.status }),
+    ...(at.cursor === undefined ? {} : { cursor: at.cursor }),
+  });
+  const nextName = page.cursor === undefined ? names[at.index + 1] : name;
+  if (nextName === undefined) return { items: page.items };
+  return { items: page.items, cursor: `${nextName}:${page.cursor ?? ''}` };
+}
+
+function parseListCursor(
+  text: string | undefined,
+  names: readonly string[],
+): { index: number; cursor?: string } {
+  if (text === undefined) return { index: 0 };
+  const colon = text.indexOf(':');
+  const index = names.indexOf(text.slice(0, colon));
+  if (colon < 0 || index < 0) throw refuse('bad-cursor', 'the cursor is not one that a list has returned');
+  const cursor = text.slice(colon + 1);
+  return cursor === '' ? { index } : { index, cursor };
+}
+
+export interface Command {
+  readonly commandId?: string;
+  readonly reason?: string;
+}
+
+/**
+ * Cancels: nothing new starts, and what has acted is undone.
+ * @throws SteadfastError `unknown-execution`; `not-cancelable` when it has ended or is being undone for another reason
+ */
+export async function cancel(
+  scheduler: Scheduler,
+  executionId: string,
+  command: Command,
+): Promise<Execution> {
+  const { ports } = scheduler;
+  const commandId = command.commandId ?? ports.dice.id();
+  for (;;) {
+    const readAt = ports.clock.now();
+    const { state, plan } = await show(scheduler, executionId);
+    const { execution } = state;
+    const repeated = execution.commands.includes(commandId);
+    if (repeated || (execution.status === 'undoing' && execution.cause?.kind === 'cancel')) return execution;
+    if (execution.status !== 'running') throw notCancelable(execution);
+    const reason = command.reason ?? 'canceled by an operator';
+    const decision = decide(plan, state, { type: 'cancel', commandId, reason, ...stampOf(ports) });
+    if ((await commit(ports, decision)) === 'conflict') continue;
+    await continueWith(ports, plan, state, decision, 'worker', readAt);
+    return decision.write?.execution ?? execution;
+  }
+}
+
+function notCancelable(execution: Execution): SteadfastError {
+  const why =
+    execution.status === 'undoing'
+      ? `it is already being undone (${execution.cause?.failure.code ?? 'failure'})`
+      : `it has ${execution.status === 'succeeded' ? 'succeeded' : `ended: ${execution.status}`}`;
+  return refuse('not-cancelable', `execution ${execution.id} cannot be canceled: ${why}`, {
+    status: execution.status,
+  });
+}

@@ -1,0 +1,102 @@
+/**
+ * The supervisor: finds what is due and has it looked at. It has no state machine of its own.
+ *
+ * Owns: the sweep (all shards, all pages, bounded concurrency, one bad item alone), when to sweep again and when to stop.
+ * Does not own: what a look does (`core/look.ts`). Any number of supervisors may run at once: every write is conditional.
+ *
+ * L4 an item that cannot be handled delays no other. C3 a tick that finds nothing due before the next one ends at once,
+ * after one query per shard; one that found something stays until the next tick, so that what starts meanwhile is watched.
+ */
+
+import { advance } from './advance.ts';
+import type { Due, Ports } from '../core/ports.ts';
+import { type PlanCache, planOf } from './plans.ts';
+
+export interface TickOptions {
+  /** When the next tick is due; this one is over before. */
+  readonly untilAt: number;
+  readonly sweepEveryMs: number;
+}
+
+export interface Sweep {
+  /** Items found due. */
+  readonly due: number;
+  /** Items that could not be handled. */
+  readonly failed: number;
+  /** How long the oldest was overdue, in ms. */
+  readonly oldestOverdueMs: number;
+  /** Whether something is due before the tick's end, now or later. */
+  readonly busy: boolean;
+}
+
+export const SWEEP_EVERY_MS = 2_000;
+/** Looks at once; each is a few calls to the store, so this bounds the load of a sweep after an outage. */
+const CONCURRENCY = 16;
+
+/** One tick: sweeps until the next one while there is something to watch. @returns the sweeps made */
+export async function tick(ports: Ports, plans: PlanCache, options: TickOptions): Promise<readonly Sweep[]> {
+  const sweeps: Sweep[] = [];
+  let busy = false;
+  for (;;) {
+    try {
+      const sweep = await sweepOnce(ports, plans, options.untilAt);
+      sweeps.push(sweep);
+      busy ||= sweep.busy;
+    } catch (error) {
+      // The index could not be read: stay, it may be back before the next tick.
+      busy = true;
+      ports.log.note({ what: 'sweep-failed', detail: error instanceof Error ? error.name : 'error' });
+    }
+    const nextAt = ports.clock.now() + options.sweepEveryMs;
+    if (!busy || nextAt >= options.untilAt) return sweeps;
+    await ports.clock.sleep(options.sweepEveryMs);
+  }
+}
+
+/** Looks once at everything that is due. */
+export async function sweepOnce(ports: Ports, plans: PlanCache, untilAt: number): Promise<Sweep> {
+  let [due, failed, oldestOverdueMs, busy] = [0, 0, 0, false];
+  for (let shard = 0; shard < ports.store.shards; shard += 1) {
+    let cursor: string | undefined;
+    do {
+      const now = ports.clock.now();
+      const page = await ports.store.due(shard, Math.max(now, untilAt), cursor);
+      const overdue = page.items.filter((item) => item.watchAt <= now);
+      busy ||= page.items.length > 0;
+      due += overdue.length;
+      for (const item of overdue) oldestOverdueMs = Math.max(oldestOverdueMs, now - item.watchAt);
+      failed += await lookAtAll(ports, plans, overdue);
+      // Earliest first: once a page ends with something that is not due, nothing behind it is.
+      cursor = overdue.length === page.items.length ? page.cursor : undefined;
+    } while (cursor !== undefined);
+  }
+  return { due, failed, oldestOverdueMs, busy };
+}
+
+/** @returns how many could not be handled */
+async function lookAtAll(ports: Ports, plans: PlanCache, items: readonly Due[]): Promise<number> {
+  const queue = [...items];
+  let failed = 0;
+  const worker = async (): Promise<void> => {
+    for (let item = queue.shift(); item !== undefined; item = queue.shift()) {
+      try {
+        await lookAt(ports, plans, item.executionId);
+      } catch (error) {
+        failed += 1;
+        const detail = error instanceof Error ? error.name : 'error';
+        ports.log.note({ what: 'look-failed', executionId: item.executionId, detail });
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(CONCURRENCY, items.length) }, worker));
+  return failed;
+}
+
+async function lookAt(ports: Ports, plans: PlanCache, executionId: string): Promise<void> {
+  const readAt = ports.clock.now();
+  const state = await ports.store.read(executionId);
+  if (state === undefined) return;
+  const plan = await planOf(ports.store, plans, state.execution.plan);
+  const known = { state, fresh: true, readAt };
+  await advance(ports, plan, executionId, { by: 'supervisor', concern: [], known });
+}

@@ -1,0 +1,191 @@
+/**
+ * The ports in memory: a store with the conditions of the real one, a queue whose deliveries the test decides, a clock
+ * that moves when told to, seeded dice.
+ *
+ * Owns: behaviour only, without faults. It passes the same contract suites as the AWS adapters. Does not own: what is
+ * delivered when (the caller takes messages out of the queue).
+ */
+
+import type { Send, Note, Write } from '../core/decide.ts';
+import type { Plan } from '../core/plan.ts';
+import type { Clock, Dice, Due, ListQuery, Page, Ports, Store, WriteResult } from '../core/ports.ts';
+import type { Ended, Execution, Snapshot, Step } from '../core/state.ts';
+
+interface Partition {
+  execution: Execution;
+  readonly steps: Map<string, Step>;
+}
+
+/** What is stored is a copy, so that nobody shares an object with the store. */
+const copy = <Value>(value: Value): Value => structuredClone(value);
+
+export class MemoryStore implements Store {
+  readonly shards: number;
+  readonly #plans = new Map<string, Plan>();
+  readonly #executions = new Map<string, Partition>();
+
+  constructor(shards = 1) {
+    this.shards = shards;
+  }
+
+  readonly writePlan = async (hash: string, plan: Plan): Promise<void> => {
+    if (!this.#plans.has(hash)) this.#plans.set(hash, copy(plan));
+  };
+
+  readonly readPlan = async (hash: string): Promise<Plan | undefined> => this.#plans.get(hash);
+
+  readonly create = async (execution: Execution): Promise<Execution | 'written'> => {
+    const existing = this.#executions.get(execution.id)?.execution;
+    if (existing !== undefined && existing.writeId !== execution.writeId) return copy(existing);
+    if (existing === undefined) {
+      this.#executions.set(execution.id, { execution: copy(execution), steps: new Map() });
+    }
+    return 'written';
+  };
+
+  readonly read = async (executionId: string): Promise<Snapshot | undefined> => {
+    const partition = this.#executions.get(executionId);
+    return (
+      partition && { execution: copy(partition.execution), steps: copy(Object.fromEntries(partition.steps)) }
+    );
+  };
+
+  readonly readExecution = async (executionId: string): Promise<Execution | undefined> =>
+    copy(this.#executions.get(executionId)?.execution);
+
+  readonly write = async (write: Write): Promise<WriteResult> => {
+    const partition = this.#executions.get(write.executionId);
+    if (partition === undefined) return 'conflict';
+    const { execution, step } = write;
+    const stored = step && partition.steps.get(step.name);
+    if (execution !== undefined && !follows(execution, partition.execution)) return 'conflict';
+    if (step !== undefined && !follows(step, stored)) return 'conflict';
+    if (execution !== undefined) partition.execution = copy(execution);
+    if (step !== undefined) partition.steps.set(step.name, copy(step));
+    return 'written';
+  };
+
+  readonly due = async (shard: number, untilAt: number, cursor?: string): Promise<Page<Due>> => {
+    const all = [...this.#executions.values()]
+      .map(({ execution }) => ({
+        executionId: execution.id,
+        watchAt: execution.watchAt ?? Number.POSITIVE_INFINITY,
+      }))
+      .filter((item) => item.watchAt <= untilAt && this.#shardOf(item.executionId) === shard)
+      .sort((a, b) => a.watchAt - b.watchAt || (a.executionId < b.executionId ? -1 : 1));
+    return pageOf(all, cursor, 100);
+  };
+
+  readonly list = async (query: ListQuery): Promise<Page<Execution>> => {
+    const all = [...this.#executions.values()]
+      .map(({ execution }) => copy(execution))
+      .filter((execution) => execution.workflow === query.workflow)
+      .filter((execution) => query.status === undefined || execution.status === query.status)
+      .sort((a, b) => b.startedAt - a.startedAt || (a.id < b.id ? 1 : -1));
+    return pageOf(all, query.cursor, query.limit);
+  };
+
+  #shardOf(executionId: string): number {
+    let sum = 0;
+    for (const char of executionId) sum = (sum * 31 + char.charCodeAt(0)) % 1_000_003;
+    return sum % this.shards;
+  }
+}
+
+/** One version ahead of what is stored, or already stored by this very write. */
+const follows = (
+  next: { readonly version: number; readonly writeId: string },
+  stored: { readonly version: number; readonly writeId: string } | undefined,
+): boolean => (stored?.version ?? 0) === next.version - 1 || stored?.writeId === next.writeId;
+
+function pageOf<Item>(all: readonly Item[], cursor: string | undefined, limit: number): Page<Item> {
+  const from = Number(cursor ?? 0);
+  const items = all.slice(from, from + limit);
+  return from + limit < all.length ? { items, cursor: String(from + limit) } : { items };
+}
+
+/** Epoch ms that only `advanceTo` moves; sleepers wake in the order of their time. */
+export class ManualClock implements Clock {
+  #now: number;
+  #sleepers: { atMs: number; wake: () => void }[] = [];
+
+  constructor(now = 1_700_000_000_000) {
+    this.#now = now;
+  }
+
+  readonly now = (): number => this.#now;
+
+  readonly sleep: Clock['sleep'] = (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted === true) return resolve();
+      this.#sleepers.push({ atMs: this.#now + Math.max(0, ms), wake: resolve });
+      signal?.addEventListener('abort', resolve);
+    });
+
+  /** When the next sleeper wakes, or nothing when nobody sleeps. */
+  nextWakeAt(): number | undefined {
+    return this.#sleepers.length === 0
+      ? undefined
+      : Math.min(...this.#sleepers.map((sleeper) => sleeper.atMs));
+  }
+
+  /** Moves time and wakes whoever is due. */
+  advanceTo(atMs: number): void {
+    this.#now = Math.max(this.#now, atMs);
+    const due = this.#sleepers.filter((sleeper) => sleeper.atMs <= this.#now).sort((a, b) => a.atMs - b.atMs);
+    this.#sleepers = this.#sleepers.filter((sleeper) => sleeper.atMs > this.#now);
+    for (const sleeper of due) sleeper.wake();
+  }
+}
+
+/** Repeatable dice: the same seed gives the same ids and numbers (mulberry32). */
+export function seededDice(seed: number): Dice {
+  let state = seed >>> 0;
+  let count = 0;
+  const random = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+  const id = (): string => {
+    count += 1;
+    return `id-${seed}-${count}`;
+  };
+  return { id, random };
+}
+
+/** Everything the roles touch, in memory, with what was sent, announced and noted in the open. */
+export interface MemoryWorld extends Ports {
+  readonly clock: ManualClock;
+  readonly store: MemoryStore;
+  /** Sent and not yet taken out. */
+  readonly sent: Send[];
+  readonly announced: Ended[];
+  readonly notes: Note[];
+}
+
+export function memoryWorld(options: { readonly seed?: number; readonly shards?: number } = {}): MemoryWorld {
+  const sent: Send[] = [];
+  const announced: Ended[] = [];
+  const notes: Note[] = [];
+  return {
+    store: new MemoryStore(options.shards),
+    clock: new ManualClock(),
+    dice: seededDice(options.seed ?? 1),
+    queue: {
+      send: async (sends) => {
+        sent.push(...sends);
+      },
+    },
+    announcer: {
+      announce: async (ended) => {
+        announced.push(ended);
+      },
+    },
+    log: { note: (note) => notes.push(note) },
+    sent,
+    announced,
+    notes,
+  };
+}
