@@ -1,0 +1,272 @@
+/**
+ * Owns: putting the parts together: an assembly and a data directory in, a running cloud out; stopping it again.
+ * Owns not: what the parts do. Knows CloudFormation, not what the functions are for.
+ *
+ * Invariants
+ * - I1 a start that fails leaves nothing running and no lock.
+ * - I2 after `stop()` no process, socket or timer of the cloud is left; what was in the queues is there at the next start.
+ */
+import { join } from 'node:path';
+import { systemClock } from './clock.ts';
+import { Control } from './control/control.ts';
+import { controlListener } from './control/control-http.ts';
+import { Faults } from './control/faults.ts';
+import { type DataDirectory, openDataDirectory } from './data-directory.ts';
+import { type DynamoServer, EmbeddedDynamo, outsideDynamo } from './dynamodb/dynamo-process.ts';
+import { DynamoProxy } from './dynamodb/proxy.ts';
+import { ensureTables } from './dynamodb/tables.ts';
+import { EventBus } from './events/event-bus.ts';
+import { Schedules } from './events/schedules.ts';
+import { awsGateway } from './gateway/aws-gateway.ts';
+import { CallCounts } from './gateway/call-counts.ts';
+import { HttpApis } from './http/http-api.ts';
+import { type Listening, listen, listenNear } from './http/servers.ts';
+import { BlankProcesses } from './lambda/blank-processes.ts';
+import { EventSource } from './lambda/event-source.ts';
+import { FunctionLogs, type LogLine } from './lambda/function-logs.ts';
+import { functionSettings } from './lambda/function-settings.ts';
+import { LocalFunction } from './lambda/local-function.ts';
+import { Guardian } from './processes/guardian.ts';
+import { FileJournal } from './sqs/journal.ts';
+import { QueueDirectory } from './sqs/queue-directory.ts';
+import { type Assembly, readAssembly } from './template/assembly.ts';
+import { type ResolvedResource, type ResolvedTemplate, resolveTemplate } from './template/template.ts';
+import { readStackModel, type StackModel } from './template/stack-model.ts';
+import { TemplateError } from './template/json.ts';
+
+export interface CloudOptions {
+  /** The `cdk.out` folder. */
+  readonly assembly: string;
+  /** Which stack; needed only when there are several. */
+  readonly stack?: string;
+  /** Where tables, queues and logs live; made if missing. */
+  readonly dataDir: string;
+  /** Deletes the data of earlier runs first. */
+  readonly fresh?: boolean;
+  /** Port of the HTTP API; 0 takes any free one. Default 4510. */
+  readonly port?: number;
+  /** False starts without any schedule ticking. */
+  readonly schedules?: boolean;
+  /** Most processes per function, where the template sets no reserved concurrency. Default 10. */
+  readonly concurrencyPerFunction?: number;
+  /** Added to every function's environment. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Every line the functions write. */
+  readonly onLog?: (line: LogLine) => void;
+  /** What the cloud itself has to say: dropped events, crashes of its parts. */
+  readonly onProblem?: (message: string) => void;
+}
+
+/** A running local cloud. */
+export interface Cloud {
+  /** Address of the HTTP API, without a trailing slash. The control calls are under `/_local/` there. */
+  readonly apiUrl: string;
+  /** Address for AWS clients outside (`AWS_ENDPOINT_URL`). */
+  readonly gatewayUrl: string;
+  readonly outputs: Readonly<Record<string, string>>;
+  readonly resources: ReadonlyMap<string, ResolvedResource>;
+  /** Resources of the template that are only names here. */
+  readonly notRun: readonly string[];
+  readonly control: Control;
+  /** Stops everything. Messages being worked on go back to their queues. */
+  stop(): Promise<void>;
+}
+
+const REGION = 'us-east-1';
+const ACCOUNT_ID = '000000000000';
+const DEFAULT_PORT = 4510;
+const DEFAULT_CONCURRENCY = 10;
+const IDLE_AFTER_MS = 300_000;
+
+/** Starts the stack of an assembly. @throws Error that says what to do, with nothing left running */
+export async function startCloud(options: CloudOptions): Promise<Cloud> {
+  const undo: (() => Promise<void> | void)[] = [];
+  const stop = async () => {
+    for (const step of undo.splice(0).toReversed()) await step();
+  };
+  try {
+    return await start(options, undo, stop);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+type Undo = (() => Promise<void> | void)[];
+
+async function start(options: CloudOptions, undo: Undo, stop: () => Promise<void>): Promise<Cloud> {
+  const assembly = readAssembly(options.assembly, options.stack);
+  const data = await openDataDirectory(options.dataDir, options.fresh ?? false);
+  undo.push(() => data.release());
+  const guardian = new Guardian();
+  undo.push(async () => await guardian.stop());
+  data.guardedBy(guardian.pid);
+  const dynamoStarting = startDynamo(data, guardian, undo);
+  dynamoStarting.catch(() => {});
+  const main = await listen(options.port ?? DEFAULT_PORT, 'the HTTP API');
+  undo.push(async () => await main.close());
+  const gateway = await listenNear(main.port, 'the AWS gateway');
+  undo.push(async () => await gateway.close());
+  const template = resolveTemplate(assembly.template, place(assembly, main, gateway));
+  const model = readStackModel(template);
+  const dynamo = await dynamoStarting;
+  const proxy = new DynamoProxy(dynamo);
+  undo.push(() => proxy.close());
+  await ensureTables(model.tables, proxy, data.path);
+  const parts = run({
+    options,
+    undo,
+    assembly,
+    data,
+    guardian,
+    main,
+    gateway,
+    template,
+    model,
+    dynamo,
+    proxy,
+  });
+  return {
+    apiUrl: main.url,
+    gatewayUrl: gateway.url,
+    outputs: template.outputs,
+    resources: template.resources,
+    notRun: model.notRun,
+    control: parts,
+    stop,
+  };
+}
+
+async function startDynamo(data: DataDirectory, guardian: Guardian, undo: Undo): Promise<DynamoServer> {
+  const endpoint = process.env['AWS_ENDPOINT_URL_DYNAMODB'];
+  if (endpoint !== undefined && endpoint !== '') return outsideDynamo(endpoint);
+  const embedded = new EmbeddedDynamo(data.dynamodb, join(data.logs, '_dynamodb.log'), guardian);
+  undo.push(async () => await embedded.stop());
+  await embedded.start();
+  return embedded;
+}
+
+function place(assembly: Assembly, main: Listening, gateway: Listening) {
+  const { stackName, template } = assembly;
+  const resources = Object.entries(
+    Object(Object(template)['Resources']) as Record<string, { Type?: unknown }>,
+  );
+  const firstApi = resources.find(([, resource]) => resource.Type === 'AWS::ApiGatewayV2::Api')?.[0];
+  const apiUrl = (logicalId: string) =>
+    logicalId === firstApi ? main.url : `${main.url}/_apis/${logicalId}`;
+  return { stackName, region: REGION, accountId: ACCOUNT_ID, gatewayUrl: gateway.url, apiUrl };
+}
+
+interface Prepared {
+  readonly options: CloudOptions;
+  readonly undo: Undo;
+  readonly assembly: Assembly;
+  readonly data: DataDirectory;
+  readonly guardian: Guardian;
+  readonly main: Listening;
+  readonly gateway: Listening;
+  readonly template: ResolvedTemplate;
+  readonly model: StackModel;
+  readonly dynamo: DynamoServer;
+  readonly proxy: DynamoProxy;
+}
+
+/** Everything is known and DynamoDB is ready: make the parts and connect them. */
+function run(prepared: Prepared): Control {
+  const { options, undo, data, main, gateway, template, model, dynamo, proxy } = prepared;
+  const onProblem = options.onProblem ?? (() => {});
+  const queues = new QueueDirectory(
+    model.queues,
+    systemClock,
+    (queueName) => new FileJournal(join(data.queues, `${queueName}.jsonl`)),
+  );
+  undo.push(() => queues.close());
+  const faults = new Faults();
+  const functions = startFunctions(prepared, faults);
+  const byName = new Map(functions.map((local) => [local.spec.functionName, local]));
+  const functionByName = (name: string) => byName.get(name);
+  const shared = {
+    region: REGION,
+    accountId: ACCOUNT_ID,
+    clock: systemClock,
+    queues,
+    functionByName,
+    onProblem,
+  };
+  const bus = new EventBus({ rules: model.rules, busNames: model.busNames, ...shared });
+  undo.push(() => bus.stop());
+  const counts = new CallCounts();
+  const backends = { dynamo: proxy, queues, bus, gatewayUrl: gateway.url, accountId: ACCOUNT_ID };
+  gateway.serve(awsGateway(backends, counts, faults));
+  const schedules = new Schedules(model.rules, bus, systemClock, shared);
+  undo.push(() => schedules.stop());
+  const sources = connectSources(model, queues, functionByName);
+  const control = new Control({ functions, queues, bus, schedules, dynamo, counts, faults });
+  const apis = new HttpApis(model.apis, functionByName, ACCOUNT_ID);
+  const facts = {
+    outputs: template.outputs,
+    notRun: model.notRun,
+    apiUrl: main.url,
+    gatewayUrl: gateway.url,
+  };
+  main.serve(controlListener(control, facts, (request, response) => void apis.serve(request, response)));
+  for (const source of sources) source.start();
+  if (options.schedules !== false) schedules.start();
+  // Last in, first out: stop taking work, give back what is under way, end the processes, then the rest.
+  undo.push(
+    async () => {
+      await Promise.all(functions.map(async (local) => await local.stop()));
+    },
+    () => {
+      for (const source of sources) source.stop();
+      for (const source of sources) source.giveBack();
+    },
+  );
+  return control;
+}
+
+function startFunctions(prepared: Prepared, faults: Faults): LocalFunction[] {
+  const { options, undo, assembly, data, guardian, gateway, model } = prepared;
+  const logs = new FunctionLogs(data.logs, options.onLog);
+  undo.push(async () => await logs.close());
+  const blanks = new BlankProcesses(guardian, data.compileCache);
+  undo.push(() => blanks.stop());
+  const extra = {
+    gatewayUrl: gateway.url,
+    region: REGION,
+    environment: options.environment ?? {},
+    concurrency: options.concurrencyPerFunction ?? DEFAULT_CONCURRENCY,
+    codeRoot: data.code,
+  };
+  return model.functions.map(
+    (spec) =>
+      new LocalFunction(
+        {
+          ...functionSettings(spec, assembly, extra),
+          idleAfterMs: IDLE_AFTER_MS,
+          onLine: (name, pid, stream, line) => logs.write(name, pid, stream, line),
+          onDelivered: (local, process) => faults.delivered(local, process),
+        },
+        blanks,
+      ),
+  );
+}
+
+function connectSources(
+  model: StackModel,
+  queues: QueueDirectory,
+  functionByName: (name: string) => LocalFunction | undefined,
+): EventSource[] {
+  return model.mappings
+    .filter((spec) => spec.enabled)
+    .map((spec) => {
+      const queue = queues.byArn(spec.queueArn);
+      const local = functionByName(spec.functionName);
+      const path = `${spec.logicalId}.Properties`;
+      if (queue === undefined)
+        throw new TemplateError(path, `its queue ${spec.queueArn} is not in this stack`);
+      if (local === undefined)
+        throw new TemplateError(path, `its function ${spec.functionName} is not in this stack`);
+      return new EventSource(spec, queue, local, systemClock);
+    });
+}

@@ -1,0 +1,152 @@
+/**
+ * Owns: the control over HTTP, under `/_local/…` on the main port. JSON in, JSON out.
+ * Owns not: what the calls do (control.ts).
+ *
+ * Invariants
+ * - I1 only a page or program of this machine may call: the server listens on 127.0.0.1, and a Host or Origin of
+ *   elsewhere (DNS rebinding, a web page) is refused.
+ */
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { readBody } from '../http/read-body.ts';
+import { isRecord } from '../template/json.ts';
+import type { Control } from './control.ts';
+import type { ArmedFault, FaultMoment } from './fault.ts';
+
+/** What `/_local/` itself tells. */
+export interface CloudFacts {
+  readonly apiUrl: string;
+  readonly gatewayUrl: string;
+  readonly outputs: Readonly<Record<string, string>>;
+  readonly notRun: readonly string[];
+}
+
+type Body = Readonly<Record<string, unknown>>;
+type Answer = unknown;
+type Handler = (control: Control, name: string, body: Body) => Answer;
+
+const MAX_BODY_BYTES = 2 * 1024 * 1024;
+const LOCAL_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
+
+/** One listener for the main port: control calls here, everything else to the APIs. */
+export function controlListener(
+  control: Control,
+  facts: CloudFacts,
+  otherwise: RequestListener,
+): RequestListener {
+  return (request, response) => {
+    const path = (request.url ?? '/').split('?')[0] ?? '/';
+    if (path !== '/_local' && !path.startsWith('/_local/')) otherwise(request, response);
+    else void answer(control, facts, path, request, response);
+  };
+}
+
+async function answer(
+  control: Control,
+  facts: CloudFacts,
+  path: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const [statusCode, body] = await run(control, facts, path, request);
+  response.writeHead(statusCode, { 'content-type': 'application/json' });
+  response.end(`${JSON.stringify(body, null, 2)}\n`);
+}
+
+async function run(
+  control: Control,
+  facts: CloudFacts,
+  path: string,
+  request: IncomingMessage,
+): Promise<[number, unknown]> {
+  if (!isLocal(request)) return [403, problem('forbidden', 'the control answers this machine only')];
+  const parts = path
+    .split('/')
+    .slice(2)
+    .filter((part) => part !== '')
+    .map(decodeURIComponent);
+  const [group = '', name = '', verb = ''] = parts;
+  const key = `${request.method ?? 'GET'} ${[group, name === '' ? '' : '*', verb].filter((part) => part !== '').join('/')}`;
+  if (key === 'GET ') return [200, facts];
+  const handler = HANDLERS[key];
+  if (handler === undefined) {
+    return [404, problem('notFound', `no such control call; there are: ${Object.keys(HANDLERS).join(', ')}`)];
+  }
+  const text = await readBody(request, MAX_BODY_BYTES);
+  if (text === 'tooLarge') return [413, problem('tooLarge', 'the body is too large')];
+  try {
+    const parsed: unknown = text.length === 0 ? {} : JSON.parse(text.toString());
+    return [200, (await handler(control, name, isRecord(parsed) ? parsed : {})) ?? { ok: true }];
+  } catch (error) {
+    return [400, problem('badRequest', error instanceof Error ? error.message : String(error))];
+  }
+}
+
+/** `*` stands for a function, queue or schedule by logical id, name or a unique part of one. */
+const HANDLERS: Readonly<Record<string, Handler>> = {
+  'GET functions': (control) => control.functions(),
+  'POST functions/*/kill': async (control, name, body) =>
+    await armed(control.kill(name, momentOf(body)), body),
+  'POST functions/*/freeze': async (control, name, body) =>
+    await armed(control.freeze(name, momentOf(body)), body),
+  'POST functions/*/thaw': (control, name) => ({ pids: control.thaw(name) }),
+  'POST functions/*/delay': async (control, name, body) =>
+    await armed(control.delay(name, { ...callsOf(body), ms: Number(body['ms']) }), body),
+  'POST functions/*/throttle': async (control, name, body) =>
+    await armed(control.throttle(name, callsOf(body)), body),
+  'POST functions/*/ambiguous': async (control, name, body) =>
+    await armed(control.ambiguous(name, callsOf(body)), body),
+  'POST functions/*/invoke': async (control, name, body) => await control.invoke(name, body),
+  'GET faults': (control) => control.faults(),
+  'DELETE faults': (control) => control.clearFaults(),
+  'GET calls': (control) => control.calls(),
+  'DELETE calls': (control) => control.resetCalls(),
+  'GET queues': (control) => control.queues(),
+  'GET queues/*/messages': (control, name) => control.peek(name),
+  'POST queues/*/messages': (control, name, body) => ({
+    messageId: control.send(name, String(body['body'] ?? '')),
+  }),
+  'DELETE queues/*/messages': (control, name) => control.purge(name),
+  'POST dynamodb/*': async (control, name, body) => {
+    if (name !== 'restart') throw new Error('the only call is POST /_local/dynamodb/restart');
+    await control.restartDynamo(Number(body['downMs'] ?? 0));
+  },
+  'GET schedules': (control) => control.schedules(),
+  'POST schedules/*/tick': async (control, name) => await control.tick(name),
+  'POST schedules/*/disable': (control, name) => control.disable(name),
+  'POST schedules/*/enable': (control, name) => control.enable(name),
+  'GET events': (control) => control.events(),
+};
+
+/** `{"wait": true}` answers at the hit instead of at once. */
+async function armed(fault: ArmedFault, body: Body): Promise<Answer> {
+  return body['wait'] === true ? { id: fault.id, hit: await fault.hit } : { id: fault.id };
+}
+
+function momentOf(body: Body): FaultMoment {
+  const operation = typeof body['operation'] === 'string' ? { operation: body['operation'] } : {};
+  if (body['beforeCall'] !== undefined) return { beforeCall: Number(body['beforeCall']), ...operation };
+  if (body['afterCall'] !== undefined) return { afterCall: Number(body['afterCall']), ...operation };
+  if (body['nextEvent'] === true) return { nextEvent: true, afterMs: Number(body['afterMs'] ?? 0) };
+  const unknown = Object.keys(body).filter((key) => key !== 'wait');
+  if (unknown.length > 0) {
+    throw new Error(
+      `when? {} (now), {"nextEvent":true,"afterMs":n}, {"beforeCall":n} or {"afterCall":n} (+"operation")`,
+    );
+  }
+  return 'now';
+}
+
+function callsOf(body: Body): { calls: number; operation?: string } {
+  const calls = Number(body['calls'] ?? 1);
+  return typeof body['operation'] === 'string' ? { calls, operation: body['operation'] } : { calls };
+}
+
+function isLocal(request: IncomingMessage): boolean {
+  const { host, origin } = request.headers;
+  if (host !== undefined && !LOCAL_HOST.test(host)) return false;
+  return origin === undefined || LOCAL_HOST.test(origin.replace(/^https?:\/\//, ''));
+}
+
+function problem(code: string, message: string): { error: { code: string; message: string } } {
+  return { error: { code, message } };
+}

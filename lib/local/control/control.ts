@@ -1,0 +1,236 @@
+/**
+ * Owns: what a test or a demo may see and do in a running local cloud, as one object (control-http.ts is the same over
+ * HTTP).
+ *
+ * Invariants
+ * - I1 a name means exactly one thing: logical id, physical name or a unique part of one; otherwise an error lists the
+ *   candidates.
+ */
+import type { DynamoServer } from '../dynamodb/dynamo-process.ts';
+import type { EmittedEvent, EventBus } from '../events/event-bus.ts';
+import type { ScheduleState, Schedules } from '../events/schedules.ts';
+import type { CallCount, CallCounts } from '../gateway/call-counts.ts';
+import type { InvocationResult } from '../lambda/function-process.ts';
+import type { LocalFunction } from '../lambda/local-function.ts';
+import type { QueueDirectory } from '../sqs/queue-directory.ts';
+import type { ArmedFault, CallFault, FaultMoment, FaultState } from './fault.ts';
+import type { Faults } from './faults.ts';
+
+export interface ProcessState {
+  readonly pid: number;
+  readonly state: 'busy' | 'idle' | 'frozen';
+  readonly invocations: number;
+}
+
+export interface FunctionState {
+  readonly logicalId: string;
+  readonly name: string;
+  readonly processes: readonly ProcessState[];
+  readonly invocations: number;
+  /** Invocations that ended in an error, a timeout or a death. */
+  readonly errors: number;
+  readonly timeouts: number;
+  readonly coldStarts: number;
+}
+
+export interface QueueState {
+  readonly name: string;
+  readonly arn: string;
+  /** Messages that can be received now. */
+  readonly visible: number;
+  readonly inFlight: number;
+  readonly delayed: number;
+}
+
+export interface PeekedMessage {
+  readonly messageId: string;
+  readonly body: string;
+  readonly state: 'visible' | 'delayed' | 'inFlight';
+  readonly sentAt: number;
+  readonly visibleAt: number;
+  readonly receiveCount: number;
+  /** The queue it was redriven from. */
+  readonly sourceArn?: string;
+}
+
+/** The parts of the cloud the control works on. */
+export interface ControlParts {
+  readonly functions: readonly LocalFunction[];
+  readonly queues: QueueDirectory;
+  readonly bus: EventBus;
+  readonly schedules: Schedules;
+  readonly dynamo: DynamoServer;
+  readonly counts: CallCounts;
+  readonly faults: Faults;
+}
+
+export class Control {
+  readonly #parts: ControlParts;
+
+  constructor(parts: ControlParts) {
+    this.#parts = parts;
+  }
+
+  functions(): FunctionState[] {
+    return this.#parts.functions.map((local) => ({
+      logicalId: local.spec.logicalId,
+      name: local.spec.functionName,
+      processes: local.processes.map((process) => ({
+        pid: process.pid,
+        state: process.frozen ? 'frozen' : process.busy ? 'busy' : 'idle',
+        invocations: process.invocations,
+      })),
+      ...local.counters,
+    }));
+  }
+
+  /** kill -9 of the process serving the function. */
+  kill(name: string, when: FaultMoment = 'now'): ArmedFault {
+    return this.#parts.faults.armProcessFault(this.#function(name), 'kill', when);
+  }
+
+  /** SIGSTOP of the process serving the function: alive, and silent. Its timeout still ends it. */
+  freeze(name: string, when: FaultMoment = 'now'): ArmedFault {
+    return this.#parts.faults.armProcessFault(this.#function(name), 'freeze', when);
+  }
+
+  /** SIGCONT of every frozen process of the function; returns their pids. */
+  thaw(name: string): number[] {
+    const local = this.#function(name);
+    const frozen = local.processes.filter((process) => process.frozen);
+    for (const process of frozen) local.thaw(process);
+    return frozen.map((process) => process.pid);
+  }
+
+  /** The next AWS calls of the function take `ms` longer. */
+  delay(name: string, fault: CallFault & { readonly ms: number }): ArmedFault {
+    const { ms, ...rest } = fault;
+    if (!(ms >= 0)) throw new Error(`ms must be a number of milliseconds, got ${String(ms)}`);
+    return this.#parts.faults.armCallFault(this.#function(name), 'delay', rest, ms);
+  }
+
+  /** The next AWS calls of the function are refused with the service's throttling error. */
+  throttle(name: string, fault: CallFault): ArmedFault {
+    return this.#parts.faults.armCallFault(this.#function(name), 'throttle', fault);
+  }
+
+  /** The next AWS calls of the function are executed, and the connection closes without an answer. */
+  ambiguous(name: string, fault: CallFault): ArmedFault {
+    return this.#parts.faults.armCallFault(this.#function(name), 'ambiguous', fault);
+  }
+
+  faults(): FaultState[] {
+    return this.#parts.faults.list();
+  }
+
+  clearFaults(): void {
+    this.#parts.faults.clear();
+  }
+
+  /** Invokes a function with an event and waits for its answer. */
+  async invoke(name: string, event: unknown): Promise<InvocationResult> {
+    return await this.#function(name).invoke(JSON.stringify(event ?? null));
+  }
+
+  /** AWS calls since the start or the last reset, by caller, operation and table or queue. */
+  calls(): CallCount[] {
+    return this.#parts.counts.list();
+  }
+
+  resetCalls(): void {
+    this.#parts.counts.reset();
+  }
+
+  queues(): QueueState[] {
+    return this.#parts.queues.all().map((queue) => ({
+      name: queue.settings.queueName,
+      arn: queue.settings.arn,
+      ...queue.counts(),
+    }));
+  }
+
+  /** The messages of a queue (a DLQ, usually), oldest first, without receiving them. */
+  peek(name: string): PeekedMessage[] {
+    return this.#queue(name)
+      .peek()
+      .map((message) => ({
+        messageId: message.messageId,
+        body: message.body,
+        state: message.state,
+        sentAt: message.sentAt,
+        visibleAt: message.visibleAt,
+        receiveCount: message.receiveCount,
+        ...(message.sourceArn === undefined ? {} : { sourceArn: message.sourceArn }),
+      }));
+  }
+
+  /** Puts a message into a queue by hand; returns its id. */
+  send(name: string, body: string, delayMs?: number): string {
+    return this.#queue(name).send({ body, delayMs }).messageId;
+  }
+
+  purge(name: string): void {
+    this.#queue(name).purge();
+  }
+
+  /** kill -9 of the embedded DynamoDB; it is back, with its data, after `downMs`. Calls meanwhile break off. */
+  async restartDynamo(downMs = 0): Promise<void> {
+    await this.#parts.dynamo.restart(downMs);
+  }
+
+  schedules(): ScheduleState[] {
+    return this.#parts.schedules.list();
+  }
+
+  /** Fires a schedule now, also a disabled one. Resolves when its function has run. */
+  async tick(name: string): Promise<void> {
+    await this.#parts.schedules.tick(this.#schedule(name));
+  }
+
+  disable(name: string): void {
+    this.#parts.schedules.setEnabled(this.#schedule(name), false);
+  }
+
+  enable(name: string): void {
+    this.#parts.schedules.setEnabled(this.#schedule(name), true);
+  }
+
+  /** The last 1,000 events put on a bus. */
+  events(): readonly EmittedEvent[] {
+    return this.#parts.bus.emitted();
+  }
+
+  #function(name: string): LocalFunction {
+    return pick('function', name, this.#parts.functions, (local) => [
+      local.spec.logicalId,
+      local.spec.functionName,
+    ]);
+  }
+
+  #queue(name: string) {
+    return pick('queue', name, this.#parts.queues.all(), (queue) => [queue.settings.queueName]);
+  }
+
+  #schedule(name: string): string {
+    return pick('schedule', name, this.#parts.schedules.list(), (each) => [each.logicalId, each.name]).name;
+  }
+}
+
+/** Finds one thing by full name, else by a part of it that fits only one. Letter case and dashes do not matter in parts. */
+export function pick<T>(kind: string, name: string, all: readonly T[], namesOf: (item: T) => string[]): T {
+  const exact = all.find((item) => namesOf(item).includes(name));
+  if (exact !== undefined) return exact;
+  const found = all.filter((item) => namesOf(item).some((each) => plain(each).includes(plain(name))));
+  const [only] = found;
+  if (only !== undefined && found.length === 1) return only;
+  const listed = (found.length === 0 ? all : found).map((item) => namesOf(item)[0]).join(', ');
+  throw new Error(
+    found.length === 0
+      ? `no ${kind} is called "${name}"; there are: ${listed || 'none'}`
+      : `"${name}" fits several ${kind}s: ${listed}`,
+  );
+}
+
+function plain(text: string): string {
+  return text.toLowerCase().replaceAll(/[-_]/g, '');
+}

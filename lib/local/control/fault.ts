@@ -1,0 +1,69 @@
+/** Owns: what can be done to a function on request, when, and what became of it: the types and the AWS error shapes. Pure. */
+import { type AwsAnswer, errorAnswer } from '../gateway/aws-call.ts';
+
+/** When a process is killed or frozen. */
+export type FaultMoment =
+  /** Every process that is serving an event now; if none is, every warm one. */
+  | 'now'
+  /** When the next event was handed to a process, and `afterMs` later (default 0: before the handler has run). */
+  | { readonly nextEvent: true; readonly afterMs?: number }
+  /** The Nth next AWS call (1 = the next one), before it is executed. */
+  | { readonly beforeCall: number; readonly operation?: string }
+  /** The Nth next AWS call, after it was executed and before its answer is sent. */
+  | { readonly afterCall: number; readonly operation?: string };
+
+/** Which AWS calls of a function a fault is for. */
+export interface CallFault {
+  /** How many calls it hits; then it is used up. */
+  readonly calls: number;
+  /** Only this operation (`UpdateItem`, `SendMessage`, …). */
+  readonly operation?: string;
+}
+
+/** What became of a fault. */
+export interface FaultHit {
+  /** hit · missed: the event was over before `afterMs` · nothing: no process to hit now · cleared: withdrawn */
+  readonly outcome: 'hit' | 'missed' | 'nothing' | 'cleared';
+  readonly at: number;
+  /** The processes concerned; after a kill they are gone. */
+  readonly pids: readonly number[];
+  /** The AWS call at which it hit. */
+  readonly call?: string;
+}
+
+export type FaultAction = 'kill' | 'freeze' | 'delay' | 'throttle' | 'ambiguous';
+
+/** A fault as the control lists it. */
+export interface FaultState {
+  readonly id: string;
+  readonly functionName: string;
+  readonly action: FaultAction;
+  readonly moment: FaultMoment | CallFault;
+  readonly state: 'armed' | 'over';
+  readonly hits: readonly FaultHit[];
+}
+
+/** A fault that was asked for. */
+export interface ArmedFault {
+  readonly id: string;
+  /** Resolves at the first hit (after a kill: when the process is gone), or when it cannot hit any more. */
+  readonly hit: Promise<FaultHit>;
+}
+
+/** The service's own way to say "too many requests". */
+export function throttlingAnswer(service: string): AwsAnswer {
+  if (service === 'dynamodb') {
+    const message =
+      'The level of configured provisioned throughput for the table was exceeded. (throttled on request by the local cloud)';
+    return errorAnswer(
+      400,
+      'com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException',
+      message,
+    );
+  }
+  if (service === 'sqs') {
+    const message = 'The request was denied due to request throttling. (on request by the local cloud)';
+    return errorAnswer(400, 'com.amazonaws.sqs#RequestThrottled', message, 'RequestThrottled');
+  }
+  return errorAnswer(400, 'ThrottlingException', 'Rate exceeded (throttled on request by the local cloud)');
+}

@@ -1,0 +1,229 @@
+/**
+ * Owns: the armed faults: when one is due, and doing it.
+ * Owns not: finding a function by name (control.ts), the gateway's and the pool's normal work.
+ *
+ * Invariants
+ * - I1 with no fault armed for a function nothing here runs for it.
+ * - I2 "before a call": the call is not executed. "After a call": it is executed, its answer never leaves.
+ * - I3 a fault that says N calls hits exactly the next N that match, in order of arrival.
+ */
+import type { AwsCall } from '../gateway/aws-call.ts';
+import type { Interception, Interceptor } from '../gateway/aws-gateway.ts';
+import type { FunctionProcess } from '../lambda/function-process.ts';
+import type { LocalFunction } from '../lambda/local-function.ts';
+import {
+  type ArmedFault,
+  type CallFault,
+  type FaultAction,
+  type FaultHit,
+  type FaultMoment,
+  type FaultState,
+  throttlingAnswer,
+} from './fault.ts';
+
+interface Armed {
+  readonly id: string;
+  readonly local: LocalFunction;
+  readonly action: FaultAction;
+  readonly moment: FaultMoment | CallFault;
+  readonly operation: string | undefined;
+  readonly delayMs: number;
+  /** Matching calls to let pass first. */
+  skip: number;
+  /** Hits left. */
+  left: number;
+  readonly hits: FaultHit[];
+  readonly settle: (hit: FaultHit) => void;
+}
+
+/** Faults kept for the list after they are over. */
+const KEPT = 100;
+
+export class Faults implements Interceptor {
+  readonly #armed = new Map<string, Armed[]>();
+  readonly #all: Armed[] = [];
+  #count = 0;
+
+  isArmed(caller: string): boolean {
+    return this.#armed.has(caller);
+  }
+
+  /** Arms killing or freezing; `now` is done at once. */
+  armProcessFault(local: LocalFunction, action: 'kill' | 'freeze', moment: FaultMoment): ArmedFault {
+    const call = typeof moment === 'object' && !('nextEvent' in moment) ? moment : undefined;
+    const nth = call === undefined ? 1 : 'beforeCall' in call ? call.beforeCall : call.afterCall;
+    if (!Number.isInteger(nth) || nth < 1)
+      throw new Error(`beforeCall and afterCall count from 1, got ${nth}`);
+    const { armed, result } = this.#arm(local, action, moment, call?.operation, 1, nth - 1, 0);
+    if (moment === 'now') this.#hitNow(armed);
+    return result;
+  }
+
+  /** Arms delaying, throttling or ambiguous answers for the next calls. */
+  armCallFault(
+    local: LocalFunction,
+    action: 'delay' | 'throttle' | 'ambiguous',
+    fault: CallFault,
+    delayMs = 0,
+  ): ArmedFault {
+    if (!Number.isInteger(fault.calls) || fault.calls < 1)
+      throw new Error(`calls must be 1 or more, got ${fault.calls}`);
+    return this.#arm(local, action, fault, fault.operation, fault.calls, 0, delayMs).result;
+  }
+
+  list(): FaultState[] {
+    return this.#all.map((armed) => ({
+      id: armed.id,
+      functionName: armed.local.spec.functionName,
+      action: armed.action,
+      moment: armed.moment,
+      state: armed.left > 0 ? 'armed' : 'over',
+      hits: [...armed.hits],
+    }));
+  }
+
+  /** Withdraws everything that is still armed. */
+  clear(): void {
+    for (const armed of this.#all.filter((each) => each.left > 0)) {
+      armed.left = 0;
+      this.#note(armed, { outcome: 'cleared', at: Date.now(), pids: [] });
+    }
+    this.#armed.clear();
+  }
+
+  /** Called by the pool right after an event was handed to a process. */
+  delivered(local: LocalFunction, process: FunctionProcess): void {
+    const due = (this.#armed.get(local.spec.logicalId) ?? []).filter(
+      ({ moment }) => typeof moment === 'object' && 'nextEvent' in moment,
+    );
+    for (const armed of due) {
+      this.#spend(armed);
+      const afterMs = (armed.moment as { afterMs?: number }).afterMs ?? 0;
+      const { requestId } = process;
+      if (afterMs <= 0) void this.#strike(armed, [process]);
+      else {
+        setTimeout(() => {
+          if (process.requestId === requestId) void this.#strike(armed, [process]);
+          else this.#note(armed, { outcome: 'missed', at: Date.now(), pids: [] });
+        }, afterMs);
+      }
+    }
+  }
+
+  async intercept(call: AwsCall): Promise<Interception> {
+    // Whose turn it is is settled now, in order of arrival, before anything is awaited.
+    const due = (this.#armed.get(call.caller) ?? []).filter((armed) => this.#isDue(armed, call));
+    const name = `${call.service} ${call.operation}`;
+    let isHangUp = false;
+    let throttled = false;
+    const after: Armed[] = [];
+    for (const armed of due) {
+      if ('afterCall' in Object(armed.moment) || armed.action === 'ambiguous') after.push(armed);
+      else if (armed.action === 'delay') {
+        this.#note(armed, { outcome: 'hit', at: Date.now(), pids: this.#pids(armed, call), call: name });
+        await new Promise((resolve) => setTimeout(resolve, armed.delayMs));
+      } else if (armed.action === 'throttle') {
+        this.#note(armed, { outcome: 'hit', at: Date.now(), pids: this.#pids(armed, call), call: name });
+        throttled = true;
+      } else isHangUp = (await this.#strikeCaller(armed, call, name)) === 'dead' || isHangUp;
+    }
+    if (isHangUp) return { kind: 'hangUp' };
+    if (throttled) return { kind: 'answer', answer: throttlingAnswer(call.service) };
+    if (after.length === 0) return { kind: 'execute' };
+    return { kind: 'execute', afterwards: async () => await this.#afterwards(after, call, name) };
+  }
+
+  async #afterwards(after: readonly Armed[], call: AwsCall, name: string): Promise<'answer' | 'hangUp'> {
+    let isHangUp = false;
+    for (const armed of after) {
+      if (armed.action === 'ambiguous') {
+        this.#note(armed, { outcome: 'hit', at: Date.now(), pids: this.#pids(armed, call), call: name });
+        isHangUp = true;
+      } else isHangUp = (await this.#strikeCaller(armed, call, name)) === 'dead' || isHangUp;
+    }
+    return isHangUp ? 'hangUp' : 'answer';
+  }
+
+  /** Kills or freezes the calling process; a frozen one's call waits until it is thawed or dead. */
+  async #strikeCaller(armed: Armed, call: AwsCall, name: string): Promise<'awake' | 'dead'> {
+    const process = armed.local.processOf(call.accessKeyId);
+    if (process === undefined) {
+      this.#note(armed, { outcome: 'missed', at: Date.now(), pids: [], call: name });
+      return 'dead';
+    }
+    await this.#strike(armed, [process], name);
+    return await process.awakeOrDead();
+  }
+
+  #hitNow(armed: Armed): void {
+    this.#spend(armed);
+    const alive = armed.local.processes.filter((process) => !process.dead);
+    const busy = alive.filter((process) => process.busy);
+    const targets = busy.length > 0 ? busy : alive;
+    if (targets.length > 0) void this.#strike(armed, targets);
+    else this.#note(armed, { outcome: 'nothing', at: Date.now(), pids: [] });
+  }
+
+  async #strike(armed: Armed, targets: readonly FunctionProcess[], call?: string): Promise<void> {
+    const pids = targets.map((process) => process.pid);
+    if (armed.action === 'kill') await Promise.all(targets.map(async (process) => await process.kill()));
+    else for (const process of targets) process.freeze();
+    this.#note(armed, { outcome: 'hit', at: Date.now(), pids, ...(call === undefined ? {} : { call }) });
+  }
+
+  #isDue(armed: Armed, call: AwsCall): boolean {
+    if (typeof armed.moment === 'object' && 'nextEvent' in armed.moment) return false;
+    if (armed.operation !== undefined && armed.operation !== call.operation) return false;
+    if (armed.skip > 0) {
+      armed.skip -= 1;
+      return false;
+    }
+    this.#spend(armed);
+    return true;
+  }
+
+  #spend(armed: Armed): void {
+    armed.left -= 1;
+    if (armed.left > 0) return;
+    const { logicalId } = armed.local.spec;
+    const rest = (this.#armed.get(logicalId) ?? []).filter((each) => each !== armed);
+    if (rest.length === 0) this.#armed.delete(logicalId);
+    else this.#armed.set(logicalId, rest);
+  }
+
+  #arm(
+    local: LocalFunction,
+    action: FaultAction,
+    moment: FaultMoment | CallFault,
+    operation: string | undefined,
+    left: number,
+    skip: number,
+    delayMs: number,
+  ): { armed: Armed; result: ArmedFault } {
+    this.#count += 1;
+    const hits: FaultHit[] = [];
+    const settlers: ((hit: FaultHit) => void)[] = [];
+    const hit = new Promise<FaultHit>((resolve) => settlers.push(resolve));
+    const id = `fault-${this.#count}`;
+    const settle = (first: FaultHit) => settlers[0]?.(first);
+    const armed: Armed = { id, local, action, moment, operation, delayMs, skip, left, hits, settle };
+    const { logicalId } = local.spec;
+    this.#armed.set(logicalId, [...(this.#armed.get(logicalId) ?? []), armed]);
+    this.#all.push(armed);
+    if (this.#all.length > KEPT) {
+      const oldest = this.#all.findIndex((each) => each.left <= 0);
+      if (oldest >= 0) this.#all.splice(oldest, 1);
+    }
+    return { armed, result: { id, hit } };
+  }
+
+  #note(armed: Armed, hit: FaultHit): void {
+    armed.hits.push(hit);
+    armed.settle(hit);
+  }
+
+  #pids(armed: Armed, call: AwsCall): number[] {
+    const process = armed.local.processOf(call.accessKeyId);
+    return process === undefined ? [] : [process.pid];
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * Owns: the folder of a local cloud: its marker, its lock, wiping it, the paths inside.
+ *
+ * Invariants
+ * - I1 nothing is deleted or written in a folder that is neither empty nor marked as ours.
+ * - I2 one cloud per folder: a second one is refused while the first lives; a dead one's lock is taken over, after its
+ *   guardian has ended its children.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+const MARKER = '.local-cloud';
+const LOCK = 'lock';
+const MARKER_TEXT = 'This folder belongs to a local cloud. Starting it fresh deletes everything in here.\n';
+
+export interface DataDirectory {
+  readonly path: string;
+  readonly dynamodb: string;
+  readonly queues: string;
+  readonly logs: string;
+  readonly code: string;
+  readonly compileCache: string;
+  /** Writes the guardian's pid into the lock, for whoever takes it over. */
+  guardedBy(guardianPid: number | undefined): void;
+  release(): void;
+}
+
+interface Lock {
+  readonly pid: number;
+  readonly guardianPid?: number | undefined;
+}
+
+/** Opens the folder for one cloud. @throws Error when it is a stranger's or in use */
+export async function openDataDirectory(directory: string, fresh: boolean): Promise<DataDirectory> {
+  const path = resolve(directory);
+  mkdirSync(path, { recursive: true });
+  const content = readdirSync(path);
+  if (content.length > 0 && !content.includes(MARKER)) {
+    throw new Error(
+      `${path} is not empty and no local cloud made it: choose an empty or new folder for the data`,
+    );
+  }
+  writeFileSync(join(path, MARKER), MARKER_TEXT);
+  const lockPath = join(path, LOCK);
+  await takeLock(lockPath, path);
+  if (fresh) {
+    for (const name of readdirSync(path)) {
+      if (name !== MARKER && name !== LOCK) rmSync(join(path, name), { recursive: true, force: true });
+    }
+  }
+  const folder = (name: string) => {
+    mkdirSync(join(path, name), { recursive: true });
+    return join(path, name);
+  };
+  return {
+    path,
+    dynamodb: folder('dynamodb'),
+    queues: folder('queues'),
+    logs: folder('logs'),
+    code: folder('code'),
+    compileCache: folder('compile-cache'),
+    guardedBy: (guardianPid) => writeLock(lockPath, { pid: process.pid, guardianPid }, 'w'),
+    release: () => {
+      if (existsSync(lockPath)) unlinkSync(lockPath);
+    },
+  };
+}
+
+const GUARDIAN_LIMIT_MS = 2000;
+
+async function takeLock(lockPath: string, path: string): Promise<void> {
+  if (writeLock(lockPath, { pid: process.pid }, 'wx')) return;
+  const holder = readLock(lockPath);
+  if (holder !== undefined && isAlive(holder.pid)) {
+    throw new Error(
+      `a local cloud (process ${holder.pid}) is running on ${path}: stop it or use another data directory ` +
+        `(if that process is something else, delete ${lockPath})`,
+    );
+  }
+  // The dead cloud's guardian may still be ending its database, which has the same file open.
+  await untilGone(holder?.guardianPid ?? 0, Date.now() + GUARDIAN_LIMIT_MS);
+  writeLock(lockPath, { pid: process.pid }, 'w');
+}
+
+async function untilGone(pid: number, giveUpAt: number): Promise<void> {
+  if (pid <= 0 || !isAlive(pid) || Date.now() >= giveUpAt) return;
+  await new Promise((done) => setTimeout(done, 5));
+  await untilGone(pid, giveUpAt);
+}
+
+function writeLock(lockPath: string, lock: Lock, flag: 'w' | 'wx'): boolean {
+  try {
+    writeFileSync(lockPath, `${JSON.stringify(lock)}\n`, { flag });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function readLock(lockPath: string): Lock | undefined {
+  try {
+    return JSON.parse(readFileSync(lockPath, 'utf8')) as Lock;
+  } catch {
+    return undefined;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // Not allowed to signal it: it exists, under another user.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

@@ -1,0 +1,178 @@
+/**
+ * Owns: the embedded DynamoDB: finding its binary, starting it, restarting it when it dies, stopping it.
+ * Owns not: tables (tables.ts), forwarding calls (proxy.ts).
+ *
+ * Invariants
+ * - I1 it is on the guardian's list: it does not outlive the cloud.
+ * - I2 `ready()` resolves only when it answers at the address that `address` gives.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createWriteStream, mkdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { connect } from 'node:net';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Guardian } from '../processes/guardian.ts';
+import { freePort } from '../processes/free-port.ts';
+
+export interface DynamoAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Where DynamoDB calls go. */
+export interface DynamoServer {
+  readonly address: DynamoAddress;
+  /** Whether calls are accepted now; false while it is held down. */
+  readonly accepting: boolean;
+  ready(): Promise<void>;
+  /** Kills it (-9) and starts it again after `downMs`. Resolves when it is ready again. */
+  restart(downMs: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const START_LIMIT_MS = 10_000;
+const PROBE_EVERY_MS = 5;
+
+/** The endpoint of the user's own DynamoDB (`AWS_ENDPOINT_URL_DYNAMODB`). */
+export function outsideDynamo(endpoint: string): DynamoServer {
+  const url = new URL(endpoint);
+  if (url.protocol !== 'http:') {
+    throw new Error(
+      `AWS_ENDPOINT_URL_DYNAMODB is ${endpoint}: the local cloud forwards to http:// endpoints only`,
+    );
+  }
+  return {
+    address: { host: url.hostname, port: Number(url.port || 80) },
+    accepting: true,
+    ready: async () => {},
+    restart: async () => {
+      throw new Error('DynamoDB is not ours to restart: AWS_ENDPOINT_URL_DYNAMODB is set');
+    },
+    stop: async () => {},
+  };
+}
+
+/** The embedded server as a child process. */
+export class EmbeddedDynamo implements DynamoServer {
+  readonly #binary: string;
+  readonly #databasePath: string;
+  readonly #logPath: string;
+  readonly #guardian: Guardian;
+  #port = 0;
+  #child: ChildProcess | undefined;
+  #ready: Promise<void> = Promise.resolve();
+  #held = false;
+  #stopped = false;
+
+  constructor(directory: string, logPath: string, guardian: Guardian) {
+    this.#binary = findBinary();
+    mkdirSync(directory, { recursive: true });
+    this.#databasePath = join(directory, 'dynamodb.sqlite');
+    this.#logPath = logPath;
+    this.#guardian = guardian;
+  }
+
+  get address(): DynamoAddress {
+    return { host: '127.0.0.1', port: this.#port };
+  }
+
+  get accepting(): boolean {
+    return !this.#held && !this.#stopped;
+  }
+
+  async start(): Promise<void> {
+    this.#port = await freePort();
+    this.#launch();
+    await this.#ready;
+  }
+
+  async ready(): Promise<void> {
+    await this.#ready;
+  }
+
+  async restart(downMs: number): Promise<void> {
+    this.#held = true;
+    await this.#kill();
+    if (downMs > 0) await new Promise((resolve) => setTimeout(resolve, downMs));
+    if (this.#stopped) return;
+    this.#held = false;
+    this.#launch();
+    await this.#ready;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#kill();
+  }
+
+  async #kill(): Promise<void> {
+    const child = this.#child;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    await new Promise<void>((resolve) => {
+      child.once('exit', () => resolve());
+      // Acknowledged writes are in SQLite's log: kill -9 loses none of them.
+      child.kill('SIGKILL');
+    });
+  }
+
+  #launch(): void {
+    const args = ['--host', '127.0.0.1', '--port', String(this.#port), '--db-path', this.#databasePath];
+    const child = spawn(this.#binary, args, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: process.platform !== 'win32',
+      windowsHide: true,
+    });
+    this.#child = child;
+    this.#guardian.guard(child);
+    const log = createWriteStream(this.#logPath, { flags: 'a' });
+    log.on('error', () => {});
+    for (const stream of [child.stdout, child.stderr]) {
+      createInterface({ input: stream }).on('line', (line) => log.write(`${line}\n`));
+    }
+    child.on('error', (error) => log.write(`${error.message}\n`));
+    child.once('exit', () => {
+      log.end();
+      // Unasked: it crashed or someone killed it. It comes back on the same port with the same file.
+      if (!this.#stopped && !this.#held && this.#child === child) this.#launch();
+    });
+    this.#ready = answering(this.#port, child, this.#logPath);
+    // Nobody may be waiting at the moment of a failure; those who wait later get it.
+    this.#ready.catch(() => {});
+  }
+}
+
+async function answering(port: number, child: ChildProcess, logPath: string): Promise<void> {
+  const giveUpAt = Date.now() + START_LIMIT_MS;
+  for (;;) {
+    if (await accepts(port)) return;
+    const ended = child.exitCode ?? child.signalCode;
+    if (ended !== null)
+      throw new Error(`the embedded DynamoDB ended (${ended}) while starting: see ${logPath}`);
+    if (Date.now() > giveUpAt) throw new Error(`the embedded DynamoDB did not start in time: see ${logPath}`);
+    await new Promise((resolve) => setTimeout(resolve, PROBE_EVERY_MS));
+  }
+}
+
+async function accepts(port: number): Promise<boolean> {
+  return await new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
+
+function findBinary(): string {
+  const name = `@dynoxide/${process.platform}-${process.arch}`;
+  try {
+    const manifest = createRequire(import.meta.url).resolve(`${name}/package.json`);
+    return join(dirname(manifest), process.platform === 'win32' ? 'dynoxide.exe' : 'dynoxide');
+  } catch {
+    throw new Error(
+      `no embedded DynamoDB for this machine (${name} is not installed): run "npm install" without --omit=optional, ` +
+        'or start any DynamoDB-compatible server and set AWS_ENDPOINT_URL_DYNAMODB to its http:// address',
+    );
+  }
+}

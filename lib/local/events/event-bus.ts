@@ -1,0 +1,157 @@
+/**
+ * Owns: EventBridge in process: PutEvents, rule matching, delivery to targets, the log of the last events.
+ * Owns not: time (schedules.ts), retries of functions (lambda/async-invoke.ts).
+ */
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../clock.ts';
+import type { LocalFunction } from '../lambda/local-function.ts';
+import { AsyncInvoker } from '../lambda/async-invoke.ts';
+import type { QueueDirectory } from '../sqs/queue-directory.ts';
+import { isRecord, type Json } from '../template/json.ts';
+import type { RuleSpec, TargetSpec } from '../template/routing-model.ts';
+import { functionNameOf } from '../template/stack-model.ts';
+import { matchesPattern } from './pattern.ts';
+
+/** One event as it was put on a bus. */
+export interface EmittedEvent {
+  readonly id: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly bus: string;
+  readonly source: string;
+  readonly detailType: string;
+  readonly detail: Json;
+  /** Names of the rules it matched. */
+  readonly rules: readonly string[];
+}
+
+export interface BusSettings {
+  readonly rules: readonly RuleSpec[];
+  readonly busNames: readonly string[];
+  readonly region: string;
+  readonly accountId: string;
+  readonly clock: Clock;
+  readonly queues: QueueDirectory;
+  readonly functionByName: (name: string) => LocalFunction | undefined;
+  /** Told about what is dropped: a target that does not run here, an event given up. */
+  readonly onProblem: (message: string) => void;
+}
+
+const LOG_LENGTH = 1000;
+
+export class EventBus {
+  readonly #settings: BusSettings;
+  readonly #invoker: AsyncInvoker;
+  readonly #log: EmittedEvent[] = [];
+  readonly #disabled = new Set<string>();
+
+  constructor(settings: BusSettings) {
+    this.#settings = settings;
+    this.#invoker = new AsyncInvoker(settings.clock, settings.onProblem);
+    for (const rule of settings.rules) if (!rule.enabled) this.#disabled.add(rule.ruleName);
+  }
+
+  /** PutEvents: the answer has one line per entry; a bad entry fails alone. */
+  put(entries: readonly unknown[]): { FailedEntryCount: number; Entries: Record<string, string>[] } {
+    const results = entries.map((entry) => this.#putOne(entry));
+    return { FailedEntryCount: results.filter((result) => 'ErrorCode' in result).length, Entries: results };
+  }
+
+  /** The last 1,000 events, oldest first. */
+  emitted(): readonly EmittedEvent[] {
+    return [...this.#log];
+  }
+
+  isEnabled(ruleName: string): boolean {
+    return !this.#disabled.has(ruleName);
+  }
+
+  setEnabled(ruleName: string, enabled: boolean): void {
+    if (enabled) this.#disabled.delete(ruleName);
+    else this.#disabled.add(ruleName);
+  }
+
+  /** Sends an event to all targets of a rule. Resolves when every target has it (functions: has run). */
+  async deliver(rule: RuleSpec, event: Json): Promise<void> {
+    await Promise.all(rule.targets.map(async (target) => await this.#deliverTo(target, event, rule)));
+  }
+
+  stop(): void {
+    this.#invoker.stop();
+  }
+
+  #putOne(entry: unknown): Record<string, string> {
+    const fields = isRecord(entry) ? entry : {};
+    const { Source: source, DetailType: detailType, Detail: detailText } = fields;
+    if (typeof source !== 'string' || typeof detailType !== 'string' || typeof detailText !== 'string') {
+      return refuse('Source, DetailType and Detail are required.');
+    }
+    const bus = String(fields['EventBusName'] ?? 'default').replace(/^.*event-bus\//, '');
+    if (!this.#settings.busNames.includes(bus))
+      return refuse(`The event bus ${bus} does not exist in this stack.`);
+    const detail = parseJson(detailText);
+    if (!isRecord(detail)) return { ErrorCode: 'MalformedDetail', ErrorMessage: 'Detail is malformed.' };
+    const id = randomUUID();
+    const at = this.#settings.clock.now();
+    const event: Record<string, Json> = {
+      version: '0',
+      id,
+      'detail-type': detailType,
+      source,
+      account: this.#settings.accountId,
+      time: new Date(at).toISOString().replace(/\.\d+Z$/, 'Z'),
+      region: this.#settings.region,
+      resources: Array.isArray(fields['Resources']) ? fields['Resources'] : [],
+      detail,
+    };
+    const matching = this.#settings.rules.filter(
+      (rule) =>
+        rule.busName === bus &&
+        rule.pattern !== undefined &&
+        this.isEnabled(rule.ruleName) &&
+        matchesPattern(rule.pattern, event),
+    );
+    this.#log.push({ id, at, bus, source, detailType, detail, rules: matching.map((rule) => rule.ruleName) });
+    if (this.#log.length > LOG_LENGTH) this.#log.shift();
+    for (const rule of matching) void this.deliver(rule, event);
+    return { EventId: id };
+  }
+
+  async #deliverTo(target: TargetSpec, event: Json, rule: RuleSpec): Promise<void> {
+    const payload = payloadOf(target, event);
+    if (target.arn.includes(':lambda:')) {
+      const local = this.#settings.functionByName(functionNameOf(target.arn));
+      if (local !== undefined) return await this.#invoker.invoke(local, payload);
+    }
+    const queue = target.arn.includes(':sqs:') ? this.#settings.queues.byArn(target.arn) : undefined;
+    if (queue !== undefined) {
+      queue.send({ body: payload, senderId: 'events.amazonaws.com' });
+      return;
+    }
+    this.#settings.onProblem(
+      `rule ${rule.ruleName}: its target ${target.arn} does not run locally; the event is dropped`,
+    );
+  }
+}
+
+function payloadOf(target: TargetSpec, event: Json): string {
+  if (target.input !== undefined) return target.input;
+  if (target.inputPath === undefined) return JSON.stringify(event);
+  let value: Json | undefined = event;
+  for (const part of target.inputPath.replace(/^\$\.?/, '').split('.')) {
+    if (part !== '') value = isRecord(value) ? value[part] : undefined;
+  }
+  return JSON.stringify(value ?? null);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function refuse(ErrorMessage: string): Record<string, string> {
+  return { ErrorCode: 'InvalidArgument', ErrorMessage };
+}

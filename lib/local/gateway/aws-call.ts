@@ -1,0 +1,86 @@
+/** Owns: what one AWS call is: who makes it, to which service, operation and table or queue. Pure. */
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** One AWS request of a function (or of someone outside). */
+export interface AwsCall {
+  /** The caller's access key id: one per process of a function. */
+  readonly accessKeyId: string;
+  /** Logical id of the calling function; `outside` for anyone else. */
+  readonly caller: string;
+  readonly service: string;
+  readonly operation: string;
+  /** Table or queue name where the call has one. */
+  readonly resource: string;
+  readonly body: Buffer;
+}
+
+/** An answer to an AWS call. */
+export interface AwsAnswer {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer | string;
+}
+
+export const OUTSIDE = 'outside';
+
+const SERVICE_OF_TARGET: Readonly<Record<string, string>> = {
+  DynamoDB_20120810: 'dynamodb',
+  AmazonSQS: 'sqs',
+  AWSEvents: 'events',
+};
+const CREDENTIAL = /Credential=([^/,\s]+)\/\d*\/([^/]*)\/([^/]*)\/aws4_request/;
+
+/** Reads who, what and where from the headers; the body is only searched for a name, never parsed in full. */
+export function readAwsCall(headers: IncomingHttpHeaders, body: Buffer): AwsCall {
+  const credential = CREDENTIAL.exec(headers.authorization ?? '');
+  const accessKeyId = credential?.[1] ?? '';
+  const target = headers['x-amz-target'];
+  const [prefix = '', operation = ''] = typeof target === 'string' ? target.split('.') : [];
+  const service = SERVICE_OF_TARGET[prefix] ?? credential?.[3] ?? 'unknown';
+  const dash = accessKeyId.lastIndexOf('-');
+  return {
+    accessKeyId,
+    caller: dash > 0 ? accessKeyId.slice(0, dash) : OUTSIDE,
+    service,
+    operation: operation === '' ? 'unknown' : operation,
+    resource: resourceOf(service, body),
+    body,
+  };
+}
+
+function resourceOf(service: string, body: Buffer): string {
+  if (service === 'dynamodb') return textAfter(body, '"TableName":"') || textAfter(body, '"RequestItems":{"');
+  if (service !== 'sqs') return '';
+  const url = textAfter(body, '"QueueUrl":"');
+  return url === '' ? textAfter(body, '"QueueName":"') : url.slice(url.lastIndexOf('/') + 1);
+}
+
+/**
+ * The string value that follows a JSON key, up to the closing quote. Names hold no escapes, and the key's quotes
+ * cannot occur inside a JSON string unescaped, so this finds a real key.
+ */
+function textAfter(body: Buffer, key: string): string {
+  const at = body.indexOf(key);
+  if (at < 0) return '';
+  const from = at + key.length;
+  const to = body.indexOf(0x22, from);
+  return to < 0 ? '' : body.toString('utf8', from, to);
+}
+
+/** An error answer in the JSON protocols' shape. */
+export function errorAnswer(
+  statusCode: number,
+  type: string,
+  message: string,
+  queryCode?: string,
+): AwsAnswer {
+  return {
+    statusCode,
+    headers: {
+      'content-type': 'application/x-amz-json-1.0',
+      'x-amzn-errortype': type,
+      ...(queryCode === undefined ? {} : { 'x-amzn-query-error': `${queryCode};Sender` }),
+    },
+    body: JSON.stringify({ __type: type, message }),
+  };
+}

@@ -1,0 +1,140 @@
+/**
+ * Owns: the address behind `AWS_ENDPOINT_URL`: receives every AWS call of the functions, counts it, lets faults have
+ * their say, and serves it from the right emulator.
+ * Owns not: the emulators, the faults.
+ *
+ * Invariants
+ * - I1 every call passes the counter and the faults, whichever service it is for.
+ * - I2 what cannot be served is answered with an error that says so, never with an empty success.
+ */
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { DynamoProxy } from '../dynamodb/proxy.ts';
+import type { EventBus } from '../events/event-bus.ts';
+import { runSqsOperation } from '../sqs/operations.ts';
+import type { QueueDirectory } from '../sqs/queue-directory.ts';
+import { SqsError } from '../sqs/request-checks.ts';
+import { type AwsAnswer, type AwsCall, errorAnswer, readAwsCall } from './aws-call.ts';
+import type { CallCounts } from './call-counts.ts';
+
+/** What a fault decided before a call is executed. */
+export type Interception =
+  | { readonly kind: 'execute'; readonly afterwards?: () => Promise<'answer' | 'hangUp'> }
+  | { readonly kind: 'answer'; readonly answer: AwsAnswer }
+  | { readonly kind: 'hangUp' };
+
+/** Faults, as the gateway sees them. */
+export interface Interceptor {
+  /** False lets the call take the short way. */
+  isArmed(caller: string): boolean;
+  intercept(call: AwsCall): Promise<Interception>;
+}
+
+/** The servers behind the gateway. */
+export interface Backends {
+  readonly dynamo: DynamoProxy;
+  readonly queues: QueueDirectory;
+  readonly bus: EventBus;
+  readonly gatewayUrl: string;
+  readonly accountId: string;
+}
+
+/** The gateway as a request listener for node's HTTP server. */
+export function awsGateway(
+  backends: Backends,
+  counts: CallCounts,
+  interceptor: Interceptor,
+): RequestListener {
+  return (request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('error', () => response.destroy());
+    request.on('end', () => {
+      const only = chunks.length === 1 ? chunks[0] : undefined;
+      const call = readAwsCall(request.headers, only ?? Buffer.concat(chunks));
+      serve(call, request, response, backends, counts, interceptor).catch(() => response.destroy());
+    });
+  };
+}
+
+async function serve(
+  call: AwsCall,
+  request: IncomingMessage,
+  response: ServerResponse,
+  backends: Backends,
+  counts: CallCounts,
+  interceptor: Interceptor,
+): Promise<void> {
+  const counter = counts.record(call);
+  const interception = interceptor.isArmed(call.caller) ? await interceptor.intercept(call) : undefined;
+  if (interception?.kind === 'hangUp') {
+    response.destroy();
+    return;
+  }
+  const answer =
+    interception?.kind === 'answer' ? interception.answer : await execute(call, request, response, backends);
+  if (answer.statusCode >= 400) counter.errors += 1;
+  const last = interception?.kind === 'execute' ? await interception.afterwards?.() : undefined;
+  if (last === 'hangUp') {
+    response.destroy();
+    return;
+  }
+  response.writeHead(answer.statusCode, {
+    ...answer.headers,
+    'content-length': Buffer.byteLength(answer.body),
+  });
+  response.end(answer.body);
+}
+
+async function execute(
+  call: AwsCall,
+  request: IncomingMessage,
+  response: ServerResponse,
+  backends: Backends,
+): Promise<AwsAnswer> {
+  if (call.service === 'dynamodb') return await backends.dynamo.forward(call.operation, call.body);
+  if (call.service === 'sqs') return await serveSqs(call, request, response, backends);
+  if (call.service === 'events' && call.operation === 'PutEvents') {
+    const entries = (JSON.parse(call.body.toString()) as { Entries?: unknown }).Entries;
+    return jsonAnswer(backends.bus.put(Array.isArray(entries) ? entries : []), '1.1');
+  }
+  const supported = 'DynamoDB, SQS and EventBridge PutEvents';
+  const message = `${call.service} ${call.operation} is not emulated by the local cloud; it has ${supported}`;
+  return errorAnswer(501, 'NotEmulatedLocally', message);
+}
+
+/** SQS alone, for whoever has queues and an HTTP server. */
+export async function serveSqs(
+  call: AwsCall,
+  request: IncomingMessage,
+  response: ServerResponse,
+  backends: Pick<Backends, 'queues' | 'gatewayUrl' | 'accountId'>,
+): Promise<AwsAnswer> {
+  const gone = new AbortController();
+  const leave = () => gone.abort();
+  response.once('close', leave);
+  const trace = request.headers['x-amzn-trace-id'];
+  try {
+    const result = await runSqsOperation(call.operation, JSON.parse(call.body.toString() || '{}'), {
+      queues: backends.queues,
+      gatewayUrl: backends.gatewayUrl,
+      accountId: backends.accountId,
+      senderId: call.accessKeyId === '' ? call.caller : call.accessKeyId,
+      traceHeader: typeof trace === 'string' ? trace : undefined,
+      signal: gone.signal,
+    });
+    return jsonAnswer(result, '1.0');
+  } catch (error) {
+    if (!(error instanceof SqsError)) throw error;
+    return errorAnswer(error.statusCode, `com.amazonaws.sqs#${error.code}`, error.message, error.queryCode);
+  } finally {
+    response.off('close', leave);
+  }
+}
+
+function jsonAnswer(body: unknown, version: '1.0' | '1.1'): AwsAnswer {
+  return {
+    statusCode: 200,
+    headers: { 'content-type': `application/x-amz-json-${version}` },
+    body: JSON.stringify(body),
+  };
+}

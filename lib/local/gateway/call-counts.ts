@@ -1,0 +1,41 @@
+/** Owns: how many AWS calls each function made, by operation and table or queue, and what became of them. */
+import type { AwsCall } from './aws-call.ts';
+
+/** One line of the count. */
+export interface CallCount {
+  /** Logical id of the function, or `outside`. */
+  readonly caller: string;
+  readonly service: string;
+  readonly operation: string;
+  readonly resource: string;
+  readonly calls: number;
+  /** Answered with an error status, faults included. */
+  readonly errors: number;
+}
+
+type Counter = { -readonly [K in keyof CallCount]: CallCount[K] };
+
+export class CallCounts {
+  readonly #counters = new Map<string, Counter>();
+
+  /** Counts a call that is about to be served; the answer is told whether it failed. */
+  record(call: AwsCall): Counter {
+    const key = `${call.caller}|${call.service}|${call.operation}|${call.resource}`;
+    let counter = this.#counters.get(key);
+    if (counter === undefined) {
+      const { caller, service, operation, resource } = call;
+      counter = { caller, service, operation, resource, calls: 0, errors: 0 };
+      this.#counters.set(key, counter);
+    }
+    counter.calls += 1;
+    return counter;
+  }
+
+  list(): CallCount[] {
+    return [...this.#counters.values()].map((counter) => ({ ...counter }));
+  }
+
+  reset(): void {
+    this.#counters.clear();
+  }
+}

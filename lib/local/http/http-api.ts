@@ -1,0 +1,116 @@
+/**
+ * Owns: serving the template's HTTP APIs: request → function → response, with API Gateway's limits and errors.
+ * Owns not: the control calls (control-http.ts), sockets (servers.ts).
+ */
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { LocalFunction } from '../lambda/local-function.ts';
+import type { ApiSpec } from '../template/routing-model.ts';
+import { type HttpAnswer, httpAnswer, proxyEvent } from './proxy-event.ts';
+import { readBody } from './read-body.ts';
+import { matchRoute } from './routes.ts';
+
+const MAX_BODY_BYTES = 10 * 1024 * 1024;
+const MAX_PAYLOAD_BYTES = 6 * 1024 * 1024;
+
+/** The APIs of one stack behind one server. */
+export class HttpApis {
+  readonly #apis: readonly ApiSpec[];
+  readonly #functionByName: (name: string) => LocalFunction | undefined;
+  readonly #accountId: string;
+
+  constructor(
+    apis: readonly ApiSpec[],
+    functionByName: (name: string) => LocalFunction | undefined,
+    accountId: string,
+  ) {
+    this.#apis = apis;
+    this.#functionByName = functionByName;
+    this.#accountId = accountId;
+  }
+
+  async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const answer = await this.#answer(request);
+    response.writeHead(answer.statusCode, {
+      ...answer.headers,
+      ...(answer.cookies.length === 0 ? {} : { 'set-cookie': [...answer.cookies] }),
+      'content-length': answer.body.length,
+    });
+    response.end(request.method === 'HEAD' ? undefined : answer.body);
+  }
+
+  async #answer(request: IncomingMessage): Promise<HttpAnswer> {
+    const [pathPart, rawQuery = ''] = split(request.url ?? '/', '?');
+    const { api, rawPath } = this.#apiFor(pathPart);
+    const method = request.method ?? 'GET';
+    const match = api === undefined ? undefined : matchRoute(api.routes, method, rawPath);
+    const body = await readBody(request, MAX_BODY_BYTES);
+    if (body === 'tooLarge') return problem(413, 'Request Entity Too Large');
+    if (api === undefined || match === undefined) return problem(404, 'Not Found');
+    const local = this.#functionByName(match.route.functionName);
+    if (local === undefined) return problem(500, 'Internal Server Error');
+    const event = proxyEvent(
+      {
+        method,
+        rawPath,
+        rawQuery,
+        headers: request.headers,
+        sourceIp: request.socket.remoteAddress ?? '127.0.0.1',
+        body,
+        at: Date.now(),
+        requestId: randomUUID(),
+      },
+      {
+        routeKey: match.route.routeKey,
+        pathParameters: match.pathParameters,
+        apiId: api.apiId,
+        stage: api.stage,
+        accountId: this.#accountId,
+        isIam: match.route.authorization === 'AWS_IAM',
+      },
+    );
+    const payload = JSON.stringify(event);
+    if (Buffer.byteLength(payload) > MAX_PAYLOAD_BYTES) return problem(413, 'Request Entity Too Large');
+    return await within(match.route.integrationTimeoutMs, async () => await invoke(local, payload));
+  }
+
+  /** The first API is at the root; every API is under `/_apis/<logicalId>/`. */
+  #apiFor(path: string): { api: ApiSpec | undefined; rawPath: string } {
+    const named = /^\/_apis\/([^/]+)(\/.*)?$/.exec(path);
+    if (named === null) return { api: this.#apis[0], rawPath: path };
+    return { api: this.#apis.find((api) => api.logicalId === named[1]), rawPath: named[2] ?? '/' };
+  }
+}
+
+async function invoke(local: LocalFunction, payload: string): Promise<HttpAnswer> {
+  const result = await local.invoke(payload);
+  if (!result.ok || Buffer.byteLength(result.payload) > MAX_PAYLOAD_BYTES)
+    return problem(500, 'Internal Server Error');
+  try {
+    return httpAnswer(result.payload);
+  } catch {
+    return problem(500, 'Internal Server Error');
+  }
+}
+
+async function within(limitMs: number, run: () => Promise<HttpAnswer>): Promise<HttpAnswer> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<HttpAnswer>((resolve) => {
+    timer = setTimeout(() => resolve(problem(503, 'Service Unavailable')), limitMs);
+  });
+  try {
+    return await Promise.race([run(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function problem(statusCode: number, message: string): HttpAnswer {
+  const headers = { 'content-type': 'application/json' };
+  return { statusCode, headers, cookies: [], body: Buffer.from(JSON.stringify({ message })) };
+}
+
+function split(text: string, separator: string): [string, string?] {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
+}

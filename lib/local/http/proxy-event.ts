@@ -1,0 +1,138 @@
+/**
+ * Owns: API Gateway's payload format 2.0: HTTP request → event, the function's answer → HTTP response. Pure.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { isRecord, type Json } from '../template/json.ts';
+
+export interface HttpRequest {
+  readonly method: string;
+  /** Path as sent, without the query. */
+  readonly rawPath: string;
+  readonly rawQuery: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly sourceIp: string;
+  readonly body: Buffer;
+  readonly at: number;
+  readonly requestId: string;
+}
+
+export interface MatchedRoute {
+  readonly routeKey: string;
+  readonly pathParameters: Readonly<Record<string, string>>;
+  readonly apiId: string;
+  readonly stage: string;
+  readonly accountId: string;
+  readonly isIam: boolean;
+}
+
+export interface HttpAnswer {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly cookies: readonly string[];
+  readonly body: Buffer;
+}
+
+const TEXT = /^(text\/|application\/(.*\+)?(json|javascript|xml|x-www-form-urlencoded))/i;
+
+/** The event of one request. */
+export function proxyEvent(request: HttpRequest, route: MatchedRoute): Json {
+  const headers = joinedHeaders(request.headers);
+  const cookies = headers['cookie']?.split('; ');
+  delete headers['cookie'];
+  const query = queryOf(request.rawQuery);
+  const isText = request.body.length === 0 || TEXT.test(headers['content-type'] ?? 'text/plain');
+  return {
+    version: '2.0',
+    routeKey: route.routeKey,
+    rawPath: request.rawPath,
+    rawQueryString: request.rawQuery,
+    ...(cookies === undefined ? {} : { cookies }),
+    headers,
+    ...(query === undefined ? {} : { queryStringParameters: query }),
+    ...(Object.keys(route.pathParameters).length === 0 ? {} : { pathParameters: route.pathParameters }),
+    requestContext: {
+      accountId: route.accountId,
+      apiId: route.apiId,
+      ...(route.isIam ? { authorizer: { iam: iamStub(route.accountId) } } : {}),
+      domainName: headers['host'] ?? 'localhost',
+      domainPrefix: route.apiId,
+      http: {
+        method: request.method,
+        path: request.rawPath,
+        protocol: 'HTTP/1.1',
+        sourceIp: request.sourceIp,
+        userAgent: headers['user-agent'] ?? '',
+      },
+      requestId: request.requestId,
+      routeKey: route.routeKey,
+      stage: route.stage,
+      time: new Date(request.at).toUTCString(),
+      timeEpoch: request.at,
+    },
+    ...(request.body.length === 0 ? {} : { body: request.body.toString(isText ? 'utf8' : 'base64') }),
+    isBase64Encoded: !isText,
+  };
+}
+
+/** The HTTP response of a function's answer (JSON text). @throws Error when it is none, as API Gateway answers 500 */
+export function httpAnswer(payload: string): HttpAnswer {
+  const answer = JSON.parse(payload) as Json;
+  // Without a statusCode the whole answer is the body.
+  if (!isRecord(answer) || answer['statusCode'] === undefined) {
+    const body = typeof answer === 'string' ? answer : payload;
+    return {
+      statusCode: 200,
+      headers: { 'content-type': 'application/json' },
+      cookies: [],
+      body: Buffer.from(body),
+    };
+  }
+  const statusCode = Number(answer['statusCode']);
+  if (!Number.isInteger(statusCode) || statusCode < 200 || statusCode > 599)
+    throw new Error('a bad statusCode');
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(isRecord(answer['headers']) ? answer['headers'] : {})) {
+    headers[name.toLowerCase()] = Array.isArray(value) ? value.join(',') : String(value);
+  }
+  const body = answer['body'];
+  const text =
+    typeof body === 'string' ? body : body === undefined || body === null ? '' : JSON.stringify(body);
+  headers['content-type'] ??= 'text/plain;charset=utf-8';
+  const cookies = Array.isArray(answer['cookies']) ? answer['cookies'].map(String) : [];
+  return {
+    statusCode,
+    headers,
+    cookies,
+    body: Buffer.from(text, answer['isBase64Encoded'] === true ? 'base64' : 'utf8'),
+  };
+}
+
+function joinedHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const joined: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) joined[name] = Array.isArray(value) ? value.join(',') : value;
+  }
+  return joined;
+}
+
+function queryOf(rawQuery: string): Record<string, string> | undefined {
+  if (rawQuery === '') return undefined;
+  const values: Record<string, string> = {};
+  for (const [name, value] of new URLSearchParams(rawQuery)) {
+    values[name] = Object.hasOwn(values, name) ? `${values[name]},${value}` : value;
+  }
+  return values;
+}
+
+/** Locally everyone may call: the identity says so. */
+function iamStub(accountId: string): Json {
+  return {
+    accessKey: 'local',
+    accountId,
+    callerId: 'local',
+    cognitoIdentity: null,
+    principalOrgId: null,
+    userArn: `arn:aws:iam::${accountId}:user/local`,
+    userId: 'local',
+  };
+}

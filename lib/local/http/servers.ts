@@ -1,0 +1,58 @@
+/** Owns: listening sockets: two servers on 127.0.0.1, port conflicts explained, a stop that does not hang. */
+import { createServer, type RequestListener, type Server } from 'node:http';
+
+export interface Listening {
+  readonly port: number;
+  readonly url: string;
+  /** Replaces what answers; until then requests get 503. */
+  serve(listener: RequestListener): void;
+  close(): Promise<void>;
+}
+
+/** Listens on `port` (0: any free one). @throws Error that says what to do when the port is taken */
+export async function listen(port: number, purpose: string): Promise<Listening> {
+  let listener = notYet;
+  const server = createServer({ noDelay: true }, (request, response) => listener(request, response));
+  // Functions keep connections open while idle; the server must not close one just as it is used.
+  server.keepAliveTimeout = 600_000;
+  await listening(server, port, purpose);
+  const address = server.address();
+  const actual = typeof address === 'object' && address !== null ? address.port : port;
+  return {
+    port: actual,
+    url: `http://127.0.0.1:${actual}`,
+    serve: (next) => {
+      listener = next;
+    },
+    close: async () => {
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+    },
+  };
+}
+
+const notYet: RequestListener = (_request, response) => {
+  response.writeHead(503, { 'content-type': 'application/json', 'retry-after': '1' });
+  response.end('{"message":"the local cloud is starting"}');
+};
+
+async function listening(server: Server, port: number, purpose: string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const taken = `port ${port} (${purpose}) is taken: stop the other program or choose another port (0 takes any)`;
+      reject(error.code === 'EADDRINUSE' ? new Error(taken, { cause: error }) : error);
+    });
+    server.listen(port, '127.0.0.1', () => resolve());
+  });
+}
+
+/** Listens on the port after `port`, or on any free one when that is taken: nobody needs to know it by heart. */
+export async function listenNear(port: number, purpose: string): Promise<Listening> {
+  try {
+    return await listen(port + 1, purpose);
+  } catch {
+    return await listen(0, purpose);
+  }
+}

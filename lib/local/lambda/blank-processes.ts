@@ -1,0 +1,76 @@
+/**
+ * Owns: starting node processes with the bootstrap loaded and no function in them yet; one is kept ready, so that a
+ * cold start only costs the import of the bundle.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { devNull } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import type { Guardian } from '../processes/guardian.ts';
+
+/** What a function may see of the user's environment. AWS settings of the user must not leak into it. */
+const PASSED_ON = ['PATH', 'HOME', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot', 'LANG', 'NODE_EXTRA_CA_CERTS'];
+const REFILL_AFTER_MS = 100;
+
+export class BlankProcesses {
+  readonly #guardian: Guardian;
+  readonly #compileCacheDirectory: string;
+  #spare: ChildProcess | undefined;
+  #refill: NodeJS.Timeout | undefined;
+  #stopped = false;
+
+  constructor(guardian: Guardian, compileCacheDirectory: string) {
+    this.#guardian = guardian;
+    this.#compileCacheDirectory = compileCacheDirectory;
+    this.#spare = this.#spawn();
+  }
+
+  /** A process of one's own, started or starting. */
+  take(): ChildProcess {
+    const spare = this.#spare;
+    this.#spare = undefined;
+    // Not at once: the process just taken needs the processor now.
+    this.#refill ??= setTimeout(() => {
+      this.#refill = undefined;
+      if (!this.#stopped) this.#spare ??= this.#spawn();
+    }, REFILL_AFTER_MS);
+    const isUsable =
+      spare !== undefined && spare.exitCode === null && spare.signalCode === null && spare.connected;
+    return isUsable ? spare : this.#spawn();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#refill);
+    this.#spare?.kill('SIGKILL');
+    this.#spare = undefined;
+  }
+
+  #spawn(): ChildProcess {
+    const script = fileURLToPath(new URL('./bootstrap.mjs', import.meta.url));
+    const env: Record<string, string> = {
+      AWS_CONFIG_FILE: devNull,
+      AWS_SHARED_CREDENTIALS_FILE: devNull,
+      AWS_EC2_METADATA_DISABLED: 'true',
+      TZ: 'UTC',
+      NODE_COMPILE_CACHE: this.#compileCacheDirectory,
+    };
+    for (const name of PASSED_ON) {
+      const value = process.env[name];
+      if (value !== undefined) env[name] = value;
+    }
+    const child = spawn(
+      process.execPath,
+      ['--enable-source-maps', '--no-warnings=ExperimentalWarning', script],
+      {
+        stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+        // A group of its own: Ctrl-C in the terminal is for the cloud, which then ends its functions.
+        detached: process.platform !== 'win32',
+        windowsHide: true,
+        env,
+      },
+    );
+    child.on('error', () => {});
+    this.#guardian.guard(child);
+    return child;
+  }
+}

@@ -1,0 +1,174 @@
+/**
+ * Owns: one event source mapping: queue → function, in process and event-driven (no polling).
+ * Owns not: visibility and redrive (the queue does them), processes (the function does).
+ *
+ * Invariants
+ * - I1 messages are received only when a process can take them at once, so waiting costs no receive count.
+ * - I2 a failed batch, or the named part of it, is left alone: it comes back when its visibility ends, as on AWS.
+ */
+import type { Clock } from '../clock.ts';
+import type { ReceivedMessage } from '../sqs/message.ts';
+import type { Queue } from '../sqs/queue.ts';
+import { isRecord, type Json } from '../template/json.ts';
+import type { MappingSpec } from '../template/stack-model.ts';
+import type { InvocationResult } from './function-process.ts';
+import type { LocalFunction } from './local-function.ts';
+
+const REGION_PART = 3;
+
+export class EventSource {
+  readonly spec: MappingSpec;
+  readonly counters = { batches: 0, messages: 0, failedBatches: 0, failedMessages: 0 };
+  readonly #queue: Queue;
+  readonly #target: LocalFunction;
+  readonly #clock: Clock;
+  readonly #inFlight = new Set<readonly ReceivedMessage[]>();
+  #stopListening: (() => void)[] = [];
+  #cancelWindow: (() => void) | undefined;
+  #windowEnded = false;
+  #pumping = false;
+
+  constructor(spec: MappingSpec, queue: Queue, target: LocalFunction, clock: Clock) {
+    this.spec = spec;
+    this.#queue = queue;
+    this.#target = target;
+    this.#clock = clock;
+  }
+
+  start(): void {
+    const pump = () => this.#pump();
+    this.#stopListening = [this.#queue.watch(pump), this.#target.onFree(pump)];
+    this.#pump();
+  }
+
+  /** Stops taking messages. Batches under way go on. */
+  stop(): void {
+    for (const stop of this.#stopListening.splice(0)) stop();
+    this.#cancelWindow?.();
+    this.#cancelWindow = undefined;
+  }
+
+  /** Makes the messages of unfinished batches visible at once: an orderly stop is no failure of theirs. */
+  giveBack(): void {
+    for (const batch of this.#inFlight) {
+      for (const { receiptHandle } of batch) this.#queue.changeVisibility(receiptHandle, 0);
+    }
+  }
+
+  #pump(): void {
+    // Receiving can notify watchers again; the loop below sees what they would.
+    if (this.#pumping || this.#stopListening.length === 0) return;
+    this.#pumping = true;
+    try {
+      while (this.#hasSlot() && this.#hasBatch()) {
+        const batch = this.#queue.receiveNow(this.spec.batchSize);
+        this.#windowEnded = false;
+        if (batch.length === 0) break;
+        void this.#dispatch(batch);
+      }
+    } finally {
+      this.#pumping = false;
+    }
+  }
+
+  #hasSlot(): boolean {
+    const most = this.spec.maximumConcurrency ?? Number.POSITIVE_INFINITY;
+    return this.#inFlight.size < most && this.#target.freeSlots > 0;
+  }
+
+  /** Whether to dispatch now: a full batch, or anything when there is no window or it has ended. */
+  #hasBatch(): boolean {
+    const visible = this.#queue.visibleCount();
+    if (visible === 0) return false;
+    if (this.spec.windowMs === 0 || this.#windowEnded || visible >= this.spec.batchSize) {
+      this.#cancelWindow?.();
+      this.#cancelWindow = undefined;
+      return true;
+    }
+    this.#cancelWindow ??= this.#clock.setTimer(this.spec.windowMs, () => {
+      this.#cancelWindow = undefined;
+      this.#windowEnded = true;
+      this.#pump();
+    });
+    return false;
+  }
+
+  async #dispatch(batch: readonly ReceivedMessage[]): Promise<void> {
+    this.#inFlight.add(batch);
+    this.counters.batches += 1;
+    this.counters.messages += batch.length;
+    const event = JSON.stringify({ Records: batch.map((each) => recordOf(each, this.spec.queueArn)) });
+    const result = await this.#target.invoke(event);
+    const ids = batch.map((each) => each.message.messageId);
+    const failed = failedIds(result, ids, this.spec.reportsItemFailures);
+    if (failed.size > 0) this.counters.failedBatches += 1;
+    this.counters.failedMessages += failed.size;
+    for (const { message, receiptHandle } of batch) {
+      if (!failed.has(message.messageId)) this.#queue.delete(receiptHandle);
+    }
+    this.#inFlight.delete(batch);
+    this.#pump();
+  }
+}
+
+/** The record of one message in Lambda's SQS event. */
+export function recordOf({ message, receiptHandle, receiveCount }: ReceivedMessage, queueArn: string): Json {
+  const attributes: Record<string, string> = {
+    ApproximateReceiveCount: String(receiveCount),
+    SentTimestamp: String(message.sentAt),
+    SenderId: message.senderId,
+    ApproximateFirstReceiveTimestamp: String(message.firstReceivedAt),
+  };
+  if (message.traceHeader !== undefined) attributes['AWSTraceHeader'] = message.traceHeader;
+  if (message.sourceArn !== undefined) attributes['DeadLetterQueueSourceArn'] = message.sourceArn;
+  const messageAttributes: Record<string, Json> = {};
+  for (const [name, value] of Object.entries(message.attributes)) {
+    messageAttributes[name] = {
+      ...(value.StringValue === undefined ? {} : { stringValue: value.StringValue }),
+      ...(value.BinaryValue === undefined ? {} : { binaryValue: value.BinaryValue }),
+      stringListValues: [],
+      binaryListValues: [],
+      dataType: value.DataType,
+    };
+  }
+  return {
+    messageId: message.messageId,
+    receiptHandle,
+    body: message.body,
+    attributes,
+    messageAttributes,
+    md5OfBody: message.md5OfBody,
+    eventSource: 'aws:sqs',
+    eventSourceARN: queueArn,
+    awsRegion: queueArn.split(':')[REGION_PART] ?? '',
+  };
+}
+
+/**
+ * Which messages of a batch failed, by AWS's rules: an error fails all; without ReportBatchItemFailures an answer
+ * succeeds all; with it a null or empty answer or list succeeds all, and an entry without a usable identifier, or with
+ * one that is not in the batch, fails all. Pure.
+ */
+export function failedIds(
+  result: InvocationResult,
+  ids: readonly string[],
+  reportsItemFailures: boolean,
+): ReadonlySet<string> {
+  const all = new Set(ids);
+  const none = new Set<string>();
+  if (!result.ok) return all;
+  if (!reportsItemFailures) return none;
+  const answer = JSON.parse(result.payload) as Json;
+  if (answer === null) return none;
+  if (!isRecord(answer)) return all;
+  const listed = answer['batchItemFailures'];
+  if (listed === undefined || listed === null) return none;
+  if (!Array.isArray(listed)) return all;
+  const failed = new Set<string>();
+  for (const entry of listed) {
+    const id = isRecord(entry) ? entry['itemIdentifier'] : undefined;
+    if (typeof id !== 'string' || !all.has(id)) return all;
+    failed.add(id);
+  }
+  return failed;
+}

@@ -1,0 +1,231 @@
+/**
+ * Owns: one process of one function: its start, one event at a time, its timeout, kill / freeze / thaw.
+ * Owns not: which process gets which event (local-function.ts).
+ *
+ * Invariants
+ * - I1 every event handed in is answered exactly once: result, error, timeout or death.
+ * - I2 a process whose event timed out is dead (SIGKILL, which also ends a stopped one) before the answer is given.
+ */
+import type { ChildProcess } from 'node:child_process';
+import { createInterface } from 'node:readline';
+
+/** Lambda's error shape. */
+export interface FunctionError {
+  readonly errorType: string;
+  readonly errorMessage: string;
+  readonly trace?: readonly string[];
+}
+
+export type InvocationResult =
+  | { readonly ok: true; readonly payload: string }
+  | {
+      readonly ok: false;
+      readonly kind: 'error' | 'timeout' | 'exit' | 'init';
+      readonly error: FunctionError;
+    };
+
+export interface ProcessEvents {
+  readonly onLine: (stream: 'stdout' | 'stderr', line: string) => void;
+  readonly onExit: () => void;
+}
+
+/** What the process is told once, before its first event. */
+export interface InitMessage {
+  readonly env: Readonly<Record<string, string>>;
+  readonly directory: string;
+  readonly handler: string;
+}
+
+/** The parts of the context object that never change. */
+export interface ContextBasics {
+  readonly functionName: string;
+  readonly functionVersion: string;
+  readonly invokedFunctionArn: string;
+  readonly memoryLimitInMB: string;
+  readonly logGroupName: string;
+  readonly logStreamName: string;
+  readonly timeoutMs: number;
+}
+
+type ChildMessage =
+  | { readonly t: 'ready' }
+  | { readonly t: 'initFailed'; readonly error: FunctionError }
+  | { readonly t: 'done'; readonly id: string; readonly payload: string }
+  | { readonly t: 'failed'; readonly id?: string; readonly fatal?: true; readonly error: FunctionError };
+
+interface Running {
+  readonly requestId: string;
+  readonly settle: (result: InvocationResult) => void;
+  timer: NodeJS.Timeout | undefined;
+}
+
+const INIT_LIMIT_MS = 10_000;
+
+export class FunctionProcess {
+  readonly pid: number;
+  readonly accessKeyId: string;
+  /** Resolves when the process is gone. */
+  readonly exited: Promise<void>;
+  invocations = 0;
+  #frozen = false;
+  #onThaw: (() => void)[] = [];
+  readonly #child: ChildProcess;
+  readonly #context: ContextBasics;
+  #running: Running | undefined;
+  #isReady = false;
+  #isDead = false;
+  /** Killed or crashing: it gets no further event. */
+  #isEnding = false;
+  #timedOut: InvocationResult | undefined;
+  #lastError: FunctionError | undefined;
+
+  constructor(
+    child: ChildProcess,
+    accessKeyId: string,
+    init: InitMessage,
+    context: ContextBasics,
+    events: ProcessEvents,
+  ) {
+    this.pid = child.pid ?? 0;
+    this.accessKeyId = accessKeyId;
+    this.#child = child;
+    this.#context = context;
+    for (const stream of ['stdout', 'stderr'] as const) {
+      const input = child[stream];
+      if (input !== null) createInterface({ input }).on('line', (line) => events.onLine(stream, line));
+    }
+    child.on('message', (message) => this.#receive(message as ChildMessage));
+    child.on('error', () => {});
+    this.exited = new Promise((resolve) => {
+      child.once('exit', (code, signal) => {
+        this.#isDead = true;
+        this.#died(code, signal);
+        events.onExit();
+        resolve();
+      });
+    });
+    if (child.exitCode !== null || child.signalCode !== null) this.#isDead = true;
+    this.#send({ t: 'init', ...init });
+  }
+
+  get busy(): boolean {
+    return this.#running !== undefined;
+  }
+
+  get dead(): boolean {
+    return this.#isDead || this.#isEnding;
+  }
+
+  get frozen(): boolean {
+    return this.#frozen && !this.#isDead;
+  }
+
+  get requestId(): string | undefined {
+    return this.#running?.requestId;
+  }
+
+  /** Runs one event (JSON text). The process must be idle. */
+  async invoke(requestId: string, event: string): Promise<InvocationResult> {
+    this.invocations += 1;
+    return await new Promise<InvocationResult>((resolve) => {
+      const running: Running = {
+        requestId,
+        timer: undefined,
+        settle: (result) => {
+          if (this.#running !== running) return;
+          clearTimeout(running.timer);
+          this.#running = undefined;
+          resolve(result);
+        },
+      };
+      this.#running = running;
+      if (this.#isDead) return this.#died(null, null);
+      const { timeoutMs } = this.#context;
+      const deadlineAt = this.#isReady ? Date.now() + timeoutMs : undefined;
+      running.timer = this.#timeoutAfter(this.#isReady ? timeoutMs : INIT_LIMIT_MS, running);
+      const traceId = `Root=1-${requestId.slice(0, 8)}-${requestId.replaceAll('-', '').slice(8)};Sampled=0`;
+      this.#send({ t: 'invoke', id: requestId, event, deadlineAt, traceId, context: this.#context });
+    });
+  }
+
+  /** kill -9. Resolves when the process is gone. */
+  async kill(): Promise<void> {
+    // The exit status is read from the event, so an already dead process is simply done.
+    this.#isEnding = true;
+    if (!this.#isDead) this.#child.kill('SIGKILL');
+    await this.exited;
+  }
+
+  /** SIGSTOP: the process is alive and does nothing. */
+  freeze(): void {
+    this.#frozen = true;
+    this.#child.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.#frozen = false;
+    this.#child.kill('SIGCONT');
+    for (const told of this.#onThaw.splice(0)) told();
+  }
+
+  /** At once for a running process; for a frozen one, when it is thawed or gone. */
+  async awakeOrDead(): Promise<'awake' | 'dead'> {
+    if (this.#frozen) {
+      const thawed = new Promise<void>((resolve) => this.#onThaw.push(resolve));
+      await Promise.race([thawed, this.exited]);
+    }
+    return this.#isDead ? 'dead' : 'awake';
+  }
+
+  #timeoutAfter(delayMs: number, running: Running): NodeJS.Timeout {
+    return setTimeout(() => {
+      const seconds = (this.#context.timeoutMs / 1000).toFixed(2);
+      const { requestId } = running;
+      const errorMessage = `RequestId: ${requestId} Error: Task timed out after ${seconds} seconds`;
+      const result: InvocationResult = {
+        ok: false,
+        kind: 'timeout',
+        error: { errorType: 'Sandbox.Timedout', errorMessage },
+      };
+      // Answered when the exit is seen, and not as a crash.
+      this.#timedOut = result;
+      void this.kill();
+    }, delayMs);
+  }
+
+  #receive(message: ChildMessage): void {
+    const running = this.#running;
+    if (message.t === 'ready') {
+      this.#isReady = true;
+      if (running === undefined) return;
+      clearTimeout(running.timer);
+      running.timer = this.#timeoutAfter(this.#context.timeoutMs, running);
+    } else if (message.t === 'initFailed') {
+      this.#lastError = message.error;
+      running?.settle({ ok: false, kind: 'init', error: message.error });
+    } else if (message.t === 'done') {
+      if (running?.requestId === message.id) running.settle({ ok: true, payload: message.payload });
+    } else {
+      if (message.fatal === true) this.#isEnding = true;
+      if (message.id === undefined || running?.requestId !== message.id) return;
+      running.settle({ ok: false, kind: 'error', error: message.error });
+    }
+  }
+
+  #died(code: number | null, signal: NodeJS.Signals | null): void {
+    const running = this.#running;
+    if (running === undefined) return;
+    if (this.#timedOut !== undefined) return running.settle(this.#timedOut);
+    const how = signal === 'SIGKILL' ? 'signal: killed' : `exit status ${code ?? signal ?? 'unknown'}`;
+    const error = this.#lastError ?? {
+      errorType: 'Runtime.ExitError',
+      errorMessage: `RequestId: ${running.requestId} Error: Runtime exited with error: ${how}`,
+    };
+    running.settle({ ok: false, kind: 'exit', error });
+  }
+
+  #send(message: object): void {
+    // A process that died a moment ago refuses the message; its exit event answers for it.
+    if (this.#child.connected) this.#child.send(message, () => {});
+  }
+}

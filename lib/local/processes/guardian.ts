@@ -1,0 +1,67 @@
+/**
+ * Owns: making sure that no child outlives the local cloud, however the cloud ends.
+ *
+ * Invariants
+ * - I1 every child of the cloud is on the guardian's list from right after its spawn until its exit is seen.
+ * - I2 a guardian that dies is replaced and told the whole list.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+export class Guardian {
+  readonly #pids = new Set<number>();
+  #child: ChildProcess;
+  #stopping = false;
+
+  constructor() {
+    this.#child = this.#start();
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** Guards a child until it exits. */
+  guard(child: ChildProcess): void {
+    const { pid } = child;
+    if (pid === undefined) return;
+    this.#pids.add(pid);
+    this.#tell(`+${pid}\n`);
+    child.once('exit', () => {
+      this.#pids.delete(pid);
+      this.#tell(`-${pid}\n`);
+    });
+  }
+
+  /** Ends the guardian, and with it whatever is still on its list. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    const child = this.#child;
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    await new Promise<void>((resolve) => {
+      child.once('exit', () => resolve());
+      child.stdin?.end();
+    });
+  }
+
+  #start(): ChildProcess {
+    const script = fileURLToPath(new URL('./guardian.mjs', import.meta.url));
+    const child = spawn(process.execPath, [script], {
+      stdio: ['pipe', 'ignore', 'ignore'],
+      detached: true,
+      windowsHide: true,
+      env: {},
+    });
+    child.stdin?.on('error', () => {});
+    child.once('exit', () => {
+      if (this.#stopping) return;
+      this.#child = this.#start();
+      for (const pid of this.#pids) this.#tell(`+${pid}\n`);
+    });
+    return child;
+  }
+
+  #tell(line: string): void {
+    if (this.#child.stdin?.writable === true) this.#child.stdin.write(line);
+  }
+}

@@ -1,0 +1,71 @@
+/** Owns: what a stored message is, its receipt handles, and the MD5s the SDK checks. Pure. */
+import { createHash } from 'node:crypto';
+
+/** A message attribute as the JSON protocol carries it (binary values in base64). */
+export interface AttributeValue {
+  readonly DataType: string;
+  readonly StringValue?: string;
+  readonly BinaryValue?: string;
+}
+
+/** One message in a queue. The mutable fields change only inside Queue. */
+export interface StoredMessage {
+  readonly messageId: string;
+  readonly body: string;
+  readonly md5OfBody: string;
+  readonly attributes: Readonly<Record<string, AttributeValue>>;
+  readonly senderId: string;
+  readonly traceHeader: string | undefined;
+  readonly sentAt: number;
+  /** Set when the message was moved here by a redrive. */
+  readonly sourceArn: string | undefined;
+  state: 'visible' | 'delayed' | 'inFlight';
+  /** When it becomes visible; in the past for a visible message. */
+  visibleAt: number;
+  receiveCount: number;
+  firstReceivedAt: number | undefined;
+}
+
+/** A message as a receiver gets it. */
+export interface ReceivedMessage {
+  readonly message: StoredMessage;
+  readonly receiptHandle: string;
+  readonly receiveCount: number;
+}
+
+/** Handles name the message and the receive: an older receive's handle no longer deletes. */
+export function receiptHandleOf(messageId: string, receiveCount: number): string {
+  return Buffer.from(`${messageId}#${receiveCount}`).toString('base64url');
+}
+
+/** What a receipt handle names, or undefined when it is none of ours. */
+export function readReceiptHandle(handle: string): { messageId: string; receiveCount: number } | undefined {
+  const match = /^([0-9a-f-]{36})#(\d+)$/.exec(Buffer.from(handle, 'base64url').toString());
+  return match === null ? undefined : { messageId: match[1] ?? '', receiveCount: Number(match[2]) };
+}
+
+export function md5(text: string): string {
+  return createHash('md5').update(text).digest('hex');
+}
+
+/** SQS's digest of message attributes: names sorted, every part preceded by its length. */
+export function md5OfAttributes(attributes: Readonly<Record<string, AttributeValue>>): string | undefined {
+  const names = Object.keys(attributes).sort();
+  if (names.length === 0) return undefined;
+  const hash = createHash('md5');
+  const part = (bytes: Buffer) => {
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(bytes.length);
+    hash.update(length).update(bytes);
+  };
+  for (const name of names) {
+    const value = attributes[name];
+    if (value === undefined) continue;
+    part(Buffer.from(name));
+    part(Buffer.from(value.DataType));
+    const isBinary = value.BinaryValue !== undefined;
+    hash.update(Buffer.from([isBinary ? 2 : 1]));
+    part(isBinary ? Buffer.from(value.BinaryValue ?? '', 'base64') : Buffer.from(value.StringValue ?? ''));
+  }
+  return hash.digest('hex');
+}

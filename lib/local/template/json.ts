@@ -1,0 +1,23 @@
+/** Owns: the JSON type of templates, and the error every part of the reader throws. */
+
+/** Any JSON value. */
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+/** A template that cannot be run locally; says where and why. */
+export class TemplateError extends Error {
+  readonly path: string;
+  readonly reason: string;
+  readonly code = 'template';
+
+  constructor(path: string, reason: string) {
+    super(path === '' ? reason : `${path}: ${reason}`);
+    this.name = 'TemplateError';
+    this.path = path;
+    this.reason = reason;
+  }
+}
+
+/** Whether a value is a JSON object (not null, not a list). */
+export function isRecord(value: unknown): value is Record<string, Json> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,145 @@
+/**
+ * Owns: what `Ref` and `Fn::GetAtt` give for each resource type that runs locally, and the physical names.
+ * Owns not: evaluating intrinsics, nor running anything.
+ *
+ * Invariants
+ * - I1 a physical name depends only on the stack name, the logical id and the template's own name property: a second
+ *   start finds the data of the first.
+ */
+import { createHash } from 'node:crypto';
+import type { Json } from './json.ts';
+
+/** Where the stack is said to run, and where the local servers listen. */
+export interface StackPlace {
+  readonly stackName: string;
+  readonly region: string;
+  readonly accountId: string;
+  /** Address of the AWS gateway (queue URLs start with it), without a trailing slash. */
+  readonly gatewayUrl: string;
+  /** Address of the HTTP API with this logical id, without a trailing slash. */
+  readonly apiUrl: (logicalId: string) => string;
+}
+
+/** One resource as the type functions see it: its name is known, nothing else. */
+export interface NamedResource {
+  readonly logicalId: string;
+  readonly physicalName: string;
+}
+
+/** How one resource type behaves in the template. */
+export interface ResourceType {
+  /** The property that holds an explicit name, if the type has one. */
+  readonly nameProperty?: string;
+  readonly maxNameLength?: number;
+  readonly ref: (resource: NamedResource, place: StackPlace) => string;
+  readonly attributes: Readonly<Record<string, (resource: NamedResource, place: StackPlace) => Json>>;
+}
+
+const arn =
+  (service: string, path: (name: string) => string) => (resource: NamedResource, place: StackPlace) =>
+    `arn:aws:${service}:${place.region}:${place.accountId}:${path(resource.physicalName)}`;
+const byName = (resource: NamedResource) => resource.physicalName;
+const queueUrl = (resource: NamedResource, place: StackPlace) =>
+  `${place.gatewayUrl}/${place.accountId}/${resource.physicalName}`;
+
+const TABLE: ResourceType = {
+  nameProperty: 'TableName',
+  ref: byName,
+  attributes: {
+    Arn: arn('dynamodb', (name) => `table/${name}`),
+    StreamArn: arn('dynamodb', (name) => `table/${name}/stream/2000-01-01T00:00:00.000`),
+    TableId: byName,
+  },
+};
+
+/** The resource types the local cloud runs. Everything else is kept as an inert name. */
+export const RUN_TYPES: Readonly<Record<string, ResourceType>> = {
+  'AWS::DynamoDB::Table': TABLE,
+  'AWS::DynamoDB::GlobalTable': TABLE,
+  'AWS::SQS::Queue': {
+    nameProperty: 'QueueName',
+    maxNameLength: 80,
+    ref: queueUrl,
+    attributes: { Arn: arn('sqs', (name) => name), QueueName: byName, QueueUrl: queueUrl },
+  },
+  'AWS::Lambda::Function': {
+    nameProperty: 'FunctionName',
+    maxNameLength: 64,
+    ref: byName,
+    attributes: { Arn: arn('lambda', (name) => `function:${name}`) },
+  },
+  'AWS::Lambda::EventSourceMapping': {
+    ref: byName,
+    attributes: {
+      Id: byName,
+      EventSourceMappingArn: arn('lambda', (name) => `event-source-mapping:${name}`),
+    },
+  },
+  'AWS::ApiGatewayV2::Api': {
+    ref: (resource) => apiId(resource.logicalId),
+    attributes: {
+      ApiId: (resource) => apiId(resource.logicalId),
+      ApiEndpoint: (resource, place) => place.apiUrl(resource.logicalId),
+    },
+  },
+  'AWS::ApiGatewayV2::Route': { ref: byName, attributes: { RouteId: byName } },
+  'AWS::ApiGatewayV2::Integration': { ref: byName, attributes: { IntegrationId: byName } },
+  'AWS::ApiGatewayV2::Stage': { nameProperty: 'StageName', ref: byName, attributes: {} },
+  'AWS::Events::Rule': {
+    nameProperty: 'Name',
+    maxNameLength: 64,
+    ref: byName,
+    attributes: { Arn: arn('events', (name) => `rule/${name}`) },
+  },
+  'AWS::Events::EventBus': {
+    nameProperty: 'Name',
+    ref: byName,
+    attributes: { Arn: arn('events', (name) => `event-bus/${name}`), Name: byName },
+  },
+  'AWS::Scheduler::Schedule': {
+    nameProperty: 'Name',
+    maxNameLength: 64,
+    ref: byName,
+    attributes: { Arn: arn('scheduler', (name) => `schedule/default/${name}`) },
+  },
+};
+
+/** Types that are settings of something else or mean nothing here: not worth a line at the start. */
+export const SILENT_TYPES: ReadonlySet<string> = new Set([
+  'AWS::IAM::Role',
+  'AWS::IAM::Policy',
+  'AWS::IAM::ManagedPolicy',
+  'AWS::Lambda::Permission',
+  'AWS::Lambda::EventInvokeConfig',
+  'AWS::Lambda::Version',
+  'AWS::Lambda::Alias',
+  'AWS::SQS::QueuePolicy',
+  'AWS::CDK::Metadata',
+]);
+
+/** An inert resource: its Ref is its name and every attribute is a plausible, unusable value. */
+export function inertAttribute(
+  type: string,
+  resource: NamedResource,
+  attribute: string,
+  place: StackPlace,
+): Json {
+  const service = (type.split('::')[1] ?? 'custom').toLowerCase();
+  if (/arn$/i.test(attribute)) {
+    return `arn:aws:${service}:${place.region}:${place.accountId}:${resource.physicalName}`;
+  }
+  return `${resource.physicalName}.${attribute}`;
+}
+
+/** `<stack>-<logicalId>`, cut to the type's limit with a hash so that two long names stay apart. */
+export function physicalNameOf(stackName: string, logicalId: string, maxLength = 255): string {
+  const whole = `${stackName}-${logicalId}`;
+  if (whole.length <= maxLength) return whole;
+  const hash = createHash('sha256').update(whole).digest('hex').slice(0, 8);
+  return `${whole.slice(0, maxLength - 9)}-${hash}`;
+}
+
+/** API Gateway ids are ten small letters and digits; derived, so that outputs are stable. */
+export function apiId(logicalId: string): string {
+  return createHash('sha256').update(logicalId).digest('hex').slice(0, 10);
+}

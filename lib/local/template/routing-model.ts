@@ -1,0 +1,148 @@
+/**
+ * Owns: the typed descriptions of HTTP APIs and of event rules and schedules. Pure; the second half of stack-model.ts.
+ */
+import { isRecord, type Json, TemplateError } from './json.ts';
+import { Properties } from './properties.ts';
+import type { ResolvedResource } from './template.ts';
+
+export interface RouteSpec {
+  /** `$default` or `METHOD /path/{parameter}`. */
+  readonly routeKey: string;
+  readonly functionName: string;
+  readonly integrationTimeoutMs: number;
+  /** `NONE`, `AWS_IAM`, `JWT` or `CUSTOM`; locally every request passes. */
+  readonly authorization: string;
+}
+
+export interface ApiSpec {
+  readonly logicalId: string;
+  readonly apiId: string;
+  readonly stage: string;
+  readonly routes: readonly RouteSpec[];
+}
+
+export interface TargetSpec {
+  readonly arn: string;
+  /** A constant event, as JSON text. */
+  readonly input: string | undefined;
+  /** A path into the event (`$.detail`). */
+  readonly inputPath: string | undefined;
+}
+
+export interface RuleSpec {
+  readonly logicalId: string;
+  readonly ruleName: string;
+  readonly arn: string;
+  readonly busName: string;
+  readonly pattern: Readonly<Record<string, Json>> | undefined;
+  readonly scheduleExpression: string | undefined;
+  /** The gap between ticks of a `rate(…)` schedule. */
+  readonly everyMs: number | undefined;
+  readonly enabled: boolean;
+  readonly targets: readonly TargetSpec[];
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = {
+  second: 1000,
+  minute: 60_000,
+  hour: 3_600_000,
+  day: 86_400_000,
+};
+
+/** `rate(5 minutes)` → 300,000; undefined for anything else (cron, at). */
+export function rateMs(expression: string): number | undefined {
+  const match = /^rate\(\s*(\d+)\s+(second|minute|hour|day)s?\s*\)$/.exec(expression.trim());
+  const unitMs = UNIT_MS[match?.[2] ?? ''];
+  return match === null || unitMs === undefined ? undefined : Number(match[1]) * unitMs;
+}
+
+/** Puts APIs, stages, routes and integrations together. */
+export function readApis(resources: readonly ResolvedResource[]): ApiSpec[] {
+  const ofApi = (type: string, api: ResolvedResource) =>
+    resources.filter((resource) => resource.type === type && resource.properties['ApiId'] === api.ref);
+  return resources
+    .filter((resource) => resource.type === 'AWS::ApiGatewayV2::Api')
+    .map((api) => {
+      const properties = Properties.of(api);
+      const protocol = properties.optionalText('ProtocolType') ?? 'HTTP';
+      if (protocol !== 'HTTP') {
+        throw new TemplateError(
+          properties.path('ProtocolType'),
+          `${protocol} APIs do not run locally; HTTP does`,
+        );
+      }
+      const integrations = ofApi('AWS::ApiGatewayV2::Integration', api);
+      const stage = ofApi('AWS::ApiGatewayV2::Stage', api)[0]?.ref ?? '$default';
+      const routes = ofApi('AWS::ApiGatewayV2::Route', api).map((route) => readRoute(route, integrations));
+      return { logicalId: api.logicalId, apiId: api.ref, stage, routes };
+    });
+}
+
+function readRoute(route: ResolvedResource, integrations: readonly ResolvedResource[]): RouteSpec {
+  const properties = Properties.of(route);
+  const target = properties.text('Target').replace('integrations/', '');
+  const integration = integrations.find((each) => each.ref === target);
+  if (integration === undefined) {
+    throw new TemplateError(properties.path('Target'), `"${target}" is no integration of this API`);
+  }
+  const settings = Properties.of(integration);
+  const uri = settings.text('IntegrationUri');
+  const name = /function:([^:/]+)/.exec(uri)?.[1];
+  if (settings.text('IntegrationType') !== 'AWS_PROXY' || name === undefined) {
+    throw new TemplateError(
+      settings.path('IntegrationUri'),
+      'only AWS_PROXY integrations of a Lambda function run',
+    );
+  }
+  const version = settings.optionalText('PayloadFormatVersion') ?? '2.0';
+  if (version !== '2.0') {
+    throw new TemplateError(
+      settings.path('PayloadFormatVersion'),
+      `"${version}" does not run locally; 2.0 does`,
+    );
+  }
+  return {
+    routeKey: properties.text('RouteKey'),
+    functionName: name,
+    integrationTimeoutMs: settings.number('TimeoutInMillis', 30_000),
+    authorization: properties.optionalText('AuthorizationType') ?? 'NONE',
+  };
+}
+
+/** EventBridge rules and EventBridge Scheduler schedules, as one kind of thing. */
+export function readRules(resources: readonly ResolvedResource[]): RuleSpec[] {
+  return resources.map((resource) => {
+    const properties = Properties.of(resource);
+    const isScheduler = resource.type === 'AWS::Scheduler::Schedule';
+    const pattern = properties.raw('EventPattern');
+    const scheduleExpression = properties.optionalText('ScheduleExpression');
+    const targets = isScheduler ? [properties.child('Target')] : properties.children('Targets');
+    const busName = (properties.optionalText('EventBusName') ?? 'default').replace(/^.*event-bus\//, '');
+    const { region, accountId } = resource.arnPlace;
+    return {
+      logicalId: resource.logicalId,
+      ruleName: resource.physicalName,
+      arn: `arn:aws:events:${region}:${accountId}:rule/${resource.physicalName}`,
+      busName,
+      pattern: isRecord(pattern) ? pattern : undefined,
+      scheduleExpression,
+      everyMs: scheduleExpression === undefined ? undefined : rateMs(scheduleExpression),
+      enabled: (properties.optionalText('State') ?? 'ENABLED') !== 'DISABLED',
+      targets: targets.map(readTarget),
+    };
+  });
+}
+
+function readTarget(target: Properties): TargetSpec {
+  if (target.raw('InputTransformer') !== undefined) {
+    throw new TemplateError(
+      target.path('InputTransformer'),
+      'does not run locally; supported: Input, InputPath',
+    );
+  }
+  return {
+    arn: target.text('Arn'),
+    input: target.optionalText('Input'),
+    inputPath: target.optionalText('InputPath'),
+  };
+}

@@ -1,0 +1,236 @@
+/**
+ * Owns: what each resource that runs *means*: resolved properties → one typed description per resource. Pure.
+ * Owns not: resolving (template.ts), running (the other folders).
+ *
+ * Invariants
+ * - I1 whatever the template asks for and the local cloud cannot do is either refused here by name or listed in
+ *   `notRun`: nothing is ignored in silence that would change what the user sees.
+ */
+import { isRecord, type Json, TemplateError } from './json.ts';
+import { Properties } from './properties.ts';
+import { SILENT_TYPES } from './resource-types.ts';
+import { type ApiSpec, readApis, readRules, type RuleSpec } from './routing-model.ts';
+import type { ResolvedResource, ResolvedTemplate } from './template.ts';
+
+export interface TableSpec {
+  readonly logicalId: string;
+  readonly tableName: string;
+  /** The body of CreateTable. */
+  readonly creation: Readonly<Record<string, Json>>;
+  readonly ttlAttribute: string | undefined;
+}
+
+export interface QueueSpec {
+  readonly logicalId: string;
+  readonly queueName: string;
+  readonly arn: string;
+  readonly visibilityTimeoutMs: number;
+  readonly delayMs: number;
+  readonly retentionMs: number;
+  readonly receiveWaitMs: number;
+  readonly maxMessageBytes: number;
+  readonly redrive: { readonly targetArn: string; readonly maxReceiveCount: number } | undefined;
+}
+
+export interface FunctionSpec {
+  readonly logicalId: string;
+  readonly functionName: string;
+  readonly arn: string;
+  readonly code: { readonly objectKey: string } | { readonly inline: string };
+  /** `aws:asset:path`, the fallback when the assets file does not know the key. */
+  readonly assetHint: string | undefined;
+  readonly handler: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly memoryMb: number;
+  readonly reservedConcurrency: number | undefined;
+  readonly logGroupName: string;
+  readonly asyncRetries: number;
+  readonly asyncMaxAgeMs: number;
+}
+
+export interface MappingSpec {
+  readonly logicalId: string;
+  readonly queueArn: string;
+  readonly functionName: string;
+  readonly batchSize: number;
+  readonly windowMs: number;
+  readonly reportsItemFailures: boolean;
+  readonly maximumConcurrency: number | undefined;
+  readonly enabled: boolean;
+}
+
+/** Everything of a stack that runs, typed. */
+export interface StackModel {
+  readonly tables: readonly TableSpec[];
+  readonly queues: readonly QueueSpec[];
+  readonly functions: readonly FunctionSpec[];
+  readonly mappings: readonly MappingSpec[];
+  readonly apis: readonly ApiSpec[];
+  readonly rules: readonly RuleSpec[];
+  readonly busNames: readonly string[];
+  /** Resources that are only names here, as `logicalId (type)` with the reason where there is a special one. */
+  readonly notRun: readonly string[];
+}
+
+const SECOND_MS = 1000;
+const DEFAULT_RETENTION_S = 345_600;
+const MAX_MESSAGE_BYTES = 1_048_576;
+
+/** Reads the typed model. @throws TemplateError for what cannot be run as written */
+export function readStackModel(template: ResolvedTemplate): StackModel {
+  const resources = [...template.resources.values()];
+  const ofType = (...types: string[]) => resources.filter((resource) => types.includes(resource.type));
+  const notRun = resources
+    .filter((resource) => !resource.runs && !SILENT_TYPES.has(resource.type))
+    .map((resource) => `${resource.logicalId} (${resource.type})`);
+  const mappings: MappingSpec[] = [];
+  for (const resource of ofType('AWS::Lambda::EventSourceMapping')) {
+    const mapping = readMapping(resource);
+    if (mapping === undefined)
+      notRun.push(`${resource.logicalId} (${resource.type} of a source other than SQS)`);
+    else mappings.push(mapping);
+  }
+  const rules = readRules(ofType('AWS::Events::Rule', 'AWS::Scheduler::Schedule'));
+  for (const rule of rules) {
+    if (rule.scheduleExpression !== undefined && rule.everyMs === undefined) {
+      notRun.push(
+        `${rule.logicalId} (${rule.scheduleExpression}: only rate(…) ticks by itself; tick it by hand)`,
+      );
+    }
+  }
+  return {
+    tables: ofType('AWS::DynamoDB::Table', 'AWS::DynamoDB::GlobalTable').map(readTable),
+    queues: ofType('AWS::SQS::Queue').map((resource) => readQueue(resource)),
+    functions: ofType('AWS::Lambda::Function').map((resource) => readFunction(resource, resources)),
+    mappings,
+    apis: readApis(resources),
+    rules,
+    busNames: ['default', ...ofType('AWS::Events::EventBus').map((resource) => resource.physicalName)],
+    notRun,
+  };
+}
+
+/** The name in a function ARN, an API Gateway integration URI, or a bare name. */
+export function functionNameOf(reference: string): string {
+  return /function:([^:/]+)/.exec(reference)?.[1] ?? reference;
+}
+
+function readTable(resource: ResolvedResource): TableSpec {
+  const properties = Properties.of(resource);
+  const indexes = (name: string) =>
+    properties.list(name).map((index) => {
+      if (!isRecord(index)) throw new TemplateError(properties.path(name), 'a list of objects was expected');
+      const { IndexName, KeySchema, Projection } = index;
+      return { IndexName, KeySchema, Projection } as Record<string, Json>;
+    });
+  const creation: Record<string, Json> = {
+    TableName: resource.physicalName,
+    BillingMode: 'PAY_PER_REQUEST',
+    AttributeDefinitions: properties.list('AttributeDefinitions'),
+    KeySchema: properties.list('KeySchema'),
+  };
+  const globalIndexes = indexes('GlobalSecondaryIndexes');
+  const localIndexes = indexes('LocalSecondaryIndexes');
+  if (globalIndexes.length > 0) creation['GlobalSecondaryIndexes'] = globalIndexes;
+  if (localIndexes.length > 0) creation['LocalSecondaryIndexes'] = localIndexes;
+  const ttl = properties.optionalChild('TimeToLiveSpecification');
+  const ttlAttribute = ttl?.flag('Enabled', true) === true ? ttl.optionalText('AttributeName') : undefined;
+  return { logicalId: resource.logicalId, tableName: resource.physicalName, creation, ttlAttribute };
+}
+
+function readQueue(resource: ResolvedResource): QueueSpec {
+  const properties = Properties.of(resource);
+  if (properties.flag('FifoQueue', false)) {
+    throw new TemplateError(
+      properties.path('FifoQueue'),
+      'FIFO queues do not run locally; only standard queues do',
+    );
+  }
+  const redrive = properties.optionalChild('RedrivePolicy');
+  return {
+    logicalId: resource.logicalId,
+    queueName: resource.physicalName,
+    arn: arnOf(resource, 'sqs', resource.physicalName),
+    visibilityTimeoutMs: properties.number('VisibilityTimeout', 30) * SECOND_MS,
+    delayMs: properties.number('DelaySeconds', 0) * SECOND_MS,
+    retentionMs: properties.number('MessageRetentionPeriod', DEFAULT_RETENTION_S) * SECOND_MS,
+    receiveWaitMs: properties.number('ReceiveMessageWaitTimeSeconds', 0) * SECOND_MS,
+    maxMessageBytes: properties.number('MaximumMessageSize', MAX_MESSAGE_BYTES),
+    redrive:
+      redrive === undefined
+        ? undefined
+        : {
+            targetArn: redrive.text('deadLetterTargetArn'),
+            maxReceiveCount: redrive.number('maxReceiveCount', 10),
+          },
+  };
+}
+
+function readFunction(resource: ResolvedResource, all: readonly ResolvedResource[]): FunctionSpec {
+  const properties = Properties.of(resource);
+  const runtime = properties.optionalText('Runtime') ?? '';
+  if (!runtime.startsWith('nodejs')) {
+    const got = runtime === '' ? (properties.optionalText('PackageType') ?? 'none') : runtime;
+    throw new TemplateError(properties.path('Runtime'), `${got} does not run locally; supported: nodejs*`);
+  }
+  const code = properties.child('Code');
+  const inline = code.optionalText('ZipFile');
+  const environment: Record<string, string> = {};
+  for (const [name, value] of Object.entries(properties.child('Environment').raw('Variables') ?? {})) {
+    environment[name] = String(value);
+  }
+  const hint = resource.metadata['aws:asset:path'];
+  const invokeConfig = all.find(
+    (other) =>
+      other.type === 'AWS::Lambda::EventInvokeConfig' &&
+      JSON.stringify(other.properties['FunctionName'] ?? '').includes(`"${resource.logicalId}"`),
+  );
+  const retries = new Properties(
+    `${invokeConfig?.logicalId ?? ''}.Properties`,
+    invokeConfig?.properties ?? {},
+  );
+  return {
+    logicalId: resource.logicalId,
+    functionName: resource.physicalName,
+    arn: arnOf(resource, 'lambda', `function:${resource.physicalName}`),
+    code: inline === undefined ? { objectKey: code.text('S3Key') } : { inline },
+    assetHint: typeof hint === 'string' ? hint : undefined,
+    handler: properties.optionalText('Handler') ?? 'index.handler',
+    environment,
+    timeoutMs: properties.number('Timeout', 3) * SECOND_MS,
+    memoryMb: properties.number('MemorySize', 128),
+    reservedConcurrency: properties.optionalNumber('ReservedConcurrentExecutions'),
+    logGroupName:
+      properties.child('LoggingConfig').optionalText('LogGroup') ?? `/aws/lambda/${resource.physicalName}`,
+    asyncRetries: retries.number('MaximumRetryAttempts', 2),
+    asyncMaxAgeMs: retries.number('MaximumEventAgeInSeconds', 21_600) * SECOND_MS,
+  };
+}
+
+function readMapping(resource: ResolvedResource): MappingSpec | undefined {
+  const properties = Properties.of(resource);
+  const queueArn = properties.optionalText('EventSourceArn') ?? '';
+  if (!queueArn.includes(':sqs:')) return undefined;
+  if (properties.optionalChild('FilterCriteria') !== undefined) {
+    throw new TemplateError(
+      properties.path('FilterCriteria'),
+      'event filters of an SQS source do not run locally',
+    );
+  }
+  return {
+    logicalId: resource.logicalId,
+    queueArn,
+    functionName: functionNameOf(properties.text('FunctionName')),
+    batchSize: properties.number('BatchSize', 10),
+    windowMs: properties.number('MaximumBatchingWindowInSeconds', 0) * SECOND_MS,
+    reportsItemFailures: properties.list('FunctionResponseTypes').includes('ReportBatchItemFailures'),
+    maximumConcurrency: properties.child('ScalingConfig').optionalNumber('MaximumConcurrency'),
+    enabled: properties.flag('Enabled', true),
+  };
+}
+
+function arnOf(resource: ResolvedResource, service: string, path: string): string {
+  const parts = resource.arnPlace;
+  return `arn:aws:${service}:${parts.region}:${parts.accountId}:${path}`;
+}

@@ -1,0 +1,241 @@
+/**
+ * Owns: template → resolved resources and outputs. Pure: text in, values out.
+ * Owns not: files (assembly.ts), what the properties mean (stack-model.ts).
+ *
+ * Invariants
+ * - I1 only types that run are resolved: an alarm with an exotic intrinsic must not stop the cloud.
+ * - I2 resources whose `Condition` is false do not exist.
+ */
+import { evaluate, holds, type Scope } from './intrinsics.ts';
+import { isRecord, type Json, TemplateError } from './json.ts';
+import {
+  apiId,
+  inertAttribute,
+  type NamedResource,
+  physicalNameOf,
+  RUN_TYPES,
+  type StackPlace,
+} from './resource-types.ts';
+
+/** One resource of the stack. */
+export interface ResolvedResource extends NamedResource {
+  readonly type: string;
+  /** What `Ref` gives. */
+  readonly ref: string;
+  /** Resolved for types that run; the raw template for inert ones. */
+  readonly properties: Readonly<Record<string, Json>>;
+  /** Whether the local cloud does something with it. */
+  readonly runs: boolean;
+  /** `Metadata` as in the template (CDK writes the construct path and the asset path there). */
+  readonly metadata: Readonly<Record<string, Json>>;
+  /** The region and account of its ARN. */
+  readonly arnPlace: { readonly region: string; readonly accountId: string };
+}
+
+/** A stack with everything known. */
+export interface ResolvedTemplate {
+  readonly resources: ReadonlyMap<string, ResolvedResource>;
+  readonly outputs: Readonly<Record<string, string>>;
+}
+
+/**
+ * Resolves a CloudFormation template.
+ * @throws TemplateError naming the resource and property that cannot be resolved
+ */
+export function resolveTemplate(template: Json, place: StackPlace): ResolvedTemplate {
+  if (!isRecord(template)) throw new TemplateError('', 'the template is not a JSON object');
+  const resolver = new Resolver(template, place);
+  const resources = new Map<string, ResolvedResource>();
+  for (const logicalId of resolver.logicalIds()) resources.set(logicalId, resolver.resource(logicalId));
+  return { resources, outputs: resolver.outputs() };
+}
+
+class Resolver implements Scope {
+  readonly #place: StackPlace;
+  readonly #raw: Readonly<Record<string, Record<string, Json>>>;
+  readonly #template: Readonly<Record<string, Json>>;
+  readonly #names = new Map<string, string>();
+  /** Guards against a name property that refers to itself. */
+  readonly #naming = new Set<string>();
+  readonly #apiAddresses: [string, string][] = [];
+
+  constructor(template: Record<string, Json>, place: StackPlace) {
+    this.#template = template;
+    this.#place = place;
+    const raw: Record<string, Record<string, Json>> = {};
+    for (const [logicalId, resource] of Object.entries(section(template, 'Resources'))) {
+      if (!isRecord(resource) || typeof resource['Type'] !== 'string') {
+        throw new TemplateError(logicalId, 'a resource needs a Type');
+      }
+      raw[logicalId] = resource;
+      if (resource['Type'] === 'AWS::ApiGatewayV2::Api') {
+        const host = `https://${apiId(logicalId)}.execute-api.${place.region}.amazonaws.com`;
+        this.#apiAddresses.push([host, place.apiUrl(logicalId)]);
+      }
+    }
+    this.#raw = raw;
+  }
+
+  logicalIds(): string[] {
+    return Object.keys(this.#raw).filter((id) => this.#exists(id));
+  }
+
+  resource(logicalId: string): ResolvedResource {
+    const raw = this.#rawResource(logicalId);
+    const type = String(raw['Type']);
+    const named = this.#named(logicalId);
+    const runType = RUN_TYPES[type];
+    const properties = section(raw, 'Properties');
+    const resolved =
+      runType === undefined ? properties : evaluate(properties, this, `${logicalId}.Properties`);
+    return {
+      ...named,
+      type,
+      ref: String(this.ref(logicalId)),
+      properties: isRecord(resolved) ? resolved : {},
+      runs: runType !== undefined,
+      metadata: section(raw, 'Metadata'),
+      arnPlace: this.#place,
+    };
+  }
+
+  outputs(): Record<string, string> {
+    const outputs: Record<string, string> = {};
+    for (const [name, output] of Object.entries(section(this.#template, 'Outputs'))) {
+      if (!isRecord(output)) continue;
+      const condition = output['Condition'];
+      if (typeof condition === 'string' && !this.condition(condition)) continue;
+      const value = evaluate(output['Value'] ?? null, this, `Outputs.${name}.Value`);
+      outputs[name] = typeof value === 'string' ? value : JSON.stringify(value);
+    }
+    return outputs;
+  }
+
+  ref(name: string): Json | undefined {
+    const pseudo = this.#pseudo(name);
+    if (pseudo !== undefined) return pseudo;
+    if (Object.hasOwn(this.#raw, name)) {
+      const raw = this.#rawResource(name);
+      const special = this.#aliasRef(name, raw);
+      if (special !== undefined) return special;
+      const named = this.#named(name);
+      return RUN_TYPES[String(raw['Type'])]?.ref(named, this.#place) ?? named.physicalName;
+    }
+    return this.#parameter(name);
+  }
+
+  attribute(logicalId: string, attribute: string): Json {
+    if (!Object.hasOwn(this.#raw, logicalId)) {
+      throw new TemplateError('', `Fn::GetAtt "${logicalId}.${attribute}": this stack has no such resource`);
+    }
+    const type = String(this.#rawResource(logicalId)['Type']);
+    const runType = RUN_TYPES[type];
+    if (runType === undefined) return inertAttribute(type, this.#named(logicalId), attribute, this.#place);
+    const known = runType.attributes[attribute];
+    if (known === undefined) {
+      const supported = Object.keys(runType.attributes).join(', ') || 'none';
+      throw new TemplateError(
+        '',
+        `Fn::GetAtt "${logicalId}.${attribute}": of ${type} supported are: ${supported}`,
+      );
+    }
+    return known(this.#named(logicalId), this.#place);
+  }
+
+  condition(name: string): boolean {
+    const conditions = section(this.#template, 'Conditions');
+    const expression = conditions[name];
+    if (expression === undefined)
+      throw new TemplateError(`Conditions.${name}`, 'the template has no such condition');
+    return holds(expression, this, `Conditions.${name}`);
+  }
+
+  mapping(map: string, topKey: string, secondKey: string): Json | undefined {
+    const top = section(section(this.#template, 'Mappings'), map);
+    return section(top, topKey)[secondKey];
+  }
+
+  rewrite(value: string): string {
+    let result = value;
+    for (const [from, to] of this.#apiAddresses) {
+      if (result.includes(from)) result = result.replaceAll(from, to);
+    }
+    return result;
+  }
+
+  #exists(logicalId: string): boolean {
+    const condition = this.#rawResource(logicalId)['Condition'];
+    return typeof condition !== 'string' || this.condition(condition);
+  }
+
+  #rawResource(logicalId: string): Record<string, Json> {
+    const raw = this.#raw[logicalId];
+    if (raw === undefined) throw new TemplateError(logicalId, 'this stack has no such resource');
+    return raw;
+  }
+
+  #named(logicalId: string): NamedResource {
+    const known = this.#names.get(logicalId);
+    if (known !== undefined) return { logicalId, physicalName: known };
+    if (this.#naming.has(logicalId)) throw new TemplateError(logicalId, 'its name refers to itself');
+    this.#naming.add(logicalId);
+    const raw = this.#rawResource(logicalId);
+    const type = RUN_TYPES[String(raw['Type'])];
+    const given =
+      type?.nameProperty === undefined ? undefined : section(raw, 'Properties')[type.nameProperty];
+    const path = `${logicalId}.Properties.${type?.nameProperty ?? ''}`;
+    const explicit = given === undefined ? null : evaluate(given, this, path);
+    const physicalName =
+      typeof explicit === 'string'
+        ? explicit
+        : physicalNameOf(this.#place.stackName, logicalId, type?.maxNameLength);
+    this.#naming.delete(logicalId);
+    this.#names.set(logicalId, physicalName);
+    return { logicalId, physicalName };
+  }
+
+  /** Versions and aliases are other names of a function: their Ref is the function's ARN with a qualifier. */
+  #aliasRef(logicalId: string, raw: Record<string, Json>): string | undefined {
+    const type = raw['Type'];
+    if (type !== 'AWS::Lambda::Alias' && type !== 'AWS::Lambda::Version') return undefined;
+    const properties = section(raw, 'Properties');
+    const path = `${logicalId}.Properties`;
+    const target = String(evaluate(properties['FunctionName'] ?? null, this, `${path}.FunctionName`));
+    const name = /function:([^:]+)/.exec(target)?.[1] ?? target;
+    const qualifier =
+      type === 'AWS::Lambda::Alias' ? evaluate(properties['Name'] ?? '', this, `${path}.Name`) : '1';
+    return `arn:aws:lambda:${this.#place.region}:${this.#place.accountId}:function:${name}:${String(qualifier)}`;
+  }
+
+  #pseudo(name: string): Json | undefined {
+    const { stackName, region, accountId } = this.#place;
+    const values: Readonly<Record<string, Json>> = {
+      'AWS::Region': region,
+      'AWS::AccountId': accountId,
+      'AWS::Partition': 'aws',
+      'AWS::URLSuffix': 'amazonaws.com',
+      'AWS::StackName': stackName,
+      'AWS::StackId': `arn:aws:cloudformation:${region}:${accountId}:stack/${stackName}/local`,
+      'AWS::NotificationARNs': [],
+    };
+    return values[name];
+  }
+
+  #parameter(name: string): Json | undefined {
+    const parameter = section(this.#template, 'Parameters')[name];
+    if (!isRecord(parameter)) return undefined;
+    const fallback = parameter['Default'];
+    if (fallback === undefined) {
+      throw new TemplateError(
+        `Parameters.${name}`,
+        'it has no Default; give it one to run the stack locally',
+      );
+    }
+    return String(parameter['Type']).includes('List') ? String(fallback).split(',') : fallback;
+  }
+}
+
+function section(parent: Readonly<Record<string, Json>>, name: string): Record<string, Json> {
+  const value = parent[name];
+  return isRecord(value) ? value : {};
+}
