@@ -1,10 +1,166 @@
 /**
- * The one composition root: environment → ports → roles → Lambda handlers. (Under construction.)
+ * The composition root: environment → clients → ports → roles → Lambda handlers.
+ *
+ * Owns: reading the environment, making the clients, one invocation's event and answer. Does not own: any decision.
+ * Clients and ports are made once per process, while the function initialises.
  */
-import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import type { Agent, Implementation } from './core/agent.ts';
 
-export type AgentHandler = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
-export function agentHandler(_agent: Agent, _implementation: Implementation<unknown, unknown>): AgentHandler {
-  throw new Error('not yet');
+import { createHash, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from '@aws-lambda-powertools/logger';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import type {
+  APIGatewayProxyEventV2,
+  APIGatewayProxyResultV2,
+  Context,
+  SQSBatchResponse,
+  SQSEvent,
+  SQSRecord,
+} from 'aws-lambda';
+import { handle } from 'hono/aws-lambda';
+import { v7 as uuidv7 } from 'uuid';
+import { routes } from './api/routes.ts';
+import { dynamoStore } from './aws/dynamo-store.ts';
+import { eventBus } from './aws/event-bus.ts';
+import { DEFAULT_WATCH_SHARDS, ENV } from './aws/names.ts';
+import { sqsQueue } from './aws/sqs-queue.ts';
+import { logTo, serviceLogger } from './aws/telemetry.ts';
+import type { Agent, Implementation } from './core/agent.ts';
+import { refuse } from './core/errors.ts';
+import { parseMessage } from './core/message.ts';
+import type { Clock, Ports } from './core/ports.ts';
+import type { Workflow } from './core/workflow.ts';
+import { handleMessage } from './roles/agent.ts';
+import type { Worker } from './roles/perform.ts';
+import type { PlanCache } from './roles/plans.ts';
+import { createScheduler } from './roles/scheduler.ts';
+import { SWEEP_EVERY_MS, tick } from './roles/supervisor.ts';
+
+/** Below a third of the shortest sensible lease, so that a lost request does not cost the lease. */
+const CLIENT = {
+  maxAttempts: 3,
+  requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000 },
+} as const;
+
+/** A tick ends this long before its process would be killed. */
+const TICK_RESERVE_MS = 3_000;
+
+const clock: Clock = {
+  now: () => Date.now(),
+  sleep: async (ms, signal) => {
+    // Rejects when the signal is aborted, which to a sleeper means: over.
+    await delay(Math.max(0, ms), undefined, { signal: signal as AbortSignal }).catch(() => undefined);
+  },
+};
+
+/** @throws SteadfastError `no-environment` */
+function fromEnvironment(name: string): string {
+  const value = process.env[name];
+  if (value === undefined || value === '') {
+    throw refuse(
+      'no-environment',
+      `the environment variable ${name} is not set; the Steadfast construct sets it`,
+    );
+  }
+  return value;
+}
+
+function portsOf(logger: Logger): Ports {
+  const queues = JSON.parse(process.env[ENV.queues] ?? '{}') as Record<string, string>;
+  const watchShards = Number(process.env[ENV.watchShards] ?? DEFAULT_WATCH_SHARDS);
+  return {
+    store: dynamoStore(new DynamoDBClient(CLIENT), { table: fromEnvironment(ENV.table), watchShards }),
+    queue: sqsQueue(new SQSClient(CLIENT), new Map(Object.entries(queues))),
+    announcer: eventBus(new EventBridgeClient(CLIENT), fromEnvironment(ENV.bus)),
+    clock,
+    dice: { id: () => randomUUID(), random: () => Math.random() },
+    log: logTo(logger),
+  };
+}
+
+/** In a Lambda function at once, while initialisation is free; elsewhere (a test imports the file) when first used. */
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  const get = (): Value => {
+    made ??= { value: make() };
+    return made.value;
+  };
+  if (process.env['AWS_LAMBDA_FUNCTION_NAME'] !== undefined) get();
+  return get;
+}
+
+export type AgentHandler = ((event: SQSEvent, context: Context) => Promise<SQSBatchResponse>) & {
+  readonly worker: Worker;
+};
+
+/** The Lambda function of an agent: an SQS batch, each message on its own, those to be delivered again named. */
+export function agentHandler(agent: Agent, implementation: Implementation<unknown, unknown>): AgentHandler {
+  const worker: Worker = { agent, implementation };
+  const logger = serviceLogger(agent.spec.name);
+  const ports = once(() => portsOf(logger));
+  const plans: PlanCache = new Map();
+  const handler = async (event: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
+    const hardEndAt = clock.now() + context.getRemainingTimeInMillis();
+    const results = await Promise.all(
+      event.Records.map((record) => handleRecord(ports(), plans, worker, record, hardEndAt, logger)),
+    );
+    const failed = event.Records.filter((_, at) => results[at] === 'give-back');
+    return { batchItemFailures: failed.map((record) => ({ itemIdentifier: record.messageId })) };
+  };
+  return Object.assign(handler, { worker });
+}
+
+async function handleRecord(
+  ports: Ports,
+  plans: PlanCache,
+  worker: Worker,
+  record: SQSRecord,
+  hardEndAt: number,
+  logger: Logger,
+): Promise<'handled' | 'give-back'> {
+  const message = parseMessage(record.body);
+  // A newer version's message is kept for the newer code; what is no message at all is worth nothing to anybody.
+  if (message === 'newer') return 'give-back';
+  if (message === undefined) {
+    logger.warn('message-malformed', { messageId: record.messageId });
+    return 'handled';
+  }
+  try {
+    return await handleMessage(ports, plans, worker, message, hardEndAt);
+  } catch (error) {
+    const { name } = error instanceof Error ? error : { name: 'error' };
+    logger.warn('message-given-back', { executionId: message.execution, step: message.step, error: name });
+    return 'give-back';
+  }
+}
+
+const hash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
+
+/** The Lambda function behind the HTTP API. */
+export function schedulerHandler(
+  workflows: readonly Workflow[],
+): (event: APIGatewayProxyEventV2, context: Context) => Promise<APIGatewayProxyResultV2> {
+  const logger = serviceLogger('scheduler');
+  const app = once(() =>
+    handle(routes(createScheduler(portsOf(logger), workflows, { hash, newId: () => uuidv7() }))),
+  );
+  return async (event, context) =>
+    (await app()(event as never, context as never)) as unknown as APIGatewayProxyResultV2;
+}
+
+/** The Lambda function on the schedule: one tick, with as many sweeps as are worth it. */
+export function supervisorHandler(): (event: unknown, context: Context) => Promise<{ sweeps: number }> {
+  const logger = serviceLogger('supervisor');
+  const ports = once(() => portsOf(logger));
+  const plans: PlanCache = new Map();
+  return async (_event, context) => {
+    const untilAt = clock.now() + context.getRemainingTimeInMillis() - TICK_RESERVE_MS;
+    const sweeps = await tick(ports(), plans, { untilAt, sweepEveryMs: SWEEP_EVERY_MS });
+    const due = sweeps.reduce((sum, sweep) => sum + sweep.due, 0);
+    const failed = sweeps.reduce((sum, sweep) => sum + sweep.failed, 0);
+    logger.info('tick', { sweeps: sweeps.length, due, failed });
+    return { sweeps: sweeps.length };
+  };
 }

@@ -1,0 +1,92 @@
+/**
+ * What a client may send, checked before anything is done with it.
+ *
+ * Owns: limits before parsing, the shape of every request, one clear message for each refusal. Does not own: the schema
+ * of a workflow's input (the scheduler asks it), or what the requests do.
+ */
+
+import * as z from 'zod/mini';
+import { parseDuration } from '../core/duration.ts';
+import { refuse } from '../core/errors.ts';
+import { type Json, jsonProblem } from '../core/json.ts';
+import { EXECUTION_STATUSES } from '../core/state.ts';
+
+/** Of a request's body, in bytes of UTF-8. */
+export const MAX_BODY_BYTES: number = 256 * 1024;
+/** Stays below the 30 s that an HTTP API waits for its function. */
+export const MAX_WAIT_MS = 25_000;
+export const DEFAULT_LIMIT = 20;
+export const MAX_LIMIT = 100;
+
+const key = z.string().check(z.minLength(1), z.maxLength(200));
+const tagText = z.string().check(z.maxLength(200));
+
+export const startBody = z.strictObject({
+  input: z.unknown(),
+  idempotencyKey: z.optional(key),
+  tags: z.optional(z.record(z.string().check(z.regex(/^[A-Za-z0-9_.:-]{1,64}$/)), tagText)),
+});
+
+export const commandBody = z.strictObject({
+  reason: z.optional(z.string().check(z.maxLength(500))),
+  commandId: z.optional(key),
+});
+
+export const listQuery = z.strictObject({
+  workflow: z.optional(z.string().check(z.maxLength(48))),
+  status: z.optional(z.enum(EXECUTION_STATUSES)),
+  cursor: z.optional(z.string().check(z.maxLength(200))),
+  limit: z.optional(z.string().check(z.regex(/^[0-9]{1,3}$/, 'a whole number is wanted'))),
+});
+
+/**
+ * The body as JSON of the wanted shape.
+ * @throws SteadfastError `too-large`, `bad-json`, `bad-request`
+ */
+export function parseBody<Schema extends z.ZodMiniType>(text: string, schema: Schema): z.infer<Schema> {
+  const bytes = new TextEncoder().encode(text).length;
+  if (bytes > MAX_BODY_BYTES) {
+    throw refuse('too-large', `the body has ${bytes} bytes; allowed are ${MAX_BODY_BYTES}`);
+  }
+  let value: unknown;
+  try {
+    value = text === '' ? {} : JSON.parse(text);
+  } catch {
+    throw refuse('bad-json', 'the body is not JSON');
+  }
+  const problem = jsonProblem(value);
+  if (problem !== undefined) throw refuse('bad-json', `the body is not acceptable: ${problem}`);
+  return checked(value, schema, 'body');
+}
+
+/** @throws SteadfastError `bad-request` with each issue and its path */
+export function checked<Schema extends z.ZodMiniType>(
+  value: unknown,
+  schema: Schema,
+  what: string,
+): z.infer<Schema> {
+  const result = z.safeParse(schema, value);
+  if (result.success) return result.data;
+  const issues = result.error.issues.map((issue) => ({
+    path: issue.path.map(String).join('.'),
+    message: issue.code === 'unrecognized_keys' ? `unknown: ${issue.keys.join(', ')}` : issue.message,
+  }));
+  const lines = issues.map((issue) =>
+    issue.path === '' ? issue.message : `${issue.path}: ${issue.message}`,
+  );
+  throw refuse('bad-request', `the ${what} is not acceptable: ${lines.join('; ')}`, { issues });
+}
+
+/** @throws SteadfastError `bad-request` when the text is no duration; a longer wait than allowed is cut */
+export function parseWait(text: string | undefined): number {
+  if (text === undefined) return 0;
+  return Math.min(parseDuration(text, "the query's wait"), MAX_WAIT_MS);
+}
+
+export function parseLimit(text: string | undefined): number {
+  const limit = Number(text ?? DEFAULT_LIMIT);
+  if (limit >= 1 && limit <= MAX_LIMIT) return limit;
+  throw refuse('bad-request', `limit is ${limit}; allowed are 1 to ${MAX_LIMIT}`);
+}
+
+export const asJson = (value: unknown): Json => (value ?? null) as Json;

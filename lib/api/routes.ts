@@ -1,0 +1,134 @@
+/**
+ * The HTTP contract: routes, status codes, error bodies. The same app answers in Lambda and in tests.
+ *
+ * Owns: which call does what and how every refusal looks: `{error: {code, message, details?}}`, never a stack, never a
+ * payload. Does not own: the checks of a request (`requests.ts`), what the calls do (`roles/scheduler.ts`).
+ */
+
+import { Hono } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { SteadfastError } from '../core/errors.ts';
+import { cancel, list, type Scheduler, show, showAtEnd, start, workflowOf } from '../roles/scheduler.ts';
+import {
+  asJson,
+  checked,
+  commandBody,
+  listQuery,
+  MAX_BODY_BYTES,
+  parseBody,
+  parseLimit,
+  parseWait,
+  startBody,
+} from './requests.ts';
+import { executionSummary, executionView, workflowView } from './views.ts';
+
+const STATUS: Readonly<Record<string, ContentfulStatusCode>> = {
+  'bad-input': 400,
+  'bad-json': 400,
+  'bad-request': 400,
+  'bad-cursor': 400,
+  'bad-duration': 400,
+  'unknown-workflow': 404,
+  'unknown-execution': 404,
+  'unknown-route': 404,
+  'key-reused': 409,
+  'not-cancelable': 409,
+  'too-large': 413,
+};
+
+/** An execution overdue for longer than two ticks says that no supervisor is at work. */
+const OVERDUE_ALARM_MS = 120_000;
+
+export function routes(scheduler: Scheduler): Hono {
+  const app = new Hono();
+  app.use(async (c, next) => {
+    const declared = Number(c.req.header('content-length') ?? 0);
+    if (declared > MAX_BODY_BYTES) {
+      throw new SteadfastError('too-large', `the body has ${declared} bytes; allowed are ${MAX_BODY_BYTES}`);
+    }
+    await next();
+  });
+  executionRoutes(app, scheduler);
+  app.get('/workflows', (c) => c.json({ items: [...scheduler.workflows.values()].map(workflowView) }));
+  app.get('/workflows/:name', (c) => c.json(workflowView(workflowOf(scheduler, c.req.param('name')))));
+  app.get('/health', async (c) => {
+    const health = await healthOf(scheduler);
+    return c.json(health, health.status === 'ok' ? 200 : 503);
+  });
+  app.notFound((c) => c.json(bodyOf('unknown-route', `there is no ${c.req.method} ${c.req.path}`), 404));
+  app.onError((error, c) => {
+    if (error instanceof SteadfastError && STATUS[error.code] !== undefined) {
+      return c.json(bodyOf(error.code, error.message, error.details), STATUS[error.code]);
+    }
+    // What we did not foresee is named in the log, not in the answer.
+    scheduler.ports.log.note({ what: 'request-failed', detail: error.name });
+    return c.json(bodyOf('internal', 'the request could not be handled; try it again'), 500);
+  });
+  return app;
+}
+
+function executionRoutes(app: Hono, scheduler: Scheduler): void {
+  app.post('/workflows/:name/executions', async (c) => {
+    const body = parseBody(await c.req.text(), startBody);
+    const idempotencyKey = body.idempotencyKey ?? headerKey(c.req.header('idempotency-key'));
+    const execution = await start(scheduler, {
+      workflow: c.req.param('name'),
+      input: asJson(body.input),
+      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+      ...(body.tags === undefined ? {} : { tags: body.tags }),
+    });
+    c.header('Location', `/executions/${execution.id}`);
+    return c.json({ executionId: execution.id, status: execution.status }, 202);
+  });
+  app.get('/executions', async (c) => {
+    const { limit, ...query } = checked(c.req.query(), listQuery, 'query');
+    const given = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
+    const page = await list(scheduler, { ...given, limit: parseLimit(limit) });
+    return c.json({
+      items: page.items.map(executionSummary),
+      ...(page.cursor === undefined ? {} : { cursor: page.cursor }),
+    });
+  });
+  app.get('/executions/:id', async (c) => {
+    const waitMs = parseWait(c.req.query('wait'));
+    const id = c.req.param('id');
+    const { state, plan } = await (waitMs > 0 ? showAtEnd(scheduler, id, waitMs) : show(scheduler, id));
+    return c.json(executionView(state, plan));
+  });
+  app.post('/executions/:id/cancel', async (c) => {
+    const { reason, commandId } = parseBody(await c.req.text(), commandBody);
+    const command = {
+      ...(reason === undefined ? {} : { reason }),
+      ...(commandId === undefined ? {} : { commandId }),
+    };
+    const execution = await cancel(scheduler, c.req.param('id'), command);
+    return c.json({ executionId: execution.id, status: execution.status }, 202);
+  });
+}
+
+/** @throws SteadfastError `bad-request` */
+const headerKey = (text: string | undefined): string | undefined =>
+  text === undefined
+    ? undefined
+    : checked({ input: null, idempotencyKey: text }, startBody, 'header').idempotencyKey;
+
+interface Health {
+  readonly status: 'ok' | 'overdue';
+  readonly oldestOverdueMs: number;
+  readonly workflows: number;
+}
+
+/** Read from the watch index: an execution that should have been looked at long ago means that nobody looks. */
+async function healthOf(scheduler: Scheduler): Promise<Health> {
+  const { store, clock } = scheduler.ports;
+  const now = clock.now();
+  const shards = Array.from({ length: store.shards }, (_, shard) => store.due(shard, now));
+  const pages = await Promise.all(shards);
+  const oldestOverdueMs = Math.max(0, ...pages.map((page) => now - (page.items[0]?.watchAt ?? now)));
+  const status = oldestOverdueMs > OVERDUE_ALARM_MS ? 'overdue' : 'ok';
+  return { status, oldestOverdueMs, workflows: scheduler.workflows.size };
+}
+
+const bodyOf = (code: string, message: string, details?: unknown): { error: Record<string, unknown> } => ({
+  error: { code, message, ...(details === undefined ? {} : { details }) },
+});

@@ -1,0 +1,68 @@
+/**
+ * What a client sees of executions and workflows.
+ *
+ * Owns: the shape of every answer. Does not own: the records; fields that only the roles need (tokens, write ids,
+ * versions, dispatches) stay inside.
+ */
+
+import type { Plan } from '../core/plan.ts';
+import { type Execution, isSettled, type Snapshot, type Step } from '../core/state.ts';
+import type { Registered } from '../roles/scheduler.ts';
+
+/** `pending`: a predecessor is not done yet. `ready`: waits for an agent. Both are derived; no record exists. */
+function derivedStatus(snapshot: Snapshot, after: readonly string[]): 'ready' | 'pending' {
+  return after.every((name) => isSettled(snapshot.steps[name])) ? 'ready' : 'pending';
+}
+
+export const executionSummary = (execution: Execution): Record<string, unknown> => ({
+  executionId: execution.id,
+  workflow: execution.workflow,
+  status: execution.status,
+  startedAt: execution.startedAt,
+  ...(execution.endedAt === undefined ? {} : { endedAt: execution.endedAt }),
+  ...(execution.cause === undefined ? {} : { cause: execution.cause }),
+  ...(execution.tags === undefined ? {} : { tags: execution.tags }),
+});
+
+export const executionView = (state: Snapshot, plan: Plan): Record<string, unknown> => ({
+  ...executionSummary(state.execution),
+  plan: state.execution.plan,
+  deadlineAt: state.execution.deadlineAt,
+  ...(state.execution.watchAt === undefined ? {} : { watchAt: state.execution.watchAt }),
+  input: state.execution.input,
+  ...(state.execution.output === undefined ? {} : { output: state.execution.output }),
+  steps: plan.steps.map((step) => ({
+    name: step.name,
+    agent: step.agent,
+    after: step.after,
+    ...(state.steps[step.name] === undefined
+      ? { status: derivedStatus(state, step.after), attempts: [] }
+      : stepView(state.steps[step.name] as Step)),
+  })),
+});
+
+function stepView(step: Step): Record<string, unknown> {
+  const { status, attempt, changedAt, attempts, claimedAt, leaseUntil, retryAt, output, failure } = step;
+  const shown = { attempt, claimedAt, leaseUntil, retryAt, output, failure, progress: step.progress };
+  const present = Object.entries(shown).filter(([, value]) => value !== undefined);
+  return {
+    status,
+    ...Object.fromEntries(present),
+    ...(step.mayHaveActed ? { mayHaveActed: true } : {}),
+    changedAt,
+    attempts,
+  };
+}
+
+export const workflowView = ({ workflow, planHash }: Registered): Record<string, unknown> => ({
+  workflow: workflow.name,
+  plan: planHash,
+  withinMs: workflow.plan.withinMs,
+  steps: workflow.plan.steps.map(({ name, agent, after, effect, undo }) => ({
+    name,
+    agent,
+    after,
+    effect,
+    undo: undo === 'none' ? 'none' : 'required',
+  })),
+});

@@ -1,0 +1,157 @@
+/**
+ * Records ⇄ DynamoDB items, and the keys. Pure.
+ *
+ * Owns: the spelling of keys and attributes (DESIGN: one table, `pk`/`sk`), the shard of an execution in both indexes.
+ * Does not own: conditions (`dynamo-store.ts`).
+ *
+ * Keys are built from checked names only. Every item carries `v`; a newer one than this code knows is refused, not
+ * guessed at. Payloads and nested records are JSON text: opaque to DynamoDB, small, and read back exactly.
+ */
+
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { refuse } from '../core/errors.ts';
+import type { Json } from '../core/json.ts';
+import { isExecutionId, isName } from '../core/names.ts';
+import type { Plan } from '../core/plan.ts';
+import type { Execution, Step } from '../core/state.ts';
+import { TABLE } from './names.ts';
+
+export type Item = Record<string, AttributeValue>;
+
+/** Version of the items this code writes. */
+const ITEM_VERSION = 1;
+/** Shards of one workflow's list key. */
+export const LIST_SHARDS = 4;
+
+const EXECUTION_SK = 'exec';
+const STEP_PREFIX = 'step#';
+
+export const executionKey = (id: string): Item => ({
+  pk: { S: `exec#${checkedId(id)}` },
+  sk: { S: EXECUTION_SK },
+});
+
+export const stepKey = (id: string, name: string): Item => {
+  if (!isName(name)) throw refuse('bad-key', `'${name}' is not a step's name`);
+  return { pk: { S: `exec#${checkedId(id)}` }, sk: { S: `${STEP_PREFIX}${name}` } };
+};
+
+export const planKey = (hash: string): Item => ({ pk: { S: `plan#${checkedId(hash)}` }, sk: { S: 'plan' } });
+
+function checkedId(id: string): string {
+  if (!isExecutionId(id)) throw refuse('bad-key', 'an id for a key has characters that are not allowed');
+  return id;
+}
+
+export const idOfKey = (item: Item): string => text(item, TABLE.pk).slice('exec#'.length);
+
+/** FNV-1a: spreads ids evenly; the same id always has the same shard. */
+export function shardOf(id: string, shards: number): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < id.length; at += 1) hash = Math.imul(hash ^ id.charCodeAt(at), 0x01000193);
+  return (hash >>> 0) % shards;
+}
+
+export const watchShardKey = (shard: number): string => `watch#${shard}`;
+export const listKey = (workflow: string, shard: number): string => `${workflow}#${shard}`;
+
+/** Attributes that are JSON text in the item. */
+const EXECUTION_JSON = ['input', 'output', 'tags', 'commands', 'cause', 'dispatches'] as const;
+const STEP_JSON = ['output', 'failure', 'attempts'] as const;
+
+/** Left out of the item when they say nothing, which keeps a healthy step's item within one write unit. */
+const EXECUTION_DEFAULTS: Readonly<Record<string, unknown>> = { dispatched: 0, epoch: 1 };
+const STEP_DEFAULTS: Readonly<Record<string, unknown>> = {
+  beat: 0,
+  probes: 0,
+  undoAttempt: 0,
+  mayHaveActed: false,
+  epoch: 1,
+};
+
+export function executionItem(execution: Execution, watchShards: number): Item {
+  const { id, ...rest } = execution;
+  const item = { ...executionKey(id), ...attributes(rest, EXECUTION_JSON, EXECUTION_DEFAULTS) };
+  for (const key of ['commands', 'dispatches'] as const) if (isEmpty(execution[key])) delete item[key];
+  item[TABLE.listIndex.pk] = { S: listKey(execution.workflow, shardOf(id, LIST_SHARDS)) };
+  if (execution.watchAt !== undefined) {
+    item[TABLE.watchIndex.pk] = { S: watchShardKey(shardOf(id, watchShards)) };
+  }
+  return item;
+}
+
+export function executionOf(item: Item): Execution {
+  const base = { ...EXECUTION_DEFAULTS, commands: [], dispatches: {}, id: idOfKey(item) };
+  return { ...base, ...values(item, EXECUTION_JSON) } as unknown as Execution;
+}
+
+export function stepItem(executionId: string, step: Step): Item {
+  const { name, ...rest } = step;
+  const item = { ...stepKey(executionId, name), ...attributes(rest, STEP_JSON, STEP_DEFAULTS) };
+  if (step.attempts.length === 0) delete item['attempts'];
+  return item;
+}
+
+export function stepOf(item: Item): Step {
+  const base = { ...STEP_DEFAULTS, attempts: [], name: text(item, TABLE.sk).slice(STEP_PREFIX.length) };
+  return { ...base, ...values(item, STEP_JSON) } as unknown as Step;
+}
+
+export const isStepItem = (item: Item): boolean => text(item, TABLE.sk).startsWith(STEP_PREFIX);
+export const isExecutionItem = (item: Item): boolean => text(item, TABLE.sk) === EXECUTION_SK;
+
+export const planItem = (hash: string, plan: Plan): Item => ({
+  ...planKey(hash),
+  v: { N: String(ITEM_VERSION) },
+  plan: { S: JSON.stringify(plan) },
+});
+
+export const planOf = (item: Item): Plan => JSON.parse(text(item, 'plan')) as Plan;
+
+export const text = (item: Item, attribute: string): string => item[attribute]?.S ?? '';
+export const number = (item: Item, attribute: string): number => Number(item[attribute]?.N ?? Number.NaN);
+
+const isEmpty = (value: object): boolean => Object.keys(value).length === 0;
+
+function attributes(
+  record: Readonly<Record<string, unknown>>,
+  jsonKeys: readonly string[],
+  defaults: Readonly<Record<string, unknown>>,
+): Item {
+  const item: Item = { v: { N: String(ITEM_VERSION) } };
+  for (const [key, value] of Object.entries(record)) {
+    if (value === undefined || value === defaults[key]) continue;
+    if (jsonKeys.includes(key)) item[key] = { S: JSON.stringify(value) };
+    else if (typeof value === 'string') item[key] = { S: value };
+    else if (typeof value === 'number') item[key] = { N: String(value) };
+    else if (typeof value === 'boolean') item[key] = { BOOL: value };
+  }
+  return item;
+}
+
+const NOT_FIELDS: ReadonlySet<string> = new Set([
+  'v',
+  TABLE.pk,
+  TABLE.sk,
+  TABLE.watchIndex.pk,
+  TABLE.listIndex.pk,
+  TABLE.ttl,
+]);
+
+function values(item: Item, jsonKeys: readonly string[]): Record<string, unknown> {
+  const version = number(item, 'v');
+  if (version > ITEM_VERSION) {
+    throw refuse(
+      'newer-item',
+      `an item has version ${version}; this code reads up to ${ITEM_VERSION}: deploy the newer code`,
+    );
+  }
+  const record: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(item)) {
+    if (NOT_FIELDS.has(key)) continue;
+    if (value.S !== undefined) record[key] = jsonKeys.includes(key) ? (JSON.parse(value.S) as Json) : value.S;
+    else if (value.N !== undefined) record[key] = Number(value.N);
+    else if (value.BOOL !== undefined) record[key] = value.BOOL;
+  }
+  return record;
+}

@@ -1,0 +1,225 @@
+/**
+ * The store on DynamoDB: the only file that spells a condition.
+ *
+ * Owns: one condition for every write (the stored version is one behind, or there is none), the recognition of our own
+ * write behind an ambiguous answer, strongly consistent reads, both indexes. Does not own: the items' form
+ * (`dynamo-items.ts`) or what a conflict means (the roles).
+ *
+ * S3 S15 a write is applied once. S11 `create` never overwrites. No write without a condition anywhere.
+ */
+
+import {
+  ConditionalCheckFailedException,
+  type DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  TransactionCanceledException,
+  TransactWriteItemsCommand,
+} from '@aws-sdk/client-dynamodb';
+import type { Write } from '../core/decide.ts';
+import type { Plan } from '../core/plan.ts';
+import type { Due, ListQuery, Page, Store, WriteResult } from '../core/ports.ts';
+import type { Execution, Snapshot, Step } from '../core/state.ts';
+import {
+  executionItem,
+  executionKey,
+  executionOf,
+  idOfKey,
+  isExecutionItem,
+  isStepItem,
+  type Item,
+  number,
+  planItem,
+  planKey,
+  planOf,
+  stepItem,
+  stepOf,
+  text,
+  watchShardKey,
+} from './dynamo-items.ts';
+import { listPage } from './dynamo-list.ts';
+import { TABLE } from './names.ts';
+
+/** Items of one page of the watch index; a page of keys is far below DynamoDB's 1 MB. */
+const DUE_PAGE = 200;
+/** Two writers met in one transaction; DynamoDB asks to try again. */
+const MAX_TRANSACTION_CONFLICTS = 5;
+
+export interface DynamoOptions {
+  readonly table: string;
+  readonly watchShards: number;
+}
+
+export function dynamoStore(client: DynamoDBClient, options: DynamoOptions): Store {
+  const { table, watchShards } = options;
+  const putOf = (write: Write): Put[] => [
+    ...(write.execution === undefined
+      ? []
+      : [conditional(table, executionItem(write.execution, watchShards), write.execution)]),
+    ...(write.step === undefined
+      ? []
+      : [conditional(table, stepItem(write.executionId, write.step), write.step)]),
+  ];
+  return {
+    shards: watchShards,
+    writePlan: (hash, plan) => writePlan(client, table, hash, plan),
+    readPlan: async (hash) => {
+      const item = await getItem(client, table, planKey(hash));
+      return item && planOf(item);
+    },
+    create: async (execution) => {
+      const result = await putOne(
+        client,
+        conditional(table, executionItem(execution, watchShards), execution),
+      );
+      if (result.kind === 'written') return 'written';
+      if (result.stored !== undefined) return executionOf(result.stored);
+      const item = await getItem(client, table, executionKey(execution.id));
+      // Answered "exists" and then not found: the caller knows nothing and must ask again.
+      if (item === undefined) throw new Error('the execution exists but could not be read');
+      return executionOf(item);
+    },
+    read: (executionId) => readPartition(client, table, executionId),
+    readExecution: async (executionId) => {
+      const item = await getItem(client, table, executionKey(executionId));
+      return item && executionOf(item);
+    },
+    write: async (write) => {
+      const puts = putOf(write);
+      const [first] = puts;
+      if (first === undefined) return 'written';
+      return puts.length === 1 ? (await putOne(client, first)).kind : putTogether(client, puts);
+    },
+    due: (shard, untilAt, cursor) => readDue(client, table, shard, untilAt, cursor),
+    list: (query: ListQuery): Promise<Page<Execution>> => listPage(client, table, query),
+  };
+}
+
+interface Put {
+  readonly TableName: string;
+  readonly Item: Item;
+  readonly ConditionExpression: string;
+  readonly ExpressionAttributeNames?: Record<string, string>;
+  readonly ExpressionAttributeValues?: Item;
+  readonly ReturnValuesOnConditionCheckFailure: 'ALL_OLD';
+}
+
+/** The one condition: what is stored is one version behind. */
+function conditional(table: string, item: Item, record: Execution | Step): Put {
+  const common = { TableName: table, Item: item, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
+  if (record.version === 1) return { ...common, ConditionExpression: 'attribute_not_exists(pk)' };
+  return {
+    ...common,
+    ConditionExpression: '#version = :behind',
+    ExpressionAttributeNames: { '#version': 'version' },
+    ExpressionAttributeValues: { ':behind': { N: String(record.version - 1) } },
+  };
+}
+
+type PutResult = { readonly kind: WriteResult; readonly stored?: Item | undefined };
+
+async function putOne(client: DynamoDBClient, put: Put): Promise<PutResult> {
+  try {
+    await client.send(new PutItemCommand(put));
+    return { kind: 'written' };
+  } catch (error) {
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    // The SDK may have sent it twice because the first answer was lost: then what is stored is our own write.
+    return isOurs(put, error.Item) ? { kind: 'written' } : { kind: 'conflict', stored: error.Item };
+  }
+}
+
+const isOurs = (put: Put, stored: Item | undefined): boolean =>
+  stored !== undefined && text(stored, 'writeId') === text(put.Item, 'writeId');
+
+async function putTogether(client: DynamoDBClient, puts: readonly Put[]): Promise<WriteResult> {
+  for (let conflicts = 0; ; conflicts += 1) {
+    try {
+      await client.send(new TransactWriteItemsCommand({ TransactItems: puts.map((put) => ({ Put: put })) }));
+      return 'written';
+    } catch (error) {
+      if (!(error instanceof TransactionCanceledException)) throw error;
+      const reasons = error.CancellationReasons ?? [];
+      const failed = reasons.some((reason) => reason.Code === 'ConditionalCheckFailed');
+      if (failed) return puts.every((put, at) => isOurs(put, reasons[at]?.Item)) ? 'written' : 'conflict';
+      const busy = reasons.some((reason) => reason.Code === 'TransactionConflict');
+      if (!busy || conflicts >= MAX_TRANSACTION_CONFLICTS) throw error;
+    }
+  }
+}
+
+async function writePlan(client: DynamoDBClient, table: string, hash: string, plan: Plan): Promise<void> {
+  try {
+    await client.send(
+      new PutItemCommand({
+        TableName: table,
+        Item: planItem(hash, plan),
+        ConditionExpression: 'attribute_not_exists(pk)',
+      }),
+    );
+  } catch (error) {
+    // The plan is addressed by its content: whoever put it there put the same.
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+  }
+}
+
+async function getItem(client: DynamoDBClient, table: string, key: Item): Promise<Item | undefined> {
+  const answer = await client.send(new GetItemCommand({ TableName: table, Key: key, ConsistentRead: true }));
+  return answer.Item;
+}
+
+async function readPartition(
+  client: DynamoDBClient,
+  table: string,
+  executionId: string,
+): Promise<Snapshot | undefined> {
+  const items: Item[] = [];
+  let from: Item | undefined;
+  do {
+    const answer = await client.send(
+      new QueryCommand({
+        TableName: table,
+        KeyConditionExpression: 'pk = :pk',
+        ExpressionAttributeValues: { ':pk': executionKey(executionId)['pk'] ?? { NULL: true } },
+        ConsistentRead: true,
+        ...(from === undefined ? {} : { ExclusiveStartKey: from }),
+      }),
+    );
+    items.push(...(answer.Items ?? []));
+    from = answer.LastEvaluatedKey;
+  } while (from !== undefined);
+  const execution = items.find(isExecutionItem);
+  if (execution === undefined) return undefined;
+  const steps = items.filter(isStepItem).map(stepOf);
+  return {
+    execution: executionOf(execution),
+    steps: Object.fromEntries(steps.map((step) => [step.name, step])),
+  };
+}
+
+async function readDue(
+  client: DynamoDBClient,
+  table: string,
+  shard: number,
+  untilAt: number,
+  cursor: string | undefined,
+): Promise<Page<Due>> {
+  const answer = await client.send(
+    new QueryCommand({
+      TableName: table,
+      IndexName: TABLE.watchIndex.name,
+      KeyConditionExpression: '#shard = :shard AND #at <= :until',
+      ExpressionAttributeNames: { '#shard': TABLE.watchIndex.pk, '#at': TABLE.watchIndex.sk },
+      ExpressionAttributeValues: { ':shard': { S: watchShardKey(shard) }, ':until': { N: String(untilAt) } },
+      Limit: DUE_PAGE,
+      ...(cursor === undefined ? {} : { ExclusiveStartKey: JSON.parse(cursor) as Item }),
+    }),
+  );
+  const items = (answer.Items ?? []).map((item) => ({
+    executionId: idOfKey(item),
+    watchAt: number(item, TABLE.watchIndex.sk),
+  }));
+  const next = answer.LastEvaluatedKey;
+  return next === undefined ? { items } : { items, cursor: JSON.stringify(next) };
+}
