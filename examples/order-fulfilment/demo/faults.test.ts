@@ -1,0 +1,150 @@
+import type { Entry } from '../world/ledger.ts';
+import type { Step } from './api.ts';
+import { type Controls, Saboteur } from './faults.ts';
+import { FROZEN, KILLED } from './scenarios.ts';
+
+type State = 'busy' | 'idle' | 'frozen';
+
+/** A local cloud in which processes are lines of a table and faults are remembered. */
+function fakeCloud() {
+  const processes: Record<string, Map<number, State>> = {
+    SteadfastAgentschargecardFunction1: new Map(),
+    SteadfastAgentsreservestockFunction2: new Map(),
+    SteadfastSupervisorFunction3: new Map(),
+  };
+  const [charge, reserve, supervisor] = Object.values(processes) as [
+    Map<number, State>,
+    Map<number, State>,
+    Map<number, State>,
+  ];
+  const done: string[] = [];
+  const refused = { errors: 0 };
+  const hit = { hit: Promise.resolve() };
+  const controls: Controls = {
+    functions: () =>
+      Object.entries(processes).map(([logicalId, own]) => ({
+        logicalId,
+        processes: [...own].map(([pid, state]) => ({ pid, state })),
+      })),
+    kill: (name) => {
+      done.push(`kill ${name}`);
+      return hit;
+    },
+    freeze: (name) => {
+      done.push(`freeze ${name}`);
+      return hit;
+    },
+    thaw: (name) => {
+      done.push(`thaw ${name}`);
+      return [];
+    },
+    tick: async () => {
+      done.push('tick');
+    },
+    calls: () => [
+      { caller: 'SteadfastAgentsreservestockFunction2', service: 'dynamodb', errors: refused.errors },
+    ],
+  };
+  return { controls, charge, reserve, supervisor, done, refused };
+}
+
+const entry = (kind: Entry['kind'], orderId: string, at: number): Entry => ({
+  seq: 1,
+  at,
+  service: 'payment',
+  kind,
+  id: `${kind}-1`,
+  reference: 'r',
+  orderId,
+});
+const charged = entry('charge', KILLED.orderId, 1_000);
+const reserved = entry('reservation', FROZEN.orderId, 1_000);
+
+const takenOver: Step = {
+  name: 'reserve',
+  status: 'done',
+  attempts: [{ number: 2, mode: 'execute', claimedAt: 0, endedAt: 1, outcome: 'done' }],
+};
+
+const see = (entries: Entry[], reserveOfFrozen?: Step) => ({ entries, reserveOfFrozen });
+
+test('an agent is killed once its work is in the ledger and it alone can be meant', () => {
+  const cloud = fakeCloud();
+  const saboteur = new Saboteur(
+    cloud.controls,
+    () => {},
+    () => 1_500,
+  );
+  cloud.charge.set(11, 'busy');
+  saboteur.act(see([]));
+  saboteur.act(see([entry('charge', 'another-order', 1_000)]));
+  cloud.charge.set(12, 'busy');
+  saboteur.act(see([charged]));
+  expect(cloud.done).toEqual([]);
+  cloud.charge.set(12, 'idle');
+  saboteur.act(see([charged]));
+  saboteur.act(see([charged]));
+  expect(cloud.done).toEqual(['kill charge-card']);
+  expect(saboteur.kill).toEqual({ at: 1_500 });
+});
+
+test('an agent whose answer may be under way already is not hit: the demo then fails, and says why', () => {
+  const cloud = fakeCloud();
+  const saboteur = new Saboteur(
+    cloud.controls,
+    () => {},
+    () => 5_500,
+  );
+  cloud.charge.set(11, 'busy');
+  cloud.reserve.set(21, 'busy');
+  saboteur.act(see([charged, reserved]));
+  expect(cloud.done).toEqual([]);
+  expect(saboteur.isDone).toBe(true);
+});
+
+test('the supervisor is killed after the agents, while it is at work, and the next one is rung', async () => {
+  const cloud = fakeCloud();
+  const saboteur = new Saboteur(
+    cloud.controls,
+    () => {},
+    () => 1_500,
+  );
+  cloud.charge.set(11, 'busy');
+  cloud.supervisor.set(31, 'busy');
+  saboteur.act(see([charged, reserved]));
+  expect(cloud.done).toEqual(['kill charge-card']);
+  cloud.reserve.set(21, 'busy');
+  saboteur.act(see([charged, reserved]));
+  saboteur.act(see([charged, reserved]));
+  await Promise.resolve();
+  expect(cloud.done).toEqual(['kill charge-card', 'freeze reserve-stock', 'kill supervisor', 'tick']);
+  expect(saboteur.supervisorKill).toEqual({ at: 1_500 });
+});
+
+test('the frozen agent thaws after it was taken over, and what it then writes must be refused', () => {
+  const cloud = fakeCloud();
+  let now = 1_500;
+  const saboteur = new Saboteur(
+    cloud.controls,
+    () => {},
+    () => now,
+  );
+  cloud.reserve.set(21, 'busy');
+  saboteur.act(see([reserved]));
+  cloud.reserve.set(21, 'frozen');
+  saboteur.act(see([reserved], { ...takenOver, attempts: [] }));
+  expect(cloud.done).toEqual(['freeze reserve-stock']);
+  expect(saboteur.isDone).toBe(false);
+  now = 9_000;
+  cloud.refused.errors = 3;
+  saboteur.act(see([reserved], takenOver));
+  cloud.reserve.set(21, 'busy');
+  saboteur.act(see([reserved], takenOver));
+  expect(saboteur.freeze).toBeUndefined();
+  cloud.refused.errors = 5;
+  cloud.reserve.set(21, 'idle');
+  saboteur.act(see([reserved], takenOver));
+  expect(cloud.done).toEqual(['freeze reserve-stock', 'thaw reserve-stock']);
+  expect(saboteur.freeze).toEqual({ at: 1_500, thawedAt: 9_000, refused: 2 });
+  expect(saboteur.isDone).toBe(true);
+});

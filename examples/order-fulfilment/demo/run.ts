@@ -1,0 +1,153 @@
+/**
+ * `npm run demo`: six orders at once on a fresh local cloud; five of them go wrong, and the supervisor is killed too.
+ *
+ * Owns: the order of events, the interrupt and the exit code. It uses what everybody can use: the HTTP API, the local
+ * cloud's control and the outside world's own interface.
+ */
+
+import { parseArgs } from 'node:util';
+import { type Api, apiAt, type Execution, hasEnded, type OutsideWorld, outsideWorldAt } from './api.ts';
+import { REPLY_AFTER_MS, Saboteur } from './faults.ts';
+import { report } from './report.ts';
+import { FROZEN, KILLED, type Scenario, SCENARIOS } from './scenarios.ts';
+import { setStage, type Stage } from './setup.ts';
+import { type Table, tableOn } from './table.ts';
+
+const HELP = `Usage: npm run demo [-- --port <n>] [--keep]
+
+Runs six orders at once on a fresh local cloud. One goes well; the others meet an unavailable service, a lost answer,
+a killed agent, a carrier that declines, and a frozen agent. The supervisor is killed as well. At the end, the outside
+world's ledger is held against what the executions say.
+
+  --port <n>  of the HTTP API while the demo runs (default: any free one)
+  --keep      keeps the folder with the tables, the logs and the ledger
+  --help      this text
+
+Takes less than a minute. The last line is JSON; the exit code is 0 only if everything was as expected.`;
+
+/** Orders that are not over by then are stuck. */
+const GIVE_UP_MS = 90_000;
+const ACT_EVERY_MS = 20;
+const LOOK_EVERY_MS = 300;
+
+const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      port: { type: 'string', default: '0' },
+      keep: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) {
+    console.log(HELP);
+    return 0;
+  }
+  let strike: Stage['strike'] | undefined;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      console.log('\nInterrupted: stopping the local cloud and the outside world.');
+      void (strike?.(false) ?? Promise.resolve()).finally(() => process.exit(130));
+    });
+  }
+  const table = tableOn(process.stdout, Date.now() - process.uptime() * 1_000);
+  let keep = values.keep;
+  try {
+    const stage = await setStage({
+      port: Number(values.port),
+      say: table.say,
+      onCleanUp: (how) => {
+        strike = how;
+      },
+    });
+    const ok = await perform(stage, table);
+    keep ||= !ok;
+    if (keep) console.log(`Tables, logs and ledger of this run: ${stage.folder}`);
+    return ok ? 0 : 1;
+  } finally {
+    await strike?.(keep);
+  }
+}
+
+async function perform(stage: Stage, table: Table): Promise<boolean> {
+  const api = apiAt(stage.cloud.apiUrl);
+  const world = outsideWorldAt(stage.worldUrl);
+  const saboteur = new Saboteur(stage.cloud.control, table.say);
+  await misbehave(world);
+  table.say(`Starting ${SCENARIOS.length} orders at once at ${stage.cloud.apiUrl} …`);
+  const ids = await Promise.all(SCENARIOS.map(({ orderId }) => api.start(orderOf(orderId))));
+  saboteur.ringSupervisor();
+  table.say('Ringing the supervisor, which would look by itself within a minute.');
+  const executions = await watch(api, world, ids, saboteur, table);
+  table.close();
+  const { lines, summary, allAsExpected } = report({
+    orders: SCENARIOS.map((scenario, index) => ({ scenario, execution: executions[index] as Execution })),
+    entries: await world.ledger(),
+    rules: await world.rules(),
+    kill: saboteur.kill,
+    freeze: saboteur.freeze,
+    supervisorKill: saboteur.supervisorKill,
+    seconds: process.uptime(),
+  });
+  console.log(`\n${lines.join('\n')}\n`);
+  console.log(JSON.stringify({ demo: summary }));
+  return allAsExpected;
+}
+
+async function misbehave(world: OutsideWorld): Promise<void> {
+  for (const { misbehaviour, orderId } of SCENARIOS) {
+    if (misbehaviour !== undefined) await world.behave({ ...misbehaviour, match: { orderId } });
+  }
+  const late = { mode: 'slow-reply', ms: REPLY_AFTER_MS, times: 1 } as const;
+  await world.behave({ ...late, service: 'payment', match: { orderId: KILLED.orderId } });
+  await world.behave({ ...late, service: 'warehouse', match: { orderId: FROZEN.orderId } });
+}
+
+const orderOf = (orderId: Scenario['orderId']) => ({
+  orderId,
+  email: `${orderId}@customers.example`,
+  address: '1 Harbour Street',
+  items: [{ sku: 'lighthouse', quantity: 1 }],
+  total: 4_200,
+});
+
+/** Looks at the executions and lets the saboteur act until all have ended, or too much time has passed. */
+async function watch(
+  api: Api,
+  world: OutsideWorld,
+  ids: readonly string[],
+  saboteur: Saboteur,
+  table: Table,
+): Promise<readonly Execution[]> {
+  const giveUpAt = Date.now() + GIVE_UP_MS;
+  const seen: { executions: readonly Execution[]; over: boolean } = { executions: [], over: false };
+  const look = async (): Promise<void> => {
+    while (!seen.over) {
+      const executions = await Promise.all(ids.map((id) => api.execution(id)));
+      seen.executions = executions;
+      table.show(
+        SCENARIOS.map(({ orderId, title }, index) => ({ orderId, title, execution: executions[index] })),
+      );
+      seen.over = (executions.every(hasEnded) && saboteur.isDone) || Date.now() > giveUpAt;
+      if (!seen.over) await pause(LOOK_EVERY_MS);
+    }
+  };
+  const act = async (): Promise<void> => {
+    while (!seen.over) {
+      const frozen = seen.executions[SCENARIOS.indexOf(FROZEN)];
+      const reserveOfFrozen = frozen?.steps.find(({ name }) => name === 'reserve');
+      saboteur.act({ entries: await world.ledger(), reserveOfFrozen });
+      await pause(ACT_EVERY_MS);
+    }
+  };
+  await Promise.all([look(), act()]);
+  return seen.executions;
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}

@@ -1,0 +1,119 @@
+/**
+ * What the audience sees while the orders run: a table redrawn in place on a terminal, plain lines elsewhere.
+ *
+ * Owns: the looks. Does not own: when there is something to see.
+ */
+
+import type { Execution, Step } from './api.ts';
+
+/** The part of a stream that is needed; `process.stdout` is one. */
+export interface Screen {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  write(text: string): unknown;
+}
+
+export interface Row {
+  readonly orderId: string;
+  readonly title: string;
+  readonly execution: Execution | undefined;
+}
+
+export interface Table {
+  /** Something worth a line of its own: a fault that was delivered, a tick. */
+  readonly say: (text: string) => void;
+  readonly show: (rows: readonly Row[]) => void;
+  /** Leaves the last picture on the screen. */
+  readonly close: () => void;
+}
+
+const STEPS = ['charge', 'reserve', 'ship', 'notify'] as const;
+
+export function tableOn(screen: Screen, startedAt: number, now: () => number = Date.now): Table {
+  const clock = (): string => `${((now() - startedAt) / 1_000).toFixed(1).padStart(5)} s`;
+  return screen.isTTY === true ? liveTable(screen, clock) : plainLines(screen, clock);
+}
+
+function plainLines(screen: Screen, clock: () => string): Table {
+  const shown = new Map<string, string>();
+  const line = (text: string): void => {
+    screen.write(`${clock()}  ${text}\n`);
+  };
+  const ifChanged = (key: string, value: string, text: string): void => {
+    if (shown.get(key) === value) return;
+    shown.set(key, value);
+    line(text);
+  };
+  return {
+    say: line,
+    show: (rows) => {
+      for (const { orderId, execution } of rows) {
+        if (execution === undefined) continue;
+        for (const step of execution.steps) {
+          const value = cell(step);
+          if (value !== '') ifChanged(`${orderId}/${step.name}`, value, `${orderId}: ${step.name} ${value}`);
+        }
+        ifChanged(orderId, execution.status, `${orderId}: the order is ${execution.status}`);
+      }
+    },
+    close: () => {},
+  };
+}
+
+function liveTable(screen: Screen, clock: () => string): Table {
+  let height = 0;
+  let rows: readonly Row[] = [];
+  const erase = (): void => {
+    // Up to the picture's first line, then everything below it away.
+    if (height > 0) screen.write(`\u001B[${height}A\u001B[0J`);
+    height = 0;
+  };
+  const draw = (): void => {
+    const lines = picture(rows, clock(), screen.columns ?? 100);
+    screen.write(lines.map((line) => `${line}\n`).join(''));
+    height = lines.length;
+  };
+  return {
+    say: (text) => {
+      erase();
+      screen.write(`${clock()}  ${text}\n`);
+      draw();
+    },
+    show: (latest) => {
+      rows = latest;
+      erase();
+      draw();
+    },
+    close: () => {
+      height = 0;
+    },
+  };
+}
+
+function picture(rows: readonly Row[], time: string, columns: number): string[] {
+  if (rows.length === 0) return [];
+  const table = [
+    ['order', 'status', ...STEPS],
+    ...rows.map(({ title, execution }) => [
+      title,
+      execution?.status ?? '',
+      ...STEPS.map((name) => cell(execution?.steps.find((step) => step.name === name))),
+    ]),
+  ];
+  const widths = (table[0] ?? []).map((_, column) =>
+    Math.max(...table.map((line) => line[column]?.length ?? 0)),
+  );
+  const text = table.map((line) => line.map((value, column) => value.padEnd(widths[column] ?? 0)).join('  '));
+  const rule = '─'.repeat(Math.min(columns, text[0]?.length ?? 0));
+  // A line that wraps would be two lines, and the picture could not be erased.
+  return ['', time, ...text.toSpliced(1, 0, rule)].map((line) => line.slice(0, columns));
+}
+
+/** The step's status, with the number of tries where one was not enough. */
+function cell(step: Step | undefined): string {
+  if (step === undefined || (step.status === 'ready' && step.attempts.length === 0)) return '';
+  const tries = step.attempts.filter((attempt) => attempt.mode === 'execute').length;
+  const probes = step.attempts.filter((attempt) => attempt.mode === 'probe').length;
+  const notes = [tries > 1 ? `${tries} tries` : '', probes > 0 ? 'asked' : ''].filter((note) => note !== '');
+  return notes.length === 0 ? step.status : `${step.status} (${notes.join(', ')})`;
+}
