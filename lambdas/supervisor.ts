@@ -1,0 +1,5 @@
+/** The supervisor's Lambda function: once a minute, finds what is due. It knows no workflow; plans are in the table. */
+
+import { supervisorHandler } from '../lib/handlers.ts';
+
+export const handler = supervisorHandler();

@@ -1,0 +1,174 @@
+/**
+ * One queue, one dead-letter queue and one function per agent.
+ *
+ * Owns: the queues' settings and who may send to them. Does not own: what a message says.
+ *
+ * A message is a hint, the table decides; so a queue may lose, repeat or keep one too long, and the dead-letter queue
+ * is evidence for people and nothing else.
+ */
+
+import type { Grant, IGrantable, IPrincipal } from 'aws-cdk-lib/aws-iam';
+import { Grant as Grants } from 'aws-cdk-lib/aws-iam';
+import { type Code, type Function, RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
+import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
+import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import { Duration, Stack } from 'aws-cdk-lib/core';
+import { Construct } from 'constructs';
+import { ENV } from '../aws/names.ts';
+import { addFunction, type LogSettings } from './function.ts';
+
+/** For the abort, the report and a cold start, beyond the author's own limit. */
+const SPARE_SECONDS = 15;
+const LONGEST_SECONDS = 900;
+/** AWS asks for six times the function's timeout, so that throttled polls do not return a message under work. */
+const VISIBILITY_FACTOR = 6;
+/** A poll may take a message and never run the function; fewer receives would call that poison. */
+const MAX_RECEIVES = 5;
+
+/** What the fleet needs to know of an agent. */
+export interface AgentDeclaration {
+  readonly name: string;
+  readonly timeoutMs: number;
+  /** The agents it may have to send to, itself included. */
+  readonly peers: readonly string[];
+}
+
+export interface AgentProps {
+  readonly agentName: string;
+  /** One attempt's longest time. */
+  readonly timeout: Duration;
+  readonly code: Code;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly logs: LogSettings;
+  /** Messages under work at the same time, 2 to 1000. */
+  readonly maxConcurrency: number;
+  readonly memorySize: number;
+}
+
+/** One agent. Grant it what its outside service needs: `secret.grantRead(steadfast.agent('charge-card'))`. */
+export class Agent extends Construct implements IGrantable {
+  readonly agentName: string;
+  readonly queue: Queue;
+  readonly deadLetterQueue: Queue;
+  readonly function: Function;
+  readonly grantPrincipal: IPrincipal;
+
+  constructor(scope: Construct, id: string, props: AgentProps) {
+    super(scope, id);
+    this.agentName = props.agentName;
+    const timeout = functionTimeout(props.agentName, props.timeout);
+    this.deadLetterQueue = new Queue(this, 'DeadLetterQueue', {
+      enforceSSL: true,
+      encryption: QueueEncryption.SQS_MANAGED,
+      retentionPeriod: Duration.days(14),
+    });
+    this.queue = new Queue(this, 'Queue', {
+      enforceSSL: true,
+      encryption: QueueEncryption.SQS_MANAGED,
+      visibilityTimeout: Duration.seconds(timeout.toSeconds() * VISIBILITY_FACTOR),
+      deadLetterQueue: { queue: this.deadLetterQueue, maxReceiveCount: MAX_RECEIVES },
+    });
+    this.function = addFunction(this, {
+      description: `Steadfast agent ${props.agentName}`,
+      code: props.code,
+      timeout,
+      memorySize: props.memorySize,
+      environment: props.environment,
+      logs: props.logs,
+      // One execution runs through agent after agent in one chain of messages; Lambda would cut it after 16. The
+      // dispatch budget of each execution bounds it instead.
+      recursiveLoop: RecursiveLoop.ALLOW,
+    });
+    this.function.addEventSource(
+      new SqsEventSource(this.queue, {
+        batchSize: 1,
+        reportBatchItemFailures: true,
+        maxConcurrency: props.maxConcurrency,
+      }),
+    );
+    this.grantPrincipal = this.function.grantPrincipal;
+  }
+
+  /** Sending a message to this agent. */
+  grantSend(grantee: IGrantable): Grant {
+    return Grants.addToPrincipal({
+      grantee,
+      actions: ['sqs:SendMessage'],
+      resourceArns: [this.queue.queueArn],
+    });
+  }
+}
+
+function functionTimeout(agentName: string, attempt: Duration): Duration {
+  const seconds = Math.ceil(attempt.toMilliseconds() / 1_000) + SPARE_SECONDS;
+  if (seconds > LONGEST_SECONDS) {
+    throw new Error(
+      `agent '${agentName}': a timeout of ${attempt.toSeconds({ integral: false })} s is too long for a Lambda function; allowed are ${LONGEST_SECONDS - SPARE_SECONDS} s`,
+    );
+  }
+  return Duration.seconds(seconds);
+}
+
+export interface AgentFleetProps {
+  readonly agents: readonly AgentDeclaration[];
+  readonly code: (agentName: string) => Code;
+  /** What every agent's function has in its environment. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly logs: LogSettings;
+  readonly maxConcurrency: number;
+  readonly memorySize: number;
+}
+
+/** All agents of a deployment. */
+export class AgentFleet extends Construct {
+  readonly agents: ReadonlyMap<string, Agent>;
+
+  constructor(scope: Construct, id: string, props: AgentFleetProps) {
+    super(scope, id);
+    const { agents, code, ...shared } = props;
+    this.agents = new Map(
+      agents.map(({ name, timeoutMs }) => {
+        const timeout = Duration.millis(timeoutMs);
+        return [name, new Agent(this, name, { ...shared, agentName: name, timeout, code: code(name) })];
+      }),
+    );
+    for (const { name, peers } of agents) {
+      const agent = this.agents.get(name);
+      if (agent !== undefined) this.allowSending(agent.function, peers);
+    }
+  }
+
+  /** Lets a function send to these agents (to all when none are named) and tells it their queues. */
+  allowSending(sender: Function, names: readonly string[] = [...this.agents.keys()]): void {
+    const urls: Record<string, string> = {};
+    for (const name of names) {
+      const agent = this.agents.get(name);
+      if (agent === undefined) continue;
+      agent.grantSend(sender);
+      urls[name] = agent.queue.queueUrl;
+    }
+    this.refuseTooMany(sender, Object.keys(urls));
+    sender.addEnvironment(ENV.queues, Stack.of(this).toJsonString(urls));
+  }
+
+  /**
+   * A function's environment holds 4 KB. Counted with the shortest address a queue can have, so that what is refused
+   * here would be refused by AWS in the middle of a deployment.
+   */
+  private refuseTooMany(sender: Function, names: readonly string[]): void {
+    const stack = Stack.of(this);
+    const address = 'https://sqs.us-east-1.amazonaws.com/123456789012/'.length;
+    const bytes = names.map((name) => {
+      const queue = this.agents.get(name)?.queue;
+      const logicalId = String(stack.resolve(queue?.stack.getLogicalId(queue.node.defaultChild as never)));
+      const physicalName = Math.min(80, stack.stackName.length + logicalId.length + '--123456789012'.length);
+      return name.length + '"":"",'.length + address + physicalName;
+    });
+    const total = bytes.reduce((sum, each) => sum + each, 0);
+    if (total > 4_096) {
+      throw new Error(
+        `${sender.node.path}: the addresses of ${names.length} agents take ${total} bytes, a Lambda environment holds 4096; deploy the workflows as two stacks (-c steadfast:only=…)`,
+      );
+    }
+  }
+}

@@ -1,0 +1,235 @@
+/**
+ * Finds workflow folders: every `<folder>/<name>/workflow.ts`, and one file `agents/<agent>.ts` per agent it uses.
+ *
+ * Owns: the layout that authors follow, and every refusal about it. Does not own: whether a workflow is a good one
+ * (building it refuses that), or what is made of the findings (`steadfast.ts`, `bundle.ts`).
+ *
+ * Workflow modules are loaded, because their agents' time limits become the functions' timeouts. Agent files are not:
+ * they may open connections, and `cdk synth` has no business there.
+ */
+
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, join, relative, resolve, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/** A layout that cannot be deployed; says which file or folder, and what is expected. */
+export class DiscoveryError extends Error {
+  override readonly name = 'DiscoveryError';
+}
+
+export interface FoundAgent {
+  readonly name: string;
+  /** One attempt's longest time, as its author declared it. */
+  readonly timeoutMs: number;
+  /** The file that exports `handler`. */
+  readonly file: string;
+  /** All agents of the workflows it takes part in, itself included: those it may have to send to. */
+  readonly peers: readonly string[];
+}
+
+export interface FoundWorkflow {
+  readonly name: string;
+  readonly file: string;
+  /** The name under which `file` exports it. */
+  readonly exportName: string;
+  readonly agents: readonly string[];
+}
+
+export interface Discovery {
+  /** Where `.steadfast/` is written and relative paths start. */
+  readonly root: string;
+  readonly workflows: readonly FoundWorkflow[];
+  readonly agents: readonly FoundAgent[];
+  /** What is odd but does not prevent a deployment. */
+  readonly warnings: readonly string[];
+}
+
+export interface DiscoverProps {
+  /** The project's folder. */
+  readonly root: string;
+  /**
+   * Folders whose subfolders are workflow folders, relative to `root` or absolute.
+   * @default ['examples']
+   */
+  readonly folders?: readonly string[];
+  /**
+   * Names of the workflow folders to take.
+   * @default - all
+   */
+  readonly only?: readonly string[];
+}
+
+/** What is read of a workflow; structural, because the infrastructure does not know the core. */
+interface WorkflowLike {
+  readonly kind: 'steadfast:workflow';
+  readonly name: string;
+  readonly agents: readonly { readonly spec: { readonly name: string; readonly timeoutMs: number } }[];
+}
+
+const WORKFLOW_FILE = 'workflow.ts';
+const AGENT_FOLDER = 'agents';
+
+/**
+ * Looks for workflow folders and loads their workflows.
+ * @throws DiscoveryError naming the workflow, the agent and the path expected
+ */
+export async function discoverWorkflows(props: DiscoverProps): Promise<Discovery> {
+  const root = resolve(props.root);
+  const relativeToRoot = (path: string): string => relative(root, path).split(sep).join('/');
+  const workflows: FoundWorkflow[] = [];
+  const agents: FoundAgent[] = [];
+  const warnings: string[] = [];
+  for (const folder of chosenFolders(root, props)) {
+    const loaded = await loadFolder(folder, relativeToRoot);
+    workflows.push(...loaded.workflows);
+    agents.push(...loaded.agents);
+    warnings.push(...loaded.warnings);
+  }
+  refuseTwins('workflow', workflows, relativeToRoot);
+  refuseTwins('agent', agents, relativeToRoot);
+  return { root, workflows, agents, warnings };
+}
+
+function chosenFolders(root: string, props: DiscoverProps): string[] {
+  const parents = (props.folders ?? ['examples']).map((folder) => resolve(root, folder));
+  const found = parents.flatMap(foldersIn).filter((folder) => existsSync(join(folder, WORKFLOW_FILE)));
+  if (found.length === 0) {
+    throw new DiscoveryError(
+      `no workflow folder found: looked for ${parents.map((parent) => join(parent, '*', WORKFLOW_FILE)).join(', ')}`,
+    );
+  }
+  const { only } = props;
+  if (only === undefined) return found;
+  const names = found.map((folder) => basename(folder));
+  const strangers = only.filter((name) => !names.includes(name));
+  if (strangers.length > 0 || only.length === 0) {
+    throw new DiscoveryError(
+      `no workflow folder is named ${strangers.map((name) => `'${name}'`).join(', ') || "''"}; there are ${names.join(', ')}`,
+    );
+  }
+  return found.filter((folder) => only.includes(basename(folder)));
+}
+
+function foldersIn(parent: string): string[] {
+  if (!existsSync(parent)) return [];
+  const entries = readdirSync(parent, { withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => join(parent, entry.name))
+    .sort();
+}
+
+interface LoadedFolder {
+  readonly workflows: readonly FoundWorkflow[];
+  readonly agents: readonly FoundAgent[];
+  readonly warnings: readonly string[];
+}
+
+async function loadFolder(folder: string, relativeToRoot: (path: string) => string): Promise<LoadedFolder> {
+  const file = join(folder, WORKFLOW_FILE);
+  const exported = await workflowsOf(file, relativeToRoot(file));
+  const specs = new Map<string, { name: string; timeoutMs: number }>();
+  const peers = new Map<string, Set<string>>();
+  for (const { workflow } of exported) {
+    const names = workflow.agents.map(({ spec }) => spec.name);
+    for (const { spec } of workflow.agents) {
+      const known = specs.get(spec.name);
+      if (known !== undefined && JSON.stringify(known) !== JSON.stringify(spec)) {
+        throw new DiscoveryError(
+          `${relativeToRoot(file)}: agent '${spec.name}' is declared twice with different limits; declare it once and use it in both workflows`,
+        );
+      }
+      const agentFile = join(folder, AGENT_FOLDER, `${spec.name}.ts`);
+      if (!existsSync(agentFile)) {
+        throw new DiscoveryError(
+          `workflow '${workflow.name}' uses the agent '${spec.name}', but ${relativeToRoot(agentFile)} does not exist; it must export its handler (export const handler = ….handler({ … }))`,
+        );
+      }
+      specs.set(spec.name, spec);
+      peers.set(spec.name, new Set([...(peers.get(spec.name) ?? []), ...names]));
+    }
+  }
+  const agents = [...specs.values()].map(({ name, timeoutMs }) => ({
+    name,
+    timeoutMs,
+    file: join(folder, AGENT_FOLDER, `${name}.ts`),
+    peers: [...(peers.get(name) ?? [])].sort(),
+  }));
+  const workflows = exported.map(({ exportName, workflow }) => ({
+    name: workflow.name,
+    file,
+    exportName,
+    agents: workflow.agents.map(({ spec }) => spec.name),
+  }));
+  return { workflows, agents, warnings: unusedFiles(folder, specs, relativeToRoot) };
+}
+
+async function workflowsOf(
+  file: string,
+  shown: string,
+): Promise<{ exportName: string; workflow: WorkflowLike }[]> {
+  let module: Record<string, unknown>;
+  try {
+    module = (await import(pathToFileURL(file).href)) as Record<string, unknown>;
+  } catch (error) {
+    throw new DiscoveryError(
+      `${shown} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`,
+      { cause: error },
+    );
+  }
+  const found: { exportName: string; workflow: WorkflowLike }[] = [];
+  for (const [exportName, value] of Object.entries(module)) {
+    // One object under two names (a named and a default export) is one workflow.
+    if (isWorkflow(value) && !found.some(({ workflow }) => workflow === value)) {
+      found.push({ exportName, workflow: value });
+    }
+  }
+  if (found.length === 0) {
+    throw new DiscoveryError(
+      `${shown} exports no workflow; it must export at least one (export const … = workflow('…', …))`,
+    );
+  }
+  return found;
+}
+
+function isWorkflow(value: unknown): value is WorkflowLike {
+  return (
+    typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'steadfast:workflow'
+  );
+}
+
+/** A warning, not a refusal: the agent may have been written before the step that will use it. */
+function unusedFiles(
+  folder: string,
+  used: ReadonlyMap<string, unknown>,
+  relativeToRoot: (path: string) => string,
+): string[] {
+  const agentFolder = join(folder, AGENT_FOLDER);
+  if (!existsSync(agentFolder)) return [];
+  return readdirSync(agentFolder)
+    .filter((name) => name.endsWith('.ts') && !/\.(test|d)\.ts$/.test(name) && !used.has(name.slice(0, -3)))
+    .sort()
+    .map(
+      (name) =>
+        `${relativeToRoot(join(agentFolder, name))} is deployed nowhere: no workflow of its folder uses an agent '${name.slice(0, -3)}'`,
+    );
+}
+
+function refuseTwins(
+  what: 'workflow' | 'agent',
+  found: readonly { readonly name: string; readonly file: string }[],
+  relativeToRoot: (path: string) => string,
+): void {
+  const first = new Map<string, string>();
+  for (const { name, file } of found) {
+    const other = first.get(name);
+    if (other !== undefined) {
+      const places =
+        other === file ? relativeToRoot(file) : `${relativeToRoot(other)} and ${relativeToRoot(file)}`;
+      throw new DiscoveryError(
+        `two ${what}s are named '${name}': ${places}; a name must be unique in a deployment`,
+      );
+    }
+    first.set(name, file);
+  }
+}

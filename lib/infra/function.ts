@@ -1,0 +1,57 @@
+/**
+ * What all Lambda functions of a deployment have in common: runtime, a role of their own, a log group of their own.
+ *
+ * Owns: those settings. Does not own: what a function may do beyond writing its log; each construct grants that.
+ *
+ * The role is not CDK's default one, whose managed policy allows writing to every log group of the account.
+ */
+
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import {
+  Architecture,
+  type Code,
+  Function,
+  type FunctionProps,
+  LoggingFormat,
+  Runtime,
+} from 'aws-cdk-lib/aws-lambda';
+import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { RemovalPolicy } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
+
+/** How all functions of a deployment keep their logs. */
+export interface LogSettings {
+  readonly retention: RetentionDays;
+  readonly removalPolicy: RemovalPolicy;
+}
+
+export interface FunctionSettings
+  extends Pick<
+    FunctionProps,
+    'timeout' | 'recursiveLoop' | 'reservedConcurrentExecutions' | 'retryAttempts' | 'maxEventAge'
+  > {
+  readonly description: string;
+  readonly code: Code;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly logs: LogSettings;
+  /** In MB; CPU grows with it. */
+  readonly memorySize: number;
+}
+
+/** Adds a function with its role and its log group to `scope`. */
+export function addFunction(scope: Construct, settings: FunctionSettings): Function {
+  const { logs, environment, ...props } = settings;
+  const logGroup = new LogGroup(scope, 'Logs', logs);
+  const role = new Role(scope, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
+  logGroup.grantWrite(role);
+  return new Function(scope, 'Function', {
+    ...props,
+    role,
+    logGroup,
+    loggingFormat: LoggingFormat.JSON,
+    runtime: Runtime.NODEJS_24_X,
+    architecture: Architecture.ARM_64,
+    handler: 'index.handler',
+    environment: { NODE_OPTIONS: '--enable-source-maps', ...environment },
+  });
+}

@@ -1,0 +1,148 @@
+/**
+ * The scheduler: one Lambda function behind an HTTP API.
+ *
+ * Owns: the routes as API Gateway knows them, who may call, the access log. Does not own: what a call does or
+ * answers; every route ends in the same function, which routes again.
+ *
+ * Routes are spelled out, although `$default` alone would do, so that IAM can allow one call and not another, and so
+ * that the access log can name the call by its pattern: a path holds callback tokens, which are secrets. `$default` is
+ * there for the rest, so that an unknown path is answered in the contract's own form.
+ */
+
+import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
+import {
+  HttpApi,
+  HttpMethod,
+  HttpRoute,
+  HttpRouteKey,
+  type HttpStage,
+  type IHttpRouteAuthorizer,
+  LogGroupLogDestination,
+} from 'aws-cdk-lib/aws-apigatewayv2';
+import { HttpIamAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
+import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import { Grant, type IGrantable, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { type Code, type Function, RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { Duration, Stack } from 'aws-cdk-lib/core';
+import { Construct } from 'constructs';
+import { addFunction, type LogSettings } from './function.ts';
+
+/** API Gateway gives up after 29 s; the longest `?wait` ends before that. */
+const INTEGRATION_TIMEOUT = Duration.seconds(29);
+
+const ROUTES: readonly (readonly [HttpMethod, string])[] = [
+  [HttpMethod.GET, '/workflows'],
+  [HttpMethod.GET, '/workflows/{name}'],
+  [HttpMethod.POST, '/workflows/{name}/executions'],
+  [HttpMethod.GET, '/executions'],
+  [HttpMethod.GET, '/executions/{id}'],
+  [HttpMethod.GET, '/executions/{id}/why'],
+  [HttpMethod.POST, '/executions/{id}/cancel'],
+  [HttpMethod.POST, '/executions/{id}/pause'],
+  [HttpMethod.POST, '/executions/{id}/resume'],
+  [HttpMethod.POST, '/executions/{id}/retry'],
+  [HttpMethod.POST, '/executions/{id}/incidents/{n}/resolve'],
+  [HttpMethod.POST, '/callbacks/{token}/complete'],
+  [HttpMethod.POST, '/callbacks/{token}/fail'],
+  [HttpMethod.POST, '/callbacks/{token}/beat'],
+  [HttpMethod.GET, '/incidents'],
+  [HttpMethod.GET, '/agents'],
+  [HttpMethod.GET, '/health'],
+];
+
+/** No path, no query, no body: they hold ids, tokens and payloads. */
+const ACCESS_LOG = AccessLogFormat.custom(
+  JSON.stringify({
+    requestId: '$context.requestId',
+    time: '$context.requestTime',
+    route: '$context.routeKey',
+    status: '$context.status',
+    latencyMs: '$context.responseLatency',
+    caller: '$context.identity.userArn',
+    error: '$context.error.message',
+    integrationError: '$context.integrationErrorMessage',
+  }),
+);
+
+export interface SchedulerApiProps {
+  readonly code: Code;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly logs: LogSettings;
+  readonly memorySize: number;
+  /**
+   * Who may call; applies to every route.
+   * @default - IAM: requests are signed, and allowed by `grantInvoke`
+   */
+  readonly authorizer?: IHttpRouteAuthorizer;
+}
+
+export class SchedulerApi extends Construct {
+  readonly function: Function;
+  readonly api: HttpApi;
+  readonly stage: HttpStage;
+  readonly accessLog: LogGroup;
+  /** Takes what no other route matches. */
+  readonly defaultRoute: HttpRoute;
+  /** Without a trailing slash. */
+  readonly url: string;
+
+  constructor(scope: Construct, id: string, props: SchedulerApiProps) {
+    super(scope, id);
+    this.function = addFunction(this, {
+      description: 'Steadfast scheduler: starts executions, answers queries, takes commands',
+      code: props.code,
+      timeout: Duration.seconds(30),
+      memorySize: props.memorySize,
+      environment: props.environment,
+      logs: props.logs,
+      // It sends the first message of each chain; see the agents' function.
+      recursiveLoop: RecursiveLoop.ALLOW,
+    });
+    this.accessLog = new LogGroup(this, 'AccessLog', props.logs);
+    this.api = new HttpApi(this, 'Api', {
+      // A label for people; several APIs may have the same.
+      apiName: Stack.of(this).stackName,
+      description: 'Steadfast',
+      createDefaultStage: false,
+      defaultAuthorizer: props.authorizer ?? new HttpIamAuthorizer(),
+    });
+    this.stage = this.api.addStage('Stage', {
+      autoDeploy: true,
+      accessLogSettings: { destination: new LogGroupLogDestination(this.accessLog), format: ACCESS_LOG },
+    });
+    this.url = this.api.apiEndpoint;
+    this.defaultRoute = this.addRoutes();
+  }
+
+  /** Calling the API: all of it, or one method and one path, in which `*` stands for any name. */
+  grantInvoke(grantee: IGrantable, method?: HttpMethod, path?: string): Grant {
+    return Grant.addToPrincipal({
+      grantee,
+      actions: ['execute-api:Invoke'],
+      resourceArns: [this.api.arnForExecuteApi(method, path, this.stage.stageName)],
+    });
+  }
+
+  private addRoutes(): HttpRoute {
+    const integration = new HttpLambdaIntegration('Integration', this.function, {
+      timeout: INTEGRATION_TIMEOUT,
+      // One permission for the API instead of one for each route: a function's policy holds 20 KB.
+      scopePermissionToRoute: false,
+    });
+    // First, because the integration becomes a child of the first route it is used in.
+    const routeKey = HttpRouteKey.DEFAULT;
+    const defaultRoute = new HttpRoute(this, 'Default', { httpApi: this.api, routeKey, integration });
+    for (const [method, path] of ROUTES) this.api.addRoutes({ path, methods: [method], integration });
+    // The integration allows <stage>/<method>/<path> only; API Gateway calls for `$default` as <stage>/$default.
+    this.function.addPermission('DefaultRoute', {
+      principal: new ServicePrincipal('apigateway.amazonaws.com'),
+      sourceArn: Stack.of(this).formatArn({
+        service: 'execute-api',
+        resource: this.api.apiId,
+        resourceName: '*/$default',
+      }),
+    });
+    return defaultRoute;
+  }
+}

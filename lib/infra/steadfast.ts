@@ -1,0 +1,175 @@
+/**
+ * Steadfast as one construct for a stack of your own:
+ *
+ *     const workflows = await discoverWorkflows({ root: import.meta.dirname, folders: ['workflows'] });
+ *     const steadfast = new Steadfast(stack, 'Steadfast', { workflows });
+ *     secret.grantRead(steadfast.agent('charge-card'));
+ *     steadfast.grantStart(shop);
+ *
+ * Owns: how table, queues, functions, API and clock are put together, and which role may do what. Does not own: their
+ * settings; each has a file of its own. What is not offered as a property is within reach as a public member.
+ */
+
+import { join } from 'node:path';
+import { HttpMethod, type IHttpRouteAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
+import { EventBus, type IEventBus } from 'aws-cdk-lib/aws-events';
+import type { Grant, IGrantable } from 'aws-cdk-lib/aws-iam';
+import { Code } from 'aws-cdk-lib/aws-lambda';
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { RemovalPolicy, Stack, Stage, Validations } from 'aws-cdk-lib/core';
+import { Construct } from 'constructs';
+import { DEFAULT_WATCH_SHARDS, ENV } from '../aws/names.ts';
+import { type Agent, AgentFleet } from './agent-fleet.ts';
+import { agentEntry, bundleDeployment, codeOf } from './bundle.ts';
+import type { Discovery } from './discover.ts';
+import type { LogSettings } from './function.ts';
+import { SchedulerApi } from './scheduler-api.ts';
+import { StateTable } from './state-table.ts';
+import { SupervisorClock } from './supervisor-clock.ts';
+
+export interface SteadfastProps {
+  /** The workflows to deploy: `await discoverWorkflows(…)`. */
+  readonly workflows: Discovery;
+  /**
+   * What becomes of the state table and the logs when they leave the stack. Unless it is DESTROY, the table is also
+   * protected against deletion.
+   * @default RemovalPolicy.RETAIN
+   */
+  readonly removalPolicy?: RemovalPolicy;
+  /**
+   * The bus that hears of ended executions.
+   * @default - a new one
+   */
+  readonly eventBus?: IEventBus;
+  /**
+   * Who may call the API.
+   * @default - IAM: requests are signed, and allowed by `grantStart` or `grantInvoke`
+   */
+  readonly authorizer?: IHttpRouteAuthorizer;
+  /**
+   * Steps that one agent performs at the same time, 2 to 1000. All agents' together should stay below the account's
+   * concurrent executions.
+   * @default 50
+   */
+  readonly agentConcurrency?: number;
+  /**
+   * Executions set aside for the supervisor. 'unreserved' for a new account, which has too few to set any aside.
+   * @default 2
+   */
+  readonly supervisorConcurrency?: number | 'unreserved';
+  /**
+   * Shards of the watch index. More are needed past about 500 changes of open executions a second each.
+   * @default 4
+   */
+  readonly watchShards?: number;
+  /**
+   * Memory of every function, in MB; CPU grows with it.
+   * @default 512
+   */
+  readonly memorySize?: number;
+  /**
+   * How long logs are kept.
+   * @default RetentionDays.ONE_MONTH
+   */
+  readonly logRetention?: RetentionDays;
+}
+
+export class Steadfast extends Construct {
+  readonly stateTable: StateTable;
+  readonly eventBus: IEventBus;
+  readonly scheduler: SchedulerApi;
+  readonly supervisor: SupervisorClock;
+  readonly agents: ReadonlyMap<string, Agent>;
+
+  constructor(scope: Construct, id: string, props: SteadfastProps) {
+    super(scope, id);
+    props.workflows.warnings.forEach((warning, index) => {
+      Validations.of(this).addWarning(`steadfast:unusedAgent${index}`, warning);
+    });
+    const removalPolicy = props.removalPolicy ?? RemovalPolicy.RETAIN;
+    this.stateTable = new StateTable(this, 'State', { removalPolicy });
+    // The class spells an optional member otherwise than its interface (exactOptionalPropertyTypes).
+    this.eventBus = props.eventBus ?? (new EventBus(this, 'Events') as IEventBus);
+    const logs: LogSettings = { retention: props.logRetention ?? RetentionDays.ONE_MONTH, removalPolicy };
+    const code = codeSource(this, props.workflows);
+    const shared = { logs, memorySize: props.memorySize ?? 512, environment: this.environment(props) };
+
+    const fleet = new AgentFleet(this, 'Agents', {
+      ...shared,
+      agents: props.workflows.agents,
+      code: (name) => code(agentEntry(name)),
+      maxConcurrency: props.agentConcurrency ?? 50,
+    });
+    this.agents = fleet.agents;
+    this.scheduler = new SchedulerApi(this, 'Scheduler', {
+      ...shared,
+      code: code('scheduler'),
+      ...(props.authorizer === undefined ? {} : { authorizer: props.authorizer }),
+    });
+    this.supervisor = new SupervisorClock(this, 'Supervisor', {
+      ...shared,
+      code: code('supervisor'),
+      reservedConcurrency: props.supervisorConcurrency ?? 2,
+    });
+    this.grantRoles(fleet);
+  }
+
+  /**
+   * The agent of this name, to grant it what its outside service needs or to change its function.
+   * @throws Error naming the agents there are
+   */
+  agent(name: string): Agent {
+    const agent = this.agents.get(name);
+    if (agent === undefined) {
+      throw new Error(`no agent is named '${name}'; there are ${[...this.agents.keys()].join(', ')}`);
+    }
+    return agent;
+  }
+
+  /** Starting executions of one workflow, or of all. */
+  grantStart(grantee: IGrantable, workflowName = '*'): Grant {
+    return this.scheduler.grantInvoke(grantee, HttpMethod.POST, `/workflows/${workflowName}/executions`);
+  }
+
+  /** Calling everything that the API offers. */
+  grantInvoke(grantee: IGrantable): Grant {
+    return this.scheduler.grantInvoke(grantee);
+  }
+
+  private environment(props: SteadfastProps): Readonly<Record<string, string>> {
+    return {
+      [ENV.table]: this.stateTable.table.tableName,
+      [ENV.bus]: this.eventBus.eventBusName,
+      [ENV.watchShards]: String(props.watchShards ?? DEFAULT_WATCH_SHARDS),
+    };
+  }
+
+  /** All three roles decide, send and announce the end; only two of them find, each through its own index. */
+  private grantRoles(fleet: AgentFleet): void {
+    const scheduler = this.scheduler.function;
+    const supervisor = this.supervisor.function;
+    const agents = [...this.agents.values()].map((agent) => agent.function);
+    for (const role of [scheduler, supervisor, ...agents]) {
+      this.stateTable.grantDecide(role);
+      this.eventBus.grantPutEventsTo(role);
+    }
+    for (const role of [scheduler, supervisor]) {
+      fleet.allowSending(role);
+      this.stateTable.grantFindDue(role);
+    }
+    this.stateTable.grantList(scheduler);
+  }
+}
+
+/** Bundles unless CDK says that this stack needs no code (as in `cdk list`, and in tests of the template). */
+function codeSource(scope: Construct, found: Discovery): (name: string) => Code {
+  if (!Stack.of(scope).bundlingRequired) return () => Code.fromInline('exports.handler = async () => {};');
+  const bundles = bundleDeployment(found);
+  const folder = join(Stage.of(scope)?.outdir ?? found.root, 'bundles');
+  return (name) => {
+    const bundle = bundles.get(name);
+    if (bundle === undefined)
+      throw new Error(`no bundle for '${name}'; there are ${[...bundles.keys()].join(', ')}`);
+    return codeOf(name, bundle, folder);
+  };
+}

@@ -1,0 +1,54 @@
+/**
+ * The supervisor: one Lambda function that EventBridge starts every minute.
+ *
+ * Owns: the tick. Does not own: what is due, or what is done about it.
+ *
+ * A tick that comes late or fails is worth nothing, since the next one sees everything that it would have seen: so it
+ * is neither retried nor kept. The function's own concurrency is reserved because agents that take all of the
+ * account's must not stop the one role that would notice.
+ */
+
+import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import type { Code, Function } from 'aws-cdk-lib/aws-lambda';
+import { Duration } from 'aws-cdk-lib/core';
+import { Construct } from 'constructs';
+import { addFunction, type LogSettings } from './function.ts';
+
+const TICK = Duration.minutes(1);
+
+export interface SupervisorClockProps {
+  readonly code: Code;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly logs: LogSettings;
+  readonly memorySize: number;
+  /** Executions set aside for it, or 'unreserved' in an account that has too few to set any aside. */
+  readonly reservedConcurrency: number | 'unreserved';
+}
+
+export class SupervisorClock extends Construct {
+  readonly function: Function;
+  readonly rule: Rule;
+
+  constructor(scope: Construct, id: string, props: SupervisorClockProps) {
+    super(scope, id);
+    const once = { retryAttempts: 0, maxEventAge: TICK };
+    this.function = addFunction(this, {
+      description: 'Steadfast supervisor: finds what is due once a minute',
+      code: props.code,
+      timeout: Duration.seconds(60),
+      memorySize: props.memorySize,
+      environment: props.environment,
+      logs: props.logs,
+      ...(props.reservedConcurrency === 'unreserved'
+        ? {}
+        : { reservedConcurrentExecutions: props.reservedConcurrency }),
+      ...once,
+    });
+    this.rule = new Rule(this, 'Tick', {
+      description: 'Starts the Steadfast supervisor',
+      schedule: Schedule.rate(TICK),
+      targets: [new LambdaFunction(this.function, once)],
+    });
+  }
+}

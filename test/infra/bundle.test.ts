@@ -1,0 +1,99 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { defaultProvider } from '../../lambdas/credentials.ts';
+import { agentEntry, type Bundle, bundleDeployment, bundleFunctions } from '../../lib/infra/bundle.ts';
+import { discoverWorkflows } from '../../lib/infra/discover.ts';
+import { PROJECT_ROOT } from '../../lib/infra/synth.ts';
+import { project } from './fixture.ts';
+
+/** An author's agent file in a folder of its own, which knows Steadfast by its package name only. */
+const AGENT = `
+  import { agent } from 'steadfast';
+  import { createRequire } from 'node:module';
+  const text = { '~standard': { version: 1, vendor: 'test', validate: (value: unknown) => ({ value: String(value) }) } } as const;
+  const echo = agent('echo', { input: text, output: text, effect: 'idempotent', undo: 'none' });
+  export const name: string = createRequire(import.meta.url)('node:path').basename('/a/' + echo.spec.name);
+  export const handler = async (): Promise<string> => { throw new Error('from ' + name); };
+`;
+
+const bundlesOf = (root: string): ReadonlyMap<string, Bundle> =>
+  bundleFunctions({
+    root,
+    entries: { [agentEntry('echo')]: join(root, 'echo.ts'), other: join(root, 'echo.ts') },
+  });
+const one = (bundles: ReadonlyMap<string, Bundle>, name: string): Bundle => {
+  const bundle = bundles.get(name);
+  if (bundle === undefined) throw new Error(`no bundle ${name}`);
+  return bundle;
+};
+
+const bundles = bundlesOf(project({ 'echo.ts': AGENT }));
+const echo = one(bundles, agentEntry('echo'));
+
+test('an agent’s bundle is one ES module with a source map, and it runs', async () => {
+  expect([...echo.files.keys()].sort()).toEqual(['index.mjs', 'index.mjs.map']);
+  const folder = mkdtempSync(join(tmpdir(), 'steadfast-bundle-'));
+  for (const [name, content] of echo.files) writeFileSync(join(folder, name), content);
+  const module = (await import(pathToFileURL(join(folder, 'index.mjs')).href)) as { name: string };
+  expect(module.name).toBe('echo');
+  const map = JSON.parse(readFileSync(join(folder, 'index.mjs.map'), 'utf8')) as { sources: string[] };
+  expect(map.sources.some((source) => source.endsWith('echo.ts'))).toBe(true);
+});
+
+/** In KB, with the AWS clients; what a cold start has to read. */
+const BUDGET = 400;
+
+test('what is deployed is small, and nothing of the infrastructure is in it', async () => {
+  const deployed = bundleDeployment(await discoverWorkflows({ root: PROJECT_ROOT }));
+  expect([...deployed.keys()]).toEqual(expect.arrayContaining(['scheduler', 'supervisor']));
+  for (const [name, bundle] of deployed) {
+    const inputs = Object.keys(bundle.metafile.inputs);
+    const strangers =
+      /aws-cdk-lib|constructs|esbuild|lib\/(infra|local|cli|testing)\/|credential-provider-(sso|ini)/;
+    expect([name, inputs.filter((path) => strangers.test(path))]).toEqual([name, []]);
+    expect([name, Math.max(bundle.bytes / 1024, BUDGET)]).toEqual([name, BUDGET]);
+  }
+});
+
+test('the same source gives the same hash, another source another', () => {
+  const root = project({ 'echo.ts': AGENT });
+  const hash = (text: string): string => {
+    writeFileSync(join(root, 'echo.ts'), text);
+    return one(bundlesOf(root), 'other').hash;
+  };
+  expect(hash(AGENT)).toBe(hash(AGENT));
+  expect(hash(AGENT)).not.toBe(hash(AGENT.replace("'from '", "'out of '")));
+});
+
+test('a file without a handler is refused with what it exports', () => {
+  const root = project({ 'echo.ts': 'export const handle = 1; export const other = 2;' });
+  expect(() => bundlesOf(root)).toThrow(
+    "echo.ts does not export 'handler' (it exports handle, other); write: export const handler = ….handler({ … })",
+  );
+});
+
+describe('credentials in a function', () => {
+  const saved = { ...process.env };
+  afterEach(() => {
+    process.env = { ...saved };
+  });
+
+  test('are those of its environment', async () => {
+    Object.assign(process.env, {
+      AWS_ACCESS_KEY_ID: 'id',
+      AWS_SECRET_ACCESS_KEY: 'key',
+      AWS_SESSION_TOKEN: 'token',
+    });
+    const credentials = { accessKeyId: 'id', secretAccessKey: 'key', sessionToken: 'token' };
+    expect(await defaultProvider()()).toEqual(credentials);
+  });
+
+  test('are missed clearly', async () => {
+    delete process.env['AWS_ACCESS_KEY_ID'];
+    await expect(defaultProvider()()).rejects.toThrow(
+      'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not in',
+    );
+  });
+});

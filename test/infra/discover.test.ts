@@ -1,0 +1,137 @@
+import { discoverWorkflows, DiscoveryError } from '../../lib/infra/discover.ts';
+import { AGENT_MODULE, project, workflowModule } from './fixture.ts';
+
+const TWO_FOLDERS = {
+  'examples/order/workflow.ts': workflowModule('order', ['pay', 'ship']),
+  'examples/order/agents/pay.ts': AGENT_MODULE,
+  'examples/order/agents/ship.ts': AGENT_MODULE,
+  'examples/report/workflow.ts': workflowModule('report', ['mail'], 5_000),
+  'examples/report/agents/mail.ts': AGENT_MODULE,
+  'examples/notes/README.md': 'not a workflow folder',
+};
+
+const found = (files: Record<string, string>, options: { folders?: string[]; only?: string[] } = {}) =>
+  discoverWorkflows({ root: project(files), ...options });
+
+async function refusal(files: Record<string, string>, options: { folders?: string[]; only?: string[] } = {}) {
+  const error: unknown = await found(files, options).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(DiscoveryError);
+  return (error as DiscoveryError).message;
+}
+
+test('every folder with a workflow.ts is found, with its agents and whom they work with', async () => {
+  const { root, workflows, agents, warnings } = await found(TWO_FOLDERS);
+  expect(workflows).toEqual([
+    {
+      name: 'order',
+      file: `${root}/examples/order/workflow.ts`,
+      exportName: 'it',
+      agents: ['pay', 'ship'],
+    },
+    { name: 'report', file: `${root}/examples/report/workflow.ts`, exportName: 'it', agents: ['mail'] },
+  ]);
+  expect(agents.map(({ name, timeoutMs, peers }) => [name, timeoutMs, peers])).toEqual([
+    ['pay', 20_000, ['pay', 'ship']],
+    ['ship', 20_000, ['pay', 'ship']],
+    ['mail', 5_000, ['mail']],
+  ]);
+  expect(agents[0]?.file).toBe(`${root}/examples/order/agents/pay.ts`);
+  expect(warnings).toEqual([]);
+});
+
+test('other parents can be searched, and some folders taken', async () => {
+  const files = { ...TWO_FOLDERS, 'workflows/audit/workflow.ts': workflowModule('audit', []) };
+  const everywhere = { folders: ['examples', 'workflows'] };
+  const names = async (options: object) => (await found(files, options)).workflows.map(({ name }) => name);
+  expect(await names(everywhere)).toEqual(['order', 'report', 'audit']);
+  expect(await names({ ...everywhere, only: ['report', 'audit'] })).toEqual(['report', 'audit']);
+});
+
+test('one file may export several workflows, which share agents; one workflow may have two names', async () => {
+  const { workflows, agents } = await found({
+    'examples/order/workflow.ts': `
+      const agent = (name) => ({ spec: { name, timeoutMs: 1000 } });
+      const pay = agent('pay');
+      export const order = { kind: 'steadfast:workflow', name: 'order', agents: [pay, agent('ship')] };
+      export const refund = { kind: 'steadfast:workflow', name: 'refund', agents: [pay] };
+      export default order;
+      export const limits = { kind: 'something else' };`,
+    'examples/order/agents/pay.ts': AGENT_MODULE,
+    'examples/order/agents/ship.ts': AGENT_MODULE,
+  });
+  expect(workflows.map(({ name }) => name).sort()).toEqual(['order', 'refund']);
+  expect(Object.fromEntries(agents.map(({ name, peers }) => [name, peers]))).toEqual({
+    pay: ['pay', 'ship'],
+    ship: ['pay', 'ship'],
+  });
+});
+
+test('a missing agent file is refused with workflow, agent and path', async () => {
+  const { 'examples/order/agents/ship.ts': _, ...files } = TWO_FOLDERS;
+  expect(await refusal(files)).toBe(
+    "workflow 'order' uses the agent 'ship', but examples/order/agents/ship.ts does not exist; it must export its handler (export const handler = ….handler({ … }))",
+  );
+});
+
+test('an agent file that nothing uses is a warning; tests beside agents are not', async () => {
+  const { warnings } = await found({
+    ...TWO_FOLDERS,
+    'examples/order/agents/fly.ts': AGENT_MODULE,
+    'examples/order/agents/pay.test.ts': '',
+  });
+  expect(warnings).toEqual([
+    "examples/order/agents/fly.ts is deployed nowhere: no workflow of its folder uses an agent 'fly'",
+  ]);
+});
+
+test.each([
+  [
+    'workflow',
+    { 'examples/late/workflow.ts': workflowModule('order', []) },
+    "two workflows are named 'order': examples/late/workflow.ts and examples/order/workflow.ts; a name must be unique in a deployment",
+  ],
+  [
+    'agent',
+    {
+      'examples/late/workflow.ts': workflowModule('late', ['pay']),
+      'examples/late/agents/pay.ts': AGENT_MODULE,
+    },
+    "two agents are named 'pay': examples/late/agents/pay.ts and examples/order/agents/pay.ts; a name must be unique in a deployment",
+  ],
+])('a %s declared in two folders is refused with both files', async (_, more, message) => {
+  expect(await refusal({ ...TWO_FOLDERS, ...more })).toBe(message);
+});
+
+test('an agent declared twice in one folder with different limits is refused', async () => {
+  const files = {
+    ...TWO_FOLDERS,
+    'examples/order/workflow.ts': `
+      const agents = (timeoutMs) => [{ spec: { name: 'pay', timeoutMs } }];
+      export const a = { kind: 'steadfast:workflow', name: 'a', agents: agents(1) };
+      export const b = { kind: 'steadfast:workflow', name: 'b', agents: agents(2) };`,
+  };
+  expect(await refusal(files)).toBe(
+    "examples/order/workflow.ts: agent 'pay' is declared twice with different limits; declare it once and use it in both workflows",
+  );
+});
+
+test('a workflow file without a workflow, or with an error in it, is refused by its name', async () => {
+  expect(await refusal({ 'examples/empty/workflow.ts': 'export const limits = 1;' })).toMatch(
+    /^examples\/empty\/workflow\.ts exports no workflow; it must export at least one/,
+  );
+  expect(await refusal({ 'examples/bad/workflow.ts': "throw new Error('workflow ‘bad’: no within');" })).toBe(
+    'examples/bad/workflow.ts cannot be loaded: workflow ‘bad’: no within',
+  );
+});
+
+test('no folder at all, and a folder that does not exist, are refused with what was looked for', async () => {
+  expect(await refusal({ 'readme.md': '' })).toMatch(
+    /^no workflow folder found: looked for .*\/examples\/\*\/workflow\.ts$/,
+  );
+  expect(await refusal(TWO_FOLDERS, { only: ['order', 'ordr'] })).toBe(
+    "no workflow folder is named 'ordr'; there are order, report",
+  );
+});

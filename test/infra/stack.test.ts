@@ -1,0 +1,290 @@
+import { Capture, Match } from 'aws-cdk-lib/assertions';
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { FOUND } from './fixture.ts';
+import { makeStack, Reader, statementsIn } from './template.ts';
+
+const AGENTS = ['pay', 'ship', 'mail'] as const;
+const dev = new Reader(makeStack());
+
+const fate = (reader: Reader): unknown[] => {
+  const table = reader.one('AWS::DynamoDB::Table', 'State');
+  return [table.DeletionPolicy, table.Properties['DeletionProtectionEnabled']];
+};
+const queues = (path: string): string[] =>
+  Object.keys(parseJoin(dev.environmentOf(path)['STEADFAST_QUEUES']));
+const logs = (name: string): string[] => [
+  `logs:CreateLogStream ${name}Logs`,
+  `logs:PutLogEvents ${name}Logs`,
+];
+const send = (name: string): string => `sqs:SendMessage Agents${name}Queue`;
+
+describe('the state table', () => {
+  test('has the keys and the two KEYS_ONLY indexes that the store reads', () => {
+    dev.template.hasResourceProperties('AWS::DynamoDB::Table', {
+      KeySchema: [
+        { AttributeName: 'pk', KeyType: 'HASH' },
+        { AttributeName: 'sk', KeyType: 'RANGE' },
+      ],
+      AttributeDefinitions: Match.arrayWith([
+        { AttributeName: 'watchShard', AttributeType: 'S' },
+        { AttributeName: 'watchAt', AttributeType: 'N' },
+        { AttributeName: 'listKey', AttributeType: 'S' },
+        { AttributeName: 'startedAt', AttributeType: 'N' },
+      ]),
+      GlobalSecondaryIndexes: [
+        { IndexName: 'watch', Projection: { ProjectionType: 'KEYS_ONLY' } },
+        { IndexName: 'list', Projection: { ProjectionType: 'KEYS_ONLY' } },
+      ].map((index) => Match.objectLike(index)),
+      BillingMode: 'PAY_PER_REQUEST',
+      TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: true },
+      PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+    });
+  });
+
+  test('goes with a dev stack; stays and cannot be deleted in prod', () => {
+    const prod = new Reader(makeStack({ stageName: 'prod' }));
+    expect(fate(dev)).toEqual(['Delete', false]);
+    expect(fate(prod)).toEqual(['Retain', true]);
+  });
+});
+
+describe('an agent', () => {
+  test.each(AGENTS)('%s: its queue gives up to a dead-letter queue after five receives', (name) => {
+    const dead = dev.one('AWS::SQS::Queue', `Agents/${name}/DeadLetterQueue`);
+    expect(dev.one('AWS::SQS::Queue', `Agents/${name}/Queue`).Properties).toMatchObject({
+      RedrivePolicy: { deadLetterTargetArn: { 'Fn::GetAtt': [dead.id, 'Arn'] }, maxReceiveCount: 5 },
+      SqsManagedSseEnabled: true,
+    });
+    expect(dead.Properties).toMatchObject({
+      MessageRetentionPeriod: 14 * 86_400,
+      SqsManagedSseEnabled: true,
+    });
+  });
+
+  test.each([
+    ['pay', 21 + 15],
+    ['ship', 840 + 15],
+    ['mail', 60 + 15],
+  ])(
+    '%s: its function outlives its author’s limit by 15 s, its messages stay hidden six times as long',
+    (name, s) => {
+      expect(dev.functionOf(`Agents/${name}`).Properties['Timeout']).toBe(s);
+      expect(dev.one('AWS::SQS::Queue', `Agents/${name}/Queue`).Properties['VisibilityTimeout']).toBe(6 * s);
+    },
+  );
+
+  test('takes one message at a time, says which failed, and has a limit to its concurrency', () => {
+    const mappings = dev.ofType('AWS::Lambda::EventSourceMapping');
+    expect(mappings).toHaveLength(AGENTS.length);
+    for (const { Properties } of mappings) {
+      expect(Properties).toMatchObject({
+        BatchSize: 1,
+        FunctionResponseTypes: ['ReportBatchItemFailures'],
+        ScalingConfig: { MaximumConcurrency: 50 },
+      });
+    }
+  });
+
+  test('is refused when no Lambda function can last as long', () => {
+    const agents = [{ ...FOUND.agents[0]!, timeoutMs: 886_000 }];
+    expect(() => makeStack({ workflows: { ...FOUND, agents } })).toThrow(
+      "agent 'pay': a timeout of 886 s is too long for a Lambda function; allowed are 885 s",
+    );
+  });
+
+  test('is told the queues of the agents it works with, and of no others', () => {
+    expect(queues('Agents/pay')).toEqual(['pay', 'ship']);
+    expect(queues('Agents/mail')).toEqual(['mail']);
+    expect(queues('Scheduler')).toEqual(['pay', 'ship', 'mail']);
+    expect(queues('Supervisor')).toEqual(['pay', 'ship', 'mail']);
+  });
+
+  test('too many for a Lambda environment are refused at synthesis', () => {
+    const agents = Array.from({ length: 60 }, (_, n) => ({
+      ...FOUND.agents[0]!,
+      name: `agent-${n}`,
+      peers: [`agent-${n}`],
+    }));
+    expect(() => makeStack({ workflows: { ...FOUND, agents } })).toThrow(
+      /Scheduler\/Function: the addresses of 60 agents take \d+ bytes, a Lambda environment holds 4096/,
+    );
+  });
+});
+
+describe('functions', () => {
+  const roles = ['Scheduler', 'Supervisor', ...AGENTS.map((name) => `Agents/${name}`)];
+
+  test.each(roles)('%s: its own log group with an end, JSON logs, arm64, the newest runtime', (path) => {
+    const group = dev.one('AWS::Logs::LogGroup', `${path}/Logs`);
+    expect(group.Properties['RetentionInDays']).toBe(30);
+    expect(dev.functionOf(path).Properties).toMatchObject({
+      LoggingConfig: { LogFormat: 'JSON', LogGroup: { Ref: group.id } },
+      Architectures: ['arm64'],
+      Runtime: 'nodejs24.x',
+    });
+  });
+
+  test('only the scheduler and the agents may run in a long chain', () => {
+    const allowed = roles.filter((path) => dev.functionOf(path).Properties['RecursiveLoop'] === 'Allow');
+    expect(allowed).toEqual(roles.filter((path) => path !== 'Supervisor'));
+  });
+
+  test('nothing has a name of our choice, so that a second copy fits into the account', () => {
+    const named = dev.all.filter(({ Properties }) =>
+      ['TableName', 'QueueName', 'RoleName', 'LogGroupName'].some((key) => key in Properties),
+    );
+    expect(named).toEqual([]);
+  });
+});
+
+describe('permissions', () => {
+  const decide = ['BatchGetItem', 'ConditionCheckItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'].map(
+    (action) => `dynamodb:${action} StateTable`,
+  );
+  const announce = 'events:PutEvents Events';
+  const findDue = 'dynamodb:Query StateTable/index/watch';
+
+  test('of the scheduler', () => {
+    expect(dev.matrixOf('Scheduler')).toEqual(
+      [
+        ...decide,
+        findDue,
+        'dynamodb:Query StateTable/index/list',
+        announce,
+        ...logs('Scheduler'),
+        ...AGENTS.map(send),
+      ].sort(),
+    );
+  });
+
+  test('of the supervisor', () => {
+    expect(dev.matrixOf('Supervisor')).toEqual(
+      [...decide, findDue, announce, ...logs('Supervisor'), ...AGENTS.map(send)].sort(),
+    );
+  });
+
+  test('of an agent: its own queue, and sending to the agents it works with', () => {
+    const consume = [
+      'ChangeMessageVisibility',
+      'DeleteMessage',
+      'GetQueueAttributes',
+      'GetQueueUrl',
+      'ReceiveMessage',
+    ].map((action) => `sqs:${action} AgentspayQueue`);
+    expect(dev.matrixOf('Agents/pay')).toEqual(
+      [...decide, announce, ...logs('Agentspay'), ...consume, send('pay'), send('ship')].sort(),
+    );
+  });
+
+  test('nobody may do everything, or anything to everything', () => {
+    const statements = dev.ofType('AWS::IAM::Policy').flatMap(statementsIn);
+    expect(statements.length).toBeGreaterThan(0);
+    for (const { Action, Resource } of statements) {
+      for (const action of [Action].flat()) expect(action).not.toContain('*');
+      expect([Resource].flat()).not.toContain('*');
+    }
+    dev.template.resourceCountIs('AWS::IAM::ManagedPolicy', 0);
+    for (const role of dev.ofType('AWS::IAM::Role'))
+      expect(role.Properties).not.toHaveProperty('ManagedPolicyArns');
+  });
+
+  test('every queue refuses what is not encrypted on its way', () => {
+    const policies = dev.ofType('AWS::SQS::QueuePolicy');
+    expect(policies).toHaveLength(2 * AGENTS.length);
+    for (const policy of policies) {
+      expect(statementsIn(policy)).toMatchObject([
+        { Effect: 'Deny', Action: 'sqs:*', Condition: { Bool: { 'aws:SecureTransport': 'false' } } },
+      ]);
+    }
+  });
+});
+
+describe('the API', () => {
+  test('asks for a signature on every route, and every route ends in the scheduler', () => {
+    const routes = dev.ofType('AWS::ApiGatewayV2::Route');
+    const integration = dev.ofType('AWS::ApiGatewayV2::Integration');
+    expect(integration).toHaveLength(1);
+    for (const { Properties } of routes) {
+      expect(Properties).toMatchObject({
+        AuthorizationType: 'AWS_IAM',
+        Target: { 'Fn::Join': ['', ['integrations/', { Ref: integration[0]!.id }]] },
+      });
+    }
+    expect(routes.map(({ Properties }) => Properties['RouteKey'])).toEqual(
+      expect.arrayContaining([
+        '$default',
+        'POST /workflows/{name}/executions',
+        'POST /callbacks/{token}/fail',
+      ]),
+    );
+  });
+
+  test('may call the scheduler from its routes and from $default', () => {
+    const sources = dev
+      .ofType('AWS::Lambda::Permission')
+      .filter(({ Properties }) => Properties['Principal'] === 'apigateway.amazonaws.com')
+      .map(({ Properties }) => JSON.stringify(Properties['SourceArn']).match(/"([^"]*)"\]\]\}$/)?.[1]);
+    expect(new Set(sources)).toEqual(new Set(['/*/$default', '/*/*/*']));
+  });
+
+  test('logs each access, but no path, query or body: a callback’s token is in its path', () => {
+    const format = new Capture();
+    dev.template.hasResourceProperties('AWS::ApiGatewayV2::Stage', {
+      AutoDeploy: true,
+      AccessLogSettings: { Format: format },
+    });
+    expect(Object.keys(JSON.parse(format.asString()) as object)).toContain('route');
+    expect(format.asString()).not.toMatch(/path|query|body/i);
+  });
+
+  test('can be opened to a role as a whole, or for starting one workflow', () => {
+    const stack = makeStack();
+    const roleOf = (id: string) =>
+      new Role(stack, id, { assumedBy: new ServicePrincipal('ec2.amazonaws.com') });
+    stack.steadfast.grantStart(roleOf('Shop'), 'order');
+    stack.steadfast.grantInvoke(roleOf('Operator'));
+    const policies = new Reader(stack).ofType('AWS::IAM::Policy');
+    const resourceOf = (id: string) =>
+      JSON.stringify(statementsIn(policies.find((policy) => policy.id.startsWith(id))!)[0]?.Resource);
+    expect(resourceOf('Shop')).toContain('/$default/POST/workflows/order/executions');
+    expect(resourceOf('Operator')).toContain('/$default/*/*');
+  });
+});
+
+describe('the supervisor', () => {
+  test('is started every minute, and a late or failed start is forgotten', () => {
+    const once = { MaximumEventAgeInSeconds: 60, MaximumRetryAttempts: 0 };
+    const { Properties } = dev.one('AWS::Events::Rule', 'Supervisor');
+    expect(Properties).toMatchObject({
+      ScheduleExpression: 'rate(1 minute)',
+      State: 'ENABLED',
+      Targets: [{ Arn: { 'Fn::GetAtt': [dev.functionOf('Supervisor').id, 'Arn'] }, RetryPolicy: once }],
+    });
+    expect(dev.one('AWS::Lambda::EventInvokeConfig', 'Supervisor').Properties).toMatchObject(once);
+  });
+
+  test('has a minute, and executions of its own unless the account has none to spare', () => {
+    const small = new Reader(makeStack({ supervisorConcurrency: 'unreserved' }));
+    const reserved = 'ReservedConcurrentExecutions';
+    expect(dev.functionOf('Supervisor').Properties).toMatchObject({ Timeout: 60, [reserved]: 2 });
+    expect(small.functionOf('Supervisor').Properties).not.toHaveProperty(reserved);
+  });
+});
+
+test('the outputs tell where it is', () => {
+  const { Outputs } = dev.template.toJSON() as { Outputs: Record<string, unknown> };
+  expect(Object.keys(Outputs)).toEqual(['ApiUrl', 'StateTableName', 'EventBusName']);
+});
+
+test('an agent that does not exist is named, with those that do', () => {
+  expect(() => makeStack().steadfast.agent('fly')).toThrow(
+    "no agent is named 'fly'; there are pay, ship, mail",
+  );
+});
+
+/** The keys of a JSON object that `toJsonString` made of tokens. */
+function parseJoin(value: unknown): Record<string, unknown> {
+  const parts = (value as { 'Fn::Join': [string, unknown[]] })['Fn::Join'][1];
+  const text = parts.map((part) => (typeof part === 'string' ? part : 'url')).join('');
+  return JSON.parse(text) as Record<string, unknown>;
+}

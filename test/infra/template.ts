@@ -1,0 +1,86 @@
+/** Reads a synthesised template by the paths of its constructs, so that tests need no logical ids. */
+
+import { Template } from 'aws-cdk-lib/assertions';
+import { createApp } from '../../lib/infra/synth.ts';
+import { SteadfastStack, type SteadfastStackProps } from '../../lib/infra/steadfast-stack.ts';
+import { FOUND } from './fixture.ts';
+
+export interface Resource {
+  readonly id: string;
+  readonly Type: string;
+  readonly Properties: Record<string, unknown>;
+  readonly DeletionPolicy?: string;
+  readonly Metadata?: Record<string, string>;
+}
+
+export interface Statement {
+  readonly Effect: string;
+  readonly Action: string | readonly string[];
+  readonly Resource: unknown;
+}
+
+export const makeStack = (props: Partial<SteadfastStackProps> = {}): SteadfastStack =>
+  new SteadfastStack(createApp({ context: { 'aws:cdk:bundling-stacks': [] } }), 'Test', {
+    workflows: FOUND,
+    ...props,
+  });
+
+export class Reader {
+  readonly all: readonly Resource[];
+  readonly template: Template;
+
+  constructor(stack: SteadfastStack) {
+    this.template = Template.fromStack(stack);
+    const { Resources } = this.template.toJSON() as { Resources: Record<string, Omit<Resource, 'id'>> };
+    this.all = Object.entries(Resources).map(([id, resource]) => ({ id, ...resource }));
+  }
+
+  ofType(type: string): Resource[] {
+    return this.all.filter((resource) => resource.Type === type);
+  }
+
+  /** The one resource of a type below a construct: ('AWS::SQS::Queue', 'Agents/pay/Queue'). */
+  one(type: string, path: string): Resource {
+    const found = this.ofType(type).filter((resource) =>
+      resource.Metadata?.['aws:cdk:path']?.startsWith(`Test/Steadfast/${path}/`),
+    );
+    if (found.length !== 1) throw new Error(`${found.length} resources of ${type} at ${path}`);
+    return found[0]!;
+  }
+
+  functionOf(path: string): Resource {
+    return this.one('AWS::Lambda::Function', path);
+  }
+
+  environmentOf(path: string): Record<string, unknown> {
+    const environment = this.functionOf(path).Properties['Environment'] as {
+      Variables: Record<string, unknown>;
+    };
+    return environment.Variables;
+  }
+
+  /** What the role of a function allows. */
+  statementsOf(path: string): Statement[] {
+    return statementsIn(this.one('AWS::IAM::Policy', `${path}/Role`));
+  }
+
+  /** `action resource`, one line each; a resource is named by its logical id without the hash, plus what follows. */
+  matrixOf(path: string): string[] {
+    return this.statementsOf(path)
+      .flatMap(({ Action, Resource }) =>
+        [Action].flat().flatMap((action) => resourcesIn(Resource).map((resource) => `${action} ${resource}`)),
+      )
+      .sort();
+  }
+}
+
+export const statementsIn = (resource: Resource): Statement[] =>
+  (resource.Properties['PolicyDocument'] as { Statement: Statement[] }).Statement;
+
+const resourcesIn = (resource: unknown): string[] =>
+  (Array.isArray(resource) ? resource : [resource]).map((each) =>
+    JSON.stringify(each)
+      .replace(/\{"Fn::GetAtt":\["Steadfast(\w+?)[0-9A-F]{8}","Arn"\]\}/g, '$1')
+      .replace(/^\{"Fn::Join":\["",\[(.*)\]\]\}$/, '$1')
+      .replaceAll(/[",]/g, ''),
+  );
