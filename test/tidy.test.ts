@@ -1,0 +1,344 @@
+/**
+ * The rules of the house that no compiler checks: who may import whom (DESIGN §12), what the pure core may not touch,
+ * spelling, size. Each rule is a function of one file, and is itself tested on a planted violation.
+ */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { dirname, join, normalize } from 'node:path';
+import { build, type BuildOptions, type Metafile } from 'esbuild';
+
+const ROOT = join(import.meta.dirname, '..');
+const FOLDERS = ['bin', 'lib', 'lambdas', 'test', 'examples', 'bench', 'scripts'];
+const MAX_CODE_LINES = 320;
+
+interface File {
+  /** From the project's root, with forward slashes. */
+  readonly path: string;
+  readonly text: string;
+}
+/** What is wrong with a file, each with what to do about it. */
+type Rule = (file: File) => string[];
+
+/** Comments are not code; a string may hold what looks like one. */
+const withoutComments = (text: string): string =>
+  text.replace(
+    /("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)|\/\*[\s\S]*?\*\/|\/\/[^\n]*/g,
+    (_, literal: string | undefined) => literal ?? '',
+  );
+const withoutStrings = (code: string): string =>
+  code.replace(/"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/g, "''");
+const codeLines = (text: string): string[] =>
+  withoutComments(text)
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+
+/** Every specifier: `import … from`, `import type`, `export … from`, `import('…')` also in types, bare imports. */
+function importsOf(text: string): string[] {
+  const pattern =
+    /(?:^|[\n;])\s*(?:import|export)\b[^'"`;]*?\bfrom\s*(['"])([^'"\n]+)\1|(?:^|[\n;])\s*import\s*(['"])([^'"\n]+)\3|\bimport\(\s*(['"])([^'"\n]+)\5/g;
+  return [...withoutComments(text).matchAll(pattern)].map((match) => match[2] ?? match[4] ?? match[6] ?? '');
+}
+
+/** 'lib/core/json.ts' for a file of ours, else the package. */
+const targetOf = (path: string, specifier: string): string =>
+  specifier.startsWith('.')
+    ? normalize(join(dirname(path), specifier))
+        .split('\\')
+        .join('/')
+    : specifier === 'steadfast'
+      ? 'lib/index.ts'
+      : specifier;
+
+const isBuiltin = (target: string): boolean => target.startsWith('node:') || builtinModules.includes(target);
+
+interface Layer {
+  readonly may: readonly string[];
+  readonly builtins?: boolean;
+}
+/** A folder may import itself and, of ours and of others, what begins with one of these. */
+const LAYERS: Readonly<Record<string, Layer>> = {
+  'lib/core/': { may: ['@standard-schema/spec'] },
+  'lib/roles/': { may: ['lib/core/', '@standard-schema/spec'] },
+  'lib/aws/': { may: ['lib/core/', '@aws-sdk/', '@aws-lambda-powertools/'] },
+  'lib/testing/': { may: ['lib/core/', 'lib/roles/'] },
+  'lib/api/': { may: ['lib/core/', 'lib/roles/', 'hono', 'zod/mini'] },
+  'lib/infra/': { may: ['aws-cdk-lib', 'constructs', 'esbuild', 'lib/aws/names.ts'], builtins: true },
+  'lib/local/': { may: [], builtins: true },
+  'lib/cli/': { may: ['lib/api/client.ts', 'lib/local/', 'lib/testing/', 'commander'], builtins: true },
+  'lib/console/': { may: ['lib/api/client.ts'] },
+  'lib/handlers.ts': {
+    may: ['lib/core/', 'lib/roles/', 'lib/aws/', 'lib/api/', '@aws-', 'aws-lambda', 'hono', 'uuid'],
+    builtins: true,
+  },
+  'lib/index.ts': { may: ['lib/core/', 'lib/handlers.ts', '@standard-schema/spec'] },
+  'lambdas/': { may: ['lib/handlers.ts', 'lib/index.ts', '@steadfast/workflows'] },
+};
+
+/** One example: the library's front door, its own folder; how it is shown and tested may drive the local cloud. */
+function exampleLayer(path: string): [string, Layer] {
+  const folder = `${path.split('/').slice(0, 2).join('/')}/`;
+  const drives = path.includes('/demo/') || path.endsWith('.test.ts');
+  const may = ['lib/index.ts', 'zod/mini', ...(drives ? ['lib/local/', 'lib/testing/'] : [])];
+  return [folder, { may, builtins: true }];
+}
+
+const layerOf = (path: string): [string, Layer] | undefined =>
+  path.startsWith('examples/')
+    ? exampleLayer(path)
+    : Object.entries(LAYERS).find(([folder]) => path.startsWith(folder));
+
+const imports: Rule = ({ path, text }) => {
+  const found = layerOf(path);
+  if (found === undefined) return [];
+  const [folder, { may, builtins = false }] = found;
+  return importsOf(text)
+    .map((specifier) => targetOf(path, specifier))
+    .filter((target) => !target.startsWith(folder) && !(builtins && isBuiltin(target)))
+    .filter((target) => !may.some((start) => target.startsWith(start)))
+    .map((target) => {
+      const allowed = [...may, ...(builtins ? ["Node's own modules"] : [])].join(', ') || 'nothing else';
+      return `imports ${target}; beside itself ${folder} may import: ${allowed} (DESIGN §12). Pass it in through a port, or move the code.`;
+    });
+};
+
+const noIndex: Rule = ({ path, text }) =>
+  path.startsWith('lib/') && importsOf(text).some((name) => targetOf(path, name) === 'lib/index.ts')
+    ? ['imports lib/index.ts, which is for authors; import the file that declares what you need']
+    : [];
+
+const IMPURE =
+  /\b(?:Date\.now|new Date\(\)|Date\(\)|Math\.random|performance\.now|process\.|setTimeout|setInterval|setImmediate|queueMicrotask|crypto|console\.|fetch\()/g;
+const pureCore: Rule = ({ path, text }) =>
+  path.startsWith('lib/core/')
+    ? [...withoutStrings(withoutComments(text)).matchAll(IMPURE)].map(
+        ([what]) => `uses ${what}; in lib/core time, dice and ids are arguments (S14)`,
+      )
+    : [];
+
+const zodMini: Rule = ({ text }) =>
+  importsOf(text)
+    .filter((name) => (name === 'zod' || name.startsWith('zod/')) && name !== 'zod/mini')
+    .map((name) => `imports '${name}'; import 'zod/mini', which a function loads in a fraction of the time`);
+
+const short: Rule = ({ text }) => {
+  const lines = codeLines(text).length;
+  return lines > MAX_CODE_LINES
+    ? [`has ${lines} lines of code; split it, ${MAX_CODE_LINES} are allowed`]
+    : [];
+};
+
+const noBarrels: Rule = ({ path, text }) => {
+  const rest = withoutComments(text).replace(
+    /\bexport\s+(?:type\s+)?(?:\*(?:\s+as\s+\w+)?|\{[^}]*\})\s+from\s+['"][^'"]+['"];?/g,
+    '',
+  );
+  const onlyReExports = rest.trim() === '' && codeLines(text).length > 0;
+  return onlyReExports && path !== 'lib/index.ts'
+    ? ['only re-exports; delete it and import from the files themselves']
+    : [];
+};
+
+/** This file spells what it forbids. */
+const SELF = 'test/tidy.test.ts';
+const wordRule =
+  (word: RegExp, advice: string, unless = /^$/): Rule =>
+  ({ path, text }) =>
+    path === SELF
+      ? []
+      : text
+          .split('\n')
+          .flatMap((line, at) =>
+            word.test(line) && !unless.test(line) ? [`line ${at + 1}: ${advice}`] : [],
+          );
+
+const spelling = wordRule(/cancelled|cancelling/i, "write 'canceled', with one l");
+const focus = wordRule(
+  /\b(?:it|test|describe)\.(?:only|skip)\b|\b[xf](?:it|describe)\(/,
+  'a test runs or does not exist; only the platform may decide',
+  /process\.platform/,
+);
+const unfinished = wordRule(/\b(?:TODO|FIXME)\b/, 'finish it, or open an issue');
+
+const RULES: Readonly<Record<string, Rule>> = {
+  'imports only what its folder may import': imports,
+  'does not import lib/index.ts from inside lib': noIndex,
+  'keeps clocks, dice and the process out of lib/core': pureCore,
+  'uses zod/mini only': zodMini,
+  [`has at most ${MAX_CODE_LINES} lines of code`]: short,
+  'is no barrel': noBarrels,
+  'spells canceled with one l': spelling,
+  'neither focuses nor skips tests': focus,
+  'has no unfinished business': unfinished,
+};
+
+function filesUnder(folder: string): File[] {
+  let entries: string[];
+  try {
+    entries = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' });
+  } catch {
+    return [];
+  }
+  return entries
+    .filter((path) => /\.(?:ts|tsx|mts|js|mjs)$/.test(path) && !path.includes('node_modules'))
+    .map((path) => `${folder}/${path.split('\\').join('/')}`)
+    .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
+}
+
+const files = FOLDERS.flatMap(filesUnder);
+
+describe('every file', () => {
+  it('is found', () => {
+    expect(files.length).toBeGreaterThan(60);
+  });
+  it.each(Object.entries(RULES))('%s', (_, rule) => {
+    expect(files.flatMap((file) => rule(file).map((problem) => `${file.path} ${problem}`))).toEqual([]);
+  });
+});
+
+const plant = (path: string, text: string): File => ({ path, text });
+const many = (count: number): string =>
+  Array.from({ length: count }, (_, at) => `const a${at} = 1;`).join('\n');
+
+describe('a rule finds what is planted', () => {
+  it.each<[string, Rule, File]>([
+    ['core → aws', imports, plant('lib/core/x.ts', "import { a } from '../aws/names.ts';")],
+    ['core → a type of aws', imports, plant('lib/core/x.ts', "import type { A } from '../aws/names.ts';")],
+    ['core → a type in place', imports, plant('lib/core/x.ts', "let a: import('../roles/agent.ts').A;")],
+    ['core → node', imports, plant('lib/core/x.ts', "import { createHash } from 'node:crypto';")],
+    ['core → a bare import', imports, plant('lib/core/x.ts', "import 'zod/mini';")],
+    ['core → a re-export', imports, plant('lib/core/x.ts', "export * from '../roles/agent.ts';")],
+    ['core → several lines', imports, plant('lib/core/x.ts', "import {\n  a,\n} from 'uuid';")],
+    ['roles → aws', imports, plant('lib/roles/x.ts', "import { a } from '../aws/names.ts';")],
+    ['aws → roles', imports, plant('lib/aws/x.ts', "import { a } from '../roles/agent.ts';")],
+    ['testing → aws', imports, plant('lib/testing/x.ts', "import { a } from '../aws/names.ts';")],
+    ['api → aws', imports, plant('lib/api/x.ts', "import { a } from '../aws/names.ts';")],
+    ['api → zod', imports, plant('lib/api/x.ts', "import * as z from 'zod';")],
+    ['infra → core', imports, plant('lib/infra/x.ts', "import { a } from '../core/plan.ts';")],
+    ['infra → the store', imports, plant('lib/infra/x.ts', "import { a } from '../aws/dynamo-store.ts';")],
+    ['local → core', imports, plant('lib/local/a/x.ts', "import { a } from '../../core/plan.ts';")],
+    ['local → a package', imports, plant('lib/local/x.ts', "import { a } from '@aws-sdk/client-sqs';")],
+    ['cli → core', imports, plant('lib/cli/x.ts', "import { a } from '../core/plan.ts';")],
+    ['cli → the routes', imports, plant('lib/cli/x.ts', "import { a } from '../api/routes.ts';")],
+    ['console → local', imports, plant('lib/console/x.ts', "import { a } from '../local/cloud.ts';")],
+    ['handlers → cdk', imports, plant('lib/handlers.ts', "import { a } from 'aws-cdk-lib';")],
+    ['lambda → core', imports, plant('lambdas/x.ts', "import { a } from '../lib/core/plan.ts';")],
+    ['example → core', imports, plant('examples/a/x.ts', "import { a } from '../../lib/core/plan.ts';")],
+    ['example → another', imports, plant('examples/a/x.ts', "import { a } from '../b/x.ts';")],
+    ['example → local', imports, plant('examples/a/x.ts', "import { a } from '../../lib/local/cloud.ts';")],
+    ['lib → index', noIndex, plant('lib/core/x.ts', "import { a } from '../index.ts';")],
+    ['lib → index by name', noIndex, plant('lib/testing/x.ts', "import { a } from 'steadfast';")],
+    ['a clock', pureCore, plant('lib/core/x.ts', 'const a = Date.now();')],
+    ['a date', pureCore, plant('lib/core/x.ts', 'const a = new Date();')],
+    ['dice', pureCore, plant('lib/core/x.ts', 'const a = Math.random();')],
+    ['the process', pureCore, plant('lib/core/x.ts', "const a = process.env['A'];")],
+    ['a timer', pureCore, plant('lib/core/x.ts', 'setTimeout(() => {}, 1);')],
+    ['entropy', pureCore, plant('lib/core/x.ts', 'const a = globalThis.crypto;')],
+    ['zod', zodMini, plant('examples/a/x.ts', "import * as z from 'zod';")],
+    ['zod/v4', zodMini, plant('test/x.test.ts', "import * as z from 'zod/v4';")],
+    ['length', short, plant('lib/core/x.ts', many(MAX_CODE_LINES + 1))],
+    [
+      'a barrel',
+      noBarrels,
+      plant('lib/core/x.ts', "/** All. */\nexport * from './a.ts';\nexport { b } from './b.ts';\n"),
+    ],
+    ['spelling', spelling, plant('docs/x.ts', '// it was Cancelled')],
+    ['focus', focus, plant('test/x.test.ts', "it.only('a', () => {});")],
+    ['a skip', focus, plant('test/x.test.ts', "describe.skip('a', () => {});")],
+    ['a reminder', unfinished, plant('lib/core/x.ts', '// TODO later')],
+  ])('%s', (_, rule, file) => {
+    expect(rule(file)).toHaveLength(1);
+  });
+
+  it.each<[string, Rule, File]>([
+    [
+      'its own folder and the type of a schema',
+      imports,
+      plant('lib/core/x.ts', "import { a } from './a.ts';\nimport type { S } from '@standard-schema/spec';"),
+    ],
+    [
+      'the names of aws in infra',
+      imports,
+      plant('lib/infra/x.ts', "import { TABLE } from '../aws/names.ts';\nimport { join } from 'node:path';"),
+    ],
+    [
+      'the local cloud in a demo',
+      imports,
+      plant('examples/a/demo/x.ts', "import { a } from '../../../lib/local/cloud.ts';"),
+    ],
+    [
+      'words in comments and texts',
+      pureCore,
+      plant('lib/core/x.ts', "/** Date.now */ const a = 'process.exit'; // Math.random"),
+    ],
+    [
+      'a comment that looks like an import',
+      imports,
+      plant('lib/core/x.ts', "// import { a } from '../aws/names.ts';"),
+    ],
+    ['a long comment', short, plant('lib/core/x.ts', `/*${'\n'.repeat(MAX_CODE_LINES + 1)}*/`)],
+    [
+      'a file with one line of its own',
+      noBarrels,
+      plant('lib/core/x.ts', "export * from './a.ts';\nexport const b = 1;"),
+    ],
+  ])('and is content with %s', (_, rule, file) => {
+    expect(rule(file)).toEqual([]);
+  });
+});
+
+/** What a function must not carry: the infrastructure's library is a hundred times its size. */
+const BANNED_PACKAGES = ['aws-cdk-lib', 'constructs', 'esbuild', 'commander'];
+const BANNED_FOLDERS = ['lib/infra/', 'lib/local/', 'lib/cli/', 'lib/console/', 'lib/testing/'];
+
+/** Follows what a bundle would follow, without reading packages. */
+async function bundled(options: BuildOptions): Promise<Metafile> {
+  const { metafile } = await build({
+    absWorkingDir: ROOT,
+    bundle: true,
+    write: false,
+    outdir: 'out',
+    metafile: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+    logLevel: 'silent',
+    alias: { steadfast: join(ROOT, 'lib/index.ts') },
+    ...options,
+  });
+  return metafile ?? { inputs: {}, outputs: {} };
+}
+
+const reached = ({ inputs }: Metafile): string[] =>
+  Object.entries(inputs).flatMap(([path, input]) => [
+    ...BANNED_FOLDERS.filter((folder) => path.startsWith(folder)).map(() => `${path} is part of a function`),
+    ...input.imports
+      .filter(({ path: name }) =>
+        BANNED_PACKAGES.some((banned) => name === banned || name.startsWith(`${banned}/`)),
+      )
+      .map(({ path: name }) => `${path} brings ${name} into a function`),
+  ]);
+
+describe('a Lambda function', () => {
+  const entries = files
+    .map(({ path }) => path)
+    .filter((path) =>
+      /^(?:lambdas\/(?:.*\/)?|examples\/[^/]+\/(?:agents\/)?)[^/]+(?<!\.test|\.d)\.ts$/.test(path),
+    );
+
+  it('reaches neither the infrastructure nor the local cloud', async () => {
+    expect(entries).toEqual(expect.arrayContaining(['lambdas/scheduler.ts', 'lambdas/supervisor.ts']));
+    const metafile = await bundled({ entryPoints: entries });
+    expect(Object.keys(metafile.inputs)).toContain('lib/core/decide.ts');
+    expect(reached(metafile)).toEqual([]);
+  });
+
+  it('would be caught reaching them', async () => {
+    const contents = "import 'aws-cdk-lib/core'; import './lib/infra/discover.ts';";
+    const metafile = await bundled({ stdin: { contents, resolveDir: ROOT } });
+    expect(reached(metafile)).toEqual([
+      'lib/infra/discover.ts is part of a function',
+      '<stdin> brings aws-cdk-lib/core into a function',
+    ]);
+  });
+});
