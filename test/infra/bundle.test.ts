@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { defaultProvider } from '../../lambdas/credentials.ts';
@@ -34,7 +33,7 @@ const echo = one(bundles, agentEntry('echo'));
 
 test('an agent’s bundle is one ES module with a source map, and it runs', async () => {
   expect([...echo.files.keys()].sort()).toEqual(['index.mjs', 'index.mjs.map']);
-  const folder = mkdtempSync(join(tmpdir(), 'steadfast-bundle-'));
+  const folder = project();
   for (const [name, content] of echo.files) writeFileSync(join(folder, name), content);
   const module = (await import(pathToFileURL(join(folder, 'index.mjs')).href)) as { name: string };
   expect(module.name).toBe('echo');

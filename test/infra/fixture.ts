@@ -1,13 +1,19 @@
 /** Throw-away workflow folders, and a deployment's description without any. */
 
-import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Discovery } from '../../lib/infra/discover.ts';
 
-/** Writes files into a new folder; returns its path. */
-export function project(files: Readonly<Record<string, string>>): string {
+const made: string[] = [];
+afterAll(() => {
+  for (const folder of made) rmSync(folder, { recursive: true, force: true });
+});
+
+/** Writes files into a new folder that goes after the tests; returns its path. */
+export function project(files: Readonly<Record<string, string>> = {}): string {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'steadfast-infra-')));
+  made.push(root);
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), content);

@@ -24,7 +24,7 @@ test('an assembly passes CloudFormation’s own rules', async () => {
 test('the same input gives the same template, some folders a smaller one', async () => {
   const base = { folders: [root], bundling: false, validation: false };
   const text = async (options: object) => {
-    const { assembly, stackName } = await synthesize({ ...base, ...options });
+    const { assembly, stackName } = await synthesize({ ...base, outdir: project(), ...options });
     return templateOf(assembly, stackName);
   };
   const whole = await text({});
@@ -36,15 +36,21 @@ test('the same input gives the same template, some folders a smaller one', async
 
 test('a stage has a stack of its own; an unknown one is refused', async () => {
   const base = { folders: [root], bundling: false, validation: false };
-  expect(await synthesize({ ...base, stage: 'prod' })).toMatchObject({ stackName: 'Steadfast-prod' });
-  await expect(synthesize({ ...base, stage: 'test' as never })).rejects.toThrow(
+  expect(await synthesize({ ...base, outdir: project(), stage: 'prod' })).toMatchObject({
+    stackName: 'Steadfast-prod',
+  });
+  await expect(synthesize({ ...base, outdir: project(), stage: 'test' as never })).rejects.toThrow(
     "stage is \"test\"; allowed are 'dev', 'prod'",
   );
-  await expect(synthesize({ ...base, only: [] })).rejects.toThrow('steadfast:only is []');
+  await expect(synthesize({ ...base, outdir: project(), only: [] })).rejects.toThrow('steadfast:only is []');
 });
 
 test('an example’s agents are within the limits of a Lambda function', async () => {
-  const { assembly, stackName } = await synthesize({ bundling: false, validation: false });
+  const { assembly, stackName } = await synthesize({
+    outdir: project(),
+    bundling: false,
+    validation: false,
+  });
   expect(templateOf(assembly, stackName)).toContain('AWS::Lambda::Function');
   expect(readdirSync(assembly).some((file) => file.startsWith('asset.'))).toBe(false);
 });

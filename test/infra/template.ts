@@ -3,7 +3,7 @@
 import { Template } from 'aws-cdk-lib/assertions';
 import { createApp } from '../../lib/infra/synth.ts';
 import { SteadfastStack, type SteadfastStackProps } from '../../lib/infra/steadfast-stack.ts';
-import { FOUND } from './fixture.ts';
+import { FOUND, project } from './fixture.ts';
 
 export interface Resource {
   readonly id: string;
@@ -20,7 +20,7 @@ export interface Statement {
 }
 
 export const makeStack = (props: Partial<SteadfastStackProps> = {}): SteadfastStack =>
-  new SteadfastStack(createApp({ context: { 'aws:cdk:bundling-stacks': [] } }), 'Test', {
+  new SteadfastStack(createApp({ outdir: project(), context: { 'aws:cdk:bundling-stacks': [] } }), 'Test', {
     workflows: FOUND,
     ...props,
   });
