@@ -6,8 +6,9 @@
  * - I1 a start that fails leaves nothing running and no lock.
  * - I2 after `stop()` no process, socket or timer of the cloud is left; what was in the queues is there at the next start.
  */
+import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
-import { systemClock } from './clock.ts';
+import { type Clock, systemClock } from './clock.ts';
 import { Control } from './control/control.ts';
 import { controlListener } from './control/control-http.ts';
 import { Faults } from './control/faults.ts';
@@ -55,6 +56,8 @@ export interface CloudOptions {
   readonly onLog?: (line: LogLine) => void;
   /** What the cloud itself has to say: dropped events, crashes of its parts. */
   readonly onProblem?: (message: string) => void;
+  /** The clock of queues, schedules and batching windows, for tests. Lambda timeouts use real time. */
+  readonly clock?: Clock;
 }
 
 /** A running local cloud. */
@@ -101,7 +104,7 @@ async function start(options: CloudOptions, undo: Undo, stop: () => Promise<void
   const guardian = new Guardian();
   undo.push(async () => await guardian.stop());
   data.guardedBy(guardian.pid);
-  const dynamoStarting = startDynamo(data, guardian, undo);
+  const dynamoStarting = startDynamo(data, guardian, undo, options.onProblem ?? (() => {}));
   dynamoStarting.catch(() => {});
   const main = await listen(options.port ?? DEFAULT_PORT, 'the HTTP API');
   undo.push(async () => await main.close());
@@ -137,10 +140,15 @@ async function start(options: CloudOptions, undo: Undo, stop: () => Promise<void
   };
 }
 
-async function startDynamo(data: DataDirectory, guardian: Guardian, undo: Undo): Promise<DynamoServer> {
+async function startDynamo(
+  data: DataDirectory,
+  guardian: Guardian,
+  undo: Undo,
+  onProblem: (message: string) => void,
+): Promise<DynamoServer> {
   const endpoint = process.env['AWS_ENDPOINT_URL_DYNAMODB'];
   if (endpoint !== undefined && endpoint !== '') return outsideDynamo(endpoint);
-  const embedded = new EmbeddedDynamo(data.dynamodb, join(data.logs, '_dynamodb.log'), guardian);
+  const embedded = new EmbeddedDynamo(data.dynamodb, join(data.logs, '_dynamodb.log'), guardian, onProblem);
   undo.push(async () => await embedded.stop());
   await embedded.start();
   return embedded;
@@ -175,9 +183,10 @@ interface Prepared {
 function run(prepared: Prepared): Control {
   const { options, undo, data, main, gateway, template, model, dynamo, proxy } = prepared;
   const onProblem = options.onProblem ?? (() => {});
+  const clock = options.clock ?? systemClock;
   const queues = new QueueDirectory(
     model.queues,
-    systemClock,
+    clock,
     (queueName) => new FileJournal(join(data.queues, `${queueName}.jsonl`)),
   );
   undo.push(() => queues.close());
@@ -188,7 +197,7 @@ function run(prepared: Prepared): Control {
   const shared = {
     region: REGION,
     accountId: ACCOUNT_ID,
-    clock: systemClock,
+    clock,
     queues,
     functionByName,
     onProblem,
@@ -198,9 +207,9 @@ function run(prepared: Prepared): Control {
   const counts = new CallCounts();
   const backends = { dynamo: proxy, queues, bus, gatewayUrl: gateway.url, accountId: ACCOUNT_ID };
   gateway.serve(awsGateway(backends, counts, faults));
-  const schedules = new Schedules(model.rules, bus, systemClock, shared);
+  const schedules = new Schedules(model.rules, bus, clock, shared);
   undo.push(() => schedules.stop());
-  const sources = connectSources(model, queues, functionByName);
+  const sources = connectSources(model, queues, functionByName, clock);
   const control = new Control({ functions, queues, bus, schedules, dynamo, counts, faults });
   const apis = new HttpApis(model.apis, functionByName, ACCOUNT_ID);
   const facts = {
@@ -209,7 +218,11 @@ function run(prepared: Prepared): Control {
     apiUrl: main.url,
     gatewayUrl: gateway.url,
   };
-  main.serve(controlListener(control, facts, (request, response) => void apis.serve(request, response)));
+  const toApis: RequestListener = (request, response) => {
+    // A client that went away in the middle of its request is no reason to fall over.
+    apis.serve(request, response).catch(() => response.destroy());
+  };
+  main.serve(controlListener(control, facts, toApis));
   for (const source of sources) source.start();
   if (options.schedules !== false) schedules.start();
   // Last in, first out: stop taking work, give back what is under way, end the processes, then the rest.
@@ -256,6 +269,7 @@ function connectSources(
   model: StackModel,
   queues: QueueDirectory,
   functionByName: (name: string) => LocalFunction | undefined,
+  clock: Clock,
 ): EventSource[] {
   return model.mappings
     .filter((spec) => spec.enabled)
@@ -267,6 +281,6 @@ function connectSources(
         throw new TemplateError(path, `its queue ${spec.queueArn} is not in this stack`);
       if (local === undefined)
         throw new TemplateError(path, `its function ${spec.functionName} is not in this stack`);
-      return new EventSource(spec, queue, local, systemClock);
+      return new EventSource(spec, queue, local, clock);
     });
 }

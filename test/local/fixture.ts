@@ -105,7 +105,7 @@ export function template(): {
           RedrivePolicy: { deadLetterTargetArn: { 'Fn::GetAtt': ['Dead', 'Arn'] }, maxReceiveCount: 2 },
         },
       },
-      Web: lambda('web', { Timeout: 3, MemorySize: 256, Environment: environment }),
+      Web: lambda('web', { Timeout: 2, MemorySize: 256, Environment: environment }),
       Worker: lambda('worker', { Timeout: 5, Environment: environment }),
       Ticker: lambda('ticker', {}),
       Mapping: {
@@ -238,4 +238,31 @@ export async function cloudFor(
       rmSync(root, { recursive: true, force: true });
     },
   };
+}
+
+/** Lines the functions wrote, as something to wait for. Every line is handed out once, in order. */
+export class Lines {
+  readonly #lines: string[] = [];
+  readonly #waiting: { readonly pattern: RegExp; readonly resolve: (line: string) => void }[] = [];
+
+  readonly onLog = (log: { line: string }): void => {
+    const index = this.#waiting.findIndex((each) => each.pattern.test(log.line));
+    if (index < 0) this.#lines.push(log.line);
+    else this.#waiting.splice(index, 1)[0]?.resolve(log.line);
+  };
+
+  async next(pattern: RegExp): Promise<string> {
+    const index = this.#lines.findIndex((line) => pattern.test(line));
+    if (index >= 0) return this.#lines.splice(index, 1)[0] ?? '';
+    return await new Promise((resolve) => this.#waiting.push({ pattern, resolve }));
+  }
+}
+
+/** Waits for something of the operating system or another process that sends no event. */
+export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const giveUpAt = Date.now() + 8000;
+  while (!(await holds())) {
+    if (Date.now() > giveUpAt) throw new Error(`never came: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
 }

@@ -36,7 +36,7 @@ export function controlListener(
   return (request, response) => {
     const path = (request.url ?? '/').split('?')[0] ?? '/';
     if (path !== '/_local' && !path.startsWith('/_local/')) otherwise(request, response);
-    else void answer(control, facts, path, request, response);
+    else answer(control, facts, path, request, response).catch(() => response.destroy());
   };
 }
 
@@ -98,6 +98,7 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   'POST functions/*/invoke': async (control, name, body) => await control.invoke(name, body),
   'GET faults': (control) => control.faults(),
   'DELETE faults': (control) => control.clearFaults(),
+  'POST capacity/*': (control, name) => control.measureCapacity(name === 'on'),
   'GET calls': (control) => control.calls(),
   'DELETE calls': (control) => control.resetCalls(),
   'GET queues': (control) => control.queues(),

@@ -137,6 +137,11 @@ export class Control {
     return this.#parts.counts.list();
   }
 
+  /** Whether `calls()` also counts DynamoDB capacity units. Off at the start: it costs a little per call. */
+  measureCapacity(on: boolean): void {
+    this.#parts.counts.measuresCapacity = on;
+  }
+
   resetCalls(): void {
     this.#parts.counts.reset();
   }

@@ -5,7 +5,7 @@ import { type AwsAnswer, errorAnswer } from '../gateway/aws-call.ts';
 export type FaultMoment =
   /** Every process that is serving an event now; if none is, every warm one. */
   | 'now'
-  /** When the next event was handed to a process, and `afterMs` later (default 0: before the handler has run). */
+  /** When the next event reaches a process that is ready for it, and `afterMs` later (0, the default: before the handler sees it). */
   | { readonly nextEvent: true; readonly afterMs?: number }
   /** The Nth next AWS call (1 = the next one), before it is executed. */
   | { readonly beforeCall: number; readonly operation?: string }

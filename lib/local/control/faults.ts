@@ -91,7 +91,7 @@ export class Faults implements Interceptor {
     this.#armed.clear();
   }
 
-  /** Called by the pool right after an event was handed to a process. */
+  /** Called by the pool right before an event is handed to a process that is ready for it. */
   delivered(local: LocalFunction, process: FunctionProcess): void {
     const due = (this.#armed.get(local.spec.logicalId) ?? []).filter(
       ({ moment }) => typeof moment === 'object' && 'nextEvent' in moment,

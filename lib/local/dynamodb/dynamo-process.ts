@@ -33,6 +33,9 @@ export interface DynamoServer {
 
 const START_LIMIT_MS = 10_000;
 const PROBE_EVERY_MS = 5;
+/** A server that lived shorter than this failed to start; after so many in a row it is left dead. */
+const SHORT_LIFE_MS = 1000;
+const MAX_SHORT_LIVES = 3;
 
 /** The endpoint of the user's own DynamoDB (`AWS_ENDPOINT_URL_DYNAMODB`). */
 export function outsideDynamo(endpoint: string): DynamoServer {
@@ -62,15 +65,20 @@ export class EmbeddedDynamo implements DynamoServer {
   #port = 0;
   #child: ChildProcess | undefined;
   #ready: Promise<void> = Promise.resolve();
+  readonly #onProblem: (message: string) => void;
   #held = false;
   #stopped = false;
+  #shortLives = 0;
+  /** Restarts happen one after the other: two servers on one port and file would not do. */
+  #restarting: Promise<void> = Promise.resolve();
 
-  constructor(directory: string, logPath: string, guardian: Guardian) {
+  constructor(directory: string, logPath: string, guardian: Guardian, onProblem: (message: string) => void) {
     this.#binary = findBinary();
     mkdirSync(directory, { recursive: true });
     this.#databasePath = join(directory, 'dynamodb.sqlite');
     this.#logPath = logPath;
     this.#guardian = guardian;
+    this.#onProblem = onProblem;
   }
 
   get address(): DynamoAddress {
@@ -92,6 +100,15 @@ export class EmbeddedDynamo implements DynamoServer {
   }
 
   async restart(downMs: number): Promise<void> {
+    const before = this.#restarting;
+    this.#restarting = (async () => {
+      await before.catch(() => {});
+      await this.#restart(downMs);
+    })();
+    await this.#restarting;
+  }
+
+  async #restart(downMs: number): Promise<void> {
     this.#held = true;
     await this.#kill();
     if (downMs > 0) await new Promise((resolve) => setTimeout(resolve, downMs));
@@ -131,10 +148,16 @@ export class EmbeddedDynamo implements DynamoServer {
       createInterface({ input: stream }).on('line', (line) => log.write(`${line}\n`));
     }
     child.on('error', (error) => log.write(`${error.message}\n`));
-    child.once('exit', () => {
+    const launchedAt = Date.now();
+    child.once('exit', (code, signal) => {
       log.end();
+      if (this.#stopped || this.#held || this.#child !== child) return;
       // Unasked: it crashed or someone killed it. It comes back on the same port with the same file.
-      if (!this.#stopped && !this.#held && this.#child === child) this.#launch();
+      this.#shortLives = Date.now() - launchedAt < SHORT_LIFE_MS ? this.#shortLives + 1 : 0;
+      const isHopeless = this.#shortLives >= MAX_SHORT_LIVES;
+      const next = isHopeless ? 'stays down' : 'is started again';
+      this.#onProblem(`the embedded DynamoDB ended (${code ?? signal}) and ${next}: see ${this.#logPath}`);
+      if (!isHopeless) this.#launch();
     });
     this.#ready = answering(this.#port, child, this.#logPath);
     // Nobody may be waiting at the moment of a failure; those who wait later get it.

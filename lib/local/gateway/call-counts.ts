@@ -11,11 +11,15 @@ export interface CallCount {
   readonly calls: number;
   /** Answered with an error status, faults included. */
   readonly errors: number;
+  /** DynamoDB capacity units; 0 unless measuring is on. */
+  readonly capacityUnits: number;
 }
 
 type Counter = { -readonly [K in keyof CallCount]: CallCount[K] };
 
 export class CallCounts {
+  /** Whether to ask DynamoDB for consumed capacity. */
+  measuresCapacity = false;
   readonly #counters = new Map<string, Counter>();
 
   /** Counts a call that is about to be served; the answer is told whether it failed. */
@@ -24,7 +28,7 @@ export class CallCounts {
     let counter = this.#counters.get(key);
     if (counter === undefined) {
       const { caller, service, operation, resource } = call;
-      counter = { caller, service, operation, resource, calls: 0, errors: 0 };
+      counter = { caller, service, operation, resource, calls: 0, errors: 0, capacityUnits: 0 };
       this.#counters.set(key, counter);
     }
     counter.calls += 1;

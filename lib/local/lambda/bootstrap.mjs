@@ -60,13 +60,11 @@ async function run({ id, event, deadlineAt, traceId, context }) {
   try {
     const handle = await handler;
     process.env._X_AMZN_TRACE_ID = traceId;
-    // The deadline is counted from the moment the handler can start: a cold start is not charged to it.
-    const endsAt = deadlineAt ?? Date.now() + context.timeoutMs;
     const result = await handle(JSON.parse(event), {
       ...context,
       awsRequestId: id,
       callbackWaitsForEmptyEventLoop: true,
-      getRemainingTimeInMillis: () => Math.max(0, endsAt - Date.now()),
+      getRemainingTimeInMillis: () => Math.max(0, deadlineAt - Date.now()),
     });
     current = undefined;
     send({ t: 'done', id, payload: JSON.stringify(result === undefined ? null : result) });

@@ -55,6 +55,7 @@ type ChildMessage =
 
 interface Running {
   readonly requestId: string;
+  readonly begin: () => void;
   readonly settle: (result: InvocationResult) => void;
   timer: NodeJS.Timeout | undefined;
 }
@@ -124,13 +125,17 @@ export class FunctionProcess {
     return this.#running?.requestId;
   }
 
-  /** Runs one event (JSON text). The process must be idle. */
-  async invoke(requestId: string, event: string): Promise<InvocationResult> {
+  /**
+   * Runs one event (JSON text). The process must be idle. `onBegin` is called when the handler is about to get it: at
+   * once in a warm process, after the import in a new one.
+   */
+  async invoke(requestId: string, event: string, onBegin: () => void): Promise<InvocationResult> {
     this.invocations += 1;
     return await new Promise<InvocationResult>((resolve) => {
       const running: Running = {
         requestId,
         timer: undefined,
+        begin: () => this.#begin(running, event, onBegin),
         settle: (result) => {
           if (this.#running !== running) return;
           clearTimeout(running.timer);
@@ -139,13 +144,22 @@ export class FunctionProcess {
         },
       };
       this.#running = running;
-      if (this.#isDead) return this.#died(null, null);
-      const { timeoutMs } = this.#context;
-      const deadlineAt = this.#isReady ? Date.now() + timeoutMs : undefined;
-      running.timer = this.#timeoutAfter(this.#isReady ? timeoutMs : INIT_LIMIT_MS, running);
-      const traceId = `Root=1-${requestId.slice(0, 8)}-${requestId.replaceAll('-', '').slice(8)};Sampled=0`;
-      this.#send({ t: 'invoke', id: requestId, event, deadlineAt, traceId, context: this.#context });
+      if (this.#isDead) this.#died(null, null);
+      else if (this.#isReady) running.begin();
+      else running.timer = this.#timeoutAfter(INIT_LIMIT_MS, 'Init', running);
     });
+  }
+
+  #begin(running: Running, event: string, onBegin: () => void): void {
+    const { requestId } = running;
+    const { timeoutMs } = this.#context;
+    clearTimeout(running.timer);
+    running.timer = this.#timeoutAfter(timeoutMs, 'Task', running);
+    // First the faults, then the event: a process killed or frozen at an event has seen nothing of it.
+    onBegin();
+    const traceId = `Root=1-${requestId.slice(0, 8)}-${requestId.replaceAll('-', '').slice(8)};Sampled=0`;
+    const deadlineAt = Date.now() + timeoutMs;
+    this.#send({ t: 'invoke', id: requestId, event, deadlineAt, traceId, context: this.#context });
   }
 
   /** kill -9. Resolves when the process is gone. */
@@ -177,11 +191,11 @@ export class FunctionProcess {
     return this.#isDead ? 'dead' : 'awake';
   }
 
-  #timeoutAfter(delayMs: number, running: Running): NodeJS.Timeout {
+  #timeoutAfter(delayMs: number, what: 'Init' | 'Task', running: Running): NodeJS.Timeout {
     return setTimeout(() => {
-      const seconds = (this.#context.timeoutMs / 1000).toFixed(2);
+      const seconds = (delayMs / 1000).toFixed(2);
       const { requestId } = running;
-      const errorMessage = `RequestId: ${requestId} Error: Task timed out after ${seconds} seconds`;
+      const errorMessage = `RequestId: ${requestId} Error: ${what} timed out after ${seconds} seconds`;
       const result: InvocationResult = {
         ok: false,
         kind: 'timeout',
@@ -197,9 +211,7 @@ export class FunctionProcess {
     const running = this.#running;
     if (message.t === 'ready') {
       this.#isReady = true;
-      if (running === undefined) return;
-      clearTimeout(running.timer);
-      running.timer = this.#timeoutAfter(this.#context.timeoutMs, running);
+      running?.begin();
     } else if (message.t === 'initFailed') {
       this.#lastError = message.error;
       running?.settle({ ok: false, kind: 'init', error: message.error });

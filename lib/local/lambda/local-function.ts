@@ -20,7 +20,7 @@ export interface FunctionSettings {
   readonly maxProcesses: number;
   readonly idleAfterMs: number;
   readonly onLine: (functionName: string, pid: number, stream: 'stdout' | 'stderr', line: string) => void;
-  /** Told right after an event was handed to a process (faults at the next event). */
+  /** Told right before an event is handed to a process that is ready for it (faults at the next event). */
   readonly onDelivered: (local: LocalFunction, process: FunctionProcess) => void;
 }
 
@@ -105,9 +105,7 @@ export class LocalFunction {
   }
 
   async #run(process: FunctionProcess, event: string, requestId: string): Promise<InvocationResult> {
-    const answer = process.invoke(requestId, event);
-    this.settings.onDelivered(this, process);
-    const result = await answer;
+    const result = await process.invoke(requestId, event, () => this.settings.onDelivered(this, process));
     // After a failed start or an uncaught error the process is on its way out: it gets no second event.
     if (!result.ok && result.kind === 'init') void process.kill();
     else if (!process.dead) this.#release(process);
