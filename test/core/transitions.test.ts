@@ -1,0 +1,171 @@
+/** S1, S2: the legal moves, written out a second time; whatever is not here is refused. */
+
+import { EXECUTION_STATUSES, isTerminal, STEP_STATUSES } from '../../lib/core/state.ts';
+import {
+  canMoveStep,
+  EXECUTION_EVENTS,
+  EXECUTION_MOVES,
+  type ExecutionEvent,
+  moveExecution,
+  moveStep,
+  STEP_EVENTS,
+  STEP_MOVES,
+  type StepEvent,
+} from '../../lib/core/transitions.ts';
+
+const STEP_ROWS = `
+  ready     claim              running
+  ready     skip               skipped
+  ready     seal               sealed
+  running   beat               running
+  running   done               done
+  running   retry              retrying
+  running   fail               failed
+  running   lose               unknown
+  retrying  claim              running
+  retrying  done               done
+  retrying  seal               sealed
+  retrying  start-undo         undoing
+  unknown   ask                probing
+  unknown   done               done
+  unknown   seal               sealed
+  unknown   start-undo         undoing
+  probing   beat               probing
+  probing   find-done          done
+  probing   find-nothing       retrying
+  probing   find-nothing-last  failed
+  probing   find-open          unknown
+  probing   give-up            failed
+  done      start-undo         undoing
+  failed    start-undo         undoing
+  undoing   start-undo         undoing
+  undoing   beat               undoing
+  undoing   retry-undo         undoing
+  undoing   undone             undone
+  undoing   fail-undo          undo-failed`;
+
+const EXECUTION_ROWS = `
+  running      watch       running
+  running      adopt       running
+  running      succeed     succeeded
+  running      stop        undoing
+  undoing      watch       undoing
+  undoing      adopt       undoing
+  undoing      compensate  compensated
+  undoing      fail        failed
+  undoing      cancel      canceled
+  succeeded    announce    succeeded
+  compensated  announce    compensated
+  failed       announce    failed
+  canceled     announce    canceled`;
+
+/** 'status event' → next status */
+const rowsOf = (text: string): Map<string, string> =>
+  new Map(
+    text
+      .trim()
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/))
+      .map(([status, event, next]) => [`${status} ${event}`, next ?? '']),
+  );
+
+const STEP_ENDS = ['sealed', 'skipped', 'undone', 'undo-failed'];
+const stepRows = rowsOf(STEP_ROWS);
+const executionRows = rowsOf(EXECUTION_ROWS);
+
+const cross = <A, B>(left: readonly A[], right: readonly B[]): [A, B][] =>
+  left.flatMap((a) => right.map((b): [A, B] => [a, b]));
+
+function reachable(
+  first: string,
+  moves: Readonly<Record<string, Readonly<Record<string, string>>>>,
+): string[] {
+  const seen = new Set<string>();
+  const queue = [first];
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    if (seen.has(next)) continue;
+    seen.add(next);
+    queue.push(...Object.values(moves[next] ?? {}));
+  }
+  return [...seen].sort();
+}
+
+const waysOut = (
+  status: string,
+  moves: Readonly<Record<string, Readonly<Record<string, string>>>>,
+): string[] => Object.values(moves[status] ?? {}).filter((next) => next !== status);
+
+describe('a step (S2)', () => {
+  const events = Object.keys(STEP_EVENTS) as StepEvent[];
+
+  it.each(cross(STEP_STATUSES, events))('that is %s answers %s by the table, or refuses', (status, event) => {
+    const next = stepRows.get(`${status} ${event}`);
+    expect(canMoveStep(status, event)).toBe(next !== undefined);
+    if (next === undefined) {
+      const refusal = {
+        code: 'illegal-move',
+        message: expect.stringContaining(`${status} cannot '${event}'`),
+      };
+      expect(() => moveStep(status, event)).toThrow(expect.objectContaining(refusal));
+    } else {
+      expect(moveStep(status, event)).toBe(next);
+    }
+  });
+
+  it('has no row beyond those written here', () => {
+    const rows = Object.values(STEP_MOVES).reduce((sum, row) => sum + Object.keys(row).length, 0);
+    expect(rows).toBe(stepRows.size);
+  });
+
+  it('can reach every status', () => {
+    expect(reachable('ready', STEP_MOVES)).toEqual([...STEP_STATUSES].sort());
+  });
+
+  it.each([...STEP_STATUSES])('that is %s has a way out unless that is an end', (status) => {
+    expect(waysOut(status, STEP_MOVES).length > 0).toBe(!STEP_ENDS.includes(status));
+  });
+
+  it('uses every event', () => {
+    expect(new Set([...stepRows.keys()].map((key) => key.split(' ')[1]))).toEqual(new Set(events));
+  });
+});
+
+describe('an execution (S1, S2)', () => {
+  const events = Object.keys(EXECUTION_EVENTS) as ExecutionEvent[];
+
+  it.each(cross(EXECUTION_STATUSES, events))(
+    'that is %s answers %s by the table, or refuses',
+    (status, event) => {
+      const next = executionRows.get(`${status} ${event}`);
+      if (next === undefined) {
+        const refusal = {
+          code: 'illegal-move',
+          message: expect.stringContaining(`${status} cannot '${event}'`),
+        };
+        expect(() => moveExecution(status, event)).toThrow(expect.objectContaining(refusal));
+      } else {
+        expect(moveExecution(status, event)).toBe(next);
+      }
+    },
+  );
+
+  it('has no row beyond those written here', () => {
+    const rows = Object.values(EXECUTION_MOVES).reduce((sum, row) => sum + Object.keys(row).length, 0);
+    expect(rows).toBe(executionRows.size);
+  });
+
+  it('can reach every status', () => {
+    expect(reachable('running', EXECUTION_MOVES)).toEqual([...EXECUTION_STATUSES].sort());
+  });
+
+  it.each([...EXECUTION_STATUSES])(
+    'that is %s absorbs if it is terminal, else has a way out (S1)',
+    (status) => {
+      expect(waysOut(status, EXECUTION_MOVES).length > 0).toBe(!isTerminal(status));
+    },
+  );
+
+  it('uses every event', () => {
+    expect(new Set([...executionRows.keys()].map((key) => key.split(' ')[1]))).toEqual(new Set(events));
+  });
+});
