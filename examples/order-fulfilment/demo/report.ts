@@ -5,7 +5,7 @@
  * each order expects (`scenarios.ts`), what a double or a loss is (`world/audit.ts`).
  */
 
-import { audit, type Counts } from '../world/audit.ts';
+import { type Audit, audit, type Counts } from '../world/audit.ts';
 import type { Rule } from '../world/behaviour.ts';
 import type { Entry } from '../world/ledger.ts';
 import { type Execution, hasEnded } from './api.ts';
@@ -48,25 +48,22 @@ export interface Report {
   readonly allAsExpected: boolean;
 }
 
+interface Judged {
+  readonly scenario: Scenario;
+  readonly facts: Facts;
+  /** Why it is not as expected. */
+  readonly problems: readonly string[];
+}
+
 export function report(seen: Observations): Report {
   const executions = seen.orders.map(({ execution }) => execution);
   const audited = audit(seen.entries, executions);
-  const orders = seen.orders.map(({ scenario, execution }) => {
-    const counts = audited.executions.find(
-      ({ executionId }) => executionId === execution.executionId,
-    )?.counts;
-    const facts = factsOf(seen, scenario, execution, counts ?? scenario.expectedCounts);
-    const findings = audited.findings.filter(({ executionId }) => executionId === execution.executionId);
-    const problems = [
-      ...problemsOf(scenario, facts),
-      ...findings.map(({ kind, detail }) => `${kind}: ${detail}`),
-    ];
-    return { scenario, execution, facts, problems };
-  });
+  const orders = seen.orders.map(({ scenario, execution }) => judge(seen, scenario, execution, audited));
   const ownIds = new Set(executions.map(({ executionId }) => executionId));
+  const unsupervised = supervisorProblems(seen);
   const general = [
     ...audited.findings.filter(({ executionId }) => !ownIds.has(executionId)).map(({ detail }) => detail),
-    ...supervisorProblems(seen),
+    ...unsupervised,
   ];
   const detections = orders.map(({ facts }) => detectedAfter(facts)).filter((ms) => ms !== undefined);
   const summary: Summary = {
@@ -75,34 +72,40 @@ export function report(seen: Observations): Report {
     doubleCharges: audited.doubleCharges,
     lostCharges: audited.lostCharges,
     stuck: executions.filter((execution) => !hasEnded(execution)).length,
-    recoveries: executions.filter(hasEnded).reduce((sum, execution) => sum + recoveriesOf(execution), 0),
+    recoveries: executions.filter(hasEnded).flatMap(lostAttempts).length,
     detectMsP50: median(detections),
     seconds: Math.round(seen.seconds * 10) / 10,
   };
   const lines = [
-    ...orders.flatMap(({ scenario, execution, facts, problems }) =>
-      orderLines(scenario, execution, facts, problems),
-    ),
-    ...supervisorLines(seen),
+    ...orders.flatMap(orderLines),
+    ...(unsupervised.length === 0 ? SUPERVISOR_STORY : []),
     ...general.map((problem) => `  NOT AS EXPECTED: ${problem}`),
   ];
-  const { asExpected, doubleCharges, lostCharges, stuck } = summary;
-  const clean =
-    asExpected === orders.length && doubleCharges + lostCharges + audited.doubleRefunds + stuck === 0;
-  return { lines, summary, allAsExpected: clean && general.length === 0 };
+  // What the audit finds is a problem of its order, or of nobody's.
+  const allAsExpected = summary.asExpected === orders.length && general.length === 0;
+  return { lines, summary, allAsExpected };
 }
 
-/** The fault belongs to the order it was meant for. */
-function factsOf(seen: Observations, scenario: Scenario, execution: Execution, counts: Counts): Facts {
+function judge(seen: Observations, scenario: Scenario, execution: Execution, audited: Audit): Judged {
+  const { executionId } = execution;
+  const counts = audited.executions.find((each) => each.executionId === executionId)?.counts;
+  if (counts === undefined) throw new Error(`the audit left out ${executionId}`);
   const rules = seen.rules.filter((rule) => rule.match?.orderId === scenario.orderId);
-  return {
+  const facts: Facts = {
     execution,
     counts,
-    entries: seen.entries.filter(({ executionId }) => executionId === execution.executionId),
+    entries: seen.entries.filter((entry) => entry.executionId === executionId),
     fired: rules.reduce((sum, rule) => sum + rule.fired, 0),
+    // The fault belongs to the order it was meant for.
     kill: scenario === KILLED ? seen.kill : undefined,
     freeze: scenario === FROZEN ? seen.freeze : undefined,
   };
+  const findings = audited.findings.filter((finding) => finding.executionId === executionId);
+  const problems = [
+    ...problemsOf(scenario, facts),
+    ...findings.map(({ kind, detail }) => `${kind}: ${detail}`),
+  ];
+  return { scenario, facts, problems };
 }
 
 function problemsOf(scenario: Scenario, facts: Facts): string[] {
@@ -116,20 +119,21 @@ function problemsOf(scenario: Scenario, facts: Facts): string[] {
   ].filter((problem) => problem !== false);
 }
 
-/** It must have been killed, and what it should have noticed must have been noticed afterwards. */
+/** It must have been killed, and the two silent agents must have been noticed afterwards. */
 function supervisorProblems({ supervisorKill, orders }: Observations): string[] {
   if (supervisorKill === undefined) return ['the supervisor was not killed'];
-  const after = orders.flatMap(({ execution }) =>
-    lostAttempts(execution).filter(({ endedAt }) => endedAt > supervisorKill.at),
+  const silent = orders.filter(({ scenario }) => scenario === KILLED || scenario === FROZEN);
+  const unnoticed = silent.filter(
+    ({ execution }) => !lostAttempts(execution).some(({ endedAt }) => endedAt > supervisorKill.at),
   );
-  return after.length > 0 ? [] : ['nothing was noticed after the supervisor had been killed'];
+  return unnoticed.map(
+    ({ scenario }) => `after the supervisor was killed, nobody noticed ${scenario.orderId}`,
+  );
 }
 
 /** Attempts whose outcome became unknown; in an ended execution each of them was settled. */
 const lostAttempts = (execution: Execution): Execution['steps'][number]['attempts'] =>
   execution.steps.flatMap(({ attempts }) => attempts.filter(({ outcome }) => outcome === 'unknown'));
-
-const recoveriesOf = (execution: Execution): number => lostAttempts(execution).length;
 
 export function median(values: readonly number[]): number | null {
   const sorted = values.toSorted((a, b) => a - b);
@@ -137,31 +141,26 @@ export function median(values: readonly number[]): number | null {
   return low === undefined || high === undefined ? null : Math.round((low + high) / 2);
 }
 
-function orderLines(
-  scenario: Scenario,
-  execution: Execution,
-  facts: Facts,
-  problems: readonly string[],
-): string[] {
-  const took =
-    execution.endedAt === undefined
-      ? ''
-      : ` after ${((execution.endedAt - execution.startedAt) / 1_000).toFixed(1)} s`;
+function orderLines({ scenario, facts, problems }: Judged): string[] {
+  const { status, startedAt, endedAt } = facts.execution;
+  const took = endedAt === undefined ? '' : ` after ${((endedAt - startedAt) / 1_000).toFixed(1)} s`;
   return [
-    `${problems.length === 0 ? '✔' : '✘'} ${scenario.orderId} (${scenario.title}): ${execution.status}${took}`,
-    ...(problems.length === 0 ? [`  ${scenario.tell(facts)}`] : []),
+    `${problems.length === 0 ? '✔' : '✘'} ${scenario.orderId} (${scenario.title}): ${status}${took}`,
+    ...(problems.length === 0 ? wrapped(scenario.tell(facts)) : []),
     ...problems.map((problem) => `  NOT AS EXPECTED: ${problem}`),
     `  Ledger: ${inWords(facts.counts)}.`,
   ];
 }
 
-function supervisorLines({ supervisorKill }: Observations): string[] {
-  return supervisorKill === undefined
-    ? []
-    : [
-        '✔ The supervisor was killed (SIGKILL) while it watched all this. The next one found the same work in the table.',
-      ];
+/** Indented, and no wider than people like to read. */
+function wrapped(text: string): string[] {
+  return (text.match(/.{1,98}(?:\s|$)/g) ?? []).map((line) => `  ${line.trimEnd()}`);
 }
+
+const SUPERVISOR_STORY = [
+  '✔ The supervisor was killed (SIGKILL) before it had noticed either silent agent.',
+  '  It keeps nothing to itself: the next one read the same table and noticed both.',
+];
 
 function inWords(counts: Counts): string {
   const words = Object.entries(counts).filter(([, count]) => count > 0);

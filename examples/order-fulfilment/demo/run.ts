@@ -30,6 +30,8 @@ const GIVE_UP_MS = 90_000;
 const ACT_EVERY_MS = 20;
 const LOOK_EVERY_MS = 300;
 
+let isInterrupted = false;
+
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
 async function main(): Promise<number> {
@@ -48,6 +50,7 @@ async function main(): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
       console.log('\nInterrupted: stopping the local cloud and the outside world.');
+      isInterrupted = true;
       void (strike?.(false) ?? Promise.resolve()).finally(() => process.exit(130));
     });
   }
@@ -148,6 +151,7 @@ async function watch(
 try {
   process.exitCode = await main();
 } catch (error) {
-  console.error(error instanceof Error ? error.message : error);
+  // What is stopped in the middle complains; nobody needs to read it.
+  if (!isInterrupted) console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
 }

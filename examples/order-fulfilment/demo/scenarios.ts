@@ -110,8 +110,8 @@ const unavailable: Scenario = {
     historyIs(facts, 'charge', 'execute failed, execute failed, execute failed, execute done'),
   ],
   tell: (facts) =>
-    `The payment service answered 503 ${facts.fired} times. Certainly not charged, so it was tried again after a ` +
-    'pause, and the next attempt charged the card.',
+    `The payment service was unavailable ${facts.fired} times (503). Certainly not charged, so it was tried again ` +
+    'after a pause each time, until the card was charged.',
 };
 
 const lostReply: Scenario = {

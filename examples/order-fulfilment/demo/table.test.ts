@@ -46,13 +46,12 @@ test('on a terminal the same lines are drawn again, and what is said stays above
   const height = (out.written.join('').match(/\n/g) ?? []).length;
   out.written.length = 0;
   table.show([row('running', step('charge', 'done'))]);
-  expect(out.written[0]).toBe(`\u001B[${height}A\u001B[0J`);
-  expect(out.written[1]).toContain('nothing goes wrong  running  done');
+  expect(out.written[0]).toContain(`\u001B[${height}A\u001B[0J`);
+  expect(out.written[0]).toContain('nothing goes wrong  running  done   ');
   out.written.length = 0;
   table.say('something happened');
-  expect(out.written[0]).toBe(`\u001B[${height}A\u001B[0J`);
-  expect(out.written[1]).toBe('  0.0 s  something happened\n');
-  expect(out.written[2]).toContain('nothing goes wrong');
+  expect(out.written[0]).toContain(`\u001B[${height}A\u001B[0J  0.0 s  something happened\n`);
+  expect(out.written[0]).toContain('nothing goes wrong');
 });
 
 test('no line is longer than the terminal is wide: a wrapped line could not be erased', () => {

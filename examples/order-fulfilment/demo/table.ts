@@ -27,6 +27,9 @@ export interface Table {
   readonly close: () => void;
 }
 
+/** Nothing to see yet. */
+const NOT_YET: ReadonlySet<string> = new Set(['pending', 'ready']);
+
 const STEPS = ['charge', 'reserve', 'ship', 'notify'] as const;
 
 export function tableOn(screen: Screen, startedAt: number, now: () => number = Date.now): Table {
@@ -63,25 +66,23 @@ function plainLines(screen: Screen, clock: () => string): Table {
 function liveTable(screen: Screen, clock: () => string): Table {
   let height = 0;
   let rows: readonly Row[] = [];
-  const erase = (): void => {
-    // Up to the picture's first line, then everything below it away.
-    if (height > 0) screen.write(`\u001B[${height}A\u001B[0J`);
-    height = 0;
-  };
-  const draw = (): void => {
-    const lines = picture(rows, clock(), screen.columns ?? 100);
-    screen.write(lines.map((line) => `${line}\n`).join(''));
+  // They only grow, so that the columns do not dance.
+  let widths: readonly number[] = [];
+  const draw = (above = ''): void => {
+    // Up to the picture's first line and everything below it away; in one write, so that nothing flickers.
+    const erase = height > 0 ? `\u001B[${height}A\u001B[0J` : '';
+    const cells = cellsOf(rows);
+    widths = (cells[0] ?? []).map((_, column) =>
+      Math.max(widths[column] ?? 0, ...cells.map((line) => line[column]?.length ?? 0)),
+    );
+    const lines = cells.length === 0 ? [] : picture(cells, widths, clock(), screen.columns ?? 100);
+    screen.write(erase + above + lines.map((line) => `${line}\n`).join(''));
     height = lines.length;
   };
   return {
-    say: (text) => {
-      erase();
-      screen.write(`${clock()}  ${text}\n`);
-      draw();
-    },
+    say: (text) => draw(`${clock()}  ${text}\n`),
     show: (latest) => {
       rows = latest;
-      erase();
       draw();
     },
     close: () => {
@@ -90,9 +91,9 @@ function liveTable(screen: Screen, clock: () => string): Table {
   };
 }
 
-function picture(rows: readonly Row[], time: string, columns: number): string[] {
+function cellsOf(rows: readonly Row[]): readonly (readonly string[])[] {
   if (rows.length === 0) return [];
-  const table = [
+  return [
     ['order', 'status', ...STEPS],
     ...rows.map(({ title, execution }) => [
       title,
@@ -100,10 +101,15 @@ function picture(rows: readonly Row[], time: string, columns: number): string[] 
       ...STEPS.map((name) => cell(execution?.steps.find((step) => step.name === name))),
     ]),
   ];
-  const widths = (table[0] ?? []).map((_, column) =>
-    Math.max(...table.map((line) => line[column]?.length ?? 0)),
-  );
-  const text = table.map((line) => line.map((value, column) => value.padEnd(widths[column] ?? 0)).join('  '));
+}
+
+function picture(
+  cells: readonly (readonly string[])[],
+  widths: readonly number[],
+  time: string,
+  columns: number,
+): string[] {
+  const text = cells.map((line) => line.map((value, column) => value.padEnd(widths[column] ?? 0)).join('  '));
   const rule = '─'.repeat(Math.min(columns, text[0]?.length ?? 0));
   // A line that wraps would be two lines, and the picture could not be erased.
   return ['', time, ...text.toSpliced(1, 0, rule)].map((line) => line.slice(0, columns));
@@ -111,7 +117,7 @@ function picture(rows: readonly Row[], time: string, columns: number): string[] 
 
 /** The step's status, with the number of tries where one was not enough. */
 function cell(step: Step | undefined): string {
-  if (step === undefined || (step.status === 'ready' && step.attempts.length === 0)) return '';
+  if (step === undefined || NOT_YET.has(step.status)) return '';
   const tries = step.attempts.filter((attempt) => attempt.mode === 'execute').length;
   const probes = step.attempts.filter((attempt) => attempt.mode === 'probe').length;
   const notes = [tries > 1 ? `${tries} tries` : '', probes > 0 ? 'asked' : ''].filter((note) => note !== '');
