@@ -118,6 +118,9 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   'GET events': (control) => control.events(),
 };
 
+/** The control calls, as `METHOD path`. */
+export const CONTROL_CALLS: readonly string[] = Object.keys(HANDLERS);
+
 /** `{"wait": true}` answers at the hit instead of at once. */
 async function armed(fault: ArmedFault, body: Body): Promise<Answer> {
   return body['wait'] === true ? { id: fault.id, hit: await fault.hit } : { id: fault.id };

@@ -33,6 +33,23 @@ export interface ReceivedMessage {
   readonly receiveCount: number;
 }
 
+/** What a sender says. */
+export interface SendRequest {
+  readonly body: string;
+  readonly attributes?: Readonly<Record<string, AttributeValue>>;
+  readonly delayMs?: number | undefined;
+  readonly senderId?: string;
+  readonly traceHeader?: string | undefined;
+}
+
+/** What a receiver says. */
+export interface ReceiveRequest {
+  readonly max: number;
+  readonly visibilityTimeoutMs?: number | undefined;
+  readonly waitMs?: number | undefined;
+  readonly signal?: AbortSignal;
+}
+
 /** Handles name the message and the receive: an older receive's handle no longer deletes. */
 export function receiptHandleOf(messageId: string, receiveCount: number): string {
   return Buffer.from(`${messageId}#${receiveCount}`).toString('base64url');

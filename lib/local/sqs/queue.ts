@@ -15,11 +15,12 @@ import type { Clock } from '../clock.ts';
 import { DueHeap } from './due-heap.ts';
 import type { QueueJournal } from './journal.ts';
 import {
-  type AttributeValue,
   md5,
   type ReceivedMessage,
+  type ReceiveRequest,
   readReceiptHandle,
   receiptHandleOf,
+  type SendRequest,
   type StoredMessage,
 } from './message.ts';
 
@@ -32,21 +33,6 @@ export interface QueueSettings {
   readonly retentionMs: number;
   readonly receiveWaitMs: number;
   readonly maxMessageBytes: number;
-}
-
-export interface SendRequest {
-  readonly body: string;
-  readonly attributes?: Readonly<Record<string, AttributeValue>>;
-  readonly delayMs?: number | undefined;
-  readonly senderId?: string;
-  readonly traceHeader?: string | undefined;
-}
-
-export interface ReceiveRequest {
-  readonly max: number;
-  readonly visibilityTimeoutMs?: number | undefined;
-  readonly waitMs?: number | undefined;
-  readonly signal?: AbortSignal;
 }
 
 interface Redrive {

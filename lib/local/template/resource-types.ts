@@ -114,6 +114,8 @@ export const SILENT_TYPES: ReadonlySet<string> = new Set([
   'AWS::Lambda::Version',
   'AWS::Lambda::Alias',
   'AWS::SQS::QueuePolicy',
+  // What functions write goes to files whether or not there is a log group.
+  'AWS::Logs::LogGroup',
   'AWS::CDK::Metadata',
 ]);
 
