@@ -46,15 +46,16 @@ async function main(): Promise<number> {
     console.log(HELP);
     return 0;
   }
+  const table = tableOn(process.stdout, Date.now() - process.uptime() * 1_000);
   let strike: Stage['strike'] | undefined;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
-      console.log('\nInterrupted: stopping the local cloud and the outside world.');
       isInterrupted = true;
+      table.close();
+      console.log('\nInterrupted: stopping the local cloud and the outside world.');
       void (strike?.(false) ?? Promise.resolve()).finally(() => process.exit(130));
     });
   }
-  const table = tableOn(process.stdout, Date.now() - process.uptime() * 1_000);
   let keep = values.keep;
   try {
     const stage = await setStage({

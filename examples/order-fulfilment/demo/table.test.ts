@@ -59,3 +59,12 @@ test('no line is longer than the terminal is wide: a wrapped line could not be e
   tableOn(out, 0, () => 0).show([row('running', step('charge', 'running'))]);
   for (const line of out.written.join('').split('\n')) expect(line.length).toBeLessThanOrEqual(30);
 });
+
+test('a closed table writes nothing more', () => {
+  const out = screen(true);
+  const table = tableOn(out, 0, () => 0);
+  table.close();
+  table.say('too late');
+  table.show([row('running', step('charge', 'running'))]);
+  expect(out.written).toEqual([]);
+});

@@ -23,9 +23,11 @@ export interface Table {
   /** Something worth a line of its own: a fault that was delivered, a tick. */
   readonly say: (text: string) => void;
   readonly show: (rows: readonly Row[]) => void;
-  /** Leaves the last picture on the screen. */
+  /** Leaves the last picture on the screen; nothing is written any more. */
   readonly close: () => void;
 }
+
+type Looks = Omit<Table, 'close'>;
 
 /** Nothing to see yet. */
 const NOT_YET: ReadonlySet<string> = new Set(['pending', 'ready']);
@@ -33,11 +35,25 @@ const NOT_YET: ReadonlySet<string> = new Set(['pending', 'ready']);
 const STEPS = ['charge', 'reserve', 'ship', 'notify'] as const;
 
 export function tableOn(screen: Screen, startedAt: number, now: () => number = Date.now): Table {
+  let isClosed = false;
+  const open: Screen = {
+    write: (text) => (isClosed ? undefined : screen.write(text)),
+    // Asked each time, since a window can change; one of unknown width says 0.
+    get columns() {
+      return screen.columns === undefined || screen.columns === 0 ? 100 : screen.columns;
+    },
+  };
   const clock = (): string => `${((now() - startedAt) / 1_000).toFixed(1).padStart(5)} s`;
-  return screen.isTTY === true ? liveTable(screen, clock) : plainLines(screen, clock);
+  const looks = screen.isTTY === true ? liveTable(open, clock) : plainLines(open, clock);
+  return {
+    ...looks,
+    close: () => {
+      isClosed = true;
+    },
+  };
 }
 
-function plainLines(screen: Screen, clock: () => string): Table {
+function plainLines(screen: Screen, clock: () => string): Looks {
   const shown = new Map<string, string>();
   const line = (text: string): void => {
     screen.write(`${clock()}  ${text}\n`);
@@ -59,11 +75,10 @@ function plainLines(screen: Screen, clock: () => string): Table {
         ifChanged(orderId, execution.status, `${orderId}: the order is ${execution.status}`);
       }
     },
-    close: () => {},
   };
 }
 
-function liveTable(screen: Screen, clock: () => string): Table {
+function liveTable(screen: Screen, clock: () => string): Looks {
   let height = 0;
   let rows: readonly Row[] = [];
   // They only grow, so that the columns do not dance.
@@ -84,9 +99,6 @@ function liveTable(screen: Screen, clock: () => string): Table {
     show: (latest) => {
       rows = latest;
       draw();
-    },
-    close: () => {
-      height = 0;
     },
   };
 }
