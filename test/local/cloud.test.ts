@@ -308,6 +308,33 @@ describe('starting and stopping', () => {
     rmSync(root, { recursive: true });
   });
 
+  test('a function never has more processes than its cap; events wait for one', async () => {
+    const { cloud, end } = await cloudFor({ concurrencyPerFunction: 1 });
+    const answers = await Promise.all(
+      [1, 2, 3].map(async () => await (await fetch(`${cloud.apiUrl}/text`)).text()),
+    );
+    expect(answers).toEqual(['just text', 'just text', 'just text']);
+    expect(cloud.control.functions()[0]).toMatchObject({ invocations: 3, coldStarts: 1 });
+    await end();
+  });
+
+  test('AWS_ENDPOINT_URL_DYNAMODB is used instead of the embedded server', async () => {
+    const outside = await cloudFor();
+    process.env['AWS_ENDPOINT_URL_DYNAMODB'] = outside.cloud.gatewayUrl;
+    try {
+      const inside = await cloudFor();
+      expect((await fetch(`${inside.cloud.apiUrl}/order?id=outside`)).status).toBe(202);
+      expect(await (await fetch(`${outside.cloud.apiUrl}/items?pk=outside`)).json()).toMatchObject({
+        by: { S: 'web' },
+      });
+      await expect(inside.cloud.control.restartDynamo()).rejects.toThrow(/not ours to restart/);
+      await inside.end();
+    } finally {
+      delete process.env['AWS_ENDPOINT_URL_DYNAMODB'];
+      await outside.end();
+    }
+  });
+
   test('an assembly that is none says what to run', async () => {
     const { root, dataDir } = writeAssembly();
     await expect(open({ assembly: join(root, 'nothing'), dataDir })).rejects.toThrow(/run "cdk synth" first/);

@@ -8,6 +8,9 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { LocalFunction } from './local-function.ts';
 
+/** What an asynchronous invocation needs of its function. */
+export type AsyncTarget = Pick<LocalFunction, 'invoke' | 'spec'>;
+
 const RETRY_AFTER_MS = [60_000, 120_000];
 
 export class AsyncInvoker {
@@ -22,7 +25,7 @@ export class AsyncInvoker {
   }
 
   /** Resolves after the first try; retries go on by themselves. */
-  async invoke(local: LocalFunction, payload: string): Promise<void> {
+  async invoke(local: AsyncTarget, payload: string): Promise<void> {
     await this.#attempt(local, payload, randomUUID(), this.#clock.now(), 0);
   }
 
@@ -33,7 +36,7 @@ export class AsyncInvoker {
   }
 
   async #attempt(
-    local: LocalFunction,
+    local: AsyncTarget,
     payload: string,
     id: string,
     since: number,

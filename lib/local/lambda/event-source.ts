@@ -14,13 +14,16 @@ import type { MappingSpec } from '../template/stack-model.ts';
 import type { InvocationResult } from './function-process.ts';
 import type { LocalFunction } from './local-function.ts';
 
+/** What a mapping needs of its function. */
+export type BatchTarget = Pick<LocalFunction, 'invoke' | 'freeSlots' | 'onFree'>;
+
 const REGION_PART = 3;
 
 export class EventSource {
   readonly spec: MappingSpec;
   readonly counters = { batches: 0, messages: 0, failedBatches: 0, failedMessages: 0 };
   readonly #queue: Queue;
-  readonly #target: LocalFunction;
+  readonly #target: BatchTarget;
   readonly #clock: Clock;
   readonly #inFlight = new Set<readonly ReceivedMessage[]>();
   #stopListening: (() => void)[] = [];
@@ -28,7 +31,7 @@ export class EventSource {
   #windowEnded = false;
   #pumping = false;
 
-  constructor(spec: MappingSpec, queue: Queue, target: LocalFunction, clock: Clock) {
+  constructor(spec: MappingSpec, queue: Queue, target: BatchTarget, clock: Clock) {
     this.spec = spec;
     this.#queue = queue;
     this.#target = target;
