@@ -20,30 +20,35 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 /** A year: nothing here may wait longer, so that no arithmetic on instants can overflow or lose precision. */
 export const MAX_DURATION_MS: number = 366 * 86_400_000;
 
+const MAX_CHARS = 60;
+
 /**
- * @returns milliseconds, > 0
+ * @returns whole milliseconds, > 0
  * @throws SteadfastError `bad-duration` naming the text, what it is for, and the accepted form
  */
-export function parseDuration(text: Duration, what: string): number {
+export function parseDuration(given: Duration, what: string): number {
+  // Longer than any duration; the search below takes quadratic time on a long row of digits.
+  const text = typeof given === 'string' && given.length <= MAX_CHARS ? given : '';
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)];
   const consumed = parts.map((part) => part[0]).join('');
-  const totalMs = parts.reduce(
+  const exactMs = parts.reduce(
     (sum, part) => sum + Number(part[1]) * (UNIT_MS[part[2] ?? ''] ?? Number.NaN),
     0,
   );
+  const totalMs = Math.round(exactMs);
   if (parts.length === 0 || consumed !== text || !(totalMs > 0) || totalMs > MAX_DURATION_MS) {
     throw refuse(
       'bad-duration',
-      `${what} is ${JSON.stringify(text)}; allowed is a duration such as '500ms', '30s', '2m', '1h30m', at most 366d`,
+      `${what} is ${JSON.stringify(given)?.slice(0, MAX_CHARS)}; allowed is a duration such as '500ms', '30s', '2m', '1h30m', at most 366d`,
     );
   }
-  return Math.round(totalMs);
+  return totalMs;
 }
 
 /** The shortest exact spelling: 90000 → '1m30s'. */
 export function formatDuration(ms: number): string {
-  if (ms <= 0) return '0s';
   let rest = Math.round(ms);
+  if (rest <= 0) return '0s';
   let text = '';
   for (const unit of ['d', 'h', 'm', 's', 'ms'] as const) {
     const size = UNIT_MS[unit] ?? 1;
