@@ -113,7 +113,7 @@ function evaluateOperator(operator: string, expr: JsonObject, scope: Scope): Jso
   const argument = expr[operator] as Expr;
   switch (operator) {
     case '$ref':
-      return follow(sourceValue(argument as RefSource, scope), (expr['path'] ?? []) as readonly string[]);
+      return follow(sourceValue(argument, scope), expr['path']);
     case '$literal':
       return argument;
     case '$concat':
@@ -170,14 +170,17 @@ function same(left: Json | undefined, right: Json | undefined): boolean {
   );
 }
 
-function sourceValue(source: RefSource, scope: Scope): Json | undefined {
-  return source === 'input' ? scope.input : scope.output(source.slice('step:'.length));
+function sourceValue(source: Expr, scope: Scope): Json | undefined {
+  if (source === 'input') return scope.input;
+  const step = typeof source === 'string' && source.startsWith('step:') ? source.slice('step:'.length) : '';
+  return step === '' ? undefined : scope.output(step);
 }
 
-function follow(root: Json | undefined, path: readonly string[]): Json | undefined {
+function follow(root: Json | undefined, path: Expr | undefined): Json | undefined {
   let value = root;
-  for (const key of path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+  for (const key of Array.isArray(path) ? (path as Json[]) : []) {
+    if (typeof key !== 'string' || typeof value !== 'object' || value === null) return undefined;
+    if (!Object.hasOwn(value, key)) return undefined;
     value = (value as JsonObject)[key];
   }
   return value;
