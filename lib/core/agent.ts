@@ -84,6 +84,7 @@ export interface AttemptContext {
 export type AbortSignalLike = {
   readonly aborted: boolean;
   addEventListener(type: 'abort', listener: () => void): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
 };
 
 export type Verdict<O> =

@@ -70,7 +70,8 @@ export function claimed(
     mode: work.mode,
     claimedAt: stamp.now,
     leaseUntil: Math.min(stamp.now + work.step.leaseMs, hardEndAt),
-    hardEndAt: Math.max(before.hardEndAt, hardEndAt),
+    // A probe only asks: nothing has to wait for its process to be dead.
+    hardEndAt: work.mode === 'probe' ? before.hardEndAt : Math.max(before.hardEndAt, hardEndAt),
     beat: 0,
     retryAt: undefined,
   });
@@ -99,7 +100,8 @@ export function beaten(
   stamp: Stamp,
 ): Step | undefined {
   if (!isHeld(record) || record.token !== token) return undefined;
-  const endAt = Math.min((record.claimedAt ?? 0) + step.timeoutMs + REPORT_GRACE_MS, record.hardEndAt);
+  const overAt = (record.claimedAt ?? 0) + step.timeoutMs + REPORT_GRACE_MS;
+  const endAt = record.mode === 'probe' ? overAt : Math.min(overAt, record.hardEndAt);
   const leaseUntil = Math.min(stamp.now + step.leaseMs, endAt);
   if (leaseUntil <= stamp.now) return undefined;
   const advanced = progress !== undefined && progress !== record.progress;
@@ -125,7 +127,8 @@ export function reported(
   if (record === undefined || record.token !== token) return undefined;
   if (!isHeld(record)) return lateSuccess(record, report, stamp);
   // An attempt whose function has returned cannot begin anything any more: its process may live on, its work does not.
-  const hardEndAt = report.settled ? Math.max(priorHardEndAt, stamp.now) : record.hardEndAt;
+  const settled = report.settled && record.mode !== 'probe';
+  const hardEndAt = settled ? Math.max(priorHardEndAt, stamp.now) : record.hardEndAt;
   const held = { ...record, hardEndAt };
   switch (record.status) {
     case 'running':

@@ -9,7 +9,7 @@
  */
 
 import { beaten, claimed, type Report, reported } from './attempts.ts';
-import { look } from './look.ts';
+import { look, noLater } from './look.ts';
 import { dependentsOf, graphOf, type Plan } from './plan.ts';
 import {
   type Cause,
@@ -242,7 +242,11 @@ function cancel(state: Snapshot, event: EventOf<'cancel'>): Decision {
   return {
     write: {
       executionId: state.execution.id,
-      execution: executionAfter(execution, 'stop', event, { cause, commands, watchAt: event.now }),
+      execution: executionAfter(execution, 'stop', event, {
+        cause,
+        commands,
+        watchAt: noLater(execution, event.now),
+      }),
     },
     sends: [],
     next: { kind: 'look', fresh: true, concern: 'all' },

@@ -18,6 +18,7 @@ import {
   type Cause,
   type Dispatch,
   type Ended,
+  type Execution,
   isHeld,
   isSettled,
   isTerminal,
@@ -46,6 +47,9 @@ export function look(plan: Plan, state: Snapshot, event: Look): Decision {
   }
   return event.by === 'supervisor' ? supervise(plan, state, event) : send(plan, state, event);
 }
+
+/** A watch that is overdue stays so: how long nobody looked is not forgotten. */
+export const noLater = (execution: Execution, now: number): number => Math.min(execution.watchAt ?? now, now);
 
 const again = (concern: Concern, fresh = true): Decision['next'] => ({ kind: 'look', fresh, concern });
 const alsoConcern = (concern: Concern, step: string): Concern =>
@@ -85,7 +89,7 @@ const stop: Rule = (plan, state, event) => {
   return {
     write: {
       executionId: state.execution.id,
-      execution: executionAfter(execution, 'stop', event, { cause, watchAt: event.now }),
+      execution: executionAfter(execution, 'stop', event, { cause, watchAt: noLater(execution, event.now) }),
     },
     sends: [],
     next: again('all'),

@@ -2,6 +2,8 @@
  * The ports in memory: a store with the conditions of the real one, a queue whose deliveries the test decides, a clock
  * that moves when told to, seeded dice.
  *
+ * Records are never changed in place, by nobody: so the store keeps and hands out the very objects it was given.
+ *
  * Owns: behaviour only, without faults. It passes the same contract suites as the AWS adapters. Does not own: what is
  * delivered when (the caller takes messages out of the queue).
  */
@@ -16,9 +18,6 @@ interface Partition {
   readonly steps: Map<string, Step>;
 }
 
-/** What is stored is a copy, so that nobody shares an object with the store. */
-const copy = <Value>(value: Value): Value => structuredClone(value);
-
 export class MemoryStore implements Store {
   readonly shards: number;
   readonly #plans = new Map<string, Plan>();
@@ -29,29 +28,27 @@ export class MemoryStore implements Store {
   }
 
   readonly writePlan = async (hash: string, plan: Plan): Promise<void> => {
-    if (!this.#plans.has(hash)) this.#plans.set(hash, copy(plan));
+    if (!this.#plans.has(hash)) this.#plans.set(hash, plan);
   };
 
   readonly readPlan = async (hash: string): Promise<Plan | undefined> => this.#plans.get(hash);
 
   readonly create = async (execution: Execution): Promise<Execution | 'written'> => {
     const existing = this.#executions.get(execution.id)?.execution;
-    if (existing !== undefined && existing.writeId !== execution.writeId) return copy(existing);
+    if (existing !== undefined && existing.writeId !== execution.writeId) return existing;
     if (existing === undefined) {
-      this.#executions.set(execution.id, { execution: copy(execution), steps: new Map() });
+      this.#executions.set(execution.id, { execution, steps: new Map() });
     }
     return 'written';
   };
 
   readonly read = async (executionId: string): Promise<Snapshot | undefined> => {
     const partition = this.#executions.get(executionId);
-    return (
-      partition && { execution: copy(partition.execution), steps: copy(Object.fromEntries(partition.steps)) }
-    );
+    return partition && { execution: partition.execution, steps: Object.fromEntries(partition.steps) };
   };
 
   readonly readExecution = async (executionId: string): Promise<Execution | undefined> =>
-    copy(this.#executions.get(executionId)?.execution);
+    this.#executions.get(executionId)?.execution;
 
   readonly write = async (write: Write): Promise<WriteResult> => {
     const partition = this.#executions.get(write.executionId);
@@ -60,8 +57,8 @@ export class MemoryStore implements Store {
     const stored = step && partition.steps.get(step.name);
     if (execution !== undefined && !follows(execution, partition.execution)) return 'conflict';
     if (step !== undefined && !follows(step, stored)) return 'conflict';
-    if (execution !== undefined) partition.execution = copy(execution);
-    if (step !== undefined) partition.steps.set(step.name, copy(step));
+    if (execution !== undefined) partition.execution = execution;
+    if (step !== undefined) partition.steps.set(step.name, step);
     return 'written';
   };
 
@@ -78,7 +75,7 @@ export class MemoryStore implements Store {
 
   readonly list = async (query: ListQuery): Promise<Page<Execution>> => {
     const all = [...this.#executions.values()]
-      .map(({ execution }) => copy(execution))
+      .map(({ execution }) => execution)
       .filter((execution) => execution.workflow === query.workflow)
       .filter((execution) => query.status === undefined || execution.status === query.status)
       .sort((a, b) => b.startedAt - a.startedAt || (a.id < b.id ? 1 : -1));
@@ -118,8 +115,13 @@ export class ManualClock implements Clock {
   readonly sleep: Clock['sleep'] = (ms, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted === true) return resolve();
-      this.#sleepers.push({ atMs: this.#now + Math.max(0, ms), wake: resolve });
-      signal?.addEventListener('abort', resolve);
+      const wake = (): void => {
+        signal?.removeEventListener('abort', wake);
+        this.#sleepers = this.#sleepers.filter((sleeper) => sleeper.wake !== wake);
+        resolve();
+      };
+      this.#sleepers.push({ atMs: this.#now + Math.max(0, ms), wake });
+      signal?.addEventListener('abort', wake);
     });
 
   /** When the next sleeper wakes, or nothing when nobody sleeps. */
@@ -138,21 +140,25 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Repeatable dice: the same seed gives the same ids and numbers (mulberry32). */
-export function seededDice(seed: number): Dice {
+/** Numbers in [0, 1) that the seed determines (mulberry32). */
+export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
-  let count = 0;
-  const random = (): number => {
+  return () => {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
+}
+
+/** Repeatable dice: the same seed gives the same ids and numbers. */
+export function seededDice(seed: number): Dice {
+  let count = 0;
   const id = (): string => {
     count += 1;
     return `id-${seed}-${count}`;
   };
-  return { id, random };
+  return { id, random: seededRandom(seed) };
 }
 
 /** Everything the roles touch, in memory, with what was sent, announced and noted in the open. */

@@ -1,0 +1,99 @@
+/**
+ * What can go wrong in a simulated world, and how often in this one.
+ *
+ * Owns: the kinds of faults, the swarm (each seed switches each kind on or off and draws its rate), the counts. A run in
+ * which a kind never struck proves nothing about it, so the counts are part of every result.
+ */
+
+import type { Choice } from './plans.ts';
+
+export const FAULT_KINDS = [
+  'crashBefore',
+  'crashAfter',
+  'lostMessage',
+  'duplicatedMessage',
+  'delayedMessage',
+  'forgedMessage',
+  'throttled',
+  'ambiguous',
+  'staleIndex',
+  'skewedClock',
+  'frozenAgent',
+  'lostReply',
+  'hungService',
+  'transientFailure',
+  'permanentFailure',
+  'noSupervisor',
+  'canceled',
+  'repeatedStart',
+] as const;
+export type FaultKind = (typeof FAULT_KINDS)[number];
+export type FaultCounts = Record<FaultKind, number>;
+
+export interface Faults {
+  /** Whether this fault strikes now; counts it. Never, once the world is healed. */
+  readonly strikes: (kind: FaultKind) => boolean;
+  readonly counts: FaultCounts;
+  readonly heal: () => void;
+  readonly healed: () => boolean;
+}
+
+export const noCounts = (): FaultCounts =>
+  Object.fromEntries(FAULT_KINDS.map((kind) => [kind, 0])) as FaultCounts;
+
+/** Of one call, message or attempt. */
+const HIGHEST_RATE: Readonly<Record<FaultKind, number>> = {
+  crashBefore: 0.06,
+  crashAfter: 0.06,
+  lostMessage: 0.15,
+  duplicatedMessage: 0.2,
+  delayedMessage: 0.2,
+  forgedMessage: 0.05,
+  throttled: 0.1,
+  ambiguous: 0.1,
+  staleIndex: 0.5,
+  skewedClock: 0.8,
+  frozenAgent: 0.05,
+  lostReply: 0.2,
+  hungService: 0.1,
+  transientFailure: 0.25,
+  permanentFailure: 0.08,
+  noSupervisor: 0.3,
+  canceled: 0.15,
+  repeatedStart: 0.3,
+};
+
+/** `mode`: 'all' is the swarm; 'none' has no fault; 'masked' only what must cost no intervention (C2). */
+export type FaultMode = 'all' | 'none' | 'masked';
+
+const MASKED: ReadonlySet<FaultKind> = new Set([
+  'duplicatedMessage',
+  'delayedMessage',
+  'staleIndex',
+  'repeatedStart',
+]);
+
+export function swarm(choice: Choice, mode: FaultMode): Faults {
+  const counts = noCounts();
+  const rates = Object.fromEntries(
+    FAULT_KINDS.map((kind) => {
+      const on = choice.chance(0.6);
+      const rate = choice.random() * HIGHEST_RATE[kind];
+      const allowed = mode === 'all' || (mode === 'masked' && MASKED.has(kind));
+      return [kind, on && allowed ? rate : 0];
+    }),
+  ) as FaultCounts;
+  let healed = false;
+  return {
+    strikes: (kind) => {
+      if (healed || rates[kind] === 0 || !choice.chance(rates[kind])) return false;
+      counts[kind] += 1;
+      return true;
+    },
+    counts,
+    heal: () => {
+      healed = true;
+    },
+    healed: () => healed,
+  };
+}

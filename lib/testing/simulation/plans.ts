@@ -1,0 +1,69 @@
+/**
+ * Random plans: all shapes and limits that the simulator tries.
+ *
+ * Owns: the distribution. Small plans, because what breaks a protocol needs few steps and many interleavings; every
+ * feature of a plan has a fair share.
+ */
+
+import type { Plan, PlanStep, RetryRung } from '../../core/plan.ts';
+
+export interface Choice {
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly chance: (probability: number) => boolean;
+  /** A whole number, both ends included. */
+  readonly between: (low: number, high: number) => number;
+  readonly pick: <Value>(values: readonly Value[]) => Value;
+}
+
+export function choiceOf(random: () => number): Choice {
+  const between = (low: number, high: number): number => low + Math.floor(random() * (high - low + 1));
+  return {
+    random,
+    chance: (probability) => random() < probability,
+    between,
+    pick: (values) => values[between(0, values.length - 1)] as (typeof values)[number],
+  };
+}
+
+const rung = (choice: Choice, low: number, high: number): RetryRung => ({
+  kind: 'retry',
+  attempts: choice.between(low, high),
+  firstMs: 500,
+  maxMs: choice.chance(0.05) ? 1_200_000 : choice.pick([2_000, 30_000]),
+});
+
+export function randomPlan(choice: Choice): Plan {
+  const count = choice.pick([1, 2, 2, 3, 3, 4, 5, 7]);
+  const steps: PlanStep[] = [];
+  for (let at = 0; at < count; at += 1) steps.push(randomStep(choice, at, steps));
+  return { v: 1, workflow: 'simulated', withinMs: 6 * 3_600_000, steps, output: { steps: count } };
+}
+
+function randomStep(choice: Choice, at: number, before: readonly PlanStep[]): PlanStep {
+  const name = `s${at}`;
+  const previous = before.at(-1)?.name;
+  const chain = choice.chance(0.4) && previous !== undefined;
+  const after = chain ? [previous] : before.filter(() => choice.chance(0.4)).map((step) => step.name);
+  const effect = choice.pick(['idempotent', 'probed'] as const);
+  return {
+    name,
+    kind: 'step',
+    agent: `agent-${effect}`,
+    input: {
+      order: { $ref: 'input', path: ['order'] },
+      ...(after[0] === undefined ? {} : { from: { $ref: `step:${after[0]}`, path: ['key'] } }),
+    },
+    after,
+    ...(choice.chance(0.12)
+      ? { when: { $eq: [{ $ref: 'input', path: ['flag'] }, choice.chance(0.5)] } }
+      : {}),
+    effect,
+    timeoutMs: choice.pick([10_000, 30_000, 60_000]),
+    leaseMs: choice.pick([5_000, 10_000, 30_000]),
+    pickupMs: choice.pick([5_000, 10_000, 30_000]),
+    settleMs: choice.pick([1_000, 5_000]),
+    ladder: choice.chance(0.1) ? [] : [rung(choice, 1, 5)],
+    undo: choice.chance(0.15) ? 'none' : rung(choice, 20, 40),
+  };
+}

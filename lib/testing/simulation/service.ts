@@ -1,0 +1,63 @@
+/**
+ * The simulated agents: one request to an outside service, which may fail in every way a service can.
+ */
+
+import {
+  type Agent,
+  type AttemptContext,
+  declareAgent,
+  type Effect,
+  type Implementation,
+  type Verdict,
+} from '../../core/agent.ts';
+import { PermanentError, TransientError } from '../../core/errors.ts';
+import type { Ledger } from './ledger.ts';
+import { call, type Host, type Process } from './process.ts';
+
+/** Takes every value as it is. */
+export const passThrough = {
+  '~standard': { version: 1, vendor: 'steadfast', validate: (value: unknown) => ({ value }) },
+} as const;
+
+const agents: Readonly<Record<Effect, Agent>> = {
+  idempotent: declareAgent('agent-idempotent', {
+    input: passThrough,
+    output: passThrough,
+    effect: 'idempotent',
+  }),
+  probed: declareAgent('agent-probed', { input: passThrough, output: passThrough, effect: 'probed' }),
+};
+
+export const agentOf = (effect: Effect): Agent => agents[effect];
+
+export function service(
+  host: Host,
+  process: Process,
+  ledger: Ledger,
+  effect: Effect,
+): Implementation<unknown, unknown> {
+  const { faults } = host;
+  const request = (act: () => void): Promise<void> => call(host, process, async () => act());
+  return {
+    execute: async (ctx: AttemptContext) => {
+      if (faults.strikes('transientFailure')) throw new TransientError('503');
+      if (faults.strikes('permanentFailure')) throw new PermanentError('declined');
+      if (faults.strikes('hungService')) await new Promise(() => undefined);
+      const lost = faults.strikes('lostReply');
+      await request(() => ledger.perform(ctx.effectKey, effect));
+      if (lost) throw new Error('socket hang up');
+      return { key: ctx.effectKey };
+    },
+    probe: async (ctx: AttemptContext): Promise<Verdict<unknown>> => {
+      let live = false;
+      await request(() => {
+        live = ledger.isLive(ctx.effectKey);
+      });
+      return live ? { verdict: 'done', output: { key: ctx.effectKey } } : { verdict: 'not-done' };
+    },
+    undo: async (ctx: AttemptContext) => {
+      if (faults.strikes('transientFailure')) throw new TransientError('503');
+      await request(() => ledger.undo(ctx.effectKey));
+    },
+  };
+}
