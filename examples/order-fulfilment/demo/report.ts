@@ -110,8 +110,8 @@ function judge(seen: Observations, scenario: Scenario, execution: Execution, aud
 
 function problemsOf(scenario: Scenario, facts: Facts): string[] {
   const { status } = facts.execution;
-  const counts = JSON.stringify(facts.counts);
-  const expected = JSON.stringify(scenario.expectedCounts);
+  const counts = inWords(facts.counts);
+  const expected = inWords(scenario.expectedCounts);
   return [
     status !== scenario.expectedStatus && `its status is ${status}, not ${scenario.expectedStatus}`,
     counts !== expected && `its ledger has ${counts}, not ${expected}`,
