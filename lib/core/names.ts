@@ -6,19 +6,22 @@
  */
 
 import { refuse } from './errors.ts';
+import { FORBIDDEN_KEYS } from './json.ts';
 
 const NAME = /^[a-z][a-z0-9-]{0,47}$/;
 const EXECUTION_ID = /^[a-z0-9-]{1,64}$/;
 
 /** @throws SteadfastError `bad-name` saying what was given and what is allowed */
 export function checkName(name: string, what: string): void {
-  if (!NAME.test(name)) {
+  if (!isName(name)) {
     throw refuse(
       'bad-name',
-      `${what} name ${JSON.stringify(String(name).slice(0, 60))} is not allowed: a lower-case letter, then up to 47 lower-case letters, digits or dashes`,
+      `${what} name ${JSON.stringify(String(name).slice(0, 60))} is not allowed: a lower-case letter, then up to 47 lower-case letters, digits or dashes; not 'constructor', not 'prototype'`,
     );
   }
 }
 
-export const isName = (text: string): boolean => NAME.test(text);
+/** Names become keys of records: none may be one that every object inherits. */
+export const isName = (text: string): boolean =>
+  typeof text === 'string' && NAME.test(text) && !FORBIDDEN_KEYS.has(text);
 export const isExecutionId = (text: string): boolean => EXECUTION_ID.test(text);
