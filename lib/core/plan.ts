@@ -10,7 +10,7 @@
 import type { AgentSpec, Effect } from './agent.ts';
 import { MAX_DURATION_MS } from './duration.ts';
 import { refuse } from './errors.ts';
-import { canonicalJson, FORBIDDEN_KEYS, isJsonObject, type Json } from './json.ts';
+import { canonicalJson, isJsonObject, type Json, jsonProblem, utf8Bytes } from './json.ts';
 import { isName } from './names.ts';
 import { type Expr, OPERATORS, stepsIn } from './refs.ts';
 
@@ -142,7 +142,7 @@ export function checkPlan(plan: Plan): void {
   if (cycle !== undefined) throw refused('cycle', `it waits for itself: ${cycle.join(' → ')}`, cycle[0]);
   const output = exprProblem(plan.output) ?? strangersIn(plan.output, plan);
   if (output !== undefined) throw refused('bad-output', `the output ${output}`);
-  const bytes = canonicalJson(plan as unknown as Json).length;
+  const bytes = utf8Bytes(canonicalJson(plan as unknown as Json));
   if (bytes > PLAN_LIMITS.bytes) {
     throw refused('too-large', `its plan has ${bytes} bytes; allowed are ${PLAN_LIMITS.bytes}`);
   }
@@ -218,14 +218,19 @@ function referenceProblem(step: PlanStep, plan: Plan): Problem | undefined {
   return undefined;
 }
 
+/** Evaluation descends: an expression is no deeper than any stack. */
+const EXPR_LIMITS = { depth: 64, nodes: 20_000 };
+
 function exprProblem(expr: Expr): string | undefined {
+  // Also inside literals, which hold values as they are: no references, no dates, no functions.
+  const problem = jsonProblem(expr, EXPR_LIMITS);
+  if (problem !== undefined) return `must become JSON: ${problem}`;
   const queue: Expr[] = [expr];
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
     if (Array.isArray(next)) queue.push(...(next as Expr[]));
     if (!isJsonObject(next)) continue;
     for (const key of Object.keys(next)) {
       if (key.startsWith('$') && !OPERATORS.has(key)) return `has the unknown operator '${key}'`;
-      if (FORBIDDEN_KEYS.has(key)) return `has the key '${key}', which is not allowed`;
     }
     if (!Object.hasOwn(next, '$literal')) queue.push(...Object.values(next));
   }

@@ -9,13 +9,15 @@
  * R3 own properties only, so no path reaches a prototype.
  */
 
-import { type Json, type JsonObject, isJsonObject } from './json.ts';
+import { type Json, type JsonObject, isJsonObject, isPlainObject } from './json.ts';
 
 /** An expression's JSON form; plain JSON stands for itself. An object literal with a `$` key is quoted by `$literal`. */
 export type Expr = Json;
 
 const SOURCE: unique symbol = Symbol('source');
 const EXPRESSION: unique symbol = Symbol('expression');
+
+const REFERENCE = {};
 
 /** A typed reference to a value that exists only when the execution runs. */
 export type Ref<T> = { readonly [EXPRESSION]: T } & RefFields<T>;
@@ -53,6 +55,8 @@ export function ref<T>(source: RefSource, path: readonly string[] = []): Ref<T> 
         return typeof key === 'symbol' ? undefined : ref(source, [...path, key]);
       },
       has: (_, key) => key === SOURCE,
+      // Not plain JSON: where nothing is evaluated, a reference is refused when the plan is checked.
+      getPrototypeOf: () => REFERENCE,
     },
   ) as Ref<T>;
 }
@@ -79,11 +83,12 @@ export const not = (inner: Condition): Condition => condition({ $not: toExpr(inn
 export const concat = (...parts: readonly Input<string | number>[]): Ref<string> =>
   condition({ $concat: parts.map(toExpr) }) as unknown as Ref<string>;
 
-/** From what an author wrote to its JSON form. Foreign values (functions, class instances) become `undefined` keys. */
+/** From what an author wrote to its JSON form. Foreign values (functions, class instances) stay, for `checkPlan` to refuse. */
 export function toExpr(value: unknown): Expr {
   if (typeof value !== 'object' || value === null) return value as Expr;
   if (SOURCE in value) return (value as Record<typeof SOURCE, Expr>)[SOURCE];
   if (Array.isArray(value)) return value.map(toExpr);
+  if (!isPlainObject(value)) return value as Expr;
   const entries = Object.entries(value).filter(([, item]) => item !== undefined);
   const object = Object.fromEntries(entries.map(([key, item]) => [key, toExpr(item)]));
   return entries.some(([key]) => key.startsWith('$')) ? { $literal: value as Json } : object;
@@ -186,17 +191,18 @@ function follow(root: Json | undefined, path: Expr | undefined): Json | undefine
   return value;
 }
 
+const isTree = (expr: Expr): expr is JsonObject | Json[] => typeof expr === 'object' && expr !== null;
+
 /** The steps whose output an expression reads, each once, in order of appearance. */
 export function stepsIn(expr: Expr): string[] {
   const found = new Set<string>();
   const queue: Expr[] = [expr];
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
-    if (Array.isArray(next)) queue.push(...(next as Expr[]));
-    else if (isJsonObject(next) && !Object.hasOwn(next, '$literal')) {
-      const source = next['$ref'];
-      if (typeof source === 'string' && source.startsWith('step:')) found.add(source.slice('step:'.length));
-      queue.push(...Object.values(next));
-    }
+    if (!isTree(next) || Object.hasOwn(next, '$literal')) continue;
+    const source = isJsonObject(next) ? next['$ref'] : undefined;
+    if (typeof source === 'string' && source.startsWith('step:')) found.add(source.slice('step:'.length));
+    // One by one: a list may be longer than a call may have arguments.
+    for (const item of Object.values(next)) queue.push(item as Expr);
   }
   return [...found].sort();
 }

@@ -87,8 +87,8 @@ export function workflow<I>(
   const output = build({
     input: ref<I>('input'),
     step: (stepName, agent, input, stepOptions = {}) => {
-      agents.set(agent.spec.name, agent as Agent);
       steps.push(planStep(name, stepName, agent as Agent, input, stepOptions));
+      agents.set(agent.spec.name, agent as Agent);
       return { name: stepName, output: ref(`step:${stepName}`) };
     },
   });
@@ -110,6 +110,7 @@ function planStep(
     throw refuse(
       'workflow-refused',
       `workflow '${workflowName}', step '${name}': the second argument is not an agent`,
+      { workflow: workflowName, step: name, reason: 'not-an-agent' },
     );
   }
   const { spec } = agent;
@@ -143,6 +144,7 @@ function stepTimeoutMs(
   throw refuse(
     'workflow-refused',
     `workflow '${workflowName}', step '${name}': its timeout ${timeout} is longer than that of agent '${spec.name}' (${formatDuration(spec.timeoutMs)})`,
+    { workflow: workflowName, step: name, reason: 'bad-timeout' },
   );
 }
 
