@@ -177,5 +177,11 @@ async function main(): Promise<void> {
   process.stdout.write(`The outside world is at ${world.url}; its ledger is ${values.ledger}\n`);
 }
 
-if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url))
-  await main();
+if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  await main().catch((error: unknown) => {
+    process.stderr.write(
+      `The outside world cannot start: ${error instanceof Error ? error.message : String(error)}\n`,
+    );
+    process.exitCode = 1;
+  });
+}
