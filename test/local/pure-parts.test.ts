@@ -127,6 +127,7 @@ describe('payload format 2.0', () => {
       body: '{"a":1}',
       isBase64Encoded: false,
       requestContext: {
+        time: '14/Nov/2023:22:13:20 +0000',
         http: { method: 'POST', path: '/a/b', sourceIp: '127.0.0.1' },
         authorizer: { iam: {} },
       },

@@ -28,6 +28,8 @@ const SERVICE_OF_TARGET: Readonly<Record<string, string>> = {
   AmazonSQS: 'sqs',
   AWSEvents: 'events',
 };
+/** `<logicalId>-<n>`, as local-function.ts makes them. */
+const FUNCTION_KEY = /^([A-Za-z0-9]+)-\d+$/;
 const CREDENTIAL = /Credential=([^/,\s]+)\/\d*\/([^/]*)\/([^/]*)\/aws4_request/;
 
 /** Reads who, what and where from the headers; the body is only searched for a name, never parsed in full. */
@@ -37,10 +39,9 @@ export function readAwsCall(headers: IncomingHttpHeaders, body: Buffer): AwsCall
   const target = headers['x-amz-target'];
   const [prefix = '', operation = ''] = typeof target === 'string' ? target.split('.') : [];
   const service = SERVICE_OF_TARGET[prefix] ?? credential?.[3] ?? 'unknown';
-  const dash = accessKeyId.lastIndexOf('-');
   return {
     accessKeyId,
-    caller: dash > 0 ? accessKeyId.slice(0, dash) : OUTSIDE,
+    caller: FUNCTION_KEY.exec(accessKeyId)?.[1] ?? OUTSIDE,
     service,
     operation: operation === '' ? 'unknown' : operation,
     resource: resourceOf(service, body),

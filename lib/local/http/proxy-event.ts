@@ -66,7 +66,7 @@ export function proxyEvent(request: HttpRequest, route: MatchedRoute): Json {
       requestId: request.requestId,
       routeKey: route.routeKey,
       stage: route.stage,
-      time: new Date(request.at).toUTCString(),
+      time: logTime(request.at),
       timeEpoch: request.at,
     },
     ...(request.body.length === 0 ? {} : { body: request.body.toString(isText ? 'utf8' : 'base64') }),
@@ -135,4 +135,10 @@ function iamStub(accountId: string): Json {
     userArn: `arn:aws:iam::${accountId}:user/local`,
     userId: 'local',
   };
+}
+
+/** `12/Mar/2026:19:03:58 +0000`, the form of access logs. */
+function logTime(at: number): string {
+  const [, day = '', month = '', year = '', time = ''] = new Date(at).toUTCString().split(' ');
+  return `${day}/${month}/${year}:${time} +0000`;
 }
