@@ -1,0 +1,108 @@
+/** Bad input through the real gateway and function: never a stack, never a 500. */
+
+import { order, setStage, type Stage } from './stage.ts';
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await setStage({ schedules: false });
+}, 60_000);
+afterAll(() => stage.strike());
+
+const START = '/workflows/order-fulfilment/executions';
+
+describe('bad input', () => {
+  const cases: [string, () => ReturnType<Stage['request']>, number, string, RegExp][] = [
+    [
+      'an unknown workflow',
+      () => stage.request('POST', '/workflows/nope/executions', { input: {} }),
+      404,
+      'unknown-workflow',
+      /nope.*order-fulfilment/,
+    ],
+    [
+      'an input that does not fit',
+      () => stage.request('POST', START, { input: { ...order('x'), total: -1 } }),
+      400,
+      'bad-input',
+      /total/,
+    ],
+    [
+      'a nested field that does not fit',
+      () => stage.request('POST', START, { input: { ...order('x'), items: [{ sku: 7, quantity: 1 }] } }),
+      400,
+      'bad-input',
+      /items\.0\.sku/,
+    ],
+    ['no JSON', () => stage.request('POST', START, '{"input":'), 400, 'bad-json', /not JSON/],
+    ['no input', () => stage.request('POST', START, {}), 400, 'bad-request', /./],
+    [
+      'a forbidden key',
+      () => stage.request('POST', START, '{"input":{"__proto__":{"polluted":true}}}'),
+      400,
+      'bad-json',
+      /__proto__/,
+    ],
+    [
+      'an unknown field',
+      () => stage.request('POST', START, { input: order('x'), extra: 1 }),
+      400,
+      'bad-request',
+      /extra/,
+    ],
+    [
+      'a body over 256 KB',
+      () => stage.request('POST', START, { input: { pad: 'x'.repeat(300_000) } }),
+      413,
+      'too-large',
+      /262144/,
+    ],
+    [
+      'an unknown execution',
+      () => stage.request('GET', '/executions/nothing-here'),
+      404,
+      'unknown-execution',
+      /nothing-here/,
+    ],
+    [
+      'an id with key characters',
+      () => stage.request('GET', '/executions/a%23b'),
+      404,
+      'unknown-execution',
+      /a#b/,
+    ],
+    ['a bad wait', () => stage.request('GET', '/executions/x?wait=soon'), 400, 'bad-duration', /soon/],
+    ['a bad limit', () => stage.request('GET', '/executions?limit=0'), 400, 'bad-request', /limit/],
+    ['a bad cursor', () => stage.request('GET', '/executions?cursor=zzz'), 400, 'bad-cursor', /cursor/],
+    ['a bad status', () => stage.request('GET', '/executions?status=lost'), 400, 'bad-request', /status/],
+    ['an unknown route', () => stage.request('GET', '/nowhere'), 404, 'unknown-route', /nowhere/],
+  ];
+  it.each(cases)('%s is refused with a code and a reason', async (_what, send, status, code, message) => {
+    const answer = await send();
+    expect([answer.status, answer.body?.error?.code]).toEqual([status, code]);
+    expect(answer.body.error.message).toMatch(message);
+    expect(answer.text).not.toMatch(/\bat .*\.(m?js|ts):\d+/);
+  });
+
+  it('the same key with the same body is the same execution, with another body a conflict', async () => {
+    const send = (total: number): ReturnType<Stage['request']> =>
+      stage.request('POST', START, { input: { ...order('same'), total }, idempotencyKey: 'same' });
+    const [first, again, other] = [await send(100), await send(100), await send(200)];
+    expect([first.status, again.status, other.status]).toEqual([202, 202, 409]);
+    expect(again.body.executionId).toBe(first.body.executionId);
+    expect(other.body.error).toMatchObject({
+      code: 'key-reused',
+      details: { executionId: first.body.executionId },
+    });
+  });
+
+  it('an execution that has ended cannot be canceled, and the answer says why', async () => {
+    const executionId = await stage.startOrder('ended');
+    await stage.ended(executionId);
+    const answer = await stage.request('POST', `/executions/${executionId}/cancel`, { reason: 'too late' });
+    expect(answer.status).toBe(409);
+    expect(answer.body.error).toMatchObject({
+      code: 'not-cancelable',
+      message: expect.stringContaining('succeeded'),
+    });
+  }, 30_000);
+});

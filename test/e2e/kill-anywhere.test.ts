@@ -1,0 +1,77 @@
+/**
+ * kill -9 of every function at every call it makes to AWS, before and after: every execution still ends, and the outside
+ * world's ledger has one effect per step or one undone, never two.
+ */
+
+import { audit } from '../../examples/order-fulfilment/world/audit.ts';
+import { setStage, type Stage } from './stage.ts';
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await setStage({ schedules: true });
+}, 60_000);
+afterAll(() => stage.strike(), 30_000);
+
+const AGENTS = ['charge-card', 'reserve-stock', 'schedule-shipping', 'notify-customer'] as const;
+/** Read, claim, report, then a read, a send or the end's writes: one more than the healthy path makes. */
+const CALLS = [1, 2, 3, 4] as const;
+
+/** Starts an order although the process that answers may be killed: the same key, until there is an answer. */
+async function startStubbornly(orderId: string): Promise<string> {
+  for (;;) {
+    const id = await stage.startOrder(orderId).catch(() => undefined);
+    if (id !== undefined) return id;
+  }
+}
+
+describe('kill -9 at any moment', () => {
+  it('costs no execution its end and doubles no effect', async () => {
+    const { control } = stage.cloud;
+    const started: Promise<string>[] = [];
+    const hits: string[] = [];
+    const strikeAt = async (
+      name: string,
+      moment: { beforeCall: number } | { afterCall: number },
+    ): Promise<void> => {
+      const { hit } = control.kill(name, moment);
+      started.push(startStubbornly(`order-${started.length}`));
+      const { outcome, call } = await hit;
+      hits.push(`${name} ${Object.keys(moment)[0]} ${call}: ${outcome}`);
+    };
+    await stage.ended(await stage.startOrder('warm-up'));
+    const first = stage.startOrder('first');
+    started.push(first);
+    await first;
+    // The schedule is rung by hand once, so that nobody waits for its minute; later ticks come by themselves.
+    const ticks = [control.tick('supervisor')];
+    for (const call of CALLS) {
+      for (const agent of AGENTS) {
+        await strikeAt(agent, { beforeCall: call });
+        await strikeAt(agent, { afterCall: call });
+      }
+    }
+    for (const call of [1, 2, 3] as const) await strikeAt('scheduler', { beforeCall: call });
+    await strikeAt('scheduler', { afterCall: 1 });
+    // While dozens of executions wait for it.
+    for (const moment of [{ beforeCall: 3 }, { afterCall: 4 }]) {
+      await control.kill('supervisor', moment).hit;
+      ticks.push(control.tick('supervisor'));
+    }
+    const ids = await Promise.all(started);
+    const executions = await Promise.all(ids.map((id) => stage.ended(id)));
+    expect(hits).toHaveLength(CALLS.length * AGENTS.length * 2 + 4);
+    expect(hits.filter((hit) => !hit.endsWith(': hit'))).toEqual([]);
+
+    const answer = await fetch(`${stage.world.url}/ledger`);
+    const entries = (await answer.json()) as { entries?: never[] } & never[];
+    const own = new Set(ids);
+    const ledger = (entries.entries ?? entries).filter((entry: { executionId?: string }) =>
+      own.has(entry.executionId ?? ''),
+    );
+    expect(audit(ledger, executions).findings).toEqual([]);
+    const statuses = executions.map((execution) => execution.status);
+    // Nothing in the outside world went wrong, so nothing may have been given up either.
+    expect(statuses.filter((status) => status !== 'succeeded')).toEqual([]);
+    await Promise.allSettled(ticks);
+  }, 240_000);
+});

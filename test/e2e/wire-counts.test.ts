@@ -1,0 +1,78 @@
+/**
+ * What a fault-free order costs on the wire, counted by the local cloud, with the supervisor's schedule removed: healing
+ * must not hide a message that nobody sent (C1).
+ */
+
+import { setStage, type Stage } from './stage.ts';
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await setStage({ schedules: false });
+}, 60_000);
+afterAll(() => stage.strike());
+
+const AGENTS = ['charge-card', 'reserve-stock', 'schedule-shipping', 'notify-customer'] as const;
+
+/** Calls by function (without its hash), operation and index. */
+function counts(): Map<string, number> {
+  const sum = new Map<string, number>();
+  for (const { caller, operation, calls } of stage.cloud.control.calls()) {
+    const name = stage.cloud.control.functions().find((one) => one.logicalId === caller)?.logicalId ?? caller;
+    const role = AGENTS.find((agent) => name.toLowerCase().includes(agent.replace('-', ''))) ?? 'scheduler';
+    sum.set(`${role} ${operation}`, (sum.get(`${role} ${operation}`) ?? 0) + calls);
+  }
+  return sum;
+}
+
+const total = (all: Map<string, number>, test: (key: string) => boolean): number =>
+  [...all].filter(([key]) => test(key)).reduce((sum, [, calls]) => sum + calls, 0);
+
+describe('a fault-free order without a supervisor', () => {
+  it('ends, with two writes, one message and one read a step (two where branches join)', async () => {
+    // The first order pays for what is kept afterwards: the plan's write, and one read of it per process.
+    const first = await stage.ended(await stage.startOrder('warm-up'));
+    expect(first.status).toBe('succeeded');
+    // One branch is slower, so that both do not end in the same millisecond and each tell the join.
+    await fetch(`${stage.world.url}/behave`, {
+      method: 'POST',
+      body: JSON.stringify({ service: 'warehouse', mode: 'slow', ms: 300 }),
+    });
+    stage.cloud.control.resetCalls();
+    const executionId = await stage.startOrder('measured');
+    expect(await stage.ended(executionId)).toMatchObject({ status: 'succeeded' });
+    const all = counts();
+    process.stdout.write(
+      `${[...all]
+        .map(([key, calls]) => `  ${key}: ${calls}`)
+        .sort()
+        .join('\n')}\n`,
+    );
+
+    for (const agent of AGENTS)
+      expect([agent, all.get(`${agent} SendMessage`) ?? 0]).toEqual([agent, sendsOf[agent]]);
+    for (const agent of AGENTS) expect([agent, all.get(`${agent} Query`)]).toEqual([agent, readsOf[agent]]);
+    const stepWrites = AGENTS.length * 2;
+    const executionWrites = 3;
+    expect(total(all, (key) => key.endsWith('PutItem'))).toBe(stepWrites + executionWrites);
+    expect(total(all, (key) => key.includes('SendMessage'))).toBe(AGENTS.length);
+    expect(total(all, (key) => key.endsWith('PutEvents'))).toBe(1);
+    const known = ['PutItem', 'Query', 'SendMessage', 'PutEvents', 'GetItem'];
+    expect(total(all, (key) => !known.some((operation) => key.endsWith(` ${operation}`)))).toBe(0);
+    // Only the waiting client's polls and its answer.
+    expect(total(all, (key) => key.endsWith('GetItem') && !key.startsWith('scheduler'))).toBe(0);
+  }, 60_000);
+});
+
+/** The scheduler sends the first two; the branch that ends last sends to the join. */
+const sendsOf: Record<string, number> = {
+  'charge-card': 0,
+  'reserve-stock': 1,
+  'schedule-shipping': 1,
+  'notify-customer': 0,
+};
+const readsOf: Record<string, number> = {
+  'charge-card': 2,
+  'reserve-stock': 2,
+  'schedule-shipping': 1,
+  'notify-customer': 1,
+};
