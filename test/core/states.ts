@@ -1,0 +1,173 @@
+/**
+ * Random plans and random states of them: any mixture of step statuses, reachable or not, in which every record is
+ * consistent in itself (who holds a step has a lease, who does not has none).
+ */
+
+import * as fc from 'fast-check';
+import type { Plan, PlanStep } from '../../lib/core/plan.ts';
+import {
+  type Execution,
+  EXECUTION_STATUSES,
+  type Message,
+  type Mode,
+  type Snapshot,
+  type Step,
+  type StepStatus,
+} from '../../lib/core/state.ts';
+import { retry } from '../../lib/core/workflow.ts';
+
+export const NOW = 1_700_000_000_000;
+const HOUR = 3_600_000;
+const NAMES = ['a', 'b', 'c', 'd', 'e'];
+
+const limit = fc.constantFrom(1_000, 5_000, 30_000, 600_000);
+/** An instant around now. */
+export const instant = fc.integer({ min: -HOUR, max: HOUR }).map((ms) => NOW + ms);
+const past = fc.integer({ min: 0, max: HOUR }).map((ms) => NOW - ms);
+
+const planStep = (name: string, before: readonly string[]): fc.Arbitrary<PlanStep> =>
+  fc
+    .record({
+      after: fc.subarray([...before]),
+      effect: fc.constantFrom('idempotent' as const, 'probed' as const),
+      leaseMs: limit,
+      pickupMs: limit,
+      settleMs: limit,
+      attempts: fc.integer({ min: 0, max: 3 }),
+      undo: fc.constantFrom<PlanStep['undo']>('none', retry(2), retry(0)),
+      when: fc.constantFrom(undefined, true, false, { $eq: [{ $ref: 'input', path: ['n'] }, 1] }),
+    })
+    .map(({ attempts, when, ...rest }) => ({
+      name,
+      kind: 'step' as const,
+      agent: `agent-${name}`,
+      input: {},
+      timeoutMs: 60_000,
+      ladder: [retry(attempts)],
+      ...(when === undefined ? {} : { when }),
+      ...rest,
+    }));
+
+export const plans: fc.Arbitrary<Plan> = fc
+  .integer({ min: 1, max: NAMES.length })
+  .chain((count) => fc.tuple(...NAMES.slice(0, count).map((name, at) => planStep(name, NAMES.slice(0, at)))))
+  .map((steps) => ({ v: 1 as const, workflow: 'flow', withinMs: HOUR, steps, output: { ok: true } }));
+
+const MODE: Partial<Record<StepStatus, Mode>> = { running: 'execute', probing: 'probe', undoing: 'undo' };
+
+const failure = { code: 'x', message: 'y' };
+const stepRecord = (name: string): fc.Arbitrary<Step> =>
+  fc
+    .record({
+      status: fc.constantFrom<StepStatus>(
+        ...(['running', 'retrying', 'unknown', 'probing', 'sealed', 'done', 'failed', 'skipped'] as const),
+        ...(['undoing', 'undone', 'undo-failed', 'done', 'done'] as const),
+      ),
+      version: fc.integer({ min: 1, max: 9 }),
+      attempt: fc.integer({ min: 1, max: 4 }),
+      undoAttempt: fc.integer({ min: 0, max: 3 }),
+      probes: fc.integer({ min: 0, max: 20 }),
+      mayHaveActed: fc.boolean(),
+      hardEndAt: instant,
+      changedAt: past,
+      claimedAt: past,
+      leaseUntil: instant,
+      retryAt: fc.option(instant, { nil: undefined }),
+      waiting: fc.boolean(),
+    })
+    .map(({ leaseUntil, retryAt, waiting, ...rest }) => {
+      const mode = MODE[rest.status];
+      // An undo that waits for its next attempt is 'undoing' and held by nobody.
+      const held = mode !== undefined && !(mode === 'undo' && waiting);
+      return {
+        name,
+        writeId: `w-${name}`,
+        epoch: 1,
+        token: `token-${name}`,
+        beat: 0,
+        attempts: [],
+        mode: mode ?? 'execute',
+        ...rest,
+        ...(held ? { leaseUntil } : {}),
+        ...(!held && retryAt !== undefined ? { retryAt } : {}),
+        ...(rest.status === 'done' ? { output: { of: name } } : {}),
+        ...(rest.status === 'failed' ? { failure } : {}),
+      };
+    });
+
+const execution: fc.Arbitrary<Execution> = fc
+  .record({
+    status: fc.constantFrom(
+      ...EXECUTION_STATUSES,
+      'running' as const,
+      'running' as const,
+      'undoing' as const,
+    ),
+    version: fc.integer({ min: 1, max: 9 }),
+    deadlineAt: instant,
+    watchAt: instant,
+    announced: fc.boolean(),
+    n: fc.constantFrom(1, 2),
+    kind: fc.constantFrom('failure' as const, 'cancel' as const, 'deadline' as const),
+    causeAt: past,
+  })
+  .map(({ status, version, deadlineAt, watchAt, announced, n, kind, causeAt }) => {
+    const open = status === 'running' || status === 'undoing';
+    return {
+      id: 'e-1',
+      workflow: 'flow',
+      plan: 'hash',
+      status,
+      version,
+      writeId: 'w-exec',
+      epoch: 1,
+      input: { n },
+      inputHash: 'h',
+      startedAt: NOW - HOUR,
+      deadlineAt,
+      ...(open || !announced ? { watchAt } : {}),
+      ...(status === 'running' ? {} : { cause: { kind, at: causeAt, failure } }),
+      ...(open ? {} : { endedAt: NOW - 1 }),
+      commands: [],
+      dispatches: {},
+      dispatched: 0,
+    };
+  });
+
+export interface Case {
+  readonly plan: Plan;
+  readonly state: Snapshot;
+}
+
+const stateOf = (plan: Plan): fc.Arbitrary<Snapshot> =>
+  fc
+    .record({
+      execution,
+      steps: fc.tuple(...plan.steps.map(({ name }) => fc.option(stepRecord(name), { nil: undefined }))),
+    })
+    .map(({ execution: record, steps }) => ({
+      execution: record,
+      steps: Object.fromEntries(steps.flatMap((step) => (step === undefined ? [] : [[step.name, step]]))),
+    }));
+
+export const cases: fc.Arbitrary<Case> = plans.chain((plan) =>
+  stateOf(plan).map((state): Case => ({ plan, state })),
+);
+
+/** Any message, about steps that exist and steps that do not. */
+export const messages: fc.Arbitrary<Message> = fc.record({
+  v: fc.constant(1 as const),
+  execution: fc.constant('e-1'),
+  step: fc.constantFrom(...NAMES, 'nobody', 'constructor', '__proto__'),
+  attempt: fc.integer({ min: 0, max: 6 }),
+  mode: fc.constantFrom<Mode>('execute', 'probe', 'undo'),
+  seq: fc.integer({ min: 0, max: 10 }),
+});
+
+/** So that whoever changes what it was given is found out. */
+export function frozen<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const item of Object.values(value)) frozen(item);
+  return value;
+}
