@@ -1,0 +1,328 @@
+/** S14 decide is pure and total; S1–S5, S7, S10, S13, S15 for whatever it decides, in any state, on any event. */
+
+import * as fc from 'fast-check';
+import type { Report } from '../../lib/core/reports.ts';
+import { type Decision, decide, type Event } from '../../lib/core/decide.ts';
+import { dependentsOf, isBefore } from '../../lib/core/plan.ts';
+import { isHeld, isSettled, isTerminal, type Message, type Snapshot } from '../../lib/core/state.ts';
+import { EXECUTION_MOVES, STEP_MOVES } from '../../lib/core/transitions.ts';
+import { MAX_DELAY_MS } from '../../lib/core/watch.ts';
+import { needsUndo, openWork, stepToSeal } from '../../lib/core/work.ts';
+import { MemoryStore } from '../../lib/testing/memory.ts';
+import { check } from './check.ts';
+import { type Case, cases, frozen, instant, messages, NOW } from './states.ts';
+
+const failure = { code: 'x', message: 'y' };
+const reports: fc.Arbitrary<Report> = fc.constantFrom<Report>(
+  { kind: 'done', settled: true, output: { n: 1 } },
+  { kind: 'failed', settled: true, permanent: false, failure },
+  { kind: 'failed', settled: true, permanent: false, failure, retryAfterMs: 60_000 },
+  { kind: 'failed', settled: true, permanent: true, failure },
+  { kind: 'failed', settled: true, permanent: true, failure, acted: true },
+  { kind: 'unknown', settled: false, failure },
+  { kind: 'unknown', settled: true, failure },
+  { kind: 'found', settled: true, verdict: 'done', output: 1 },
+  { kind: 'found', settled: true, verdict: 'not-done' },
+  { kind: 'found', settled: true, verdict: 'running' },
+  { kind: 'found', settled: true, verdict: 'cannot-tell', failure },
+  { kind: 'undone', settled: true },
+);
+const stepNames = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'nobody', 'constructor');
+const tokens = (name: string): fc.Arbitrary<string> => fc.constantFrom(`token-${name}`, 'stranger');
+const stamp = { writeId: 'w-new', now: NOW, random: 0.5 };
+const concern = fc.oneof(fc.constant('all' as const), fc.array(stepNames, { maxLength: 2 }));
+
+/** Messages that are true: what the state itself says should be on its way. */
+const trueMessages = ({ plan, state }: Case): Message[] =>
+  openWork(plan, state).map(({ step, mode, attempt }) => ({
+    v: 1,
+    execution: 'e-1',
+    step: step.name,
+    attempt,
+    mode,
+    seq: state.steps[step.name]?.version ?? 0,
+  }));
+const deliveries = (given: Case): fc.Arbitrary<Event> => {
+  const known = trueMessages(given);
+  const message = known.length === 0 ? messages : fc.oneof(messages, fc.constantFrom(...known));
+  return fc
+    .tuple(message, fc.constantFrom(NOW - 1, NOW + 1_999, NOW + 2_000, NOW + 600_000))
+    .map(([one, hardEndAt]) => ({
+      type: 'deliver',
+      message: one,
+      token: 'fresh',
+      hardEndAt,
+      readAt: NOW,
+      ...stamp,
+    }));
+};
+const looks: fc.Arbitrary<Event> = fc
+  .tuple(fc.constantFrom('worker' as const, 'supervisor' as const), concern, fc.boolean())
+  .map(([by, of, fresh]) => ({ type: 'look', by, concern: of, fresh, readAt: NOW, ...stamp }));
+const reported: fc.Arbitrary<Event> = stepNames.chain((step) =>
+  fc.tuple(tokens(step), reports, fc.boolean(), instant).map(([token, report, onTime, priorHardEndAt]) => ({
+    type: 'report',
+    step,
+    token,
+    report,
+    onTime,
+    priorHardEndAt,
+    ...stamp,
+  })),
+);
+const beats: fc.Arbitrary<Event> = stepNames.chain((step) =>
+  tokens(step).map((token): Event => ({ type: 'beat', step, token, progress: '5', ...stamp })),
+);
+const cancels: fc.Arbitrary<Event> = fc.constant({ type: 'cancel', commandId: 'k', reason: 'why', ...stamp });
+const anyEvent = (given: Case): fc.Arbitrary<Event> =>
+  fc.oneof(deliveries(given), looks, reported, beats, cancels);
+
+const RUNS = 2_000;
+type Judge = (given: Case, event: Event, decision: Decision) => void;
+const everywhere = (judge: Judge, of: (given: Case) => fc.Arbitrary<Event> = anyEvent): void => {
+  const pairs = cases.chain((given) => of(given).map((event): [Case, Event] => [given, event]));
+  check(
+    fc.property(pairs, ([given, event]) => {
+      judge(given, event, decide(given.plan, given.state, event));
+    }),
+    RUNS,
+  );
+};
+
+const withWrite = (state: Snapshot, { write }: Decision): Snapshot => ({
+  execution: write?.execution ?? state.execution,
+  steps: write?.step === undefined ? state.steps : { ...state.steps, [write.step.name]: write.step },
+});
+
+describe('a decision', () => {
+  it('is made in every state on every event, the same every time, and changes nothing it was given (S14)', () => {
+    everywhere((given, event, decision) => {
+      frozen([given, event]);
+      expect(decide(given.plan, given.state, event)).toEqual(decision);
+    });
+  });
+
+  it('writes each record one version on, under the write id it was given (S3)', () => {
+    everywhere(({ state }, _, { write }) => {
+      if (write === undefined) return;
+      expect(write.executionId).toBe(state.execution.id);
+      if (write.execution !== undefined) {
+        expect(write.execution).toMatchObject({ version: state.execution.version + 1, writeId: 'w-new' });
+      }
+      if (write.step !== undefined) {
+        const version = (state.steps[write.step.name]?.version ?? 0) + 1;
+        expect(write.step).toMatchObject({ version, writeId: 'w-new' });
+      }
+    });
+  });
+
+  it('makes legal moves only, whatever a message says (S2, S13)', () => {
+    everywhere(({ state }, _, { write }) => {
+      if (write?.step !== undefined) {
+        const before = state.steps[write.step.name]?.status ?? 'ready';
+        expect(Object.values(STEP_MOVES[before])).toContain(write.step.status);
+      }
+      if (write?.execution !== undefined) {
+        expect(Object.values(EXECUTION_MOVES[state.execution.status])).toContain(write.execution.status);
+      }
+    });
+  });
+
+  it('about an execution that has ended only records that the end was told (S1)', () => {
+    everywhere(({ state }, _, { write, sends, announce }) => {
+      // None ends while somebody works; see below.
+      if (!isTerminal(state.execution.status) || Object.values(state.steps).some(isHeld)) return;
+      expect(sends).toEqual([]);
+      expect(write?.step).toBeUndefined();
+      expect(announce === undefined).toBe(write === undefined);
+      if (write?.execution === undefined) return;
+      const { version: _v, writeId: _w, watchAt: _a, dispatches: _d, ...before } = state.execution;
+      expect(write.execution).toMatchObject(before);
+      expect(write.execution.watchAt).toBeUndefined();
+    });
+  });
+
+  it('ends an execution only when nothing works, is unknown, or could still be claimed', () => {
+    everywhere(({ plan, state }, event, { write }) => {
+      const status = write?.execution?.status;
+      if (status === undefined || isTerminal(state.execution.status) || !isTerminal(status)) return;
+      expect(event.type === 'look' || event.type === 'deliver').toBe(true);
+      const records = Object.values(state.steps);
+      expect(records.some(isHeld)).toBe(false);
+      if (status === 'succeeded') {
+        expect(plan.steps.every((step) => isSettled(state.steps[step.name]))).toBe(true);
+        return;
+      }
+      expect(stepToSeal(plan, state)).toBeUndefined();
+      const open = plan.steps.filter((step) => needsUndo(step, state.steps[step.name]));
+      // 'compensated' only if all is undone (S10); what waits behind an undo that failed for good ends as 'failed'.
+      if (open.length > 0) expect(status).toBe('failed');
+      const stuck = plan.steps.filter((step) => state.steps[step.name]?.status === 'undo-failed');
+      for (const step of open) {
+        const behind = stuck.some((other) => other === step || isBefore(plan, step.name, other.name));
+        expect(behind).toBe(true);
+      }
+    });
+  });
+
+  it('lets nobody but the holder change a step that is held, until its lease is over (S4, S5)', () => {
+    everywhere(({ state }, event, { write }) => {
+      const before = write?.step === undefined ? undefined : state.steps[write.step.name];
+      if (!isHeld(before)) return;
+      if (event.type === 'look') expect(before.leaseUntil).toBeLessThan(NOW);
+      else expect(event).toMatchObject({ token: before.token });
+    });
+  });
+
+  it('sends at most one message per step, with ids only and a delay the queue can keep', () => {
+    everywhere(({ plan, state }, _, { sends }) => {
+      expect(new Set(sends.map(({ message }) => message.step)).size).toBe(sends.length);
+      for (const { agent, message, delayMs } of sends) {
+        const step = plan.steps.find(({ name }) => name === message.step);
+        expect(agent).toBe(step?.agent);
+        expect(message.seq).toBe(state.steps[message.step]?.version ?? 0);
+        expect(delayMs >= 0 && delayMs <= MAX_DELAY_MS).toBe(true);
+      }
+    });
+  });
+
+  it('from a state that was not just read sends hints or ends the execution, and nothing else', () => {
+    everywhere(
+      ({ state }, event, { write, announce }) => {
+        if (event.type !== 'look' || event.fresh || write === undefined || announce !== undefined) return;
+        const supervised = event.by === 'supervisor' && write.execution?.status === state.execution.status;
+        if (!supervised) expect(write.execution?.status).toBe('succeeded');
+        expect(write.step).toBeUndefined();
+      },
+      () => looks,
+    );
+  });
+
+  it('keeps an open execution watched (S12)', () => {
+    everywhere(({ state }, _, { write }) => {
+      if (write?.execution === undefined || isTerminal(state.execution.status)) return;
+      expect(Number.isFinite(write.execution.watchAt)).toBe(true);
+    });
+  });
+});
+
+describe('a claim', () => {
+  const claims = (judge: Judge): void =>
+    everywhere((given, event, decision) => {
+      if (decision.next.kind === 'perform') judge(given, event, decision);
+    }, deliveries);
+
+  it('is written with a fresh token and a lease that its process outlives (S3, S4)', () => {
+    let claimed = 0;
+    claims(({ state }, event, { write, next }) => {
+      claimed += 1;
+      expect(next).toEqual({ kind: 'perform', step: write?.step, priorHardEndAt: expect.any(Number) });
+      const before = state.steps[write?.step?.name ?? ''];
+      const hardEndAt = event.type === 'deliver' ? event.hardEndAt : 0;
+      expect(write?.step).toMatchObject({ token: 'fresh', claimedAt: NOW });
+      expect(write?.step?.leaseUntil).toBeLessThanOrEqual(hardEndAt);
+      expect(write?.step?.leaseUntil).toBeGreaterThan(NOW);
+      // A probe only asks: nothing has to wait for its process to be dead.
+      const prior = before?.hardEndAt ?? 0;
+      expect(write?.step?.hardEndAt).toBe(write?.step?.mode === 'probe' ? prior : Math.max(prior, hardEndAt));
+      expect(isHeld(before)).toBe(false);
+    });
+    expect(claimed).toBeGreaterThan(30);
+  });
+
+  it('to execute is made only while the execution runs and when every predecessor is done or skipped (S7)', () => {
+    claims(({ plan, state }, _, { write }) => {
+      if (write?.step?.mode !== 'execute') return;
+      expect(state.execution.status).toBe('running');
+      if (state.steps[write.step.name] !== undefined) return;
+      const planStep = plan.steps.find(({ name }) => name === write.step?.name);
+      expect(planStep?.after.every((name) => isSettled(state.steps[name]))).toBe(true);
+    });
+  });
+
+  it('counts one attempt if it is to execute, and none if it is a probe or an undo (S9)', () => {
+    claims(({ state }, _, { write }) => {
+      const before = state.steps[write?.step?.name ?? ''];
+      const more = write?.step?.mode === 'execute' ? 1 : 0;
+      expect(write?.step?.attempt).toBe((before?.attempt ?? 0) + more);
+    });
+  });
+
+  it('to undo is made behind the fence, after every dependent, and not while an attempt may still act (S10)', () => {
+    claims(({ plan, state }, _, { write }) => {
+      if (write?.step?.mode !== 'undo') return;
+      expect(state.execution.status).toBe('undoing');
+      expect(stepToSeal(plan, state)).toBeUndefined();
+      const before = state.steps[write.step.name];
+      const settleMs = plan.steps.find(({ name }) => name === write.step?.name)?.settleMs ?? 0;
+      if (before?.mayHaveActed === true) expect(NOW).toBeGreaterThanOrEqual(before.hardEndAt + settleMs);
+      for (const step of dependentsOf(plan, write.step.name)) {
+        const record = state.steps[step.name];
+        expect(isHeld(record) || needsUndo(step, record)).toBe(false);
+      }
+    });
+  });
+});
+
+describe('a message', () => {
+  it('about what is held, over, unknown or not there claims nothing (S13)', () => {
+    everywhere(({ state }, event, decision) => {
+      if (event.type !== 'deliver' || decision.next.kind !== 'perform') return;
+      expect(['a', 'b', 'c', 'd', 'e']).toContain(event.message.step);
+      const before = state.steps[event.message.step];
+      expect(before === undefined || event.message.seq <= before.version).toBe(true);
+      expect(['sealed', 'skipped', 'undone', 'undo-failed', 'running', 'probing']).not.toContain(
+        before?.status,
+      );
+    }, deliveries);
+  });
+
+  it('that comes to a process with too little time left is given back, and costs no attempt (S9)', () => {
+    everywhere((_, event, decision) => {
+      if (event.type !== 'deliver' || event.hardEndAt - NOW >= 2_000) return;
+      expect(decision.next.kind).not.toBe('perform');
+    }, deliveries);
+  });
+});
+
+describe('a decision applied twice (S15)', () => {
+  const applied = async ({ plan, state }: Case, decision: Decision, event: Event): Promise<void> => {
+    if (decision.write === undefined) return;
+    const store = new MemoryStore();
+    await seed(store, state);
+    expect(await store.write(decision.write)).toBe('written');
+    const once = await store.read('e-1');
+    // Repeated by the transport: recognised as our own. Decided again by somebody else on the same state: refused.
+    expect(await store.write(decision.write)).toBe('written');
+    const again = decide(plan, state, { ...event, writeId: 'w-other' });
+    if (again.write !== undefined) expect(await store.write(again.write)).toBe('conflict');
+    expect(await store.read('e-1')).toEqual(once);
+    expect(once).toEqual(withWrite(state, decision));
+  };
+
+  it('is applied once', async () => {
+    const all: Promise<void>[] = [];
+    everywhere((given, event, decision) => {
+      all.push(applied(given, decision, event));
+    });
+    await Promise.all(all);
+    expect(all.length).toBeGreaterThan(100);
+  });
+});
+
+/** Writes a state version by version, as the store wants it. */
+async function seed(store: MemoryStore, { execution, steps }: Snapshot): Promise<void> {
+  const at = <Record extends { version: number; writeId: string }>(
+    record: Record,
+    version: number,
+  ): Record => (version === record.version ? record : { ...record, version, writeId: `v${version}` });
+  await store.create(at(execution, 1));
+  for (let version = 2; version <= execution.version; version += 1) {
+    await store.write({ executionId: 'e-1', execution: at(execution, version) });
+  }
+  for (const step of Object.values(steps)) {
+    for (let version = 1; version <= step.version; version += 1) {
+      await store.write({ executionId: 'e-1', step: at(step, version) });
+    }
+  }
+}
