@@ -1,0 +1,11 @@
+#!/usr/bin/env -S node --import tsx
+/** The command line: `npx steadfast --help`. */
+
+import { run } from '../lib/cli/main.ts';
+
+process.exitCode = await run(process.argv.slice(2), {
+  out: (text) => process.stdout.write(text),
+  err: (text) => process.stderr.write(text),
+  env: process.env,
+  isTTY: process.stdout.isTTY,
+});

@@ -1,0 +1,296 @@
+/**
+ * A typed client of the HTTP contract, over `fetch`.
+ *
+ * Owns: one method per call, the shapes of the answers, and one error class for whatever is not the wanted answer.
+ * Does not own: what the answers mean to a person (`cli/`), the signing of requests for an API that asks for it.
+ */
+
+import type { Effect } from '../core/agent.ts';
+import type { Json } from '../core/json.ts';
+import {
+  type Attempt,
+  type Cause,
+  EXECUTION_STATUSES,
+  type ExecutionStatus,
+  type Failure,
+  isTerminal,
+  type StepStatus,
+} from '../core/state.ts';
+
+export type { Attempt, ExecutionStatus, Json };
+export const STATUSES: readonly ExecutionStatus[] = EXECUTION_STATUSES;
+
+export interface Started {
+  readonly executionId: string;
+  readonly status: ExecutionStatus;
+}
+
+export interface ExecutionSummary extends Started {
+  readonly workflow: string;
+  /** Epoch ms, as all times. */
+  readonly startedAt: number;
+  readonly endedAt?: number;
+  /** Why it left the straight path. */
+  readonly cause?: Cause;
+  readonly tags?: Readonly<Record<string, string>>;
+}
+
+export interface StepView {
+  readonly name: string;
+  readonly agent: string;
+  readonly after: readonly string[];
+  /** `pending`: a predecessor is not done yet. `ready`: waits for an agent. Both are derived; no record exists. */
+  readonly status: StepStatus | 'pending';
+  readonly attempt?: number;
+  readonly claimedAt?: number;
+  readonly leaseUntil?: number;
+  readonly retryAt?: number;
+  readonly output?: Json;
+  readonly failure?: Failure;
+  readonly progress?: string;
+  readonly mayHaveActed?: boolean;
+  readonly changedAt?: number;
+  /** The latest 20. */
+  readonly attempts: readonly Attempt[];
+}
+
+export interface ExecutionView extends ExecutionSummary {
+  readonly plan: string;
+  readonly deadlineAt: number;
+  readonly watchAt?: number;
+  readonly input: Json;
+  readonly output?: Json;
+  readonly steps: readonly StepView[];
+}
+
+export interface WorkflowView {
+  readonly workflow: string;
+  readonly plan: string;
+  readonly withinMs: number;
+  readonly steps: readonly {
+    readonly name: string;
+    readonly agent: string;
+    readonly after: readonly string[];
+    readonly effect: Effect;
+    readonly undo: 'none' | 'required';
+  }[];
+}
+
+export interface Health {
+  /** 'overdue': an execution should have been looked at long ago, so no supervisor is at work. */
+  readonly status: 'ok' | 'overdue';
+  readonly oldestOverdueMs: number;
+  readonly workflows: number;
+}
+
+export interface ListPage {
+  readonly items: readonly ExecutionSummary[];
+  /** For the next page; absent on the last one. */
+  readonly cursor?: string;
+}
+
+export interface StartOptions {
+  readonly input: Json;
+  /** The same key with the same input is the same execution. */
+  readonly idempotencyKey?: string;
+  readonly tags?: Readonly<Record<string, string>>;
+}
+
+export interface ListOptions {
+  readonly workflow?: string;
+  readonly status?: ExecutionStatus;
+  /** 1 to 100. */
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+export interface CancelOptions {
+  readonly reason?: string;
+  /** A command repeated under the same id is obeyed once. */
+  readonly commandId?: string;
+}
+
+/** `code` for programs, `message` for people; `details` as the API gave them, for example a schema's issues. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly code: string;
+  /** Absent when nothing answered. */
+  readonly status: number | undefined;
+  readonly details: unknown;
+
+  constructor(code: string, message: string, more: { status?: number; details?: unknown } = {}) {
+    super(message);
+    this.code = code;
+    this.status = more.status;
+    this.details = more.details;
+  }
+}
+
+/**
+ * Every method rejects with `ApiError`: with the API's own code, or with `no-answer`, `unavailable`, `forbidden`,
+ * `not-steadfast`.
+ */
+export interface Client {
+  readonly url: string;
+  readonly start: (workflow: string, options: StartOptions) => Promise<Started>;
+  /** With `waitMs`, the answer comes when the execution has ended or the time (at most 25 s) is over. */
+  readonly get: (executionId: string, options?: { readonly waitMs?: number }) => Promise<ExecutionView>;
+  /** Asks until the execution has ended. It will: its workflow says within what time. */
+  readonly untilEnd: (executionId: string) => Promise<ExecutionView>;
+  readonly list: (options?: ListOptions) => Promise<ListPage>;
+  readonly cancel: (executionId: string, options?: CancelOptions) => Promise<Started>;
+  readonly workflows: () => Promise<readonly WorkflowView[]>;
+  readonly health: () => Promise<Health>;
+}
+
+export interface ClientOptions {
+  /** For example `http://127.0.0.1:4510`. */
+  readonly url: string;
+  /** Sends the requests, for example signed. @default the platform's fetch */
+  readonly fetch?: typeof fetch;
+}
+
+const ANSWER_WITHIN_MS = 30_000;
+/** Below the 25 s that the API allows. */
+const WAIT_MS = 20_000;
+
+/** @throws ApiError `bad-url` */
+export function createClient(options: ClientOptions): Client {
+  const base = baseOf(options.url);
+  const call = async <T>(method: string, path: string, key: string, body?: unknown): Promise<T> =>
+    answerOf(base, key, await send(options.fetch ?? fetch, base, method, path, body)) as T;
+  const execution = (id: string): string => `/executions/${encodeURIComponent(id)}`;
+  const get: Client['get'] = (id, { waitMs } = {}) =>
+    call(
+      'GET',
+      `${execution(id)}${queryOf({ wait: waitMs === undefined ? undefined : `${waitMs}ms` })}`,
+      'steps',
+    );
+  return {
+    url: base,
+    start: (workflow, start) =>
+      call('POST', `/workflows/${encodeURIComponent(workflow)}/executions`, 'executionId', start),
+    get,
+    untilEnd: async (id) => {
+      for (;;) {
+        const view = await get(id, { waitMs: WAIT_MS });
+        if (isTerminal(view.status)) return view;
+      }
+    },
+    list: (query = {}) => call('GET', `/executions${queryOf({ ...query })}`, 'items'),
+    cancel: (id, command = {}) => call('POST', `${execution(id)}/cancel`, 'executionId', command),
+    workflows: async () =>
+      (await call<{ items: readonly WorkflowView[] }>('GET', '/workflows', 'items')).items,
+    health: () => call('GET', '/health', 'oldestOverdueMs'),
+  };
+}
+
+function baseOf(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined || !['http:', 'https:'].includes(parsed.protocol)) {
+    throw new ApiError('bad-url', `'${url}' is not the URL of an API; one looks like http://127.0.0.1:4510`);
+  }
+  return `${parsed.origin}${parsed.pathname}`.replace(/\/+$/, '');
+}
+
+function queryOf(query: Readonly<Record<string, string | number | undefined>>): string {
+  const given = Object.entries(query).flatMap(([key, value]): [string, string][] =>
+    value === undefined ? [] : [[key, String(value)]],
+  );
+  return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
+}
+
+async function send(
+  fetcher: typeof fetch,
+  base: string,
+  method: string,
+  path: string,
+  body: unknown,
+): Promise<{ status: number; text: string }> {
+  try {
+    const response = await fetcher(`${base}${path}`, {
+      method,
+      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+      ...(body === undefined
+        ? {}
+        : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    });
+    return { status: response.status, text: await response.text() };
+  } catch (error) {
+    throw new ApiError(
+      'no-answer',
+      `no Steadfast API at ${base} (${reasonOf(error)}); start one with: npm start`,
+    );
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const { name, message, cause } = Object(error) as {
+    name?: string;
+    message?: string;
+    cause?: { code?: string };
+  };
+  if (name === 'TimeoutError') return `no answer within ${ANSWER_WITHIN_MS / 1_000} s`;
+  if (cause?.code === 'ECONNREFUSED') return 'the connection was refused';
+  return cause?.code ?? message ?? 'no connection';
+}
+
+/** The answer when it has the key that tells it from any other; an error body as an error. */
+function answerOf(
+  base: string,
+  key: string,
+  { status, text }: { status: number; text: string },
+): Readonly<Record<string, unknown>> {
+  const body = recordIn(text);
+  if (body !== undefined && key in body) return body;
+  const error = body?.['error'];
+  if (isRecord(error) && typeof error['code'] === 'string') {
+    const { code, message, details } = error;
+    throw new ApiError(code as string, typeof message === 'string' ? message : String(code), {
+      status,
+      details,
+    });
+  }
+  throw strangeAnswer(base, status, body);
+}
+
+function strangeAnswer(
+  base: string,
+  status: number,
+  body: Readonly<Record<string, unknown>> | undefined,
+): ApiError {
+  const said = typeof body?.['message'] === 'string' ? `: ${body['message']}` : '';
+  if (status === 401 || status === 403) {
+    return new ApiError(
+      'forbidden',
+      `${base} does not let this caller in (${status}${said}); a deployed API wants signed requests unless it was given an authorizer`,
+      { status },
+    );
+  }
+  if (status >= 500) {
+    return new ApiError(
+      'unavailable',
+      `${base} cannot answer now (${status}${said}); try again in a moment`,
+      {
+        status,
+      },
+    );
+  }
+  return new ApiError(
+    'not-steadfast',
+    `${base} answered ${status}, but not as a Steadfast API does; check the URL`,
+    { status },
+  );
+}
+
+function recordIn(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,193 @@
+/**
+ * The commands that talk to an API: start, show, list, cancel, workflows, health.
+ *
+ * Owns: their options and what they print. Does not own: the requests (`api/client.ts`) or the tables' looks (`print.ts`).
+ */
+
+import { readFileSync } from 'node:fs';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import {
+  type Client,
+  createClient,
+  type ExecutionStatus,
+  type ExecutionSummary,
+  type Json,
+  STATUSES,
+} from '../api/client.ts';
+import { type Cli, CliError, EXIT, messageOf } from './io.ts';
+import { executionText, healthText, listText, workflowsText } from './print.ts';
+
+const PAGE = 100;
+const MAX_LIMIT = 1_000;
+
+interface Shared {
+  readonly url: string;
+  readonly json?: boolean;
+}
+
+export function addCommands(program: Command, cli: Cli): void {
+  addStart(program, cli);
+  addShow(program, cli);
+  addList(program, cli);
+  addCancel(program, cli);
+  program
+    .command('workflows')
+    .description('list the workflows that the API can start')
+    .addHelpText('after', examples('workflows', 'workflows --json'))
+    .action(async (_options, command: Command) => {
+      const items = await client(command).workflows();
+      say(cli, command, { items }, () => workflowsText(items));
+    });
+  program
+    .command('health')
+    .description('tell whether a supervisor is at work')
+    .addHelpText('after', examples('health', 'health --json'))
+    .action(async (_options, command: Command) => {
+      const health = await client(command).health();
+      if (health.status !== 'ok') cli.exitCode = EXIT.notSucceeded;
+      say(cli, command, health, () => healthText(health));
+    });
+}
+
+const examples = (...lines: readonly string[]): string =>
+  `\nExamples:\n${lines.map((line) => `  $ npx steadfast ${line}`).join('\n')}`;
+
+const client = (command: Command): Client => createClient({ url: command.optsWithGlobals<Shared>().url });
+
+function say(cli: Cli, command: Command, answer: unknown, text: () => string): void {
+  const { json } = command.optsWithGlobals<Shared>();
+  cli.io.out(json === true ? `${JSON.stringify(answer, null, 2)}\n` : text());
+}
+
+function addStart(program: Command, cli: Cli): void {
+  program
+    .command('start')
+    .argument('<workflow>', 'its name')
+    .description('start an execution')
+    .option('--input <json>', 'the input as JSON, or @file to read it from a file', '{}')
+    .option('--key <key>', 'idempotency key: the same key and input is the same execution')
+    .option('--wait', 'wait for the end and show the execution')
+    .addHelpText(
+      'after',
+      examples(
+        'start order-fulfilment --input @examples/order-fulfilment/example-input.json',
+        'start order-fulfilment --input @order.json --key order-1 --wait',
+        `start hello-greeting --input '{"name":"Ada"}'`,
+      ),
+    )
+    .action(
+      async (workflow: string, options: { input: string; key?: string; wait?: true }, command: Command) => {
+        const api = client(command);
+        const key = options.key === undefined ? {} : { idempotencyKey: options.key };
+        const started = await api.start(workflow, { input: inputOf(options.input), ...key });
+        if (options.wait) return showEnd(cli, command, started.executionId);
+        say(
+          cli,
+          command,
+          started,
+          () =>
+            `${started.executionId}  ${started.status}\nLook at it: npx steadfast show ${started.executionId} --wait\n`,
+        );
+      },
+    );
+}
+
+/** @throws CliError `bad-input-file`, `bad-json` */
+function inputOf(text: string): Json {
+  const file = text.startsWith('@') ? text.slice(1) : undefined;
+  const where = file ?? '--input';
+  try {
+    return JSON.parse(file === undefined ? text : readFileSync(file, 'utf8')) as Json;
+  } catch (error) {
+    if (file !== undefined && 'code' in Object(error)) {
+      throw new CliError('bad-input-file', `the input file ${file} cannot be read: ${messageOf(error)}`);
+    }
+    throw new CliError(
+      'bad-json',
+      `${where} is not JSON: ${messageOf(error)}\nGive JSON in single quotes, or @file`,
+    );
+  }
+}
+
+async function showEnd(cli: Cli, command: Command, executionId: string): Promise<void> {
+  const view = await client(command).untilEnd(executionId);
+  if (view.status !== 'succeeded') cli.exitCode = EXIT.notSucceeded;
+  say(cli, command, view, () => executionText(view, Date.now()));
+}
+
+function addShow(program: Command, cli: Cli): void {
+  program
+    .command('show')
+    .argument('<id>', 'of the execution')
+    .description('show an execution with its steps and attempts')
+    .option('--wait', 'wait for the end first')
+    .addHelpText('after', examples('show 0f343b0931126a20f133d67c2b018a3b', 'show 0f343b09… --wait --json'))
+    .action(async (id: string, options: { wait?: true }, command: Command) => {
+      if (options.wait) return showEnd(cli, command, id);
+      const view = await client(command).get(id);
+      say(cli, command, view, () => executionText(view, Date.now()));
+    });
+}
+
+interface ListFlags {
+  readonly workflow?: string;
+  readonly status?: ExecutionStatus;
+  readonly limit: number;
+}
+
+function addList(program: Command, cli: Cli): void {
+  program
+    .command('list')
+    .description('list executions, latest start first (workflow by workflow unless one is named)')
+    .option('--workflow <name>', 'only of this workflow')
+    .addOption(new Option('--status <status>', 'only in this status').choices(STATUSES))
+    .option('--limit <count>', `how many, 1 to ${MAX_LIMIT}`, countOf, 20)
+    .addHelpText(
+      'after',
+      examples('list', 'list --workflow order-fulfilment --status undoing', 'list --limit 100 --json'),
+    )
+    .action(async (flags: ListFlags, command: Command) => {
+      const { items, more } = await collect(client(command), flags);
+      say(cli, command, { items, more }, () => listText(items, more, Date.now()));
+    });
+}
+
+function countOf(text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 1 && count <= MAX_LIMIT) return count;
+  throw new InvalidArgumentError(`allowed are 1 to ${MAX_LIMIT}.`);
+}
+
+/** Page by page: a page may hold fewer than asked for, or none, and still not be the last. */
+async function collect(api: Client, flags: ListFlags): Promise<{ items: ExecutionSummary[]; more: boolean }> {
+  const { limit, ...filter } = flags;
+  const items: ExecutionSummary[] = [];
+  let cursor: string | undefined;
+  do {
+    const rest = Math.min(PAGE, limit - items.length);
+    const page = await api.list({ ...filter, limit: rest, ...(cursor === undefined ? {} : { cursor }) });
+    items.push(...page.items);
+    cursor = page.cursor;
+  } while (cursor !== undefined && items.length < limit);
+  return { items, more: cursor !== undefined };
+}
+
+function addCancel(program: Command, cli: Cli): void {
+  program
+    .command('cancel')
+    .argument('<id>', 'of the execution')
+    .description('cancel an execution: nothing new starts, and what has acted is undone')
+    .option('--reason <text>', 'why; kept with the execution')
+    .addHelpText('after', examples('cancel 0f343b0931126a20f133d67c2b018a3b --reason "ordered twice"'))
+    .action(async (id: string, options: { reason?: string }, command: Command) => {
+      const reason = options.reason === undefined ? {} : { reason: options.reason };
+      const answer = await client(command).cancel(id, reason);
+      const { executionId, status } = answer;
+      say(
+        cli,
+        command,
+        answer,
+        () => `${executionId}  ${status}\nSee it being undone: npx steadfast show ${executionId} --wait\n`,
+      );
+    });
+}

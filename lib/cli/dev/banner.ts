@@ -1,0 +1,82 @@
+/**
+ * What `steadfast dev` says when everything runs: where it is, and three commands that work as they stand.
+ */
+
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import { createClient, type WorkflowView } from '../../api/client.ts';
+import type { DevFolder } from './dev-folder.ts';
+import type { WorkflowFolder } from './workflow-folders.ts';
+
+export async function banner(
+  folders: readonly WorkflowFolder[],
+  apiUrl: string,
+  folder: DevFolder,
+): Promise<string> {
+  const workflows = await createClient({ url: apiUrl }).workflows();
+  const first = firstOf(folders, workflows);
+  const key = `try-${new Date().toISOString().replace(/\D/g, '').slice(0, 14)}`;
+  const lines = [
+    '',
+    `Steadfast runs at ${apiUrl}`,
+    `Workflows: ${workflows.map(({ workflow }) => workflow).join(', ')}`,
+    '',
+    ...(first === undefined ? [] : commands(apiUrl, first, key)),
+    'The same as tables: npx steadfast list, npx steadfast --help',
+    '',
+    `Data  ${shown(folder.path)}  (--fresh forgets it)`,
+    `Logs  ${shown(folder.logs)}`,
+    'Ctrl-C stops it.',
+    '',
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+interface First {
+  readonly workflow: string;
+  readonly input: unknown;
+  /** Set when the input is a guess. */
+  readonly hint: string | undefined;
+}
+
+/** The first workflow with an example input; else the first one, with an input that its schema may refuse. */
+function firstOf(folders: readonly WorkflowFolder[], workflows: readonly WorkflowView[]): First | undefined {
+  const names = new Set(workflows.map(({ workflow }) => workflow));
+  for (const { name, exampleInput } of folders) {
+    if (exampleInput === undefined || !names.has(name)) continue;
+    return { workflow: name, input: JSON.parse(readFileSync(exampleInput, 'utf8')), hint: undefined };
+  }
+  const workflow = workflows[0]?.workflow;
+  if (workflow === undefined) return undefined;
+  const hint = `(put an input that fits into example-input.json in the folder ${workflow}; it is then shown here)`;
+  return { workflow, input: {}, hint };
+}
+
+function commands(apiUrl: string, first: First, idempotencyKey: string): string[] {
+  const { workflow, input, hint } = first;
+  const body = quoted(JSON.stringify({ idempotencyKey, input }));
+  const id = executionId(workflow, idempotencyKey);
+  return [
+    `Start an execution of ${workflow}:${hint === undefined ? '' : ` ${hint}`}`,
+    `  curl -s ${apiUrl}/workflows/${workflow}/executions -d ${body}`,
+    'Show it when it has ended:',
+    `  curl -s '${apiUrl}/executions/${id}?wait=20s'`,
+    'List them:',
+    `  curl -s '${apiUrl}/executions?workflow=${workflow}'`,
+    '',
+  ];
+}
+
+/** For a POSIX shell. */
+export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** The contract derives the id from workflow and key, so a command can name an execution before it exists. */
+export const executionId = (workflow: string, key: string): string =>
+  createHash('sha256').update(`${workflow}\n${key}`).digest('hex').slice(0, 32);
+
+/** Relative where that is shorter for the reader. */
+function shown(path: string): string {
+  const short = relative(process.cwd(), path);
+  return short.startsWith('..') ? path : short;
+}

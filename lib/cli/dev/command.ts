@@ -1,0 +1,136 @@
+/**
+ * `steadfast dev` (`npm start`): the whole system on this machine, from the template that would be deployed.
+ *
+ * Owns: the order (synthesise, the folders' own outsides, the local cloud), the signals, and that nothing is left
+ * behind. Does not own: any of the parts.
+ */
+
+import { join, resolve } from 'node:path';
+import { type Command, InvalidArgumentError } from 'commander';
+import type { Cloud } from '../../local/cloud.ts';
+import { type Cli, CliError, EXIT, type Io, messageOf } from '../io.ts';
+import { banner } from './banner.ts';
+import { type DevFolder, openDevFolder } from './dev-folder.ts';
+import { startOutsides } from './outsides.ts';
+import { synthesise } from './synthesis.ts';
+import { projectFolders } from './workflow-folders.ts';
+
+export const PROJECT_ROOT: string = resolve(import.meta.dirname, '..', '..', '..');
+
+const DEFAULT_DATA = '.steadfast/data';
+/** What a stop may take before the process ends without it. */
+const STOP_WITHIN_MS = 15_000;
+
+interface DevFlags {
+  readonly port: number;
+  readonly data: string;
+  readonly fresh?: true;
+}
+
+export function addDev(program: Command, cli: Cli): void {
+  program
+    .command('dev')
+    .description('run everything on this machine, without an AWS account (what npm start does)')
+    .option('--port <port>', 'of the HTTP API; 0 takes any free one', portOf, 4510)
+    .option('--data <folder>', 'where tables, queues and logs are kept', DEFAULT_DATA)
+    .option('--fresh', 'forget the data of earlier runs first')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ npx steadfast dev\n  $ npm start -- --port 4600 --fresh\n\nCtrl-C stops it; the next start finds its data again.',
+    )
+    .action(async (flags: DevFlags) => {
+      cli.exitCode = await dev(flags, cli.io);
+    });
+}
+
+function portOf(text: string): number {
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new InvalidArgumentError('allowed are 0 to 65535.');
+}
+
+type CleanUp = () => Promise<void> | void;
+
+async function dev(flags: DevFlags, io: Io): Promise<number> {
+  const stopping = listenForStop(io);
+  const cleanUps: CleanUp[] = [];
+  try {
+    await start(flags, io, stopping.signal, cleanUps);
+    await stopping.asked;
+    return EXIT.ok;
+  } catch (error) {
+    // What an interrupt broke off is no failure.
+    if (stopping.signal.aborted) return EXIT.ok;
+    throw error instanceof CliError ? error : new CliError('dev', messageOf(error), EXIT.failed);
+  } finally {
+    for (const cleanUp of cleanUps.toReversed()) await cleanUp();
+    stopping.over();
+  }
+}
+
+async function start(flags: DevFlags, io: Io, signal: AbortSignal, cleanUps: CleanUp[]): Promise<void> {
+  const folder = openDevFolder(flags.data, flags.fresh ?? false);
+  cleanUps.push(() => folder.release());
+  const project = projectFolders(PROJECT_ROOT);
+  await synthesise(PROJECT_ROOT, folder.assembly, io, signal);
+  const environment = await startOutsides(project, folder.outside, io, (stop) => cleanUps.push(stop));
+  if (signal.aborted) return;
+  const cloud = await startLocal(flags, folder, environment, io);
+  cleanUps.push(() => cloud.stop());
+  lookAtOnce(cloud);
+  io.out(await banner(project, cloud.apiUrl, folder));
+}
+
+async function startLocal(
+  flags: DevFlags,
+  folder: DevFolder,
+  environment: Readonly<Record<string, string>>,
+  io: Io,
+): Promise<Cloud> {
+  // Loaded here: the other commands have no use for a cloud.
+  const { startCloud } = await import('../../local/cloud.ts');
+  return startCloud({
+    assembly: folder.assembly,
+    dataDir: join(folder.path, 'cloud'),
+    port: flags.port,
+    environment,
+    onProblem: (message) => io.err(`local cloud: ${message}\n`),
+  });
+}
+
+/** What an earlier run left under way goes on now, not at the first tick a minute later. */
+function lookAtOnce(cloud: Cloud): void {
+  for (const { name } of cloud.control.schedules()) cloud.control.tick(name).catch(() => undefined);
+}
+
+interface Stopping {
+  readonly asked: Promise<void>;
+  readonly signal: AbortSignal;
+  /** Everything is stopped. */
+  readonly over: () => void;
+}
+
+/** The first signal asks; npm repeats it, and an impatient hand as well: those change nothing. */
+function listenForStop(io: Io): Stopping {
+  const abort = new AbortController();
+  let ask = (): void => {};
+  const asked = new Promise<void>((done) => {
+    ask = done;
+  });
+  const onSignal = (): void => {
+    if (abort.signal.aborted) return;
+    io.out('\nStopping …\n');
+    abort.abort();
+    ask();
+    setTimeout(() => {
+      io.err(`not everything stopped within ${STOP_WITHIN_MS / 1_000} s; ending without it\n`);
+      process.exit(EXIT.failed);
+    }, STOP_WITHIN_MS).unref();
+  };
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const signal of signals) process.on(signal, onSignal);
+  const over = (): void => {
+    if (abort.signal.aborted) io.out('Stopped. The data is kept; npm start finds it again.\n');
+  };
+  return { asked, signal: abort.signal, over };
+}

@@ -1,0 +1,75 @@
+/**
+ * The folder of `steadfast dev`: the assembly, the local cloud's data, and what the workflow folders' own outsides keep.
+ *
+ * Owns: the marker, which is also the lock. D1 nothing is written or deleted in a folder that is neither empty nor
+ * marked. D2 one `dev` per folder.
+ */
+
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { CliError } from '../io.ts';
+
+export interface DevFolder {
+  readonly path: string;
+  readonly assembly: string;
+  readonly logs: string;
+  /** Of one workflow folder's `dev.ts`; made if missing. */
+  readonly outside: (name: string) => string;
+  readonly release: () => void;
+}
+
+const MARKER = 'steadfast-dev.json';
+
+/** @throws CliError `not-ours`, `in-use` */
+export function openDevFolder(directory: string, fresh: boolean): DevFolder {
+  const path = resolve(directory);
+  mkdirSync(path, { recursive: true });
+  const marker = join(path, MARKER);
+  const content = readdirSync(path);
+  if (content.length > 0 && !content.includes(MARKER)) {
+    throw new CliError('not-ours', `${path} holds other files; give --data an empty or a new folder`);
+  }
+  takeLock(marker, path);
+  // The assembly is made anew; assets of code that is no more would only pile up.
+  const outdated = fresh ? content.filter((name) => name !== MARKER) : ['cdk.out'];
+  for (const name of outdated) rmSync(join(path, name), { recursive: true, force: true });
+  return {
+    path,
+    assembly: join(path, 'cdk.out'),
+    logs: join(path, 'cloud', 'logs'),
+    outside: (name) => {
+      const folder = join(path, 'outside', name);
+      mkdirSync(folder, { recursive: true });
+      return folder;
+    },
+    release: () => writeFileSync(marker, '{}\n'),
+  };
+}
+
+function takeLock(marker: string, path: string): void {
+  const pid = existsSync(marker) ? holderOf(marker) : undefined;
+  if (pid !== undefined && isAlive(pid)) {
+    throw new CliError(
+      'in-use',
+      `another steadfast dev (process ${pid}) runs on ${path}; stop it, or give --data another folder and --port another port`,
+    );
+  }
+  writeFileSync(marker, `${JSON.stringify({ pid: process.pid })}\n`);
+}
+
+function holderOf(marker: string): number | undefined {
+  try {
+    const { pid } = JSON.parse(readFileSync(marker, 'utf8')) as { pid?: unknown };
+    return typeof pid === 'number' && pid !== process.pid ? pid : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * A workflow folder's own outside: what `<folder>/dev.ts` starts for its agents to talk to, on this machine only.
+ *
+ *     export default async function startDev(context: { dataDir: string; log(line: string): void }):
+ *       Promise<{ environment?: Record<string, string>; stop(): Promise<void> }>
+ *
+ * Owns: running each before the local cloud, and gathering the environment that all functions get. Does not own: what
+ * they start. A deployment knows nothing of them.
+ */
+
+import { relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { CliError, EXIT, type Io, messageOf } from '../io.ts';
+import type { WorkflowFolder } from './workflow-folders.ts';
+
+export interface DevContext {
+  /** Its own; kept between runs, emptied by `--fresh`. */
+  readonly dataDir: string;
+  readonly log: (line: string) => void;
+}
+
+export interface DevOutside {
+  /** Added to every function's environment. */
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly stop: () => Promise<void>;
+}
+
+type StartDev = (context: DevContext) => Promise<DevOutside>;
+
+/** @throws CliError `dev-file` naming the file */
+export async function startOutsides(
+  folders: readonly WorkflowFolder[],
+  dataDirOf: (name: string) => string,
+  io: Io,
+  onStarted: (stop: () => Promise<void>) => void,
+): Promise<Readonly<Record<string, string>>> {
+  const environment: Record<string, string> = {};
+  for (const { name, devFile } of folders) {
+    if (devFile === undefined) continue;
+    const log = (line: string): unknown => io.out(`${name}: ${line}\n`);
+    const started = await startOne(devFile, { dataDir: dataDirOf(name), log });
+    onStarted(() => started.stop());
+    Object.assign(environment, started.environment);
+  }
+  return environment;
+}
+
+async function startOne(file: string, context: DevContext): Promise<DevOutside> {
+  const shown = relative(process.cwd(), file);
+  try {
+    const module = (await import(pathToFileURL(file).href)) as { default?: unknown };
+    if (typeof module.default !== 'function') {
+      throw new Error(
+        'it has no default export; write: export default async function startDev(context) { … }',
+      );
+    }
+    const started = (await (module.default as StartDev)(context)) as DevOutside | undefined;
+    if (typeof started?.stop !== 'function') throw new Error('startDev must return { environment?, stop() }');
+    return started;
+  } catch (error) {
+    const said = messageOf(error);
+    throw new CliError('dev-file', `${shown} cannot be started: ${said}`, EXIT.failed);
+  }
+}

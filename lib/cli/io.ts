@@ -1,0 +1,38 @@
+/**
+ * What a command is given of the outside, and how it fails.
+ *
+ * Owns: the exit codes. Does not own: which error has which (`main.ts`).
+ */
+
+export interface Io {
+  readonly out: (text: string) => unknown;
+  readonly err: (text: string) => unknown;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Whether `out` is a terminal, on which a line may be written again. */
+  readonly isTTY: boolean;
+}
+
+export interface Cli {
+  readonly io: Io;
+  /** Set by a command that did what it was asked for and has bad news. */
+  exitCode: number;
+}
+
+export const EXIT = { ok: 0, failed: 1, usage: 2, noAnswer: 3, notSucceeded: 4 } as const;
+
+/** An error of the command line's own; the message says the next step. */
+export class CliError extends Error {
+  override readonly name = 'CliError';
+  readonly code: string;
+  readonly exit: number;
+
+  constructor(code: string, message: string, exit: number = EXIT.usage) {
+    super(message);
+    this.code = code;
+    this.exit = exit;
+  }
+}
+
+/** Also of an error from another realm, and of what is no error at all. */
+export const messageOf = (error: unknown): string =>
+  (Object(error) as { message?: string }).message ?? String(error);

@@ -1,0 +1,104 @@
+/**
+ * The command line as a function: arguments in, text and an exit code out.
+ *
+ * Owns: the options all commands share, and how every error looks and which exit code it has. Does not own: what the
+ * commands do (`commands.ts`, `dev/command.ts`).
+ */
+
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
+import { ApiError } from '../api/client.ts';
+import { addCommands } from './commands.ts';
+import { addDev } from './dev/command.ts';
+import { CliError, type Cli, EXIT, type Io, messageOf } from './io.ts';
+
+const DEFAULT_URL = 'http://127.0.0.1:4510';
+
+const AFTER_HELP = `
+Examples:
+  $ npx steadfast dev
+  $ npx steadfast start order-fulfilment --input @examples/order-fulfilment/example-input.json --wait
+  $ npx steadfast list --status running
+  $ npx steadfast show 0f343b0931126a20f133d67c2b018a3b --json
+
+Exit codes:
+  0  done
+  1  refused by the API, or failed
+  2  wrong usage
+  3  no API answers
+  4  the execution that was waited for did not succeed, or the health is not ok`;
+
+/** @returns the exit code. Never rejects */
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const cli: Cli = { io, exitCode: EXIT.ok };
+  const program = programOf(cli);
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+    return cli.exitCode;
+  } catch (error) {
+    return fail(error, io, args.includes('--json'));
+  }
+}
+
+function programOf(cli: Cli): Command {
+  const { io } = cli;
+  const program = new Command('steadfast')
+    .description('Multi-step processes that finish or are cleanly undone, and are never silently stuck.')
+    .version(versionOf(), '-V, --version', 'print the version')
+    .option('--url <url>', 'of the API', io.env['STEADFAST_URL'] ?? DEFAULT_URL)
+    .option('--json', 'print the API’s answer as JSON instead of text for people')
+    .helpCommand(false)
+    .helpOption('-h, --help', 'print this help')
+    .addHelpText('after', AFTER_HELP)
+    .showHelpAfterError('(add --help for the options and for examples)')
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({ writeOut: io.out, writeErr: io.err })
+    .exitOverride();
+  addDev(program, cli);
+  addCommands(program, cli);
+  return program;
+}
+
+function versionOf(): string {
+  const file = new URL('../../package.json', import.meta.url);
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+}
+
+function fail(error: unknown, io: Io, json: boolean): number {
+  // Commander has said it already, and asked for its own exit code 1 where the usage was wrong.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  const { code, message, details, exit } = described(error);
+  if (json)
+    io.err(
+      `${JSON.stringify({ error: { code, message, ...(details === undefined ? {} : { details }) } })}\n`,
+    );
+  else io.err(`${message}\n${nextStep(code)}`);
+  return exit;
+}
+
+function described(error: unknown): { code: string; message: string; details?: unknown; exit: number } {
+  if (error instanceof CliError) return { code: error.code, message: error.message, exit: error.exit };
+  if (error instanceof ApiError) {
+    const exit =
+      error.code === 'bad-url' ? EXIT.usage : error.code === 'no-answer' ? EXIT.noAnswer : EXIT.failed;
+    const { code, message, details } = error;
+    return { code, message, details, exit };
+  }
+  return {
+    code: 'failed',
+    message: messageOf(error),
+    exit: EXIT.failed,
+  };
+}
+
+/** What to do about it, where the API's message does not say so itself. */
+function nextStep(code: string): string {
+  switch (code) {
+    case 'unknown-execution':
+      return 'The executions there are: npx steadfast list\n';
+    case 'bad-input':
+      return 'Give one that fits with --input JSON or --input @file; its schema is in the workflow’s workflow.ts\n';
+    default:
+      return '';
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * Answers of the API as text for people: tables without colours, so that they look the same in a file.
+ */
+
+import type {
+  Attempt,
+  ExecutionSummary,
+  ExecutionView,
+  Health,
+  StepView,
+  WorkflowView,
+} from '../api/client.ts';
+
+type Cells = readonly string[];
+
+/** Columns as wide as their longest cell, two blanks between them, nothing behind the last. */
+export function table(head: Cells, rows: readonly Cells[]): string {
+  const all = [head, ...rows];
+  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  const lines = all.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
+  return lines.map((line) => `${line.trimEnd()}\n`).join('');
+}
+
+/** 2026-11-21 09:36:02Z */
+export const timeText = (at: number): string =>
+  `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')}Z`;
+
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1_000],
+] as const;
+
+/** In its two largest units: '850 ms', '1.2 s', '2 min 5 s', '1 h'. */
+export function durationText(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  const first = UNITS.findIndex(([, size]) => ms >= size);
+  const parts: string[] = [];
+  let rest = ms;
+  for (const [unit, size] of UNITS.slice(first, first + 2)) {
+    const count = Math.floor(rest / size);
+    if (count > 0) parts.push(`${count} ${unit}`);
+    rest -= count * size;
+  }
+  return parts.join(' ');
+}
+
+export function listText(items: readonly ExecutionSummary[], more: boolean, now: number): string {
+  if (items.length === 0) return 'No executions.\n';
+  const rows = items.map((item) => [
+    item.executionId,
+    item.workflow,
+    item.status,
+    timeText(item.startedAt),
+    durationText((item.endedAt ?? now) - item.startedAt),
+  ]);
+  const rest = more ? 'There are more: raise --limit, or narrow with --workflow and --status.\n' : '';
+  return table(['EXECUTION', 'WORKFLOW', 'STATUS', 'STARTED', 'TOOK'], rows) + rest;
+}
+
+export function executionText(view: ExecutionView, now: number): string {
+  const { cause } = view;
+  const facts: (readonly [string, string])[] = [
+    ['execution', view.executionId],
+    ['workflow', view.workflow],
+    ['status', view.status],
+    ['started', timeText(view.startedAt)],
+    view.endedAt === undefined
+      ? ['deadline', `${timeText(view.deadlineAt)}, in ${durationText(Math.max(0, view.deadlineAt - now))}`]
+      : ['took', durationText(view.endedAt - view.startedAt)],
+    ...(cause === undefined
+      ? []
+      : [['cause', [cause.kind, cause.step, cause.failure.message].filter(Boolean).join(': ')] as const]),
+    ...(view.output === undefined ? [] : [['output', JSON.stringify(view.output)] as const]),
+  ];
+  const width = Math.max(...facts.map(([name]) => name.length));
+  const head = facts.map(([name, value]) => `${name.padEnd(width)}  ${value}\n`).join('');
+  return `${head}\n${table(
+    ['STEP', 'STATUS', 'AGENT', 'NOTE'],
+    view.steps.map((step) => stepRow(step, now)),
+  )}${attemptsText(view)}`;
+}
+
+function stepRow(step: StepView, now: number): Cells {
+  return [step.name, step.status, step.agent, noteOf(step, now)];
+}
+
+function noteOf(step: StepView, now: number): string {
+  if (step.leaseUntil !== undefined) {
+    const lease = step.leaseUntil - now;
+    const held =
+      lease > 0 ? `lease for ${durationText(lease)} more` : `lease ended ${durationText(-lease)} ago`;
+    return step.progress === undefined ? held : `${held}, progress ${step.progress}`;
+  }
+  if (step.retryAt !== undefined && ['retrying', 'unknown', 'undoing'].includes(step.status)) {
+    return `next try ${step.retryAt > now ? `in ${durationText(step.retryAt - now)}` : 'is due'}`;
+  }
+  if (step.status === 'pending') return `after ${step.after.join(', ')}`;
+  return '';
+}
+
+function attemptsText(view: ExecutionView): string {
+  const attempts = view.steps.flatMap((step) =>
+    step.attempts.map((attempt) => ({ step: step.name, attempt })),
+  );
+  if (attempts.length === 0) return '';
+  attempts.sort((one, other) => one.attempt.claimedAt - other.attempt.claimedAt);
+  const rows = attempts.map(({ step, attempt }) => attemptRow(step, attempt, view.startedAt));
+  return `\n${table(['AT', 'STEP', 'ATTEMPT', 'OUTCOME', 'TOOK', 'WHY'], rows)}`;
+}
+
+const attemptRow = (step: string, attempt: Attempt, startedAt: number): Cells => [
+  `+${durationText(Math.max(0, attempt.claimedAt - startedAt))}`,
+  step,
+  `${attempt.mode} ${attempt.number}`,
+  attempt.outcome,
+  durationText(attempt.endedAt - attempt.claimedAt),
+  attempt.failure === undefined ? '' : `${attempt.failure.code}: ${attempt.failure.message}`,
+];
+
+export function workflowsText(items: readonly WorkflowView[]): string {
+  if (items.length === 0) return 'No workflows.\n';
+  const rows = items.flatMap((item) =>
+    item.steps.map((step, index) => [
+      index === 0 ? item.workflow : '',
+      index === 0 ? durationText(item.withinMs) : '',
+      step.name,
+      step.agent,
+      step.after.join(', '),
+      step.effect,
+      step.undo,
+    ]),
+  );
+  return table(['WORKFLOW', 'WITHIN', 'STEP', 'AGENT', 'AFTER', 'EFFECT', 'UNDO'], rows);
+}
+
+export function healthText(health: Health): string {
+  const { status, oldestOverdueMs, workflows } = health;
+  if (status === 'ok')
+    return `ok: ${workflows} workflow${workflows === 1 ? '' : 's'}, nothing is overdue for long\n`;
+  return `overdue: an execution should have been looked at ${durationText(oldestOverdueMs)} ago, so no supervisor is at work; look at the supervisor's log\n`;
+}

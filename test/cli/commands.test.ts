@@ -1,0 +1,256 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ExecutionView } from '../../lib/api/client.ts';
+import { type Answer, type FakeApi, fakeApi, type Ran, steadfast } from './fake-api.ts';
+
+let api: FakeApi;
+let folder: string;
+
+beforeEach(async () => {
+  api = await fakeApi();
+  folder = mkdtempSync(join(tmpdir(), 'steadfast-cli-'));
+});
+
+afterEach(async () => {
+  await api.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const ok = (body: unknown, status = 200): Answer => ({ status, body });
+const refusal = (status: number, code: string, message: string, details?: unknown): Answer => ({
+  status,
+  body: { error: { code, message, ...(details === undefined ? {} : { details }) } },
+});
+const cli = (...args: string[]): Promise<Ran> => steadfast([...args, '--url', api.url]);
+
+const AT = Date.UTC(2026, 0, 2, 3, 4, 5);
+const ended: ExecutionView = {
+  executionId: 'e1',
+  workflow: 'order-fulfilment',
+  status: 'compensated',
+  startedAt: AT,
+  endedAt: AT + 2_500,
+  cause: { kind: 'failure', at: AT, step: 'ship', failure: { code: 'PermanentError', message: 'declined' } },
+  plan: 'p1',
+  deadlineAt: AT + 900_000,
+  input: { orderId: 'order-1' },
+  steps: [
+    {
+      name: 'charge',
+      agent: 'charge-card',
+      after: [],
+      status: 'undone',
+      attempts: [
+        { number: 1, mode: 'execute', claimedAt: AT + 20, endedAt: AT + 80, outcome: 'done' },
+        { number: 1, mode: 'undo', claimedAt: AT + 2_300, endedAt: AT + 2_400, outcome: 'undone' },
+      ],
+    },
+    {
+      name: 'ship',
+      agent: 'schedule-shipping',
+      after: ['charge'],
+      status: 'failed',
+      attempts: [
+        {
+          number: 1,
+          mode: 'execute',
+          claimedAt: AT + 100,
+          endedAt: AT + 200,
+          outcome: 'failed',
+          failure: { code: 'PermanentError', message: 'declined' },
+        },
+      ],
+    },
+    { name: 'notify', agent: 'notify-customer', after: ['ship'], status: 'pending', attempts: [] },
+  ],
+};
+
+describe('start', () => {
+  test('sends the input and the key, and says how to go on', async () => {
+    api.answers.push(ok({ executionId: 'e1', status: 'running' }, 202));
+    const { exitCode, out } = await cli('start', 'order-fulfilment', '--input', '{"total":1}', '--key', 'k1');
+    expect(exitCode).toBe(0);
+    expect(out).toBe('e1  running\nLook at it: npx steadfast show e1 --wait\n');
+    expect(api.asked).toEqual([
+      {
+        method: 'POST',
+        path: '/workflows/order-fulfilment/executions',
+        body: { input: { total: 1 }, idempotencyKey: 'k1' },
+      },
+    ]);
+  });
+
+  test('takes the input from a file, and none as an empty object', async () => {
+    const file = join(folder, 'order.json');
+    writeFileSync(file, '{"total": 2}');
+    api.answers.push(ok({ executionId: 'e1', status: 'running' }, 202));
+    api.answers.push(ok({ executionId: 'e2', status: 'running' }, 202));
+    await cli('start', 'order', '--input', `@${file}`);
+    await cli('start', 'order');
+    expect(api.asked.map(({ body }) => body)).toEqual([{ input: { total: 2 } }, { input: {} }]);
+  });
+
+  test('with --wait asks until the end; an execution that did not succeed is exit code 4', async () => {
+    const { endedAt: _, ...open } = ended;
+    api.answers.push(ok({ executionId: 'e1', status: 'running' }, 202));
+    api.answers.push(ok({ ...open, status: 'running' }), ok(ended));
+    const { exitCode, out } = await cli('start', 'order-fulfilment', '--wait', '--json');
+    expect(exitCode).toBe(4);
+    expect(JSON.parse(out)).toEqual(ended);
+    expect(api.asked.map(({ path }) => path).slice(1)).toEqual([
+      '/executions/e1?wait=20000ms',
+      '/executions/e1?wait=20000ms',
+    ]);
+  });
+
+  test('an input that is no JSON is refused before anything is sent', async () => {
+    const { exitCode, err } = await cli('start', 'order', '--input', '{total:1}');
+    expect(exitCode).toBe(2);
+    expect(err).toMatch(/^--input is not JSON: .*\nGive JSON in single quotes, or @file\n$/);
+    const missing = await cli('start', 'order', '--input', `@${folder}/none.json`);
+    expect(missing.exitCode).toBe(2);
+    expect(missing.err).toContain(`the input file ${folder}/none.json cannot be read: ENOENT`);
+    expect(api.asked).toEqual([]);
+  });
+
+  test('an input that the schema refuses names the issues and the next step', async () => {
+    const message = "the input does not fit workflow 'order': total: wanted";
+    const details = { issues: [{ path: 'total', message: 'wanted' }] };
+    api.answers.push(
+      refusal(400, 'bad-input', message, details),
+      refusal(400, 'bad-input', message, details),
+    );
+    const { exitCode, out, err } = await cli('start', 'order');
+    expect([exitCode, out]).toEqual([1, '']);
+    expect(err).toBe(
+      `${message}\nGive one that fits with --input JSON or --input @file; its schema is in the workflow’s workflow.ts\n`,
+    );
+    const json = await cli('start', 'order', '--json');
+    expect(JSON.parse(json.err)).toEqual({ error: { code: 'bad-input', message, details } });
+  });
+});
+
+describe('show', () => {
+  test('prints the facts, the steps, and every attempt in the order in which it began', async () => {
+    api.answers.push(ok(ended));
+    const { exitCode, out } = await cli('show', 'e1');
+    expect(exitCode).toBe(0);
+    expect(out).toBe(
+      [
+        'execution  e1',
+        'workflow   order-fulfilment',
+        'status     compensated',
+        'started    2026-01-02 03:04:05Z',
+        'took       2.5 s',
+        'cause      failure: ship: declined',
+        '',
+        'STEP    STATUS   AGENT              NOTE',
+        'charge  undone   charge-card',
+        'ship    failed   schedule-shipping',
+        'notify  pending  notify-customer    after ship',
+        '',
+        'AT       STEP    ATTEMPT    OUTCOME  TOOK    WHY',
+        '+20 ms   charge  execute 1  done     60 ms',
+        '+100 ms  ship    execute 1  failed   100 ms  PermanentError: declined',
+        '+2.3 s   charge  undo 1     undone   100 ms',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('--json is the answer itself', async () => {
+    api.answers.push(ok(ended));
+    const { out } = await cli('show', 'e1', '--json');
+    expect(out).toBe(`${JSON.stringify(ended, null, 2)}\n`);
+  });
+
+  test('an unknown execution is exit code 1 and says where the known ones are', async () => {
+    api.answers.push(refusal(404, 'unknown-execution', "there is no execution 'e9'"));
+    const { exitCode, err } = await cli('show', 'e9');
+    expect(exitCode).toBe(1);
+    expect(err).toBe("there is no execution 'e9'\nThe executions there are: npx steadfast list\n");
+  });
+});
+
+describe('list', () => {
+  const item = (executionId: string) => ({
+    executionId,
+    workflow: 'order',
+    status: 'succeeded',
+    startedAt: AT,
+    endedAt: AT + 65_000,
+  });
+
+  test('prints a table', async () => {
+    api.answers.push(ok({ items: [item('e1')] }));
+    const { out } = await cli('list', '--workflow', 'order', '--status', 'succeeded', '--limit', '5');
+    expect(out).toBe(
+      'EXECUTION  WORKFLOW  STATUS     STARTED               TOOK\n' +
+        'e1         order     succeeded  2026-01-02 03:04:05Z  1 min 5 s\n',
+    );
+    expect(api.asked[0]?.path).toBe('/executions?workflow=order&status=succeeded&limit=5');
+  });
+
+  test('follows the cursor over short and empty pages, up to the limit', async () => {
+    api.answers.push(ok({ items: [], cursor: 'a:' }), ok({ items: [item('e1')], cursor: 'a:1' }));
+    api.answers.push(ok({ items: [item('e2')], cursor: 'a:2' }));
+    const { out } = await cli('list', '--limit', '2', '--json');
+    expect(JSON.parse(out)).toEqual({ items: [item('e1'), item('e2')], more: true });
+    expect(api.asked.map(({ path }) => path)).toEqual([
+      '/executions?limit=2',
+      '/executions?limit=2&cursor=a%3A',
+      '/executions?limit=1&cursor=a%3A1',
+    ]);
+  });
+
+  test('nothing to list is said in words', async () => {
+    api.answers.push(ok({ items: [] }));
+    expect((await cli('list')).out).toBe('No executions.\n');
+  });
+});
+
+test('cancel sends the reason and says how to watch the undo', async () => {
+  api.answers.push(ok({ executionId: 'e1', status: 'undoing' }, 202));
+  const { out } = await cli('cancel', 'e1', '--reason', 'ordered twice');
+  expect(out).toBe('e1  undoing\nSee it being undone: npx steadfast show e1 --wait\n');
+  expect(api.asked).toEqual([
+    { method: 'POST', path: '/executions/e1/cancel', body: { reason: 'ordered twice' } },
+  ]);
+  api.answers.push(
+    refusal(409, 'not-cancelable', 'execution e1 cannot be canceled: it has succeeded', {
+      status: 'succeeded',
+    }),
+  );
+  const late = await cli('cancel', 'e1');
+  expect([late.exitCode, late.err]).toEqual([1, 'execution e1 cannot be canceled: it has succeeded\n']);
+});
+
+test('workflows prints each step with its agent', async () => {
+  const steps = [
+    { name: 'charge', agent: 'charge-card', after: [], effect: 'probed', undo: 'required' },
+    { name: 'notify', agent: 'notify', after: ['charge'], effect: 'idempotent', undo: 'none' },
+  ];
+  api.answers.push(ok({ items: [{ workflow: 'order', plan: 'p', withinMs: 3_600_000, steps }] }));
+  expect((await cli('workflows')).out).toBe(
+    [
+      'WORKFLOW  WITHIN  STEP    AGENT        AFTER   EFFECT      UNDO',
+      'order     1 h     charge  charge-card          probed      required',
+      '                  notify  notify       charge  idempotent  none',
+      '',
+    ].join('\n'),
+  );
+});
+
+test('health: ok is exit code 0, overdue is an answer and exit code 4', async () => {
+  api.answers.push(ok({ status: 'ok', oldestOverdueMs: 0, workflows: 1 }));
+  expect(await cli('health')).toEqual({
+    exitCode: 0,
+    out: 'ok: 1 workflow, nothing is overdue for long\n',
+    err: '',
+  });
+  api.answers.push(ok({ status: 'overdue', oldestOverdueMs: 180_000, workflows: 1 }, 503));
+  const overdue = await cli('health');
+  expect(overdue.exitCode).toBe(4);
+  expect(overdue.out).toContain('3 min ago, so no supervisor is at work');
+});

@@ -1,0 +1,189 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { banner, quoted } from '../../lib/cli/dev/banner.ts';
+import { openDevFolder } from '../../lib/cli/dev/dev-folder.ts';
+import { startOutsides } from '../../lib/cli/dev/outsides.ts';
+import { synthesise } from '../../lib/cli/dev/synthesis.ts';
+import { projectFolders } from '../../lib/cli/dev/workflow-folders.ts';
+import type { Io } from '../../lib/cli/io.ts';
+import { fakeApi } from './fake-api.ts';
+
+let root: string;
+let said: string;
+const io: Io = {
+  out: (text) => {
+    said += text;
+  },
+  err: () => {},
+  env: {},
+  isTTY: false,
+};
+
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'steadfast-dev-')));
+  said = '';
+});
+afterEach(() => rmSync(root, { recursive: true }));
+
+function write(files: Readonly<Record<string, string>>): void {
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), content);
+  }
+}
+
+describe('the folder of dev', () => {
+  test('is made where there is none, and found again with its data', () => {
+    const first = openDevFolder(join(root, 'data'), false);
+    writeFileSync(join(first.outside('order'), 'ledger'), 'x');
+    first.release();
+    const second = openDevFolder(join(root, 'data'), false);
+    expect(readFileSync(join(second.outside('order'), 'ledger'), 'utf8')).toBe('x');
+  });
+
+  test('D1 that holds other files is refused and left as it is', () => {
+    write({ 'thesis.txt': 'years of work', 'cdk.out/x': '' });
+    expect(() => openDevFolder(root, true)).toThrow(
+      `${root} holds other files; give --data an empty or a new folder`,
+    );
+    expect(existsSync(join(root, 'thesis.txt'))).toBe(true);
+    expect(existsSync(join(root, 'cdk.out/x'))).toBe(true);
+  });
+
+  test('is emptied by --fresh', () => {
+    const first = openDevFolder(root, false);
+    writeFileSync(join(first.outside('order'), 'ledger'), 'x');
+    first.release();
+    const second = openDevFolder(root, true);
+    expect(existsSync(join(second.outside('order'), 'ledger'))).toBe(false);
+  });
+
+  test('D2 in use by a living process is refused; a dead one’s is taken over', () => {
+    write({ 'steadfast-dev.json': JSON.stringify({ pid: process.ppid }) });
+    expect(() => openDevFolder(root, true)).toThrow(
+      `another steadfast dev (process ${process.ppid}) runs on`,
+    );
+    write({ 'steadfast-dev.json': 'cut off in the mid' });
+    openDevFolder(root, false).release();
+  });
+});
+
+test('workflow folders are those that synthesis finds, with what they hold for dev', () => {
+  write({
+    'cdk.json': '{"context":{"steadfast:folders":"examples, workflows"}}',
+    'examples/b/workflow.ts': '',
+    'examples/b/dev.ts': '',
+    'examples/notes/readme.md': '',
+    'examples/a/workflow.ts': '',
+    'workflows/c/workflow.ts': '',
+    'workflows/c/example-input.json': '{}',
+  });
+  expect(projectFolders(root)).toEqual([
+    { name: 'a', devFile: undefined, exampleInput: undefined },
+    { name: 'b', devFile: join(root, 'examples/b/dev.ts'), exampleInput: undefined },
+    { name: 'c', devFile: undefined, exampleInput: join(root, 'workflows/c/example-input.json') },
+  ]);
+});
+
+describe('dev.ts of a folder', () => {
+  const start = async (source: string, stops: (() => Promise<void>)[] = []) => {
+    write({ 'examples/a/workflow.ts': '', 'examples/a/dev.ts': source });
+    return startOutsides(
+      projectFolders(root),
+      (name) => join(root, 'data', name),
+      io,
+      (stop) => stops.push(stop),
+    );
+  };
+
+  test('is started with its own data folder; its environment is handed on and its stop kept', async () => {
+    const stops: (() => Promise<void>)[] = [];
+    const environment = await start(
+      `export default async (context: { dataDir: string; log(line: string): void }) => {
+         context.log('started');
+         return { environment: { WHERE: context.dataDir }, stop: async () => context.log('stopped') };
+       };`,
+      stops,
+    );
+    expect(environment).toEqual({ WHERE: join(root, 'data', 'a') });
+    for (const stop of stops) await stop();
+    expect(said).toBe('a: started\na: stopped\n');
+  });
+
+  test.each([
+    ['export const startDev = 1;', 'it has no default export'],
+    ['export default async () => ({});', 'startDev must return { environment?, stop() }'],
+    ["export default async () => { throw new Error('no room'); };", 'no room'],
+  ])('that is wrong is named: %s', async (source, message) => {
+    await expect(start(source)).rejects.toThrow(/examples\/a\/dev\.ts cannot be started: /);
+    await expect(start(source)).rejects.toThrow(message);
+  });
+});
+
+describe('synthesis', () => {
+  const never = new AbortController().signal;
+
+  test('that fails says what the app said, and nothing else', async () => {
+    write({
+      'bin/app.ts':
+        "console.error('DiscoveryError: examples/a/agents/b.ts does not exist'); process.exit(1);",
+    });
+    write({ 'package.json': '{"type":"module"}' });
+    symlinkSync(resolve(import.meta.dirname, '../../node_modules'), join(root, 'node_modules'));
+    await expect(synthesise(root, join(root, 'out'), io, never)).rejects.toThrow(
+      /DiscoveryError: examples\/a\/agents\/b\.ts does not exist$/,
+    );
+    expect(said).toMatch(/^Synthesising the template that would be deployed \(about 5 s\) … failed\n$/);
+  });
+});
+
+describe('the banner', () => {
+  const workflows = (...names: string[]) => ({
+    status: 200,
+    body: { items: names.map((workflow) => ({ workflow, plan: 'p', withinMs: 1, steps: [] })) },
+  });
+  const commandsIn = (text: string): string[] =>
+    text
+      .split('\n')
+      .filter((line) => line.startsWith('  curl '))
+      .map((line) => line.trim());
+
+  test('has three commands for the first workflow that has an example input', async () => {
+    write({ 'examples/a/workflow.ts': '', 'examples/b/workflow.ts': '' });
+    write({ 'examples/b/example-input.json': '{ "name": "O\'Hara" }' });
+    const api = await fakeApi();
+    api.answers.push(workflows('a', 'b'));
+    const text = await banner(projectFolders(root), api.url, openDevFolder(join(root, 'data'), false));
+    await api.stop();
+    const [start, show, list] = commandsIn(text);
+    expect(start).toMatch(/-d '\{"idempotencyKey":"try-\d{14}","input":\{"name":"O'\\''Hara"\}\}'$/);
+    expect(start).toContain(`${api.url}/workflows/b/executions`);
+    expect(show).toMatch(/\/executions\/[0-9a-f]{32}\?wait=20s'$/);
+    expect(list).toBe(`curl -s '${api.url}/executions?workflow=b'`);
+    expect(text).toContain(`Logs  ${join(root, 'data', 'cloud', 'logs')}`);
+  });
+
+  test('without an example input it guesses one and says so', async () => {
+    write({ 'examples/a/workflow.ts': '' });
+    const api = await fakeApi();
+    api.answers.push(workflows('a'));
+    const text = await banner(projectFolders(root), api.url, openDevFolder(join(root, 'data'), false));
+    await api.stop();
+    expect(commandsIn(text)[0]).toContain('"input":{}');
+    expect(text).toContain('put an input that fits into example-input.json');
+  });
+
+  test('quotes for the shell', () => {
+    expect(quoted(`it's "x"`)).toBe(`'it'\\''s "x"'`);
+  });
+});

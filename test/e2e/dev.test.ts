@@ -1,0 +1,96 @@
+/**
+ * `npm start` as a newcomer meets it: a process, three printed commands, Ctrl-C, and a second start.
+ *
+ * Real processes and real time: the template is synthesised twice.
+ */
+
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { ExecutionView, ListPage, Started } from '../../lib/api/client.ts';
+
+const ROOT = resolve(import.meta.dirname, '..', '..');
+
+let data: string;
+let running: ChildProcess | undefined;
+
+beforeAll(() => {
+  data = mkdtempSync(join(tmpdir(), 'steadfast-e2e-dev-'));
+});
+afterAll(() => {
+  running?.kill('SIGKILL');
+  rmSync(data, { recursive: true, force: true });
+});
+
+/** Starts `dev` on a free port; resolves with what it printed when it has printed all. */
+async function startDev(): Promise<string> {
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx', 'bin/steadfast.ts', 'dev', '--port', '0', '--data', data],
+    { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, NODE_OPTIONS: '' } },
+  );
+  running = child;
+  let text = '';
+  return new Promise((printed, failed) => {
+    const hear = (chunk: Buffer): void => {
+      text += chunk.toString('utf8');
+      if (text.includes('Ctrl-C stops it.')) printed(text);
+    };
+    child.stdout?.on('data', hear);
+    child.stderr?.on('data', hear);
+    child.once('exit', (code) => failed(new Error(`dev ended with ${code}:\n${text}`)));
+  });
+}
+
+/** As Ctrl-C does. @returns the exit code */
+async function interrupt(): Promise<number | null> {
+  const child = running as ChildProcess;
+  const gone = new Promise<number | null>((exited) => child.once('exit', exited));
+  child.kill('SIGINT');
+  return gone;
+}
+
+function descendantsOf(pid: number): number[] {
+  const rows = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' }).trim().split('\n');
+  const pairs = rows.map((row) => row.trim().split(/\s+/).map(Number) as [number, number]);
+  const found = [pid];
+  for (const parent of found) {
+    found.push(...pairs.filter(([, ppid]) => ppid === parent).map(([child]) => child));
+  }
+  return found.slice(1);
+}
+
+/** A process that has ended and that nobody has asked about yet is gone. */
+function isAlive(pid: number): boolean {
+  try {
+    const state = execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).trim();
+    return state !== '' && !state.startsWith('Z');
+  } catch {
+    return false;
+  }
+}
+
+const shell = (command: string): string => execFileSync('bash', ['-c', command], { encoding: 'utf8' });
+const commandsIn = (text: string): string[] =>
+  [...text.matchAll(/^ {2}(curl .*)$/gm)].map(([, line]) => line ?? '');
+
+test('dev prints three commands that work as they stand, stops with nothing left, and finds its data again', async () => {
+  const [start = '', show = '', list = ''] = commandsIn(await startDev());
+  const started = JSON.parse(shell(start)) as Started;
+  const view = JSON.parse(shell(show)) as ExecutionView;
+  expect(view.executionId).toBe(started.executionId);
+  expect(view.status).toBe('succeeded');
+  const listed = JSON.parse(shell(list)) as ListPage;
+  expect(listed.items.map(({ executionId }) => executionId)).toEqual([started.executionId]);
+
+  const children = descendantsOf(running?.pid ?? 0);
+  expect(children.length).toBeGreaterThan(2);
+  expect(await interrupt()).toBe(0);
+  expect(children.filter(isAlive)).toEqual([]);
+
+  const [, , listAgain = ''] = commandsIn(await startDev());
+  const found = JSON.parse(shell(listAgain)) as ListPage;
+  expect(found.items).toEqual(listed.items);
+  expect(await interrupt()).toBe(0);
+}, 90_000);
