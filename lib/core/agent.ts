@@ -43,6 +43,11 @@ export interface AgentOptions<I, O> {
    */
   readonly settle?: Duration;
   /**
+   * An attempt that renews its lease but reports no new `ctx.progress` for so long is taken for wedged.
+   * @default no limit: being alive is enough
+   */
+  readonly maxNoProgress?: Duration;
+  /**
    * 'none' where there is nothing to compensate (a mail cannot be unsent).
    * @default 'required': the handler must have `undo`
    */
@@ -57,6 +62,7 @@ export interface AgentSpec {
   readonly leaseMs: number;
   readonly pickupMs: number;
   readonly settleMs: number;
+  readonly maxNoProgressMs?: number;
   readonly undo: 'required' | 'none';
 }
 
@@ -76,7 +82,7 @@ export interface AttemptContext {
   readonly effectKey: string;
   /** Aborted when the lease is lost or the attempt's time is over. Hand it to every request. */
   readonly signal: AbortSignalLike;
-  /** Reports an advance; the token must differ from the last one. Stored with the next beat. */
+  /** Reports an advance; the token must differ from the last one (a count, a cursor). Stored with a beat. */
   readonly progress: (token: string | number) => void;
 }
 
@@ -120,7 +126,7 @@ const MAX_TIMEOUT_MS = 14 * 60_000;
  */
 export function declareAgent<I, O>(name: string, options: AgentOptions<I, O>): Agent<I, O> {
   checkName(name, 'agent');
-  const ms = (key: 'timeout' | 'lease' | 'pickup' | 'settle', fallback: Duration): number =>
+  const ms = (key: 'timeout' | 'lease' | 'pickup' | 'settle' | 'maxNoProgress', fallback: Duration): number =>
     parseDuration(options[key] ?? fallback, `${key} of agent '${name}'`);
   const spec: AgentSpec = {
     name,
@@ -129,6 +135,7 @@ export function declareAgent<I, O>(name: string, options: AgentOptions<I, O>): A
     leaseMs: ms('lease', '30s'),
     pickupMs: ms('pickup', '30s'),
     settleMs: ms('settle', '5s'),
+    ...(options.maxNoProgress === undefined ? {} : { maxNoProgressMs: ms('maxNoProgress', '1m') }),
     undo: options.undo ?? 'required',
   };
   const problem = agentProblem(spec);
@@ -143,6 +150,9 @@ export function agentProblem(spec: AgentSpec): string | undefined {
   if (spec.timeoutMs > MAX_TIMEOUT_MS) return 'timeout is over 14m, which a Lambda function cannot give';
   if (spec.leaseMs < 1_000) return 'lease is under 1s; three beats must fit into it';
   if (spec.pickupMs < 1_000) return 'pickup is under 1s; a message needs time to arrive';
+  if (spec.maxNoProgressMs !== undefined && spec.maxNoProgressMs < 1_000) {
+    return 'maxNoProgress is under 1s; three beats must fit into it';
+  }
   if (!['required', 'none'].includes(spec.undo))
     return `undo is ${JSON.stringify(spec.undo)}; allowed are 'required' and 'none'`;
   return undefined;

@@ -8,9 +8,10 @@
  * A decision holds at most one write (a step and its execution in one transaction count as one); sends come after it.
  */
 
-import { beaten, claimed, type Report, reported } from './attempts.ts';
+import { beaten, claimed, type Progress } from './attempts.ts';
 import { look, noLater } from './look.ts';
 import { dependentsOf, graphOf, type Plan } from './plan.ts';
+import { type Report, reported } from './reports.ts';
 import {
   type Cause,
   type Ended,
@@ -81,7 +82,7 @@ export type Event = Stamp &
         readonly hardEndAt: number;
         readonly readAt: number;
       }
-    | { readonly type: 'beat'; readonly step: string; readonly token: string; readonly progress?: string }
+    | { readonly type: 'beat'; readonly step: string; readonly token: string; readonly progress?: Progress }
     | {
         readonly type: 'report';
         readonly step: string;

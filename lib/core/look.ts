@@ -10,10 +10,11 @@
  * S8 a join starts once, because the claim decides, not the message. S16 a worker sends only what its own step concerns.
  */
 
-import { expired, settledAs } from './attempts.ts';
+import { settledAs } from './attempts.ts';
 import type { Concern, Decision, LookEvent, Note, Send } from './decide.ts';
 import { graphOf, isBefore, type Plan } from './plan.ts';
 import { evaluate } from './refs.ts';
+import { expired } from './reports.ts';
 import {
   type Cause,
   type Dispatch,

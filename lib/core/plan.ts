@@ -37,6 +37,8 @@ export interface PlanStep {
   readonly leaseMs: number;
   readonly pickupMs: number;
   readonly settleMs: number;
+  /** Absent: being alive is enough. */
+  readonly maxNoProgressMs?: number;
   readonly ladder: readonly Rung[];
   /** How its undo is retried; 'none' where there is nothing to compensate. */
   readonly undo: 'none' | RetryRung;
@@ -56,12 +58,13 @@ export const PLAN_LIMITS = { bytes: 256 * 1024, steps: 1_000, attempts: 1_000 } 
 /** The time limits a step takes from its agent. */
 export const limitsOf = (
   spec: AgentSpec,
-): Pick<PlanStep, 'effect' | 'timeoutMs' | 'leaseMs' | 'pickupMs' | 'settleMs'> => ({
+): Pick<PlanStep, 'effect' | 'timeoutMs' | 'leaseMs' | 'pickupMs' | 'settleMs' | 'maxNoProgressMs'> => ({
   effect: spec.effect,
   timeoutMs: spec.timeoutMs,
   leaseMs: spec.leaseMs,
   pickupMs: spec.pickupMs,
   settleMs: spec.settleMs,
+  ...(spec.maxNoProgressMs === undefined ? {} : { maxNoProgressMs: spec.maxNoProgressMs }),
 });
 
 /** Graph questions about a plan, answered once per plan. */

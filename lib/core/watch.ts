@@ -33,8 +33,12 @@ export function horizonMs(plan: Plan, snapshot: Snapshot | undefined): number {
     return record === undefined || (undoing && record.status === 'done') || !FINISHED.has(record.status);
   });
   const steps: readonly PlanStep[] = open.length > 0 ? open : plan.steps;
-  return Math.min(...steps.map((step) => Math.min(step.leaseMs, step.pickupMs)));
+  return Math.min(...steps.map((step) => Math.min(leaseSpanMs(step), step.pickupMs)));
 }
+
+/** The longest a lease may last from now on: also no longer than the attempt may go without progress. */
+export const leaseSpanMs = (step: PlanStep): number =>
+  Math.min(step.leaseMs, step.maxNoProgressMs ?? step.leaseMs);
 
 export const leaseEndsAt = (leaseUntil: number): number => leaseUntil + LEASE_MARGIN_MS;
 

@@ -16,7 +16,7 @@ export interface Stamp {
   readonly random: number;
 }
 
-type Removable = 'leaseUntil' | 'retryAt' | 'failure';
+type Removable = 'leaseUntil' | 'retryAt' | 'failure' | 'progress' | 'progressAt';
 export type StepChanges = Partial<Omit<Step, Removable>> & {
   readonly [Field in Removable]?: Step[Field] | undefined;
 };

@@ -8,7 +8,7 @@
  * S9 a message that could not be handled is given back, and costs no attempt.
  */
 
-import type { Report } from '../core/attempts.ts';
+import type { Report } from '../core/reports.ts';
 import { decide, type Decision } from '../core/decide.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Ports } from '../core/ports.ts';

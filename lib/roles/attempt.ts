@@ -8,12 +8,14 @@
  */
 
 import type { AttemptContext } from '../core/agent.ts';
-import type { Report } from '../core/attempts.ts';
+import type { Progress } from '../core/attempts.ts';
+import type { Report } from '../core/reports.ts';
 import { decide } from '../core/decide.ts';
 import { graphOf, type Plan, type PlanStep } from '../core/plan.ts';
 import type { Ports } from '../core/ports.ts';
 import { evaluate } from '../core/refs.ts';
 import type { HeldStep, Snapshot } from '../core/state.ts';
+import { leaseSpanMs } from '../core/watch.ts';
 import { scopeOf } from '../core/work.ts';
 import { stampOf } from './advance.ts';
 import { commit, withWrite } from './commit.ts';
@@ -30,6 +32,7 @@ export interface Holding {
 }
 
 const BEATS_PER_LEASE = 3;
+const MAX_TOKEN_CHARS = 200;
 /** After the abort, for the author's code to return. */
 const ABORT_GRACE_MS = 2_000;
 /** Kept of the process's time for the report. */
@@ -52,7 +55,7 @@ export async function runAttempt(ports: Ports, worker: Worker, held: Holding): P
   const record = state.steps[planStep.name] as HeldStep;
   const abort = new AbortController();
   const finished = new AbortController();
-  const progress: { token?: string } = {};
+  const pulse: Pulse = {};
   const ctx: AttemptContext = {
     executionId: state.execution.id,
     step: planStep.name,
@@ -60,16 +63,11 @@ export async function runAttempt(ports: Ports, worker: Worker, held: Holding): P
     effectKey: `${state.execution.id}.${planStep.name}`,
     signal: abort.signal,
     progress: (token) => {
-      progress.token = String(token).slice(0, 200);
+      pulse.progress = { token: String(token).slice(0, MAX_TOKEN_CHARS), at: ports.clock.now() };
+      pulse.wake?.();
     },
   };
-  const beats = keepLease(
-    ports,
-    held,
-    () => progress.token,
-    finished.signal,
-    () => abort.abort(),
-  );
+  const beats = keepLease(ports, held, pulse, finished.signal, () => abort.abort());
   const input = evaluate(planStep.input, scopeOf(state));
   const work = perform(worker, { mode: record.mode, ctx, input, output: record.output });
   const report = await inTime(ports, work, abort, finished.signal, timeLimitMs(ports, held));
@@ -99,20 +97,28 @@ async function inTime(
   return second ?? { kind: 'unknown', settled: false, failure };
 }
 
+/** Between the author's code and the beats. */
+interface Pulse {
+  progress?: Progress;
+  /** Ends the pause before the next beat. */
+  wake?: () => void;
+}
+
 /** Renews the lease until `stop`; calls `onLost` once when it is lost or cannot be renewed before its end. */
 async function keepLease(
   ports: Ports,
   held: Holding,
-  progress: () => string | undefined,
+  pulse: Pulse,
   stop: AbortSignal,
   onLost: () => void,
 ): Promise<void> {
-  const { name, leaseMs } = held.planStep;
+  const { name } = held.planStep;
+  const everyMs = Math.floor(leaseSpanMs(held.planStep) / BEATS_PER_LEASE);
   let wait = true;
   while (!stop.aborted) {
-    if (wait) await ports.clock.sleep(leaseMs / BEATS_PER_LEASE, stop);
+    if (wait) await pause(ports, held, pulse, everyMs, stop);
     if (stop.aborted) return;
-    const result = await beatOnce(ports, held, progress()).catch(() => 'unanswered' as const);
+    const result = await beatOnce(ports, held, pulse.progress).catch(() => 'unanswered' as const);
     const record = held.state.steps[name];
     const over = record?.leaseUntil === undefined || ports.clock.now() >= record.leaseUntil;
     if (result === 'lost' || over) return onLost();
@@ -121,10 +127,31 @@ async function keepLease(
   }
 }
 
+/** A pause between beats; progress ends it when the lease would not last until the beat after the next. */
+async function pause(
+  ports: Ports,
+  held: Holding,
+  pulse: Pulse,
+  everyMs: number,
+  stop: AbortSignal,
+): Promise<void> {
+  const over = new AbortController();
+  const end = (): void => over.abort();
+  const leaseUntil = held.state.steps[held.planStep.name]?.leaseUntil ?? 0;
+  stop.addEventListener('abort', end);
+  pulse.wake = () => {
+    if (leaseUntil - ports.clock.now() < 2 * everyMs) end();
+  };
+  // Never past the lease's end: an attempt that has lost it is told at once.
+  await ports.clock.sleep(Math.min(everyMs, Math.max(0, leaseUntil - ports.clock.now())), over.signal);
+  delete pulse.wake;
+  stop.removeEventListener('abort', end);
+}
+
 async function beatOnce(
   ports: Ports,
   held: Holding,
-  progress: string | undefined,
+  progress: Progress | undefined,
 ): Promise<'beaten' | 'conflict' | 'lost'> {
   const step = held.planStep.name;
   const decision = decide(held.plan, held.state, {

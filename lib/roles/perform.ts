@@ -10,7 +10,7 @@
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Agent, AttemptContext, Implementation, Verdict } from '../core/agent.ts';
-import type { Report } from '../core/attempts.ts';
+import type { Report } from '../core/reports.ts';
 import { type Json, jsonProblem } from '../core/json.ts';
 import type { Failure, Mode } from '../core/state.ts';
 

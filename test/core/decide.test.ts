@@ -71,7 +71,9 @@ const reported: fc.Arbitrary<Event> = stepNames.chain((step) =>
   })),
 );
 const beats: fc.Arbitrary<Event> = stepNames.chain((step) =>
-  tokens(step).map((token): Event => ({ type: 'beat', step, token, progress: '5', ...stamp })),
+  tokens(step).map(
+    (token): Event => ({ type: 'beat', step, token, progress: { token: '5', at: stamp.now }, ...stamp }),
+  ),
 );
 const cancels: fc.Arbitrary<Event> = fc.constant({ type: 'cancel', commandId: 'k', reason: 'why', ...stamp });
 const anyEvent = (given: Case): fc.Arbitrary<Event> =>

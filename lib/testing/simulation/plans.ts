@@ -63,6 +63,7 @@ function randomStep(choice: Choice, at: number, before: readonly PlanStep[]): Pl
     leaseMs: choice.pick([5_000, 10_000, 30_000]),
     pickupMs: choice.pick([5_000, 10_000, 30_000]),
     settleMs: choice.pick([1_000, 5_000]),
+    ...(choice.chance(0.2) ? { maxNoProgressMs: choice.pick([3_000, 8_000]) } : {}),
     ladder: choice.chance(0.1) ? [] : [rung(choice, 1, 5)],
     undo: choice.chance(0.15) ? 'none' : rung(choice, 20, 40),
   };

@@ -43,8 +43,12 @@ export function service(
       if (faults.strikes('transientFailure')) throw new TransientError('503');
       if (faults.strikes('permanentFailure')) throw new PermanentError('declined');
       if (faults.strikes('hungService')) await new Promise(() => undefined);
+      // Alive and beating, but nothing comes of it until its time is over.
+      if (faults.strikes('wedgedAgent')) await new Promise(() => undefined);
       const lost = faults.strikes('lostReply');
+      ctx.progress('asking');
       await request(() => ledger.perform(ctx.effectKey, effect));
+      ctx.progress('asked');
       if (lost) throw new Error('socket hang up');
       return { key: ctx.effectKey };
     },

@@ -1,0 +1,242 @@
+/**
+ * The end of an attempt: its report, its late success, or a lease that was not renewed.
+ *
+ * Owns: what each of these writes to the step, in the modes execute, probe and undo. Does not own: claims and beats
+ * (`attempts.ts`), what follows in the execution (`look.ts`).
+ *
+ * S5 a report commits only with the current token, or as a late success: same token, nobody claimed since. S6 `done`
+ * only by a report of done or a probe that found it. S10 an unknown outcome is remembered (`mayHaveActed`) until it is
+ * undone or a believed `notDone`.
+ */
+
+import type { Json } from './json.ts';
+import { MAX_PROBES, nextAttemptAt, nextProbeAt, nextUndoAt } from './ladder.ts';
+import { stalledAt } from './attempts.ts';
+import type { PlanStep } from './plan.ts';
+import { type Attempt, type Failure, type HeldStep, isHeld, type Step } from './state.ts';
+import { quietAt } from './work.ts';
+import { type Stamp, stepAfter, type StepChanges } from './write.ts';
+
+/** History kept on the step. */
+const MAX_HISTORY = 20;
+
+/** What an attempt says at its end. `settled`: the author's function has returned, so nothing of it goes on. */
+export type Report = { readonly settled: boolean } & (
+  | { readonly kind: 'done'; readonly output: Json }
+  | {
+      readonly kind: 'failed';
+      readonly permanent: boolean;
+      readonly failure: Failure;
+      readonly retryAfterMs?: number;
+      /** The work was done although its result cannot be used. */
+      readonly acted?: boolean;
+    }
+  | { readonly kind: 'unknown'; readonly failure: Failure }
+  | { readonly kind: 'found'; readonly verdict: 'done'; readonly output: Json }
+  | {
+      readonly kind: 'found';
+      readonly verdict: 'not-done' | 'running' | 'cannot-tell';
+      readonly failure?: Failure;
+    }
+  | { readonly kind: 'undone' }
+);
+
+/**
+ * The record after a report, or nothing when the report is refused (S5).
+ * @param priorHardEndAt the step's `hardEndAt` before this attempt's claim
+ */
+export function reported(
+  step: PlanStep,
+  record: Step | undefined,
+  token: string,
+  report: Report,
+  priorHardEndAt: number,
+  stamp: Stamp,
+): Step | undefined {
+  if (record === undefined || record.token !== token) return undefined;
+  if (!isHeld(record)) return lateSuccess(record, report, stamp);
+  // An attempt whose function has returned cannot begin anything any more: its process may live on, its work does not.
+  const settled = report.settled && record.mode !== 'probe';
+  const hardEndAt = settled ? Math.max(priorHardEndAt, stamp.now) : record.hardEndAt;
+  const held = { ...record, hardEndAt };
+  switch (record.status) {
+    case 'running':
+      return reportedExecute(step, held, report, stamp);
+    case 'probing':
+      return reportedProbe(step, held, report, stamp);
+    case 'undoing':
+      return reportedUndo(step, held, report, stamp);
+    default:
+      return undefined;
+  }
+}
+
+/** The work was finished after the lease had ended, and nothing else has started: it counts. */
+function lateSuccess(record: Step, report: Report, stamp: Stamp): Step | undefined {
+  const adoptable = record.status === 'unknown' || record.status === 'retrying';
+  if (report.kind !== 'done' || record.mode !== 'execute' || !adoptable) return undefined;
+  return stepAfter(record, 'done', stamp, {
+    output: report.output,
+    retryAt: undefined,
+    failure: undefined,
+    changedAt: stamp.now,
+  });
+}
+
+const historyOf = (
+  record: HeldStep,
+  outcome: Attempt['outcome'],
+  now: number,
+  failure?: Failure,
+): Attempt[] => {
+  const number = record.mode === 'undo' ? record.undoAttempt : record.attempt;
+  const attempt: Attempt = {
+    number,
+    mode: record.mode,
+    claimedAt: record.claimedAt ?? now,
+    endedAt: now,
+    outcome,
+    ...(failure === undefined ? {} : { failure }),
+  };
+  return [...record.attempts, attempt].slice(-MAX_HISTORY);
+};
+
+/** What every end of an attempt changes: the lease is released at once, the history grows by one. */
+const ended = (
+  record: HeldStep,
+  outcome: Attempt['outcome'],
+  stamp: Stamp,
+  failure?: Failure,
+): StepChanges & { attempts: readonly Attempt[] } => ({
+  leaseUntil: undefined,
+  hardEndAt: record.hardEndAt,
+  changedAt: stamp.now,
+  attempts: historyOf(record, outcome, stamp.now, failure),
+  ...(failure === undefined ? {} : { failure }),
+});
+
+function reportedExecute(step: PlanStep, record: HeldStep, report: Report, stamp: Stamp): Step | undefined {
+  if (report.kind === 'done') {
+    return stepAfter(record, 'done', stamp, {
+      ...ended(record, 'done', stamp),
+      output: report.output,
+      failure: undefined,
+    });
+  }
+  if (report.kind === 'unknown') return lost(step, record, report.failure, stamp);
+  if (report.kind !== 'failed') return undefined;
+  const changes = {
+    ...ended(record, 'failed', stamp, report.failure),
+    mayHaveActed: record.mayHaveActed || report.acted === true,
+  };
+  const retryAt = report.permanent
+    ? undefined
+    : nextAttemptAt(step, record.attempt, stamp.now, stamp.random, report.retryAfterMs);
+  return retryAt === undefined
+    ? stepAfter(record, 'fail', stamp, changes)
+    : stepAfter(record, 'retry', stamp, { ...changes, retryAt });
+}
+
+/** The outcome of an attempt to execute is unknown: ask first, or just repeat what may be repeated. */
+function lost(step: PlanStep, record: HeldStep, failure: Failure, stamp: Stamp): Step {
+  const changes = { ...ended(record, 'unknown', stamp, failure), mayHaveActed: true };
+  if (step.effect === 'probed')
+    return stepAfter(record, 'lose', stamp, { ...changes, probes: 0, retryAt: stamp.now });
+  const retryAt = nextAttemptAt(step, record.attempt, stamp.now, stamp.random);
+  return retryAt === undefined
+    ? stepAfter(record, 'fail', stamp, changes)
+    : stepAfter(record, 'retry', stamp, { ...changes, retryAt });
+}
+
+function reportedProbe(step: PlanStep, record: HeldStep, report: Report, stamp: Stamp): Step | undefined {
+  if (report.kind !== 'found') return probedInVain(record, report, stamp);
+  switch (report.verdict) {
+    case 'done':
+      return stepAfter(record, 'find-done', stamp, {
+        ...ended(record, 'done', stamp),
+        output: report.output,
+        failure: undefined,
+      });
+    case 'running':
+      return stepAfter(record, 'find-open', stamp, {
+        ...ended(record, 'still-running', stamp),
+        retryAt: stamp.now + step.leaseMs,
+      });
+    case 'not-done':
+      return foundNothing(step, record, stamp);
+    case 'cannot-tell':
+      return probedInVain(record, report, stamp);
+  }
+}
+
+/** `notDone` is believed only when it was asked after everything that could still act was dead and settled. */
+function foundNothing(step: PlanStep, record: HeldStep, stamp: Stamp): Step {
+  const believableAt = quietAt(step, record);
+  const changes = ended(record, 'not-done', stamp);
+  if ((record.claimedAt ?? 0) < believableAt) {
+    return stepAfter(record, 'find-open', stamp, { ...changes, retryAt: Math.max(stamp.now, believableAt) });
+  }
+  const retryAt = nextAttemptAt(step, record.attempt, stamp.now, stamp.random);
+  return retryAt === undefined
+    ? stepAfter(record, 'find-nothing-last', stamp, { ...changes, mayHaveActed: false })
+    : stepAfter(record, 'find-nothing', stamp, { ...changes, mayHaveActed: false, retryAt });
+}
+
+function probedInVain(record: HeldStep, report: Report | undefined, stamp: Stamp): Step {
+  const failure = report !== undefined && 'failure' in report ? report.failure : undefined;
+  const probes = record.probes + 1;
+  const changes = { ...ended(record, 'cannot-tell', stamp, failure), probes };
+  return probes >= MAX_PROBES
+    ? stepAfter(record, 'give-up', stamp, changes)
+    : stepAfter(record, 'find-open', stamp, {
+        ...changes,
+        retryAt: nextProbeAt(probes, stamp.now, stamp.random),
+      });
+}
+
+function reportedUndo(step: PlanStep, record: HeldStep, report: Report, stamp: Stamp): Step | undefined {
+  if (report.kind === 'undone') {
+    return stepAfter(record, 'undone', stamp, { ...ended(record, 'undone', stamp), mayHaveActed: false });
+  }
+  if (report.kind === 'failed') {
+    const retryAt = report.permanent
+      ? undefined
+      : nextUndoAt(step, record.undoAttempt, stamp.now, stamp.random);
+    const changes = ended(record, 'failed', stamp, report.failure);
+    return retryAt === undefined
+      ? stepAfter(record, 'fail-undo', stamp, changes)
+      : stepAfter(record, 'retry-undo', stamp, { ...changes, retryAt });
+  }
+  return report.kind === 'unknown' ? undoLost(step, record, report.failure, stamp) : undefined;
+}
+
+/** An undo whose outcome is unknown is repeated, but not while the lost one may still act. */
+function undoLost(step: PlanStep, record: HeldStep, failure: Failure, stamp: Stamp): Step {
+  const changes = ended(record, 'unknown', stamp, failure);
+  const retryAt = nextUndoAt(step, record.undoAttempt, stamp.now, stamp.random);
+  return retryAt === undefined
+    ? stepAfter(record, 'fail-undo', stamp, changes)
+    : stepAfter(record, 'retry-undo', stamp, {
+        ...changes,
+        retryAt: Math.max(retryAt, record.hardEndAt + step.settleMs),
+      });
+}
+
+const LEASE_LOST: Failure = { code: 'lease-ended', message: 'the attempt went silent and its lease ended' };
+
+const STALLED: Failure = { code: 'no-progress', message: 'the attempt was alive but did not advance' };
+
+/** The record after a lease that ended without a report. The caller has checked that it has. */
+export function expired(step: PlanStep, record: HeldStep, stamp: Stamp): Step {
+  switch (record.mode) {
+    case 'execute': {
+      const stalled = stamp.now >= stalledAt(step, record, record.progressAt ?? record.claimedAt ?? 0);
+      // At once, not after a backoff: nothing says that the service is in trouble, only that an agent is gone.
+      return lost(step, record, stalled ? STALLED : LEASE_LOST, { ...stamp, random: 0 });
+    }
+    case 'probe':
+      return probedInVain(record, { kind: 'unknown', failure: LEASE_LOST, settled: false }, stamp);
+    case 'undo':
+      return undoLost(step, record, LEASE_LOST, { ...stamp, random: 0 });
+  }
+}

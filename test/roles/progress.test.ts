@@ -1,0 +1,73 @@
+/** Alive is not advancing: `maxNoProgress` catches an agent that beats and gets nowhere, and nobody else. */
+
+import { retry, workflow } from '../../lib/core/workflow.ts';
+import type { AttemptContext } from '../../lib/core/agent.ts';
+import { anAgent, anyObject, harness } from './harness.ts';
+
+const LIMITS = { lease: '10s', maxNoProgress: '4s', timeout: '50s' } as const;
+const copier = anAgent('copier', LIMITS);
+const copying = workflow('copying', { input: anyObject, within: '1h' }, (w) => {
+  w.step('copy', copier, {}, { ladder: [retry(2, { first: '1s', max: '1s' })] });
+});
+const undo = async (): Promise<void> => undefined;
+const never = new Promise<never>(() => undefined);
+
+describe('an agent with maxNoProgress', () => {
+  it('that beats but does not advance is caught within maxNoProgress and one sweep, and tried again', async () => {
+    let tries = 0;
+    const signals: boolean[] = [];
+    const execute = async (ctx: AttemptContext): Promise<object> => {
+      tries += 1;
+      if (tries > 1) return {};
+      ctx.signal.addEventListener('abort', () => signals.push(true));
+      return never;
+    };
+    const h = harness(copying, { copier: { execute, undo } });
+    const { id } = await h.begin();
+    const startedAt = h.clock.now();
+    const { execution, steps } = await h.run(id);
+    expect(execution.status).toBe('succeeded');
+    const [first, second] = steps['copy']?.attempts ?? [];
+    expect(first).toMatchObject({ outcome: 'unknown', failure: { code: 'no-progress' } });
+    // maxNoProgress 4 s and the margin for clocks of 1 s; the harness sweeps as soon as something is due.
+    expect((first?.endedAt ?? 0) - startedAt).toBeLessThanOrEqual(5_100);
+    expect(second).toMatchObject({ number: 2, outcome: 'done' });
+    expect(signals).toEqual([true]);
+  });
+
+  it('that advances slowly is left alone, however long it takes', async () => {
+    let intervened = 0;
+    const execute = async (ctx: AttemptContext): Promise<object> => {
+      for (let block = 0; block < 10; block += 1) {
+        await h.clock.sleep(3_900);
+        ctx.progress(block);
+      }
+      return {};
+    };
+    const h = harness(copying, { copier: { execute, undo } });
+    const { id } = await h.begin();
+    const { execution, steps } = await h.run(id);
+    intervened = h.notes.filter((note) => note.what === 'lease-ended').length;
+    expect([execution.status, steps['copy']?.attempt, intervened]).toEqual(['succeeded', 1, 0]);
+  });
+
+  it('that reports the same token again and again does not advance', async () => {
+    let tries = 0;
+    const execute = async (ctx: AttemptContext): Promise<object> => {
+      tries += 1;
+      if (tries > 1) return {};
+      for (let round = 0; round < 40; round += 1) {
+        await h.clock.sleep(1_000);
+        ctx.progress('47 %');
+      }
+      return {};
+    };
+    const h = harness(copying, { copier: { execute, undo } });
+    const { id } = await h.begin();
+    const { steps } = await h.run(id);
+    expect(steps['copy']?.attempts[0]).toMatchObject({
+      outcome: 'unknown',
+      failure: { code: 'no-progress' },
+    });
+  });
+});
