@@ -8,6 +8,7 @@
 import { Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { SteadfastError } from '../core/errors.ts';
+import { explain } from '../core/why.ts';
 import { cancel, list, type Scheduler, show, showAtEnd, start, workflowOf } from '../roles/scheduler.ts';
 import {
   asJson,
@@ -94,6 +95,10 @@ function executionRoutes(app: Hono, scheduler: Scheduler): void {
     const id = c.req.param('id');
     const { state, plan } = await (waitMs > 0 ? showAtEnd(scheduler, id, waitMs) : show(scheduler, id));
     return c.json(executionView(state, plan));
+  });
+  app.get('/executions/:id/why', async (c) => {
+    const { state, plan } = await show(scheduler, c.req.param('id'));
+    return c.json(explain(plan, state, scheduler.ports.clock.now()));
   });
   app.post('/executions/:id/cancel', async (c) => {
     const { reason, commandId } = parseBody(await c.req.text(), commandBody);

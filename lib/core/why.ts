@@ -1,0 +1,249 @@
+/**
+ * Why: what happened to an execution, what its state rests on, and what happens next and when.
+ *
+ * Owns: the words. Does not own: any rule: what is next is read off the very functions by which the roles decide
+ * (`decide` for now, `openWork` and `watch` for later), so that an explanation cannot differ from what is done.
+ */
+
+import { decide } from './decide.ts';
+import { formatDuration } from './duration.ts';
+import { graphOf, type Plan, type PlanStep } from './plan.ts';
+import { type Attempt, isHeld, isSettled, isTerminal, type Snapshot } from './state.ts';
+import { dispatchDueAt, horizonMs, leaseEndsAt } from './watch.ts';
+import { isClear, needsUndo, openWork, type Work, workKey } from './work.ts';
+
+/** Something that happened, with the record it is read from. */
+export interface Happened {
+  readonly at: number;
+  readonly what: string;
+  readonly step?: string;
+  readonly evidence: Readonly<Record<string, unknown>>;
+}
+
+/** Something that will happen: by itself at `at` at the latest, unless something earlier changes it. */
+export interface Next {
+  readonly what: string;
+  /** Epoch ms; absent when it waits for another step. */
+  readonly at?: number;
+  readonly who: 'agent' | 'scheduler' | 'supervisor' | 'nobody';
+  readonly step?: string;
+}
+
+export interface Explanation {
+  readonly executionId: string;
+  readonly status: string;
+  readonly past: readonly Happened[];
+  readonly steps: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly because: string;
+    readonly next: Next;
+  }[];
+  /** The earliest of what is next. */
+  readonly next: Next;
+}
+
+/** @param now epoch ms. @returns past, reasons and what is next; total and pure */
+export function explain(plan: Plan, state: Snapshot, now: number): Explanation {
+  const work = openWork(plan, state);
+  const steps = plan.steps.map((step) => ({
+    name: step.name,
+    status: state.steps[step.name]?.status ?? (startable(step, state) ? 'ready' : 'pending'),
+    because: because(plan, step, state),
+    next: nextOfStep(plan, step, state, work),
+  }));
+  return {
+    executionId: state.execution.id,
+    status: state.execution.status,
+    past: past(plan, state),
+    steps,
+    next: nextOf(
+      plan,
+      state,
+      steps.map((step) => step.next),
+      now,
+    ),
+  };
+}
+
+const startable = (step: PlanStep, state: Snapshot): boolean =>
+  step.after.every((name) => isSettled(state.steps[name]));
+
+function past(plan: Plan, { execution, steps }: Snapshot): Happened[] {
+  const happened: Happened[] = [
+    {
+      at: execution.startedAt,
+      what: `workflow '${execution.workflow}' was started`,
+      evidence: { plan: execution.plan, deadlineAt: execution.deadlineAt },
+    },
+  ];
+  for (const { name } of plan.steps) {
+    for (const attempt of steps[name]?.attempts ?? []) happened.push(happenedAttempt(name, attempt));
+  }
+  const { cause } = execution;
+  if (cause !== undefined) {
+    const whose = cause.step === undefined ? '' : ` of step '${cause.step}'`;
+    const reason = { failure: 'the failure', cancel: "an operator's cancel", deadline: 'the deadline' }[
+      cause.kind
+    ];
+    happened.push({
+      at: cause.at,
+      what: `it is being undone because of ${reason}${whose}`,
+      evidence: { ...cause.failure },
+    });
+  }
+  if (execution.endedAt !== undefined) {
+    happened.push({
+      at: execution.endedAt,
+      what: `it ended: ${execution.status}`,
+      evidence: { status: execution.status },
+    });
+  }
+  return happened.sort((a, b) => a.at - b.at);
+}
+
+const DEED: Readonly<Record<Attempt['mode'], string>> = {
+  execute: 'attempt',
+  probe: 'probe of attempt',
+  undo: 'undo',
+};
+const RESULT: Readonly<Record<Attempt['outcome'], string>> = {
+  done: 'found or made it done',
+  failed: 'failed, certainly without effect',
+  unknown: 'ended with an unknown outcome',
+  'not-done': 'found that it was not done',
+  'still-running': 'found it under way',
+  'cannot-tell': 'could not tell',
+  undone: 'undid it',
+};
+
+const happenedAttempt = (step: string, attempt: Attempt): Happened => ({
+  at: attempt.endedAt,
+  what: `${DEED[attempt.mode]} ${attempt.number} ${RESULT[attempt.outcome]} after ${formatDuration(attempt.endedAt - attempt.claimedAt)}`,
+  step,
+  evidence: { ...attempt },
+});
+
+function because(plan: Plan, step: PlanStep, state: Snapshot): string {
+  const record = state.steps[step.name];
+  if (record === undefined) return becauseAbsent(step, state);
+  if (isHeld(record)) {
+    return `an agent holds it (${DEED[record.mode]} ${record.mode === 'undo' ? record.undoAttempt : record.attempt}), beat ${record.beat}`;
+  }
+  const acted = record.mayHaveActed ? '; an attempt of unknown outcome may have acted' : '';
+  const failure = record.failure === undefined ? '' : ` (${record.failure.code}: ${record.failure.message})`;
+  switch (record.status) {
+    case 'retrying':
+      return `attempt ${record.attempt} failed${failure}, and its ladder allows another${acted}`;
+    case 'unknown':
+      return `the outcome of attempt ${record.attempt} is not known${failure}: nothing is repeated before it is settled`;
+    case 'failed':
+      return `attempt ${record.attempt} failed${failure}, and nothing is left on its ladder${acted}`;
+    case 'skipped':
+      return 'its condition does not hold';
+    case 'sealed':
+      return 'the execution is being undone, so it will never start';
+    case 'undoing':
+      return `undo ${record.undoAttempt} did not succeed${failure} and is tried again`;
+    case 'undo-failed':
+      return `undo ${record.undoAttempt} failed${failure}, and no further one is allowed: its effect may still be in place`;
+    default:
+      return needsUndo(step, record) && state.execution.status === 'undoing'
+        ? waitsForUndo(plan, step, state)
+        : `it is ${record.status}`;
+  }
+}
+
+function becauseAbsent(step: PlanStep, state: Snapshot): string {
+  const open = step.after.filter((name) => !isSettled(state.steps[name]));
+  if (open.length > 0) return `it waits for ${open.map((name) => `'${name}'`).join(', ')}`;
+  return state.execution.status === 'running' ? 'it waits for an agent to take it' : 'it was never started';
+}
+
+function waitsForUndo(plan: Plan, step: PlanStep, state: Snapshot): string {
+  const open = (graphOf(plan).dependents.get(step.name) ?? []).filter(
+    (other) => !isClear(other, state.steps[other.name]),
+  );
+  return open.length === 0
+    ? 'it is done and is to be undone'
+    : `it is undone after ${open.map((other) => `'${other.name}'`).join(', ')}`;
+}
+
+function nextOfStep(plan: Plan, step: PlanStep, state: Snapshot, work: readonly Work[]): Next {
+  const record = state.steps[step.name];
+  const named = { step: step.name };
+  if (isHeld(record)) {
+    const at = leaseEndsAt(record.leaseUntil);
+    return {
+      what: `its agent reports, or renews its lease; if it stays silent, its outcome is taken for unknown`,
+      at,
+      who: 'supervisor',
+      ...named,
+    };
+  }
+  const piece = work.find((one) => one.step.name === step.name);
+  if (piece === undefined) return { what: 'nothing', who: 'nobody', ...named };
+  const deed = { execute: 'attempt', probe: 'a probe of attempt', undo: 'undo' }[piece.mode];
+  const dispatchAt = dispatchDueAt(piece, state.execution.dispatches[workKey(piece)], horizonMs(plan, state));
+  return {
+    what: `agent '${step.agent}' takes it: ${deed} ${piece.attempt}, from ${iso(piece.dueAt)}; if nobody has by ${iso(dispatchAt)}, its message is sent again`,
+    at: piece.dueAt,
+    who: 'agent',
+    ...named,
+  };
+}
+
+const iso = (at: number): string => new Date(at).toISOString();
+
+/** The notes of a look that ends in a write, in words. */
+const DUE_NOW: Readonly<Record<string, string>> = {
+  'lease-ended': 'the lease has ended: the outcome of the attempt is taken for unknown',
+  undoing: 'what has acted is undone',
+  'step-skipped': 'a step is skipped, because its condition does not hold',
+  'step-sealed': 'a step that has not started is closed for good',
+  succeeded: 'it succeeds: every step is done or skipped',
+  compensated: 'it ends as compensated: everything that acted is undone',
+  canceled: 'it ends as canceled: everything that acted is undone',
+  failed: 'it ends as failed',
+};
+
+/** What a supervisor would do if it looked now; else the earliest of what the steps wait for. */
+function nextOf(plan: Plan, state: Snapshot, ofSteps: readonly Next[], now: number): Next {
+  const { execution } = state;
+  if (isTerminal(execution.status)) {
+    return execution.watchAt === undefined
+      ? { what: 'nothing: it has ended and said so', who: 'nobody' }
+      : { what: 'its end is announced', at: execution.watchAt, who: 'supervisor' };
+  }
+  const decision = decide(plan, state, {
+    type: 'look',
+    by: 'supervisor',
+    concern: [],
+    fresh: true,
+    readAt: now,
+    now,
+    random: 0,
+    writeId: 'why',
+  });
+  const note = decision.next.kind === 'look' ? decision.notes[0] : undefined;
+  if (note !== undefined) {
+    const step = note.step === undefined ? {} : { step: note.step };
+    return {
+      what: DUE_NOW[note.what] ?? note.what,
+      at: Math.max(now, execution.watchAt ?? now),
+      who: 'supervisor',
+      ...step,
+    };
+  }
+  const timed = ofSteps.filter((next): next is Next & { at: number } => next.at !== undefined);
+  const deadline: Next & { at: number } = {
+    what: 'its time is over and it is undone',
+    at: execution.deadlineAt,
+    who: 'supervisor',
+  };
+  const candidates = execution.status === 'running' ? [...timed, deadline] : timed;
+  return candidates.reduce<Next & { at: number }>(
+    (first, next) => (next.at < first.at ? next : first),
+    candidates[0] ?? { what: 'a supervisor looks', at: execution.watchAt ?? now, who: 'supervisor' },
+  );
+}
