@@ -8,6 +8,7 @@ import * as z from 'zod/mini';
 import { declareAgent, type Agent, type AgentOptions, type Implementation } from '../../lib/core/agent.ts';
 import type { Send } from '../../lib/core/decide.ts';
 import type { Json } from '../../lib/core/json.ts';
+import type { Ports } from '../../lib/core/ports.ts';
 import type { Execution, Snapshot } from '../../lib/core/state.ts';
 import type { Workflow } from '../../lib/core/workflow.ts';
 import { handleMessage } from '../../lib/roles/agent.ts';
@@ -35,13 +36,16 @@ export const anAgent = (
 
 export const anyObject = anything;
 
+const hasEnded = ({ execution }: Snapshot): boolean =>
+  execution.endedAt !== undefined && execution.watchAt === undefined;
+
 type Implementations = Record<string, Implementation<unknown, unknown>>;
 
 export interface Harness extends MemoryWorld {
   readonly scheduler: Scheduler;
   readonly implementations: Implementations;
   /** Takes the oldest message that is due out of the queue and handles it; its handling may still be under way. */
-  readonly deliver: (send: Send) => Promise<'handled' | 'give-back'>;
+  readonly deliver: (send: Send, ports?: Ports) => Promise<'handled' | 'give-back'>;
   readonly begin: (input?: Json, key?: string) => Promise<Execution>;
   readonly state: (id: string) => Promise<Snapshot>;
   readonly sweep: () => Promise<void>;
@@ -54,31 +58,56 @@ export interface RunOptions {
   readonly supervised?: boolean;
   /** Called for every message before it is delivered; false loses it. */
   readonly deliverable?: (send: Send) => boolean;
+  /** The process that a message comes to. */
+  readonly portsOf?: (send: Send) => Ports | undefined;
+  /** Stops there instead of at the end. */
+  readonly until?: (state: Snapshot) => boolean;
   readonly maxMs?: number;
 }
 
-const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** When a message that was given back, or whose handling failed, comes again; and how often it comes. */
+const VISIBILITY_MS = 30_000;
+const MAX_RECEIVES = 5;
 
-export function harness(workflow: Workflow, implementations: Implementations, seed = 1): Harness {
+/** Lets everything run that does not wait for time. */
+export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** @param wrap the ports as the roles see them; the harness itself looks past them */
+export function harness(
+  workflow: Workflow,
+  implementations: Implementations,
+  seed = 1,
+  wrap: (world: MemoryWorld) => Ports = (world) => world,
+): Harness {
   const world = memoryWorld({ seed });
+  const seen = wrap(world);
   const hash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
   let next = 0;
-  const scheduler = createScheduler(world, [workflow], { hash, newId: () => `e-${(next += 1)}` });
+  const scheduler = createScheduler(seen, [workflow], { hash, newId: () => `e-${(next += 1)}` });
   const plans = new Map();
   const workers = new Map(workflow.agents.map((agent) => [agent.spec.name, agent]));
   const queuedAt = new WeakMap<Send, number>();
 
-  const deliver = (send: Send): Promise<'handled' | 'give-back'> => {
+  const receives = new WeakMap<Send['message'], number>();
+
+  const deliver = (send: Send, ports: Ports = seen): Promise<'handled' | 'give-back'> => {
     const agent = workers.get(send.agent);
     const implementation = implementations[send.agent];
     if (agent === undefined || implementation === undefined) throw new Error(`no agent ${send.agent}`);
     return handleMessage(
-      world,
+      ports,
       plans,
       { agent, implementation },
       send.message,
       world.clock.now() + PROCESS_MS,
     );
+  };
+
+  const deliverAsQueue = async (send: Send, ports: Ports | undefined): Promise<void> => {
+    const result = await deliver(send, ports).catch(() => 'give-back');
+    const count = (receives.get(send.message) ?? 0) + 1;
+    receives.set(send.message, count);
+    if (result === 'give-back' && count < MAX_RECEIVES) world.sent.push({ ...send, delayMs: VISIBILITY_MS });
   };
 
   const self: Harness = {
@@ -98,10 +127,10 @@ export function harness(workflow: Workflow, implementations: Implementations, se
       return state;
     },
     sweep: async () => {
-      await sweepOnce(world, plans, world.clock.now());
+      await sweepOnce(seen, plans, world.clock.now());
     },
     run: async (id, options = {}) => {
-      const { supervised = true, deliverable = () => true, maxMs = 3_600_000 } = options;
+      const { supervised = true, deliverable = () => true, maxMs = 3_600_000, until = hasEnded } = options;
       const endAt = world.clock.now() + maxMs;
       for (;;) {
         for (const send of world.sent) if (!queuedAt.has(send)) queuedAt.set(send, world.clock.now());
@@ -110,12 +139,12 @@ export function harness(workflow: Workflow, implementations: Implementations, se
         );
         for (const send of due) {
           world.sent.splice(world.sent.indexOf(send), 1);
-          if (deliverable(send)) void deliver(send).catch(() => undefined);
+          if (deliverable(send)) void deliverAsQueue(send, options.portsOf?.(send));
         }
         await settle();
         if (world.sent.some((send) => !queuedAt.has(send))) continue;
         const state = await self.state(id);
-        if (state.execution.endedAt !== undefined && state.execution.watchAt === undefined) return state;
+        if (until(state)) return state;
         const times = [
           world.clock.nextWakeAt(),
           ...world.sent.map((send) => (queuedAt.get(send) ?? 0) + send.delayMs),
