@@ -9,6 +9,7 @@
  */
 
 import type { Send, Note, Write } from '../core/decide.ts';
+import { refuse } from '../core/errors.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Clock, Dice, Due, ListQuery, Page, Ports, Store, WriteResult } from '../core/ports.ts';
 import type { Ended, Execution, Snapshot, Step } from '../core/state.ts';
@@ -68,18 +69,16 @@ export class MemoryStore implements Store {
         executionId: execution.id,
         watchAt: execution.watchAt ?? Number.POSITIVE_INFINITY,
       }))
-      .filter((item) => item.watchAt <= untilAt && this.#shardOf(item.executionId) === shard)
-      .sort((a, b) => a.watchAt - b.watchAt || (a.executionId < b.executionId ? -1 : 1));
-    return pageOf(all, cursor, 100);
+      .filter((item) => item.watchAt <= untilAt && this.#shardOf(item.executionId) === shard);
+    return pageOf(all, (item) => [item.watchAt, item.executionId], 1, DUE_PAGE, cursor);
   };
 
   readonly list = async (query: ListQuery): Promise<Page<Execution>> => {
     const all = [...this.#executions.values()]
       .map(({ execution }) => execution)
       .filter((execution) => execution.workflow === query.workflow)
-      .filter((execution) => query.status === undefined || execution.status === query.status)
-      .sort((a, b) => b.startedAt - a.startedAt || (a.id < b.id ? 1 : -1));
-    return pageOf(all, query.cursor, query.limit);
+      .filter((execution) => query.status === undefined || execution.status === query.status);
+    return pageOf(all, ({ startedAt, id }) => [startedAt, id], -1, query.limit, query.cursor);
   };
 
   #shardOf(executionId: string): number {
@@ -95,10 +94,36 @@ const follows = (
   stored: { readonly version: number; readonly writeId: string } | undefined,
 ): boolean => (stored?.version ?? 0) === next.version - 1 || stored?.writeId === next.writeId;
 
-function pageOf<Item>(all: readonly Item[], cursor: string | undefined, limit: number): Page<Item> {
-  const from = Number(cursor ?? 0);
-  const items = all.slice(from, from + limit);
-  return from + limit < all.length ? { items, cursor: String(from + limit) } : { items };
+const DUE_PAGE = 100;
+
+/** The place of an item in its order. A cursor says after which place to go on, so that what comes and goes moves nothing. */
+type Place = readonly [at: number, id: string];
+
+function pageOf<Item>(
+  all: readonly Item[],
+  placeOf: (item: Item) => Place,
+  direction: 1 | -1,
+  limit: number,
+  cursor: string | undefined,
+): Page<Item> {
+  const after = cursor === undefined ? undefined : parsePlace(cursor);
+  const order = (a: Place, b: Place): number =>
+    direction * (a[0] - b[0] || (a[1] < b[1] ? -1 : Number(a[1] > b[1])));
+  const rest = all
+    .filter((item) => after === undefined || order(placeOf(item), after) > 0)
+    .sort((a, b) => order(placeOf(a), placeOf(b)));
+  const items = rest.slice(0, limit);
+  const last = items.at(-1);
+  return last !== undefined && rest.length > limit ? { items, cursor: placeOf(last).join('.') } : { items };
+}
+
+/** @throws SteadfastError `bad-cursor` */
+function parsePlace(cursor: string): Place {
+  const match = /^(\d{1,15})\.([a-z0-9-]{1,64})$/.exec(cursor);
+  if (match?.[1] === undefined || match[2] === undefined) {
+    throw refuse('bad-cursor', 'the cursor is not one that a list has returned');
+  }
+  return [Number(match[1]), match[2]];
 }
 
 /** Epoch ms that only `advanceTo` moves; sleepers wake in the order of their time. */
