@@ -107,13 +107,9 @@ export function deferred<Value>(): Deferred<Value> {
 export type Fault = 'before' | 'after';
 
 /** The n-th write (from 1) rejects: before it took place, or after. */
-export function failingWrite(
-  world: Ports,
-  nth: number,
-  fault: Fault,
-): Ports & { readonly writes: () => number } {
+export function failingWrite(world: Ports, nth: number, fault: Fault): Ports {
   let count = 0;
-  const ports = withStore(world, (store) => ({
+  return withStore(world, (store) => ({
     write: async (write) => {
       count += 1;
       if (count !== nth) return store.write(write);
@@ -121,5 +117,4 @@ export function failingWrite(
       throw new Error('the connection was lost');
     },
   }));
-  return { ...ports, writes: () => count };
 }
