@@ -16,8 +16,9 @@ import {
   isTerminal,
   type StepStatus,
 } from '../core/state.ts';
+import type { Explanation } from '../core/why.ts';
 
-export type { Attempt, ExecutionStatus, Json };
+export type { Attempt, ExecutionStatus, Explanation, Json };
 export const STATUSES: readonly ExecutionStatus[] = EXECUTION_STATUSES;
 
 export interface Started {
@@ -137,6 +138,8 @@ export interface Client {
   readonly get: (executionId: string, options?: { readonly waitMs?: number }) => Promise<ExecutionView>;
   /** Asks until the execution has ended. It will: its workflow says within what time. */
   readonly untilEnd: (executionId: string) => Promise<ExecutionView>;
+  /** What happened, the evidence, and what happens next and when. */
+  readonly why: (executionId: string) => Promise<Explanation>;
   readonly list: (options?: ListOptions) => Promise<ListPage>;
   readonly cancel: (executionId: string, options?: CancelOptions) => Promise<Started>;
   readonly workflows: () => Promise<readonly WorkflowView[]>;
@@ -177,6 +180,7 @@ export function createClient(options: ClientOptions): Client {
         if (isTerminal(view.status)) return view;
       }
     },
+    why: (id) => call('GET', `${execution(id)}/why`, 'past'),
     list: (query = {}) => call('GET', `/executions${queryOf({ ...query })}`, 'items'),
     cancel: (id, command = {}) => call('POST', `${execution(id)}/cancel`, 'executionId', command),
     workflows: async () =>

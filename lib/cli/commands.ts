@@ -15,7 +15,7 @@ import {
   STATUSES,
 } from '../api/client.ts';
 import { type Cli, CliError, EXIT, messageOf } from './io.ts';
-import { executionText, healthText, listText, workflowsText } from './print.ts';
+import { executionText, healthText, listText, whyText, workflowsText } from './print.ts';
 
 const PAGE = 100;
 const MAX_LIMIT = 1_000;
@@ -28,6 +28,7 @@ interface Shared {
 export function addCommands(program: Command, cli: Cli): void {
   addStart(program, cli);
   addShow(program, cli);
+  addWhy(program, cli);
   addList(program, cli);
   addCancel(program, cli);
   program
@@ -126,6 +127,18 @@ function addShow(program: Command, cli: Cli): void {
       if (options.wait) return showEnd(cli, command, id);
       const view = await client(command).get(id);
       say(cli, command, view, () => executionText(view, Date.now()));
+    });
+}
+
+function addWhy(program: Command, cli: Cli): void {
+  program
+    .command('why')
+    .argument('<id>', 'of the execution')
+    .description('tell what happened to an execution, and what happens next and when')
+    .addHelpText('after', examples('why 0f343b0931126a20f133d67c2b018a3b'))
+    .action(async (id: string, _options, command: Command) => {
+      const explanation = await client(command).why(id);
+      say(cli, command, explanation, () => whyText(explanation, Date.now()));
     });
 }
 

@@ -6,6 +6,7 @@ import type {
   Attempt,
   ExecutionSummary,
   ExecutionView,
+  Explanation,
   Health,
   StepView,
   WorkflowView,
@@ -79,13 +80,17 @@ export function executionText(view: ExecutionView, now: number): string {
   const head = facts.map(([name, value]) => `${name.padEnd(width)}  ${value}\n`).join('');
   return `${head}\n${table(
     ['STEP', 'STATUS', 'AGENT', 'NOTE'],
-    view.steps.map((step) => stepRow(step, now)),
+    view.steps.map((step) => stepRow(step, now, view.endedAt !== undefined)),
   )}${attemptsText(view)}`;
 }
 
-function stepRow(step: StepView, now: number): Cells {
-  return [step.name, step.status, step.agent, noteOf(step, now)];
-}
+/** Once the execution is over, nothing is to be noted of what a step waits for. */
+const stepRow = (step: StepView, now: number, isOver: boolean): Cells => [
+  step.name,
+  step.status,
+  step.agent,
+  isOver ? '' : noteOf(step, now),
+];
 
 function noteOf(step: StepView, now: number): string {
   if (step.leaseUntil !== undefined) {
@@ -119,6 +124,31 @@ const attemptRow = (step: string, attempt: Attempt, startedAt: number): Cells =>
   durationText(attempt.endedAt - attempt.claimedAt),
   attempt.failure === undefined ? '' : `${attempt.failure.code}: ${attempt.failure.message}`,
 ];
+
+export function whyText({ executionId, status, past, steps, next }: Explanation, now: number): string {
+  const startedAt = past[0]?.at ?? now;
+  const happened = past.map(({ at, step = '', what }) => [
+    `+${durationText(Math.max(0, at - startedAt))}`,
+    step,
+    what,
+  ]);
+  const rows = steps.flatMap((step) => [
+    [step.name, step.status, step.because],
+    ...(step.next.what === 'nothing' ? [] : [['', '', `next: ${nextText(step.next, now)}`]]),
+  ]);
+  const tables = [
+    table(['AT', 'STEP', 'WHAT HAPPENED'], happened),
+    table(['STEP', 'STATUS', 'BECAUSE'], rows),
+  ];
+  return `${executionId}  ${status}\nnext: ${nextText(next, now)}\n\n${tables.join('\n')}`;
+}
+
+function nextText({ what, at, who }: Explanation['next'], now: number): string {
+  const by = who === 'nobody' ? [] : [who];
+  const when = at === undefined ? [] : [at > now ? `within ${durationText(at - now)}` : 'due now'];
+  const note = [...by, ...when].join(', ');
+  return note === '' ? what : `${what} (${note})`;
+}
 
 export function workflowsText(items: readonly WorkflowView[]): string {
   if (items.length === 0) return 'No workflows.\n';

@@ -148,7 +148,7 @@ describe('show', () => {
         'STEP    STATUS   AGENT              NOTE',
         'charge  undone   charge-card',
         'ship    failed   schedule-shipping',
-        'notify  pending  notify-customer    after ship',
+        'notify  pending  notify-customer',
         '',
         'AT       STEP    ATTEMPT    OUTCOME  TOOK    WHY',
         '+20 ms   charge  execute 1  done     60 ms',
@@ -208,6 +208,42 @@ describe('list', () => {
     api.answers.push(ok({ items: [] }));
     expect((await cli('list')).out).toBe('No executions.\n');
   });
+});
+
+test('why prints the past, and each step with its reason and what is next', async () => {
+  const next = { what: 'a message is on its way to its agent', who: 'agent', step: 'ship' };
+  const explanation = {
+    executionId: 'e1',
+    status: 'running',
+    past: [
+      { at: AT, what: "workflow 'order' was started", evidence: {} },
+      { at: AT + 90, step: 'charge', what: 'attempt 1 was done', evidence: {} },
+    ],
+    steps: [
+      { name: 'charge', status: 'done', because: 'it is done', next: { what: 'nothing', who: 'nobody' } },
+      { name: 'ship', status: 'ready', because: 'nothing stands before it', next: { ...next, at: AT } },
+    ],
+    next,
+  };
+  api.answers.push(ok(explanation), ok(explanation));
+  expect((await cli('why', 'e1')).out).toBe(
+    [
+      'e1  running',
+      'next: a message is on its way to its agent (agent)',
+      '',
+      'AT      STEP    WHAT HAPPENED',
+      "+0 ms           workflow 'order' was started",
+      '+90 ms  charge  attempt 1 was done',
+      '',
+      'STEP    STATUS  BECAUSE',
+      'charge  done    it is done',
+      'ship    ready   nothing stands before it',
+      '                next: a message is on its way to its agent (agent, due now)',
+      '',
+    ].join('\n'),
+  );
+  expect(JSON.parse((await cli('why', 'e1', '--json')).out)).toEqual(explanation);
+  expect(api.asked[0]?.path).toBe('/executions/e1/why');
 });
 
 test('cancel sends the reason and says how to watch the undo', async () => {

@@ -68,7 +68,7 @@ test('no command at all prints the help, as an error', async () => {
   expect(err).toMatch(/^Usage: steadfast /);
 });
 
-test.each([[], ['dev'], ['start'], ['show'], ['list'], ['cancel'], ['workflows'], ['health']])(
+test.each([[], ['dev'], ['start'], ['show'], ['why'], ['list'], ['cancel'], ['workflows'], ['health']])(
   'steadfast %s --help has examples and the shared options',
   async (...command) => {
     const { exitCode, out } = await steadfast([...command, '--help']);
