@@ -11,7 +11,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Agent, AttemptContext, Implementation, Verdict } from '../core/agent.ts';
 import type { Report } from '../core/reports.ts';
-import { type Json, jsonProblem } from '../core/json.ts';
+import { type Json, jsonProblem, utf8Bytes } from '../core/json.ts';
 import type { Failure, Mode } from '../core/state.ts';
 
 export interface Worker {
@@ -88,7 +88,7 @@ async function usable(worker: Worker, value: unknown): Promise<{ output: Json } 
   const output = checked.value ?? null;
   const problem = jsonProblem(output);
   if (problem !== undefined) return { failure: { code: 'bad-output', message: `the output: ${problem}` } };
-  const bytes = JSON.stringify(output).length;
+  const bytes = utf8Bytes(JSON.stringify(output));
   if (bytes > MAX_OUTPUT_BYTES) {
     const message = `the output has ${bytes} bytes; allowed are ${MAX_OUTPUT_BYTES}: store it elsewhere and return a reference`;
     return { failure: { code: 'output-too-large', message } };
@@ -120,9 +120,14 @@ function thrown(error: unknown, mode: Mode): Report {
 
 /** Name and message, cut to size; never the stack. */
 export function failureOf(error: unknown): Failure {
-  const known = error instanceof Error ? error : new Error(String(error));
-  const code = 'code' in known && typeof known.code === 'string' ? known.code : known.name;
-  return { code: code.slice(0, 100), message: known.message.slice(0, MAX_FAILURE_CHARS) };
+  try {
+    const known = error instanceof Error ? error : new Error(String(error));
+    const code = 'code' in known && typeof known.code === 'string' ? known.code : known.name;
+    return { code: code.slice(0, 100), message: known.message.slice(0, MAX_FAILURE_CHARS) };
+  } catch {
+    // Not even text can be made of it; that something was thrown is all there is to say.
+    return { code: 'Error', message: 'what was thrown cannot be shown' };
+  }
 }
 
 /** The value as the schema makes it, or its issues in one line with their paths. */
