@@ -69,7 +69,8 @@ async function keysAfter(
   return keys.slice(0, limit);
 }
 
-const latestFirst = (a: Key, b: Key): number => b.startedAt - a.startedAt || (a.id < b.id ? 1 : -1);
+const latestFirst = (a: Key, b: Key): number =>
+  b.startedAt - a.startedAt || Number(a.id < b.id) - Number(a.id > b.id);
 
 async function keysOfShard(
   client: DynamoDBClient,

@@ -1,0 +1,92 @@
+/** The state table on a DynamoDB-compatible server: the embedded one, or the one of AWS_ENDPOINT_URL_DYNAMODB. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CreateTableCommand, DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { TABLE } from '../../lib/aws/names.ts';
+import { EmbeddedDynamo } from '../../lib/local/dynamodb/dynamo-process.ts';
+import { Guardian } from '../../lib/local/processes/guardian.ts';
+
+export interface Dynamo {
+  readonly client: DynamoDBClient;
+  /** A new empty state table. */
+  readonly table: () => Promise<{ name: string; drop: () => Promise<void> }>;
+  readonly stop: () => Promise<void>;
+}
+
+/** @throws Error that says what to install or to set, where no server can be started */
+export async function startDynamo(): Promise<Dynamo> {
+  const outside = process.env['AWS_ENDPOINT_URL_DYNAMODB'];
+  const server =
+    outside === undefined ? await embedded() : { endpoint: outside, stop: async () => undefined };
+  const client = new DynamoDBClient({
+    endpoint: server.endpoint,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    maxAttempts: 1,
+  });
+  let tables = 0;
+  return {
+    client,
+    table: async () => {
+      tables += 1;
+      const name = `state-${process.pid}-${tables}`;
+      await client.send(new CreateTableCommand(tableOf(name)));
+      return {
+        name,
+        drop: async () => void (await client.send(new DeleteTableCommand({ TableName: name }))),
+      };
+    },
+    stop: async () => {
+      client.destroy();
+      await server.stop();
+    },
+  };
+}
+
+async function embedded(): Promise<{ endpoint: string; stop: () => Promise<void> }> {
+  const folder = mkdtempSync(join(tmpdir(), 'steadfast-dynamodb-'));
+  const guardian = new Guardian();
+  try {
+    const server = new EmbeddedDynamo(folder, join(folder, 'server.log'), guardian, () => undefined);
+    await server.start();
+    return {
+      endpoint: `http://${server.address.host}:${server.address.port}`,
+      stop: async () => {
+        await server.stop();
+        await guardian.stop();
+        rmSync(folder, { recursive: true, force: true });
+      },
+    };
+  } catch (error) {
+    await guardian.stop();
+    throw error;
+  }
+}
+
+/** As the infrastructure declares it. */
+const tableOf = (name: string): ConstructorParameters<typeof CreateTableCommand>[0] => ({
+  TableName: name,
+  BillingMode: 'PAY_PER_REQUEST',
+  AttributeDefinitions: [
+    { AttributeName: TABLE.pk, AttributeType: 'S' },
+    { AttributeName: TABLE.sk, AttributeType: 'S' },
+    { AttributeName: TABLE.watchIndex.pk, AttributeType: 'S' },
+    { AttributeName: TABLE.watchIndex.sk, AttributeType: 'N' },
+    { AttributeName: TABLE.listIndex.pk, AttributeType: 'S' },
+    { AttributeName: TABLE.listIndex.sk, AttributeType: 'N' },
+  ],
+  KeySchema: [
+    { AttributeName: TABLE.pk, KeyType: 'HASH' },
+    { AttributeName: TABLE.sk, KeyType: 'RANGE' },
+  ],
+  GlobalSecondaryIndexes: [TABLE.watchIndex, TABLE.listIndex].map((index) => ({
+    IndexName: index.name,
+    KeySchema: [
+      { AttributeName: index.pk, KeyType: 'HASH' },
+      { AttributeName: index.sk, KeyType: 'RANGE' },
+    ],
+    Projection: { ProjectionType: 'KEYS_ONLY' },
+  })),
+});

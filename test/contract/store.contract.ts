@@ -1,0 +1,364 @@
+/** What every store must do: S3, S11, S15, the conditions of DESIGN §8, both indexes. */
+
+import type { Store } from '../../lib/core/ports.ts';
+import type { Execution } from '../../lib/core/state.ts';
+import { anExecution, aPlan, aStep, fullExecution, fullStep } from './records.ts';
+
+export interface StoreUnderTest {
+  /** Empty; with two shards. */
+  readonly store: Store;
+  readonly close: () => Promise<void>;
+}
+
+const T = 1_700_000_000_000;
+
+export function describeStore(title: string, open: () => Promise<StoreUnderTest>): void {
+  describe(`store contract: ${title}`, () => {
+    let store: Store;
+    let close: () => Promise<void>;
+    beforeEach(async () => {
+      ({ store, close } = await open());
+    });
+    afterEach(async () => {
+      await close();
+    });
+    const suite: Suite = (name, body) => describe(name, () => body(() => store));
+    suite('a new execution', created);
+    suite('a write', written);
+    suite('a write of two records', together);
+    suite('what is due', due);
+    suite('a list', listed);
+    suite('a plan', plans);
+  });
+}
+
+type Body = (store: () => Store) => void;
+type Suite = (name: string, body: Body) => void;
+
+const created: Body = (store) => {
+  it('is read back as it was written, every field of it and no other', async () => {
+    for (const record of [anExecution(), fullExecution({ id: 'e-2' })]) {
+      expect(await store().create(record)).toBe('written');
+      expect(await store().readExecution(record.id)).toStrictEqual(record);
+      expect(await store().read(record.id)).toStrictEqual({ execution: record, steps: {} });
+    }
+  });
+
+  it('that was never made is not there', async () => {
+    expect(await store().readExecution('nobody')).toBeUndefined();
+    expect(await store().read('nobody')).toBeUndefined();
+  });
+
+  it('is made once: the next one gets the first, which stays as it is (S11)', async () => {
+    const first = anExecution();
+    await store().create(first);
+    const second = anExecution({ writeId: 'w-2', input: { other: true }, inputHash: 'other' });
+    expect(await store().create(second)).toStrictEqual(first);
+    expect(await store().readExecution('e-1')).toStrictEqual(first);
+  });
+
+  it('is recognised as our own when the answer was lost and it is made again', async () => {
+    await store().create(anExecution());
+    expect(await store().create(anExecution())).toBe('written');
+  });
+
+  it('of many at once is made once', async () => {
+    const all = Array.from({ length: 20 }, (_, at) => anExecution({ writeId: `w-${at}` }));
+    const results = await Promise.all(all.map((record) => store().create(record)));
+    expect(results.filter((result) => result === 'written')).toHaveLength(1);
+    const winner = await store().readExecution('e-1');
+    for (const result of results) if (result !== 'written') expect(result).toStrictEqual(winner);
+  });
+};
+
+const written: Body = (store) => {
+  const next = (record: Execution, writeId: string, changes: Partial<Execution> = {}): Execution => ({
+    ...record,
+    ...changes,
+    version: record.version + 1,
+    writeId,
+  });
+
+  it('of a step is read back as it was written, every field of it and no other', async () => {
+    await store().create(anExecution());
+    for (const step of [aStep(), fullStep({ name: 'b' }), aStep({ name: 'c-1', status: 'sealed' })]) {
+      expect(await store().write({ executionId: 'e-1', step })).toBe('written');
+      expect((await store().read('e-1'))?.steps[step.name]).toStrictEqual(step);
+    }
+  });
+
+  it('of a record that loses fields leaves none of them behind', async () => {
+    await store().create(fullExecution({ version: 1 }));
+    await store().write({ executionId: 'e-1', step: fullStep() });
+    const { watchAt: _w, tags: _t, output: _o, ...execution } = next(fullExecution(), 'w-2');
+    const { leaseUntil: _l, retryAt: _r, failure: _f, ...step } = fullStep({ version: 2, writeId: 'w-2' });
+    expect(await store().write({ executionId: 'e-1', execution })).toBe('written');
+    expect(await store().write({ executionId: 'e-1', step })).toBe('written');
+    expect(await store().read('e-1')).toStrictEqual({ execution, steps: { a: step } });
+  });
+
+  it('is made when what is stored is one version behind, and else is a conflict that changes nothing (S3)', async () => {
+    const first = anExecution();
+    await store().create(first);
+    const second = next(first, 'w-2', { status: 'undoing' });
+    expect(await store().write({ executionId: 'e-1', execution: second })).toBe('written');
+    for (const version of [1, 2, 4, 9]) {
+      const execution = { ...first, version, writeId: 'w-x' };
+      expect(await store().write({ executionId: 'e-1', execution })).toBe('conflict');
+    }
+    expect(await store().readExecution('e-1')).toStrictEqual(second);
+  });
+
+  it('of a first version is made only where there is none', async () => {
+    await store().create(anExecution());
+    expect(await store().write({ executionId: 'e-1', step: aStep({ version: 2 }) })).toBe('conflict');
+    expect(await store().write({ executionId: 'e-1', step: aStep() })).toBe('written');
+    expect(await store().write({ executionId: 'e-1', step: aStep({ writeId: 'w-2' }) })).toBe('conflict');
+    expect(await store().write({ executionId: 'e-1', execution: anExecution({ writeId: 'w-2' }) })).toBe(
+      'conflict',
+    );
+  });
+
+  it('that is repeated counts as written, and is written once (S15)', async () => {
+    await store().create(anExecution());
+    const step = aStep();
+    const execution = next(anExecution(), 'w-2');
+    for (const write of [{ step }, { execution }]) {
+      expect(await store().write({ executionId: 'e-1', ...write })).toBe('written');
+      expect(await store().write({ executionId: 'e-1', ...write })).toBe('written');
+    }
+    expect(await store().read('e-1')).toStrictEqual({ execution, steps: { a: step } });
+  });
+
+  it('that is repeated beneath a later one is a conflict: who asks must read again (F10)', async () => {
+    await store().create(anExecution());
+    const step = aStep();
+    await store().write({ executionId: 'e-1', step });
+    await store().write({ executionId: 'e-1', step: aStep({ version: 2, writeId: 'w-2' }) });
+    expect(await store().write({ executionId: 'e-1', step })).toBe('conflict');
+  });
+
+  it('of many at once on the same version is made by one', async () => {
+    await store().create(anExecution());
+    const claims = Array.from({ length: 20 }, (_, at) => aStep({ writeId: `w-${at}`, token: `t-${at}` }));
+    const results = await Promise.all(claims.map((step) => store().write({ executionId: 'e-1', step })));
+    expect(results.filter((result) => result === 'written')).toHaveLength(1);
+    const winner = claims[results.indexOf('written')];
+    expect((await store().read('e-1'))?.steps['a']).toStrictEqual(winner);
+  });
+
+  it('of one step leaves the other steps and the execution as they are', async () => {
+    await store().create(anExecution());
+    await store().write({ executionId: 'e-1', step: aStep({ name: 'b' }) });
+    await store().write({ executionId: 'e-1', step: aStep() });
+    const state = await store().read('e-1');
+    expect(state).toStrictEqual({ execution: anExecution(), steps: { a: aStep(), b: aStep({ name: 'b' }) } });
+  });
+
+  it('is seen by the next read, however large the execution has become', async () => {
+    await store().create(anExecution());
+    const names = Array.from({ length: 60 }, (_, at) => `step-${at}`);
+    const output = { text: 'x'.repeat(30_000) };
+    for (const name of names) await store().write({ executionId: 'e-1', step: aStep({ name, output }) });
+    const state = await store().read('e-1');
+    expect(Object.keys(state?.steps ?? {}).sort()).toEqual([...names].sort());
+    expect(state?.steps['step-59']).toStrictEqual(aStep({ name: 'step-59', output }));
+  });
+};
+
+const together: Body = (store) => {
+  const both = (writeId: string, execution = 2, step = 2) => ({
+    executionId: 'e-1',
+    execution: anExecution({ version: execution, writeId, watchAt: T + 1 }),
+    step: aStep({ version: step, writeId, status: 'done' }),
+  });
+  beforeEach(async () => {
+    await store().create(anExecution());
+    await store().write({ executionId: 'e-1', step: aStep() });
+  });
+
+  it('is made whole', async () => {
+    expect(await store().write(both('w-2'))).toBe('written');
+    const { execution, step } = both('w-2');
+    expect(await store().read('e-1')).toStrictEqual({ execution, steps: { a: step } });
+  });
+
+  it.each([
+    ['the execution', 3, 2],
+    ['the step', 2, 3],
+    ['both', 1, 1],
+  ])('is not made at all when %s has moved on', async (_, execution, step) => {
+    const before = await store().read('e-1');
+    expect(await store().write(both('w-2', execution, step))).toBe('conflict');
+    expect(await store().read('e-1')).toStrictEqual(before);
+  });
+
+  it('that is repeated counts as written (S15)', async () => {
+    await store().write(both('w-2'));
+    expect(await store().write(both('w-2'))).toBe('written');
+  });
+
+  it('of many at once is made by one', async () => {
+    const results = await Promise.all(Array.from({ length: 8 }, (_, at) => store().write(both(`w-x${at}`))));
+    expect(results.filter((result) => result === 'written')).toHaveLength(1);
+  });
+};
+
+/** All pages, one after the other. */
+async function allPages<Item>(
+  page: (
+    cursor: string | undefined,
+  ) => Promise<{ readonly items: readonly Item[]; readonly cursor?: string }>,
+): Promise<Item[]> {
+  const items: Item[] = [];
+  let cursor: string | undefined;
+  do {
+    const answer = await page(cursor);
+    items.push(...answer.items);
+    ({ cursor } = answer);
+  } while (cursor !== undefined);
+  return items;
+}
+
+const due: Body = (store) => {
+  const shards = (): number[] => Array.from({ length: store().shards }, (_, shard) => shard);
+  const allDue = async (untilAt: number) =>
+    (
+      await Promise.all(shards().map((shard) => allPages((cursor) => store().due(shard, untilAt, cursor))))
+    ).flat();
+  const make = async (count: number, watchAt: (at: number) => number): Promise<void> => {
+    const records = Array.from({ length: count }, (_, at) =>
+      anExecution({ id: `e-${at}`, watchAt: watchAt(at) }),
+    );
+    await Promise.all(records.map((record) => store().create(record)));
+  };
+
+  it('of an empty store is nothing', async () => {
+    expect(await allDue(T + 1_000_000)).toEqual([]);
+  });
+
+  it('is every execution whose watch has come, in exactly one shard, earliest first', async () => {
+    await make(30, (at) => T + (at % 10));
+    const found = await allDue(T + 4);
+    expect(found).toHaveLength(15);
+    expect(new Set(found.map(({ executionId }) => executionId)).size).toBe(15);
+    for (const shard of shards()) {
+      const times = (await store().due(shard, T + 100)).items.map(({ watchAt }) => watchAt);
+      expect(times.length).toBeGreaterThan(0);
+      expect(times).toEqual([...times].sort((a, b) => a - b));
+    }
+  });
+
+  it('includes the very moment', async () => {
+    await make(1, () => T);
+    expect(await allDue(T - 1)).toEqual([]);
+    expect(await allDue(T)).toEqual([{ executionId: 'e-0', watchAt: T }]);
+  });
+
+  it('follows the watch, and ends with it (C3)', async () => {
+    await make(1, () => T);
+    const moved = anExecution({ id: 'e-0', version: 2, writeId: 'w-2', watchAt: T + 50 });
+    await store().write({ executionId: 'e-0', execution: moved });
+    expect(await allDue(T + 49)).toEqual([]);
+    expect(await allDue(T + 50)).toHaveLength(1);
+    const { watchAt: _, ...ended } = { ...moved, version: 3, writeId: 'w-3' };
+    await store().write({ executionId: 'e-0', execution: ended });
+    expect(await allDue(Number.MAX_SAFE_INTEGER)).toEqual([]);
+  });
+
+  it('is paged to the end although what was looked at leaves the index meanwhile', async () => {
+    await make(450, (at) => T + (at % 3));
+    const seen: string[] = [];
+    for (const shard of shards()) {
+      let cursor: string | undefined;
+      do {
+        const page = await store().due(shard, T + 10, cursor);
+        for (const { executionId } of page.items) {
+          seen.push(executionId);
+          const later = anExecution({ id: executionId, version: 2, writeId: 'w-2', watchAt: T + 1_000_000 });
+          await store().write({ executionId, execution: later });
+        }
+        ({ cursor } = page);
+      } while (cursor !== undefined);
+    }
+    expect(seen).toHaveLength(450);
+    expect(new Set(seen).size).toBe(450);
+  });
+};
+
+const listed: Body = (store) => {
+  const query = { workflow: 'flow', limit: 10 };
+  const pages = (more: object = {}): Promise<Execution[]> =>
+    allPages((cursor) => store().list({ ...query, ...more, ...(cursor === undefined ? {} : { cursor }) }));
+  const make = async (count: number, changes: (at: number) => Partial<Execution>): Promise<void> => {
+    const records = Array.from({ length: count }, (_, at) => anExecution({ id: `e-${at}`, ...changes(at) }));
+    await Promise.all(records.map((record) => store().create(record)));
+  };
+
+  it('of nothing is empty', async () => {
+    expect(await store().list(query)).toEqual({ items: [] });
+  });
+
+  it('has the latest start first, whole records, of this workflow alone', async () => {
+    await make(5, (at) => ({ startedAt: T + at }));
+    await store().create(anExecution({ id: 'other', workflow: 'other', startedAt: T + 100 }));
+    const { items } = await store().list(query);
+    expect(items.map(({ id }) => id)).toEqual(['e-4', 'e-3', 'e-2', 'e-1', 'e-0']);
+    expect(items[0]).toStrictEqual(anExecution({ id: 'e-4', startedAt: T + 4 }));
+  });
+
+  it('is paged without a gap and without a repetition, also where many started at the same moment', async () => {
+    await make(64, (at) => ({ startedAt: T + Math.floor(at / 20) }));
+    for (const limit of [1, 7, 10, 64, 100]) {
+      const found = await pages({ limit });
+      expect(new Set(found.map(({ id }) => id)).size).toBe(64);
+      expect(found).toHaveLength(64);
+      const starts = found.map(({ startedAt }) => startedAt);
+      expect(starts).toEqual([...starts].sort((a, b) => b - a));
+    }
+  });
+
+  it('never has more than its limit', async () => {
+    await make(30, (at) => ({ startedAt: T + at }));
+    expect((await store().list({ ...query, limit: 7 })).items).toHaveLength(7);
+  });
+
+  it('of one status has all of that status', async () => {
+    await make(60, (at) => ({ startedAt: T + at, status: at % 6 === 0 ? 'failed' : 'running' }));
+    const failed = await pages({ status: 'failed', limit: 3 });
+    expect(failed.map(({ id }) => id)).toEqual([54, 48, 42, 36, 30, 24, 18, 12, 6, 0].map((at) => `e-${at}`));
+    expect(await pages({ status: 'succeeded' })).toEqual([]);
+  });
+
+  it('goes on where it was although new ones have started meanwhile', async () => {
+    await make(10, (at) => ({ startedAt: T + at }));
+    const first = await store().list({ ...query, limit: 4 });
+    await store().create(anExecution({ id: 'new', startedAt: T + 100 }));
+    const second = await store().list({ ...query, limit: 4, cursor: first.cursor ?? '' });
+    expect(second.items.map(({ id }) => id)).toEqual(['e-5', 'e-4', 'e-3', 'e-2']);
+  });
+
+  it.each(['', 'nonsense', '5', '{"pk":{"S":"exec#e-1"}}', '1.e#1', '-1.e-1'])(
+    'refuses the cursor %j',
+    async (cursor) => {
+      await expect(store().list({ ...query, cursor })).rejects.toMatchObject({ code: 'bad-cursor' });
+    },
+  );
+};
+
+const plans: Body = (store) => {
+  it('is read back as it was written', async () => {
+    await store().writePlan('hash-1', aPlan);
+    expect(await store().readPlan('hash-1')).toStrictEqual(aPlan);
+  });
+
+  it('that is not there is nothing', async () => {
+    expect(await store().readPlan('hash-2')).toBeUndefined();
+  });
+
+  it('is never overwritten', async () => {
+    await store().writePlan('hash-1', aPlan);
+    await store().writePlan('hash-1', { ...aPlan, withinMs: 1 });
+    expect(await store().readPlan('hash-1')).toStrictEqual(aPlan);
+  });
+};
