@@ -1,0 +1,31 @@
+import { sqsQueue } from '../../lib/aws/sqs-queue.ts';
+import { formatMessage } from '../../lib/core/message.ts';
+import { memoryWorld } from '../../lib/testing/memory.ts';
+import { startSqs } from './local-sqs.ts';
+import { describeQueue } from './queue.contract.ts';
+
+describeQueue('in memory', async () => {
+  const { clock, queue, sent } = memoryWorld();
+  const dueAt = new Map<(typeof sent)[number], number>();
+  return {
+    queue: {
+      send: async (sends) => {
+        await queue.send(sends);
+        for (const send of sends) dueAt.set(send, clock.now() + send.delayMs);
+      },
+    },
+    receiveAll: async (agent) => {
+      const due = sent.filter((send) => send.agent === agent && (dueAt.get(send) ?? 0) <= clock.now());
+      for (const send of due) sent.splice(sent.indexOf(send), 1);
+      return due.map((send) => formatMessage(send.message));
+    },
+    advance: (ms) => clock.advanceTo(clock.now() + ms),
+    close: async () => undefined,
+  };
+});
+
+describeQueue('SQS', async () => {
+  const { client, urlOf, ...rest } = await startSqs(['worker', 'other']);
+  const urls = new Map(['worker', 'other'].map((agent) => [agent, urlOf(agent)]));
+  return { queue: sqsQueue(client, urls), ...rest };
+});
