@@ -30,6 +30,8 @@ interface Key {
 const MAX_ROUNDS = 5;
 /** DynamoDB's limit of one BatchGetItem. */
 const BATCH = 100;
+/** Requests for what DynamoDB did not get to; whoever asked for the list may ask again. */
+const MAX_BATCH_ROUNDS = 10;
 
 export async function listPage(
   client: DynamoDBClient,
@@ -118,7 +120,8 @@ async function readAll(
 ): Promise<Map<string, Execution>> {
   const found = new Map<string, Execution>();
   let open = keys.map((key) => executionKey(key.id));
-  while (open.length > 0) {
+  for (let round = 0; open.length > 0; round += 1) {
+    if (round >= MAX_BATCH_ROUNDS) throw new Error('the table is too busy to read a page of a list');
     const answer = await client.send(new BatchGetItemCommand({ RequestItems: { [table]: { Keys: open } } }));
     for (const item of answer.Responses?.[table] ?? []) found.set(idOfKey(item), executionOf(item));
     open = answer.UnprocessedKeys?.[table]?.Keys ?? [];

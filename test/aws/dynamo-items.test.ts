@@ -1,0 +1,104 @@
+/** Records ⇄ items. P10: a healthy step's item is written within one write unit. */
+
+import * as fc from 'fast-check';
+import {
+  executionItem,
+  executionOf,
+  isExecutionItem,
+  isStepItem,
+  type Item,
+  planItem,
+  planOf,
+  shardOf,
+  stepItem,
+  stepOf,
+} from '../../lib/aws/dynamo-items.ts';
+import { anExecution, aPlan, aStep, fullExecution, fullStep } from '../contract/records.ts';
+import { check } from '../core/check.ts';
+import { cases } from '../core/states.ts';
+
+/** As DynamoDB counts: names and values in UTF-8, numbers by their digits. */
+const bytesOf = (item: Item): number =>
+  Object.entries(item).reduce((sum, [name, value]) => {
+    const text = value.S ?? value.N ?? 'x';
+    return (
+      sum + Buffer.byteLength(name) + (value.N === undefined ? Buffer.byteLength(text) : text.length / 2 + 1)
+    );
+  }, 0);
+
+describe('an item', () => {
+  it.each([anExecution(), fullExecution()])('of an execution reads back as the record', (record) => {
+    expect(executionOf(executionItem(record, 4))).toStrictEqual(record);
+  });
+
+  it.each([aStep(), fullStep()])('of a step reads back as the record', (record) => {
+    expect(stepOf(stepItem('e-1', record))).toStrictEqual(record);
+  });
+
+  it('of any state reads back as that state', () => {
+    check(
+      fc.property(cases, ({ state }) => {
+        expect(executionOf(executionItem(state.execution, 4))).toStrictEqual(state.execution);
+        for (const step of Object.values(state.steps)) {
+          expect(stepOf(stepItem('e-1', step))).toStrictEqual(step);
+        }
+      }),
+      300,
+    );
+  });
+
+  it('of a plan reads back as the plan', () => {
+    expect(planOf(planItem('hash', aPlan))).toStrictEqual(aPlan);
+  });
+
+  it('is told apart by its key', () => {
+    const [execution, step] = [executionItem(anExecution(), 4), stepItem('e-1', aStep())];
+    expect([isExecutionItem(execution), isStepItem(execution)]).toEqual([true, false]);
+    expect([isExecutionItem(step), isStepItem(step)]).toEqual([false, true]);
+  });
+
+  it('is in the watch index only while somebody watches (C3)', () => {
+    const { watchAt: _, ...ended } = anExecution();
+    expect(executionItem(anExecution(), 4)).toHaveProperty('watchShard');
+    expect(executionItem(ended, 4)).not.toHaveProperty('watchShard');
+    expect(executionItem(ended, 4)).not.toHaveProperty('watchAt');
+  });
+
+  it('of a healthy step fits one write unit of 1 KB (P10)', () => {
+    const id = '0193b7a2-0000-7000-8000-000000000000';
+    const done = aStep({
+      name: 'schedule-shipping',
+      status: 'done',
+      writeId: id,
+      token: id,
+      version: 3,
+      beat: 1,
+      output: { trackingNumber: 'TRACK-123456789' },
+      attempts: [
+        {
+          number: 1,
+          mode: 'execute',
+          claimedAt: 1_700_000_000_000,
+          endedAt: 1_700_000_000_500,
+          outcome: 'done',
+        },
+      ],
+    });
+    expect(bytesOf(stepItem(id, done))).toBeLessThan(1_024);
+  });
+});
+
+describe('a shard', () => {
+  it('is one of those there are, always the same, and none is left out', () => {
+    check(
+      fc.property(fc.stringMatching(/^[a-z0-9-]{1,64}$/), fc.integer({ min: 1, max: 64 }), (id, shards) => {
+        const shard = shardOf(id, shards);
+        expect(Number.isInteger(shard) && shard >= 0 && shard < shards).toBe(true);
+        expect(shardOf(id, shards)).toBe(shard);
+      }),
+    );
+    const counts = Array.from({ length: 4 }, () => 0);
+    for (let at = 0; at < 4_000; at += 1) counts[shardOf(`e-${at}`, 4)]! += 1;
+    for (const count of counts) expect(count).toBeGreaterThan(800);
+  });
+});

@@ -1,0 +1,268 @@
+/** What DynamoDB may answer and no emulator does on request: throttling, lost answers, conflicts of transactions. */
+
+import {
+  BatchGetItemCommand,
+  ConditionalCheckFailedException,
+  DynamoDBClient,
+  GetItemCommand,
+  ProvisionedThroughputExceededException,
+  PutItemCommand,
+  QueryCommand,
+  TransactionCanceledException,
+  TransactWriteItemsCommand,
+} from '@aws-sdk/client-dynamodb';
+import { mockClient } from 'aws-sdk-client-mock';
+import { executionItem, type Item, stepItem } from '../../lib/aws/dynamo-items.ts';
+import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
+import { anExecution, aPlan, aStep } from '../contract/records.ts';
+
+const dynamo = mockClient(DynamoDBClient);
+const store = dynamoStore(new DynamoDBClient({ region: 'us-east-1' }), { table: 'state', watchShards: 2 });
+beforeEach(() => dynamo.reset());
+
+const meta = { $metadata: {}, message: 'x' };
+const refused = (item?: Item): Error =>
+  new ConditionalCheckFailedException({ ...meta, ...(item === undefined ? {} : { Item: item }) });
+const throttled = (): Error => new ProvisionedThroughputExceededException(meta);
+const canceled = (...reasons: { Code: string; Item?: Item }[]): Error =>
+  new TransactionCanceledException({ ...meta, CancellationReasons: reasons });
+
+const execution = anExecution({ version: 2, writeId: 'mine' });
+const step = aStep({ version: 2, writeId: 'mine' });
+const foreign = { writeId: 'theirs', version: 2 };
+const theirStep = stepItem('e-1', aStep(foreign));
+const theirExecution = executionItem(anExecution(foreign), 2);
+const puts = () => dynamo.commandCalls(PutItemCommand).map((call) => call.args[0].input);
+
+describe('a write that DynamoDB refuses', () => {
+  it.each<[string, Item | undefined, string]>([
+    ['because our own write is there already is written (S15)', stepItem('e-1', step), 'written'],
+    ["because another's is there is a conflict", theirStep, 'conflict'],
+    ['without saying what is there is a conflict', undefined, 'conflict'],
+  ])('%s', async (_, item, result) => {
+    dynamo.on(PutItemCommand).rejects(refused(item));
+    expect(await store.write({ executionId: 'e-1', step })).toBe(result);
+  });
+
+  it.each([
+    ['throttled', throttled()],
+    ['broken off', Object.assign(new Error('socket hang up'), { name: 'TimeoutError' })],
+  ])('because it is %s is not known, and no conflict', async (_, error) => {
+    dynamo.on(PutItemCommand).rejects(error);
+    await expect(store.write({ executionId: 'e-1', step })).rejects.toBe(error);
+    dynamo.on(TransactWriteItemsCommand).rejects(error);
+    await expect(store.write({ executionId: 'e-1', execution, step })).rejects.toBe(error);
+  });
+});
+
+describe('every write', () => {
+  it('has a condition, and asks for what is there if it does not hold (DESIGN §8)', async () => {
+    dynamo.on(PutItemCommand).resolves({});
+    await store.create(anExecution());
+    await store.write({ executionId: 'e-1', step: aStep() });
+    await store.write({ executionId: 'e-1', step });
+    await store.write({ executionId: 'e-1', execution });
+    await store.writePlan('hash', aPlan);
+    expect(puts().map((put) => put.ConditionExpression)).toEqual([
+      'attribute_not_exists(pk)',
+      'attribute_not_exists(pk)',
+      '#version = :behind',
+      '#version = :behind',
+      'attribute_not_exists(pk)',
+    ]);
+    for (const put of puts().slice(0, 4)) expect(put.ReturnValuesOnConditionCheckFailure).toBe('ALL_OLD');
+    expect(puts()[2]?.ExpressionAttributeValues).toEqual({ ':behind': { N: '1' } });
+  });
+
+  it('of a name that is no name is refused before it is sent', async () => {
+    await expect(store.write({ executionId: 'e-1', step: aStep({ name: 'a#b' }) })).rejects.toMatchObject({
+      code: 'bad-key',
+    });
+    await expect(store.read('A#1')).rejects.toMatchObject({ code: 'bad-key' });
+    await expect(store.readPlan('../x')).rejects.toMatchObject({ code: 'bad-key' });
+    expect(dynamo.calls()).toEqual([]);
+  });
+});
+
+describe('a write of two records', () => {
+  const both = () => store.write({ executionId: 'e-1', execution, step });
+  const conflict = canceled({ Code: 'TransactionConflict' }, { Code: 'None' });
+  const sent = () => dynamo.commandCalls(TransactWriteItemsCommand);
+
+  it('is one transaction of two conditional puts', async () => {
+    dynamo.on(TransactWriteItemsCommand).resolves({});
+    expect(await both()).toBe('written');
+    const items = sent()[0]?.args[0].input.TransactItems ?? [];
+    expect(items.map((item) => item.Put?.ConditionExpression)).toEqual(Array(2).fill('#version = :behind'));
+  });
+
+  it('that met another one is tried again', async () => {
+    dynamo.on(TransactWriteItemsCommand).rejectsOnce(conflict).rejectsOnce(conflict).resolves({});
+    expect(await both()).toBe('written');
+    expect(sent()).toHaveLength(3);
+  });
+
+  it('that meets others again and again is given up as not known', async () => {
+    dynamo.on(TransactWriteItemsCommand).rejects(conflict);
+    await expect(both()).rejects.toBe(conflict);
+    expect(sent()).toHaveLength(6);
+  });
+
+  const ours = [
+    { Code: 'ConditionalCheckFailed', Item: executionItem(execution, 2) },
+    { Code: 'ConditionalCheckFailed', Item: stepItem('e-1', step) },
+  ] as const;
+  it.each<[string, { Code: string; Item?: Item }[], string]>([
+    ['both are our own', [...ours], 'written'],
+    [
+      'one is our own and one is not',
+      [ours[0], { Code: 'ConditionalCheckFailed', Item: theirStep }],
+      'conflict',
+    ],
+    [
+      'the execution has moved on',
+      [{ Code: 'ConditionalCheckFailed', Item: theirExecution }, { Code: 'None' }],
+      'conflict',
+    ],
+    [
+      'the step has moved on',
+      [{ Code: 'None' }, { Code: 'ConditionalCheckFailed', Item: theirStep }],
+      'conflict',
+    ],
+    ['it says nothing of what is there', [{ Code: 'ConditionalCheckFailed' }, { Code: 'None' }], 'conflict'],
+    [
+      'one has moved on and the other is busy',
+      [{ Code: 'ConditionalCheckFailed', Item: theirExecution }, { Code: 'TransactionConflict' }],
+      'conflict',
+    ],
+  ])('refused because %s', async (_, reasons, result) => {
+    dynamo.on(TransactWriteItemsCommand).rejects(canceled(...reasons));
+    expect(await both()).toBe(result);
+  });
+
+  it('refused because of throttling is not known, and no conflict (S9)', async () => {
+    const error = canceled({ Code: 'ThrottlingError' }, { Code: 'None' });
+    dynamo.on(TransactWriteItemsCommand).rejects(error);
+    await expect(both()).rejects.toBe(error);
+  });
+});
+
+describe('a new execution', () => {
+  it('that exists is answered with what DynamoDB gave, without a read', async () => {
+    dynamo.on(PutItemCommand).rejects(refused(theirExecution));
+    expect(await store.create(anExecution())).toEqual(anExecution(foreign));
+    expect(dynamo.commandCalls(GetItemCommand)).toHaveLength(0);
+  });
+
+  it('that exists is read strongly where DynamoDB gave nothing', async () => {
+    dynamo.on(PutItemCommand).rejects(refused());
+    dynamo.on(GetItemCommand).resolves({ Item: theirExecution });
+    expect(await store.create(anExecution())).toEqual(anExecution(foreign));
+    expect(dynamo.commandCalls(GetItemCommand)[0]?.args[0].input.ConsistentRead).toBe(true);
+  });
+
+  it('that exists and then does not is not known', async () => {
+    dynamo.on(PutItemCommand).rejects(refused());
+    dynamo.on(GetItemCommand).resolves({});
+    await expect(store.create(anExecution())).rejects.toThrow('could not be read');
+  });
+});
+
+describe('a read of an execution', () => {
+  it('is strong, and follows every page', async () => {
+    const key = { pk: { S: 'exec#e-1' }, sk: { S: 'step#a' } };
+    dynamo
+      .on(QueryCommand)
+      .resolvesOnce({ Items: [executionItem(execution, 2)], LastEvaluatedKey: key })
+      .resolvesOnce({ Items: [stepItem('e-1', step)] });
+    dynamo.on(GetItemCommand).resolves({ Item: executionItem(execution, 2) });
+    expect(await store.read('e-1')).toEqual({ execution, steps: { a: step } });
+    const queries = dynamo.commandCalls(QueryCommand).map((call) => call.args[0].input);
+    expect(queries.map((query) => query.ConsistentRead)).toEqual([true, true]);
+    expect(queries[1]?.ExclusiveStartKey).toEqual(key);
+  });
+
+  it('of several pages is repeated when the execution changed meanwhile', async () => {
+    const key = { pk: { S: 'exec#e-1' }, sk: { S: 'step#a' } };
+    const after = anExecution({ version: 3, status: 'undoing', writeId: 'later' });
+    dynamo
+      .on(QueryCommand)
+      .resolvesOnce({ Items: [executionItem(execution, 2)], LastEvaluatedKey: key })
+      .resolvesOnce({ Items: [stepItem('e-1', step)] })
+      .resolvesOnce({ Items: [executionItem(after, 2)], LastEvaluatedKey: key })
+      .resolvesOnce({ Items: [stepItem('e-1', step)] });
+    dynamo.on(GetItemCommand).resolves({ Item: executionItem(after, 2) });
+    expect(await store.read('e-1')).toEqual({ execution: after, steps: { a: step } });
+  });
+
+  it('of a newer version is refused, not guessed at', async () => {
+    dynamo.on(QueryCommand).resolves({ Items: [{ ...executionItem(execution, 2), v: { N: '2' } }] });
+    await expect(store.read('e-1')).rejects.toMatchObject({ code: 'newer-item' });
+  });
+
+  it('leaves other items of the partition alone', async () => {
+    const incident = { pk: { S: 'exec#e-1' }, sk: { S: 'incident#1' }, v: { N: '9' } };
+    dynamo.on(QueryCommand).resolves({ Items: [executionItem(execution, 2), incident] });
+    expect(await store.read('e-1')).toEqual({ execution, steps: {} });
+  });
+});
+
+describe('a list', () => {
+  const key = (id: string, startedAt: number): Item => ({
+    pk: { S: `exec#${id}` },
+    sk: { S: 'exec' },
+    startedAt: { N: String(startedAt) },
+  });
+  const item = (id: string): Item => executionItem(anExecution({ id }), 2);
+  const keysOf = (call: {
+    args: [{ input: { RequestItems?: Record<string, { Keys?: unknown }> | undefined } }];
+  }) => call.args[0].input.RequestItems?.['state']?.Keys;
+
+  it('asks again for what DynamoDB did not get to', async () => {
+    dynamo
+      .on(QueryCommand)
+      .resolvesOnce({ Items: [key('e-2', 2), key('e-1', 1)] })
+      .resolves({ Items: [] });
+    const left = { pk: { S: 'exec#e-1' }, sk: { S: 'exec' } };
+    dynamo
+      .on(BatchGetItemCommand)
+      .resolvesOnce({ Responses: { state: [item('e-2')] }, UnprocessedKeys: { state: { Keys: [left] } } })
+      .resolvesOnce({ Responses: { state: [item('e-1')] } });
+    const { items } = await store.list({ workflow: 'flow', limit: 10 });
+    expect(items.map(({ id }) => id)).toEqual(['e-2', 'e-1']);
+    expect(dynamo.commandCalls(BatchGetItemCommand).map(keysOf)[1]).toEqual([left]);
+  });
+
+  it('ends when DynamoDB never gets to it', async () => {
+    dynamo
+      .on(QueryCommand)
+      .resolvesOnce({ Items: [key('e-1', 1)] })
+      .resolves({ Items: [] });
+    const Keys = [{ pk: { S: 'exec#e-1' }, sk: { S: 'exec' } }];
+    let calls = 0;
+    dynamo.on(BatchGetItemCommand).callsFake(() => {
+      calls += 1;
+      if (calls > 100) throw new Error('it would have asked for ever');
+      return { Responses: {}, UnprocessedKeys: { state: { Keys } } };
+    });
+    await expect(store.list({ workflow: 'flow', limit: 10 })).rejects.toThrow('busy');
+  });
+
+  it('leaves out what the index still shows and the table no longer has', async () => {
+    dynamo
+      .on(QueryCommand)
+      .resolvesOnce({ Items: [key('e-2', 2), key('e-1', 1)] })
+      .resolves({ Items: [] });
+    dynamo.on(BatchGetItemCommand).resolves({ Responses: { state: [item('e-1')] } });
+    const { items } = await store.list({ workflow: 'flow', limit: 10 });
+    expect(items.map(({ id }) => id)).toEqual(['e-1']);
+  });
+});
+
+describe('a plan', () => {
+  it('that is there already is fine; anything else is not', async () => {
+    dynamo.on(PutItemCommand).rejectsOnce(refused()).rejects(throttled());
+    await expect(store.writePlan('hash', aPlan)).resolves.toBeUndefined();
+    await expect(store.writePlan('hash', aPlan)).rejects.toThrow('x');
+  });
+});

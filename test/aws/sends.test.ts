@@ -1,0 +1,127 @@
+/** What SQS and EventBridge may answer: some of a batch is refused, a bus refuses an event, a request breaks off. */
+
+import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
+import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { mockClient } from 'aws-sdk-client-mock';
+import { eventBus } from '../../lib/aws/event-bus.ts';
+import { sqsQueue } from '../../lib/aws/sqs-queue.ts';
+import type { Send } from '../../lib/core/decide.ts';
+import type { Ended } from '../../lib/core/state.ts';
+
+const sqs = mockClient(SQSClient);
+const bus = mockClient(EventBridgeClient);
+beforeEach(() => {
+  sqs.reset();
+  bus.reset();
+});
+
+const urls = new Map([
+  ['worker', 'https://sqs/1/worker'],
+  ['other', 'https://sqs/1/other'],
+]);
+const queue = sqsQueue(new SQSClient({ region: 'us-east-1' }), urls);
+const send = (at: number, agent = 'worker', delayMs = 0): Send => ({
+  agent,
+  message: { v: 1, execution: `e-${at}`, step: 'a', attempt: 1, mode: 'execute', seq: 0 },
+  delayMs,
+});
+const sends = (count: number, agent = 'worker'): Send[] =>
+  Array.from({ length: count }, (_, at) => send(at, agent));
+const singles = () => sqs.commandCalls(SendMessageCommand).map((call) => call.args[0].input);
+const batches = () => sqs.commandCalls(SendMessageBatchCommand).map((call) => call.args[0].input);
+
+describe('a send', () => {
+  it('of one message is one request, without a delay where there is none', async () => {
+    sqs.on(SendMessageCommand).resolves({});
+    await queue.send([send(1)]);
+    expect(singles()).toEqual([
+      { QueueUrl: 'https://sqs/1/worker', MessageBody: expect.stringContaining('"e-1"') },
+    ]);
+  });
+
+  it.each([
+    [1, 1],
+    [999, 1],
+    [1_001, 2],
+    [900_000, 900],
+    [10_000_000, 900],
+  ])('with a delay of %i ms waits %i s', async (delayMs, seconds) => {
+    sqs.on(SendMessageCommand).resolves({});
+    await queue.send([send(1, 'worker', delayMs)]);
+    expect(singles()[0]?.DelaySeconds).toBe(seconds);
+  });
+
+  it('of 25 messages to one agent is three batches of ten at most, with ids of their own', async () => {
+    sqs.on(SendMessageBatchCommand).resolves({});
+    await queue.send(sends(25));
+    const sizes = batches().map((batch) => batch.Entries?.length ?? 0);
+    expect([...sizes].sort((a, b) => b - a)).toEqual([10, 10, 5]);
+    for (const batch of batches())
+      expect(new Set(batch.Entries?.map(({ Id }) => Id)).size).toBe(batch.Entries?.length);
+  });
+
+  it('of which a part was refused rejects, so that the watch makes it good', async () => {
+    sqs
+      .on(SendMessageBatchCommand)
+      .resolves({ Failed: [{ Id: '1', SenderFault: false, Code: 'Throttled' }] });
+    await expect(queue.send(sends(3))).rejects.toMatchObject({
+      code: 'send-failed',
+      message: '1 of 3 messages were not sent',
+    });
+  });
+
+  it('that fails for one agent is made to the others all the same', async () => {
+    sqs.on(SendMessageCommand, { QueueUrl: 'https://sqs/1/worker' }).rejects(new Error('throttled'));
+    sqs.on(SendMessageCommand, { QueueUrl: 'https://sqs/1/other' }).resolves({});
+    await expect(queue.send([send(1), send(2, 'other')])).rejects.toThrow('throttled');
+    expect(singles().map(({ QueueUrl }) => QueueUrl)).toContain('https://sqs/1/other');
+  });
+
+  it('to an agent that has no queue rejects, and the others get theirs', async () => {
+    sqs.on(SendMessageCommand).resolves({});
+    await expect(queue.send([send(1, 'nobody'), send(2, 'other')])).rejects.toMatchObject({
+      code: 'unknown-agent',
+      message: expect.stringContaining("'nobody'"),
+    });
+    expect(singles()).toHaveLength(1);
+  });
+});
+
+describe('an announcement', () => {
+  const ended: Ended = {
+    executionId: 'e-1',
+    workflow: 'flow',
+    status: 'compensated',
+    startedAt: 1_700_000_000_000,
+    endedAt: 1_700_000_060_000,
+  };
+  const announcer = eventBus(new EventBridgeClient({ region: 'us-east-1' }), 'the-bus');
+
+  it('is one event that says which execution ended and how, and nothing of its payload (S17)', async () => {
+    bus.on(PutEventsCommand).resolves({ FailedEntryCount: 0 });
+    await announcer.announce(ended);
+    expect(bus.commandCalls(PutEventsCommand)[0]?.args[0].input.Entries).toEqual([
+      {
+        EventBusName: 'the-bus',
+        Source: 'steadfast',
+        DetailType: 'Steadfast Execution Ended',
+        Time: new Date(ended.endedAt),
+        Detail: JSON.stringify(ended),
+      },
+    ]);
+  });
+
+  it('that the bus refused rejects, so that it is told again', async () => {
+    const Entries = [{ ErrorCode: 'ThrottlingException', ErrorMessage: 'slow down' }];
+    bus.on(PutEventsCommand).resolves({ FailedEntryCount: 1, Entries });
+    await expect(announcer.announce(ended)).rejects.toMatchObject({
+      code: 'announce-failed',
+      message: expect.stringContaining('ThrottlingException'),
+    });
+  });
+
+  it('that broke off rejects', async () => {
+    bus.on(PutEventsCommand).rejects(new Error('socket hang up'));
+    await expect(announcer.announce(ended)).rejects.toThrow('socket hang up');
+  });
+});
