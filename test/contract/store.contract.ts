@@ -273,11 +273,12 @@ const due: Body = (store) => {
       let cursor: string | undefined;
       do {
         const page = await store().due(shard, T + 10, cursor);
-        for (const { executionId } of page.items) {
+        const looks = page.items.map(({ executionId }) => {
           seen.push(executionId);
           const later = anExecution({ id: executionId, version: 2, writeId: 'w-2', watchAt: T + 1_000_000 });
-          await store().write({ executionId, execution: later });
-        }
+          return store().write({ executionId, execution: later });
+        });
+        await Promise.all(looks);
         ({ cursor } = page);
       } while (cursor !== undefined);
     }
@@ -308,11 +309,11 @@ const listed: Body = (store) => {
   });
 
   it('is paged without a gap and without a repetition, also where many started at the same moment', async () => {
-    await make(64, (at) => ({ startedAt: T + Math.floor(at / 20) }));
-    for (const limit of [1, 7, 10, 64, 100]) {
+    await make(34, (at) => ({ startedAt: T + Math.floor(at / 10) }));
+    for (const limit of [1, 7, 34, 100]) {
       const found = await pages({ limit });
-      expect(new Set(found.map(({ id }) => id)).size).toBe(64);
-      expect(found).toHaveLength(64);
+      expect(new Set(found.map(({ id }) => id)).size).toBe(34);
+      expect(found).toHaveLength(34);
       const starts = found.map(({ startedAt }) => startedAt);
       expect(starts).toEqual([...starts].sort((a, b) => b - a));
     }
