@@ -1,0 +1,70 @@
+/** The HTTP app on ports in memory, asked as a client asks. */
+
+import * as z from 'zod/mini';
+import { routes } from '../../lib/api/routes.ts';
+import type { Json } from '../../lib/core/json.ts';
+import type { Ports } from '../../lib/core/ports.ts';
+import { retry, workflow } from '../../lib/core/workflow.ts';
+import type { MemoryWorld } from '../../lib/testing/memory.ts';
+import { anAgent, harness, type Harness } from '../roles/harness.ts';
+
+const worker = anAgent('worker');
+const order = z.object({
+  orderId: z.string().check(z.minLength(1)),
+  items: z.optional(z.array(z.object({ sku: z.string() }))),
+  note: z.optional(z.any()),
+});
+
+export const flow = workflow('flow', { input: order, within: '1h' }, (w) => {
+  const a = w.step('a', worker, { secret: 'do-not-show' } as never, { ladder: [retry(0)] });
+  w.step('b', worker, {}, { ladder: [retry(0)], after: [a] });
+  return { order: w.input.orderId };
+});
+
+export interface Answer {
+  readonly status: number;
+  readonly body: Record<string, Json | undefined>;
+  readonly location: string | null;
+}
+
+export interface Client extends Harness {
+  readonly get: (path: string) => Promise<Answer>;
+  /** A text is sent as it is, anything else as JSON. */
+  readonly post: (path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
+  readonly ask: (path: string, init: RequestInit) => Promise<Answer>;
+  readonly begun: (body?: object) => Promise<string>;
+}
+
+export function client(
+  execute: () => Promise<unknown> = async () => ({ ok: true }),
+  wrap?: (world: MemoryWorld) => Ports,
+): Client {
+  const h = harness(flow, { worker: { execute, undo: async () => undefined } }, 1, wrap);
+  const app = routes(h.scheduler);
+  const ask = async (path: string, init: RequestInit): Promise<Answer> => {
+    const response = await app.request(path, init);
+    const text = await response.text();
+    // Whatever is asked, no answer shows the inside: no stack, no file.
+    expect(text).not.toMatch(/\n\s+at |\.ts:\d|node_modules/);
+    const body = JSON.parse(text) as Answer['body'];
+    if (response.status >= 400 && !path.startsWith('/health')) {
+      expect(Object.keys(body)).toEqual(['error']);
+      expect(body['error']).toMatchObject({ code: expect.any(String), message: expect.any(String) });
+    }
+    return { status: response.status, body, location: response.headers.get('location') };
+  };
+  const post: Client['post'] = (path, body, headers = {}) =>
+    ask(path, {
+      method: 'POST',
+      headers,
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+  return {
+    ...h,
+    ask,
+    get: (path) => ask(path, { method: 'GET' }),
+    post,
+    begun: async (body = { input: { orderId: 'o-1' } }) =>
+      String((await post('/workflows/flow/executions', body)).body['executionId']),
+  };
+}

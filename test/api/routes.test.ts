@@ -1,0 +1,282 @@
+/** Questions and commands over HTTP, and that nothing a client sends is answered with a 500. */
+
+import * as fc from 'fast-check';
+import { withStore } from '../roles/process.ts';
+import { check } from '../core/check.ts';
+import { client } from './app.ts';
+
+const refusal = (code: string, message = /./) => ({
+  error: expect.objectContaining({ code, message: expect.stringMatching(message) }),
+});
+
+describe('GET /executions/{id}', () => {
+  it('shows the execution with its steps and attempts, and nothing that only the roles need (S17)', async () => {
+    const { begun, run, get } = client();
+    const id = await begun();
+    await run(id);
+    const { body } = await get(`/executions/${id}`);
+    expect(body).toMatchObject({
+      executionId: id,
+      workflow: 'flow',
+      status: 'succeeded',
+      input: { orderId: 'o-1' },
+      output: { order: 'o-1' },
+      steps: [
+        { name: 'a', agent: 'worker', after: [], status: 'done', attempts: [{ number: 1, outcome: 'done' }] },
+        { name: 'b', agent: 'worker', after: ['a'], status: 'done', output: { ok: true } },
+      ],
+    });
+    expect(JSON.stringify(body)).not.toMatch(/token|writeId|inputHash|dispatch|"version"/);
+  });
+
+  it('shows what waits as ready or pending', async () => {
+    const { begun, get } = client();
+    const { body } = await get(`/executions/${await begun()}`);
+    expect(body['steps']).toMatchObject([{ status: 'ready' }, { status: 'pending' }]);
+  });
+
+  it.each(['nobody', 'A', 'a%23b', '..', '%2e%2e', '__proto__', 'x'.repeat(100), '%00', '%E0%A4%A', '💥'])(
+    'of %j is a 404',
+    async (id) => {
+      const { get } = client();
+      for (const path of [`/executions/${id}`, `/executions/${id}/why`, `/executions/${id}?wait=1s`]) {
+        expect((await get(path)).status).toBe(404);
+      }
+    },
+  );
+
+  it('waits for the end if asked to', async () => {
+    const { begun, run, get, clock } = client();
+    const id = await begun();
+    const waited = get(`/executions/${id}?wait=20s`);
+    await run(id, { supervised: false });
+    clock.advanceTo(clock.now() + 20_000);
+    expect((await waited).body['status']).toBe('succeeded');
+  });
+
+  it.each(['soon', '', '0s', '-1s', '5', '20 s', '1'.repeat(5_000)])(
+    'with wait=%j is refused',
+    async (wait) => {
+      const { begun, get } = client();
+      const answer = await get(`/executions/${await begun()}?wait=${encodeURIComponent(wait)}`);
+      expect(answer).toMatchObject({ status: 400, body: refusal('bad-duration', /wait/) });
+    },
+  );
+});
+
+describe('GET /executions/{id}/why', () => {
+  it('says what happened and what happens next', async () => {
+    const { begun, run, get } = client();
+    const id = await begun();
+    const open = await get(`/executions/${id}/why`);
+    expect(open).toMatchObject({ status: 200, body: { executionId: id, status: 'running' } });
+    await run(id);
+    expect((await get(`/executions/${id}/why`)).body).toMatchObject({
+      status: 'succeeded',
+      next: { who: 'nobody' },
+    });
+  });
+});
+
+describe('GET /executions', () => {
+  it('lists page by page, latest first, with a filter', async () => {
+    const { begun, get, clock, post } = client();
+    const ids: string[] = [];
+    for (let at = 0; at < 5; at += 1) {
+      clock.advanceTo(clock.now() + 1);
+      ids.unshift(await begun());
+    }
+    await post(`/executions/${ids[1]}/cancel`);
+    const first = await get('/executions?workflow=flow&limit=3');
+    const cursor = encodeURIComponent(String(first.body['cursor']));
+    const second = await get(`/executions?workflow=flow&limit=3&cursor=${cursor}`);
+    const idsOf = (of: typeof first) =>
+      (of.body['items'] as { executionId: string }[]).map((it) => it.executionId);
+    expect([...idsOf(first), ...idsOf(second)]).toEqual(ids);
+    expect(second.body).not.toHaveProperty('cursor');
+    expect(idsOf(await get('/executions?status=canceled'))).toEqual([ids[1]]);
+    expect(JSON.stringify(first.body)).not.toContain('orderId');
+  });
+
+  it.each([
+    ['limit=0', 'bad-request'],
+    ['limit=101', 'bad-request'],
+    ['limit=-1', 'bad-request'],
+    ['limit=1e1', 'bad-request'],
+    ['limit=5.5', 'bad-request'],
+    ['limit=x', 'bad-request'],
+    ['limit=', 'bad-request'],
+    ['status=done', 'bad-request'],
+    ['status=toString', 'bad-request'],
+    ['colour=red', 'bad-request'],
+    ['__proto__=1', 'bad-request'],
+    ['cursor=x', 'bad-cursor'],
+    ['cursor=', 'bad-cursor'],
+    ['cursor=nobody:5.e-1', 'bad-cursor'],
+    ['cursor=flow:x', 'bad-cursor'],
+    ['cursor=flow:-1.e-1', 'bad-cursor'],
+    ['cursor=flow:%7B%7D', 'bad-cursor'],
+    [`cursor=${'x'.repeat(201)}`, 'bad-request'],
+    [`workflow=${'x'.repeat(49)}`, 'bad-request'],
+  ])('with %s is refused as %s', async (query, code) => {
+    const { get } = client();
+    expect(await get(`/executions?${query}`)).toMatchObject({ status: 400, body: refusal(code) });
+  });
+
+  it('of an unknown workflow is a 404', async () => {
+    const { get } = client();
+    expect(await get('/executions?workflow=nobody')).toMatchObject({
+      status: 404,
+      body: refusal('unknown-workflow'),
+    });
+  });
+});
+
+describe('POST /executions/{id}/cancel', () => {
+  const work = new Promise<never>(() => undefined);
+  it('cancels, and again is the same; without a body too', async () => {
+    const { begun, run, post } = client(() => work);
+    const id = await begun();
+    await run(id, { until: ({ steps }) => steps['a']?.status === 'running' });
+    const body = { executionId: id, status: 'undoing' };
+    for (const given of [{ reason: 'no', commandId: 'c' }, { commandId: 'c' }, {}, undefined]) {
+      expect(await post(`/executions/${id}/cancel`, given)).toMatchObject({ status: 202, body });
+    }
+  });
+
+  it('after the end is a 409 that says why', async () => {
+    const { begun, run, post } = client();
+    const id = await begun();
+    await run(id);
+    const answer = await post(`/executions/${id}/cancel`);
+    expect(answer).toMatchObject({ status: 409, body: refusal('not-cancelable', /has succeeded/) });
+    expect(answer.body['error']).toMatchObject({ details: { status: 'succeeded' } });
+  });
+
+  it('of what does not exist is a 404', async () => {
+    const { post } = client();
+    expect(await post('/executions/nobody/cancel')).toMatchObject({
+      status: 404,
+      body: refusal('unknown-execution'),
+    });
+  });
+
+  it.each([
+    ['{', 'bad-json'],
+    ['[]', 'bad-request'],
+    ['{"reason":5}', 'bad-request'],
+    ['{"commandId":""}', 'bad-request'],
+    ['{"resaon":"x"}', 'bad-request'],
+    ['{"__proto__":1}', 'bad-json'],
+    [`{"reason":"${'x'.repeat(501)}"}`, 'bad-request'],
+  ])('with %j is refused as %s', async (body, code) => {
+    const { begun, post } = client();
+    const answer = await post(`/executions/${await begun()}/cancel`, body);
+    expect(answer).toMatchObject({ status: 400, body: refusal(code) });
+  });
+});
+
+describe('GET /workflows', () => {
+  it('shows what is declared, and no input', async () => {
+    const { get } = client();
+    const one = {
+      workflow: 'flow',
+      withinMs: 3_600_000,
+      steps: [{ name: 'a', undo: 'required' }, { name: 'b' }],
+    };
+    const { status, body } = await get('/workflows');
+    expect(status).toBe(200);
+    expect(body['items']).toMatchObject([one]);
+    expect((await get('/workflows/flow')).body).toMatchObject(one);
+    expect(JSON.stringify(body)).not.toContain('do-not-show');
+  });
+
+  it.each(['nobody', 'constructor', '__proto__'])('of %s is a 404', async (name) => {
+    const { get } = client();
+    expect(await get(`/workflows/${name}`)).toMatchObject({ status: 404, body: refusal('unknown-workflow') });
+  });
+});
+
+describe('GET /health', () => {
+  it('is well while nothing is overdue, and unwell when nobody looks', async () => {
+    const { begun, get, clock } = client();
+    expect(await get('/health')).toMatchObject({ status: 200, body: { status: 'ok', oldestOverdueMs: 0 } });
+    await begun();
+    clock.advanceTo(clock.now() + 10_000 + 120_001);
+    const body = { status: 'overdue', oldestOverdueMs: 120_001 };
+    expect(await get('/health')).toMatchObject({ status: 503, body });
+  });
+});
+
+describe('whatever else is asked', () => {
+  it.each([
+    ['GET', '/'],
+    ['PUT', '/executions/e-1'],
+    ['DELETE', '/workflows/flow'],
+    ['GET', '/workflows/flow/executions'],
+    ['POST', '/executions/e-1'],
+    ['GET', '/executions/e-1/cancel'],
+    ['GET', '/.env'],
+    ['GET', '//executions'],
+  ])('%s %s is a 404', async (method, path) => {
+    const { ask } = client();
+    expect(await ask(path, { method })).toMatchObject({ status: 404, body: refusal('unknown-route') });
+  });
+
+  it('a failure of our own is a 500 that says nothing of it, and is noted', async () => {
+    const secret = 'the table state-1 in account 123456789012 is away';
+    const { begun, get, notes } = client(undefined, (world) =>
+      withStore(world, () => ({ read: () => Promise.reject(new TypeError(secret)) })),
+    );
+    const answer = await get(`/executions/${await begun()}`);
+    expect(answer).toMatchObject({ status: 500, body: refusal('internal', /try it again/) });
+    expect(JSON.stringify(answer.body)).not.toContain('123456789012');
+    expect(notes).toContainEqual({ what: 'request-failed', detail: 'TypeError' });
+  });
+
+  it('no body, path or query is answered with a 500', async () => {
+    const { ask, begun } = client();
+    const id = await begun();
+    const asked: Promise<number>[] = [];
+    const piece = fc.oneof(
+      fc.constantFrom(
+        'executions',
+        'workflows',
+        'flow',
+        id,
+        'why',
+        'cancel',
+        'health',
+        '..',
+        '__proto__',
+        '%00',
+        '%ff',
+      ),
+      fc.webSegment(),
+    );
+    const path = fc
+      .tuple(fc.array(piece, { maxLength: 4 }), fc.webQueryParameters())
+      .map(([pieces, query]) => `/${pieces.join('/')}?${query}`);
+    const body = fc.oneof(
+      fc.string(),
+      fc.json(),
+      fc.record({ input: fc.jsonValue(), tags: fc.jsonValue() }).map((it) => JSON.stringify(it)),
+    );
+    check(
+      fc.property(path, body, fc.constantFrom('GET', 'POST'), (where, text, method) => {
+        const init = method === 'GET' ? { method } : { method, body: text };
+        asked.push(ask(where, init).then(({ status }) => status));
+      }),
+      200,
+    );
+    check(
+      fc.property(body, (text) => {
+        asked.push(
+          ask('/workflows/flow/executions', { method: 'POST', body: text }).then(({ status }) => status),
+        );
+      }),
+      100,
+    );
+    for (const status of await Promise.all(asked)) expect(status).toBeLessThan(500);
+  });
+});

@@ -1,0 +1,159 @@
+/** `POST /workflows/{name}/executions`: what is accepted, and how everything else is refused. */
+
+import { MAX_BODY_BYTES } from '../../lib/api/requests.ts';
+import { JSON_LIMITS } from '../../lib/core/json.ts';
+import { client } from './app.ts';
+
+const START = '/workflows/flow/executions';
+const input = { orderId: 'o-1' };
+const refusal = (code: string, message: RegExp) => ({
+  error: expect.objectContaining({ code, message: expect.stringMatching(message) }),
+});
+
+describe('a start', () => {
+  it('is accepted, and says where the execution is', async () => {
+    const { post, get, run } = client();
+    const answer = await post(START, { input, tags: { team: 'a' } });
+    expect(answer).toMatchObject({
+      status: 202,
+      body: { status: 'running', executionId: expect.any(String) },
+    });
+    expect(answer.location).toBe(`/executions/${String(answer.body['executionId'])}`);
+    await run(String(answer.body['executionId']));
+    expect(await get(answer.location ?? '')).toMatchObject({
+      status: 200,
+      body: { status: 'succeeded', output: { order: 'o-1' }, tags: { team: 'a' } },
+    });
+  });
+
+  it.each([
+    ['in the body', { input, idempotencyKey: 'k' }, {}],
+    ['in the header', { input }, { 'Idempotency-Key': 'k' }],
+    ['in both, where the body counts', { input, idempotencyKey: 'k' }, { 'Idempotency-Key': 'other' }],
+  ])('with a key %s is the same execution when repeated (S11)', async (_, body, headers) => {
+    const { post } = client();
+    const first = await post(START, { input, idempotencyKey: 'k' });
+    const second = await post(START, body, headers);
+    expect(second).toEqual(first);
+  });
+
+  it('with the same key and another body is refused, naming the execution', async () => {
+    const { post } = client();
+    const { body } = await post(START, { input, idempotencyKey: 'k' });
+    const again = await post(START, { input: { orderId: 'o-2' }, idempotencyKey: 'k' });
+    expect(again).toMatchObject({ status: 409, body: refusal('key-reused', /another body/) });
+    expect(again.body['error']).toMatchObject({ details: { executionId: body['executionId'] } });
+  });
+
+  it('of an unknown workflow says which there are', async () => {
+    const { post } = client();
+    for (const name of ['nobody', 'constructor', '__proto__', 'FLOW', 'x'.repeat(2_000)]) {
+      const answer = await post(`/workflows/${name}/executions`, { input });
+      expect(answer).toMatchObject({ status: 404, body: refusal('unknown-workflow', /there are: flow/) });
+    }
+  });
+
+  it.each([
+    ['null', null, ''],
+    ['a text', 'o-1', ''],
+    ['an empty id', { orderId: '' }, 'orderId'],
+    ['a number as id', { orderId: 5 }, 'orderId'],
+    ['a bad item', { orderId: 'o', items: [{ sku: 'a' }, { sku: null }] }, 'items.1.sku'],
+  ])('with %s as input names the path that does not fit', async (_, given, path) => {
+    const { post, sent } = client();
+    const answer = await post(START, { input: given });
+    expect(answer).toMatchObject({ status: 400, body: refusal('bad-input', /does not fit workflow 'flow'/) });
+    expect(answer.body['error']).toMatchObject({
+      details: { issues: [{ path, message: expect.any(String) }] },
+    });
+    expect(sent).toEqual([]);
+  });
+});
+
+describe('a body', () => {
+  const big = (bytes: number): string => JSON.stringify({ input: { orderId: 'o', note: 'x'.repeat(bytes) } });
+
+  it.each([
+    ['says so', big(MAX_BODY_BYTES), { 'content-length': String(MAX_BODY_BYTES + 100) }],
+    ['does not say so', big(MAX_BODY_BYTES), {}],
+    ['lies about it', big(MAX_BODY_BYTES), { 'content-length': '5' }],
+    ['says nonsense about it', big(MAX_BODY_BYTES), { 'content-length': 'many' }],
+    ['is small in characters and large in bytes', `{"input":"${'€'.repeat(MAX_BODY_BYTES / 3)}"}`, {}],
+    ['only says so', '{}', { 'content-length': '999999999999' }],
+  ])('that is too large and %s is refused with the limit', async (_, body, headers) => {
+    const { post } = client();
+    const answer = await post(START, body, headers);
+    expect(answer).toMatchObject({ status: 413, body: refusal('too-large', /allowed are 262144/) });
+  });
+
+  it('of just the limit is accepted', async () => {
+    const { post } = client();
+    const empty = JSON.stringify({ input: { orderId: 'o', note: '' } }).length;
+    expect((await post(START, big(MAX_BODY_BYTES - empty))).status).toBe(202);
+  });
+
+  it.each(['{', '{"input":', 'input=1', "{'a':1}", '{"a":1,}', '\u0000', 'undefined', '[1', '{}{}'])(
+    '%j is refused as no JSON',
+    async (body) => {
+      const { post } = client();
+      expect(await post(START, body)).toMatchObject({ status: 400, body: refusal('bad-json', /not JSON/) });
+    },
+  );
+
+  it.each([
+    '{"input":{"__proto__":{"admin":true}}}',
+    '{"__proto__":{"input":1}}',
+    '{"input":{"a":[{"constructor":{"prototype":1}}]}}',
+    '{"tags":{"__proto__":"x"},"input":{}}',
+    '{"input":{"\\u005f\\u005fproto__":1}}',
+  ])('%s is refused for its key', async (body) => {
+    const { post } = client();
+    expect(await post(START, body)).toMatchObject({
+      status: 400,
+      body: refusal('bad-json', /is not allowed/),
+    });
+    expect(({} as Record<string, unknown>)['admin']).toBeUndefined();
+  });
+
+  it('that is nested too deep, or has too many values, is refused', async () => {
+    const { post } = client();
+    for (const levels of [JSON_LIMITS.depth + 1, 5_000, 100_000]) {
+      const deep = `{"input":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+      expect(await post(START, deep)).toMatchObject({
+        status: 400,
+        body: refusal('bad-json', /nested deeper/),
+      });
+    }
+    const many = JSON.stringify({ input: Array.from({ length: JSON_LIMITS.nodes }, () => 0) });
+    expect(await post(START, many)).toMatchObject({
+      status: 400,
+      body: refusal('bad-json', /more than 20000/),
+    });
+  });
+
+  it.each<[string, unknown, string]>([
+    ['a list', [], ''],
+    ['a number', 5, ''],
+    ['null', null, ''],
+    ['no input', {}, 'input'],
+    ['an unknown field', { input, inptu: {} }, 'unknown: inptu'],
+    ['an empty key', { input, idempotencyKey: '' }, 'idempotencyKey'],
+    ['a key of 201 characters', { input, idempotencyKey: 'k'.repeat(201) }, 'idempotencyKey'],
+    ['a key that is no text', { input, idempotencyKey: 5 }, 'idempotencyKey'],
+    ['tags that are a list', { input, tags: ['a'] }, 'tags'],
+    ['a tag with an illegal name', { input, tags: { 'a b': 'x' } }, 'tags'],
+    ['a tag that is no text', { input, tags: { a: 1 } }, 'tags.a'],
+    ['a tag that is too long', { input, tags: { a: 'x'.repeat(201) } }, 'tags.a'],
+  ])('of another shape (%s) is refused, saying where', async (_, body, where) => {
+    const { post } = client();
+    const answer = await post(START, JSON.stringify(body));
+    expect(answer).toMatchObject({ status: 400, body: refusal('bad-request', /body is not acceptable/) });
+    expect(JSON.stringify(answer.body)).toContain(where);
+  });
+
+  it.each(['', 'k'.repeat(201)])('with the key %j in its header is refused', async (key) => {
+    const { post } = client();
+    const answer = await post(START, { input }, { 'Idempotency-Key': key });
+    expect(answer).toMatchObject({ status: 400, body: refusal('bad-request', /header is not acceptable/) });
+  });
+});
