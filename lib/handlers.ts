@@ -38,10 +38,10 @@ import type { PlanCache } from './roles/plans.ts';
 import { createScheduler } from './roles/scheduler.ts';
 import { SWEEP_EVERY_MS, tick } from './roles/supervisor.ts';
 
-/** Below a third of the shortest sensible lease, so that a lost request does not cost the lease. */
+/** Below the shortest lease, so that a request that hangs does not cost it. The SDK only warns unless told to throw. */
 const CLIENT = {
   maxAttempts: 3,
-  requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000 },
+  requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
 } as const;
 
 /** A tick ends this long before its process would be killed. */
@@ -71,7 +71,11 @@ function portsOf(logger: Logger): Ports {
   const queues = JSON.parse(process.env[ENV.queues] ?? '{}') as Record<string, string>;
   const watchShards = Number(process.env[ENV.watchShards] ?? DEFAULT_WATCH_SHARDS);
   return {
-    store: dynamoStore(new DynamoDBClient(CLIENT), { table: fromEnvironment(ENV.table), watchShards }),
+    store: dynamoStore(new DynamoDBClient(CLIENT), {
+      table: fromEnvironment(ENV.table),
+      watchShards,
+      pause: (ms) => clock.sleep(ms),
+    }),
     queue: sqsQueue(new SQSClient(CLIENT), new Map(Object.entries(queues))),
     announcer: eventBus(new EventBridgeClient(CLIENT), fromEnvironment(ENV.bus)),
     clock,

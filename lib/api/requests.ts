@@ -18,13 +18,18 @@ export const MAX_WAIT_MS = 25_000;
 export const DEFAULT_LIMIT = 20;
 export const MAX_LIMIT = 100;
 
+const MAX_TAGS = 20;
 const key = z.string().check(z.minLength(1), z.maxLength(200));
 const tagText = z.string().check(z.maxLength(200));
 
 export const startBody = z.strictObject({
   input: z.unknown(),
   idempotencyKey: z.optional(key),
-  tags: z.optional(z.record(z.string().check(z.regex(/^[A-Za-z0-9_.:-]{1,64}$/)), tagText)),
+  tags: z.optional(
+    z
+      .record(z.string().check(z.regex(/^[A-Za-z0-9_.:-]{1,64}$/)), tagText)
+      .check(z.refine((tags) => Object.keys(tags).length <= MAX_TAGS, `at most ${MAX_TAGS} tags`)),
+  ),
 });
 
 export const commandBody = z.strictObject({
@@ -55,7 +60,7 @@ export function parseBody<Schema extends z.ZodMiniType>(text: string, schema: Sc
     throw refuse('bad-json', 'the body is not JSON');
   }
   const problem = jsonProblem(value);
-  if (problem !== undefined) throw refuse('bad-json', `the body is not acceptable: ${problem}`);
+  if (problem !== undefined) throw refuse('bad-json', `the body is not acceptable: ${problem.slice(0, 200)}`);
   return checked(value, schema, 'body');
 }
 

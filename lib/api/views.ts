@@ -31,6 +31,7 @@ export const executionView = (state: Snapshot, plan: Plan): Record<string, unkno
   ...(state.execution.watchAt === undefined ? {} : { watchAt: state.execution.watchAt }),
   input: state.execution.input,
   ...(state.execution.output === undefined ? {} : { output: state.execution.output }),
+  ...(state.execution.outputBytes === undefined ? {} : { outputBytes: state.execution.outputBytes }),
   steps: plan.steps.map((step) => ({
     name: step.name,
     agent: step.agent,

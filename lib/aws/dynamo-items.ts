@@ -106,7 +106,10 @@ export const planItem = (hash: string, plan: Plan): Item => ({
   plan: { S: JSON.stringify(plan) },
 });
 
-export const planOf = (item: Item): Plan => JSON.parse(text(item, 'plan')) as Plan;
+export function planOf(item: Item): Plan {
+  refuseNewer(item);
+  return JSON.parse(text(item, 'plan')) as Plan;
+}
 
 export const text = (item: Item, attribute: string): string => item[attribute]?.S ?? '';
 export const number = (item: Item, attribute: string): number => Number(item[attribute]?.N ?? Number.NaN);
@@ -138,7 +141,8 @@ const NOT_FIELDS: ReadonlySet<string> = new Set([
   TABLE.ttl,
 ]);
 
-function values(item: Item, jsonKeys: readonly string[]): Record<string, unknown> {
+/** @throws SteadfastError `newer-item` */
+function refuseNewer(item: Item): void {
   const version = number(item, 'v');
   if (version > ITEM_VERSION) {
     throw refuse(
@@ -146,6 +150,10 @@ function values(item: Item, jsonKeys: readonly string[]): Record<string, unknown
       `an item has version ${version}; this code reads up to ${ITEM_VERSION}: deploy the newer code`,
     );
   }
+}
+
+function values(item: Item, jsonKeys: readonly string[]): Record<string, unknown> {
+  refuseNewer(item);
   const record: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(item)) {
     if (NOT_FIELDS.has(key)) continue;

@@ -45,14 +45,19 @@ import { TABLE } from './names.ts';
 const DUE_PAGE = 200;
 /** Two writers met in one transaction; DynamoDB asks to try again. */
 const MAX_TRANSACTION_CONFLICTS = 5;
+const CONFLICT_PAUSE_MS = 20;
+/** Reads of a partition of several pages until the execution stood still meanwhile. */
+const MAX_PARTITION_READS = 5;
 
 export interface DynamoOptions {
   readonly table: string;
   readonly watchShards: number;
+  /** Waits between tries of a transaction that met another. @default none */
+  readonly pause?: (ms: number) => Promise<void>;
 }
 
 export function dynamoStore(client: DynamoDBClient, options: DynamoOptions): Store {
-  const { table, watchShards } = options;
+  const { table, watchShards, pause = async () => undefined } = options;
   const putOf = (write: Write): Put[] => [
     ...(write.execution === undefined
       ? []
@@ -80,7 +85,7 @@ export function dynamoStore(client: DynamoDBClient, options: DynamoOptions): Sto
       if (item === undefined) throw new Error('the execution exists but could not be read');
       return executionOf(item);
     },
-    read: (executionId) => readPartition(client, table, executionId),
+    read: (executionId) => readSnapshot(client, table, executionId),
     readExecution: async (executionId) => {
       const item = await getItem(client, table, executionKey(executionId));
       return item && executionOf(item);
@@ -89,7 +94,7 @@ export function dynamoStore(client: DynamoDBClient, options: DynamoOptions): Sto
       const puts = putOf(write);
       const [first] = puts;
       if (first === undefined) return 'written';
-      return puts.length === 1 ? (await putOne(client, first)).kind : putTogether(client, puts);
+      return puts.length === 1 ? (await putOne(client, first)).kind : putTogether(client, puts, pause);
     },
     due: (shard, untilAt, cursor) => readDue(client, table, shard, untilAt, cursor),
     list: (query: ListQuery): Promise<Page<Execution>> => listPage(client, table, query),
@@ -133,7 +138,11 @@ async function putOne(client: DynamoDBClient, put: Put): Promise<PutResult> {
 const isOurs = (put: Put, stored: Item | undefined): boolean =>
   stored !== undefined && text(stored, 'writeId') === text(put.Item, 'writeId');
 
-async function putTogether(client: DynamoDBClient, puts: readonly Put[]): Promise<WriteResult> {
+async function putTogether(
+  client: DynamoDBClient,
+  puts: readonly Put[],
+  pause: NonNullable<DynamoOptions['pause']>,
+): Promise<WriteResult> {
   for (let conflicts = 0; ; conflicts += 1) {
     try {
       await client.send(new TransactWriteItemsCommand({ TransactItems: puts.map((put) => ({ Put: put })) }));
@@ -145,6 +154,7 @@ async function putTogether(client: DynamoDBClient, puts: readonly Put[]): Promis
       if (failed) return puts.every((put, at) => isOurs(put, reasons[at]?.Item)) ? 'written' : 'conflict';
       const busy = reasons.some((reason) => reason.Code === 'TransactionConflict');
       if (!busy || conflicts >= MAX_TRANSACTION_CONFLICTS) throw error;
+      await pause(Math.random() * CONFLICT_PAUSE_MS * 2 ** conflicts);
     }
   }
 }
@@ -169,14 +179,35 @@ async function getItem(client: DynamoDBClient, table: string, key: Item): Promis
   return answer.Item;
 }
 
-async function readPartition(
+/**
+ * A query is no snapshot: its first page may be older than its last. One page is read at once as far as matters here; with
+ * several, the execution must be the same after the last page as on the first, or a step's news could be taken together
+ * with a status from before a cancel.
+ */
+async function readSnapshot(
   client: DynamoDBClient,
   table: string,
   executionId: string,
 ): Promise<Snapshot | undefined> {
+  for (let reads = 0; reads < MAX_PARTITION_READS; reads += 1) {
+    const { snapshot, pages } = await readPartition(client, table, executionId);
+    if (snapshot === undefined || pages === 1) return snapshot;
+    const now = await getItem(client, table, executionKey(executionId));
+    if (now !== undefined && number(now, 'version') === snapshot.execution.version) return snapshot;
+  }
+  throw new Error('the execution changed during every read');
+}
+
+async function readPartition(
+  client: DynamoDBClient,
+  table: string,
+  executionId: string,
+): Promise<{ snapshot: Snapshot | undefined; pages: number }> {
   const items: Item[] = [];
   let from: Item | undefined;
+  let pages = 0;
   do {
+    pages += 1;
     const answer = await client.send(
       new QueryCommand({
         TableName: table,
@@ -190,12 +221,13 @@ async function readPartition(
     from = answer.LastEvaluatedKey;
   } while (from !== undefined);
   const execution = items.find(isExecutionItem);
-  if (execution === undefined) return undefined;
+  if (execution === undefined) return { snapshot: undefined, pages };
   const steps = items.filter(isStepItem).map(stepOf);
-  return {
+  const snapshot = {
     execution: executionOf(execution),
     steps: Object.fromEntries(steps.map((step) => [step.name, step])),
   };
+  return { snapshot, pages };
 }
 
 async function readDue(

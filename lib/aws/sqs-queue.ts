@@ -22,9 +22,10 @@ export function sqsQueue(client: SQSClient, urls: ReadonlyMap<string, string>): 
       throw refuse('unknown-agent', `agent '${agent}' has no queue; deploy it with the workflow`);
     return url;
   };
-  const sendTo = async (url: string, sends: readonly Send[]): Promise<void> => {
+  const sendTo = async (agent: string, sends: readonly Send[]): Promise<void> => {
     const [first] = sends;
     if (first === undefined) return;
+    const url = urlOf(agent);
     if (sends.length === 1) {
       await client.send(new SendMessageCommand({ QueueUrl: url, ...entry(first) }));
       return;
@@ -41,7 +42,7 @@ export function sqsQueue(client: SQSClient, urls: ReadonlyMap<string, string>): 
       for (const send of sends) byAgent.set(send.agent, [...(byAgent.get(send.agent) ?? []), send]);
       const batches = [...byAgent].flatMap(([agent, all]) =>
         Array.from({ length: Math.ceil(all.length / BATCH) }, (_, at) =>
-          sendTo(urlOf(agent), all.slice(at * BATCH, (at + 1) * BATCH)),
+          sendTo(agent, all.slice(at * BATCH, (at + 1) * BATCH)),
         ),
       );
       const results = await Promise.allSettled(batches);

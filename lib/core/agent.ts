@@ -148,7 +148,7 @@ export function agentProblem(spec: AgentSpec): string | undefined {
     return `effect is ${JSON.stringify(spec.effect)}; allowed are 'idempotent' and 'probed'`;
   }
   if (spec.timeoutMs > MAX_TIMEOUT_MS) return 'timeout is over 14m, which a Lambda function cannot give';
-  if (spec.leaseMs < 1_000) return 'lease is under 1s; three beats must fit into it';
+  if (spec.leaseMs < 3_000) return 'lease is under 3s; a beat whose request hangs must have time for another';
   if (spec.pickupMs < 1_000) return 'pickup is under 1s; a message needs time to arrive';
   if (spec.maxNoProgressMs !== undefined && spec.maxNoProgressMs < 1_000) {
     return 'maxNoProgress is under 1s; three beats must fit into it';

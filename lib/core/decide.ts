@@ -78,6 +78,8 @@ export type Event = Stamp &
     | {
         readonly type: 'deliver';
         readonly message: Message;
+        /** Whose queue it came from. */
+        readonly agent: string;
         readonly token: string;
         readonly hardEndAt: number;
         readonly readAt: number;
@@ -148,7 +150,10 @@ function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>): Decisi
   }
   const work = openWork(plan, state).find(
     (piece) =>
-      piece.step.name === message.step && piece.mode === message.mode && piece.attempt === message.attempt,
+      piece.step.agent === event.agent &&
+      piece.step.name === message.step &&
+      piece.mode === message.mode &&
+      piece.attempt === message.attempt,
   );
   if (work === undefined) {
     if (isHeld(record)) return nothing(STOP, [{ what: 'message-dropped', ...about, detail: 'held' }]);

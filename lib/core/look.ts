@@ -12,6 +12,7 @@
 
 import { settledAs } from './attempts.ts';
 import type { Concern, Decision, LookEvent, Note, Send } from './decide.ts';
+import { type Json, utf8Bytes } from './json.ts';
 import { graphOf, isBefore, type Plan } from './plan.ts';
 import { evaluate } from './refs.ts';
 import { expired } from './reports.ts';
@@ -26,7 +27,7 @@ import {
   type Snapshot,
 } from './state.ts';
 import { moveExecution } from './transitions.ts';
-import { dispatchDueAt, horizonMs, leaseEndsAt, MAX_DELAY_MS, nextWatchAt } from './watch.ts';
+import { dispatchDueAt, leaseEndsAt, MAX_DELAY_MS, nextWatchAt } from './watch.ts';
 import { isClear, openWork, scopeOf, stepToSeal, stepToSkip, type Work, workKey } from './work.ts';
 import { executionAfter, type Stamp } from './write.ts';
 
@@ -36,7 +37,7 @@ type Rule = (plan: Plan, state: Snapshot, event: Look) => Decision | undefined;
 export function look(plan: Plan, state: Snapshot, event: Look): Decision {
   const rules = isTerminal(state.execution.status)
     ? [announce]
-    : [endLease, stop, skip, succeed, seal, endUndo];
+    : [endLease, failStep, succeed, passDeadline, skip, seal, endUndo];
   for (const rule of rules) {
     const decision = rule(plan, state, event);
     if (decision === undefined) continue;
@@ -72,31 +73,35 @@ const endLease: Rule = (plan, state, event) => {
   };
 };
 
-const stop: Rule = (plan, state, event) => {
-  const { execution } = state;
-  if (execution.status !== 'running') return undefined;
+const failStep: Rule = (plan, state, event) => {
   const failed = plan.steps
     .map((step) => state.steps[step.name])
     .find((record) => record?.status === 'failed');
-  let cause: Cause | undefined;
-  if (failed !== undefined) {
-    const failure = failed.failure ?? { code: 'failed', message: 'the step failed' };
-    cause = { kind: 'failure', at: event.now, step: failed.name, failure };
-  } else if (event.now >= execution.deadlineAt) {
-    const failure = { code: 'deadline', message: 'the execution was not over within its time' };
-    cause = { kind: 'deadline', at: event.now, failure };
-  }
-  if (cause === undefined) return undefined;
+  if (state.execution.status !== 'running' || failed === undefined) return undefined;
+  const failure = failed.failure ?? { code: 'failed', message: 'the step failed' };
+  return stop(state, event, { kind: 'failure', at: event.now, step: failed.name, failure });
+};
+
+/** After `succeed`: what was finished in time is not undone because nobody looked in time. */
+const passDeadline: Rule = (_plan, state, event) => {
+  const { status, deadlineAt } = state.execution;
+  if (status !== 'running' || event.now < deadlineAt) return undefined;
+  const failure = { code: 'deadline', message: 'the execution was not over within its time' };
+  return stop(state, event, { kind: 'deadline', at: event.now, failure });
+};
+
+function stop(state: Snapshot, event: Look, cause: Cause): Decision {
+  const { execution } = state;
   return {
     write: {
-      executionId: state.execution.id,
+      executionId: execution.id,
       execution: executionAfter(execution, 'stop', event, { cause, watchAt: noLater(execution, event.now) }),
     },
     sends: [],
     next: again('all'),
     notes: [noteOf(state, 'undoing', cause.step, undefined, cause.kind)],
   };
-};
+}
 
 const skip: Rule = (plan, state, event) => {
   if (state.execution.status !== 'running') return undefined;
@@ -117,18 +122,27 @@ const succeed: Rule = (plan, state, event) => {
   const { execution } = state;
   if (execution.status !== 'running') return undefined;
   if (!plan.steps.every((step) => isSettled(state.steps[step.name]))) return undefined;
-  const output = evaluate(plan.output, scopeOf(state)) ?? null;
+  const output = keptOutput(evaluate(plan.output, scopeOf(state)) ?? null);
   return {
     // The watch stays as it is, so that the end is announced even if this process dies now.
     write: {
       executionId: state.execution.id,
-      execution: executionAfter(execution, 'succeed', event, { output, endedAt: event.now }),
+      execution: executionAfter(execution, 'succeed', event, { ...output, endedAt: event.now }),
     },
     sends: [],
     next: again(event.concern, false),
     notes: [noteOf(state, 'succeeded')],
   };
 };
+
+/** Of the execution's output; with the largest input it still fits into an item of the store (400 KB). */
+const MAX_KEPT_OUTPUT_BYTES = 100_000;
+
+/** An end must always be possible: an output that is too large for the record is left to the steps' own. */
+function keptOutput(output: Json): Pick<Execution, 'output' | 'outputBytes'> {
+  const bytes = utf8Bytes(JSON.stringify(output));
+  return bytes > MAX_KEPT_OUTPUT_BYTES ? { outputBytes: bytes } : { output };
+}
 
 const seal: Rule = (plan, state, event) => {
   if (state.execution.status !== 'undoing') return undefined;
@@ -243,14 +257,13 @@ function supervise(plan: Plan, state: Snapshot, event: Look): Decision {
   const onlySelf = event.concern !== 'all' && event.concern.length === 0;
   if (onlySelf && (execution.watchAt ?? 0) > event.now)
     return { sends: [], next: { kind: 'stop' }, notes: [] };
-  const hMs = horizonMs(plan, state);
   const work = openWork(plan, state);
   const dispatches: Record<string, Dispatch> = {};
   const chosen: Work[] = [];
   for (const piece of work) {
     const key = workKey(piece);
     const known = execution.dispatches[key];
-    const overdue = dispatchDueAt(piece, known, hMs) <= event.now;
+    const overdue = dispatchDueAt(piece, known) <= event.now;
     const following = known === undefined && concerns(plan, event.concern, piece);
     if (overdue) dispatches[key] = { count: (known?.count ?? 0) + 1, lastAt: event.now };
     else if (known !== undefined) dispatches[key] = known;

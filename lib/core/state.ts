@@ -81,6 +81,8 @@ export interface Execution {
   readonly commands: readonly string[];
   readonly cause?: Cause;
   readonly output?: Json;
+  /** The output's size when it was too large to be kept here: read it from the steps. */
+  readonly outputBytes?: number;
   /** By work key (`decide`'s `workKey`); only pieces of work that are still open are kept. */
   readonly dispatches: Readonly<Record<string, Dispatch>>;
   /** All dispatches of supervisors, for the budget (S16). */

@@ -20,8 +20,8 @@ export const LEASE_MARGIN_MS = 1_000;
 /** SQS delays a message by 15 minutes at most; what is due later is sent when it is due, by the supervisor. */
 export const MAX_DELAY_MS = 900_000;
 
-/** A repeated dispatch waits no longer than this many H, so that a queue that comes back is used soon. */
-const MAX_GAP_IN_H = 4;
+/** A repeated dispatch waits no longer than this, so that a queue that comes back is used soon. */
+const MAX_GAP_MS = 900_000;
 
 const FINISHED: ReadonlySet<Step['status']> = new Set(['done', 'skipped', 'sealed', 'undone', 'undo-failed']);
 
@@ -46,13 +46,10 @@ export const leaseEndsAt = (leaseUntil: number): number => leaseUntil + LEASE_MA
  * When the supervisor must send a piece of work that nobody has claimed: a pickup time after it was due, then with
  * doubling gaps; at once when it was due too late for a delayed message.
  */
-export function dispatchDueAt(work: Work, dispatch: Dispatch | undefined, hMs: number): number {
+export function dispatchDueAt(work: Work, dispatch: Dispatch | undefined): number {
   const pickupMs = work.step.pickupMs;
   if (dispatch !== undefined) {
-    const gapMs = Math.min(
-      pickupMs * 2 ** Math.min(dispatch.count, 30),
-      Math.max(MAX_GAP_IN_H * hMs, pickupMs),
-    );
+    const gapMs = Math.min(pickupMs * 2 ** Math.min(dispatch.count, 30), Math.max(MAX_GAP_MS, pickupMs));
     return dispatch.lastAt + gapMs;
   }
   return work.dueAt - work.sinceAt > MAX_DELAY_MS ? work.dueAt : work.dueAt + pickupMs;
@@ -76,7 +73,7 @@ export function nextWatchAt(
   const deadlines = [
     ...(execution.status === 'running' ? [execution.deadlineAt] : []),
     ...records.filter(isHeld).map((record) => leaseEndsAt(record.leaseUntil)),
-    ...work.map((piece) => dispatchDueAt(piece, dispatches[workKey(piece)], hMs)),
+    ...work.map((piece) => dispatchDueAt(piece, dispatches[workKey(piece)])),
   ];
   return Math.min(...deadlines, quietFrom(snapshot, work, readAt) + hMs);
 }

@@ -9,7 +9,7 @@ import { decide } from './decide.ts';
 import { formatDuration } from './duration.ts';
 import { graphOf, type Plan, type PlanStep } from './plan.ts';
 import { type Attempt, isHeld, isSettled, isTerminal, type Snapshot } from './state.ts';
-import { dispatchDueAt, horizonMs, leaseEndsAt } from './watch.ts';
+import { dispatchDueAt, leaseEndsAt } from './watch.ts';
 import { isClear, needsUndo, openWork, type Work, workKey } from './work.ts';
 
 /** Something that happened, with the record it is read from. */
@@ -50,7 +50,7 @@ export function explain(plan: Plan, state: Snapshot, now: number): Explanation {
     name: step.name,
     status: state.steps[step.name]?.status ?? (startable(step, state) ? 'ready' : 'pending'),
     because: because(plan, step, state),
-    next: nextOfStep(plan, step, state, work),
+    next: nextOfStep(step, state, work),
   }));
   return {
     executionId: state.execution.id,
@@ -169,7 +169,7 @@ function waitsForUndo(plan: Plan, step: PlanStep, state: Snapshot): string {
     : `it is undone after ${open.map((other) => `'${other.name}'`).join(', ')}`;
 }
 
-function nextOfStep(plan: Plan, step: PlanStep, state: Snapshot, work: readonly Work[]): Next {
+function nextOfStep(step: PlanStep, state: Snapshot, work: readonly Work[]): Next {
   const record = state.steps[step.name];
   const named = { step: step.name };
   if (isHeld(record)) {
@@ -184,7 +184,7 @@ function nextOfStep(plan: Plan, step: PlanStep, state: Snapshot, work: readonly 
   const piece = work.find((one) => one.step.name === step.name);
   if (piece === undefined) return { what: 'nothing', who: 'nobody', ...named };
   const deed = { execute: 'attempt', probe: 'a probe of attempt', undo: 'undo' }[piece.mode];
-  const dispatchAt = dispatchDueAt(piece, state.execution.dispatches[workKey(piece)], horizonMs(plan, state));
+  const dispatchAt = dispatchDueAt(piece, state.execution.dispatches[workKey(piece)]);
   return {
     what: `agent '${step.agent}' takes it: ${deed} ${piece.attempt}, from ${iso(piece.dueAt)}; if nobody has by ${iso(dispatchAt)}, its message is sent again`,
     at: piece.dueAt,

@@ -100,9 +100,9 @@ function undoWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
   if (record === undefined || isHeld(record) || record.status === 'undo-failed') return [];
   const clearAt = dependentsClearAt(plan, step, snapshot);
   if (!needsUndo(step, record) || clearAt === undefined) return [];
-  const sinceAt = Math.max(record.changedAt, snapshot.execution.cause?.at ?? 0);
+  const sinceAt = Math.max(record.changedAt, clearAt, snapshot.execution.cause?.at ?? 0);
   const retryAt = record.status === 'undoing' ? (record.retryAt ?? 0) : 0;
-  const dueAt = Math.max(sinceAt, retryAt, clearAt, quietAt(step, record));
+  const dueAt = Math.max(sinceAt, retryAt, quietAt(step, record));
   return [{ step, mode: 'undo', attempt: record.undoAttempt + 1, sinceAt, dueAt }];
 }
 

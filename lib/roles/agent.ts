@@ -57,6 +57,7 @@ export async function handleMessage(
     }
     const decision = decide(plan, state, {
       type: 'deliver',
+      agent: worker.agent.spec.name,
       message,
       token,
       hardEndAt,
@@ -105,8 +106,11 @@ async function performAndReport(
 ): Promise<void> {
   const held = holding(plan, state, step, priorHardEndAt, hardEndAt);
   if (held === undefined) return;
-  const report = await runAttempt(ports, worker, held);
+  const { report, work } = await runAttempt(ports, worker, held);
   await deliverReport(ports, held, report);
+  // What the author's code may still do must not happen after `hardEnd`. Were the process given back now, the platform would
+  // freeze it and let it go on with the next message; kept busy, it is ended in time, by its own return or by the platform.
+  if (!report.settled) await work;
 }
 
 /** Tries until the report is written, refused, or the process's time is over: the work is done and must not be lost. */
@@ -115,7 +119,8 @@ async function deliverReport(ports: Ports, held: Holding, report: Report): Promi
   for (let waitMs = STORE_RETRY_MS; ; waitMs = Math.min(waitMs * 2, MAX_STORE_RETRY_MS)) {
     try {
       if (!onTime && !(await rereadHolding(ports, held))) return;
-      if ((await reportOnce(ports, held, report, onTime)) === 'over') return;
+      const followUp = await reportOnce(ports, held, report, onTime);
+      if (followUp !== 'conflict') return await followUpOnceOrTwice(ports, held, followUp);
     } catch (error) {
       if (ports.clock.now() + waitMs >= held.hardEndAt) throw error;
       await ports.clock.sleep(waitMs);
@@ -124,20 +129,37 @@ async function deliverReport(ports: Ports, held: Holding, report: Report): Promi
   }
 }
 
+/** The report is in the table. What follows is tried again once; then the watch makes good, not this busy process. */
+async function followUpOnceOrTwice(
+  ports: Ports,
+  held: Holding,
+  followUp: () => Promise<unknown>,
+): Promise<void> {
+  try {
+    await followUp();
+  } catch {
+    await ports.clock.sleep(STORE_RETRY_MS);
+    const { plan, planStep, state } = held;
+    await advance(ports, plan, state.execution.id, { by: 'worker', concern: [planStep.name] }).catch(() => {
+      ports.log.note({ what: 'follow-up-failed', executionId: state.execution.id, step: planStep.name });
+    });
+  }
+}
+
+/** Writes the report, unless it was written before. @returns what follows from it */
 async function reportOnce(
   ports: Ports,
   held: Holding,
   report: Report,
   onTime: boolean,
-): Promise<'over' | 'conflict'> {
+): Promise<'conflict' | (() => Promise<unknown>)> {
   const { plan, state, token, priorHardEndAt, planStep } = held;
   const record = state.steps[planStep.name];
   const released = !onTime && record?.token === token && !isHeld(record);
   const adoptable = report.kind === 'done' && (record?.status === 'retrying' || record?.status === 'unknown');
   if (released && !adoptable) {
     // The report, or the end of the lease, was written before: only what follows may be missing.
-    await advance(ports, plan, state.execution.id, { by: 'worker', concern: [planStep.name] });
-    return 'over';
+    return () => advance(ports, plan, state.execution.id, { by: 'worker', concern: [planStep.name] });
   }
   const readAt = ports.clock.now();
   const decision = decide(plan, state, {
@@ -149,10 +171,8 @@ async function reportOnce(
     onTime,
     ...stampOf(ports),
   });
-  const result = await commit(ports, decision);
-  if (result === 'conflict') return 'conflict';
-  await continueWith(ports, plan, state, decision, 'worker', readAt);
-  return 'over';
+  if ((await commit(ports, decision)) === 'conflict') return 'conflict';
+  return () => continueWith(ports, plan, state, decision, 'worker', readAt);
 }
 
 async function rereadHolding(ports: Ports, held: Holding): Promise<boolean> {

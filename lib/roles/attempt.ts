@@ -4,7 +4,7 @@
  * Owns: when the author's signal is aborted, when beats begin and end, what is reported when time is over. Does not own:
  * what a beat or a report writes (`core/attempts.ts`), the meaning of the author's answer (`perform.ts`).
  *
- * No beat outlives its attempt: the loop is stopped and waited for before the report.
+ * No beat is sent after its attempt: the loop is stopped before the report.
  */
 
 import type { AttemptContext } from '../core/agent.ts';
@@ -35,6 +35,8 @@ const BEATS_PER_LEASE = 3;
 const MAX_TOKEN_CHARS = 200;
 /** After the abort, for the author's code to return. */
 const ABORT_GRACE_MS = 2_000;
+/** For a beat under way when the author's code has returned. */
+const BEAT_PATIENCE_MS = 1_000;
 /** Kept of the process's time for the report. */
 const REPORT_RESERVE_MS = 1_500;
 
@@ -49,8 +51,14 @@ export function holding(
   return planStep && { plan, planStep, token: step.token, priorHardEndAt, hardEndAt, state };
 }
 
+export interface Ran {
+  readonly report: Report;
+  /** Settles when the author's function has returned, which after a time-out may be long after the report. */
+  readonly work: Promise<unknown>;
+}
+
 /** Runs the author's code under the lease. Never rejects. */
-export async function runAttempt(ports: Ports, worker: Worker, held: Holding): Promise<Report> {
+export async function runAttempt(ports: Ports, worker: Worker, held: Holding): Promise<Ran> {
   const { planStep, state } = held;
   const record = state.steps[planStep.name] as HeldStep;
   const abort = new AbortController();
@@ -72,12 +80,19 @@ export async function runAttempt(ports: Ports, worker: Worker, held: Holding): P
   const work = perform(worker, { mode: record.mode, ctx, input, output: record.output });
   const report = await inTime(ports, work, abort, finished.signal, timeLimitMs(ports, held));
   finished.abort();
-  await beats;
-  return report;
+  // A beat that hangs is left behind: its write loses against the report's, or the report's is tried again.
+  await Promise.race([beats, ports.clock.sleep(BEAT_PATIENCE_MS)]);
+  return { report, work };
 }
 
 const timeLimitMs = (ports: Ports, held: Holding): number =>
-  Math.max(0, Math.min(held.planStep.timeoutMs, held.hardEndAt - ports.clock.now() - REPORT_RESERVE_MS));
+  Math.max(
+    0,
+    Math.min(
+      held.planStep.timeoutMs,
+      held.hardEndAt - ports.clock.now() - ABORT_GRACE_MS - REPORT_RESERVE_MS,
+    ),
+  );
 
 async function inTime(
   ports: Ports,
@@ -118,7 +133,12 @@ async function keepLease(
   while (!stop.aborted) {
     if (wait) await pause(ports, held, pulse, everyMs, stop);
     if (stop.aborted) return;
-    const result = await beatOnce(ports, held, pulse.progress).catch(() => 'unanswered' as const);
+    const leftMs = Math.max(0, (held.state.steps[name]?.leaseUntil ?? 0) - ports.clock.now());
+    const result = await Promise.race([
+      beatOnce(ports, held, pulse.progress).catch(() => 'unanswered' as const),
+      // A beat that hangs past the lease's end has not renewed it.
+      ports.clock.sleep(leftMs + 1, stop).then(() => 'unanswered' as const),
+    ]);
     const record = held.state.steps[name];
     const over = record?.leaseUntil === undefined || ports.clock.now() >= record.leaseUntil;
     if (result === 'lost' || over) return onLost();

@@ -36,14 +36,16 @@ export interface Task {
 export async function perform(worker: Worker, task: Task): Promise<Report> {
   try {
     const input = await check(worker.agent.input, task.input);
-    if ('issues' in input) return refusedInput(task.mode, input.issues);
+    // What was accepted once is still to be asked for and undone, whatever a later version of the agent accepts.
+    if ('issues' in input && task.mode === 'execute') return refusedInput(input.issues);
+    const value = 'issues' in input ? task.input : input.value;
     switch (task.mode) {
       case 'execute':
-        return await execute(worker, task, input.value);
+        return await execute(worker, task, value);
       case 'probe':
-        return await probe(worker, task, input.value);
+        return await probe(worker, task, value);
       case 'undo':
-        return await undo(worker, task, input.value);
+        return await undo(worker, task, value);
     }
   } catch (error) {
     return thrown(error, task.mode);
@@ -96,9 +98,8 @@ async function usable(worker: Worker, value: unknown): Promise<{ output: Json } 
   return { output: output as Json };
 }
 
-function refusedInput(mode: Mode, issues: string): Report {
+function refusedInput(issues: string): Report {
   const failure = { code: 'input-refused', message: `the agent does not accept the step's input: ${issues}` };
-  if (mode === 'probe') return { kind: 'found', settled: true, verdict: 'cannot-tell', failure };
   return { kind: 'failed', settled: true, permanent: true, failure };
 }
 

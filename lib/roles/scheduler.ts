@@ -8,7 +8,7 @@
  */
 
 import { refuse, SteadfastError } from '../core/errors.ts';
-import { canonicalJson, type Json } from '../core/json.ts';
+import { canonicalJson, type Json, jsonProblem, utf8Bytes } from '../core/json.ts';
 import { isExecutionId } from '../core/names.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Page, Ports } from '../core/ports.ts';
@@ -74,6 +74,7 @@ export async function start(scheduler: Scheduler, request: StartRequest): Promis
       issues,
     });
   }
+  const input = acceptedInput(workflow.name, checked.value);
   await publishPlan(scheduler, registered);
   const { idempotencyKey: key, tags } = request;
   const body = canonicalJson({ input: request.input, tags: tags ?? {} });
@@ -83,7 +84,7 @@ export async function start(scheduler: Scheduler, request: StartRequest): Promis
     {
       id: key === undefined ? scheduler.newId() : hash(`${workflow.name}\n${key}`),
       planHash,
-      input: checked.value as Json,
+      input,
       inputHash: hash(body),
       ...(tags === undefined ? {} : { tags }),
       writeId: ports.dice.id(),
@@ -96,6 +97,23 @@ export async function start(scheduler: Scheduler, request: StartRequest): Promis
   const known = { state: { execution, steps: {} }, fresh: true, readAt: now };
   await firstSends(scheduler, workflow.plan, known);
   return execution;
+}
+
+/** Of the input's JSON text, after the schema has filled in its defaults; leaves room for the rest of the record. */
+const MAX_INPUT_BYTES = 256 * 1024;
+
+/** What the schema made of the input must be plain JSON, and not too much: it is stored and read back. */
+function acceptedInput(workflow: string, value: unknown): Json {
+  const problem = jsonProblem(value);
+  if (problem !== undefined) {
+    throw refuse(
+      'bad-input',
+      `the input of workflow '${workflow}', as its schema makes it: ${problem.slice(0, 200)}`,
+    );
+  }
+  const bytes = utf8Bytes(JSON.stringify(value));
+  if (bytes <= MAX_INPUT_BYTES) return value as Json;
+  throw refuse('too-large', `the input has ${bytes} bytes; allowed are ${MAX_INPUT_BYTES}`);
 }
 
 /** The execution exists whether or not its first messages leave now: what fails here, the watch makes good. */

@@ -30,55 +30,73 @@ export interface Sweep {
 }
 
 export const SWEEP_EVERY_MS = 2_000;
-/** Looks at once; each is a few calls to the store, so this bounds the load of a sweep after an outage. */
-const CONCURRENCY = 16;
+/** Looks at once in a shard; each is a few calls to the store, so this bounds the load of a sweep after an outage. */
+const CONCURRENCY = 8;
 
 /** One tick: sweeps until the next one while there is something to watch. @returns the sweeps made */
 export async function tick(ports: Ports, plans: PlanCache, options: TickOptions): Promise<readonly Sweep[]> {
   const sweeps: Sweep[] = [];
   let busy = false;
   for (;;) {
-    try {
-      const sweep = await sweepOnce(ports, plans, options.untilAt);
-      sweeps.push(sweep);
-      busy ||= sweep.busy;
-    } catch (error) {
-      // The index could not be read: stay, it may be back before the next tick.
-      busy = true;
-      ports.log.note({ what: 'sweep-failed', detail: error instanceof Error ? error.name : 'error' });
-    }
+    const sweep = await sweepOnce(ports, plans, options.untilAt);
+    sweeps.push(sweep);
+    busy ||= sweep.busy;
     const nextAt = ports.clock.now() + options.sweepEveryMs;
     if (!busy || nextAt >= options.untilAt) return sweeps;
     await ports.clock.sleep(options.sweepEveryMs);
   }
 }
 
-/** Looks once at everything that is due. */
+/** Looks once at everything that is due, all shards side by side, not longer than until `untilAt`. Never rejects. */
 export async function sweepOnce(ports: Ports, plans: PlanCache, untilAt: number): Promise<Sweep> {
+  const shards = Array.from({ length: ports.store.shards }, (_, shard) =>
+    sweepShard(ports, plans, shard, untilAt).catch((error: unknown) => {
+      // The index could not be read: stay, it may be back before the next tick.
+      ports.log.note({ what: 'sweep-failed', detail: error instanceof Error ? error.name : 'error' });
+      return { due: 0, failed: 1, oldestOverdueMs: 0, busy: true };
+    }),
+  );
+  const sum: Sweep = { due: 0, failed: 0, oldestOverdueMs: 0, busy: false };
+  return (await Promise.all(shards)).reduce(
+    (all, one) => ({
+      due: all.due + one.due,
+      failed: all.failed + one.failed,
+      oldestOverdueMs: Math.max(all.oldestOverdueMs, one.oldestOverdueMs),
+      busy: all.busy || one.busy,
+    }),
+    sum,
+  );
+}
+
+async function sweepShard(ports: Ports, plans: PlanCache, shard: number, untilAt: number): Promise<Sweep> {
   let [due, failed, oldestOverdueMs, busy] = [0, 0, 0, false];
-  for (let shard = 0; shard < ports.store.shards; shard += 1) {
-    let cursor: string | undefined;
-    do {
-      const now = ports.clock.now();
-      const page = await ports.store.due(shard, Math.max(now, untilAt), cursor);
-      const overdue = page.items.filter((item) => item.watchAt <= now);
-      busy ||= page.items.length > 0;
-      due += overdue.length;
-      for (const item of overdue) oldestOverdueMs = Math.max(oldestOverdueMs, now - item.watchAt);
-      failed += await lookAtAll(ports, plans, overdue);
-      // Earliest first: once a page ends with something that is not due, nothing behind it is.
-      cursor = overdue.length === page.items.length ? page.cursor : undefined;
-    } while (cursor !== undefined);
-  }
+  let cursor: string | undefined;
+  do {
+    const now = ports.clock.now();
+    const page = await ports.store.due(shard, Math.max(now, untilAt), cursor);
+    const overdue = page.items.filter((item) => item.watchAt <= now);
+    busy ||= page.items.length > 0;
+    due += overdue.length;
+    for (const item of overdue) oldestOverdueMs = Math.max(oldestOverdueMs, now - item.watchAt);
+    failed += await lookAtAll(ports, plans, overdue, untilAt);
+    // Earliest first: once a page ends with something that is not due, nothing behind it is.
+    cursor = overdue.length === page.items.length ? page.cursor : undefined;
+  } while (cursor !== undefined && ports.clock.now() <= untilAt);
   return { due, failed, oldestOverdueMs, busy };
 }
 
 /** @returns how many could not be handled */
-async function lookAtAll(ports: Ports, plans: PlanCache, items: readonly Due[]): Promise<number> {
+async function lookAtAll(
+  ports: Ports,
+  plans: PlanCache,
+  items: readonly Due[],
+  untilAt: number,
+): Promise<number> {
   const queue = [...items];
   let failed = 0;
   const worker = async (): Promise<void> => {
     for (let item = queue.shift(); item !== undefined; item = queue.shift()) {
+      if (ports.clock.now() > untilAt) return;
       try {
         await lookAt(ports, plans, item.executionId);
       } catch (error) {

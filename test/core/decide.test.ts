@@ -49,6 +49,7 @@ const deliveries = (given: Case): fc.Arbitrary<Event> => {
     .tuple(message, fc.constantFrom(NOW - 1, NOW + 1_999, NOW + 2_000, NOW + 600_000))
     .map(([one, hardEndAt]) => ({
       type: 'deliver',
+      agent: given.plan.steps.find((step) => step.name === one.step)?.agent ?? 'agent-a',
       message: one,
       token: 'fresh',
       hardEndAt,

@@ -148,18 +148,18 @@ describe('a dispatch that nobody claims', () => {
   });
 
   it('is repeated a pickup time after it was due', () => {
-    expect(dispatchDueAt(workAt(NOW), undefined, 30_000)).toBe(NOW + 30_000);
-    expect(dispatchDueAt(workAt(NOW + MAX_DELAY_MS), undefined, 30_000)).toBe(NOW + MAX_DELAY_MS + 30_000);
+    expect(dispatchDueAt(workAt(NOW), undefined)).toBe(NOW + 30_000);
+    expect(dispatchDueAt(workAt(NOW + MAX_DELAY_MS), undefined)).toBe(NOW + MAX_DELAY_MS + 30_000);
   });
 
   it('is sent when it is due where no message could be delayed so long', () => {
-    expect(dispatchDueAt(workAt(NOW + MAX_DELAY_MS + 1), undefined, 30_000)).toBe(NOW + MAX_DELAY_MS + 1);
+    expect(dispatchDueAt(workAt(NOW + MAX_DELAY_MS + 1), undefined)).toBe(NOW + MAX_DELAY_MS + 1);
   });
 
-  it('is repeated with gaps that double up to four H', () => {
-    const gaps = [0, 1, 2, 3, 4, 1_000].map(
-      (count) => dispatchDueAt(workAt(NOW), { count, lastAt: NOW }, 30_000) - NOW,
+  it('is repeated with gaps that double up to a quarter of an hour', () => {
+    const gaps = [0, 1, 2, 3, 4, 5, 1_000].map(
+      (count) => dispatchDueAt(workAt(NOW), { count, lastAt: NOW }) - NOW,
     );
-    expect(gaps).toEqual([30_000, 60_000, 120_000, 120_000, 120_000, 120_000]);
+    expect(gaps).toEqual([30_000, 60_000, 120_000, 240_000, 480_000, 900_000, 900_000]);
   });
 });

@@ -11,8 +11,8 @@ import type { Faults } from './faults.ts';
 import type { EventQueue } from './events.ts';
 
 export interface Process {
-  /** True time at which the platform kills it. */
-  readonly hardEndAt: number;
+  /** True time at which the platform kills it; never, once its invocation has returned: then it is only frozen. */
+  hardEndAt: number;
   /** What its clock shows more than true time. */
   readonly skewMs: number;
   dead: boolean;

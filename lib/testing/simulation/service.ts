@@ -11,8 +11,9 @@ import {
   type Verdict,
 } from '../../core/agent.ts';
 import { PermanentError, TransientError } from '../../core/errors.ts';
+import type { Plan } from '../../core/plan.ts';
 import type { Ledger } from './ledger.ts';
-import { call, type Host, type Process } from './process.ts';
+import { call, clockOf, type Host, type Process } from './process.ts';
 
 /** Takes every value as it is. */
 export const passThrough = {
@@ -34,15 +35,25 @@ export function service(
   host: Host,
   process: Process,
   ledger: Ledger,
+  plan: Plan,
   effect: Effect,
 ): Implementation<unknown, unknown> {
   const { faults } = host;
+  const clock = clockOf(host, process);
+  const checkAgent = (ctx: AttemptContext): void => {
+    const meant = plan.steps.find((step) => step.name === ctx.step)?.agent;
+    if (meant !== agents[effect].spec.name)
+      ledger.violations.push(`S13 ${ctx.effectKey}: performed by another agent`);
+  };
   const request = (act: () => void): Promise<void> => call(host, process, async () => act());
   return {
     execute: async (ctx: AttemptContext) => {
+      checkAgent(ctx);
       if (faults.strikes('transientFailure')) throw new TransientError('503');
       if (faults.strikes('permanentFailure')) throw new PermanentError('declined');
       if (faults.strikes('hungService')) await new Promise(() => undefined);
+      // Long enough to outlive its time limit, its lease and its process's time.
+      if (faults.strikes('slowService')) await clock.sleep(host.choice.between(5_000, 200_000));
       // Alive and beating, but nothing comes of it until its time is over.
       if (faults.strikes('wedgedAgent')) await new Promise(() => undefined);
       const lost = faults.strikes('lostReply');
@@ -60,6 +71,7 @@ export function service(
       return live ? { verdict: 'done', output: { key: ctx.effectKey } } : { verdict: 'not-done' };
     },
     undo: async (ctx: AttemptContext) => {
+      checkAgent(ctx);
       if (faults.strikes('transientFailure')) throw new TransientError('503');
       await request(() => ledger.undo(ctx.effectKey));
     },

@@ -136,13 +136,15 @@ export class World {
     if (faults.strikes('forgedMessage')) this.#forge(send);
   }
 
+  /** Any hint at any time, in any queue; half of them a true message that is put into a wrong queue at once. */
   #forge(send: Send): void {
+    const copied = this.#choice.chance(0.5);
     const step = this.#choice.pick(this.#plan.steps);
     const mode = this.#choice.pick(['execute', 'probe', 'undo'] as const);
-    const message = { ...send.message, step: step.name, mode, attempt: this.#choice.between(0, 3), seq: 0 };
-    this.#events.plan(this.#choice.between(1, 60_000), () =>
-      this.#deliver({ agent: step.agent, message, delayMs: 0 }, 1),
-    );
+    const invented = { ...send.message, step: step.name, mode, attempt: this.#choice.between(0, 3), seq: 0 };
+    const agent = this.#choice.pick(['agent-idempotent', 'agent-probed']);
+    const forged = { agent, message: copied ? send.message : invented, delayMs: 0 };
+    this.#events.plan(copied ? 1 : this.#choice.between(1, 60_000), () => this.#deliver(forged, 1));
   }
 
   /** One invocation of the agent's function; no acknowledgement within the visibility time brings the message back. */
@@ -151,7 +153,7 @@ export class World {
     const effect: Effect = send.agent === 'agent-probed' ? 'probed' : 'idempotent';
     const worker = {
       agent: agentOf(effect),
-      implementation: service(this.#host, process, this.#ledger, effect),
+      implementation: service(this.#host, process, this.#ledger, this.#plan, effect),
     };
     let handled = false;
     const hardEndAt = process.hardEndAt + process.skewMs;
@@ -159,6 +161,8 @@ export class World {
     done.then(
       (result) => {
         handled = result === 'handled';
+        // The platform keeps the process warm: what is left of the author's code goes on with the next message.
+        process.hardEndAt = Number.POSITIVE_INFINITY;
       },
       () => undefined,
     );
