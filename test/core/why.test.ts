@@ -93,7 +93,7 @@ describe('why', () => {
     const { told } = await why(h, id);
     expect(told.next).toMatchObject({ who: 'nobody', what: expect.stringContaining('ended') });
     expect(told.past.at(-1)).toMatchObject({ what: 'it ended: succeeded' });
-    expect(told.past.map((one) => one.at)).toEqual([...told.past.map((one) => one.at)].sort((a, b) => a - b));
+    expect(told.past.map((one) => one.at)).toEqual(told.past.map((one) => one.at).toSorted((a, b) => a - b));
   });
 
   it('is total and pure for any state (S14)', () => {

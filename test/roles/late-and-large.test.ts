@@ -171,14 +171,13 @@ describe('a sweep', () => {
     const h = harness(only, { a: ok });
     await h.begin();
     const { due } = h.store;
-    const store = {
-      ...h.store,
+    const store = Object.assign({}, h.store, {
       shards: 2,
       due: async (shard: number, untilAt: number) => {
         if (shard === 0) throw new Error('throttled');
         return due(0, untilAt);
       },
-    };
+    });
     h.clock.advanceTo(h.clock.now() + 60_000);
     const sweep = await sweepOnce({ ...h, store }, new Map(), h.clock.now());
     expect(sweep).toMatchObject({ due: 1, failed: 1, busy: true });
