@@ -1,0 +1,224 @@
+/**
+ * `npm run chaos`: the real local cloud under load, with every function killed and frozen at random, the store killed,
+ * calls unanswered and throttled, and an outside world that misbehaves. Then everything heals, must end, and is audited.
+ *
+ * Owns: the options, the two phases, the exit code. docs/CHAOS.md says what it proves and how to read a failure.
+ */
+
+import { Command } from 'commander';
+import { healBoundMs } from './chaos/bounds.ts';
+import { faultPlan } from './chaos/fault-plan.ts';
+import { Load } from './chaos/load.ts';
+import { Progress } from './chaos/progress.ts';
+import { report, type Report } from './chaos/report.ts';
+import { Saboteur } from './chaos/saboteur.ts';
+import { setStage, type Stage } from './chaos/stage.ts';
+import { Table } from './chaos/table.ts';
+
+interface Options {
+  readonly minutes: number;
+  readonly seed: number;
+  readonly rate: number;
+  readonly keep: boolean;
+  readonly json: boolean;
+}
+
+const LOOK_EVERY_MS = 1_000;
+/** With nothing to watch it would go home at once. */
+const RING_AFTER_MS = 2_500;
+/** A process that went on after its execution's end may still act: as long as a function can run. */
+const ECHO_LIMIT_MS = 40_000;
+
+const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+
+const positive = (text: string): number => {
+  const value = Number(text);
+  if (!(value > 0)) throw new Error(`${text} is not a number above 0`);
+  return value;
+};
+const whole = (text: string): number => {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 0) throw new Error(`${text} is not a whole number`);
+  return value;
+};
+
+const program = new Command('chaos')
+  .description(
+    `Orders on a fresh local cloud while its functions are killed and frozen, its store is killed, and calls are
+throttled or executed without an answer. Afterwards everything must end, and the outside world's ledger and
+the state table are audited. The exit code is 0 only if nothing was lost, doubled or stuck, and dead agents
+were noticed in time.
+
+The faults, their order and their moments come from the seed. Real processes on a real machine are not
+deterministic: the same seed attacks in the same way, and may hit something else.`,
+  )
+  .option('--minutes <m>', 'how long the faults last', positive, 5)
+  .option('--seed <n>', 'of the plan of faults and orders (default: random, printed first)', whole)
+  .option('--rate <r>', 'orders a second', positive, 2)
+  .option('--keep', 'keeps the folder with the tables, logs and ledger', false)
+  .option('--json', 'one JSON line at the end', false);
+
+async function main(options: Options): Promise<number> {
+  const progress = new Progress(process.stdout);
+  progress.say(
+    `Seed ${options.seed}: ${options.minutes} minutes of faults, ${options.rate} orders a second.`,
+  );
+  let strike: Stage['strike'] | undefined;
+  const interrupted = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      interrupted.abort();
+      progress.say('Interrupted: stopping the local cloud.');
+      void (strike?.(options.keep) ?? Promise.resolve()).finally(() => process.exit(130));
+    });
+  }
+  let keep = options.keep;
+  try {
+    const stage = await setStage(
+      (text) => progress.say(text),
+      (how) => {
+        strike = how;
+      },
+    );
+    const { summary, failures, lines } = await perform(stage, options, progress);
+    keep ||= failures.length > 0;
+    for (const line of lines) progress.say(line);
+    for (const failure of failures) progress.say(`FAILED   ${failure}`);
+    if (keep) progress.say(`Tables, logs and ledger of this run: ${stage.folder}`);
+    if (options.json) console.log(JSON.stringify({ chaos: summary }));
+    else console.log(summary);
+    return failures.length === 0 ? 0 : 1;
+  } catch (error) {
+    // What is stopped in the middle complains; nobody needs to read it.
+    if (!interrupted.signal.aborted) throw error;
+    return 130;
+  } finally {
+    await strike?.(keep);
+  }
+}
+
+async function perform(stage: Stage, options: Options, progress: Progress): Promise<Report> {
+  const { cloud, world } = stage;
+  const durationMs = options.minutes * 60_000;
+  const table = new Table(cloud);
+  const load = new Load(cloud.apiUrl, world, options.seed);
+  const saboteur = new Saboteur(cloud.control);
+  const watch = new Watch(table, load, saboteur, progress);
+  const ringing = setTimeout(() => void ringSupervisor(cloud.control), RING_AFTER_MS);
+  try {
+    watch.begin('chaos');
+    saboteur.begin(faultPlan(options.seed, durationMs));
+    await load.run(options.rate, Date.now() + durationMs);
+    await saboteur.heal();
+    await load.makePeace();
+    const healedAt = Date.now();
+    watch.phase = 'healing';
+    await allEnd(table, load, progress);
+    const endedAt = Date.now();
+    await silence(cloud.control);
+    load.stop();
+    watch.end();
+    saboteur.stop();
+    return report({
+      minutes: options.minutes,
+      seed: options.seed,
+      seconds: Math.round(process.uptime()),
+      healSeconds: Math.round((endedAt - healedAt) / 1_000),
+      table: await table.everything(),
+      entries: await world.ledger(),
+      keys: load.keys(),
+      clientProblems: load.problems,
+      tally: saboteur.tally,
+      strikes: saboteur.strikes,
+      claims: stage.claims,
+      withoutSupervisor: saboteur.withoutSupervisor,
+      deadLetters: deadLetters(cloud.control),
+    });
+  } finally {
+    clearTimeout(ringing);
+    load.stop();
+    watch.end();
+    saboteur.stop();
+    table.close();
+  }
+}
+
+/** Its first tick would come a minute after the start; a system that has run for a while has one under way. */
+async function ringSupervisor(control: Stage['cloud']['control']): Promise<void> {
+  // It may be killed on the way.
+  await control.tick('supervisor').catch(() => {});
+}
+
+/** Waits until every client has its answer and every execution its end, or the bound is over. */
+async function allEnd(table: Table, load: Load, progress: Progress): Promise<void> {
+  const { plans } = await table.everything();
+  const [plan] = plans.values();
+  if (plan === undefined) throw new Error('no order was started');
+  const boundMs = healBoundMs(plan);
+  const untilAt = Date.now() + boundMs;
+  progress.say(`No more faults. All must have ended in ${Math.round(boundMs / 1_000)} s.`);
+  while (Date.now() < untilAt) {
+    if (load.unanswered === 0 && (await table.open()).length === 0) return;
+    await pause(LOOK_EVERY_MS);
+  }
+}
+
+/** No function works any more, apart from the supervisor, which goes on to look. */
+async function silence(control: Stage['cloud']['control']): Promise<void> {
+  const untilAt = Date.now() + ECHO_LIMIT_MS;
+  const isBusy = (): boolean =>
+    control
+      .functions()
+      .filter(({ logicalId }) => !logicalId.toLowerCase().includes('supervisor'))
+      .some(({ processes }) => processes.some(({ state }) => state === 'busy'));
+  while (Date.now() < untilAt && isBusy()) await pause(200);
+}
+
+const deadLetters = (control: Stage['cloud']['control']): readonly string[] =>
+  control
+    .queues()
+    .filter(({ name }) => name.toLowerCase().includes('deadletter'))
+    .flatMap(({ name }) => control.peek(name).map(({ body }) => body));
+
+/** Looks once a second and tells. */
+class Watch {
+  phase = '';
+  readonly #look: () => Promise<void>;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(table: Table, load: Load, saboteur: Saboteur, progress: Progress) {
+    this.#look = async () => {
+      const open = await table.open();
+      const now = Date.now();
+      const { freezes, storeRestarts } = saboteur.tally;
+      progress.show({
+        seconds: process.uptime(),
+        phase: this.phase,
+        started: load.keys().length,
+        open: open.length,
+        kills: saboteur.totalKills,
+        freezes,
+        storeRestarts,
+        oldestOpenSeconds: Math.max(0, ...open.map((id) => now - (load.startedAt(id) ?? now))) / 1_000,
+      });
+    };
+  }
+
+  begin(phase: string): void {
+    this.phase = phase;
+    // While the store is down there is nothing to tell.
+    this.#timer = setInterval(() => void this.#look().catch(() => {}), LOOK_EVERY_MS);
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+  }
+}
+
+const options = program.parse().opts<Omit<Options, 'seed'> & { readonly seed?: number }>();
+try {
+  process.exitCode = await main({ ...options, seed: options.seed ?? Math.floor(Math.random() * 2 ** 31) });
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}

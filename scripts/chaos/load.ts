@@ -1,0 +1,175 @@
+/**
+ * The clients: start orders at a steady rate, ask again with the same key until they are answered, repeat some starts,
+ * cancel some executions.
+ *
+ * Owns: what a careful client does, and what it was told. Does not own: which orders misbehave (`order-plan.ts`).
+ */
+
+import { type PlannedOrder, plannedOrder } from './order-plan.ts';
+import type { Outside } from './stage.ts';
+import type { StartedKey } from './table-audit.ts';
+
+/** A request that is not answered by then is given up and made again. */
+const REQUEST_LIMIT_MS = 10_000;
+const AGAIN_AFTER_MS = 300;
+/** The outside world looks through its rules at every call; what the oldest orders meet is history by then. */
+const MAX_RULES = 5_000;
+
+const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+
+interface Answer {
+  readonly status: number;
+  readonly body: { readonly executionId?: string; readonly error?: { readonly code?: string } };
+}
+
+export interface LoadCounts {
+  asked: number;
+  /** Requests without a usable answer, made again. */
+  again: number;
+  repeats: number;
+  cancels: number;
+}
+
+export class Load {
+  readonly counts: LoadCounts = { asked: 0, again: 0, repeats: 0, cancels: 0 };
+  /** Answers that no client may ever get. */
+  readonly problems: string[] = [];
+  readonly #apiUrl: string;
+  readonly #world: Outside;
+  readonly #seed: number;
+  readonly #ids = new Map<string, string[]>();
+  readonly #startedAt = new Map<string, number>();
+  readonly #underWay = new Set<Promise<void>>();
+  #rules = 0;
+  #peaceful = false;
+  #stopped = false;
+
+  constructor(apiUrl: string, world: Outside, seed: number) {
+    this.#apiUrl = apiUrl;
+    this.#world = world;
+    this.#seed = seed;
+  }
+
+  /** Orders at a steady rate until the time is over. */
+  async run(ratePerSecond: number, untilAt: number): Promise<void> {
+    const everyMs = 1_000 / ratePerSecond;
+    const beganAt = Date.now();
+    for (let index = 0; ; index += 1) {
+      const dueAt = beganAt + index * everyMs;
+      if (this.#stopped || dueAt >= untilAt) return;
+      await pause(dueAt - Date.now());
+      this.#follow(this.#live(plannedOrder(this.#seed, index)));
+    }
+  }
+
+  /** From now on nothing goes wrong in the outside world. */
+  async makePeace(): Promise<void> {
+    this.#peaceful = true;
+    await this.#world.clear();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  get unanswered(): number {
+    return this.#underWay.size;
+  }
+
+  keys(): readonly StartedKey[] {
+    return [...this.#ids].map(([key, executionIds]) => ({ key, executionIds }));
+  }
+
+  startedAt(executionId: string): number | undefined {
+    return this.#startedAt.get(executionId);
+  }
+
+  #follow(work: Promise<void>): void {
+    const followed = work.catch((error: unknown) => {
+      if (!this.#stopped) this.problems.push(error instanceof Error ? error.message : String(error));
+    });
+    this.#underWay.add(followed);
+    void followed.finally(() => this.#underWay.delete(followed));
+  }
+
+  async #live(order: PlannedOrder): Promise<void> {
+    this.#ids.set(order.orderId, []);
+    await this.#prepareWorld(order);
+    const first = this.#start(order);
+    if (order.repeatAfterMs === 0) this.#follow(this.#repeat(order, 0));
+    const executionId = await first;
+    if (order.repeatAfterMs !== undefined && order.repeatAfterMs > 0) {
+      this.#follow(this.#repeat(order, order.repeatAfterMs));
+    }
+    if (executionId === undefined || order.cancelAfterMs === undefined) return;
+    await pause(order.cancelAfterMs);
+    await this.#cancel(executionId);
+  }
+
+  async #prepareWorld({ rules }: PlannedOrder): Promise<void> {
+    if (this.#peaceful) return;
+    this.#rules += rules.length;
+    if (this.#rules > MAX_RULES) {
+      this.#rules = rules.length;
+      await this.#world.clear();
+    }
+    for (const rule of rules) await this.#world.behave(rule);
+  }
+
+  async #repeat(order: PlannedOrder, afterMs: number): Promise<void> {
+    await pause(afterMs);
+    this.counts.repeats += 1;
+    await this.#start(order);
+  }
+
+  async #start({ orderId }: PlannedOrder): Promise<string | undefined> {
+    const answer = await this.#insist('/workflows/order-fulfilment/executions', {
+      input: {
+        orderId,
+        email: `${orderId}@customers.example`,
+        address: '1 Harbour Street',
+        items: [{ sku: 'lighthouse', quantity: 1 }],
+        total: 4_200,
+      },
+      idempotencyKey: orderId,
+    });
+    const { executionId } = answer.body;
+    if (answer.status !== 202 || executionId === undefined) {
+      this.problems.push(`the start of ${orderId} was answered ${answer.status} ${answer.body.error?.code}`);
+      return undefined;
+    }
+    this.#ids.get(orderId)?.push(executionId);
+    if (!this.#startedAt.has(executionId)) this.#startedAt.set(executionId, Date.now());
+    return executionId;
+  }
+
+  async #cancel(executionId: string): Promise<void> {
+    this.counts.cancels += 1;
+    const body = { reason: 'the customer changed their mind', commandId: `cancel-${executionId}` };
+    const { status } = await this.#insist(`/executions/${executionId}/cancel`, body);
+    // 409: it had ended or was being undone already.
+    if (status !== 202 && status !== 409)
+      this.problems.push(`the cancel of ${executionId} was answered ${status}`);
+  }
+
+  /** Asks until there is an answer that is not the server's own trouble. */
+  async #insist(path: string, body: unknown): Promise<Answer> {
+    for (;;) {
+      this.counts.asked += 1;
+      const answer = await this.#post(path, body).catch(() => undefined);
+      if (answer !== undefined && answer.status < 500) return answer;
+      if (this.#stopped) throw new Error('stopped');
+      this.counts.again += 1;
+      await pause(AGAIN_AFTER_MS);
+    }
+  }
+
+  async #post(path: string, body: unknown): Promise<Answer> {
+    const response = await fetch(`${this.#apiUrl}${path}`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(REQUEST_LIMIT_MS),
+    });
+    return { status: response.status, body: (await response.json()) as Answer['body'] };
+  }
+}

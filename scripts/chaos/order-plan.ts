@@ -1,0 +1,74 @@
+/**
+ * What one order of the load is like: how the outside world treats it, and what its client does. Drawn from the seed.
+ *
+ * Owns: the shares of misbehaviour, of repeated starts and of cancels. Pure. Does not own: sending it (`load.ts`).
+ *
+ * The outside world keeps to what the agents' authors declared of it (`settle: '1s'`): no request takes effect later than
+ * that after it was sent. Its answers may come much later, or never.
+ */
+
+import type { RuleInput } from '../../examples/order-fulfilment/world/behaviour.ts';
+import { type Dice, diceOf } from './random.ts';
+
+export interface PlannedOrder {
+  readonly orderId: string;
+  /** The order's own rules for the outside world; the first one that fits a call applies. */
+  readonly rules: readonly RuleInput[];
+  /** When its client starts it once more with the same key, after the first time. */
+  readonly repeatAfterMs?: number;
+  /** When somebody cancels it, after it was started. */
+  readonly cancelAfterMs?: number;
+}
+
+type Service = RuleInput['service'];
+const SERVICES = ['payment', 'warehouse', 'carrier', 'mail'] as const;
+/** Below the agents' `settle`, with a margin for a busy machine. */
+const MAX_LATE_EFFECT_MS = 600;
+
+export function plannedOrder(seed: number, index: number): PlannedOrder {
+  const dice = diceOf(seed, 1_000 + index);
+  const orderId = `order-${index}`;
+  const rules = [...misbehaviour(dice), ...usualTimes(dice)];
+  return {
+    orderId,
+    rules: rules.map((rule) => ({ ...rule, match: { ...rule.match, orderId } })),
+    ...(dice.chance(0.1) ? { repeatAfterMs: dice.chance(0.3) ? 0 : dice.between(1, 8_000) } : {}),
+    ...(dice.chance(0.06) ? { cancelAfterMs: dice.between(0, 3_000) } : {}),
+  };
+}
+
+/** Most orders meet nothing of the kind. */
+function misbehaviour(dice: Dice): RuleInput[] {
+  const rules: RuleInput[] = [];
+  if (dice.chance(0.35)) rules.push(trouble(dice, dice.pick<Service>(SERVICES)));
+  if (dice.chance(0.06)) rules.push({ service: 'carrier', mode: 'decline' });
+  if (dice.chance(0.02)) rules.push({ service: 'payment', mode: 'decline' });
+  if (dice.chance(0.15)) rules.push(troubleWhileUndoing(dice));
+  return rules;
+}
+
+function trouble(dice: Dice, service: Service): RuleInput {
+  const kind = dice.random();
+  if (kind < 0.3) return { service, mode: 'unavailable', times: dice.between(1, 3) };
+  if (kind < 0.55) return { service, mode: 'drop-reply', times: dice.between(1, 2) };
+  if (kind < 0.7) return { service, mode: 'slow', ms: dice.between(100, MAX_LATE_EFFECT_MS), times: 2 };
+  if (kind < 0.92) return { service, mode: 'slow-reply', ms: dice.between(500, 7_000), times: 1 };
+  return { service, mode: 'hang', times: 1 };
+}
+
+/** What is asked of a service while an outcome is unknown or an order is undone goes wrong as well. */
+function troubleWhileUndoing(dice: Dice): RuleInput {
+  const [service, action] = dice.pick<readonly [Service, string]>([
+    ['payment', 'refund'],
+    ['payment', 'lookup'],
+    ['carrier', 'cancel'],
+    ['carrier', 'lookup'],
+    ['warehouse', 'release'],
+  ]);
+  const mode = dice.pick(['unavailable', 'drop-reply', 'slow-reply', 'hang'] as const);
+  return { service, mode, match: { action }, times: 1, ...(mode === 'slow-reply' ? { ms: 1_500 } : {}) };
+}
+
+/** A service that answers at once leaves nobody time to die. */
+const usualTimes = (dice: Dice): RuleInput[] =>
+  SERVICES.map((service) => ({ service, mode: 'slow-reply', ms: dice.between(50, 500) }));

@@ -1,0 +1,27 @@
+/** Owns: random numbers from a seed, and the few ways chaos draws from them. Pure: the same seed, the same draws. */
+
+export interface Dice {
+  /** In [0, 1). */
+  readonly random: () => number;
+  /** Whole, from `low` to `high`, both included. */
+  readonly between: (low: number, high: number) => number;
+  readonly chance: (share: number) => boolean;
+  readonly pick: <T>(items: readonly [T, ...T[]]) => T;
+}
+
+/** Mulberry32. Several streams of one seed are kept apart by `stream`, so that one more draw in one moves no other. */
+export function diceOf(seed: number, stream = 0): Dice {
+  let state = (Math.imul(seed, 0x9e3779b1) ^ Math.imul(stream + 1, 0x85ebca6b)) >>> 0;
+  const random = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  return {
+    random,
+    between: (low, high) => low + Math.floor(random() * (high - low + 1)),
+    chance: (share) => random() < share,
+    pick: (items) => items[Math.floor(random() * items.length)] ?? items[0],
+  };
+}
