@@ -44,7 +44,9 @@ const trueMessages = ({ plan, state }: Case): Message[] =>
   }));
 const deliveries = (given: Case): fc.Arbitrary<Event> => {
   const known = trueMessages(given);
-  const message = known.length === 0 ? messages : fc.oneof(messages, fc.constantFrom(...known));
+  // One that knows more than the state comes from after a restore of the table.
+  const ahead = known.map((one) => ({ ...one, seq: one.seq + 1 }));
+  const message = known.length === 0 ? messages : fc.oneof(messages, fc.constantFrom(...known, ...ahead));
   return fc
     .tuple(message, fc.constantFrom(NOW - 1, NOW + 1_999, NOW + 2_000, NOW + 600_000))
     .map(([one, hardEndAt]) => ({
@@ -80,7 +82,7 @@ const cancels: fc.Arbitrary<Event> = fc.constant({ type: 'cancel', commandId: 'k
 const anyEvent = (given: Case): fc.Arbitrary<Event> =>
   fc.oneof(deliveries(given), looks, reported, beats, cancels);
 
-const RUNS = 2_000;
+const RUNS = 1_200;
 type Judge = (given: Case, event: Event, decision: Decision) => void;
 const everywhere = (judge: Judge, of: (given: Case) => fc.Arbitrary<Event> = anyEvent): void => {
   const pairs = cases.chain((given) => of(given).map((event): [Case, Event] => [given, event]));
@@ -273,7 +275,7 @@ describe('a message', () => {
       if (event.type !== 'deliver' || decision.next.kind !== 'perform') return;
       expect(['a', 'b', 'c', 'd', 'e']).toContain(event.message.step);
       const before = state.steps[event.message.step];
-      expect(before === undefined || event.message.seq <= before.version).toBe(true);
+      expect(event.message.seq).toBeLessThanOrEqual(before?.version ?? 0);
       expect(['sealed', 'skipped', 'undone', 'undo-failed', 'running', 'probing']).not.toContain(
         before?.status,
       );
