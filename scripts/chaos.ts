@@ -5,12 +5,14 @@
  * Owns: the options, the two phases, the exit code. docs/CHAOS.md says what it proves and how to read a failure.
  */
 
+import { availableParallelism, loadavg } from 'node:os';
+import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { Command } from 'commander';
 import { healBoundMs } from './chaos/bounds.ts';
 import { faultPlan } from './chaos/fault-plan.ts';
 import { Load } from './chaos/load.ts';
 import { Progress } from './chaos/progress.ts';
-import { report, type Report } from './chaos/report.ts';
+import { type Machine, report, type Report } from './chaos/report.ts';
 import { Saboteur } from './chaos/saboteur.ts';
 import { setStage, type Stage } from './chaos/stage.ts';
 import { Table } from './chaos/table.ts';
@@ -104,6 +106,8 @@ async function perform(stage: Stage, options: Options, progress: Progress): Prom
   const load = new Load(cloud.apiUrl, world, options.seed);
   const saboteur = new Saboteur(cloud.control);
   const watch = new Watch(table, load, saboteur, progress);
+  const lateness = monitorEventLoopDelay({ resolution: 10 });
+  lateness.enable();
   const ringing = setTimeout(() => void ringSupervisor(cloud.control), RING_AFTER_MS);
   try {
     watch.begin('chaos');
@@ -133,8 +137,10 @@ async function perform(stage: Stage, options: Options, progress: Progress): Prom
       claims: stage.claims,
       withoutSupervisor: saboteur.withoutSupervisor,
       deadLetters: deadLetters(cloud.control),
+      machine: machineNow(lateness),
     });
   } finally {
+    lateness.disable();
     clearTimeout(ringing);
     load.stop();
     watch.end();
@@ -179,6 +185,12 @@ const deadLetters = (control: Stage['cloud']['control']): readonly string[] =>
     .queues()
     .filter(({ name }) => name.toLowerCase().includes('deadletter'))
     .flatMap(({ name }) => control.peek(name).map(({ body }) => body));
+
+const machineNow = (lateness: IntervalHistogram): Machine => ({
+  processors: availableParallelism(),
+  load: Math.round((loadavg()[1] ?? 0) * 10) / 10,
+  lateMs: Math.round(lateness.percentile(99) / 1e6),
+});
 
 /** Looks once a second and tells. */
 class Watch {

@@ -38,6 +38,16 @@ export interface Facts {
   readonly withoutSupervisor: readonly Interval[];
   /** The bodies of the messages in all dead-letter queues. */
   readonly deadLetters: readonly string[];
+  readonly machine: Machine;
+}
+
+/** Whether the machine could keep up: all calls of all functions go through this one process. */
+export interface Machine {
+  readonly processors: number;
+  /** Mean number of processes that wanted one, over the last five minutes. */
+  readonly load: number;
+  /** How late this process's timers were, p99. */
+  readonly lateMs: number;
 }
 
 interface Times {
@@ -73,6 +83,7 @@ export interface Summary {
   readonly deadLetters: number;
   readonly healSeconds: number;
   readonly seconds: number;
+  readonly machine: Machine;
 }
 
 export interface Report {
@@ -129,6 +140,7 @@ export function report(facts: Facts): Report {
     deadLetters: facts.deadLetters.length,
     healSeconds: facts.healSeconds,
     seconds: facts.seconds,
+    machine: facts.machine,
   };
   const lines = [
     ...table.stuck.map((line) => `stuck    ${line}`),

@@ -177,6 +177,7 @@ const facts = (more: Partial<Facts> = {}): Facts => ({
   claims: [{ executionId: 'x', step: 'charge', pid: 1, at: 1_010 }],
   withoutSupervisor: [],
   deadLetters: [],
+  machine: { processors: 2, load: 1, lateMs: 12 },
   ...more,
 });
 
