@@ -1,0 +1,131 @@
+/**
+ * A state of the model: what is stored, what is under way, and what the outside world has in its book.
+ *
+ * Owns: its shape and its text form (the key of the search; processes of a kind are interchangeable, so they are sorted).
+ * Does not own: how it changes.
+ */
+
+import type { ReportKind, Stored } from './codes.ts';
+import { Interner } from './intern.ts';
+
+/** What an agent's process knows of the attempt it makes. Ticks count from now. */
+interface Attempt {
+  readonly step: number;
+  readonly mode: number;
+  /** Until this process is dead for certain. */
+  readonly life: number;
+  /** Until the step's earlier attempts are. */
+  readonly prior: number;
+}
+
+/** What the claim's snapshot allows after an on-time `done` (see `Mind.unread`). */
+interface Unread {
+  readonly unread: 'read' | 'send' | 'end';
+  readonly sends: number;
+}
+
+/**
+ * A process between two of its calls; it is gone after a crash. `claim` and `write` have read and are about to write what
+ * they decided, which the store refuses once somebody else wrote there: such a process is moved to where it reads again.
+ */
+export type Actor =
+  | (Attempt & Unread & { readonly pc: 'claim'; readonly attempt: number; readonly to: number })
+  | (Attempt & { readonly pc: 'read'; readonly attempt: number; readonly own: boolean })
+  | (Attempt & Unread & { readonly pc: 'perform'; readonly own: boolean })
+  | (Attempt & Unread & { readonly pc: 'report'; readonly own: boolean; readonly kind: ReportKind })
+  | { readonly pc: 'look'; readonly concern: number }
+  | {
+      readonly pc: 'write';
+      readonly out: number;
+      /** What it reads for again after a conflict. */
+      readonly from: 'look' | 'cancel' | (Attempt & { readonly attempt: number });
+      readonly concern: number;
+    };
+
+/** Actors have small numbers; 0 is none. */
+export type Cast = Interner<Actor | null>;
+export const newCast = (): Cast => {
+  const cast: Cast = new Interner('actors');
+  cast.idOf(null);
+  return cast;
+};
+
+export const NOTHING = 0;
+export const LANDED = 1;
+export const UNDONE = 2;
+
+export interface World extends Stored {
+  exec: number;
+  steps: number[];
+  /** The effect of each step: nothing, landed or undone. */
+  effects: number[];
+  /** Ticks for which a request whose sender is gone may still take effect; 0: there is none. */
+  ghosts: number[];
+  /** Messages in flight, a bit each. */
+  messages: number;
+  failures: number;
+  announced: number;
+  /** 0: has not begun, 1: under way, 2: over. */
+  canceled: number;
+  operator: number;
+  agents: number[];
+  supervisors: number[];
+}
+
+export const copyOf = (world: World): World => ({
+  ...world,
+  steps: [...world.steps],
+  effects: [...world.effects],
+  ghosts: [...world.ghosts],
+  agents: [...world.agents],
+  supervisors: [...world.supervisors],
+});
+
+const ascending = (left: number, right: number): number => left - right;
+
+export function encode(world: World): string {
+  world.agents.sort(ascending);
+  world.supervisors.sort(ascending);
+  let outside = 0;
+  for (const [at, effect] of world.effects.entries()) {
+    outside = outside * 15 + effect * 5 + Math.min(world.ghosts[at] as number, 4);
+  }
+  const counts = world.failures * 6 + world.announced * 3 + world.canceled;
+  return String.fromCharCode(
+    world.exec,
+    ...world.steps,
+    outside,
+    world.messages,
+    counts,
+    world.operator,
+    ...world.agents,
+    ...world.supervisors,
+  );
+}
+
+export function decode(text: string, steps: number, agents: number): World {
+  const codes = Array.from({ length: text.length }, (_, at) => text.charCodeAt(at));
+  let outside = codes[1 + steps] as number;
+  const effects: number[] = [];
+  const ghosts: number[] = [];
+  for (let at = steps - 1; at >= 0; at -= 1) {
+    const both = outside % 15;
+    outside = (outside - both) / 15;
+    effects[at] = Math.floor(both / 5);
+    ghosts[at] = both % 5;
+  }
+  const counts = codes[3 + steps] as number;
+  return {
+    exec: codes[0] as number,
+    steps: codes.slice(1, 1 + steps),
+    effects,
+    ghosts,
+    messages: codes[2 + steps] as number,
+    failures: Math.floor(counts / 6),
+    announced: Math.floor((counts % 6) / 3),
+    canceled: counts % 3,
+    operator: codes[4 + steps] as number,
+    agents: codes.slice(5 + steps, 5 + steps + agents),
+    supervisors: codes.slice(5 + steps + agents),
+  };
+}
