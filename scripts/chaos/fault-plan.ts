@@ -39,7 +39,7 @@ export interface PlannedFault {
 const EVERY_MS = {
   kill: 1_500,
   freeze: 6_000,
-  supervisorKill: 60_000,
+  supervisorKill: 100_000,
   supervisorFreeze: 120_000,
   storeRestart: 25_000,
   recoveryRestart: 45_000,

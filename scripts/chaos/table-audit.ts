@@ -67,7 +67,8 @@ function findingsOf({ execution, steps }: Snapshot, plan: Plan | undefined): str
   ].map((finding) => `${execution.id}: ${finding}`);
 }
 
-const rungs = (step: PlanStep): number => step.ladder.reduce((sum, { attempts }) => sum + attempts, 1);
+const rungs = (step: PlanStep): number =>
+  step.ladder.reduce((sum, rung) => sum + (rung.kind === 'human' ? 0 : rung.attempts), 1);
 
 function beyondLadder(step: PlanStep, record: Step | undefined): string[] {
   if (record === undefined) return [];

@@ -38,6 +38,8 @@ const step = (more: Partial<Step> = {}): Step => ({
   writeId: 'w',
   epoch: 1,
   attempt: 1,
+  rung: 0,
+  rungAttempt: 1,
   hardEndAt: 0,
   mayHaveActed: false,
   beat: 0,
