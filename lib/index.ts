@@ -20,7 +20,7 @@ export type { Duration } from './core/duration.ts';
 export { PermanentError, SteadfastError, TransientError } from './core/errors.ts';
 export { and, concat, eq, exists, gt, isIn, lt, ne, not, or } from './core/refs.ts';
 export type { Condition, Input, Ref } from './core/refs.ts';
-export { retry, workflow } from './core/workflow.ts';
+export { human, retry, useAgent, withInput, workflow } from './core/workflow.ts';
 export type { StepHandle, StepOptions, Workflow, WorkflowBuilder, WorkflowOptions } from './core/workflow.ts';
 
 type Options = AgentOptions<unknown, unknown>;

@@ -65,8 +65,11 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/api/': { may: ['lib/core/', 'lib/roles/', 'hono', 'zod/mini'] },
   'lib/infra/': { may: ['aws-cdk-lib', 'constructs', 'esbuild', 'lib/aws/names.ts'], builtins: true },
   'lib/local/': { may: [], builtins: true },
-  'lib/cli/': { may: ['lib/api/client.ts', 'lib/local/', 'lib/testing/', 'commander'], builtins: true },
-  'lib/console/': { may: ['lib/api/client.ts'] },
+  'lib/cli/': {
+    may: ['lib/api/client.ts', 'lib/api/answers.ts', 'lib/local/', 'lib/testing/', 'commander'],
+    builtins: true,
+  },
+  'lib/console/': { may: ['lib/api/client.ts', 'lib/api/answers.ts'] },
   'lib/handlers.ts': {
     may: ['lib/core/', 'lib/roles/', 'lib/aws/', 'lib/api/', '@aws-', 'aws-lambda', 'hono', 'uuid'],
     builtins: true,

@@ -1,115 +1,24 @@
 /**
  * A typed client of the HTTP contract, over `fetch`.
  *
- * Owns: one method per call, the shapes of the answers, and one error class for whatever is not the wanted answer.
+ * Owns: one method per call, and one error class for whatever is not the wanted answer.
  * Does not own: what the answers mean to a person (`cli/`), the signing of requests for an API that asks for it.
  */
 
-import type { Effect } from '../core/agent.ts';
-import type { Json } from '../core/json.ts';
-import {
-  type Attempt,
-  type Cause,
-  EXECUTION_STATUSES,
-  type ExecutionStatus,
-  type Failure,
-  isTerminal,
-  type StepStatus,
-} from '../core/state.ts';
+import { isTerminal } from '../core/state.ts';
 import type { Explanation } from '../core/why.ts';
-
-export type { Attempt, ExecutionStatus, Explanation, Json };
-export const STATUSES: readonly ExecutionStatus[] = EXECUTION_STATUSES;
-
-export interface Started {
-  readonly executionId: string;
-  readonly status: ExecutionStatus;
-}
-
-export interface ExecutionSummary extends Started {
-  readonly workflow: string;
-  /** Epoch ms, as all times. */
-  readonly startedAt: number;
-  readonly endedAt?: number;
-  /** Why it left the straight path. */
-  readonly cause?: Cause;
-  readonly tags?: Readonly<Record<string, string>>;
-}
-
-export interface StepView {
-  readonly name: string;
-  readonly agent: string;
-  readonly after: readonly string[];
-  /** `pending`: a predecessor is not done yet. `ready`: waits for an agent. Both are derived; no record exists. */
-  readonly status: StepStatus | 'pending';
-  readonly attempt?: number;
-  readonly claimedAt?: number;
-  readonly leaseUntil?: number;
-  readonly retryAt?: number;
-  readonly output?: Json;
-  readonly failure?: Failure;
-  readonly progress?: string;
-  readonly mayHaveActed?: boolean;
-  readonly changedAt?: number;
-  /** The latest 20. */
-  readonly attempts: readonly Attempt[];
-}
-
-export interface ExecutionView extends ExecutionSummary {
-  readonly plan: string;
-  readonly deadlineAt: number;
-  readonly watchAt?: number;
-  readonly input: Json;
-  readonly output?: Json;
-  readonly steps: readonly StepView[];
-}
-
-export interface WorkflowView {
-  readonly workflow: string;
-  readonly plan: string;
-  readonly withinMs: number;
-  readonly steps: readonly {
-    readonly name: string;
-    readonly agent: string;
-    readonly after: readonly string[];
-    readonly effect: Effect;
-    readonly undo: 'none' | 'required';
-  }[];
-}
-
-export interface Health {
-  /** 'overdue': an execution should have been looked at long ago, so no supervisor is at work. */
-  readonly status: 'ok' | 'overdue';
-  readonly oldestOverdueMs: number;
-  readonly workflows: number;
-}
-
-export interface ListPage {
-  readonly items: readonly ExecutionSummary[];
-  /** For the next page; absent on the last one. */
-  readonly cursor?: string;
-}
-
-export interface StartOptions {
-  readonly input: Json;
-  /** The same key with the same input is the same execution. */
-  readonly idempotencyKey?: string;
-  readonly tags?: Readonly<Record<string, string>>;
-}
-
-export interface ListOptions {
-  readonly workflow?: string;
-  readonly status?: ExecutionStatus;
-  /** 1 to 100. */
-  readonly limit?: number;
-  readonly cursor?: string;
-}
-
-export interface CancelOptions {
-  readonly reason?: string;
-  /** A command repeated under the same id is obeyed once. */
-  readonly commandId?: string;
-}
+import type {
+  AnswerOptions,
+  CancelOptions,
+  ExecutionView,
+  Health,
+  IncidentPage,
+  ListOptions,
+  ListPage,
+  Started,
+  StartOptions,
+  WorkflowView,
+} from './answers.ts';
 
 /** `code` for programs, `message` for people; `details` as the API gave them, for example a schema's issues. */
 export class ApiError extends Error {
@@ -142,6 +51,12 @@ export interface Client {
   readonly why: (executionId: string) => Promise<Explanation>;
   readonly list: (options?: ListOptions) => Promise<ListPage>;
   readonly cancel: (executionId: string, options?: CancelOptions) => Promise<Started>;
+  /** The open questions to people, of all workflows, latest first. */
+  readonly incidents: (options?: {
+    readonly limit?: number;
+    readonly cursor?: string;
+  }) => Promise<IncidentPage>;
+  readonly resolve: (executionId: string, incident: number, answer: AnswerOptions) => Promise<Started>;
   readonly workflows: () => Promise<readonly WorkflowView[]>;
   readonly health: () => Promise<Health>;
 }
@@ -183,6 +98,9 @@ export function createClient(options: ClientOptions): Client {
     why: (id) => call('GET', `${execution(id)}/why`, 'past'),
     list: (query = {}) => call('GET', `/executions${queryOf({ ...query })}`, 'items'),
     cancel: (id, command = {}) => call('POST', `${execution(id)}/cancel`, 'executionId', command),
+    incidents: (query = {}) => call('GET', `/incidents${queryOf({ ...query })}`, 'items'),
+    resolve: (id, incident, answer) =>
+      call('POST', `${execution(id)}/incidents/${incident}/resolve`, 'executionId', answer),
     workflows: async () =>
       (await call<{ items: readonly WorkflowView[] }>('GET', '/workflows', 'items')).items,
     health: () => call('GET', '/health', 'oldestOverdueMs'),

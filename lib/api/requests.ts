@@ -9,7 +9,7 @@ import * as z from 'zod/mini';
 import { parseDuration } from '../core/duration.ts';
 import { refuse } from '../core/errors.ts';
 import { type Json, jsonProblem } from '../core/json.ts';
-import { EXECUTION_STATUSES } from '../core/state.ts';
+import { CHOICES, EXECUTION_STATUSES } from '../core/state.ts';
 
 /** Of a request's body, in bytes of UTF-8. */
 export const MAX_BODY_BYTES: number = 256 * 1024;
@@ -35,6 +35,19 @@ export const startBody = z.strictObject({
 export const commandBody = z.strictObject({
   reason: z.optional(z.string().check(z.maxLength(500))),
   commandId: z.optional(key),
+});
+
+export const answerBody = z.strictObject({
+  choice: z.enum(CHOICES),
+  reason: z.optional(z.string().check(z.maxLength(500))),
+  input: z.optional(z.unknown()),
+  output: z.optional(z.unknown()),
+  nothingHappened: z.optional(z.boolean()),
+});
+
+export const pageQuery = z.strictObject({
+  cursor: z.optional(z.string().check(z.maxLength(200))),
+  limit: z.optional(z.string().check(z.regex(/^[0-9]{1,3}$/, 'a whole number is wanted'))),
 });
 
 export const listQuery = z.strictObject({

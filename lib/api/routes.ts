@@ -9,8 +9,10 @@ import { Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { SteadfastError } from '../core/errors.ts';
 import { explain } from '../core/why.ts';
-import { cancel, list, type Scheduler, show, showAtEnd, start, workflowOf } from '../roles/scheduler.ts';
+import { answerIncident, type AnswerRequest, cancel } from '../roles/operators.ts';
+import { list, type Scheduler, show, showAtEnd, start, workflowOf } from '../roles/scheduler.ts';
 import {
+  answerBody,
   asJson,
   checked,
   commandBody,
@@ -19,9 +21,10 @@ import {
   parseBody,
   parseLimit,
   parseWait,
+  pageQuery,
   startBody,
 } from './requests.ts';
-import { executionSummary, executionView, workflowView } from './views.ts';
+import { executionSummary, executionView, incidentView, workflowView } from './views.ts';
 
 const STATUS: Readonly<Record<string, ContentfulStatusCode>> = {
   'bad-input': 400,
@@ -33,7 +36,10 @@ const STATUS: Readonly<Record<string, ContentfulStatusCode>> = {
   'unknown-execution': 404,
   'unknown-route': 404,
   'key-reused': 409,
+  'unknown-incident': 404,
   'not-cancelable': 409,
+  'already-resolved': 409,
+  'unsafe-choice': 409,
   'too-large': 413,
 };
 
@@ -50,6 +56,7 @@ export function routes(scheduler: Scheduler): Hono {
     await next();
   });
   executionRoutes(app, scheduler);
+  incidentRoutes(app, scheduler);
   app.get('/workflows', (c) => c.json({ items: [...scheduler.workflows.values()].map(workflowView) }));
   app.get('/workflows/:name', (c) => c.json(workflowView(workflowOf(scheduler, c.req.param('name')))));
   app.get('/health', async (c) => {
@@ -94,7 +101,7 @@ function executionRoutes(app: Hono, scheduler: Scheduler): void {
     const waitMs = parseWait(c.req.query('wait'));
     const id = c.req.param('id');
     const { state, plan } = await (waitMs > 0 ? showAtEnd(scheduler, id, waitMs) : show(scheduler, id));
-    return c.json(executionView(state, plan));
+    return c.json(executionView(state, plan, scheduler.ports.clock.now()));
   });
   app.get('/executions/:id/why', async (c) => {
     const { state, plan } = await show(scheduler, c.req.param('id'));
@@ -108,6 +115,27 @@ function executionRoutes(app: Hono, scheduler: Scheduler): void {
     };
     const execution = await cancel(scheduler, c.req.param('id'), command);
     return c.json({ executionId: execution.id, status: execution.status }, 202);
+  });
+}
+
+function incidentRoutes(app: Hono, scheduler: Scheduler): void {
+  app.get('/incidents', async (c) => {
+    const { cursor, limit } = checked(c.req.query(), pageQuery, 'query');
+    const page = await scheduler.ports.store.openIncidents(parseLimit(limit), cursor);
+    return c.json({
+      items: page.items.map(({ executionId, incident }) => ({ executionId, ...incidentView(incident) })),
+      ...(page.cursor === undefined ? {} : { cursor: page.cursor }),
+    });
+  });
+  app.post('/executions/:id/incidents/:number/resolve', async (c) => {
+    const body = parseBody(await c.req.text(), answerBody);
+    const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
+    const incident = Number(c.req.param('number'));
+    const state = await answerIncident(scheduler, c.req.param('id'), {
+      ...(given as typeof body & object),
+      incident,
+    } as AnswerRequest);
+    return c.json({ executionId: state.execution.id, status: state.execution.status }, 202);
   });
 }
 

@@ -5,8 +5,10 @@
  * versions, dispatches) stay inside.
  */
 
+import { choicesFor } from '../core/incidents.ts';
+import { stageOf } from '../core/ladder.ts';
 import type { Plan } from '../core/plan.ts';
-import { type Execution, isSettled, type Snapshot, type Step } from '../core/state.ts';
+import { type Execution, type Incident, isSettled, type Snapshot, type Step } from '../core/state.ts';
 import type { Registered } from '../roles/scheduler.ts';
 
 /** `pending`: a predecessor is not done yet. `ready`: waits for an agent. Both are derived; no record exists. */
@@ -24,7 +26,8 @@ export const executionSummary = (execution: Execution): Record<string, unknown> 
   ...(execution.tags === undefined ? {} : { tags: execution.tags }),
 });
 
-export const executionView = (state: Snapshot, plan: Plan): Record<string, unknown> => ({
+/** @param now for the choices that are safe now */
+export const executionView = (state: Snapshot, plan: Plan, now: number): Record<string, unknown> => ({
   ...executionSummary(state.execution),
   plan: state.execution.plan,
   deadlineAt: state.execution.deadlineAt,
@@ -32,9 +35,13 @@ export const executionView = (state: Snapshot, plan: Plan): Record<string, unkno
   input: state.execution.input,
   ...(state.execution.output === undefined ? {} : { output: state.execution.output }),
   ...(state.execution.outputBytes === undefined ? {} : { outputBytes: state.execution.outputBytes }),
+  incidents: Object.values(state.incidents ?? {}).map((incident) => ({
+    ...incidentView(incident),
+    choices: choicesFor(plan, state, incident, now),
+  })),
   steps: plan.steps.map((step) => ({
     name: step.name,
-    agent: step.agent,
+    agent: stageOf(step, state.steps[step.name]?.rung ?? 0).agent,
     after: step.after,
     ...(state.steps[step.name] === undefined
       ? { status: derivedStatus(state, step.after), attempts: [] }
@@ -54,6 +61,11 @@ function stepView(step: Step): Record<string, unknown> {
     attempts,
   };
 }
+
+export const incidentView = (incident: Incident): Record<string, unknown> => {
+  const { version: _version, writeId: _writeId, ...shown } = incident;
+  return shown;
+};
 
 export const workflowView = ({ workflow, planHash }: Registered): Record<string, unknown> => ({
   workflow: workflow.name,

@@ -13,7 +13,7 @@ import { refuse } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import { isExecutionId, isName } from '../core/names.ts';
 import type { Plan } from '../core/plan.ts';
-import type { Execution, Step } from '../core/state.ts';
+import type { Execution, Incident, Step } from '../core/state.ts';
 import { TABLE } from './names.ts';
 
 export type Item = Record<string, AttributeValue>;
@@ -57,7 +57,8 @@ export const listKey = (workflow: string, shard: number): string => `${workflow}
 
 /** Attributes that are JSON text in the item. */
 const EXECUTION_JSON = ['input', 'output', 'tags', 'commands', 'cause', 'dispatches'] as const;
-const STEP_JSON = ['output', 'failure', 'attempts'] as const;
+const STEP_JSON = ['output', 'failure', 'attempts', 'givenInput'] as const;
+const INCIDENT_JSON = ['failure'] as const;
 
 /** Left out of the item when they say nothing, which keeps a healthy step's item within one write unit. */
 const EXECUTION_DEFAULTS: Readonly<Record<string, unknown>> = { dispatched: 0, epoch: 1 };
@@ -65,6 +66,8 @@ const STEP_DEFAULTS: Readonly<Record<string, unknown>> = {
   beat: 0,
   probes: 0,
   undoAttempt: 0,
+  rung: 0,
+  rungAttempt: 0,
   mayHaveActed: false,
   epoch: 1,
 };
@@ -97,6 +100,33 @@ export function stepOf(item: Item): Step {
   return { ...base, ...values(item, STEP_JSON) } as unknown as Step;
 }
 
+/** Open incidents, all workflows together, are listed under this key of the list index. */
+export const OPEN_INCIDENTS_KEY = 'incident#open';
+const INCIDENT_PREFIX = 'incident#';
+
+export const incidentSk = (at: number): string => `${INCIDENT_PREFIX}${at}`;
+
+export function incidentItem(executionId: string, incident: Incident): Item {
+  const { number: at, ...rest } = incident;
+  const key = { ...executionKey(executionId), [TABLE.sk]: { S: incidentSk(at) } };
+  const item: Item = { ...key, ...attributes(rest, INCIDENT_JSON, {}) };
+  // The list index sorts by `startedAt`; of an incident that is when it was opened.
+  if (incident.resolvedAt === undefined) {
+    item[TABLE.listIndex.pk] = { S: OPEN_INCIDENTS_KEY };
+    item[TABLE.listIndex.sk] = { N: String(incident.openedAt) };
+  }
+  return item;
+}
+
+export function incidentOf(item: Item): Incident {
+  const { [TABLE.listIndex.sk]: _listed, ...rest } = values(item, INCIDENT_JSON);
+  return {
+    number: Number(text(item, TABLE.sk).slice(INCIDENT_PREFIX.length)),
+    ...rest,
+  } as unknown as Incident;
+}
+
+export const isIncidentItem = (item: Item): boolean => text(item, TABLE.sk).startsWith(INCIDENT_PREFIX);
 export const isStepItem = (item: Item): boolean => text(item, TABLE.sk).startsWith(STEP_PREFIX);
 export const isExecutionItem = (item: Item): boolean => text(item, TABLE.sk) === EXECUTION_SK;
 

@@ -20,13 +20,16 @@ import {
 import type { Write } from '../core/decide.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Due, ListQuery, Page, Store, WriteResult } from '../core/ports.ts';
-import type { Execution, Snapshot, Step } from '../core/state.ts';
+import type { Execution, Snapshot } from '../core/state.ts';
 import {
   executionItem,
   executionKey,
   executionOf,
   idOfKey,
+  incidentItem,
+  incidentOf,
   isExecutionItem,
+  isIncidentItem,
   isStepItem,
   type Item,
   number,
@@ -38,6 +41,7 @@ import {
   text,
   watchShardKey,
 } from './dynamo-items.ts';
+import { openIncidentsPage } from './dynamo-incidents.ts';
 import { listPage } from './dynamo-list.ts';
 import { TABLE } from './names.ts';
 
@@ -65,6 +69,9 @@ export function dynamoStore(client: DynamoDBClient, options: DynamoOptions): Sto
     ...(write.step === undefined
       ? []
       : [conditional(table, stepItem(write.executionId, write.step), write.step)]),
+    ...(write.incident === undefined
+      ? []
+      : [conditional(table, incidentItem(write.executionId, write.incident), write.incident)]),
   ];
   return {
     shards: watchShards,
@@ -97,6 +104,7 @@ export function dynamoStore(client: DynamoDBClient, options: DynamoOptions): Sto
       return puts.length === 1 ? (await putOne(client, first)).kind : putTogether(client, puts, pause);
     },
     due: (shard, untilAt, cursor) => readDue(client, table, shard, untilAt, cursor),
+    openIncidents: (limit, cursor) => openIncidentsPage(client, table, limit, cursor),
     list: (query: ListQuery): Promise<Page<Execution>> => listPage(client, table, query),
   };
 }
@@ -111,7 +119,7 @@ interface Put {
 }
 
 /** The one condition: what is stored is one version behind. */
-function conditional(table: string, item: Item, record: Execution | Step): Put {
+function conditional(table: string, item: Item, record: { readonly version: number }): Put {
   const common = { TableName: table, Item: item, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
   if (record.version === 1) return { ...common, ConditionExpression: 'attribute_not_exists(pk)' };
   return {
@@ -223,9 +231,13 @@ async function readPartition(
   const execution = items.find(isExecutionItem);
   if (execution === undefined) return { snapshot: undefined, pages };
   const steps = items.filter(isStepItem).map(stepOf);
+  const incidents = items.filter(isIncidentItem).map(incidentOf);
   const snapshot = {
     execution: executionOf(execution),
     steps: Object.fromEntries(steps.map((step) => [step.name, step])),
+    ...(incidents.length === 0
+      ? {}
+      : { incidents: Object.fromEntries(incidents.map((one) => [one.number, one])) }),
   };
   return { snapshot, pages };
 }

@@ -1,19 +1,13 @@
 /**
- * The commands that talk to an API: start, show, list, cancel, workflows, health.
+ * The commands that talk to an API: start, show, list, cancel, workflows, health; `incidents.ts` has those about questions.
  *
  * Owns: their options and what they print. Does not own: the requests (`api/client.ts`) or the tables' looks (`print.ts`).
  */
 
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import {
-  type Client,
-  createClient,
-  type ExecutionStatus,
-  type ExecutionSummary,
-  type Json,
-  STATUSES,
-} from '../api/client.ts';
+import { type ExecutionStatus, type ExecutionSummary, type Json, STATUSES } from '../api/answers.ts';
+import { type Client, createClient } from '../api/client.ts';
 import { type Cli, CliError, EXIT, messageOf } from './io.ts';
 import { executionText, healthText, listText, whyText, workflowsText } from './print.ts';
 
@@ -50,12 +44,13 @@ export function addCommands(program: Command, cli: Cli): void {
     });
 }
 
-const examples = (...lines: readonly string[]): string =>
+export const examples = (...lines: readonly string[]): string =>
   `\nExamples:\n${lines.map((line) => `  $ npx steadfast ${line}`).join('\n')}`;
 
-const client = (command: Command): Client => createClient({ url: command.optsWithGlobals<Shared>().url });
+export const client = (command: Command): Client =>
+  createClient({ url: command.optsWithGlobals<Shared>().url });
 
-function say(cli: Cli, command: Command, answer: unknown, text: () => string): void {
+export function say(cli: Cli, command: Command, answer: unknown, text: () => string): void {
   const { json } = command.optsWithGlobals<Shared>();
   cli.io.out(json === true ? `${JSON.stringify(answer, null, 2)}\n` : text());
 }
@@ -94,9 +89,9 @@ function addStart(program: Command, cli: Cli): void {
 }
 
 /** @throws CliError `bad-input-file`, `bad-json` */
-function inputOf(text: string): Json {
+export function inputOf(text: string, option = '--input'): Json {
   const file = text.startsWith('@') ? text.slice(1) : undefined;
-  const where = file ?? '--input';
+  const where = file ?? option;
   try {
     return JSON.parse(file === undefined ? text : readFileSync(file, 'utf8')) as Json;
   } catch (error) {

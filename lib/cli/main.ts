@@ -9,6 +9,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { ApiError } from '../api/client.ts';
 import { addCommands } from './commands.ts';
+import { addIncidents } from './incidents.ts';
 import { addDev } from './dev/command.ts';
 import { CliError, type Cli, EXIT, type Io, messageOf } from './io.ts';
 
@@ -56,6 +57,7 @@ function programOf(cli: Cli): Command {
     .exitOverride();
   addDev(program, cli);
   addCommands(program, cli);
+  addIncidents(program, cli);
   return program;
 }
 

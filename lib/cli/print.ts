@@ -8,9 +8,10 @@ import type {
   ExecutionView,
   Explanation,
   Health,
+  IncidentView,
   StepView,
   WorkflowView,
-} from '../api/client.ts';
+} from '../api/answers.ts';
 
 type Cells = readonly string[];
 
@@ -61,6 +62,12 @@ export function listText(items: readonly ExecutionSummary[], more: boolean, now:
   return table(['EXECUTION', 'WORKFLOW', 'STATUS', 'STARTED', 'TOOK'], rows) + rest;
 }
 
+/** An open question: what failed, and the answers that are safe now. */
+const questionFact = (one: IncidentView): readonly [string, string] => [
+  `incident ${one.number}`,
+  `${one.step}: ${one.failure.message} (${(one.choices ?? []).map(({ choice }) => choice).join(', ')})`,
+];
+
 export function executionText(view: ExecutionView, now: number): string {
   const { cause } = view;
   const facts: (readonly [string, string])[] = [
@@ -75,6 +82,7 @@ export function executionText(view: ExecutionView, now: number): string {
       ? []
       : [['cause', [cause.kind, cause.step, cause.failure.message].filter(Boolean).join(': ')] as const]),
     ...(view.output === undefined ? [] : [['output', JSON.stringify(view.output)] as const]),
+    ...view.incidents.filter((one) => one.resolvedAt === undefined).map(questionFact),
   ];
   const width = Math.max(...facts.map(([name]) => name.length));
   const head = facts.map(([name, value]) => `${name.padEnd(width)}  ${value}\n`).join('');

@@ -14,8 +14,10 @@ import { checkName } from './names.ts';
 /**
  * `idempotent`: the same effect key has its effect once, however often it is asked, so an unknown outcome may be
  * retried. `probed`: the outside service does not deduplicate, so an unknown outcome is settled by `probe` first.
+ * `unsafe`: it can neither deduplicate nor be asked, so only a person can say what follows an unknown outcome.
  */
-export type Effect = 'idempotent' | 'probed';
+export type Effect = 'idempotent' | 'probed' | 'unsafe';
+export const EFFECTS: readonly Effect[] = ['idempotent', 'probed', 'unsafe'];
 
 export interface AgentOptions<I, O> {
   /** Any Standard Schema: zod, valibot, arktype, … */
@@ -144,8 +146,8 @@ export function declareAgent<I, O>(name: string, options: AgentOptions<I, O>): A
 }
 
 export function agentProblem(spec: AgentSpec): string | undefined {
-  if (!['idempotent', 'probed'].includes(spec.effect)) {
-    return `effect is ${JSON.stringify(spec.effect)}; allowed are 'idempotent' and 'probed'`;
+  if (!EFFECTS.includes(spec.effect)) {
+    return `effect is ${JSON.stringify(spec.effect)}; allowed are 'idempotent', 'probed' and 'unsafe'`;
   }
   if (spec.timeoutMs > MAX_TIMEOUT_MS) return 'timeout is over 14m, which a Lambda function cannot give';
   if (spec.leaseMs < 3_000) return 'lease is under 3s; a beat whose request hangs must have time for another';

@@ -16,7 +16,7 @@ import { blankStep, type Stamp, stepAfter } from './write.ts';
 /** After its time is over an attempt may still take this long to stop and report. */
 const REPORT_GRACE_MS = 5_000;
 
-const CLAIM_EVENT = { execute: 'claim', probe: 'ask', undo: 'start-undo' } as const;
+const CLAIM_EVENT = { execute: 'claim', probe: 'probe', undo: 'start-undo' } as const;
 
 /**
  * The record of a claim. The lease is counted from `stamp.now`, which is before the write.
@@ -33,7 +33,7 @@ export function claimed(
   const before = record ?? blankStep(work.step.name, epoch);
   const counts =
     work.mode === 'execute'
-      ? { attempt: work.attempt }
+      ? { attempt: work.attempt, rungAttempt: before.rungAttempt + 1 }
       : work.mode === 'undo'
         ? { undoAttempt: work.attempt }
         : {};

@@ -9,6 +9,8 @@
  */
 
 import { beaten, claimed, type Progress } from './attempts.ts';
+import { type Answer, answerProblem, resolve } from './incidents.ts';
+import { stageOf } from './ladder.ts';
 import { look, noLater } from './look.ts';
 import { dependentsOf, graphOf, type Plan } from './plan.ts';
 import { type Report, reported } from './reports.ts';
@@ -16,6 +18,8 @@ import {
   type Cause,
   type Ended,
   type Execution,
+  type Incident,
+  isForward,
   isHeld,
   isTerminal,
   type Message,
@@ -31,6 +35,7 @@ export interface Write {
   readonly executionId: string;
   readonly execution?: Execution;
   readonly step?: Step;
+  readonly incident?: Incident;
 }
 
 export interface Send {
@@ -96,6 +101,7 @@ export type Event = Stamp &
       }
     | LookEvent
     | { readonly type: 'cancel'; readonly commandId: string; readonly reason: string }
+    | { readonly type: 'answer'; readonly incident: number; readonly answer: Answer }
   );
 
 export interface LookEvent {
@@ -134,6 +140,8 @@ export function decide(plan: Plan, state: Snapshot, event: Event): Decision {
       return look(plan, state, event);
     case 'cancel':
       return cancel(state, event);
+    case 'answer':
+      return answer(plan, state, event);
   }
 }
 
@@ -176,7 +184,15 @@ function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>): Decisi
 
 function beat(plan: Plan, state: Snapshot, event: EventOf<'beat'>): Decision {
   const planStep = graphOf(plan).step.get(event.step);
-  const step = planStep && beaten(planStep, state.steps[event.step], event.token, event.progress, event);
+  const step =
+    planStep &&
+    beaten(
+      stageOf(planStep, state.steps[event.step]?.rung ?? 0),
+      state.steps[event.step],
+      event.token,
+      event.progress,
+      event,
+    );
   return step === undefined
     ? nothing()
     : { write: { executionId: state.execution.id, step }, sends: [], next: STOP, notes: [] };
@@ -233,12 +249,20 @@ function mayDecideUnread(plan: Plan, state: Snapshot, step: Step): boolean {
   });
 }
 
+/** An answer that is not possible now changes nothing; the caller asks `answerProblem` for the reason. */
+function answer(plan: Plan, state: Snapshot, event: EventOf<'answer'>): Decision {
+  const incident = state.incidents?.[event.incident];
+  if (incident === undefined || isTerminal(state.execution.status)) return nothing();
+  if (answerProblem(plan, state, incident, event.answer, event.now) !== undefined) return nothing();
+  return resolve(plan, state, incident, event.answer, event);
+}
+
 /** The command ids that are remembered: enough for every client that may still repeat one. */
 const MAX_COMMANDS = 10;
 
 function cancel(state: Snapshot, event: EventOf<'cancel'>): Decision {
   const { execution } = state;
-  if (execution.status !== 'running') return nothing();
+  if (!isForward(execution.status)) return nothing();
   const cause: Cause = {
     kind: 'cancel',
     at: event.now,

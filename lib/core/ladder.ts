@@ -1,16 +1,16 @@
 /**
  * The ladder: what is tried next after a failure, and when.
  *
- * Owns: the count of attempts, exponential backoff with full jitter, the retries of probes and undos. Does not own:
- * the dice (the random number is an argument) or the write that follows.
+ * Owns: the order of rungs, what a step is on a rung (its stage), exponential backoff with full jitter, the retries of
+ * probes and undos. Does not own: the dice (the random number is an argument) or the write that follows.
  */
 
 import { MAX_DURATION_MS } from './duration.ts';
-import type { PlanStep, RetryRung } from './plan.ts';
+import type { PlanStep, Rung, Tries } from './plan.ts';
 
-/** Undecided probes before the outcome is given up and the step is undone as one that may have acted. */
+/** Undecided probes before the outcome is given up. */
 export const MAX_PROBES = 20;
-const PROBE_BACKOFF: RetryRung = { kind: 'retry', attempts: MAX_PROBES, firstMs: 1_000, maxMs: 60_000 };
+const PROBE_BACKOFF: Tries = { attempts: MAX_PROBES, firstMs: 1_000, maxMs: 60_000 };
 
 /**
  * Full jitter: a random part of min(max, first · 2^(n-1)), for the n-th retry (n from 1).
@@ -18,32 +18,67 @@ const PROBE_BACKOFF: RetryRung = { kind: 'retry', attempts: MAX_PROBES, firstMs:
  * @returns whole ms in [0, maxMs]
  * @see https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
  */
-export function backoffMs(rung: RetryRung, n: number, random: number): number {
+export function backoffMs(tries: Tries, n: number, random: number): number {
   // 2^50 ms is past every allowed maximum; the clamp keeps the product finite for any n.
-  const ceilingMs = Math.min(rung.maxMs, rung.firstMs * 2 ** Math.min(Math.max(n - 1, 0), 50));
+  const ceilingMs = Math.min(tries.maxMs, tries.firstMs * 2 ** Math.min(Math.max(n - 1, 0), 50));
   return Math.floor(ceilingMs * Math.min(Math.max(random, 0), 1));
 }
 
-/**
- * When the next attempt may start, or nothing when the ladder is at its end.
- * @param attempt attempts claimed so far, ≥ 1
- */
-export function nextAttemptAt(
-  step: PlanStep,
-  attempt: number,
-  now: number,
-  random: number,
-  retryAfterMs = 0,
-): number | undefined {
-  let before = 0;
-  for (const rung of step.ladder) {
-    if (attempt <= before + rung.attempts) {
-      const waitMs = Math.max(backoffMs(rung, attempt - before, random), retryAfterMs);
-      return now + Math.min(waitMs, MAX_DURATION_MS);
+/** The step as it is on a rung: with the input and the agent of the last rung up to there that changed one. */
+export function stageOf(step: PlanStep, rung: number): PlanStep {
+  let stage = step;
+  for (const passed of step.ladder.slice(0, rung)) {
+    if (passed.kind === 'withInput') stage = { ...stage, input: passed.input };
+    if (passed.kind === 'useAgent') {
+      const { kind: _kind, attempts: _attempts, firstMs: _first, maxMs: _max, ...agent } = passed;
+      const { maxNoProgressMs: _progress, ...rest } = stage;
+      stage = { ...rest, ...agent };
     }
-    before += rung.attempts;
   }
-  return undefined;
+  return stage;
+}
+
+/** Whether a step is another one on the later of two rungs: then it must be certain that the earlier did not act. */
+export const changesBetween = (step: PlanStep, rung: number, later: number): boolean =>
+  step.ladder.slice(rung, later).some((passed) => passed.kind === 'withInput' || passed.kind === 'useAgent');
+
+export type NextTry =
+  | { readonly kind: 'attempt'; readonly rung: number; readonly retryAt: number }
+  | { readonly kind: 'person' }
+  | { readonly kind: 'end' };
+
+export interface Failed {
+  readonly rung: number;
+  /** Attempts claimed on that rung. */
+  readonly rungAttempt: number;
+  /** The same again cannot help. */
+  readonly permanent?: boolean;
+  /** The service's own wish, in ms from now. */
+  readonly retryAfterMs?: number;
+}
+
+/** What comes after a failed attempt. */
+export function nextTry(step: PlanStep, failed: Failed, now: number, random: number): NextTry {
+  const { rung, rungAttempt, permanent = false, retryAfterMs = 0 } = failed;
+  const attemptOn = (at: number, tries: Tries, n: number): NextTry => {
+    const waitMs = Math.min(Math.max(backoffMs(tries, n, random), retryAfterMs), MAX_DURATION_MS);
+    return { kind: 'attempt', rung: at, retryAt: now + waitMs };
+  };
+  const current = step.ladder[rung - 1];
+  if (current !== undefined && current.kind !== 'human' && !permanent && rungAttempt < current.attempts) {
+    return attemptOn(rung, current, rungAttempt + 1);
+  }
+  for (let at = rung; at < step.ladder.length; at += 1) {
+    const next = step.ladder[at] as Rung;
+    if (next.kind === 'human') return { kind: 'person' };
+    if (next.attempts > 0 && !(permanent && next.kind === 'retry')) return attemptOn(at + 1, next, 1);
+  }
+  return { kind: 'end' };
+}
+
+/** What comes when the outcome cannot be settled: only a person may go on. */
+export function nextUnsettled(step: PlanStep): NextTry {
+  return step.ladder.some((rung) => rung.kind === 'human') ? { kind: 'person' } : { kind: 'end' };
 }
 
 /** When the next attempt to undo may start, or nothing. @param undoAttempt attempts to undo claimed so far */

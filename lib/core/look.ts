@@ -12,6 +12,7 @@
 
 import { settledAs } from './attempts.ts';
 import type { Concern, Decision, LookEvent, Note, Send } from './decide.ts';
+import { ask, settleIncidents } from './incidents.ts';
 import { type Json, utf8Bytes } from './json.ts';
 import { graphOf, isBefore, type Plan } from './plan.ts';
 import { evaluate } from './refs.ts';
@@ -21,14 +22,25 @@ import {
   type Dispatch,
   type Ended,
   type Execution,
+  isForward,
   isHeld,
   isSettled,
   isTerminal,
+  openIncidents,
   type Snapshot,
 } from './state.ts';
 import { moveExecution } from './transitions.ts';
 import { dispatchDueAt, leaseEndsAt, MAX_DELAY_MS, nextWatchAt } from './watch.ts';
-import { isClear, openWork, scopeOf, stepToSeal, stepToSkip, type Work, workKey } from './work.ts';
+import {
+  isClear,
+  leavesAsIs,
+  openWork,
+  scopeOf,
+  stepToSeal,
+  stepToSkip,
+  type Work,
+  workKey,
+} from './work.ts';
 import { executionAfter, type Stamp } from './write.ts';
 
 type Look = LookEvent & Stamp;
@@ -37,7 +49,7 @@ type Rule = (plan: Plan, state: Snapshot, event: Look) => Decision | undefined;
 export function look(plan: Plan, state: Snapshot, event: Look): Decision {
   const rules = isTerminal(state.execution.status)
     ? [announce]
-    : [endLease, failStep, succeed, passDeadline, skip, seal, endUndo];
+    : [endLease, incidents, failStep, succeed, passDeadline, skip, seal, question, endUndo];
   for (const rule of rules) {
     const decision = rule(plan, state, event);
     if (decision === undefined) continue;
@@ -73,11 +85,14 @@ const endLease: Rule = (plan, state, event) => {
   };
 };
 
+const incidents: Rule = (plan, state, event) => settleIncidents(plan, state, event);
+const question: Rule = (plan, state, event) => ask(plan, state, event);
+
 const failStep: Rule = (plan, state, event) => {
   const failed = plan.steps
     .map((step) => state.steps[step.name])
     .find((record) => record?.status === 'failed');
-  if (state.execution.status !== 'running' || failed === undefined) return undefined;
+  if (!isForward(state.execution.status) || failed === undefined) return undefined;
   const failure = failed.failure ?? { code: 'failed', message: 'the step failed' };
   return stop(state, event, { kind: 'failure', at: event.now, step: failed.name, failure });
 };
@@ -85,7 +100,7 @@ const failStep: Rule = (plan, state, event) => {
 /** After `succeed`: what was finished in time is not undone because nobody looked in time. */
 const passDeadline: Rule = (_plan, state, event) => {
   const { status, deadlineAt } = state.execution;
-  if (status !== 'running' || event.now < deadlineAt) return undefined;
+  if (!isForward(status) || event.now < deadlineAt) return undefined;
   const failure = { code: 'deadline', message: 'the execution was not over within its time' };
   return stop(state, event, { kind: 'deadline', at: event.now, failure });
 };
@@ -104,7 +119,7 @@ function stop(state: Snapshot, event: Look, cause: Cause): Decision {
 }
 
 const skip: Rule = (plan, state, event) => {
-  if (state.execution.status !== 'running') return undefined;
+  if (!isForward(state.execution.status)) return undefined;
   const planStep = stepToSkip(plan, state);
   if (planStep === undefined) return undefined;
   return {
@@ -163,15 +178,16 @@ const seal: Rule = (plan, state, event) => {
 /** Nothing works and nothing is left to undo: the end, and which one it is. */
 const endUndo: Rule = (plan, state, event) => {
   const { execution } = state;
-  if (execution.status !== 'undoing') return undefined;
+  if (execution.status !== 'undoing' || openIncidents(state).length > 0) return undefined;
+  const left = leavesAsIs(state);
   const stuck = plan.steps.filter((step) => state.steps[step.name]?.status === 'undo-failed');
   const rest = plan.steps.filter((step) => !stuck.includes(step));
   // Behind an undo that failed for good its predecessors stay as they are: undoing them would lie about the order.
-  const open = rest.filter((step) => !isClear(step, state.steps[step.name]));
+  const open = rest.filter((step) => !isClear(step, state.steps[step.name], left));
   if (open.some((step) => !stuck.some((other) => isBefore(plan, step.name, other.name)))) return undefined;
   if (open.some((step) => isHeld(state.steps[step.name]))) return undefined;
   const anyUndone = plan.steps.some((step) => state.steps[step.name]?.status === 'undone');
-  const move = endMove(execution.cause, anyUndone, stuck.length > 0);
+  const move = endMove(execution.cause, anyUndone && !left, stuck.length > 0);
   const cause =
     stuck.length === 0 || execution.cause === undefined
       ? {}

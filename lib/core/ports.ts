@@ -6,7 +6,7 @@
 import type { Send, Note, Write } from './decide.ts';
 import type { AbortSignalLike } from './agent.ts';
 import type { Plan } from './plan.ts';
-import type { Ended, Execution, ExecutionStatus, Snapshot } from './state.ts';
+import type { Ended, Execution, ExecutionStatus, Incident, Snapshot } from './state.ts';
 
 /** Losing a race is a value. `conflict`: a record was not one version behind; nothing was written. */
 export type WriteResult = 'written' | 'conflict';
@@ -14,6 +14,11 @@ export type WriteResult = 'written' | 'conflict';
 export interface Due {
   readonly executionId: string;
   readonly watchAt: number;
+}
+
+export interface OpenIncident {
+  readonly executionId: string;
+  readonly incident: Incident;
 }
 
 export interface Page<Item> {
@@ -50,6 +55,8 @@ export interface Store {
   readonly shards: number;
   /** Open executions of a shard with `watchAt` ≤ untilAt, earliest first. */
   readonly due: (shard: number, untilAt: number, cursor?: string) => Promise<Page<Due>>;
+  /** Latest opened first. */
+  readonly openIncidents: (limit: number, cursor?: string) => Promise<Page<OpenIncident>>;
   /** Latest start first. */
   readonly list: (query: ListQuery) => Promise<Page<Execution>>;
 }

@@ -10,7 +10,15 @@
  */
 
 import type { Json } from './json.ts';
-import { MAX_PROBES, nextAttemptAt, nextProbeAt, nextUndoAt } from './ladder.ts';
+import {
+  changesBetween,
+  MAX_PROBES,
+  nextProbeAt,
+  nextTry,
+  nextUndoAt,
+  nextUnsettled,
+  stageOf,
+} from './ladder.ts';
 import { stalledAt } from './attempts.ts';
 import type { PlanStep } from './plan.ts';
 import { type Attempt, type Failure, type HeldStep, isHeld, type Step } from './state.ts';
@@ -129,27 +137,46 @@ function reportedExecute(step: PlanStep, record: HeldStep, report: Report, stamp
     ...ended(record, 'failed', stamp, report.failure),
     mayHaveActed: record.mayHaveActed || report.acted === true,
   };
-  const retryAt = report.permanent
-    ? undefined
-    : nextAttemptAt(step, record.attempt, stamp.now, stamp.random, report.retryAfterMs);
-  return retryAt === undefined
-    ? stepAfter(record, 'fail', stamp, changes)
-    : stepAfter(record, 'retry', stamp, { ...changes, retryAt });
+  return climb(step, record, changes, stamp, report);
 }
+
+/**
+ * After a failed or lost attempt: the next try, a question to a person, or the end of the ladder. A rung that changes
+ * something is entered only in certainty, so an outcome that is still open is settled by a probe first.
+ */
+function climb(
+  step: PlanStep,
+  record: HeldStep,
+  changes: StepChanges,
+  stamp: Stamp,
+  failed: { readonly permanent?: boolean; readonly retryAfterMs?: number } = {},
+): Step {
+  const { rung, rungAttempt } = record;
+  const next = nextTry(step, { ...failed, rung, rungAttempt }, stamp.now, stamp.random);
+  if (next.kind === 'end') return stepAfter(record, 'fail', stamp, changes);
+  if (next.kind === 'person') return stepAfter(record, 'ask', stamp, changes);
+  if (changes.mayHaveActed === true && changesBetween(step, rung, next.rung)) {
+    return stepAfter(record, 'lose', stamp, { ...changes, probes: 0, retryAt: stamp.now });
+  }
+  return stepAfter(record, 'retry', stamp, {
+    ...changes,
+    ...onRung(record, next.rung),
+    retryAt: next.retryAt,
+  });
+}
+
+const onRung = (record: Step, rung: number): Pick<Step, 'rung' | 'rungAttempt'> =>
+  rung === record.rung ? { rung, rungAttempt: record.rungAttempt } : { rung, rungAttempt: 0 };
 
 /** The outcome of an attempt to execute is unknown: ask first, or just repeat what may be repeated. */
 function lost(step: PlanStep, record: HeldStep, failure: Failure, stamp: Stamp): Step {
   const changes = { ...ended(record, 'unknown', stamp, failure), mayHaveActed: true };
-  if (step.effect === 'probed')
-    return stepAfter(record, 'lose', stamp, { ...changes, probes: 0, retryAt: stamp.now });
-  const retryAt = nextAttemptAt(step, record.attempt, stamp.now, stamp.random);
-  return retryAt === undefined
-    ? stepAfter(record, 'fail', stamp, changes)
-    : stepAfter(record, 'retry', stamp, { ...changes, retryAt });
+  if (stageOf(step, record.rung).effect !== 'probed') return climb(step, record, changes, stamp);
+  return stepAfter(record, 'lose', stamp, { ...changes, probes: 0, retryAt: stamp.now });
 }
 
 function reportedProbe(step: PlanStep, record: HeldStep, report: Report, stamp: Stamp): Step | undefined {
-  if (report.kind !== 'found') return probedInVain(record, report, stamp);
+  if (report.kind !== 'found') return probedInVain(step, record, report, stamp);
   switch (report.verdict) {
     case 'done':
       return stepAfter(record, 'find-done', stamp, {
@@ -160,38 +187,46 @@ function reportedProbe(step: PlanStep, record: HeldStep, report: Report, stamp: 
     case 'running':
       return stepAfter(record, 'find-open', stamp, {
         ...ended(record, 'still-running', stamp),
-        retryAt: stamp.now + step.leaseMs,
+        retryAt: stamp.now + stageOf(step, record.rung).leaseMs,
       });
     case 'not-done':
       return foundNothing(step, record, stamp);
     case 'cannot-tell':
-      return probedInVain(record, report, stamp);
+      return probedInVain(step, record, report, stamp);
   }
 }
 
 /** `notDone` is believed only when it was asked after everything that could still act was dead and settled. */
 function foundNothing(step: PlanStep, record: HeldStep, stamp: Stamp): Step {
-  const believableAt = quietAt(step, record);
+  const believableAt = quietAt(stageOf(step, record.rung), record);
   const changes = ended(record, 'not-done', stamp);
   if ((record.claimedAt ?? 0) < believableAt) {
     return stepAfter(record, 'find-open', stamp, { ...changes, retryAt: Math.max(stamp.now, believableAt) });
   }
-  const retryAt = nextAttemptAt(step, record.attempt, stamp.now, stamp.random);
-  return retryAt === undefined
-    ? stepAfter(record, 'find-nothing-last', stamp, { ...changes, mayHaveActed: false })
-    : stepAfter(record, 'find-nothing', stamp, { ...changes, mayHaveActed: false, retryAt });
+  const settled = { ...changes, mayHaveActed: false };
+  const next = nextTry(step, record, stamp.now, stamp.random);
+  if (next.kind === 'end') return stepAfter(record, 'find-nothing-last', stamp, settled);
+  if (next.kind === 'person') return stepAfter(record, 'ask', stamp, settled);
+  return stepAfter(record, 'find-nothing', stamp, {
+    ...settled,
+    ...onRung(record, next.rung),
+    retryAt: next.retryAt,
+  });
 }
 
-function probedInVain(record: HeldStep, report: Report | undefined, stamp: Stamp): Step {
+function probedInVain(step: PlanStep, record: HeldStep, report: Report | undefined, stamp: Stamp): Step {
   const failure = report !== undefined && 'failure' in report ? report.failure : undefined;
-  const probes = record.probes + 1;
+  // Where there is nobody to ask, asking again is in vain.
+  const probes = failure?.code === 'no-probe' ? MAX_PROBES : record.probes + 1;
   const changes = { ...ended(record, 'cannot-tell', stamp, failure), probes };
-  return probes >= MAX_PROBES
-    ? stepAfter(record, 'give-up', stamp, changes)
-    : stepAfter(record, 'find-open', stamp, {
-        ...changes,
-        retryAt: nextProbeAt(probes, stamp.now, stamp.random),
-      });
+  if (probes < MAX_PROBES) {
+    const retryAt = nextProbeAt(probes, stamp.now, stamp.random);
+    return stepAfter(record, 'find-open', stamp, { ...changes, retryAt });
+  }
+  const next = nextUnsettled(step);
+  return next.kind === 'person'
+    ? stepAfter(record, 'ask', stamp, changes)
+    : stepAfter(record, 'give-up', stamp, changes);
 }
 
 function reportedUndo(step: PlanStep, record: HeldStep, report: Report, stamp: Stamp): Step | undefined {
@@ -201,7 +236,7 @@ function reportedUndo(step: PlanStep, record: HeldStep, report: Report, stamp: S
   if (report.kind === 'failed') {
     const retryAt = report.permanent
       ? undefined
-      : nextUndoAt(step, record.undoAttempt, stamp.now, stamp.random);
+      : nextUndoAt(stageOf(step, record.rung), record.undoAttempt, stamp.now, stamp.random);
     const changes = ended(record, 'failed', stamp, report.failure);
     return retryAt === undefined
       ? stepAfter(record, 'fail-undo', stamp, changes)
@@ -213,12 +248,13 @@ function reportedUndo(step: PlanStep, record: HeldStep, report: Report, stamp: S
 /** An undo whose outcome is unknown is repeated, but not while the lost one may still act. */
 function undoLost(step: PlanStep, record: HeldStep, failure: Failure, stamp: Stamp): Step {
   const changes = ended(record, 'unknown', stamp, failure);
-  const retryAt = nextUndoAt(step, record.undoAttempt, stamp.now, stamp.random);
+  const stage = stageOf(step, record.rung);
+  const retryAt = nextUndoAt(stage, record.undoAttempt, stamp.now, stamp.random);
   return retryAt === undefined
     ? stepAfter(record, 'fail-undo', stamp, changes)
     : stepAfter(record, 'retry-undo', stamp, {
         ...changes,
-        retryAt: Math.max(retryAt, record.hardEndAt + step.settleMs),
+        retryAt: Math.max(retryAt, record.hardEndAt + stage.settleMs),
       });
 }
 
@@ -230,12 +266,14 @@ const STALLED: Failure = { code: 'no-progress', message: 'the attempt was alive 
 export function expired(step: PlanStep, record: HeldStep, stamp: Stamp): Step {
   switch (record.mode) {
     case 'execute': {
-      const stalled = stamp.now >= stalledAt(step, record, record.progressAt ?? record.claimedAt ?? 0);
+      const stalled =
+        stamp.now >=
+        stalledAt(stageOf(step, record.rung), record, record.progressAt ?? record.claimedAt ?? 0);
       // At once, not after a backoff: nothing says that the service is in trouble, only that an agent is gone.
       return lost(step, record, stalled ? STALLED : LEASE_LOST, { ...stamp, random: 0 });
     }
     case 'probe':
-      return probedInVain(record, { kind: 'unknown', failure: LEASE_LOST, settled: false }, stamp);
+      return probedInVain(step, record, { kind: 'unknown', failure: LEASE_LOST, settled: false }, stamp);
     case 'undo':
       return undoLost(step, record, LEASE_LOST, { ...stamp, random: 0 });
   }

@@ -12,6 +12,7 @@ import type { Json } from './json.ts';
 
 export const EXECUTION_STATUSES = [
   'running',
+  'waiting',
   'undoing',
   'succeeded',
   'compensated',
@@ -24,6 +25,7 @@ export const STEP_STATUSES = [
   'ready',
   'running',
   'retrying',
+  'waiting',
   'unknown',
   'probing',
   'sealed',
@@ -51,6 +53,8 @@ export interface Cause {
   readonly at: number;
   readonly step?: string;
   readonly failure: Failure;
+  /** False: what has acted is left as it is, because a person said so. */
+  readonly undo?: false;
 }
 
 /** The supervisor's own dispatches of one piece of work that nobody claimed; the gap doubles with each. */
@@ -107,6 +111,12 @@ export interface Step {
   readonly epoch: number;
   /** Attempts to execute that were claimed, all rungs together. */
   readonly attempt: number;
+  /** Where on the ladder: 0 is the first attempt, n the n-th rung. */
+  readonly rung: number;
+  /** Attempts claimed on this rung. */
+  readonly rungAttempt: number;
+  /** The input that a person gave instead of the plan's. */
+  readonly givenInput?: Json;
   /** Of the latest claim; kept after the lease is gone, so that its late success is recognised (S5). */
   readonly token?: string;
   /** Of the attempt under way; absent when nobody holds the step. */
@@ -134,10 +144,36 @@ export interface Step {
   readonly attempts: readonly Attempt[];
 }
 
+/** What a person may decide. */
+export const CHOICES = ['retry', 'retry-with-input', 'give-output', 'skip', 'undo-all', 'fail'] as const;
+export type Choice = (typeof CHOICES)[number];
+
+/** A question to a person, with a time by which it answers itself. */
+export interface Incident {
+  readonly number: number;
+  readonly version: number;
+  readonly writeId: string;
+  /** `ladder`: nothing is left to try by itself. `undo`: an effect could not be undone. */
+  readonly kind: 'ladder' | 'undo';
+  readonly step: string;
+  readonly failure: Failure;
+  readonly openedAt: number;
+  readonly deadlineAt: number;
+  /** What is chosen when nobody answers in time. */
+  readonly otherwise: Choice;
+  readonly resolvedAt?: number;
+  readonly choice?: Choice;
+  /** `deadline`: nobody answered in time. `moot`: the execution went another way. */
+  readonly by?: 'person' | 'deadline' | 'moot';
+  readonly reason?: string;
+}
+
 /** One strongly consistent read of an execution's partition. */
 export interface Snapshot {
   readonly execution: Execution;
   readonly steps: Readonly<Record<string, Step>>;
+  /** By number; absent when there never was one. */
+  readonly incidents?: Readonly<Record<number, Incident>>;
 }
 
 /** A hint that a step may be due. Ids only; the state decides (S13). */
@@ -163,6 +199,12 @@ export interface Ended {
 const TERMINAL: ReadonlySet<ExecutionStatus> = new Set(['succeeded', 'compensated', 'failed', 'canceled']);
 
 export const isTerminal = (status: ExecutionStatus): boolean => TERMINAL.has(status);
+
+/** Forward work is done in these statuses: other branches go on while a person is asked about one. */
+export const isForward = (status: ExecutionStatus): boolean => status === 'running' || status === 'waiting';
+
+export const openIncidents = (snapshot: Snapshot): Incident[] =>
+  Object.values(snapshot.incidents ?? {}).filter((incident) => incident.resolvedAt === undefined);
 
 /** A step somebody works on: nobody else may while its lease lasts. `leaseUntil` alone says so. */
 export type HeldStep = Step & { readonly leaseUntil: number; readonly token: string; readonly mode: Mode };

@@ -10,8 +10,17 @@
  * before the read while anything may be written at any moment, else the earliest `retryAt`.
  */
 
-import type { Plan, PlanStep } from './plan.ts';
-import { type Dispatch, type Execution, isHeld, isTerminal, type Snapshot, type Step } from './state.ts';
+import type { Plan, PlanStep, StepLimits } from './plan.ts';
+import {
+  type Dispatch,
+  type Execution,
+  isForward,
+  isHeld,
+  isTerminal,
+  openIncidents,
+  type Snapshot,
+  type Step,
+} from './state.ts';
 import { openWork, type Work, workKey } from './work.ts';
 
 /** Allowance for clocks that differ and for a beat that is under way. A lease is over this much after its end. */
@@ -33,11 +42,19 @@ export function horizonMs(plan: Plan, snapshot: Snapshot | undefined): number {
     return record === undefined || (undoing && record.status === 'done') || !FINISHED.has(record.status);
   });
   const steps: readonly PlanStep[] = open.length > 0 ? open : plan.steps;
-  return Math.min(...steps.map((step) => Math.min(leaseSpanMs(step), step.pickupMs)));
+  return Math.min(...steps.map(shortestMs));
 }
 
+/** On whichever rung the step may be claimed next. */
+const shortestMs = (step: PlanStep): number =>
+  Math.min(
+    ...[step, ...step.ladder.filter((rung) => rung.kind === 'useAgent')].map((stage) =>
+      Math.min(leaseSpanMs(stage), stage.pickupMs),
+    ),
+  );
+
 /** The longest a lease may last from now on: also no longer than the attempt may go without progress. */
-export const leaseSpanMs = (step: PlanStep): number =>
+export const leaseSpanMs = (step: StepLimits): number =>
   Math.min(step.leaseMs, step.maxNoProgressMs ?? step.leaseMs);
 
 export const leaseEndsAt = (leaseUntil: number): number => leaseUntil + LEASE_MARGIN_MS;
@@ -71,7 +88,8 @@ export function nextWatchAt(
   const work = openWork(plan, snapshot);
   const records = Object.values(snapshot.steps);
   const deadlines = [
-    ...(execution.status === 'running' ? [execution.deadlineAt] : []),
+    ...(isForward(execution.status) ? [execution.deadlineAt] : []),
+    ...openIncidents(snapshot).map((incident) => incident.deadlineAt),
     ...records.filter(isHeld).map((record) => leaseEndsAt(record.leaseUntil)),
     ...work.map((piece) => dispatchDueAt(piece, dispatches[workKey(piece)])),
   ];
@@ -80,10 +98,14 @@ export function nextWatchAt(
 
 /** e of S12: until then nobody writes a step without having been sent there first. */
 function quietFrom(snapshot: Snapshot, work: readonly Work[], readAt: number): number {
+  const records = Object.values(snapshot.steps);
   const busy =
-    snapshot.execution.status !== 'running' ||
-    Object.values(snapshot.steps).some((record) => isHeld(record) || record.status === 'unknown') ||
-    work.some((piece) => piece.dueAt <= readAt) ||
-    work.length === 0;
-  return busy ? readAt : Math.max(readAt, Math.min(...work.map((piece) => piece.dueAt)));
+    (!isForward(snapshot.execution.status) && openIncidents(snapshot).length === 0) ||
+    records.some((record) => isHeld(record) || record.status === 'unknown') ||
+    work.some((piece) => piece.dueAt <= readAt);
+  if (busy) return readAt;
+  // Whoever answers a person's question draws the watch near in the same transaction, so nothing has to be looked for.
+  const asked = openIncidents(snapshot).length > 0;
+  const times = work.map((piece) => piece.dueAt);
+  return times.length === 0 && !asked ? readAt : Math.max(readAt, Math.min(...times));
 }

@@ -8,7 +8,15 @@
 import { decide } from './decide.ts';
 import { formatDuration } from './duration.ts';
 import { graphOf, type Plan, type PlanStep } from './plan.ts';
-import { type Attempt, isHeld, isSettled, isTerminal, type Snapshot } from './state.ts';
+import {
+  type Attempt,
+  isForward,
+  isHeld,
+  isSettled,
+  isTerminal,
+  openIncidents,
+  type Snapshot,
+} from './state.ts';
 import { dispatchDueAt, leaseEndsAt } from './watch.ts';
 import { isClear, needsUndo, openWork, type Work, workKey } from './work.ts';
 
@@ -25,7 +33,7 @@ export interface Next {
   readonly what: string;
   /** Epoch ms; absent when it waits for another step. */
   readonly at?: number;
-  readonly who: 'agent' | 'scheduler' | 'supervisor' | 'nobody';
+  readonly who: 'agent' | 'person' | 'supervisor' | 'nobody';
   readonly step?: string;
 }
 
@@ -135,6 +143,8 @@ function because(plan: Plan, step: PlanStep, state: Snapshot): string {
   switch (record.status) {
     case 'retrying':
       return `attempt ${record.attempt} failed${failure}, and its ladder allows another${acted}`;
+    case 'waiting':
+      return `attempt ${record.attempt} failed${failure}, and a person is asked what to do${acted}`;
     case 'unknown':
       return `the outcome of attempt ${record.attempt} is not known${failure}: nothing is repeated before it is settled`;
     case 'failed':
@@ -157,12 +167,12 @@ function because(plan: Plan, step: PlanStep, state: Snapshot): string {
 function becauseAbsent(step: PlanStep, state: Snapshot): string {
   const open = step.after.filter((name) => !isSettled(state.steps[name]));
   if (open.length > 0) return `it waits for ${open.map((name) => `'${name}'`).join(', ')}`;
-  return state.execution.status === 'running' ? 'it waits for an agent to take it' : 'it was never started';
+  return isForward(state.execution.status) ? 'it waits for an agent to take it' : 'it was never started';
 }
 
 function waitsForUndo(plan: Plan, step: PlanStep, state: Snapshot): string {
   const open = (graphOf(plan).dependents.get(step.name) ?? []).filter(
-    (other) => !isClear(other, state.steps[other.name]),
+    (other) => !isClear(other, state.steps[other.name], false),
   );
   return open.length === 0
     ? 'it is done and is to be undone'
@@ -181,12 +191,17 @@ function nextOfStep(step: PlanStep, state: Snapshot, work: readonly Work[]): Nex
       ...named,
     };
   }
+  const question = openIncidents(state).find((incident) => incident.step === step.name);
+  if (question !== undefined) {
+    const what = `a person answers incident ${question.number}; without an answer it is taken for '${question.otherwise}'`;
+    return { what, at: question.deadlineAt, who: 'person', ...named };
+  }
   const piece = work.find((one) => one.step.name === step.name);
   if (piece === undefined) return { what: 'nothing', who: 'nobody', ...named };
   const deed = { execute: 'attempt', probe: 'a probe of attempt', undo: 'undo' }[piece.mode];
   const dispatchAt = dispatchDueAt(piece, state.execution.dispatches[workKey(piece)]);
   return {
-    what: `agent '${step.agent}' takes it: ${deed} ${piece.attempt}, from ${iso(piece.dueAt)}; if nobody has by ${iso(dispatchAt)}, its message is sent again`,
+    what: `agent '${piece.step.agent}' takes it: ${deed} ${piece.attempt}, from ${iso(piece.dueAt)}; if nobody has by ${iso(dispatchAt)}, its message is sent again`,
     at: piece.dueAt,
     who: 'agent',
     ...named,
@@ -199,6 +214,9 @@ const iso = (at: number): string => new Date(at).toISOString();
 const DUE_NOW: Readonly<Record<string, string>> = {
   'lease-ended': 'the lease has ended: the outcome of the attempt is taken for unknown',
   undoing: 'what has acted is undone',
+  'incident-opened': 'a person is asked',
+  'incident-timed-out': 'the time for an answer is over',
+  'incident-moot': 'an open question is closed, because the execution went another way',
   'step-skipped': 'a step is skipped, because its condition does not hold',
   'step-sealed': 'a step that has not started is closed for good',
   succeeded: 'it succeeds: every step is done or skipped',
@@ -241,7 +259,7 @@ function nextOf(plan: Plan, state: Snapshot, ofSteps: readonly Next[], now: numb
     at: execution.deadlineAt,
     who: 'supervisor',
   };
-  const candidates = execution.status === 'running' ? [...timed, deadline] : timed;
+  const candidates = isForward(execution.status) ? [...timed, deadline] : timed;
   return candidates.reduce<Next & { at: number }>(
     (first, next) => (next.at < first.at ? next : first),
     candidates[0] ?? { what: 'a supervisor looks', at: execution.watchAt ?? now, who: 'supervisor' },

@@ -9,11 +9,13 @@
  */
 
 import type { Json } from './json.ts';
+import { stageOf } from './ladder.ts';
 import { dependentsOf, type Plan, type PlanStep } from './plan.ts';
 import { evaluate, type Scope } from './refs.ts';
-import { isHeld, isSettled, type Mode, type Snapshot, type Step } from './state.ts';
+import { isForward, isHeld, isSettled, type Mode, type Snapshot, type Step } from './state.ts';
 
 export interface Work {
+  /** As it is on its current rung: agent, limits, input. */
   readonly step: PlanStep;
   readonly mode: Mode;
   /** The number the attempt will have (of a probe: of the attempt it asks about). */
@@ -53,7 +55,7 @@ export const stepToSkip = (plan: Plan, snapshot: Snapshot): PlanStep | undefined
 /** All the work there is, in plan order; bounded by the number of steps. */
 export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
   const { status } = snapshot.execution;
-  if (status === 'running') return plan.steps.flatMap((step) => forwardWork(step, snapshot));
+  if (isForward(status)) return plan.steps.flatMap((step) => forwardWork(step, snapshot));
   if (status === 'undoing' && stepToSeal(plan, snapshot) === undefined) {
     return plan.steps.flatMap((step) => undoWork(plan, step, snapshot));
   }
@@ -72,38 +74,52 @@ function forwardWork(step: PlanStep, snapshot: Snapshot): Work[] {
   }
   const sinceAt = record.changedAt;
   const dueAt = Math.max(sinceAt, record.retryAt ?? 0);
+  const stage = stageOf(step, record.rung);
   if (record.status === 'retrying') {
-    return [{ step, mode: 'execute', attempt: record.attempt + 1, sinceAt, dueAt }];
+    return [{ step: stage, mode: 'execute', attempt: record.attempt + 1, sinceAt, dueAt }];
   }
   if (record.status === 'unknown') {
-    return [{ step, mode: 'probe', attempt: record.attempt, sinceAt, dueAt }];
+    return [{ step: stage, mode: 'probe', attempt: record.attempt, sinceAt, dueAt }];
   }
   return [];
 }
 
 /** Something of the step's may be in effect and must be compensated. */
-export const needsUndo = (step: PlanStep, record: Step | undefined): boolean =>
-  step.undo !== 'none' &&
-  record !== undefined &&
-  (record.status === 'done' ||
-    record.status === 'undoing' ||
-    record.status === 'undo-failed' ||
-    record.status === 'unknown' ||
-    (record.mayHaveActed && (record.status === 'retrying' || record.status === 'failed')));
+export function needsUndo(step: PlanStep, record: Step | undefined): boolean {
+  if (record === undefined || stageOf(step, record.rung).undo === 'none') return false;
+  switch (record.status) {
+    case 'done':
+    case 'undoing':
+    case 'undo-failed':
+    case 'unknown':
+      return true;
+    case 'retrying':
+    case 'failed':
+    case 'waiting':
+      return record.mayHaveActed;
+    default:
+      return false;
+  }
+}
+
+/** A person said that nothing is to be undone. */
+export const leavesAsIs = (snapshot: Snapshot): boolean => snapshot.execution.cause?.undo === false;
 
 /** By then nothing of the step's attempts can still take effect. */
 export const quietAt = (step: PlanStep, record: Step): number =>
-  record.mayHaveActed ? record.hardEndAt + step.settleMs : 0;
+  record.mayHaveActed ? record.hardEndAt + stageOf(step, record.rung).settleMs : 0;
 
 function undoWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
   const record = snapshot.steps[step.name];
   if (record === undefined || isHeld(record) || record.status === 'undo-failed') return [];
+  if (leavesAsIs(snapshot)) return [];
   const clearAt = dependentsClearAt(plan, step, snapshot);
   if (!needsUndo(step, record) || clearAt === undefined) return [];
   const sinceAt = Math.max(record.changedAt, clearAt, snapshot.execution.cause?.at ?? 0);
   const retryAt = record.status === 'undoing' ? (record.retryAt ?? 0) : 0;
   const dueAt = Math.max(sinceAt, retryAt, quietAt(step, record));
-  return [{ step, mode: 'undo', attempt: record.undoAttempt + 1, sinceAt, dueAt }];
+  const stage = stageOf(step, record.rung);
+  return [{ step: stage, mode: 'undo', attempt: record.undoAttempt + 1, sinceAt, dueAt }];
 }
 
 /**
@@ -118,19 +134,21 @@ function dependentsClearAt(plan: Plan, step: PlanStep, snapshot: Snapshot): numb
     if (seen.has(next.name)) continue;
     seen.add(next.name);
     const record = snapshot.steps[next.name];
-    if (!isClear(next, record)) return undefined;
+    if (!isClear(next, record, false)) return undefined;
     if (record !== undefined) clearAt = Math.max(clearAt, record.changedAt, quietAt(next, record));
     queue.push(...dependentsOf(plan, next.name));
   }
   return clearAt;
 }
 
+/** A reader of an older state may take the step from here, or a person may send it there. */
+const CLAIMABLE: ReadonlySet<Step['status']> = new Set(['retrying', 'waiting', 'unknown']);
+
 /** The step holds nothing and owes nothing. An absent one cannot start any more: the fence comes first. */
-export const isClear = (step: PlanStep, record: Step | undefined): boolean =>
+export const isClear = (step: PlanStep, record: Step | undefined, left: boolean): boolean =>
   !isHeld(record) &&
-  !needsUndo(step, record) &&
-  record?.status !== 'unknown' &&
-  record?.status !== 'retrying';
+  (left || !needsUndo(step, record)) &&
+  !(record !== undefined && CLAIMABLE.has(record.status));
 
 /**
  * The fence: the first step that a reader of an older state could still claim although the execution is being undone.
@@ -140,5 +158,5 @@ export const stepToSeal = (plan: Plan, snapshot: Snapshot): PlanStep | undefined
   plan.steps.find((step) => {
     const record = snapshot.steps[step.name];
     if (record === undefined) return isReady(step, snapshot);
-    return (record.status === 'retrying' || record.status === 'unknown') && !needsUndo(step, record);
+    return CLAIMABLE.has(record.status) && (leavesAsIs(snapshot) || !needsUndo(step, record));
   });

@@ -9,7 +9,18 @@ import type { Agent, AgentSpec } from './agent.ts';
 import { type Duration, formatDuration, parseDuration } from './duration.ts';
 import { refuse } from './errors.ts';
 import { checkName } from './names.ts';
-import { checkPlan, limitsOf, type Plan, type PlanStep, type RetryRung, type Rung } from './plan.ts';
+import { checkPlan } from './check-plan.ts';
+import {
+  type AgentRung,
+  type HumanRung,
+  type InputRung,
+  limitsOf,
+  type Plan,
+  type PlanStep,
+  type RetryRung,
+  type Rung,
+  type Tries,
+} from './plan.ts';
 import { type Condition, type Expr, type Input, type Ref, ref, stepsIn, toExpr } from './refs.ts';
 
 export interface WorkflowOptions<I> {
@@ -62,15 +73,74 @@ export interface Workflow<I = unknown> {
   readonly agents: readonly Agent[];
 }
 
+export interface Backoff {
+  /** @default '1s' */
+  readonly first?: Duration;
+  /** @default '30s' */
+  readonly max?: Duration;
+}
+
 /**
- * `attempts` more tries after the first one, with exponential backoff and full jitter.
+ * `attempts` more tries after what came before, with exponential backoff and full jitter.
  * @throws SteadfastError `bad-duration`
  */
-export function retry(attempts: number, backoff: { first?: Duration; max?: Duration } = {}): RetryRung {
-  const firstMs = parseDuration(backoff.first ?? '1s', "retry's first");
-  const maxMs = parseDuration(backoff.max ?? '30s', "retry's max");
-  return { kind: 'retry', attempts, firstMs, maxMs };
-}
+export const retry = (attempts: number, backoff: Backoff = {}): RetryRung => ({
+  kind: 'retry',
+  ...tries(attempts, backoff, 'retry'),
+});
+
+/**
+ * From here on other parameters. Taken only when it is certain that nothing of the earlier tries took effect.
+ * @throws SteadfastError `bad-duration`
+ */
+export const withInput = (
+  input: unknown,
+  options: Backoff & { readonly attempts?: number } = {},
+): InputRung => ({
+  kind: 'withInput',
+  input: toExpr(input),
+  ...tries(options.attempts ?? 1, options, 'withInput'),
+});
+
+/**
+ * From here on another agent. Taken only when it is certain that nothing of the earlier tries took effect.
+ * @throws SteadfastError `bad-duration`
+ */
+export const useAgent = (
+  agent: Agent,
+  options: Backoff & { readonly attempts?: number } = {},
+): AgentRungOf => {
+  const rung: AgentRung = {
+    kind: 'useAgent',
+    agent: agent.spec.name,
+    undo: undoOf(agent.spec),
+    ...limitsOf(agent.spec),
+    ...tries(options.attempts ?? 1, options, 'useAgent'),
+  };
+  return Object.defineProperty(rung, DECLARED, { value: agent, enumerable: false }) as AgentRungOf;
+};
+
+/** The rung remembers its agent, for the workflow's list of agents; the plan's JSON does not. */
+const DECLARED: unique symbol = Symbol('agent');
+type AgentRungOf = AgentRung & { readonly [DECLARED]?: Agent };
+
+/**
+ * A person decides; without an answer `within` that time, what acted is undone, or (`otherwise: 'fail'`) left as it is.
+ * @throws SteadfastError `bad-duration`
+ */
+export const human = (
+  options: { readonly within?: Duration; readonly otherwise?: 'undo' | 'fail' } = {},
+): HumanRung => ({
+  kind: 'human',
+  withinMs: parseDuration(options.within ?? '7d', "human's within"),
+  otherwise: options.otherwise ?? 'undo',
+});
+
+const tries = (attempts: number, backoff: Backoff, what: string): Tries => ({
+  attempts,
+  firstMs: parseDuration(backoff.first ?? '1s', `${what}'s first`),
+  maxMs: parseDuration(backoff.max ?? '30s', `${what}'s max`),
+});
 
 /**
  * Declares a workflow. `build` is called once, here; what it returns is the execution's output.
@@ -88,7 +158,8 @@ export function workflow<I>(
     input: ref<I>('input'),
     step: (stepName, agent, input, stepOptions = {}) => {
       steps.push(planStep(name, stepName, agent as Agent, input, stepOptions));
-      agents.set(agent.spec.name, agent as Agent);
+      const others = (stepOptions.ladder ?? []).flatMap((rung) => (rung as AgentRungOf)[DECLARED] ?? []);
+      for (const used of [agent as Agent, ...others]) agents.set(used.spec.name, used);
       return { name: stepName, output: ref(`step:${stepName}`) };
     },
   });
@@ -114,6 +185,9 @@ function planStep(
     );
   }
   const { spec } = agent;
+  const ladderInputs = (options.ladder ?? []).flatMap((rung) =>
+    rung.kind === 'withInput' ? [rung.input] : [],
+  );
   const expr = toExpr(input);
   const when = options.when === undefined ? undefined : toExpr(options.when);
   const declared = (options.after ?? []).map((before) => (typeof before === 'string' ? before : before.name));
@@ -122,14 +196,25 @@ function planStep(
     kind: 'step',
     agent: spec.name,
     input: expr,
-    after: predecessors(declared, when === undefined ? [expr] : [expr, when]),
+    after: predecessors(declared, [expr, ...(when === undefined ? [] : [when]), ...ladderInputs]),
     ...(when === undefined ? {} : { when }),
     ...limitsOf(spec),
     timeoutMs: stepTimeoutMs(workflowName, name, spec, options.timeout),
-    ladder: options.ladder ?? [retry(3)],
-    undo: options.undo ?? (spec.undo === 'none' ? 'none' : retry(10, { first: '1s', max: '1m' })),
+    ladder: (options.ladder ?? defaultLadder(spec)).map((rung) => planRung(rung, options.undo)),
+    undo: options.undo ?? undoOf(spec),
   };
 }
+
+const undoOf = (spec: AgentSpec): PlanStep['undo'] =>
+  spec.undo === 'none' ? 'none' : retry(10, { first: '1s', max: '1m' });
+
+/** What can neither be repeated nor asked for goes to a person at once. */
+const defaultLadder = (spec: AgentSpec): readonly Rung[] =>
+  spec.effect === 'unsafe' ? [human()] : [retry(3)];
+
+/** Plain data, and what the step says of its undo holds for every agent on its ladder. */
+const planRung = (rung: Rung, undo: StepOptions['undo']): Rung =>
+  rung.kind === 'useAgent' && undo !== undefined ? { ...rung, undo } : { ...rung };
 
 /** The agent's function is built for the agent's timeout; a step can only ask for less. */
 function stepTimeoutMs(

@@ -16,7 +16,7 @@ export interface Stamp {
   readonly random: number;
 }
 
-type Removable = 'leaseUntil' | 'retryAt' | 'failure' | 'progress' | 'progressAt';
+type Removable = 'leaseUntil' | 'retryAt' | 'failure' | 'progress' | 'progressAt' | 'givenInput';
 export type StepChanges = Partial<Omit<Step, Removable>> & {
   readonly [Field in Removable]?: Step[Field] | undefined;
 };
@@ -56,6 +56,8 @@ export const blankStep = (name: string, epoch: number): Step => ({
   writeId: '',
   epoch,
   attempt: 0,
+  rung: 0,
+  rungAttempt: 0,
   hardEndAt: 0,
   mayHaveActed: false,
   beat: 0,

@@ -11,6 +11,7 @@ import type { AttemptContext } from '../core/agent.ts';
 import type { Progress } from '../core/attempts.ts';
 import type { Report } from '../core/reports.ts';
 import { decide } from '../core/decide.ts';
+import { stageOf } from '../core/ladder.ts';
 import { graphOf, type Plan, type PlanStep } from '../core/plan.ts';
 import type { Ports } from '../core/ports.ts';
 import { evaluate } from '../core/refs.ts';
@@ -24,6 +25,7 @@ import { perform, type Worker } from './perform.ts';
 /** What the holder of a step knows; `state` follows its own beats. */
 export interface Holding {
   readonly plan: Plan;
+  /** As it is on the rung of this attempt. */
   readonly planStep: PlanStep;
   readonly token: string;
   readonly priorHardEndAt: number;
@@ -47,7 +49,8 @@ export function holding(
   priorHardEndAt: number,
   hardEndAt: number,
 ): Holding | undefined {
-  const planStep = graphOf(plan).step.get(step.name);
+  const planned = graphOf(plan).step.get(step.name);
+  const planStep = planned && stageOf(planned, step.rung);
   return planStep && { plan, planStep, token: step.token, priorHardEndAt, hardEndAt, state };
 }
 
@@ -76,7 +79,7 @@ export async function runAttempt(ports: Ports, worker: Worker, held: Holding): P
     },
   };
   const beats = keepLease(ports, held, pulse, finished.signal, () => abort.abort());
-  const input = evaluate(planStep.input, scopeOf(state));
+  const input = record.givenInput ?? evaluate(planStep.input, scopeOf(state));
   const work = perform(worker, { mode: record.mode, ctx, input, output: record.output });
   const report = await inTime(ports, work, abort, finished.signal, timeLimitMs(ports, held));
   finished.abort();

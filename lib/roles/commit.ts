@@ -28,7 +28,11 @@ export async function commit(ports: Ports, decision: Decision): Promise<WriteRes
 /** The state as it is after our own write, without a read. */
 export function withWrite(state: Snapshot, write: Write | undefined): Snapshot {
   if (write === undefined) return state;
+  const { incident } = write;
+  const incidents =
+    incident === undefined ? state.incidents : { ...state.incidents, [incident.number]: incident };
   return {
+    ...(incidents === undefined ? {} : { incidents }),
     execution: write.execution ?? state.execution,
     steps: write.step === undefined ? state.steps : { ...state.steps, [write.step.name]: write.step },
   };

@@ -1,8 +1,8 @@
 /**
- * The scheduler: starts executions, answers questions about them, takes operators' commands.
+ * The scheduler: starts executions and answers questions about them.
  *
- * Owns: the order of a start (plan, execution, messages), idempotent starts and commands, and what is refused with which
- * code. Does not own: HTTP (`api/`), the state machine (`core/`).
+ * Owns: the order of a start (plan, execution, messages), idempotent starts, and what is refused with which code. Operators'
+ * commands are in `operators.ts`. Does not own: HTTP (`api/`), the state machine (`core/`).
  *
  * S11 same key → same execution; the same key with another body is refused.
  */
@@ -15,9 +15,7 @@ import type { Page, Ports } from '../core/ports.ts';
 import { newExecution } from '../core/start.ts';
 import { type Execution, type ExecutionStatus, isTerminal, type Snapshot } from '../core/state.ts';
 import type { Workflow } from '../core/workflow.ts';
-import { decide } from '../core/decide.ts';
-import { advance, continueWith, stampOf } from './advance.ts';
-import { commit } from './commit.ts';
+import { advance } from './advance.ts';
 import { check, pathOf } from './perform.ts';
 import { type PlanCache, planOf } from './plans.ts';
 
@@ -223,45 +221,4 @@ function parseListCursor(
   if (colon < 0 || index < 0) throw refuse('bad-cursor', 'the cursor is not one that a list has returned');
   const cursor = text.slice(colon + 1);
   return cursor === '' ? { index } : { index, cursor };
-}
-
-export interface Command {
-  readonly commandId?: string;
-  readonly reason?: string;
-}
-
-/**
- * Cancels: nothing new starts, and what has acted is undone.
- * @throws SteadfastError `unknown-execution`; `not-cancelable` when it has ended or is being undone for another reason
- */
-export async function cancel(
-  scheduler: Scheduler,
-  executionId: string,
-  command: Command,
-): Promise<Execution> {
-  const { ports } = scheduler;
-  const commandId = command.commandId ?? ports.dice.id();
-  for (;;) {
-    const readAt = ports.clock.now();
-    const { state, plan } = await show(scheduler, executionId);
-    const { execution } = state;
-    const repeated = execution.commands.includes(commandId);
-    if (repeated || (execution.status === 'undoing' && execution.cause?.kind === 'cancel')) return execution;
-    if (execution.status !== 'running') throw notCancelable(execution);
-    const reason = command.reason ?? 'canceled by an operator';
-    const decision = decide(plan, state, { type: 'cancel', commandId, reason, ...stampOf(ports) });
-    if ((await commit(ports, decision)) === 'conflict') continue;
-    await continueWith(ports, plan, state, decision, 'worker', readAt);
-    return decision.write?.execution ?? execution;
-  }
-}
-
-function notCancelable(execution: Execution): SteadfastError {
-  const why =
-    execution.status === 'undoing'
-      ? `it is already being undone (${execution.cause?.failure.code ?? 'failure'})`
-      : `it has ${execution.status === 'succeeded' ? 'succeeded' : `ended: ${execution.status}`}`;
-  return refuse('not-cancelable', `execution ${execution.id} cannot be canceled: ${why}`, {
-    status: execution.status,
-  });
 }

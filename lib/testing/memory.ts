@@ -11,12 +11,23 @@
 import type { Send, Note, Write } from '../core/decide.ts';
 import { refuse } from '../core/errors.ts';
 import type { Plan } from '../core/plan.ts';
-import type { Clock, Dice, Due, ListQuery, Page, Ports, Store, WriteResult } from '../core/ports.ts';
-import type { Ended, Execution, Snapshot, Step } from '../core/state.ts';
+import type {
+  Clock,
+  Dice,
+  Due,
+  ListQuery,
+  OpenIncident,
+  Page,
+  Ports,
+  Store,
+  WriteResult,
+} from '../core/ports.ts';
+import type { Ended, Execution, Incident, Snapshot, Step } from '../core/state.ts';
 
 interface Partition {
   execution: Execution;
   readonly steps: Map<string, Step>;
+  readonly incidents: Map<number, Incident>;
 }
 
 export class MemoryStore implements Store {
@@ -38,14 +49,20 @@ export class MemoryStore implements Store {
     const existing = this.#executions.get(execution.id)?.execution;
     if (existing !== undefined && existing.writeId !== execution.writeId) return existing;
     if (existing === undefined) {
-      this.#executions.set(execution.id, { execution, steps: new Map() });
+      this.#executions.set(execution.id, { execution, steps: new Map(), incidents: new Map() });
     }
     return 'written';
   };
 
   readonly read = async (executionId: string): Promise<Snapshot | undefined> => {
     const partition = this.#executions.get(executionId);
-    return partition && { execution: partition.execution, steps: Object.fromEntries(partition.steps) };
+    if (partition === undefined) return undefined;
+    const { execution, steps, incidents } = partition;
+    return {
+      execution,
+      steps: Object.fromEntries(steps),
+      ...(incidents.size === 0 ? {} : { incidents: Object.fromEntries(incidents) }),
+    };
   };
 
   readonly readExecution = async (executionId: string): Promise<Execution | undefined> =>
@@ -54,10 +71,13 @@ export class MemoryStore implements Store {
   readonly write = async (write: Write): Promise<WriteResult> => {
     const partition = this.#executions.get(write.executionId);
     if (partition === undefined) return 'conflict';
-    const { execution, step } = write;
+    const { execution, step, incident } = write;
     const stored = step && partition.steps.get(step.name);
     if (execution !== undefined && !follows(execution, partition.execution)) return 'conflict';
     if (step !== undefined && !follows(step, stored)) return 'conflict';
+    if (incident !== undefined && !follows(incident, partition.incidents.get(incident.number)))
+      return 'conflict';
+    if (incident !== undefined) partition.incidents.set(incident.number, incident);
     if (execution !== undefined) partition.execution = execution;
     if (step !== undefined) partition.steps.set(step.name, step);
     return 'written';
@@ -79,6 +99,18 @@ export class MemoryStore implements Store {
       .filter((execution) => execution.workflow === query.workflow)
       .filter((execution) => query.status === undefined || execution.status === query.status);
     return pageOf(all, ({ startedAt, id }) => [startedAt, id], -1, query.limit, query.cursor);
+  };
+
+  readonly openIncidents = async (limit: number, cursor?: string): Promise<Page<OpenIncident>> => {
+    const all = [...this.#executions.values()]
+      .flatMap(({ execution, incidents }) =>
+        [...incidents.values()].map((incident) => ({ executionId: execution.id, incident })),
+      )
+      .filter(({ incident }) => incident.resolvedAt === undefined)
+      .sort((a, b) => b.incident.openedAt - a.incident.openedAt || (a.executionId < b.executionId ? 1 : -1));
+    const from = Number(cursor ?? 0);
+    const items = all.slice(from, from + limit);
+    return from + limit < all.length ? { items, cursor: String(from + limit) } : { items };
   };
 
   #shardOf(executionId: string): number {

@@ -201,7 +201,7 @@ describe('a read of an execution', () => {
   });
 
   it('leaves other items of the partition alone', async () => {
-    const incident = { pk: { S: 'exec#e-1' }, sk: { S: 'incident#1' }, v: { N: '9' } };
+    const incident = { pk: { S: 'exec#e-1' }, sk: { S: 'something#1' }, v: { N: '9' } };
     dynamo.on(QueryCommand).resolves({ Items: [executionItem(execution, 2), incident] });
     expect(await store.read('e-1')).toEqual({ execution, steps: {} });
   });

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ExecutionView } from '../../lib/api/client.ts';
+import type { ExecutionView } from '../../lib/api/answers.ts';
 import { type Answer, type FakeApi, fakeApi, type Ran, steadfast } from './fake-api.ts';
 
 let api: FakeApi;
@@ -35,6 +35,7 @@ const ended: ExecutionView = {
   plan: 'p1',
   deadlineAt: AT + 900_000,
   input: { orderId: 'order-1' },
+  incidents: [],
   steps: [
     {
       name: 'charge',
@@ -289,4 +290,55 @@ test('health: ok is exit code 0, overdue is an answer and exit code 4', async ()
   const overdue = await cli('health');
   expect(overdue.exitCode).toBe(4);
   expect(overdue.out).toContain('3 min ago, so no supervisor is at work');
+});
+
+const incident = {
+  executionId: 'e1',
+  number: 2,
+  kind: 'ladder',
+  step: 'charge',
+  failure: { code: 'PermanentError', message: 'declined' },
+  openedAt: AT,
+  deadlineAt: AT + 3_600_000,
+  otherwise: 'undo-all',
+};
+
+test('incidents lists the open questions and what happens without an answer', async () => {
+  api.answers.push(ok({ items: [incident] }));
+  const { out } = await cli('incidents');
+  expect(out.split('\n')[0]).toMatch(/^EXECUTION +INCIDENT +STEP +FAILURE +OPEN FOR +OTHERWISE$/);
+  expect(out).toMatch(/e1 +2 +charge +declined .* undo-all in 0 ms/);
+  api.answers.push(ok({ items: [] }));
+  expect((await cli('incidents')).out).toBe('No open incidents.\n');
+});
+
+test('show names the open question and the answers that are safe now', async () => {
+  const choices = [{ choice: 'retry', needs: 'nothingHappened' }, { choice: 'undo-all' }];
+  const { endedAt: _, ...open } = ended;
+  api.answers.push(ok({ ...open, status: 'waiting', incidents: [{ ...incident, choices }] }));
+  expect((await cli('show', 'e1')).out).toContain('charge: declined (retry, undo-all)');
+});
+
+test('resolve sends the choice with what it needs, and tells why it was refused', async () => {
+  api.answers.push(ok({ executionId: 'e1', status: 'running' }, 202));
+  const given = [
+    '--choice',
+    'retry-with-input',
+    '--input',
+    '{"a":1}',
+    '--nothing-happened',
+    '--reason',
+    'checked',
+  ];
+  expect((await cli('resolve', 'e1', '2', ...given)).out).toContain('e1  running');
+  expect(api.asked.at(-1)).toEqual({
+    method: 'POST',
+    path: '/executions/e1/incidents/2/resolve',
+    body: { choice: 'retry-with-input', reason: 'checked', input: { a: 1 }, nothingHappened: true },
+  });
+  api.answers.push(refusal(409, 'already-resolved', "incident 2 was resolved with 'skip' by a person"));
+  const late = await cli('resolve', 'e1', '2', '--choice', 'fail');
+  expect([late.exitCode, late.err]).toEqual([1, "incident 2 was resolved with 'skip' by a person\n"]);
+  expect((await cli('resolve', 'e1', 'two', '--choice', 'fail')).exitCode).toBe(2);
+  expect((await cli('resolve', 'e1', '2')).exitCode).toBe(2);
 });

@@ -49,7 +49,7 @@ test.each([
   ],
   [
     ['list', '--status', 'done'],
-    "error: option '--status <status>' argument 'done' is invalid. Allowed choices are running, undoing, succeeded, compensated, failed, canceled.",
+    "error: option '--status <status>' argument 'done' is invalid. Allowed choices are running, waiting, undoing, succeeded, compensated, failed, canceled.",
   ],
   [
     ['dev', '--port', '99999'],

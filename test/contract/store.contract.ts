@@ -1,8 +1,9 @@
 /** What every store must do: S3, S11, S15, the conditions of DESIGN §8, both indexes. */
-
 import type { Store } from '../../lib/core/ports.ts';
 import type { Execution } from '../../lib/core/state.ts';
-import { anExecution, aPlan, aStep, fullExecution, fullStep } from './records.ts';
+import { incidents } from './incidents.contract.ts';
+import { plans } from './plans.contract.ts';
+import { anExecution, aStep, fullExecution, fullStep } from './records.ts';
 
 export interface StoreUnderTest {
   /** Empty; with two shards. */
@@ -27,6 +28,7 @@ export function describeStore(title: string, open: () => Promise<StoreUnderTest>
     suite('a write', written);
     suite('a write of two records', together);
     suite('what is due', due);
+    suite('an incident', incidents);
     suite('a list', listed);
     suite('a plan', plans);
   });
@@ -345,21 +347,4 @@ const listed: Body = (store) => {
       await expect(store().list({ ...query, cursor })).rejects.toMatchObject({ code: 'bad-cursor' });
     },
   );
-};
-
-const plans: Body = (store) => {
-  it('is read back as it was written', async () => {
-    await store().writePlan('hash-1', aPlan);
-    expect(await store().readPlan('hash-1')).toStrictEqual(aPlan);
-  });
-
-  it('that is not there is nothing', async () => {
-    expect(await store().readPlan('hash-2')).toBeUndefined();
-  });
-
-  it('is never overwritten', async () => {
-    await store().writePlan('hash-1', aPlan);
-    await store().writePlan('hash-1', { ...aPlan, withinMs: 1 });
-    expect(await store().readPlan('hash-1')).toStrictEqual(aPlan);
-  });
 };

@@ -1,12 +1,22 @@
 import * as fc from 'fast-check';
 import { MAX_DURATION_MS } from '../../lib/core/duration.ts';
-import { backoffMs, MAX_PROBES, nextAttemptAt, nextProbeAt, nextUndoAt } from '../../lib/core/ladder.ts';
-import type { PlanStep, RetryRung } from '../../lib/core/plan.ts';
-import { retry } from '../../lib/core/workflow.ts';
+import {
+  backoffMs,
+  changesBetween,
+  MAX_PROBES,
+  nextProbeAt,
+  nextTry,
+  nextUndoAt,
+  nextUnsettled,
+  stageOf,
+} from '../../lib/core/ladder.ts';
+import type { PlanStep, RetryRung, Rung } from '../../lib/core/plan.ts';
+import { human, retry, useAgent, withInput } from '../../lib/core/workflow.ts';
+import { anAgent } from '../roles/harness.ts';
 import { check } from './check.ts';
 
 const NOW = 1_700_000_000_000;
-const withLadder = (ladder: readonly RetryRung[], undo: PlanStep['undo'] = 'none'): PlanStep => ({
+const withLadder = (ladder: readonly Rung[], undo: PlanStep['undo'] = 'none'): PlanStep => ({
   name: 'a',
   kind: 'step',
   agent: 'a',
@@ -22,7 +32,7 @@ const withLadder = (ladder: readonly RetryRung[], undo: PlanStep['undo'] = 'none
 });
 
 const ms = fc.integer({ min: 1, max: MAX_DURATION_MS });
-const rung: fc.Arbitrary<RetryRung> = fc
+const retries: fc.Arbitrary<RetryRung> = fc
   .tuple(fc.integer({ min: 0, max: 20 }), ms, ms)
   .map(([attempts, a, b]) => ({ kind: 'retry', attempts, firstMs: Math.min(a, b), maxMs: Math.max(a, b) }));
 const anyNumber = fc.oneof(
@@ -31,6 +41,24 @@ const anyNumber = fc.oneof(
   fc.constantFrom(0, -1, 1e308, Number.POSITIVE_INFINITY),
 );
 const dice = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+
+/** When the attempt after the `attempt`-th starts, if all of them fail transiently. */
+function nextAttemptAt(
+  step: PlanStep,
+  attempt: number,
+  now: number,
+  random: number,
+  retryAfterMs = 0,
+): number | undefined {
+  let [rung, rungAttempt] = [0, 1];
+  for (let made = 1; ; made += 1) {
+    const next = nextTry(step, { rung, rungAttempt, retryAfterMs }, now, random);
+    if (next.kind !== 'attempt') return undefined;
+    if (made === attempt) return next.retryAt;
+    rungAttempt = next.rung === rung ? rungAttempt + 1 : 1;
+    rung = next.rung;
+  }
+}
 
 /** How many attempts a step gets when every one fails. */
 function attemptsOf(step: PlanStep): number {
@@ -43,7 +71,7 @@ describe('a backoff', () => {
   it('is a whole number from 0 to its maximum for any count and any dice', () => {
     check(
       fc.property(
-        rung,
+        retries,
         fc.oneof(fc.integer(), fc.constantFrom(0, 1e9, -1e9, 1e300)),
         dice,
         (of, n, random) => {
@@ -57,7 +85,7 @@ describe('a backoff', () => {
 
   it('stays within its bounds for dice that are out of theirs', () => {
     check(
-      fc.property(rung, fc.integer({ min: 1, max: 100 }), anyNumber, (of, n, random) => {
+      fc.property(retries, fc.integer({ min: 1, max: 100 }), anyNumber, (of, n, random) => {
         fc.pre(!Number.isNaN(random));
         const waitMs = backoffMs(of, n, random);
         expect(waitMs >= 0 && waitMs <= of.maxMs).toBe(true);
@@ -91,7 +119,7 @@ describe('a ladder', () => {
 
   it('of any rungs allows one attempt more than they have together', () => {
     check(
-      fc.property(fc.array(rung, { maxLength: 4 }), (ladder) => {
+      fc.property(fc.array(retries, { maxLength: 4 }), (ladder) => {
         const sum = ladder.reduce((all, one) => all + one.attempts, 0);
         expect(attemptsOf(withLadder(ladder))).toBe(sum + 1);
       }),
@@ -114,7 +142,7 @@ describe('a ladder', () => {
   it('never waits longer than a year, whatever a service wishes', () => {
     check(
       fc.property(
-        rung,
+        retries,
         fc.integer({ min: 1, max: 25 }),
         dice,
         fc.double({ min: 0, noNaN: true }),
@@ -142,5 +170,65 @@ describe('the retries of an undo and of a probe', () => {
         expect(waitMs >= 0 && waitMs <= 60_000).toBe(true);
       }),
     );
+  });
+});
+
+describe('a ladder with several rungs', () => {
+  const other = anAgent('other', { effect: 'probed', lease: '20s' });
+  const step = withLadder([
+    retry(2, { first: '1s', max: '1s' }),
+    withInput({ smaller: true }, { attempts: 1 }),
+    useAgent(other, { attempts: 2 }),
+    human({ within: '1h' }),
+  ]);
+  const climb = (permanent: boolean): (number | string)[] => {
+    const seen: (number | string)[] = [];
+    let [rung, rungAttempt] = [0, 1];
+    for (;;) {
+      const next = nextTry(step, { rung, rungAttempt, permanent }, NOW, 0.5);
+      seen.push(next.kind === 'attempt' ? next.rung : next.kind);
+      if (next.kind !== 'attempt') return seen;
+      rungAttempt = next.rung === rung ? rungAttempt + 1 : 1;
+      rung = next.rung;
+    }
+  };
+
+  it('is climbed rung by rung, each as often as it says, to the person', () => {
+    expect(climb(false)).toEqual([1, 1, 2, 3, 3, 'person']);
+  });
+
+  it('spares what is the same again after a permanent failure', () => {
+    expect(climb(true)).toEqual([2, 3, 'person']);
+  });
+
+  it('comes back to the person when what a person had tried again fails', () => {
+    expect(nextTry(step, { rung: 3, rungAttempt: 3 }, NOW, 0.5)).toEqual({ kind: 'person' });
+    expect(nextTry(withLadder([human()]), { rung: 0, rungAttempt: 2 }, NOW, 0.5)).toEqual({ kind: 'person' });
+  });
+
+  it('goes straight to the person when an outcome cannot be settled, and ends where there is none', () => {
+    expect(nextUnsettled(step)).toEqual({ kind: 'person' });
+    expect(nextUnsettled(withLadder([retry(3)]))).toEqual({ kind: 'end' });
+  });
+
+  it('changes the input, then the agent with its limits, from the rung on that says so', () => {
+    expect([0, 1].map((rung) => stageOf(step, rung))).toEqual([step, step]);
+    expect(stageOf(step, 2)).toMatchObject({ agent: 'a', input: { smaller: true }, leaseMs: 1_000 });
+    expect(stageOf(step, 3)).toMatchObject({
+      agent: 'other',
+      input: { smaller: true },
+      leaseMs: 20_000,
+      effect: 'probed',
+    });
+    expect(stageOf(step, 4)).toMatchObject({ agent: 'other', name: 'a', after: [] });
+  });
+
+  it('knows between which rungs something changes', () => {
+    expect([
+      changesBetween(step, 0, 1),
+      changesBetween(step, 1, 2),
+      changesBetween(step, 2, 3),
+      changesBetween(step, 3, 4),
+    ]).toEqual([false, true, true, false]);
   });
 });

@@ -1,28 +1,12 @@
 /** A bad workflow is refused when it is built, with the step's name and the reason; P1: what could wait for ever too. */
 
-import * as z from 'zod/mini';
-import { type AgentOptions, declareAgent } from '../../lib/core/agent.ts';
 import { MAX_DURATION_MS } from '../../lib/core/duration.ts';
-import { SteadfastError } from '../../lib/core/errors.ts';
 import type { Json } from '../../lib/core/json.ts';
-import { checkPlan, type Plan, PLAN_LIMITS, type PlanStep } from '../../lib/core/plan.ts';
+import { checkPlan } from '../../lib/core/check-plan.ts';
+import { type Plan, PLAN_LIMITS, type PlanStep } from '../../lib/core/plan.ts';
 import { eq, ref } from '../../lib/core/refs.ts';
-import { retry, type StepOptions, workflow, type WorkflowBuilder } from '../../lib/core/workflow.ts';
-
-const any = z.record(z.string(), z.any());
-type Anything = Record<string, unknown>;
-const base = { input: any, output: any, effect: 'idempotent', timeout: '1m' } as const;
-const agent = declareAgent<Anything, Anything>('worker', base as AgentOptions<Anything, Anything>);
-
-const refusalOf = (build: () => unknown): SteadfastError => {
-  try {
-    build();
-  } catch (error) {
-    if (error instanceof SteadfastError) return error;
-    throw error;
-  }
-  throw new Error('it was accepted');
-};
+import { retry, type StepOptions, type WorkflowBuilder, workflow } from '../../lib/core/workflow.ts';
+import { agent, any, type Anything, planStep, planWith, refusalOf, rows } from './refusals.ts';
 
 type Build = (w: WorkflowBuilder<Anything>) => Readonly<Record<string, unknown>> | undefined | void;
 const define = (build: Build, within: unknown = '1h') =>
@@ -35,32 +19,6 @@ const stepWith =
     w.step('first', agent, {});
     w.step('it', agent, input as never, options);
   };
-
-const planStep: PlanStep = {
-  name: 'it',
-  kind: 'step',
-  agent: 'worker',
-  input: {},
-  after: [],
-  effect: 'idempotent',
-  timeoutMs: 60_000,
-  leaseMs: 30_000,
-  pickupMs: 30_000,
-  settleMs: 5_000,
-  ladder: [retry(3)],
-  undo: 'none',
-};
-const planWith = (step: Partial<PlanStep>, plan: Partial<Plan> = {}): Plan => ({
-  v: 1,
-  workflow: 'flow',
-  withinMs: 60_000,
-  steps: [{ ...planStep, ...step }],
-  output: {},
-  ...plan,
-});
-/** A column that is not there is null. */
-const rows = <T>(table: readonly [string, T, string, string?][]): [string, T, string, string | null][] =>
-  table.map(([name, given, reason, step]) => [name, given, reason, step ?? null]);
 
 const later = (name: string) => ({ name, output: ref<Anything>(`step:${name}`) });
 const rung = (changes: Anything) => ({ ...retry(3), ...changes }) as never;
@@ -276,7 +234,7 @@ describe('a plan that could wait for ever is refused (P1)', () => {
 
   it.each<[string, Plan, string, string | null]>(
     rows([
-      ['an unknown effect', planWith({ effect: 'unsafe' as never }), 'bad-effect', 'it'],
+      ['an unknown effect', planWith({ effect: 'maybe' as never }), 'bad-effect', 'it'],
       ['an agent without a legal name', planWith({ agent: 'No Agent' }), 'bad-name', 'it'],
       ['a workflow without a legal name', planWith({}, { workflow: 'a#b' }), 'bad-name'],
       ['an unknown operator', planWith({ input: { a: { $eval: '1' } } }), 'bad-expression', 'it'],
@@ -319,26 +277,3 @@ function twoSteps(changes: Partial<PlanStep>): Plan {
     },
   );
 }
-
-describe('an agent is refused', () => {
-  it.each<[string, Partial<AgentOptions<unknown, unknown>>, string]>([
-    ['an unknown effect', { effect: 'unsafe' as never }, 'bad-agent'],
-    ['no effect', { effect: undefined as never }, 'bad-agent'],
-    ['a timeout that no function has', { timeout: '15m' }, 'bad-agent'],
-    ['a lease too short for beats', { lease: '999ms' }, 'bad-agent'],
-    ['a pickup too short for a message', { pickup: '1ms' }, 'bad-agent'],
-    ['an unknown undo', { undo: 'maybe' as never }, 'bad-agent'],
-    ['a timeout that is no duration', { timeout: 'long' }, 'bad-duration'],
-    ['a lease of nothing', { lease: '0s' }, 'bad-duration'],
-    ['a pickup of a number', { pickup: 30 as never }, 'bad-duration'],
-    ['an endless settle', { settle: '999d' }, 'bad-duration'],
-  ])('for %s', (_, options, code) => {
-    const refusal = refusalOf(() => declareAgent('worker', { ...base, ...options } as never));
-    expect(refusal.code).toBe(code);
-    expect(refusal.message).toContain("'worker'");
-  });
-
-  it.each(['', 'Worker', 'a#b', 'x'.repeat(49), 'constructor', undefined, 5])('for the name %j', (name) => {
-    expect(refusalOf(() => declareAgent(name as string, base as never)).code).toBe('bad-name');
-  });
-});

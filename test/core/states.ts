@@ -60,11 +60,23 @@ const stepRecord = (name: string): fc.Arbitrary<Step> =>
   fc
     .record({
       status: fc.constantFrom<StepStatus>(
-        ...(['running', 'retrying', 'unknown', 'probing', 'sealed', 'done', 'failed', 'skipped'] as const),
+        ...([
+          'running',
+          'retrying',
+          'waiting',
+          'unknown',
+          'probing',
+          'sealed',
+          'done',
+          'failed',
+          'skipped',
+        ] as const),
         ...(['undoing', 'undone', 'undo-failed', 'done', 'done'] as const),
       ),
       version: fc.integer({ min: 1, max: 9 }),
       attempt: fc.integer({ min: 1, max: 4 }),
+      rung: fc.integer({ min: 0, max: 1 }),
+      rungAttempt: fc.integer({ min: 0, max: 3 }),
       undoAttempt: fc.integer({ min: 0, max: 3 }),
       probes: fc.integer({ min: 0, max: 20 }),
       mayHaveActed: fc.boolean(),

@@ -20,13 +20,20 @@ const STEP_ROWS = `
   running   beat               running
   running   done               done
   running   retry              retrying
+  running   ask                waiting
   running   fail               failed
   running   lose               unknown
   retrying  claim              running
   retrying  done               done
   retrying  seal               sealed
   retrying  start-undo         undoing
-  unknown   ask                probing
+  waiting   choose-retry       retrying
+  waiting   choose-output      done
+  waiting   choose-skip        skipped
+  waiting   choose-end         failed
+  waiting   seal               sealed
+  waiting   start-undo         undoing
+  unknown   probe              probing
   unknown   done               done
   unknown   seal               sealed
   unknown   start-undo         undoing
@@ -36,21 +43,33 @@ const STEP_ROWS = `
   probing   find-nothing-last  failed
   probing   find-open          unknown
   probing   give-up            failed
+  probing   ask                waiting
   done      start-undo         undoing
   failed    start-undo         undoing
   undoing   start-undo         undoing
   undoing   beat               undoing
   undoing   retry-undo         undoing
   undoing   undone             undone
-  undoing   fail-undo          undo-failed`;
+  undoing   fail-undo          undo-failed
+  undo-failed  choose-retry    undoing
+  undo-failed  choose-undone   undone`;
 
 const EXECUTION_ROWS = `
   running      watch       running
   running      adopt       running
+  running      ask         waiting
   running      succeed     succeeded
   running      stop        undoing
+  waiting      watch       waiting
+  waiting      adopt       waiting
+  waiting      ask         waiting
+  waiting      answer      waiting
+  waiting      resume      running
+  waiting      stop        undoing
   undoing      watch       undoing
   undoing      adopt       undoing
+  undoing      ask         undoing
+  undoing      answer      undoing
   undoing      compensate  compensated
   undoing      fail        failed
   undoing      cancel      canceled
@@ -69,7 +88,7 @@ const rowsOf = (text: string): Map<string, string> =>
       .map(([status, event, next]) => [`${status} ${event}`, next ?? '']),
   );
 
-const STEP_ENDS = ['sealed', 'skipped', 'undone', 'undo-failed'];
+const STEP_ENDS = ['sealed', 'skipped', 'undone'];
 const stepRows = rowsOf(STEP_ROWS);
 const executionRows = rowsOf(EXECUTION_ROWS);
 

@@ -8,7 +8,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { ExecutionView, ListPage, Started } from '../../lib/api/client.ts';
+import type { ExecutionView, ListPage, Started } from '../../lib/api/answers.ts';
 
 const ROOT = resolve(import.meta.dirname, '..', '..');
 

@@ -4,7 +4,7 @@ import type { AttemptContext } from '../../lib/core/agent.ts';
 import type { Write } from '../../lib/core/decide.ts';
 import { PermanentError, TransientError } from '../../lib/core/errors.ts';
 import { retry, workflow } from '../../lib/core/workflow.ts';
-import { cancel } from '../../lib/roles/scheduler.ts';
+import { cancel } from '../../lib/roles/operators.ts';
 import { anAgent, anyObject, harness, PROCESS_MS, settle } from './harness.ts';
 import { aProcess, deferred, heldWrite, never } from './process.ts';
 
@@ -87,7 +87,7 @@ describe('an undo', () => {
       4,
     ],
   ])(
-    'that %s is told as what it is: failed, and what lies before it is left alone',
+    'that %s is a question to a person; without an answer it is told as what it is: failed, and what lies before is left',
     async (_, undo, tries) => {
       const chain = workflow('chain', { input: anyObject, within: '1h' }, (w) => {
         const first = w.step('first', worker, {}, once);
@@ -99,7 +99,8 @@ describe('an undo', () => {
       const spy = async (ctx: AttemptContext): Promise<void> => void undone.push(ctx.step);
       const h = harness(chain, { worker: { execute, undo: spy }, other: { ...fine, undo } });
       const { id } = await h.begin();
-      const { execution, steps } = await h.run(id, { supervised: false });
+      const { execution, steps, incidents } = await h.run(id, { maxMs: 8 * 86_400_000 });
+      expect(incidents?.[1]).toMatchObject({ kind: 'undo', step: 'second', by: 'deadline', choice: 'fail' });
       expect(execution).toMatchObject({
         status: 'failed',
         cause: { failure: { code: 'undo-failed', message: expect.stringContaining('second') } },

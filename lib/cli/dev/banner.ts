@@ -5,7 +5,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
-import { createClient, type WorkflowView } from '../../api/client.ts';
+import { type WorkflowView } from '../../api/answers.ts';
+import { createClient } from '../../api/client.ts';
 import type { DevFolder } from './dev-folder.ts';
 import type { WorkflowFolder } from './workflow-folders.ts';
 

@@ -6,7 +6,8 @@
  */
 
 import type { Effect } from '../../core/agent.ts';
-import { checkPlan, type Plan, type PlanStep } from '../../core/plan.ts';
+import { checkPlan } from '../../core/check-plan.ts';
+import { type Plan, type PlanStep } from '../../core/plan.ts';
 import { SETTLE_TICKS, TICK } from './times.ts';
 
 export interface ModelConfig {

@@ -53,9 +53,13 @@ export class Machine {
     return decode(text, config.plan.steps.length, config.agents);
   }
 
-  /** Ended, told, and nobody has to look at it again. */
+  /**
+   * Ended, told, and nobody has to look at it again; or an undo failed for good, which is a question to a person with a
+   * deadline (L1). People and their answers are not in the model.
+   */
   isEnd(world: World): boolean {
     const { mind } = this.#ctx;
+    if (world.steps.some((step) => mind.step(step)?.status === 'undo-failed')) return true;
     return (
       mind.isTerminal(world.exec) && mind.execution(world.exec).watchAt === undefined && world.announced === 1
     );

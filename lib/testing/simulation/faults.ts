@@ -25,8 +25,10 @@ export const FAULT_KINDS = [
   'wedgedAgent',
   'transientFailure',
   'permanentFailure',
+  'permanentUndoFailure',
   'noSupervisor',
   'canceled',
+  'twoOperators',
   'repeatedStart',
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
@@ -61,9 +63,11 @@ const HIGHEST_RATE: Readonly<Record<FaultKind, number>> = {
   slowService: 0.1,
   wedgedAgent: 0.1,
   transientFailure: 0.25,
-  permanentFailure: 0.08,
+  permanentFailure: 0.15,
+  permanentUndoFailure: 0.1,
   noSupervisor: 0.3,
   canceled: 0.15,
+  twoOperators: 0.5,
   repeatedStart: 0.3,
 };
 

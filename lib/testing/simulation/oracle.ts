@@ -7,7 +7,7 @@
 
 import type { Write } from '../../core/decide.ts';
 import type { Plan } from '../../core/plan.ts';
-import { type Execution, isTerminal, type Snapshot, type Step } from '../../core/state.ts';
+import { type Execution, isTerminal, openIncidents, type Snapshot, type Step } from '../../core/state.ts';
 import { EXECUTION_MOVES, STEP_MOVES } from '../../core/transitions.ts';
 import type { Ledger } from './ledger.ts';
 
@@ -24,7 +24,9 @@ export function judge(plan: Plan, before: Snapshot, write: Write, now: number): 
   const stored = step && before.steps[step.name];
   if (execution !== undefined) problems.push(...judgeExecution(before.execution, execution, before));
   if (step !== undefined) problems.push(...judgeStep(plan, before, stored, step));
+  const { incident } = write;
   const after: Snapshot = {
+    incidents: { ...before.incidents, ...(incident === undefined ? {} : { [incident.number]: incident }) },
     execution: execution ?? before.execution,
     steps: step === undefined ? before.steps : { ...before.steps, [step.name]: step },
   };
@@ -108,7 +110,8 @@ function judgeWatch(plan: Plan, after: Snapshot, now: number): string[] {
   const retryAt = Object.values(after.steps).map((step) =>
     Math.max(step.retryAt ?? 0, step.hardEndAt + 6_000),
   );
-  const farthest = Math.max(now, ...retryAt) + longest;
+  const answers = openIncidents(after).map((incident) => incident.deadlineAt);
+  const farthest = Math.max(now, ...retryAt, ...answers) + longest;
   const problems: string[] = [];
   if (watchAt > Math.min(...ends) + SLACK_MS)
     problems.push(`S12 the watch is ${watchAt - Math.min(...ends)} ms later than the end of a lease`);
@@ -120,7 +123,7 @@ function judgeWatch(plan: Plan, after: Snapshot, now: number): string[] {
 /** What the table says at the end against what the outside world's book says. */
 export function judgeEnd(
   plan: Plan,
-  { execution, steps }: Snapshot,
+  { execution, steps, incidents }: Snapshot,
   ledger: Ledger,
   announced: boolean,
 ): string[] {
@@ -129,13 +132,23 @@ export function judgeEnd(
   }
   const problems: string[] = announced ? [] : ['L1 its end was not announced'];
   const succeeded = execution.status === 'succeeded';
+  const answered = Object.values(incidents ?? {});
+  // A person may vouch for an output, and may leave effects in place; what the record then says is the person's word.
+  const given = (name: string): boolean =>
+    answered.some((incident) => incident.step === name && incident.choice === 'give-output');
+  const left =
+    execution.cause?.undo === false || Object.values(steps).some((step) => step.status === 'undo-failed');
+  if (openIncidents({ execution, steps, ...(incidents === undefined ? {} : { incidents }) }).length > 0) {
+    problems.push('L1 it ended with an open question');
+  }
   for (const { name, undo } of plan.steps) {
     const live = ledger.isLive(`${execution.id}.${name}`);
     const status = steps[name]?.status;
-    if (succeeded && status === 'done' && !live) problems.push(`S6 '${name}' is done without its effect`);
+    if (succeeded && status === 'done' && !live && !given(name))
+      problems.push(`S6 '${name}' is done without its effect`);
     if (succeeded && status !== 'done' && live)
       problems.push(`S6 succeeded, but '${name}' acted and is ${status}`);
-    if (!succeeded && live && undo !== 'none' && status !== 'undo-failed') {
+    if (!succeeded && live && undo !== 'none' && !left) {
       problems.push(`S10 ${execution.status}, but the effect of '${name}' is in place (${status})`);
     }
   }

@@ -5,7 +5,8 @@
  * feature of a plan has a fair share.
  */
 
-import type { Plan, PlanStep, RetryRung } from '../../core/plan.ts';
+import type { Effect } from '../../core/agent.ts';
+import type { AgentRung, HumanRung, Plan, PlanStep, RetryRung, Rung } from '../../core/plan.ts';
 
 export interface Choice {
   /** In [0, 1). */
@@ -40,12 +41,41 @@ export function randomPlan(choice: Choice): Plan {
   return { v: 1, workflow: 'simulated', withinMs: 6 * 3_600_000, steps, output: { steps: count } };
 }
 
+const human = (choice: Choice): HumanRung => ({
+  kind: 'human',
+  withinMs: choice.pick([300_000, 3_600_000]),
+  otherwise: choice.pick(['undo', 'fail'] as const),
+});
+
+/** Every order of rungs that authors may write. */
+function randomLadder(choice: Choice, effect: Effect): Rung[] {
+  if (effect === 'unsafe') return [human(choice)];
+  const ladder: Rung[] = choice.chance(0.15) ? [] : [rung(choice, 1, 5)];
+  if (choice.chance(0.2)) ladder.push({ ...rung(choice, 1, 2), kind: 'withInput', input: { other: true } });
+  if (choice.chance(0.2)) ladder.push(otherAgent(choice, choice.pick(['idempotent', 'probed'] as const)));
+  if (choice.chance(0.2)) ladder.push(rung(choice, 1, 2));
+  if (choice.chance(0.3)) ladder.push(human(choice));
+  return ladder;
+}
+
+const otherAgent = (choice: Choice, effect: Effect): AgentRung => ({
+  ...rung(choice, 1, 2),
+  kind: 'useAgent',
+  agent: `agent-other-${effect}`,
+  effect,
+  undo: rung(choice, 20, 40),
+  timeoutMs: 20_000,
+  leaseMs: choice.pick([5_000, 20_000]),
+  pickupMs: choice.pick([5_000, 20_000]),
+  settleMs: 2_000,
+});
+
 function randomStep(choice: Choice, at: number, before: readonly PlanStep[]): PlanStep {
   const name = `s${at}`;
   const previous = before.at(-1)?.name;
   const chain = choice.chance(0.4) && previous !== undefined;
   const after = chain ? [previous] : before.filter(() => choice.chance(0.4)).map((step) => step.name);
-  const effect = choice.pick(['idempotent', 'probed'] as const);
+  const effect = choice.chance(0.08) ? 'unsafe' : choice.pick(['idempotent', 'probed'] as const);
   return {
     name,
     kind: 'step',
@@ -64,7 +94,7 @@ function randomStep(choice: Choice, at: number, before: readonly PlanStep[]): Pl
     pickupMs: choice.pick([5_000, 10_000, 30_000]),
     settleMs: choice.pick([1_000, 5_000]),
     ...(choice.chance(0.2) ? { maxNoProgressMs: choice.pick([3_000, 8_000]) } : {}),
-    ladder: choice.chance(0.1) ? [] : [rung(choice, 1, 5)],
+    ladder: randomLadder(choice, effect),
     undo: choice.chance(0.15) ? 'none' : rung(choice, 20, 40),
   };
 }

@@ -112,6 +112,7 @@ export function portsOf(host: Host, process: Process): Ports {
       write: (write) => through(() => store.write(write)),
       due: (shard, untilAt, cursor) => through(() => store.due(shard, untilAt, cursor)),
       list: (query) => through(() => store.list(query)),
+      openIncidents: (limit, cursor) => through(() => store.openIncidents(limit, cursor)),
     },
     queue: { send: (sends) => through(() => queue.send(sends)) },
     announcer: { announce: (ended) => through(() => announcer.announce(ended)) },

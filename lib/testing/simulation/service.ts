@@ -20,32 +20,49 @@ export const passThrough = {
   '~standard': { version: 1, vendor: 'steadfast', validate: (value: unknown) => ({ value }) },
 } as const;
 
-const agents: Readonly<Record<Effect, Agent>> = {
-  idempotent: declareAgent('agent-idempotent', {
-    input: passThrough,
-    output: passThrough,
-    effect: 'idempotent',
-  }),
-  probed: declareAgent('agent-probed', { input: passThrough, output: passThrough, effect: 'probed' }),
+const EFFECT_OF: Readonly<Record<string, Effect>> = {
+  'agent-idempotent': 'idempotent',
+  'agent-probed': 'probed',
+  'agent-unsafe': 'unsafe',
+  'agent-other-idempotent': 'idempotent',
+  'agent-other-probed': 'probed',
 };
+export const AGENT_NAMES: readonly string[] = Object.keys(EFFECT_OF);
 
-export const agentOf = (effect: Effect): Agent => agents[effect];
+const agents = new Map(
+  AGENT_NAMES.map((name): [string, Agent] => {
+    const effect = EFFECT_OF[name] as Effect;
+    return [name, declareAgent(name, { input: passThrough, output: passThrough, effect })];
+  }),
+);
+
+export const agentOf = (name: string): Agent => agents.get(name) as Agent;
 
 export function service(
   host: Host,
   process: Process,
   ledger: Ledger,
   plan: Plan,
-  effect: Effect,
+  name: string,
 ): Implementation<unknown, unknown> {
   const { faults } = host;
+  const effect = EFFECT_OF[name] as Effect;
   const clock = clockOf(host, process);
   const checkAgent = (ctx: AttemptContext): void => {
-    const meant = plan.steps.find((step) => step.name === ctx.step)?.agent;
-    if (meant !== agents[effect].spec.name)
+    const step = plan.steps.find((one) => one.name === ctx.step);
+    const rungs = step?.ladder.flatMap((rung) => (rung.kind === 'useAgent' ? [rung.agent] : [])) ?? [];
+    if (step?.agent !== name && !rungs.includes(name)) {
       ledger.violations.push(`S13 ${ctx.effectKey}: performed by another agent`);
+    }
   };
   const request = (act: () => void): Promise<void> => call(host, process, async () => act());
+  const probe = async (ctx: AttemptContext): Promise<Verdict<unknown>> => {
+    let live = false;
+    await request(() => {
+      live = ledger.isLive(ctx.effectKey, name);
+    });
+    return live ? { verdict: 'done', output: { key: ctx.effectKey } } : { verdict: 'not-done' };
+  };
   return {
     execute: async (ctx: AttemptContext) => {
       checkAgent(ctx);
@@ -58,22 +75,17 @@ export function service(
       if (faults.strikes('wedgedAgent')) await new Promise(() => undefined);
       const lost = faults.strikes('lostReply');
       ctx.progress('asking');
-      await request(() => ledger.perform(ctx.effectKey, effect));
+      await request(() => ledger.perform(ctx.effectKey, name, effect));
       ctx.progress('asked');
       if (lost) throw new Error('socket hang up');
       return { key: ctx.effectKey };
     },
-    probe: async (ctx: AttemptContext): Promise<Verdict<unknown>> => {
-      let live = false;
-      await request(() => {
-        live = ledger.isLive(ctx.effectKey);
-      });
-      return live ? { verdict: 'done', output: { key: ctx.effectKey } } : { verdict: 'not-done' };
-    },
+    ...(effect === 'probed' ? { probe } : {}),
     undo: async (ctx: AttemptContext) => {
       checkAgent(ctx);
       if (faults.strikes('transientFailure')) throw new TransientError('503');
-      await request(() => ledger.undo(ctx.effectKey));
+      if (faults.strikes('permanentUndoFailure')) throw new PermanentError('cannot be taken back');
+      await request(() => ledger.undo(ctx.effectKey, name));
     },
   };
 }

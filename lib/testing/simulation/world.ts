@@ -5,7 +5,6 @@
  * clients. Does not own: the protocol: every decision is the production `decide`, every effect goes through the roles.
  */
 
-import type { Effect } from '../../core/agent.ts';
 import type { Send, Write } from '../../core/decide.ts';
 import type { Plan } from '../../core/plan.ts';
 import type { WriteResult } from '../../core/ports.ts';
@@ -13,7 +12,8 @@ import type { Execution } from '../../core/state.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import { handleMessage } from '../../roles/agent.ts';
 import type { PlanCache } from '../../roles/plans.ts';
-import { cancel, createScheduler, start } from '../../roles/scheduler.ts';
+import { cancel } from '../../roles/operators.ts';
+import { createScheduler, start } from '../../roles/scheduler.ts';
 import { tick } from '../../roles/supervisor.ts';
 import { MemoryStore, seededDice, seededRandom } from '../memory.ts';
 import { EventQueue } from './events.ts';
@@ -22,7 +22,8 @@ import { Ledger } from './ledger.ts';
 import { judge, judgeEnd } from './oracle.ts';
 import { type Choice, choiceOf, randomPlan } from './plans.ts';
 import { type Host, portsOf, type Process } from './process.ts';
-import { agentOf, passThrough, service } from './service.ts';
+import { agentOf, AGENT_NAMES, passThrough, service } from './service.ts';
+import { answerSomething } from './persons.ts';
 
 export interface WorldResult {
   readonly seed: number;
@@ -142,7 +143,7 @@ export class World {
     const step = this.#choice.pick(this.#plan.steps);
     const mode = this.#choice.pick(['execute', 'probe', 'undo'] as const);
     const invented = { ...send.message, step: step.name, mode, attempt: this.#choice.between(0, 3), seq: 0 };
-    const agent = this.#choice.pick(['agent-idempotent', 'agent-probed']);
+    const agent = this.#choice.pick(AGENT_NAMES);
     const forged = { agent, message: copied ? send.message : invented, delayMs: 0 };
     this.#events.plan(copied ? 1 : this.#choice.between(1, 60_000), () => this.#deliver(forged, 1));
   }
@@ -150,10 +151,9 @@ export class World {
   /** One invocation of the agent's function; no acknowledgement within the visibility time brings the message back. */
   #deliver(send: Send, receives: number): void {
     const process = this.#process(PROCESS_MS);
-    const effect: Effect = send.agent === 'agent-probed' ? 'probed' : 'idempotent';
     const worker = {
-      agent: agentOf(effect),
-      implementation: service(this.#host, process, this.#ledger, this.#plan, effect),
+      agent: agentOf(send.agent),
+      implementation: service(this.#host, process, this.#ledger, this.#plan, send.agent),
     };
     let handled = false;
     const hardEndAt = process.hardEndAt + process.skewMs;
@@ -249,6 +249,20 @@ export class World {
     });
   }
 
+  /** People look at open questions now and then; sometimes two at once. */
+  #startPersons(): void {
+    const look = (): void => {
+      for (const id of this.#ids) {
+        const operators = this.#host.faults.strikes('twoOperators') ? 2 : 1;
+        for (let at = 0; at < operators; at += 1) {
+          void answerSomething(this.#host, this.#process(30_000), this.#plan, this.#ledger, id);
+        }
+      }
+      if (!this.#over()) this.#events.plan(this.#choice.between(20_000, 600_000), look);
+    };
+    this.#events.plan(60_000, look);
+  }
+
   #open = 1;
 
   #over(): boolean {
@@ -268,6 +282,7 @@ export class World {
   async *run(): AsyncGenerator<void, WorldResult> {
     this.#startTicks();
     this.#startClients();
+    this.#startPersons();
     for (let steps = 0; ; steps += 1) {
       if (this.#events.now >= START_AT + FAULTY_MS && !this.#host.faults.healed()) {
         this.#host.faults.heal();

@@ -1,0 +1,139 @@
+/**
+ * The shapes of what a client sends and gets.
+ *
+ * Owns: the types alone. Does not own: the checks (`requests.ts`), or how the answers are made (`views.ts`).
+ */
+
+import type { Effect } from '../core/agent.ts';
+import type { Json } from '../core/json.ts';
+import {
+  type Attempt,
+  type Cause,
+  type Choice,
+  CHOICES,
+  EXECUTION_STATUSES,
+  type ExecutionStatus,
+  type Failure,
+  type Incident,
+  type StepStatus,
+} from '../core/state.ts';
+import type { Explanation } from '../core/why.ts';
+
+export type { Attempt, Choice, ExecutionStatus, Explanation, Json };
+export const STATUSES: readonly ExecutionStatus[] = EXECUTION_STATUSES;
+export const ANSWERS: readonly Choice[] = CHOICES;
+
+export interface Started {
+  readonly executionId: string;
+  readonly status: ExecutionStatus;
+}
+
+export interface ExecutionSummary extends Started {
+  readonly workflow: string;
+  /** Epoch ms, as all times. */
+  readonly startedAt: number;
+  readonly endedAt?: number;
+  /** Why it left the straight path. */
+  readonly cause?: Cause;
+  readonly tags?: Readonly<Record<string, string>>;
+}
+
+export interface StepView {
+  readonly name: string;
+  readonly agent: string;
+  readonly after: readonly string[];
+  /** `pending`: a predecessor is not done yet. `ready`: waits for an agent. Both are derived; no record exists. */
+  readonly status: StepStatus | 'pending';
+  readonly attempt?: number;
+  readonly claimedAt?: number;
+  readonly leaseUntil?: number;
+  readonly retryAt?: number;
+  readonly output?: Json;
+  readonly failure?: Failure;
+  readonly progress?: string;
+  readonly mayHaveActed?: boolean;
+  readonly changedAt?: number;
+  /** The latest 20. */
+  readonly attempts: readonly Attempt[];
+}
+
+export interface ExecutionView extends ExecutionSummary {
+  readonly plan: string;
+  readonly deadlineAt: number;
+  readonly watchAt?: number;
+  readonly input: Json;
+  readonly output?: Json;
+  /** Questions to people, open and answered. */
+  readonly incidents: readonly IncidentView[];
+  readonly steps: readonly StepView[];
+}
+
+export interface IncidentView extends Omit<Incident, 'version' | 'writeId'> {
+  /** Those that are safe now; `needs` and `notBefore` say under which condition. */
+  readonly choices?: readonly {
+    readonly choice: Choice;
+    readonly needs?: string;
+    readonly notBefore?: number;
+  }[];
+}
+
+export interface IncidentPage {
+  readonly items: readonly (IncidentView & { readonly executionId: string })[];
+  readonly cursor?: string;
+}
+
+export interface AnswerOptions {
+  readonly choice: Choice;
+  readonly reason?: string;
+  readonly input?: Json;
+  readonly output?: Json;
+  /** "I have checked: no attempt had an effect." */
+  readonly nothingHappened?: boolean;
+}
+
+export interface WorkflowView {
+  readonly workflow: string;
+  readonly plan: string;
+  readonly withinMs: number;
+  readonly steps: readonly {
+    readonly name: string;
+    readonly agent: string;
+    readonly after: readonly string[];
+    readonly effect: Effect;
+    readonly undo: 'none' | 'required';
+  }[];
+}
+
+export interface Health {
+  /** 'overdue': an execution should have been looked at long ago, so no supervisor is at work. */
+  readonly status: 'ok' | 'overdue';
+  readonly oldestOverdueMs: number;
+  readonly workflows: number;
+}
+
+export interface ListPage {
+  readonly items: readonly ExecutionSummary[];
+  /** For the next page; absent on the last one. */
+  readonly cursor?: string;
+}
+
+export interface StartOptions {
+  readonly input: Json;
+  /** The same key with the same input is the same execution. */
+  readonly idempotencyKey?: string;
+  readonly tags?: Readonly<Record<string, string>>;
+}
+
+export interface ListOptions {
+  readonly workflow?: string;
+  readonly status?: ExecutionStatus;
+  /** 1 to 100. */
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+export interface CancelOptions {
+  readonly reason?: string;
+  /** A command repeated under the same id is obeyed once. */
+  readonly commandId?: string;
+}

@@ -1,0 +1,79 @@
+/**
+ * The commands about questions to people: incidents, resolve.
+ *
+ * Owns: their options and what they print. Does not own: which answers are safe (the API says so).
+ */
+
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { ANSWERS, type AnswerOptions, type Choice, type IncidentPage } from '../api/answers.ts';
+import { client, examples, inputOf, say } from './commands.ts';
+import type { Cli } from './io.ts';
+import { durationText, table } from './print.ts';
+
+interface ResolveFlags {
+  readonly choice: Choice;
+  readonly reason?: string;
+  readonly input?: string;
+  readonly output?: string;
+  readonly nothingHappened?: boolean;
+}
+
+export function addIncidents(program: Command, cli: Cli): void {
+  program
+    .command('incidents')
+    .description('list the open questions to people, latest first')
+    .addHelpText('after', examples('incidents', 'incidents --json'))
+    .action(async (_options, command: Command) => {
+      const page = await client(command).incidents({ limit: 100 });
+      say(cli, command, page, () => incidentsText(page, Date.now()));
+    });
+  program
+    .command('resolve')
+    .argument('<id>', 'of the execution')
+    .argument('<number>', 'of the incident', numberOf)
+    .description('answer the question of an incident; "show <id> --json" tells which answers are safe now')
+    .addOption(new Option('--choice <choice>', 'the answer').choices(ANSWERS).makeOptionMandatory())
+    .option('--reason <text>', 'why; kept with the incident')
+    .option('--input <json>', "for 'retry-with-input': JSON, or @file")
+    .option('--output <json>', "for 'give-output': JSON, or @file")
+    .option('--nothing-happened', 'you have checked: no attempt had an effect')
+    .addHelpText(
+      'after',
+      examples(
+        'resolve 0f343b0931126a20f133d67c2b018a3b 1 --choice retry',
+        'resolve 0f343b0931126a20f133d67c2b018a3b 1 --choice skip --nothing-happened --reason "asked the bank"',
+      ),
+    )
+    .action(async (id: string, incident: number, flags: ResolveFlags, command: Command) => {
+      const answer = await client(command).resolve(id, incident, answerOf(flags));
+      say(cli, command, answer, () => `${id}  ${answer.status}\nSee what follows: npx steadfast why ${id}\n`);
+    });
+}
+
+function numberOf(text: string): number {
+  const number = Number(text);
+  if (Number.isInteger(number) && number >= 1) return number;
+  throw new InvalidArgumentError("an incident's number is 1 or more.");
+}
+
+const answerOf = ({ choice, reason, input, output, nothingHappened }: ResolveFlags): AnswerOptions => ({
+  choice,
+  ...(reason === undefined ? {} : { reason }),
+  ...(input === undefined ? {} : { input: inputOf(input) }),
+  ...(output === undefined ? {} : { output: inputOf(output, '--output') }),
+  ...(nothingHappened === true ? { nothingHappened } : {}),
+});
+
+function incidentsText({ items, cursor }: IncidentPage, now: number): string {
+  if (items.length === 0) return 'No open incidents.\n';
+  const rows = items.map((item) => [
+    item.executionId,
+    String(item.number),
+    item.step,
+    item.failure.message.slice(0, 60),
+    durationText(now - item.openedAt),
+    `${item.otherwise} in ${durationText(Math.max(0, item.deadlineAt - now))}`,
+  ]);
+  const rest = cursor === undefined ? '' : 'There are more.\n';
+  return `${table(['EXECUTION', 'INCIDENT', 'STEP', 'FAILURE', 'OPEN FOR', 'OTHERWISE'], rows)}${rest}`;
+}

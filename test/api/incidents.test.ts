@@ -1,0 +1,74 @@
+/** Questions to a person over HTTP: listed, answered once, refused with a reason. */
+
+import { PermanentError } from '../../lib/core/errors.ts';
+import { client, type Client } from './app.ts';
+
+/** An execution whose second step's undo cannot be done: a person is asked. */
+async function asked(): Promise<{ c: Client; id: string }> {
+  const c = client(async () => ({ ok: true }));
+  c.implementations['worker'] = {
+    execute: async (ctx) => {
+      if (ctx.step === 'b') throw new PermanentError('declined');
+      return { ok: true };
+    },
+    undo: async () => {
+      throw new PermanentError('cannot be taken back');
+    },
+  };
+  const id = await c.begun();
+  for (let round = 0; round < 20; round += 1) {
+    for (const send of c.sent.splice(0)) await c.deliver(send);
+  }
+  return { c, id };
+}
+
+describe('an incident', () => {
+  it('is in the list of all open ones and in its execution, with the choices that are safe now', async () => {
+    const { c, id } = await asked();
+    const { status, body } = await c.get('/incidents');
+    expect([status, body['items']]).toMatchObject([
+      200,
+      [{ executionId: id, number: 1, kind: 'undo', step: 'a', failure: { message: 'cannot be taken back' } }],
+    ]);
+    expect(JSON.stringify(body)).not.toContain('writeId');
+    expect((await c.get(`/executions/${id}`)).body['incidents']).toMatchObject([
+      { number: 1, choices: [{ choice: 'retry' }, { choice: 'skip' }, { choice: 'fail' }] },
+    ]);
+  });
+
+  it('is answered once; the second answer is told what was chosen', async () => {
+    const { c, id } = await asked();
+    const path = `/executions/${id}/incidents/1/resolve`;
+    expect((await c.post(path, { choice: 'skip', reason: 'refunded by hand' })).status).toBe(202);
+    const second = await c.post(path, { choice: 'fail' });
+    expect([second.status, second.body['error']]).toMatchObject([
+      409,
+      { code: 'already-resolved', message: expect.stringContaining("'skip'"), details: { choice: 'skip' } },
+    ]);
+    expect((await c.get('/incidents')).body['items']).toEqual([]);
+    expect((await c.run(id)).execution.status).toBe('compensated');
+  });
+
+  it.each([
+    ['a choice that is none', { choice: 'hope' }, 400, 'bad-request'],
+    ['no choice', {}, 400, 'bad-request'],
+    ['a choice that is not offered', { choice: 'give-output', output: {} }, 409, 'unsafe-choice'],
+    ['an unknown field', { choice: 'skip', sure: true }, 400, 'bad-request'],
+  ])('refuses %s', async (_, body, status, code) => {
+    const { c, id } = await asked();
+    const answer = await c.post(`/executions/${id}/incidents/1/resolve`, body);
+    expect([answer.status, answer.body['error']]).toMatchObject([status, { code }]);
+  });
+
+  it.each(['/incidents/9/resolve', '/incidents/x/resolve'])('that is not there is told: %s', async (path) => {
+    const { c, id } = await asked();
+    const answer = await c.post(`/executions/${id}${path}`, { choice: 'skip' });
+    expect([answer.status, answer.body['error']]).toMatchObject([404, { code: 'unknown-incident' }]);
+  });
+
+  it('lists refuse a bad cursor and a bad limit', async () => {
+    const { c } = await asked();
+    expect((await c.get('/incidents?limit=0')).status).toBe(400);
+    expect((await c.get('/incidents?after=1')).status).toBe(400);
+  });
+});

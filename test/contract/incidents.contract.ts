@@ -1,0 +1,87 @@
+/** What every store must do with incidents: read back, one transaction with what they concern, listed while open. */
+
+import type { Store } from '../../lib/core/ports.ts';
+import type { Incident } from '../../lib/core/state.ts';
+import { anExecution, aStep } from './records.ts';
+
+const anIncident = (changes: Partial<Incident> = {}): Incident => ({
+  number: 1,
+  version: 1,
+  writeId: 'w-i',
+  kind: 'ladder',
+  step: 'a',
+  failure: { code: 'declined', message: 'no' },
+  openedAt: 1_700_000_000_000,
+  deadlineAt: 1_700_003_600_000,
+  otherwise: 'undo-all',
+  ...changes,
+});
+const answered = (changes: Partial<Incident> = {}): Incident =>
+  anIncident({
+    version: 2,
+    writeId: 'w-a',
+    resolvedAt: 1_700_000_001_000,
+    choice: 'skip',
+    by: 'person',
+    ...changes,
+  });
+
+export function incidents(store: () => Store): void {
+  beforeEach(async () => {
+    await store().create(anExecution());
+    await store().write({ executionId: 'e-1', step: aStep() });
+  });
+  const open = (incident = anIncident()) =>
+    store().write({
+      executionId: 'e-1',
+      execution: anExecution({ version: 2, writeId: incident.writeId }),
+      incident,
+    });
+
+  it('is read back as it was written, open and answered', async () => {
+    expect(await open()).toBe('written');
+    expect((await store().read('e-1'))?.incidents).toStrictEqual({ 1: anIncident() });
+    expect(await store().write({ executionId: 'e-1', incident: answered({ reason: 'seen' }) })).toBe(
+      'written',
+    );
+    expect((await store().read('e-1'))?.incidents).toStrictEqual({ 1: answered({ reason: 'seen' }) });
+  });
+
+  it('is answered once: of two answers one is a conflict, and nothing of it is written', async () => {
+    await open();
+    const answer = (writeId: string, status: 'skipped' | 'failed') =>
+      store().write({
+        executionId: 'e-1',
+        execution: anExecution({ version: 3, writeId }),
+        step: aStep({ version: 2, writeId, status }),
+        incident: answered({ writeId }),
+      });
+    expect([await answer('w-1', 'skipped'), await answer('w-2', 'failed')]).toEqual(['written', 'conflict']);
+    expect((await store().read('e-1'))?.steps['a']?.status).toBe('skipped');
+    expect(await answer('w-1', 'skipped')).toBe('written');
+  });
+
+  it('is listed while it is open, latest opened first, page by page', async () => {
+    for (const number of [1, 2, 3]) {
+      await store().write({
+        executionId: 'e-1',
+        incident: anIncident({ number, openedAt: 1_700_000_000_000 + number }),
+      });
+    }
+    await store().write({ executionId: 'e-1', incident: answered({ number: 2 }) });
+    const numbers: number[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await store().openIncidents(1, cursor);
+      numbers.push(...page.items.map(({ incident }) => incident.number));
+      expect(page.items.every(({ executionId }) => executionId === 'e-1')).toBe(true);
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    expect(numbers).toEqual([3, 1]);
+  });
+
+  it('is none where there never was one', async () => {
+    expect(await store().openIncidents(10)).toEqual({ items: [] });
+    expect(await store().read('e-1')).not.toHaveProperty('incidents');
+  });
+}

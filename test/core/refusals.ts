@@ -1,0 +1,50 @@
+/** What the tests of refusals share: a good agent and plan to spoil, and the refusal itself. */
+
+import * as z from 'zod/mini';
+import { type AgentOptions, declareAgent } from '../../lib/core/agent.ts';
+import { SteadfastError } from '../../lib/core/errors.ts';
+import type { Plan, PlanStep } from '../../lib/core/plan.ts';
+import { retry } from '../../lib/core/workflow.ts';
+
+export const any = z.record(z.string(), z.any());
+export type Anything = Record<string, unknown>;
+export const base = { input: any, output: any, effect: 'idempotent', timeout: '1m' } as const;
+export const agent = declareAgent<Anything, Anything>('worker', base as AgentOptions<Anything, Anything>);
+
+export const refusalOf = (build: () => unknown): SteadfastError => {
+  try {
+    build();
+  } catch (error) {
+    if (error instanceof SteadfastError) return error;
+    throw error;
+  }
+  throw new Error('it was accepted');
+};
+
+export const planStep: PlanStep = {
+  name: 'it',
+  kind: 'step',
+  agent: 'worker',
+  input: {},
+  after: [],
+  effect: 'idempotent',
+  timeoutMs: 60_000,
+  leaseMs: 30_000,
+  pickupMs: 30_000,
+  settleMs: 5_000,
+  ladder: [retry(3)],
+  undo: 'none',
+};
+export const planWith = (step: Partial<PlanStep>, plan: Partial<Plan> = {}): Plan => ({
+  v: 1,
+  workflow: 'flow',
+  withinMs: 60_000,
+  steps: [{ ...planStep, ...step }],
+  output: {},
+  ...plan,
+});
+/** A column that is not there is null. */
+export const rows = <T>(
+  table: readonly [string, T, string, string?][],
+): [string, T, string, string | null][] =>
+  table.map(([name, given, reason, step]) => [name, given, reason, step ?? null]);

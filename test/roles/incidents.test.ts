@@ -1,0 +1,205 @@
+/** The ladder's last rung: a person is asked, two may answer at once, nobody may answer. */
+
+import type { AttemptContext } from '../../lib/core/agent.ts';
+import { PermanentError } from '../../lib/core/errors.ts';
+import { human, retry, useAgent, withInput, workflow } from '../../lib/core/workflow.ts';
+import { answerIncident, type AnswerRequest } from '../../lib/roles/operators.ts';
+import { anAgent, anyObject, type Harness, harness } from './harness.ts';
+
+const first = anAgent('first');
+const second = anAgent('second', { effect: 'probed' });
+const blind = anAgent('blind', { effect: 'unsafe' });
+const undo = async (): Promise<void> => undefined;
+const decline = async (): Promise<never> => {
+  throw new PermanentError('declined');
+};
+const lose = async (): Promise<never> => {
+  throw new Error('socket hang up');
+};
+const asking = workflow('asking', { input: anyObject, within: '10d' }, (w) => {
+  const done = w.step('done', first, {});
+  w.step('asked', second, {}, { after: [done], ladder: [human({ within: '1h' })] });
+});
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Delivers what there is, without moving time. */
+async function drain(h: Harness): Promise<void> {
+  while (h.sent.length > 0) for (const send of h.sent.splice(0)) await h.deliver(send);
+  await settle();
+}
+
+const answer = (h: Harness, id: string, given: Omit<AnswerRequest, 'incident'>) =>
+  answerIncident(h.scheduler, id, { incident: 1, ...given });
+
+describe('a step whose ladder ends with a person', () => {
+  const stuck = (execute: (ctx: AttemptContext) => Promise<object> = decline) =>
+    harness(asking, {
+      first: { execute: async () => ({}), undo },
+      second: { execute, undo, probe: async () => ({ verdict: 'cannot-tell' }) },
+    });
+
+  it('opens a question with a deadline, and the execution waits, watched at that deadline', async () => {
+    const h = stuck();
+    const { id } = await h.begin();
+    await drain(h);
+    await h.sweep();
+    h.clock.advanceTo((await h.state(id)).execution.watchAt ?? 0);
+    await h.sweep();
+    const { execution, steps, incidents } = await h.state(id);
+    expect(execution.status).toBe('waiting');
+    expect(steps['asked']).toMatchObject({ status: 'waiting', failure: { message: 'declined' } });
+    expect(incidents?.[1]).toMatchObject({ kind: 'ladder', step: 'asked', otherwise: 'undo-all' });
+    expect(execution.watchAt).toBe(incidents?.[1]?.deadlineAt);
+  });
+
+  it.each([
+    ['retry', {}, 'succeeded', 'done'],
+    ['retry-with-input', { input: { better: true } }, 'succeeded', 'done'],
+    ['give-output', { output: { by: 'hand' } }, 'succeeded', 'done'],
+    ['skip', {}, 'succeeded', 'skipped'],
+    ['undo-all', {}, 'compensated', 'failed'],
+    ['fail', {}, 'failed', 'failed'],
+  ] as const)('goes on as the person chooses: %s', async (choice, more, status, step) => {
+    let tries = 0;
+    const inputs: unknown[] = [];
+    const h = harness(asking, {
+      first: { execute: async () => ({}), undo },
+      second: {
+        execute: async (_ctx, input) => {
+          tries += 1;
+          inputs.push(input);
+          return tries === 1 ? decline() : {};
+        },
+        undo,
+      },
+    });
+    const { id } = await h.begin();
+    await drain(h);
+    await answer(h, id, { choice, ...more });
+    const { execution, steps, incidents } = await h.run(id);
+    expect([execution.status, steps['asked']?.status]).toEqual([status, step]);
+    expect(incidents?.[1]).toMatchObject({ choice, by: 'person' });
+    if (choice === 'fail') expect(steps['done']?.status).toBe('done');
+    if (choice === 'retry-with-input') expect(inputs).toEqual([{}, { better: true }]);
+    if (choice === 'give-output') expect(steps['asked']?.output).toEqual({ by: 'hand' });
+  });
+
+  it('is undone when nobody answers in time', async () => {
+    const h = stuck();
+    const { id } = await h.begin();
+    const startedAt = h.clock.now();
+    const { execution, incidents } = await h.run(id, { maxMs: 2 * 3_600_000 });
+    expect(execution.status).toBe('compensated');
+    expect(incidents?.[1]).toMatchObject({ by: 'deadline', choice: 'undo-all' });
+    expect((execution.endedAt ?? 0) - startedAt).toBeGreaterThanOrEqual(3_600_000);
+  });
+
+  it('takes one of two answers; the other operator is told what was chosen', async () => {
+    const h = stuck();
+    const { id } = await h.begin();
+    await drain(h);
+    const results = await Promise.allSettled([
+      answer(h, id, { choice: 'skip' }),
+      answer(h, id, { choice: 'undo-all' }),
+    ]);
+    expect(results.map((result) => result.status).sort()).toEqual(['fulfilled', 'rejected']);
+    const refused = results.find((result) => result.status === 'rejected');
+    expect(refused).toMatchObject({
+      reason: { code: 'already-resolved', message: expect.stringContaining("'skip'") },
+    });
+    expect((await h.state(id)).execution.version).toBeGreaterThan(2);
+  });
+
+  it('refuses what is not safe while an attempt may have acted, and says what is wanted', async () => {
+    const h = harness(
+      workflow('blindly', { input: anyObject, within: '1d' }, (w) => {
+        w.step('asked', blind, {});
+      }),
+      { blind: { execute: lose, undo } },
+    );
+    const { id } = await h.begin();
+    await drain(h);
+    expect((await h.state(id)).steps['asked']).toMatchObject({
+      status: 'waiting',
+      mayHaveActed: true,
+      attempt: 1,
+    });
+    const refusal = answer(h, id, { choice: 'retry' });
+    await expect(refusal).rejects.toMatchObject({
+      code: 'unsafe-choice',
+      message: expect.stringContaining('nothingHappened'),
+    });
+    const early = answer(h, id, { choice: 'skip', nothingHappened: true });
+    await expect(early).rejects.toMatchObject({
+      code: 'unsafe-choice',
+      message: expect.stringContaining('still be acting'),
+    });
+    h.clock.advanceTo(h.clock.now() + 120_000);
+    await answer(h, id, { choice: 'skip', nothingHappened: true });
+    expect((await h.run(id)).execution.status).toBe('succeeded');
+  });
+
+  it('is told when there is no such question', async () => {
+    const h = stuck();
+    const { id } = await h.begin();
+    await expect(answer(h, id, { choice: 'skip' })).rejects.toMatchObject({ code: 'unknown-incident' });
+  });
+});
+
+describe('a ladder', () => {
+  const laddered = workflow('laddered', { input: anyObject, within: '1d' }, (w) => {
+    w.step(
+      'work',
+      first,
+      { size: 'large' },
+      {
+        ladder: [
+          retry(1, { first: '1s', max: '1s' }),
+          withInput({ size: 'small' }, { attempts: 1 }),
+          useAgent(second, { attempts: 1 }),
+        ],
+      },
+    );
+  });
+
+  it('is climbed: other parameters, then another agent; what was certain to have failed is not undone', async () => {
+    const seen: unknown[] = [];
+    const h = harness(laddered, {
+      first: {
+        execute: async (_ctx, input) => {
+          seen.push(input);
+          return decline();
+        },
+        undo,
+      },
+      second: { execute: async (ctx, input) => ({ by: 'second', attempt: ctx.attempt, input }), undo },
+    });
+    const { id } = await h.begin();
+    const { execution, steps } = await h.run(id);
+    expect(execution.status).toBe('succeeded');
+    // Permanently declined: the same again is spared.
+    expect(seen).toEqual([{ size: 'large' }, { size: 'small' }]);
+    expect(steps['work']?.output).toEqual({ by: 'second', attempt: 3, input: { size: 'small' } });
+  });
+
+  it('does not go on to another agent while the first may have acted and cannot say: it is undone instead', async () => {
+    const undone: string[] = [];
+    const spy = (name: string) => async () => {
+      undone.push(name);
+    };
+    const performed: string[] = [];
+    const h = harness(laddered, {
+      first: { execute: lose, undo: spy('first') },
+      second: {
+        execute: async () => {
+          performed.push('second');
+          return {};
+        },
+        undo: spy('second'),
+      },
+    });
+    const { id } = await h.begin();
+    const { execution } = await h.run(id);
+    expect([execution.status, performed, undone]).toEqual(['compensated', [], ['first']]);
+  });
+});
