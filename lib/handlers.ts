@@ -21,6 +21,8 @@ import type {
 } from 'aws-lambda';
 import { handle } from 'hono/aws-lambda';
 import { v7 as uuidv7 } from 'uuid';
+import * as z from 'zod/mini';
+import en from 'zod/v4/locales/en.js';
 import { routes } from './api/routes.ts';
 import { dynamoStore } from './aws/dynamo-store.ts';
 import { eventBus } from './aws/event-bus.ts';
@@ -37,6 +39,9 @@ import type { Worker } from './roles/perform.ts';
 import type { PlanCache } from './roles/plans.ts';
 import { createScheduler } from './roles/scheduler.ts';
 import { SWEEP_EVERY_MS, tick } from './roles/supervisor.ts';
+
+// zod/mini says only "Invalid input" until it is given words; 3 KB of them tell a client what was wrong and what is allowed.
+z.config(en());
 
 /** Below the shortest lease, so that a request that hangs does not cost it. The SDK only warns unless told to throw. */
 const CLIENT = {
