@@ -36,7 +36,8 @@ export async function handleMessage(
   message: Message,
   hardEndAt: number,
 ): Promise<'handled' | 'give-back'> {
-  const token = ports.dice.id();
+  // One for each claim (S3); a claim whose answer was lost is recognised by any of them.
+  const tokens = new Set<string>();
   let priorHardEndAt = 0;
   for (let round = 0; round < MAX_CLAIM_ROUNDS; round += 1) {
     const readAt = ports.clock.now();
@@ -51,10 +52,12 @@ export async function handleMessage(
     }
     const plan = await planOf(ports.store, plans, state.execution.plan);
     const mine = state.steps[message.step];
-    if (isHeld(mine) && mine.token === token) {
+    if (isHeld(mine) && tokens.has(mine.token)) {
       await performAndReport(ports, worker, plan, state, mine, priorHardEndAt, hardEndAt);
       return 'handled';
     }
+    const token = ports.dice.id();
+    tokens.add(token);
     const decision = decide(plan, state, {
       type: 'deliver',
       agent: worker.agent.spec.name,
