@@ -46,13 +46,13 @@ const whole = (text: string): number => {
 
 const program = new Command('chaos')
   .description(
-    `Orders on a fresh local cloud while its functions are killed and frozen, its store is killed, and calls are
-throttled or executed without an answer. Afterwards everything must end, and the outside world's ledger and
-the state table are audited. The exit code is 0 only if nothing was lost, doubled or stuck, and dead agents
-were noticed in time.
-
-The faults, their order and their moments come from the seed. Real processes on a real machine are not
-deterministic: the same seed attacks in the same way, and may hit something else.`,
+    [
+      'Orders on a fresh local cloud while its functions are killed and frozen, its store is killed, and calls are throttled',
+      'or executed without an answer. Afterwards everything must end, and the ledger of the outside world and the state',
+      'table are audited. The exit code is 0 only if nothing was lost, doubled or stuck, and dead agents were noticed in',
+      'time.\n\nThe faults, their order and their moments come from the seed. Real processes on a real machine are not',
+      'deterministic: the same seed attacks in the same way, and may hit something else.',
+    ].join(' '),
   )
   .option('--minutes <m>', 'how long the faults last', positive, 5)
   .option('--seed <n>', 'of the plan of faults and orders (default: random, printed first)', whole)

@@ -22,6 +22,8 @@ export interface Tally {
 }
 
 const LOOK_EVERY_MS = 200;
+/** A fault of the supervisor that found none. */
+const POSTPONED_MS = 13_000;
 
 export class Saboteur {
   readonly tally: Tally;
@@ -78,7 +80,10 @@ export class Saboteur {
   #inflict(fault: Fault): void {
     const onProcess = fault.kind === 'kill' || fault.kind === 'freeze';
     // A fault that waited for the next supervisor would hit every one at its first call, and none would ever work.
-    if (onProcess && fault.target === 'supervisor' && !this.#supervisorWorks()) return;
+    if (onProcess && fault.target === 'supervisor' && !this.#supervisorWorks()) {
+      this.#later(POSTPONED_MS, () => this.#inflict(fault));
+      return;
+    }
     switch (fault.kind) {
       case 'kill': {
         const { hit } = this.#control.kill(fault.target, fault.moment);
