@@ -4,7 +4,7 @@
  * Owns: the page and its cursor. Does not own: the items (`dynamo-items.ts`).
  */
 
-import { BatchGetItemCommand, type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { refuse } from '../core/errors.ts';
 import type { OpenIncident, Page } from '../core/ports.ts';
 import {
@@ -16,11 +16,8 @@ import {
   OPEN_INCIDENTS_KEY,
   text,
 } from './dynamo-items.ts';
+import { BATCH, keyText, readItems } from './dynamo-batch.ts';
 import { TABLE } from './names.ts';
-
-/** DynamoDB's limit of one BatchGetItem. */
-const BATCH = 100;
-const MAX_BATCH_ROUNDS = 10;
 
 export async function openIncidentsPage(
   client: DynamoDBClient,
@@ -44,9 +41,9 @@ export async function openIncidentsPage(
     pk: { S: text(item, TABLE.pk) },
     sk: { S: text(item, TABLE.sk) },
   }));
-  const found = await readAll(client, table, keys);
+  const found = await readItems(client, table, keys);
   const items = keys.flatMap((key) => {
-    const item = found.get(`${key.pk.S}/${key.sk.S}`);
+    const item = found.get(keyText(key));
     const incident = item && incidentOf(item);
     // The index may lag: one that was answered meanwhile is no longer open.
     return item === undefined || incident?.resolvedAt !== undefined || incident === undefined
@@ -55,23 +52,6 @@ export async function openIncidentsPage(
   });
   const last = answer.LastEvaluatedKey;
   return last === undefined ? { items } : { items, cursor: cursorOf(last) };
-}
-
-async function readAll(
-  client: DynamoDBClient,
-  table: string,
-  keys: readonly Item[],
-): Promise<Map<string, Item>> {
-  const found = new Map<string, Item>();
-  let open = [...keys];
-  for (let round = 0; open.length > 0 && round < MAX_BATCH_ROUNDS; round += 1) {
-    const answer = await client.send(new BatchGetItemCommand({ RequestItems: { [table]: { Keys: open } } }));
-    for (const item of answer.Responses?.[table] ?? []) {
-      found.set(`${text(item, TABLE.pk)}/${text(item, TABLE.sk)}`, item);
-    }
-    open = answer.UnprocessedKeys?.[table]?.Keys ?? [];
-  }
-  return found;
 }
 
 const cursorOf = (key: Item): string =>

@@ -6,7 +6,7 @@
  * by reading on, up to a bound; a page may then be short and still have a cursor.
  */
 
-import { BatchGetItemCommand, type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { refuse } from '../core/errors.ts';
 import type { ListQuery, Page } from '../core/ports.ts';
 import type { Execution } from '../core/state.ts';
@@ -19,6 +19,7 @@ import {
   listKey,
   number,
 } from './dynamo-items.ts';
+import { BATCH, keyText, readItems } from './dynamo-batch.ts';
 import { TABLE } from './names.ts';
 
 interface Key {
@@ -28,10 +29,6 @@ interface Key {
 
 /** Pages of keys read for one page of answers. */
 const MAX_ROUNDS = 5;
-/** DynamoDB's limit of one BatchGetItem. */
-const BATCH = 100;
-/** Requests for what DynamoDB did not get to; whoever asked for the list may ask again. */
-const MAX_BATCH_ROUNDS = 10;
 
 export async function listPage(
   client: DynamoDBClient,
@@ -42,10 +39,15 @@ export async function listPage(
   let after = parseCursor(query.cursor);
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const keys = await keysAfter(client, table, query.workflow, after, Math.min(query.limit, BATCH));
-    const found = await readAll(client, table, keys);
+    const found = await readItems(
+      client,
+      table,
+      keys.map((key) => executionKey(key.id)),
+    );
     for (const key of keys) {
       after = key;
-      const execution = found.get(key.id);
+      const item = found.get(keyText(executionKey(key.id)));
+      const execution = item && executionOf(item);
       if (execution === undefined || (query.status !== undefined && execution.status !== query.status))
         continue;
       items.push(execution);
@@ -111,22 +113,6 @@ async function keysOfShard(
     from = answer.LastEvaluatedKey;
   } while (from !== undefined && keys.length < limit);
   return keys;
-}
-
-async function readAll(
-  client: DynamoDBClient,
-  table: string,
-  keys: readonly Key[],
-): Promise<Map<string, Execution>> {
-  const found = new Map<string, Execution>();
-  let open = keys.map((key) => executionKey(key.id));
-  for (let round = 0; open.length > 0; round += 1) {
-    if (round >= MAX_BATCH_ROUNDS) throw new Error('the table is too busy to read a page of a list');
-    const answer = await client.send(new BatchGetItemCommand({ RequestItems: { [table]: { Keys: open } } }));
-    for (const item of answer.Responses?.[table] ?? []) found.set(idOfKey(item), executionOf(item));
-    open = answer.UnprocessedKeys?.[table]?.Keys ?? [];
-  }
-  return found;
 }
 
 const cursorOf = (key: Key): string => `${key.startedAt}.${key.id}`;

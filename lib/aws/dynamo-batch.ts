@@ -1,0 +1,38 @@
+/**
+ * Items by their keys, many at once.
+ *
+ * Owns: asking again for what DynamoDB did not get to, within a bound. Does not own: what the items are.
+ */
+
+import { BatchGetItemCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { type Item, text } from './dynamo-items.ts';
+import { TABLE } from './names.ts';
+
+/** DynamoDB's limit of one BatchGetItem. */
+export const BATCH = 100;
+/** Requests for what DynamoDB did not get to; whoever asked for the list may ask again. */
+const MAX_ROUNDS = 10;
+
+/** The same text for the same key. */
+export const keyText = (item: Item): string => `${text(item, TABLE.pk)}/${text(item, TABLE.sk)}`;
+
+/**
+ * @param keys at most `BATCH`
+ * @returns what there is, by `keyText`
+ * @throws Error when the table is too busy
+ */
+export async function readItems(
+  client: DynamoDBClient,
+  table: string,
+  keys: readonly Item[],
+): Promise<Map<string, Item>> {
+  const found = new Map<string, Item>();
+  let open = [...keys];
+  for (let round = 0; open.length > 0; round += 1) {
+    if (round >= MAX_ROUNDS) throw new Error('the table is too busy to read a page of a list');
+    const answer = await client.send(new BatchGetItemCommand({ RequestItems: { [table]: { Keys: open } } }));
+    for (const item of answer.Responses?.[table] ?? []) found.set(keyText(item), item);
+    open = answer.UnprocessedKeys?.[table]?.Keys ?? [];
+  }
+  return found;
+}
