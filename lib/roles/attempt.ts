@@ -35,6 +35,8 @@ export interface Holding {
 
 const BEATS_PER_LEASE = 3;
 const MAX_TOKEN_CHARS = 200;
+/** Of signals that only wake our own sleepers; without a reason the platform makes an error with a stack for each. */
+const OVER = 'over';
 /** After the abort, for the author's code to return. */
 const ABORT_GRACE_MS = 2_000;
 /** For a beat under way when the author's code has returned. */
@@ -82,7 +84,7 @@ export async function runAttempt(ports: Ports, worker: Worker, held: Holding): P
   const input = record.givenInput ?? evaluate(planStep.input, scopeOf(state));
   const work = perform(worker, { mode: record.mode, ctx, input, output: record.output });
   const report = await inTime(ports, work, abort, finished.signal, timeLimitMs(ports, held));
-  finished.abort();
+  finished.abort(OVER);
   // A beat that hangs is left behind: its write loses against the report's, or the report's is tried again.
   await Promise.race([beats, ports.clock.sleep(BEAT_PATIENCE_MS)]);
   return { report, work };
@@ -159,7 +161,7 @@ async function pause(
   stop: AbortSignal,
 ): Promise<void> {
   const over = new AbortController();
-  const end = (): void => over.abort();
+  const end = (): void => over.abort(OVER);
   const leaseUntil = held.state.steps[held.planStep.name]?.leaseUntil ?? 0;
   stop.addEventListener('abort', end);
   pulse.wake = () => {
