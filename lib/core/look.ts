@@ -85,8 +85,16 @@ const endLease: Rule = (plan, state, event) => {
   };
 };
 
-const incidents: Rule = (plan, state, event) => settleIncidents(plan, state, event);
-const question: Rule = (plan, state, event) => ask(plan, state, event);
+const incidents: Rule = (plan, state, event) => stillConcerned(event, settleIncidents(plan, state, event));
+const question: Rule = (plan, state, event) => stillConcerned(event, ask(plan, state, event));
+
+/** What the look was about is not forgotten over a question that came up on the way. */
+function stillConcerned(event: Look, decision: Decision | undefined): Decision | undefined {
+  if (decision?.next.kind !== 'look') return decision;
+  const { concern, fresh } = decision.next;
+  const joined = concern === 'all' || event.concern === 'all' ? 'all' : [...event.concern, ...concern];
+  return { ...decision, next: again(joined, fresh) };
+}
 
 const failStep: Rule = (plan, state, event) => {
   const failed = plan.steps

@@ -203,3 +203,39 @@ describe('a ladder', () => {
     expect([execution.status, performed, undone]).toEqual(['compensated', [], ['first']]);
   });
 });
+
+describe('a question that comes up on the way', () => {
+  it('does not keep what was done beside it from going on, without a supervisor', async () => {
+    const sided = workflow('sided', { input: anyObject, within: '1d' }, (w) => {
+      w.step('asked', second, {}, { ladder: [human({ within: '1h' })] });
+      const done = w.step('done', first, {});
+      w.step('after', first, {}, { after: [done] });
+    });
+    const performed: string[] = [];
+    const h = harness(sided, {
+      first: {
+        execute: async (ctx) => {
+          performed.push(ctx.step);
+          return {};
+        },
+        undo,
+      },
+      second: { execute: decline, undo },
+    });
+    const { id } = await h.begin();
+    // The failure is reported, and its process is gone before it has asked: the other branch meets the open question.
+    const { write } = h.store;
+    const [asked, done] = h.sent.splice(0);
+    Object.assign(h.store, {
+      write: (one: Parameters<typeof write>[0]) =>
+        one.incident === undefined ? write(one) : new Promise(() => undefined),
+    });
+    void h.deliver(asked!);
+    await settle();
+    Object.assign(h.store, { write });
+    await h.deliver(done!);
+    await drain(h);
+    expect(performed).toEqual(['done', 'after']);
+    expect((await h.state(id)).incidents?.[1]).toMatchObject({ step: 'asked' });
+  });
+});
