@@ -1,0 +1,22 @@
+/** All planted bugs, in the order of the document. */
+
+import { LEASE } from './catalogue/lease.ts';
+import { AMBIGUITY } from './catalogue/ambiguity.ts';
+import { DISPATCH } from './catalogue/dispatch.ts';
+import { SUPERVISOR } from './catalogue/supervisor.ts';
+import { SAGA } from './catalogue/saga.ts';
+import { PLAN } from './catalogue/plan.ts';
+import { SECURITY } from './catalogue/security.ts';
+import { PEOPLE } from './catalogue/people.ts';
+import type { Mutant } from './mutant.ts';
+
+export const MUTANTS: readonly Mutant[] = [
+  ...LEASE,
+  ...AMBIGUITY,
+  ...DISPATCH,
+  ...SUPERVISOR,
+  ...SAGA,
+  ...PLAN,
+  ...SECURITY,
+  ...PEOPLE,
+];

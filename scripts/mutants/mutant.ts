@@ -1,0 +1,100 @@
+/**
+ * A planted bug: where it is, what it looks like, and the check that must notice it.
+ *
+ * Owns: the shape, the exact-once replacement, what is wrong with a catalogue. Pure: texts in, texts out.
+ */
+
+export type FaultMode = 'all' | 'none' | 'masked';
+
+/** The cheapest check that must notice the bug. */
+export type Killer =
+  | { readonly kind: 'simulation'; readonly mode: FaultMode; readonly seed: number; readonly worlds: number }
+  | { readonly kind: 'jest'; readonly path: string; readonly test: string }
+  | { readonly kind: 'model'; readonly run: string };
+
+export interface Edit {
+  readonly file: string;
+  /** Occurs exactly once in the file. */
+  readonly find: string;
+  readonly replace: string;
+}
+
+export interface Mutant extends Edit {
+  readonly id: string;
+  /** Its number in the list of planted bugs (research, reliability §7), or 'own'. */
+  readonly from: number | 'own';
+  /** One sentence: what the code does wrong. */
+  readonly bug: string;
+  /** Where one change is not enough because a second guard would hide it. */
+  readonly also?: readonly Edit[];
+  readonly killer: Killer;
+  /** Why nothing can notice it. Such a mutant is run all the same, and must survive. */
+  readonly equivalent?: string;
+}
+
+/** The seeds that `npm test` runs in each mode, so that what they kill is killed with every commit. */
+const COMMIT_WORLDS: Readonly<Record<FaultMode, number>> = { all: 800, none: 300, masked: 300 };
+
+export const simulation = (mode: FaultMode = 'all', worlds: number = COMMIT_WORLDS[mode]): Killer => ({
+  kind: 'simulation',
+  mode,
+  seed: 0,
+  worlds,
+});
+
+/** @param path below `test/`, without `.test.ts`. @param test a part of the test's full name */
+export const jest = (path: string, test: string): Killer => ({
+  kind: 'jest',
+  path: `test/${path}.test.ts`,
+  test,
+});
+
+export const model = (run: string): Killer => ({ kind: 'model', run });
+
+export function describeKiller(killer: Killer): string {
+  if (killer.kind === 'simulation') return `simulation, mode ${killer.mode}, ${killer.worlds} worlds`;
+  return killer.kind === 'jest' ? `${killer.path}: ${killer.test}` : `model run ${killer.run}`;
+}
+
+export const editsOf = (mutant: Mutant): Edit[] => [
+  { file: mutant.file, find: mutant.find, replace: mutant.replace },
+  ...(mutant.also ?? []),
+];
+
+/** @throws Error that names the mutant when its text does not occur exactly once */
+export function mutated(id: string, text: string, edit: Edit): string {
+  const at = text.indexOf(edit.find);
+  const count = at < 0 ? 0 : text.indexOf(edit.find, at + 1) < 0 ? 1 : 2;
+  if (count !== 1) {
+    const often = count === 0 ? 'no longer occurs' : 'occurs more than once';
+    throw new Error(`mutant '${id}': its text ${often} in ${edit.file}; adapt the mutant to the code`);
+  }
+  return text.slice(0, at) + edit.replace + text.slice(at + edit.find.length);
+}
+
+/** What the mutant makes of the files it touches. */
+export function mutatedFiles(mutant: Mutant, read: (file: string) => string): Map<string, string> {
+  const texts = new Map<string, string>();
+  for (const edit of editsOf(mutant)) {
+    texts.set(edit.file, mutated(mutant.id, texts.get(edit.file) ?? read(edit.file), edit));
+  }
+  return texts;
+}
+
+/** What is wrong with a catalogue. */
+export function catalogueProblems(mutants: readonly Mutant[], read: (file: string) => string): string[] {
+  const problems: string[] = [];
+  const seen = new Set<string>();
+  for (const mutant of mutants) {
+    if (seen.has(mutant.id)) problems.push(`mutant '${mutant.id}' is there twice`);
+    seen.add(mutant.id);
+    if (editsOf(mutant).some(({ find, replace }) => find === replace))
+      problems.push(`mutant '${mutant.id}' changes nothing`);
+    try {
+      mutatedFiles(mutant, read);
+    } catch (error) {
+      problems.push((error as Error).message);
+    }
+  }
+  return problems;
+}

@@ -1,0 +1,150 @@
+/** What planted bugs showed that no other test asks of `decide`: a claim answers its message, and a token is a token. */
+
+import * as fc from 'fast-check';
+import { decide, type Decision, type Event } from '../../lib/core/decide.ts';
+import type { Report } from '../../lib/core/reports.ts';
+import { isHeld, type Message } from '../../lib/core/state.ts';
+import { openWork } from '../../lib/core/work.ts';
+import { check } from '../core/check.ts';
+import { type Case, cases, NOW } from '../core/states.ts';
+
+const stamp = { writeId: 'w-new', now: NOW, random: 0.5 };
+const names = fc.constantFrom('a', 'b', 'c', 'd', 'e');
+
+function everywhere(
+  events: (given: Case) => fc.Arbitrary<Event>,
+  judge: (given: Case, event: Event, decision: Decision) => void,
+): void {
+  const pairs = cases.chain((given) => events(given).map((event): [Case, Event] => [given, event]));
+  check(
+    fc.property(pairs, ([given, event]) => judge(given, event, decide(given.plan, given.state, event))),
+    1_500,
+  );
+}
+
+/** Messages that differ in one thing from one that is true. */
+function nearlyTrue({ plan, state }: Case): fc.Arbitrary<Event> {
+  const known = openWork(plan, state).map(({ step, mode, attempt }) => ({
+    ...{ v: 1 as const, execution: 'e-1', step: step.name, mode, attempt },
+    ...{ seq: state.steps[step.name]?.version ?? 0, agent: step.agent },
+  }));
+  const any = { v: 1 as const, execution: 'e-1', step: 'a', mode: 'execute' as const, attempt: 1, seq: 0 };
+  const change = fc.constantFrom<Partial<Message>>(
+    ...[{}, { attempt: 0 }, { attempt: 1 }, { attempt: 2 }, { attempt: 9 }],
+    ...[{ mode: 'execute' as const }, { mode: 'probe' as const }, { mode: 'undo' as const }],
+  );
+  return fc
+    .tuple(fc.constantFrom(...(known.length === 0 ? [{ ...any, agent: 'agent-a' }] : known)), change)
+    .map(([{ agent, ...message }, changed]) => ({
+      ...{ type: 'deliver', agent, token: 'fresh', hardEndAt: NOW + 600_000, readAt: NOW, ...stamp },
+      message: { ...message, ...changed },
+    }));
+}
+
+describe('a claim', () => {
+  it('is of the attempt that its message is about, and in its mode (S13)', () => {
+    let claims = 0;
+    everywhere(nearlyTrue, (_, event, { next }) => {
+      if (event.type !== 'deliver' || next.kind !== 'perform') return;
+      claims += 1;
+      const { mode, attempt, undoAttempt } = next.step;
+      expect(mode).toBe(event.message.mode);
+      expect(mode === 'undo' ? undoAttempt : attempt).toBe(event.message.attempt);
+    });
+    expect(claims).toBeGreaterThan(50);
+  });
+});
+
+describe('under a token that is not the current one', () => {
+  const failure = { code: 'x', message: 'y' };
+  const reports = fc.constantFrom<Report>(
+    { kind: 'done', settled: true, output: 1 },
+    { kind: 'failed', settled: true, permanent: true, failure },
+    { kind: 'failed', settled: true, permanent: false, failure },
+    { kind: 'unknown', settled: true, failure },
+    { kind: 'found', settled: true, verdict: 'done', output: 1 },
+    { kind: 'found', settled: true, verdict: 'not-done' },
+    { kind: 'undone', settled: true },
+  );
+
+  it('no report counts, whatever has become of the step (S5)', () => {
+    const strange = fc.tuple(names, reports, fc.boolean()).map(
+      ([step, report, onTime]): Event => ({
+        ...{ type: 'report', step, token: 'stranger', report, onTime, priorHardEndAt: 0, ...stamp },
+      }),
+    );
+    everywhere(
+      () => strange,
+      (_, __, { write }) => expect(write).toBeUndefined(),
+    );
+  });
+});
+
+describe('a lease', () => {
+  it('that was ended is not renewed, whoever asks (S4)', () => {
+    const beats = names.map((step): Event => ({ type: 'beat', step, token: `token-${step}`, ...stamp }));
+    everywhere(
+      () => beats,
+      ({ state }, event, { write }) => {
+        if (event.type === 'beat' && !isHeld(state.steps[event.step])) expect(write).toBeUndefined();
+      },
+    );
+  });
+
+  it('is ended a second after its end at the earliest, for clocks differ (S4)', () => {
+    const late = fc.integer({ min: 0, max: 2_000 });
+    const look: Event = {
+      ...{ type: 'look', by: 'supervisor', concern: [], fresh: true, readAt: NOW, ...stamp },
+    };
+    let ended = 0;
+    check(
+      fc.property(cases, late, ({ plan, state }, lateMs) => {
+        const entries = Object.values(state.steps).map((step) => [
+          step.name,
+          isHeld(step) ? { ...step, leaseUntil: NOW - lateMs } : step,
+        ]);
+        const { write } = decide(plan, { ...state, steps: Object.fromEntries(entries) }, look);
+        if (!isHeld(state.steps[write?.step?.name ?? ''])) return;
+        ended += 1;
+        expect(lateMs).toBeGreaterThanOrEqual(1_000);
+      }),
+      1_500,
+    );
+    expect(ended).toBeGreaterThan(50);
+  });
+});
+
+describe('a cancel', () => {
+  it('stops an execution also while a person is asked (L1)', () => {
+    const cancel: Event = { type: 'cancel', commandId: 'k', reason: 'why', ...stamp };
+    let waiting = 0;
+    everywhere(
+      () => fc.constant(cancel),
+      ({ state }, _, { write }) => {
+        if (state.execution.status !== 'waiting') return;
+        waiting += 1;
+        expect(write?.execution).toMatchObject({ status: 'undoing', cause: { kind: 'cancel' } });
+      },
+    );
+    expect(waiting).toBeGreaterThan(20);
+  });
+});
+
+describe('the announcement of an end', () => {
+  it('tells nothing of its payload (S17)', () => {
+    const look: Event = {
+      ...{ type: 'look', by: 'worker', concern: [], fresh: true, readAt: NOW, ...stamp },
+    };
+    let told = 0;
+    everywhere(
+      () => fc.constant(look),
+      (_, __, { announce }) => {
+        if (announce === undefined) return;
+        told += 1;
+        const fields = ['endedAt', 'executionId', 'startedAt', 'status', 'workflow'];
+        expect(Object.keys(announce).sort()).toEqual(fields);
+      },
+    );
+    expect(told).toBeGreaterThan(20);
+  });
+});
