@@ -27,7 +27,12 @@ beforeAll(() => {
   mkdirSync(join(ROOT, '.steadfast'), { recursive: true });
   root = mkdtempSync(join(ROOT, '.steadfast', 'readme-'));
   const devFile = /^```ts\n(export default async function startDev[\s\S]*?)^```$/m.exec(readme)?.[1] ?? '';
-  for (const [path, content] of [...files, ['examples/hello-greeting/dev.ts', devFile]]) {
+  const failures = /^### When it fails\n[\s\S]*?^```ts\n([\s\S]*?)^```$/m.exec(readme)?.[1] ?? '';
+  const others = [
+    ['examples/hello-greeting/dev.ts', devFile],
+    ['examples/hello-greeting/failures.ts', failures],
+  ];
+  for (const [path, content] of [...files, ...others]) {
     mkdirSync(dirname(join(root, path ?? '')), { recursive: true });
     writeFileSync(join(root, path ?? ''), content ?? '');
   }
@@ -51,12 +56,17 @@ test('it is found as it stands', async () => {
   expect(warnings).toEqual([]);
 });
 
-test('its types, and those of dev.ts, are right', () => {
+test('its types, and those of dev.ts and of what fails, are right', async () => {
   const config = { extends: '../../tsconfig.json', include: ['examples'] };
   writeFileSync(join(root, 'tsconfig.json'), JSON.stringify(config));
   const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
   const run = (): string => execFileSync(process.execPath, [tsc, '-p', root], { encoding: 'utf8' });
   expect(run).not.toThrow();
+  const { sendParcels } = (await import(join(root, 'examples/hello-greeting/failures.ts'))) as Record<
+    string,
+    { agents: { spec: { name: string } }[] }
+  >;
+  expect(sendParcels?.agents.map(({ spec }) => spec.name)).toEqual(['book-parcel', 'book-courier']);
 }, 15_000);
 
 test('the id in the second command is the one that the first command starts', () => {
