@@ -6,10 +6,27 @@
 
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type ExecutionStatus, type ExecutionSummary, type Json, STATUSES } from '../api/answers.ts';
+import {
+  type ExecutionStatus,
+  type ExecutionSummary,
+  type ExecutionView,
+  type IncidentView,
+  type Json,
+  STATUSES,
+} from '../api/answers.ts';
 import { type Client, createClient } from '../api/client.ts';
-import { type Cli, CliError, EXIT, messageOf } from './io.ts';
-import { executionText, healthText, listText, whyText, workflowsText } from './print.ts';
+import { isTerminal } from '../core/state.ts';
+import { type Cli, CliError, EXIT, invocation, messageOf } from './io.ts';
+import {
+  answerLine,
+  executionText,
+  healthText,
+  listText,
+  openQuestions,
+  questionFact,
+  whyText,
+  workflowsText,
+} from './print.ts';
 
 const PAGE = 100;
 const MAX_LIMIT = 1_000;
@@ -82,7 +99,7 @@ function addStart(program: Command, cli: Cli): void {
           command,
           started,
           () =>
-            `${started.executionId}  ${started.status}\nLook at it: npx steadfast show ${started.executionId} --wait\n`,
+            `${started.executionId}  ${started.status}\nLook at it: ${invocation(command, `show ${started.executionId} --wait`)}\n`,
         );
       },
     );
@@ -105,10 +122,38 @@ export function inputOf(text: string, option = '--input'): Json {
   }
 }
 
+const showText = (command: Command, view: ExecutionView): string =>
+  executionText(view, Date.now(), (line) => invocation(command, line));
+
+/** A question that opens meanwhile is said after so long at most. */
+const WAIT_MS = 5_000;
+
+/** Waits for the end; a question that is open on the way is said once, for somebody must know of it. */
 async function showEnd(cli: Cli, command: Command, executionId: string): Promise<void> {
-  const view = await client(command).untilEnd(executionId);
+  const api = client(command);
+  const said = new Set<number>();
+  let view = await api.get(executionId);
+  while (!isTerminal(view.status)) {
+    for (const one of openQuestions(view)) {
+      if (!said.has(one.number)) sayQuestion(cli, command, executionId, one);
+      said.add(one.number);
+    }
+    view = await api.get(executionId, { waitMs: WAIT_MS });
+  }
   if (view.status !== 'succeeded') cli.exitCode = EXIT.notSucceeded;
-  say(cli, command, view, () => executionText(view, Date.now()));
+  const end = view;
+  say(cli, command, end, () => showText(command, end));
+}
+
+function sayQuestion(cli: Cli, command: Command, executionId: string, question: IncidentView): void {
+  const answer = invocation(command, answerLine(executionId, question));
+  const [name, text] = questionFact(question);
+  const { json } = command.optsWithGlobals<Shared>();
+  cli.io.err(
+    json === true
+      ? `${JSON.stringify({ incident: question, answer })}\n`
+      : `${name} is open: ${text}\nAnswer it: ${answer}\n`,
+  );
 }
 
 function addShow(program: Command, cli: Cli): void {
@@ -121,7 +166,7 @@ function addShow(program: Command, cli: Cli): void {
     .action(async (id: string, options: { wait?: true }, command: Command) => {
       if (options.wait) return showEnd(cli, command, id);
       const view = await client(command).get(id);
-      say(cli, command, view, () => executionText(view, Date.now()));
+      say(cli, command, view, () => showText(command, view));
     });
 }
 
@@ -195,7 +240,8 @@ function addCancel(program: Command, cli: Cli): void {
         cli,
         command,
         answer,
-        () => `${executionId}  ${status}\nSee it being undone: npx steadfast show ${executionId} --wait\n`,
+        () =>
+          `${executionId}  ${status}\nSee it being undone: ${invocation(command, `show ${executionId} --wait`)}\n`,
       );
     });
 }

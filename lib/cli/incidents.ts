@@ -7,8 +7,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ANSWERS, type AnswerOptions, type Choice, type IncidentPage } from '../api/answers.ts';
 import { client, examples, inputOf, say } from './commands.ts';
-import type { Cli } from './io.ts';
-import { durationText, table } from './print.ts';
+import { type Cli, invocation } from './io.ts';
+import { answerLine, durationText, table } from './print.ts';
 
 interface ResolveFlags {
   readonly choice: Choice;
@@ -25,7 +25,7 @@ export function addIncidents(program: Command, cli: Cli): void {
     .addHelpText('after', examples('incidents', 'incidents --json'))
     .action(async (_options, command: Command) => {
       const page = await client(command).incidents({ limit: 100 });
-      say(cli, command, page, () => incidentsText(page, Date.now()));
+      say(cli, command, page, () => incidentsText(page, Date.now(), (line) => invocation(command, line)));
     });
   program
     .command('resolve')
@@ -46,7 +46,12 @@ export function addIncidents(program: Command, cli: Cli): void {
     )
     .action(async (id: string, incident: number, flags: ResolveFlags, command: Command) => {
       const answer = await client(command).resolve(id, incident, answerOf(flags));
-      say(cli, command, answer, () => `${id}  ${answer.status}\nSee what follows: npx steadfast why ${id}\n`);
+      say(
+        cli,
+        command,
+        answer,
+        () => `${id}  ${answer.status}\nSee what follows: ${invocation(command, `why ${id}`)}\n`,
+      );
     });
 }
 
@@ -64,16 +69,26 @@ const answerOf = ({ choice, reason, input, output, nothingHappened }: ResolveFla
   ...(nothingHappened === true ? { nothingHappened } : {}),
 });
 
-function incidentsText({ items, cursor }: IncidentPage, now: number): string {
+const FAILURE_CHARS = 60;
+const shortened = (text: string): string =>
+  text.length <= FAILURE_CHARS ? text : `${text.slice(0, FAILURE_CHARS - 1)}…`;
+
+function incidentsText(
+  { items, cursor }: IncidentPage,
+  now: number,
+  invoked: (line: string) => string,
+): string {
   if (items.length === 0) return 'No open incidents.\n';
   const rows = items.map((item) => [
     item.executionId,
     String(item.number),
     item.step,
-    item.failure.message.slice(0, 60),
+    shortened(item.failure.message),
     durationText(now - item.openedAt),
     `${item.otherwise} in ${durationText(Math.max(0, item.deadlineAt - now))}`,
   ]);
   const rest = cursor === undefined ? '' : 'There are more.\n';
-  return `${table(['EXECUTION', 'INCIDENT', 'STEP', 'FAILURE', 'OPEN FOR', 'OTHERWISE'], rows)}${rest}`;
+  const answers = items.map((item) => `  ${invoked(answerLine(item.executionId, item))}\n`).join('');
+  const head = ['EXECUTION', 'INCIDENT', 'STEP', 'FAILURE', 'OPEN FOR', 'OTHERWISE'];
+  return `${table(head, rows)}${rest}\nAnswer with:\n${answers}`;
 }

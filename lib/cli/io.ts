@@ -1,8 +1,21 @@
 /**
  * What a command is given of the outside, and how it fails.
  *
- * Owns: the exit codes. Does not own: which error has which (`main.ts`).
+ * Owns: the exit codes, and how a command to type next looks. Does not own: which error has which (`main.ts`).
  */
+
+import type { Command } from 'commander';
+
+export const DEFAULT_URL = 'http://127.0.0.1:4510';
+
+/** A command to type next, which asks the same API as this one. */
+export function invocation(command: Command, line: string): string {
+  const { url } = command.optsWithGlobals<{ url: string }>();
+  const at = url === DEFAULT_URL ? '' : ` --url ${/^[\w:/.@%+~,=-]+$/.test(url) ? url : quoted(url)}`;
+  return `npx steadfast ${line}${at}`;
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 export interface Io {
   readonly out: (text: string) => unknown;

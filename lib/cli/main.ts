@@ -11,9 +11,7 @@ import { ApiError } from '../api/client.ts';
 import { addCommands } from './commands.ts';
 import { addIncidents } from './incidents.ts';
 import { addDev } from './dev/command.ts';
-import { CliError, type Cli, EXIT, type Io, messageOf } from './io.ts';
-
-const DEFAULT_URL = 'http://127.0.0.1:4510';
+import { CliError, type Cli, DEFAULT_URL, EXIT, type Io, invocation, messageOf } from './io.ts';
 
 const AFTER_HELP = `
 Examples:
@@ -37,7 +35,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     await program.parseAsync([...args], { from: 'user' });
     return cli.exitCode;
   } catch (error) {
-    return fail(error, io, args.includes('--json'));
+    return fail(error, cli, program, args.includes('--json'));
   }
 }
 
@@ -46,7 +44,7 @@ function programOf(cli: Cli): Command {
   const program = new Command('steadfast')
     .description('Multi-step processes that finish or are cleanly undone, and are never silently stuck.')
     .version(versionOf(), '-V, --version', 'print the version')
-    .option('--url <url>', 'of the API', io.env['STEADFAST_URL'] ?? DEFAULT_URL)
+    .option('--url <url>', 'of the API', io.env['STEADFAST_URL'] || DEFAULT_URL)
     .option('--json', 'print the API’s answer as JSON instead of text for people')
     .helpCommand(false)
     .helpOption('-h, --help', 'print this help')
@@ -66,7 +64,7 @@ function versionOf(): string {
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }
 
-function fail(error: unknown, io: Io, json: boolean): number {
+function fail(error: unknown, { io }: Cli, program: Command, json: boolean): number {
   // Commander has said it already, and asked for its own exit code 1 where the usage was wrong.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   const { code, message, details, exit } = described(error);
@@ -74,7 +72,7 @@ function fail(error: unknown, io: Io, json: boolean): number {
     io.err(
       `${JSON.stringify({ error: { code, message, ...(details === undefined ? {} : { details }) } })}\n`,
     );
-  else io.err(`${message}\n${nextStep(code)}`);
+  else io.err(`${message}\n${nextStep(code, message, program)}`);
   return exit;
 }
 
@@ -94,12 +92,22 @@ function described(error: unknown): { code: string; message: string; details?: u
 }
 
 /** What to do about it, where the API's message does not say so itself. */
-function nextStep(code: string): string {
+function nextStep(code: string, message: string, program: Command): string {
+  // In an option's own words, for the API speaks of its fields.
+  if (message.includes('nothingHappened')) return '--nothing-happened says so\n';
+  if (/needs an input|takes no input/.test(message))
+    return 'An input is given with --input JSON or --input @file\n';
+  if (/needs an output|takes no output/.test(message))
+    return 'An output is given with --output JSON or --output @file\n';
   switch (code) {
     case 'unknown-execution':
-      return 'The executions there are: npx steadfast list\n';
-    case 'bad-input':
-      return 'Give one that fits with --input JSON or --input @file; its schema is in the workflow’s workflow.ts\n';
+      return `The executions there are: ${invocation(program, 'list')}\n`;
+    case 'bad-input': {
+      const [option, where] = message.startsWith('the output')
+        ? ['--output', 'its agent’s declaration']
+        : ['--input', 'the workflow’s workflow.ts'];
+      return `Give one that fits with ${option} JSON or ${option} @file; its schema is in ${where}\n`;
+    }
     default:
       return '';
   }

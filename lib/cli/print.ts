@@ -63,12 +63,24 @@ export function listText(items: readonly ExecutionSummary[], more: boolean, now:
 }
 
 /** An open question: what failed, and the answers that are safe now. */
-const questionFact = (one: IncidentView): readonly [string, string] => [
+export const questionFact = (one: IncidentView): readonly [string, string] => [
   `incident ${one.number}`,
   `${one.step}: ${one.failure.message} (${(one.choices ?? []).map(({ choice }) => choice).join(', ')})`,
 ];
 
-export function executionText(view: ExecutionView, now: number): string {
+export const openQuestions = (view: ExecutionView): readonly IncidentView[] =>
+  view.incidents.filter((one) => one.resolvedAt === undefined);
+
+/** The command that answers a question; which choice is for the person to say. */
+export const answerLine = (executionId: string, { number }: IncidentView): string =>
+  `resolve ${executionId} ${number} --choice …`;
+
+/** @param invocation how a command is typed, from its line */
+export function executionText(
+  view: ExecutionView,
+  now: number,
+  invocation: (line: string) => string,
+): string {
   const { cause } = view;
   const facts: (readonly [string, string])[] = [
     ['execution', view.executionId],
@@ -76,13 +88,16 @@ export function executionText(view: ExecutionView, now: number): string {
     ['status', view.status],
     ['started', timeText(view.startedAt)],
     view.endedAt === undefined
-      ? ['deadline', `${timeText(view.deadlineAt)}, in ${durationText(Math.max(0, view.deadlineAt - now))}`]
+      ? ['deadline', `${timeText(view.deadlineAt)}, ${deadlineText(view.deadlineAt, now)}`]
       : ['took', durationText(view.endedAt - view.startedAt)],
     ...(cause === undefined
       ? []
       : [['cause', [cause.kind, cause.step, cause.failure.message].filter(Boolean).join(': ')] as const]),
     ...(view.output === undefined ? [] : [['output', JSON.stringify(view.output)] as const]),
-    ...view.incidents.filter((one) => one.resolvedAt === undefined).map(questionFact),
+    ...openQuestions(view).flatMap((one) => [
+      questionFact(one),
+      ['answer', invocation(answerLine(view.executionId, one))] as const,
+    ]),
   ];
   const width = Math.max(...facts.map(([name]) => name.length));
   const head = facts.map(([name, value]) => `${name.padEnd(width)}  ${value}\n`).join('');
@@ -91,6 +106,9 @@ export function executionText(view: ExecutionView, now: number): string {
     view.steps.map((step) => stepRow(step, now, view.endedAt !== undefined)),
   )}${attemptsText(view)}`;
 }
+
+export const deadlineText = (at: number, now: number): string =>
+  at < now ? `passed ${durationText(now - at)} ago` : `in ${durationText(at - now)}`;
 
 /** Once the execution is over, nothing is to be noted of what a step waits for. */
 const stepRow = (step: StepView, now: number, isOver: boolean): Cells => [

@@ -1,6 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Command } from 'commander';
 import { ApiError, createClient } from '../../lib/api/client.ts';
+import { invocation } from '../../lib/cli/io.ts';
 import { type FakeApi, fakeApi, steadfast } from './fake-api.ts';
 
 let api: FakeApi;
@@ -39,6 +41,21 @@ test('the URL comes from --url, else from STEADFAST_URL', async () => {
   ]);
 });
 
+test('an empty STEADFAST_URL counts as none', async () => {
+  const help = (await steadfast(['--help'], { STEADFAST_URL: '' })).out;
+  expect(help).toContain('(default: "http://127.0.0.1:4510")');
+});
+
+describe('a command to type next', () => {
+  const at = (url: string): string => invocation(new Command().option('--url <url>', '', url), 'show e1');
+
+  test('names the API only where it is not the default one, quoted where the shell needs it', () => {
+    expect(at('http://127.0.0.1:4510')).toBe('npx steadfast show e1');
+    expect(at('http://127.0.0.1:4600')).toBe('npx steadfast show e1 --url http://127.0.0.1:4600');
+    expect(at("http://a/?b&c'd")).toBe("npx steadfast show e1 --url 'http://a/?b&c'\\''d'");
+  });
+});
+
 test.each([
   [['start'], "error: missing required argument 'workflow'"],
   [['show'], "error: missing required argument 'id'"],
@@ -68,15 +85,24 @@ test('no command at all prints the help, as an error', async () => {
   expect(err).toMatch(/^Usage: steadfast /);
 });
 
-test.each([[], ['dev'], ['start'], ['show'], ['why'], ['list'], ['cancel'], ['workflows'], ['health']])(
-  'steadfast %s --help has examples and the shared options',
-  async (...command) => {
-    const { exitCode, out } = await steadfast([...command, '--help']);
-    expect(exitCode).toBe(0);
-    expect(out).toContain('Examples:\n  $ npx steadfast');
-    expect(out).toContain('--url <url>');
-  },
-);
+test.each([
+  [],
+  ['dev'],
+  ['start'],
+  ['show'],
+  ['why'],
+  ['list'],
+  ['cancel'],
+  ['incidents'],
+  ['resolve'],
+  ['workflows'],
+  ['health'],
+])('steadfast %s --help has examples and the shared options', async (...command) => {
+  const { exitCode, out } = await steadfast([...command, '--help']);
+  expect(exitCode).toBe(0);
+  expect(out).toContain('Examples:\n  $ npx steadfast');
+  expect(out).toContain('--url <url>');
+});
 
 test('--version prints the version', async () => {
   const { exitCode, out } = await steadfast(['--version']);
