@@ -1,0 +1,160 @@
+/** The commands about questions to people, and what the others say of an open one. */
+
+import { type Answer, type FakeApi, fakeApi, type Ran, steadfast } from './fake-api.ts';
+
+let api: FakeApi;
+beforeEach(async () => {
+  api = await fakeApi();
+});
+afterEach(async () => {
+  await api.stop();
+});
+
+const ok = (body: unknown, status = 200): Answer => ({ status, body });
+const refusal = (status: number, code: string, message: string): Answer => ({
+  status,
+  body: { error: { code, message } },
+});
+const cli = (...args: string[]): Promise<Ran> => steadfast([...args, '--url', api.url]);
+
+const AT = Date.UTC(2026, 0, 2, 3, 4, 5);
+const open = {
+  executionId: 'e1',
+  workflow: 'order',
+  status: 'waiting',
+  startedAt: AT,
+  plan: 'p1',
+  deadlineAt: AT + 900_000,
+  input: {},
+  incidents: [],
+  steps: [],
+};
+
+const incident = {
+  executionId: 'e1',
+  number: 2,
+  kind: 'ladder',
+  step: 'charge',
+  failure: { code: 'PermanentError', message: 'declined' },
+  openedAt: AT,
+  deadlineAt: AT + 3_600_000,
+  otherwise: 'undo-all',
+};
+
+test('incidents lists the open questions and what happens without an answer', async () => {
+  api.answers.push(ok({ items: [incident] }));
+  const { out } = await cli('incidents');
+  expect(out.split('\n')[0]).toMatch(/^EXECUTION +INCIDENT +STEP +FAILURE +OPEN FOR +OTHERWISE$/);
+  expect(out).toMatch(/e1 +2 +charge +declined .* undo-all in 0 ms/);
+  api.answers.push(ok({ items: [] }));
+  expect((await cli('incidents')).out).toBe('No open incidents.\n');
+});
+
+const answerIt = (): string => `npx steadfast resolve e1 2 --choice … --url ${api.url}`;
+
+test('incidents shortens a long failure visibly, and tells how to answer', async () => {
+  const failure = (message: string) => ({ ...incident, failure: { code: 'Error', message } });
+  api.answers.push(ok({ items: [failure('x'.repeat(60)), failure('y'.repeat(61))] }));
+  const { out } = await cli('incidents');
+  expect(out).toContain(` ${'x'.repeat(60)} `);
+  expect(out).toContain(` ${'y'.repeat(59)}… `);
+  expect(out).toMatch(/\n\nAnswer with:\n/);
+  expect(out).toContain(`  ${answerIt()}\n`);
+});
+
+test('show names the open question and the answers that are safe now', async () => {
+  const choices = [{ choice: 'retry', needs: 'nothingHappened' }, { choice: 'undo-all' }];
+  api.answers.push(ok({ ...open, incidents: [{ ...incident, choices }] }));
+  const { out } = await cli('show', 'e1');
+  expect(out).toContain('charge: declined (retry, undo-all)\n');
+  expect(out).toMatch(/^deadline {4}2026-01-02 03:19:05Z, passed .+ ago$/m);
+  expect(out).toContain(`answer      ${answerIt()}\n`);
+});
+
+test('show does not tell how to answer what is answered', async () => {
+  api.answers.push(ok({ ...open, incidents: [{ ...incident, resolvedAt: AT, by: 'person' }] }));
+  expect((await cli('show', 'e1')).out).not.toContain('resolve');
+});
+
+describe('--wait', () => {
+  const asked = { ...open, incidents: [{ ...incident, choices: [{ choice: 'undo-all' }] }] };
+  const end = { ...open, status: 'succeeded', endedAt: AT + 1_000 };
+
+  test.each([[['show', 'e1', '--wait']], [['start', 'order', '--wait']]])(
+    '%j says an open question once, and goes on waiting',
+    async (args) => {
+      if (args[0] === 'start') api.answers.push(ok({ executionId: 'e1', status: 'running' }, 202));
+      api.answers.push(ok({ ...open, status: 'running' }), ok(asked), ok(asked), ok(end));
+      const { exitCode, out, err } = await cli(...args);
+      expect(exitCode).toBe(0);
+      expect(err).toBe(`incident 2 is open: charge: declined (undo-all)\nAnswer it: ${answerIt()}\n`);
+      expect(out).toContain('status     succeeded');
+      expect(api.answers).toEqual([]);
+    },
+  );
+
+  test('with --json the question is JSON too', async () => {
+    api.answers.push(ok(asked), ok(end));
+    const { out, err } = await cli('show', 'e1', '--wait', '--json');
+    expect(JSON.parse(err)).toEqual({ incident: asked.incidents[0], answer: answerIt() });
+    expect(JSON.parse(out)).toEqual(end);
+  });
+});
+
+test('resolve sends the choice with what it needs, and tells why it was refused', async () => {
+  api.answers.push(ok({ executionId: 'e1', status: 'running' }, 202));
+  const given = [
+    '--choice',
+    'retry-with-input',
+    '--input',
+    '{"a":1}',
+    '--nothing-happened',
+    '--reason',
+    'checked',
+  ];
+  expect((await cli('resolve', 'e1', '2', ...given)).out).toBe(
+    `e1  running\nSee what follows: npx steadfast why e1 --url ${api.url}\n`,
+  );
+  expect(api.asked.at(-1)).toEqual({
+    method: 'POST',
+    path: '/executions/e1/incidents/2/resolve',
+    body: { choice: 'retry-with-input', reason: 'checked', input: { a: 1 }, nothingHappened: true },
+  });
+  api.answers.push(refusal(409, 'already-resolved', "incident 2 was resolved with 'skip' by a person"));
+  const late = await cli('resolve', 'e1', '2', '--choice', 'fail');
+  expect([late.exitCode, late.err]).toEqual([1, "incident 2 was resolved with 'skip' by a person\n"]);
+  expect((await cli('resolve', 'e1', 'two', '--choice', 'fail')).exitCode).toBe(2);
+  expect((await cli('resolve', 'e1', '2')).exitCode).toBe(2);
+});
+
+test.each([
+  [
+    'unsafe-choice',
+    `an attempt may have acted: 'retry' needs "nothingHappened": true from somebody who has checked`,
+    '--nothing-happened says so',
+  ],
+  [
+    'unsafe-choice',
+    "'retry-with-input' needs an input",
+    'An input is given with --input JSON or --input @file',
+  ],
+  [
+    'unsafe-choice',
+    "'give-output' needs an output",
+    'An output is given with --output JSON or --output @file',
+  ],
+  [
+    'bad-input',
+    "the output does not fit agent 'charge-card': id: wanted",
+    'Give one that fits with --output JSON or --output @file; its schema is in its agent’s declaration',
+  ],
+  [
+    'bad-input',
+    "the input does not fit agent 'charge-card': id: wanted",
+    'Give one that fits with --input JSON or --input @file; its schema is in the workflow’s workflow.ts',
+  ],
+])('a refused answer is explained in the words of the command line: %s %s', async (code, message, hint) => {
+  api.answers.push(refusal(409, code, message));
+  const { exitCode, err } = await cli('resolve', 'e1', '2', '--choice', 'retry');
+  expect([exitCode, err]).toEqual([1, `${message}\n${hint}\n`]);
+});
