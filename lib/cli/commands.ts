@@ -15,7 +15,6 @@ import {
   STATUSES,
 } from '../api/answers.ts';
 import { type Client, createClient } from '../api/client.ts';
-import { isTerminal } from '../core/state.ts';
 import { type Cli, CliError, EXIT, invocation, messageOf } from './io.ts';
 import {
   answerLine,
@@ -133,7 +132,7 @@ async function showEnd(cli: Cli, command: Command, executionId: string): Promise
   const api = client(command);
   const said = new Set<number>();
   let view = await api.get(executionId);
-  while (!isTerminal(view.status)) {
+  while (view.endedAt === undefined) {
     for (const one of openQuestions(view)) {
       if (!said.has(one.number)) sayQuestion(cli, command, executionId, one);
       said.add(one.number);
