@@ -62,7 +62,7 @@ async function simulate(root: string, killer: Killer & { kind: 'simulation' }): 
   const worlds = `${verdict.worlds} worlds`;
   if (verdict.kind === 'clean') return { kind: 'clean', detail: worlds };
   if (verdict.kind === 'slow') return { kind: 'clean', detail: `only ${worlds} in ${LIMIT_S.simulation} s` };
-  if (verdict.kind === 'stuck') return { kind: 'killed', detail: `hangs after ${worlds}` };
+  if (verdict.kind === 'stuck') return { kind: 'killed', detail: `no further world ends after ${worlds}` };
   return { kind: 'killed', detail: `${verdict.detail ?? verdict.kind} (world ${verdict.worlds})` };
 }
 

@@ -9,8 +9,17 @@ import { type Mutant, mutatedFiles } from './mutant.ts';
 
 export const ROOT: string = join(import.meta.dirname, '../..');
 const COPIED = [
-  ...['bin', 'lib', 'lambdas', 'test', 'scripts', 'examples', 'docs'],
-  ...['package.json', 'tsconfig.json', 'jest.config.js', 'cdk.json'],
+  'bin',
+  'lib',
+  'lambdas',
+  'test',
+  'scripts',
+  'examples',
+  'docs',
+  'package.json',
+  'tsconfig.json',
+  'jest.config.js',
+  'cdk.json',
 ];
 
 export interface Scratch {

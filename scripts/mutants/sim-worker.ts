@@ -20,7 +20,11 @@ interface Result {
   readonly violations: readonly string[];
 }
 interface Runner {
-  runWorlds(seeds: Iterable<number>, mode: FaultMode, onResult: (result: Result) => void): Promise<void>;
+  readonly runWorlds: (
+    seeds: Iterable<number>,
+    mode: FaultMode,
+    onResult: (result: Result) => void,
+  ) => Promise<void>;
 }
 
 /** No world of a sound tree takes nearly so long. */

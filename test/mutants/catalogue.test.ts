@@ -49,7 +49,12 @@ describe('a planted bug', () => {
 
 describe('a run', () => {
   const mutant = {
-    ...{ id: 'm', from: 3, bug: 'A | b.', file: 'x.ts', find: 'a', replace: 'b' },
+    id: 'm',
+    from: 3,
+    bug: 'A | b.',
+    file: 'x.ts',
+    find: 'a',
+    replace: 'b',
     killer: { kind: 'simulation', mode: 'all', seed: 0, worlds: 8 },
   } as const;
   const results: Result[] = [
@@ -66,7 +71,11 @@ describe('a run', () => {
 
   it('counts what was noticed, and names what was not', () => {
     expect(summaryOf(results, 3.6)).toEqual({
-      ...{ planted: 4, killed: 1, equivalent: 1, survivors: ['o', 'p'], seconds: 4 },
+      planted: 4,
+      killed: 1,
+      equivalent: 1,
+      survivors: ['o', 'p'],
+      seconds: 4,
       byKiller: { simulation: 1 },
     });
   });

@@ -3,7 +3,8 @@
 import * as fc from 'fast-check';
 import { decide, type Decision, type Event } from '../../lib/core/decide.ts';
 import type { Report } from '../../lib/core/reports.ts';
-import { isHeld, type Message } from '../../lib/core/state.ts';
+import { isBefore } from '../../lib/core/plan.ts';
+import { isForward, isHeld, isSettled, type Message } from '../../lib/core/state.ts';
 import { openWork } from '../../lib/core/work.ts';
 import { check } from '../core/check.ts';
 import { type Case, cases, NOW } from '../core/states.ts';
@@ -25,18 +26,34 @@ function everywhere(
 /** Messages that differ in one thing from one that is true. */
 function nearlyTrue({ plan, state }: Case): fc.Arbitrary<Event> {
   const known = openWork(plan, state).map(({ step, mode, attempt }) => ({
-    ...{ v: 1 as const, execution: 'e-1', step: step.name, mode, attempt },
-    ...{ seq: state.steps[step.name]?.version ?? 0, agent: step.agent },
+    v: 1 as const,
+    execution: 'e-1',
+    step: step.name,
+    mode,
+    attempt,
+    seq: state.steps[step.name]?.version ?? 0,
+    agent: step.agent,
   }));
   const any = { v: 1 as const, execution: 'e-1', step: 'a', mode: 'execute' as const, attempt: 1, seq: 0 };
   const change = fc.constantFrom<Partial<Message>>(
-    ...[{}, { attempt: 0 }, { attempt: 1 }, { attempt: 2 }, { attempt: 9 }],
-    ...[{ mode: 'execute' as const }, { mode: 'probe' as const }, { mode: 'undo' as const }],
+    {},
+    { attempt: 0 },
+    { attempt: 1 },
+    { attempt: 2 },
+    { attempt: 9 },
+    { mode: 'execute' as const },
+    { mode: 'probe' as const },
+    { mode: 'undo' as const },
   );
   return fc
     .tuple(fc.constantFrom(...(known.length === 0 ? [{ ...any, agent: 'agent-a' }] : known)), change)
     .map(([{ agent, ...message }, changed]) => ({
-      ...{ type: 'deliver', agent, token: 'fresh', hardEndAt: NOW + 600_000, readAt: NOW, ...stamp },
+      type: 'deliver' as const,
+      agent,
+      token: 'fresh',
+      hardEndAt: NOW + 600_000,
+      readAt: NOW,
+      ...stamp,
       message: { ...message, ...changed },
     }));
 }
@@ -55,6 +72,54 @@ describe('a claim', () => {
   });
 });
 
+describe('an undo', () => {
+  it('is not due while a lost attempt of anything behind it may still act (S10)', () => {
+    let undos = 0;
+    check(
+      fc.property(cases, ({ plan, state }) => {
+        const execution = { ...state.execution, status: 'undoing' as const };
+        for (const { step, mode, dueAt } of openWork(plan, { ...state, execution })) {
+          if (mode !== 'undo') continue;
+          for (const other of plan.steps.filter(({ name }) => isBefore(plan, step.name, name))) {
+            const record = state.steps[other.name];
+            if (record?.mayHaveActed !== true) continue;
+            undos += 1;
+            expect(dueAt).toBeGreaterThanOrEqual(record.hardEndAt + other.settleMs);
+          }
+        }
+      }),
+      3_000,
+    );
+    expect(undos).toBeGreaterThan(20);
+  });
+});
+
+describe('an execution past its deadline', () => {
+  it('is stopped by whoever looks, unless all is done or something has failed (L1)', () => {
+    const look: Event = {
+      type: 'look',
+      by: 'worker',
+      concern: [],
+      fresh: true,
+      readAt: NOW,
+      ...stamp,
+    };
+    let stopped = 0;
+    everywhere(
+      () => fc.constant(look),
+      ({ plan, state }, _, { write }) => {
+        const { status, deadlineAt } = state.execution;
+        if (!isForward(status) || deadlineAt > NOW) return;
+        const records = plan.steps.map((step) => state.steps[step.name]);
+        if (records.every(isSettled) || records.some((one) => one?.status === 'failed')) return;
+        stopped += 1;
+        expect(write?.execution).toMatchObject({ status: 'undoing', cause: { kind: 'deadline' } });
+      },
+    );
+    expect(stopped).toBeGreaterThan(20);
+  });
+});
+
 describe('under a token that is not the current one', () => {
   const failure = { code: 'x', message: 'y' };
   const reports = fc.constantFrom<Report>(
@@ -70,7 +135,13 @@ describe('under a token that is not the current one', () => {
   it('no report counts, whatever has become of the step (S5)', () => {
     const strange = fc.tuple(names, reports, fc.boolean()).map(
       ([step, report, onTime]): Event => ({
-        ...{ type: 'report', step, token: 'stranger', report, onTime, priorHardEndAt: 0, ...stamp },
+        type: 'report',
+        step,
+        token: 'stranger',
+        report,
+        onTime,
+        priorHardEndAt: 0,
+        ...stamp,
       }),
     );
     everywhere(
@@ -94,7 +165,12 @@ describe('a lease', () => {
   it('is ended a second after its end at the earliest, for clocks differ (S4)', () => {
     const late = fc.integer({ min: 0, max: 2_000 });
     const look: Event = {
-      ...{ type: 'look', by: 'supervisor', concern: [], fresh: true, readAt: NOW, ...stamp },
+      type: 'look',
+      by: 'supervisor',
+      concern: [],
+      fresh: true,
+      readAt: NOW,
+      ...stamp,
     };
     let ended = 0;
     check(
@@ -133,7 +209,12 @@ describe('a cancel', () => {
 describe('the announcement of an end', () => {
   it('tells nothing of its payload (S17)', () => {
     const look: Event = {
-      ...{ type: 'look', by: 'worker', concern: [], fresh: true, readAt: NOW, ...stamp },
+      type: 'look',
+      by: 'worker',
+      concern: [],
+      fresh: true,
+      readAt: NOW,
+      ...stamp,
     };
     let told = 0;
     everywhere(

@@ -22,7 +22,7 @@ export const DISPATCH: readonly Mutant[] = [
         replace: '  }\n',
       },
     ],
-    killer: simulation('none'),
+    killer: jest('roles/supervisor', 'of the same thing twice at once sends it once'),
   },
   {
     id: 'no-send',
@@ -31,7 +31,7 @@ export const DISPATCH: readonly Mutant[] = [
     file: COMMIT,
     find: '  if (decision.sends.length > 0) await ports.queue.send(decision.sends);\n',
     replace: '',
-    killer: simulation('none'),
+    killer: jest('roles/end-to-end', 'without faults ends by itself'),
   },
   {
     id: 'no-watch-for-next-step',

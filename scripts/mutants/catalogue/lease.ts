@@ -140,7 +140,7 @@ export const LEASE: readonly Mutant[] = [
     file: ATTEMPT,
     find: '  finished.abort(OVER);\n',
     replace: '',
-    killer: jest('roles/end-to-end', 'without faults ends by itself'),
+    killer: jest('mutants/roles', 'costs no time beyond its work, and no beat comes after it'),
   },
   {
     id: 'late-success-after-claim',

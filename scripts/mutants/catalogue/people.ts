@@ -55,7 +55,7 @@ export const PEOPLE: readonly Mutant[] = [
     file: 'lib/core/incidents.ts',
     find: 'if (incident.deadlineAt <= stamp.now) {',
     replace: 'if (incident.deadlineAt + 1e15 <= stamp.now) {',
-    killer: jest('roles/incidents', 'is undone when nobody answers in time'),
+    killer: jest('mutants/roles', 'is answered by the first look after its time'),
   },
   {
     id: 'question-unwatched',

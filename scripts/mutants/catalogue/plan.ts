@@ -1,6 +1,6 @@
 /** Plans, joins, starts. */
 
-import { jest, type Mutant, simulation } from '../mutant.ts';
+import { jest, model, type Mutant, simulation } from '../mutant.ts';
 
 export const PLAN: readonly Mutant[] = [
   {
@@ -55,7 +55,7 @@ export const PLAN: readonly Mutant[] = [
     file: 'lib/core/decide.ts',
     find: 'other.after.length === 1 && other.when',
     replace: 'other.after.length > 0 && other.when',
-    killer: simulation('none'),
+    killer: model('join-unaided'),
   },
   {
     id: 'newest-plan-for-all',
@@ -73,7 +73,7 @@ export const PLAN: readonly Mutant[] = [
     file: 'lib/core/check-plan.ts',
     find: '(name) => !isBefore(plan, name, step.name)',
     replace: '(name) => !known.has(name)',
-    killer: jest('core/plan-refusals', 'a workflow is refused as it is built'),
+    killer: jest('core/plan-refusals', 'a plan that could wait for ever is refused'),
   },
   {
     id: 'skip-inverted',

@@ -122,7 +122,7 @@ export const SAGA: readonly Mutant[] = [
     file: 'lib/core/work.ts',
     find: 'record.changedAt, quietAt(next, record));',
     replace: 'record.changedAt);',
-    killer: simulation(),
+    killer: jest('mutants/decide', 'is not due while a lost attempt of anything behind it'),
   },
   {
     id: 'unknown-forgotten',
@@ -176,7 +176,7 @@ export const SAGA: readonly Mutant[] = [
     file: 'lib/core/look.ts',
     find: 'event.now < deadlineAt) return undefined;',
     replace: 'event.now < deadlineAt + 1e15) return undefined;',
-    killer: jest('roles/scheduler', 'is undone, and says why'),
+    killer: jest('mutants/decide', 'is stopped by whoever looks'),
   },
   {
     id: 'probes-for-ever',
@@ -195,5 +195,16 @@ export const SAGA: readonly Mutant[] = [
     find: 'ceilingMs * Math.min(Math.max(random, 0), 1)',
     replace: 'ceilingMs',
     killer: jest('core/ladder', 'is spread over all of its range'),
+  },
+  {
+    id: 'unclamped-exponent',
+    from: 49,
+    bug: 'The exponent of the backoff has no bound of its own.',
+    file: LADDER,
+    find: 'Math.min(Math.max(n - 1, 0), 50)',
+    replace: 'Math.max(n - 1, 0)',
+    killer: jest('core/ladder', 'a backoff'),
+    equivalent:
+      'A power too large for a number is Infinity, and the maximum, which every plan has, cuts it: the same milliseconds for every n.',
   },
 ];

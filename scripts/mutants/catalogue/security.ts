@@ -84,4 +84,15 @@ export const SECURITY: readonly Mutant[] = [
     replace: '  const ended: Ended = {\n    ...(execution as object),\n',
     killer: jest('mutants/decide', 'tells nothing of its payload'),
   },
+  {
+    id: 'inherited-record',
+    from: 65,
+    bug: 'A message about a step is looked up among inherited keys, too.',
+    file: 'lib/core/decide.ts',
+    find: 'Object.hasOwn(state.steps, message.step) ? state.steps[message.step] : undefined;',
+    replace: 'state.steps[message.step];',
+    killer: jest('core/decide', 'about what is held, over, unknown or not there claims nothing'),
+    equivalent:
+      'The record is not used before the plan is asked whether it has such a step, and no plan may: every inherited key is refused as a name (`constructor` by the list, all others by their capitals or underscores).',
+  },
 ];
