@@ -143,8 +143,9 @@ export const PEOPLE: readonly Mutant[] = [
     from: 'own',
     bug: 'An input that a person gave is not used.',
     file: 'lib/roles/attempt.ts',
-    find: 'record.givenInput ?? evaluate',
-    replace: 'evaluate',
+    find: '{ mode: record.mode, ctx, input, output: record.output }',
+    replace:
+      '{ mode: record.mode, ctx, input: evaluate(planStep.input, scopeOf(state)), output: record.output }',
     killer: jest('roles/incidents', 'goes on as the person chooses'),
   },
   {

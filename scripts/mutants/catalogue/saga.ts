@@ -100,10 +100,10 @@ export const SAGA: readonly Mutant[] = [
   {
     id: 'count-lost-on-rung',
     from: 57,
-    bug: 'Each retry starts its rung anew, so the count is lost.',
+    bug: 'Each failure counts as the first of its rung.',
     file: REPORTS,
-    find: '? { rung, rungAttempt: record.rungAttempt }',
-    replace: '? { rung, rungAttempt: 0 }',
+    find: '{ ...failed, rung, rungAttempt }',
+    replace: '{ ...failed, rung, rungAttempt: 1 }',
     killer: jest('roles/recovery', 'gets as many attempts as its ladder has, and no more'),
   },
   {
