@@ -9,7 +9,7 @@
  */
 
 import { beaten, claimed, type Progress } from './attempts.ts';
-import { type Answer, answerProblem, resolve } from './incidents.ts';
+import { type Answer, answeredBySuccess, answerProblem, resolve } from './incidents.ts';
 import { stageOf } from './ladder.ts';
 import { look, noLater } from './look.ts';
 import { dependentsOf, graphOf, type Plan } from './plan.ts';
@@ -221,11 +221,14 @@ function report(plan: Plan, state: Snapshot, event: EventOf<'report'>): Decision
   // A late success is covered by no lease, so the watch may be far away: it is drawn near in the same transaction.
   const { execution } = state;
   const watchAt = Math.min(execution.watchAt ?? Number.POSITIVE_INFINITY, event.now + horizonMs(plan, state));
+  // Nor does a person have to answer what the work has answered.
+  const answered = answeredBySuccess(state, event.step, event);
   return {
     write: {
       executionId: state.execution.id,
       step,
-      execution: executionAfter(execution, 'adopt', event, { watchAt }),
+      execution: executionAfter(execution, answered.move, event, { watchAt }),
+      ...(answered.incident === undefined ? {} : { incident: answered.incident }),
     },
     sends: [],
     next: { kind: 'look', fresh: true, concern },

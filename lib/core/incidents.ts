@@ -20,6 +20,7 @@ import {
   openIncidents,
   type Snapshot,
   type Step,
+  isForward,
 } from './state.ts';
 import type { StepEvent } from './transitions.ts';
 import { horizonMs } from './watch.ts';
@@ -53,17 +54,19 @@ export function stepToAskAbout(
 ): { step: PlanStep; kind: Incident['kind'] } | undefined {
   for (const step of plan.steps) {
     const record = state.steps[step.name];
-    const kind =
-      record?.status === 'waiting' ? 'ladder' : record?.status === 'undo-failed' ? 'undo' : undefined;
-    if (kind === undefined || record === undefined) continue;
+    const kind = record && neededFor(record, state.execution);
+    if (kind === undefined) continue;
     const known = incidentOf(state, step.name, kind);
-    // One that was answered before the step came to this again was about the time before.
     const asked =
-      known !== undefined && (known.resolvedAt === undefined || known.resolvedAt > record.changedAt);
-    const final = known?.choice === 'fail' && kind === 'undo';
-    if (!asked && !final) return { step, kind };
+      known !== undefined && (known.resolvedAt === undefined || known.stepVersion === record?.version);
+    if (!asked) return { step, kind };
   }
   return undefined;
+}
+
+function neededFor(record: Step, execution: Execution): Incident['kind'] | undefined {
+  if (record.status === 'undo-failed') return 'undo';
+  return record.status === 'waiting' && isForward(execution.status) ? 'ladder' : undefined;
 }
 
 export function ask(plan: Plan, state: Snapshot, stamp: Stamp): Decision | undefined {
@@ -83,9 +86,12 @@ export function ask(plan: Plan, state: Snapshot, stamp: Stamp): Decision | undef
     writeId: stamp.writeId,
     kind,
     step: step.name,
+    stepVersion: record.version,
     failure: record.failure ?? { code: 'failed', message: 'the step failed' },
     openedAt: stamp.now,
-    deadlineAt: stamp.now + withinMs,
+    // What was declared for no answer holds also where the execution's own time is shorter.
+    deadlineAt:
+      kind === 'ladder' ? Math.min(stamp.now + withinMs, state.execution.deadlineAt) : stamp.now + withinMs,
     otherwise,
   };
   const { execution } = state;
@@ -112,7 +118,15 @@ export function choicesFor(
   const step = graphOf(plan).step.get(incident.step);
   const record = state.steps[incident.step];
   if (step === undefined || record === undefined || incident.resolvedAt !== undefined) return [];
-  if (incident.kind === 'undo') return [{ choice: 'retry' }, { choice: 'skip' }, { choice: 'fail' }];
+  if (incident.kind === 'undo') {
+    const deadAt = record.hardEndAt + stageOf(step, record.rung).settleMs;
+    return [
+      { choice: 'retry' },
+      { choice: 'skip', ...(deadAt > now ? { notBefore: deadAt } : {}) },
+      { choice: 'fail' },
+    ];
+  }
+  if (!isForward(state.execution.status)) return [];
   const after = quietAt(step, record);
   const careful = record.mayHaveActed
     ? { needs: 'nothingHappened' as const, ...(after > now ? { notBefore: after } : {}) }
@@ -139,7 +153,9 @@ export function answerProblem(
   const offered = choicesFor(plan, state, incident, now);
   const match = offered.find((one) => one.choice === answer.choice);
   if (match === undefined) {
-    return `'${answer.choice}' is not possible here; possible are ${offered.map((one) => one.choice).join(', ')}`;
+    const possible =
+      offered.map((one) => one.choice).join(', ') || 'none, for the execution has gone another way';
+    return `'${answer.choice}' is not possible here; possible are: ${possible}`;
   }
   if (match.needs === 'nothingHappened' && answer.nothingHappened !== true) {
     return `an attempt may have acted: '${answer.choice}' needs "nothingHappened": true from somebody who has checked`;
@@ -147,6 +163,10 @@ export function answerProblem(
   if (match.notBefore !== undefined && match.notBefore > now) {
     return `an attempt may still be acting: '${answer.choice}' is possible from ${new Date(match.notBefore).toISOString()}`;
   }
+  if (answer.input !== undefined && answer.choice !== 'retry-with-input')
+    return `'${answer.choice}' takes no input`;
+  if (answer.output !== undefined && answer.choice !== 'give-output')
+    return `'${answer.choice}' takes no output`;
   if (answer.choice === 'retry-with-input' && answer.input === undefined)
     return "'retry-with-input' needs an input";
   if (answer.choice === 'give-output' && answer.output === undefined) return "'give-output' needs an output";
@@ -163,11 +183,15 @@ export function resolve(
 ): Decision {
   const { execution } = state;
   const record = state.steps[incident.step] as Step;
+  const offered = choicesFor(plan, state, incident, stamp.now).find((one) => one.choice === answer.choice);
+  // The word of a person is taken where it is asked for, and nowhere else.
+  const certain = offered?.needs === 'nothingHappened' && answer.nothingHappened === true;
   const step =
-    incident.kind === 'undo' ? undoAnswer(record, answer, stamp) : ladderAnswer(record, answer, stamp);
+    incident.kind === 'undo'
+      ? undoAnswer(plan, record, answer, stamp)
+      : ladderAnswer(record, answer, certain, stamp);
   const others = openIncidents(state).filter((other) => other.number !== incident.number);
   const move = execution.status === 'waiting' && others.length === 0 ? 'resume' : 'answer';
-  const watchAt = Math.min(execution.watchAt ?? stamp.now, stamp.now + horizonMs(plan, undefined));
   const cause =
     answer.choice === 'fail' && incident.kind === 'ladder'
       ? {
@@ -181,6 +205,10 @@ export function resolve(
         }
       : {};
   const stops = 'cause' in cause;
+  const watchAt = Math.min(
+    execution.watchAt ?? stamp.now,
+    stops ? stamp.now : stamp.now + horizonMs(plan, undefined),
+  );
   return {
     write: {
       executionId: execution.id,
@@ -224,11 +252,10 @@ const LADDER_EVENT: Readonly<Record<Choice, StepEvent>> = {
   fail: 'choose-end',
 };
 
-function ladderAnswer(record: Step, answer: Answer, stamp: Stamp): Step {
-  const certain = answer.nothingHappened === true ? { mayHaveActed: false } : {};
+function ladderAnswer(record: Step, answer: Answer, certain: boolean, stamp: Stamp): Step {
   const changes: StepChanges = {
     changedAt: stamp.now,
-    ...certain,
+    ...(certain ? { mayHaveActed: false } : {}),
     ...(answer.choice === 'retry' || answer.choice === 'retry-with-input' ? { retryAt: stamp.now } : {}),
     ...(answer.choice === 'retry-with-input' ? { givenInput: answer.input ?? null } : {}),
     ...(answer.choice === 'give-output' ? { output: answer.output ?? null, failure: undefined } : {}),
@@ -237,12 +264,29 @@ function ladderAnswer(record: Step, answer: Answer, stamp: Stamp): Step {
 }
 
 /** Nothing is written to the step when its effect stays: it is and remains `undo-failed`. */
-function undoAnswer(record: Step, answer: Answer, stamp: Stamp): Step | undefined {
+function undoAnswer(plan: Plan, record: Step, answer: Answer, stamp: Stamp): Step | undefined {
   if (answer.choice === 'retry') {
-    return stepAfter(record, 'choose-retry', stamp, { changedAt: stamp.now, retryAt: stamp.now });
+    const planned = graphOf(plan).step.get(record.name);
+    const settleMs = planned === undefined ? 0 : stageOf(planned, record.rung).settleMs;
+    // Not beside an earlier undo whose process may still act.
+    const retryAt = Math.max(stamp.now, record.hardEndAt + settleMs);
+    return stepAfter(record, 'choose-retry', stamp, { changedAt: stamp.now, retryAt });
   }
   if (answer.choice !== 'skip') return undefined;
   return stepAfter(record, 'choose-undone', stamp, { changedAt: stamp.now, mayHaveActed: false });
+}
+
+/** The question about a step that a late success answers, and what becomes of the execution. */
+export function answeredBySuccess(
+  state: Snapshot,
+  step: string,
+  stamp: Stamp,
+): { readonly incident?: Incident; readonly move: 'adopt' | 'resume' } {
+  const open = openIncidents(state);
+  const asked = open.find((incident) => incident.step === step && incident.kind === 'ladder');
+  if (asked === undefined) return { move: 'adopt' };
+  const last = open.length === 1 && state.execution.status === 'waiting';
+  return { incident: closed(asked, { by: 'moot' }, stamp), move: last ? 'resume' : 'adopt' };
 }
 
 /** What a look does with open questions: the time for an answer is over, or the execution went another way. */

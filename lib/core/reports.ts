@@ -81,7 +81,7 @@ export function reported(
 
 /** The work was finished after the lease had ended, and nothing else has started: it counts. */
 function lateSuccess(record: Step, report: Report, stamp: Stamp): Step | undefined {
-  const adoptable = record.status === 'unknown' || record.status === 'retrying';
+  const adoptable = ['unknown', 'retrying', 'waiting'].includes(record.status);
   if (report.kind !== 'done' || record.mode !== 'execute' || !adoptable) return undefined;
   return stepAfter(record, 'done', stamp, {
     output: report.output,
@@ -160,13 +160,17 @@ function climb(
   }
   return stepAfter(record, 'retry', stamp, {
     ...changes,
-    ...onRung(record, next.rung),
+    ...onRung(step, record, next.rung),
     retryAt: next.retryAt,
   });
 }
 
-const onRung = (record: Step, rung: number): Pick<Step, 'rung' | 'rungAttempt'> =>
-  rung === record.rung ? { rung, rungAttempt: record.rungAttempt } : { rung, rungAttempt: 0 };
+/** On a rung that changes something, what a person gave for the earlier ones no longer holds. */
+const onRung = (step: PlanStep, record: Step, rung: number): StepChanges => ({
+  rung,
+  rungAttempt: rung === record.rung ? record.rungAttempt : 0,
+  ...(changesBetween(step, record.rung, rung) ? { givenInput: undefined } : {}),
+});
 
 /** The outcome of an attempt to execute is unknown: ask first, or just repeat what may be repeated. */
 function lost(step: PlanStep, record: HeldStep, failure: Failure, stamp: Stamp): Step {
@@ -209,7 +213,7 @@ function foundNothing(step: PlanStep, record: HeldStep, stamp: Stamp): Step {
   if (next.kind === 'person') return stepAfter(record, 'ask', stamp, settled);
   return stepAfter(record, 'find-nothing', stamp, {
     ...settled,
-    ...onRung(record, next.rung),
+    ...onRung(step, record, next.rung),
     retryAt: next.retryAt,
   });
 }

@@ -156,6 +156,8 @@ export interface Incident {
   /** `ladder`: nothing is left to try by itself. `undo`: an effect could not be undone. */
   readonly kind: 'ladder' | 'undo';
   readonly step: string;
+  /** Of the step when the question came up: a later version that comes to this again is another question. */
+  readonly stepVersion: number;
   readonly failure: Failure;
   readonly openedAt: number;
   readonly deadlineAt: number;

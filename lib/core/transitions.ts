@@ -72,6 +72,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
   },
   retrying: { claim: 'running', done: 'done', seal: 'sealed', 'start-undo': 'undoing' },
   waiting: {
+    done: 'done',
     'choose-retry': 'retrying',
     'choose-output': 'done',
     'choose-skip': 'skipped',

@@ -90,7 +90,8 @@ export const retry = (attempts: number, backoff: Backoff = {}): RetryRung => ({
 });
 
 /**
- * From here on other parameters. Taken only when it is certain that nothing of the earlier tries took effect.
+ * From here on other parameters. Taken only when it is certain that nothing of the earlier tries took effect. The effect
+ * key stays the same: a service that ties a key to its first parameters refuses others under it.
  * @throws SteadfastError `bad-duration`
  */
 export const withInput = (

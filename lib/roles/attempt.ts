@@ -81,7 +81,8 @@ export async function runAttempt(ports: Ports, worker: Worker, held: Holding): P
     },
   };
   const beats = keepLease(ports, held, pulse, finished.signal, () => abort.abort());
-  const input = record.givenInput ?? evaluate(planStep.input, scopeOf(state));
+  const input =
+    record.givenInput === undefined ? evaluate(planStep.input, scopeOf(state)) : record.givenInput;
   const work = perform(worker, { mode: record.mode, ctx, input, output: record.output });
   const report = await inTime(ports, work, abort, finished.signal, timeLimitMs(ports, held));
   finished.abort(OVER);

@@ -8,9 +8,11 @@
 import { decide } from '../core/decide.ts';
 import { refuse, type SteadfastError } from '../core/errors.ts';
 import { type Answer, answerProblem, choicesFor } from '../core/incidents.ts';
-import type { Json } from '../core/json.ts';
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { type Json, jsonProblem, utf8Bytes } from '../core/json.ts';
+import { stageOf } from '../core/ladder.ts';
 import type { Plan } from '../core/plan.ts';
-import { type Execution, type Incident, isForward, type Snapshot } from '../core/state.ts';
+import { type Execution, type Incident, isForward, type Snapshot, type Step } from '../core/state.ts';
 import { continueWith, stampOf } from './advance.ts';
 import { commit, withWrite } from './commit.ts';
 import { check, pathOf } from './perform.ts';
@@ -70,36 +72,64 @@ export async function answerIncident(
       throw refuse('unknown-incident', `execution ${executionId} has no incident ${number}`);
     }
     if (incident.resolvedAt !== undefined) throw alreadyResolved(executionId, incident);
-    const answer: Answer = { ...(await checkedAnswer(scheduler, plan, incident.step, given)), by: 'person' };
+    const answer: Answer = {
+      ...(await checkedAnswer(scheduler, plan, state.steps[incident.step], given)),
+      by: 'person',
+    };
     const problem = answerProblem(plan, state, incident, answer, ports.clock.now());
     if (problem !== undefined)
       throw refuse('unsafe-choice', problem, { choices: choicesFor(plan, state, incident, readAt) });
     const decision = decide(plan, state, { type: 'answer', incident: number, answer, ...stampOf(ports) });
     if ((await commit(ports, decision)) === 'conflict') continue;
-    await continueWith(ports, plan, state, decision, 'worker', readAt);
+    // The answer is given; what follows and fails here, the watch makes good.
+    await continueWith(ports, plan, state, decision, 'worker', readAt).catch(() => {
+      ports.log.note({ what: 'follow-up-failed', executionId });
+    });
     return withWrite(state, decision.write);
   }
 }
 
-/** An output that a person gives must fit where the agent's own would have to. */
+/** Of an input that a person gives; with the largest output and history the step's record still fits into its item. */
+const MAX_GIVEN_INPUT_BYTES = 32 * 1024;
+
+/** What a person gives must fit where the agent's own would have to, on the rung the step is on. */
 async function checkedAnswer(
   scheduler: Scheduler,
   plan: Plan,
-  step: string,
+  record: Step | undefined,
   given: Omit<Answer, 'by'>,
 ): Promise<Omit<Answer, 'by'>> {
-  const agentName = plan.steps.find((one) => one.name === step)?.agent;
-  const agent = scheduler.workflows
-    .get(plan.workflow)
-    ?.workflow.agents.find((one) => one.spec.name === agentName);
-  if (agent === undefined || given.output === undefined) return given;
+  const step = plan.steps.find((one) => one.name === record?.name);
+  const name = step && stageOf(step, record?.rung ?? 0).agent;
+  const { workflow } = scheduler.workflows.get(plan.workflow) ?? {};
+  const agent = workflow?.agents.find((one) => one.spec.name === name);
+  const bytes = given.input === undefined ? 0 : utf8Bytes(JSON.stringify(given.input));
+  if (bytes > MAX_GIVEN_INPUT_BYTES) {
+    throw refuse('too-large', `the input has ${bytes} bytes; a person may give ${MAX_GIVEN_INPUT_BYTES}`);
+  }
+  if (agent === undefined) return given;
+  if (given.input !== undefined) {
+    const checked = await check(agent.input, given.input);
+    if ('issues' in checked) throw misfit('input', agent.spec.name, checked.issues, checked.list);
+  }
+  if (given.output === undefined) return given;
   const checked = await check(agent.output, given.output);
-  if (!('issues' in checked)) return { ...given, output: checked.value as Json };
-  const issues = checked.list.map((issue) => ({ path: pathOf(issue), message: issue.message }));
-  throw refuse('bad-input', `the output does not fit agent '${agent.spec.name}': ${checked.issues}`, {
-    issues,
-  });
+  if ('issues' in checked) throw misfit('output', agent.spec.name, checked.issues, checked.list);
+  const problem = jsonProblem(checked.value);
+  if (problem !== undefined)
+    throw refuse('bad-input', `the output, as its schema makes it: ${problem.slice(0, 200)}`);
+  return { ...given, output: checked.value as Json };
 }
+
+const misfit = (
+  what: string,
+  agent: string,
+  text: string,
+  list: readonly StandardSchemaV1.Issue[],
+): SteadfastError => {
+  const issues = list.map((issue) => ({ path: pathOf(issue), message: issue.message }));
+  return refuse('bad-input', `the ${what} does not fit agent '${agent}': ${text}`, { issues });
+};
 
 function alreadyResolved(executionId: string, incident: Incident): SteadfastError {
   const how = incident.choice === undefined ? 'by itself' : `with '${incident.choice}'`;

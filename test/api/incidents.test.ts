@@ -38,6 +38,7 @@ describe('an incident', () => {
 
   it('is answered once; the second answer is told what was chosen', async () => {
     const { c, id } = await asked();
+    c.clock.advanceTo(c.clock.now() + 60_000);
     const path = `/executions/${id}/incidents/1/resolve`;
     expect((await c.post(path, { choice: 'skip', reason: 'refunded by hand' })).status).toBe(202);
     const second = await c.post(path, { choice: 'fail' });

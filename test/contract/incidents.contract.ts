@@ -10,6 +10,7 @@ const anIncident = (changes: Partial<Incident> = {}): Incident => ({
   writeId: 'w-i',
   kind: 'ladder',
   step: 'a',
+  stepVersion: 1,
   failure: { code: 'declined', message: 'no' },
   openedAt: 1_700_000_000_000,
   deadlineAt: 1_700_003_600_000,

@@ -27,6 +27,7 @@ const STEP_ROWS = `
   retrying  done               done
   retrying  seal               sealed
   retrying  start-undo         undoing
+  waiting   done               done
   waiting   choose-retry       retrying
   waiting   choose-output      done
   waiting   choose-skip        skipped

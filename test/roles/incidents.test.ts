@@ -239,3 +239,89 @@ describe('a question that comes up on the way', () => {
     expect((await h.state(id)).incidents?.[1]).toMatchObject({ step: 'asked' });
   });
 });
+
+describe('an answer', () => {
+  it('that says "nothing happened" where nobody asked for that word changes nothing by it', async () => {
+    const h = harness(asking, {
+      first: { execute: async () => ({}), undo },
+      second: { execute: lose, undo },
+    });
+    const { id } = await h.begin();
+    await drain(h);
+    await drain(h);
+    const { steps } = await h.state(id);
+    expect(steps['asked']).toMatchObject({ status: 'waiting', mayHaveActed: true });
+    // Where nobody asked for that word it changes nothing: what may have acted is undone.
+    await answer(h, id, { choice: 'undo-all', nothingHappened: true });
+    expect((await h.state(id)).steps['asked']?.mayHaveActed).toBe(true);
+    const { execution } = await h.run(id);
+    expect([execution.status, (await h.state(id)).steps['asked']?.status]).toEqual(['compensated', 'undone']);
+  });
+
+  it('that is none of this choice is refused', async () => {
+    const h = harness(asking, {
+      first: { execute: async () => ({}), undo },
+      second: { execute: decline, undo },
+    });
+    const { id } = await h.begin();
+    await drain(h);
+    await expect(answer(h, id, { choice: 'retry', input: {} })).rejects.toMatchObject({
+      code: 'unsafe-choice',
+    });
+    await expect(answer(h, id, { choice: 'skip', output: {} })).rejects.toMatchObject({
+      code: 'unsafe-choice',
+    });
+    await expect(
+      answer(h, id, { choice: 'retry-with-input', input: { big: 'x'.repeat(40_000) } }),
+    ).rejects.toMatchObject({
+      code: 'too-large',
+    });
+  });
+});
+
+it('a question ends with the execution at the latest, and the answer that was declared for silence holds', async () => {
+  const short = workflow('short', { input: anyObject, within: '10m' }, (w) => {
+    const done = w.step('done', first, {});
+    w.step('asked', second, {}, { after: [done], ladder: [human({ within: '7d', otherwise: 'fail' })] });
+  });
+  const h = harness(short, {
+    first: { execute: async () => ({}), undo },
+    second: { execute: decline, undo },
+  });
+  const { id } = await h.begin();
+  const { execution, steps, incidents } = await h.run(id);
+  expect(incidents?.[1]).toMatchObject({ by: 'deadline', choice: 'fail' });
+  expect([execution.status, steps['done']?.status]).toEqual(['failed', 'done']);
+});
+
+it('a late success answers the question itself, in one transaction', async () => {
+  let finish: (output: object) => void = () => undefined;
+  const blindly = workflow('blindly', { input: anyObject, within: '1d' }, (w) => {
+    w.step('asked', blind, {});
+  });
+  const h = harness(blindly, {
+    blind: { execute: () => new Promise((resolve) => (finish = resolve)), undo },
+  });
+  const { id } = await h.begin();
+  // Its beats do not get through, so its lease ends although it works on.
+  const { write } = h.store;
+  Object.assign(h.store, {
+    write: (one: Parameters<typeof write>[0]) =>
+      (one.step?.beat ?? 0) > 0 ? new Promise(() => undefined) : write(one),
+  });
+  const [send] = h.sent.splice(0);
+  void h.deliver(send!);
+  await settle();
+  h.clock.advanceTo(h.clock.now() + 11_000);
+  await settle();
+  await h.sweep();
+  expect((await h.state(id)).execution.status).toBe('waiting');
+  finish({ late: true });
+  for (let round = 0; round < 5; round += 1) {
+    await settle();
+    h.clock.advanceTo(h.clock.now() + 500);
+  }
+  const { execution, steps, incidents } = await h.state(id);
+  expect([execution.status, steps['asked']?.output]).toEqual(['succeeded', { late: true }]);
+  expect(incidents?.[1]).toMatchObject({ by: 'moot' });
+});

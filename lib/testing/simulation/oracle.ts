@@ -57,6 +57,9 @@ function judgeStep(plan: Plan, snapshot: Snapshot, before: Step | undefined, aft
     problems.push(`S2 '${after.name}': ${status} → ${after.status}`);
   const claims = after.leaseUntil !== undefined && after.token !== before?.token;
   if (claims && before?.leaseUntil !== undefined) problems.push(`S4 '${after.name}' was claimed while held`);
+  if (after.leaseUntil !== undefined && before?.leaseUntil === undefined && after.token === before?.token) {
+    problems.push(`S3 '${after.name}' was claimed under its old token`);
+  }
   if (!claims && before?.token !== undefined && after.token !== before.token) {
     problems.push(`S5 '${after.name}': the token changed without a claim`);
   }
@@ -77,8 +80,12 @@ function judgeStart(plan: Plan, snapshot: Snapshot, step: Step): string[] {
   const undone = Object.values(snapshot.steps).find(
     (other) => other.status === 'undoing' || other.status === 'undone',
   );
-  if (undone !== undefined)
+  // The fence leaves out a step that may have acted: it is undone instead, and until its own undo begins a reader of an
+  // older state may still take it (DESIGN §8). Its effect is then undone with it.
+  const unfenced = snapshot.steps[step.name]?.mayHaveActed === true;
+  if (undone !== undefined && !unfenced) {
     problems.push(`S10 '${step.name}' started after the undo of '${undone.name}' began`);
+  }
   return problems;
 }
 
@@ -144,6 +151,9 @@ export function judgeEnd(
   for (const { name, undo } of plan.steps) {
     const live = ledger.isLive(`${execution.id}.${name}`);
     const status = steps[name]?.status;
+    if (succeeded && status !== 'done' && status !== 'skipped') {
+      problems.push(`S7 succeeded, but '${name}' is ${status ?? 'not begun'}`);
+    }
     if (succeeded && status === 'done' && !live && !given(name))
       problems.push(`S6 '${name}' is done without its effect`);
     if (succeeded && status !== 'done' && live)

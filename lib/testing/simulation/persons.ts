@@ -34,7 +34,10 @@ export async function answerSomething(
     await answerIncident(scheduler, executionId, {
       incident: incident.number,
       choice,
-      ...(needs === undefined ? {} : { nothingHappened: true }),
+      // Said where it is asked for, and now and then where it is not, but only by somebody who has looked.
+      ...(needs !== undefined || (!ledger.isLive(key) && host.choice.chance(0.3))
+        ? { nothingHappened: true }
+        : {}),
       ...(choice === 'retry-with-input' ? { input: { given: true } } : {}),
       ...(choice === 'give-output' ? { output: { given: true } } : {}),
     });
