@@ -10,6 +10,8 @@ import { formatDuration } from './duration.ts';
 import { graphOf, type Plan, type PlanStep } from './plan.ts';
 import {
   type Attempt,
+  type Choice,
+  type Incident,
   isForward,
   isHeld,
   isSettled,
@@ -77,7 +79,7 @@ export function explain(plan: Plan, state: Snapshot, now: number): Explanation {
 const startable = (step: PlanStep, state: Snapshot): boolean =>
   step.after.every((name) => isSettled(state.steps[name]));
 
-function past(plan: Plan, { execution, steps }: Snapshot): Happened[] {
+function past(plan: Plan, { execution, steps, incidents }: Snapshot): Happened[] {
   const happened: Happened[] = [
     {
       at: execution.startedAt,
@@ -88,6 +90,7 @@ function past(plan: Plan, { execution, steps }: Snapshot): Happened[] {
   for (const { name } of plan.steps) {
     for (const attempt of steps[name]?.attempts ?? []) happened.push(happenedAttempt(name, attempt));
   }
+  for (const incident of Object.values(incidents ?? {})) happened.push(...happenedIncident(incident));
   const { cause } = execution;
   if (cause !== undefined) {
     const whose = cause.step === undefined ? '' : ` of step '${cause.step}'`;
@@ -96,7 +99,7 @@ function past(plan: Plan, { execution, steps }: Snapshot): Happened[] {
     ];
     happened.push({
       at: cause.at,
-      what: `it is being undone because of ${reason}${whose}`,
+      what: `${cause.undo === false ? 'it is ended as it is' : 'it is being undone'} because of ${reason}${whose}`,
       evidence: { ...cause.failure },
     });
   }
@@ -116,8 +119,8 @@ const DEED: Readonly<Record<Attempt['mode'], string>> = {
   undo: 'undo',
 };
 const RESULT: Readonly<Record<Attempt['outcome'], string>> = {
-  done: 'found or made it done',
-  failed: 'failed, certainly without effect',
+  done: 'done',
+  failed: 'failed',
   unknown: 'ended with an unknown outcome',
   'not-done': 'found that it was not done',
   'still-running': 'found it under way',
@@ -125,12 +128,40 @@ const RESULT: Readonly<Record<Attempt['outcome'], string>> = {
   undone: 'undid it',
 };
 
-const happenedAttempt = (step: string, attempt: Attempt): Happened => ({
-  at: attempt.endedAt,
-  what: `${DEED[attempt.mode]} ${attempt.number} ${RESULT[attempt.outcome]} after ${formatDuration(attempt.endedAt - attempt.claimedAt)}`,
-  step,
-  evidence: { ...attempt },
-});
+function happenedAttempt(step: string, attempt: Attempt): Happened {
+  const { mode, number, outcome, failure } = attempt;
+  const result = mode === 'probe' && outcome === 'done' ? 'found it done' : RESULT[outcome];
+  const took = formatDuration(attempt.endedAt - attempt.claimedAt);
+  const reason = failure === undefined ? '' : `: ${failure.message}`;
+  return {
+    at: attempt.endedAt,
+    what: `${DEED[mode]} ${number}, ${took}: ${result}${reason}`,
+    step,
+    evidence: { ...attempt },
+  };
+}
+
+const BY = {
+  person: 'a person chose',
+  deadline: 'nobody answered in time, so it was',
+  moot: 'it needed no answer any more',
+};
+
+function happenedIncident(incident: Incident): Happened[] {
+  const { number, step, openedAt, resolvedAt, choice, by, reason } = incident;
+  const opened = {
+    at: openedAt,
+    what: `incident ${number}: a person was asked`,
+    step,
+    evidence: { ...incident.failure },
+  };
+  if (resolvedAt === undefined || by === undefined) return [opened];
+  const what = `incident ${number}: ${BY[by]}${choice === undefined ? '' : ` '${choice}'`}${reason === undefined ? '' : ` (${reason})`}`;
+  return [
+    opened,
+    { at: resolvedAt, what, step, evidence: { by, ...(choice === undefined ? {} : { choice }) } },
+  ];
+}
 
 function because(plan: Plan, step: PlanStep, state: Snapshot): string {
   const record = state.steps[step.name];
@@ -150,9 +181,11 @@ function because(plan: Plan, step: PlanStep, state: Snapshot): string {
     case 'failed':
       return `attempt ${record.attempt} failed${failure}, and nothing is left on its ladder${acted}`;
     case 'skipped':
-      return 'its condition does not hold';
+      return chosenBy(state, step.name, 'skip') ? 'a person had it skipped' : 'its condition does not hold';
     case 'sealed':
-      return 'the execution is being undone, so it will never start';
+      return record.attempt === 0
+        ? 'the execution is being undone, so it will never start'
+        : `attempt ${record.attempt} is the last, because the execution is being undone${acted}`;
     case 'undoing':
       return `undo ${record.undoAttempt} did not succeed${failure} and is tried again`;
     case 'undo-failed':
@@ -164,10 +197,14 @@ function because(plan: Plan, step: PlanStep, state: Snapshot): string {
   }
 }
 
+const chosenBy = (state: Snapshot, step: string, choice: Choice): boolean =>
+  Object.values(state.incidents ?? {}).some((one) => one.step === step && one.choice === choice);
+
 function becauseAbsent(step: PlanStep, state: Snapshot): string {
+  if (!isForward(state.execution.status)) return 'it was never started';
   const open = step.after.filter((name) => !isSettled(state.steps[name]));
   if (open.length > 0) return `it waits for ${open.map((name) => `'${name}'`).join(', ')}`;
-  return isForward(state.execution.status) ? 'it waits for an agent to take it' : 'it was never started';
+  return 'it waits for an agent to take it';
 }
 
 function waitsForUndo(plan: Plan, step: PlanStep, state: Snapshot): string {

@@ -2,6 +2,7 @@
 
 import type { AttemptContext } from '../../lib/core/agent.ts';
 import { PermanentError } from '../../lib/core/errors.ts';
+import { explain } from '../../lib/core/why.ts';
 import { human, retry, useAgent, withInput, workflow } from '../../lib/core/workflow.ts';
 import { answerIncident, type AnswerRequest } from '../../lib/roles/operators.ts';
 import { anAgent, anyObject, type Harness, harness } from './harness.ts';
@@ -324,4 +325,20 @@ it('a late success answers the question itself, in one transaction', async () =>
   const { execution, steps, incidents } = await h.state(id);
   expect([execution.status, steps['asked']?.output]).toEqual(['succeeded', { late: true }]);
   expect(incidents?.[1]).toMatchObject({ by: 'moot' });
+});
+
+it('why tells the question, the answer and who gave it, and does not blame a condition for a skip', async () => {
+  const h = harness(asking, {
+    first: { execute: async () => ({}), undo },
+    second: { execute: decline, undo },
+  });
+  const { id } = await h.begin();
+  await drain(h);
+  await answer(h, id, { choice: 'skip', reason: 'sold out' });
+  const told = explain(asking.plan, await h.run(id), h.clock.now());
+  const past = told.past.map((one) => one.what);
+  expect(past).toContain('incident 1: a person was asked');
+  expect(past).toContain("incident 1: a person chose 'skip' (sold out)");
+  expect(past).toContain('attempt 1, 0s: failed: declined');
+  expect(told.steps.find((step) => step.name === 'asked')?.because).toBe('a person had it skipped');
 });
