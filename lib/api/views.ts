@@ -41,7 +41,8 @@ export const executionView = (state: Snapshot, plan: Plan, now: number): Record<
   })),
   steps: plan.steps.map((step) => ({
     name: step.name,
-    agent: stageOf(step, state.steps[step.name]?.rung ?? 0).agent,
+    kind: step.kind,
+    ...(step.kind === 'step' ? { agent: stageOf(step, state.steps[step.name]?.rung ?? 0).agent } : {}),
     after: step.after,
     ...(state.steps[step.name] === undefined
       ? { status: derivedStatus(state, step.after), attempts: [] }
@@ -71,11 +72,12 @@ export const workflowView = ({ workflow, planHash }: Registered): Record<string,
   workflow: workflow.name,
   plan: planHash,
   withinMs: workflow.plan.withinMs,
-  steps: workflow.plan.steps.map(({ name, agent, after, effect, undo }) => ({
-    name,
-    agent,
-    after,
-    effect,
-    undo: undo === 'none' ? 'none' : 'required',
+  steps: workflow.plan.steps.map((step) => ({
+    name: step.name,
+    kind: step.kind,
+    after: step.after,
+    ...(step.kind === 'step'
+      ? { agent: step.agent, effect: step.effect, undo: step.undo === 'none' ? 'none' : 'required' }
+      : {}),
   })),
 });

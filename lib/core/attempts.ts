@@ -7,7 +7,7 @@
  * S3 a fresh token per claim. S4 one holder at a time. S9 only a claim counts an attempt.
  */
 
-import type { PlanStep } from './plan.ts';
+import type { AgentStep } from './plan.ts';
 import { type HeldStep, isHeld, type Step } from './state.ts';
 import { leaseSpanMs } from './watch.ts';
 import type { Work } from './work.ts';
@@ -77,14 +77,14 @@ export interface Progress {
 }
 
 /** Alive is not advancing: the lease ends here unless there is progress before. */
-export const stalledAt = (step: PlanStep, record: HeldStep, progressAt: number): number =>
+export const stalledAt = (step: AgentStep, record: HeldStep, progressAt: number): number =>
   step.maxNoProgressMs === undefined || record.mode !== 'execute'
     ? Number.POSITIVE_INFINITY
     : progressAt + step.maxNoProgressMs;
 
 /** The record of a beat, or nothing when the token is no longer the current one, the attempt's time is over, or it stalls. */
 export function beaten(
-  step: PlanStep,
+  step: AgentStep,
   record: Step | undefined,
   token: string,
   progress: Progress | undefined,

@@ -12,6 +12,7 @@ import { isName } from './names.ts';
 import {
   type HumanRung,
   isBefore,
+  type AgentStep,
   type Plan,
   PLAN_LIMITS,
   type PlanStep,
@@ -68,12 +69,16 @@ function stepProblem(step: PlanStep, seen: ReadonlySet<string>, plan: Plan): Pro
   if (!isName(step.name))
     return { reason: 'bad-name', message: 'the name is not legal ([a-z][a-z0-9-]{0,47})' };
   if (seen.has(step.name)) return { reason: 'duplicate-name', message: 'two steps have this name' };
-  if (!isName(step.agent))
-    return { reason: 'bad-name', message: `its agent '${step.agent}' has no legal name` };
-  return boundsProblem(step) ?? referenceProblem(step, plan);
+  return kindProblem(step) ?? referenceProblem(step, plan);
 }
 
-function boundsProblem(step: PlanStep): Problem | undefined {
+function kindProblem(step: PlanStep): Problem | undefined {
+  return step.kind === 'step' ? agentProblem(step) : undefined;
+}
+
+function agentProblem(step: AgentStep): Problem | undefined {
+  if (!isName(step.agent))
+    return { reason: 'bad-name', message: `its agent '${step.agent}' has no legal name` };
   return limitsProblem(step, '') ?? ladderProblem(step);
 }
 
@@ -99,7 +104,7 @@ function limitsProblem(limits: StepLimits, whose: string): Problem | undefined {
   return undefined;
 }
 
-function ladderProblem(step: PlanStep): Problem | undefined {
+function ladderProblem(step: AgentStep): Problem | undefined {
   const rungs = step.undo === 'none' ? step.ladder : [...step.ladder, step.undo];
   for (const rung of rungs) {
     const problem = rung.kind === 'human' ? humanProblem(rung) : triesProblem(rung);
@@ -143,7 +148,7 @@ function triesProblem(rung: Exclude<Rung, HumanRung>): Problem | undefined {
 }
 
 /** What can neither be repeated nor asked for is not repeated by a machine. */
-function unsafeProblem(step: PlanStep): Problem | undefined {
+function unsafeProblem(step: AgentStep): Problem | undefined {
   const unsafe = [step, ...step.ladder].some((one) => 'effect' in one && one.effect === 'unsafe');
   if (!unsafe) return undefined;
   if (step.ladder.some((rung) => rung.kind !== 'human')) {
@@ -162,9 +167,10 @@ function unsafeProblem(step: PlanStep): Problem | undefined {
 
 /** Everything of a step that may read outputs of others. */
 const expressionsOf = (step: PlanStep): Expr[] => [
-  step.input,
   ...(step.when === undefined ? [] : [step.when]),
-  ...step.ladder.flatMap((rung) => (rung.kind === 'withInput' ? [rung.input] : [])),
+  ...(step.kind === 'step'
+    ? [step.input, ...step.ladder.flatMap((rung) => (rung.kind === 'withInput' ? [rung.input] : []))]
+    : []),
 ];
 
 function referenceProblem(step: PlanStep, plan: Plan): Problem | undefined {

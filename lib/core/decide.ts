@@ -12,7 +12,7 @@ import { beaten, claimed, type Progress } from './attempts.ts';
 import { type Answer, answeredBySuccess, answerProblem, resolve } from './incidents.ts';
 import { stageOf } from './ladder.ts';
 import { look, noLater } from './look.ts';
-import { dependentsOf, graphOf, type Plan } from './plan.ts';
+import { agentStep, dependentsOf, graphOf, type Plan } from './plan.ts';
 import { type Report, reported } from './reports.ts';
 import {
   type Cause,
@@ -183,7 +183,7 @@ function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>): Decisi
 }
 
 function beat(plan: Plan, state: Snapshot, event: EventOf<'beat'>): Decision {
-  const planStep = graphOf(plan).step.get(event.step);
+  const planStep = agentStep(plan, event.step);
   const step =
     planStep &&
     beaten(
@@ -199,7 +199,7 @@ function beat(plan: Plan, state: Snapshot, event: EventOf<'beat'>): Decision {
 }
 
 function report(plan: Plan, state: Snapshot, event: EventOf<'report'>): Decision {
-  const planStep = graphOf(plan).step.get(event.step);
+  const planStep = agentStep(plan, event.step);
   const before = state.steps[event.step];
   const about = { executionId: state.execution.id, step: event.step, attempt: before?.attempt ?? 0 };
   const step =

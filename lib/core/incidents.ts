@@ -12,7 +12,7 @@
 import type { Decision, Note } from './decide.ts';
 import type { Json } from './json.ts';
 import { stageOf } from './ladder.ts';
-import { graphOf, type Plan, type PlanStep } from './plan.ts';
+import { agentStep, agentSteps, type AgentStep, type Plan } from './plan.ts';
 import {
   type Choice,
   type Execution,
@@ -51,8 +51,8 @@ const incidentOf = (state: Snapshot, step: string, kind: Incident['kind']): Inci
 export function stepToAskAbout(
   plan: Plan,
   state: Snapshot,
-): { step: PlanStep; kind: Incident['kind'] } | undefined {
-  for (const step of plan.steps) {
+): { step: AgentStep; kind: Incident['kind'] } | undefined {
+  for (const step of agentSteps(plan)) {
     const record = state.steps[step.name];
     const kind = record && neededFor(record, state.execution);
     if (kind === undefined) continue;
@@ -115,7 +115,7 @@ export function choicesFor(
   incident: Incident,
   now: number,
 ): { readonly choice: Choice; readonly needs?: 'nothingHappened'; readonly notBefore?: number }[] {
-  const step = graphOf(plan).step.get(incident.step);
+  const step = agentStep(plan, incident.step);
   const record = state.steps[incident.step];
   if (step === undefined || record === undefined || incident.resolvedAt !== undefined) return [];
   if (incident.kind === 'undo') {
@@ -266,7 +266,7 @@ function ladderAnswer(record: Step, answer: Answer, certain: boolean, stamp: Sta
 /** Nothing is written to the step when its effect stays: it is and remains `undo-failed`. */
 function undoAnswer(plan: Plan, record: Step, answer: Answer, stamp: Stamp): Step | undefined {
   if (answer.choice === 'retry') {
-    const planned = graphOf(plan).step.get(record.name);
+    const planned = agentStep(plan, record.name);
     const settleMs = planned === undefined ? 0 : stageOf(planned, record.rung).settleMs;
     // Not beside an earlier undo whose process may still act.
     const retryAt = Math.max(stamp.now, record.hardEndAt + settleMs);

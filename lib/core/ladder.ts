@@ -6,7 +6,7 @@
  */
 
 import { MAX_DURATION_MS } from './duration.ts';
-import type { PlanStep, Rung, Tries } from './plan.ts';
+import type { AgentStep, Rung, Tries } from './plan.ts';
 
 /** Undecided probes before the outcome is given up. */
 export const MAX_PROBES = 20;
@@ -25,7 +25,7 @@ export function backoffMs(tries: Tries, n: number, random: number): number {
 }
 
 /** The step as it is on a rung: with the input and the agent of the last rung up to there that changed one. */
-export function stageOf(step: PlanStep, rung: number): PlanStep {
+export function stageOf(step: AgentStep, rung: number): AgentStep {
   let stage = step;
   for (const passed of step.ladder.slice(0, rung)) {
     if (passed.kind === 'withInput') stage = { ...stage, input: passed.input };
@@ -39,7 +39,7 @@ export function stageOf(step: PlanStep, rung: number): PlanStep {
 }
 
 /** Whether a step is another one on the later of two rungs: then it must be certain that the earlier did not act. */
-export const changesBetween = (step: PlanStep, rung: number, later: number): boolean =>
+export const changesBetween = (step: AgentStep, rung: number, later: number): boolean =>
   step.ladder.slice(rung, later).some((passed) => passed.kind === 'withInput' || passed.kind === 'useAgent');
 
 export type NextTry =
@@ -58,7 +58,7 @@ export interface Failed {
 }
 
 /** What comes after a failed attempt. */
-export function nextTry(step: PlanStep, failed: Failed, now: number, random: number): NextTry {
+export function nextTry(step: AgentStep, failed: Failed, now: number, random: number): NextTry {
   const { rung, rungAttempt, permanent = false, retryAfterMs = 0 } = failed;
   const attemptOn = (at: number, tries: Tries, n: number): NextTry => {
     const waitMs = Math.min(Math.max(backoffMs(tries, n, random), retryAfterMs), MAX_DURATION_MS);
@@ -77,13 +77,13 @@ export function nextTry(step: PlanStep, failed: Failed, now: number, random: num
 }
 
 /** What comes when the outcome cannot be settled: only a person may go on. */
-export function nextUnsettled(step: PlanStep): NextTry {
+export function nextUnsettled(step: AgentStep): NextTry {
   return step.ladder.some((rung) => rung.kind === 'human') ? { kind: 'person' } : { kind: 'end' };
 }
 
 /** When the next attempt to undo may start, or nothing. @param undoAttempt attempts to undo claimed so far */
 export function nextUndoAt(
-  step: PlanStep,
+  step: AgentStep,
   undoAttempt: number,
   now: number,
   random: number,

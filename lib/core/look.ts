@@ -14,7 +14,7 @@ import { settledAs } from './attempts.ts';
 import type { Concern, Decision, LookEvent, Note, Send } from './decide.ts';
 import { ask, settleIncidents } from './incidents.ts';
 import { type Json, utf8Bytes } from './json.ts';
-import { graphOf, isBefore, type Plan } from './plan.ts';
+import { agentStep, isBefore, type Plan } from './plan.ts';
 import { evaluate } from './refs.ts';
 import { expired } from './reports.ts';
 import {
@@ -74,7 +74,7 @@ const endLease: Rule = (plan, state, event) => {
   const record = Object.values(state.steps).find(
     (step) => isHeld(step) && leaseEndsAt(step.leaseUntil) <= event.now,
   );
-  const planStep = record && graphOf(plan).step.get(record.name);
+  const planStep = record && agentStep(plan, record.name);
   if (planStep === undefined || !isHeld(record)) return undefined;
   const step = expired(planStep, record, event);
   return {

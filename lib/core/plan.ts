@@ -55,18 +55,62 @@ export interface StepLimits {
   readonly maxNoProgressMs?: number;
 }
 
-export interface PlanStep extends StepLimits {
+interface StepBase {
   readonly name: string;
-  readonly kind: 'step';
-  readonly agent: string;
-  readonly input: Expr;
   /** All direct predecessors: declared ones and those whose output is read. */
   readonly after: readonly string[];
   readonly when?: Expr;
+  /** Once it is done there is no way back: nothing is undone any more, only tried again or put to a person. */
+  readonly pointOfNoReturn?: true;
+}
+
+/** An agent performs it. */
+export interface AgentStep extends StepBase, StepLimits {
+  readonly kind: 'step';
+  readonly agent: string;
+  readonly input: Expr;
   readonly ladder: readonly Rung[];
   /** How its undo is retried; 'none' where there is nothing to compensate. */
   readonly undo: 'none' | RetryRung;
 }
+
+/** Done when its time has come: so long after its predecessors, or at a time that is read from the data. */
+export interface WaitStep extends StepBase {
+  readonly kind: 'wait';
+  readonly forMs?: number;
+  /** Epoch ms, or a date in ISO form. */
+  readonly until?: Expr;
+}
+
+/** Done when the outside (a system, or of an approval a person) answers through the API. */
+export interface CallbackStep extends StepBase {
+  readonly kind: 'callback' | 'approval';
+  readonly withinMs: number;
+  /** The outside must say so often that it is still at it. */
+  readonly beatMs?: number;
+}
+
+/** Another workflow, run as an execution of its own. */
+export interface ChildStep extends StepBase {
+  readonly kind: 'child';
+  readonly plan: Plan;
+  readonly input: Expr;
+  readonly undo: 'none' | 'required';
+}
+
+/** One agent over a list, in executions of up to 100 items each. */
+export interface MapStep extends StepBase {
+  readonly kind: 'map';
+  readonly over: Expr;
+  /** How one item is performed; its input reads the item and its index. */
+  readonly each: AgentStep;
+  /** Items under way at the same time. */
+  readonly concurrency?: number;
+  /** Items that may fail. */
+  readonly tolerate: { readonly items: number } | { readonly percent: number };
+}
+
+export type PlanStep = AgentStep | WaitStep | CallbackStep | ChildStep | MapStep;
 
 export interface Plan {
   readonly v: 1;
@@ -113,6 +157,17 @@ export function graphOf(plan: Plan): PlanGraph {
   graphs.set(plan, graph);
   return graph;
 }
+
+const isAgentStep = (step: PlanStep | undefined): step is AgentStep => step?.kind === 'step';
+
+/** The step of that name, if an agent performs it. */
+export function agentStep(plan: Plan, name: string): AgentStep | undefined {
+  const step = graphOf(plan).step.get(name);
+  return isAgentStep(step) ? step : undefined;
+}
+
+/** The steps that agents perform, in plan order. */
+export const agentSteps = (plan: Plan): readonly AgentStep[] => plan.steps.filter(isAgentStep);
 
 export const dependentsOf = (plan: Plan, name: string): readonly PlanStep[] =>
   graphOf(plan).dependents.get(name) ?? [];

@@ -20,7 +20,7 @@ import {
   stageOf,
 } from './ladder.ts';
 import { stalledAt } from './attempts.ts';
-import type { PlanStep } from './plan.ts';
+import type { AgentStep } from './plan.ts';
 import { type Attempt, type Failure, type HeldStep, isHeld, type Step } from './state.ts';
 import { quietAt } from './work.ts';
 import { type Stamp, stepAfter, type StepChanges } from './write.ts';
@@ -54,7 +54,7 @@ export type Report = { readonly settled: boolean } & (
  * @param priorHardEndAt the step's `hardEndAt` before this attempt's claim
  */
 export function reported(
-  step: PlanStep,
+  step: AgentStep,
   record: Step | undefined,
   token: string,
   report: Report,
@@ -123,7 +123,7 @@ const ended = (
   ...(failure === undefined ? {} : { failure }),
 });
 
-function reportedExecute(step: PlanStep, record: HeldStep, report: Report, stamp: Stamp): Step | undefined {
+function reportedExecute(step: AgentStep, record: HeldStep, report: Report, stamp: Stamp): Step | undefined {
   if (report.kind === 'done') {
     return stepAfter(record, 'done', stamp, {
       ...ended(record, 'done', stamp),
@@ -145,7 +145,7 @@ function reportedExecute(step: PlanStep, record: HeldStep, report: Report, stamp
  * something is entered only in certainty, so an outcome that is still open is settled by a probe first.
  */
 function climb(
-  step: PlanStep,
+  step: AgentStep,
   record: HeldStep,
   changes: StepChanges,
   stamp: Stamp,
@@ -166,20 +166,20 @@ function climb(
 }
 
 /** On a rung that changes something, what a person gave for the earlier ones no longer holds. */
-const onRung = (step: PlanStep, record: Step, rung: number): StepChanges => ({
+const onRung = (step: AgentStep, record: Step, rung: number): StepChanges => ({
   rung,
   rungAttempt: rung === record.rung ? record.rungAttempt : 0,
   ...(changesBetween(step, record.rung, rung) ? { givenInput: undefined } : {}),
 });
 
 /** The outcome of an attempt to execute is unknown: ask first, or just repeat what may be repeated. */
-function lost(step: PlanStep, record: HeldStep, failure: Failure, stamp: Stamp): Step {
+function lost(step: AgentStep, record: HeldStep, failure: Failure, stamp: Stamp): Step {
   const changes = { ...ended(record, 'unknown', stamp, failure), mayHaveActed: true };
   if (stageOf(step, record.rung).effect !== 'probed') return climb(step, record, changes, stamp);
   return stepAfter(record, 'lose', stamp, { ...changes, probes: 0, retryAt: stamp.now });
 }
 
-function reportedProbe(step: PlanStep, record: HeldStep, report: Report, stamp: Stamp): Step | undefined {
+function reportedProbe(step: AgentStep, record: HeldStep, report: Report, stamp: Stamp): Step | undefined {
   if (report.kind !== 'found') return probedInVain(step, record, report, stamp);
   switch (report.verdict) {
     case 'done':
@@ -201,7 +201,7 @@ function reportedProbe(step: PlanStep, record: HeldStep, report: Report, stamp: 
 }
 
 /** `notDone` is believed only when it was asked after everything that could still act was dead and settled. */
-function foundNothing(step: PlanStep, record: HeldStep, stamp: Stamp): Step {
+function foundNothing(step: AgentStep, record: HeldStep, stamp: Stamp): Step {
   const believableAt = quietAt(stageOf(step, record.rung), record);
   const changes = ended(record, 'not-done', stamp);
   if ((record.claimedAt ?? 0) < believableAt) {
@@ -218,7 +218,7 @@ function foundNothing(step: PlanStep, record: HeldStep, stamp: Stamp): Step {
   });
 }
 
-function probedInVain(step: PlanStep, record: HeldStep, report: Report | undefined, stamp: Stamp): Step {
+function probedInVain(step: AgentStep, record: HeldStep, report: Report | undefined, stamp: Stamp): Step {
   const failure = report !== undefined && 'failure' in report ? report.failure : undefined;
   // Where there is nobody to ask, asking again is in vain.
   const probes = failure?.code === 'no-probe' ? MAX_PROBES : record.probes + 1;
@@ -233,7 +233,7 @@ function probedInVain(step: PlanStep, record: HeldStep, report: Report | undefin
     : stepAfter(record, 'give-up', stamp, changes);
 }
 
-function reportedUndo(step: PlanStep, record: HeldStep, report: Report, stamp: Stamp): Step | undefined {
+function reportedUndo(step: AgentStep, record: HeldStep, report: Report, stamp: Stamp): Step | undefined {
   if (report.kind === 'undone') {
     return stepAfter(record, 'undone', stamp, { ...ended(record, 'undone', stamp), mayHaveActed: false });
   }
@@ -250,7 +250,7 @@ function reportedUndo(step: PlanStep, record: HeldStep, report: Report, stamp: S
 }
 
 /** An undo whose outcome is unknown is repeated, but not while the lost one may still act. */
-function undoLost(step: PlanStep, record: HeldStep, failure: Failure, stamp: Stamp): Step {
+function undoLost(step: AgentStep, record: HeldStep, failure: Failure, stamp: Stamp): Step {
   const changes = ended(record, 'unknown', stamp, failure);
   const stage = stageOf(step, record.rung);
   const retryAt = nextUndoAt(stage, record.undoAttempt, stamp.now, stamp.random);
@@ -267,7 +267,7 @@ const LEASE_LOST: Failure = { code: 'lease-ended', message: 'the attempt went si
 const STALLED: Failure = { code: 'no-progress', message: 'the attempt was alive but did not advance' };
 
 /** The record after a lease that ended without a report. The caller has checked that it has. */
-export function expired(step: PlanStep, record: HeldStep, stamp: Stamp): Step {
+export function expired(step: AgentStep, record: HeldStep, stamp: Stamp): Step {
   switch (record.mode) {
     case 'execute': {
       const stalled =

@@ -10,7 +10,7 @@
  * before the read while anything may be written at any moment, else the earliest `retryAt`.
  */
 
-import type { Plan, PlanStep, StepLimits } from './plan.ts';
+import { agentSteps, type AgentStep, type Plan, type StepLimits } from './plan.ts';
 import {
   type Dispatch,
   type Execution,
@@ -32,21 +32,25 @@ export const MAX_DELAY_MS = 900_000;
 /** A repeated dispatch waits no longer than this, so that a queue that comes back is used soon. */
 const MAX_GAP_MS = 900_000;
 
+/** Of a plan in which no agent works; nobody writes there without drawing the watch near. */
+const IDLE_HORIZON_MS = 60_000;
+
 const FINISHED: ReadonlySet<Step['status']> = new Set(['done', 'skipped', 'sealed', 'undone', 'undo-failed']);
 
 /** The smallest lease or pickup time among the unfinished steps; of all steps when none is left. */
 export function horizonMs(plan: Plan, snapshot: Snapshot | undefined): number {
   const undoing = snapshot?.execution.status === 'undoing';
-  const open = plan.steps.filter((step) => {
+  const all = agentSteps(plan);
+  const open = all.filter((step) => {
     const record = snapshot?.steps[step.name];
     return record === undefined || (undoing && record.status === 'done') || !FINISHED.has(record.status);
   });
-  const steps: readonly PlanStep[] = open.length > 0 ? open : plan.steps;
-  return Math.min(...steps.map(shortestMs));
+  const steps = open.length > 0 ? open : all;
+  return steps.length > 0 ? Math.min(...steps.map(shortestMs)) : IDLE_HORIZON_MS;
 }
 
 /** On whichever rung the step may be claimed next. */
-const shortestMs = (step: PlanStep): number =>
+const shortestMs = (step: AgentStep): number =>
   Math.min(
     ...[step, ...step.ladder.filter((rung) => rung.kind === 'useAgent')].map((stage) =>
       Math.min(leaseSpanMs(stage), stage.pickupMs),

@@ -10,13 +10,13 @@
 
 import type { Json } from './json.ts';
 import { stageOf } from './ladder.ts';
-import { dependentsOf, type Plan, type PlanStep } from './plan.ts';
+import { type AgentStep, dependentsOf, type Plan, type PlanStep } from './plan.ts';
 import { evaluate, type Scope } from './refs.ts';
 import { isForward, isHeld, isSettled, type Mode, type Snapshot, type Step } from './state.ts';
 
 export interface Work {
   /** As it is on its current rung: agent, limits, input. */
-  readonly step: PlanStep;
+  readonly step: AgentStep;
   readonly mode: Mode;
   /** The number the attempt will have (of a probe: of the attempt it asks about). */
   readonly attempt: number;
@@ -63,6 +63,7 @@ export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
 }
 
 function forwardWork(step: PlanStep, snapshot: Snapshot): Work[] {
+  if (step.kind !== 'step') return [];
   const record = snapshot.steps[step.name];
   if (record === undefined) {
     if (!isReady(step, snapshot) || !applies(step, snapshot)) return [];
@@ -86,7 +87,8 @@ function forwardWork(step: PlanStep, snapshot: Snapshot): Work[] {
 
 /** Something of the step's may be in effect and must be compensated. */
 export function needsUndo(step: PlanStep, record: Step | undefined): boolean {
-  if (record === undefined || stageOf(step, record.rung).undo === 'none') return false;
+  if (step.kind !== 'step' || record === undefined || stageOf(step, record.rung).undo === 'none')
+    return false;
   switch (record.status) {
     case 'done':
     case 'undoing':
@@ -107,9 +109,10 @@ export const leavesAsIs = (snapshot: Snapshot): boolean => snapshot.execution.ca
 
 /** By then nothing of the step's attempts can still take effect. */
 export const quietAt = (step: PlanStep, record: Step): number =>
-  record.mayHaveActed ? record.hardEndAt + stageOf(step, record.rung).settleMs : 0;
+  step.kind === 'step' && record.mayHaveActed ? record.hardEndAt + stageOf(step, record.rung).settleMs : 0;
 
 function undoWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
+  if (step.kind !== 'step') return [];
   const record = snapshot.steps[step.name];
   if (record === undefined || isHeld(record) || record.status === 'undo-failed') return [];
   if (leavesAsIs(snapshot)) return [];

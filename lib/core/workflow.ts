@@ -16,7 +16,7 @@ import {
   type InputRung,
   limitsOf,
   type Plan,
-  type PlanStep,
+  type AgentStep,
   type RetryRung,
   type Rung,
   type Tries,
@@ -153,7 +153,7 @@ export function workflow<I>(
   build: (w: WorkflowBuilder<I>) => Readonly<Record<string, unknown>> | undefined | void,
 ): Workflow<I> {
   checkName(name, 'workflow');
-  const steps: PlanStep[] = [];
+  const steps: AgentStep[] = [];
   const agents = new Map<string, Agent>();
   const output = build({
     input: ref<I>('input'),
@@ -177,7 +177,7 @@ function planStep(
   agent: Agent,
   input: unknown,
   options: StepOptions,
-): PlanStep {
+): AgentStep {
   if (agent?.kind !== 'steadfast:agent') {
     throw refuse(
       'workflow-refused',
@@ -206,7 +206,7 @@ function planStep(
   };
 }
 
-const undoOf = (spec: AgentSpec): PlanStep['undo'] =>
+const undoOf = (spec: AgentSpec): AgentStep['undo'] =>
   spec.undo === 'none' ? 'none' : retry(10, { first: '1s', max: '1m' });
 
 /** What can neither be repeated nor asked for goes to a person at once. */
@@ -239,8 +239,8 @@ const predecessors = (declared: readonly string[], expressions: readonly Expr[])
 ];
 
 /** Predecessors first; steps of a cycle stay at the end, for `checkPlan` to name. */
-function inOrder(steps: readonly PlanStep[]): PlanStep[] {
-  const ordered: PlanStep[] = [];
+function inOrder(steps: readonly AgentStep[]): AgentStep[] {
+  const ordered: AgentStep[] = [];
   let rest = [...steps];
   while (rest.length > 0) {
     const waiting = new Set(rest.map((step) => step.name));

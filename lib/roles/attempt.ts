@@ -12,7 +12,7 @@ import type { Progress } from '../core/attempts.ts';
 import type { Report } from '../core/reports.ts';
 import { decide } from '../core/decide.ts';
 import { stageOf } from '../core/ladder.ts';
-import { graphOf, type Plan, type PlanStep } from '../core/plan.ts';
+import { agentStep, type AgentStep, type Plan } from '../core/plan.ts';
 import type { Ports } from '../core/ports.ts';
 import { evaluate } from '../core/refs.ts';
 import type { HeldStep, Snapshot } from '../core/state.ts';
@@ -26,7 +26,7 @@ import { perform, type Worker } from './perform.ts';
 export interface Holding {
   readonly plan: Plan;
   /** As it is on the rung of this attempt. */
-  readonly planStep: PlanStep;
+  readonly planStep: AgentStep;
   readonly token: string;
   readonly priorHardEndAt: number;
   readonly hardEndAt: number;
@@ -51,7 +51,7 @@ export function holding(
   priorHardEndAt: number,
   hardEndAt: number,
 ): Holding | undefined {
-  const planned = graphOf(plan).step.get(step.name);
+  const planned = agentStep(plan, step.name);
   const planStep = planned && stageOf(planned, step.rung);
   return planStep && { plan, planStep, token: step.token, priorHardEndAt, hardEndAt, state };
 }

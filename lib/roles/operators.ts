@@ -11,7 +11,7 @@ import { type Answer, answerProblem, choicesFor } from '../core/incidents.ts';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { type Json, jsonProblem, utf8Bytes } from '../core/json.ts';
 import { stageOf } from '../core/ladder.ts';
-import type { Plan } from '../core/plan.ts';
+import { agentStep, type Plan } from '../core/plan.ts';
 import { type Execution, type Incident, isForward, type Snapshot, type Step } from '../core/state.ts';
 import { continueWith, stampOf } from './advance.ts';
 import { commit, withWrite } from './commit.ts';
@@ -99,7 +99,7 @@ async function checkedAnswer(
   record: Step | undefined,
   given: Omit<Answer, 'by'>,
 ): Promise<Omit<Answer, 'by'>> {
-  const step = plan.steps.find((one) => one.name === record?.name);
+  const step = record && agentStep(plan, record.name);
   const name = step && stageOf(step, record?.rung ?? 0).agent;
   const { workflow } = scheduler.workflows.get(plan.workflow) ?? {};
   const agent = workflow?.agents.find((one) => one.spec.name === name);

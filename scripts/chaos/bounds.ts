@@ -4,7 +4,7 @@
  * Owns: the two limits of a run and where they come from. Pure.
  */
 
-import type { Plan, PlanStep } from '../../lib/core/plan.ts';
+import { agentSteps, type AgentStep, type Plan } from '../../lib/core/plan.ts';
 import { LEASE_MARGIN_MS } from '../../lib/core/watch.ts';
 import { SWEEP_EVERY_MS } from '../../lib/roles/supervisor.ts';
 
@@ -16,7 +16,7 @@ const MAX_GAP = 4;
 /** Promised of a dead agent, beyond its lease. */
 const DETECTION_SPARE_MS = 10_000;
 
-const most = (plan: Plan, of: (step: PlanStep) => number): number => Math.max(...plan.steps.map(of));
+const most = (plan: Plan, of: (step: AgentStep) => number): number => Math.max(...agentSteps(plan).map(of));
 
 export const detectionLimitMs = (plan: Plan): number => longestLeaseMs(plan) + DETECTION_SPARE_MS;
 
@@ -30,7 +30,7 @@ export const longestLeaseMs = (plan: Plan): number => most(plan, ({ leaseMs }) =
  * shorter than its process's life.
  */
 export function healBoundMs(plan: Plan): number {
-  const shortest = Math.min(...plan.steps.map(({ leaseMs, pickupMs }) => Math.min(leaseMs, pickupMs)));
+  const shortest = Math.min(...agentSteps(plan).map(({ leaseMs, pickupMs }) => Math.min(leaseMs, pickupMs)));
   const hardEndMs = most(plan, ({ timeoutMs, settleMs }) => timeoutMs + FUNCTION_SPARE_MS + settleMs);
   const noticedMs = TICK_MS + longestLeaseMs(plan) + LEASE_MARGIN_MS + SWEEP_EVERY_MS;
   return noticedMs + hardEndMs + plan.steps.length * (MAX_GAP * shortest + SWEEP_EVERY_MS);

@@ -5,7 +5,7 @@
  * execution; no attempt beyond the ladder; one execution per key) and the list of what did not end.
  */
 
-import type { Plan, PlanStep } from '../../lib/core/plan.ts';
+import { agentStep, agentSteps, type AgentStep, type Plan } from '../../lib/core/plan.ts';
 import { type Execution, isTerminal, type Snapshot, type Step } from '../../lib/core/state.ts';
 import type { Interruption } from './detection.ts';
 
@@ -57,7 +57,7 @@ function stuckOf({ execution, steps }: Snapshot): string[] {
 function findingsOf({ execution, steps }: Snapshot, plan: Plan | undefined): string[] {
   if (plan === undefined) return [`${execution.id}: its plan ${execution.plan} is not in the table`];
   const records = Object.values(steps);
-  const ladders = plan.steps.flatMap((step) => beyondLadder(step, steps[step.name]));
+  const ladders = agentSteps(plan).flatMap((step) => beyondLadder(step, steps[step.name]));
   const held = records.filter((step) => step.leaseUntil !== undefined);
   return [
     ...ladders,
@@ -67,10 +67,10 @@ function findingsOf({ execution, steps }: Snapshot, plan: Plan | undefined): str
   ].map((finding) => `${execution.id}: ${finding}`);
 }
 
-const rungs = (step: PlanStep): number =>
+const rungs = (step: AgentStep): number =>
   step.ladder.reduce((sum, rung) => sum + (rung.kind === 'human' ? 0 : rung.attempts), 1);
 
-function beyondLadder(step: PlanStep, record: Step | undefined): string[] {
+function beyondLadder(step: AgentStep, record: Step | undefined): string[] {
   if (record === undefined) return [];
   const undos = step.undo === 'none' ? 0 : step.undo.attempts + 1;
   return [
@@ -97,7 +97,8 @@ function wrongEnd({ status }: Execution, records: readonly Step[]): string[] {
 export function interruptionsIn({ snapshots, plans }: TableContent): readonly Interruption[] {
   return snapshots.flatMap(({ execution, steps }) =>
     Object.values(steps).flatMap(({ name, attempts }) => {
-      const agent = plans.get(execution.plan)?.steps.find((step) => step.name === name)?.agent ?? '';
+      const plan = plans.get(execution.plan);
+      const agent = (plan && agentStep(plan, name)?.agent) ?? '';
       return attempts
         .filter(({ failure }) => failure?.code === 'lease-ended')
         .map(({ claimedAt, endedAt }) => ({

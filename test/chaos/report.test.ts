@@ -5,11 +5,11 @@ import { FUNCTIONS } from '../../scripts/chaos/fault-plan.ts';
 import { type Facts, report } from '../../scripts/chaos/report.ts';
 import type { Tally } from '../../scripts/chaos/saboteur.ts';
 import { auditTable, interruptionsIn, type TableContent } from '../../scripts/chaos/table-audit.ts';
-import type { Plan, PlanStep } from '../../lib/core/plan.ts';
+import type { Plan, AgentStep } from '../../lib/core/plan.ts';
 import type { Execution, Snapshot, Step } from '../../lib/core/state.ts';
 
 const retry = (attempts: number) => ({ kind: 'retry' as const, attempts, firstMs: 500, maxMs: 5_000 });
-const planStep = (name: string, agent: string): PlanStep => ({
+const planStep = (name: string, agent: string): AgentStep => ({
   name,
   kind: 'step',
   agent,

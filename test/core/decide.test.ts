@@ -4,7 +4,7 @@ import { withWrite } from '../../lib/roles/commit.ts';
 import * as fc from 'fast-check';
 import type { Report } from '../../lib/core/reports.ts';
 import { type Decision, decide, type Event } from '../../lib/core/decide.ts';
-import { dependentsOf, isBefore } from '../../lib/core/plan.ts';
+import { agentStep, dependentsOf, isBefore } from '../../lib/core/plan.ts';
 import { isHeld, isSettled, isTerminal, type Message, type Snapshot } from '../../lib/core/state.ts';
 import { EXECUTION_MOVES, STEP_MOVES } from '../../lib/core/transitions.ts';
 import { MAX_DELAY_MS } from '../../lib/core/watch.ts';
@@ -52,7 +52,7 @@ const deliveries = (given: Case): fc.Arbitrary<Event> => {
     .tuple(message, fc.constantFrom(NOW - 1, NOW + 1_999, NOW + 2_000, NOW + 600_000))
     .map(([one, hardEndAt]) => ({
       type: 'deliver',
-      agent: given.plan.steps.find((step) => step.name === one.step)?.agent ?? 'agent-a',
+      agent: agentStep(given.plan, one.step)?.agent ?? 'agent-a',
       message: one,
       token: 'fresh',
       hardEndAt,
@@ -179,7 +179,7 @@ describe('a decision', () => {
     everywhere(({ plan, state }, _, { sends }) => {
       expect(new Set(sends.map(({ message }) => message.step)).size).toBe(sends.length);
       for (const { agent, message, delayMs } of sends) {
-        const step = plan.steps.find(({ name }) => name === message.step);
+        const step = agentStep(plan, message.step);
         expect(agent).toBe(step?.agent);
         expect(message.seq).toBe(state.steps[message.step]?.version ?? 0);
         expect(delayMs >= 0 && delayMs <= MAX_DELAY_MS).toBe(true);
@@ -255,7 +255,7 @@ describe('a claim', () => {
       expect(state.execution.status).toBe('undoing');
       expect(stepToSeal(plan, state)).toBeUndefined();
       const before = state.steps[write.step.name];
-      const settleMs = plan.steps.find(({ name }) => name === write.step?.name)?.settleMs ?? 0;
+      const settleMs = agentStep(plan, write.step.name)?.settleMs ?? 0;
       if (before?.mayHaveActed === true) expect(NOW).toBeGreaterThanOrEqual(before.hardEndAt + settleMs);
       for (const step of dependentsOf(plan, write.step.name)) {
         const record = state.steps[step.name];

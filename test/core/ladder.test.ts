@@ -10,13 +10,13 @@ import {
   nextUnsettled,
   stageOf,
 } from '../../lib/core/ladder.ts';
-import type { PlanStep, RetryRung, Rung } from '../../lib/core/plan.ts';
+import type { AgentStep, RetryRung, Rung } from '../../lib/core/plan.ts';
 import { human, retry, useAgent, withInput } from '../../lib/core/workflow.ts';
 import { anAgent } from '../roles/harness.ts';
 import { check } from './check.ts';
 
 const NOW = 1_700_000_000_000;
-const withLadder = (ladder: readonly Rung[], undo: PlanStep['undo'] = 'none'): PlanStep => ({
+const withLadder = (ladder: readonly Rung[], undo: AgentStep['undo'] = 'none'): AgentStep => ({
   name: 'a',
   kind: 'step',
   agent: 'a',
@@ -44,7 +44,7 @@ const dice = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
 /** When the attempt after the `attempt`-th starts, if all of them fail transiently. */
 function nextAttemptAt(
-  step: PlanStep,
+  step: AgentStep,
   attempt: number,
   now: number,
   random: number,
@@ -61,7 +61,7 @@ function nextAttemptAt(
 }
 
 /** How many attempts a step gets when every one fails. */
-function attemptsOf(step: PlanStep): number {
+function attemptsOf(step: AgentStep): number {
   let attempt = 1;
   while (nextAttemptAt(step, attempt, NOW, 0.5) !== undefined) attempt += 1;
   return attempt;

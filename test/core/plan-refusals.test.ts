@@ -3,7 +3,7 @@
 import { MAX_DURATION_MS } from '../../lib/core/duration.ts';
 import type { Json } from '../../lib/core/json.ts';
 import { checkPlan } from '../../lib/core/check-plan.ts';
-import { type Plan, PLAN_LIMITS, type PlanStep } from '../../lib/core/plan.ts';
+import { type Plan, PLAN_LIMITS, type AgentStep } from '../../lib/core/plan.ts';
 import { eq, ref } from '../../lib/core/refs.ts';
 import { retry, type StepOptions, type WorkflowBuilder, workflow } from '../../lib/core/workflow.ts';
 import { agent, any, type Anything, planStep, planWith, refusalOf, rows } from './refusals.ts';
@@ -266,7 +266,7 @@ describe('a plan that could wait for ever is refused (P1)', () => {
   });
 });
 
-function twoSteps(changes: Partial<PlanStep>): Plan {
+function twoSteps(changes: Partial<AgentStep>): Plan {
   return planWith(
     {},
     {

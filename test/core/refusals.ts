@@ -3,7 +3,7 @@
 import * as z from 'zod/mini';
 import { type AgentOptions, declareAgent } from '../../lib/core/agent.ts';
 import { SteadfastError } from '../../lib/core/errors.ts';
-import type { Plan, PlanStep } from '../../lib/core/plan.ts';
+import type { Plan, AgentStep } from '../../lib/core/plan.ts';
 import { retry } from '../../lib/core/workflow.ts';
 
 export const any = z.record(z.string(), z.any());
@@ -21,7 +21,7 @@ export const refusalOf = (build: () => unknown): SteadfastError => {
   throw new Error('it was accepted');
 };
 
-export const planStep: PlanStep = {
+export const planStep: AgentStep = {
   name: 'it',
   kind: 'step',
   agent: 'worker',
@@ -35,7 +35,7 @@ export const planStep: PlanStep = {
   ladder: [retry(3)],
   undo: 'none',
 };
-export const planWith = (step: Partial<PlanStep>, plan: Partial<Plan> = {}): Plan => ({
+export const planWith = (step: Partial<AgentStep>, plan: Partial<Plan> = {}): Plan => ({
   v: 1,
   workflow: 'flow',
   withinMs: 60_000,

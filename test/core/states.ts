@@ -4,7 +4,7 @@
  */
 
 import * as fc from 'fast-check';
-import type { Plan, PlanStep } from '../../lib/core/plan.ts';
+import type { Plan, AgentStep } from '../../lib/core/plan.ts';
 import {
   type Execution,
   EXECUTION_STATUSES,
@@ -25,7 +25,7 @@ const limit = fc.constantFrom(1_000, 5_000, 30_000, 600_000);
 export const instant = fc.integer({ min: -HOUR, max: HOUR }).map((ms) => NOW + ms);
 const past = fc.integer({ min: 0, max: HOUR }).map((ms) => NOW - ms);
 
-const planStep = (name: string, before: readonly string[]): fc.Arbitrary<PlanStep> =>
+const planStep = (name: string, before: readonly string[]): fc.Arbitrary<AgentStep> =>
   fc
     .record({
       after: fc.subarray([...before]),
@@ -34,7 +34,7 @@ const planStep = (name: string, before: readonly string[]): fc.Arbitrary<PlanSte
       pickupMs: limit,
       settleMs: limit,
       attempts: fc.integer({ min: 0, max: 3 }),
-      undo: fc.constantFrom<PlanStep['undo']>('none', retry(2), retry(0)),
+      undo: fc.constantFrom<AgentStep['undo']>('none', retry(2), retry(0)),
       when: fc.constantFrom(undefined, true, false, { $eq: [{ $ref: 'input', path: ['n'] }, 1] }),
     })
     .map(({ attempts, when, ...rest }) => ({

@@ -12,7 +12,7 @@ import {
   nextWatchAt,
 } from '../../lib/core/watch.ts';
 import { openWork, stepToSkip, type Work } from '../../lib/core/work.ts';
-import type { Plan } from '../../lib/core/plan.ts';
+import { agentSteps, type Plan } from '../../lib/core/plan.ts';
 import { check } from './check.ts';
 import { cases, instant, NOW, plans } from './states.ts';
 
@@ -24,11 +24,11 @@ const belongsToUndo = ({ status }: Step): boolean =>
 
 /** H, as DESIGN §7 words it: the smallest lease or pickup time among the plan's unfinished steps. */
 function expectedH(plan: Plan, { execution, steps }: Snapshot): number {
-  const unfinished = plan.steps.filter(({ name }) => {
+  const unfinished = agentSteps(plan).filter(({ name }) => {
     const status = steps[name]?.status ?? 'ready';
     return !FINISHED.includes(status) || (status === 'done' && execution.status === 'undoing');
   });
-  const counted = unfinished.length > 0 ? unfinished : plan.steps;
+  const counted = unfinished.length > 0 ? unfinished : agentSteps(plan);
   return Math.min(...counted.flatMap((step) => [step.leaseMs, step.pickupMs]));
 }
 

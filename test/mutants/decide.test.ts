@@ -3,7 +3,7 @@
 import * as fc from 'fast-check';
 import { decide, type Decision, type Event } from '../../lib/core/decide.ts';
 import type { Report } from '../../lib/core/reports.ts';
-import { isBefore } from '../../lib/core/plan.ts';
+import { agentSteps, isBefore } from '../../lib/core/plan.ts';
 import { isForward, isHeld, isSettled, type Message } from '../../lib/core/state.ts';
 import { openWork } from '../../lib/core/work.ts';
 import { check } from '../core/check.ts';
@@ -80,7 +80,7 @@ describe('an undo', () => {
         const execution = { ...state.execution, status: 'undoing' as const };
         for (const { step, mode, dueAt } of openWork(plan, { ...state, execution })) {
           if (mode !== 'undo') continue;
-          for (const other of plan.steps.filter(({ name }) => isBefore(plan, step.name, name))) {
+          for (const other of agentSteps(plan).filter(({ name }) => isBefore(plan, step.name, name))) {
             const record = state.steps[other.name];
             if (record?.mayHaveActed !== true) continue;
             undos += 1;

@@ -7,7 +7,7 @@
 
 import type { Effect } from '../../core/agent.ts';
 import { checkPlan } from '../../core/check-plan.ts';
-import { type Plan, type PlanStep } from '../../core/plan.ts';
+import { type Plan, type AgentStep } from '../../core/plan.ts';
 import { SETTLE_TICKS, TICK } from './times.ts';
 
 export interface ModelConfig {
@@ -42,10 +42,10 @@ interface StepOptions {
   readonly retries?: number;
   readonly retryMs?: number;
   readonly undo?: 'none';
-  readonly when?: PlanStep['when'];
+  readonly when?: AgentStep['when'];
 }
 
-function planStep(name: string, after: readonly string[], options: StepOptions): PlanStep {
+function planStep(name: string, after: readonly string[], options: StepOptions): AgentStep {
   const { effect = 'idempotent', retries = 1, retryMs = TICK, undo, when } = options;
   return {
     name,

@@ -5,7 +5,7 @@
  * judged by the simulator's oracle. S3 is judged where the write is made (`mind.ts`).
  */
 
-import { isBefore, type Plan, type PlanStep } from '../../core/plan.ts';
+import { agentSteps, type AgentStep, isBefore, type Plan } from '../../core/plan.ts';
 import { isHeld, isTerminal, type Snapshot, type Step } from '../../core/state.ts';
 import { leaseEndsAt } from '../../core/watch.ts';
 import { judge } from '../simulation/oracle.ts';
@@ -52,7 +52,7 @@ export class Judge {
 
   /** A forward effect takes place. Changes the book. */
   land(world: World, at: number): readonly string[] {
-    const step = this.#plan.steps[at] as PlanStep;
+    const step = this.#plan.steps[at] as AgentStep;
     const status = this.#mind.step(world.steps[at] as number)?.status;
     const effect = world.effects[at];
     const problems: string[] = [];
@@ -60,7 +60,11 @@ export class Judge {
     else if (status === 'undoing' || status === 'undone')
       problems.push(`S10 '${step.name}' acted after its undo began (${status})`);
     const end = this.#mind.execution(world.exec).status;
-    if (isTerminal(end) && step.undo !== 'none' && !(end === 'failed' && this.#excused(world, step))) {
+    if (
+      isTerminal(end) &&
+      step.undo !== 'none' &&
+      !(end === 'failed' && this.#excused(world, step as AgentStep))
+    ) {
       if (effect !== LANDED) problems.push(`S10 '${step.name}' acted after the end (${end})`);
     }
     if (effect === LANDED && step.effect === 'probed') problems.push(`S6 '${step.name}' acted twice`);
@@ -69,7 +73,7 @@ export class Judge {
   }
 
   /** Its own undo failed, or that of a step that depends on it: a person must see to it. */
-  #excused(stored: Stored, step: PlanStep): boolean {
+  #excused(stored: Stored, step: AgentStep): boolean {
     return this.#plan.steps.some((other, at) => {
       const behind = other.name === step.name || isBefore(this.#plan, step.name, other.name);
       return behind && this.#mind.step(stored.steps[at] as number)?.status === 'undo-failed';
@@ -94,7 +98,11 @@ export class Judge {
       const live = world.effects[at] === LANDED;
       if (status === 'succeeded') {
         if (live && record?.status !== 'done') problems.push(`S6 succeeded, but '${step.name}' acted`);
-      } else if (live && step.undo !== 'none' && !(status === 'failed' && this.#excused(world, step))) {
+      } else if (
+        live &&
+        agentSteps(this.#plan)[at]?.undo !== 'none' &&
+        !(status === 'failed' && this.#excused(world, step as AgentStep))
+      ) {
         problems.push(`S10 ${status}, but the effect of '${step.name}' is in place (${record?.status})`);
       }
     }
@@ -118,7 +126,7 @@ export class Judge {
     const records = Object.values(steps);
     const lease = Math.min(...records.filter(isHeld).map((step) => leaseEndsAt(step.leaseUntil)));
     if (watchAt > lease) return [`S12 the watch is ${watchAt - lease} ms after the end of a lease`];
-    const first = this.#plan.steps[0] as PlanStep;
+    const first = this.#plan.steps[0] as AgentStep;
     const latest =
       this.#quietUntil(execution.status === 'undoing', steps) + Math.min(first.leaseMs, first.pickupMs);
     return watchAt > latest ? [`S12 the watch is ${watchAt - latest} ms after e + H`] : NONE;

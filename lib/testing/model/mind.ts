@@ -6,7 +6,7 @@
  */
 
 import type { Concern, Decision, Event } from '../../core/decide.ts';
-import type { Plan, PlanStep } from '../../core/plan.ts';
+import { agentStep, type AgentStep, type Plan } from '../../core/plan.ts';
 import { newExecution } from '../../core/start.ts';
 import { type Execution, isTerminal, type Mode, type Snapshot, type Step } from '../../core/state.ts';
 import { openWork, workKey } from '../../core/work.ts';
@@ -133,7 +133,7 @@ export class Mind {
           mode: MODES[mode] as Mode,
           seq: 0,
         },
-        agent: (this.plan.steps[step] as PlanStep).agent,
+        agent: (this.plan.steps[step] as AgentStep).agent,
         token: 'me',
         hardEndAt: NOW + life * TICK,
         ...READ_NOW,
@@ -255,7 +255,7 @@ export class Mind {
   laterClaim(id: number, ticks: number, life: number): number {
     return this.#moves.get(`claim${id}/${ticks}/${life}`, () => {
       const record = this.step(this.later('step', id, ticks)) as Step;
-      const leaseMs = this.plan.steps.find((step) => step.name === record.name)?.leaseMs ?? 0;
+      const leaseMs = agentStep(this.plan, record.name)?.leaseMs ?? 0;
       const leaseUntil = NOW + Math.min(leaseMs, life * TICK);
       return this.#idOfStep({ ...record, claimedAt: NOW, leaseUntil });
     });

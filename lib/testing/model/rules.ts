@@ -6,7 +6,7 @@
  */
 
 import { decide, type Decision, type Event } from '../../core/decide.ts';
-import { dependentsOf, type Plan, type PlanStep } from '../../core/plan.ts';
+import { agentSteps, type AgentStep, dependentsOf, type Plan } from '../../core/plan.ts';
 import { isHeld, isTerminal, type Snapshot, type Step } from '../../core/state.ts';
 import { stepToSeal } from '../../core/work.ts';
 import { blankStep } from '../../core/write.ts';
@@ -99,7 +99,7 @@ const credulous: Decide = (plan, state, event) =>
 
 const unprobed: Decide = (plan, state, event) =>
   decide(
-    { ...plan, steps: plan.steps.map((step): PlanStep => ({ ...step, effect: 'idempotent' })) },
+    { ...plan, steps: agentSteps(plan).map((step): AgentStep => ({ ...step, effect: 'idempotent' })) },
     state,
     event,
   );

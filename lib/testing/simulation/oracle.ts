@@ -6,7 +6,7 @@
  */
 
 import type { Write } from '../../core/decide.ts';
-import type { Plan } from '../../core/plan.ts';
+import { agentSteps, type Plan } from '../../core/plan.ts';
 import { type Execution, isTerminal, openIncidents, type Snapshot, type Step } from '../../core/state.ts';
 import { EXECUTION_MOVES, STEP_MOVES } from '../../core/transitions.ts';
 import type { Ledger } from './ledger.ts';
@@ -90,7 +90,7 @@ function judgeStart(plan: Plan, snapshot: Snapshot, step: Step): string[] {
 }
 
 function judgeUndo(plan: Plan, snapshot: Snapshot, step: Step): string[] {
-  return plan.steps
+  return agentSteps(plan)
     .filter((other) => other.after.includes(step.name))
     .map((other) => ({ name: other.name, undo: other.undo, record: snapshot.steps[other.name] }))
     .filter(({ record, undo }) => {
@@ -113,7 +113,7 @@ function judgeWatch(plan: Plan, after: Snapshot, now: number): string[] {
   const ends = Object.values(after.steps)
     .map((step) => step.leaseUntil ?? Number.POSITIVE_INFINITY)
     .map((leaseUntil) => leaseUntil + 1_000);
-  const longest = Math.max(...plan.steps.map((step) => Math.max(step.leaseMs, step.pickupMs)));
+  const longest = Math.max(...agentSteps(plan).map((step) => Math.max(step.leaseMs, step.pickupMs)));
   const retryAt = Object.values(after.steps).map((step) =>
     Math.max(step.retryAt ?? 0, step.hardEndAt + 6_000),
   );
@@ -148,7 +148,7 @@ export function judgeEnd(
   if (openIncidents({ execution, steps, ...(incidents === undefined ? {} : { incidents }) }).length > 0) {
     problems.push('L1 it ended with an open question');
   }
-  for (const { name, undo } of plan.steps) {
+  for (const { name, undo } of agentSteps(plan)) {
     const live = ledger.isLive(`${execution.id}.${name}`);
     const status = steps[name]?.status;
     if (succeeded && status !== 'done' && status !== 'skipped') {

@@ -6,7 +6,7 @@
  */
 
 import type { Effect } from '../../core/agent.ts';
-import type { AgentRung, HumanRung, Plan, PlanStep, RetryRung, Rung } from '../../core/plan.ts';
+import type { AgentRung, HumanRung, Plan, AgentStep, RetryRung, Rung } from '../../core/plan.ts';
 
 export interface Choice {
   /** In [0, 1). */
@@ -36,7 +36,7 @@ const rung = (choice: Choice, low: number, high: number): RetryRung => ({
 
 export function randomPlan(choice: Choice): Plan {
   const count = choice.pick([1, 2, 2, 3, 3, 4, 5, 7]);
-  const steps: PlanStep[] = [];
+  const steps: AgentStep[] = [];
   for (let at = 0; at < count; at += 1) steps.push(randomStep(choice, at, steps));
   return { v: 1, workflow: 'simulated', withinMs: 6 * 3_600_000, steps, output: { steps: count } };
 }
@@ -70,7 +70,7 @@ const otherAgent = (choice: Choice, effect: Effect): AgentRung => ({
   settleMs: 2_000,
 });
 
-function randomStep(choice: Choice, at: number, before: readonly PlanStep[]): PlanStep {
+function randomStep(choice: Choice, at: number, before: readonly AgentStep[]): AgentStep {
   const name = `s${at}`;
   const previous = before.at(-1)?.name;
   const chain = choice.chance(0.4) && previous !== undefined;

@@ -11,7 +11,7 @@ import {
   type Verdict,
 } from '../../core/agent.ts';
 import { PermanentError, TransientError } from '../../core/errors.ts';
-import type { Plan } from '../../core/plan.ts';
+import { agentStep, type Plan } from '../../core/plan.ts';
 import type { Ledger } from './ledger.ts';
 import { call, clockOf, type Host, type Process } from './process.ts';
 
@@ -49,7 +49,7 @@ export function service(
   const effect = EFFECT_OF[name] as Effect;
   const clock = clockOf(host, process);
   const checkAgent = (ctx: AttemptContext): void => {
-    const step = plan.steps.find((one) => one.name === ctx.step);
+    const step = agentStep(plan, ctx.step);
     const rungs = step?.ladder.flatMap((rung) => (rung.kind === 'useAgent' ? [rung.agent] : [])) ?? [];
     if (step?.agent !== name && !rungs.includes(name)) {
       ledger.violations.push(`S13 ${ctx.effectKey}: performed by another agent`);
