@@ -14,6 +14,7 @@ import type { ExecutionStatus, StepStatus } from './state.ts';
 /** What can happen to a step, and what it means. */
 export const STEP_EVENTS = {
   claim: 'an agent took the step and starts an attempt',
+  park: 'it is held back until a time, and no attempt is charged: a dead service, or nobody takes it',
   beat: 'the holder renewed its lease',
   done: 'the attempt reported its output (also late, while nothing else has started)',
   retry: 'the attempt failed or was lost, and the ladder allows another one',
@@ -61,7 +62,7 @@ type Table<Status extends string, Event extends string> = Readonly<
 >;
 
 export const STEP_MOVES: Table<StepStatus, StepEvent> = {
-  ready: { claim: 'running', skip: 'skipped', seal: 'sealed' },
+  ready: { claim: 'running', park: 'retrying', skip: 'skipped', seal: 'sealed' },
   running: {
     beat: 'running',
     done: 'done',
@@ -70,8 +71,9 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     fail: 'failed',
     lose: 'unknown',
   },
-  retrying: { claim: 'running', done: 'done', seal: 'sealed', 'start-undo': 'undoing' },
+  retrying: { claim: 'running', park: 'retrying', done: 'done', seal: 'sealed', 'start-undo': 'undoing' },
   waiting: {
+    park: 'waiting',
     done: 'done',
     'choose-retry': 'retrying',
     'choose-output': 'done',
@@ -80,7 +82,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     seal: 'sealed',
     'start-undo': 'undoing',
   },
-  unknown: { probe: 'probing', done: 'done', seal: 'sealed', 'start-undo': 'undoing' },
+  unknown: { probe: 'probing', park: 'unknown', done: 'done', seal: 'sealed', 'start-undo': 'undoing' },
   probing: {
     beat: 'probing',
     'find-done': 'done',
@@ -91,11 +93,12 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     'give-up': 'failed',
   },
   sealed: {},
-  done: { 'start-undo': 'undoing' },
-  failed: { 'start-undo': 'undoing' },
+  done: { 'start-undo': 'undoing', park: 'done' },
+  failed: { 'start-undo': 'undoing', park: 'failed' },
   skipped: {},
   undoing: {
     'start-undo': 'undoing',
+    park: 'undoing',
     beat: 'undoing',
     'retry-undo': 'undoing',
     undone: 'undone',

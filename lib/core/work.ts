@@ -12,7 +12,7 @@ import type { Json } from './json.ts';
 import { stageOf } from './ladder.ts';
 import { type AgentStep, dependentsOf, type Plan, type PlanStep } from './plan.ts';
 import { evaluate, type Scope } from './refs.ts';
-import { isForward, isHeld, isSettled, type Mode, type Snapshot, type Step } from './state.ts';
+import { isForward, isHeld, isSettled, type Mode, type Parked, type Snapshot, type Step } from './state.ts';
 
 export interface Work {
   /** As it is on its current rung: agent, limits, input. */
@@ -24,6 +24,8 @@ export interface Work {
   readonly sinceAt: number;
   /** Not before then; ≥ sinceAt. */
   readonly dueAt: number;
+  /** It is held back until `dueAt`. */
+  readonly parked?: Parked;
 }
 
 /** Identifies a piece of work among those of its execution; the next probe of the same attempt is another piece. */
@@ -77,10 +79,14 @@ function forwardWork(step: PlanStep, snapshot: Snapshot): Work[] {
   const dueAt = Math.max(sinceAt, record.retryAt ?? 0);
   const stage = stageOf(step, record.rung);
   if (record.status === 'retrying') {
-    return [{ step: stage, mode: 'execute', attempt: record.attempt + 1, sinceAt, dueAt }];
+    return [
+      { step: stage, mode: 'execute', attempt: record.attempt + 1, sinceAt, dueAt, ...parkedFor(record, 'execute') },
+    ];
   }
   if (record.status === 'unknown') {
-    return [{ step: stage, mode: 'probe', attempt: record.attempt, sinceAt, dueAt }];
+    return [
+      { step: stage, mode: 'probe', attempt: record.attempt, sinceAt, dueAt, ...parkedFor(record, 'probe') },
+    ];
   }
   return [];
 }
@@ -119,11 +125,16 @@ function undoWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
   const clearAt = dependentsClearAt(plan, step, snapshot);
   if (!needsUndo(step, record) || clearAt === undefined) return [];
   const sinceAt = Math.max(record.changedAt, clearAt, snapshot.execution.cause?.at ?? 0);
-  const retryAt = record.status === 'undoing' ? (record.retryAt ?? 0) : 0;
+  const parked = parkedFor(record, 'undo');
+  // Of any other status it is the time of what was to be done before the undo began.
+  const retryAt = record.status === 'undoing' || 'parked' in parked ? (record.retryAt ?? 0) : 0;
   const dueAt = Math.max(sinceAt, retryAt, quietAt(step, record));
   const stage = stageOf(step, record.rung);
-  return [{ step: stage, mode: 'undo', attempt: record.undoAttempt + 1, sinceAt, dueAt }];
+  return [{ step: stage, mode: 'undo', attempt: record.undoAttempt + 1, sinceAt, dueAt, ...parked }];
 }
+
+const parkedFor = (record: Step, mode: Mode): Pick<Work, 'parked'> =>
+  record.parked?.mode === mode ? { parked: record.parked } : {};
 
 /**
  * When nothing that depends on the step, however far, works, may still start, waits to be undone or can still take

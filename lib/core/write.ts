@@ -16,15 +16,16 @@ export interface Stamp {
   readonly random: number;
 }
 
-type Removable = 'leaseUntil' | 'retryAt' | 'failure' | 'progress' | 'progressAt' | 'givenInput';
+type Removable = 'leaseUntil' | 'retryAt' | 'failure' | 'progress' | 'progressAt' | 'givenInput' | 'parked';
 export type StepChanges = Partial<Omit<Step, Removable>> & {
   readonly [Field in Removable]?: Step[Field] | undefined;
 };
 
-/** The step's record after a write. A field given as `undefined` is removed. */
+/** The step's record after a write. A field given as `undefined` is removed. What moves on is no longer parked. */
 export function stepAfter(record: Step, event: StepEvent, stamp: Stamp, changes: StepChanges): Step {
   const next: Record<string, unknown> = {
     ...record,
+    parked: undefined,
     ...changes,
     status: moveStep(record.status, event),
     version: record.version + 1,
