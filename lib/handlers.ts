@@ -38,7 +38,7 @@ import { handleMessage } from './roles/agent.ts';
 import type { Worker } from './roles/perform.ts';
 import type { PlanCache } from './roles/plans.ts';
 import { createScheduler } from './roles/scheduler.ts';
-import { SWEEP_EVERY_MS, tick } from './roles/supervisor.ts';
+import { type Part, SWEEP_EVERY_MS, tick } from './roles/supervisor.ts';
 
 // zod/mini says only "Invalid input" until it is given words; 3 KB of them tell a client what was wrong and what is allowed.
 z.config(en());
@@ -164,12 +164,20 @@ export function supervisorHandler(): (event: unknown, context: Context) => Promi
   const logger = serviceLogger('supervisor');
   const ports = once(() => portsOf(logger));
   const plans: PlanCache = new Map();
-  return async (_event, context) => {
+  return async (event, context) => {
     const untilAt = clock.now() + context.getRemainingTimeInMillis() - TICK_RESERVE_MS;
-    const sweeps = await tick(ports(), plans, { untilAt, sweepEveryMs: SWEEP_EVERY_MS });
+    const part = partOf(event);
+    const sweeps = await tick(ports(), plans, { untilAt, sweepEveryMs: SWEEP_EVERY_MS, part });
     const due = sweeps.reduce((sum, sweep) => sum + sweep.due, 0);
     const failed = sweeps.reduce((sum, sweep) => sum + sweep.failed, 0);
-    logger.info('tick', { sweeps: sweeps.length, due, failed });
+    logger.info('tick', { ...part, sweeps: sweeps.length, due, failed });
     return { sweeps: sweeps.length };
   };
+}
+
+/** Whoever rings without saying which part it wants, as by hand, gets one supervisor for all shards. */
+function partOf(event: unknown): Part {
+  const { part, of } = (event ?? {}) as { readonly part?: unknown; readonly of?: unknown };
+  const isPart = Number.isInteger(part) && Number.isInteger(of) && Number(part) >= 0;
+  return isPart && Number(part) < Number(of) ? { part: Number(part), of: Number(of) } : { part: 0, of: 1 };
 }
