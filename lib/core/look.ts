@@ -14,6 +14,7 @@ import { settledAs } from './attempts.ts';
 import type { Concern, Decision, LookEvent, Note, Send } from './decide.ts';
 import { ask, settleIncidents } from './incidents.ts';
 import { type Json, utf8Bytes } from './json.ts';
+import { stageOf } from './ladder.ts';
 import { agentStep, isBefore, type Plan } from './plan.ts';
 import { evaluate } from './refs.ts';
 import { expired } from './reports.ts';
@@ -81,7 +82,13 @@ const endLease: Rule = (plan, state, event) => {
     write: { executionId: state.execution.id, step },
     sends: [],
     next: again(alsoConcern(event.concern, record.name)),
-    notes: [noteOf(state, 'lease-ended', step.name, record.attempt, record.mode)],
+    notes: [
+      {
+        ...noteOf(state, 'lease-ended', step.name, record.attempt, record.mode),
+        agent: stageOf(planStep, record.rung).agent,
+        ms: event.now - record.leaseUntil,
+      },
+    ],
   };
 };
 
@@ -303,9 +310,10 @@ function supervise(plan: Plan, state: Snapshot, event: Look): Decision {
     },
     sends,
     next: { kind: 'stop' },
-    notes: sends.map((item) =>
-      noteOf(state, 'dispatched', item.message.step, item.message.attempt, item.message.mode),
-    ),
+    notes: sends.map(({ agent, message }) => ({
+      ...noteOf(state, 'dispatched', message.step, message.attempt, message.mode),
+      agent,
+    })),
   };
 }
 

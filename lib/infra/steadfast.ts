@@ -53,8 +53,9 @@ export interface SteadfastProps {
    */
   readonly agentConcurrency?: number;
   /**
-   * Executions set aside for the supervisor. 'unreserved' for a new account, which has too few to set any aside.
-   * @default 2
+   * Executions set aside for the supervisor: two a tick, which may still be there when the next two come. 'unreserved'
+   * for a new account, which has too few to set any aside.
+   * @default 4
    */
   readonly supervisorConcurrency?: number | 'unreserved';
   /**
@@ -109,7 +110,7 @@ export class Steadfast extends Construct {
     this.supervisor = new SupervisorClock(this, 'Supervisor', {
       ...shared,
       code: code('supervisor'),
-      reservedConcurrency: props.supervisorConcurrency ?? 2,
+      reservedConcurrency: props.supervisorConcurrency ?? 4,
     });
     this.grantRoles(fleet);
   }
