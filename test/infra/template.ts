@@ -1,6 +1,8 @@
 /** Reads a synthesised template by the paths of its constructs, so that tests need no logical ids. */
 
 import { Template } from 'aws-cdk-lib/assertions';
+import type { Stack } from 'aws-cdk-lib/core';
+import { AwsSolutionsChecks } from 'cdk-nag';
 import { createApp } from '../../lib/infra/synth.ts';
 import { SteadfastStack, type SteadfastStackProps } from '../../lib/infra/steadfast-stack.ts';
 import { FOUND, project } from './fixture.ts';
@@ -29,7 +31,7 @@ export class Reader {
   readonly all: readonly Resource[];
   readonly template: Template;
 
-  constructor(stack: SteadfastStack) {
+  constructor(stack: Stack) {
     this.template = Template.fromStack(stack);
     const { Resources } = this.template.toJSON() as { Resources: Record<string, Omit<Resource, 'id'>> };
     this.all = Object.entries(Resources).map(([id, resource]) => ({ id, ...resource }));
@@ -84,3 +86,12 @@ const resourcesIn = (resource: unknown): string[] =>
       .replace(/^\{"Fn::Join":\["",\[(.*)\]\]\}$/, '$1')
       .replaceAll(/[",]/g, ''),
   );
+
+/** What cdk-nag's AwsSolutions rules find and nobody acknowledged: `rule path`. */
+export const findingsOf = (stack: Stack): string[] =>
+  new AwsSolutionsChecks(stack)
+    .validateScope(stack)
+    .violations.flatMap(({ ruleName, violatingResources }) =>
+      violatingResources.map(({ constructPath }) => `${ruleName} ${constructPath}`),
+    )
+    .sort();
