@@ -32,13 +32,7 @@ import {
 } from './state.ts';
 import { moveExecution } from './transitions.ts';
 import { leaseOverAt } from './watch.ts';
-import {
-  isClear,
-  leavesAsIs,
-  scopeOf,
-  stepToSeal,
-  stepToSkip,
-} from './work.ts';
+import { isClear, leavesAsIs, scopeOf, stepToSeal, stepToSkip } from './work.ts';
 import { executionAfter, type Stamp } from './write.ts';
 
 type Look = LookEvent & Stamp;

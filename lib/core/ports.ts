@@ -5,6 +5,7 @@
 
 import type { Send, Note, Write } from './decide.ts';
 import type { AbortSignalLike } from './agent.ts';
+import type { Breaker } from './breaker.ts';
 import type { Plan } from './plan.ts';
 import type { AuditReceipt, ShardReceipt } from './receipts.ts';
 import type { Ended, Execution, ExecutionStatus, Incident, Snapshot } from './state.ts';
@@ -70,6 +71,14 @@ export interface Receipts {
   readonly write: (receipt: ShardReceipt | AuditReceipt) => Promise<WriteResult>;
 }
 
+/** The breakers of all agents, beside the executions; what cannot be read or written holds nothing up. */
+export interface Breakers {
+  /** Strongly consistent. */
+  readonly read: (agent: string) => Promise<Breaker | undefined>;
+  /** On the condition that the stored one is one version behind (version 1: that there is none). */
+  readonly write: (breaker: Breaker) => Promise<WriteResult>;
+}
+
 /** Delivers at least once, in any order, perhaps never. */
 export interface Queue {
   readonly send: (sends: readonly Send[]) => Promise<void>;
@@ -101,6 +110,8 @@ export interface Log {
 export interface Ports {
   readonly store: Store;
   readonly queue: Queue;
+  /** @default no breaker ever opens */
+  readonly breakers?: Breakers;
   readonly announcer: Announcer;
   readonly clock: Clock;
   readonly dice: Dice;

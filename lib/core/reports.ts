@@ -188,13 +188,7 @@ const onRung = (step: AgentStep, record: Step, rung: number): StepChanges => ({
 });
 
 /** The outcome of an attempt to execute is unknown: ask first, or just repeat what may be repeated. */
-function lost(
-  step: AgentStep,
-  record: HeldStep,
-  failure: Failure,
-  stamp: Stamp,
-  free?: Excuse,
-): Step {
+function lost(step: AgentStep, record: HeldStep, failure: Failure, stamp: Stamp, free?: Excuse): Step {
   const changes = { ...ended(record, 'unknown', stamp, failure), mayHaveActed: true };
   const { effect } = stageOf(step, record.rung);
   if (effect === 'probed') {
@@ -253,16 +247,13 @@ function foundNothing(step: AgentStep, record: HeldStep, stamp: Stamp): Step {
   });
 }
 
-function probedInVain(
-  step: AgentStep,
-  record: HeldStep,
-  report: Report,
-  stamp: Stamp,
-  free?: Excuse,
-): Step {
+function probedInVain(step: AgentStep, record: HeldStep, report: Report, stamp: Stamp, free?: Excuse): Step {
   const failure = 'failure' in report ? report.failure : undefined;
   if (free !== undefined && saidOf(report) === 'failed') {
-    return stepAfter(record, 'find-open', stamp, { ...ended(record, 'cannot-tell', stamp, failure), ...free });
+    return stepAfter(record, 'find-open', stamp, {
+      ...ended(record, 'cannot-tell', stamp, failure),
+      ...free,
+    });
   }
   // Where there is nobody to ask, asking again is in vain.
   const probes = failure?.code === 'no-probe' ? MAX_PROBES : record.probes + 1;
@@ -306,13 +297,7 @@ function reportedUndo(
 }
 
 /** An undo whose outcome is unknown is repeated, but not while the lost one may still act. */
-function undoLost(
-  step: AgentStep,
-  record: HeldStep,
-  failure: Failure,
-  stamp: Stamp,
-  free?: Excuse,
-): Step {
+function undoLost(step: AgentStep, record: HeldStep, failure: Failure, stamp: Stamp, free?: Excuse): Step {
   const changes = ended(record, 'unknown', stamp, failure);
   const stage = stageOf(step, record.rung);
   const deadAt = record.hardEndAt + stage.settleMs;

@@ -80,7 +80,14 @@ function forwardWork(step: PlanStep, snapshot: Snapshot): Work[] {
   const stage = stageOf(step, record.rung);
   if (record.status === 'retrying') {
     return [
-      { step: stage, mode: 'execute', attempt: record.attempt + 1, sinceAt, dueAt, ...parkedFor(record, 'execute') },
+      {
+        step: stage,
+        mode: 'execute',
+        attempt: record.attempt + 1,
+        sinceAt,
+        dueAt,
+        ...parkedFor(record, 'execute'),
+      },
     ];
   }
   if (record.status === 'unknown') {

@@ -3,6 +3,9 @@ import { MemoryStore } from '../../lib/testing/memory.ts';
 import { dynamoReceipts } from '../../lib/aws/dynamo-receipts.ts';
 import { memoryReceipts } from '../../lib/testing/memory-receipts.ts';
 import { type Dynamo, startDynamo } from './dynamodb.ts';
+import { dynamoBreakers } from '../../lib/aws/dynamo-breakers.ts';
+import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
+import { describeBreakers } from './breakers.contract.ts';
 import { describeReceipts } from './receipts.contract.ts';
 import { describeStore } from './store.contract.ts';
 
@@ -11,6 +14,7 @@ const SHARDS = 2;
 describeStore('in memory', async () => ({ store: new MemoryStore(SHARDS), close: async () => undefined }));
 
 describeReceipts('in memory', async () => ({ receipts: memoryReceipts(), close: async () => undefined }));
+describeBreakers('in memory', async () => ({ breakers: memoryBreakers(), close: async () => undefined }));
 
 describe('on DynamoDB', () => {
   let dynamo: Dynamo | undefined;
@@ -33,5 +37,9 @@ describe('on DynamoDB', () => {
   describeReceipts('DynamoDB', async () => {
     const { client, name, close } = await open();
     return { receipts: dynamoReceipts(client, name, SHARDS), close };
+  });
+  describeBreakers('DynamoDB', async () => {
+    const { client, name, close } = await open();
+    return { breakers: dynamoBreakers(client, name), close };
   });
 });
