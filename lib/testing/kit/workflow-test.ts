@@ -38,8 +38,8 @@ export interface TestOptions {
   readonly startsAt?: number;
   /**
    * How long an agent's own code may wait for something real, such as a server of the test's, in real ms. After that
-   * it is taken to wait for the test's time.
-   * @default 500
+   * it is taken to wait for the test's time, which then goes on.
+   * @default 2_000
    */
   readonly patienceMs?: number;
 }
@@ -82,7 +82,7 @@ export class WorkflowTest<I> {
       strikes,
       seed: options.seed ?? 1,
       startsAt: options.startsAt ?? STARTS_AT,
-      patienceMs: options.patienceMs ?? 500,
+      patienceMs: options.patienceMs ?? 2_000,
     });
   }
 
