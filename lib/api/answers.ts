@@ -16,6 +16,7 @@ import {
   type ExecutionStatus,
   type Failure,
   type Incident,
+  type Parked,
   type StepStatus,
 } from '../core/state.ts';
 import type { Explanation } from '../core/why.ts';
@@ -49,6 +50,8 @@ export interface StepView {
   readonly claimedAt?: number;
   readonly leaseUntil?: number;
   readonly retryAt?: number;
+  /** It is held back until `retryAt`, when a supervisor sends it. */
+  readonly parked?: Parked;
   readonly output?: Json;
   readonly failure?: Failure;
   readonly progress?: string;

@@ -119,6 +119,13 @@ const stepRow = (step: StepView, now: number, isOver: boolean): Cells => [
   isOver ? '' : noteOf(step, now),
 ];
 
+const WAITS: readonly string[] = ['retrying', 'unknown', 'undoing'];
+const HELD_BACK = {
+  breaker: "the agent's breaker is open",
+  unclaimed: 'no agent takes it',
+  budget: 'too many dispatches',
+};
+
 function noteOf(step: StepView, now: number): string {
   if (step.leaseUntil !== undefined) {
     const lease = step.leaseUntil - now;
@@ -126,8 +133,9 @@ function noteOf(step: StepView, now: number): string {
       lease > 0 ? `lease for ${durationText(lease)} more` : `lease ended ${durationText(-lease)} ago`;
     return step.progress === undefined ? held : `${held}, progress ${step.progress}`;
   }
-  if (step.retryAt !== undefined && ['retrying', 'unknown', 'undoing'].includes(step.status)) {
-    return `next try ${step.retryAt > now ? `in ${durationText(step.retryAt - now)}` : 'is due'}`;
+  if (step.retryAt !== undefined && (step.parked !== undefined || WAITS.includes(step.status))) {
+    const held = step.parked === undefined ? '' : `${HELD_BACK[step.parked.why]}: `;
+    return `${held}next try ${step.retryAt > now ? `in ${durationText(step.retryAt - now)}` : 'is due'}`;
   }
   if (step.status === 'pending') return `after ${step.after.join(', ')}`;
   return '';

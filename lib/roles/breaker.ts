@@ -25,7 +25,7 @@ import { stampOf } from './advance.ts';
 
 /** What is known of an open breaker is believed so long. */
 const FRESH_MS = 5_000;
-/** Lost races in a row before a failure is told with the next one. */
+/** Lost races in a row before a failure is left to be told with the next one. */
 const MAX_ROUNDS = 5;
 /** The attempt is over and its report waits. */
 const PATIENCE_MS = 2_000;
@@ -37,6 +37,8 @@ export type Pass = { readonly trial?: string } | { readonly hold: Hold };
 export class ProcessBreaker {
   readonly #agent: string;
   #known: { readonly breaker: Breaker | undefined; readonly readAt: number } | undefined;
+  /** Not told yet. */
+  #failed = 0;
   #answered = 0;
   #answeredAt = 0;
 
@@ -73,6 +75,7 @@ export class ProcessBreaker {
 
   /** After a call that failed. @returns what holds the agent back now, if anything does */
   async failed(ports: Ports, trial: string | undefined, failure: Failure): Promise<Hold | undefined> {
+    if (trial === undefined) this.#failed += 1;
     await this.#tell(ports, trial, failure);
     return holdOf(this.#known?.breaker, ports.clock.now());
   }
@@ -96,15 +99,22 @@ export class ProcessBreaker {
       if (round > 0 || trial !== undefined) await this.#read(ports, breakers);
       const before = this.#known?.breaker;
       const stamp = stampOf(ports);
+      const failed = this.#failed;
+      if (trial === undefined && failed === 0) return;
       const answered = stamp.now - this.#answeredAt < WINDOW_MS ? this.#answered : 0;
       const next =
         trial !== undefined
           ? before && afterTrial(before, trial, failure, stamp)
-          : failure && afterCalls(before, this.#agent, { failed: 1, answered, failure }, stamp);
-      if (next === undefined) return;
+          : failure && afterCalls(before, this.#agent, { failed, answered, failure }, stamp);
+      if (next === undefined) {
+        // It is open already: what failed since is no news, nor will it be when it has closed.
+        this.#failed = 0;
+        return;
+      }
       if ((await breakers.write(next)) === 'conflict') continue;
       this.#answered -= answered;
-      this.#known = { breaker: next, readAt: stamp.now };
+      this.#failed -= failed;
+      this.#learn(next, stamp.now);
       this.#note(ports, before, next);
       return;
     }
@@ -112,7 +122,12 @@ export class ProcessBreaker {
 
   async #read(ports: Ports, breakers: Breakers): Promise<void> {
     const readAt = ports.clock.now();
-    this.#known = { breaker: await breakers.read(this.#agent), readAt };
+    this.#learn(await breakers.read(this.#agent), readAt);
+  }
+
+  /** Another attempt of this process may have learnt something later meanwhile. */
+  #learn(breaker: Breaker | undefined, readAt: number): void {
+    if ((breaker?.version ?? 0) >= (this.#known?.breaker?.version ?? 0)) this.#known = { breaker, readAt };
   }
 
   /** Of all who come to a half-open breaker, one gets the trial: whose write is first. */
@@ -130,7 +145,7 @@ export class ProcessBreaker {
       const hold = holdOf(this.#known?.breaker, stamp.now);
       return hold === undefined ? {} : { hold };
     }
-    this.#known = { breaker: next, readAt: stamp.now };
+    this.#learn(next, stamp.now);
     ports.log.note({ what: 'breaker-trial', agent: this.#agent });
     return { trial: stamp.writeId };
   }
