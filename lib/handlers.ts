@@ -6,7 +6,6 @@
  */
 
 import { createHash, randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '@aws-lambda-powertools/logger';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
@@ -60,10 +59,17 @@ const TICK_RESERVE_MS = 3_000;
 
 const clock: Clock = {
   now: () => Date.now(),
-  sleep: async (ms, signal) => {
-    // Rejects when the signal is aborted, which to a sleeper means: over.
-    await delay(Math.max(0, ms), undefined, { signal: signal as AbortSignal }).catch(() => undefined);
-  },
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted === true) return resolve();
+      const end = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', end);
+        resolve();
+      };
+      const timer = setTimeout(end, Math.max(0, ms));
+      signal?.addEventListener('abort', end);
+    }),
 };
 
 /** @throws SteadfastError `no-environment` */

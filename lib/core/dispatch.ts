@@ -148,6 +148,9 @@ function park(
   retryAt: number,
   hold?: Hold,
 ): Decision {
+  // From a state that was not just read nothing may come but hints.
+  if (!event.fresh)
+    return { sends: [], next: { kind: 'look', fresh: true, concern: event.concern }, notes: [] };
   const { name, agent } = piece.step;
   const step = parkedStep(piece, state, parkedBy(piece, why, event.now, hold), retryAt, false, event);
   return {
@@ -198,7 +201,7 @@ function dispatch(
   const sends = now.flatMap(({ piece }) => sendOf(piece, state, event.now));
   const { graceFrom } = event;
   const excuses = { later, ...(graceFrom === undefined ? {} : { graceFrom }) };
-  const watchAt = nextWatchAt(plan, state, dispatches, event.readAt, excuses) ?? event.now;
+  const watchAt = nextWatchAt(plan, state, dispatches, event.readAt, work, excuses) ?? event.now;
   const dispatched = execution.dispatched + sends.length;
   return {
     write: {

@@ -18,6 +18,7 @@ import {
   type Tracing,
 } from 'aws-cdk-lib/aws-lambda';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
+import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Duration, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
@@ -63,6 +64,8 @@ export class Agent extends Construct implements IGrantable {
   readonly queue: Queue;
   readonly deadLetterQueue: Queue;
   readonly function: IFunction;
+  /** Where its function writes; a function of your own has one of your own. */
+  readonly logGroup?: ILogGroup;
   readonly grantPrincipal: IPrincipal;
 
   constructor(scope: Construct, id: string, props: AgentProps) {
@@ -88,8 +91,13 @@ export class Agent extends Construct implements IGrantable {
       visibilityTimeout: Duration.seconds((longest ?? timeout).toSeconds() * VISIBILITY_FACTOR),
       deadLetterQueue: { queue: this.deadLetterQueue, maxReceiveCount: MAX_RECEIVES },
     });
-    this.function = settings.function ?? this.makeFunction(props, timeout);
-    if (settings.function !== undefined) {
+    if (settings.function === undefined) {
+      const made = this.makeFunction(props, timeout);
+      // The class spells an optional member otherwise than its interface (exactOptionalPropertyTypes).
+      this.function = made as IFunction;
+      this.logGroup = made.logGroup;
+    } else {
+      this.function = settings.function;
       adopt(this, props.agentName, settings.function, timeout, props.environment);
     }
     this.function.addEventSource(
@@ -102,9 +110,9 @@ export class Agent extends Construct implements IGrantable {
     this.grantPrincipal = this.function.grantPrincipal;
   }
 
-  private makeFunction(props: AgentProps, timeout: Duration): IFunction {
+  private makeFunction(props: AgentProps, timeout: Duration): LambdaFunction {
     const { environment, memorySize, reservedConcurrency, vpc, vpcSubnets, securityGroups } = props.settings;
-    const made = addFunction(this, {
+    return addFunction(this, {
       description: `Steadfast agent ${props.agentName}`,
       code: props.code(),
       timeout,
@@ -120,8 +128,6 @@ export class Agent extends Construct implements IGrantable {
       ...(vpcSubnets === undefined ? {} : { vpcSubnets }),
       ...(securityGroups === undefined ? {} : { securityGroups: [...securityGroups] }),
     });
-    // The class spells an optional member otherwise than its interface (exactOptionalPropertyTypes).
-    return made as IFunction;
   }
 
   /** Sending a message to this agent. */

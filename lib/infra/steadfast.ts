@@ -11,21 +11,25 @@
  */
 
 import { join } from 'node:path';
+import { type Metric, type MetricOptions, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { HttpMethod, type IHttpRouteAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
 import { EventBus, type IEventBus } from 'aws-cdk-lib/aws-events';
 import type { Grant, IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
-import { Code, type Tracing } from 'aws-cdk-lib/aws-lambda';
+import { Code, type IFunction, type Tracing } from 'aws-cdk-lib/aws-lambda';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Names, RemovalPolicy, Stack, Stage, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { DEFAULT_WATCH_SHARDS, ENV } from '../aws/names.ts';
+import { DEFAULT_WATCH_SHARDS, ENV, type MetricName } from '../aws/names.ts';
 import { type Agent, AgentFleet } from './agent-fleet.ts';
 import type { AgentSettings } from './agent-settings.ts';
 import { agentEntry, bundleDeployment, codeOf } from './bundle.ts';
 import type { Discovery } from './discover.ts';
 import { allowServices, grantUse } from './encryption.ts';
+import { figuresOf } from './figures.ts';
 import type { LogSettings } from './function.ts';
+import { Monitoring } from './monitoring.ts';
 import { SchedulerApi } from './scheduler-api.ts';
 import { StateTable } from './state-table.ts';
 import { SupervisorClock } from './supervisor-clock.ts';
@@ -101,6 +105,21 @@ export interface SteadfastProps {
    * @default - not
    */
   readonly tracing?: Tracing;
+  /**
+   * What is there to watch the deployment with.
+   * @default 'alarms-and-dashboard'
+   */
+  readonly monitoring?: 'alarms-and-dashboard' | 'alarms' | 'none';
+  /**
+   * What hears of every alarm, incidents included.
+   * @default - a new one, to which nobody has subscribed yet
+   */
+  readonly alarmTopic?: ITopic;
+  /**
+   * From how many percent of executions on that failed or had to be undone there is an alarm.
+   * @default 10
+   */
+  readonly failureAlarmPercent?: number;
 }
 
 export class Steadfast extends Construct {
@@ -109,6 +128,8 @@ export class Steadfast extends Construct {
   readonly scheduler: SchedulerApi;
   readonly supervisor: SupervisorClock;
   readonly agents: ReadonlyMap<string, Agent>;
+  /** Alarms, their topic and the dashboard; nothing when `monitoring` is 'none'. */
+  readonly monitoring?: Monitoring;
   /** By what the metrics of this deployment are told apart from those of another. */
   readonly deploymentName: string;
 
@@ -159,6 +180,7 @@ export class Steadfast extends Construct {
       reservedConcurrency: props.supervisorConcurrency ?? 4,
     });
     this.grantRoles(fleet, encryptionKey);
+    if (props.monitoring !== 'none') this.monitoring = this.watch(props);
   }
 
   /**
@@ -181,6 +203,46 @@ export class Steadfast extends Construct {
   /** Calling everything that the API offers. */
   grantInvoke(grantee: IGrantable): Grant {
     return this.scheduler.grantInvoke(grantee);
+  }
+
+  /** One of the roles' own figures, to draw it or to make an alarm of your own. */
+  metric(name: MetricName, options?: MetricOptions): Metric {
+    return figuresOf(this.deploymentName)(name, options);
+  }
+
+  /** Executions started. */
+  metricStarted(options?: MetricOptions): Metric {
+    return this.metric('Started', options);
+  }
+
+  /** Executions that succeeded. */
+  metricSucceeded(options?: MetricOptions): Metric {
+    return this.metric('Succeeded', options);
+  }
+
+  /** Executions that ended failed: not finished, and not or not wholly undone. */
+  metricFailed(options?: MetricOptions): Metric {
+    return this.metric('Failed', options);
+  }
+
+  /** How long the most overdue execution had been waiting for a look, in ms. */
+  metricOldestOverdue(options?: MetricOptions): Metric {
+    return this.metric('OldestOverdue', { statistic: Stats.MAXIMUM, ...options });
+  }
+
+  private watch({ monitoring, alarmTopic, encryptionKey, failureAlarmPercent }: SteadfastProps): Monitoring {
+    return new Monitoring(this, 'Monitoring', {
+      figure: figuresOf(this.deploymentName),
+      agents: [...this.agents.values()],
+      scheduler: this.scheduler.function as IFunction,
+      supervisor: this.supervisor.function as IFunction,
+      api: this.scheduler.api,
+      table: this.stateTable.table,
+      failurePercent: failureAlarmPercent ?? 10,
+      withDashboard: monitoring !== 'alarms',
+      ...(alarmTopic === undefined ? {} : { alarmTopic }),
+      ...(encryptionKey === undefined ? {} : { encryptionKey }),
+    });
   }
 
   private environment(props: SteadfastProps): Readonly<Record<string, string>> {

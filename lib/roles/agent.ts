@@ -10,9 +10,10 @@
 
 import { type Hold, saidOf } from '../core/breaker.ts';
 import type { Report } from '../core/reports.ts';
-import { decide, type Decision } from '../core/decide.ts';
+import { decide, type Decision, type Event } from '../core/decide.ts';
+import type { Plan } from '../core/plan.ts';
 import type { Ports } from '../core/ports.ts';
-import { type HeldStep, isHeld, type Message } from '../core/state.ts';
+import { type HeldStep, isHeld, type Message, type Snapshot } from '../core/state.ts';
 import { advance, continueWith, stampOf } from './advance.ts';
 import { type Holding, holding, type Ran, runAttempt } from './attempt.ts';
 import { commit, withWrite } from './commit.ts';
@@ -44,11 +45,8 @@ export async function handleMessage(
     const readAt = ports.clock.now();
     const state = await ports.store.read(message.execution);
     if (state === undefined) {
-      ports.log.note({
-        what: 'message-dropped',
-        executionId: message.execution,
-        detail: 'no such execution',
-      });
+      const { execution: executionId } = message;
+      ports.log.note({ what: 'message-dropped', executionId, detail: 'no such execution' });
       return 'handled';
     }
     const plan = await planOf(ports.store, plans, state.execution.plan);
@@ -60,7 +58,7 @@ export async function handleMessage(
     }
     const token = ports.dice.id();
     tokens.add(token);
-    const event = {
+    const delivery: Delivery = {
       type: 'deliver',
       agent: worker.agent.spec.name,
       message,
@@ -68,14 +66,9 @@ export async function handleMessage(
       hardEndAt,
       readAt,
       ...stampOf(ports),
-    } as const;
-    let decision = decide(plan, state, event);
-    if (decision.next.kind === 'perform' && trial === undefined) {
-      // Only now, so that no message that is outdated takes the trial.
-      const pass = (await worker.breaker?.pass(ports, worker.agent.spec.timeoutMs)) ?? {};
-      if ('hold' in pass) decision = decide(plan, state, { ...event, hold: pass.hold });
-      else trial = pass.trial;
-    }
+    };
+    const { decision, ...taken } = await decideDelivery(ports, worker, plan, state, delivery, trial);
+    trial = taken.trial;
     const { next } = decision;
     if (next.kind === 'give-back') return 'give-back';
     if (next.kind === 'wait') {
@@ -95,6 +88,25 @@ export async function handleMessage(
     return 'handled';
   }
   return 'give-back';
+}
+
+type Delivery = Extract<Event, { readonly type: 'deliver' }>;
+
+/** The breaker is asked when the step would be claimed, so that no outdated message takes a trial. */
+async function decideDelivery(
+  ports: Ports,
+  { agent, breaker }: Worker,
+  plan: Plan,
+  state: Snapshot,
+  delivery: Delivery,
+  trial: string | undefined,
+): Promise<{ readonly decision: Decision; readonly trial: string | undefined }> {
+  const decision = decide(plan, state, delivery);
+  if (decision.next.kind !== 'perform' || trial !== undefined || breaker === undefined)
+    return { decision, trial };
+  const pass = await breaker.pass(ports, agent.spec.timeoutMs);
+  if (!('hold' in pass)) return { decision, trial: pass.trial };
+  return { decision: decide(plan, state, { ...delivery, hold: pass.hold }), trial };
 }
 
 /** A rejected write may have taken place: the next read tells. */

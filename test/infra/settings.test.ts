@@ -6,9 +6,8 @@ import { Code, Function, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
 import type { AgentSettings } from '../../lib/infra/agent-settings.ts';
 import { Steadfast, type SteadfastProps } from '../../lib/infra/steadfast.ts';
-import { createApp } from '../../lib/infra/synth.ts';
-import { FOUND, project } from './fixture.ts';
-import { findingsOf, makeStack, Reader, statementsIn } from './template.ts';
+import { FOUND } from './fixture.ts';
+import { findingsOf, makeApp, makeStack, Reader, statementsIn } from './template.ts';
 
 const withPay = (pay: AgentSettings): Reader => new Reader(makeStack({ agentSettings: { pay } }));
 const mappingOf = (reader: Reader, name: string): Record<string, unknown> =>
@@ -19,10 +18,7 @@ const mappingOf = (reader: Reader, name: string): Record<string, unknown> =>
 
 /** A stack of the user's with a function in it, which may become an agent's. */
 function foreign(): { stack: Stack; own: (timeout?: Duration) => Function } {
-  const stack = new Stack(
-    createApp({ outdir: project(), context: { 'aws:cdk:bundling-stacks': [] } }),
-    'Test',
-  );
+  const stack = new Stack(makeApp(), 'Test');
   const own = (timeout?: Duration): Function =>
     new Function(stack, 'Own', {
       code: Code.fromInline('exports.handler = async () => {};'),

@@ -148,7 +148,7 @@ export function template(): {
           },
         },
       },
-      Alarm: { Type: 'AWS::CloudWatch::Alarm', Properties: { Odd: { 'Fn::ImportValue': 'x' } } },
+      Zone: { Type: 'AWS::Route53::HostedZone', Properties: { Odd: { 'Fn::ImportValue': 'x' } } },
       Table: {
         Type: 'AWS::DynamoDB::Table',
         Properties: {

@@ -141,6 +141,12 @@ export const SILENT_TYPES: ReadonlySet<string> = new Set([
   'AWS::Lambda::EventInvokeConfig',
   'AWS::Lambda::Version',
   'AWS::Lambda::Alias',
+  // Nobody watches a laptop.
+  'AWS::CloudWatch::Alarm',
+  'AWS::CloudWatch::Dashboard',
+  'AWS::SNS::Topic',
+  'AWS::SNS::TopicPolicy',
+  'AWS::SNS::Subscription',
   'AWS::CDK::Metadata',
 ]);
 
