@@ -64,11 +64,11 @@ test('the finding that is shown is what it finds', async () => {
   const { handler: compose } = await load('agents/compose-greeting.ts');
   const post = outsideWorld();
   const careless = (deliverGreeting as DeclaredAgent<never>).handler({
-    execute: async ({ effectKey }: { effectKey: string }) => ({ file: post.act(effectKey, 'letter') }),
+    execute: async ({ effectKey }: { effectKey: string }) => ({ file: await post.act(effectKey, 'letter') }),
     undo: async ({ effectKey }: { effectKey: string }) => post.undo(effectKey),
   } as never);
   const agents = [compose, careless];
-  const options = { input: { name: 'Ada' }, agents, effects: post.effects };
+  const options = { input: { name: 'Ada' }, agents, world: post };
   const { text } = await crashEverywhere(helloGreeting as Workflow, options);
   const [, shown = 'nothing'] = /^```text\n([\s\S]*?)^```$/m.exec(guide) ?? [];
   expect(text).toContain(shown.trimEnd());

@@ -6,7 +6,14 @@
  * No role may delete or scan: every write is conditional, and nothing is ever found by reading everything.
  */
 
-import { AttributeType, BillingMode, ProjectionType, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
+import {
+  AttributeType,
+  BillingMode,
+  type ITable,
+  ProjectionType,
+  Table,
+  TableEncryption,
+} from 'aws-cdk-lib/aws-dynamodb';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { RemovalPolicy } from 'aws-cdk-lib/core';
@@ -34,15 +41,23 @@ export interface StateTableProps {
    * @default - a key of DynamoDB's, which costs nothing
    */
   readonly encryptionKey?: IKey;
+  /**
+   * The name of a table restored from this one's backup, to be used in its place. This one stays as it is.
+   * @default - this one is used
+   */
+  readonly restoredTable?: string;
 }
 
 export class StateTable extends Construct {
-  readonly table: Table;
+  /** The table in use. */
+  readonly table: ITable;
+  /** The table of this stack, which is in use unless it was restored as another. */
+  readonly own: Table;
 
   constructor(scope: Construct, id: string, props: StateTableProps = {}) {
     super(scope, id);
     const removalPolicy = props.removalPolicy ?? RemovalPolicy.RETAIN;
-    this.table = new Table(this, 'Table', {
+    this.own = new Table(this, 'Table', {
       partitionKey: { name: TABLE.pk, type: AttributeType.STRING },
       sortKey: { name: TABLE.sk, type: AttributeType.STRING },
       billingMode: BillingMode.PAY_PER_REQUEST,
@@ -55,13 +70,15 @@ export class StateTable extends Construct {
       deletionProtection: props.deletionProtection ?? removalPolicy !== RemovalPolicy.DESTROY,
     });
     for (const index of [TABLE.watchIndex, TABLE.listIndex]) {
-      this.table.addGlobalSecondaryIndex({
+      this.own.addGlobalSecondaryIndex({
         indexName: index.name,
         partitionKey: { name: index.pk, type: AttributeType.STRING },
         sortKey: { name: index.sk, type: AttributeType.NUMBER },
         projectionType: ProjectionType.KEYS_ONLY,
       });
     }
+    const { restoredTable: name } = props;
+    this.table = name === undefined ? (this.own as ITable) : Table.fromTableName(this, 'Restored', name);
   }
 
   /** Reading executions by key, and conditional writes: what every decision needs. */
