@@ -57,7 +57,7 @@ export const listKey = (workflow: string, shard: number): string => `${workflow}
 
 /** Attributes that are JSON text in the item. */
 const EXECUTION_JSON = ['input', 'output', 'tags', 'commands', 'cause', 'dispatches'] as const;
-const STEP_JSON = ['output', 'failure', 'attempts', 'givenInput'] as const;
+const STEP_JSON = ['output', 'failure', 'attempts', 'givenInput', 'parked'] as const;
 const INCIDENT_JSON = ['failure'] as const;
 
 /** Left out of the item when they say nothing, which keeps a healthy step's item within one write unit. */

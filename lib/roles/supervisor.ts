@@ -157,7 +157,8 @@ async function sweepShard(ports: Ports, plans: PlanCache, shard: number, reach: 
     busy ||= page.items.length > 0;
     due += overdue.length;
     for (const item of overdue) oldestOverdueMs = Math.max(oldestOverdueMs, now - item.watchAt);
-    const graceFrom = reach.grace.from(now, oldestOverdueMs);
+    if (reach.grace.begins(now, oldestOverdueMs)) ports.log.note({ what: 'grace', ms: oldestOverdueMs });
+    const { since: graceFrom } = reach.grace;
     const calm = graceFrom === undefined ? {} : { graceFrom };
     failed += await lookAtAll(ports, overdue, untilAt, (executionId) =>
       lookAt(ports, plans, executionId, { ask: reach.gates.ask, ...calm }),

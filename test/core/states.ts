@@ -87,11 +87,14 @@ const stepRecord = (name: string): fc.Arbitrary<Step> =>
       retryAt: fc.option(instant, { nil: undefined }),
       waiting: fc.boolean(),
       parked: fc.option(
-        fc.record({
-          mode: fc.constantFrom<Mode>('execute', 'probe', 'undo'),
-          why: fc.constantFrom('breaker' as const, 'unclaimed' as const, 'budget' as const),
-          at: past,
-        }),
+        fc.record(
+          {
+            mode: fc.constantFrom<Mode>('execute', 'probe', 'undo'),
+            why: fc.constantFrom('breaker' as const, 'unclaimed' as const, 'budget' as const),
+            at: past,
+          },
+          { noNullPrototype: true },
+        ),
         { nil: undefined },
       ),
     })

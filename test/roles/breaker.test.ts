@@ -3,7 +3,7 @@
 import { PermanentError, TransientError } from '../../lib/core/errors.ts';
 import { MAX_EXCUSED_MS } from '../../lib/core/parking.ts';
 import type { Breaker } from '../../lib/core/breaker.ts';
-import { retry, workflow } from '../../lib/core/workflow.ts';
+import { human, retry, workflow } from '../../lib/core/workflow.ts';
 import { ProcessBreaker } from '../../lib/roles/breaker.ts';
 import type { Breakers, Ports } from '../../lib/core/ports.ts';
 import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
@@ -214,10 +214,11 @@ describe('what an attempt that met a dead service leaves', () => {
   const agents = {
     idempotent: anAgent('carrier'),
     probed: anAgent('carrier', { effect: 'probed' }),
+    unsafe: anAgent('carrier', { effect: 'unsafe' }),
   };
   const failing = async (effect: keyof typeof agents, error: () => Error) => {
     const flow = workflow('shipping', { input: anyObject, within: '2h' }, (w) => {
-      w.step('ship', agents[effect], {}, { ladder: [retry(2)] });
+      w.step('ship', agents[effect], {}, { ladder: effect === 'unsafe' ? [human()] : [retry(2)] });
       return {};
     });
     const counts = counted();
@@ -268,6 +269,12 @@ describe('what an attempt that met a dead service leaves', () => {
     const step = await stepOf(h, id);
     expect(step?.attempts.filter(({ mode }) => mode === 'probe').length).toBeGreaterThan(2);
     expect(step).toMatchObject({ status: 'unknown', probes: 0 });
+  });
+
+  it('of unknown outcome, unsafe: a person is asked, whatever the breaker says (S6)', async () => {
+    const { h, id } = await failing('unsafe', () => new Error('socket hang up'));
+    expect(await stepOf(h, id)).toMatchObject({ status: 'waiting', attempt: 1 });
+    expect((await h.state(id)).incidents).toMatchObject({ 1: { kind: 'ladder' } });
   });
 
   it('of an undo: the next one is no further attempt, until a day has passed', async () => {

@@ -254,21 +254,30 @@ describe('the first sweeps after an outage', () => {
   it('are not taken for such because of one poisonous item, however long it is overdue', () => {
     const grace = new Grace();
     const poison = { shard: 0, due: 1, failed: 1, oldestOverdueMs: 9_000_000, busy: true };
-    expect(grace.from(T0, 9_000_000)).toBe(T0);
+    // A process that has just started cannot know better, once.
+    expect(grace.begins(T0, 9_000_000)).toBe(true);
     grace.swept(T0, [poison]);
     for (let at = T0; at < T0 + 600_000; at += 2_000) {
-      expect(grace.from(at, 9_000_000)).toBe(T0);
+      expect(grace.begins(at, 9_000_000)).toBe(false);
       grace.swept(at, [poison]);
     }
+    expect(grace.since).toBe(T0);
   });
 
-  it('are told from a tick that came late', () => {
+  it('are told from a tick that came late, and from a call that failed', () => {
     const grace = new Grace();
-    expect(grace.from(T0, 60_000)).toBeUndefined();
-    grace.swept(T0, [{ shard: 0, due: 40, failed: 1, oldestOverdueMs: 60_000, busy: true }]);
-    expect(grace.from(T0 + 60_000, 60_000)).toBeUndefined();
-    grace.swept(T0, [{ shard: 0, due: 40, failed: 20, oldestOverdueMs: 0, busy: true }]);
-    expect(grace.from(T0 + 62_000, 0)).toBe(T0 + 62_000);
+    const fine = { shard: 0, due: 40, failed: 1, oldestOverdueMs: 60_000, busy: true };
+    const unread = { shard: 1, due: 0, failed: 1, oldestOverdueMs: 0, busy: true };
+    expect(grace.begins(T0, 60_000)).toBe(false);
+    grace.swept(T0, [fine, unread]);
+    expect(grace.begins(T0 + 60_000, 60_000)).toBe(false);
+    grace.swept(T0 + 60_000, [unread]);
+    expect(grace.begins(T0 + 62_000, 0)).toBe(false);
+    grace.swept(T0 + 62_000, [unread]);
+    expect(grace.begins(T0 + 64_000, 0)).toBe(true);
+    grace.swept(T0 + 64_000, [{ ...fine, failed: 20 }]);
+    expect(grace.begins(T0 + 67_000, 0)).toBe(true);
+    expect(grace.since).toBe(T0 + 67_000);
   });
 });
 
