@@ -10,6 +10,7 @@
 
 import type { Send, Note, Write } from '../core/decide.ts';
 import { refuse } from '../core/errors.ts';
+import { isExecutionId } from '../core/names.ts';
 import type { Plan } from '../core/plan.ts';
 import type {
   Clock,
@@ -96,7 +97,7 @@ export class MemoryStore implements Store {
   readonly list = async (query: ListQuery): Promise<Page<Execution>> => {
     const all = [...this.#executions.values()]
       .map(({ execution }) => execution)
-      .filter((execution) => execution.workflow === query.workflow)
+      .filter(({ workflow, parent }) => workflow === query.workflow && parent?.part !== true)
       .filter((execution) => query.status === undefined || execution.status === query.status);
     return pageOf(all, ({ startedAt, id }) => [startedAt, id], -1, query.limit, query.cursor);
   };
@@ -151,8 +152,8 @@ function pageOf<Item>(
 
 /** @throws SteadfastError `bad-cursor` */
 function parsePlace(cursor: string): Place {
-  const match = /^(\d{1,15})\.([a-z0-9-]{1,64})$/.exec(cursor);
-  if (match?.[1] === undefined || match[2] === undefined) {
+  const match = /^(\d{1,15})\.(.+)$/.exec(cursor);
+  if (match?.[1] === undefined || match[2] === undefined || !isExecutionId(match[2])) {
     throw refuse('bad-cursor', 'the cursor is not one that a list has returned');
   }
   return [Number(match[1]), match[2]];
