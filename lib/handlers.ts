@@ -6,7 +6,6 @@
  */
 
 import { createHash, randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '@aws-lambda-powertools/logger';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
@@ -24,21 +23,24 @@ import { v7 as uuidv7 } from 'uuid';
 import * as z from 'zod/mini';
 import en from 'zod/v4/locales/en.js';
 import { routes } from './api/routes.ts';
+import { dynamoReceipts } from './aws/dynamo-receipts.ts';
 import { dynamoStore } from './aws/dynamo-store.ts';
 import { eventBus } from './aws/event-bus.ts';
+import { createMeter, type Meter, metered } from './aws/metrics.ts';
 import { DEFAULT_WATCH_SHARDS, ENV } from './aws/names.ts';
 import { sqsQueue } from './aws/sqs-queue.ts';
-import { logTo, serviceLogger } from './aws/telemetry.ts';
+import { serviceLogger, tellAll } from './aws/telemetry.ts';
 import type { Agent, Implementation } from './core/agent.ts';
 import { refuse } from './core/errors.ts';
 import { parseMessage } from './core/message.ts';
-import type { Clock, Ports } from './core/ports.ts';
+import type { Clock, Ports, Receipts } from './core/ports.ts';
 import type { Workflow } from './core/workflow.ts';
 import { handleMessage } from './roles/agent.ts';
 import type { Worker } from './roles/perform.ts';
 import type { PlanCache } from './roles/plans.ts';
+import { receiptBook } from './roles/receipts.ts';
 import { createScheduler } from './roles/scheduler.ts';
-import { SWEEP_EVERY_MS, tick } from './roles/supervisor.ts';
+import { type Part, SWEEP_EVERY_MS, tick } from './roles/supervisor.ts';
 
 // zod/mini says only "Invalid input" until it is given words; 3 KB of them tell a client what was wrong and what is allowed.
 z.config(en());
@@ -54,10 +56,17 @@ const TICK_RESERVE_MS = 3_000;
 
 const clock: Clock = {
   now: () => Date.now(),
-  sleep: async (ms, signal) => {
-    // Rejects when the signal is aborted, which to a sleeper means: over.
-    await delay(Math.max(0, ms), undefined, { signal: signal as AbortSignal }).catch(() => undefined);
-  },
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted === true) return resolve();
+      const end = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', end);
+        resolve();
+      };
+      const timer = setTimeout(end, Math.max(0, ms));
+      signal?.addEventListener('abort', end);
+    }),
 };
 
 /** @throws SteadfastError `no-environment` */
@@ -72,20 +81,44 @@ function fromEnvironment(name: string): string {
   return value;
 }
 
-function portsOf(logger: Logger): Ports {
+interface Telemetry {
+  readonly logger: Logger;
+  readonly meter: Meter;
+}
+
+/** @param fields what every line of this function has: its role, and of an agent its name */
+function telemetryOf(fields: { readonly role: string; readonly agent?: string }): Telemetry {
+  const deployment = process.env[ENV.deployment] ?? 'local';
+  return { logger: serviceLogger(fields), meter: createMeter({ deployment, fields }) };
+}
+
+/** One invocation: its lines carry its id, and its figures are written when it is over, whichever way. */
+async function metering<Result>(
+  { logger, meter }: Telemetry,
+  context: Context,
+  invocation: () => Promise<Result>,
+): Promise<Result> {
+  logger.appendKeys({ requestId: context.awsRequestId });
+  try {
+    return await invocation();
+  } finally {
+    meter.flush();
+  }
+}
+
+function portsOf({ logger, meter }: Telemetry): Ports & { readonly receipts: Receipts } {
   const queues = JSON.parse(process.env[ENV.queues] ?? '{}') as Record<string, string>;
   const watchShards = Number(process.env[ENV.watchShards] ?? DEFAULT_WATCH_SHARDS);
+  const table = fromEnvironment(ENV.table);
+  const dynamo = new DynamoDBClient(CLIENT);
   return {
-    store: dynamoStore(new DynamoDBClient(CLIENT), {
-      table: fromEnvironment(ENV.table),
-      watchShards,
-      pause: (ms) => clock.sleep(ms),
-    }),
-    queue: sqsQueue(new SQSClient(CLIENT), new Map(Object.entries(queues))),
+    store: dynamoStore(dynamo, { table, watchShards, pause: (ms) => clock.sleep(ms) }),
+    receipts: dynamoReceipts(dynamo, table, watchShards),
+    queue: metered(sqsQueue(new SQSClient(CLIENT), new Map(Object.entries(queues))), meter),
     announcer: eventBus(new EventBridgeClient(CLIENT), fromEnvironment(ENV.bus)),
     clock,
     dice: { id: () => randomUUID(), random: () => Math.random() },
-    log: logTo(logger),
+    log: tellAll(logger, meter),
   };
 }
 
@@ -107,17 +140,21 @@ export type AgentHandler = ((event: SQSEvent, context: Context) => Promise<SQSBa
 /** The Lambda function of an agent: an SQS batch, each message on its own, those to be delivered again named. */
 export function agentHandler(agent: Agent, implementation: Implementation<unknown, unknown>): AgentHandler {
   const worker: Worker = { agent, implementation };
-  const logger = serviceLogger(agent.spec.name);
-  const ports = once(() => portsOf(logger));
+  const telemetry = telemetryOf({ role: 'agent', agent: agent.spec.name });
+  const ports = once(() => portsOf(telemetry));
   const plans: PlanCache = new Map();
-  const handler = async (event: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
+  const work = async (event: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
     const hardEndAt = clock.now() + context.getRemainingTimeInMillis();
     const results = await Promise.all(
-      event.Records.map((record) => handleRecord(ports(), plans, worker, record, hardEndAt, logger)),
+      event.Records.map((record) =>
+        handleRecord(ports(), plans, worker, record, hardEndAt, telemetry.logger),
+      ),
     );
     const failed = event.Records.filter((_, at) => results[at] === 'give-back');
     return { batchItemFailures: failed.map((record) => ({ itemIdentifier: record.messageId })) };
   };
+  const handler = (event: SQSEvent, context: Context): Promise<SQSBatchResponse> =>
+    metering(telemetry, context, () => work(event, context));
   return Object.assign(handler, { worker });
 }
 
@@ -151,25 +188,44 @@ const hash = (text: string): string => createHash('sha256').update(text).digest(
 export function schedulerHandler(
   workflows: readonly Workflow[],
 ): (event: APIGatewayProxyEventV2, context: Context) => Promise<APIGatewayProxyResultV2> {
-  const logger = serviceLogger('scheduler');
-  const app = once(() =>
-    handle(routes(createScheduler(portsOf(logger), workflows, { hash, newId: () => uuidv7() }))),
-  );
-  return async (event, context) =>
-    (await app()(event as never, context as never)) as unknown as APIGatewayProxyResultV2;
+  const telemetry = telemetryOf({ role: 'scheduler' });
+  const app = once(() => {
+    const ports = portsOf(telemetry);
+    const scheduler = createScheduler(ports, workflows, { hash, newId: () => uuidv7() });
+    return handle(routes(scheduler, ports.receipts));
+  });
+  return (event, context) =>
+    metering(
+      telemetry,
+      context,
+      async () => (await app()(event as never, context as never)) as unknown as APIGatewayProxyResultV2,
+    );
 }
 
 /** The Lambda function on the schedule: one tick, with as many sweeps as are worth it. */
 export function supervisorHandler(): (event: unknown, context: Context) => Promise<{ sweeps: number }> {
-  const logger = serviceLogger('supervisor');
-  const ports = once(() => portsOf(logger));
+  const telemetry = telemetryOf({ role: 'supervisor' });
+  const { logger, meter } = telemetry;
+  const ports = once(() => portsOf(telemetry));
   const plans: PlanCache = new Map();
-  return async (_event, context) => {
+  return async (event, context) => {
     const untilAt = clock.now() + context.getRemainingTimeInMillis() - TICK_RESERVE_MS;
-    const sweeps = await tick(ports(), plans, { untilAt, sweepEveryMs: SWEEP_EVERY_MS });
+    const part = partOf(event);
+    const leave = receiptBook(ports().receipts, ports());
+    const sweeps = await tick(ports(), plans, { untilAt, sweepEveryMs: SWEEP_EVERY_MS, part, leave });
     const due = sweeps.reduce((sum, sweep) => sum + sweep.due, 0);
     const failed = sweeps.reduce((sum, sweep) => sum + sweep.failed, 0);
-    logger.info('tick', { sweeps: sweeps.length, due, failed });
+    const oldestOverdueMs = Math.max(0, ...sweeps.map((sweep) => sweep.oldestOverdueMs));
+    meter.swept({ made: sweeps.length, oldestOverdueMs, failed });
+    meter.flush();
+    logger.info('tick', { ...part, sweeps: sweeps.length, due, failed });
     return { sweeps: sweeps.length };
   };
+}
+
+/** Whoever rings without saying which part it wants, as by hand, gets one supervisor for all shards. */
+function partOf(event: unknown): Part {
+  const { part, of } = (event ?? {}) as { readonly part?: unknown; readonly of?: unknown };
+  const isPart = Number.isInteger(part) && Number.isInteger(of) && Number(part) >= 0;
+  return isPart && Number(part) < Number(of) ? { part: Number(part), of: Number(of) } : { part: 0, of: 1 };
 }

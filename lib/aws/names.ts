@@ -1,8 +1,8 @@
 /**
  * The seam between the infrastructure and the run time: names that both must spell alike.
  *
- * Owns: environment variables, table attributes, index names, event names. Does not own: anything physical; AWS
- * chooses the names of tables and queues, and the environment carries them.
+ * Owns: environment variables, table attributes, index names, event names, metric names. Does not own: anything physical;
+ * AWS chooses the names of tables and queues, and the environment carries them.
  */
 
 /** Environment variables that `infra` sets and `handlers.ts` reads. */
@@ -15,6 +15,8 @@ export const ENV = {
   bus: 'STEADFAST_BUS',
   /** Number of shards of the watch index. */
   watchShards: 'STEADFAST_WATCH_SHARDS',
+  /** What the metrics of this deployment are told apart by. */
+  deployment: 'STEADFAST_DEPLOYMENT',
 } as const;
 
 export const TABLE = {
@@ -32,3 +34,44 @@ export const DEFAULT_WATCH_SHARDS = 4;
 
 /** The event on the bus when an execution has ended. */
 export const ENDED_EVENT = { source: 'steadfast', detailType: 'Steadfast Execution Ended' } as const;
+
+/** Every metric has this one dimension, whose value is the deployment; `service` is what Powertools calls it. */
+export const METRICS_NAMESPACE = 'Steadfast';
+export const METRICS_DIMENSION = 'service';
+
+/** The metrics' names in CloudWatch, each with its unit: what the roles emit and what dashboard and alarms read. */
+export const METRICS = {
+  /** Executions by what became of them. */
+  Started: 'Count',
+  Succeeded: 'Count',
+  Failed: 'Count',
+  Compensated: 'Count',
+  Canceled: 'Count',
+  /** Claims: to perform a step, of these not the first, to ask for an outcome, to undo. */
+  Attempts: 'Count',
+  Retries: 'Count',
+  Probes: 'Count',
+  Undos: 'Count',
+  /** Attempts whose outcome was unknown; successes that came after that and counted. */
+  Unknowns: 'Count',
+  Adoptions: 'Count',
+  StepsDone: 'Count',
+  StepsFailed: 'Count',
+  /** Messages sent; of these the supervisor's own, for what nobody claimed. */
+  Messages: 'Count',
+  Dispatches: 'Count',
+  /** From when a piece of work was due until it was claimed. */
+  TimeToClaim: 'Milliseconds',
+  LeasesLost: 'Count',
+  /** From the end of a lost lease until the supervisor saw it. */
+  TimeToDetect: 'Milliseconds',
+  /** From the first try of a step that was not done until it was. */
+  TimeToRecover: 'Milliseconds',
+  IncidentsOpened: 'Count',
+  IncidentsClosed: 'Count',
+  /** The supervisor's sweeps: how many, how late the latest item was, how many could not be looked at. */
+  Sweeps: 'Count',
+  OldestOverdue: 'Milliseconds',
+  LooksFailed: 'Count',
+} as const;
+export type MetricName = keyof typeof METRICS;

@@ -1,8 +1,8 @@
 /**
  * Notes as JSON log lines.
  *
- * Owns: which notes are worth a line on the healthy path (none: they are debug), and the fields of a line. S17: a note
- * has no field for a payload, so none can get here.
+ * Owns: which notes are worth a line on the healthy path (none: they are debug), and the fields of a line. Does not own:
+ * figures (`metrics.ts`). S17: a note has no field for a payload, so none can get here.
  */
 
 import { Logger } from '@aws-lambda-powertools/logger';
@@ -17,13 +17,18 @@ const ROUTINE: ReadonlySet<string> = new Set([
   'message-dropped',
 ]);
 
-export function logTo(logger: Logger): Log {
+/** @param others who hear every note as well */
+export function tellAll(logger: Logger, ...others: readonly Log[]): Log {
   return {
-    note: ({ what, ...fields }) => {
+    note: (note) => {
+      const { what, ...fields } = note;
       if (ROUTINE.has(what)) logger.debug(what, fields);
       else logger.info(what, fields);
+      for (const other of others) other.note(note);
     },
   };
 }
 
-export const serviceLogger = (role: string): Logger => new Logger({ serviceName: `steadfast-${role}` });
+/** @param fields what each of its lines has: the role, and of an agent its name */
+export const serviceLogger = (fields: { readonly role: string; readonly agent?: string }): Logger =>
+  new Logger({ serviceName: 'steadfast', persistentKeys: fields });

@@ -58,7 +58,10 @@ export interface Note {
   readonly executionId?: string;
   readonly step?: string;
   readonly attempt?: number;
+  readonly agent?: string;
   readonly detail?: string;
+  /** How late it was: a claim after it was due, a lost lease after its end, a success after the first failure. */
+  readonly ms?: number;
 }
 
 /** Whose work a look may send at once: of all steps, or of these and what depends on them. */
@@ -234,7 +237,7 @@ function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>): Decisi
     write: { executionId: state.execution.id, step },
     sends: [],
     next: { kind: 'perform', step, priorHardEndAt: record?.hardEndAt ?? 0 },
-    notes: [{ what: 'claimed', ...about, detail: message.mode }],
+    notes: [{ what: 'claimed', ...about, detail: message.mode, ms: event.now - work.dueAt }],
   };
 }
 
@@ -263,7 +266,8 @@ function report(plan: Plan, state: Snapshot, event: EventOf<'report'>): Decision
       ? undefined
       : reported(planStep, before, event.token, event.report, event.priorHardEndAt, event);
   if (step === undefined) return nothing(STOP, [{ what: 'report-refused', ...about }]);
-  const notes = [{ what: `step-${step.status}`, ...about }];
+  const recovery = recoveryOf(before, step, event.now);
+  const notes = [{ what: `step-${step.status}`, ...about, ...recovery }];
   const concern = [event.step];
   if (isHeld(before)) {
     const fresh = !(event.onTime && mayDecideUnread(plan, state, step));
@@ -288,8 +292,14 @@ function report(plan: Plan, state: Snapshot, event: EventOf<'report'>): Decision
     },
     sends: [],
     next: { kind: 'look', fresh: true, concern },
-    notes: [{ what: 'adopted', ...about }],
+    notes: [{ what: 'adopted', ...about, ...recovery }],
   };
+}
+
+/** How long a step that is now done took from the first try that was not. */
+function recoveryOf(before: Step | undefined, step: Step, now: number): Pick<Note, 'ms'> {
+  const first = before?.attempts.find((attempt) => attempt.outcome !== 'done');
+  return step.status !== 'done' || first === undefined ? {} : { ms: now - first.endedAt };
 }
 
 /**

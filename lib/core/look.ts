@@ -15,6 +15,7 @@ import type { Concern, Decision, LookEvent, Note, Send } from './decide.ts';
 import { endOf } from './children.ts';
 import { ask, settleIncidents, stepToAskAbout } from './incidents.ts';
 import { type Json, utf8Bytes } from './json.ts';
+import { stageOf } from './ladder.ts';
 import { endChildren, passedTime, startChildren, stopChildren } from './look-kinds.ts';
 import { agentStep, isBefore, type Plan, type PlanStep } from './plan.ts';
 import { evaluate } from './refs.ts';
@@ -100,7 +101,13 @@ const endLease: Rule = (plan, state, event) => {
     write: { executionId: state.execution.id, step },
     sends: [],
     next: again(alsoConcern(event.concern, record.name)),
-    notes: [noteOf(state, 'lease-ended', step.name, record.attempt, record.mode)],
+    notes: [
+      {
+        ...noteOf(state, 'lease-ended', step.name, record.attempt, record.mode),
+        agent: stageOf(planStep, record.rung).agent,
+        ms: event.now - record.leaseUntil,
+      },
+    ],
   };
 };
 
@@ -333,7 +340,7 @@ function supervise(plan: Plan, state: Snapshot, event: Look): Decision {
     if (overdue || following) chosen.push(piece);
   }
   const sends = chosen.flatMap((piece) => sendOf(piece, state, event.now));
-  const watchAt = nextWatchAt(plan, state, dispatches, event.readAt) ?? event.now;
+  const watchAt = nextWatchAt(plan, state, dispatches, event.readAt, work) ?? event.now;
   const dispatched = execution.dispatched + sends.length;
   return {
     write: {
@@ -342,9 +349,10 @@ function supervise(plan: Plan, state: Snapshot, event: Look): Decision {
     },
     sends,
     next: { kind: 'stop' },
-    notes: sends.map((item) =>
-      noteOf(state, 'dispatched', item.message.step, item.message.attempt, item.message.mode),
-    ),
+    notes: sends.map(({ agent, message }) => ({
+      ...noteOf(state, 'dispatched', message.step, message.attempt, message.mode),
+      agent,
+    })),
   };
 }
 

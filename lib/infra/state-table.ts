@@ -6,44 +6,79 @@
  * No role may delete or scan: every write is conditional, and nothing is ever found by reading everything.
  */
 
-import { AttributeType, BillingMode, ProjectionType, Table } from 'aws-cdk-lib/aws-dynamodb';
+import {
+  AttributeType,
+  BillingMode,
+  type ITable,
+  ProjectionType,
+  Table,
+  TableEncryption,
+} from 'aws-cdk-lib/aws-dynamodb';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { RemovalPolicy } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { TABLE } from '../aws/names.ts';
 
 export interface StateTableProps {
   /**
-   * What becomes of the table when it leaves the stack. Unless it is DESTROY, the table is also protected against
-   * deletion.
+   * What becomes of the table when it leaves the stack.
    * @default RemovalPolicy.RETAIN
    */
   readonly removalPolicy?: RemovalPolicy;
+  /**
+   * Whether the table is protected against deletion.
+   * @default - unless `removalPolicy` is DESTROY
+   */
+  readonly deletionProtection?: boolean;
+  /**
+   * Whether the table can be restored to any second of the last 35 days.
+   * @default true
+   */
+  readonly pointInTimeRecovery?: boolean;
+  /**
+   * A key of your own for what is at rest.
+   * @default - a key of DynamoDB's, which costs nothing
+   */
+  readonly encryptionKey?: IKey;
+  /**
+   * The name of a table restored from this one's backup, to be used in its place. This one stays as it is.
+   * @default - this one is used
+   */
+  readonly restoredTable?: string;
 }
 
 export class StateTable extends Construct {
-  readonly table: Table;
+  /** The table in use. */
+  readonly table: ITable;
+  /** The table of this stack, which is in use unless it was restored as another. */
+  readonly own: Table;
 
   constructor(scope: Construct, id: string, props: StateTableProps = {}) {
     super(scope, id);
     const removalPolicy = props.removalPolicy ?? RemovalPolicy.RETAIN;
-    this.table = new Table(this, 'Table', {
+    this.own = new Table(this, 'Table', {
       partitionKey: { name: TABLE.pk, type: AttributeType.STRING },
       sortKey: { name: TABLE.sk, type: AttributeType.STRING },
       billingMode: BillingMode.PAY_PER_REQUEST,
       timeToLiveAttribute: TABLE.ttl,
-      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: props.pointInTimeRecovery ?? true },
+      ...(props.encryptionKey === undefined
+        ? {}
+        : { encryption: TableEncryption.CUSTOMER_MANAGED, encryptionKey: props.encryptionKey }),
       removalPolicy,
-      deletionProtection: removalPolicy !== RemovalPolicy.DESTROY,
+      deletionProtection: props.deletionProtection ?? removalPolicy !== RemovalPolicy.DESTROY,
     });
     for (const index of [TABLE.watchIndex, TABLE.listIndex]) {
-      this.table.addGlobalSecondaryIndex({
+      this.own.addGlobalSecondaryIndex({
         indexName: index.name,
         partitionKey: { name: index.pk, type: AttributeType.STRING },
         sortKey: { name: index.sk, type: AttributeType.NUMBER },
         projectionType: ProjectionType.KEYS_ONLY,
       });
     }
+    const { restoredTable: name } = props;
+    this.table = name === undefined ? (this.own as ITable) : Table.fromTableName(this, 'Restored', name);
   }
 
   /** Reading executions by key, and conditional writes: what every decision needs. */

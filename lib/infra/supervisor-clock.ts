@@ -1,5 +1,6 @@
 /**
- * The supervisor: one Lambda function that EventBridge starts every minute.
+ * The supervisor: one Lambda function that EventBridge starts every minute, twice: each keeps half of the shards of the
+ * watch index and visits the other's, so that one that dies is replaced at once (L5).
  *
  * Owns: the tick. Does not own: what is due, or what is done about it.
  *
@@ -8,20 +9,22 @@
  * account's must not stop the one role that would notice.
  */
 
-import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
-import type { Code, Function } from 'aws-cdk-lib/aws-lambda';
+import type { Code, Function, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { addFunction, type LogSettings } from './function.ts';
 
 const TICK = Duration.minutes(1);
+const PARTS = 2;
 
 export interface SupervisorClockProps {
   readonly code: Code;
   readonly environment: Readonly<Record<string, string>>;
   readonly logs: LogSettings;
   readonly memorySize: number;
+  readonly tracing?: Tracing;
   /** Executions set aside for it, or 'unreserved' in an account that has too few to set any aside. */
   readonly reservedConcurrency: number | 'unreserved';
 }
@@ -40,6 +43,7 @@ export class SupervisorClock extends Construct {
       memorySize: props.memorySize,
       environment: props.environment,
       logs: props.logs,
+      ...(props.tracing === undefined ? {} : { tracing: props.tracing }),
       ...(props.reservedConcurrency === 'unreserved'
         ? {}
         : { reservedConcurrentExecutions: props.reservedConcurrency }),
@@ -48,7 +52,14 @@ export class SupervisorClock extends Construct {
     this.rule = new Rule(this, 'Tick', {
       description: 'Starts the Steadfast supervisor',
       schedule: Schedule.rate(TICK),
-      targets: [new LambdaFunction(this.function, once)],
+      targets: Array.from(
+        { length: PARTS },
+        (_, part) =>
+          new LambdaFunction(this.function, {
+            ...once,
+            event: RuleTargetInput.fromObject({ part, of: PARTS }),
+          }),
+      ),
     });
   }
 }

@@ -1,11 +1,14 @@
 /**
  * The supervisor: finds what is due and has it looked at. It has no state machine of its own.
  *
- * Owns: the sweep (all shards, all pages, bounded concurrency, one bad item alone), when to sweep again and when to stop.
- * Does not own: what a look does (`core/look.ts`). Any number of supervisors may run at once: every write is conditional.
+ * Owns: the sweep (shards, all pages, bounded concurrency, one bad item alone), whose shards are swept, when to sweep again
+ * and when to stop. Does not own: what a look does (`core/look.ts`), the record of a sweep (`receipts.ts`). Any number of
+ * supervisors may run at once, on the same shards: every write is conditional.
  *
- * L4 an item that cannot be handled delays no other. C3 a tick that finds nothing due before the next one ends at once,
- * after one query per shard; one that found something stays until the next tick, so that what starts meanwhile is watched.
+ * L4 an item that cannot be handled delays no other. L5 of the supervisors of one tick each keeps its own shards and
+ * visits the others', so that a dead one is replaced at once. C3 a tick that finds nothing due before the next one ends
+ * at once, after one query per shard of its own; one that found something stays until the next tick, so that what starts
+ * meanwhile is watched.
  */
 
 import { advance } from './advance.ts';
@@ -16,6 +19,19 @@ export interface TickOptions {
   /** When the next tick is due; this one is over before. */
   readonly untilAt: number;
   readonly sweepEveryMs: number;
+  /** @default the only one */
+  readonly part?: Part;
+  /**
+   * Told of every sweep, to leave receipts (`receipts.ts`); `last` after the last one.
+   * @default nobody is
+   */
+  readonly leave?: (sweeps: readonly ShardSweep[], last: boolean) => Promise<void>;
+}
+
+/** Which of the supervisors that a tick starts together: it keeps the shards whose number, modulo `of`, is `part`. */
+export interface Part {
+  readonly part: number;
+  readonly of: number;
 }
 
 export interface Sweep {
@@ -29,51 +45,99 @@ export interface Sweep {
   readonly busy: boolean;
 }
 
+export interface ShardSweep extends Sweep {
+  readonly shard: number;
+}
+
 export const SWEEP_EVERY_MS = 2_000;
 /** Looks at once in a shard; each is a few calls to the store, so this bounds the load of a sweep after an outage. */
 const CONCURRENCY = 8;
+/** The others' shards are visited in every second sweep, … */
+const VISIT_EVERY = 2;
+/** … for what has been overdue for so many sweeps that nobody can be at work there. */
+const MISSED_SWEEPS = 1.5;
 
 /** One tick: sweeps until the next one while there is something to watch. @returns the sweeps made */
 export async function tick(ports: Ports, plans: PlanCache, options: TickOptions): Promise<readonly Sweep[]> {
+  const { untilAt, sweepEveryMs, part, leave } = options;
+  const kept = new Set(shardsOf(ports, part));
   const sweeps: Sweep[] = [];
   let busy = false;
-  for (;;) {
-    const sweep = await sweepOnce(ports, plans, options.untilAt);
+  for (let round = 1; ; round += 1) {
+    const own = await sweepShards(ports, plans, [...kept], { untilAt });
+    const others = round % VISIT_EVERY === 0 ? shardsOf(ports).filter((shard) => !kept.has(shard)) : [];
+    const visited = await sweepShards(ports, plans, others, {
+      untilAt,
+      lateMs: MISSED_SWEEPS * sweepEveryMs,
+    });
+    // Its keeper is dead, has gone home, or cannot keep up: from now on it is kept here too.
+    for (const { shard, due } of visited) if (due > 0) kept.add(shard);
+    const sweep = sumOf([...own, ...visited]);
     sweeps.push(sweep);
     busy ||= sweep.busy;
-    const nextAt = ports.clock.now() + options.sweepEveryMs;
-    if (!busy || nextAt >= options.untilAt) return sweeps;
-    await ports.clock.sleep(options.sweepEveryMs);
+    const nextAt = ports.clock.now() + sweepEveryMs;
+    const last = !busy || nextAt >= untilAt;
+    await leave?.([...own, ...visited.filter(({ shard }) => kept.has(shard))], last);
+    if (last) return sweeps;
+    await ports.clock.sleep(sweepEveryMs);
   }
 }
 
+function shardsOf(ports: Ports, { part, of }: Part = { part: 0, of: 1 }): number[] {
+  const all = Array.from({ length: ports.store.shards }, (_, shard) => shard);
+  return all.filter((shard) => shard % of === part);
+}
+
+interface Reach {
+  /** Looks take place until then, and what is due before then is worth staying for. */
+  readonly untilAt: number;
+  /** Only what is overdue for so long. */
+  readonly lateMs?: number;
+}
+
 /** Looks once at everything that is due, all shards side by side, not longer than until `untilAt`. Never rejects. */
-export async function sweepOnce(ports: Ports, plans: PlanCache, untilAt: number): Promise<Sweep> {
-  const shards = Array.from({ length: ports.store.shards }, (_, shard) =>
-    sweepShard(ports, plans, shard, untilAt).catch((error: unknown) => {
-      // The index could not be read: stay, it may be back before the next tick.
-      ports.log.note({ what: 'sweep-failed', detail: error instanceof Error ? error.name : 'error' });
-      return { due: 0, failed: 1, oldestOverdueMs: 0, busy: true };
-    }),
+export const sweepOnce = async (ports: Ports, plans: PlanCache, untilAt: number): Promise<Sweep> =>
+  sumOf(await sweepShards(ports, plans, shardsOf(ports), { untilAt }));
+
+const sweepShards = (
+  ports: Ports,
+  plans: PlanCache,
+  shards: readonly number[],
+  reach: Reach,
+): Promise<ShardSweep[]> =>
+  Promise.all(
+    shards.map((shard) =>
+      sweepShard(ports, plans, shard, reach).catch((error: unknown) => {
+        // The index could not be read: stay, it may be back before the next tick.
+        ports.log.note({ what: 'sweep-failed', detail: error instanceof Error ? error.name : 'error' });
+        return { shard, due: 0, failed: 1, oldestOverdueMs: 0, busy: true };
+      }),
+    ),
   );
-  const sum: Sweep = { due: 0, failed: 0, oldestOverdueMs: 0, busy: false };
-  return (await Promise.all(shards)).reduce(
+
+const sumOf = (sweeps: readonly Sweep[]): Sweep =>
+  sweeps.reduce(
     (all, one) => ({
       due: all.due + one.due,
       failed: all.failed + one.failed,
       oldestOverdueMs: Math.max(all.oldestOverdueMs, one.oldestOverdueMs),
       busy: all.busy || one.busy,
     }),
-    sum,
+    { due: 0, failed: 0, oldestOverdueMs: 0, busy: false },
   );
-}
 
-async function sweepShard(ports: Ports, plans: PlanCache, shard: number, untilAt: number): Promise<Sweep> {
+async function sweepShard(
+  ports: Ports,
+  plans: PlanCache,
+  shard: number,
+  { untilAt, lateMs }: Reach,
+): Promise<ShardSweep> {
   let [due, failed, oldestOverdueMs, busy] = [0, 0, 0, false];
   let cursor: string | undefined;
   do {
     const now = ports.clock.now();
-    const page = await ports.store.due(shard, Math.max(now, untilAt), cursor);
+    const dueAt = lateMs === undefined ? Math.max(now, untilAt) : now - lateMs;
+    const page = await ports.store.due(shard, dueAt, cursor);
     const overdue = page.items.filter((item) => item.watchAt <= now);
     busy ||= page.items.length > 0;
     due += overdue.length;
@@ -82,7 +146,7 @@ async function sweepShard(ports: Ports, plans: PlanCache, shard: number, untilAt
     // Earliest first: once a page ends with something that is not due, nothing behind it is.
     cursor = overdue.length === page.items.length ? page.cursor : undefined;
   } while (cursor !== undefined && ports.clock.now() <= untilAt);
-  return { due, failed, oldestOverdueMs, busy };
+  return { shard, due, failed, oldestOverdueMs, busy };
 }
 
 /** @returns how many could not be handled */

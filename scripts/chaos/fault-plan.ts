@@ -4,9 +4,10 @@
  * Owns: the kinds of faults, their rates and moments. Pure. Does not own: doing it (`saboteur.ts`), what the outside
  * world does wrong (`order-plan.ts`).
  *
- * The supervisor is struck at any time of its minute, like every other function, but less often: after its death nobody
- * looks until the next tick, so that a supervisor that is killed every few seconds would be no supervisor at all. It is
- * struck at its next calls, which come every two seconds: that hits one process, while 'now' would hit all there are.
+ * The supervisor is struck at any time of its minute, like every other function, but less often: the other one takes over,
+ * and after both are dead nobody looks until the next tick, so that supervisors that are killed every few seconds would be
+ * none at all. It is struck at its next calls, which come every two seconds: that hits one process, while 'now' would hit
+ * all there are.
  */
 
 import type { FaultMoment } from '../../lib/local/control/fault.ts';

@@ -252,13 +252,17 @@ describe('the API', () => {
 });
 
 describe('the supervisor', () => {
-  test('is started every minute, and a late or failed start is forgotten', () => {
+  test('is started twice every minute, each for half of the shards, and a late or failed start is forgotten', () => {
     const once = { MaximumEventAgeInSeconds: 60, MaximumRetryAttempts: 0 };
     const { Properties } = dev.one('AWS::Events::Rule', 'Supervisor');
+    const target = { Arn: { 'Fn::GetAtt': [dev.functionOf('Supervisor').id, 'Arn'] }, RetryPolicy: once };
     expect(Properties).toMatchObject({
       ScheduleExpression: 'rate(1 minute)',
       State: 'ENABLED',
-      Targets: [{ Arn: { 'Fn::GetAtt': [dev.functionOf('Supervisor').id, 'Arn'] }, RetryPolicy: once }],
+      Targets: [
+        { ...target, Input: '{"part":0,"of":2}' },
+        { ...target, Input: '{"part":1,"of":2}' },
+      ],
     });
     expect(dev.one('AWS::Lambda::EventInvokeConfig', 'Supervisor').Properties).toMatchObject(once);
   });
@@ -266,14 +270,20 @@ describe('the supervisor', () => {
   test('has a minute, and executions of its own unless the account has none to spare', () => {
     const small = new Reader(makeStack({ supervisorConcurrency: 'unreserved' }));
     const reserved = 'ReservedConcurrentExecutions';
-    expect(dev.functionOf('Supervisor').Properties).toMatchObject({ Timeout: 60, [reserved]: 2 });
+    expect(dev.functionOf('Supervisor').Properties).toMatchObject({ Timeout: 60, [reserved]: 4 });
     expect(small.functionOf('Supervisor').Properties).not.toHaveProperty(reserved);
   });
 });
 
 test('the outputs tell where it is', () => {
   const { Outputs } = dev.template.toJSON() as { Outputs: Record<string, unknown> };
-  expect(Object.keys(Outputs)).toEqual(['ApiUrl', 'StateTableName', 'EventBusName']);
+  expect(Object.keys(Outputs)).toEqual([
+    'ApiUrl',
+    'StateTableName',
+    'EventBusName',
+    'AlarmTopicArn',
+    'DashboardName',
+  ]);
 });
 
 test('an agent that does not exist is named, with those that do', () => {

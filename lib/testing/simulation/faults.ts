@@ -81,7 +81,11 @@ const MASKED: ReadonlySet<FaultKind> = new Set([
   'repeatedStart',
 ]);
 
-export function swarm(choice: Choice, mode: FaultMode): Faults {
+/**
+ * @param only of the kinds that are on, only these strike; the dice are thrown for all of them, so that the world is the
+ * same until the first fault that is left out
+ */
+export function swarm(choice: Choice, mode: FaultMode, only?: ReadonlySet<FaultKind>): Faults {
   const counts = noCounts();
   const rates = Object.fromEntries(
     FAULT_KINDS.map((kind) => {
@@ -95,6 +99,7 @@ export function swarm(choice: Choice, mode: FaultMode): Faults {
   return {
     strikes: (kind) => {
       if (healed || rates[kind] === 0 || !choice.chance(rates[kind])) return false;
+      if (only !== undefined && !only.has(kind)) return false;
       counts[kind] += 1;
       return true;
     },

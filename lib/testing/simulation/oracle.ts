@@ -14,29 +14,41 @@ import type { Ledger } from './ledger.ts';
 /** Clocks differ, and a write takes time: what S12 may be late by. */
 const SLACK_MS = 3_000;
 
-const reachable = (table: Readonly<Record<string, string>>, next: string): boolean =>
-  Object.values(table).includes(next);
+/** Where a status may lead. */
+const reach = (moves: Readonly<Record<string, Readonly<Record<string, string>>>>) =>
+  new Map(Object.entries(moves).map(([from, events]) => [from, new Set(Object.values(events))]));
+const EXECUTION_REACH = reach(EXECUTION_MOVES);
+const STEP_REACH = reach(STEP_MOVES);
 
-/** @param before the stored records. @param now true time. @returns the broken invariants */
-export function judge(plan: Plan, before: Snapshot, write: Write, now: number): string[] {
+/**
+ * @param before the stored records. @param after as they are now. @param now true time
+ * @returns the broken invariants
+ */
+export function judge(
+  plan: Plan,
+  before: Snapshot,
+  write: Write,
+  now: number,
+  after: Snapshot = stored(before, write),
+): string[] {
   const problems: string[] = [];
   const { execution, step } = write;
-  const stored = step && before.steps[step.name];
-  if (execution !== undefined) problems.push(...judgeExecution(before.execution, execution, before));
-  if (step !== undefined) problems.push(...judgeStep(plan, before, stored, step));
-  const { incident } = write;
-  const after: Snapshot = {
-    incidents: { ...before.incidents, ...(incident === undefined ? {} : { [incident.number]: incident }) },
-    execution: execution ?? before.execution,
-    steps: step === undefined ? before.steps : { ...before.steps, [step.name]: step },
-  };
-  return [...problems, ...judgeWatch(plan, after, now)];
+  if (execution !== undefined) judgeExecution(problems, before.execution, execution, before);
+  if (step !== undefined) judgeStep(problems, plan, before, step);
+  judgeWatch(problems, plan, after, now);
+  return problems;
 }
 
-function judgeExecution(before: Execution, after: Execution, snapshot: Snapshot): string[] {
-  const problems: string[] = [];
+const stored = (before: Snapshot, { execution, step, incident }: Write): Snapshot => ({
+  execution: execution ?? before.execution,
+  steps: step === undefined ? before.steps : { ...before.steps, [step.name]: step },
+  incidents:
+    incident === undefined ? (before.incidents ?? {}) : { ...before.incidents, [incident.number]: incident },
+});
+
+function judgeExecution(problems: string[], before: Execution, after: Execution, snapshot: Snapshot): void {
   if (after.version !== before.version + 1) problems.push('S3 execution: version not + 1');
-  if (!reachable(EXECUTION_MOVES[before.status], after.status)) {
+  if (EXECUTION_REACH.get(before.status)?.has(after.status) !== true) {
     problems.push(`S2 execution: ${before.status} → ${after.status}`);
   }
   if (isTerminal(before.status) && before.status !== after.status)
@@ -46,14 +58,13 @@ function judgeExecution(before: Execution, after: Execution, snapshot: Snapshot)
       if (step.leaseUntil !== undefined) problems.push(`S10 ended while '${step.name}' is ${step.status}`);
     }
   }
-  return problems;
 }
 
-function judgeStep(plan: Plan, snapshot: Snapshot, before: Step | undefined, after: Step): string[] {
-  const problems: string[] = [];
+function judgeStep(problems: string[], plan: Plan, snapshot: Snapshot, after: Step): void {
+  const before = snapshot.steps[after.name];
   const status = before?.status ?? 'ready';
   if (after.version !== (before?.version ?? 0) + 1) problems.push(`S3 '${after.name}': version not + 1`);
-  if (!reachable(STEP_MOVES[status], after.status))
+  if (STEP_REACH.get(status)?.has(after.status) !== true)
     problems.push(`S2 '${after.name}': ${status} → ${after.status}`);
   const claims = after.leaseUntil !== undefined && after.token !== before?.token;
   if (claims && before?.leaseUntil !== undefined) problems.push(`S4 '${after.name}' was claimed while held`);
@@ -65,7 +76,6 @@ function judgeStep(plan: Plan, snapshot: Snapshot, before: Step | undefined, aft
   }
   if (claims && after.mode === 'execute') problems.push(...judgeStart(plan, snapshot, after));
   if (claims && after.mode === 'undo') problems.push(...judgeUndo(plan, snapshot, after));
-  return problems;
 }
 
 function judgeStart(plan: Plan, snapshot: Snapshot, step: Step): string[] {
@@ -105,26 +115,40 @@ function judgeUndo(plan: Plan, snapshot: Snapshot, step: Step): string[] {
 }
 
 /** S12 for what is stored: somebody looks soon after every lease's end, and an open execution has a watch at all. */
-function judgeWatch(plan: Plan, after: Snapshot, now: number): string[] {
-  const { execution } = after;
-  if (isTerminal(execution.status)) return [];
+function judgeWatch(problems: string[], plan: Plan, after: Snapshot, now: number): void {
+  const { execution, incidents } = after;
+  if (isTerminal(execution.status)) return;
   const { watchAt } = execution;
-  if (watchAt === undefined) return ['S12 an open execution has no watch'];
-  const ends = Object.values(after.steps)
-    .map((step) => step.leaseUntil ?? Number.POSITIVE_INFINITY)
-    .map((leaseUntil) => leaseUntil + 1_000);
-  const longest = Math.max(...agentSteps(plan).map((step) => Math.max(step.leaseMs, step.pickupMs)));
-  const retryAt = Object.values(after.steps).map((step) =>
-    Math.max(step.retryAt ?? 0, step.hardEndAt + 6_000),
-  );
-  const answers = openIncidents(after).map((incident) => incident.deadlineAt);
-  const farthest = Math.max(now, ...retryAt, ...answers) + longest;
-  const problems: string[] = [];
-  if (watchAt > Math.min(...ends) + SLACK_MS)
-    problems.push(`S12 the watch is ${watchAt - Math.min(...ends)} ms later than the end of a lease`);
+  if (watchAt === undefined) {
+    problems.push('S12 an open execution has no watch');
+    return;
+  }
+  let firstEnd = Number.POSITIVE_INFINITY;
+  let farthest = now;
+  for (const name in after.steps) {
+    const { leaseUntil, retryAt = 0, hardEndAt } = after.steps[name] as Step;
+    if (leaseUntil !== undefined) firstEnd = Math.min(firstEnd, leaseUntil + 1_000);
+    farthest = Math.max(farthest, retryAt, hardEndAt + 6_000);
+  }
+  if (incidents !== undefined)
+    for (const { deadlineAt } of openIncidents(after)) farthest = Math.max(farthest, deadlineAt);
+  farthest += longestMs(plan);
+  if (watchAt > firstEnd + SLACK_MS)
+    problems.push(`S12 the watch is ${watchAt - firstEnd} ms later than the end of a lease`);
   if (watchAt > farthest + SLACK_MS)
     problems.push(`S12 the watch is ${watchAt - farthest} ms later than any H allows`);
-  return problems;
+}
+
+const longest = new WeakMap<Plan, number>();
+
+/** The longest time that anything of the plan may go unwatched; asked with every write. */
+function longestMs(plan: Plan): number {
+  let ms = longest.get(plan);
+  if (ms === undefined) {
+    ms = Math.max(...agentSteps(plan).map((step) => Math.max(step.leaseMs, step.pickupMs)));
+    longest.set(plan, ms);
+  }
+  return ms;
 }
 
 /** What the table says at the end against what the outside world's book says. */

@@ -4,42 +4,52 @@
  */
 
 import { choicesFor } from '../../core/incidents.ts';
-import type { Plan } from '../../core/plan.ts';
 import { type Incident, openIncidents } from '../../core/state.ts';
 import { answerIncident } from '../../roles/operators.ts';
 import { createScheduler } from '../../roles/scheduler.ts';
 import type { Ledger } from './ledger.ts';
-import { type Host, portsOf, type Process } from './process.ts';
+import { type Host, newProcess, planOf, portsOf } from './process.ts';
+
+const PROCESS_MS = 30_000;
+
+/** People look at everything now and then; sometimes two at once. */
+export function startPersons(host: Host): void {
+  const { choice, events, faults, outside } = host;
+  const look = (): void => {
+    for (const id of outside.table.ids()) {
+      const operators = faults.strikes('twoOperators') ? 2 : 1;
+      for (let at = 0; at < operators; at += 1) void answerSomething(host, id);
+    }
+    if (!host.over()) events.plan(choice.between(20_000, 600_000), look);
+  };
+  events.plan(60_000, look);
+}
 
 /** Never rejects: a person whose answer is refused or lost looks again later. */
-export async function answerSomething(
-  host: Host,
-  process: Process,
-  plan: Plan,
-  ledger: Ledger,
-  executionId: string,
-): Promise<void> {
-  const ports = portsOf(host, process);
+async function answerSomething(host: Host, executionId: string): Promise<void> {
+  const { choice, ledger } = host;
+  const ports = portsOf(host, newProcess(host, PROCESS_MS));
   try {
     const state = await ports.store.read(executionId);
-    const incident = state && host.choice.pick([...openIncidents(state), undefined]);
-    if (state === undefined || incident === undefined) return;
+    const incident = state && choice.pick([...openIncidents(state), undefined]);
+    const plan = planOf(host, executionId);
+    if (state === undefined || incident === undefined || plan === undefined) return;
     const key = `${executionId}.${incident.step}`;
     const offered = choicesFor(plan, state, incident, ports.clock.now()).filter(
       (one) => one.needs === undefined || !ledger.isLive(key),
     );
-    const { choice, needs } = host.choice.pick(offered);
-    if (incident.kind === 'undo' && choice === 'skip') undoAllByHand(ledger, key, incident);
+    const chosen = choice.pick(offered);
+    if (incident.kind === 'undo' && chosen.choice === 'skip') undoAllByHand(ledger, key, incident);
     const scheduler = createScheduler(ports, [], { hash: (text) => text, newId: () => '' });
     await answerIncident(scheduler, executionId, {
       incident: incident.number,
-      choice,
+      choice: chosen.choice,
       // Said where it is asked for, and now and then where it is not, but only by somebody who has looked.
-      ...(needs !== undefined || (!ledger.isLive(key) && host.choice.chance(0.3))
+      ...(chosen.needs !== undefined || (!ledger.isLive(key) && choice.chance(0.3))
         ? { nothingHappened: true }
         : {}),
-      ...(choice === 'retry-with-input' ? { input: { given: true } } : {}),
-      ...(choice === 'give-output' ? { output: { given: true } } : {}),
+      ...(chosen.choice === 'retry-with-input' ? { input: { given: true } } : {}),
+      ...(chosen.choice === 'give-output' ? { output: { given: true } } : {}),
     });
   } catch {
     // Refused, or the answer was lost: there is another time.

@@ -34,11 +34,11 @@ const rung = (choice: Choice, low: number, high: number): RetryRung => ({
   maxMs: choice.chance(0.05) ? 1_200_000 : choice.pick([2_000, 30_000]),
 });
 
-export function randomPlan(choice: Choice): Plan {
+export function randomPlan(choice: Choice, workflow: string): Plan {
   const count = choice.pick([1, 2, 2, 3, 3, 4, 5, 7]);
   const steps: AgentStep[] = [];
   for (let at = 0; at < count; at += 1) steps.push(randomStep(choice, at, steps));
-  return { v: 1, workflow: 'simulated', withinMs: 6 * 3_600_000, steps, output: { steps: count } };
+  return { v: 1, workflow, withinMs: 6 * 3_600_000, steps, output: { steps: count } };
 }
 
 const human = (choice: Choice): HumanRung => ({

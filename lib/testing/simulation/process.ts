@@ -2,13 +2,20 @@
  * A simulated process: one invocation of a function, with the ports as it sees them.
  *
  * Owns: every await of a role: it takes time, may fail, may be answered ambiguously, may be the last thing the process
- * does. A dead process's promises are never settled. Does not own: what the roles do.
+ * does. A dead process's promises are never settled. Does not own: what the roles do, what a call does outside.
  */
 
-import type { Clock, Ports } from '../../core/ports.ts';
-import type { Choice } from './plans.ts';
-import type { Faults } from './faults.ts';
+import type { AbortSignalLike } from '../../core/agent.ts';
+import type { Note, Send, Write } from '../../core/decide.ts';
+import type { Plan } from '../../core/plan.ts';
+import type { Announcer, Clock, Dice, ListQuery, Log, Ports, Queue, Store } from '../../core/ports.ts';
+import type { Ended, Execution } from '../../core/state.ts';
+import type { PlanCache } from '../../roles/plans.ts';
+import type { MemoryTable } from '../memory-table.ts';
 import type { EventQueue } from './events.ts';
+import type { Faults } from './faults.ts';
+import type { Ledger } from './ledger.ts';
+import type { Choice } from './plans.ts';
 
 export interface Process {
   /** True time at which the platform kills it; never, once its invocation has returned: then it is only frozen. */
@@ -20,19 +27,47 @@ export interface Process {
   frozenUntil: number;
 }
 
+/** What calls reach: it answers at once, and only the world's own clock moves it. */
+export interface Outside {
+  readonly table: MemoryTable;
+  readonly send: (sends: readonly Send[]) => void;
+  readonly announce: (ended: Ended) => void;
+  readonly dice: Dice;
+  readonly note: (note: Note) => void;
+}
+
+/** What everybody in one world shares. */
 export interface Host {
   readonly events: EventQueue;
   readonly choice: Choice;
   readonly faults: Faults;
-  /** The true ports, which answer at once. */
-  readonly world: Omit<Ports, 'clock'>;
-  readonly counts: { calls: number };
+  readonly outside: Outside;
+  readonly ledger: Ledger;
+  /** The plans that its functions, kept warm, know by now. */
+  readonly plans: PlanCache;
+  /** Everything that was accepted has ended and said so. */
+  readonly over: () => boolean;
+  calls: number;
+}
+
+/** The plan of an execution, which is its own: a world holds executions of several plans. */
+export function planOf(host: Host, executionId: string): Plan | undefined {
+  const { table } = host.outside;
+  const hash = table.read(executionId)?.execution.plan;
+  return hash === undefined ? undefined : table.readPlan(hash);
 }
 
 /** What a call to AWS rejects with. */
 export class CallFailed extends Error {
   override readonly name = 'CallFailed';
 }
+
+export const newProcess = ({ events, choice, faults }: Host, lifeMs: number): Process => ({
+  skewMs: faults.strikes('skewedClock') ? choice.between(-400, 400) : 0,
+  hardEndAt: events.now + lifeMs,
+  dead: false,
+  frozenUntil: 0,
+});
 
 const isGone = (host: Host, process: Process): boolean =>
   process.dead || host.events.now >= process.hardEndAt;
@@ -48,11 +83,11 @@ function inProcess(host: Host, process: Process, resume: () => void): void {
 }
 
 /** One call to AWS. A request that has left is executed even if its sender dies meanwhile. */
-export function call<Answer>(host: Host, process: Process, execute: () => Promise<Answer>): Promise<Answer> {
-  const { events, choice, faults } = host;
-  host.counts.calls += 1;
+export function call<Answer>(host: Host, process: Process, execute: () => Answer): Promise<Answer> {
   return new Promise((resolve, reject) => {
+    host.calls += 1;
     if (isGone(host, process)) return;
+    const { events, choice, faults } = host;
     if (faults.strikes('crashBefore')) {
       process.dead = true;
       return;
@@ -61,63 +96,133 @@ export function call<Answer>(host: Host, process: Process, execute: () => Promis
     const throttled = faults.strikes('throttled');
     const ambiguous = !throttled && faults.strikes('ambiguous');
     const dies = !throttled && faults.strikes('crashAfter');
-    const latencyMs = choice.between(1, 20);
-    events.plan(latencyMs, () => {
+    events.plan(choice.between(1, 20), () => {
       if (throttled) return inProcess(host, process, () => reject(new CallFailed('throttled')));
-      void execute().then(
-        (answer) => {
-          if (dies) process.dead = true;
-          inProcess(host, process, () => (ambiguous ? reject(new CallFailed('no answer')) : resolve(answer)));
-        },
-        (error: unknown) => inProcess(host, process, () => reject(error as Error)),
-      );
+      let resume: () => void;
+      try {
+        const answer = execute();
+        resume = ambiguous ? () => reject(new CallFailed('no answer')) : () => resolve(answer);
+      } catch (error) {
+        resume = () => reject(error as Error);
+      }
+      if (dies) process.dead = true;
+      inProcess(host, process, resume);
     });
   });
 }
 
-export function clockOf(host: Host, process: Process): Clock {
-  const { events } = host;
-  return {
-    now: () => events.now + process.skewMs,
-    sleep: (ms, signal) =>
-      new Promise((resolve) => {
-        if (signal?.aborted === true) return resolve();
-        let over = false;
-        const wake = (): void => {
-          if (over) return;
-          over = true;
-          signal?.removeEventListener('abort', wake);
-          resolve();
-        };
-        signal?.addEventListener('abort', wake);
-        events.plan(ms, () => {
-          if (!over) inProcess(host, process, wake);
-        });
-      }),
-  };
+class ProcessStore implements Store {
+  readonly shards: number;
+  readonly #host: Host;
+  readonly #process: Process;
+  readonly #table: MemoryTable;
+
+  constructor(host: Host, process: Process) {
+    this.#host = host;
+    this.#process = process;
+    this.#table = host.outside.table;
+    this.shards = this.#table.shards;
+  }
+
+  writePlan(hash: string, plan: Plan) {
+    return call(this.#host, this.#process, () => this.#table.writePlan(hash, plan));
+  }
+  readPlan(hash: string) {
+    return call(this.#host, this.#process, () => this.#table.readPlan(hash));
+  }
+  create(execution: Execution) {
+    return call(this.#host, this.#process, () => this.#table.create(execution));
+  }
+  read(id: string) {
+    return call(this.#host, this.#process, () => this.#table.read(id));
+  }
+  readExecution(id: string) {
+    return call(this.#host, this.#process, () => this.#table.read(id)?.execution);
+  }
+  write(write: Write) {
+    return call(this.#host, this.#process, () => this.#table.write(write));
+  }
+  due(shard: number, untilAt: number, cursor?: string) {
+    return call(this.#host, this.#process, () => this.#table.due(shard, untilAt, cursor));
+  }
+  list(query: ListQuery) {
+    return call(this.#host, this.#process, () => this.#table.list(query));
+  }
+  openIncidents(limit: number, cursor?: string) {
+    return call(this.#host, this.#process, () => this.#table.openIncidents(limit, cursor));
+  }
 }
 
-/** The ports as this process sees them. */
-export function portsOf(host: Host, process: Process): Ports {
-  const { store, queue, announcer, dice, log } = host.world;
-  const through = <Answer>(execute: () => Promise<Answer>): Promise<Answer> => call(host, process, execute);
-  return {
-    store: {
-      shards: store.shards,
-      writePlan: (hash, plan) => through(() => store.writePlan(hash, plan)),
-      readPlan: (hash) => through(() => store.readPlan(hash)),
-      create: (execution) => through(() => store.create(execution)),
-      read: (id) => through(() => store.read(id)),
-      readExecution: (id) => through(() => store.readExecution(id)),
-      write: (write) => through(() => store.write(write)),
-      due: (shard, untilAt, cursor) => through(() => store.due(shard, untilAt, cursor)),
-      list: (query) => through(() => store.list(query)),
-      openIncidents: (limit, cursor) => through(() => store.openIncidents(limit, cursor)),
-    },
-    queue: { send: (sends) => through(() => queue.send(sends)) },
-    announcer: { announce: (ended) => through(() => announcer.announce(ended)) },
-    clock: clockOf(host, process),
-    dice,
-    log,
-  };
+class ProcessClock implements Clock {
+  readonly #host: Host;
+  readonly #process: Process;
+
+  constructor(host: Host, process: Process) {
+    this.#host = host;
+    this.#process = process;
+  }
+
+  now(): number {
+    return this.#host.events.now + this.#process.skewMs;
+  }
+
+  sleep(ms: number, signal?: AbortSignalLike): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal?.aborted === true) return resolve();
+      let over = false;
+      const wake = (): void => {
+        if (over) return;
+        over = true;
+        signal?.removeEventListener('abort', wake);
+        resolve();
+      };
+      signal?.addEventListener('abort', wake);
+      this.#host.events.plan(ms, () => {
+        if (!over) inProcess(this.#host, this.#process, wake);
+      });
+    });
+  }
 }
+
+/** The ports as one process sees them. */
+class ProcessPorts implements Ports, Queue, Announcer, Log {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly dice: Dice;
+  readonly #host: Host;
+  readonly #process: Process;
+
+  constructor(host: Host, process: Process) {
+    this.#host = host;
+    this.#process = process;
+    this.store = new ProcessStore(host, process);
+    this.clock = new ProcessClock(host, process);
+    this.dice = host.outside.dice;
+  }
+
+  // Each of these is one method wide, so that the object is all of them itself.
+  get queue(): Queue {
+    return this;
+  }
+  get announcer(): Announcer {
+    return this;
+  }
+  get log(): Log {
+    return this;
+  }
+
+  send(sends: readonly Send[]): Promise<void> {
+    return call(this.#host, this.#process, () => this.#host.outside.send(sends));
+  }
+  announce(ended: Ended): Promise<void> {
+    return call(this.#host, this.#process, () => this.#host.outside.announce(ended));
+  }
+  note(note: Note): void {
+    this.#host.outside.note(note);
+  }
+}
+
+export const clockOf = (host: Host, process: Process): Clock => new ProcessClock(host, process);
+
+/** The ports as this process sees them. */
+export const portsOf = (host: Host, process: Process): Ports => new ProcessPorts(host, process);

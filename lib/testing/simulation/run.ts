@@ -6,7 +6,10 @@
  */
 
 import type { FaultMode } from './faults.ts';
-import { World, type WorldResult } from './world.ts';
+import { World, type WorldOptions, type WorldResult } from './world.ts';
+
+/** Enough to share a turn; more of them only hold more memory. */
+const SIDE_BY_SIDE = 16;
 
 /** Waits until every promise that can go on has gone on. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -16,27 +19,24 @@ export async function runWorlds(
   seeds: Iterable<number>,
   mode: FaultMode,
   onResult: (result: WorldResult) => void,
-  sideBySide = 64,
+  limits: Pick<WorldOptions, 'only' | 'starts'> = {},
 ): Promise<void> {
   const waiting = seeds[Symbol.iterator]();
-  const active: AsyncGenerator<void, WorldResult>[] = [];
-  const refill = (): void => {
-    while (active.length < sideBySide) {
+  let active: World[] = [];
+  for (;;) {
+    while (active.length < SIDE_BY_SIDE) {
       const next = waiting.next();
-      if (next.done === true) return;
-      active.push(new World(next.value, mode).run());
+      if (next.done === true) break;
+      active.push(new World({ seed: next.value, mode, ...limits }));
     }
-  };
-  refill();
-  while (active.length > 0) {
-    const turns = await Promise.all(active.map((world) => world.next()));
+    if (active.length === 0) return;
+    const going: World[] = [];
+    for (const world of active) {
+      const result = world.advance();
+      if (result === undefined) going.push(world);
+      else onResult(result);
+    }
+    active = going;
     await settled();
-    for (let at = turns.length - 1; at >= 0; at -= 1) {
-      const turn = turns[at];
-      if (turn?.done !== true) continue;
-      onResult(turn.value);
-      active.splice(at, 1);
-    }
-    refill();
   }
 }

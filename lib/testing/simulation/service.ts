@@ -11,9 +11,8 @@ import {
   type Verdict,
 } from '../../core/agent.ts';
 import { PermanentError, TransientError } from '../../core/errors.ts';
-import { agentStep, type Plan } from '../../core/plan.ts';
-import type { Ledger } from './ledger.ts';
-import { call, clockOf, type Host, type Process } from './process.ts';
+import { agentStep } from '../../core/plan.ts';
+import { call, clockOf, type Host, planOf, type Process } from './process.ts';
 
 /** Takes every value as it is. */
 export const passThrough = {
@@ -38,24 +37,20 @@ const agents = new Map(
 
 export const agentOf = (name: string): Agent => agents.get(name) as Agent;
 
-export function service(
-  host: Host,
-  process: Process,
-  ledger: Ledger,
-  plan: Plan,
-  name: string,
-): Implementation<unknown, unknown> {
-  const { faults } = host;
+/** One agent's implementation, as it runs in one process. */
+export function service(host: Host, process: Process, name: string): Implementation<unknown, unknown> {
+  const { faults, ledger } = host;
   const effect = EFFECT_OF[name] as Effect;
   const clock = clockOf(host, process);
   const checkAgent = (ctx: AttemptContext): void => {
-    const step = agentStep(plan, ctx.step);
+    const plan = planOf(host, ctx.executionId);
+    const step = plan && agentStep(plan, ctx.step);
     const rungs = step?.ladder.flatMap((rung) => (rung.kind === 'useAgent' ? [rung.agent] : [])) ?? [];
     if (step?.agent !== name && !rungs.includes(name)) {
       ledger.violations.push(`S13 ${ctx.effectKey}: performed by another agent`);
     }
   };
-  const request = (act: () => void): Promise<void> => call(host, process, async () => act());
+  const request = (act: () => void): Promise<void> => call(host, process, act);
   const probe = async (ctx: AttemptContext): Promise<Verdict<unknown>> => {
     let live = false;
     await request(() => {

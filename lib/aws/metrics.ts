@@ -1,0 +1,103 @@
+/**
+ * Notes as figures: CloudWatch metrics in the embedded metric format, one log line for each invocation.
+ *
+ * Owns: which note is which figure. Does not own: the figures' names (`names.ts`), the log lines (`telemetry.ts`).
+ *
+ * A line costs no call. All metrics have one dimension, the deployment: each further one would multiply what CloudWatch
+ * charges for, and an agent's own numbers are in the line as a field, for queries.
+ */
+
+import { Metrics } from '@aws-lambda-powertools/metrics';
+import type { Note } from '../core/decide.ts';
+import type { Log, Queue } from '../core/ports.ts';
+import { type MetricName, METRICS, METRICS_NAMESPACE } from './names.ts';
+
+type Figures = (note: Note) => Partial<Record<MetricName, number>>;
+
+const one =
+  (...names: readonly MetricName[]): Figures =>
+  () =>
+    Object.fromEntries(names.map((name) => [name, 1]));
+
+const claimed: Figures = ({ detail, attempt = 1, ms = 0 }) => {
+  const claim = { TimeToClaim: ms };
+  if (detail === 'probe') return { ...claim, Probes: 1 };
+  if (detail === 'undo') return { ...claim, Undos: 1 };
+  return { ...claim, Attempts: 1, ...(attempt > 1 ? { Retries: 1 } : {}) };
+};
+
+const recovered = ({ ms }: Note): ReturnType<Figures> => (ms === undefined ? {} : { TimeToRecover: ms });
+
+/** Every note that is a figure. The others are for the log alone. */
+export const FIGURES: Readonly<Record<string, Figures>> = {
+  started: one('Started'),
+  succeeded: one('Succeeded'),
+  failed: one('Failed'),
+  compensated: one('Compensated'),
+  canceled: one('Canceled'),
+  claimed,
+  'step-done': (note) => ({ StepsDone: 1, ...recovered(note) }),
+  'step-failed': one('StepsFailed'),
+  'step-unknown': one('Unknowns'),
+  adopted: (note) => ({ StepsDone: 1, Adoptions: 1, ...recovered(note) }),
+  // Nobody knows what an attempt did whose lease was lost; a lost probe or undo is simply made again.
+  'lease-ended': ({ detail, ms = 0 }) => ({
+    LeasesLost: 1,
+    TimeToDetect: ms,
+    ...(detail === 'execute' ? { Unknowns: 1 } : {}),
+  }),
+  dispatched: one('Dispatches'),
+  'incident-opened': one('IncidentsOpened'),
+  'incident-resolved': one('IncidentsClosed'),
+  'incident-timed-out': one('IncidentsClosed'),
+  'incident-moot': one('IncidentsClosed'),
+};
+
+/** What a supervisor tells of a tick. */
+export interface Sweeps {
+  readonly made: number;
+  readonly oldestOverdueMs: number;
+  readonly failed: number;
+}
+
+export interface Meter extends Log {
+  readonly sent: (messages: number) => void;
+  readonly swept: (sweeps: Sweeps) => void;
+  /** Writes the line, if there is anything to tell. At the end of every invocation. */
+  readonly flush: () => void;
+}
+
+export interface MeterOptions {
+  readonly deployment: string;
+  /** Fields of the line beside the figures: the role, and of an agent its name. */
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+export function createMeter(options: MeterOptions): Meter {
+  const metrics = new Metrics({ namespace: METRICS_NAMESPACE, serviceName: options.deployment });
+  const add = (figures: Partial<Record<MetricName, number>>): void => {
+    for (const [name, value] of Object.entries(figures)) {
+      // Clocks of two machines may disagree by more than nothing.
+      metrics.addMetric(name, METRICS[name as MetricName], Math.max(0, value));
+    }
+  };
+  return {
+    note: (note) => add(FIGURES[note.what]?.(note) ?? {}),
+    sent: (messages) => add({ Messages: messages }),
+    swept: ({ made, oldestOverdueMs, failed }) =>
+      add({ Sweeps: made, OldestOverdue: oldestOverdueMs, LooksFailed: failed }),
+    flush: () => {
+      if (!metrics.hasStoredMetrics()) return;
+      for (const [key, value] of Object.entries(options.fields)) metrics.addMetadata(key, value);
+      metrics.publishStoredMetrics();
+    },
+  };
+}
+
+/** Tells the meter of every message sent. */
+export const metered = (queue: Queue, meter: Meter): Queue => ({
+  send: async (sends) => {
+    await queue.send(sends);
+    meter.sent(sends.length);
+  },
+});

@@ -1,0 +1,166 @@
+/**
+ * The state table in memory: every answer at once, with the conditions and the index of the real one.
+ *
+ * Owns: the records, the conditional write, the watch index (sorted, open executions only), pages and their cursors.
+ * Does not own: time, faults, promises (`memory.ts`, `simulation/process.ts`).
+ *
+ * Records and snapshots are never changed in place, by nobody: so the table keeps and hands out the very objects it was
+ * given, and a read costs nothing.
+ */
+
+import type { Write } from '../core/decide.ts';
+import { refuse } from '../core/errors.ts';
+import { isExecutionId } from '../core/names.ts';
+import type { Plan } from '../core/plan.ts';
+import type { Due, ListQuery, OpenIncident, Page, WriteResult } from '../core/ports.ts';
+import type { Execution, Snapshot } from '../core/state.ts';
+
+export class MemoryTable {
+  readonly shards: number;
+  readonly #plans = new Map<string, Plan>();
+  readonly #executions = new Map<string, Snapshot>();
+  /** By shard: the open executions, earliest watch first. */
+  readonly #watches: Due[][];
+  #open = 0;
+
+  constructor(shards = 1) {
+    this.shards = shards;
+    this.#watches = Array.from({ length: shards }, () => []);
+  }
+
+  /** Executions that have a watch. */
+  get open(): number {
+    return this.#open;
+  }
+
+  /** Of all executions, in the order in which they were created. */
+  ids(): IterableIterator<string> {
+    return this.#executions.keys();
+  }
+
+  writePlan(hash: string, plan: Plan): void {
+    if (!this.#plans.has(hash)) this.#plans.set(hash, plan);
+  }
+
+  readPlan(hash: string): Plan | undefined {
+    return this.#plans.get(hash);
+  }
+
+  create(execution: Execution): Execution | 'written' {
+    const existing = this.#executions.get(execution.id)?.execution;
+    if (existing !== undefined) return existing.writeId === execution.writeId ? 'written' : existing;
+    this.#executions.set(execution.id, { execution, steps: {} });
+    this.#watch(execution.id, undefined, execution.watchAt);
+    return 'written';
+  }
+
+  read(executionId: string): Snapshot | undefined {
+    return this.#executions.get(executionId);
+  }
+
+  write({ executionId, execution, step, incident }: Write): WriteResult {
+    const before = this.#executions.get(executionId);
+    if (before === undefined) return 'conflict';
+    if (execution !== undefined && !follows(execution, before.execution)) return 'conflict';
+    if (step !== undefined && !follows(step, before.steps[step.name])) return 'conflict';
+    if (incident !== undefined && !follows(incident, before.incidents?.[incident.number])) return 'conflict';
+    const steps = step === undefined ? before.steps : { ...before.steps, [step.name]: step };
+    const incidents =
+      incident === undefined ? before.incidents : { ...before.incidents, [incident.number]: incident };
+    const after = { execution: execution ?? before.execution, steps };
+    this.#executions.set(executionId, incidents === undefined ? after : { ...after, incidents });
+    if (execution !== undefined) this.#watch(executionId, before.execution.watchAt, execution.watchAt);
+    return 'written';
+  }
+
+  due(shard: number, untilAt: number, cursor?: string, limit = DUE_PAGE): Page<Due> {
+    const all = this.#watches[shard] ?? [];
+    const from = cursor === undefined ? 0 : placeIn(all, ...parsePlace(cursor), true);
+    let to = from;
+    while (to < all.length && to - from < limit && (all[to] as Due).watchAt <= untilAt) to += 1;
+    const items = all.slice(from, to);
+    const last = items.at(-1);
+    const more = last !== undefined && to < all.length && (all[to] as Due).watchAt <= untilAt;
+    return more ? { items, cursor: `${last.watchAt}.${last.executionId}` } : { items };
+  }
+
+  list(query: ListQuery): Page<Execution> {
+    const after = query.cursor === undefined ? undefined : parsePlace(query.cursor);
+    const rest = [...this.#executions.values()]
+      .map(({ execution }) => execution)
+      .filter(({ workflow, parent }) => workflow === query.workflow && parent?.part !== true)
+      .filter(({ status }) => query.status === undefined || status === query.status)
+      .filter(({ startedAt, id }) => after === undefined || compare(after[0], after[1], startedAt, id) > 0)
+      .sort((a, b) => compare(b.startedAt, b.id, a.startedAt, a.id));
+    const items = rest.slice(0, query.limit);
+    const last = items.at(-1);
+    return last !== undefined && rest.length > query.limit
+      ? { items, cursor: `${last.startedAt}.${last.id}` }
+      : { items };
+  }
+
+  openIncidents(limit: number, cursor?: string): Page<OpenIncident> {
+    const all = [...this.#executions.values()]
+      .flatMap(({ execution, incidents }) =>
+        Object.values(incidents ?? {}).map((incident) => ({ executionId: execution.id, incident })),
+      )
+      .filter(({ incident }) => incident.resolvedAt === undefined)
+      .sort((a, b) => b.incident.openedAt - a.incident.openedAt || (a.executionId < b.executionId ? 1 : -1));
+    const from = Number(cursor ?? 0);
+    const items = all.slice(from, from + limit);
+    return from + limit < all.length ? { items, cursor: String(from + limit) } : { items };
+  }
+
+  #watch(executionId: string, was: number | undefined, is: number | undefined): void {
+    if (was === is) return;
+    const all = this.#watches[this.#shardOf(executionId)] as Due[];
+    if (was !== undefined) all.splice(placeIn(all, was, executionId, false), 1);
+    if (is !== undefined) all.splice(placeIn(all, is, executionId, false), 0, { executionId, watchAt: is });
+    this.#open += (is === undefined ? 0 : 1) - (was === undefined ? 0 : 1);
+  }
+
+  #shardOf(executionId: string): number {
+    if (this.shards === 1) return 0;
+    let sum = 0;
+    for (let at = 0; at < executionId.length; at += 1)
+      sum = (sum * 31 + executionId.charCodeAt(at)) % 1_000_003;
+    return sum % this.shards;
+  }
+}
+
+/** One version ahead of what is stored, or already stored by this very write. */
+const follows = (
+  next: { readonly version: number; readonly writeId: string },
+  stored: { readonly version: number; readonly writeId: string } | undefined,
+): boolean => (stored?.version ?? 0) === next.version - 1 || stored?.writeId === next.writeId;
+
+const DUE_PAGE = 100;
+
+const compare = (at: number, id: string, otherAt: number, otherId: string): number =>
+  at - otherAt || (id < otherId ? -1 : Number(id > otherId));
+
+/** Where an item is or belongs in a sorted list. @param past behind the item itself */
+function placeIn(all: readonly Due[], at: number, id: string, past: boolean): number {
+  let low = 0;
+  let high = all.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const item = all[middle] as Due;
+    const order = compare(item.watchAt, item.executionId, at, id);
+    if (order < 0 || (past && order === 0)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/**
+ * A cursor says after which place to go on, so that what comes and goes moves nothing.
+ * @throws SteadfastError `bad-cursor`
+ */
+function parsePlace(cursor: string): [at: number, id: string] {
+  const match = /^(\d{1,15})\.(.+)$/.exec(cursor);
+  if (match?.[1] === undefined || match[2] === undefined || !isExecutionId(match[2])) {
+    throw refuse('bad-cursor', 'the cursor is not one that a list has returned');
+  }
+  return [Number(match[1]), match[2]];
+}

@@ -1,0 +1,99 @@
+/**
+ * The simulated clients: they start executions of one to three workflows, ask again with the same key, and cancel some.
+ *
+ * Owns: which executions a world is asked for, and which of the requests were accepted.
+ */
+
+import type { Workflow } from '../../core/workflow.ts';
+import { cancel } from '../../roles/operators.ts';
+import { type Scheduler, start, type StartRequest } from '../../roles/scheduler.ts';
+import { randomPlan } from './plans.ts';
+import { type Host, newProcess, portsOf } from './process.ts';
+import { passThrough } from './service.ts';
+
+/** A client that got no answer asks again after so long. */
+const PATIENCE_MS = 35_000;
+const PROCESS_MS = 30_000;
+/** Executions of a world. */
+const FEWEST = 4;
+const MOST = 20;
+
+/** Of texts as short as those of a world, which differ in letters and digits. */
+const IDS = { hash: (text: string) => text.replace(/[^a-z0-9]/g, '-'), newId: () => 'unused' };
+
+type Registered = Scheduler['workflows'];
+
+/** A function's process that has just started: it has seen no plan, and its workflows are part of its code. */
+const freshScheduler = (host: Host, workflows: Registered = new Map()): Scheduler => ({
+  ...IDS,
+  ports: portsOf(host, newProcess(host, PROCESS_MS)),
+  workflows,
+  plans: new Map(),
+  published: new Set(),
+});
+
+export class Clients {
+  /** Starts that the seed has drawn. */
+  readonly drawn: number;
+  readonly #wanted: number;
+  readonly #host: Host;
+  readonly #workflows: Registered;
+  readonly #accepted = new Set<string>();
+
+  /** @param kept which of the starts take place; all of them when absent */
+  constructor(host: Host, kept?: ReadonlySet<number>) {
+    this.#host = host;
+    const { choice } = host;
+    const workflows = Array.from({ length: choice.between(1, 3) }, (_, at) => workflowOf(host, at));
+    this.#workflows = new Map(
+      workflows.map((one) => [one.name, { workflow: one, planHash: `plan-of-${one.name}` }]),
+    );
+    const count = choice.between(FEWEST, MOST);
+    for (let at = 0; at < count; at += 1) {
+      const request = {
+        workflow: choice.pick(workflows).name,
+        input: { order: at, flag: choice.chance(0.5) },
+        idempotencyKey: `k${at}`,
+      };
+      const afterMs = choice.between(0, 60_000);
+      if (kept?.has(at) ?? true) host.events.plan(afterMs, () => this.#start(request));
+    }
+    this.drawn = count;
+    this.#wanted = kept === undefined ? count : kept.size;
+  }
+
+  get allAccepted(): boolean {
+    return this.#accepted.size === this.#wanted;
+  }
+
+  #start(request: StartRequest): void {
+    let answered = false;
+    start(freshScheduler(this.#host, this.#workflows), request).then(
+      ({ id }) => {
+        answered = true;
+        this.#accept(id);
+      },
+      () => undefined,
+    );
+    // A client that got no answer asks again with the same key; an impatient one asks twice anyway.
+    this.#host.events.plan(PATIENCE_MS, () => {
+      if (!answered || this.#host.faults.strikes('repeatedStart')) this.#start(request);
+    });
+  }
+
+  #accept(executionId: string): void {
+    if (this.#accepted.has(executionId)) return;
+    this.#accepted.add(executionId);
+    const { choice, events, faults } = this.#host;
+    if (!faults.strikes('canceled')) return;
+    events.plan(choice.between(0, 60_000), () => {
+      cancel(freshScheduler(this.#host), executionId, { commandId: 'c1' }).catch(() => undefined);
+    });
+  }
+}
+
+const workflowOf = ({ choice }: Host, at: number): Workflow => {
+  const plan = randomPlan(choice, `simulated-${at}`);
+  const parts = { kind: 'steadfast:workflow', name: plan.workflow, input: passThrough, plan, agents: [] };
+  return parts as unknown as Workflow;
+};

@@ -1,0 +1,59 @@
+/**
+ * The simulated queues: messages get lost, double, late and forged; one that was not handled comes again.
+ *
+ * Owns: deliveries, each of them an invocation of the agent's function. Does not own: what the function does.
+ */
+
+import type { Send } from '../../core/decide.ts';
+import { handleMessage } from '../../roles/agent.ts';
+import { type Host, newProcess, planOf, portsOf } from './process.ts';
+import { agentOf, AGENT_NAMES, service } from './service.ts';
+
+const VISIBILITY_MS = 120_000;
+const MAX_RECEIVES = 5;
+const PROCESS_MS = 90_000;
+
+/** @param longestDelayMs what must be masked (C2) stays below every pickup time */
+export function sendMessage(host: Host, send: Send, longestDelayMs: number): void {
+  const { choice, events, faults } = host;
+  if (faults.strikes('lostMessage')) return;
+  const copies = faults.strikes('duplicatedMessage') ? 2 : 1;
+  for (let copy = 0; copy < copies; copy += 1) {
+    const lateMs = faults.strikes('delayedMessage') ? choice.between(100, longestDelayMs) : 0;
+    events.plan(send.delayMs + lateMs + choice.between(5, 50), () => deliver(host, send, 1));
+  }
+  if (faults.strikes('forgedMessage')) forge(host, send);
+}
+
+/** Any hint at any time, in any queue; half of them a true message that is put into a wrong queue at once. */
+function forge(host: Host, send: Send): void {
+  const { choice, events } = host;
+  const copied = choice.chance(0.5);
+  const steps = planOf(host, send.message.execution)?.steps.map(({ name }) => name) ?? [];
+  const step = choice.pick(['nothing', ...steps]);
+  const mode = choice.pick(['execute', 'probe', 'undo'] as const);
+  const invented = { ...send.message, step, mode, attempt: choice.between(0, 3), seq: 0 };
+  const agent = choice.pick(AGENT_NAMES);
+  const forged = { agent, message: copied ? send.message : invented, delayMs: 0 };
+  events.plan(copied ? 1 : choice.between(1, 60_000), () => deliver(host, forged, 1));
+}
+
+/** One invocation of the agent's function; no acknowledgement within the visibility time brings the message back. */
+function deliver(host: Host, send: Send, receives: number): void {
+  const process = newProcess(host, PROCESS_MS);
+  const worker = { agent: agentOf(send.agent), implementation: service(host, process, send.agent) };
+  let handled = false;
+  const hardEndAt = process.hardEndAt + process.skewMs;
+  handleMessage(portsOf(host, process), host.plans, worker, send.message, hardEndAt).then(
+    (result) => {
+      handled = result === 'handled';
+      // The platform keeps the process warm: what is left of the author's code goes on with the next message.
+      process.hardEndAt = Number.POSITIVE_INFINITY;
+    },
+    () => undefined,
+  );
+  if (receives === MAX_RECEIVES) return;
+  host.events.plan(VISIBILITY_MS, () => {
+    if (!handled) deliver(host, send, receives + 1);
+  });
+}

@@ -1,0 +1,163 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
+import type { Context } from 'aws-lambda';
+import { mockClient } from 'aws-sdk-client-mock';
+import { createMeter, FIGURES, type Meter, metered } from '../../lib/aws/metrics.ts';
+import { ENV, METRICS } from '../../lib/aws/names.ts';
+import { serviceLogger, tellAll } from '../../lib/aws/telemetry.ts';
+import { STEP_STATUSES } from '../../lib/core/state.ts';
+import { supervisorHandler } from '../../lib/handlers.ts';
+
+type Line = Record<string, unknown> & {
+  readonly _aws: {
+    readonly CloudWatchMetrics: readonly [
+      { readonly Dimensions: string[][]; readonly Metrics: { readonly Name: string }[] },
+    ];
+  };
+};
+
+/** What is written to standard output, as CloudWatch Logs gets it. */
+async function linesOf(act: () => unknown): Promise<Line[]> {
+  const written: string[] = [];
+  const write = process.stdout.write.bind(process.stdout);
+  process.stdout.write = (text: string | Uint8Array) => written.push(String(text)) > 0;
+  try {
+    await act();
+  } finally {
+    process.stdout.write = write;
+  }
+  return written
+    .flatMap((text) => text.split('\n'))
+    .filter((text) => text !== '')
+    .map((text) => JSON.parse(text) as Line);
+}
+
+const aMeter = (): Meter => createMeter({ deployment: 'd', fields: { role: 'agent', agent: 'pay' } });
+const flushed = (act: (meter: Meter) => void): Promise<Line[]> =>
+  linesOf(() => {
+    const meter = aMeter();
+    act(meter);
+    meter.flush();
+  });
+
+describe('the figures of an invocation', () => {
+  test('are one line with one dimension, and the agent as a field', async () => {
+    const lines = await flushed((meter) => {
+      meter.note({ what: 'claimed', executionId: 'e', step: 's', attempt: 2, detail: 'execute', ms: 40 });
+      meter.note({ what: 'step-done', executionId: 'e', step: 's', attempt: 2, ms: 900 });
+      meter.sent(3);
+    });
+    expect(lines).toEqual([
+      {
+        _aws: {
+          Timestamp: expect.any(Number),
+          CloudWatchMetrics: [
+            { Namespace: 'Steadfast', Dimensions: [['service']], Metrics: expect.any(Array) },
+          ],
+        },
+        service: 'd',
+        role: 'agent',
+        agent: 'pay',
+        TimeToClaim: 40,
+        Attempts: 1,
+        Retries: 1,
+        StepsDone: 1,
+        TimeToRecover: 900,
+        Messages: 3,
+      },
+    ]);
+  });
+
+  test('are not written when there are none', async () => {
+    expect(await flushed((meter) => meter.note({ what: 'message-dropped' }))).toEqual([]);
+  });
+
+  test.each([
+    ['execute', { LeasesLost: 1, Unknowns: 1 }],
+    ['probe', { LeasesLost: 1 }],
+  ])('of a lost lease: an outcome is unknown if it was to %s', async (detail, figures) => {
+    const [line] = await flushed((meter) => meter.note({ what: 'lease-ended', detail, ms: 5 }));
+    const names = line!._aws.CloudWatchMetrics[0].Metrics.map(({ Name }) => Name);
+    expect(names.sort()).toEqual([...Object.keys(figures), 'TimeToDetect'].sort());
+    expect(line).toMatchObject({ ...figures, TimeToDetect: 5 });
+  });
+
+  test('are never negative, whatever the clocks of two machines say', async () => {
+    const [line] = await flushed((meter) => meter.note({ what: 'claimed', detail: 'probe', ms: -3 }));
+    expect(line).toMatchObject({ TimeToClaim: 0, Probes: 1 });
+  });
+});
+
+test('every metric that has a name is emitted, and no other', async () => {
+  const lines = await flushed((meter) => {
+    for (const what of Object.keys(FIGURES)) {
+      for (const detail of ['execute', 'probe', 'undo']) meter.note({ what, detail, attempt: 2, ms: 1 });
+    }
+    meter.sent(1);
+    meter.swept({ made: 1, oldestOverdueMs: 0, failed: 0 });
+  });
+  const names = lines.flatMap(({ _aws }) => _aws.CloudWatchMetrics[0].Metrics.map(({ Name }) => Name));
+  expect(names.sort()).toEqual(Object.keys(METRICS).sort());
+});
+
+test('every note that is a figure is one that the roles make', () => {
+  const lib = join(import.meta.dirname, '..', '..', 'lib');
+  const code = ['core', 'roles']
+    .flatMap((folder) => readdirSync(join(lib, folder)).map((file) => join(lib, folder, file)))
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => readFileSync(file, 'utf8'))
+    .join('\n');
+  const composed: Readonly<Record<string, readonly string[]>> = {
+    '`step-${': STEP_STATUSES.map((status) => `step-${status}`),
+    '`incident-${': ['resolved', 'timed-out']
+      .filter((end) => code.includes(`'${end}'`))
+      .map((end) => `incident-${end}`),
+  };
+  const made = Object.entries(composed).flatMap(([start, notes]) => (code.includes(start) ? notes : []));
+  expect(Object.keys(FIGURES).filter((what) => !made.includes(what) && !code.includes(`'${what}'`))).toEqual(
+    [],
+  );
+});
+
+test('a message counts when it is sent, not when sending failed', async () => {
+  const counted: number[] = [];
+  const meter = { ...aMeter(), sent: (messages: number) => counted.push(messages) };
+  const send = { agent: 'pay', message: {} as never, delayMs: 0 };
+  await metered({ send: async () => undefined }, meter).send([send, send]);
+  const away = metered({ send: () => Promise.reject(new Error('away')) }, meter).send([send]);
+  await expect(away).rejects.toThrow('away');
+  expect(counted).toEqual([2]);
+});
+
+test('a log line says which execution, step, attempt and agent, and others hear the note too', async () => {
+  const heard: string[] = [];
+  const note = { what: 'lease-ended', executionId: 'e', step: 's', attempt: 1, agent: 'pay', ms: 7 };
+  const logger = serviceLogger({ role: 'supervisor' });
+  const lines = await linesOf(() => tellAll(logger, { note: ({ what }) => heard.push(what) }).note(note));
+  const { what, ...fields } = note;
+  expect(lines).toEqual([expect.objectContaining({ message: what, role: 'supervisor', ...fields })]);
+  expect(heard).toEqual(['lease-ended']);
+});
+
+test('a tick of the supervisor that finds nothing still says that it swept', async () => {
+  const dynamo = mockClient(DynamoDBClient);
+  dynamo.on(QueryCommand).resolves({ Items: [] });
+  Object.assign(process.env, {
+    [ENV.table]: 't',
+    [ENV.bus]: 'b',
+    [ENV.deployment]: 'd',
+    AWS_REGION: 'us-east-1',
+  });
+  const context = { getRemainingTimeInMillis: () => 5_000, awsRequestId: 'r' } as unknown as Context;
+  const lines = await linesOf(() => supervisorHandler()({}, context));
+  expect(lines.filter((line) => '_aws' in line)).toEqual([
+    expect.objectContaining({
+      service: 'd',
+      role: 'supervisor',
+      Sweeps: 1,
+      OldestOverdue: 0,
+      LooksFailed: 0,
+    }),
+  ]);
+});

@@ -1,0 +1,21 @@
+/**
+ * cdk-nag's AwsSolutions rules over the whole deployment: no finding, but those acknowledged in the constructs, each
+ * there with its reason.
+ */
+
+import { Queue } from 'aws-cdk-lib/aws-sqs';
+import { findingsOf, makeStack } from './template.ts';
+
+test.each(['dev', 'prod'] as const)('a %s deployment has no finding', (stageName) => {
+  expect(findingsOf(makeStack({ stageName }))).toEqual([]);
+});
+
+test('a finding would be seen', () => {
+  const stack = makeStack();
+  const open = new Queue(stack, 'Open');
+  open.grantSendMessages(stack.steadfast.agent('pay'));
+  expect(findingsOf(stack)).toEqual([
+    'AwsSolutions-SQS3 Test/Open/Resource',
+    'AwsSolutions-SQS4 Test/Open/Resource',
+  ]);
+});
