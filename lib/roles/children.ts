@@ -101,6 +101,7 @@ async function startChild(ports: Ports, start: ChildStart, advance: Advance): Pr
   );
   const existing = await store.create(execution);
   if (existing !== 'written') return endOfExisting(ports, plan, existing);
+  ports.log.note({ what: 'started', executionId: start.id, detail: execution.workflow });
   const known = { state: { execution, steps: {} }, fresh: true, readAt: now };
   // It exists with its watch: what fails from here on, a supervisor makes good.
   await advance(ports, plan, start.id, { by: 'worker', concern: 'all', known }).catch(() => {
