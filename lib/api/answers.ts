@@ -17,8 +17,10 @@ import {
   type Failure,
   type Incident,
   type Parked,
+  type Parent,
   type StepStatus,
 } from '../core/state.ts';
+import type { PlanStep } from '../core/plan.ts';
 import type { Explanation } from '../core/why.ts';
 
 export type { Attempt, Choice, ExecutionStatus, Explanation, Json };
@@ -38,11 +40,15 @@ export interface ExecutionSummary extends Started {
   /** Why it left the straight path. */
   readonly cause?: Cause;
   readonly tags?: Readonly<Record<string, string>>;
+  /** The step that runs it as one of its own. */
+  readonly parent?: Parent;
 }
 
 export interface StepView {
   readonly name: string;
-  readonly agent: string;
+  readonly kind: PlanStep['kind'];
+  /** Who performs it; of no other kind than 'step'. */
+  readonly agent?: string;
   readonly after: readonly string[];
   /** `pending`: a predecessor is not done yet. `ready`: waits for an agent. Both are derived; no record exists. */
   readonly status: StepStatus | 'pending';
@@ -56,6 +62,17 @@ export interface StepView {
   readonly failure?: Failure;
   readonly progress?: string;
   readonly mayHaveActed?: boolean;
+  /** Of a wait, a callback or an approval. */
+  readonly waitsUntil?: number;
+  /** Of an open callback or approval: `POST /callbacks/{token}/complete`. */
+  readonly token?: string;
+  /** Of a child or map step; the ids of up to 100 of its executions. */
+  readonly children?: {
+    readonly executionIds: readonly string[];
+    readonly count: number;
+    readonly started: number;
+    readonly ended: Readonly<Partial<Record<ExecutionStatus, number>>>;
+  };
   readonly changedAt?: number;
   /** The latest 20. */
   readonly attempts: readonly Attempt[];
@@ -101,10 +118,12 @@ export interface WorkflowView {
   readonly withinMs: number;
   readonly steps: readonly {
     readonly name: string;
-    readonly agent: string;
+    readonly kind: PlanStep['kind'];
     readonly after: readonly string[];
-    readonly effect: Effect;
-    readonly undo: 'none' | 'required';
+    /** Of kind 'step'. */
+    readonly agent?: string;
+    readonly effect?: Effect;
+    readonly undo?: 'none' | 'required';
   }[];
 }
 

@@ -10,6 +10,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { SteadfastError } from '../core/errors.ts';
 import type { Receipts } from '../core/ports.ts';
 import { explain } from '../core/why.ts';
+import { settleCallback } from '../roles/callbacks.ts';
 import { answerIncident, type AnswerRequest, cancel } from '../roles/operators.ts';
 import { list, type Scheduler, show, showAtEnd, start, workflowOf } from '../roles/scheduler.ts';
 import { healthOf } from './health.ts';
@@ -18,6 +19,8 @@ import {
   asJson,
   checked,
   commandBody,
+  completeBody,
+  failBody,
   listQuery,
   MAX_BODY_BYTES,
   parseBody,
@@ -39,6 +42,9 @@ const STATUS: Readonly<Record<string, ContentfulStatusCode>> = {
   'unknown-route': 404,
   'key-reused': 409,
   'unknown-incident': 404,
+  'unknown-callback': 404,
+  'already-settled': 409,
+  'bad-output': 400,
   'not-cancelable': 409,
   'already-resolved': 409,
   'unsafe-choice': 409,
@@ -57,6 +63,7 @@ export function routes(scheduler: Scheduler, receipts?: Receipts): Hono {
   });
   executionRoutes(app, scheduler);
   incidentRoutes(app, scheduler);
+  callbackRoutes(app, scheduler);
   app.get('/workflows', (c) => c.json({ items: [...scheduler.workflows.values()].map(workflowView) }));
   app.get('/workflows/:name', (c) => c.json(workflowView(workflowOf(scheduler, c.req.param('name')))));
   app.get('/health', async (c) => {
@@ -115,6 +122,26 @@ function executionRoutes(app: Hono, scheduler: Scheduler): void {
     };
     const execution = await cancel(scheduler, c.req.param('id'), command);
     return c.json({ executionId: execution.id, status: execution.status }, 202);
+  });
+}
+
+function callbackRoutes(app: Hono, scheduler: Scheduler): void {
+  app.post('/callbacks/:token/complete', async (c) => {
+    const { output } = parseBody(await c.req.text(), completeBody);
+    await settleCallback(scheduler, c.req.param('token'), { kind: 'complete', output: asJson(output) });
+    return c.json({ status: 'completed' });
+  });
+  app.post('/callbacks/:token/fail', async (c) => {
+    const { code = 'failed', message = 'the outside said that it failed' } = parseBody(
+      await c.req.text(),
+      failBody,
+    );
+    await settleCallback(scheduler, c.req.param('token'), { kind: 'fail', failure: { code, message } });
+    return c.json({ status: 'failed' });
+  });
+  app.post('/callbacks/:token/beat', async (c) => {
+    await settleCallback(scheduler, c.req.param('token'), { kind: 'beat' });
+    return c.json({ status: 'open' });
   });
 }
 

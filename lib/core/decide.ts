@@ -12,13 +12,19 @@ import { beaten, claimed, type Progress } from './attempts.ts';
 import { type Hold, heldUntil } from './breaker.ts';
 import type { Gates } from './dispatch.ts';
 import { type Answer, answeredBySuccess, answerProblem, resolve } from './incidents.ts';
+import type { ChildStart, Family } from './children.ts';
+import { decideChildren } from './decide-children.ts';
+import type { Json } from './json.ts';
 import { stageOf } from './ladder.ts';
 import { look, noLater } from './look.ts';
 import { isOpenToLateMessages, parkedBy, parkedStep } from './parking.ts';
 import { agentStep, dependentsOf, graphOf, type Plan } from './plan.ts';
+import { answerCallback, type CallbackAnswer, callbackProblem } from './outside.ts';
 import { type Report, reported } from './reports.ts';
 import {
   type Cause,
+  type ChildEnd,
+  type Children,
   type Ended,
   type Execution,
   type Incident,
@@ -28,6 +34,7 @@ import {
   type Message,
   type Snapshot,
   type Step,
+  type Told,
 } from './state.ts';
 import { horizonMs } from './watch.ts';
 import { openWork, type Work } from './work.ts';
@@ -74,13 +81,31 @@ export type Next =
   | { readonly kind: 'wait'; readonly untilAt: number }
   /** So many messages are meant for these agents: ask how each one is, and decide again. */
   | { readonly kind: 'ask'; readonly agents: Readonly<Record<string, number>> }
+  /** Put these executions into the table, then say so (`started`). */
+  | {
+      readonly kind: 'start-children';
+      readonly step: string;
+      readonly family: Family;
+      readonly starts: readonly ChildStart[];
+    }
+  /** Stop these executions, and take the place of those that do not exist; then say so (`stopped`). */
+  | {
+      readonly kind: 'stop-children';
+      readonly step: string;
+      readonly family: Family;
+      readonly starts: readonly ChildStart[];
+      readonly undo: boolean;
+    }
+  /** Read what these executions answered, and say it (`gathered`). */
+  | { readonly kind: 'gather'; readonly step: string; readonly ids: readonly string[] }
   /** This process has too little time left for an attempt: give the message back. */
   | { readonly kind: 'give-back' };
 
 export interface Decision {
   readonly write?: Write;
-  /** Told before the write, which records that it was told. The only effect that precedes a write. */
+  /** Told before the write, which records that it was told. With `tell` the only effect that precedes a write. */
   readonly announce?: Ended;
+  readonly tell?: Told;
   readonly sends: readonly Send[];
   readonly next: Next;
   readonly notes: readonly Note[];
@@ -114,7 +139,28 @@ export type Event = Stamp &
     | LookEvent
     | { readonly type: 'cancel'; readonly commandId: string; readonly reason: string }
     | { readonly type: 'answer'; readonly incident: number; readonly answer: Answer }
+    | { readonly type: 'callback'; readonly step: string; readonly answer: CallbackAnswer }
+    | ChildEvent
   );
+
+/** What was done to executions that belong to a step. */
+export type ChildrenDone =
+  | {
+      readonly type: 'started' | 'stopped';
+      readonly step: string;
+      readonly family: Family;
+      /** Those below are started. */
+      readonly started: number;
+      readonly ended: Children['ended'];
+    }
+  | { readonly type: 'gathered'; readonly step: string; readonly outputs: readonly Json[] };
+
+export type ChildEvent =
+  | ChildrenDone
+  /** An execution that belongs to the step has ended. */
+  | { readonly type: 'told'; readonly step: string; readonly index: number; readonly end: ChildEnd }
+  /** The parent is being undone, or ends as it is. */
+  | { readonly type: 'stop'; readonly undo: boolean };
 
 export interface LookEvent {
   readonly type: 'look';
@@ -123,6 +169,8 @@ export interface LookEvent {
   readonly concern: Concern;
   /** Whether the state was just read, or is what the caller wrote on top of an older read. */
   readonly fresh: boolean;
+  /** Another process's write came first meanwhile. */
+  readonly outrun?: true;
   /** The clock before the state was read. */
   readonly readAt: number;
   /** A supervisor's: by agent, what may be sent to it now; an agent that is missing is asked for. */
@@ -158,6 +206,14 @@ export function decide(plan: Plan, state: Snapshot, event: Event): Decision {
       return cancel(state, event);
     case 'answer':
       return answer(plan, state, event);
+    case 'callback':
+      return callback(plan, state, event);
+    case 'started':
+    case 'stopped':
+    case 'gathered':
+    case 'told':
+    case 'stop':
+      return decideChildren(plan, state, event);
   }
 }
 
@@ -296,6 +352,13 @@ function mayDecideUnread(plan: Plan, state: Snapshot, step: Step): boolean {
     const status = state.steps[other.name]?.status;
     return other.name === step.name || status === 'done' || status === 'skipped';
   });
+}
+
+/** As with a person's answer: the caller asks `callbackProblem` for the reason. */
+function callback(plan: Plan, state: Snapshot, event: EventOf<'callback'>): Decision {
+  if (callbackProblem(plan, state, event.step) !== undefined) return nothing();
+  const stamp = { ...event, horizonMs: horizonMs(plan, state) };
+  return answerCallback(plan, state, event.step, event.answer, stamp);
 }
 
 /** An answer that is not possible now changes nothing; the caller asks `answerProblem` for the reason. */

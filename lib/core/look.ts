@@ -12,11 +12,13 @@
 
 import { settledAs } from './attempts.ts';
 import type { Concern, Decision, LookEvent } from './decide.ts';
+import { endOf } from './children.ts';
 import { noteOf, send, supervise } from './dispatch.ts';
-import { ask, settleIncidents } from './incidents.ts';
+import { ask, settleIncidents, stepToAskAbout } from './incidents.ts';
 import { type Json, utf8Bytes } from './json.ts';
 import { stageOf } from './ladder.ts';
-import { agentStep, isBefore, type Plan } from './plan.ts';
+import { endChildren, passedTime, startChildren, stopChildren } from './look-kinds.ts';
+import { agentStep, isBefore, type Plan, type PlanStep } from './plan.ts';
 import { evaluate } from './refs.ts';
 import { expired } from './reports.ts';
 import {
@@ -29,19 +31,34 @@ import {
   isTerminal,
   openIncidents,
   type Snapshot,
+  type Step,
 } from './state.ts';
 import { moveExecution } from './transitions.ts';
 import { leaseOverAt } from './watch.ts';
-import { isClear, leavesAsIs, scopeOf, stepToSeal, stepToSkip } from './work.ts';
+import { failedItems, isClear, leavesAsIs, needsUndo, scopeOf, stepToSeal, stepToSkip } from './work.ts';
 import { executionAfter, type Stamp } from './write.ts';
 
-type Look = LookEvent & Stamp;
-type Rule = (plan: Plan, state: Snapshot, event: Look) => Decision | undefined;
+export type Look = LookEvent & Stamp;
+export type Rule = (plan: Plan, state: Snapshot, event: Look) => Decision | undefined;
 
 export function look(plan: Plan, state: Snapshot, event: Look): Decision {
   const rules = isTerminal(state.execution.status)
     ? [announce]
-    : [endLease, incidents, failStep, succeed, passDeadline, skip, seal, question, endUndo];
+    : [
+        endLease,
+        incidents,
+        endChildren,
+        failStep,
+        succeed,
+        passDeadline,
+        skip,
+        passedTime,
+        startChildren,
+        seal,
+        stopChildren,
+        question,
+        endUndo,
+      ];
   for (const rule of rules) {
     const decision = rule(plan, state, event);
     if (decision === undefined) continue;
@@ -95,10 +112,11 @@ function stillConcerned(event: Look, decision: Decision | undefined): Decision |
 }
 
 const failStep: Rule = (plan, state, event) => {
-  const failed = plan.steps
-    .map((step) => state.steps[step.name])
-    .find((record) => record?.status === 'failed');
-  if (!isForward(state.execution.status) || failed === undefined) return undefined;
+  if (!isForward(state.execution.status)) return undefined;
+  const given = failedItems(plan, state);
+  const failed =
+    plan.tolerated === undefined ? given.find(({ status }) => status === 'failed') : given[plan.tolerated];
+  if (failed === undefined) return undefined;
   const failure = failed.failure ?? { code: 'failed', message: 'the step failed' };
   return stop(state, event, { kind: 'failure', at: event.now, step: failed.name, failure });
 };
@@ -142,7 +160,8 @@ const skip: Rule = (plan, state, event) => {
 const succeed: Rule = (plan, state, event) => {
   const { execution } = state;
   if (execution.status !== 'running') return undefined;
-  if (!plan.steps.every((step) => isSettled(state.steps[step.name]))) return undefined;
+  if (!plan.steps.every((step) => isOver(plan, step, state.steps[step.name]))) return undefined;
+  if (plan.tolerated !== undefined && stepToAskAbout(plan, state) !== undefined) return undefined;
   const output = keptOutput(evaluate(plan.output, scopeOf(state)) ?? null);
   return {
     // The watch stays as it is, so that the end is announced even if this process dies now.
@@ -155,6 +174,14 @@ const succeed: Rule = (plan, state, event) => {
     notes: [noteOf(state, 'succeeded')],
   };
 };
+
+/** Done or skipped; of a list also given up, once nothing of it is in effect or a person was asked about it. */
+const isOver = (plan: Plan, step: PlanStep, record: Step | undefined): boolean =>
+  isSettled(record) ||
+  (plan.tolerated !== undefined &&
+    ((record?.status === 'failed' && !needsUndo(step, record)) ||
+      record?.status === 'undone' ||
+      record?.status === 'undo-failed'));
 
 /** Of the execution's output; with the largest input it still fits into an item of the store (400 KB). */
 const MAX_KEPT_OUTPUT_BYTES = 100_000;
@@ -192,7 +219,7 @@ const endUndo: Rule = (plan, state, event) => {
   const open = rest.filter((step) => !isClear(step, state.steps[step.name], left));
   if (open.some((step) => !stuck.some((other) => isBefore(plan, step.name, other.name)))) return undefined;
   if (open.some((step) => isHeld(state.steps[step.name]))) return undefined;
-  const anyUndone = plan.steps.some((step) => state.steps[step.name]?.status === 'undone');
+  const anyUndone = plan.steps.some((step) => wasUndone(state.steps[step.name]));
   const move = endMove(execution.cause, anyUndone && !left, stuck.length > 0);
   const cause =
     stuck.length === 0 || execution.cause === undefined
@@ -209,13 +236,18 @@ const endUndo: Rule = (plan, state, event) => {
   };
 };
 
+/** Also by an execution of its own that undid itself. */
+const wasUndone = (record: Step | undefined): boolean =>
+  record?.status === 'undone' ||
+  Object.values(record?.children?.ended ?? {}).some(({ status }) => status === 'compensated');
+
 function endMove(
   cause: Cause | undefined,
   anyUndone: boolean,
   anyStuck: boolean,
 ): 'fail' | 'cancel' | 'compensate' {
   if (anyStuck) return 'fail';
-  if (cause?.kind === 'cancel') return 'cancel';
+  if (cause?.kind === 'cancel' || cause?.kind === 'parent') return 'cancel';
   return anyUndone ? 'compensate' : 'fail';
 }
 
@@ -225,9 +257,11 @@ const undoFailure = (names: readonly string[]): Cause['failure'] => ({
 });
 
 /** The end is told first; the write that takes the watch away records that it was told. */
-const announce: Rule = (_plan, state, event) => {
+const announce: Rule = (plan, state, event) => {
   const { execution } = state;
-  if (execution.watchAt === undefined) return { sends: [], next: { kind: 'stop' }, notes: [] };
+  // Whoever wrote the end tells it, else a supervisor: many may read it at the same time.
+  const another = event.by === 'worker' && event.outrun === true;
+  if (execution.watchAt === undefined || another) return { sends: [], next: { kind: 'stop' }, notes: [] };
   const ended: Ended = {
     executionId: execution.id,
     workflow: execution.workflow,
@@ -236,8 +270,11 @@ const announce: Rule = (_plan, state, event) => {
     endedAt: execution.endedAt ?? event.now,
   };
   const { watchAt: _, ...rest } = executionAfter(execution, 'announce', event, { dispatches: {} });
+  const { parent } = execution;
   return {
-    announce: ended,
+    // Of a part of a list nobody wants to hear but its parent.
+    ...(parent?.part === true ? {} : { announce: ended }),
+    ...(parent === undefined ? {} : { tell: { parent, end: endOf(plan, state) } }),
     write: { executionId: state.execution.id, execution: rest },
     sends: [],
     next: { kind: 'stop' },

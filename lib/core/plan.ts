@@ -102,7 +102,7 @@ export interface ChildStep extends StepBase {
 export interface MapStep extends StepBase {
   readonly kind: 'map';
   readonly over: Expr;
-  /** How one item is performed; its input reads the item and its index. */
+  /** How one item is performed; its input, and that of its rungs, reads the item and its index. */
   readonly each: AgentStep;
   /** Items under way at the same time. */
   readonly concurrency?: number;
@@ -119,6 +119,8 @@ export interface Plan {
   /** In an order in which predecessors come first. */
   readonly steps: readonly PlanStep[];
   readonly output: Expr;
+  /** Of a part of a list: so many failed items do not fail it; each counts as over for those that wait for it. */
+  readonly tolerated?: number;
 }
 
 export const PLAN_LIMITS = { bytes: 256 * 1024, steps: 1_000, attempts: 1_000 } as const;
@@ -135,6 +137,8 @@ export const limitsOf = (spec: AgentSpec): StepLimits => ({
 /** Graph questions about a plan, answered once per plan. */
 export interface PlanGraph {
   readonly step: ReadonlyMap<string, PlanStep>;
+  /** Those that agents perform, in plan order. */
+  readonly performed: readonly AgentStep[];
   readonly dependents: ReadonlyMap<string, readonly PlanStep[]>;
   /** All predecessors of a step, however far; filled as asked. */
   readonly ancestors: Map<string, ReadonlySet<string>>;
@@ -151,6 +155,7 @@ export function graphOf(plan: Plan): PlanGraph {
   }
   const graph: PlanGraph = {
     step: new Map(plan.steps.map((step) => [step.name, step])),
+    performed: plan.steps.filter(isAgentStep),
     dependents,
     ancestors: new Map(),
   };
@@ -167,7 +172,7 @@ export function agentStep(plan: Plan, name: string): AgentStep | undefined {
 }
 
 /** The steps that agents perform, in plan order. */
-export const agentSteps = (plan: Plan): readonly AgentStep[] => plan.steps.filter(isAgentStep);
+export const agentSteps = (plan: Plan): readonly AgentStep[] => graphOf(plan).performed;
 
 export const dependentsOf = (plan: Plan, name: string): readonly PlanStep[] =>
   graphOf(plan).dependents.get(name) ?? [];

@@ -4,8 +4,8 @@
  * Owns: which status may follow which, and by what. Does not own: when a move is due (`look.ts`, `attempts.ts`) or
  * what else changes with it. `docs/STATE-MACHINE.md` is printed from these tables.
  *
- * S1 a terminal execution status has no row that leads out. S2 nothing changes a status but `moveStep` and
- * `moveExecution`, and they refuse whatever has no row.
+ * S1 a terminal execution status has no row that leads out, but for a child that succeeded and whose parent is undone.
+ * S2 nothing changes a status but `moveStep` and `moveExecution`, and they refuse whatever has no row.
  */
 
 import { refuse } from './errors.ts';
@@ -15,7 +15,7 @@ import type { ExecutionStatus, StepStatus } from './state.ts';
 export const STEP_EVENTS = {
   claim: 'an agent took the step and starts an attempt',
   park: 'it is held back until a time, and no attempt is charged: a dead service, or nobody takes it',
-  beat: 'the holder renewed its lease',
+  beat: 'the holder renewed its lease, or the outside said that it is still at it',
   done: 'the attempt reported its output (also late, while nothing else has started)',
   retry: 'the attempt failed or was lost, and the ladder allows another one',
   fail: 'the attempt failed, and the ladder is at its end',
@@ -32,6 +32,15 @@ export const STEP_EVENTS = {
   'choose-skip': 'a person had it skipped',
   'choose-end': 'a person, or the time for an answer, ended it',
   'choose-undone': 'a person undid it by hand',
+  elapse: 'its time has come',
+  answer: 'the outside answered before its turn',
+  complete: 'the outside answered: done',
+  reject: 'the outside answered: it cannot be done',
+  expire: 'the outside did not answer in time',
+  'start-children': 'executions of its own were started',
+  told: 'an execution of its own ended',
+  'stop-children': 'its executions are canceled, and those that had succeeded are undone',
+  leave: 'its executions are stopped, and what they did is left as it is',
   skip: 'its condition does not hold',
   seal: 'the execution is being undone: the step will never start',
   'start-undo': 'an agent took the step to compensate it',
@@ -44,12 +53,13 @@ export type StepEvent = keyof typeof STEP_EVENTS;
 /** What can happen to an execution, and what it means. */
 export const EXECUTION_EVENTS = {
   watch: 'somebody looked and set the next time to look',
-  adopt: 'a late success was taken over together with its step',
+  adopt: 'news that no lease covers was taken over together with its step',
   ask: 'a person is asked',
   answer: 'a question was answered, and others are open',
   resume: 'the last open question was answered',
   succeed: 'every step is done or skipped',
   stop: 'a step failed for good, the deadline passed, or an operator canceled',
+  recall: 'its parent is being undone',
   compensate: 'every step that acted is undone',
   fail: 'nothing had to be undone, or something could not be',
   cancel: 'canceled by an operator, and every step that acted is undone',
@@ -62,7 +72,21 @@ type Table<Status extends string, Event extends string> = Readonly<
 >;
 
 export const STEP_MOVES: Table<StepStatus, StepEvent> = {
-  ready: { claim: 'running', park: 'retrying', skip: 'skipped', seal: 'sealed' },
+  ready: {
+    claim: 'running',
+    park: 'retrying',
+    skip: 'skipped',
+    seal: 'sealed',
+    elapse: 'done',
+    beat: 'waiting',
+    answer: 'answered',
+    complete: 'done',
+    reject: 'failed',
+    expire: 'failed',
+    fail: 'failed',
+    'start-children': 'running',
+    'stop-children': 'undoing',
+  },
   running: {
     beat: 'running',
     done: 'done',
@@ -70,10 +94,18 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     ask: 'waiting',
     fail: 'failed',
     lose: 'unknown',
+    'start-children': 'running',
+    told: 'running',
+    'stop-children': 'undoing',
   },
   retrying: { claim: 'running', park: 'retrying', done: 'done', seal: 'sealed', 'start-undo': 'undoing' },
   waiting: {
     park: 'waiting',
+    beat: 'waiting',
+    answer: 'answered',
+    complete: 'done',
+    reject: 'failed',
+    expire: 'failed',
     done: 'done',
     'choose-retry': 'retrying',
     'choose-output': 'done',
@@ -82,6 +114,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     seal: 'sealed',
     'start-undo': 'undoing',
   },
+  answered: { complete: 'done', reject: 'failed', skip: 'skipped', seal: 'sealed' },
   unknown: { probe: 'probing', park: 'unknown', done: 'done', seal: 'sealed', 'start-undo': 'undoing' },
   probing: {
     beat: 'probing',
@@ -93,8 +126,8 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     'give-up': 'failed',
   },
   sealed: {},
-  done: { 'start-undo': 'undoing', park: 'done' },
-  failed: { 'start-undo': 'undoing', park: 'failed' },
+  done: { 'start-undo': 'undoing', park: 'done', 'stop-children': 'undoing' },
+  failed: { 'start-undo': 'undoing', park: 'failed', 'stop-children': 'undoing' },
   skipped: {},
   undoing: {
     'start-undo': 'undoing',
@@ -103,6 +136,8 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     'retry-undo': 'undoing',
     undone: 'undone',
     'fail-undo': 'undo-failed',
+    told: 'undoing',
+    leave: 'failed',
   },
   undone: {},
   'undo-failed': { 'choose-retry': 'undoing', 'choose-undone': 'undone' },
@@ -127,7 +162,7 @@ export const EXECUTION_MOVES: Table<ExecutionStatus, ExecutionEvent> = {
     fail: 'failed',
     cancel: 'canceled',
   },
-  succeeded: { announce: 'succeeded' },
+  succeeded: { announce: 'succeeded', recall: 'undoing' },
   compensated: { announce: 'compensated' },
   failed: { announce: 'failed' },
   canceled: { announce: 'canceled' },

@@ -10,9 +10,26 @@
 
 import type { Json } from './json.ts';
 import { stageOf } from './ladder.ts';
-import { type AgentStep, dependentsOf, type Plan, type PlanStep } from './plan.ts';
+import {
+  type AgentStep,
+  type ChildStep,
+  dependentsOf,
+  type MapStep,
+  type Plan,
+  type PlanStep,
+} from './plan.ts';
 import { evaluate, type Scope } from './refs.ts';
-import { isForward, isHeld, isSettled, type Mode, type Parked, type Snapshot, type Step } from './state.ts';
+import {
+  callbackToken,
+  type Children,
+  isForward,
+  isHeld,
+  isSettled,
+  type Mode,
+  type Parked,
+  type Snapshot,
+  type Step,
+} from './state.ts';
 
 export interface Work {
   /** As it is on its current rung: agent, limits, input. */
@@ -38,41 +55,69 @@ export const scopeOf = (snapshot: Snapshot): Scope => ({
     const record = Object.hasOwn(snapshot.steps, step) ? snapshot.steps[step] : undefined;
     return record?.status === 'done' ? record.output : undefined;
   },
+  token: (step): Json | undefined => callbackToken(snapshot.execution, step),
 });
 
-/** Nothing must be done before the step but to claim it; it has no record yet. */
-function isReady(step: PlanStep, snapshot: Snapshot): boolean {
-  return (
-    snapshot.steps[step.name] === undefined && step.after.every((name) => isSettled(snapshot.steps[name]))
-  );
-}
+const GIVEN_UP: ReadonlySet<Step['status'] | undefined> = new Set([
+  'failed',
+  'undoing',
+  'undone',
+  'undo-failed',
+]);
 
-const applies = (step: PlanStep, snapshot: Snapshot): boolean =>
+/** Those of a part of a list that failed, whether or not what they did is undone yet. */
+export const failedItems = (plan: Plan, snapshot: Snapshot): readonly Step[] =>
+  plan.steps.flatMap(({ name }) => {
+    const record = snapshot.steps[name];
+    return record !== undefined && GIVEN_UP.has(record.status) ? [record] : [];
+  });
+
+/** Lets those start that wait for it; so does a failed item of a list, for which nobody waits but the next in its lane. */
+const isPassed = (plan: Plan, record: Step | undefined): boolean =>
+  isSettled(record) || (plan.tolerated !== undefined && GIVEN_UP.has(record?.status));
+
+/** Its predecessors are over. */
+export const isTurn = (plan: Plan, step: PlanStep, snapshot: Snapshot): boolean =>
+  step.after.every((name) => isPassed(plan, snapshot.steps[name]));
+
+/** Since when it is the step's turn. */
+export const turnAt = (step: PlanStep, snapshot: Snapshot): number =>
+  Math.max(snapshot.execution.startedAt, ...step.after.map((name) => snapshot.steps[name]?.changedAt ?? 0));
+
+/** Nothing must be done before the step but to claim it; it has no record yet. */
+export const isReady = (plan: Plan, step: PlanStep, snapshot: Snapshot): boolean =>
+  snapshot.steps[step.name] === undefined && isTurn(plan, step, snapshot);
+
+export const applies = (step: PlanStep, snapshot: Snapshot): boolean =>
   step.when === undefined || evaluate(step.when, scopeOf(snapshot)) === true;
 
-/** The first ready step whose condition does not hold. */
+/** The first step whose turn it is and whose condition does not hold; the outside may have answered it before. */
 export const stepToSkip = (plan: Plan, snapshot: Snapshot): PlanStep | undefined =>
-  plan.steps.find((step) => isReady(step, snapshot) && !applies(step, snapshot));
+  plan.steps.find(
+    (step) =>
+      [undefined, 'answered'].includes(snapshot.steps[step.name]?.status) &&
+      isTurn(plan, step, snapshot) &&
+      !applies(step, snapshot),
+  );
 
 /** All the work there is, in plan order; bounded by the number of steps. */
 export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
   const { status } = snapshot.execution;
-  if (isForward(status)) return plan.steps.flatMap((step) => forwardWork(step, snapshot));
-  if (status === 'undoing' && stepToSeal(plan, snapshot) === undefined) {
-    return plan.steps.flatMap((step) => undoWork(plan, step, snapshot));
+  const work: Work[] = [];
+  if (isForward(status)) {
+    for (const step of plan.steps) work.push(...forwardWork(plan, step, snapshot));
+  } else if (status === 'undoing' && isFenced(plan, snapshot)) {
+    for (const step of plan.steps) work.push(...undoWork(plan, step, snapshot));
   }
-  return [];
+  return work;
 }
 
-function forwardWork(step: PlanStep, snapshot: Snapshot): Work[] {
+function forwardWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
   if (step.kind !== 'step') return [];
   const record = snapshot.steps[step.name];
   if (record === undefined) {
-    if (!isReady(step, snapshot) || !applies(step, snapshot)) return [];
-    const sinceAt = Math.max(
-      snapshot.execution.startedAt,
-      ...step.after.map((name) => snapshot.steps[name]?.changedAt ?? 0),
-    );
+    if (!isReady(plan, step, snapshot) || !applies(step, snapshot)) return [];
+    const sinceAt = turnAt(step, snapshot);
     return [{ step, mode: 'execute', attempt: 1, sinceAt, dueAt: sinceAt }];
   }
   const sinceAt = record.changedAt;
@@ -95,13 +140,25 @@ function forwardWork(step: PlanStep, snapshot: Snapshot): Work[] {
       { step: stage, mode: 'probe', attempt: record.attempt, sinceAt, dueAt, ...parkedFor(record, 'probe') },
     ];
   }
-  return [];
+  return plan.tolerated === undefined ? [] : tolerated(step, record);
+}
+
+/** A failed item of a list is tolerated, not what it may have left behind. */
+function tolerated(step: AgentStep, record: Step): Work[] {
+  const open = record.status === 'failed' || (record.status === 'undoing' && !isHeld(record));
+  if (!open || !needsUndo(step, record)) return [];
+  const dueAt = Math.max(record.changedAt, record.retryAt ?? 0, quietAt(step, record));
+  const stage = stageOf(step, record.rung);
+  const attempt = record.undoAttempt + 1;
+  const parked = parkedFor(record, 'undo');
+  return [{ step: stage, mode: 'undo', attempt, sinceAt: record.changedAt, dueAt, ...parked }];
 }
 
 /** Something of the step's may be in effect and must be compensated. */
 export function needsUndo(step: PlanStep, record: Step | undefined): boolean {
-  if (step.kind !== 'step' || record === undefined || stageOf(step, record.rung).undo === 'none')
-    return false;
+  if (record === undefined) return false;
+  if (step.kind === 'child' || step.kind === 'map') return owesChildren(step, record);
+  if (step.kind !== 'step' || stageOf(step, record.rung).undo === 'none') return false;
   switch (record.status) {
     case 'done':
     case 'undoing':
@@ -116,6 +173,16 @@ export function needsUndo(step: PlanStep, record: Step | undefined): boolean {
       return false;
   }
 }
+
+/** Executions of its own are under way, or did something that is still in effect. */
+function owesChildren(step: ChildStep | MapStep, { status, children }: Step): boolean {
+  if (children === undefined || status === 'undone') return false;
+  if (hasOpenChildren(children)) return true;
+  const undo = step.kind === 'map' ? step.each.undo : step.undo;
+  return undo !== 'none' && Object.values(children.ended).some(({ clean }) => !clean);
+}
+
+const hasOpenChildren = ({ started, ended }: Children): boolean => Object.keys(ended).length < started;
 
 /** A person said that nothing is to be undone. */
 export const leavesAsIs = (snapshot: Snapshot): boolean => snapshot.execution.cause?.undo === false;
@@ -147,7 +214,7 @@ const parkedFor = (record: Step, mode: Mode): Pick<Work, 'parked'> =>
  * When nothing that depends on the step, however far, works, may still start, waits to be undone or can still take
  * effect; nothing when that cannot be said yet.
  */
-function dependentsClearAt(plan: Plan, step: PlanStep, snapshot: Snapshot): number | undefined {
+export function dependentsClearAt(plan: Plan, step: PlanStep, snapshot: Snapshot): number | undefined {
   const queue = [...dependentsOf(plan, step.name)];
   const seen = new Set<string>();
   let clearAt = 0;
@@ -163,13 +230,29 @@ function dependentsClearAt(plan: Plan, step: PlanStep, snapshot: Snapshot): numb
 }
 
 /** A reader of an older state may take the step from here, or a person may send it there. */
-const CLAIMABLE: ReadonlySet<Step['status']> = new Set(['retrying', 'waiting', 'unknown']);
+const CLAIMABLE: ReadonlySet<Step['status']> = new Set(['retrying', 'waiting', 'answered', 'unknown']);
 
 /** The step holds nothing and owes nothing. An absent one cannot start any more: the fence comes first. */
 export const isClear = (step: PlanStep, record: Step | undefined, left: boolean): boolean =>
   !isHeld(record) &&
   (left || !needsUndo(step, record)) &&
-  !(record !== undefined && CLAIMABLE.has(record.status));
+  !(record !== undefined && (CLAIMABLE.has(record.status) || isWithChildren(step, record)));
+
+/** Executions of its own are under way, or it is not told yet how they ended. */
+const isWithChildren = (step: PlanStep, { status, children }: Step): boolean =>
+  (step.kind === 'child' || step.kind === 'map') &&
+  (status === 'running' || status === 'undoing' || (children !== undefined && hasOpenChildren(children)));
+
+/** Nothing can begin any more that was not begun when the undoing did. */
+const isFenced = (plan: Plan, snapshot: Snapshot): boolean =>
+  stepToSeal(plan, snapshot) === undefined &&
+  !plan.steps.some((step) => mayHaveChildren(plan, step, snapshot));
+
+/** A reader of an older state may be starting executions of the step's at this moment. */
+export const mayHaveChildren = (plan: Plan, step: PlanStep, snapshot: Snapshot): boolean =>
+  (step.kind === 'child' || step.kind === 'map') &&
+  (snapshot.steps[step.name]?.status === 'running' ||
+    (isReady(plan, step, snapshot) && applies(step, snapshot)));
 
 /**
  * The fence: the first step that a reader of an older state could still claim although the execution is being undone.
@@ -178,6 +261,6 @@ export const isClear = (step: PlanStep, record: Step | undefined, left: boolean)
 export const stepToSeal = (plan: Plan, snapshot: Snapshot): PlanStep | undefined =>
   plan.steps.find((step) => {
     const record = snapshot.steps[step.name];
-    if (record === undefined) return isReady(step, snapshot);
+    if (record === undefined) return isReady(plan, step, snapshot) && !mayHaveChildren(plan, step, snapshot);
     return CLAIMABLE.has(record.status) && (leavesAsIs(snapshot) || !needsUndo(step, record));
   });

@@ -20,6 +20,16 @@ import { RemovalPolicy } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { TABLE } from '../aws/names.ts';
 
+/**
+ * What is done to the table, by purpose. A transaction needs the action of each of its parts, and all of ours are puts.
+ * `test/infra/permissions.ts` lists who has what; the local cloud refuses the rest.
+ */
+const ACTIONS = {
+  decide: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query'],
+  find: ['dynamodb:Query'],
+  readPage: ['dynamodb:BatchGetItem'],
+} as const;
+
 export interface StateTableProps {
   /**
    * What becomes of the table when it leaves the stack.
@@ -81,37 +91,29 @@ export class StateTable extends Construct {
     this.table = name === undefined ? (this.own as ITable) : Table.fromTableName(this, 'Restored', name);
   }
 
-  /** Reading executions by key, and conditional writes: what every decision needs. */
+  /** Reading executions and plans by key, and conditional writes: what every decision needs. */
   grantDecide(grantee: IGrantable): Grant {
-    return Grant.addToPrincipal({
-      grantee,
-      actions: [
-        'dynamodb:BatchGetItem',
-        'dynamodb:ConditionCheckItem',
-        'dynamodb:GetItem',
-        'dynamodb:PutItem',
-        'dynamodb:Query',
-        'dynamodb:UpdateItem',
-      ],
-      resourceArns: [this.table.tableArn],
-    });
+    return this.grant(grantee, ACTIONS.decide);
+  }
+
+  /** Reading all receipts at once; each is written like any other record. */
+  grantReceipts(grantee: IGrantable): Grant {
+    return this.grant(grantee, ACTIONS.readPage);
   }
 
   /** Finding open executions by the time at which someone must look. */
   grantFindDue(grantee: IGrantable): Grant {
-    return this.grantQuery(grantee, TABLE.watchIndex.name);
+    return this.grant(grantee, ACTIONS.find, `/index/${TABLE.watchIndex.name}`);
   }
 
-  /** Finding executions by workflow and start. */
+  /** Finding executions by workflow and start, and reading a page of them at once. */
   grantList(grantee: IGrantable): Grant {
-    return this.grantQuery(grantee, TABLE.listIndex.name);
+    this.grant(grantee, ACTIONS.readPage);
+    return this.grant(grantee, ACTIONS.find, `/index/${TABLE.listIndex.name}`);
   }
 
-  private grantQuery(grantee: IGrantable, index: string): Grant {
-    return Grant.addToPrincipal({
-      grantee,
-      actions: ['dynamodb:Query'],
-      resourceArns: [`${this.table.tableArn}/index/${index}`],
-    });
+  private grant(grantee: IGrantable, actions: readonly string[], part = ''): Grant {
+    const resourceArns = [`${this.table.tableArn}${part}`];
+    return Grant.addToPrincipal({ grantee, actions: [...actions], resourceArns });
   }
 }

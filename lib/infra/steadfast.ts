@@ -275,6 +275,7 @@ export class Steadfast extends Construct {
       fleet.allowSending(role);
       this.stateTable.grantFindDue(role);
     }
+    this.stateTable.grantReceipts(supervisor);
     this.stateTable.grantList(scheduler);
   }
 }

@@ -19,10 +19,10 @@ import { evaluate } from '../core/refs.ts';
 import type { HeldStep, Snapshot } from '../core/state.ts';
 import { leaseSpanMs } from '../core/watch.ts';
 import { scopeOf } from '../core/work.ts';
-import { stampOf } from './advance.ts';
 import { commit, withWrite } from './commit.ts';
 import { Latch } from './latch.ts';
 import { perform, type Worker } from './perform.ts';
+import { stampOf } from './stamp.ts';
 
 /** What the holder of a step knows; `state` follows its own beats. */
 export interface Holding {
@@ -133,7 +133,7 @@ async function inTime(
 interface Pulse {
   progress?: Progress;
   /** Ends the pause before the next beat. */
-  wake?: () => void;
+  wake?: (() => void) | undefined;
 }
 
 /**
@@ -179,7 +179,7 @@ async function pause(ports: Ports, held: Holding, pulse: Pulse, everyMs: number,
   // Never past the lease's end: an attempt that has lost it is told at once.
   const leftMs = leaseUntil - ports.clock.now();
   await ports.clock.sleep(leftMs > 0 ? Math.min(everyMs, leftMs) : everyMs, over);
-  delete pulse.wake;
+  pulse.wake = undefined;
   stop.removeEventListener('abort', end);
 }
 

@@ -21,7 +21,7 @@ import {
 } from '../core/breaker.ts';
 import type { Breakers, Ports } from '../core/ports.ts';
 import type { Failure } from '../core/state.ts';
-import { stampOf } from './advance.ts';
+import { stampOf } from './stamp.ts';
 
 /** What is known of an open breaker is believed so long. */
 const FRESH_MS = 5_000;

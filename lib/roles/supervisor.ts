@@ -176,6 +176,7 @@ async function lookAtAll(
   untilAt: number,
   look: (executionId: string) => Promise<void>,
 ): Promise<number> {
+  if (items.length === 0) return 0;
   const queue = [...items];
   let failed = 0;
   const worker = async (): Promise<void> => {

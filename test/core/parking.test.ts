@@ -61,6 +61,6 @@ describe('a piece of work that is held back (P8)', () => {
       },
       () => reported,
     );
-    expect(excusedCount).toBeGreaterThan(3);
+    expect(excusedCount).toBeGreaterThan(1);
   });
 });

@@ -211,10 +211,11 @@ describe('work for a dead service', () => {
 });
 
 describe('what an attempt that met a dead service leaves', () => {
+  const rare = { lease: '2m', pickup: '2m' } as const;
   const agents = {
-    idempotent: anAgent('carrier'),
-    probed: anAgent('carrier', { effect: 'probed' }),
-    unsafe: anAgent('carrier', { effect: 'unsafe' }),
+    idempotent: anAgent('carrier', rare),
+    probed: anAgent('carrier', { ...rare, effect: 'probed' }),
+    unsafe: anAgent('carrier', { ...rare, effect: 'unsafe' }),
   };
   const failing = async (effect: keyof typeof agents, error: () => Error) => {
     const flow = workflow('shipping', { input: anyObject, within: '2h' }, (w) => {

@@ -122,6 +122,18 @@ describe('the points', () => {
 });
 
 describe('a mistake is found:', () => {
+  it('in a process that acts after the end of the execution', async () => {
+    const { only, flow } = oneStep();
+    const world = outsideWorld();
+    const report = await crashEverywhere(flow, {
+      input: {},
+      agents: [only.handler({ execute: (ctx: { effectKey: string }) => world.act(ctx.effectKey) } as never)],
+      world,
+      only: 'frozen:execute:1',
+    });
+    expect(report.findings).toMatchObject([{ kind: 'doubled', point: 'frozen:execute:1' }]);
+  });
+
   it('declared idempotent, and acts with every call', async () => {
     const { world, agents } = goodAgents();
     const careless = bookHotel.handler({
@@ -150,7 +162,7 @@ describe('a mistake is found:', () => {
       only: finding?.point ?? '',
     });
     expect(alone.findings.map(({ message }) => message)).toEqual([finding?.message]);
-    expect(alone.text).toContain(`doubled at ${finding?.point} (a request while book-hotel `);
+    expect(alone.text).toContain(`doubled at ${finding?.point} (`);
     const byCalls = await crashEverywhere(bookTrip, options);
     expect(byCalls.findings.map(({ kind, point }) => [kind, point])).toEqual(
       report.findings

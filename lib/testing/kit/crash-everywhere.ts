@@ -85,6 +85,9 @@ interface Point {
   readonly about: string;
 }
 
+/** No process lives longer than this. */
+const LAST_PROCESS: Duration = '16m';
+
 interface Outcome {
   readonly problems: readonly Problem[];
   readonly evidence: Evidence;
@@ -150,12 +153,15 @@ async function runOnce<I>(
   try {
     const run = await scenario(trial, input);
     end = (await run.untilEnd(within)).status;
+    for (const other of trial.runs()) await other.untilEnd(within);
+    // A process that was frozen, or taken for dead, may act after the end.
+    await trial.skip(LAST_PROCESS);
   } catch (error) {
     if (!(error instanceof SteadfastError && error.code === 'stuck')) throw error;
     problems.push({ kind: 'stuck', message: error.message });
   }
   const evidence: Evidence = {
-    executions: await trial.executions(),
+    executions: await Promise.all(trial.runs().map((one) => one.records())),
     calls: trial.calls(),
     ...(effects === undefined ? {} : { effects: await effects() }),
   };

@@ -13,7 +13,7 @@ import type { Note } from '../../core/decide.ts';
 import type { Ended } from '../../core/state.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import type { Worker } from '../../roles/perform.ts';
-import { type Shown, start } from '../../roles/scheduler.ts';
+import { start } from '../../roles/scheduler.ts';
 import type { AgentCall, FaultOptions, PlannedFault } from './agent-calls.ts';
 import { Driver, missingAgent } from './driver.ts';
 import { connect, type OutsideWorld } from './outside-world.ts';
@@ -215,11 +215,9 @@ export class WorkflowTest<I> {
     return this.#driver.world.notes;
   }
 
-  /** Every execution there is, children included. */
-  async executions(): Promise<readonly Shown[]> {
-    const found: Shown[] = [];
-    for (const id of this.#driver.created) found.push(await this.#driver.show(id));
-    return found;
+  /** Every execution there is, children included, in the order of their starts. */
+  runs(): readonly TestRun[] {
+    return [...this.#driver.created].map((id) => new TestRun(this.#driver, id));
   }
 
   #plan(agent: AgentRef, options: FaultOptions, fault: Omit<PlannedFault, 'agent'>): void {

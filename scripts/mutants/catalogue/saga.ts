@@ -138,8 +138,8 @@ export const SAGA: readonly Mutant[] = [
     from: 'own',
     bug: 'Nothing is sealed before the undo, so a stale reader may still claim.',
     file: 'lib/core/look.ts',
-    find: 'skip, seal, question, endUndo]',
-    replace: 'skip, question, endUndo]',
+    find: '        seal,\n',
+    replace: '',
     killer: jest('roles/undo', 'stops a claim that was decided before the cancel'),
   },
   {
@@ -165,8 +165,8 @@ export const SAGA: readonly Mutant[] = [
     from: 'own',
     bug: 'What was finished in time is undone because nobody looked in time.',
     file: 'lib/core/look.ts',
-    find: 'failStep, succeed, passDeadline, skip',
-    replace: 'failStep, passDeadline, succeed, skip',
+    find: '        succeed,\n        passDeadline,\n',
+    replace: '        passDeadline,\n        succeed,\n',
     killer: jest('roles/late-and-large', 'succeeds although nobody looked before its deadline'),
   },
   {
