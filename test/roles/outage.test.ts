@@ -266,16 +266,16 @@ describe('the first sweeps after an outage', () => {
 
   it('are told from a tick that came late, and from a call that failed', () => {
     const grace = new Grace();
-    const fine = { shard: 0, due: 40, failed: 1, oldestOverdueMs: 60_000, busy: true };
+    const good = { shard: 0, due: 40, failed: 1, oldestOverdueMs: 60_000, busy: true };
     const unread = { shard: 1, due: 0, failed: 1, oldestOverdueMs: 0, busy: true };
     expect(grace.begins(T0, 60_000)).toBe(false);
-    grace.swept(T0, [fine, unread]);
+    grace.swept(T0, [good, unread]);
     expect(grace.begins(T0 + 60_000, 60_000)).toBe(false);
     grace.swept(T0 + 60_000, [unread]);
     expect(grace.begins(T0 + 62_000, 0)).toBe(false);
     grace.swept(T0 + 62_000, [unread]);
     expect(grace.begins(T0 + 64_000, 0)).toBe(true);
-    grace.swept(T0 + 64_000, [{ ...fine, failed: 20 }]);
+    grace.swept(T0 + 64_000, [{ ...good, failed: 20 }]);
     expect(grace.begins(T0 + 67_000, 0)).toBe(true);
     expect(grace.since).toBe(T0 + 67_000);
   });
