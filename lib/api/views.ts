@@ -15,17 +15,16 @@ import {
   type Execution,
   type Incident,
   isForward,
-  isSettled,
   type Snapshot,
   type Step,
 } from '../core/state.ts';
+import { isTurn } from '../core/work.ts';
 import type { Registered } from '../roles/scheduler.ts';
 import type { WorkflowStepView, WorkflowView } from './answers.ts';
 
 /** `pending`: a predecessor is not done yet. `ready`: waits for an agent. Both are derived; no record exists. */
-function derivedStatus(snapshot: Snapshot, after: readonly string[]): 'ready' | 'pending' {
-  return after.every((name) => isSettled(snapshot.steps[name])) ? 'ready' : 'pending';
-}
+const derivedStatus = (plan: Plan, step: PlanStep, state: Snapshot): 'ready' | 'pending' =>
+  isTurn(plan, step, state) ? 'ready' : 'pending';
 
 export const executionSummary = (execution: Execution): Record<string, unknown> => ({
   executionId: execution.id,
@@ -57,7 +56,7 @@ export const executionView = (state: Snapshot, plan: Plan, now: number): Record<
     ...(step.kind === 'step' ? { agent: stageOf(step, state.steps[step.name]?.rung ?? 0).agent } : {}),
     after: step.after,
     ...(state.steps[step.name] === undefined
-      ? { status: derivedStatus(state, step.after), attempts: [] }
+      ? { status: derivedStatus(plan, step, state), attempts: [] }
       : {
           ...stepView(state.steps[step.name] as Step),
           ...childrenView(state.steps[step.name] as Step, state.execution),
