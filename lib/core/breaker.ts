@@ -7,7 +7,7 @@
  * Only failures are written, so a healthy step pays nothing: a process keeps count of its own answered calls and carries
  * them with its next failure. The score rises by one per failure and falls by one per answer carried, never below zero: it
  * climbs only while more calls fail than are answered, however many there are a second.
- * A dead service is called at most THRESHOLD times, once more by each process that has not heard, and once per trial.
+ * A dead service is called THRESHOLD times, once by each process that has not heard, and once per trial.
  */
 
 import type { Report } from './reports.ts';

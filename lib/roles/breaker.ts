@@ -1,7 +1,7 @@
 /**
  * What one process knows of the breaker of its agent, and what it tells it.
  *
- * Owns: when the record is read (once per process; then only while it is open) and written (a failed call, a trial), the
+ * Owns: when the record is read (once per process; then only after a failed call and while it is open) and written (a failed call, a trial), the
  * count of answered calls in between, what a lost race means (read, apply again). Does not own: the rules
  * (`core/breaker.ts`), what becomes of the step (`core/parking.ts`).
  *
@@ -39,6 +39,8 @@ export class ProcessBreaker {
   #known: { readonly breaker: Breaker | undefined; readonly readAt: number } | undefined;
   /** Not told yet. */
   #failed = 0;
+  /** Its latest call failed while the breaker was closed: others may have opened it since. */
+  #suspects = false;
   #answered = 0;
   #answeredAt = 0;
 
@@ -54,7 +56,7 @@ export class ProcessBreaker {
     try {
       const known = this.#known;
       const outdated = known?.breaker?.openedAt !== undefined && now - known.readAt >= FRESH_MS;
-      if (known === undefined || outdated) await this.#read(ports, breakers);
+      if (known === undefined || outdated || this.#suspects) await this.#read(ports, breakers);
       if (passageOf(this.#known?.breaker, now).kind === 'trial')
         return await this.#try(ports, breakers, timeoutMs);
     } catch {
@@ -69,6 +71,7 @@ export class ProcessBreaker {
     const now = ports.clock.now();
     if (now - this.#answeredAt >= WINDOW_MS) this.#answered = 0;
     this.#answered += 1;
+    this.#suspects = false;
     this.#answeredAt = now;
     if (trial !== undefined) await this.#tell(ports, trial, undefined);
   }
@@ -76,6 +79,7 @@ export class ProcessBreaker {
   /** After a call that failed. @returns what holds the agent back now, if anything does */
   async failed(ports: Ports, trial: string | undefined, failure: Failure): Promise<Hold | undefined> {
     if (trial === undefined) this.#failed += 1;
+    this.#suspects = true;
     await this.#tell(ports, trial, failure);
     return holdOf(this.#known?.breaker, ports.clock.now());
   }
