@@ -154,6 +154,26 @@ export interface FailOptions {
   readonly message?: string;
 }
 
+export interface BreakerView {
+  /** 'half-open': one trial at a time finds out whether the service is back. */
+  readonly status: 'closed' | 'open' | 'half-open';
+  readonly since?: number;
+  readonly until?: number;
+  /** A trial is under way. */
+  readonly trialUntil?: number;
+}
+
+export interface AgentView {
+  readonly name: string;
+  readonly effect: Effect;
+  readonly workflows: readonly string[];
+  /** Messages, about; absent where the queue could not be asked. */
+  readonly queue?: { readonly waiting: number; readonly underWork: number; readonly delayed: number };
+  readonly breaker: BreakerView;
+  /** The latest failure that says something of the service: no refusals. */
+  readonly lastError?: Failure & { readonly at: number };
+}
+
 export interface Health {
   /** 'overdue': an execution should have been looked at long ago, so no supervisor is at work. */
   readonly status: 'ok' | 'overdue';

@@ -101,6 +101,7 @@ export function createMeter(options: MeterOptions): Meter {
 
 /** Tells the meter of every message sent. */
 export const metered = (queue: Queue, meter: Meter): Queue => ({
+  ...queue,
   send: async (sends) => {
     await queue.send(sends);
     meter.sent(sends.length);

@@ -3,6 +3,7 @@
  */
 
 import type {
+  AgentView,
   Attempt,
   AuditHealth,
   ExecutionSummary,
@@ -168,6 +169,24 @@ export function workflowsText(items: readonly WorkflowView[]): string {
     ]),
   );
   return table(['WORKFLOW', 'WITHIN', 'STEP', 'AGENT', 'AFTER', 'EFFECT', 'UNDO'], rows);
+}
+
+export function agentsText(items: readonly AgentView[], now: number): string {
+  if (items.length === 0) return 'No agents.\n';
+  const rows = items.map(({ name, queue, breaker, lastError }) => [
+    name,
+    ...(queue === undefined ? ['?', '?', '?'] : [queue.waiting, queue.underWork, queue.delayed].map(String)),
+    breakerText(breaker, now),
+    lastError === undefined ? '' : `${durationText(now - lastError.at)} ago: ${lastError.message}`,
+  ]);
+  return table(['AGENT', 'WAITING', 'UNDER WORK', 'DELAYED', 'BREAKER', 'LAST ERROR'], rows);
+}
+
+function breakerText({ status, since, until, trialUntil }: AgentView['breaker'], now: number): string {
+  if (since === undefined) return status;
+  const rest = until === undefined ? '' : `, ${durationText(Math.max(0, until - now))} more`;
+  const trial = trialUntil === undefined ? '' : ', a trial is under way';
+  return `${status} for ${durationText(now - since)}${rest}${trial}`;
 }
 
 export function healthText(health: Health, now: number): string {

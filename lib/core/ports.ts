@@ -88,9 +88,20 @@ export interface Breakers {
   readonly write: (breaker: Breaker) => Promise<WriteResult>;
 }
 
+/** Messages of one agent's queue, about. */
+export interface QueueDepth {
+  readonly waiting: number;
+  /** Taken by an agent and not yet acknowledged. */
+  readonly underWork: number;
+  /** To be delivered later. */
+  readonly delayed: number;
+}
+
 /** Delivers at least once, in any order, perhaps never. */
 export interface Queue {
   readonly send: (sends: readonly Send[]) => Promise<void>;
+  /** By agent; one whose queue cannot be asked is left out. */
+  readonly depths?: (agents: readonly string[]) => Promise<Readonly<Record<string, QueueDepth>>>;
 }
 
 /** Tells the outside of ended executions, at least once each. */
