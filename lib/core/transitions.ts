@@ -123,8 +123,8 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     'give-up': 'failed',
   },
   sealed: {},
-  done: { 'start-undo': 'undoing', 'stop-children': 'undoing' },
-  failed: { 'start-undo': 'undoing', 'stop-children': 'undoing' },
+  done: { 'start-undo': 'undoing', 'stop-children': 'undoing', told: 'done' },
+  failed: { 'start-undo': 'undoing', 'stop-children': 'undoing', told: 'failed' },
   skipped: {},
   undoing: {
     'start-undo': 'undoing',

@@ -24,7 +24,9 @@ export function policyActions(template: Json): PolicyAction[] {
     if (NOT_ASKED.has(type)) return [];
     if (type === 'AWS::Lambda::Permission') {
       const action = String(recordAt(template, [...place, 'Properties'])['Action']);
-      return [{ place: id, effect: 'Allow' as const, action, without: (whole: Json) => removed(whole, place) }];
+      return [
+        { place: id, effect: 'Allow' as const, action, without: (whole: Json) => removed(whole, place) },
+      ];
     }
     return statementsBelow(template, [...place, 'Properties']).flatMap((statement) =>
       actionsOf(template, id, statement),

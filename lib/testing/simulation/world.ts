@@ -15,7 +15,9 @@ import { EventQueue } from './events.ts';
 import { type FaultCounts, type FaultKind, type FaultMode, swarm } from './faults.ts';
 import { Ledger } from './ledger.ts';
 import { sendMessage } from './messages.ts';
-import { judge, judgeEnd } from './oracle.ts';
+import { isAnnounced, judge, judgeEnd } from './oracle.ts';
+import { judgeChildren } from './oracle-children.ts';
+import { startOutside } from './outside.ts';
 import { startPersons } from './persons.ts';
 import { choiceOf } from './plans.ts';
 import { type Host, planOf } from './process.ts';
@@ -81,6 +83,7 @@ export class World {
       },
       ledger: new Ledger(),
       plans: new Map(),
+      derived: new Map(),
       over: () => this.#clients.allAccepted && this.#table.open === 0,
       calls: 0,
     };
@@ -88,6 +91,7 @@ export class World {
     this.#clients = new Clients(host, options.starts);
     startSupervisors(host);
     startPersons(host);
+    startOutside(host);
   }
 
   #note({ what }: Note): void {
@@ -125,13 +129,18 @@ export class World {
     let executions = 0;
     for (const id of this.#table.ids()) {
       const state = this.#table.read(id) as Snapshot;
-      const { status, plan } = state.execution;
+      const { status } = state.execution;
       executions += 1;
       ends[status] = (ends[status] ?? 0) + 1;
-      const announced = this.#announced.get(id) === status;
-      const known = this.#table.readPlan(plan);
+      const announced = this.#announced.get(id) === status || !isAnnounced(state);
+      const known = planOf(this.#host, id);
       const problems =
-        known === undefined ? ['S14 it has no plan'] : judgeEnd(known, state, ledger, announced);
+        known === undefined
+          ? ['S14 it has no plan']
+          : [
+              ...judgeEnd(known, state, ledger, announced),
+              ...judgeChildren(known, state, (child) => this.#table.read(child)),
+            ];
       for (const problem of problems) this.#violate(id, problem);
     }
     if (!this.#clients.allAccepted) this.#violations.push('L1 a start was never accepted');
