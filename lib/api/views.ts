@@ -9,22 +9,22 @@ import { choicesFor } from '../core/incidents.ts';
 import { stageOf } from '../core/ladder.ts';
 import { childIds } from '../core/children.ts';
 import { isCallback, waitsUntil } from '../core/outside.ts';
-import type { Plan, PlanStep } from '../core/plan.ts';
+import type { AgentStep, Plan, PlanStep } from '../core/plan.ts';
 import {
   callbackToken,
   type Execution,
   type Incident,
   isForward,
-  isSettled,
   type Snapshot,
   type Step,
 } from '../core/state.ts';
+import { isTurn } from '../core/work.ts';
 import type { Registered } from '../roles/scheduler.ts';
+import type { WorkflowStepView, WorkflowView } from './answers.ts';
 
 /** `pending`: a predecessor is not done yet. `ready`: waits for an agent. Both are derived; no record exists. */
-function derivedStatus(snapshot: Snapshot, after: readonly string[]): 'ready' | 'pending' {
-  return after.every((name) => isSettled(snapshot.steps[name])) ? 'ready' : 'pending';
-}
+const derivedStatus = (plan: Plan, step: PlanStep, state: Snapshot): 'ready' | 'pending' =>
+  isTurn(plan, step, state) ? 'ready' : 'pending';
 
 export const executionSummary = (execution: Execution): Record<string, unknown> => ({
   executionId: execution.id,
@@ -56,7 +56,7 @@ export const executionView = (state: Snapshot, plan: Plan, now: number): Record<
     ...(step.kind === 'step' ? { agent: stageOf(step, state.steps[step.name]?.rung ?? 0).agent } : {}),
     after: step.after,
     ...(state.steps[step.name] === undefined
-      ? { status: derivedStatus(state, step.after), attempts: [] }
+      ? { status: derivedStatus(plan, step, state), attempts: [] }
       : {
           ...stepView(state.steps[step.name] as Step),
           ...childrenView(state.steps[step.name] as Step, state.execution),
@@ -107,7 +107,7 @@ export const incidentView = (incident: Incident): Record<string, unknown> => {
   return shown;
 };
 
-export const workflowView = ({ workflow, planHash }: Registered): Record<string, unknown> => ({
+export const workflowView = ({ workflow, planHash }: Registered): WorkflowView => ({
   workflow: workflow.name,
   plan: planHash,
   withinMs: workflow.plan.withinMs,
@@ -115,8 +115,44 @@ export const workflowView = ({ workflow, planHash }: Registered): Record<string,
     name: step.name,
     kind: step.kind,
     after: step.after,
-    ...(step.kind === 'step'
-      ? { agent: step.agent, effect: step.effect, undo: step.undo === 'none' ? 'none' : 'required' }
-      : {}),
+    ...specialOf(step),
   })),
+});
+
+/** What a kind of step has and others have not. */
+function specialOf(step: PlanStep): Omit<WorkflowStepView, 'name' | 'kind' | 'after'> {
+  switch (step.kind) {
+    case 'step':
+      return performedBy(step);
+    case 'wait':
+      return {
+        ...(step.forMs === undefined ? {} : { forMs: step.forMs }),
+        ...(step.until === undefined ? {} : { until: step.until }),
+      };
+    case 'callback':
+    case 'approval':
+      return {
+        withinMs: step.withinMs,
+        ...(step.beatMs === undefined ? {} : { beatMs: step.beatMs }),
+      };
+    case 'child':
+      return { workflow: step.plan.workflow, undo: step.undo };
+    case 'map':
+      return {
+        ...performedBy(step.each),
+        over: step.over,
+        ...(step.concurrency === undefined ? {} : { concurrency: step.concurrency }),
+        tolerate: step.tolerate,
+      };
+  }
+}
+
+const performedBy = ({
+  agent,
+  effect,
+  undo,
+}: AgentStep): Pick<WorkflowStepView, 'agent' | 'effect' | 'undo'> => ({
+  agent,
+  effect,
+  undo: undo === 'none' ? 'none' : 'required',
 });

@@ -8,6 +8,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { ApiError } from '../api/client.ts';
+import { addCallbacks } from './callbacks.ts';
 import { addCommands } from './commands.ts';
 import { addIncidents } from './incidents.ts';
 import { addDev } from './dev/command.ts';
@@ -56,6 +57,7 @@ function programOf(cli: Cli): Command {
   addDev(program, cli);
   addCommands(program, cli);
   addIncidents(program, cli);
+  addCallbacks(program, cli);
   return program;
 }
 
@@ -102,6 +104,10 @@ function nextStep(code: string, message: string, program: Command): string {
   switch (code) {
     case 'unknown-execution':
       return `The executions there are: ${invocation(program, 'list')}\n`;
+    case 'unknown-callback':
+      return `An open callback's token is in: ${invocation(program, 'show <execution>')}\n`;
+    case 'bad-output':
+      return 'Give one that fits with --output JSON or --output @file; its schema is in the workflow’s workflow.ts\n';
     case 'bad-input': {
       const [option, where] = message.startsWith('the output')
         ? ['--output', 'its agent’s declaration']

@@ -297,7 +297,7 @@ const announce: Rule = (plan, state, event) => {
 function send(plan: Plan, state: Snapshot, event: Look): Decision {
   const work = openWork(plan, state).filter((piece) => concerns(plan, event.concern, piece));
   return {
-    sends: work.flatMap((piece) => sendOf(piece, state, event.now)),
+    sends: sendsOf(work, state, event.now),
     next: { kind: 'stop' },
     notes: [],
   };
@@ -310,6 +310,12 @@ function concerns(plan: Plan, concern: Concern, work: Work): boolean {
   if (concern.includes(name)) return true;
   if (work.mode === 'undo') return concern.some((other) => isBefore(plan, name, other));
   return after.some((other) => concern.includes(other));
+}
+
+function sendsOf(work: readonly Work[], state: Snapshot, now: number): Send[] {
+  const sends: Send[] = [];
+  for (const piece of work) sends.push(...sendOf(piece, state, now));
+  return sends;
 }
 
 function sendOf(work: Work, state: Snapshot, now: number): Send[] {
@@ -330,16 +336,18 @@ function supervise(plan: Plan, state: Snapshot, event: Look): Decision {
   const work = openWork(plan, state);
   const dispatches: Record<string, Dispatch> = {};
   const chosen: Work[] = [];
+  const late = new Set<string>();
   for (const piece of work) {
     const key = workKey(piece);
     const known = execution.dispatches[key];
     const overdue = dispatchDueAt(piece, known) <= event.now;
     const following = known === undefined && concerns(plan, event.concern, piece);
+    if (overdue) late.add(piece.step.name);
     if (overdue) dispatches[key] = { count: (known?.count ?? 0) + 1, lastAt: event.now };
     else if (known !== undefined) dispatches[key] = known;
     if (overdue || following) chosen.push(piece);
   }
-  const sends = chosen.flatMap((piece) => sendOf(piece, state, event.now));
+  const sends = sendsOf(chosen, state, event.now);
   const watchAt = nextWatchAt(plan, state, dispatches, event.readAt, work) ?? event.now;
   const dispatched = execution.dispatched + sends.length;
   return {
@@ -349,8 +357,15 @@ function supervise(plan: Plan, state: Snapshot, event: Look): Decision {
     },
     sends,
     next: { kind: 'stop' },
+    // What follows from the supervisor's own write is sent for the first time: nobody has failed to take it.
     notes: sends.map(({ agent, message }) => ({
-      ...noteOf(state, 'dispatched', message.step, message.attempt, message.mode),
+      ...noteOf(
+        state,
+        late.has(message.step) ? 'dispatched' : 'sent',
+        message.step,
+        message.attempt,
+        message.mode,
+      ),
       agent,
     })),
   };

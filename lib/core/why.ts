@@ -20,7 +20,8 @@ import {
   type Snapshot,
 } from './state.ts';
 import { dispatchDueAt, leaseEndsAt } from './watch.ts';
-import { isClear, needsUndo, openWork, type Work, workKey } from './work.ts';
+import { becauseOfKind, DUE_OF_KINDS, dueWithChildren, nextOfKind, pastOfKinds } from './why-kinds.ts';
+import { isClear, isTurn, needsUndo, openWork, type Work, workKey } from './work.ts';
 
 /** Something that happened, with the record it is read from. */
 export interface Happened {
@@ -35,7 +36,7 @@ export interface Next {
   readonly what: string;
   /** Epoch ms; absent when it waits for another step. */
   readonly at?: number;
-  readonly who: 'agent' | 'person' | 'supervisor' | 'nobody';
+  readonly who: 'agent' | 'person' | 'outside' | 'child' | 'supervisor' | 'nobody';
   readonly step?: string;
 }
 
@@ -58,9 +59,9 @@ export function explain(plan: Plan, state: Snapshot, now: number): Explanation {
   const work = openWork(plan, state);
   const steps = plan.steps.map((step) => ({
     name: step.name,
-    status: state.steps[step.name]?.status ?? (startable(step, state) ? 'ready' : 'pending'),
+    status: state.steps[step.name]?.status ?? (isTurn(plan, step, state) ? 'ready' : 'pending'),
     because: because(plan, step, state),
-    next: nextOfStep(step, state, work),
+    next: nextOfStep(plan, step, state, work),
   }));
   return {
     executionId: state.execution.id,
@@ -76,10 +77,8 @@ export function explain(plan: Plan, state: Snapshot, now: number): Explanation {
   };
 }
 
-const startable = (step: PlanStep, state: Snapshot): boolean =>
-  step.after.every((name) => isSettled(state.steps[name]));
-
-function past(plan: Plan, { execution, steps, incidents }: Snapshot): Happened[] {
+function past(plan: Plan, state: Snapshot): Happened[] {
+  const { execution, steps, incidents } = state;
   const happened: Happened[] = [
     {
       at: execution.startedAt,
@@ -90,6 +89,7 @@ function past(plan: Plan, { execution, steps, incidents }: Snapshot): Happened[]
   for (const { name } of plan.steps) {
     for (const attempt of steps[name]?.attempts ?? []) happened.push(happenedAttempt(name, attempt));
   }
+  happened.push(...pastOfKinds(plan, state));
   for (const incident of Object.values(incidents ?? {})) happened.push(...happenedIncident(incident));
   const { cause } = execution;
   if (cause !== undefined) {
@@ -168,7 +168,10 @@ function happenedIncident(incident: Incident): Happened[] {
 
 function because(plan: Plan, step: PlanStep, state: Snapshot): string {
   const record = state.steps[step.name];
-  if (record === undefined) return becauseAbsent(step, state);
+  const toBeUndone = needsUndo(step, record) && state.execution.status === 'undoing';
+  const ofKind = toBeUndone && record?.status === 'done' ? undefined : becauseOfKind(plan, step, state);
+  if (ofKind !== undefined) return ofKind;
+  if (record === undefined) return becauseAbsent(plan, step, state);
   if (isHeld(record)) {
     return `an agent holds it (${DEED[record.mode]} ${record.mode === 'undo' ? record.undoAttempt : record.attempt}), beat ${record.beat}`;
   }
@@ -194,20 +197,18 @@ function because(plan: Plan, step: PlanStep, state: Snapshot): string {
     case 'undo-failed':
       return `undo ${record.undoAttempt} failed${failure}, and no further one is allowed: its effect may still be in place`;
     default:
-      return needsUndo(step, record) && state.execution.status === 'undoing'
-        ? waitsForUndo(plan, step, state)
-        : `it is ${record.status}`;
+      return toBeUndone ? waitsForUndo(plan, step, state) : `it is ${record.status}`;
   }
 }
 
 const chosenBy = (state: Snapshot, step: string, choice: Choice): boolean =>
   Object.values(state.incidents ?? {}).some((one) => one.step === step && one.choice === choice);
 
-function becauseAbsent(step: PlanStep, state: Snapshot): string {
+function becauseAbsent(plan: Plan, step: PlanStep, state: Snapshot): string {
   if (!isForward(state.execution.status)) return 'it was never started';
   const open = step.after.filter((name) => !isSettled(state.steps[name]));
-  if (open.length > 0) return `it waits for ${open.map((name) => `'${name}'`).join(', ')}`;
-  return 'it waits for an agent to take it';
+  if (!isTurn(plan, step, state)) return `it waits for ${open.map((name) => `'${name}'`).join(', ')}`;
+  return step.kind === 'step' ? 'it waits for an agent to take it' : 'it is to begin';
 }
 
 function waitsForUndo(plan: Plan, step: PlanStep, state: Snapshot): string {
@@ -219,7 +220,7 @@ function waitsForUndo(plan: Plan, step: PlanStep, state: Snapshot): string {
     : `it is undone after ${open.map((other) => `'${other.name}'`).join(', ')}`;
 }
 
-function nextOfStep(step: PlanStep, state: Snapshot, work: readonly Work[]): Next {
+function nextOfStep(plan: Plan, step: PlanStep, state: Snapshot, work: readonly Work[]): Next {
   const record = state.steps[step.name];
   const named = { step: step.name };
   if (isHeld(record)) {
@@ -236,6 +237,8 @@ function nextOfStep(step: PlanStep, state: Snapshot, work: readonly Work[]): Nex
     const what = `a person answers incident ${question.number}; without an answer it is taken for '${question.otherwise}'`;
     return { what, at: question.deadlineAt, who: 'person', ...named };
   }
+  const ofKind = nextOfKind(plan, step, state);
+  if (ofKind !== undefined) return ofKind;
   const piece = work.find((one) => one.step.name === step.name);
   if (piece === undefined) return { what: 'nothing', who: 'nobody', ...named };
   const deed = { execute: 'attempt', probe: 'a probe of attempt', undo: 'undo' }[piece.mode];
@@ -263,6 +266,7 @@ const DUE_NOW: Readonly<Record<string, string>> = {
   compensated: 'it ends as compensated: everything that acted is undone',
   canceled: 'it ends as canceled: everything that acted is undone',
   failed: 'it ends as failed',
+  ...DUE_OF_KINDS,
 };
 
 /** What a supervisor would do if it looked now; else the earliest of what the steps wait for. */
@@ -283,7 +287,7 @@ function nextOf(plan: Plan, state: Snapshot, ofSteps: readonly Next[], now: numb
     random: 0,
     writeId: 'why',
   });
-  const note = decision.next.kind === 'look' ? decision.notes[0] : undefined;
+  const note = dueWithChildren(decision) ?? (decision.next.kind === 'look' ? decision.notes[0] : undefined);
   if (note !== undefined) {
     const step = note.step === undefined ? {} : { step: note.step };
     return {
@@ -299,6 +303,9 @@ function nextOf(plan: Plan, state: Snapshot, ofSteps: readonly Next[], now: numb
     at: execution.deadlineAt,
     who: 'supervisor',
   };
+  // Executions of its own have times of their own.
+  const child = timed.length === 0 ? ofSteps.find(({ who }) => who === 'child') : undefined;
+  if (child !== undefined) return child;
   const candidates = isForward(execution.status) ? [...timed, deadline] : timed;
   return candidates.reduce<Next & { at: number }>(
     (first, next) => (next.at < first.at ? next : first),

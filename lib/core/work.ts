@@ -100,11 +100,13 @@ export const stepToSkip = (plan: Plan, snapshot: Snapshot): PlanStep | undefined
 /** All the work there is, in plan order; bounded by the number of steps. */
 export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
   const { status } = snapshot.execution;
-  if (isForward(status)) return plan.steps.flatMap((step) => forwardWork(plan, step, snapshot));
-  if (status === 'undoing' && isFenced(plan, snapshot)) {
-    return plan.steps.flatMap((step) => undoWork(plan, step, snapshot));
+  const work: Work[] = [];
+  if (isForward(status)) {
+    for (const step of plan.steps) work.push(...forwardWork(plan, step, snapshot));
+  } else if (status === 'undoing' && isFenced(plan, snapshot)) {
+    for (const step of plan.steps) work.push(...undoWork(plan, step, snapshot));
   }
-  return [];
+  return work;
 }
 
 function forwardWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {

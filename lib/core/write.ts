@@ -23,36 +23,40 @@ export type StepChanges = Partial<Omit<Step, Removable>> & {
 
 /** The step's record after a write. A field given as `undefined` is removed. */
 export function stepAfter(record: Step, event: StepEvent, stamp: Stamp, changes: StepChanges): Step {
-  const next = {
-    ...record,
-    ...changes,
-    status: moveStep(record.status, event),
-    version: record.version + 1,
-    writeId: stamp.writeId,
-  };
-  return (Object.values(changes).includes(undefined) ? withoutUndefined(next) : next) as Step;
+  const given: Readonly<Record<string, unknown>> = changes;
+  const names = Object.keys(given);
+  const gone = names.filter((name) => given[name] === undefined);
+  const next = gone.some((name) => name in record) ? without(record, gone) : { ...record };
+  for (const name of names) if (given[name] !== undefined) next[name as keyof Step] = given[name] as never;
+  next.status = moveStep(record.status, event);
+  next.version = record.version + 1;
+  next.writeId = stamp.writeId;
+  return next;
 }
 
+type Changing<Record> = { -readonly [Field in keyof Record]: Record[Field] };
+
 /** A new object: one from which fields are deleted is slow for good, for all who read or copy it later. */
-function withoutUndefined(record: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const rest: Record<string, unknown> = {};
-  for (const key of Object.keys(record)) if (record[key] !== undefined) rest[key] = record[key];
+function without(record: Step, gone: readonly string[]): Changing<Step> {
+  const rest: Changing<Step> = blankStep(record.name, record.epoch);
+  for (const name of Object.keys(record) as (keyof Step)[])
+    if (!gone.includes(name)) rest[name] = record[name] as never;
   return rest;
 }
 
 /** The execution's record after a write. */
-export const executionAfter = (
+export function executionAfter(
   execution: Execution,
   event: ExecutionEvent,
   stamp: Stamp,
   changes: Partial<Execution>,
-): Execution => ({
-  ...execution,
-  ...changes,
-  status: moveExecution(execution.status, event),
-  version: execution.version + 1,
-  writeId: stamp.writeId,
-});
+): Execution {
+  const next: Changing<Execution> = { ...execution, ...changes };
+  next.status = moveExecution(execution.status, event);
+  next.version = execution.version + 1;
+  next.writeId = stamp.writeId;
+  return next;
+}
 
 /** What a step is before its first write. */
 export const blankStep = (name: string, epoch: number): Step => ({

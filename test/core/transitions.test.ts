@@ -101,10 +101,14 @@ const EXECUTION_ROWS = `
   undoing      compensate  compensated
   undoing      fail        failed
   undoing      cancel      canceled
+  succeeded    watch       succeeded
   succeeded    announce    succeeded
   succeeded    recall      undoing
+  compensated  watch       compensated
   compensated  announce    compensated
+  failed       watch       failed
   failed       announce    failed
+  canceled     watch       canceled
   canceled     announce    canceled`;
 
 /** 'status event' → next status */
