@@ -100,12 +100,15 @@ function judgeStart(plan: Plan, snapshot: Snapshot, step: Step): string[] {
       problems.push(`S7 '${step.name}' started while '${name}' is ${status}`);
   }
   if (isTerminal(snapshot.execution.status)) problems.push(`S1 '${step.name}' started after the end`);
+  // A failed item of a list is undone while the others go on; that is not yet the undoing of the execution.
+  const stoppedAt = snapshot.execution.cause?.at ?? Number.POSITIVE_INFINITY;
   const undone = Object.values(snapshot.steps).find(
-    (other) => other.status === 'undoing' || other.status === 'undone',
+    ({ status, claimedAt = stoppedAt }) =>
+      (status === 'undoing' || status === 'undone') && claimedAt >= stoppedAt,
   );
   // The fence leaves out a step that may have acted: it is undone instead, and until its own undo begins a reader of an
   // older state may still take it (DESIGN §8). Its effect is then undone with it.
-  const unfenced = snapshot.steps[step.name]?.mayHaveActed === true || isListGoingOn(plan, snapshot);
+  const unfenced = snapshot.steps[step.name]?.mayHaveActed === true;
   if (undone !== undefined && !unfenced) {
     problems.push(`S10 '${step.name}' started after the undo of '${undone.name}' began`);
   }

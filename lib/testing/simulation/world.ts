@@ -56,7 +56,8 @@ export class World {
   readonly #host: Host;
   readonly #clients: Clients;
   readonly #table: WorldTable;
-  readonly #announced = new Map<string, string>();
+  /** By execution: an end that another followed, after a retry or a recall, may be told late. */
+  readonly #announced = new Map<string, Set<string>>();
   readonly #violations: string[] = [];
   #interventions = 0;
 
@@ -77,7 +78,10 @@ export class World {
         send: (sends) => {
           for (const send of sends) sendMessage(host, send, longestDelayMs);
         },
-        announce: ({ executionId, status }) => this.#announced.set(executionId, status),
+        announce: ({ executionId, status }) => {
+          const told = this.#announced.get(executionId) ?? new Set();
+          this.#announced.set(executionId, told.add(status));
+        },
         dice: seededDice(options.seed),
         note: (note) => this.#note(note),
       },
@@ -132,7 +136,7 @@ export class World {
       const { status } = state.execution;
       executions += 1;
       ends[status] = (ends[status] ?? 0) + 1;
-      const announced = this.#announced.get(id) === status || !isAnnounced(state);
+      const announced = this.#announced.get(id)?.has(status) === true || !isAnnounced(state);
       const known = planOf(this.#host, id);
       const problems =
         known === undefined
