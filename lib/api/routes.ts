@@ -13,6 +13,7 @@ import { explain } from '../core/why.ts';
 import { settleCallback } from '../roles/callbacks.ts';
 import { answerIncident, type AnswerRequest, cancel } from '../roles/operators.ts';
 import { list, type Scheduler, show, showAtEnd, start, workflowOf } from '../roles/scheduler.ts';
+import { agentsOf } from './agents.ts';
 import { healthOf } from './health.ts';
 import {
   answerBody,
@@ -66,6 +67,7 @@ export function routes(scheduler: Scheduler, receipts?: Receipts): Hono {
   callbackRoutes(app, scheduler);
   app.get('/workflows', (c) => c.json({ items: [...scheduler.workflows.values()].map(workflowView) }));
   app.get('/workflows/:name', (c) => c.json(workflowView(workflowOf(scheduler, c.req.param('name')))));
+  app.get('/agents', async (c) => c.json({ items: await agentsOf(scheduler) }));
   app.get('/health', async (c) => {
     const health = await healthOf(scheduler, receipts);
     return c.json(health, health.status === 'ok' ? 200 : 503);

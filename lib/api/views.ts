@@ -91,7 +91,8 @@ const MAX_SHOWN_CHILDREN = 100;
 
 function stepView(step: Step): Record<string, unknown> {
   const { status, attempt, changedAt, attempts, claimedAt, leaseUntil, retryAt, output, failure } = step;
-  const shown = { attempt, claimedAt, leaseUntil, retryAt, output, failure, progress: step.progress };
+  const { parked, progress } = step;
+  const shown = { attempt, claimedAt, leaseUntil, retryAt, parked, output, failure, progress };
   const present = Object.entries(shown).filter(([, value]) => value !== undefined);
   return {
     status,

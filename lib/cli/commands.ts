@@ -1,5 +1,5 @@
 /**
- * The commands that talk to an API: start, show, list, cancel, workflows, health; `incidents.ts` has those about questions.
+ * The commands that talk to an API: start, show, list, cancel, workflows, agents, health; `incidents.ts` has those about questions.
  *
  * Owns: their options and what they print. Does not own: the requests (`api/client.ts`) or the tables' looks (`print.ts`).
  */
@@ -17,6 +17,7 @@ import {
 import { type Client, createClient } from '../api/client.ts';
 import { type Cli, CliError, EXIT, invocation, messageOf } from './io.ts';
 import {
+  agentsText,
   answerLine,
   executionText,
   healthText,
@@ -48,6 +49,14 @@ export function addCommands(program: Command, cli: Cli): void {
     .action(async (_options, command: Command) => {
       const items = await client(command).workflows();
       say(cli, command, { items }, () => workflowsText(items));
+    });
+  program
+    .command('agents')
+    .description('tell of each agent how full its queue is, and whether its service is alive')
+    .addHelpText('after', examples('agents', 'agents --json'))
+    .action(async (_options, command: Command) => {
+      const items = await client(command).agents();
+      say(cli, command, { items }, () => agentsText(items, Date.now()));
     });
   program
     .command('health')

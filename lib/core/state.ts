@@ -58,6 +58,16 @@ export interface Cause {
   readonly undo?: false;
 }
 
+/** A piece of work that is held back: nobody sends it before the step's `retryAt`, when a supervisor does. */
+export interface Parked {
+  readonly mode: Mode;
+  /** `breaker`: its agent's service is dead. `unclaimed`: nobody takes it. `budget`: too many dispatches already. */
+  readonly why: 'breaker' | 'unclaimed' | 'budget';
+  readonly at: number;
+  /** Of `breaker`: since when. */
+  readonly since?: number;
+}
+
 /** The supervisor's own dispatches of one piece of work that nobody claimed; the gap doubles with each. */
 export interface Dispatch {
   readonly count: number;
@@ -168,6 +178,7 @@ export interface Step {
   readonly progressAt?: number;
   /** Not before then: the next attempt, probe or undo. */
   readonly retryAt?: number;
+  readonly parked?: Parked;
   readonly output?: Json;
   readonly failure?: Failure;
   /** Probes without a verdict since the outcome became unknown. */

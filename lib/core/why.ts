@@ -7,6 +7,7 @@
 
 import { decide } from './decide.ts';
 import { formatDuration } from './duration.ts';
+import { stageOf } from './ladder.ts';
 import { graphOf, type Plan, type PlanStep } from './plan.ts';
 import {
   type Attempt,
@@ -17,9 +18,11 @@ import {
   isSettled,
   isTerminal,
   openIncidents,
+  type Parked,
   type Snapshot,
+  type Step,
 } from './state.ts';
-import { dispatchDueAt, leaseEndsAt } from './watch.ts';
+import { dispatchDueAt, leaseEndsAt, wasSentSinceParked } from './watch.ts';
 import { becauseOfKind, DUE_OF_KINDS, dueWithChildren, nextOfKind, pastOfKinds } from './why-kinds.ts';
 import { isClear, isTurn, needsUndo, openWork, type Work, workKey } from './work.ts';
 
@@ -177,6 +180,7 @@ function because(plan: Plan, step: PlanStep, state: Snapshot): string {
   }
   const acted = record.mayHaveActed ? '; an attempt of unknown outcome may have acted' : '';
   const failure = record.failure === undefined ? '' : ` (${record.failure.code}: ${record.failure.message})`;
+  if (record.parked !== undefined) return `${becauseParked(step, record, record.parked)}${acted}`;
   switch (record.status) {
     case 'retrying':
       return `attempt ${record.attempt} failed${failure}, and its ladder allows another${acted}`;
@@ -198,6 +202,19 @@ function because(plan: Plan, step: PlanStep, state: Snapshot): string {
       return `undo ${record.undoAttempt} failed${failure}, and no further one is allowed: its effect may still be in place`;
     default:
       return toBeUndone ? waitsForUndo(plan, step, state) : `it is ${record.status}`;
+  }
+}
+
+function becauseParked(step: PlanStep, record: Step, parked: Parked): string {
+  const agent = step.kind === 'step' ? stageOf(step, record.rung).agent : step.name;
+  const last = record.failure === undefined ? '' : `; its last attempt ended with ${record.failure.code}`;
+  switch (parked.why) {
+    case 'breaker':
+      return `agent '${agent}'s breaker is open since ${iso(parked.since ?? parked.at)}, so it is held back and no attempt is charged${last}`;
+    case 'unclaimed':
+      return `no agent '${agent}' takes its messages, so they are sent at growing gaps${last}`;
+    case 'budget':
+      return `its execution has used up its dispatches, so it is sent once an hour${last}`;
   }
 }
 
@@ -242,7 +259,12 @@ function nextOfStep(plan: Plan, step: PlanStep, state: Snapshot, work: readonly 
   const piece = work.find((one) => one.step.name === step.name);
   if (piece === undefined) return { what: 'nothing', who: 'nobody', ...named };
   const deed = { execute: 'attempt', probe: 'a probe of attempt', undo: 'undo' }[piece.mode];
-  const dispatchAt = dispatchDueAt(piece, state.execution.dispatches[workKey(piece)]);
+  const dispatch = state.execution.dispatches[workKey(piece)];
+  if (piece.parked !== undefined && !wasSentSinceParked(piece, dispatch)) {
+    const what = `a supervisor sends it to agent '${piece.step.agent}' again: ${deed} ${piece.attempt}`;
+    return { what, at: piece.dueAt, who: 'supervisor', ...named };
+  }
+  const dispatchAt = dispatchDueAt(piece, dispatch);
   return {
     what: `agent '${piece.step.agent}' takes it: ${deed} ${piece.attempt}, from ${iso(piece.dueAt)}; if nobody has by ${iso(dispatchAt)}, its message is sent again`,
     at: piece.dueAt,

@@ -16,16 +16,17 @@ export interface Stamp {
   readonly random: number;
 }
 
-type Removable = 'leaseUntil' | 'retryAt' | 'failure' | 'progress' | 'progressAt' | 'givenInput';
+type Removable = 'leaseUntil' | 'retryAt' | 'failure' | 'progress' | 'progressAt' | 'givenInput' | 'parked';
 export type StepChanges = Partial<Omit<Step, Removable>> & {
   readonly [Field in Removable]?: Step[Field] | undefined;
 };
 
-/** The step's record after a write. A field given as `undefined` is removed. */
+/** The step's record after a write. A field given as `undefined` is removed. What moves on is no longer parked. */
 export function stepAfter(record: Step, event: StepEvent, stamp: Stamp, changes: StepChanges): Step {
   const given: Readonly<Record<string, unknown>> = changes;
   const names = Object.keys(given);
   const gone = names.filter((name) => given[name] === undefined);
+  if (record.parked !== undefined && changes.parked === undefined) gone.push('parked');
   const next = gone.some((name) => name in record) ? without(record, gone) : { ...record };
   for (const name of names) if (given[name] !== undefined) next[name as keyof Step] = given[name] as never;
   next.status = moveStep(record.status, event);

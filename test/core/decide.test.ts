@@ -11,7 +11,7 @@ import { MAX_DELAY_MS } from '../../lib/core/watch.ts';
 import { needsUndo, openWork, stepToSeal } from '../../lib/core/work.ts';
 import { MemoryStore } from '../../lib/testing/memory.ts';
 import { check } from './check.ts';
-import { type Case, cases, frozen, instant, messages, NOW } from './states.ts';
+import { type Case, frozen, instant, messages, mixedCases as cases, NOW } from './states.ts';
 
 const failure = { code: 'x', message: 'y' };
 const reports: fc.Arbitrary<Report> = fc.constantFrom<Report>(

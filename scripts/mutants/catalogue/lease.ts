@@ -102,8 +102,8 @@ export const LEASE: readonly Mutant[] = [
     from: 8,
     bug: "The author's code is not told that its lease is lost.",
     file: ATTEMPT,
-    find: "if (result === 'lost' || over) return onLost();",
-    replace: "if (result === 'lost' || over) return;",
+    find: "if (result === 'lost' || held.state.steps[name]?.leaseUntil === undefined) return onLost();",
+    replace: "if (result === 'lost' || held.state.steps[name]?.leaseUntil === undefined) return;",
     killer: jest('roles/progress', 'that beats but does not advance'),
   },
   {
