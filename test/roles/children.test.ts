@@ -87,7 +87,7 @@ describe('a child', () => {
     });
     const { id } = await world.begin();
     const end = await world.run(id);
-    expect(end.execution.status).toBe('failed');
+    expect(end.execution.status).toBe('compensated');
     expect(end.steps['sub']?.children?.ended['0']).toMatchObject({ status: 'canceled', clean: true });
   });
 
