@@ -3,13 +3,14 @@
  */
 
 import type { Workflow } from '../../lib/core/workflow.ts';
-import { workflow } from '../../lib/core/workflow.ts';
+import { retry, workflow } from '../../lib/core/workflow.ts';
 import { callbackToken, type Execution } from '../../lib/core/state.ts';
 import type { Ports, Store } from '../../lib/core/ports.ts';
 import { settleCallback } from '../../lib/roles/callbacks.ts';
 import { cancel } from '../../lib/roles/operators.ts';
 import { book } from './book.ts';
 import { anAgent, anyObject, harness, settle } from './harness.ts';
+import { never } from './process.ts';
 
 const agentA = anAgent('agent-a');
 const input = anyObject as never;
@@ -85,15 +86,39 @@ it('an answer of the outside draws the watch near, in one write with it (S12)', 
   expect((await world.run(id)).execution.status).toBe('succeeded');
 });
 
-it('many items that end side by side tell their parent once', async () => {
+it('steps that end side by side have the end told once', async () => {
+  const flow = workflow('flow', { input, within: '3h' }, (w) => {
+    for (let at = 0; at < 10; at += 1) w.step(`s${at}`, agentA, {});
+  }) as Workflow;
+  const world = harness(flow, { 'agent-a': book().implementation });
+  const { id } = await world.begin();
+  await world.run(id);
+  expect(world.announced).toHaveLength(1);
+});
+
+it('a part of a list that ends before its starter said so, and fails, has the others stopped', async () => {
   const flow = workflow('flow', { input, within: '3h' }, (w) => {
     const { items } = w.input as never as { items: never };
-    w.map('each', agentA, items, () => ({}) as never);
+    w.map('each', agentA, items, (item) => ({ n: item as never }), { ladder: [retry(0)] });
   }) as Workflow;
-  const { implementation } = book();
-  const world = harness(flow, { 'agent-a': implementation });
-  const { id } = await world.begin({ items: Array.from({ length: 25 }, (_, n) => n) });
-  await world.run(id);
-  expect(world.notes.filter(({ what }) => what === 'child-ended')).toHaveLength(1);
-  expect(world.announced).toHaveLength(1);
+  const { implementation, done, undone } = book(({ n }) => n === 55);
+  const world = harness(flow, { 'agent-a': implementation }, 1, (ports) => {
+    // The process dies with the last of three.
+    const create: Store['create'] = async (execution: Execution) => {
+      const result = await ports.store.create(execution);
+      return execution.parent?.index === 2 ? never : result;
+    };
+    const store = new Proxy(ports.store, {
+      get: (target, key) => (key === 'create' ? create : Reflect.get(target, key)),
+    });
+    return { ...ports, store };
+  });
+  void world.begin({ items: Array.from({ length: 60 }, (_, n) => n) }, 'k');
+  await settle();
+  const first = (await world.store.due(0, Number.MAX_SAFE_INTEGER)).items[0];
+  const id = (first?.executionId ?? '').split('.')[0] ?? '';
+  const end = await world.run(id);
+  expect(end.execution.status).toBe('compensated');
+  expect(done).toHaveLength(59);
+  expect([...undone].sort()).toEqual([...done].sort());
 });

@@ -47,7 +47,7 @@ export const KINDS: readonly Mutant[] = [
     find: 'hasOpenChildren = ({ count, ended }: Children): boolean => Object.keys(ended).length < count;',
     replace:
       'hasOpenChildren = ({ started, ended }: Children): boolean => Object.keys(ended).length < started - 1;',
-    killer: jest('roles/children', 'whose item fails is undone, all items'),
+    killer: jest('roles/children-races', 'has the others stopped'),
   },
   {
     id: 'lanes-ignored',
@@ -128,7 +128,7 @@ export const KINDS: readonly Mutant[] = [
     file: 'lib/core/look.ts',
     find: "const another = event.by === 'worker' && event.outrun === true;",
     replace: "const another = event.by === 'supervisor' && event.outrun === true;",
-    killer: jest('roles/children-races', 'tell their parent once'),
+    killer: jest('roles/children-races', 'have the end told once'),
   },
   {
     id: 'late-look-dropped',
@@ -137,6 +137,6 @@ export const KINDS: readonly Mutant[] = [
     file: 'lib/core/decide.ts',
     find: "return nothing({ kind: 'look', fresh: false, concern: [message.step] });",
     replace: 'return nothing(STOP);',
-    killer: simulation('masked'),
+    killer: jest('roles/faults', 'is made good when the queue delivers its message again (F13)'),
   },
 ];
