@@ -22,7 +22,15 @@ import type { Look, Rule } from './look.ts';
 import { passTime } from './outside.ts';
 import type { ChildStep, MapStep, Plan } from './plan.ts';
 import { isForward, type Snapshot, type Step } from './state.ts';
-import { applies, dependentsClearAt, isTurn, leavesAsIs, mayHaveChildren, needsUndo } from './work.ts';
+import {
+  applies,
+  dependentsClearAt,
+  hasOpenChildren,
+  isTurn,
+  leavesAsIs,
+  mayHaveChildren,
+  needsUndo,
+} from './work.ts';
 import { blankStep, stepAfter, type StepChanges } from './write.ts';
 
 const alsoConcern = (concern: Concern, step: string): Concern =>
@@ -117,8 +125,7 @@ function dueToStop(
 ): Family | undefined {
   const underWay = mayHaveChildren(plan, step, state);
   const ended = record?.status === 'done' || record?.status === 'failed';
-  const open =
-    record?.children !== undefined && Object.keys(record.children.ended).length < record.children.started;
+  const open = record?.children !== undefined && hasOpenChildren(record.children);
   const owes = ended && (open || (!left && needsUndo(step, record)));
   if (!underWay && !owes) return undefined;
   if (!underWay && !open && dependentsClearAt(plan, step, state) === undefined) return undefined;

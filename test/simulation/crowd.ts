@@ -87,6 +87,7 @@ export async function runCrowd(crowd: Crowd): Promise<CrowdResult> {
     plans: new Map(),
     outages: CALM,
     warm: new Map(),
+    derived: new Map(),
     over: () => false,
     calls: 0,
   };
