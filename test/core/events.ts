@@ -9,7 +9,7 @@ import type { Report } from '../../lib/core/reports.ts';
 import type { Message } from '../../lib/core/state.ts';
 import { openWork } from '../../lib/core/work.ts';
 import { check } from './check.ts';
-import { type Case, cases, instant, messages, NOW } from './states.ts';
+import { type Case, instant, messages, mixedCases as cases, NOW } from './states.ts';
 
 export const failure = { code: 'x', message: 'y' };
 export const reports: fc.Arbitrary<Report> = fc.constantFrom<Report>(
