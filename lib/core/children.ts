@@ -67,7 +67,13 @@ export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot): Family 
     id: childId(execution, step.name, index),
     planId,
     input,
-    parent: { executionId: execution.id, step: step.name, index, ...(part ? { part: true as const } : {}) },
+    parent: {
+      executionId: execution.id,
+      step: step.name,
+      index,
+      since: execution.startedAt,
+      ...(part ? { part: true as const } : {}),
+    },
   });
   if (step.kind === 'child') {
     const input = evaluate(step.input, scope) ?? null;

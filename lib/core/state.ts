@@ -79,6 +79,8 @@ export interface Parent {
   readonly executionId: string;
   readonly step: string;
   readonly index: number;
+  /** When the parent started: what an earlier life of its id has left behind is not its own. */
+  readonly since?: number;
   /** A part of a list: of no interest to anybody but its parent. */
   readonly part?: true;
 }

@@ -14,6 +14,7 @@ import { type ChildrenDone, type Concern, decide, type Next } from '../core/deci
 import type { Json } from '../core/json.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Ports, Store } from '../core/ports.ts';
+import { isOfEarlierLife } from '../core/retention.ts';
 import { callbackKeysOf, newExecution, placeHolder } from '../core/start.ts';
 import { type ChildEnd, type Execution, isTerminal, type Snapshot, type Told } from '../core/state.ts';
 import { commit } from './commit.ts';
@@ -142,7 +143,7 @@ async function stopChild(
   for (;;) {
     const readAt = clock.now();
     const state = await store.read(start.id);
-    if (state === undefined) {
+    if (state === undefined || isOfEarlierLife(state.execution, start.parent)) {
       const holder = placeHolder(plan, start, ports.dice.id(), readAt);
       if ((await store.create(holder)) === 'written') return endOf(plan, { execution: holder, steps: {} });
       continue;
@@ -170,7 +171,8 @@ export async function tellParent(ports: Ports, { parent, end }: Told, advance: A
   const { store, clock } = ports;
   for (let round = 0; round < MAX_TELL_ROUNDS; round += 1) {
     const state = await store.read(parent.executionId);
-    if (state === undefined) return;
+    if (state === undefined || isOfEarlierLife({ parent }, { ...parent, since: state.execution.startedAt }))
+      return;
     const plan = await planOf(store, plansOf(store), state.execution.plan);
     const { step, index } = parent;
     const decision = decide(plan, state, { type: 'told', step, index, end, ...stampOf(ports) });
