@@ -97,7 +97,10 @@ export const endChildren: Rule = (plan, state, event) => {
 export const stopChildren: Rule = (plan, state, event) => {
   if (state.execution.status !== 'undoing') return undefined;
   const left = leavesAsIs(state);
-  for (const step of plan.steps.filter(hasChildren)) {
+  const families = plan.steps.filter(hasChildren);
+  // The fence comes first: what may be starting at this moment may depend on what is to be undone.
+  const starting = families.filter((step) => mayHaveChildren(plan, step, state));
+  for (const step of starting.length > 0 ? starting : families) {
     const record = state.steps[step.name];
     const family = dueToStop(plan, step, state, record, left);
     if (family === undefined) continue;

@@ -3,8 +3,11 @@
  * hundreds at a time.
  */
 
+import type { Write } from '../../lib/core/decide.ts';
+import type { Ports } from '../../lib/core/ports.ts';
 import { type Workflow, workflow } from '../../lib/core/workflow.ts';
 import { cancel } from '../../lib/roles/operators.ts';
+import type { MemoryWorld } from '../../lib/testing/memory.ts';
 import { book } from './book.ts';
 import { anAgent, anyObject, harness } from './harness.ts';
 
@@ -17,6 +20,19 @@ const inner = workflow('inner', { input, within: '1h' }, (w) => {
   const x = w.step('x', agentA, {});
   return { x: x.output['got'] };
 }) as Workflow;
+
+/** Writes are lost while `loses` says so: their processes die. */
+const losing =
+  (loses: (write: Write) => boolean) =>
+  (world: MemoryWorld): Ports => ({
+    ...world,
+    store: {
+      ...world.store,
+      shards: world.store.shards,
+      write: (write) =>
+        loses(write) ? Promise.reject(new Error('the process is dead')) : world.store.write(write),
+    },
+  });
 
 describe('the same key in a later life', () => {
   const flow = workflow('flow', { input, within: '3h' }, (w) => {
@@ -49,5 +65,27 @@ describe('the same key in a later life', () => {
     const end = await world.run(id);
     expect(end.execution.status).toBe('canceled');
     expect(undone).toEqual([]);
+  });
+});
+describe('two children in a row', () => {
+  it('are undone in reverse, also when nobody has said yet that the second was started (S10)', async () => {
+    const flow = workflow('flow', { input, within: '3h' }, (w) => {
+      const one = w.child('one', inner, {} as never);
+      w.child('two', inner, {} as never, { after: [one] });
+    }) as Workflow;
+    const { implementation, undone } = book();
+    const world = harness(
+      flow,
+      { 'agent-a': implementation },
+      1,
+      losing(({ step }) => step?.name === 'two' && step.status === 'running'),
+    );
+    const { id } = await world.begin();
+    const second = `${id}.two.0`;
+    await world.run(id, { until: ({ steps }) => steps['one']?.status === 'done' });
+    await world.run(second, { until: ({ steps }) => steps['x']?.status === 'done' });
+    await cancel(world.scheduler, id, {});
+    await world.run(id);
+    expect(undone).toEqual([`${id}.two.0.x`, `${id}.one.0.x`]);
   });
 });
