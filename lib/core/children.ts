@@ -27,7 +27,7 @@ import {
   type Step,
 } from './state.ts';
 import { canMoveStep } from './transitions.ts';
-import { failedItems, leavesAsIs, scopeOf } from './work.ts';
+import { failedItems, isKept, leavesAsIs, scopeOf } from './work.ts';
 import { blankStep, executionAfter, type Stamp, stepAfter } from './write.ts';
 
 /** Few enough that every report's read of its siblings stays cheap, many enough to share an execution's own writes. */
@@ -258,11 +258,14 @@ export const allEnded = ({ count, ended }: Children): boolean => Object.keys(end
 export const childIds = (execution: Execution, step: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => childId(execution, step, index));
 
-/** Those that may be under way, or may still be begun by a reader of an older state, or have succeeded. */
-export function indexesToStop(count: number, children: Children | undefined): number[] {
+/**
+ * Those that may be under way, or may still be begun by a reader of an older state, or have succeeded.
+ * @param recall those that have succeeded are undone, too
+ */
+export function indexesToStop(count: number, children: Children | undefined, recall: boolean): number[] {
   const isOver = (index: number): boolean => {
     const end = children?.ended[index];
-    return end !== undefined && end.status !== 'succeeded';
+    return end !== undefined && !(recall && end.status === 'succeeded');
   };
   return Array.from({ length: count }, (_, index) => index).filter((index) => !isOver(index));
 }
@@ -290,7 +293,7 @@ export function stopSettled(
 ): Step | undefined {
   const { children } = record;
   if (record.status !== 'undoing' || children === undefined) return undefined;
-  const kept = left || (step.kind === 'map' ? step.each.undo : step.undo) === 'none';
+  const kept = left || isKept(step);
   const ends = Object.values(children.ended).filter(({ status }) => kept || status !== 'succeeded');
   if (ends.length < children.count) return undefined;
   const changes = { changedAt: stamp.now };

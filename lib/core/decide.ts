@@ -94,7 +94,10 @@ export type Next =
       readonly step: string;
       readonly family: Family;
       readonly starts: readonly ChildStart[];
+      /** Also what those under way have done. */
       readonly undo: boolean;
+      /** Also those that have succeeded. */
+      readonly recall: boolean;
     }
   /** Read what these executions answered, and say it (`gathered`). */
   | { readonly kind: 'gather'; readonly step: string; readonly ids: readonly string[] }

@@ -26,6 +26,7 @@ import {
   applies,
   dependentsClearAt,
   hasOpenChildren,
+  isKept,
   isTurn,
   leavesAsIs,
   mayHaveChildren,
@@ -104,10 +105,11 @@ export const stopChildren: Rule = (plan, state, event) => {
     const record = state.steps[step.name];
     const family = dueToStop(plan, step, state, record, left);
     if (family === undefined) continue;
-    const wanted = new Set(indexesToStop(family.starts.length, record?.children));
+    const recall = !left && !isKept(step);
+    const wanted = new Set(indexesToStop(family.starts.length, record?.children, recall));
     const starts = family.starts.filter(({ parent }) => wanted.has(parent.index));
     if (starts.length > 0) {
-      const next = { kind: 'stop-children', step: step.name, family, starts, undo: !left } as const;
+      const next = { kind: 'stop-children', step: step.name, family, starts, undo: !left, recall } as const;
       return { sends: [], next, notes: [] };
     }
     const found = { count: family.starts.length, ended: {} };

@@ -178,9 +178,12 @@ export function needsUndo(step: PlanStep, record: Step | undefined): boolean {
 function owesChildren(step: ChildStep | MapStep, { status, children }: Step): boolean {
   if (children === undefined || status === 'undone') return false;
   if (hasOpenChildren(children)) return true;
-  const undo = step.kind === 'map' ? step.each.undo : step.undo;
-  return undo !== 'none' && Object.values(children.ended).some(({ clean }) => !clean);
+  return !isKept(step) && Object.values(children.ended).some(({ clean }) => !clean);
 }
+
+/** What its executions did stays when the execution is undone. */
+export const isKept = (step: ChildStep | MapStep): boolean =>
+  (step.kind === 'map' ? step.each.undo : step.undo) === 'none';
 
 /** Any of them, for a starter may be at work of which the record does not say so yet. */
 export const hasOpenChildren = ({ count, ended }: Children): boolean => Object.keys(ended).length < count;

@@ -117,17 +117,11 @@ async function endOfExisting(ports: Ports, plan: Plan, execution: Execution): Pr
   return state && isTerminal(state.execution.status) ? endOf(plan, state) : undefined;
 }
 
-async function stopped(
-  ports: Ports,
-  {
-    step,
-    family,
-    starts,
-    undo,
-  }: { step: string; family: Family; starts: readonly ChildStart[]; undo: boolean },
-  advance: Advance,
-): Promise<ChildrenDone> {
-  const ends = await sideBySide(starts, (start) => stopChild(ports, start, undo, advance));
+type Stopping = Extract<Next, { readonly kind: 'stop-children' }>;
+
+async function stopped(ports: Ports, how: Stopping, advance: Advance): Promise<ChildrenDone> {
+  const { step, family, starts } = how;
+  const ends = await sideBySide(starts, (start) => stopChild(ports, start, how, advance));
   return { type: 'stopped', step, family, started: family.starts.length, ended: byIndex(starts, ends) };
 }
 
@@ -135,7 +129,7 @@ async function stopped(
 async function stopChild(
   ports: Ports,
   start: ChildStart,
-  undo: boolean,
+  { undo, recall }: Pick<Stopping, 'undo' | 'recall'>,
   advance: Advance,
 ): Promise<ChildEnd | undefined> {
   const { store, clock } = ports;
@@ -148,10 +142,10 @@ async function stopChild(
       if ((await store.create(holder)) === 'written') return endOf(plan, { execution: holder, steps: {} });
       continue;
     }
+    const ended = isTerminal(state.execution.status) ? endOf(plan, state) : undefined;
+    if (ended !== undefined && !recall) return ended;
     const decision = decide(plan, state, { type: 'stop', undo, ...stampOf(ports) });
-    if (decision.write === undefined) {
-      return isTerminal(state.execution.status) ? endOf(plan, state) : undefined;
-    }
+    if (decision.write === undefined) return ended;
     if ((await commit(ports, decision)) === 'conflict') continue;
     await advance(ports, plan, start.id, { by: 'worker', concern: 'all' }).catch(() => {
       ports.log.note({ what: 'follow-up-failed', executionId: start.id });

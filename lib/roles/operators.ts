@@ -45,7 +45,10 @@ export async function cancel(
     const reason = command.reason ?? 'canceled by an operator';
     const decision = decide(plan, state, { type: 'cancel', commandId, reason, ...stampOf(ports) });
     if ((await commit(ports, decision)) === 'conflict') continue;
-    await continueWith(ports, plan, state, decision, 'worker', readAt);
+    // It is canceled; what follows and fails here, the watch makes good.
+    await continueWith(ports, plan, state, decision, 'worker', readAt).catch(() => {
+      ports.log.note({ what: 'follow-up-failed', executionId });
+    });
     return decision.write?.execution ?? execution;
   }
 }

@@ -89,3 +89,34 @@ describe('two children in a row', () => {
     expect(undone).toEqual([`${id}.two.0.x`, `${id}.one.0.x`]);
   });
 });
+describe("a child that is not to be undone (undo: 'none')", () => {
+  it('and has succeeded stays so, also when its parent is stopped before it hears of it', async () => {
+    const flow = workflow('flow', { input, within: '3h' }, (w) => {
+      w.child('sub', inner, {} as never, { undo: 'none' });
+      w.step('other', agentB, {});
+    }) as Workflow;
+    const { implementation, undone } = book();
+    let deaf = true;
+    const world = harness(
+      flow,
+      {
+        'agent-a': implementation,
+        'agent-b': { ...implementation, execute: () => world.clock.sleep(3_000) },
+      },
+      1,
+      losing(
+        ({ executionId, step }) =>
+          deaf && !executionId.includes('.') && step?.children?.ended[0] !== undefined,
+      ),
+    );
+    const { id } = await world.begin();
+    await world.run(`${id}.sub.0`, { until: ({ execution }) => execution.status === 'succeeded' });
+    deaf = false;
+    await cancel(world.scheduler, id, {});
+    const end = await world.run(id);
+    expect(end.execution.status).toBe('canceled');
+    const child = await world.run(`${id}.sub.0`);
+    expect(child.execution.status).toBe('succeeded');
+    expect(undone).toEqual([`${id}.other`]);
+  });
+});
