@@ -33,6 +33,10 @@ import { blankStep, executionAfter, type Stamp, stepAfter } from './write.ts';
 /** Few enough that every report's read of its siblings stays cheap, many enough to share an execution's own writes. */
 export const ITEMS_PER_CHILD = 25;
 export const MAX_ITEMS = 10_000;
+/** As of an execution that is started from outside: its record must fit into an item of the store (400 KB). */
+const MAX_CHILD_INPUT_BYTES = 256 * 1024;
+/** Of a list, which are fewer where items are large: the record that says how each has ended must fit into an item, too. */
+const MAX_PARTS = 1_000;
 /** Of the items of one child, which are its input. */
 const MAX_PART_BYTES = 200_000;
 /** Started in one go; then the parent's record says so, and it goes on. */
@@ -77,6 +81,11 @@ export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot): Family 
   });
   if (step.kind === 'child') {
     const input = evaluate(step.input, scope) ?? null;
+    const bytes = utf8Bytes(JSON.stringify(input));
+    if (bytes > MAX_CHILD_INPUT_BYTES) {
+      const message = `the input of its execution has ${bytes} bytes; allowed are ${MAX_CHILD_INPUT_BYTES}`;
+      return { code: 'input-too-large', message };
+    }
     return { starts: [startOf(0, childPlanId(execution.plan, step), input, false)], items: 1, tolerated: 0 };
   }
   const list = evaluate(step.over, scope);
@@ -130,6 +139,10 @@ function partsOf(items: readonly Item[]): Item[][] | Failure {
     const last = parts.at(-1);
     bytes += own;
     if (last === undefined || last.length >= ITEMS_PER_CHILD || bytes > MAX_PART_BYTES) {
+      if (parts.length >= MAX_PARTS) {
+        const message = `its ${items.length} items are too large for ${MAX_PARTS} executions of ${MAX_PART_BYTES} bytes each`;
+        return { code: 'list-too-large', message };
+      }
       parts.push([item]);
       bytes = own;
     } else last.push(item);

@@ -156,7 +156,12 @@ export type ChildrenDone =
       readonly started: number;
       readonly ended: Children['ended'];
     }
-  | { readonly type: 'gathered'; readonly step: string; readonly outputs: readonly Json[] };
+  | {
+      readonly type: 'gathered';
+      readonly step: string;
+      /** Nothing where an output was too large to be kept. */
+      readonly outputs: readonly (Json | undefined)[];
+    };
 
 export type ChildEvent =
   | ChildrenDone

@@ -154,8 +154,8 @@ async function stopChild(
   }
 }
 
-const gathered = (ports: Ports, ids: readonly string[]): Promise<Json[]> =>
-  sideBySide(ids, async (id) => (await ports.store.readExecution(id))?.output ?? null);
+const gathered = (ports: Ports, ids: readonly string[]): Promise<(Json | undefined)[]> =>
+  sideBySide(ids, async (id) => (await ports.store.readExecution(id))?.output);
 
 /**
  * Has the parent's record say that the execution has ended, and carries the parent on.

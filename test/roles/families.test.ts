@@ -5,7 +5,8 @@
 
 import type { Write } from '../../lib/core/decide.ts';
 import type { Ports } from '../../lib/core/ports.ts';
-import { type Workflow, workflow } from '../../lib/core/workflow.ts';
+import type { Step } from '../../lib/core/state.ts';
+import { retry, type Workflow, workflow } from '../../lib/core/workflow.ts';
 import { cancel } from '../../lib/roles/operators.ts';
 import type { MemoryWorld } from '../../lib/testing/memory.ts';
 import { book } from './book.ts';
@@ -118,5 +119,69 @@ describe("a child that is not to be undone (undo: 'none')", () => {
     const child = await world.run(`${id}.sub.0`);
     expect(child.execution.status).toBe('succeeded');
     expect(undone).toEqual([`${id}.other`]);
+  });
+});
+const lists = (size: number): Workflow =>
+  workflow('lists', { input, within: '3h' }, (w) => {
+    const { items, text } = w.input as never as { items: never; text: never };
+    const all = w.map('each', agentA, items, (n) => ({ n: n as never, text, size }), { ladder: [retry(0)] });
+    return { all: all.output };
+  }) as Workflow;
+
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
+describe('what is too large', () => {
+  it('of one part’s outputs leaves out all: no item’s output is taken for another’s', async () => {
+    const world = harness(lists(1), {
+      'agent-a': {
+        execute: async (_, given) => {
+          const { n } = given as { n: number };
+          return { n, text: n < 25 ? 'x'.repeat(5_000) : '' };
+        },
+      },
+    });
+    const { id } = await world.begin({ items: upTo(60) });
+    const end = await world.run(id);
+    expect((end.steps['each'] as Step).output).toEqual({ total: 60, failed: 0 });
+  });
+
+  it('of a child’s output fails the step where others read it, and is left out where nobody does', async () => {
+    for (const reads of [true, false]) {
+      const flow = workflow('flow', { input, within: '3h' }, (w) => {
+        const sub = w.child('sub', inner, {} as never);
+        w.step('last', agentB, reads ? { x: sub.output as never } : {}, { after: [sub] });
+      }) as Workflow;
+      const world = harness(flow, {
+        'agent-a': { execute: async () => ({ got: 'x'.repeat(120_000) }), undo: async () => undefined },
+        'agent-b': { execute: async () => ({}) },
+      });
+      const { id } = await world.begin();
+      const end = await world.run(id);
+      expect(end.execution.status).toBe(reads ? 'compensated' : 'succeeded');
+      expect(end.steps['sub']?.failure?.code).toBe(reads ? 'output-too-large' : undefined);
+      expect(end.steps['sub']?.output).toBe(reads ? undefined : null);
+    }
+  });
+
+  it('for a child’s record fails the step with the reason', async () => {
+    const flow = workflow('flow', { input, within: '3h' }, (w) => {
+      const a = w.step('a', agentA, {});
+      const b = w.step('b', agentA, {});
+      w.child('sub', inner, { a: a.output, b: b.output } as never);
+    }) as Workflow;
+    const world = harness(flow, {
+      'agent-a': { execute: async () => ({ text: 'x'.repeat(200_000) }), undo: async () => undefined },
+    });
+    const { id } = await world.begin();
+    const end = await world.run(id);
+    expect(end.execution.status).toBe('compensated');
+    expect(end.steps['sub']?.failure?.code).toBe('input-too-large');
+  });
+
+  it('as a list of large items is refused: their executions would not fit into the step’s record', async () => {
+    const world = harness(lists(1), {});
+    const { id } = await world.begin({ items: upTo(5_000), text: 'x'.repeat(150_000) });
+    const end = await world.run(id);
+    expect(end.execution.status).toBe('failed');
+    expect(end.steps['each']?.failure?.code).toBe('list-too-large');
   });
 });
