@@ -26,7 +26,12 @@ type Advance = (
   ports: Ports,
   plan: Plan,
   executionId: string,
-  start: { readonly by: 'worker'; readonly concern: Concern; readonly known?: Known },
+  start: {
+    readonly by: 'worker';
+    readonly concern: Concern;
+    readonly forParent?: true;
+    readonly known?: Known;
+  },
 ) => Promise<unknown>;
 interface Known {
   readonly state: Snapshot;
@@ -105,7 +110,7 @@ async function startChild(ports: Ports, start: ChildStart, advance: Advance): Pr
   ports.log.note({ what: 'started', executionId: start.id, detail: execution.workflow });
   const known = { state: { execution, steps: {} }, fresh: true, readAt: now };
   // It exists with its watch: what fails from here on, a supervisor makes good.
-  await advance(ports, plan, start.id, { by: 'worker', concern: 'all', known }).catch(() => {
+  await advance(ports, plan, start.id, { by: 'worker', concern: 'all', forParent: true, known }).catch(() => {
     ports.log.note({ what: 'first-sends-failed', executionId: start.id });
   });
   return undefined;
@@ -147,7 +152,7 @@ async function stopChild(
     const decision = decide(plan, state, { type: 'stop', undo, ...stampOf(ports) });
     if (decision.write === undefined) return ended;
     if ((await commit(ports, decision)) === 'conflict') continue;
-    await advance(ports, plan, start.id, { by: 'worker', concern: 'all' }).catch(() => {
+    await advance(ports, plan, start.id, { by: 'worker', concern: 'all', forParent: true }).catch(() => {
       ports.log.note({ what: 'follow-up-failed', executionId: start.id });
     });
     return undefined;
@@ -158,10 +163,14 @@ const gathered = (ports: Ports, ids: readonly string[]): Promise<(Json | undefin
   sideBySide(ids, async (id) => (await ports.store.readExecution(id))?.output);
 
 /**
- * Has the parent's record say that the execution has ended, and carries the parent on.
+ * Has the parent's record say that the execution has ended, and carries the parent on unless the caller does.
  * @throws whatever the ports reject with; then the execution keeps its watch and tells again
  */
-export async function tellParent(ports: Ports, { parent, end }: Told, advance: Advance): Promise<void> {
+export async function tellParent(
+  ports: Ports,
+  { parent, end }: Told,
+  advance: Advance | undefined,
+): Promise<void> {
   const { store, clock } = ports;
   for (let round = 0; round < MAX_TELL_ROUNDS; round += 1) {
     const state = await store.read(parent.executionId);
@@ -173,7 +182,7 @@ export async function tellParent(ports: Ports, { parent, end }: Told, advance: A
     if (decision.write === undefined) return;
     if ((await commit(ports, decision)) === 'written') {
       const { id } = state.execution;
-      await advance(ports, plan, id, { by: 'worker', concern: [step] }).catch(() => {
+      await advance?.(ports, plan, id, { by: 'worker', concern: [step] }).catch(() => {
         ports.log.note({ what: 'follow-up-failed', executionId: id, step });
       });
       return;

@@ -185,3 +185,34 @@ describe('what is too large', () => {
     expect(end.steps['each']?.failure?.code).toBe('list-too-large');
   });
 });
+describe('many executions', () => {
+  it('are stopped with a bounded number of calls, however many there are', async () => {
+    const counts: number[] = [];
+    for (const parts of [10, 100]) {
+      let calls = 0;
+      const counted =
+        <Given extends unknown[], Answer>(call: (...given: Given) => Answer) =>
+        (...given: Given): Answer => {
+          calls += 1;
+          return call(...given);
+        };
+      const world = harness(lists(1), {}, 1, (inMemory) => ({
+        ...inMemory,
+        store: {
+          ...inMemory.store,
+          shards: inMemory.store.shards,
+          read: counted(inMemory.store.read),
+          write: counted(inMemory.store.write),
+        },
+      }));
+      const { id } = await world.begin({ items: upTo(parts * 25) });
+      calls = 0;
+      // Not awaited: where two write at once it waits for time, which moves only below.
+      void cancel(world.scheduler, id, {});
+      const end = await world.run(id, { deliverable: () => false });
+      expect(end.execution.status).toBe('canceled');
+      counts.push(calls / parts);
+    }
+    expect((counts[1] ?? 0) / (counts[0] ?? 1)).toBeLessThan(1.1);
+  });
+});
