@@ -91,14 +91,16 @@ export const isReady = (plan: Plan, step: PlanStep, snapshot: Snapshot): boolean
 export const applies = (step: PlanStep, snapshot: Snapshot): boolean =>
   step.when === undefined || evaluate(step.when, scopeOf(snapshot)) === true;
 
-/** The first step whose turn it is and whose condition does not hold; the outside may have answered it before. */
+/** The first step whose turn it is and whose condition does not hold. */
 export const stepToSkip = (plan: Plan, snapshot: Snapshot): PlanStep | undefined =>
   plan.steps.find(
     (step) =>
-      [undefined, 'answered'].includes(snapshot.steps[step.name]?.status) &&
-      isTurn(plan, step, snapshot) &&
-      !applies(step, snapshot),
+      isUnbegun(step, snapshot.steps[step.name]) && isTurn(plan, step, snapshot) && !applies(step, snapshot),
   );
+
+/** The outside may have answered it before its turn, or said that it is at it; an agent's step waits for a person. */
+const isUnbegun = ({ kind }: PlanStep, record: Step | undefined): boolean =>
+  record === undefined || (kind !== 'step' && ['answered', 'waiting'].includes(record.status));
 
 /** All the work there is, in plan order; bounded by the number of steps. */
 export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
