@@ -86,6 +86,8 @@ export async function advance(
       state = undefined;
       continue;
     }
+    // A race that was lost over something else does not keep whoever then writes the end from telling it.
+    if (decision.write !== undefined) outrun = false;
     const about = await withChildren(ports, decision.next, advance);
     const { next, write } = about === undefined ? decision : await record(ports, plan, state, about);
     state = withWrite(state, write);
