@@ -19,7 +19,7 @@ import { stageOf } from './ladder.ts';
 import { look, noLater } from './look.ts';
 import { isOpenToLateMessages, parkedBy, parkedStep } from './parking.ts';
 import { agentStep, dependentsOf, graphOf, type Plan } from './plan.ts';
-import { answerCallback, type CallbackAnswer, callbackProblem } from './outside.ts';
+import { answerCallback, type CallbackAnswer, callbackProblem, isCallback } from './outside.ts';
 import { type Report, reported } from './reports.ts';
 import {
   type Cause,
@@ -354,7 +354,10 @@ function mayDecideUnread(plan: Plan, state: Snapshot, step: Step): boolean {
   if (step.status !== 'done' || state.execution.status !== 'running') return false;
   const dependents = dependentsOf(plan, step.name);
   if (dependents.length > 0) {
-    return dependents.every((other) => other.after.length === 1 && other.when === undefined);
+    // A callback may have been answered since.
+    return dependents.every(
+      (other) => other.after.length === 1 && other.when === undefined && !isCallback(other),
+    );
   }
   return plan.steps.every((other) => {
     const status = state.steps[other.name]?.status;

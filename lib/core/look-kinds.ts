@@ -15,13 +15,14 @@ import {
   hasChildren,
   indexesToStop,
   nextStarts,
+  roomFor,
   stopSettled,
 } from './children.ts';
 import type { Concern, Decision } from './decide.ts';
 import type { Look, Rule } from './look.ts';
 import { passTime } from './outside.ts';
 import type { ChildStep, MapStep, Plan } from './plan.ts';
-import { isForward, type Snapshot, type Step } from './state.ts';
+import { type Children, isForward, type Snapshot, type Step } from './state.ts';
 import {
   applies,
   dependentsClearAt,
@@ -53,13 +54,17 @@ export const passedTime: Rule = (plan, state, event) => {
 const parents = (plan: Plan, state: Snapshot): (ChildStep | MapStep)[] =>
   plan.steps.filter(hasChildren).filter((step) => isTurn(plan, step, state));
 
+const isStartDue = (step: ChildStep | MapStep, children: Children): boolean =>
+  children.started < children.count && roomFor(step, children) > 0;
+
 /** Starts what is to be started; a list that is none fails its step at once. */
 export const startChildren: Rule = (plan, state, event) => {
   if (!isForward(state.execution.status)) return undefined;
   for (const step of parents(plan, state)) {
     const record = state.steps[step.name];
     if (record === undefined ? !applies(step, state) : record.status !== 'running') continue;
-    if (record?.children !== undefined && record.children.started >= record.children.count) continue;
+    // Asked first: to say what is to be started takes as long as the list.
+    if (record?.children !== undefined && !isStartDue(step, record.children)) continue;
     const family = familyOf(step, state);
     if ('code' in family) {
       const blank = record ?? blankStep(step.name, state.execution.epoch);

@@ -104,6 +104,22 @@ describe('a callback', () => {
     expect(end.execution.output).toEqual({ amount: 3 });
   });
 
+  it('that is answered while the step before it is under way counts with that step’s report', async () => {
+    const { implementation } = book();
+    const answer = { kind: 'complete', output: { amount: 3 } } as const;
+    const answering = {
+      ...implementation,
+      execute: async (ctx: { effectKey: string; executionId: string }, given: unknown) => {
+        await settleCallback(world.scheduler, await tokenOf(world, ctx.executionId, 'paid'), answer);
+        return implementation.execute(ctx, given);
+      },
+    };
+    const world = harness(waitsForPayment(), { 'agent-a': answering, 'agent-b': implementation });
+    const { id } = await world.begin();
+    const end = await world.run(id, { supervised: false });
+    expect(end.execution.output).toEqual({ amount: 3 });
+  });
+
   it('whose condition does not hold is skipped, also when the outside has said that it is at it', async () => {
     const flow = workflow('flow', { input, within: '3h' }, (w) => {
       const a = w.step('a', agentA, {});
