@@ -9,6 +9,7 @@ import type { Breakers, Ports } from '../../lib/core/ports.ts';
 import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
 import type { MemoryWorld } from '../../lib/testing/memory.ts';
 import { anAgent, anyObject, type Harness, harness, settle } from './harness.ts';
+import { withStore } from './process.ts';
 
 const T0 = 1_700_000_000_000;
 const carrier = anAgent('carrier');
@@ -80,6 +81,31 @@ describe('a healthy agent', () => {
     const { h, counts } = open();
     for (let count = 0; count < 5; count += 1) await h.run((await h.begin()).id, { supervised: false });
     expect(counts).toMatchObject({ reads: 1, writes: 0 });
+  });
+
+  it('counts its lease from after it has asked, however long that took (S12)', async () => {
+    const { h, counts } = open();
+    const { id } = await h.begin();
+    const slow: Breakers = {
+      ...counts.breakers,
+      read: async (agent) => {
+        await h.clock.sleep(8_000);
+        return counts.breakers.read(agent);
+      },
+    };
+    const writes: number[] = [];
+    const ports = withStore({ ...h, breakers: slow }, (store) => ({
+      write: async (write) => {
+        if (write.step?.leaseUntil !== undefined) writes.push(write.step.leaseUntil);
+        return store.write(write);
+      },
+    }));
+    const handled = h.deliver(h.sent.splice(0)[0] as never, ports);
+    await settle();
+    h.clock.advanceTo(T0 + 8_000);
+    await handled;
+    expect(writes).toEqual([T0 + 18_000]);
+    expect((await h.state(id)).execution.status).toBe('succeeded');
   });
 
   it('that refuses is alive: a declined card opens nothing', async () => {

@@ -45,6 +45,15 @@ export const BREAKERS: readonly Mutant[] = [
     killer: jest('roles/breaker', 'is tried by one of all who come'),
   },
   {
+    id: 'lease-from-before-the-breaker',
+    from: 9,
+    bug: 'The lease is counted from before the breaker was read, although the process may have stood still meanwhile.',
+    file: 'lib/roles/agent.ts',
+    find: 'const later = { ...delivery, ...stampOf(ports) };',
+    replace: 'const later = { ...stampOf(ports), ...delivery };',
+    killer: jest('roles/breaker', 'counts its lease from after it has asked'),
+  },
+  {
     id: 'breaker-charges',
     from: 'own',
     bug: 'Attempts that met a dead service use up the ladder.',
