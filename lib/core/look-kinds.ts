@@ -22,7 +22,15 @@ import type { Look, Rule } from './look.ts';
 import { passTime } from './outside.ts';
 import type { ChildStep, MapStep, Plan } from './plan.ts';
 import { isForward, type Snapshot, type Step } from './state.ts';
-import { applies, dependentsClearAt, isTurn, leavesAsIs, mayHaveChildren, needsUndo } from './work.ts';
+import {
+  applies,
+  dependentsClearAt,
+  hasOpenChildren,
+  isTurn,
+  leavesAsIs,
+  mayHaveChildren,
+  needsUndo,
+} from './work.ts';
 import { blankStep, stepAfter, type StepChanges } from './write.ts';
 
 const alsoConcern = (concern: Concern, step: string): Concern =>
@@ -106,6 +114,13 @@ export const stopChildren: Rule = (plan, state, event) => {
   return undefined;
 };
 
+/**
+ * Of a step that was done all executions had succeeded: another end comes of stopping them, and was told before their
+ * stopping was recorded.
+ */
+const wasRecalled = ({ status, children }: Step): boolean =>
+  status === 'done' && Object.values(children?.ended ?? {}).some((end) => end.status !== 'succeeded');
+
 const NOBODY: Family = { starts: [], items: 0, tolerated: 0 };
 
 function dueToStop(
@@ -117,9 +132,8 @@ function dueToStop(
 ): Family | undefined {
   const underWay = mayHaveChildren(plan, step, state);
   const ended = record?.status === 'done' || record?.status === 'failed';
-  const open =
-    record?.children !== undefined && Object.keys(record.children.ended).length < record.children.started;
-  const owes = ended && (open || (!left && needsUndo(step, record)));
+  const open = record?.children !== undefined && hasOpenChildren(record.children);
+  const owes = ended && (open || wasRecalled(record) || (!left && needsUndo(step, record)));
   if (!underWay && !owes) return undefined;
   if (!underWay && !open && dependentsClearAt(plan, step, state) === undefined) return undefined;
   const family = familyOf(step, state);

@@ -149,7 +149,7 @@ const skip: Rule = (plan, state, event) => {
   return {
     write: {
       executionId: state.execution.id,
-      step: settledAs(planStep.name, undefined, state.execution.epoch, 'skip', event),
+      step: settledAs(planStep.name, state.steps[planStep.name], state.execution.epoch, 'skip', event),
     },
     sends: [],
     next: again(alsoConcern(event.concern, planStep.name)),

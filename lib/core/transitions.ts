@@ -126,8 +126,8 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     'give-up': 'failed',
   },
   sealed: {},
-  done: { 'start-undo': 'undoing', park: 'done', 'stop-children': 'undoing' },
-  failed: { 'start-undo': 'undoing', park: 'failed', 'stop-children': 'undoing' },
+  done: { 'start-undo': 'undoing', park: 'done', 'stop-children': 'undoing', told: 'done' },
+  failed: { 'start-undo': 'undoing', park: 'failed', 'stop-children': 'undoing', told: 'failed' },
   skipped: {},
   undoing: {
     'start-undo': 'undoing',

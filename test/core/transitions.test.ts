@@ -68,8 +68,10 @@ const STEP_ROWS = `
   probing   ask                waiting
   done      start-undo         undoing
   done      stop-children      undoing
+  done      told               done
   failed    start-undo         undoing
   failed    stop-children      undoing
+  failed    told               failed
   undoing   start-undo         undoing
   undoing   beat               undoing
   undoing   retry-undo         undoing

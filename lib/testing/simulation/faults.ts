@@ -28,6 +28,11 @@ export const FAULT_KINDS = [
   'permanentUndoFailure',
   'noSupervisor',
   'canceled',
+  'canceledChild',
+  'earlyAnswer',
+  'repeatedAnswer',
+  'noAnswer',
+  'rejected',
   'twoOperators',
   'repeatedStart',
 ] as const;
@@ -67,6 +72,11 @@ const HIGHEST_RATE: Readonly<Record<FaultKind, number>> = {
   permanentUndoFailure: 0.1,
   noSupervisor: 0.3,
   canceled: 0.15,
+  canceledChild: 0.2,
+  earlyAnswer: 0.5,
+  repeatedAnswer: 0.5,
+  noAnswer: 0.9,
+  rejected: 0.3,
   twoOperators: 0.5,
   repeatedStart: 0.3,
 };
