@@ -69,7 +69,7 @@ export const BREAKERS: readonly Mutant[] = [
     file: 'lib/core/reports.ts',
     find: "if (effect === 'idempotent' && free !== undefined) {",
     replace: 'if (free !== undefined) {',
-    killer: jest('roles/breaker', 'of unknown outcome, unsafe: a person is asked'),
+    killer: jest('roles/excused', 'of unknown outcome, unsafe: a person is asked'),
   },
   {
     id: 'breaker-excuses-for-ever',
@@ -78,7 +78,7 @@ export const BREAKERS: readonly Mutant[] = [
     file: PARKING,
     find: '|| stamp.now - hold.since > MAX_EXCUSED_MS) return undefined;',
     replace: ') return undefined;',
-    killer: jest('roles/breaker', 'of an undo: the next one is no further attempt, until a day has passed'),
+    killer: jest('roles/excused', 'of an undo: the next one is no further attempt, until a day has passed'),
   },
   {
     id: 'parked-all-at-once',
