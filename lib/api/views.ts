@@ -5,6 +5,7 @@
  * versions, dispatches) stay inside.
  */
 
+import { asCounted } from '../core/counted.ts';
 import { choicesFor } from '../core/incidents.ts';
 import { stageOf } from '../core/ladder.ts';
 import type { Plan } from '../core/plan.ts';
@@ -27,8 +28,19 @@ export const executionSummary = (execution: Execution): Record<string, unknown> 
 });
 
 /** @param now for the choices that are safe now */
-export const executionView = (state: Snapshot, plan: Plan, now: number): Record<string, unknown> => ({
-  ...executionSummary(state.execution),
+export function executionView(stored: Snapshot, plan: Plan, now: number): Record<string, unknown> {
+  const state = asCounted(plan, stored);
+  return { ...head(state.execution), ...body(state, plan, now) };
+}
+
+const head = (execution: Execution): Record<string, unknown> => ({
+  ...executionSummary(execution),
+  ...(execution.pauses === undefined ? {} : { pauses: execution.pauses }),
+  ...(execution.retries === undefined ? {} : { retries: execution.retries }),
+  ...(execution.redriveOf === undefined ? {} : { redriveOf: execution.redriveOf }),
+});
+
+const body = (state: Snapshot, plan: Plan, now: number): Record<string, unknown> => ({
   plan: state.execution.plan,
   deadlineAt: state.execution.deadlineAt,
   ...(state.execution.watchAt === undefined ? {} : { watchAt: state.execution.watchAt }),
@@ -44,18 +56,18 @@ export const executionView = (state: Snapshot, plan: Plan, now: number): Record<
     kind: step.kind,
     ...(step.kind === 'step' ? { agent: stageOf(step, state.steps[step.name]?.rung ?? 0).agent } : {}),
     after: step.after,
-    ...(state.steps[step.name] === undefined
-      ? { status: derivedStatus(state, step.after), attempts: [] }
-      : stepView(state.steps[step.name] as Step)),
+    ...(step.pointOfNoReturn === true ? { pointOfNoReturn: true } : {}),
+    ...stepView(state.steps[step.name], derivedStatus(state, step.after)),
   })),
 });
 
-function stepView(step: Step): Record<string, unknown> {
-  const { status, attempt, changedAt, attempts, claimedAt, leaseUntil, retryAt, output, failure } = step;
+function stepView(step: Step | undefined, derived: 'ready' | 'pending'): Record<string, unknown> {
+  if (step === undefined) return { status: derived, attempts: [] };
+  const { attempt, changedAt, attempts, claimedAt, leaseUntil, retryAt, output, failure } = step;
   const shown = { attempt, claimedAt, leaseUntil, retryAt, output, failure, progress: step.progress };
   const present = Object.entries(shown).filter(([, value]) => value !== undefined);
   return {
-    status,
+    status: step.status === 'ready' ? derived : step.status,
     ...Object.fromEntries(present),
     ...(step.mayHaveActed ? { mayHaveActed: true } : {}),
     changedAt,

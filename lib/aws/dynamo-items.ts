@@ -56,7 +56,16 @@ export const watchShardKey = (shard: number): string => `watch#${shard}`;
 export const listKey = (workflow: string, shard: number): string => `${workflow}#${shard}`;
 
 /** Attributes that are JSON text in the item. */
-const EXECUTION_JSON = ['input', 'output', 'tags', 'commands', 'cause', 'dispatches'] as const;
+const EXECUTION_JSON = [
+  'input',
+  'output',
+  'tags',
+  'commands',
+  'cause',
+  'dispatches',
+  'pauses',
+  'retries',
+] as const;
 const STEP_JSON = ['output', 'failure', 'attempts', 'givenInput'] as const;
 const INCIDENT_JSON = ['failure'] as const;
 

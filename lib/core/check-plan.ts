@@ -40,6 +40,12 @@ export function checkPlan(plan: Plan): void {
       "it has no 'within': say how long an execution may take at most, for example '1h'",
     );
   }
+  if (plan.pauseWithinMs !== undefined && !isDuration(plan.pauseWithinMs)) {
+    throw refused(
+      'unbounded',
+      `its pauseWithinMs is ${String(plan.pauseWithinMs)}; leave it out or give a time`,
+    );
+  }
   if (plan.steps.length === 0) throw refused('no-end', 'it has no steps, so it would never reach an end');
   if (plan.steps.length > PLAN_LIMITS.steps) {
     throw refused('too-many-steps', `it has ${plan.steps.length} steps; allowed are ${PLAN_LIMITS.steps}`);
@@ -79,7 +85,16 @@ function kindProblem(step: PlanStep): Problem | undefined {
 function agentProblem(step: AgentStep): Problem | undefined {
   if (!isName(step.agent))
     return { reason: 'bad-name', message: `its agent '${step.agent}' has no legal name` };
-  return limitsProblem(step, '') ?? ladderProblem(step);
+  return limitsProblem(step, '') ?? ladderProblem(step) ?? noReturnProblem(step);
+}
+
+/** What is never undone must not look as if it were. */
+function noReturnProblem(step: AgentStep): Problem | undefined {
+  const rungs = step.ladder.filter((rung) => rung.kind === 'useAgent');
+  if (step.pointOfNoReturn !== true || [step, ...rungs].every(({ undo }) => undo === 'none'))
+    return undefined;
+  const message = "it is a point of no return, which is never undone: leave its 'undo' out, or say 'none'";
+  return { reason: 'undo-after-no-return', message };
 }
 
 /** @param whose '' for the step itself, else the rung whose limits these are */

@@ -9,17 +9,18 @@
  */
 
 import { beaten, claimed, type Progress } from './attempts.ts';
-import { type Answer, answeredBySuccess, answerProblem, resolve } from './incidents.ts';
+import { answeredBySuccess, resolve } from './answers.ts';
+import { type Command, obey } from './commands.ts';
+import { asCounted } from './counted.ts';
+import { type Answer, answerProblem } from './incidents.ts';
 import { stageOf } from './ladder.ts';
-import { look, noLater } from './look.ts';
+import { look } from './look.ts';
 import { agentStep, dependentsOf, graphOf, type Plan } from './plan.ts';
 import { type Report, reported } from './reports.ts';
 import {
-  type Cause,
   type Ended,
   type Execution,
   type Incident,
-  isForward,
   isHeld,
   isTerminal,
   type Message,
@@ -103,7 +104,7 @@ export type Event = Stamp &
         readonly onTime: boolean;
       }
     | LookEvent
-    | { readonly type: 'cancel'; readonly commandId: string; readonly reason: string }
+    | Command
     | { readonly type: 'answer'; readonly incident: number; readonly answer: Answer }
   );
 
@@ -130,8 +131,9 @@ const EARLY_MS = 5_000;
 /** An attempt that could not even report is not worth starting. */
 const MIN_REMAINING_MS = 2_000;
 
-/** @param state what was read of the execution. @returns what to write, then send, then do */
-export function decide(plan: Plan, state: Snapshot, event: Event): Decision {
+/** @param stored what was read of the execution. @returns what to write, then send, then do */
+export function decide(plan: Plan, stored: Snapshot, event: Event): Decision {
+  const state = asCounted(plan, stored);
   switch (event.type) {
     case 'deliver':
       return deliver(plan, state, event);
@@ -142,7 +144,10 @@ export function decide(plan: Plan, state: Snapshot, event: Event): Decision {
     case 'look':
       return look(plan, state, event);
     case 'cancel':
-      return cancel(state, event);
+    case 'pause':
+    case 'resume':
+    case 'retry':
+      return obey(plan, state, event) ?? nothing();
     case 'answer':
       return answer(plan, state, event);
   }
@@ -268,31 +273,4 @@ function answer(plan: Plan, state: Snapshot, event: EventOf<'answer'>): Decision
   if (incident === undefined || isTerminal(state.execution.status)) return nothing();
   if (answerProblem(plan, state, incident, event.answer, event.now) !== undefined) return nothing();
   return resolve(plan, state, incident, event.answer, event);
-}
-
-/** The command ids that are remembered: enough for every client that may still repeat one. */
-const MAX_COMMANDS = 10;
-
-function cancel(state: Snapshot, event: EventOf<'cancel'>): Decision {
-  const { execution } = state;
-  if (!isForward(execution.status)) return nothing();
-  const cause: Cause = {
-    kind: 'cancel',
-    at: event.now,
-    failure: { code: 'canceled', message: event.reason },
-  };
-  const commands = [...execution.commands, event.commandId].slice(-MAX_COMMANDS);
-  return {
-    write: {
-      executionId: state.execution.id,
-      execution: executionAfter(execution, 'stop', event, {
-        cause,
-        commands,
-        watchAt: noLater(execution, event.now),
-      }),
-    },
-    sends: [],
-    next: { kind: 'look', fresh: true, concern: 'all' },
-    notes: [{ what: 'canceled-by-operator', executionId: execution.id }],
-  };
 }

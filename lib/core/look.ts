@@ -12,18 +12,21 @@
 
 import { settledAs } from './attempts.ts';
 import type { Concern, Decision, LookEvent, Note, Send } from './decide.ts';
-import { ask, settleIncidents } from './incidents.ts';
+import { settleIncidents } from './answers.ts';
+import { ask } from './incidents.ts';
 import { type Json, utf8Bytes } from './json.ts';
 import { stageOf } from './ladder.ts';
 import { agentStep, isBefore, type Plan } from './plan.ts';
 import { evaluate } from './refs.ts';
 import { expired } from './reports.ts';
+import { askAboutPause, halt, hold } from './pause.ts';
 import {
   type Cause,
   type Dispatch,
   type Ended,
   type Execution,
   isForward,
+  isPausedOrPausing,
   isHeld,
   isSettled,
   isTerminal,
@@ -42,15 +45,31 @@ import {
   type Work,
   workKey,
 } from './work.ts';
+import { endedPause, failStep, keepPast, passDeadline } from './stop.ts';
 import { executionAfter, type Stamp } from './write.ts';
 
 type Look = LookEvent & Stamp;
-type Rule = (plan: Plan, state: Snapshot, event: Look) => Decision | undefined;
+export type Rule = (plan: Plan, state: Snapshot, event: Look) => Decision | undefined;
+
+/** Each rule looks at the status itself; the first one that has a write to make is followed. */
+const rulesOf = (): readonly Rule[] => [
+  endLease,
+  incidents,
+  failStep,
+  succeed,
+  passDeadline,
+  skip,
+  hold,
+  halt,
+  askAboutPause,
+  keepPast,
+  seal,
+  question,
+  endUndo,
+];
 
 export function look(plan: Plan, state: Snapshot, event: Look): Decision {
-  const rules = isTerminal(state.execution.status)
-    ? [announce]
-    : [endLease, incidents, failStep, succeed, passDeadline, skip, seal, question, endUndo];
+  const rules = isTerminal(state.execution.status) ? [announce] : rulesOf();
   for (const rule of rules) {
     const decision = rule(plan, state, event);
     if (decision === undefined) continue;
@@ -62,9 +81,6 @@ export function look(plan: Plan, state: Snapshot, event: Look): Decision {
   }
   return event.by === 'supervisor' ? supervise(plan, state, event) : send(plan, state, event);
 }
-
-/** A watch that is overdue stays so: how long nobody looked is not forgotten. */
-export const noLater = (execution: Execution, now: number): number => Math.min(execution.watchAt ?? now, now);
 
 const again = (concern: Concern, fresh = true): Decision['next'] => ({ kind: 'look', fresh, concern });
 const alsoConcern = (concern: Concern, step: string): Concern =>
@@ -103,36 +119,6 @@ function stillConcerned(event: Look, decision: Decision | undefined): Decision |
   return { ...decision, next: again(joined, fresh) };
 }
 
-const failStep: Rule = (plan, state, event) => {
-  const failed = plan.steps
-    .map((step) => state.steps[step.name])
-    .find((record) => record?.status === 'failed');
-  if (!isForward(state.execution.status) || failed === undefined) return undefined;
-  const failure = failed.failure ?? { code: 'failed', message: 'the step failed' };
-  return stop(state, event, { kind: 'failure', at: event.now, step: failed.name, failure });
-};
-
-/** After `succeed`: what was finished in time is not undone because nobody looked in time. */
-const passDeadline: Rule = (_plan, state, event) => {
-  const { status, deadlineAt } = state.execution;
-  if (!isForward(status) || event.now < deadlineAt) return undefined;
-  const failure = { code: 'deadline', message: 'the execution was not over within its time' };
-  return stop(state, event, { kind: 'deadline', at: event.now, failure });
-};
-
-function stop(state: Snapshot, event: Look, cause: Cause): Decision {
-  const { execution } = state;
-  return {
-    write: {
-      executionId: execution.id,
-      execution: executionAfter(execution, 'stop', event, { cause, watchAt: noLater(execution, event.now) }),
-    },
-    sends: [],
-    next: again('all'),
-    notes: [noteOf(state, 'undoing', cause.step, undefined, cause.kind)],
-  };
-}
-
 const skip: Rule = (plan, state, event) => {
   if (!isForward(state.execution.status)) return undefined;
   const planStep = stepToSkip(plan, state);
@@ -140,7 +126,7 @@ const skip: Rule = (plan, state, event) => {
   return {
     write: {
       executionId: state.execution.id,
-      step: settledAs(planStep.name, undefined, state.execution.epoch, 'skip', event),
+      step: settledAs(planStep.name, state.steps[planStep.name], state.execution.epoch, 'skip', event),
     },
     sends: [],
     next: again(alsoConcern(event.concern, planStep.name)),
@@ -150,14 +136,20 @@ const skip: Rule = (plan, state, event) => {
 
 const succeed: Rule = (plan, state, event) => {
   const { execution } = state;
-  if (execution.status !== 'running') return undefined;
+  // What is all done has nothing left that could be paused; where a question is open, its answer comes first.
+  if (execution.status !== 'running' && !isPausedOrPausing(execution.status)) return undefined;
+  if (openIncidents(state).length > 0) return undefined;
   if (!plan.steps.every((step) => isSettled(state.steps[step.name]))) return undefined;
   const output = keptOutput(evaluate(plan.output, scopeOf(state)) ?? null);
   return {
     // The watch stays as it is, so that the end is announced even if this process dies now.
     write: {
       executionId: state.execution.id,
-      execution: executionAfter(execution, 'succeed', event, { ...output, endedAt: event.now }),
+      execution: executionAfter(execution, 'succeed', event, {
+        ...output,
+        ...endedPause(execution, event.now),
+        endedAt: event.now,
+      }),
     },
     sends: [],
     next: again(event.concern, false),

@@ -16,11 +16,12 @@ export interface NewExecution {
   readonly input: Json;
   readonly inputHash: string;
   readonly tags?: Readonly<Record<string, string>>;
+  readonly redriveOf?: string;
   readonly writeId: string;
 }
 
 export function newExecution(plan: Plan, given: NewExecution, now: number): Execution {
-  const { id, planHash, input, inputHash, tags, writeId } = given;
+  const { id, planHash, input, inputHash, tags, redriveOf, writeId } = given;
   const deadlineAt = now + plan.withinMs;
   return {
     id,
@@ -33,6 +34,7 @@ export function newExecution(plan: Plan, given: NewExecution, now: number): Exec
     input,
     inputHash,
     ...(tags === undefined ? {} : { tags }),
+    ...(redriveOf === undefined ? {} : { redriveOf }),
     startedAt: now,
     deadlineAt,
     watchAt: Math.min(deadlineAt, now + horizonMs(plan, undefined)),

@@ -4,7 +4,7 @@
  * Owns: which status may follow which, and by what. Does not own: when a move is due (`look.ts`, `attempts.ts`) or
  * what else changes with it. `docs/STATE-MACHINE.md` is printed from these tables.
  *
- * S1 a terminal execution status has no row that leads out. S2 nothing changes a status but `moveStep` and
+ * S1 a terminal execution status has no row that leads out, but for an operator's retry of one that failed. S2 nothing changes a status but `moveStep` and
  * `moveExecution`, and they refuse whatever has no row.
  */
 
@@ -32,6 +32,13 @@ export const STEP_EVENTS = {
   'choose-end': 'a person, or the time for an answer, ended it',
   'choose-undone': 'a person undid it by hand',
   skip: 'its condition does not hold',
+  hold: 'the execution is being paused: nobody may take the step',
+  release: 'the pause is over, and it was ready',
+  'release-retry': 'the pause is over, and its next attempt was due',
+  'release-unknown': 'the pause is over, and its outcome was unknown',
+  renew: 'an operator had the failed execution tried again: the step begins anew',
+  'renew-retry': 'likewise, where an attempt may have acted and may be repeated',
+  'renew-unknown': 'likewise, where an attempt may have acted and must be asked for first',
   seal: 'the execution is being undone: the step will never start',
   'start-undo': 'an agent took the step to compensate it',
   'retry-undo': 'the compensation failed or was lost, and may be tried again',
@@ -47,11 +54,17 @@ export const EXECUTION_EVENTS = {
   ask: 'a person is asked',
   answer: 'a question was answered, and others are open',
   resume: 'the last open question was answered',
+  pause: 'an operator paused it: nothing new starts',
+  halt: 'nobody works and nobody can begin: the pause is complete',
+  'go-on': 'the pause is over',
+  'go-on-asking': 'the pause is over, and questions are open',
   succeed: 'every step is done or skipped',
   stop: 'a step failed for good, the deadline passed, or an operator canceled',
+  keep: 'a point of no return was passed while it was being stopped: what has acted stays',
   compensate: 'every step that acted is undone',
   fail: 'nothing had to be undone, or something could not be',
   cancel: 'canceled by an operator, and every step that acted is undone',
+  retry: 'an operator had it tried again, nothing of it being undone',
   announce: 'the end was told to the outside',
 } as const;
 export type ExecutionEvent = keyof typeof EXECUTION_EVENTS;
@@ -61,7 +74,7 @@ type Table<Status extends string, Event extends string> = Readonly<
 >;
 
 export const STEP_MOVES: Table<StepStatus, StepEvent> = {
-  ready: { claim: 'running', skip: 'skipped', seal: 'sealed' },
+  ready: { claim: 'running', skip: 'skipped', hold: 'held', seal: 'sealed' },
   running: {
     beat: 'running',
     done: 'done',
@@ -70,7 +83,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     fail: 'failed',
     lose: 'unknown',
   },
-  retrying: { claim: 'running', done: 'done', seal: 'sealed', 'start-undo': 'undoing' },
+  retrying: { claim: 'running', done: 'done', hold: 'held', seal: 'sealed', 'start-undo': 'undoing' },
   waiting: {
     done: 'done',
     'choose-retry': 'retrying',
@@ -80,7 +93,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     seal: 'sealed',
     'start-undo': 'undoing',
   },
-  unknown: { probe: 'probing', done: 'done', seal: 'sealed', 'start-undo': 'undoing' },
+  unknown: { probe: 'probing', done: 'done', hold: 'held', seal: 'sealed', 'start-undo': 'undoing' },
   probing: {
     beat: 'probing',
     'find-done': 'done',
@@ -90,9 +103,24 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     ask: 'waiting',
     'give-up': 'failed',
   },
-  sealed: {},
+  held: {
+    hold: 'held',
+    release: 'ready',
+    'release-retry': 'retrying',
+    'release-unknown': 'unknown',
+    done: 'done',
+    seal: 'sealed',
+    'start-undo': 'undoing',
+  },
+  sealed: { renew: 'ready', 'renew-retry': 'retrying', 'renew-unknown': 'unknown' },
   done: { 'start-undo': 'undoing' },
-  failed: { 'start-undo': 'undoing' },
+  failed: {
+    ask: 'waiting',
+    'start-undo': 'undoing',
+    renew: 'ready',
+    'renew-retry': 'retrying',
+    'renew-unknown': 'unknown',
+  },
   skipped: {},
   undoing: {
     'start-undo': 'undoing',
@@ -106,13 +134,41 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
 };
 
 export const EXECUTION_MOVES: Table<ExecutionStatus, ExecutionEvent> = {
-  running: { watch: 'running', adopt: 'running', ask: 'waiting', succeed: 'succeeded', stop: 'undoing' },
+  running: {
+    watch: 'running',
+    adopt: 'running',
+    ask: 'waiting',
+    pause: 'pausing',
+    succeed: 'succeeded',
+    stop: 'undoing',
+  },
   waiting: {
     watch: 'waiting',
     adopt: 'waiting',
     ask: 'waiting',
     answer: 'waiting',
     resume: 'running',
+    pause: 'pausing',
+    stop: 'undoing',
+  },
+  pausing: {
+    watch: 'pausing',
+    adopt: 'pausing',
+    answer: 'pausing',
+    halt: 'paused',
+    'go-on': 'running',
+    'go-on-asking': 'waiting',
+    succeed: 'succeeded',
+    stop: 'undoing',
+  },
+  paused: {
+    watch: 'paused',
+    adopt: 'paused',
+    ask: 'paused',
+    answer: 'paused',
+    'go-on': 'running',
+    'go-on-asking': 'waiting',
+    succeed: 'succeeded',
     stop: 'undoing',
   },
   undoing: {
@@ -120,13 +176,14 @@ export const EXECUTION_MOVES: Table<ExecutionStatus, ExecutionEvent> = {
     adopt: 'undoing',
     ask: 'undoing',
     answer: 'undoing',
+    keep: 'undoing',
     compensate: 'compensated',
     fail: 'failed',
     cancel: 'canceled',
   },
   succeeded: { announce: 'succeeded' },
   compensated: { announce: 'compensated' },
-  failed: { announce: 'failed' },
+  failed: { announce: 'failed', retry: 'running' },
   canceled: { announce: 'canceled' },
 };
 

@@ -14,14 +14,17 @@ import { agentSteps, type AgentStep, type Plan, type StepLimits } from './plan.t
 import {
   type Dispatch,
   type Execution,
+  askedAboutPause,
   isForward,
   isHeld,
   isTerminal,
   openIncidents,
+  pauseOf,
   type Snapshot,
   type Step,
 } from './state.ts';
-import { openWork, type Work, workKey } from './work.ts';
+import { wayBack } from './point-of-no-return.ts';
+import { openWork, stepToHold, type Work, workKey } from './work.ts';
 
 /** Allowance for clocks that differ and for a beat that is under way. A lease is over this much after its end. */
 export const LEASE_MARGIN_MS = 1_000;
@@ -92,18 +95,36 @@ export function nextWatchAt(
   const work = openWork(plan, snapshot);
   const records = Object.values(snapshot.steps);
   const deadlines = [
-    ...(isForward(execution.status) ? [execution.deadlineAt] : []),
-    ...openIncidents(snapshot).map((incident) => incident.deadlineAt),
+    // Behind a point of no return the execution's own time ends nothing any more.
+    ...(isForward(execution.status) && wayBack(plan, snapshot) === 'free' ? [execution.deadlineAt] : []),
+    ...questionDeadlines(snapshot),
     ...records.filter(isHeld).map((record) => leaseEndsAt(record.leaseUntil)),
     ...work.map((piece) => dispatchDueAt(piece, dispatches[workKey(piece)])),
   ];
-  return Math.min(...deadlines, quietFrom(snapshot, work, readAt) + hMs);
+  const watchAt = Math.min(...deadlines, quietFrom(plan, snapshot, work, readAt) + hMs);
+  return Number.isFinite(watchAt) ? watchAt : readAt + hMs;
+}
+
+/** Of the open questions, and of a pause about which none was asked yet; during a pause those about steps stand still. */
+function questionDeadlines(snapshot: Snapshot): number[] {
+  const open = openIncidents(snapshot);
+  const pause = pauseOf(snapshot.execution);
+  if (pause === undefined) return open.map((incident) => incident.deadlineAt);
+  const asked = askedAboutPause(snapshot, pause);
+  if (asked !== undefined) return asked.resolvedAt === undefined ? [asked.deadlineAt] : [];
+  return pause.deadlineAt === undefined ? [] : [pause.deadlineAt];
 }
 
 /** e of S12: until then nobody writes a step without having been sent there first. */
-function quietFrom(snapshot: Snapshot, work: readonly Work[], readAt: number): number {
+function quietFrom(plan: Plan, snapshot: Snapshot, work: readonly Work[], readAt: number): number {
   const records = Object.values(snapshot.steps);
+  if (snapshot.execution.status === 'paused') {
+    // Once everything is held nobody writes without drawing the watch near.
+    const isQuiet = stepToHold(plan, snapshot) === undefined && !records.some(isHeld);
+    return isQuiet ? Number.POSITIVE_INFINITY : readAt;
+  }
   const busy =
+    snapshot.execution.status === 'pausing' ||
     (!isForward(snapshot.execution.status) && openIncidents(snapshot).length === 0) ||
     records.some((record) => isHeld(record) || record.status === 'unknown') ||
     work.some((piece) => piece.dueAt <= readAt);

@@ -2,33 +2,30 @@
  * Why: what happened to an execution, what its state rests on, and what happens next and when.
  *
  * Owns: the words. Does not own: any rule: what is next is read off the very functions by which the roles decide
- * (`decide` for now, `openWork` and `watch` for later), so that an explanation cannot differ from what is done.
+ * (`decide` for now, `openWork` and `watch` for later), so that an explanation cannot differ from what is done. The past
+ * is told by `why-past.ts`.
  */
 
+import { asCounted } from './counted.ts';
 import { decide } from './decide.ts';
-import { formatDuration } from './duration.ts';
 import { graphOf, type Plan, type PlanStep } from './plan.ts';
+import { failureWaits, lastPoint, wayBack } from './point-of-no-return.ts';
 import {
-  type Attempt,
+  askedAboutPause,
   type Choice,
-  type Incident,
   isForward,
   isHeld,
+  isPausedOrPausing,
   isSettled,
   isTerminal,
   openIncidents,
+  pauseOf,
   type Snapshot,
+  type Step,
 } from './state.ts';
 import { dispatchDueAt, leaseEndsAt } from './watch.ts';
-import { isClear, needsUndo, openWork, type Work, workKey } from './work.ts';
-
-/** Something that happened, with the record it is read from. */
-export interface Happened {
-  readonly at: number;
-  readonly what: string;
-  readonly step?: string;
-  readonly evidence: Readonly<Record<string, unknown>>;
-}
+import { DEED, type Happened, past } from './why-past.ts';
+import { isClear, isUnbegun, needsUndo, openWork, type Work, workKey } from './work.ts';
 
 /** Something that will happen: by itself at `at` at the latest, unless something earlier changes it. */
 export interface Next {
@@ -54,11 +51,16 @@ export interface Explanation {
 }
 
 /** @param now epoch ms. @returns past, reasons and what is next; total and pure */
-export function explain(plan: Plan, state: Snapshot, now: number): Explanation {
+export function explain(plan: Plan, stored: Snapshot, now: number): Explanation {
+  const state = asCounted(plan, stored);
   const work = openWork(plan, state);
   const steps = plan.steps.map((step) => ({
     name: step.name,
-    status: state.steps[step.name]?.status ?? (startable(step, state) ? 'ready' : 'pending'),
+    status: isUnbegun(state.steps[step.name])
+      ? startable(step, state)
+        ? 'ready'
+        : 'pending'
+      : (state.steps[step.name] as Step).status,
     because: because(plan, step, state),
     next: nextOfStep(step, state, work),
   }));
@@ -79,93 +81,9 @@ export function explain(plan: Plan, state: Snapshot, now: number): Explanation {
 const startable = (step: PlanStep, state: Snapshot): boolean =>
   step.after.every((name) => isSettled(state.steps[name]));
 
-function past(plan: Plan, { execution, steps, incidents }: Snapshot): Happened[] {
-  const happened: Happened[] = [
-    {
-      at: execution.startedAt,
-      what: `workflow '${execution.workflow}' was started`,
-      evidence: { plan: execution.plan, deadlineAt: execution.deadlineAt },
-    },
-  ];
-  for (const { name } of plan.steps) {
-    for (const attempt of steps[name]?.attempts ?? []) happened.push(happenedAttempt(name, attempt));
-  }
-  for (const incident of Object.values(incidents ?? {})) happened.push(...happenedIncident(incident));
-  const { cause } = execution;
-  if (cause !== undefined) {
-    const whose = cause.step === undefined ? '' : ` of step '${cause.step}'`;
-    const reason = { failure: 'the failure', cancel: "an operator's cancel", deadline: 'the deadline' }[
-      cause.kind
-    ];
-    happened.push({
-      at: cause.at,
-      what: `${cause.undo === false ? 'it is ended as it is' : 'it is being undone'} because of ${reason}${whose}`,
-      evidence: { ...cause.failure },
-    });
-  }
-  if (execution.endedAt !== undefined) {
-    happened.push({
-      at: execution.endedAt,
-      what: `it ended: ${execution.status}`,
-      evidence: { status: execution.status },
-    });
-  }
-  return happened.sort((a, b) => a.at - b.at);
-}
-
-const DEED: Readonly<Record<Attempt['mode'], string>> = {
-  execute: 'attempt',
-  probe: 'probe of attempt',
-  undo: 'undo',
-};
-const RESULT: Readonly<Record<Attempt['outcome'], string>> = {
-  done: 'done',
-  failed: 'failed',
-  unknown: 'ended with an unknown outcome',
-  'not-done': 'found that it was not done',
-  'still-running': 'found it under way',
-  'cannot-tell': 'could not tell',
-  undone: 'undid it',
-};
-
-function happenedAttempt(step: string, attempt: Attempt): Happened {
-  const { mode, number, outcome, failure } = attempt;
-  const result = mode === 'probe' && outcome === 'done' ? 'found it done' : RESULT[outcome];
-  const took = formatDuration(attempt.endedAt - attempt.claimedAt);
-  const reason = failure === undefined ? '' : `: ${failure.message}`;
-  return {
-    at: attempt.endedAt,
-    what: `${DEED[mode]} ${number}, ${took}: ${result}${reason}`,
-    step,
-    evidence: { ...attempt },
-  };
-}
-
-const BY = {
-  person: 'a person chose',
-  deadline: 'nobody answered in time, so it was',
-  moot: 'it needed no answer any more',
-};
-
-function happenedIncident(incident: Incident): Happened[] {
-  const { number, step, openedAt, resolvedAt, choice, by, reason } = incident;
-  const opened = {
-    at: openedAt,
-    what: `incident ${number}: a person was asked`,
-    step,
-    evidence: { ...incident.failure },
-  };
-  if (resolvedAt === undefined || by === undefined) return [opened];
-  const what = `incident ${number}: ${BY[by]}${choice === undefined ? '' : ` '${choice}'`}${reason === undefined ? '' : ` (${reason})`}`;
-  return [
-    opened,
-    { at: resolvedAt, what, step, evidence: { by, ...(choice === undefined ? {} : { choice }) } },
-  ];
-}
-
 function because(plan: Plan, step: PlanStep, state: Snapshot): string {
   const record = state.steps[step.name];
-  if (record === undefined) return becauseAbsent(step, state);
+  if (record === undefined || record.status === 'ready') return becauseUnbegun(step, state);
   if (isHeld(record)) {
     return `an agent holds it (${DEED[record.mode]} ${record.mode === 'undo' ? record.undoAttempt : record.attempt}), beat ${record.beat}`;
   }
@@ -178,8 +96,10 @@ function because(plan: Plan, step: PlanStep, state: Snapshot): string {
       return `attempt ${record.attempt} failed${failure}, and a person is asked what to do${acted}`;
     case 'unknown':
       return `the outcome of attempt ${record.attempt} is not known${failure}: nothing is repeated before it is settled`;
+    case 'held':
+      return `${HELD_AS[record.heldFrom ?? 'ready']}${failure}, and the execution is paused${acted}`;
     case 'failed':
-      return `attempt ${record.attempt} failed${failure}, and nothing is left on its ladder${acted}`;
+      return `attempt ${record.attempt} failed${failure}, and nothing is left on its ladder${acted}${failedFor(plan, state)}`;
     case 'skipped':
       return chosenBy(state, step.name, 'skip') ? 'a person had it skipped' : 'its condition does not hold';
     case 'sealed':
@@ -197,10 +117,24 @@ function because(plan: Plan, step: PlanStep, state: Snapshot): string {
   }
 }
 
+const HELD_AS = {
+  ready: 'it was ready to begin',
+  retrying: 'its next attempt was due',
+  unknown: 'its outcome was to be asked for',
+} as const;
+
+/** What becomes of a failure that is not decided on yet. */
+function failedFor(plan: Plan, state: Snapshot): string {
+  if (isPausedOrPausing(state.execution.status)) return '; what follows is decided after the pause';
+  if (!isForward(state.execution.status) || !failureWaits(plan, state)) return '';
+  return `; what follows is decided when the outcome of '${lastPoint(plan, state)?.name}', a point of no return, is known`;
+}
+
 const chosenBy = (state: Snapshot, step: string, choice: Choice): boolean =>
   Object.values(state.incidents ?? {}).some((one) => one.step === step && one.choice === choice);
 
-function becauseAbsent(step: PlanStep, state: Snapshot): string {
+function becauseUnbegun(step: PlanStep, state: Snapshot): string {
+  if (isPausedOrPausing(state.execution.status)) return 'it has not begun, and the execution is paused';
   if (!isForward(state.execution.status)) return 'it was never started';
   const open = step.after.filter((name) => !isSettled(state.steps[name]));
   if (open.length > 0) return `it waits for ${open.map((name) => `'${name}'`).join(', ')}`;
@@ -229,6 +163,10 @@ function nextOfStep(step: PlanStep, state: Snapshot, work: readonly Work[]): Nex
     };
   }
   const question = openIncidents(state).find((incident) => incident.step === step.name);
+  if (question !== undefined && isPausedOrPausing(state.execution.status)) {
+    const what = `a person answers incident ${question.number}; its deadline stands still during the pause`;
+    return { what, who: 'person', ...named };
+  }
   if (question !== undefined) {
     const what = `a person answers incident ${question.number}; without an answer it is taken for '${question.otherwise}'`;
     return { what, at: question.deadlineAt, who: 'person', ...named };
@@ -255,12 +193,31 @@ const DUE_NOW: Readonly<Record<string, string>> = {
   'incident-timed-out': 'the time for an answer is over',
   'incident-moot': 'an open question is closed, because the execution went another way',
   'step-skipped': 'a step is skipped, because its condition does not hold',
+  'step-held': 'a step that could begin is held, because the execution is paused',
+  paused: 'the pause is complete: nobody works and nobody can begin',
+  'no-way-back': 'a person is asked, because there is no way back',
+  kept: 'what has acted is left as it is, because a point of no return was passed',
+  'incident-moved': 'the time for an answer is moved by the time of the pause',
   'step-sealed': 'a step that has not started is closed for good',
   succeeded: 'it succeeds: every step is done or skipped',
   compensated: 'it ends as compensated: everything that acted is undone',
   canceled: 'it ends as canceled: everything that acted is undone',
   failed: 'it ends as failed',
 };
+
+/** A pause has an end even if nobody thinks of it. */
+function pauseNext(state: Snapshot): (Next & { at: number })[] {
+  const pause = pauseOf(state.execution);
+  const asked = pause && askedAboutPause(state, pause);
+  if (asked?.resolvedAt === undefined && asked !== undefined) {
+    const what = `a person answers incident ${asked.number}; without an answer it is taken for '${asked.otherwise}'`;
+    return [{ what, at: asked.deadlineAt, who: 'person' }];
+  }
+  if (pause?.deadlineAt === undefined || asked !== undefined) return [];
+  return [
+    { what: 'a person is asked, unless the pause is ended before', at: pause.deadlineAt, who: 'person' },
+  ];
+}
 
 /** What a supervisor would do if it looked now; else the earliest of what the steps wait for. */
 function nextOf(plan: Plan, state: Snapshot, ofSteps: readonly Next[], now: number): Next {
@@ -296,7 +253,8 @@ function nextOf(plan: Plan, state: Snapshot, ofSteps: readonly Next[], now: numb
     at: execution.deadlineAt,
     who: 'supervisor',
   };
-  const candidates = isForward(execution.status) ? [...timed, deadline] : timed;
+  const undoes = isForward(execution.status) && wayBack(plan, state) === 'free';
+  const candidates = [...timed, ...(undoes ? [deadline] : []), ...pauseNext(state)];
   return candidates.reduce<Next & { at: number }>(
     (first, next) => (next.at < first.at ? next : first),
     candidates[0] ?? { what: 'a supervisor looks', at: execution.watchAt ?? now, who: 'supervisor' },

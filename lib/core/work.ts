@@ -11,8 +11,9 @@
 import type { Json } from './json.ts';
 import { stageOf } from './ladder.ts';
 import { type AgentStep, dependentsOf, type Plan, type PlanStep } from './plan.ts';
+import { failureWaits, isNearNoReturn, mayBePast } from './point-of-no-return.ts';
 import { evaluate, type Scope } from './refs.ts';
-import { isForward, isHeld, isSettled, type Mode, type Snapshot, type Step } from './state.ts';
+import { isForward, isHeld, isSettled, type Mode, pauseOf, type Snapshot, type Step } from './state.ts';
 
 export interface Work {
   /** As it is on its current rung: agent, limits, input. */
@@ -38,11 +39,13 @@ export const scopeOf = (snapshot: Snapshot): Scope => ({
   },
 });
 
-/** Nothing must be done before the step but to claim it; it has no record yet. */
+/** The step has no record yet, or one that counts as none (`counted.ts`). */
+export const isUnbegun = (record: Step | undefined): boolean =>
+  record === undefined || record.status === 'ready';
+
+/** Nothing must be done before the step but to claim it. */
 function isReady(step: PlanStep, snapshot: Snapshot): boolean {
-  return (
-    snapshot.steps[step.name] === undefined && step.after.every((name) => isSettled(snapshot.steps[name]))
-  );
+  return isUnbegun(snapshot.steps[step.name]) && step.after.every((name) => isSettled(snapshot.steps[name]));
 }
 
 const applies = (step: PlanStep, snapshot: Snapshot): boolean =>
@@ -55,8 +58,13 @@ export const stepToSkip = (plan: Plan, snapshot: Snapshot): PlanStep | undefined
 /** All the work there is, in plan order; bounded by the number of steps. */
 export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
   const { status } = snapshot.execution;
-  if (isForward(status)) return plan.steps.flatMap((step) => forwardWork(step, snapshot));
-  if (status === 'undoing' && stepToSeal(plan, snapshot) === undefined) {
+  if (isForward(status)) {
+    const steps = failureWaits(plan, snapshot)
+      ? plan.steps.filter((step) => mayBePast(step, snapshot.steps[step.name]))
+      : plan.steps;
+    return steps.flatMap((step) => forwardWork(step, snapshot));
+  }
+  if (status === 'undoing' && stepToSeal(plan, snapshot) === undefined && !isNearNoReturn(plan, snapshot)) {
     return plan.steps.flatMap((step) => undoWork(plan, step, snapshot));
   }
   return [];
@@ -65,13 +73,15 @@ export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
 function forwardWork(step: PlanStep, snapshot: Snapshot): Work[] {
   if (step.kind !== 'step') return [];
   const record = snapshot.steps[step.name];
-  if (record === undefined) {
+  if (record === undefined || record.status === 'ready') {
     if (!isReady(step, snapshot) || !applies(step, snapshot)) return [];
     const sinceAt = Math.max(
       snapshot.execution.startedAt,
+      record?.changedAt ?? 0,
       ...step.after.map((name) => snapshot.steps[name]?.changedAt ?? 0),
     );
-    return [{ step, mode: 'execute', attempt: 1, sinceAt, dueAt: sinceAt }];
+    const attempt = (record?.attempt ?? 0) + 1;
+    return [{ step: stageOf(step, record?.rung ?? 0), mode: 'execute', attempt, sinceAt, dueAt: sinceAt }];
   }
   const sinceAt = record.changedAt;
   const dueAt = Math.max(sinceAt, record.retryAt ?? 0);
@@ -97,6 +107,7 @@ export function needsUndo(step: PlanStep, record: Step | undefined): boolean {
       return true;
     case 'retrying':
     case 'failed':
+    case 'held':
     case 'waiting':
       return record.mayHaveActed;
     default:
@@ -145,7 +156,7 @@ function dependentsClearAt(plan: Plan, step: PlanStep, snapshot: Snapshot): numb
 }
 
 /** A reader of an older state may take the step from here, or a person may send it there. */
-const CLAIMABLE: ReadonlySet<Step['status']> = new Set(['retrying', 'waiting', 'unknown']);
+const CLAIMABLE: ReadonlySet<Step['status']> = new Set(['retrying', 'waiting', 'unknown', 'held']);
 
 /** The step holds nothing and owes nothing. An absent one cannot start any more: the fence comes first. */
 export const isClear = (step: PlanStep, record: Step | undefined, left: boolean): boolean =>
@@ -160,6 +171,22 @@ export const isClear = (step: PlanStep, record: Step | undefined, left: boolean)
 export const stepToSeal = (plan: Plan, snapshot: Snapshot): PlanStep | undefined =>
   plan.steps.find((step) => {
     const record = snapshot.steps[step.name];
-    if (record === undefined) return isReady(step, snapshot);
+    if (record === undefined || record.status === 'ready') return isReady(step, snapshot);
     return CLAIMABLE.has(record.status) && (leavesAsIs(snapshot) || !needsUndo(step, record));
   });
+
+/**
+ * The fence of a pause: the first step that an agent with an older state could still claim. One that was held in an
+ * earlier pause may have been seen since, so it is held again. Only what agents perform is claimed: of the other kinds
+ * nothing starts but by a look, and a look at a paused execution starts nothing.
+ */
+export function stepToHold(plan: Plan, snapshot: Snapshot): PlanStep | undefined {
+  const pause = pauseOf(snapshot.execution);
+  if (pause === undefined) return undefined;
+  return plan.steps.find((step) => {
+    const record = snapshot.steps[step.name];
+    if (step.kind !== 'step') return false;
+    if (record?.status === 'held') return record.heldIn !== pause.number;
+    return record?.status === 'retrying' || record?.status === 'unknown' || isReady(step, snapshot);
+  });
+}

@@ -28,6 +28,11 @@ export interface WorkflowOptions<I> {
   readonly input: StandardSchemaV1<unknown, I>;
   /** An execution that is not over by then is undone. */
   readonly within: Duration;
+  /**
+   * How long a pause may last before a person is asked.
+   * @default '7d'
+   */
+  readonly pauseWithin?: Duration;
 }
 
 /** A step that was declared: `output` may be used in the input and the condition of later steps. */
@@ -53,6 +58,11 @@ export interface StepOptions {
   readonly undo?: 'none' | RetryRung;
   /** @default the agent's */
   readonly timeout?: Duration;
+  /**
+   * Once the step is done there is no way back, only forward: nothing is undone any more, and where a later step fails a
+   * person is asked. The step itself is never undone.
+   */
+  readonly pointOfNoReturn?: boolean;
 }
 
 export interface WorkflowBuilder<I> {
@@ -166,7 +176,17 @@ export function workflow<I>(
   });
   const withinMs =
     options.within === undefined ? Number.NaN : parseDuration(options.within, `within of '${name}'`);
-  const plan: Plan = { v: 1, workflow: name, withinMs, steps: inOrder(steps), output: toExpr(output ?? {}) };
+  const { pauseWithin } = options;
+  const plan: Plan = {
+    v: 1,
+    workflow: name,
+    withinMs,
+    ...(pauseWithin === undefined
+      ? {}
+      : { pauseWithinMs: parseDuration(pauseWithin, `pauseWithin of '${name}'`) }),
+    steps: inOrder(steps),
+    output: toExpr(output ?? {}),
+  };
   checkPlan(plan);
   return { kind: 'steadfast:workflow', name, input: options.input, plan, agents: [...agents.values()] };
 }
@@ -191,6 +211,7 @@ function planStep(
   );
   const expr = toExpr(input);
   const when = options.when === undefined ? undefined : toExpr(options.when);
+  const undo = options.undo ?? (options.pointOfNoReturn === true ? 'none' : undefined);
   const declared = (options.after ?? []).map((before) => (typeof before === 'string' ? before : before.name));
   return {
     name,
@@ -201,8 +222,9 @@ function planStep(
     ...(when === undefined ? {} : { when }),
     ...limitsOf(spec),
     timeoutMs: stepTimeoutMs(workflowName, name, spec, options.timeout),
-    ladder: (options.ladder ?? defaultLadder(spec)).map((rung) => planRung(rung, options.undo)),
-    undo: options.undo ?? undoOf(spec),
+    ladder: (options.ladder ?? defaultLadder(spec)).map((rung) => planRung(rung, undo)),
+    undo: undo ?? undoOf(spec),
+    ...(options.pointOfNoReturn === true ? { pointOfNoReturn: true as const } : {}),
   };
 }
 

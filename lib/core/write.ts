@@ -16,37 +16,57 @@ export interface Stamp {
   readonly random: number;
 }
 
-type Removable = 'leaseUntil' | 'retryAt' | 'failure' | 'progress' | 'progressAt' | 'givenInput';
+type Removable =
+  | 'leaseUntil'
+  | 'retryAt'
+  | 'failure'
+  | 'progress'
+  | 'progressAt'
+  | 'givenInput'
+  | 'heldFrom'
+  | 'heldIn';
 export type StepChanges = Partial<Omit<Step, Removable>> & {
   readonly [Field in Removable]?: Step[Field] | undefined;
 };
 
 /** The step's record after a write. A field given as `undefined` is removed. */
-export function stepAfter(record: Step, event: StepEvent, stamp: Stamp, changes: StepChanges): Step {
-  const next: Record<string, unknown> = {
-    ...record,
-    ...changes,
-    status: moveStep(record.status, event),
-    version: record.version + 1,
-    writeId: stamp.writeId,
-  };
-  for (const [key, value] of Object.entries(next)) if (value === undefined) delete next[key];
-  return next as unknown as Step;
+export const stepAfter = (record: Step, event: StepEvent, stamp: Stamp, changes: StepChanges): Step => ({
+  ...stepAs(record, event, changes),
+  version: record.version + 1,
+  writeId: stamp.writeId,
+});
+
+/** What a record counts as after a move that is not written by itself, but with the next one. */
+export function stepAs(record: Step, event: StepEvent, changes: StepChanges): Step {
+  const status = moveStep(record.status, event);
+  const notHeld = status === 'held' ? {} : { heldFrom: undefined, heldIn: undefined };
+  return withoutAbsent({ ...record, ...changes, ...notHeld, status }) as unknown as Step;
 }
 
-/** The execution's record after a write. */
+export type ExecutionChanges = Partial<Omit<Execution, 'cause' | 'endedAt'>> & {
+  readonly cause?: Execution['cause'] | undefined;
+  readonly endedAt?: number | undefined;
+};
+
+/** The execution's record after a write. A field given as `undefined` is removed. */
 export const executionAfter = (
   execution: Execution,
   event: ExecutionEvent,
   stamp: Stamp,
-  changes: Partial<Execution>,
-): Execution => ({
-  ...execution,
-  ...changes,
-  status: moveExecution(execution.status, event),
-  version: execution.version + 1,
-  writeId: stamp.writeId,
-});
+  changes: ExecutionChanges,
+): Execution =>
+  withoutAbsent({
+    ...execution,
+    ...changes,
+    status: moveExecution(execution.status, event),
+    version: execution.version + 1,
+    writeId: stamp.writeId,
+  }) as unknown as Execution;
+
+function withoutAbsent(record: Record<string, unknown>): Record<string, unknown> {
+  for (const [key, value] of Object.entries(record)) if (value === undefined) delete record[key];
+  return record;
+}
 
 /** What a step is before its first write. */
 export const blankStep = (name: string, epoch: number): Step => ({

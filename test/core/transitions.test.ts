@@ -16,6 +16,7 @@ import {
 const STEP_ROWS = `
   ready     claim              running
   ready     skip               skipped
+  ready     hold               held
   ready     seal               sealed
   running   beat               running
   running   done               done
@@ -25,6 +26,7 @@ const STEP_ROWS = `
   running   lose               unknown
   retrying  claim              running
   retrying  done               done
+  retrying  hold               held
   retrying  seal               sealed
   retrying  start-undo         undoing
   waiting   done               done
@@ -36,6 +38,7 @@ const STEP_ROWS = `
   waiting   start-undo         undoing
   unknown   probe              probing
   unknown   done               done
+  unknown   hold               held
   unknown   seal               sealed
   unknown   start-undo         undoing
   probing   beat               probing
@@ -45,8 +48,22 @@ const STEP_ROWS = `
   probing   find-open          unknown
   probing   give-up            failed
   probing   ask                waiting
+  held      hold               held
+  held      release            ready
+  held      release-retry      retrying
+  held      release-unknown    unknown
+  held      done               done
+  held      seal               sealed
+  held      start-undo         undoing
+  sealed    renew              ready
+  sealed    renew-retry        retrying
+  sealed    renew-unknown      unknown
   done      start-undo         undoing
+  failed    ask                waiting
   failed    start-undo         undoing
+  failed    renew              ready
+  failed    renew-retry        retrying
+  failed    renew-unknown      unknown
   undoing   start-undo         undoing
   undoing   beat               undoing
   undoing   retry-undo         undoing
@@ -59,6 +76,7 @@ const EXECUTION_ROWS = `
   running      watch       running
   running      adopt       running
   running      ask         waiting
+  running      pause       pausing
   running      succeed     succeeded
   running      stop        undoing
   waiting      watch       waiting
@@ -66,17 +84,36 @@ const EXECUTION_ROWS = `
   waiting      ask         waiting
   waiting      answer      waiting
   waiting      resume      running
+  waiting      pause       pausing
   waiting      stop        undoing
+  pausing      watch       pausing
+  pausing      adopt       pausing
+  pausing      answer      pausing
+  pausing      halt        paused
+  pausing      go-on       running
+  pausing      go-on-asking  waiting
+  pausing      succeed     succeeded
+  pausing      stop        undoing
+  paused       watch       paused
+  paused       adopt       paused
+  paused       ask         paused
+  paused       answer      paused
+  paused       go-on       running
+  paused       go-on-asking  waiting
+  paused       succeed     succeeded
+  paused       stop        undoing
   undoing      watch       undoing
   undoing      adopt       undoing
   undoing      ask         undoing
   undoing      answer      undoing
+  undoing      keep        undoing
   undoing      compensate  compensated
   undoing      fail        failed
   undoing      cancel      canceled
   succeeded    announce    succeeded
   compensated  announce    compensated
   failed       announce    failed
+  failed       retry       running
   canceled     announce    canceled`;
 
 /** 'status event' → next status */
@@ -89,7 +126,7 @@ const rowsOf = (text: string): Map<string, string> =>
       .map(([status, event, next]) => [`${status} ${event}`, next ?? '']),
   );
 
-const STEP_ENDS = ['sealed', 'skipped', 'undone'];
+const STEP_ENDS = ['skipped', 'undone'];
 const stepRows = rowsOf(STEP_ROWS);
 const executionRows = rowsOf(EXECUTION_ROWS);
 
@@ -181,9 +218,17 @@ describe('an execution (S1, S2)', () => {
   it.each([...EXECUTION_STATUSES])(
     'that is %s absorbs if it is terminal, else has a way out (S1)',
     (status) => {
-      expect(waysOut(status, EXECUTION_MOVES).length > 0).toBe(!isTerminal(status));
+      expect(waysOut(status, EXECUTION_MOVES).length > 0).toBe(!isTerminal(status) || status === 'failed');
     },
   );
+
+  it("leaves a terminal status in one way only: by an operator's retry, from failed to running (S1)", () => {
+    const ends = EXECUTION_STATUSES.filter(isTerminal);
+    const ways = ends.flatMap((status) =>
+      Object.entries(EXECUTION_MOVES[status]).filter(([, next]) => next !== status),
+    );
+    expect(ways).toEqual([['retry', 'running']]);
+  });
 
   it('uses every event', () => {
     expect(new Set([...executionRows.keys()].map((key) => key.split(' ')[1]))).toEqual(new Set(events));

@@ -6,7 +6,7 @@
 
 import { canonicalJson, type Json } from '../../core/json.ts';
 import type { Workflow } from '../../core/workflow.ts';
-import { cancel } from '../../roles/operators.ts';
+import { cancel } from '../../roles/commands.ts';
 import { type Scheduler, start, type StartRequest } from '../../roles/scheduler.ts';
 import { randomPlan } from './plans.ts';
 import { type Host, newProcess, portsOf } from './process.ts';
