@@ -14,7 +14,10 @@ export default {
       },
     ],
   },
-  moduleNameMapper: { '^steadfast$': '<rootDir>/lib/index.ts' },
+  moduleNameMapper: {
+    '^steadfast$': '<rootDir>/lib/index.ts',
+    '^steadfast/testing$': '<rootDir>/lib/testing/kit/test-workflow.ts',
+  },
   // A test that needs more than this is wrong or is the end-to-end suite, which sets its own.
   testTimeout: 10_000,
 };

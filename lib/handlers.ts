@@ -6,7 +6,6 @@
  */
 
 import { createHash, randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '@aws-lambda-powertools/logger';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
@@ -24,6 +23,7 @@ import { v7 as uuidv7 } from 'uuid';
 import * as z from 'zod/mini';
 import en from 'zod/v4/locales/en.js';
 import { routes } from './api/routes.ts';
+import { dynamoReceipts } from './aws/dynamo-receipts.ts';
 import { dynamoStore } from './aws/dynamo-store.ts';
 import { eventBus } from './aws/event-bus.ts';
 import { createMeter, type Meter, metered } from './aws/metrics.ts';
@@ -33,11 +33,12 @@ import { serviceLogger, tellAll } from './aws/telemetry.ts';
 import type { Agent, Implementation } from './core/agent.ts';
 import { refuse } from './core/errors.ts';
 import { parseMessage } from './core/message.ts';
-import type { Clock, Ports } from './core/ports.ts';
+import type { Clock, Ports, Receipts } from './core/ports.ts';
 import type { Workflow } from './core/workflow.ts';
 import { handleMessage } from './roles/agent.ts';
 import type { Worker } from './roles/perform.ts';
 import type { PlanCache } from './roles/plans.ts';
+import { receiptBook } from './roles/receipts.ts';
 import { createScheduler } from './roles/scheduler.ts';
 import { type Part, SWEEP_EVERY_MS, tick } from './roles/supervisor.ts';
 
@@ -55,10 +56,17 @@ const TICK_RESERVE_MS = 3_000;
 
 const clock: Clock = {
   now: () => Date.now(),
-  sleep: async (ms, signal) => {
-    // Rejects when the signal is aborted, which to a sleeper means: over.
-    await delay(Math.max(0, ms), undefined, { signal: signal as AbortSignal }).catch(() => undefined);
-  },
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted === true) return resolve();
+      const end = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', end);
+        resolve();
+      };
+      const timer = setTimeout(end, Math.max(0, ms));
+      signal?.addEventListener('abort', end);
+    }),
 };
 
 /** @throws SteadfastError `no-environment` */
@@ -98,15 +106,14 @@ async function metering<Result>(
   }
 }
 
-function portsOf({ logger, meter }: Telemetry): Ports {
+function portsOf({ logger, meter }: Telemetry): Ports & { readonly receipts: Receipts } {
   const queues = JSON.parse(process.env[ENV.queues] ?? '{}') as Record<string, string>;
   const watchShards = Number(process.env[ENV.watchShards] ?? DEFAULT_WATCH_SHARDS);
+  const table = fromEnvironment(ENV.table);
+  const dynamo = new DynamoDBClient(CLIENT);
   return {
-    store: dynamoStore(new DynamoDBClient(CLIENT), {
-      table: fromEnvironment(ENV.table),
-      watchShards,
-      pause: (ms) => clock.sleep(ms),
-    }),
+    store: dynamoStore(dynamo, { table, watchShards, pause: (ms) => clock.sleep(ms) }),
+    receipts: dynamoReceipts(dynamo, table, watchShards),
     queue: metered(sqsQueue(new SQSClient(CLIENT), new Map(Object.entries(queues))), meter),
     announcer: eventBus(new EventBridgeClient(CLIENT), fromEnvironment(ENV.bus)),
     clock,
@@ -182,9 +189,11 @@ export function schedulerHandler(
   workflows: readonly Workflow[],
 ): (event: APIGatewayProxyEventV2, context: Context) => Promise<APIGatewayProxyResultV2> {
   const telemetry = telemetryOf({ role: 'scheduler' });
-  const app = once(() =>
-    handle(routes(createScheduler(portsOf(telemetry), workflows, { hash, newId: () => uuidv7() }))),
-  );
+  const app = once(() => {
+    const ports = portsOf(telemetry);
+    const scheduler = createScheduler(ports, workflows, { hash, newId: () => uuidv7() });
+    return handle(routes(scheduler, ports.receipts));
+  });
   return (event, context) =>
     metering(
       telemetry,
@@ -202,7 +211,8 @@ export function supervisorHandler(): (event: unknown, context: Context) => Promi
   return async (event, context) => {
     const untilAt = clock.now() + context.getRemainingTimeInMillis() - TICK_RESERVE_MS;
     const part = partOf(event);
-    const sweeps = await tick(ports(), plans, { untilAt, sweepEveryMs: SWEEP_EVERY_MS, part });
+    const leave = receiptBook(ports().receipts, ports());
+    const sweeps = await tick(ports(), plans, { untilAt, sweepEveryMs: SWEEP_EVERY_MS, part, leave });
     const due = sweeps.reduce((sum, sweep) => sum + sweep.due, 0);
     const failed = sweeps.reduce((sum, sweep) => sum + sweep.failed, 0);
     const oldestOverdueMs = Math.max(0, ...sweeps.map((sweep) => sweep.oldestOverdueMs));

@@ -1,78 +1,30 @@
 /**
  * `npm run simulate`: the production roles in simulated worlds, as many as asked for, on all processors.
  *
- * Owns: the options, the progress line, the summary. Does not own: worlds (`lib/testing/simulation`).
+ * Owns: the options, the processes, the progress line, the summary, and the command that replays a failure. Does not own:
+ * worlds (`lib/testing/simulation`), what one process does (`simulate/worker.ts`).
  */
 
 import { fork } from 'node:child_process';
-import { availableParallelism } from 'node:os';
-import { Command } from 'commander';
-import { FAULT_KINDS, type FaultMode, noCounts } from '../lib/testing/simulation/faults.ts';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Command, Option } from 'commander';
+import { build } from 'esbuild';
+import { FAULT_KINDS, type FaultKind, type FaultMode } from '../lib/testing/simulation/faults.ts';
 import { runWorlds } from '../lib/testing/simulation/run.ts';
-
-interface Totals {
-  executions: number;
-  worlds: number;
-  simulatedMs: number;
-  calls: number;
-  faults: Record<string, number>;
-  ends: Record<string, number>;
-  violations: { seed: number; violations: readonly string[] }[];
-}
-
-const nothing = (): Totals => ({
-  executions: 0,
-  worlds: 0,
-  simulatedMs: 0,
-  calls: 0,
-  faults: noCounts(),
-  ends: {},
-  violations: [],
-});
-
-function add(sum: Totals, more: Totals): void {
-  sum.executions += more.executions;
-  sum.worlds += more.worlds;
-  sum.simulatedMs += more.simulatedMs;
-  sum.calls += more.calls;
-  for (const key of Object.keys(more.faults))
-    sum.faults[key] = (sum.faults[key] ?? 0) + (more.faults[key] ?? 0);
-  for (const key of Object.keys(more.ends)) sum.ends[key] = (sum.ends[key] ?? 0) + (more.ends[key] ?? 0);
-  sum.violations.push(...more.violations);
-}
-
-const CHUNK = 256;
-
-/** Worlds of the seeds from, from + stride, … until `enough` says so. */
-async function simulate(
-  from: number,
-  stride: number,
-  mode: FaultMode,
-  enough: (done: Totals) => boolean,
-  onChunk: (chunk: Totals) => void,
-): Promise<void> {
-  const done = nothing();
-  for (let seed = from; !enough(done); seed += stride * CHUNK) {
-    const chunk = nothing();
-    const seeds = Array.from({ length: CHUNK }, (_, at) => seed + at * stride);
-    await runWorlds(seeds, mode, (result) => {
-      add(chunk, {
-        ...result,
-        worlds: 1,
-        violations:
-          result.violations.length > 0 ? [{ seed: result.seed, violations: result.violations }] : [],
-      });
-    });
-    add(done, chunk);
-    onChunk(chunk);
-  }
-}
+import { argumentsOf, shrink } from '../lib/testing/simulation/shrink.ts';
+import { add, nothing, type Totals, totalsOf } from './simulate/totals.ts';
+import type { Share } from './simulate/worker.ts';
 
 interface Options {
   readonly executions: number;
   readonly worlds?: number;
   readonly seed: number;
   readonly mode: FaultMode;
+  readonly only?: ReadonlySet<FaultKind>;
+  readonly starts?: ReadonlySet<number>;
+  readonly shrink: boolean;
   readonly json?: boolean;
 }
 
@@ -82,6 +34,16 @@ const whole = (text: string): number => {
   return value;
 };
 
+const wholes = (text: string): ReadonlySet<number> => new Set(text.split(',').map(whole));
+
+function kinds(text: string): ReadonlySet<FaultKind> {
+  const names = text === 'none' ? [] : text.split(',');
+  const unknown = names.find((name) => !FAULT_KINDS.some((kind) => kind === name));
+  if (unknown !== undefined)
+    throw new Error(`there is no fault '${unknown}'; there are: ${FAULT_KINDS.join(', ')}`);
+  return new Set(names as FaultKind[]);
+}
+
 const program = new Command('simulate')
   .description(
     'Runs random workflows on the production roles in simulated worlds with faults, and checks every invariant.',
@@ -89,13 +51,19 @@ const program = new Command('simulate')
   .option('--executions <n>', 'how many executions at least', whole, 20_000)
   .option('--worlds <n>', 'exactly so many worlds instead, one seed each (1 replays a seed)', whole)
   .option('--seed <n>', 'the first seed', whole, 0)
-  .option('--mode <mode>', "'all' faults, 'none', or 'masked': only faults that must cost nothing", 'all')
+  .addOption(
+    new Option('--mode <mode>', "'all' faults, 'none', or 'masked': only faults that must cost nothing")
+      .choices(['all', 'none', 'masked'])
+      .default('all'),
+  )
+  .option('--only <kinds>', "with --worlds: of the faults only these, by commas; or 'none'", kinds)
+  .option('--starts <n,n>', 'with --worlds: of the executions that a seed starts only these', wholes)
+  .option('--no-shrink', 'do not look for the smallest world that fails in the same way')
   .option('--json', 'one JSON line at the end');
 
 async function main(options: Options): Promise<void> {
   const startedAt = Date.now();
   const sum = nothing();
-  const processors = options.worlds === undefined ? availableParallelism() : 1;
   const progress = (chunk: Totals): void => {
     add(sum, chunk);
     if (process.stderr.isTTY) {
@@ -105,49 +73,60 @@ async function main(options: Options): Promise<void> {
     }
   };
   if (options.worlds === undefined) {
-    await Promise.all(
-      Array.from({ length: processors }, (_, at) => inProcess(options, at, processors, progress)),
-    );
+    await inProcesses(options, progress);
   } else {
     const seeds = Array.from({ length: options.worlds }, (_, at) => options.seed + at);
-    await runWorlds(seeds, options.mode, (result) => {
-      const violations =
-        result.violations.length > 0 ? [{ seed: result.seed, violations: result.violations }] : [];
-      progress({ ...result, worlds: 1, violations });
-    });
+    await runWorlds(seeds, options.mode, (result) => progress(totalsOf(result)), limitsOf(options));
   }
   if (process.stderr.isTTY) process.stderr.write('\n');
   report(sum, options, (Date.now() - startedAt) / 1_000);
+  await replays(sum, options);
 }
 
-function inProcess(
-  options: Options,
-  at: number,
-  of: number,
-  progress: (chunk: Totals) => void,
-): Promise<void> {
+const limitsOf = ({ only, starts }: Options) => ({
+  ...(only === undefined ? {} : { only }),
+  ...(starts === undefined ? {} : { starts }),
+});
+
+/** Compiled once for all of them: what the loader adds to every function for its name costs a tenth of the time. */
+async function inProcesses(options: Options, progress: (chunk: Totals) => void): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'steadfast-simulate-'));
+  try {
+    const worker = join(folder, 'worker.mjs');
+    const entry = join(import.meta.dirname, 'simulate/worker.ts');
+    await build({ entryPoints: [entry], outfile: worker, bundle: true, platform: 'node', format: 'esm' });
+    const stride = availableParallelism();
+    const executions = Math.ceil(options.executions / stride);
+    const shares = Array.from({ length: stride }, (_, at) => ({
+      seed: options.seed + at,
+      stride,
+      executions,
+      mode: options.mode,
+    }));
+    await Promise.all(shares.map((share) => inProcess(worker, share, progress)));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** A young generation in which a bunch of worlds finds room: what is dead by its end costs nothing. */
+const YOUNG_MB = 32;
+
+function inProcess(worker: string, share: Share, progress: (chunk: Totals) => void): Promise<void> {
   return new Promise((resolve, reject) => {
-    const child = fork(import.meta.filename, [], { env: { ...process.env, SIMULATE_SHARE: '1' } });
+    const child = fork(worker, [], { execArgv: [`--max-semi-space-size=${YOUNG_MB}`] });
     child.on('message', (chunk) => progress(chunk as Totals));
     child.on('error', reject);
     child.on('exit', (code) =>
       code === 0 ? resolve() : reject(new Error(`a simulating process ended with ${code}`)),
     );
-    child.send({
-      ...options,
-      seed: options.seed + at,
-      stride: of,
-      share: Math.ceil(options.executions / of),
-    });
+    child.send(share);
   });
 }
 
 function report(sum: Totals, options: Options, seconds: number): void {
-  for (const { seed, violations } of sum.violations.slice(0, 10)) {
-    console.error(`seed ${seed}: ${violations[0]?.slice(0, 500)}`);
-    console.error(`  replay: npm run simulate -- --mode ${options.mode} --seed ${seed} --worlds 1`);
-  }
-  const never = options.mode === 'all' ? FAULT_KINDS.filter((kind) => sum.faults[kind] === 0) : [];
+  const complete = options.mode === 'all' && options.worlds === undefined;
+  const never = complete ? FAULT_KINDS.filter((kind) => sum.faults[kind] === 0) : [];
   const summary = {
     executions: sum.executions,
     worlds: sum.worlds,
@@ -160,26 +139,26 @@ function report(sum: Totals, options: Options, seconds: number): void {
   };
   if (options.json === true) console.log(JSON.stringify(summary));
   else console.log(summary);
-  if (never.length > 0 && options.worlds === undefined)
-    console.error(`never struck, so not tested: ${never.join(', ')}`);
-  const failed = sum.violations.length > 0 || (never.length > 0 && options.worlds === undefined);
-  process.exitCode = failed ? 1 : 0;
+  if (never.length > 0) console.error(`never struck, so not tested: ${never.join(', ')}`);
+  process.exitCode = sum.violations.length > 0 || never.length > 0 ? 1 : 0;
 }
 
-// A simulated call fails often, and nobody reads where from.
-Error.stackTraceLimit = process.env['SIMULATE_SHARE'] === '1' ? 0 : Error.stackTraceLimit;
+/** Worlds shrunk of those that failed; the others are only named. */
+const SHRUNK = 3;
+const NAMED = 10;
 
-if (process.env['SIMULATE_SHARE'] === '1') {
-  process.once('message', (share: Options & { stride: number; share: number }) => {
-    void simulate(
-      share.seed,
-      share.stride,
-      share.mode,
-      (done) => done.executions >= share.share,
-      (chunk) => process.send?.(chunk),
-    ).then(() => process.disconnect());
-  });
-} else {
-  program.parse();
-  await main(program.opts<Options>());
+/** The one command that replays each failure. */
+async function replays(sum: Totals, options: Options): Promise<void> {
+  const failed = [...sum.violations].sort((a, b) => a.seed - b.seed);
+  for (const [at, { seed, violations }] of failed.slice(0, NAMED).entries()) {
+    const world = { seed, mode: options.mode, ...limitsOf(options) };
+    const smaller = options.shrink && at < SHRUNK ? await shrink(world) : undefined;
+    const [first] = smaller?.result.violations ?? violations;
+    console.error(`seed ${seed}: ${first?.slice(0, 500)}`);
+    console.error(`  replay: npm run simulate -- ${argumentsOf(smaller?.options ?? world)}`);
+  }
 }
+
+Error.stackTraceLimit = 0;
+program.parse();
+await main(program.opts<Options>());

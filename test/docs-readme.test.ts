@@ -7,7 +7,7 @@ import { executionId } from '../lib/cli/dev/banner.ts';
 import { discoverWorkflows } from '../lib/infra/discover.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
-const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'AGENTS.md', 'docs/ARCHITECTURE.md'];
+const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'AGENTS.md', 'docs/ARCHITECTURE.md', 'docs/TESTING.md'];
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const readme = read('README.md');
 

@@ -40,15 +40,18 @@ function importsOf(text: string): string[] {
   return [...withoutComments(text).matchAll(pattern)].map((match) => match[2] ?? match[4] ?? match[6] ?? '');
 }
 
+/** What authors import by the package's name: its `exports`. */
+const ENTRIES: Readonly<Record<string, string>> = {
+  steadfast: 'lib/index.ts',
+  'steadfast/testing': 'lib/testing/kit/test-workflow.ts',
+};
 /** 'lib/core/json.ts' for a file of ours, else the package. */
 const targetOf = (path: string, specifier: string): string =>
   specifier.startsWith('.')
     ? normalize(join(dirname(path), specifier))
         .split('\\')
         .join('/')
-    : specifier === 'steadfast'
-      ? 'lib/index.ts'
-      : specifier;
+    : (ENTRIES[specifier] ?? specifier);
 
 const isBuiltin = (target: string): boolean => target.startsWith('node:') || builtinModules.includes(target);
 
@@ -106,9 +109,10 @@ const imports: Rule = ({ path, text }) => {
 };
 
 const noIndex: Rule = ({ path, text }) =>
-  path.startsWith('lib/') && importsOf(text).some((name) => targetOf(path, name) === 'lib/index.ts')
-    ? ['imports lib/index.ts, which is for authors; import the file that declares what you need']
-    : [];
+  importsOf(text)
+    .map((name) => targetOf(path, name))
+    .filter((target) => path.startsWith('lib/') && Object.values(ENTRIES).includes(target))
+    .map((target) => `imports ${target}, which is for authors; import the file that declares what you need`);
 
 const IMPURE =
   /\b(?:Date\.now|new Date\(\)|Date\(\)|Math\.random|performance\.now|process\.|setTimeout|setInterval|setImmediate|queueMicrotask|crypto|console\.|fetch\()/g;
@@ -232,6 +236,7 @@ describe('a rule finds what is planted', () => {
     ['example → another', imports, plant('examples/a/x.ts', "import { a } from '../b/x.ts';")],
     ['example → local', imports, plant('examples/a/x.ts', "import { a } from '../../lib/local/cloud.ts';")],
     ['lib → index', noIndex, plant('lib/core/x.ts', "import { a } from '../index.ts';")],
+    ['lib → the test kit', noIndex, plant('lib/cli/x.ts', "import { a } from 'steadfast/testing';")],
     ['lib → index by name', noIndex, plant('lib/testing/x.ts', "import { a } from 'steadfast';")],
     ['a clock', pureCore, plant('lib/core/x.ts', 'const a = Date.now();')],
     ['a date', pureCore, plant('lib/core/x.ts', 'const a = new Date();')],

@@ -1,6 +1,27 @@
-import { orderFulfilment } from './workflow.ts';
+/** What the workflow declares, and how it ends when its services or its own processes fail. The world is the real one. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PermanentError, TransientError } from 'steadfast';
+import { crashEverywhere, type Effect, testWorkflow } from 'steadfast/testing';
+import { handler as charge } from './agents/charge-card.ts';
+import { handler as notify } from './agents/notify-customer.ts';
+import { handler as reserve } from './agents/reserve-stock.ts';
+import { handler as ship } from './agents/schedule-shipping.ts';
+import { chargeCard, type Order, orderFulfilment, reserveStock, scheduleShipping } from './workflow.ts';
+import type { Entry } from './world/ledger.ts';
+import { startWorld, type World } from './world/server.ts';
 
 const { plan } = orderFulfilment;
+const agents = [charge, reserve, ship, notify];
+const order: Order = {
+  orderId: 'order-1',
+  email: 'a@b.example',
+  address: 'Somewhere 1',
+  items: [{ sku: 'book', quantity: 1 }],
+  total: 1_250,
+};
 const steps = plan.steps.filter((step) => step.kind === 'step');
 
 test('the card is charged and the stock reserved side by side; shipping waits for both, the mail for shipping', () => {
@@ -31,14 +52,98 @@ test.each([
   ['an empty order', { items: [] }],
   ['an order without an id', { orderId: '' }],
 ])('%s is refused', async (_, change) => {
-  const order = {
-    orderId: 'order-1',
-    email: 'a@b.example',
-    address: 'Somewhere 1',
-    items: [{ sku: 'book', quantity: 1 }],
-    total: 1_250,
-  };
   const { validate } = orderFulfilment.input['~standard'];
   expect((await validate(order)).issues).toBeUndefined();
   expect((await validate({ ...order, ...change })).issues).toHaveLength(1);
+});
+
+describe('with the handlers that are deployed, against the world', () => {
+  let folder: string;
+  let world: World;
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'world-'));
+    world = await startWorld({ port: 0, ledgerFile: join(folder, 'ledger.jsonl') });
+    process.env['WORLD_URL'] = world.url;
+  });
+
+  afterEach(async () => {
+    delete process.env['WORLD_URL'];
+    await world.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** The world's ledger: what took place, and how often each was taken back. */
+  async function effects(): Promise<readonly Effect[]> {
+    const response = await fetch(`${world.url}/ledger`);
+    const { entries } = (await response.json()) as { entries: Entry[] };
+    return entries
+      .filter(({ kind }) => ['charge', 'reservation', 'shipment', 'mail'].includes(kind))
+      .map(({ id, kind, reference }) => ({
+        key: reference,
+        kind,
+        undone: entries.filter((entry) => entry.of === id && entry.kind !== 'repeat').length,
+      }));
+  }
+
+  test('an order is fulfilled', async () => {
+    const trial = testWorkflow(orderFulfilment, { agents });
+    const run = await trial.start(order);
+    expect(await run.untilEnd()).toMatchObject({
+      status: 'succeeded',
+      output: { chargeId: 'charge-1', trackingNumber: 'TRACK-3' },
+    });
+  });
+
+  test('a charge of which no answer came is found, not repeated', async () => {
+    const trial = testWorkflow(orderFulfilment, { agents });
+    trial.loseReply(chargeCard);
+    const run = await trial.start(order);
+    expect((await run.untilEnd()).status).toBe('succeeded');
+    expect((await effects()).filter(({ kind }) => kind === 'charge')).toHaveLength(1);
+  });
+
+  test('a warehouse that is away for four tries is waited for; a fifth time is one too many', async () => {
+    const away = (times: number) => ({ times, with: new TransientError('503') });
+    const patient = testWorkflow(orderFulfilment, { agents });
+    patient.fail(reserveStock, away(4));
+    expect((await (await patient.start(order)).untilEnd()).status).toBe('succeeded');
+    const tried = testWorkflow(orderFulfilment, { agents });
+    tried.fail(reserveStock, away(5));
+    expect((await (await tried.start(order)).untilEnd()).status).toBe('compensated');
+  });
+
+  test('an order that is canceled while it is shipped leaves nothing behind', async () => {
+    const trial = testWorkflow(orderFulfilment, { agents });
+    trial.slow(scheduleShipping, { by: '10s' });
+    const run = await trial.start(order);
+    await trial.skip('5s');
+    await run.cancel('the customer has called');
+    expect((await run.untilEnd()).status).toBe('canceled');
+    expect((await effects()).map(({ kind, undone }) => [kind, undone])).toEqual([
+      ['charge', 1],
+      ['reservation', 1],
+      ['shipment', 1],
+    ]);
+  });
+
+  test('a fault at any point loses and doubles nothing', async () => {
+    const report = await crashEverywhere(orderFulfilment, { input: order, agents, effects });
+    expect(report.findings).toEqual([]);
+    expect(report.ends).toEqual({ succeeded: report.runs + 1 });
+  }, 60_000);
+
+  test('nor does one at any point of the way back', async () => {
+    const report = await crashEverywhere(orderFulfilment, {
+      input: order,
+      agents,
+      effects,
+      scenario: (trial, input) => {
+        trial.fail(scheduleShipping, { times: Infinity, with: new PermanentError('no such address') });
+        return trial.start(input);
+      },
+    });
+    expect(report.findings).toEqual([]);
+    expect(report.ends).toEqual({ compensated: report.runs + 1 });
+  }, 60_000);
 });

@@ -6,6 +6,7 @@
 
 import type { Effect } from '../core/agent.ts';
 import type { Json } from '../core/json.ts';
+import type { AuditReceipt, ShardReceipt } from '../core/receipts.ts';
 import {
   type Attempt,
   type Cause,
@@ -118,7 +119,22 @@ export interface Health {
   readonly status: 'ok' | 'overdue';
   readonly oldestOverdueMs: number;
   readonly workflows: number;
+  /** Of the watch index. */
+  readonly shards: readonly ShardHealth[];
+  /** Absent before its first run. */
+  readonly audit?: AuditHealth;
 }
+
+export interface ShardHealth {
+  readonly shard: number;
+  /** How long the oldest watch in it is overdue now. */
+  readonly overdueMs: number;
+  /** The supervisor's latest. It leaves none while nothing is due, so an old one alone says nothing. */
+  readonly receipt?: Omit<ShardReceipt, 'shard' | 'version' | 'writeId'>;
+}
+
+/** The last run, and the last pass through the whole table. */
+export type AuditHealth = Omit<AuditReceipt, 'version' | 'writeId' | 'cursor'>;
 
 export interface ListPage {
   readonly items: readonly ExecutionSummary[];

@@ -8,11 +8,13 @@
 import { type Context, Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { SteadfastError } from '../core/errors.ts';
+import type { Receipts } from '../core/ports.ts';
 import type { Execution } from '../core/state.ts';
 import { explain } from '../core/why.ts';
 import { cancel, pause, resume, retry } from '../roles/commands.ts';
 import { answerIncident, type AnswerRequest } from '../roles/operators.ts';
 import { list, type Scheduler, show, showAtEnd, start, workflowOf } from '../roles/scheduler.ts';
+import { healthOf } from './health.ts';
 import {
   answerBody,
   asJson,
@@ -51,10 +53,8 @@ const STATUS: Readonly<Record<string, ContentfulStatusCode>> = {
   'too-large': 413,
 };
 
-/** An execution overdue for longer than two ticks says that no supervisor is at work. */
-const OVERDUE_ALARM_MS = 120_000;
-
-export function routes(scheduler: Scheduler): Hono {
+/** @param receipts of those who watch, for `/health` */
+export function routes(scheduler: Scheduler, receipts?: Receipts): Hono {
   const app = new Hono();
   app.use(async (c, next) => {
     const declared = Number(c.req.header('content-length') ?? 0);
@@ -69,7 +69,7 @@ export function routes(scheduler: Scheduler): Hono {
   app.get('/workflows', (c) => c.json({ items: [...scheduler.workflows.values()].map(workflowView) }));
   app.get('/workflows/:name', (c) => c.json(workflowView(workflowOf(scheduler, c.req.param('name')))));
   app.get('/health', async (c) => {
-    const health = await healthOf(scheduler);
+    const health = await healthOf(scheduler, receipts);
     return c.json(health, health.status === 'ok' ? 200 : 503);
   });
   app.notFound((c) => c.json(bodyOf('unknown-route', `there is no ${c.req.method} ${c.req.path}`), 404));
@@ -182,23 +182,6 @@ const headerKey = (text: string | undefined): string | undefined =>
   text === undefined
     ? undefined
     : checked({ input: null, idempotencyKey: text }, startBody, 'header').idempotencyKey;
-
-interface Health {
-  readonly status: 'ok' | 'overdue';
-  readonly oldestOverdueMs: number;
-  readonly workflows: number;
-}
-
-/** Read from the watch index: an execution that should have been looked at long ago means that nobody looks. */
-async function healthOf(scheduler: Scheduler): Promise<Health> {
-  const { store, clock } = scheduler.ports;
-  const now = clock.now();
-  const shards = Array.from({ length: store.shards }, (_, shard) => store.due(shard, now));
-  const pages = await Promise.all(shards);
-  const oldestOverdueMs = Math.max(0, ...pages.map((page) => now - (page.items[0]?.watchAt ?? now)));
-  const status = oldestOverdueMs > OVERDUE_ALARM_MS ? 'overdue' : 'ok';
-  return { status, oldestOverdueMs, workflows: scheduler.workflows.size };
-}
 
 const bodyOf = (code: string, message: string, details?: unknown): { error: Record<string, unknown> } => ({
   error: { code, message, ...(details === undefined ? {} : { details }) },

@@ -1,11 +1,10 @@
 /**
- * The store on DynamoDB: the only file that spells a condition.
+ * The store on DynamoDB.
  *
- * Owns: one condition for every write (the stored version is one behind, or there is none), the recognition of our own
- * write behind an ambiguous answer, strongly consistent reads, both indexes. Does not own: the items' form
- * (`dynamo-items.ts`) or what a conflict means (the roles).
+ * Owns: what is written together, strongly consistent reads, both indexes. Does not own: the items' form
+ * (`dynamo-items.ts`), the condition of a write (`dynamo-put.ts`), or what a conflict means (the roles).
  *
- * S3 S15 a write is applied once. S11 `create` never overwrites. No write without a condition anywhere.
+ * S11 `create` never overwrites. No write without a condition anywhere.
  */
 
 import {
@@ -14,12 +13,10 @@ import {
   GetItemCommand,
   PutItemCommand,
   QueryCommand,
-  TransactionCanceledException,
-  TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
 import type { Write } from '../core/decide.ts';
 import type { Plan } from '../core/plan.ts';
-import type { Due, ListQuery, Page, Store, WriteResult } from '../core/ports.ts';
+import type { Due, ListQuery, Page, Store } from '../core/ports.ts';
 import type { Execution, Snapshot } from '../core/state.ts';
 import {
   executionItem,
@@ -38,18 +35,15 @@ import {
   planOf,
   stepItem,
   stepOf,
-  text,
   watchShardKey,
 } from './dynamo-items.ts';
 import { openIncidentsPage } from './dynamo-incidents.ts';
 import { listPage } from './dynamo-list.ts';
+import { conditional, type Put, putOne, putTogether } from './dynamo-put.ts';
 import { TABLE } from './names.ts';
 
 /** Items of one page of the watch index; a page of keys is far below DynamoDB's 1 MB. */
 const DUE_PAGE = 200;
-/** Two writers met in one transaction; DynamoDB asks to try again. */
-const MAX_TRANSACTION_CONFLICTS = 5;
-const CONFLICT_PAUSE_MS = 20;
 /** Reads of a partition of several pages until the execution stood still meanwhile. */
 const MAX_PARTITION_READS = 5;
 
@@ -103,68 +97,10 @@ export function dynamoStore(client: DynamoDBClient, options: DynamoOptions): Sto
       if (first === undefined) return 'written';
       return puts.length === 1 ? (await putOne(client, first)).kind : putTogether(client, puts, pause);
     },
-    due: (shard, untilAt, cursor) => readDue(client, table, shard, untilAt, cursor),
+    due: (shard, untilAt, cursor, limit) => readDue(client, table, { shard, untilAt, limit, cursor }),
     openIncidents: (limit, cursor) => openIncidentsPage(client, table, limit, cursor),
     list: (query: ListQuery): Promise<Page<Execution>> => listPage(client, table, query),
   };
-}
-
-interface Put {
-  readonly TableName: string;
-  readonly Item: Item;
-  readonly ConditionExpression: string;
-  readonly ExpressionAttributeNames?: Record<string, string>;
-  readonly ExpressionAttributeValues?: Item;
-  readonly ReturnValuesOnConditionCheckFailure: 'ALL_OLD';
-}
-
-/** The one condition: what is stored is one version behind. */
-function conditional(table: string, item: Item, record: { readonly version: number }): Put {
-  const common = { TableName: table, Item: item, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
-  if (record.version === 1) return { ...common, ConditionExpression: 'attribute_not_exists(pk)' };
-  return {
-    ...common,
-    ConditionExpression: '#version = :behind',
-    ExpressionAttributeNames: { '#version': 'version' },
-    ExpressionAttributeValues: { ':behind': { N: String(record.version - 1) } },
-  };
-}
-
-type PutResult = { readonly kind: WriteResult; readonly stored?: Item | undefined };
-
-async function putOne(client: DynamoDBClient, put: Put): Promise<PutResult> {
-  try {
-    await client.send(new PutItemCommand(put));
-    return { kind: 'written' };
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    // The SDK may have sent it twice because the first answer was lost: then what is stored is our own write.
-    return isOurs(put, error.Item) ? { kind: 'written' } : { kind: 'conflict', stored: error.Item };
-  }
-}
-
-const isOurs = (put: Put, stored: Item | undefined): boolean =>
-  stored !== undefined && text(stored, 'writeId') === text(put.Item, 'writeId');
-
-async function putTogether(
-  client: DynamoDBClient,
-  puts: readonly Put[],
-  pause: NonNullable<DynamoOptions['pause']>,
-): Promise<WriteResult> {
-  for (let conflicts = 0; ; conflicts += 1) {
-    try {
-      await client.send(new TransactWriteItemsCommand({ TransactItems: puts.map((put) => ({ Put: put })) }));
-      return 'written';
-    } catch (error) {
-      if (!(error instanceof TransactionCanceledException)) throw error;
-      const reasons = error.CancellationReasons ?? [];
-      const failed = reasons.some((reason) => reason.Code === 'ConditionalCheckFailed');
-      if (failed) return puts.every((put, at) => isOurs(put, reasons[at]?.Item)) ? 'written' : 'conflict';
-      const busy = reasons.some((reason) => reason.Code === 'TransactionConflict');
-      if (!busy || conflicts >= MAX_TRANSACTION_CONFLICTS) throw error;
-      await pause(Math.random() * CONFLICT_PAUSE_MS * 2 ** conflicts);
-    }
-  }
 }
 
 async function writePlan(client: DynamoDBClient, table: string, hash: string, plan: Plan): Promise<void> {
@@ -245,10 +181,14 @@ async function readPartition(
 async function readDue(
   client: DynamoDBClient,
   table: string,
-  shard: number,
-  untilAt: number,
-  cursor: string | undefined,
+  query: {
+    readonly shard: number;
+    readonly untilAt: number;
+    readonly limit: number | undefined;
+    readonly cursor: string | undefined;
+  },
 ): Promise<Page<Due>> {
+  const { shard, untilAt, limit = DUE_PAGE, cursor } = query;
   const answer = await client.send(
     new QueryCommand({
       TableName: table,
@@ -256,7 +196,7 @@ async function readDue(
       KeyConditionExpression: '#shard = :shard AND #at <= :until',
       ExpressionAttributeNames: { '#shard': TABLE.watchIndex.pk, '#at': TABLE.watchIndex.sk },
       ExpressionAttributeValues: { ':shard': { S: watchShardKey(shard) }, ':until': { N: String(untilAt) } },
-      Limit: DUE_PAGE,
+      Limit: Math.min(limit, DUE_PAGE),
       ...(cursor === undefined ? {} : { ExclusiveStartKey: JSON.parse(cursor) as Item }),
     }),
   );

@@ -56,7 +56,7 @@ export function addCommands(program: Command, cli: Cli): void {
     .action(async (_options, command: Command) => {
       const health = await client(command).health();
       if (health.status !== 'ok') cli.exitCode = EXIT.notSucceeded;
-      say(cli, command, health, () => healthText(health));
+      say(cli, command, health, () => healthText(health, Date.now()));
     });
 }
 

@@ -4,6 +4,7 @@
 
 import type {
   Attempt,
+  AuditHealth,
   ExecutionSummary,
   ExecutionView,
   Explanation,
@@ -203,9 +204,32 @@ export function workflowsText(items: readonly WorkflowView[]): string {
   return table(['WORKFLOW', 'WITHIN', 'STEP', 'AGENT', 'AFTER', 'EFFECT', 'UNDO'], rows);
 }
 
-export function healthText(health: Health): string {
-  const { status, oldestOverdueMs, workflows } = health;
-  if (status === 'ok')
-    return `ok: ${workflows} workflow${workflows === 1 ? '' : 's'}, nothing is overdue for long\n`;
-  return `overdue: an execution should have been looked at ${durationText(oldestOverdueMs)} ago, so no supervisor is at work; look at the supervisor's log\n`;
+export function healthText(health: Health, now: number): string {
+  const { status, oldestOverdueMs, workflows, shards, audit } = health;
+  const verdict =
+    status === 'ok'
+      ? `ok: ${workflows} workflow${workflows === 1 ? '' : 's'}, nothing is overdue for long`
+      : `overdue: an execution should have been looked at ${durationText(oldestOverdueMs)} ago, so no supervisor is at work; look at the supervisor's log`;
+  const rows = shards.map(({ shard, overdueMs, receipt }) => [
+    String(shard),
+    overdueMs === 0 ? '' : durationText(overdueMs),
+    receipt === undefined ? '' : `${durationText(Math.max(0, now - receipt.sweptAt))} ago`,
+    receipt === undefined ? '' : String(receipt.due),
+    receipt === undefined ? '' : String(receipt.failed),
+  ]);
+  const parts = [
+    verdict,
+    ...(rows.length === 0
+      ? []
+      : [table(['SHARD', 'OVERDUE', 'LAST RECEIPT', 'DUE', 'FAILED'], rows).trimEnd()]),
+    ...(audit === undefined ? [] : [auditText(audit, now)]),
+  ];
+  return `${parts.join('\n\n')}\n`;
+}
+
+function auditText({ auditedAt, pass, whole }: AuditHealth, now: number): string {
+  const of = ({ scanned, healed, removed, failed }: AuditHealth['pass']): string =>
+    `${scanned} records, ${healed} healed, ${removed} removed, ${failed} failed`;
+  const last = whole === undefined ? 'no whole pass yet' : `last whole pass: ${of(whole)}`;
+  return `audit: ran ${durationText(Math.max(0, now - auditedAt))} ago; ${last}; this pass: ${of(pass)}`;
 }

@@ -24,18 +24,34 @@ export function backoffMs(tries: Tries, n: number, random: number): number {
   return Math.floor(ceilingMs * Math.min(Math.max(random, 0), 1));
 }
 
+const stages = new WeakMap<AgentStep, AgentStep[]>();
+
 /** The step as it is on a rung: with the input and the agent of the last rung up to there that changed one. */
 export function stageOf(step: AgentStep, rung: number): AgentStep {
+  if (rung === 0) return step;
+  // A plan never changes, and every look asks for the stage of every step.
+  let known = stages.get(step);
+  if (known === undefined) {
+    known = stagesOf(step);
+    stages.set(step, known);
+  }
+  return known[Math.min(rung, step.ladder.length)] as AgentStep;
+}
+
+/** The stage of every rung, the first attempt's before them. */
+function stagesOf(step: AgentStep): AgentStep[] {
   let stage = step;
-  for (const passed of step.ladder.slice(0, rung)) {
+  const all = [stage];
+  for (const passed of step.ladder) {
     if (passed.kind === 'withInput') stage = { ...stage, input: passed.input };
     if (passed.kind === 'useAgent') {
       const { kind: _kind, attempts: _attempts, firstMs: _first, maxMs: _max, ...agent } = passed;
       const { maxNoProgressMs: _progress, ...rest } = stage;
       stage = { ...rest, ...agent };
     }
+    all.push(stage);
   }
-  return stage;
+  return all;
 }
 
 /** Whether a step is another one on the later of two rungs: then it must be certain that the earlier did not act. */

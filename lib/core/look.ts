@@ -293,7 +293,7 @@ function supervise(plan: Plan, state: Snapshot, event: Look): Decision {
     if (overdue || following) chosen.push(piece);
   }
   const sends = chosen.flatMap((piece) => sendOf(piece, state, event.now));
-  const watchAt = nextWatchAt(plan, state, dispatches, event.readAt) ?? event.now;
+  const watchAt = nextWatchAt(plan, state, dispatches, event.readAt, work) ?? event.now;
   const dispatched = execution.dispatched + sends.length;
   return {
     write: {

@@ -6,6 +6,7 @@
 import type { Send, Note, Write } from './decide.ts';
 import type { AbortSignalLike } from './agent.ts';
 import type { Plan } from './plan.ts';
+import type { AuditReceipt, ShardReceipt } from './receipts.ts';
 import type { Ended, Execution, ExecutionStatus, Incident, Snapshot } from './state.ts';
 
 /** Losing a race is a value. `conflict`: a record was not one version behind; nothing was written. */
@@ -53,12 +54,20 @@ export interface Store {
   readonly write: (write: Write) => Promise<WriteResult>;
   /** Shards of the watch index: 0 to shards - 1. */
   readonly shards: number;
-  /** Open executions of a shard with `watchAt` ≤ untilAt, earliest first. */
-  readonly due: (shard: number, untilAt: number, cursor?: string) => Promise<Page<Due>>;
+  /** Open executions of a shard with `watchAt` ≤ untilAt, earliest first. @param limit of a page, at most the store's own */
+  readonly due: (shard: number, untilAt: number, cursor?: string, limit?: number) => Promise<Page<Due>>;
   /** Latest opened first. */
   readonly openIncidents: (limit: number, cursor?: string) => Promise<Page<OpenIncident>>;
   /** Latest start first. */
   readonly list: (query: ListQuery) => Promise<Page<Execution>>;
+}
+
+/** The receipts of those who watch: beside the executions, and never needed to go on. */
+export interface Receipts {
+  /** The shards' that have one, by number, and the audit's. */
+  readonly read: () => Promise<{ readonly shards: readonly ShardReceipt[]; readonly audit?: AuditReceipt }>;
+  /** On the condition that the stored one is one version behind (version 1: that there is none). */
+  readonly write: (receipt: ShardReceipt | AuditReceipt) => Promise<WriteResult>;
 }
 
 /** Delivers at least once, in any order, perhaps never. */

@@ -53,12 +53,12 @@ export function horizonMs(plan: Plan, snapshot: Snapshot | undefined): number {
 }
 
 /** On whichever rung the step may be claimed next. */
-const shortestMs = (step: AgentStep): number =>
-  Math.min(
-    ...[step, ...step.ladder.filter((rung) => rung.kind === 'useAgent')].map((stage) =>
-      Math.min(leaseSpanMs(stage), stage.pickupMs),
-    ),
-  );
+function shortestMs(step: AgentStep): number {
+  let ms = Math.min(leaseSpanMs(step), step.pickupMs);
+  for (const rung of step.ladder)
+    if (rung.kind === 'useAgent') ms = Math.min(ms, leaseSpanMs(rung), rung.pickupMs);
+  return ms;
+}
 
 /** The longest a lease may last from now on: also no longer than the attempt may go without progress. */
 export const leaseSpanMs = (step: StepLimits): number =>
@@ -88,11 +88,11 @@ export function nextWatchAt(
   snapshot: Snapshot,
   dispatches: Execution['dispatches'],
   readAt: number,
+  work: readonly Work[] = openWork(plan, snapshot),
 ): number | undefined {
   const { execution } = snapshot;
   if (isTerminal(execution.status)) return execution.watchAt;
   const hMs = horizonMs(plan, snapshot);
-  const work = openWork(plan, snapshot);
   const records = Object.values(snapshot.steps);
   const deadlines = [
     // Behind a point of no return the execution's own time ends nothing any more.

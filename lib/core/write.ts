@@ -30,17 +30,24 @@ export type StepChanges = Partial<Omit<Step, Removable>> & {
 };
 
 /** The step's record after a write. A field given as `undefined` is removed. */
-export const stepAfter = (record: Step, event: StepEvent, stamp: Stamp, changes: StepChanges): Step => ({
-  ...stepAs(record, event, changes),
-  version: record.version + 1,
-  writeId: stamp.writeId,
-});
+export function stepAfter(record: Step, event: StepEvent, stamp: Stamp, changes: StepChanges): Step {
+  const { status, ...more } = statusAfter(record, event);
+  const version = record.version + 1;
+  const next = { ...record, ...changes, ...more, status, version, writeId: stamp.writeId };
+  return present(next, changes, more) as Step;
+}
 
 /** What a record counts as after a move that is not written by itself, but with the next one. */
 export function stepAs(record: Step, event: StepEvent, changes: StepChanges): Step {
+  const moved = statusAfter(record, event);
+  return present({ ...record, ...changes, ...moved }, changes, moved) as Step;
+}
+
+/** Whatever leaves `held` forgets of what it was held. */
+function statusAfter(record: Step, event: StepEvent): StepChanges & Pick<Step, 'status'> {
   const status = moveStep(record.status, event);
-  const notHeld = status === 'held' ? {} : { heldFrom: undefined, heldIn: undefined };
-  return withoutAbsent({ ...record, ...changes, ...notHeld, status }) as unknown as Step;
+  const wasHeld = record.status === 'held' && status !== 'held';
+  return wasHeld ? { status, heldFrom: undefined, heldIn: undefined } : { status };
 }
 
 export type ExecutionChanges = Partial<Omit<Execution, 'cause' | 'endedAt'>> & {
@@ -49,23 +56,32 @@ export type ExecutionChanges = Partial<Omit<Execution, 'cause' | 'endedAt'>> & {
 };
 
 /** The execution's record after a write. A field given as `undefined` is removed. */
-export const executionAfter = (
+export function executionAfter(
   execution: Execution,
   event: ExecutionEvent,
   stamp: Stamp,
   changes: ExecutionChanges,
-): Execution =>
-  withoutAbsent({
+): Execution {
+  const next = {
     ...execution,
     ...changes,
     status: moveExecution(execution.status, event),
     version: execution.version + 1,
     writeId: stamp.writeId,
-  }) as unknown as Execution;
+  };
+  return present(next, changes) as Execution;
+}
 
-function withoutAbsent(record: Record<string, unknown>): Record<string, unknown> {
-  for (const [key, value] of Object.entries(record)) if (value === undefined) delete record[key];
-  return record;
+const present = (record: object, ...changes: readonly object[]): unknown =>
+  changes.some((one) => Object.values(one).includes(undefined))
+    ? withoutUndefined(record as Readonly<Record<string, unknown>>)
+    : record;
+
+/** A new object: one from which fields are deleted is slow for good, for all who read or copy it later. */
+function withoutUndefined(record: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const rest: Record<string, unknown> = {};
+  for (const key of Object.keys(record)) if (record[key] !== undefined) rest[key] = record[key];
+  return rest;
 }
 
 /** What a step is before its first write. */

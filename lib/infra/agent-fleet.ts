@@ -9,12 +9,21 @@
 
 import type { Grant, IGrantable, IPrincipal } from 'aws-cdk-lib/aws-iam';
 import { Grant as Grants } from 'aws-cdk-lib/aws-iam';
-import { type Code, type Function, RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import {
+  type Code,
+  Function as LambdaFunction,
+  type IFunction,
+  RecursiveLoop,
+  type Tracing,
+} from 'aws-cdk-lib/aws-lambda';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
+import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Duration, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { ENV } from '../aws/names.ts';
+import { adopt, type AgentSettings, checkSettings } from './agent-settings.ts';
 import { addFunction, type LogSettings } from './function.ts';
 
 /** For the abort, the report and a cold start, beyond the author's own limit. */
@@ -37,12 +46,16 @@ export interface AgentProps {
   readonly agentName: string;
   /** One attempt's longest time. */
   readonly timeout: Duration;
-  readonly code: Code;
+  readonly code: () => Code;
   readonly environment: Readonly<Record<string, string>>;
   readonly logs: LogSettings;
   /** Messages under work at the same time, 2 to 1000. */
   readonly maxConcurrency: number;
   readonly memorySize: number;
+  readonly tracing?: Tracing;
+  readonly encryptionKey?: IKey;
+  /** What is set for this agent alone. */
+  readonly settings: AgentSettings;
 }
 
 /** One agent. Grant it what its outside service needs: `secret.grantRead(steadfast.agent('charge-card'))`. */
@@ -50,43 +63,71 @@ export class Agent extends Construct implements IGrantable {
   readonly agentName: string;
   readonly queue: Queue;
   readonly deadLetterQueue: Queue;
-  readonly function: Function;
+  readonly function: IFunction;
+  /** Where its function writes; a function of your own has one of your own. */
+  readonly logGroup?: ILogGroup;
   readonly grantPrincipal: IPrincipal;
 
   constructor(scope: Construct, id: string, props: AgentProps) {
     super(scope, id);
     this.agentName = props.agentName;
+    const { settings } = props;
+    const maxConcurrency = settings.maxConcurrency ?? props.maxConcurrency;
+    checkSettings(props.agentName, settings, maxConcurrency);
     const timeout = functionTimeout(props.agentName, props.timeout);
+    const atRest =
+      props.encryptionKey === undefined
+        ? { encryption: QueueEncryption.SQS_MANAGED }
+        : { encryption: QueueEncryption.KMS, encryptionMasterKey: props.encryptionKey };
     this.deadLetterQueue = new Queue(this, 'DeadLetterQueue', {
       enforceSSL: true,
-      encryption: QueueEncryption.SQS_MANAGED,
+      ...atRest,
       retentionPeriod: Duration.days(14),
     });
+    const longest = settings.function instanceof LambdaFunction ? settings.function.timeout : undefined;
     this.queue = new Queue(this, 'Queue', {
       enforceSSL: true,
-      encryption: QueueEncryption.SQS_MANAGED,
-      visibilityTimeout: Duration.seconds(timeout.toSeconds() * VISIBILITY_FACTOR),
+      ...atRest,
+      visibilityTimeout: Duration.seconds((longest ?? timeout).toSeconds() * VISIBILITY_FACTOR),
       deadLetterQueue: { queue: this.deadLetterQueue, maxReceiveCount: MAX_RECEIVES },
     });
-    this.function = addFunction(this, {
+    if (settings.function === undefined) {
+      const made = this.makeFunction(props, timeout);
+      // The class spells an optional member otherwise than its interface (exactOptionalPropertyTypes).
+      this.function = made as IFunction;
+      this.logGroup = made.logGroup;
+    } else {
+      this.function = settings.function;
+      adopt(this, props.agentName, settings.function, timeout, props.environment);
+    }
+    this.function.addEventSource(
+      new SqsEventSource(this.queue, {
+        batchSize: settings.batchSize ?? 1,
+        reportBatchItemFailures: true,
+        maxConcurrency,
+      }),
+    );
+    this.grantPrincipal = this.function.grantPrincipal;
+  }
+
+  private makeFunction(props: AgentProps, timeout: Duration): LambdaFunction {
+    const { environment, memorySize, reservedConcurrency, vpc, vpcSubnets, securityGroups } = props.settings;
+    return addFunction(this, {
       description: `Steadfast agent ${props.agentName}`,
-      code: props.code,
+      code: props.code(),
       timeout,
-      memorySize: props.memorySize,
-      environment: props.environment,
+      memorySize: memorySize ?? props.memorySize,
+      environment: { ...environment, ...props.environment },
       logs: props.logs,
       // One execution runs through agent after agent in one chain of messages; Lambda would cut it after 16. The
       // dispatch budget of each execution bounds it instead.
       recursiveLoop: RecursiveLoop.ALLOW,
+      ...(props.tracing === undefined ? {} : { tracing: props.tracing }),
+      ...(reservedConcurrency === undefined ? {} : { reservedConcurrentExecutions: reservedConcurrency }),
+      ...(vpc === undefined ? {} : { vpc }),
+      ...(vpcSubnets === undefined ? {} : { vpcSubnets }),
+      ...(securityGroups === undefined ? {} : { securityGroups: [...securityGroups] }),
     });
-    this.function.addEventSource(
-      new SqsEventSource(this.queue, {
-        batchSize: 1,
-        reportBatchItemFailures: true,
-        maxConcurrency: props.maxConcurrency,
-      }),
-    );
-    this.grantPrincipal = this.function.grantPrincipal;
   }
 
   /** Sending a message to this agent. */
@@ -117,6 +158,10 @@ export interface AgentFleetProps {
   readonly logs: LogSettings;
   readonly maxConcurrency: number;
   readonly memorySize: number;
+  readonly tracing?: Tracing;
+  readonly encryptionKey?: IKey;
+  /** By agent name. */
+  readonly settings: Readonly<Record<string, AgentSettings>>;
 }
 
 /** All agents of a deployment. */
@@ -125,11 +170,22 @@ export class AgentFleet extends Construct {
 
   constructor(scope: Construct, id: string, props: AgentFleetProps) {
     super(scope, id);
-    const { agents, code, ...shared } = props;
+    const { agents, code, settings, ...shared } = props;
+    const names = agents.map(({ name }) => name);
+    const stranger = Object.keys(settings).find((name) => !names.includes(name));
+    if (stranger !== undefined)
+      throw new Error(
+        `settings for an agent '${stranger}', which does not exist; there are ${names.join(', ')}`,
+      );
     this.agents = new Map(
       agents.map(({ name, timeoutMs }) => {
-        const timeout = Duration.millis(timeoutMs);
-        return [name, new Agent(this, name, { ...shared, agentName: name, timeout, code: code(name) })];
+        const own = {
+          agentName: name,
+          timeout: Duration.millis(timeoutMs),
+          code: () => code(name),
+          settings: settings[name] ?? {},
+        };
+        return [name, new Agent(this, name, { ...shared, ...own })];
       }),
     );
     for (const { name, peers } of agents) {
@@ -139,7 +195,7 @@ export class AgentFleet extends Construct {
   }
 
   /** Lets a function send to these agents (to all when none are named) and tells it their queues. */
-  allowSending(sender: Function, names: readonly string[] = [...this.agents.keys()]): void {
+  allowSending(sender: IFunction, names: readonly string[] = [...this.agents.keys()]): void {
     const urls: Record<string, string> = {};
     for (const name of names) {
       const agent = this.agents.get(name);
@@ -148,14 +204,15 @@ export class AgentFleet extends Construct {
       urls[name] = agent.queue.queueUrl;
     }
     this.refuseTooMany(sender, Object.keys(urls));
-    sender.addEnvironment(ENV.queues, Stack.of(this).toJsonString(urls));
+    if (sender instanceof LambdaFunction)
+      sender.addEnvironment(ENV.queues, Stack.of(this).toJsonString(urls));
   }
 
   /**
    * A function's environment holds 4 KB. Counted with the shortest address a queue can have, so that what is refused
    * here would be refused by AWS in the middle of a deployment.
    */
-  private refuseTooMany(sender: Function, names: readonly string[]): void {
+  private refuseTooMany(sender: IFunction, names: readonly string[]): void {
     const stack = Stack.of(this);
     const address = 'https://sqs.us-east-1.amazonaws.com/123456789012/'.length;
     const bytes = names.map((name) => {

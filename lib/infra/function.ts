@@ -6,7 +6,8 @@
  * The role is not CDK's default one, whose managed policy allows writing to every log group of the account.
  */
 
-import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import {
   Architecture,
   type Code,
@@ -14,21 +15,31 @@ import {
   type FunctionProps,
   LoggingFormat,
   Runtime,
+  Tracing,
 } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
-import type { RemovalPolicy } from 'aws-cdk-lib/core';
+import { type RemovalPolicy, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 
 /** How all functions of a deployment keep their logs. */
 export interface LogSettings {
   readonly retention: RetentionDays;
   readonly removalPolicy: RemovalPolicy;
+  readonly encryptionKey?: IKey;
 }
 
 export interface FunctionSettings
   extends Pick<
     FunctionProps,
-    'timeout' | 'recursiveLoop' | 'reservedConcurrentExecutions' | 'retryAttempts' | 'maxEventAge'
+    | 'timeout'
+    | 'recursiveLoop'
+    | 'reservedConcurrentExecutions'
+    | 'retryAttempts'
+    | 'maxEventAge'
+    | 'vpc'
+    | 'vpcSubnets'
+    | 'securityGroups'
+    | 'tracing'
   > {
   readonly description: string;
   readonly code: Code;
@@ -44,6 +55,9 @@ export function addFunction(scope: Construct, settings: FunctionSettings): Funct
   const logGroup = new LogGroup(scope, 'Logs', logs);
   const role = new Role(scope, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
   logGroup.grantWrite(role);
+  if (settings.vpc !== undefined) allowNetworkInterfaces(role);
+  if (settings.tracing !== undefined && settings.tracing !== Tracing.DISABLED)
+    acknowledge(role, 'X-Ray knows no resource to which sending a trace could be confined');
   return new Function(scope, 'Function', {
     ...props,
     role,
@@ -55,3 +69,21 @@ export function addFunction(scope: Construct, settings: FunctionSettings): Funct
     environment: { NODE_OPTIONS: '--enable-source-maps', ...environment },
   });
 }
+
+/** Lambda itself needs them to put the function into a network; it asks the function's role. */
+function allowNetworkInterfaces(role: Role): void {
+  const actions = [
+    'AssignPrivateIpAddresses',
+    'CreateNetworkInterface',
+    'DeleteNetworkInterface',
+    'DescribeNetworkInterfaces',
+    'DescribeSubnets',
+    'UnassignPrivateIpAddresses',
+  ].map((action) => `ec2:${action}`);
+  role.addToPolicy(new PolicyStatement({ actions, resources: ['*'] }));
+  acknowledge(role, 'the interfaces that Lambda makes for a function in a network have no names beforehand');
+}
+
+/** A finding of cdk-nag that is as it must be. */
+const acknowledge = (role: Role, reason: string): void =>
+  Validations.of(role).acknowledge({ id: 'AwsSolutions-IAM5[Resource::*]', reason });

@@ -22,7 +22,7 @@ import {
 import { HttpIamAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Grant, type IGrantable, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { type Code, type Function, RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
+import { type Code, type Function, RecursiveLoop, type Tracing } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Duration, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
@@ -70,6 +70,7 @@ export interface SchedulerApiProps {
   readonly environment: Readonly<Record<string, string>>;
   readonly logs: LogSettings;
   readonly memorySize: number;
+  readonly tracing?: Tracing;
   /**
    * Who may call; applies to every route.
    * @default - IAM: requests are signed, and allowed by `grantInvoke`
@@ -98,6 +99,7 @@ export class SchedulerApi extends Construct {
       logs: props.logs,
       // It sends the first message of each chain; see the agents' function.
       recursiveLoop: RecursiveLoop.ALLOW,
+      ...(props.tracing === undefined ? {} : { tracing: props.tracing }),
     });
     this.accessLog = new LogGroup(this, 'AccessLog', props.logs);
     this.api = new HttpApi(this, 'Api', {

@@ -6,19 +6,34 @@
  * No role may delete or scan: every write is conditional, and nothing is ever found by reading everything.
  */
 
-import { AttributeType, BillingMode, ProjectionType, Table } from 'aws-cdk-lib/aws-dynamodb';
+import { AttributeType, BillingMode, ProjectionType, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { RemovalPolicy } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { TABLE } from '../aws/names.ts';
 
 export interface StateTableProps {
   /**
-   * What becomes of the table when it leaves the stack. Unless it is DESTROY, the table is also protected against
-   * deletion.
+   * What becomes of the table when it leaves the stack.
    * @default RemovalPolicy.RETAIN
    */
   readonly removalPolicy?: RemovalPolicy;
+  /**
+   * Whether the table is protected against deletion.
+   * @default - unless `removalPolicy` is DESTROY
+   */
+  readonly deletionProtection?: boolean;
+  /**
+   * Whether the table can be restored to any second of the last 35 days.
+   * @default true
+   */
+  readonly pointInTimeRecovery?: boolean;
+  /**
+   * A key of your own for what is at rest.
+   * @default - a key of DynamoDB's, which costs nothing
+   */
+  readonly encryptionKey?: IKey;
 }
 
 export class StateTable extends Construct {
@@ -32,9 +47,12 @@ export class StateTable extends Construct {
       sortKey: { name: TABLE.sk, type: AttributeType.STRING },
       billingMode: BillingMode.PAY_PER_REQUEST,
       timeToLiveAttribute: TABLE.ttl,
-      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: props.pointInTimeRecovery ?? true },
+      ...(props.encryptionKey === undefined
+        ? {}
+        : { encryption: TableEncryption.CUSTOMER_MANAGED, encryptionKey: props.encryptionKey }),
       removalPolicy,
-      deletionProtection: removalPolicy !== RemovalPolicy.DESTROY,
+      deletionProtection: props.deletionProtection ?? removalPolicy !== RemovalPolicy.DESTROY,
     });
     for (const index of [TABLE.watchIndex, TABLE.listIndex]) {
       this.table.addGlobalSecondaryIndex({

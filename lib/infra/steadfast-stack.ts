@@ -5,6 +5,7 @@
  * stack of your own use `Steadfast`.
  */
 
+import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { CfnOutput, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { Steadfast, type SteadfastProps } from './steadfast.ts';
@@ -18,11 +19,16 @@ export interface SteadfastStackProps extends StackProps, Omit<SteadfastProps, 'r
    * @default 'dev'
    */
   readonly stageName?: StageName;
+  /**
+   * Where alarms are sent by e-mail; the address is asked for confirmation once.
+   * @default - nowhere; subscribe to the topic
+   */
+  readonly alarmEmail?: string;
 }
 
 export class SteadfastStack extends Stack {
   readonly steadfast: Steadfast;
-  /** `ApiUrl`, `StateTableName`, `EventBusName`. */
+  /** `ApiUrl`, `StateTableName`, `EventBusName`, `AlarmTopicArn`, `DashboardName`. */
   readonly outputs: readonly CfnOutput[];
 
   constructor(scope: Construct, id: string, props: SteadfastStackProps) {
@@ -30,13 +36,18 @@ export class SteadfastStack extends Stack {
     const isProd = props.stageName === 'prod';
     const removalPolicy = isProd ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
     this.steadfast = new Steadfast(this, 'Steadfast', { ...props, removalPolicy });
-    const outputs = {
+    const { monitoring } = this.steadfast;
+    if (props.alarmEmail !== undefined)
+      monitoring?.topic.addSubscription(new EmailSubscription(props.alarmEmail));
+    const outputs: Record<string, readonly [string | undefined, string]> = {
       ApiUrl: [this.steadfast.scheduler.url, 'Where executions are started and asked for'],
       StateTableName: [this.steadfast.stateTable.table.tableName, 'The state table'],
       EventBusName: [this.steadfast.eventBus.eventBusName, 'Hears of ended executions'],
-    } as const;
-    this.outputs = Object.entries(outputs).map(
-      ([name, [value, description]]) => new CfnOutput(this, name, { value, description }),
+      AlarmTopicArn: [monitoring?.topic.topicArn, 'Hears of every alarm'],
+      DashboardName: [monitoring?.dashboard?.dashboard.dashboardName, 'The dashboard in CloudWatch'],
+    };
+    this.outputs = Object.entries(outputs).flatMap(([name, [value, description]]) =>
+      value === undefined ? [] : [new CfnOutput(this, name, { value, description })],
     );
   }
 }

@@ -11,18 +11,25 @@
  */
 
 import { join } from 'node:path';
+import { type Metric, type MetricOptions, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { HttpMethod, type IHttpRouteAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
 import { EventBus, type IEventBus } from 'aws-cdk-lib/aws-events';
 import type { Grant, IGrantable } from 'aws-cdk-lib/aws-iam';
-import { Code } from 'aws-cdk-lib/aws-lambda';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { Code, type IFunction, type Tracing } from 'aws-cdk-lib/aws-lambda';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
-import { RemovalPolicy, Stack, Stage, Validations } from 'aws-cdk-lib/core';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import { Names, RemovalPolicy, Stack, Stage, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { DEFAULT_WATCH_SHARDS, ENV } from '../aws/names.ts';
+import { DEFAULT_WATCH_SHARDS, ENV, type MetricName } from '../aws/names.ts';
 import { type Agent, AgentFleet } from './agent-fleet.ts';
+import type { AgentSettings } from './agent-settings.ts';
 import { agentEntry, bundleDeployment, codeOf } from './bundle.ts';
 import type { Discovery } from './discover.ts';
+import { allowServices, grantUse } from './encryption.ts';
+import { figuresOf } from './figures.ts';
 import type { LogSettings } from './function.ts';
+import { Monitoring } from './monitoring.ts';
 import { SchedulerApi } from './scheduler-api.ts';
 import { StateTable } from './state-table.ts';
 import { SupervisorClock } from './supervisor-clock.ts';
@@ -31,11 +38,26 @@ export interface SteadfastProps {
   /** The workflows to deploy: `await discoverWorkflows(…)`. */
   readonly workflows: Discovery;
   /**
-   * What becomes of the state table and the logs when they leave the stack. Unless it is DESTROY, the table is also
-   * protected against deletion.
+   * What becomes of the state table and the logs when they leave the stack.
    * @default RemovalPolicy.RETAIN
    */
   readonly removalPolicy?: RemovalPolicy;
+  /**
+   * Whether the state table is protected against deletion.
+   * @default - unless `removalPolicy` is DESTROY
+   */
+  readonly deletionProtection?: boolean;
+  /**
+   * Whether the state table can be restored to any second of the last 35 days.
+   * @default true
+   */
+  readonly pointInTimeRecovery?: boolean;
+  /**
+   * A key of your own for the table, the queues, the logs and the alarms' topic. An imported key's policy must let
+   * CloudWatch and its logs use it.
+   * @default - keys of the services, which cost nothing
+   */
+  readonly encryptionKey?: IKey;
   /**
    * The bus that hears of ended executions.
    * @default - a new one
@@ -52,6 +74,11 @@ export interface SteadfastProps {
    * @default 50
    */
   readonly agentConcurrency?: number;
+  /**
+   * Settings of single agents, by the agent's name.
+   * @default - all agents alike
+   */
+  readonly agentSettings?: Readonly<Record<string, AgentSettings>>;
   /**
    * Executions set aside for the supervisor: two a tick, which may still be there when the next two come. 'unreserved'
    * for a new account, which has too few to set any aside.
@@ -73,6 +100,26 @@ export interface SteadfastProps {
    * @default RetentionDays.ONE_MONTH
    */
   readonly logRetention?: RetentionDays;
+  /**
+   * Whether Lambda traces the functions with X-Ray.
+   * @default - not
+   */
+  readonly tracing?: Tracing;
+  /**
+   * What is there to watch the deployment with.
+   * @default 'alarms-and-dashboard'
+   */
+  readonly monitoring?: 'alarms-and-dashboard' | 'alarms' | 'none';
+  /**
+   * What hears of every alarm, incidents included.
+   * @default - a new one, to which nobody has subscribed yet
+   */
+  readonly alarmTopic?: ITopic;
+  /**
+   * From how many percent of executions on that failed or had to be undone there is an alarm.
+   * @default 10
+   */
+  readonly failureAlarmPercent?: number;
 }
 
 export class Steadfast extends Construct {
@@ -81,6 +128,10 @@ export class Steadfast extends Construct {
   readonly scheduler: SchedulerApi;
   readonly supervisor: SupervisorClock;
   readonly agents: ReadonlyMap<string, Agent>;
+  /** Alarms, their topic and the dashboard; nothing when `monitoring` is 'none'. */
+  readonly monitoring?: Monitoring;
+  /** By what the metrics of this deployment are told apart from those of another. */
+  readonly deploymentName: string;
 
   constructor(scope: Construct, id: string, props: SteadfastProps) {
     super(scope, id);
@@ -88,16 +139,32 @@ export class Steadfast extends Construct {
       Validations.of(this).addWarning(`steadfast:unusedAgent${index}`, warning);
     });
     const removalPolicy = props.removalPolicy ?? RemovalPolicy.RETAIN;
-    this.stateTable = new StateTable(this, 'State', { removalPolicy });
+    const { encryptionKey, tracing, deletionProtection, pointInTimeRecovery } = props;
+    const atRest = encryptionKey === undefined ? {} : { encryptionKey };
+    this.deploymentName = Names.uniqueResourceName(this, { maxLength: 100, separator: '-' });
+    this.stateTable = new StateTable(this, 'State', {
+      removalPolicy,
+      ...atRest,
+      ...(deletionProtection === undefined ? {} : { deletionProtection }),
+      ...(pointInTimeRecovery === undefined ? {} : { pointInTimeRecovery }),
+    });
     // The class spells an optional member otherwise than its interface (exactOptionalPropertyTypes).
     this.eventBus = props.eventBus ?? (new EventBus(this, 'Events') as IEventBus);
-    const logs: LogSettings = { retention: props.logRetention ?? RetentionDays.ONE_MONTH, removalPolicy };
+    const retention = props.logRetention ?? RetentionDays.ONE_MONTH;
+    const logs: LogSettings = { retention, removalPolicy, ...atRest };
     const code = codeSource(this, props.workflows);
-    const shared = { logs, memorySize: props.memorySize ?? 512, environment: this.environment(props) };
+    const shared = {
+      logs,
+      memorySize: props.memorySize ?? 512,
+      environment: this.environment(props),
+      ...(tracing === undefined ? {} : { tracing }),
+    };
 
     const fleet = new AgentFleet(this, 'Agents', {
       ...shared,
+      ...atRest,
       agents: props.workflows.agents,
+      settings: props.agentSettings ?? {},
       code: (name) => code(agentEntry(name)),
       maxConcurrency: props.agentConcurrency ?? 50,
     });
@@ -112,7 +179,8 @@ export class Steadfast extends Construct {
       code: code('supervisor'),
       reservedConcurrency: props.supervisorConcurrency ?? 4,
     });
-    this.grantRoles(fleet);
+    this.grantRoles(fleet, encryptionKey);
+    if (props.monitoring !== 'none') this.monitoring = this.watch(props);
   }
 
   /**
@@ -137,23 +205,66 @@ export class Steadfast extends Construct {
     return this.scheduler.grantInvoke(grantee);
   }
 
+  /** One of the roles' own figures, to draw it or to make an alarm of your own. */
+  metric(name: MetricName, options?: MetricOptions): Metric {
+    return figuresOf(this.deploymentName)(name, options);
+  }
+
+  /** Executions started. */
+  metricStarted(options?: MetricOptions): Metric {
+    return this.metric('Started', options);
+  }
+
+  /** Executions that succeeded. */
+  metricSucceeded(options?: MetricOptions): Metric {
+    return this.metric('Succeeded', options);
+  }
+
+  /** Executions that ended failed: not finished, and not or not wholly undone. */
+  metricFailed(options?: MetricOptions): Metric {
+    return this.metric('Failed', options);
+  }
+
+  /** How long the most overdue execution had been waiting for a look, in ms. */
+  metricOldestOverdue(options?: MetricOptions): Metric {
+    return this.metric('OldestOverdue', { statistic: Stats.MAXIMUM, ...options });
+  }
+
+  private watch({ monitoring, alarmTopic, encryptionKey, failureAlarmPercent }: SteadfastProps): Monitoring {
+    return new Monitoring(this, 'Monitoring', {
+      figure: figuresOf(this.deploymentName),
+      agents: [...this.agents.values()],
+      scheduler: this.scheduler.function as IFunction,
+      supervisor: this.supervisor.function as IFunction,
+      api: this.scheduler.api,
+      table: this.stateTable.table,
+      failurePercent: failureAlarmPercent ?? 10,
+      withDashboard: monitoring !== 'alarms',
+      ...(alarmTopic === undefined ? {} : { alarmTopic }),
+      ...(encryptionKey === undefined ? {} : { encryptionKey }),
+    });
+  }
+
   private environment(props: SteadfastProps): Readonly<Record<string, string>> {
     return {
       [ENV.table]: this.stateTable.table.tableName,
       [ENV.bus]: this.eventBus.eventBusName,
       [ENV.watchShards]: String(props.watchShards ?? DEFAULT_WATCH_SHARDS),
+      [ENV.deployment]: this.deploymentName,
     };
   }
 
   /** All three roles decide, send and announce the end; only two of them find, each through its own index. */
-  private grantRoles(fleet: AgentFleet): void {
+  private grantRoles(fleet: AgentFleet, key: IKey | undefined): void {
     const scheduler = this.scheduler.function;
     const supervisor = this.supervisor.function;
     const agents = [...this.agents.values()].map((agent) => agent.function);
     for (const role of [scheduler, supervisor, ...agents]) {
       this.stateTable.grantDecide(role);
       this.eventBus.grantPutEventsTo(role);
+      if (key !== undefined) grantUse(key, role);
     }
+    if (key !== undefined) allowServices(key, this);
     for (const role of [scheduler, supervisor]) {
       fleet.allowSending(role);
       this.stateTable.grantFindDue(role);

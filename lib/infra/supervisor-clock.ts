@@ -11,7 +11,7 @@
 
 import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
-import type { Code, Function } from 'aws-cdk-lib/aws-lambda';
+import type { Code, Function, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { addFunction, type LogSettings } from './function.ts';
@@ -24,6 +24,7 @@ export interface SupervisorClockProps {
   readonly environment: Readonly<Record<string, string>>;
   readonly logs: LogSettings;
   readonly memorySize: number;
+  readonly tracing?: Tracing;
   /** Executions set aside for it, or 'unreserved' in an account that has too few to set any aside. */
   readonly reservedConcurrency: number | 'unreserved';
 }
@@ -42,6 +43,7 @@ export class SupervisorClock extends Construct {
       memorySize: props.memorySize,
       environment: props.environment,
       logs: props.logs,
+      ...(props.tracing === undefined ? {} : { tracing: props.tracing }),
       ...(props.reservedConcurrency === 'unreserved'
         ? {}
         : { reservedConcurrentExecutions: props.reservedConcurrency }),

@@ -22,6 +22,8 @@ export const CONTEXT = {
   only: 'steadfast:only',
   /** Executions set aside for the supervisor, or 'unreserved'. */
   supervisorConcurrency: 'steadfast:supervisorConcurrency',
+  /** Where alarms are sent. */
+  alarmEmail: 'steadfast:alarmEmail',
 } as const;
 
 /** Where this project's cdk.json, examples and lambdas are. */
@@ -54,6 +56,7 @@ export async function addSteadfast(app: App): Promise<SteadfastStack> {
   const folders = listOf(CONTEXT.folders, app.node.tryGetContext(CONTEXT.folders));
   const only = listOf(CONTEXT.only, app.node.tryGetContext(CONTEXT.only));
   const supervisorConcurrency = concurrencyOf(app.node.tryGetContext(CONTEXT.supervisorConcurrency));
+  const alarmEmail = emailOf(app.node.tryGetContext(CONTEXT.alarmEmail));
   const workflows = await discoverWorkflows({
     root: PROJECT_ROOT,
     ...(folders === undefined ? {} : { folders }),
@@ -64,6 +67,7 @@ export async function addSteadfast(app: App): Promise<SteadfastStack> {
     stageName,
     workflows,
     ...(supervisorConcurrency === undefined ? {} : { supervisorConcurrency }),
+    ...(alarmEmail === undefined ? {} : { alarmEmail }),
   });
   Tags.of(app).add('app', 'steadfast');
   Tags.of(app).add('stage', stageName);
@@ -142,4 +146,9 @@ function concurrencyOf(value: unknown): number | 'unreserved' | undefined {
   throw new Error(
     `${CONTEXT.supervisorConcurrency} is ${JSON.stringify(value)}; allowed are a number above 0 and 'unreserved'`,
   );
+}
+
+function emailOf(value: unknown): string | undefined {
+  if (value === undefined || (typeof value === 'string' && /^\S+@\S+$/.test(value))) return value;
+  throw new Error(`${CONTEXT.alarmEmail} is ${JSON.stringify(value)}; allowed is one e-mail address`);
 }

@@ -15,7 +15,10 @@ import { Faults } from './control/faults.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
 import { type DynamoServer, EmbeddedDynamo, outsideDynamo } from './dynamodb/dynamo-process.ts';
 import { DynamoProxy } from './dynamodb/proxy.ts';
-import { ensureTables } from './dynamodb/tables.ts';
+import { ensureTables, partitionKeysOf } from './dynamodb/tables.ts';
+import { Access, type Denial } from './iam/access.ts';
+import { PlatformAccess } from './iam/platform-access.ts';
+import { StackPolicies } from './iam/stack-policies.ts';
 import { EventBus } from './events/event-bus.ts';
 import { Schedules } from './events/schedules.ts';
 import { awsGateway } from './gateway/aws-gateway.ts';
@@ -56,6 +59,8 @@ export interface CloudOptions {
   readonly onLog?: (line: LogLine) => void;
   /** What the cloud itself has to say: dropped events, crashes of its parts. */
   readonly onProblem?: (message: string) => void;
+  /** A request that the policies of the template refuse; told once for each function, action and resource. */
+  readonly onDenied?: (denial: Denial) => void;
   /** The clock of queues, schedules and batching windows, for tests. Lambda timeouts use real time. */
   readonly clock?: Clock;
 }
@@ -77,6 +82,7 @@ export interface Cloud {
 
 const REGION = 'us-east-1';
 const ACCOUNT_ID = '000000000000';
+const PLACE = { region: REGION, accountId: ACCOUNT_ID };
 const DEFAULT_PORT = 4510;
 const DEFAULT_CONCURRENCY = 10;
 const IDLE_AFTER_MS = 300_000;
@@ -112,6 +118,14 @@ async function start(options: CloudOptions, undo: Undo, stop: () => Promise<void
   undo.push(async () => await gateway.close());
   const template = resolveTemplate(assembly.template, place(assembly, main, gateway));
   const model = readStackModel(template);
+  const policies = new StackPolicies(template, PLACE);
+  const access = new Access(policies, (denial) => {
+    options.onProblem?.(`access denied, ${denial.who}: ${denial.message}`);
+    options.onDenied?.(denial);
+  });
+  const platform = new PlatformAccess(access, PLACE);
+  platform.requireTrust(policies);
+  const notRun = [...model.notRun, ...policies.notes];
   const dynamo = await dynamoStarting;
   const proxy = new DynamoProxy(dynamo);
   undo.push(() => proxy.close());
@@ -126,6 +140,9 @@ async function start(options: CloudOptions, undo: Undo, stop: () => Promise<void
     gateway,
     template,
     model,
+    notRun,
+    access,
+    platform,
     dynamo,
     proxy,
   });
@@ -134,7 +151,7 @@ async function start(options: CloudOptions, undo: Undo, stop: () => Promise<void
     gatewayUrl: gateway.url,
     outputs: template.outputs,
     resources: template.resources,
-    notRun: model.notRun,
+    notRun,
     control: parts,
     stop,
   };
@@ -175,13 +192,16 @@ interface Prepared {
   readonly gateway: Listening;
   readonly template: ResolvedTemplate;
   readonly model: StackModel;
+  readonly notRun: readonly string[];
+  readonly access: Access;
+  readonly platform: PlatformAccess;
   readonly dynamo: DynamoServer;
   readonly proxy: DynamoProxy;
 }
 
 /** Everything is known and DynamoDB is ready: make the parts and connect them. */
 function run(prepared: Prepared): Control {
-  const { options, undo, data, main, gateway, template, model, dynamo, proxy } = prepared;
+  const { options, undo, data, main, gateway, template, model, access, platform, dynamo, proxy } = prepared;
   const onProblem = options.onProblem ?? (() => {});
   const clock = options.clock ?? systemClock;
   const queues = new QueueDirectory(
@@ -195,26 +215,27 @@ function run(prepared: Prepared): Control {
   const byName = new Map(functions.map((local) => [local.spec.functionName, local]));
   const functionByName = (name: string) => byName.get(name);
   const shared = {
-    region: REGION,
-    accountId: ACCOUNT_ID,
+    ...PLACE,
     clock,
     queues,
     functionByName,
     onProblem,
+    mayReach: platform.rule.bind(platform),
   };
   const bus = new EventBus({ rules: model.rules, busNames: model.busNames, ...shared });
   undo.push(() => bus.stop());
   const counts = new CallCounts();
-  const backends = { dynamo: proxy, queues, bus, gatewayUrl: gateway.url, accountId: ACCOUNT_ID };
+  const callPlace = { ...PLACE, partitionKey: partitionKeysOf(model.tables) };
+  const backends = { dynamo: proxy, queues, bus, access, callPlace, gatewayUrl: gateway.url, ...PLACE };
   gateway.serve(awsGateway(backends, counts, faults));
   const schedules = new Schedules(model.rules, bus, clock, shared);
   undo.push(() => schedules.stop());
-  const sources = connectSources(model, queues, functionByName, clock);
-  const control = new Control({ functions, queues, bus, schedules, dynamo, counts, faults });
-  const apis = new HttpApis(model.apis, functionByName, ACCOUNT_ID);
+  const sources = connectSources(prepared, queues, functionByName, clock);
+  const control = new Control({ functions, queues, bus, schedules, dynamo, counts, access, faults });
+  const apis = new HttpApis(model.apis, functionByName, ACCOUNT_ID, platform.api.bind(platform));
   const facts = {
     outputs: template.outputs,
-    notRun: model.notRun,
+    notRun: prepared.notRun,
     apiUrl: main.url,
     gatewayUrl: gateway.url,
   };
@@ -239,7 +260,7 @@ function run(prepared: Prepared): Control {
 }
 
 function startFunctions(prepared: Prepared, faults: Faults): LocalFunction[] {
-  const { options, undo, assembly, data, guardian, gateway, model } = prepared;
+  const { options, undo, assembly, data, guardian, gateway, model, platform } = prepared;
   const logs = new FunctionLogs(data.logs, options.onLog);
   undo.push(async () => await logs.close());
   const blanks = new BlankProcesses(guardian, data.compileCache);
@@ -258,7 +279,10 @@ function startFunctions(prepared: Prepared, faults: Faults): LocalFunction[] {
           ...functionSettings(spec, assembly, extra),
           idleAfterMs: IDLE_AFTER_MS,
           onLine: (name, pid, stream, line) => logs.write(name, pid, stream, line),
-          onDelivered: (local, process) => faults.delivered(local, process),
+          onDelivered: (local, process) => {
+            platform.logs(local.spec, process.invocations === 1);
+            faults.delivered(local, process);
+          },
         },
         blanks,
       ),
@@ -266,7 +290,7 @@ function startFunctions(prepared: Prepared, faults: Faults): LocalFunction[] {
 }
 
 function connectSources(
-  model: StackModel,
+  { model, platform }: Prepared,
   queues: QueueDirectory,
   functionByName: (name: string) => LocalFunction | undefined,
   clock: Clock,
@@ -281,6 +305,12 @@ function connectSources(
         throw new TemplateError(path, `its queue ${spec.queueArn} is not in this stack`);
       if (local === undefined)
         throw new TemplateError(path, `its function ${spec.functionName} is not in this stack`);
-      return new EventSource(spec, queue, local, clock);
+      return new EventSource(
+        spec,
+        queue,
+        local,
+        clock,
+        platform.mapping(local.spec.logicalId, spec.queueArn),
+      );
     });
 }

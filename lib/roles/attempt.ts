@@ -20,6 +20,7 @@ import { leaseSpanMs } from '../core/watch.ts';
 import { scopeOf } from '../core/work.ts';
 import { stampOf } from './advance.ts';
 import { commit, withWrite } from './commit.ts';
+import { Latch } from './latch.ts';
 import { perform, type Worker } from './perform.ts';
 
 /** What the holder of a step knows; `state` follows its own beats. */
@@ -35,8 +36,6 @@ export interface Holding {
 
 const BEATS_PER_LEASE = 3;
 const MAX_TOKEN_CHARS = 200;
-/** Of signals that only wake our own sleepers; without a reason the platform makes an error with a stack for each. */
-const OVER = 'over';
 /** After the abort, for the author's code to return. */
 const ABORT_GRACE_MS = 2_000;
 /** For a beat under way when the author's code has returned. */
@@ -67,25 +66,28 @@ export async function runAttempt(ports: Ports, worker: Worker, held: Holding): P
   const { planStep, state } = held;
   const record = state.steps[planStep.name] as HeldStep;
   const abort = new AbortController();
-  const finished = new AbortController();
+  const finished = new Latch();
   const pulse: Pulse = {};
   const ctx: AttemptContext = {
     executionId: state.execution.id,
     step: planStep.name,
     attempt: record.attempt,
     effectKey: `${state.execution.id}.${planStep.name}`,
-    signal: abort.signal,
+    // Made when it is first asked for: not all code listens.
+    get signal() {
+      return abort.signal;
+    },
     progress: (token) => {
       pulse.progress = { token: String(token).slice(0, MAX_TOKEN_CHARS), at: ports.clock.now() };
       pulse.wake?.();
     },
   };
-  const beats = keepLease(ports, held, pulse, finished.signal, () => abort.abort());
+  const beats = keepLease(ports, held, pulse, finished, () => abort.abort());
   const input =
     record.givenInput === undefined ? evaluate(planStep.input, scopeOf(state)) : record.givenInput;
   const work = perform(worker, { mode: record.mode, ctx, input, output: record.output });
-  const report = await inTime(ports, work, abort, finished.signal, timeLimitMs(ports, held));
-  finished.abort(OVER);
+  const report = await inTime(ports, work, abort, finished, timeLimitMs(ports, held));
+  finished.end();
   // A beat that hangs is left behind: its write loses against the report's, or the report's is tried again.
   await Promise.race([beats, ports.clock.sleep(BEAT_PATIENCE_MS)]);
   return { report, work };
@@ -104,7 +106,7 @@ async function inTime(
   ports: Ports,
   work: Promise<Report>,
   abort: AbortController,
-  finished: AbortSignal,
+  finished: Latch,
   limitMs: number,
 ): Promise<Report> {
   const first = await Promise.race([work, ports.clock.sleep(limitMs, finished).then(() => undefined)]);
@@ -130,7 +132,7 @@ async function keepLease(
   ports: Ports,
   held: Holding,
   pulse: Pulse,
-  stop: AbortSignal,
+  stop: Latch,
   onLost: () => void,
 ): Promise<void> {
   const { name } = held.planStep;
@@ -154,22 +156,16 @@ async function keepLease(
 }
 
 /** A pause between beats; progress ends it when the lease would not last until the beat after the next. */
-async function pause(
-  ports: Ports,
-  held: Holding,
-  pulse: Pulse,
-  everyMs: number,
-  stop: AbortSignal,
-): Promise<void> {
-  const over = new AbortController();
-  const end = (): void => over.abort(OVER);
+async function pause(ports: Ports, held: Holding, pulse: Pulse, everyMs: number, stop: Latch): Promise<void> {
+  const over = new Latch();
+  const end = (): void => over.end();
   const leaseUntil = held.state.steps[held.planStep.name]?.leaseUntil ?? 0;
   stop.addEventListener('abort', end);
   pulse.wake = () => {
     if (leaseUntil - ports.clock.now() < 2 * everyMs) end();
   };
   // Never past the lease's end: an attempt that has lost it is told at once.
-  await ports.clock.sleep(Math.min(everyMs, Math.max(0, leaseUntil - ports.clock.now())), over.signal);
+  await ports.clock.sleep(Math.min(everyMs, Math.max(0, leaseUntil - ports.clock.now())), over);
   delete pulse.wake;
   stop.removeEventListener('abort', end);
 }

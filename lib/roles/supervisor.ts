@@ -21,6 +21,11 @@ export interface TickOptions {
   readonly sweepEveryMs: number;
   /** @default the only one */
   readonly part?: Part;
+  /**
+   * Told of every sweep, to leave receipts (`receipts.ts`); `last` after the last one.
+   * @default nobody is
+   */
+  readonly leave?: (sweeps: readonly ShardSweep[], last: boolean) => Promise<void>;
 }
 
 /** Which of the supervisors that a tick starts together: it keeps the shards whose number, modulo `of`, is `part`. */
@@ -54,7 +59,7 @@ const MISSED_SWEEPS = 1.5;
 
 /** One tick: sweeps until the next one while there is something to watch. @returns the sweeps made */
 export async function tick(ports: Ports, plans: PlanCache, options: TickOptions): Promise<readonly Sweep[]> {
-  const { untilAt, sweepEveryMs, part } = options;
+  const { untilAt, sweepEveryMs, part, leave } = options;
   const kept = new Set(shardsOf(ports, part));
   const sweeps: Sweep[] = [];
   let busy = false;
@@ -71,7 +76,9 @@ export async function tick(ports: Ports, plans: PlanCache, options: TickOptions)
     sweeps.push(sweep);
     busy ||= sweep.busy;
     const nextAt = ports.clock.now() + sweepEveryMs;
-    if (!busy || nextAt >= untilAt) return sweeps;
+    const last = !busy || nextAt >= untilAt;
+    await leave?.([...own, ...visited.filter(({ shard }) => kept.has(shard))], last);
+    if (last) return sweeps;
     await ports.clock.sleep(sweepEveryMs);
   }
 }

@@ -72,11 +72,11 @@ export class MemoryTable {
     return 'written';
   }
 
-  due(shard: number, untilAt: number, cursor?: string): Page<Due> {
+  due(shard: number, untilAt: number, cursor?: string, limit = DUE_PAGE): Page<Due> {
     const all = this.#watches[shard] ?? [];
     const from = cursor === undefined ? 0 : placeIn(all, ...parsePlace(cursor), true);
     let to = from;
-    while (to < all.length && to - from < DUE_PAGE && (all[to] as Due).watchAt <= untilAt) to += 1;
+    while (to < all.length && to - from < limit && (all[to] as Due).watchAt <= untilAt) to += 1;
     const items = all.slice(from, to);
     const last = items.at(-1);
     const more = last !== undefined && to < all.length && (all[to] as Due).watchAt <= untilAt;

@@ -28,7 +28,8 @@ export class MemoryStore implements Store {
   readonly readExecution: Store['readExecution'] = async (executionId) =>
     this.#table.read(executionId)?.execution;
   readonly write: Store['write'] = async (write) => this.#table.write(write);
-  readonly due: Store['due'] = async (shard, untilAt, cursor) => this.#table.due(shard, untilAt, cursor);
+  readonly due: Store['due'] = async (shard, untilAt, cursor, limit) =>
+    this.#table.due(shard, untilAt, cursor, limit);
   readonly list: Store['list'] = async (query) => this.#table.list(query);
   readonly openIncidents: Store['openIncidents'] = async (limit, cursor) =>
     this.#table.openIncidents(limit, cursor);

@@ -3,9 +3,10 @@
 import * as z from 'zod/mini';
 import { routes } from '../../lib/api/routes.ts';
 import type { Json } from '../../lib/core/json.ts';
-import type { Ports } from '../../lib/core/ports.ts';
+import type { Ports, Receipts } from '../../lib/core/ports.ts';
 import { retry, workflow } from '../../lib/core/workflow.ts';
 import type { MemoryWorld } from '../../lib/testing/memory.ts';
+import { memoryReceipts } from '../../lib/testing/memory-receipts.ts';
 import { anAgent, harness, type Harness } from '../roles/harness.ts';
 
 const worker = anAgent('worker');
@@ -28,6 +29,7 @@ export interface Answer {
 }
 
 export interface Client extends Harness {
+  readonly receipts: Receipts;
   readonly get: (path: string) => Promise<Answer>;
   /** A text is sent as it is, anything else as JSON. */
   readonly post: (path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
@@ -40,7 +42,8 @@ export function client(
   wrap?: (world: MemoryWorld) => Ports,
 ): Client {
   const h = harness(flow, { worker: { execute, undo: async () => undefined } }, 1, wrap);
-  const app = routes(h.scheduler);
+  const receipts = memoryReceipts();
+  const app = routes(h.scheduler, receipts);
   const ask = async (path: string, init: RequestInit): Promise<Answer> => {
     const response = await app.request(path, init);
     const text = await response.text();
@@ -61,6 +64,7 @@ export function client(
     });
   return {
     ...h,
+    receipts,
     ask,
     get: (path) => ask(path, { method: 'GET' }),
     post,

@@ -206,6 +206,28 @@ describe('GET /health', () => {
     const body = { status: 'overdue', oldestOverdueMs: 120_001 };
     expect(await get('/health')).toMatchObject({ status: 503, body });
   });
+
+  it('has what those who watch left behind, which decides nothing', async () => {
+    const { begun, get, clock, receipts } = client();
+    await begun();
+    clock.advanceTo(clock.now() + 15_000);
+    expect((await get('/health')).body).toEqual({
+      status: 'ok',
+      oldestOverdueMs: 5_000,
+      workflows: 1,
+      shards: [{ shard: 0, overdueMs: 5_000 }],
+    });
+    const left = { sweptAt: 1, due: 3, failed: 0, oldestOverdueMs: 20 };
+    await receipts.write({ shard: 0, version: 1, writeId: 'w', ...left });
+    const pass = { startedAt: 2, scanned: 5, healed: 1, removed: 0, failed: 0 };
+    await receipts.write({ version: 1, writeId: 'w', auditedAt: 4, cursor: 'secret', pass });
+    expect((await get('/health')).body).toMatchObject({
+      status: 'ok',
+      shards: [{ shard: 0, overdueMs: 5_000, receipt: left }],
+      audit: { auditedAt: 4, pass },
+    });
+    expect(JSON.stringify((await get('/health')).body)).not.toMatch(/secret|writeId|version/);
+  });
 });
 
 describe('whatever else is asked', () => {

@@ -282,14 +282,35 @@ test('workflows prints each step with its agent', async () => {
 });
 
 test('health: ok is exit code 0, overdue is an answer and exit code 4', async () => {
-  api.answers.push(ok({ status: 'ok', oldestOverdueMs: 0, workflows: 1 }));
+  const health = { status: 'ok', oldestOverdueMs: 0, workflows: 1, shards: [{ shard: 0, overdueMs: 0 }] };
+  api.answers.push(ok(health));
   expect(await cli('health')).toEqual({
     exitCode: 0,
-    out: 'ok: 1 workflow, nothing is overdue for long\n',
+    out: [
+      'ok: 1 workflow, nothing is overdue for long',
+      '',
+      'SHARD  OVERDUE  LAST RECEIPT  DUE  FAILED',
+      '0',
+      '',
+    ].join('\n'),
     err: '',
   });
-  api.answers.push(ok({ status: 'overdue', oldestOverdueMs: 180_000, workflows: 1 }, 503));
+  api.answers.push(ok({ ...health, status: 'overdue', oldestOverdueMs: 180_000 }, 503));
   const overdue = await cli('health');
   expect(overdue.exitCode).toBe(4);
   expect(overdue.out).toContain('3 min ago, so no supervisor is at work');
+});
+
+test('health tells what those who watch left behind', async () => {
+  const now = Date.now();
+  const receipt = { sweptAt: now - 20_000, due: 12, failed: 1, oldestOverdueMs: 800 };
+  const pass = { startedAt: now - 60_000, scanned: 40, healed: 0, removed: 0, failed: 0 };
+  const audit = { auditedAt: now - 3_600_000, pass, whole: { ...pass, healed: 2, removed: 3, endedAt: now } };
+  const shards = [{ shard: 0, overdueMs: 1_000, receipt }];
+  api.answers.push(ok({ status: 'ok', oldestOverdueMs: 1_000, workflows: 2, shards, audit }));
+  const { out } = await cli('health');
+  expect(out).toContain('0      1 s      20 s ago      12   1\n');
+  expect(out).toContain(
+    'audit: ran 1 h ago; last whole pass: 40 records, 2 healed, 3 removed, 0 failed; this pass: 40 records',
+  );
 });

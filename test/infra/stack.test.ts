@@ -277,7 +277,13 @@ describe('the supervisor', () => {
 
 test('the outputs tell where it is', () => {
   const { Outputs } = dev.template.toJSON() as { Outputs: Record<string, unknown> };
-  expect(Object.keys(Outputs)).toEqual(['ApiUrl', 'StateTableName', 'EventBusName']);
+  expect(Object.keys(Outputs)).toEqual([
+    'ApiUrl',
+    'StateTableName',
+    'EventBusName',
+    'AlarmTopicArn',
+    'DashboardName',
+  ]);
 });
 
 test('an agent that does not exist is named, with those that do', () => {

@@ -1,6 +1,8 @@
 /** Reads a synthesised template by the paths of its constructs, so that tests need no logical ids. */
 
 import { Template } from 'aws-cdk-lib/assertions';
+import type { App, Stack } from 'aws-cdk-lib/core';
+import { AwsSolutionsChecks } from 'cdk-nag';
 import { createApp } from '../../lib/infra/synth.ts';
 import { SteadfastStack, type SteadfastStackProps } from '../../lib/infra/steadfast-stack.ts';
 import { FOUND, project } from './fixture.ts';
@@ -19,17 +21,22 @@ export interface Statement {
   readonly Resource: unknown;
 }
 
-export const makeStack = (props: Partial<SteadfastStackProps> = {}): SteadfastStack =>
-  new SteadfastStack(createApp({ outdir: project(), context: { 'aws:cdk:bundling-stacks': [] } }), 'Test', {
-    workflows: FOUND,
-    ...props,
+/** An app without code and without CloudFormation's own rules, which `synth.test.ts` asks once: they take seconds. */
+export const makeApp = (): App =>
+  createApp({
+    outdir: project(),
+    builtinCloudFormationValidation: false,
+    context: { 'aws:cdk:bundling-stacks': [] },
   });
+
+export const makeStack = (props: Partial<SteadfastStackProps> = {}): SteadfastStack =>
+  new SteadfastStack(makeApp(), 'Test', { workflows: FOUND, ...props });
 
 export class Reader {
   readonly all: readonly Resource[];
   readonly template: Template;
 
-  constructor(stack: SteadfastStack) {
+  constructor(stack: Stack) {
     this.template = Template.fromStack(stack);
     const { Resources } = this.template.toJSON() as { Resources: Record<string, Omit<Resource, 'id'>> };
     this.all = Object.entries(Resources).map(([id, resource]) => ({ id, ...resource }));
@@ -84,3 +91,12 @@ const resourcesIn = (resource: unknown): string[] =>
       .replace(/^\{"Fn::Join":\["",\[(.*)\]\]\}$/, '$1')
       .replaceAll(/[",]/g, ''),
   );
+
+/** What cdk-nag's AwsSolutions rules find and nobody acknowledged: `rule path`. */
+export const findingsOf = (stack: Stack): string[] =>
+  new AwsSolutionsChecks(stack)
+    .validateScope(stack)
+    .violations.flatMap(({ ruleName, violatingResources }) =>
+      violatingResources.map(({ constructPath }) => `${ruleName} ${constructPath}`),
+    )
+    .sort();

@@ -40,7 +40,7 @@ describe('a running stack', () => {
 
   test('has its outputs resolved to local addresses and lists what does not run', () => {
     expect(cloud.outputs).toEqual({ ApiUrl: `${cloud.apiUrl}/`, TableName: 'Shop-Table' });
-    expect(cloud.notRun).toEqual(['Alarm (AWS::CloudWatch::Alarm)']);
+    expect(cloud.notRun).toEqual(['Zone (AWS::Route53::HostedZone)']);
     expect(cloud.resources.get('Work')?.ref).toBe(`${cloud.gatewayUrl}/000000000000/Shop-Work`);
   });
 

@@ -1,6 +1,6 @@
 /** How events reach functions: batches, windows and caps of a mapping; retries of asynchronous invocations. */
 import { AsyncInvoker } from '../../lib/local/lambda/async-invoke.ts';
-import { type BatchTarget, EventSource } from '../../lib/local/lambda/event-source.ts';
+import { type BatchTarget, EventSource, type MappingAccess } from '../../lib/local/lambda/event-source.ts';
 import type { InvocationResult } from '../../lib/local/lambda/function-process.ts';
 import { noJournal } from '../../lib/local/sqs/journal.ts';
 import { Queue } from '../../lib/local/sqs/queue.ts';
@@ -54,6 +54,7 @@ class Target implements BatchTarget {
 function mapped(
   slots: number,
   settings: { batchSize: number; windowMs?: number; maximumConcurrency?: number },
+  mayDo?: MappingAccess,
 ) {
   const clock = new ManualClock();
   const queue = new Queue(QUEUE, clock, noJournal);
@@ -68,7 +69,7 @@ function mapped(
     enabled: true,
     ...settings,
   };
-  const source = new EventSource(spec, queue, target, clock);
+  const source = new EventSource(spec, queue, target, clock, mayDo);
   source.start();
   const send = (...bodies: string[]) => {
     for (const body of bodies) queue.send({ body });
@@ -125,6 +126,36 @@ test('a failed batch comes back when its visibility ends, an orderly stop gives 
   source.giveBack();
   expect(queue.counts()).toMatchObject({ visible: 1, inFlight: 0 });
   expect(target.events).toHaveLength(2);
+});
+
+test.each([
+  [
+    'sqs:GetQueueAttributes',
+    { events: 0, asked: ['sqs:GetQueueAttributes'], left: { visible: 1, inFlight: 0 } },
+  ],
+  [
+    'sqs:ReceiveMessage',
+    { events: 0, asked: ['sqs:GetQueueAttributes', 'sqs:ReceiveMessage'], left: { visible: 1, inFlight: 0 } },
+  ],
+  [
+    'sqs:DeleteMessage',
+    {
+      events: 1,
+      asked: ['sqs:GetQueueAttributes', 'sqs:ReceiveMessage', 'sqs:DeleteMessage'],
+      left: { visible: 0, inFlight: 1 },
+    },
+  ],
+])('a mapping whose role may not %s does not do it', async (forbidden, { events, asked, left }) => {
+  const actions: string[] = [];
+  const { target, queue, send } = mapped(1, { batchSize: 1 }, (action) => {
+    actions.push(action);
+    return action !== forbidden;
+  });
+  send('a');
+  await target.answer(done);
+  expect(target.events).toHaveLength(events);
+  expect([...new Set(actions)]).toEqual(asked);
+  expect(queue.counts()).toMatchObject(left);
 });
 
 describe('an asynchronous invocation', () => {

@@ -53,6 +53,49 @@ export const SOURCES: Readonly<Record<string, string>> = {
     export const handler = async (event) => { n += 1; console.log('tick ' + event['detail-type'] + ' ' + n); return n; };`,
 };
 
+const statement = (action: string | string[], resource: unknown): object => ({
+  Effect: 'Allow',
+  Action: action,
+  Resource: resource,
+});
+
+const arnOf = (logicalId: string): object => ({ 'Fn::GetAtt': [logicalId, 'Arn'] });
+
+/** A role that Lambda may take on, write logs with, and do what the statements say. */
+function role(...statements: object[]): { Type: string; Properties: Record<string, unknown> } {
+  return {
+    Type: 'AWS::IAM::Role',
+    Properties: {
+      AssumeRolePolicyDocument: {
+        Statement: [
+          { Effect: 'Allow', Action: 'sts:AssumeRole', Principal: { Service: 'lambda.amazonaws.com' } },
+        ],
+      },
+      ManagedPolicyArns: [
+        { 'Fn::Sub': 'arn:${AWS::Partition}:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole' },
+      ],
+      Policies: [{ PolicyName: 'own', PolicyDocument: { Statement: statements } }],
+    },
+  };
+}
+
+/** What lets a service call a function for one source. */
+function permission(
+  principal: string,
+  functionId: string,
+  source: unknown,
+): { Type: string; Properties: Record<string, unknown> } {
+  return {
+    Type: 'AWS::Lambda::Permission',
+    Properties: {
+      Action: 'lambda:InvokeFunction',
+      FunctionName: { Ref: functionId },
+      Principal: principal,
+      SourceArn: source,
+    },
+  };
+}
+
 function lambda(name: string, properties: object): { Type: string; Properties: Record<string, unknown> } {
   return {
     Type: 'AWS::Lambda::Function',
@@ -60,7 +103,7 @@ function lambda(name: string, properties: object): { Type: string; Properties: R
       Runtime: 'nodejs24.x',
       Handler: 'index.handler',
       Code: { S3Bucket: { 'Fn::Sub': 'assets-${AWS::AccountId}-${AWS::Region}' }, S3Key: `${name}.zip` },
-      Role: { 'Fn::GetAtt': ['Role', 'Arn'] },
+      Role: arnOf(`${name}Role`),
       ...properties,
     },
   };
@@ -74,8 +117,38 @@ export function template(): {
   return {
     Parameters: { BootstrapVersion: { Type: 'AWS::SSM::Parameter::Value<String>', Default: '/cdk/version' } },
     Resources: {
-      Role: { Type: 'AWS::IAM::Role', Properties: {} },
-      Alarm: { Type: 'AWS::CloudWatch::Alarm', Properties: { Odd: { 'Fn::ImportValue': 'x' } } },
+      webRole: role(
+        statement(['dynamodb:PutItem', 'dynamodb:GetItem'], arnOf('Table')),
+        statement('sqs:SendMessage', arnOf('Work')),
+        statement('events:PutEvents', {
+          'Fn::Sub': 'arn:aws:events:${AWS::Region}:${AWS::AccountId}:event-bus/*',
+        }),
+      ),
+      workerRole: role(
+        statement(['dynamodb:PutItem', 'dynamodb:UpdateItem'], arnOf('Table')),
+        statement(['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'], arnOf('Work')),
+      ),
+      tickerRole: role(statement('sqs:PurgeQueue', arnOf('Work'))),
+      WebPermission: permission('apigateway.amazonaws.com', 'Web', {
+        'Fn::Sub': 'arn:aws:execute-api:${AWS::Region}:${AWS::AccountId}:${Api}/*/$default',
+      }),
+      TickerPermission: permission('events.amazonaws.com', 'Ticker', arnOf('Every')),
+      DeadPolicy: {
+        Type: 'AWS::SQS::QueuePolicy',
+        Properties: {
+          Queues: [{ Ref: 'Dead' }],
+          PolicyDocument: {
+            Statement: [
+              {
+                ...statement('sqs:SendMessage', arnOf('Dead')),
+                Principal: { Service: 'events.amazonaws.com' },
+                Condition: { ArnEquals: { 'aws:SourceArn': arnOf('OnDone') } },
+              },
+            ],
+          },
+        },
+      },
+      Zone: { Type: 'AWS::Route53::HostedZone', Properties: { Odd: { 'Fn::ImportValue': 'x' } } },
       Table: {
         Type: 'AWS::DynamoDB::Table',
         Properties: {

@@ -148,7 +148,7 @@ describe('the stack model', () => {
     ]);
     expect(model.apis).toMatchObject([{ routes: [{ routeKey: '$default', functionName: 'Shop-Web' }] }]);
     expect(model.rules.map((rule) => rule.everyMs)).toEqual([60_000, undefined]);
-    expect(model.notRun).toEqual(['Alarm (AWS::CloudWatch::Alarm)']);
+    expect(model.notRun).toEqual(['Zone (AWS::Route53::HostedZone)']);
   });
 
   test.each<[string, (resources: Record<string, Json>) => void, RegExp]>([

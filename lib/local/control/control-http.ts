@@ -101,6 +101,9 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   'POST capacity/*': (control, name) => control.measureCapacity(name === 'on'),
   'GET calls': (control) => control.calls(),
   'DELETE calls': (control) => control.resetCalls(),
+  'GET denials': (control) => control.denials(),
+  'DELETE denials': (control) => control.resetAccess(),
+  'GET permissions': (control) => control.permissions(),
   'GET queues': (control) => control.queues(),
   'GET queues/*/messages': (control, name) => control.peek(name),
   'POST queues/*/messages': (control, name, body) => ({

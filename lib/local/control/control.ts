@@ -7,6 +7,8 @@
  *   candidates.
  */
 import type { DynamoServer } from '../dynamodb/dynamo-process.ts';
+import type { Access, Denial, PermissionUse } from '../iam/access.ts';
+import type { AccessRequest } from '../iam/stack-policies.ts';
 import type { EmittedEvent, EventBus } from '../events/event-bus.ts';
 import type { ScheduleState, Schedules } from '../events/schedules.ts';
 import type { CallCount, CallCounts } from '../gateway/call-counts.ts';
@@ -61,6 +63,7 @@ export interface ControlParts {
   readonly schedules: Schedules;
   readonly dynamo: DynamoServer;
   readonly counts: CallCounts;
+  readonly access: Access;
   readonly faults: Faults;
 }
 
@@ -144,6 +147,25 @@ export class Control {
 
   resetCalls(): void {
     this.#parts.counts.reset();
+  }
+
+  /** What the policies refused since the start or the last reset, once for each function, action and resource. */
+  denials(): Denial[] {
+    return this.#parts.access.denials();
+  }
+
+  /** Every permission in the template with the number of requests that needed it; 0 is one too many. */
+  permissions(): PermissionUse[] {
+    return this.#parts.access.permissions();
+  }
+
+  /** The different requests that the policies were asked about. */
+  accessRequests(): AccessRequest[] {
+    return this.#parts.access.requests();
+  }
+
+  resetAccess(): void {
+    this.#parts.access.reset();
   }
 
   queues(): QueueState[] {

@@ -32,6 +32,18 @@ export async function ensureTables(
   }
 }
 
+/** The partition key of each table, by the table's name. */
+export function partitionKeysOf(tables: readonly TableSpec[]): (table: string) => string | undefined {
+  const byTable = new Map(
+    tables.map(({ tableName, creation }) => {
+      const schema = Array.isArray(creation['KeySchema']) ? creation['KeySchema'] : [];
+      const key = schema.find((each) => isRecord(each) && each['KeyType'] === 'HASH');
+      return [tableName, isRecord(key) ? String(key['AttributeName']) : undefined];
+    }),
+  );
+  return (table) => byTable.get(table);
+}
+
 async function call(
   dynamo: DynamoProxy,
   operation: string,

@@ -33,6 +33,8 @@ export interface BusSettings {
   readonly clock: Clock;
   readonly queues: QueueDirectory;
   readonly functionByName: (name: string) => LocalFunction | undefined;
+  /** Whether the policies let a rule do this to its target. */
+  readonly mayReach: (rule: RuleSpec, action: string, target: string) => boolean;
   /** Told about what is dropped: a target that does not run here, an event given up. */
   readonly onProblem: (message: string) => void;
 }
@@ -121,10 +123,14 @@ export class EventBus {
     const payload = payloadOf(target, event);
     if (target.arn.includes(':lambda:')) {
       const local = this.#settings.functionByName(functionNameOf(target.arn));
-      if (local !== undefined) return await this.#invoker.invoke(local, payload);
+      if (local !== undefined) {
+        if (!this.#settings.mayReach(rule, 'lambda:InvokeFunction', local.spec.arn)) return;
+        return await this.#invoker.invoke(local, payload);
+      }
     }
     const queue = target.arn.includes(':sqs:') ? this.#settings.queues.byArn(target.arn) : undefined;
     if (queue !== undefined) {
+      if (!this.#settings.mayReach(rule, 'sqs:SendMessage', target.arn)) return;
       queue.send({ body: payload, senderId: 'events.amazonaws.com' });
       return;
     }

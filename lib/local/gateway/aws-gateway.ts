@@ -1,15 +1,19 @@
 /**
  * Owns: the address behind `AWS_ENDPOINT_URL`: receives every AWS call of the functions, counts it, lets faults have
- * their say, and serves it from the right emulator.
- * Owns not: the emulators, the faults.
+ * their say, asks the policies, and serves it from the right emulator.
+ * Owns not: the emulators, the faults, the policies.
  *
  * Invariants
  * - I1 every call passes the counter and the faults, whichever service it is for.
- * - I2 what cannot be served is answered with an error that says so, never with an empty success.
+ * - I2 no emulator sees a call of a function that the function's role does not allow.
+ * - I3 what cannot be served is answered with an error that says so, never with an empty success.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { DynamoProxy } from '../dynamodb/proxy.ts';
 import type { EventBus } from '../events/event-bus.ts';
+import type { Access } from '../iam/access.ts';
+import { type CallPlace, needsOf } from '../iam/actions.ts';
+import { deniedAnswer } from '../iam/answers.ts';
 import { runSqsOperation } from '../sqs/operations.ts';
 import type { QueueDirectory } from '../sqs/queue-directory.ts';
 import { SqsError } from '../sqs/request-checks.ts';
@@ -37,6 +41,8 @@ export interface Backends {
   readonly bus: EventBus;
   readonly gatewayUrl: string;
   readonly accountId: string;
+  readonly access: Access;
+  readonly callPlace: CallPlace;
 }
 
 /** The gateway as a request listener for node's HTTP server. */
@@ -95,6 +101,8 @@ async function execute(
   response: ServerResponse,
   backends: Backends,
 ): Promise<AwsAnswer> {
+  const refused = refusal(call, backends);
+  if (refused !== undefined) return refused;
   if (call.service === 'dynamodb') return await backends.dynamo.forward(call.operation, call.body);
   if (call.service === 'sqs') return await serveSqs(call, request, response, backends);
   if (call.service === 'events' && call.operation === 'PutEvents') {
@@ -104,6 +112,23 @@ async function execute(
   const supported = 'DynamoDB, SQS and EventBridge PutEvents';
   const message = `${call.service} ${call.operation} is not emulated by the local cloud; it has ${supported}`;
   return errorAnswer(501, 'NotEmulatedLocally', message);
+}
+
+const EMULATED: ReadonlySet<string> = new Set(['dynamodb', 'sqs', 'events']);
+
+/** The answer to a call that its caller may not make. */
+function refusal(call: AwsCall, { access, callPlace }: Backends): AwsAnswer | undefined {
+  if (!EMULATED.has(call.service)) return undefined;
+  const needs = needsOf(call, callPlace);
+  if (needs === undefined) {
+    const denial = access.refuse(call.caller, `${call.service}:${call.operation}`);
+    return denial && deniedAnswer(call.service, denial);
+  }
+  for (const { action, resource, context } of needs) {
+    const denial = access.check(call.caller, action, resource, context);
+    if (denial !== undefined) return deniedAnswer(call.service, denial);
+  }
+  return undefined;
 }
 
 /** SQS alone, for whoever has queues and an HTTP server. */

@@ -13,8 +13,12 @@ import { matchRoute } from './routes.ts';
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 const MAX_PAYLOAD_BYTES = 6 * 1024 * 1024;
 
+/** Whether the function's policy lets the API call it for this source (an `execute-api` ARN). */
+export type InvokeAccess = (functionArn: string, source: string) => boolean;
+
 /** The APIs of one stack behind one server. */
 export class HttpApis {
+  readonly #mayInvoke: InvokeAccess;
   readonly #apis: readonly ApiSpec[];
   readonly #functionByName: (name: string) => LocalFunction | undefined;
   readonly #accountId: string;
@@ -23,7 +27,9 @@ export class HttpApis {
     apis: readonly ApiSpec[],
     functionByName: (name: string) => LocalFunction | undefined,
     accountId: string,
+    mayInvoke: InvokeAccess,
   ) {
+    this.#mayInvoke = mayInvoke;
     this.#apis = apis;
     this.#functionByName = functionByName;
     this.#accountId = accountId;
@@ -48,7 +54,9 @@ export class HttpApis {
     if (body === 'tooLarge') return problem(413, 'Request Entity Too Large');
     if (api === undefined || match === undefined) return problem(404, 'Not Found');
     const local = this.#functionByName(match.route.functionName);
-    if (local === undefined) return problem(500, 'Internal Server Error');
+    if (local === undefined || !this.#mayInvoke(local.spec.arn, sourceOf(api, match.route.routeKey))) {
+      return problem(500, 'Internal Server Error');
+    }
     const event = proxyEvent(
       {
         method,
@@ -81,6 +89,10 @@ export class HttpApis {
     return { api: this.#apis.find((api) => api.logicalId === named[1]), rawPath: named[2] ?? '/' };
   }
 }
+
+/** `<api>/<stage>/<method>/<path of the route>`, or `<api>/<stage>/$default`. */
+const sourceOf = ({ apiId, stage }: ApiSpec, routeKey: string): string =>
+  `${apiId}/${stage}/${routeKey.replace(' /', '/')}`;
 
 async function invoke(local: LocalFunction, payload: string): Promise<HttpAnswer> {
   const result = await local.invoke(payload);

@@ -1,10 +1,11 @@
 /**
  * Owns: one event source mapping: queue → function, in process and event-driven (no polling).
- * Owns not: visibility and redrive (the queue does them), processes (the function does).
+ * Owns not: visibility and redrive (the queue does them), processes (the function does), the policies.
  *
  * Invariants
  * - I1 messages are received only when a process can take them at once, so waiting costs no receive count.
- * - I2 a failed batch, or the named part of it, is left alone: it comes back when its visibility ends, as on AWS.
+ * - I2 what the function's role may not do on the queue does not happen: on AWS the mapping polls with that role.
+ * - I3 a failed batch, or the named part of it, is left alone: it comes back when its visibility ends, as on AWS.
  */
 import type { Clock } from '../clock.ts';
 import type { ReceivedMessage } from '../sqs/message.ts';
@@ -17,6 +18,9 @@ import type { LocalFunction } from './local-function.ts';
 /** What a mapping needs of its function. */
 export type BatchTarget = Pick<LocalFunction, 'invoke' | 'freeSlots' | 'onFree'>;
 
+/** Whether the function's role allows the mapping an action (`sqs:ReceiveMessage`, …) on its queue. */
+export type MappingAccess = (action: string) => boolean;
+
 const REGION_PART = 3;
 
 export class EventSource {
@@ -25,13 +29,21 @@ export class EventSource {
   readonly #queue: Queue;
   readonly #target: BatchTarget;
   readonly #clock: Clock;
+  readonly #mayDo: MappingAccess;
   readonly #inFlight = new Set<readonly ReceivedMessage[]>();
   #stopListening: (() => void)[] = [];
   #cancelWindow: (() => void) | undefined;
   #windowEnded = false;
   #pumping = false;
 
-  constructor(spec: MappingSpec, queue: Queue, target: BatchTarget, clock: Clock) {
+  constructor(
+    spec: MappingSpec,
+    queue: Queue,
+    target: BatchTarget,
+    clock: Clock,
+    mayDo: MappingAccess = () => true,
+  ) {
+    this.#mayDo = mayDo;
     this.spec = spec;
     this.#queue = queue;
     this.#target = target;
@@ -39,6 +51,8 @@ export class EventSource {
   }
 
   start(): void {
+    // AWS asks for the queue's settings once, when the mapping is made.
+    if (!this.#mayDo('sqs:GetQueueAttributes')) return;
     const pump = () => this.#pump();
     this.#stopListening = [this.#queue.watch(pump), this.#target.onFree(pump)];
     this.#pump();
@@ -63,7 +77,7 @@ export class EventSource {
     if (this.#pumping || this.#stopListening.length === 0) return;
     this.#pumping = true;
     try {
-      while (this.#hasSlot() && this.#hasBatch()) {
+      while (this.#hasSlot() && this.#hasBatch() && this.#mayDo('sqs:ReceiveMessage')) {
         const batch = this.#queue.receiveNow(this.spec.batchSize);
         this.#windowEnded = false;
         if (batch.length === 0) break;
@@ -107,7 +121,9 @@ export class EventSource {
     if (failed.size > 0) this.counters.failedBatches += 1;
     this.counters.failedMessages += failed.size;
     for (const { message, receiptHandle } of batch) {
-      if (!failed.has(message.messageId)) this.#queue.delete(receiptHandle);
+      if (!failed.has(message.messageId) && this.#mayDo('sqs:DeleteMessage')) {
+        this.#queue.delete(receiptHandle);
+      }
     }
     this.#inFlight.delete(batch);
     this.#pump();

@@ -52,6 +52,13 @@ const TABLE: ResourceType = {
   },
 };
 
+/** IAM is one for all regions. */
+const globalArn = (path: (name: string) => string) => (resource: NamedResource, place: StackPlace) =>
+  `arn:aws:iam::${place.accountId}:${path(resource.physicalName)}`;
+const managedPolicyArn = globalArn((name) => `policy/${name}`);
+/** A policy is resolved and enforced; nobody refers to it. */
+const POLICY: ResourceType = { ref: byName, attributes: { Id: byName } };
+
 /** The resource types the local cloud runs. Everything else is kept as an inert name. */
 export const RUN_TYPES: Readonly<Record<string, ResourceType>> = {
   'AWS::DynamoDB::Table': TABLE,
@@ -102,20 +109,44 @@ export const RUN_TYPES: Readonly<Record<string, ResourceType>> = {
     ref: byName,
     attributes: { Arn: arn('scheduler', (name) => `schedule/default/${name}`) },
   },
+  'AWS::IAM::Role': {
+    nameProperty: 'RoleName',
+    maxNameLength: 64,
+    ref: byName,
+    attributes: { Arn: globalArn((name) => `role/${name}`), RoleId: byName },
+  },
+  'AWS::IAM::ManagedPolicy': {
+    nameProperty: 'ManagedPolicyName',
+    maxNameLength: 128,
+    ref: managedPolicyArn,
+    attributes: { PolicyArn: managedPolicyArn },
+  },
+  'AWS::IAM::Policy': POLICY,
+  'AWS::IAM::RolePolicy': POLICY,
+  'AWS::Lambda::Permission': POLICY,
+  'AWS::SQS::QueuePolicy': POLICY,
+  'AWS::Events::EventBusPolicy': POLICY,
+  'AWS::S3::BucketPolicy': POLICY,
+  // What functions write goes to files; the group is there for the policies that name it.
+  'AWS::Logs::LogGroup': {
+    nameProperty: 'LogGroupName',
+    maxNameLength: 512,
+    ref: byName,
+    attributes: { Arn: arn('logs', (name) => `log-group:${name}:*`) },
+  },
 };
 
 /** Types that are settings of something else or mean nothing here: not worth a line at the start. */
 export const SILENT_TYPES: ReadonlySet<string> = new Set([
-  'AWS::IAM::Role',
-  'AWS::IAM::Policy',
-  'AWS::IAM::ManagedPolicy',
-  'AWS::Lambda::Permission',
   'AWS::Lambda::EventInvokeConfig',
   'AWS::Lambda::Version',
   'AWS::Lambda::Alias',
-  'AWS::SQS::QueuePolicy',
-  // What functions write goes to files whether or not there is a log group.
-  'AWS::Logs::LogGroup',
+  // Nobody watches a laptop.
+  'AWS::CloudWatch::Alarm',
+  'AWS::CloudWatch::Dashboard',
+  'AWS::SNS::Topic',
+  'AWS::SNS::TopicPolicy',
+  'AWS::SNS::Subscription',
   'AWS::CDK::Metadata',
 ]);
 

@@ -30,6 +30,8 @@ export interface TargetSpec {
 }
 
 export interface RuleSpec {
+  /** A schedule of EventBridge Scheduler acts with a role of its own; a rule is allowed by its target's policy. */
+  readonly kind: 'rule' | 'schedule';
   readonly logicalId: string;
   readonly ruleName: string;
   readonly arn: string;
@@ -120,6 +122,7 @@ export function readRules(resources: readonly ResolvedResource[]): RuleSpec[] {
     const busName = (properties.optionalText('EventBusName') ?? 'default').replace(/^.*event-bus\//, '');
     const { region, accountId } = resource.arnPlace;
     return {
+      kind: isScheduler ? 'schedule' : 'rule',
       logicalId: resource.logicalId,
       ruleName: resource.physicalName,
       arn: `arn:aws:events:${region}:${accountId}:rule/${resource.physicalName}`,

@@ -4,7 +4,6 @@
  * Owns: which executions a world is asked for, and which of the requests were accepted.
  */
 
-import { canonicalJson, type Json } from '../../core/json.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import { cancel } from '../../roles/commands.ts';
 import { type Scheduler, start, type StartRequest } from '../../roles/scheduler.ts';
@@ -19,19 +18,8 @@ const PROCESS_MS = 30_000;
 const FEWEST = 4;
 const MOST = 20;
 
-/** Legible where it is short, so that ids say what they are of. */
-function textHash(text: string): string {
-  if (text.length <= 60) return text.replace(/[^a-z0-9]/g, '-');
-  let [low, high] = [0x811c9dc5, 0x1b873593];
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    low = Math.imul(low ^ code, 0x01000193);
-    high = Math.imul(high ^ code, 0x5bd1e995);
-  }
-  return `${(low >>> 0).toString(36)}-${(high >>> 0).toString(36)}`;
-}
-
-const IDS = { hash: textHash, newId: () => 'unused' };
+/** Of texts as short as those of a world, which differ in letters and digits. */
+const IDS = { hash: (text: string) => text.replace(/[^a-z0-9]/g, '-'), newId: () => 'unused' };
 
 type Registered = Scheduler['workflows'];
 
@@ -45,8 +33,9 @@ const freshScheduler = (host: Host, workflows: Registered = new Map()): Schedule
 });
 
 export class Clients {
-  /** Starts that are asked for. */
-  readonly wanted: number;
+  /** Starts that the seed has drawn. */
+  readonly drawn: number;
+  readonly #wanted: number;
   readonly #host: Host;
   readonly #workflows: Registered;
   readonly #accepted = new Set<string>();
@@ -56,7 +45,9 @@ export class Clients {
     this.#host = host;
     const { choice } = host;
     const workflows = Array.from({ length: choice.between(1, 3) }, (_, at) => workflowOf(host, at));
-    this.#workflows = new Map(workflows.map((one) => [one.name, registered(one)]));
+    this.#workflows = new Map(
+      workflows.map((one) => [one.name, { workflow: one, planHash: `plan-of-${one.name}` }]),
+    );
     const count = choice.between(FEWEST, MOST);
     for (let at = 0; at < count; at += 1) {
       const request = {
@@ -67,11 +58,12 @@ export class Clients {
       const afterMs = choice.between(0, 60_000);
       if (kept?.has(at) ?? true) host.events.plan(afterMs, () => this.#start(request));
     }
-    this.wanted = kept === undefined ? count : kept.size;
+    this.drawn = count;
+    this.#wanted = kept === undefined ? count : kept.size;
   }
 
   get allAccepted(): boolean {
-    return this.#accepted.size === this.wanted;
+    return this.#accepted.size === this.#wanted;
   }
 
   #start(request: StartRequest): void {
@@ -105,8 +97,3 @@ const workflowOf = ({ choice }: Host, at: number): Workflow => {
   const parts = { kind: 'steadfast:workflow', name: plan.workflow, input: passThrough, plan, agents: [] };
   return parts as unknown as Workflow;
 };
-
-const registered = (workflow: Workflow) => ({
-  workflow,
-  planHash: textHash(canonicalJson(workflow.plan as unknown as Json)),
-});

@@ -8,6 +8,9 @@
 import type { FaultMode } from './faults.ts';
 import { World, type WorldOptions, type WorldResult } from './world.ts';
 
+/** Enough to share a turn; more of them only hold more memory. */
+const SIDE_BY_SIDE = 16;
+
 /** Waits until every promise that can go on has gone on. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -37,5 +40,3 @@ export async function runWorlds(
     await settled();
   }
 }
-
-const SIDE_BY_SIDE = 64;

@@ -24,6 +24,8 @@ import { startSupervisors } from './supervisors.ts';
 export interface WorldResult {
   readonly seed: number;
   readonly violations: readonly string[];
+  /** Starts that the seed has drawn, taken place or not. */
+  readonly starts: number;
   readonly executions: number;
   readonly simulatedMs: number;
   readonly faults: FaultCounts;
@@ -139,6 +141,7 @@ export class World {
     return {
       seed,
       violations: [...this.#violations, ...ledger.violations],
+      starts: this.#clients.drawn,
       executions,
       simulatedMs: events.now - START_AT,
       faults: faults.counts,

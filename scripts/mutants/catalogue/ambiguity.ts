@@ -2,7 +2,7 @@
 
 import { jest, type Mutant, simulation } from '../mutant.ts';
 
-const STORE = 'lib/aws/dynamo-store.ts';
+const STORE = 'lib/aws/dynamo-put.ts';
 const AGENT = 'lib/roles/agent.ts';
 
 export const AMBIGUITY: readonly Mutant[] = [

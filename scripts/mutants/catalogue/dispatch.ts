@@ -65,8 +65,8 @@ export const DISPATCH: readonly Mutant[] = [
     from: 'own',
     bug: 'The watch is counted from the decision and not from before the read.',
     file: 'lib/core/look.ts',
-    find: 'nextWatchAt(plan, state, dispatches, event.readAt)',
-    replace: 'nextWatchAt(plan, state, dispatches, event.now)',
+    find: 'nextWatchAt(plan, state, dispatches, event.readAt, work)',
+    replace: 'nextWatchAt(plan, state, dispatches, event.now, work)',
     killer: simulation(),
   },
   {

@@ -138,7 +138,7 @@ export const LEASE: readonly Mutant[] = [
     from: 12,
     bug: 'The beats of an attempt are not stopped before its report.',
     file: ATTEMPT,
-    find: '  finished.abort(OVER);\n',
+    find: '  finished.end();\n',
     replace: '',
     killer: jest('mutants/roles', 'costs no time beyond its work, and no beat comes after it'),
   },

@@ -43,7 +43,7 @@ export const PLAN: readonly Mutant[] = [
     id: 'two-claims-commit',
     from: 59,
     bug: 'Two writers of the same version both commit, so a join starts twice.',
-    file: 'lib/aws/dynamo-store.ts',
+    file: 'lib/aws/dynamo-put.ts',
     find: "ConditionExpression: '#version = :behind'",
     replace: "ConditionExpression: '#version >= :behind'",
     killer: jest('aws/dynamo-store', 'has a condition, and asks for what is there'),

@@ -128,8 +128,8 @@ export const SUPERVISOR: readonly Mutant[] = [
     from: 'own',
     bug: 'A tick that finds nothing due stays for its minute.',
     file: 'lib/roles/supervisor.ts',
-    find: 'if (!busy || nextAt',
-    replace: 'if (nextAt',
+    find: 'const last = !busy || nextAt',
+    replace: 'const last = nextAt',
     killer: jest('roles/supervisor', 'with nothing due before the next one is over after one sweep'),
   },
   {
@@ -139,7 +139,7 @@ export const SUPERVISOR: readonly Mutant[] = [
     file: SUPERVISOR_FILE,
     find: 'round % VISIT_EVERY === 0 ?',
     replace: 'round % VISIT_EVERY === VISIT_EVERY ?',
-    killer: jest('roles/supervisor', 'do the work of part'),
+    killer: jest('roles/two-supervisors', 'do the work of part'),
   },
   {
     id: 'visits-for-ever',
@@ -148,7 +148,7 @@ export const SUPERVISOR: readonly Mutant[] = [
     file: SUPERVISOR_FILE,
     find: 'if (due > 0) kept.add(shard);',
     replace: 'if (due < 0) kept.add(shard);',
-    killer: jest('roles/supervisor', 'do the work of part'),
+    killer: jest('roles/two-supervisors', 'do the work of part'),
   },
   {
     id: 'idle-parts-ask-all',
@@ -157,6 +157,6 @@ export const SUPERVISOR: readonly Mutant[] = [
     file: SUPERVISOR_FILE,
     find: 'const kept = new Set(shardsOf(ports, part));',
     replace: 'const kept = new Set(shardsOf(ports, part && { part: 0, of: 1 }));',
-    killer: jest('roles/supervisor', 'ask each shard once in all when nothing is due'),
+    killer: jest('roles/two-supervisors', 'ask each shard once in all when nothing is due'),
   },
 ];

@@ -1,0 +1,49 @@
+/**
+ * What `GET /health` answers: whether anybody looks at what is due, and what those who watch say of themselves.
+ *
+ * Owns: the verdict. Only the watch index decides it: an execution that should have been looked at long ago means that
+ * nobody looks, whatever the receipts say, and an idle supervisor leaves none. Does not own: the receipts.
+ *
+ * Cheap: a query for one key per shard, and one read of all receipts.
+ */
+
+import type { Receipts } from '../core/ports.ts';
+import type { AuditReceipt } from '../core/receipts.ts';
+import type { Scheduler } from '../roles/scheduler.ts';
+import type { AuditHealth, Health, ShardHealth } from './answers.ts';
+
+/** An execution overdue for longer than two ticks says that no supervisor is at work. */
+const OVERDUE_ALARM_MS = 120_000;
+const NO_RECEIPTS: Awaited<ReturnType<Receipts['read']>> = { shards: [] };
+
+export async function healthOf(scheduler: Scheduler, receipts?: Receipts): Promise<Health> {
+  const { store, clock } = scheduler.ports;
+  const now = clock.now();
+  const numbers = Array.from({ length: store.shards }, (_, shard) => shard);
+  const [pages, left] = await Promise.all([
+    Promise.all(numbers.map((shard) => store.due(shard, now, undefined, 1))),
+    receipts?.read() ?? NO_RECEIPTS,
+  ]);
+  const shards = pages.map(({ items }, shard): ShardHealth => {
+    const overdueMs = Math.max(0, now - (items[0]?.watchAt ?? now));
+    const receipt = left.shards.find((one) => one.shard === shard);
+    if (receipt === undefined) return { shard, overdueMs };
+    const { sweptAt, due, failed, oldestOverdueMs } = receipt;
+    return { shard, overdueMs, receipt: { sweptAt, due, failed, oldestOverdueMs } };
+  });
+  const oldestOverdueMs = Math.max(0, ...shards.map(({ overdueMs }) => overdueMs));
+  return {
+    status: oldestOverdueMs > OVERDUE_ALARM_MS ? 'overdue' : 'ok',
+    oldestOverdueMs,
+    workflows: scheduler.workflows.size,
+    shards,
+    ...(left.audit === undefined ? {} : { audit: auditHealth(left.audit) }),
+  };
+}
+
+/** Where in the table it is concerns nobody outside. */
+const auditHealth = ({ auditedAt, pass, whole }: AuditReceipt): AuditHealth => ({
+  auditedAt,
+  pass,
+  ...(whole === undefined ? {} : { whole }),
+});

@@ -1,0 +1,47 @@
+/**
+ * Receipts: what those who watch leave behind, so that they are watched themselves (P5).
+ *
+ * Owns: the shapes. Does not own: when one is written (`roles/receipts.ts`, `roles/audit.ts`), or what `/health` makes of
+ * them. Nothing is ever decided by a receipt: one that is missing or stale makes nobody wait.
+ */
+
+/** Of a shard of the watch index. Written while something is due in it, now and then; an idle supervisor writes nothing. */
+export interface ShardReceipt {
+  readonly shard: number;
+  readonly version: number;
+  readonly writeId: string;
+  /** The last sweep of the shard by the supervisor that wrote this. */
+  readonly sweptAt: number;
+  /** Since its receipt before: executions found due, … */
+  readonly due: number;
+  /** … those of them that could not be handled, … */
+  readonly failed: number;
+  /** … and how long the oldest was overdue. */
+  readonly oldestOverdueMs: number;
+}
+
+/** What an audit found and did: in the pass through the table that is under way, or in a whole one. */
+export interface AuditCounts {
+  /** When the pass began. */
+  readonly startedAt: number;
+  /** Records looked at. */
+  readonly scanned: number;
+  /** Open executions that no supervisor would have found, and that have a watch again. */
+  readonly healed: number;
+  /** Records that executions have left behind, and that are gone. */
+  readonly removed: number;
+  /** Records that could not be handled; the next pass meets them again. */
+  readonly failed: number;
+}
+
+/** Of the audit: where it stands. */
+export interface AuditReceipt {
+  readonly version: number;
+  readonly writeId: string;
+  readonly auditedAt: number;
+  /** Where the pass under way goes on; absent when it is over. */
+  readonly cursor?: string;
+  readonly pass: AuditCounts;
+  /** The last pass that came to the table's end. */
+  readonly whole?: AuditCounts & { readonly endedAt: number };
+}

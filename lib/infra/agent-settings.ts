@@ -1,0 +1,112 @@
+/**
+ * What may be set for a single agent, and how a function of your own becomes one.
+ *
+ * Owns: the settings and every refusal about them. Does not own: what follows from an agent's declaration in its workflow
+ * (its timeout), or the queue (`agent-fleet.ts`).
+ */
+
+import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
+import {
+  type CfnFunction,
+  Function as LambdaFunction,
+  type IFunction,
+  RecursiveLoop,
+} from 'aws-cdk-lib/aws-lambda';
+import { type Duration, Validations } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
+
+export interface AgentSettings {
+  /**
+   * Memory of its function, in MB; CPU grows with it.
+   * @default - as all functions
+   */
+  readonly memorySize?: number;
+  /**
+   * Messages under work at the same time, 2 to 1000.
+   * @default - the deployment's `agentConcurrency`
+   */
+  readonly maxConcurrency?: number;
+  /**
+   * Messages that one invocation works on side by side, 1 to 10. Worth more than 1 where an agent waits rather than works.
+   * @default 1
+   */
+  readonly batchSize?: number;
+  /**
+   * Executions set aside for its function, at least its maximum concurrency.
+   * @default - none
+   */
+  readonly reservedConcurrency?: number;
+  /**
+   * Environment variables, beside those that Steadfast sets.
+   * @default - none
+   */
+  readonly environment?: Readonly<Record<string, string>>;
+  /**
+   * The network of its function, which then needs a way out to the AWS services: a NAT gateway, or endpoints.
+   * @default - none
+   */
+  readonly vpc?: IVpc;
+  /** @default - the private subnets */
+  readonly vpcSubnets?: SubnetSelection;
+  /** @default - a new one that lets everything out */
+  readonly securityGroups?: readonly ISecurityGroup[];
+  /**
+   * A function of your own whose handler is the agent's `handler(…)`. Only `maxConcurrency` and `batchSize` still apply to
+   * it. What an imported function needs is said in a warning, because it cannot be changed from here.
+   * @default - one made from the agent's file
+   */
+  readonly function?: IFunction;
+}
+
+/** SQS event sources take 2 to 1000; a batch of more than 10 would need a window to wait in. */
+const MAX_CONCURRENCY = [2, 1_000] as const;
+const BATCH = [1, 10] as const;
+
+/** @throws Error naming the agent, the setting and what is allowed */
+export function checkSettings(agent: string, settings: AgentSettings, maxConcurrency: number): void {
+  const refuse = (what: string): never => {
+    throw new Error(`agent '${agent}': ${what}`);
+  };
+  const within = (name: string, value: number, [least, most]: readonly [number, number]): void => {
+    if (!Number.isInteger(value) || value < least || value > most)
+      refuse(`${name} is ${value}; allowed are ${least} to ${most}`);
+  };
+  within('maxConcurrency', maxConcurrency, MAX_CONCURRENCY);
+  within('batchSize', settings.batchSize ?? 1, BATCH);
+  const { reservedConcurrency: reserved } = settings;
+  if (reserved !== undefined && reserved < maxConcurrency) {
+    refuse(
+      `reservedConcurrency is ${reserved}, less than its maxConcurrency of ${maxConcurrency}: messages beyond it would be throttled into the dead-letter queue`,
+    );
+  }
+  const ours = Object.keys(settings.environment ?? {}).find((name) => name.startsWith('STEADFAST_'));
+  if (ours !== undefined) refuse(`the environment variable ${ours} is set by Steadfast`);
+  const { function: own, maxConcurrency: _, batchSize: __, ...rest } = settings;
+  if (own !== undefined && Object.keys(rest).length > 0)
+    refuse(`${Object.keys(rest).join(', ')}: set it on your own function`);
+}
+
+/** Makes a function of your own an agent's, as far as it can be changed. */
+export function adopt(
+  scope: Construct,
+  agent: string,
+  own: IFunction,
+  timeout: Duration,
+  environment: Readonly<Record<string, string>>,
+): void {
+  if (own instanceof LambdaFunction) {
+    if (own.timeout !== undefined && own.timeout.toSeconds() < timeout.toSeconds()) {
+      throw new Error(
+        `agent '${agent}': its own function ends after ${own.timeout.toSeconds()} s; an attempt needs ${timeout.toSeconds()} s`,
+      );
+    }
+    for (const [name, value] of Object.entries(environment)) own.addEnvironment(name, value);
+    (own.node.defaultChild as CfnFunction).recursiveLoop = RecursiveLoop.ALLOW;
+    return;
+  }
+  const variables = Object.keys(environment).join(', ');
+  Validations.of(scope).addWarning(
+    'steadfast:importedFunction',
+    `agent '${agent}': the imported function ${own.functionName} cannot be changed from here. Set on it: the environment variables ${variables} and STEADFAST_QUEUES as other agents have them, RecursiveLoop Allow, a timeout of ${timeout.toSeconds()} s or more, and the permissions that its role is lacking`,
+  );
+}

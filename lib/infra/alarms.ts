@@ -1,0 +1,216 @@
+/**
+ * The alarms: what a person has to know of at once, and nothing else.
+ *
+ * Owns: what is alarming, from when on, and what silence means. Does not own: who is told (`monitoring.ts`).
+ *
+ * Silence is alarming for one figure only: sweeps, which a living supervisor makes every minute whatever there is to do.
+ */
+
+import {
+  Alarm,
+  type AlarmProps,
+  ComparisonOperator,
+  type IMetric,
+  MathExpression,
+  Stats,
+  TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import type { Table } from 'aws-cdk-lib/aws-dynamodb';
+import { Function as LambdaFunction, type IFunction } from 'aws-cdk-lib/aws-lambda';
+import { Duration } from 'aws-cdk-lib/core';
+import { Construct } from 'constructs';
+import { TABLE } from '../aws/names.ts';
+import type { Agent } from './agent-fleet.ts';
+import type { Figure } from './figures.ts';
+
+const MINUTE = Duration.minutes(1);
+const FIVE_MINUTES = Duration.minutes(5);
+/** What is due is looked at within a tick; twice that is late. */
+const OVERDUE = Duration.minutes(2);
+/** Fewer ends say nothing about a rate. */
+const FEWEST_ENDS = 10;
+/** CloudWatch's limit for one alarm. */
+const METRICS_IN_AN_ALARM = 10;
+
+export interface AlarmsProps {
+  readonly figure: Figure;
+  readonly agents: readonly Agent[];
+  readonly scheduler: IFunction;
+  readonly supervisor: IFunction;
+  readonly table: Table;
+  /** Of executions that ended: from how many percent on that failed or had to be undone. */
+  readonly failurePercent: number;
+}
+
+type Settings = Pick<AlarmProps, 'metric' | 'threshold' | 'alarmDescription'> & {
+  /** How many periods of the last ones have to be bad. */
+  readonly bad: number;
+  readonly of: number;
+  readonly silence?: TreatMissingData;
+};
+
+export class Alarms extends Construct {
+  readonly all: readonly Alarm[];
+
+  constructor(scope: Construct, id: string, props: AlarmsProps) {
+    super(scope, id);
+    this.all = [
+      this.supervisorSilent(props),
+      ...this.ofTheWatch(props),
+      ...this.ofExecutions(props),
+      ...props.agents.map((agent) => this.deadLetters(agent)),
+      ...this.throttled(props),
+      ...this.recursionDropped(props),
+    ];
+  }
+
+  /** From a threshold on, and unless said otherwise silence is good. */
+  private raise(id: string, { bad, of, silence, ...settings }: Settings): Alarm {
+    return new Alarm(this, id, {
+      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      datapointsToAlarm: bad,
+      evaluationPeriods: of,
+      treatMissingData: silence ?? TreatMissingData.NOT_BREACHING,
+      ...settings,
+    });
+  }
+
+  private supervisorSilent({ figure }: AlarmsProps): Alarm {
+    return new Alarm(this, 'SupervisorSilent', {
+      alarmDescription:
+        'Nobody sweeps: lost messages and dead agents go unnoticed. Look at the errors of the supervisor and whether its rule is enabled.',
+      metric: figure('Sweeps', { period: MINUTE }),
+      comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
+      threshold: 1,
+      evaluationPeriods: 3,
+      treatMissingData: TreatMissingData.BREACHING,
+    });
+  }
+
+  private ofTheWatch({ figure }: AlarmsProps): Alarm[] {
+    return [
+      this.raise('OldestOverdue', {
+        alarmDescription:
+          'Something has been due for minutes and nobody has looked: the supervisor cannot keep up, or cannot handle an execution.',
+        metric: figure('OldestOverdue', { period: MINUTE, statistic: Stats.MAXIMUM }),
+        threshold: OVERDUE.toMilliseconds(),
+        bad: 3,
+        of: 5,
+      }),
+      this.raise('LooksFailing', {
+        alarmDescription:
+          'The supervisor has failed for a quarter of an hour to look at some execution. Its log names it: look-failed.',
+        metric: figure('LooksFailed', { period: FIVE_MINUTES }),
+        threshold: 1,
+        bad: 3,
+        of: 3,
+      }),
+    ];
+  }
+
+  private ofExecutions({ figure, failurePercent }: AlarmsProps): Alarm[] {
+    const period = FIVE_MINUTES;
+    return [
+      this.raise('IncidentOpened', {
+        alarmDescription:
+          'A question to a person is open. GET /incidents says which, and what happens without an answer.',
+        metric: figure('IncidentsOpened', { period }),
+        threshold: 1,
+        bad: 1,
+        of: 1,
+      }),
+      this.raise('FailureRate', {
+        alarmDescription: `Of the executions that ended, ${failurePercent} % or more failed or had to be undone.`,
+        metric: new MathExpression({
+          label: 'failed or undone, %',
+          expression: `IF(FILL(s,0)+FILL(f,0)+FILL(u,0)+FILL(c,0)>=${FEWEST_ENDS}, 100*(FILL(f,0)+FILL(u,0))/(FILL(s,0)+FILL(f,0)+FILL(u,0)+FILL(c,0)), 0)`,
+          usingMetrics: {
+            s: figure('Succeeded', { period }),
+            f: figure('Failed', { period }),
+            u: figure('Compensated', { period }),
+            c: figure('Canceled', { period }),
+          },
+          period,
+        }),
+        threshold: failurePercent,
+        bad: 2,
+        of: 3,
+      }),
+    ];
+  }
+
+  private deadLetters({ agentName, deadLetterQueue }: Agent): Alarm {
+    return this.raise(`DeadLetters-${agentName}`, {
+      alarmDescription: `Agent '${agentName}' could not take messages five times: its function fails before or at its claim. The executions are watched and go on; the cause stays.`,
+      metric: deadLetterQueue.metricApproximateNumberOfMessagesVisible({
+        period: FIVE_MINUTES,
+        statistic: Stats.MAXIMUM,
+      }),
+      threshold: 1,
+      bad: 1,
+      of: 1,
+    });
+  }
+
+  private throttled({ agents, scheduler, supervisor, table }: AlarmsProps): Alarm[] {
+    const period = MINUTE;
+    const tableThrottles = ['Read', 'Write'].map((kind) =>
+      table.metric(`${kind}ThrottleEvents`, { period, statistic: Stats.SUM }),
+    );
+    const indexThrottles = [TABLE.watchIndex, TABLE.listIndex].map(({ name }) =>
+      table.metric('WriteThrottleEvents', {
+        period,
+        statistic: Stats.SUM,
+        dimensionsMap: { TableName: table.tableName, GlobalSecondaryIndexName: name },
+      }),
+    );
+    const functions = [scheduler, supervisor, ...agents.map((agent) => agent.function)];
+    const all = [
+      ...tableThrottles,
+      ...indexThrottles,
+      ...functions.map((one) => one.metricThrottles({ period })),
+    ];
+    return this.sums('Throttled', all, period, {
+      alarmDescription:
+        'DynamoDB or Lambda has been refusing calls for minutes. Nothing is lost, but everything is late: raise the limit, or set an agent a lower maxConcurrency.',
+      threshold: 1,
+      bad: 3,
+      of: 5,
+    });
+  }
+
+  /** Lambda reports drops only of functions that it may cut off: the supervisor, and what could not be set from here. */
+  private recursionDropped({ agents, supervisor }: AlarmsProps): Alarm[] {
+    const imported = agents.map((agent) => agent.function).filter((one) => !(one instanceof LambdaFunction));
+    const all = [supervisor, ...imported].map((one) =>
+      one.metric('RecursiveInvocationsDropped', { period: FIVE_MINUTES, statistic: Stats.SUM }),
+    );
+    return this.sums('RecursionDropped', all, FIVE_MINUTES, {
+      alarmDescription:
+        'Lambda took a chain of steps for a loop and dropped an invocation: set RecursiveLoop to Allow on the function.',
+      threshold: 1,
+      bad: 1,
+      of: 1,
+    });
+  }
+
+  /** One alarm over the sum of many metrics; several, where one cannot hold them all. */
+  private sums(
+    id: string,
+    metrics: readonly IMetric[],
+    period: Duration,
+    settings: Omit<Settings, 'metric'>,
+  ): Alarm[] {
+    const groups = Math.ceil(metrics.length / METRICS_IN_AN_ALARM);
+    return Array.from({ length: groups }, (_, group) => {
+      const some = metrics.slice(group * METRICS_IN_AN_ALARM, (group + 1) * METRICS_IN_AN_ALARM);
+      const metric = new MathExpression({
+        label: id,
+        expression: some.map((__, at) => `FILL(m${at},0)`).join('+'),
+        usingMetrics: Object.fromEntries(some.map((each, at) => [`m${at}`, each])),
+        period,
+      });
+      return this.raise(group === 0 ? id : `${id}${group + 1}`, { ...settings, metric });
+    });
+  }
+}

@@ -1,0 +1,205 @@
+/**
+ * The dashboard: four questions, in the order in which a person on call asks them.
+ *
+ * Owns: which figure answers which question. Does not own: the figures' names (`aws/names.ts`), when one is alarming.
+ */
+
+import {
+  type Alarm,
+  AlarmStatusWidget,
+  Dashboard,
+  GraphWidget,
+  type IMetric,
+  type IWidget,
+  LogQueryWidget,
+  MathExpression,
+  SingleValueWidget,
+  Stats,
+  TextWidget,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
+import type { Table } from 'aws-cdk-lib/aws-dynamodb';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import { Duration } from 'aws-cdk-lib/core';
+import { Construct } from 'constructs';
+import type { MetricName } from '../aws/names.ts';
+import type { Agent } from './agent-fleet.ts';
+import type { Figure } from './figures.ts';
+
+const WHOLE = 24;
+const THIRD = 8;
+const HEIGHT = 6;
+/** Log groups that one query may read. */
+const MOST_LOG_GROUPS = 50;
+
+export interface DashboardProps {
+  readonly figure: Figure;
+  readonly alarms: readonly Alarm[];
+  readonly agents: readonly Agent[];
+  readonly scheduler: IFunction;
+  readonly supervisor: IFunction;
+  readonly api: HttpApi;
+  readonly table: Table;
+}
+
+export class SteadfastDashboard extends Construct {
+  readonly dashboard: Dashboard;
+
+  constructor(scope: Construct, id: string, props: DashboardProps) {
+    super(scope, id);
+    this.dashboard = new Dashboard(this, 'Dashboard', {
+      defaultInterval: Duration.hours(3),
+      widgets: [
+        ...section('Is it healthy?', healthy(props)),
+        ...section('What is at risk?', atRisk(props)),
+        ...section('What is slow?', slow(props)),
+        ...section('What does it cost?', costs(props)),
+      ],
+    });
+  }
+}
+
+const section = (question: string, widgets: IWidget[]): IWidget[][] => [
+  [new TextWidget({ markdown: `## ${question}`, width: WHOLE, height: 1 })],
+  widgets,
+];
+
+const graph = (title: string, left: IMetric[], right: IMetric[] = []): GraphWidget =>
+  new GraphWidget({ title, left, right, width: THIRD, height: HEIGHT, leftYAxis: { min: 0 } });
+
+function healthy({ figure, alarms }: DashboardProps): IWidget[] {
+  const ends: MetricName[] = ['Succeeded', 'Failed', 'Compensated', 'Canceled'];
+  return [
+    new AlarmStatusWidget({ title: 'Alarms', alarms: [...alarms], width: THIRD, height: HEIGHT }),
+    graph(
+      'Executions',
+      (['Started', ...ends] as const).map((name) => figure(name)),
+    ),
+    new SingleValueWidget({
+      title: 'In the time shown',
+      metrics: [
+        figure('Started'),
+        ...ends.map((name) => figure(name)),
+        figure('StepsDone'),
+        figure('Sweeps'),
+      ],
+      setPeriodToTimeRange: true,
+      width: THIRD,
+      height: HEIGHT,
+    }),
+  ];
+}
+
+function atRisk({ figure, agents }: DashboardProps): IWidget[] {
+  return [
+    graph(
+      'Overdue, and looks that failed',
+      [figure('OldestOverdue', { statistic: Stats.MAXIMUM })],
+      [figure('LooksFailed')],
+    ),
+    graph('Lost and unknown', [
+      figure('LeasesLost'),
+      figure('Unknowns'),
+      figure('Adoptions'),
+      figure('Dispatches'),
+    ]),
+    graph('People asked', [figure('IncidentsOpened'), figure('IncidentsClosed')]),
+    graph(
+      'Messages nobody could take, by agent',
+      agents.map(({ agentName: label, deadLetterQueue }) =>
+        deadLetterQueue.metricApproximateNumberOfMessagesVisible({ label, statistic: Stats.MAXIMUM }),
+      ),
+    ),
+    graph('Trying again', [
+      figure('Attempts'),
+      figure('Retries'),
+      figure('Probes'),
+      figure('Undos'),
+      figure('StepsFailed'),
+    ]),
+    graph(
+      'Errors of functions, by agent',
+      agents.map(({ agentName: label, function: one }) => one.metricErrors({ label })),
+    ),
+  ];
+}
+
+function slow({ figure, agents, api, scheduler }: DashboardProps): IWidget[] {
+  const age = agents.map(({ agentName: label, queue }) =>
+    queue.metricApproximateAgeOfOldestMessage({ label, statistic: Stats.MAXIMUM }),
+  );
+  const duration = agents.map(({ agentName: label, function: one }) =>
+    one.metricDuration({ label, statistic: Stats.p(99) }),
+  );
+  return [
+    graph('From due to claimed', [
+      figure('TimeToClaim', { statistic: Stats.p(50), label: 'p50' }),
+      figure('TimeToClaim', { label: 'p99' }),
+    ]),
+    graph('From lost to seen, from failed to done', [figure('TimeToDetect'), figure('TimeToRecover')]),
+    graph('Oldest message, by agent', age),
+    graph('Duration p99, by agent', duration),
+    graph(
+      'The API',
+      [api.metricLatency({ statistic: Stats.p(99), label: 'latency p99' })],
+      [api.metricServerError({ label: '5xx' }), scheduler.metricErrors({ label: 'errors of the scheduler' })],
+    ),
+    ...byAgent(agents),
+  ];
+}
+
+/** The figures are in each agent's log with its name; metrics of their own for each agent would be charged for. */
+function byAgent(agents: readonly Agent[]): IWidget[] {
+  const logGroupNames = agents
+    .flatMap((agent) => agent.logGroup?.logGroupName ?? [])
+    .slice(0, MOST_LOG_GROUPS);
+  if (logGroupNames.length === 0) return [];
+  const sum = (name: MetricName): string => `sum(${name}) as ${name.toLowerCase()}`;
+  const late: MetricName = 'TimeToClaim';
+  const claimed: MetricName = 'Attempts';
+  return [
+    new LogQueryWidget({
+      title: 'Agents',
+      logGroupNames,
+      queryLines: [
+        `filter ispresent(${late})`,
+        `stats ${[claimed, 'Retries', 'Unknowns', 'Probes', 'Undos'].map((name) => sum(name as MetricName)).join(', ')}, pct(${late}, 99) as claimed_after_ms by agent`,
+        `sort ${claimed.toLowerCase()} desc`,
+      ],
+      width: THIRD,
+      height: HEIGHT,
+    }),
+  ];
+}
+
+function costs({ figure, agents, scheduler, supervisor, table }: DashboardProps): IWidget[] {
+  const functions = [
+    ['scheduler', scheduler],
+    ['supervisor', supervisor],
+    ...agents.map(({ agentName, function: one }) => [agentName, one] as const),
+  ] as const;
+  return [
+    new GraphWidget({
+      title: 'Messages for each step done',
+      left: [
+        new MathExpression({
+          label: 'messages / step',
+          expression: 'messages / steps',
+          usingMetrics: { messages: figure('Messages'), steps: figure('StepsDone') },
+        }),
+      ],
+      right: [figure('Messages'), figure('StepsDone')],
+      leftYAxis: { min: 0 },
+      width: THIRD,
+      height: HEIGHT,
+    }),
+    graph('Capacity of the table', [
+      table.metricConsumedReadCapacityUnits({ statistic: Stats.SUM }),
+      table.metricConsumedWriteCapacityUnits({ statistic: Stats.SUM }),
+    ]),
+    graph(
+      'Time of functions, ms',
+      functions.map(([label, one]) => one.metricDuration({ label, statistic: Stats.SUM })),
+    ),
+  ];
+}

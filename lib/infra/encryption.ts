@@ -1,0 +1,55 @@
+/**
+ * A key of your own for everything at rest: table, queues, logs, the alarms' topic.
+ *
+ * Owns: who may use the key, and for what. Does not own: the key, its rotation and its end.
+ *
+ * A service that acts by itself (logs, alarms) is allowed by the key's policy; functions are allowed by their roles. The
+ * policy of an imported key cannot be changed from here, so its owner has to let the services in.
+ */
+
+import { Grant, type IGrantable, PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { ArnFormat, Stack } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
+
+const USE = [
+  'kms:Decrypt',
+  'kms:DescribeKey',
+  'kms:Encrypt',
+  'kms:GenerateDataKey',
+  'kms:GenerateDataKeyWithoutPlaintext',
+  'kms:ReEncryptFrom',
+  'kms:ReEncryptTo',
+];
+
+/** What reading and writing the table, and sending and receiving messages, needs of the key. */
+export function grantUse(key: IKey, grantee: IGrantable): Grant {
+  return Grant.addToPrincipal({ grantee, actions: USE, resourceArns: [key.keyArn] });
+}
+
+/** Lets CloudWatch write encrypted logs and publish alarms to an encrypted topic. */
+export function allowServices(key: IKey, scope: Construct): void {
+  const stack = Stack.of(scope);
+  const logGroups = stack.formatArn({
+    service: 'logs',
+    resource: 'log-group',
+    resourceName: '*',
+    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+  });
+  key.addToResourcePolicy(
+    new PolicyStatement({
+      principals: [new ServicePrincipal(`logs.${stack.region}.amazonaws.com`)],
+      actions: ['kms:Decrypt', 'kms:Describe*', 'kms:Encrypt', 'kms:GenerateDataKey*', 'kms:ReEncrypt*'],
+      resources: ['*'],
+      conditions: { ArnLike: { 'kms:EncryptionContext:aws:logs:arn': logGroups } },
+    }),
+  );
+  key.addToResourcePolicy(
+    new PolicyStatement({
+      principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+      actions: ['kms:Decrypt', 'kms:GenerateDataKey*'],
+      resources: ['*'],
+      conditions: { StringEquals: { 'aws:SourceAccount': stack.account } },
+    }),
+  );
+}

@@ -1,0 +1,60 @@
+/**
+ * What tells people about a deployment: the alarms, the topic they are sent to, the dashboard.
+ *
+ * Owns: how the three are put together, and that alarms can reach the topic. Does not own: what is alarming (`alarms.ts`),
+ * what is shown (`dashboard.ts`), who listens: `monitoring.topic.addSubscription(…)`.
+ */
+
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
+import { Stack } from 'aws-cdk-lib/core';
+import { Construct } from 'constructs';
+import { Alarms, type AlarmsProps } from './alarms.ts';
+import { type DashboardProps, SteadfastDashboard } from './dashboard.ts';
+
+export interface MonitoringProps extends AlarmsProps, Omit<DashboardProps, 'alarms'> {
+  readonly alarmTopic?: ITopic;
+  readonly encryptionKey?: IKey;
+  readonly withDashboard: boolean;
+}
+
+export class Monitoring extends Construct {
+  /** Hears of every alarm, when it is raised and when it is over. */
+  readonly topic: ITopic;
+  readonly alarms: Alarms;
+  readonly dashboard?: SteadfastDashboard;
+
+  constructor(scope: Construct, id: string, props: MonitoringProps) {
+    super(scope, id);
+    this.topic = props.alarmTopic ?? this.makeTopic(props.encryptionKey);
+    this.alarms = new Alarms(this, 'Alarms', props);
+    const action = new SnsAction(this.topic);
+    for (const alarm of this.alarms.all) {
+      alarm.addAlarmAction(action);
+      alarm.addOkAction(action);
+    }
+    if (props.withDashboard) {
+      this.dashboard = new SteadfastDashboard(this, 'Overview', { ...props, alarms: this.alarms.all });
+    }
+  }
+
+  private makeTopic(key: IKey | undefined): ITopic {
+    const topic = new Topic(this, 'Topic', {
+      displayName: 'Steadfast',
+      enforceSSL: true,
+      ...(key === undefined ? {} : { masterKey: key }),
+    });
+    // Asking for encryption on the way replaces the topic's own policy, which would have let alarms in.
+    topic.addToResourcePolicy(
+      new PolicyStatement({
+        principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+        actions: ['sns:Publish'],
+        resources: [topic.topicArn],
+        conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
+      }),
+    );
+    return topic as ITopic;
+  }
+}

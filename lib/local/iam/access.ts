@@ -1,0 +1,114 @@
+/**
+ * Owns: asking the policies about every request of a running cloud, and keeping what came of it: the refusals, the
+ * permissions that were used, the requests that were made.
+ * Owns not: the policies (stack-policies.ts), who asks (the gateway, mappings, buses, APIs), how a refusal looks on the
+ * wire (answers.ts).
+ *
+ * Invariants
+ * - I1 a refusal is kept and told, whoever it was answered to: a caller that swallows it cannot hide it.
+ */
+import type { Verdict } from './evaluate.ts';
+import type { Context } from './match.ts';
+import { nameOf } from './principals.ts';
+import type { AccessRequest, Permission, StackPolicies } from './stack-policies.ts';
+
+/** A request that was refused. */
+export interface Denial {
+  /** Logical id of the function, or the service, that asked. */
+  readonly who: string;
+  readonly action: string;
+  readonly resource: string;
+  /** Who, what, on what, and why, in AWS's words. */
+  readonly message: string;
+  readonly count: number;
+}
+
+/** A permission, and how often it was needed. */
+export interface PermissionUse extends Permission {
+  readonly uses: number;
+}
+
+interface Known {
+  readonly request: AccessRequest;
+  readonly verdict: Verdict;
+}
+
+/** Different requests remembered; only policies with conditions on what requests carry make so many. */
+const REMEMBERED = 10_000;
+
+export class Access {
+  readonly #policies: StackPolicies;
+  readonly #onDenied: (denial: Denial) => void;
+  /** What was asked before: the policies of a running stack do not change. */
+  readonly #known = new Map<string, Known>();
+  readonly #uses = new Map<string, number>();
+  readonly #denials = new Map<string, Denial>();
+
+  constructor(policies: StackPolicies, onDenied: (denial: Denial) => void) {
+    this.#policies = policies;
+    this.#onDenied = onDenied;
+  }
+
+  /** Undefined when it is allowed, or nobody to check. */
+  check(who: string, action: string, resource: string, context: Context = {}): Denial | undefined {
+    if (!this.#policies.checks(who)) return undefined;
+    const { request, verdict } = this.#decide({ who, action, resource, context });
+    if (!verdict.allowed) return this.#denied(request, verdict.because);
+    for (const grant of verdict.grants) {
+      const key = keyOf({ who, ...grant });
+      this.#uses.set(key, (this.#uses.get(key) ?? 0) + 1);
+    }
+    return undefined;
+  }
+
+  /** Refuses what cannot be checked: what is asked for is not known. */
+  refuse(who: string, action: string): Denial | undefined {
+    if (!this.#policies.checks(who)) return undefined;
+    const because = 'because it cannot be checked here: which permissions it needs is not known';
+    return this.#denied({ who, action, resource: '*', context: {} }, because);
+  }
+
+  denials(): Denial[] {
+    return [...this.#denials.values()];
+  }
+
+  /** Every permission of the stack with the number of requests that needed it. */
+  permissions(): PermissionUse[] {
+    return this.#policies.permissions().map((each) => ({ ...each, uses: this.#uses.get(keyOf(each)) ?? 0 }));
+  }
+
+  /** The different requests that were made. */
+  requests(): AccessRequest[] {
+    return [...this.#known.values()].map(({ request }) => request);
+  }
+
+  /** Forgets refusals, uses and requests. */
+  reset(): void {
+    for (const each of [this.#known, this.#uses, this.#denials]) each.clear();
+  }
+
+  #decide(request: AccessRequest): Known {
+    const context = this.#policies.relevant(request.context);
+    const key = [request.who, request.action, request.resource, JSON.stringify(context)].join(' ');
+    const before = this.#known.get(key);
+    if (before !== undefined) return before;
+    const known = { request: { ...request, context }, verdict: this.#policies.decide(request) };
+    if (this.#known.size < REMEMBERED) this.#known.set(key, known);
+    return known;
+  }
+
+  #denied({ who, action, resource }: AccessRequest, because: string): Denial {
+    const user = nameOf(this.#policies.principalOf(who));
+    const message = `User: ${user} is not authorized to perform: ${action} on resource: ${resource} ${because}`;
+    const key = [who, action, resource].join(' ');
+    const before = this.#denials.get(key);
+    const denial = { who, action, resource, message, count: (before?.count ?? 0) + 1 };
+    this.#denials.set(key, denial);
+    // Once: a caller that tries again and again has one thing to repair.
+    if (before === undefined) this.#onDenied(denial);
+    return denial;
+  }
+}
+
+const keyOf = ({ who, place, action, resource }: Permission): string =>
+  [who, place, action, resource].join(' ');

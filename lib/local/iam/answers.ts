@@ -1,0 +1,18 @@
+/** Owns: a refusal as each service answers it. Pure. */
+import { type AwsAnswer, errorAnswer } from '../gateway/aws-call.ts';
+import type { Denial } from './access.ts';
+
+const FORBIDDEN = 403;
+const BAD_REQUEST = 400;
+
+/** What the SDK of the caller reads as its service's access error. */
+export function deniedAnswer(service: string, { action, message }: Denial): AwsAnswer {
+  if (service === 'sqs') {
+    // SQS alone writes actions in small letters.
+    const text = message.replaceAll(action, action.toLowerCase());
+    return errorAnswer(FORBIDDEN, 'com.amazon.coral.service#AccessDeniedException', text, 'AccessDenied');
+  }
+  const type =
+    service === 'dynamodb' ? 'com.amazon.coral.service#AccessDeniedException' : 'AccessDeniedException';
+  return errorAnswer(BAD_REQUEST, type, message);
+}

@@ -1,0 +1,29 @@
+/**
+ * Owns: the policies managed by AWS whose contents are known here. AWS may widen one at any time; these are what they
+ * allowed when they were written down. One that is not here allows nothing here, and that is said aloud.
+ */
+import type { Json } from '../template/json.ts';
+
+const LOGS = ['logs:CreateLogGroup', 'logs:CreateLogStream', 'logs:PutLogEvents'];
+const QUEUE = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'];
+const XRAY = [
+  'xray:PutTraceSegments',
+  'xray:PutTelemetryRecords',
+  'xray:GetSamplingRules',
+  'xray:GetSamplingTargets',
+  'xray:GetSamplingStatisticSummaries',
+];
+
+const allow = (actions: string[]): Json => ({
+  Statement: [{ Effect: 'Allow', Action: actions, Resource: '*' }],
+});
+
+const KNOWN: Readonly<Record<string, Json>> = {
+  'service-role/AWSLambdaBasicExecutionRole': allow(LOGS),
+  'service-role/AWSLambdaSQSQueueExecutionRole': allow([...QUEUE, ...LOGS]),
+  AWSXRayDaemonWriteAccess: allow(XRAY),
+};
+
+/** The document behind `arn:aws:iam::aws:policy/<name>`, if it is known here. */
+export const managedPolicy = (arn: string): Json | undefined =>
+  KNOWN[arn.replace(/^arn:aws[\w-]*:iam::aws:policy\//, '')];

@@ -1,0 +1,58 @@
+/**
+ * Owns: which permissions AWS's own services need to make a stack work: Lambda assuming roles, polling queues and
+ * writing logs with them, EventBridge and API Gateway reaching their targets.
+ * Owns not: doing those things.
+ */
+import type { RuleSpec } from '../template/routing-model.ts';
+import type { FunctionSpec } from '../template/stack-model.ts';
+import { TemplateError } from '../template/json.ts';
+import type { Access, Denial } from './access.ts';
+import type { StackPolicies } from './stack-policies.ts';
+
+export class PlatformAccess {
+  readonly #access: Access;
+  readonly #arn: (service: string, path: string) => string;
+
+  constructor(access: Access, place: { readonly region: string; readonly accountId: string }) {
+    this.#access = access;
+    this.#arn = (service, path) => `arn:aws:${service}:${place.region}:${place.accountId}:${path}`;
+  }
+
+  /** Without trust AWS would not even make the function. @throws TemplateError */
+  requireTrust(policies: StackPolicies): void {
+    for (const { who, service, roleArn } of policies.actors()) {
+      const denial = this.#access.check(service, 'sts:AssumeRole', roleArn);
+      if (denial !== undefined) throw new TemplateError(`${who}.Properties`, denial.message);
+    }
+  }
+
+  /** What a mapping does on its queue it does with the function's role. */
+  mapping(functionId: string, queueArn: string): (action: string) => boolean {
+    return (action) => this.#access.check(functionId, action, queueArn) === undefined;
+  }
+
+  /** A rule needs its target's permission, a schedule its own role's. */
+  rule(rule: RuleSpec, action: string, target: string): boolean {
+    const isSchedule = rule.kind === 'schedule';
+    const who = isSchedule ? rule.logicalId : 'events.amazonaws.com';
+    return isAllowed(this.#access.check(who, action, target, isSchedule ? {} : sourceOf(rule.arn)));
+  }
+
+  /** @param source `<api>/<stage>/<method>/<path>` */
+  api(functionArn: string, source: string): boolean {
+    const context = sourceOf(this.#arn('execute-api', source));
+    return isAllowed(
+      this.#access.check('apigateway.amazonaws.com', 'lambda:InvokeFunction', functionArn, context),
+    );
+  }
+
+  /** Each process writes a log stream of its own. What a role may not write is lost on AWS; here the file has it. */
+  logs({ logicalId, logGroupName }: FunctionSpec, isNewProcess: boolean): void {
+    const stream = this.#arn('logs', `log-group:${logGroupName}:log-stream:local`);
+    if (isNewProcess) this.#access.check(logicalId, 'logs:CreateLogStream', stream);
+    this.#access.check(logicalId, 'logs:PutLogEvents', stream);
+  }
+}
+
+const isAllowed = (denial: Denial | undefined): boolean => denial === undefined;
+const sourceOf = (arn: string): { 'aws:sourcearn': string[] } => ({ 'aws:sourcearn': [arn] });

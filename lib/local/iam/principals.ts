@@ -1,0 +1,60 @@
+/**
+ * Owns: who calls, and whether a statement's `Principal` means them. Pure.
+ */
+import { isRecord, type Json } from '../template/json.ts';
+import { UnknownPolicy } from './match.ts';
+
+/** Who makes a request. */
+export type Principal =
+  | {
+      readonly kind: 'role';
+      readonly accountId: string;
+      readonly roleArn: string;
+      /** `arn:aws:sts::<account>:assumed-role/<role>/<session>`: a function's name is its session's. */
+      readonly sessionArn: string;
+    }
+  | { readonly kind: 'service'; readonly name: string };
+
+/** A statement's `Principal`. */
+export interface PrincipalElement {
+  readonly aws: readonly string[];
+  readonly services: readonly string[];
+  /** A kind that is not known here: `NotPrincipal`, `Federated`, … */
+  readonly unknown: string | undefined;
+}
+
+/**
+ * How a statement's principal fits: `direct` names the caller or everyone; `account` hands the decision to the
+ * account's own identity policies, so that it allows nothing by itself, but denies everyone in it.
+ */
+export type Fit = 'direct' | 'account' | 'no';
+
+export function readPrincipals(statement: Record<string, Json>): PrincipalElement | undefined {
+  const value = statement['Principal'];
+  if (value === undefined) {
+    return statement['NotPrincipal'] === undefined
+      ? undefined
+      : { aws: [], services: [], unknown: 'NotPrincipal' };
+  }
+  if (!isRecord(value)) return { aws: [value].flat().map(String), services: [], unknown: undefined };
+  const texts = (name: string): string[] => [value[name] ?? []].flat().map(String);
+  const unknown = Object.keys(value).find((kind) => kind !== 'AWS' && kind !== 'Service');
+  return { aws: texts('AWS'), services: texts('Service'), unknown };
+}
+
+/** @throws UnknownPolicy */
+export function principalFits(element: PrincipalElement, principal: Principal): Fit {
+  // Federated users and canonical ids are never who calls here; only what turns the meaning round matters.
+  if (element.unknown === 'NotPrincipal') throw new UnknownPolicy('NotPrincipal is not known here');
+  if (principal.kind === 'service') {
+    return element.services.includes(principal.name) || element.aws.includes('*') ? 'direct' : 'no';
+  }
+  const { accountId, roleArn, sessionArn } = principal;
+  if (element.aws.some((each) => each === '*' || each === roleArn || each === sessionArn)) return 'direct';
+  const account = [accountId, `arn:aws:iam::${accountId}:root`];
+  return element.aws.some((each) => account.includes(each)) ? 'account' : 'no';
+}
+
+/** Who it is, as AWS's refusals say it. */
+export const nameOf = (principal: Principal): string =>
+  principal.kind === 'role' ? principal.sessionArn : principal.name;

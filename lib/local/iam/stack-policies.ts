@@ -1,0 +1,235 @@
+/**
+ * Owns: all policies of a resolved stack, and what they say about one request: which role a function has, which
+ * policies that role has, which resources have policies of their own.
+ * Owns not: the decision itself (evaluate.ts), keeping count (access.ts).
+ *
+ * Invariants
+ * - I1 a policy that cannot be known here (a role or a managed policy from elsewhere) is in `notes`; what only it would
+ *   allow is refused.
+ */
+import type { ResolvedResource, ResolvedTemplate } from '../template/template.ts';
+import { isRecord, type Json } from '../template/json.ts';
+import { evaluate, type Grant, grantsOf, type Verdict } from './evaluate.ts';
+import { managedPolicy } from './managed-policies.ts';
+import type { Context } from './match.ts';
+import type { Principal } from './principals.ts';
+import { readResourcePolicies, type ResourcePolicy } from './resource-policies.ts';
+import { readStatements, type Statement } from './statement.ts';
+
+/** Who wants what. */
+export interface AccessRequest {
+  /** Logical id of a function or schedule, for its role; else a service, as `events.amazonaws.com`. */
+  readonly who: string;
+  readonly action: string;
+  readonly resource: string;
+  /** Condition keys of this request, beside those that every request has. */
+  readonly context: Context;
+}
+
+/** Something that a statement allows somebody. */
+export interface Permission extends Grant {
+  /** As in `AccessRequest`; `*` for everyone. */
+  readonly who: string;
+}
+
+interface Role {
+  readonly arn: string;
+  readonly name: string;
+  readonly identity: readonly Statement[];
+  readonly boundary: readonly Statement[] | undefined;
+  /** Managed policies whose contents are not known here. */
+  readonly unknown: readonly string[];
+}
+
+interface Actor {
+  /** The service that acts with the role. */
+  readonly service: string;
+  readonly role: Role;
+  readonly principal: Principal;
+}
+
+export class StackPolicies {
+  /** What is not checked, or not known, for people. */
+  readonly notes: readonly string[];
+  readonly #actors = new Map<string, Actor>();
+  /** Condition keys that some policy asks for, in small letters. */
+  readonly #asked: ReadonlySet<string>;
+  readonly #resourcePolicies: readonly ResourcePolicy[];
+  readonly #place: { readonly region: string; readonly accountId: string };
+
+  constructor(template: ResolvedTemplate, place: { readonly region: string; readonly accountId: string }) {
+    this.#place = place;
+    const resources = [...template.resources.values()];
+    const roles = readRoles(resources);
+    const notes = [...roles.values()].flatMap(({ name, unknown }) =>
+      unknown.map((arn) => `${name} (${arn} is not known here: what only it allows is refused)`),
+    );
+    for (const { who, session, roleArn, service } of actorsOf(resources)) {
+      const role = roles.get(roleArn);
+      if (role === undefined)
+        notes.push(`${who} (its role ${roleArn} is not in this stack: its calls are not checked)`);
+      else this.#actors.set(who, { role, service, principal: sessionOf(role, session, place.accountId) });
+    }
+    this.#resourcePolicies = readResourcePolicies(resources);
+    const all = [...roles.values()].flatMap(({ identity, boundary }) => [...identity, ...(boundary ?? [])]);
+    this.#asked = askedKeys([...all, ...this.#resourcePolicies.flatMap(({ statements }) => statements)]);
+    this.notes = notes;
+  }
+
+  /** The part of a request's context that can make a difference. */
+  relevant(context: Context): Context {
+    return Object.fromEntries(Object.entries(context).filter(([key]) => this.#asked.has(key)));
+  }
+
+  /** Whether policies can be asked about somebody: not about people outside, nor about a role from elsewhere. */
+  checks(who: string): boolean {
+    return this.#actors.has(who) || who.includes('.');
+  }
+
+  /** The decision on one request. */
+  decide({ who, action, resource, context }: AccessRequest): Verdict {
+    const actor = this.#actors.get(who);
+    const principal: Principal = actor?.principal ?? { kind: 'service', name: who };
+    const verdict = evaluate(
+      { principal, action, resource, context: { ...this.#common(principal), ...context } },
+      {
+        identity: actor?.role.identity ?? [],
+        boundary: actor?.role.boundary,
+        resource: this.#resourcePolicies
+          .filter(({ covers }) => covers(resource))
+          .flatMap((each) => each.statements),
+      },
+    );
+    const [unknown] = actor?.role.unknown ?? [];
+    return verdict.allowed || unknown === undefined
+      ? verdict
+      : { ...verdict, because: `${verdict.because} (${unknown} is not known here)` };
+  }
+
+  /** Who acts with a role of this stack, and the service that must be trusted to take it on. */
+  actors(): { readonly who: string; readonly service: string; readonly roleArn: string }[] {
+    return [...this.#actors].map(([who, { role, service }]) => ({ who, service, roleArn: role.arn }));
+  }
+
+  /** Who is called so in AWS's refusals. */
+  principalOf(who: string): Principal {
+    return this.#actors.get(who)?.principal ?? { kind: 'service', name: who };
+  }
+
+  /** Everything that is allowed somewhere, one line for each action and resource. */
+  permissions(): Permission[] {
+    const allowed = (statements: readonly Statement[]): Statement[] =>
+      statements.filter(({ effect }) => effect === 'Allow');
+    const ofRoles = [...this.#actors].flatMap(([who, { role }]) =>
+      allowed(role.identity).flatMap((statement) => grantsOf(statement).map((grant) => ({ who, ...grant }))),
+    );
+    const ofResources = this.#resourcePolicies.flatMap(({ statements }) =>
+      allowed(statements).flatMap((statement) => {
+        const names = [...(statement.principals?.services ?? []), ...(statement.principals?.aws ?? [])];
+        return names.flatMap((who) => grantsOf(statement).map((grant) => ({ who, ...grant })));
+      }),
+    );
+    return [...ofRoles, ...ofResources];
+  }
+
+  #common(principal: Principal): Context {
+    const { region, accountId } = this.#place;
+    return {
+      // The SDK speaks HTTPS to AWS; the hop to this machine's own gateway stands for that.
+      'aws:securetransport': ['true'],
+      'aws:requestedregion': [region],
+      'aws:principalisawsservice': [String(principal.kind === 'service')],
+      ...(principal.kind === 'service'
+        ? { 'aws:sourceaccount': [accountId] }
+        : { 'aws:principalarn': [principal.roleArn], 'aws:principalaccount': [accountId] }),
+    };
+  }
+}
+
+/** The keys of conditions, and of variables anywhere in a statement. */
+function askedKeys(statements: readonly Statement[]): Set<string> {
+  const keys = statements.flatMap(({ conditions }) => conditions.map(({ key }) => key));
+  const variables = [...JSON.stringify(statements).matchAll(/\$\{([^}]*)\}/g)].map(([, name = '']) => name);
+  return new Set([...keys, ...variables].map((key) => key.toLowerCase()));
+}
+
+const sessionOf = (role: Role, session: string, accountId: string): Principal => ({
+  kind: 'role',
+  accountId,
+  roleArn: role.arn,
+  sessionArn: `arn:aws:sts::${accountId}:assumed-role/${role.name}/${session}`,
+});
+
+interface Acting {
+  readonly who: string;
+  readonly session: string;
+  readonly roleArn: string;
+  readonly service: string;
+}
+
+/** Who acts with which role: functions, and schedules of EventBridge Scheduler. */
+function actorsOf(resources: readonly ResolvedResource[]): Acting[] {
+  return resources.flatMap(({ type, logicalId: who, physicalName: session, properties }) => {
+    const { Role, Target } = properties;
+    if (type === 'AWS::Lambda::Function') {
+      return [{ who, session, roleArn: String(Role), service: 'lambda.amazonaws.com' }];
+    }
+    if (type !== 'AWS::Scheduler::Schedule' || !isRecord(Target)) return [];
+    return [{ who, session, roleArn: String(Target['RoleArn']), service: 'scheduler.amazonaws.com' }];
+  });
+}
+
+/** Roles by ARN, each with all the policies that CloudFormation attaches to it. */
+function readRoles(resources: readonly ResolvedResource[]): Map<string, Role> {
+  const documents = new Map(
+    resources
+      .filter(({ type }) => type === 'AWS::IAM::ManagedPolicy')
+      .map((policy) => [policy.ref, documentOf(policy)] as const),
+  );
+  const roles = resources.filter(({ type }) => type === 'AWS::IAM::Role');
+  return new Map(roles.map((role) => [roleArnOf(role), readRole(role, resources, documents)]));
+}
+
+function readRole(
+  role: ResolvedResource,
+  resources: readonly ResolvedResource[],
+  documents: ReadonlyMap<string, readonly Statement[]>,
+): Role {
+  const { logicalId, physicalName: name, properties } = role;
+  const inline = list(properties['Policies']).flatMap((policy, at) =>
+    readStatements(isRecord(policy) ? policy['PolicyDocument'] : undefined, `${logicalId}.Policies[${at}]`),
+  );
+  const attached = resources
+    .filter(({ properties: policy, type }) =>
+      type === 'AWS::IAM::RolePolicy'
+        ? policy['RoleName'] === name
+        : /^AWS::IAM::(Managed)?Policy$/.test(type) && list(policy['Roles']).includes(name),
+    )
+    .flatMap(documentOf);
+  const managed = list(properties['ManagedPolicyArns']).map(String);
+  const boundaryArn = properties['PermissionsBoundary'];
+  const boundary = typeof boundaryArn === 'string' ? boundaryArn : undefined;
+  const named = (arn: string): readonly Statement[] | undefined => documents.get(arn) ?? awsManaged(arn);
+  return {
+    arn: roleArnOf(role),
+    name,
+    identity: [...inline, ...attached, ...managed.flatMap((arn) => named(arn) ?? [])],
+    boundary: boundary === undefined ? undefined : (named(boundary) ?? []),
+    unknown: [...managed, ...(boundary === undefined ? [] : [boundary])].filter(
+      (arn) => named(arn) === undefined,
+    ),
+  };
+}
+
+function awsManaged(arn: string): Statement[] | undefined {
+  const document = managedPolicy(arn);
+  return document === undefined ? undefined : readStatements(document, arn);
+}
+
+const documentOf = (policy: ResolvedResource): Statement[] =>
+  readStatements(policy.properties['PolicyDocument'], policy.logicalId);
+
+const roleArnOf = ({ arnPlace, physicalName }: ResolvedResource): string =>
+  `arn:aws:iam::${arnPlace.accountId}:role/${physicalName}`;
+
+const list = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : []);

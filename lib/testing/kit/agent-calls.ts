@@ -1,0 +1,189 @@
+/**
+ * The agents' own code as a run sees it: every call is written down, and meets the faults that the test has planned.
+ *
+ * Owns: the book of calls, the planned faults and their order, the points around a call. Does not own: what a report
+ * makes of an answer (`roles/perform.ts`), when a process runs (`driver.ts`).
+ */
+
+import type { Agent, AttemptContext, Implementation } from '../../core/agent.ts';
+import { TransientError } from '../../core/errors.ts';
+import type { Mode } from '../../core/state.ts';
+import type { Worker } from '../../roles/perform.ts';
+import type { Host, Process } from './process.ts';
+
+/** One call of an agent's code. */
+export interface AgentCall {
+  readonly agent: string;
+  /** As the agent declares it. */
+  readonly effect: 'idempotent' | 'probed' | 'unsafe';
+  readonly on: Mode;
+  readonly executionId: string;
+  readonly step: string;
+  readonly attempt: number;
+  readonly effectKey: string;
+  /** Epoch ms of the test's own time. */
+  readonly at: number;
+  /**
+   * `returned`: the code ran to its end, whether or not anybody heard of it. `refused`: it threw an error that says that
+   * nothing was done. `threw`: any other error. `open`: it has not answered, or was never called because of a fault.
+   */
+  outcome: 'open' | 'returned' | 'refused' | 'threw';
+  /** What it returned. */
+  answer?: unknown;
+}
+
+/** Which calls a planned fault meets. */
+export interface FaultOptions {
+  /** @default 1 */
+  readonly times?: number;
+  /** @default 'execute' */
+  readonly on?: Mode;
+  /** Of one step only. @default every step that the agent performs */
+  readonly step?: string;
+}
+
+export interface PlannedFault extends FaultOptions {
+  readonly agent: string;
+  readonly kind: 'fail' | 'lose-reply' | 'hang' | 'slow' | 'die-before' | 'die-after';
+  readonly error?: Error;
+  readonly byMs?: number;
+}
+
+/** A call takes so much of the test's time: steps side by side are under way together, as they are in production. */
+const CALL_MS = 10;
+
+const never: Promise<never> = new Promise(() => undefined);
+
+/** What it throws is neither of the two errors that say "not done": so nobody knows. */
+const lostReply = (): Error => new Error('the reply was lost (by the test)');
+
+export class AgentCalls {
+  readonly book: AgentCall[] = [];
+  readonly #host: Host;
+  readonly #faults: { readonly fault: PlannedFault; left: number }[] = [];
+  readonly #underWay = new Set<{ readonly settled: Promise<void>; waitsForTime: boolean }>();
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  /** Planned faults are met in the order in which they were planned. */
+  plan(fault: PlannedFault): void {
+    this.#faults.push({ fault, left: fault.times ?? 1 });
+  }
+
+  /** Calls of authors' code that may answer without any time of the test's passing. */
+  underWay(): readonly Promise<void>[] {
+    return [...this.#underWay].filter((call) => !call.waitsForTime).map((call) => call.settled);
+  }
+
+  /** Whoever has not answered by now is taken to wait for the test's time. */
+  giveUpWaiting(): void {
+    for (const call of this.#underWay) call.waitsForTime = true;
+  }
+
+  /** The same agent, each call of whose code goes through here. */
+  observed(worker: Worker, process: Process): Worker {
+    const { agent, implementation } = worker;
+    const { execute, probe, undo } = implementation;
+    const call = <Answer>(on: Mode, ctx: AttemptContext, act: () => Promise<Answer>): Promise<Answer> =>
+      this.#call(agent, process, on, ctx, act);
+    const seen: Implementation<unknown, unknown> = {
+      execute: (ctx, input) => call('execute', ctx, () => execute(ctx, input)),
+      ...(probe === undefined ? {} : { probe: (ctx, input) => call('probe', ctx, () => probe(ctx, input)) }),
+      ...(undo === undefined
+        ? {}
+        : { undo: (ctx, input, output) => call('undo', ctx, () => undo(ctx, input, output)) }),
+    };
+    return { agent, implementation: seen };
+  }
+
+  async #call<Answer>(
+    { spec }: Agent,
+    process: Process,
+    on: Mode,
+    ctx: AttemptContext,
+    act: () => Promise<Answer>,
+  ): Promise<Answer> {
+    const { strikes, count, world } = this.#host;
+    const { executionId, step, attempt, effectKey } = ctx;
+    const entry: AgentCall = {
+      agent: spec.name,
+      effect: spec.effect,
+      on,
+      executionId,
+      step,
+      attempt,
+      effectKey,
+      at: world.clock.now(),
+      outcome: 'open',
+    };
+    const place = `${on}:${count(on)}`;
+    const about = `${spec.name} ${on === 'execute' ? 'executes' : `${on}s`} '${step}', attempt ${attempt}`;
+    if (strikes(`before:${place}`, about)) process.kill();
+    if (on === 'execute' && strikes(`frozen:${place}`, about)) {
+      process.freezeUntil(world.clock.now() + 2 * spec.leaseMs);
+    }
+    await process.alive();
+    this.book.push(entry);
+    await process.ports.clock.sleep(CALL_MS);
+    const fault = this.#take(spec.name, on, step);
+    await this.#faultBefore(fault, process);
+    const answer = await this.#track(entry, act);
+    if (strikes(`after:${place}`, about) || fault?.kind === 'die-after') process.kill();
+    await process.alive();
+    if (fault?.kind === 'lose-reply') throw lostReply();
+    if (on !== 'probe' && strikes(`unanswered:${place}`, about)) throw lostReply();
+    return answer;
+  }
+
+  async #faultBefore(fault: PlannedFault | undefined, process: Process): Promise<void> {
+    switch (fault?.kind) {
+      case 'fail':
+        throw fault.error ?? new TransientError('failed by the test');
+      case 'hang':
+        return never;
+      case 'die-before':
+        process.kill();
+        return process.alive();
+      case 'slow':
+        return process.ports.clock.sleep(fault.byMs ?? 0);
+      case 'lose-reply':
+      case 'die-after':
+      case undefined:
+    }
+  }
+
+  async #track<Answer>(entry: AgentCall, act: () => Promise<Answer>): Promise<Answer> {
+    let settle = (): void => undefined;
+    const settled = new Promise<void>((resolve) => {
+      settle = resolve;
+    });
+    const call = { settled, waitsForTime: false };
+    this.#underWay.add(call);
+    try {
+      const answer = await act();
+      Object.assign(entry, { outcome: 'returned', answer });
+      return answer;
+    } catch (error) {
+      const name = error instanceof Error ? error.name : '';
+      entry.outcome = name === 'TransientError' || name === 'PermanentError' ? 'refused' : 'threw';
+      throw error;
+    } finally {
+      this.#underWay.delete(call);
+      settle();
+    }
+  }
+
+  #take(agent: string, on: Mode, step: string): PlannedFault | undefined {
+    const found = this.#faults.find(
+      ({ fault, left }) =>
+        left > 0 &&
+        fault.agent === agent &&
+        (fault.on ?? 'execute') === on &&
+        (fault.step === undefined || fault.step === step),
+    );
+    if (found !== undefined) found.left -= 1;
+    return found?.fault;
+  }
+}

@@ -1,0 +1,196 @@
+/**
+ * Runs a workflow once for every point at which something may break, lets the system recover, and holds what the
+ * executions say against what took place outside.
+ *
+ * Owns: the points, one run for each, the report. Does not own: what counts as wrong (`verdict.ts`), how a run is driven
+ * (`driver.ts`).
+ *
+ * One fault per run. The runs are the same every time as long as the agents are.
+ */
+
+import type { Duration } from '../../core/duration.ts';
+import { refuse, SteadfastError } from '../../core/errors.ts';
+import type { Workflow } from '../../core/workflow.ts';
+import type { Effect } from './outside-world.ts';
+import { type Evidence, type Expectation, expectationOf, type Problem, problemsOf } from './verdict.ts';
+import type { TestRun } from './test-run.ts';
+import { type TestOptions, WorkflowTest } from './workflow-test.ts';
+
+export interface CrashOptions<I> extends TestOptions {
+  readonly input: I;
+  /**
+   * The outside world's book after a run: everything that took place, by effect key, what was undone included. Effects of
+   * other executions may be in it.
+   * @default guessed from the calls of the agents' code: see `blind` in the report
+   */
+  readonly effects?: () => readonly Effect[] | Promise<readonly Effect[]>;
+  /**
+   * What happens in a run: faults of the outside, a cancel, answers to people's questions. Whatever it leaves open is
+   * run to its end.
+   * @default (trial, input) => trial.start(input)
+   */
+  readonly scenario?: (trial: WorkflowTest<I>, input: I) => Promise<TestRun>;
+  /** One point alone, as the report names it: 'after:write:7'. 'write:7' is all faults at that place. */
+  readonly only?: string;
+  /**
+   * At most so much of the test's time for one run; longer is stuck.
+   * @default '60d'
+   */
+  readonly within?: Duration;
+  /**
+   * At most so many runs; of more points, so many are taken at equal distances.
+   * @default 2000
+   */
+  readonly maxRuns?: number;
+}
+
+export interface Finding extends Problem {
+  /** 'none' when it happens without any fault. */
+  readonly point: string;
+  /** What was struck: 'charge-card writes step 'charge' as done'. */
+  readonly about: string;
+  /** How to run this alone. */
+  readonly replay: string;
+}
+
+export interface CrashReport {
+  /** Empty: nothing is lost, doubled or stuck. */
+  readonly findings: readonly Finding[];
+  /** Runs with a fault. */
+  readonly runs: number;
+  /** Points that `maxRuns` or `only` left out. */
+  readonly leftOut: number;
+  /** How the runs ended, those without a fault included: `{ succeeded: 61 }`. */
+  readonly ends: Readonly<Record<string, number>>;
+  /** All points, in the order in which a run comes to them. */
+  readonly points: readonly string[];
+  /** What this test could not see. */
+  readonly blind: readonly string[];
+  /** All of it in words. */
+  readonly text: string;
+}
+
+interface Point {
+  readonly name: string;
+  readonly about: string;
+}
+
+interface Outcome {
+  readonly problems: readonly Problem[];
+  readonly evidence: Evidence;
+  readonly end: string;
+}
+
+/**
+ * Strikes a workflow at every point: a process dies before and after each of its writes, sends and announcements, with
+ * each message in its hand, and before and after each `execute`, `probe` and `undo`; the reply of an `execute` or `undo` is
+ * lost; a process freezes for two leases before it executes; a message is delivered twice. One run and one fault each.
+ * @returns what is lost, doubled or stuck; nothing of it is thrown
+ * @throws SteadfastError `missing-agent`, `bad-input`, `unknown-point`; whatever `scenario` and `effects` throw
+ */
+export async function crashEverywhere<I>(
+  workflow: Workflow<I>,
+  options: CrashOptions<I>,
+): Promise<CrashReport> {
+  const points: Point[] = [];
+  const first = await runOnce(workflow, options, 'none', undefined, (name, about) => {
+    points.push({ name, about });
+    return false;
+  });
+  const findings = first.problems.map((problem) => findingOf(workflow, problem, { name: 'none', about: '' }));
+  const expected = expectationOf(first.evidence);
+  const chosen = first.problems.length > 0 ? [] : choose(points, options);
+  const ends: Record<string, number> = { [first.end]: 1 };
+  for (const point of chosen) {
+    const { name } = point;
+    const outcome = await runOnce(workflow, options, name, expected, (reached) => reached === name);
+    ends[outcome.end] = (ends[outcome.end] ?? 0) + 1;
+    findings.push(...outcome.problems.map((problem) => findingOf(workflow, problem, point)));
+  }
+  const report = {
+    findings,
+    runs: chosen.length,
+    leftOut: points.length - chosen.length,
+    ends,
+    points: points.map((point) => point.name),
+    blind: blindSpots(first.evidence, expected),
+  };
+  return { ...report, text: textOf(workflow, report) };
+}
+
+async function runOnce<I>(
+  workflow: Workflow<I>,
+  options: CrashOptions<I>,
+  point: string,
+  expected: Expectation | undefined,
+  strikes: (point: string, about: string) => boolean,
+): Promise<Outcome> {
+  const { input, scenario = (trial: WorkflowTest<I>) => trial.start(input), within = '60d' } = options;
+  // Every run has effect keys of its own, so that agents may be shared by all runs.
+  const prefix = `${workflow.name.slice(0, 30)}-${point.replaceAll(':', '-').replace(/[^a-z0-9-]/gi, '')}`;
+  const trial = new WorkflowTest(workflow, options, strikes, prefix.toLowerCase());
+  const problems: Problem[] = [];
+  let end = 'stuck';
+  try {
+    const run = await scenario(trial, input);
+    end = (await run.untilEnd(within)).status;
+  } catch (error) {
+    if (!(error instanceof SteadfastError && error.code === 'stuck')) throw error;
+    problems.push({ kind: 'stuck', message: error.message });
+  }
+  const evidence: Evidence = {
+    executions: await trial.executions(),
+    calls: trial.calls(),
+    ...(options.effects === undefined ? {} : { effects: await options.effects() }),
+  };
+  const stuck = problems.length > 0;
+  const judged = problemsOf(evidence, expected).filter(({ kind }) => !(stuck && kind === 'stuck'));
+  return { problems: [...problems, ...judged], evidence, end };
+}
+
+/** @throws SteadfastError `unknown-point` */
+function choose<I>(points: readonly Point[], { only, maxRuns = 2_000 }: CrashOptions<I>): readonly Point[] {
+  if (only !== undefined) {
+    const found = points.filter(({ name }) => name === only || name.endsWith(`:${only}`));
+    if (found.length > 0 || only === 'none') return found;
+    const shown = points.map(({ name }) => name).join(', ');
+    throw refuse('unknown-point', `no run comes to '${only}'; there are: ${shown}`);
+  }
+  if (points.length <= maxRuns) return points;
+  return Array.from(
+    { length: maxRuns },
+    (_, at) => points[Math.floor((at * points.length) / maxRuns)] as Point,
+  );
+}
+
+function findingOf(workflow: { readonly name: string }, problem: Problem, { name, about }: Point): Finding {
+  const call = workflow.name.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+  return { ...problem, point: name, about, replay: `crashEverywhere(${call}, { …, only: '${name}' })` };
+}
+
+function blindSpots({ effects, executions }: Evidence, { acted }: Expectation): string[] {
+  const unseen = executions.flatMap(({ plan, state }) =>
+    Object.values(state.steps)
+      .filter(({ name, status }) => status === 'done' && !acted.has(`${plan.workflow}/${name}`))
+      .map(({ name }) => `the book has no effect of step '${name}', so none of it can be missed`),
+  );
+  if (effects !== undefined) return unseen;
+  return [
+    'without `effects` only the agents’ code is seen: whether it ran to its end, and what it returned. Whether an idempotent service deduplicates is judged by its answers alone, and an undo that returns is believed',
+  ];
+}
+
+function textOf(workflow: { readonly name: string }, report: Omit<CrashReport, 'text'>): string {
+  const { findings, runs, leftOut, ends, blind } = report;
+  const ended = Object.entries(ends).map(([status, count]) => `${count} ${status}`);
+  const leftOutText = leftOut === 0 ? '' : `, ${leftOut} points left out`;
+  return [
+    `${workflow.name}: ${runs} runs with one fault each${leftOutText}; ended: ${ended.join(', ')}; ${findings.length === 0 ? 'nothing' : findings.length} lost, doubled or stuck`,
+    ...findings.flatMap(({ kind, point, about, message, replay }) => [
+      `${kind} at ${point} (${about})`,
+      `  ${message}`,
+      `  again: ${replay}`,
+    ]),
+    ...blind.map((line) => `not seen: ${line}`),
+  ].join('\n');
+}

@@ -1,0 +1,257 @@
+/**
+ * Drives the production roles over the ports in memory: the queue, the processes and the time around them.
+ *
+ * Owns: what happens next (a message, a sweep, the passing of time), one thing after the other, so that the same test does
+ * the same every time. Does not own: any decision, the faults (`agent-calls.ts`), what a user sees (`workflow-test.ts`).
+ *
+ * Time moves only when nothing is left to do at the present instant. Real time passes only while an agent's own code
+ * waits for something real (a server of the test's), and not longer than its patience.
+ */
+
+import { refuse } from '../../core/errors.ts';
+import type { Send } from '../../core/decide.ts';
+import type { Ports } from '../../core/ports.ts';
+import type { Workflow } from '../../core/workflow.ts';
+import { handleMessage } from '../../roles/agent.ts';
+import type { Worker } from '../../roles/perform.ts';
+import { createScheduler, type Scheduler, type Shown } from '../../roles/scheduler.ts';
+import { SWEEP_EVERY_MS, sweepOnce } from '../../roles/supervisor.ts';
+import { ManualClock, type MemoryWorld, memoryWorld } from '../memory.ts';
+import { AgentCalls } from './agent-calls.ts';
+import { type Host, startProcess, type Strikes } from './process.ts';
+
+export interface DriverOptions {
+  readonly workflows: readonly Workflow[];
+  /** By the agent's name; read at each delivery. */
+  readonly workers: ReadonlyMap<string, Worker>;
+  readonly strikes: Strikes;
+  readonly seed: number;
+  /** Epoch ms. */
+  readonly startsAt: number;
+  /** Real ms. */
+  readonly patienceMs: number;
+}
+
+/** A message in a queue, as SQS keeps it: it comes back unless it was handled. */
+interface Letter {
+  readonly send: Send;
+  visibleAt: number;
+  receives: number;
+}
+
+/** As deployed: the function's time beyond the agent's timeout, and its queue's visibility, receives, and the tick. */
+const SPARE_MS = 15_000;
+const VISIBILITY_FACTOR = 6;
+const MAX_RECEIVES = 5;
+const TICK_EVERY_MS = 60_000;
+
+/** More than any process in this many things that happen is one that will never end. */
+const MAX_EVENTS = 50_000;
+
+// Kept before a test may put false ones in their place.
+const { setImmediate: soon, setTimeout: later, clearTimeout: noLater } = globalThis;
+
+export type RunEnd =
+  | 'over'
+  /** Nothing is left that could happen. */
+  | 'idle'
+  /** The time is over. */
+  | 'late'
+  /** Things happen for ever. */
+  | 'endless';
+
+export class Driver implements Host {
+  readonly world: MemoryWorld;
+  readonly strikes: Strikes;
+  readonly calls: AgentCalls;
+  readonly created: Set<string> = new Set();
+  readonly #options: DriverOptions;
+  readonly #counts = new Map<string, number>();
+  #letters: Letter[] = [];
+  /** The earliest time of the next sweep; none while a sweep is under way. */
+  #sweepFromAt = 0;
+
+  constructor(options: DriverOptions) {
+    this.#options = options;
+    this.strikes = options.strikes;
+    const world = memoryWorld({ seed: options.seed });
+    const send = async (sends: readonly Send[]): Promise<void> => {
+      for (const one of sends) this.#put(one);
+    };
+    this.world = { ...world, clock: new ManualClock(options.startsAt), queue: { send } };
+    this.calls = new AgentCalls(this);
+  }
+
+  readonly count = (what: string): number => {
+    const next = (this.#counts.get(what) ?? 0) + 1;
+    this.#counts.set(what, next);
+    return next;
+  };
+
+  /**
+   * A request of a client to the scheduler. When the scheduler dies before it answers, the client asks again.
+   * @param newId of an execution that is started without a key
+   */
+  async ask<Answer>(
+    newId: () => string,
+    request: (scheduler: Scheduler) => Promise<Answer>,
+  ): Promise<Answer> {
+    for (;;) {
+      const process = startProcess(this, 'the scheduler', Number.POSITIVE_INFINITY);
+      const scheduler = createScheduler(process.ports, this.#options.workflows, { hash, newId });
+      const answer = request(scheduler).then((value) => ({ value }));
+      const first = await Promise.race([answer, process.died]);
+      if (first !== undefined) return first.value;
+    }
+  }
+
+  /**
+   * Lets things happen, one after the other, until `isOver` holds after one of them.
+   * @param untilAt epoch ms: time is not moved beyond it
+   */
+  async run(isOver: () => Promise<boolean>, untilAt: number): Promise<RunEnd> {
+    await this.#quiet();
+    for (let event = 0; event < MAX_EVENTS; event += 1) {
+      if (await isOver()) return 'over';
+      const nextAt = await this.#nextAt();
+      if (nextAt === undefined || nextAt > untilAt) {
+        if (Number.isFinite(untilAt)) this.world.clock.advanceTo(untilAt);
+        await this.#quiet();
+        return nextAt === undefined ? 'idle' : 'late';
+      }
+      await this.#nextThing(nextAt);
+    }
+    return 'endless';
+  }
+
+  /** @throws SteadfastError `unknown-execution` */
+  async show(executionId: string): Promise<Shown> {
+    const { store } = this.world;
+    const state = await store.read(executionId);
+    const plan = state && (await store.readPlan(state.execution.plan));
+    if (state === undefined || plan === undefined) {
+      throw refuse('unknown-execution', `there is no execution '${executionId}'`);
+    }
+    return { state, plan };
+  }
+
+  #put(send: Send): void {
+    this.#letters.push({ send, visibleAt: this.world.clock.now() + send.delayMs, receives: 0 });
+  }
+
+  async #nextThing(nextAt: number): Promise<void> {
+    const now = this.world.clock.now();
+    const letter = this.#nextLetter();
+    if (letter !== undefined && letter.visibleAt <= now) this.#deliver(letter);
+    else if (((await this.#nextSweepAt()) ?? Number.POSITIVE_INFINITY) <= now) this.#sweep();
+    else this.world.clock.advanceTo(nextAt);
+    await this.#quiet();
+  }
+
+  async #nextAt(): Promise<number | undefined> {
+    const times = [this.#nextLetter()?.visibleAt, this.world.clock.nextWakeAt(), await this.#nextSweepAt()];
+    const known = times.filter((at): at is number => at !== undefined);
+    return known.length === 0 ? undefined : Math.min(...known);
+  }
+
+  /** The first of those that are visible first. */
+  #nextLetter(): Letter | undefined {
+    let first: Letter | undefined;
+    for (const letter of this.#letters) {
+      if (first === undefined || letter.visibleAt < first.visibleAt) first = letter;
+    }
+    return first;
+  }
+
+  async #nextSweepAt(): Promise<number | undefined> {
+    const { items } = await this.world.store.due(0, Number.MAX_SAFE_INTEGER);
+    const watchAt = items[0]?.watchAt;
+    if (watchAt === undefined || !Number.isFinite(this.#sweepFromAt)) return undefined;
+    return Math.max(watchAt, this.#sweepFromAt);
+  }
+
+  #sweep(): void {
+    const now = this.world.clock.now();
+    const process = startProcess(this, 'the supervisor', Number.POSITIVE_INFINITY);
+    this.#sweepFromAt = Number.POSITIVE_INFINITY;
+    const swept = sweepOnce(process.ports, new Map(), now).then(() => SWEEP_EVERY_MS);
+    const died = process.died.then(() => TICK_EVERY_MS);
+    void Promise.race([swept, died]).then((pauseMs) => {
+      this.#sweepFromAt = now + pauseMs;
+    });
+  }
+
+  #deliver(letter: Letter): void {
+    const { agent, message } = letter.send;
+    const now = this.world.clock.now();
+    const worker = this.#options.workers.get(agent);
+    if (worker === undefined) throw missingAgent(agent, `message for step '${message.step}'`);
+    const functionMs = Math.ceil(worker.agent.spec.timeoutMs / 1_000) * 1_000 + SPARE_MS;
+    letter.receives += 1;
+    letter.visibleAt = now + functionMs * VISIBILITY_FACTOR;
+    if (letter.receives >= MAX_RECEIVES) this.#discard(letter);
+    const process = startProcess(this, agent, now + functionMs);
+    const place = `delivery:${this.count('delivery')}`;
+    const about = `${agent} takes the message to ${message.mode} '${message.step}'`;
+    if (this.strikes(`before:${place}`, about)) process.kill();
+    if (this.strikes(`twice:${place}`, about)) this.#put({ ...letter.send, delayMs: 0 });
+    void this.#handle(process.ports, this.calls.observed(worker, process), letter, now + functionMs);
+  }
+
+  async #handle(ports: Ports, worker: Worker, letter: Letter, hardEndAt: number): Promise<void> {
+    const { message } = letter.send;
+    try {
+      const result = await handleMessage(ports, new Map(), worker, message, hardEndAt);
+      if (result === 'handled') this.#discard(letter);
+    } catch (error) {
+      const detail = error instanceof Error ? error.message : 'error';
+      const { execution: executionId, step } = message;
+      this.world.log.note({ what: 'message-given-back', executionId, step, detail });
+    }
+  }
+
+  #discard(letter: Letter): void {
+    this.#letters = this.#letters.filter((other) => other !== letter);
+  }
+
+  /** Lets everything run that does not wait for the test's time. */
+  async #quiet(): Promise<void> {
+    for (;;) {
+      await new Promise<void>((resolve) => soon(resolve));
+      const underWay = this.calls.underWay();
+      if (underWay.length === 0) return;
+      if (!(await answersIn(underWay, this.#options.patienceMs))) this.calls.giveUpWaiting();
+    }
+  }
+}
+
+/** Whether any of them settles in so much real time. */
+async function answersIn(calls: readonly Promise<void>[], realMs: number): Promise<boolean> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const over = new Promise<false>((resolve) => {
+    timer = later(() => resolve(false), realMs);
+  });
+  const answered = await Promise.race([...calls.map((call) => call.then(() => true)), over]);
+  noLater(timer);
+  return answered;
+}
+
+/** What is missing, and what to pass. */
+export const missingAgent = (agent: string, forWhat: string): Error =>
+  refuse(
+    'missing-agent',
+    `no implementation of agent '${agent}' (${forWhat}); add the handler that its file exports to \`agents\`, or a fake: \`theAgent.handler({ execute: async () => … })\``,
+  );
+
+/** 128 bits of a text in hex, in no cryptographic sense: equal for equal texts, on every machine. */
+function hash(text: string): string {
+  const parts = [0x9e3779b9, 0x243f6a88, 0xb7e15162, 0x85ebca6b].map((seed) => {
+    let mixed = seed;
+    for (let at = 0; at < text.length; at += 1) {
+      mixed = Math.imul(mixed ^ text.charCodeAt(at), 0x01000193 + (seed & 0xfe));
+      mixed ^= mixed >>> 15;
+    }
+    return (mixed >>> 0).toString(16).padStart(8, '0');
+  });
+  return parts.join('');
+}

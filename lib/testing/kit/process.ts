@@ -1,0 +1,145 @@
+/**
+ * A process: one invocation of a function, with the ports as it sees them.
+ *
+ * Owns: that nothing of a dead process happens any more, that a frozen one stands still, and the naming of the points at
+ * which it may be struck: around every call that changes something. Does not own: when it is struck, what runs in it.
+ *
+ * A request that has left takes effect although its sender dies; what a dead process waits for is never settled.
+ */
+
+import type { Send, Write } from '../../core/decide.ts';
+import type { Clock, Ports } from '../../core/ports.ts';
+import type { Execution } from '../../core/state.ts';
+import type { MemoryWorld } from '../memory.ts';
+
+/**
+ * Asked at every point of a run, with its name ('after:write:7') and what it is about.
+ * @returns whether the fault that the name tells of happens here
+ */
+export type Strikes = (point: string, about: string) => boolean;
+
+/** What all processes of a run share. */
+export interface Host {
+  readonly world: MemoryWorld;
+  readonly strikes: Strikes;
+  /** Numbers the calls of a kind: 1, 2, … */
+  readonly count: (what: string) => number;
+  /** Ids of the executions that there are; filled here. */
+  readonly created: Set<string>;
+}
+
+export interface Process {
+  readonly ports: Ports;
+  readonly kill: () => void;
+  readonly freezeUntil: (at: number) => void;
+  /** Settles at once while the process lives, later while it is frozen, and never when it is dead. */
+  readonly alive: () => Promise<void>;
+  /** Settles when it is killed; not when its time is merely over. */
+  readonly died: Promise<void>;
+}
+
+const never: Promise<never> = new Promise(() => undefined);
+
+/** A crash after one of these is the crash before whatever comes next. */
+const READS: ReadonlySet<string> = new Set([
+  'read',
+  'readExecution',
+  'readPlan',
+  'due',
+  'list',
+  'openIncidents',
+]);
+
+/** @param hardEndAt when the platform ends it: epoch ms */
+export function startProcess(host: Host, name: string, hardEndAt: number): Process {
+  const { world } = host;
+  const fate = { dead: false, frozenUntil: 0 };
+  let tellDeath = (): void => undefined;
+  const died = new Promise<void>((resolve) => {
+    tellDeath = resolve;
+  });
+  const kill = (): void => {
+    fate.dead = true;
+    tellDeath();
+  };
+  const alive = async (): Promise<void> => {
+    for (let leftMs = 1; leftMs > 0 && !fate.dead; ) {
+      leftMs = fate.frozenUntil - world.clock.now();
+      if (leftMs > 0) await world.clock.sleep(leftMs);
+    }
+    if (fate.dead || world.clock.now() >= hardEndAt) await never;
+  };
+  const call: Call = async (method, args, perform) => {
+    await alive();
+    if (READS.has(method)) {
+      const answer = await perform();
+      await alive();
+      return answer;
+    }
+    const place = `${method}:${host.count(method)}`;
+    const about = `${name} ${aboutCall(method, args)}`;
+    if (host.strikes(`before:${place}`, about)) kill();
+    await alive();
+    const answer = await perform();
+    if (method === 'create') host.created.add((args[0] as Execution).id);
+    if (host.strikes(`after:${place}`, about)) kill();
+    await alive();
+    return answer;
+  };
+  const clock: Clock = {
+    now: world.clock.now,
+    sleep: async (ms, signal) => {
+      await world.clock.sleep(ms, signal);
+      await alive();
+    },
+  };
+  const ports: Ports = {
+    ...world,
+    store: through(world.store, call),
+    queue: through(world.queue, call),
+    announcer: through(world.announcer, call),
+    clock,
+  };
+  return {
+    ports,
+    kill,
+    freezeUntil: (at) => {
+      fate.frozenUntil = at;
+    },
+    alive,
+    died,
+  };
+}
+
+type Call = (method: string, args: readonly unknown[], perform: () => Promise<unknown>) => Promise<unknown>;
+
+/** All methods of a port, whichever it has. */
+const through = <Port extends object>(port: Port, call: Call): Port =>
+  new Proxy(port, {
+    get: (target, key) => {
+      const member: unknown = Reflect.get(target, key);
+      if (typeof member !== 'function') return member;
+      const method = member as (...args: unknown[]) => Promise<unknown>;
+      return (...args: unknown[]) => call(String(key), args, () => method.apply(target, args));
+    },
+  });
+
+/** For people: which record, which message. */
+function aboutCall(method: string, args: readonly unknown[]): string {
+  if (method === 'write') {
+    const { execution, step, incident } = args[0] as Write;
+    const records = [
+      ...(step === undefined ? [] : [`step '${step.name}' as ${step.status}`]),
+      ...(execution === undefined ? [] : [`the execution as ${execution.status}`]),
+      ...(incident === undefined ? [] : [`incident ${incident.number}`]),
+    ];
+    return `writes ${records.join(' and ')}`;
+  }
+  if (method === 'send') {
+    const steps = (args[0] as readonly Send[]).map(({ message }) => `${message.mode} '${message.step}'`);
+    return `sends ${steps.join(', ')}`;
+  }
+  if (method === 'create') return 'creates the execution';
+  if (method === 'writePlan') return 'stores the plan';
+  return method === 'announce' ? 'announces the end' : `calls ${method}`;
+}

@@ -1,0 +1,101 @@
+/**
+ * An execution as a test sees it.
+ *
+ * Owns: the shape, and the words for one that does not come to its end. Does not own: the records (`core/state.ts`).
+ */
+
+import type { Json } from '../../core/json.ts';
+import {
+  type Attempt,
+  type ExecutionStatus,
+  type Failure,
+  type Incident,
+  isSettled,
+  type Snapshot,
+  type Step,
+  type StepStatus,
+} from '../../core/state.ts';
+import type { Explanation } from '../../core/why.ts';
+import type { Shown } from '../../roles/scheduler.ts';
+import type { RunEnd } from './driver.ts';
+
+export interface StepState {
+  /** `pending`: a predecessor is not done. `ready`: it waits for its agent. */
+  readonly status: StepStatus | 'pending';
+  /** Tries to execute so far. */
+  readonly attempts: number;
+  readonly output?: Json;
+  readonly failure?: Failure;
+  /** The latest 20 tries to execute, probe or undo. */
+  readonly history: readonly Attempt[];
+}
+
+export interface RunState {
+  readonly status: ExecutionStatus;
+  /** What the workflow's function returned, resolved; absent unless it has succeeded. */
+  readonly output?: Readonly<Record<string, Json>>;
+  /** Why it left the straight path. */
+  readonly failure?: Failure;
+  /** By name. */
+  readonly steps: Readonly<Record<string, StepState>>;
+  /** Questions to people, answered ones included. */
+  readonly incidents: readonly Incident[];
+  /** Of the test's time, in ms from the start to the end; absent while it runs. */
+  readonly tookMs?: number;
+}
+
+export function stateOf({ plan, state }: Shown): RunState {
+  const { execution, steps, incidents } = state;
+  const names = new Set([...plan.steps.map((step) => step.name), ...Object.keys(steps)]);
+  const waitsFor = new Map(plan.steps.map((step) => [step.name, step.after]));
+  const shown = [...names].map((name): [string, StepState] => {
+    const record = steps[name];
+    return [name, record === undefined ? notBegun(state, waitsFor.get(name) ?? []) : stepState(record)];
+  });
+  const { output, cause, endedAt, startedAt } = execution;
+  return {
+    status: execution.status,
+    ...(output === undefined ? {} : { output: output as Readonly<Record<string, Json>> }),
+    ...(cause === undefined ? {} : { failure: cause.failure }),
+    steps: Object.fromEntries(shown),
+    incidents: Object.values(incidents ?? {}),
+    ...(endedAt === undefined ? {} : { tookMs: endedAt - startedAt }),
+  };
+}
+
+const notBegun = (state: Snapshot, after: readonly string[]): StepState => ({
+  status: after.every((name) => isSettled(state.steps[name])) ? 'ready' : 'pending',
+  attempts: 0,
+  history: [],
+});
+
+const stepState = ({ status, attempt, output, failure, attempts }: Step): StepState => ({
+  status,
+  attempts: attempt,
+  ...(output === undefined ? {} : { output }),
+  ...(failure === undefined ? {} : { failure }),
+  history: attempts,
+});
+
+const REASON: Readonly<Record<Exclude<RunEnd, 'over'>, string>> = {
+  idle: 'nothing is left that could happen',
+  late: 'the time is over',
+  endless: 'things happen for ever',
+};
+
+/** @param what 'end' */
+export function stuckMessage(
+  id: string,
+  what: string,
+  end: RunEnd,
+  within: string,
+  why: Explanation,
+): string {
+  const reason = end === 'over' ? '' : REASON[end];
+  const steps = why.steps.map(({ name, status, because }) => `  ${name}: ${status}, ${because}`);
+  return [
+    `execution ${id} did not ${what} within ${within} of the test's time: ${reason}. It is ${why.status}.`,
+    ...steps,
+    `  next: ${why.next.what} (${why.next.who})`,
+  ].join('\n');
+}

@@ -1,0 +1,140 @@
+/**
+ * One execution of a test.
+ *
+ * Owns: how far a test lets time go on, and what people do meanwhile. Does not own: what happens (`driver.ts`), how a
+ * state is shown (`run-state.ts`).
+ */
+
+import { type Duration, parseDuration } from '../../core/duration.ts';
+import { refuse } from '../../core/errors.ts';
+import { choicesFor } from '../../core/incidents.ts';
+import type { Choice, Incident, Snapshot } from '../../core/state.ts';
+import { type Explanation, explain } from '../../core/why.ts';
+import { cancel } from '../../roles/commands.ts';
+import { type AnswerRequest, answerIncident } from '../../roles/operators.ts';
+import type { Scheduler, Shown } from '../../roles/scheduler.ts';
+import type { Driver, RunEnd } from './driver.ts';
+import { type RunState, stateOf, stuckMessage } from './run-state.ts';
+
+export interface OpenIncident extends Incident {
+  /** Those that are safe now; the others say what they need or when they become safe. */
+  readonly choices: readonly {
+    readonly choice: Choice;
+    readonly needs?: 'nothingHappened';
+    /** Epoch ms. */
+    readonly notBefore?: number;
+  }[];
+}
+
+/** Longer than any deadline that a workflow can have, its undo included. */
+const LONGEST: Duration = '366d';
+
+/** One execution of a test. */
+export class TestRun {
+  readonly id: string;
+  readonly #driver: Driver;
+
+  /** Made by `start`. */
+  constructor(driver: Driver, id: string) {
+    this.#driver = driver;
+    this.id = id;
+  }
+
+  /**
+   * Lets time go on until the execution has ended and said so. Questions to people answer themselves at their deadline.
+   * @param within at most so much of the test's time
+   * @throws SteadfastError `stuck` with what it waits for
+   */
+  async untilEnd(within: Duration = LONGEST): Promise<RunState> {
+    const isOver = ({ execution }: Snapshot): boolean =>
+      execution.endedAt !== undefined && execution.watchAt === undefined;
+    return stateOf(await this.#until(isOver, within, 'end'));
+  }
+
+  /**
+   * Lets time go on until `condition` holds, asked after everything that happens.
+   * @throws SteadfastError `stuck` when it never does
+   */
+  async until(condition: (state: RunState) => boolean, within: Duration = LONGEST): Promise<RunState> {
+    const holds = (state: Snapshot, shown: Shown): boolean => condition(stateOf({ ...shown, state }));
+    return stateOf(await this.#until(holds, within, 'come to what is waited for'));
+  }
+
+  /** Lets time go on until a person is asked. @throws SteadfastError `stuck` when nobody is */
+  async untilIncident(within: Duration = LONGEST): Promise<OpenIncident> {
+    await this.until((state) => state.incidents.some((one) => one.resolvedAt === undefined), within);
+    const [first] = await this.incidents();
+    return first as OpenIncident;
+  }
+
+  /** Open questions to people, with the answers that are safe now. */
+  async incidents(): Promise<readonly OpenIncident[]> {
+    const { state, plan } = await this.#driver.show(this.id);
+    return Object.values(state.incidents ?? {})
+      .filter((incident) => incident.resolvedAt === undefined)
+      .map((incident) => ({
+        ...incident,
+        choices: choicesFor(plan, state, incident, this.#driver.world.clock.now()),
+      }));
+  }
+
+  /**
+   * Answers the open question, or the one with the number `incident`.
+   * @throws SteadfastError `unknown-incident`, `already-resolved`, `unsafe-choice`, `bad-input`
+   */
+  async answer(request: Omit<AnswerRequest, 'incident'> & { readonly incident?: number }): Promise<void> {
+    const [open] = await this.incidents();
+    const number = request.incident ?? open?.number;
+    if (number === undefined) {
+      throw refuse(
+        'unknown-incident',
+        `execution ${this.id} has no open question; await untilIncident() first`,
+      );
+    }
+    await this.#ask((scheduler) => answerIncident(scheduler, this.id, { ...request, incident: number }));
+  }
+
+  /**
+   * Cancels: nothing new starts, and what has acted is undone.
+   * @throws SteadfastError `not-cancelable` when it has ended or is being undone
+   */
+  async cancel(reason?: string): Promise<void> {
+    const command = { commandId: `cancel-${this.id}`, ...(reason === undefined ? {} : { reason }) };
+    await this.#ask((scheduler) => cancel(scheduler, this.id, command));
+  }
+
+  /** As it is now; no time passes. */
+  async state(): Promise<RunState> {
+    return stateOf(await this.#driver.show(this.id));
+  }
+
+  /** As `GET /executions/{id}/why`: what happened, on what evidence, and what happens next and when. */
+  async why(): Promise<Explanation> {
+    const { plan, state } = await this.#driver.show(this.id);
+    return explain(plan, state, this.#driver.world.clock.now());
+  }
+
+  #ask<Answer>(request: (scheduler: Scheduler) => Promise<Answer>): Promise<Answer> {
+    return this.#driver.ask(() => this.id, request);
+  }
+
+  async #until(
+    isOver: (state: Snapshot, shown: Shown) => boolean,
+    within: Duration,
+    what: string,
+  ): Promise<Shown> {
+    const untilAt = this.#driver.world.clock.now() + parseDuration(within, 'within');
+    let last: Shown | undefined;
+    const check = async (): Promise<boolean> => {
+      last = await this.#driver.show(this.id);
+      return isOver(last.state, last);
+    };
+    const end: RunEnd = await this.#driver.run(check, untilAt);
+    if (end !== 'over' && !(await check())) {
+      const { plan, state } = last as unknown as Shown;
+      const why = explain(plan, state, this.#driver.world.clock.now());
+      throw refuse('stuck', stuckMessage(this.id, what, end, within, why), { why });
+    }
+    return last as unknown as Shown;
+  }
+}

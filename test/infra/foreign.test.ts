@@ -1,0 +1,72 @@
+/** The construct in a program of somebody else's: their app, their flags, twice in one stack, with their bus. */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { EventBus } from 'aws-cdk-lib/aws-events';
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { Tracing } from 'aws-cdk-lib/aws-lambda';
+import { App, RemovalPolicy, Stack, Stage } from 'aws-cdk-lib/core';
+import { Steadfast } from '../../lib/infra/steadfast.ts';
+import { FOUND, project } from './fixture.ts';
+import { findingsOf, Reader } from './template.ts';
+
+/** No cdk.json, so none of its feature flags. */
+const app = new App({ outdir: project(), context: { 'aws:cdk:bundling-stacks': [] } });
+const stack = new Stack(new Stage(app, 'Prod'), 'Shop');
+const bus = EventBus.fromEventBusArn(stack, 'Bus', 'arn:aws:events:eu-west-1:123456789012:event-bus/shop');
+const payments = new Steadfast(stack, 'Payments', { workflows: FOUND, eventBus: bus });
+const reports = new Steadfast(stack, 'Reports', {
+  workflows: FOUND,
+  removalPolicy: RemovalPolicy.DESTROY,
+  encryptionKey: new Key(stack, 'Key', { enableKeyRotation: true }),
+  tracing: Tracing.ACTIVE,
+  agentSettings: { pay: { memorySize: 256, maxConcurrency: 5 } },
+});
+const caller = new Role(stack, 'Caller', { assumedBy: new ServicePrincipal('ec2.amazonaws.com') });
+payments.grantStart(caller, 'order');
+payments.metricFailed().createAlarm(stack, 'Mine', { threshold: 1, evaluationPeriods: 1 });
+const reader = new Reader(stack);
+
+test('two of them have their own of everything', () => {
+  const count = (type: string): number => reader.ofType(type).length;
+  expect([
+    count('AWS::DynamoDB::Table'),
+    count('AWS::ApiGatewayV2::Api'),
+    count('AWS::CloudWatch::Dashboard'),
+  ]).toEqual([2, 2, 2]);
+  expect(count('AWS::Lambda::EventSourceMapping')).toBe(2 * FOUND.agents.length);
+  expect(payments.deploymentName).not.toBe(reports.deploymentName);
+});
+
+test('an imported bus is used, and only the other one makes its own', () => {
+  expect(reader.ofType('AWS::Events::EventBus').map(({ id }) => id)).toEqual([
+    expect.stringMatching(/^ReportsEvents/),
+  ]);
+  const environments = reader
+    .ofType('AWS::Lambda::Function')
+    .map(({ Properties }) => (Properties['Environment'] as { Variables: Record<string, unknown> }).Variables);
+  const buses = environments.map((variables) => variables['STEADFAST_BUS']).filter((name) => name === 'shop');
+  expect(buses).toHaveLength(environments.length / 2);
+});
+
+test('cdk-nag finds nothing of ours there either', () => {
+  expect(findingsOf(stack)).toEqual([]);
+});
+
+test('CloudFormation’s own rules find nothing to say', () => {
+  const { directory } = app.synth({ force: true });
+  const report = JSON.parse(readFileSync(join(directory, 'validation-report.json'), 'utf8')) as {
+    pluginReports: unknown[];
+  };
+  expect(report.pluginReports).toEqual([]);
+}, 30_000);
+
+test('and would say something about what CloudFormation would refuse', () => {
+  const other = new App({ outdir: project(), context: { 'aws:cdk:bundling-stacks': [] } });
+  const { scheduler } = new Steadfast(new Stack(other, 'Other'), 'Steadfast', { workflows: FOUND });
+  scheduler.function.addEnvironment('I', 'a name of one letter');
+  const { directory } = other.synth();
+  const report = readFileSync(join(directory, 'validation-report.json'), 'utf8');
+  expect(report).toContain('F3002');
+}, 30_000);

@@ -1,0 +1,186 @@
+/** Dashboard and alarms read what the roles emit (`aws/names.ts`; that it is emitted: `test/aws/metrics.test.ts`). */
+
+import { Topic } from 'aws-cdk-lib/aws-sns';
+import { METRICS } from '../../lib/aws/names.ts';
+import { FOUND } from './fixture.ts';
+import { makeStack, Reader, type Resource, statementsIn } from './template.ts';
+
+const stack = makeStack({ alarmEmail: 'on-call@example.com' });
+const reader = new Reader(stack);
+const alarms = reader.ofType('AWS::CloudWatch::Alarm');
+const named = (id: string, from = reader): Resource =>
+  from.one('AWS::CloudWatch::Alarm', `Monitoring/Alarms/${id}`);
+
+/** A property that CDK joined from text and tokens, as text. */
+const textOf = (value: unknown): string =>
+  typeof value === 'string'
+    ? value
+    : (value as { 'Fn::Join': [string, unknown[]] })['Fn::Join'][1]
+        .map((part) => (typeof part === 'string' ? part : 'token'))
+        .join('');
+interface Widget {
+  readonly type: string;
+  readonly properties: Readonly<Record<string, unknown>> & { readonly metrics?: unknown[][] };
+}
+const widgets = (
+  JSON.parse(textOf(reader.ofType('AWS::CloudWatch::Dashboard')[0]!.Properties['DashboardBody'])) as {
+    widgets: Widget[];
+  }
+).widgets;
+
+/** Of a namespace: [metric name, dimension name, dimension value], wherever one is drawn or watched. */
+function drawn(namespace: string): unknown[][] {
+  return widgets
+    .flatMap(({ properties }) => properties.metrics ?? [])
+    .filter(([space]) => space === namespace)
+    .map((metric) => metric.slice(1, 4));
+}
+interface Watched {
+  readonly Namespace: string;
+  readonly MetricName: string;
+  readonly Dimensions: { readonly Name: string; readonly Value: unknown }[];
+}
+const watchedBy = ({ Properties }: Resource): Watched[] =>
+  'MetricName' in Properties
+    ? [Properties as unknown as Watched]
+    : (Properties['Metrics'] as { MetricStat?: { Metric: Watched } }[]).flatMap(({ MetricStat }) =>
+        MetricStat === undefined ? [] : [MetricStat.Metric],
+      );
+
+describe('the names', () => {
+  const watched = alarms
+    .flatMap(watchedBy)
+    .filter(({ Namespace }) => Namespace === 'Steadfast')
+    .map(({ MetricName, Dimensions }) => [MetricName, Dimensions[0]!.Name, Dimensions[0]!.Value]);
+  const used = [...drawn('Steadfast'), ...watched];
+
+  test('on the dashboard and in alarms are those that the roles emit, all of them', () => {
+    expect(new Set(used.map(([name]) => name))).toEqual(new Set(Object.keys(METRICS)));
+  });
+
+  test('are told apart by the deployment that every function has in its environment', () => {
+    const { deploymentName } = stack.steadfast;
+    for (const [, dimension, value] of used) expect([dimension, value]).toEqual(['service', deploymentName]);
+    for (const path of ['Scheduler', 'Supervisor', 'Agents/pay'])
+      expect(reader.environmentOf(path)['STEADFAST_DEPLOYMENT']).toBe(deploymentName);
+  });
+
+  test('in the query of the logs are among them', () => {
+    const query = widgets.find(({ type }) => type === 'log')!.properties['query'] as string;
+    const fields = [...query.matchAll(/(?:sum|pct|ispresent)\((\w+)/g)].map(([, field]) => field);
+    expect(fields.length).toBeGreaterThan(3);
+    expect(fields.filter((field) => !Object.hasOwn(METRICS, String(field)))).toEqual([]);
+    expect(query.match(/SOURCE/g)).toHaveLength(3);
+  });
+});
+
+describe('the dashboard', () => {
+  test('answers four questions in the order in which they are asked', () => {
+    const headings = widgets
+      .filter(({ type }) => type === 'text')
+      .map(({ properties }) => properties['markdown']);
+    expect(headings).toEqual([
+      '## Is it healthy?',
+      '## What is at risk?',
+      '## What is slow?',
+      '## What does it cost?',
+    ]);
+  });
+
+  test('shows the state of every alarm', () => {
+    const states = widgets.find(({ type }) => type === 'alarm')!;
+    expect(states.properties['alarms']).toHaveLength(alarms.length);
+  });
+});
+
+describe('alarms', () => {
+  test('are there for what a person must know of', () => {
+    const ids = alarms.map(({ Metadata }) => Metadata!['aws:cdk:path']!.split('/').at(-2));
+    expect(new Set(ids)).toEqual(
+      new Set([
+        'SupervisorSilent',
+        'OldestOverdue',
+        'LooksFailing',
+        'IncidentOpened',
+        'FailureRate',
+        'DeadLetters-pay',
+        'DeadLetters-ship',
+        'DeadLetters-mail',
+        'Throttled',
+        'RecursionDropped',
+      ]),
+    );
+  });
+
+  test('take silence for bad in one case only: when nobody sweeps', () => {
+    const silent = alarms.filter(({ Properties }) => Properties['TreatMissingData'] !== 'notBreaching');
+    expect(silent).toEqual([named('SupervisorSilent')]);
+    expect(silent[0]!.Properties).toMatchObject({
+      MetricName: 'Sweeps',
+      Period: 60,
+      EvaluationPeriods: 3,
+      Threshold: 1,
+      ComparisonOperator: 'LessThanThreshold',
+      TreatMissingData: 'breaching',
+    });
+  });
+
+  test('are sent, raised and over, to one topic, which takes them from CloudWatch and over TLS alone', () => {
+    const topic = reader.ofType('AWS::SNS::Topic');
+    expect(topic).toHaveLength(1);
+    const ref = { Ref: topic[0]!.id };
+    for (const { Properties } of alarms)
+      expect(Properties).toMatchObject({ AlarmActions: [ref], OKActions: [ref] });
+    expect(statementsIn(reader.ofType('AWS::SNS::TopicPolicy')[0]!)).toEqual([
+      expect.objectContaining({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } }),
+      expect.objectContaining({
+        Effect: 'Allow',
+        Action: 'sns:Publish',
+        Principal: { Service: 'cloudwatch.amazonaws.com' },
+        Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+      }),
+    ]);
+    expect(reader.ofType('AWS::SNS::Subscription')[0]!.Properties).toMatchObject({
+      Protocol: 'email',
+      Endpoint: 'on-call@example.com',
+    });
+  });
+
+  test('of the failure rate wait for ten ends, and count what was undone as failed', () => {
+    const { Properties } = named('FailureRate');
+    const { Expression } = (Properties['Metrics'] as { Expression?: string }[])[0]!;
+    const ended = 'FILL(s,0)+FILL(f,0)+FILL(u,0)+FILL(c,0)';
+    expect(Expression).toBe(`IF(${ended}>=10, 100*(FILL(f,0)+FILL(u,0))/(${ended}), 0)`);
+    expect(watchedBy(named('FailureRate')).map(({ MetricName }) => MetricName)).toEqual([
+      'Succeeded',
+      'Failed',
+      'Compensated',
+      'Canceled',
+    ]);
+    expect(Properties['Threshold']).toBe(10);
+  });
+
+  test('of many agents’ throttles are several, since one holds ten metrics', () => {
+    const agents = Array.from({ length: 20 }, (_, n) => ({
+      ...FOUND.agents[2]!,
+      name: `a-${n}`,
+      peers: [`a-${n}`],
+    }));
+    const many = new Reader(makeStack({ workflows: { ...FOUND, agents } }));
+    const throttled = ['Throttled', 'Throttled2', 'Throttled3'].map((id) => watchedBy(named(id, many)));
+    expect(throttled.map((metrics) => metrics.length)).toEqual([10, 10, 6]);
+    expect(throttled.flat().filter(({ MetricName }) => MetricName === 'Throttles')).toHaveLength(22);
+  });
+});
+
+test('an own topic takes the alarms; the dashboard, or all of it, can be left away', () => {
+  const some = makeStack({ monitoring: 'alarms' });
+  const counts = (one: Reader): number[] =>
+    ['AWS::CloudWatch::Alarm', 'AWS::CloudWatch::Dashboard', 'AWS::SNS::Topic'].map(
+      (type) => one.ofType(type).length,
+    );
+  expect(counts(new Reader(some))).toEqual([10, 0, 1]);
+  expect(counts(new Reader(makeStack({ monitoring: 'none' })))).toEqual([0, 0, 0]);
+  const topic = Topic.fromTopicArn(some, 'Own', 'arn:aws:sns:us-east-1:123456789012:own');
+  expect(counts(new Reader(makeStack({ alarmTopic: topic })))).toEqual([10, 1, 0]);
+});

@@ -1,0 +1,86 @@
+/**
+ * What holds data or is known outside keeps its identity over an upgrade: CloudFormation replaces a resource whose logical
+ * id changes, or one of the properties that it cannot change in place. A table would come back empty, a queue would lose
+ * its messages, a topic its subscribers, an API its address.
+ *
+ * If this test fails, change the construct back. If the replacement is meant, write into OPERATIONS.md what happens to a
+ * deployment that is running, and only then change the list.
+ */
+
+import type { CfnTable } from 'aws-cdk-lib/aws-dynamodb';
+import { Stack } from 'aws-cdk-lib/core';
+import { Steadfast } from '../../lib/infra/steadfast.ts';
+import { FOUND } from './fixture.ts';
+import { makeApp, makeStack, Reader, type Resource } from './template.ts';
+
+/** Types that hold something, and the properties whose change replaces them. */
+const REPLACED_BY: Readonly<Record<string, readonly string[]>> = {
+  // An index is not replaced but built anew, and while it is, the supervisor is blind.
+  'AWS::DynamoDB::Table': ['TableName', 'KeySchema', 'GlobalSecondaryIndexes'],
+  'AWS::SQS::Queue': ['QueueName', 'FifoQueue'],
+  'AWS::Events::EventBus': ['Name'],
+  'AWS::Logs::LogGroup': ['LogGroupName'],
+  'AWS::SNS::Topic': ['TopicName', 'FifoTopic'],
+  'AWS::ApiGatewayV2::Api': ['ProtocolType'],
+};
+
+const keys = (hash: string, range: string): object[] => [
+  { AttributeName: hash, KeyType: 'HASH' },
+  { AttributeName: range, KeyType: 'RANGE' },
+];
+const index = (name: string, hash: string, range: string): object => ({
+  IndexName: name,
+  KeySchema: keys(hash, range),
+  Projection: { ProjectionType: 'KEYS_ONLY' },
+});
+
+/** As deployed so far: logical id, type, and what would replace it; of the agents one stands for all. */
+const DEPLOYED: Readonly<Record<string, object>> = {
+  SteadfastStateTable0D45A083: {
+    Type: 'AWS::DynamoDB::Table',
+    KeySchema: keys('pk', 'sk'),
+    GlobalSecondaryIndexes: [index('watch', 'watchShard', 'watchAt'), index('list', 'listKey', 'startedAt')],
+  },
+  SteadfastEvents515822EF: { Type: 'AWS::Events::EventBus', Name: 'TestSteadfastEventsD723B0D7' },
+  SteadfastAgentspayQueue454D92D3: { Type: 'AWS::SQS::Queue' },
+  SteadfastAgentspayDeadLetterQueue102C0B6C: { Type: 'AWS::SQS::Queue' },
+  SteadfastAgentspayLogs1EB94AAD: { Type: 'AWS::Logs::LogGroup' },
+  SteadfastSchedulerApi850C57D5: { Type: 'AWS::ApiGatewayV2::Api', ProtocolType: 'HTTP' },
+  SteadfastSchedulerLogs217C4A2A: { Type: 'AWS::Logs::LogGroup' },
+  SteadfastSchedulerAccessLog49928639: { Type: 'AWS::Logs::LogGroup' },
+  SteadfastSupervisorLogs1EC64FE0: { Type: 'AWS::Logs::LogGroup' },
+  SteadfastMonitoringTopic54E40E63: { Type: 'AWS::SNS::Topic' },
+};
+
+const identityOf = ({ Type, Properties }: Resource): object => {
+  const replacing = (REPLACED_BY[Type] ?? []).filter((name) => name in Properties);
+  return { Type, ...Object.fromEntries(replacing.map((name) => [name, Properties[name]])) };
+};
+const identities = (reader: Reader): Record<string, object> =>
+  Object.fromEntries(
+    reader.all
+      .filter(({ Type }) => Type in REPLACED_BY)
+      .map((resource) => [resource.id, identityOf(resource)]),
+  );
+/** Those of the list that are gone or would be replaced. */
+const lost = (reader: Reader): string[] => {
+  const now = identities(reader);
+  return Object.keys(DEPLOYED).filter((id) => JSON.stringify(now[id]) !== JSON.stringify(DEPLOYED[id]));
+};
+
+test.each(['dev', 'prod'] as const)('in %s nothing that holds data is renamed or replaced', (stageName) => {
+  const now = identities(new Reader(makeStack({ stageName })));
+  for (const [id, identity] of Object.entries(DEPLOYED))
+    expect({ id, ...now[id] }).toEqual({ id, ...identity });
+});
+
+test('a construct of another name would be noticed, a table with another key too', () => {
+  const stack = new Stack(makeApp(), 'Test');
+  const renamed = new Steadfast(stack, 'Renamed', { workflows: FOUND });
+  expect(renamed.deploymentName).not.toBe(makeStack().steadfast.deploymentName);
+  expect(lost(new Reader(stack))).toEqual(Object.keys(DEPLOYED));
+  const rekeyed = makeStack();
+  const { table } = rekeyed.steadfast.stateTable;
+  (table.node.defaultChild as CfnTable).addPropertyOverride('KeySchema.1.AttributeName', 'other');
+  expect(lost(new Reader(rekeyed))).toEqual(['SteadfastStateTable0D45A083']);
+});

@@ -1,0 +1,291 @@
+/** Correct agents survive a fault at every point; each planted mistake of an agent's author is found. */
+
+import { done, human, notDone, PermanentError, workflow } from 'steadfast';
+import { crashEverywhere, type CrashOptions, outsideWorld } from 'steadfast/testing';
+import * as z from 'zod/mini';
+import {
+  bookFlight,
+  bookHotel,
+  bookTrip,
+  confirmTrip,
+  goodAgents,
+  type Input,
+  insteadOf,
+  oneStep,
+} from './trip.ts';
+
+const input = { trip: 'to Ghent' };
+const soldOut: CrashOptions<Input>['scenario'] = (trial, given) => {
+  trial.fail(confirmTrip, { times: 2 });
+  return trial.start(given);
+};
+
+describe('agents that do what they declare', () => {
+  it('survive everything on the way to success', async () => {
+    const { world, agents } = goodAgents();
+    const report = await crashEverywhere(bookTrip, { input, agents, effects: world.effects });
+    expect(report.text).toContain('nothing lost, doubled or stuck');
+    expect(report.findings).toEqual([]);
+    expect(report.ends).toEqual({ succeeded: report.runs + 1 });
+    expect(report).toMatchObject({ runs: report.points.length, leftOut: 0, blind: [] });
+  });
+
+  it('survive everything on the way back', async () => {
+    const { world, agents } = goodAgents();
+    const report = await crashEverywhere(bookTrip, {
+      input,
+      agents,
+      effects: world.effects,
+      scenario: soldOut,
+    });
+    expect(report.findings).toEqual([]);
+    expect(report.points).toEqual(
+      expect.arrayContaining(['before:undo:1', 'after:undo:2', 'unanswered:undo:1']),
+    );
+    expect(report.ends).toEqual({ compensated: report.runs + 1 });
+  });
+
+  it('survive a cancel in between', async () => {
+    const { world, agents } = goodAgents();
+    const report = await crashEverywhere(bookTrip, {
+      input,
+      agents,
+      effects: world.effects,
+      scenario: async (trial, given) => {
+        const run = await trial.start(given);
+        await run.until(({ steps }) => steps['flight']?.status === 'done');
+        await run.cancel();
+        return run;
+      },
+    });
+    expect(report.findings).toEqual([]);
+    expect(Object.keys(report.ends)).toEqual(['canceled']);
+  });
+
+  it('are believed where nobody looks outside, and the report says so', async () => {
+    const { agents } = goodAgents();
+    const report = await crashEverywhere(bookTrip, { input, agents });
+    expect(report.findings).toEqual([]);
+    expect(report.blind).toEqual([expect.stringContaining('only the agents’ code is seen')]);
+  });
+});
+
+describe('the points', () => {
+  it('are around every write, send, delivery, announcement and call of an agent', async () => {
+    const { world, agents } = goodAgents();
+    const { points } = await crashEverywhere(bookTrip, {
+      input,
+      agents,
+      effects: world.effects,
+      only: 'none',
+    });
+    const kinds = new Set(points.map((point) => point.replace(/:\d+$/, '')));
+    expect([...kinds].sort()).toEqual([
+      'after:announce',
+      'after:create',
+      'after:execute',
+      'after:send',
+      'after:write',
+      'after:writePlan',
+      'before:announce',
+      'before:create',
+      'before:delivery',
+      'before:execute',
+      'before:send',
+      'before:write',
+      'before:writePlan',
+      'frozen:execute',
+      'twice:delivery',
+      'unanswered:execute',
+    ]);
+  });
+
+  it('can be run alone, one or all at one place, and are the same every time', async () => {
+    const { world, agents } = goodAgents();
+    const options = { input, agents, effects: world.effects };
+    const one = await crashEverywhere(bookTrip, { ...options, only: 'after:write:3' });
+    expect(one.runs).toBe(1);
+    expect((await crashEverywhere(bookTrip, { ...options, only: 'write:3' })).runs).toBe(2);
+    expect((await crashEverywhere(bookTrip, { ...options, only: 'execute:1' })).runs).toBe(4);
+    expect((await crashEverywhere(bookTrip, { ...options, maxRuns: 10 })).runs).toBe(10);
+    const again = await crashEverywhere(bookTrip, { ...options, only: 'after:write:3' });
+    expect(again).toEqual(one);
+    await expect(crashEverywhere(bookTrip, { ...options, only: 'write:900' })).rejects.toMatchObject({
+      code: 'unknown-point',
+      message: expect.stringContaining('before:create:1'),
+    });
+  });
+});
+
+describe('a mistake is found:', () => {
+  it('declared idempotent, and acts with every call', async () => {
+    const { world, agents } = goodAgents();
+    const careless = bookHotel.handler({
+      execute: async (ctx) => ({ booking: world.act(ctx.effectKey, 'hotel') }),
+      undo: async (ctx) => world.undo(ctx.effectKey),
+    });
+    const options = { input, agents: insteadOf(agents, careless) };
+    const report = await crashEverywhere(bookTrip, { ...options, effects: world.effects });
+    expect(new Set(report.findings.map(({ kind, step }) => `${kind} ${step}`))).toEqual(
+      new Set(['doubled hotel']),
+    );
+    expect(report.findings.map(({ point }) => point)).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching('after:execute'),
+        expect.stringMatching('unanswered:execute'),
+      ]),
+    );
+    const [finding] = report.findings;
+    expect(finding).toMatchObject({
+      message: "step 'hotel': 'hotel' took place 2 times",
+      replay: `crashEverywhere(bookTrip, { …, only: '${finding?.point}' })`,
+    });
+    const alone = await crashEverywhere(bookTrip, {
+      ...options,
+      effects: world.effects,
+      only: finding?.point ?? '',
+    });
+    expect(alone.findings.map(({ message }) => message)).toEqual([finding?.message]);
+    expect(alone.text).toContain(`doubled at ${finding?.point} (book-hotel `);
+    const byCalls = await crashEverywhere(bookTrip, options);
+    expect(byCalls.findings.map(({ kind, point }) => [kind, point])).toEqual(
+      report.findings.map(({ kind, point }) => [kind, point]),
+    );
+  });
+
+  it('a probe that does not find what was done', async () => {
+    const { world, agents } = goodAgents();
+    const blind = bookFlight.handler({
+      execute: async (ctx) => ({ booking: world.act(ctx.effectKey, 'flight') }),
+      probe: async () => notDone(),
+      undo: async (ctx) => world.undo(ctx.effectKey),
+    });
+    const options = { input, agents: insteadOf(agents, blind) };
+    for (const effects of [world.effects, undefined]) {
+      const report = await crashEverywhere(bookTrip, { ...options, ...(effects && { effects }) });
+      expect(report.findings.length).toBeGreaterThan(1);
+      expect(new Set(report.findings.map(({ kind }) => kind))).toEqual(new Set(['doubled']));
+    }
+  });
+
+  it('a probe that finds what was not done', async () => {
+    const { world, agents } = goodAgents();
+    const lying = bookFlight.handler({
+      execute: async (ctx) => ({ booking: world.act(ctx.effectKey, 'flight') }),
+      probe: async () => done({ booking: 'of course' }),
+      undo: async (ctx) => world.undo(ctx.effectKey),
+    });
+    const options = { input, agents: insteadOf(agents, lying) };
+    for (const effects of [world.effects, undefined]) {
+      const report = await crashEverywhere(bookTrip, { ...options, ...(effects && { effects }) });
+      expect(report.findings).toEqual(
+        expect.arrayContaining([
+          expect.objectContaining({
+            kind: 'lost',
+            message: "step 'flight': it is done, but its effect is not there",
+            point: 'before:execute:1',
+          }),
+        ]),
+      );
+    }
+  });
+
+  it('an undo that undoes nothing', async () => {
+    const { world, agents } = goodAgents();
+    const lazy = bookHotel.handler({
+      execute: async (ctx) => ({ booking: world.actOnce(ctx.effectKey, 'hotel') }),
+      undo: async () => {},
+    });
+    const report = await crashEverywhere(bookTrip, {
+      input,
+      agents: insteadOf(agents, lazy),
+      effects: world.effects,
+      scenario: soldOut,
+    });
+    // It happens without any fault, so nothing else is run.
+    expect(report).toMatchObject({ runs: 0, findings: [{ kind: 'lost', point: 'none', step: 'hotel' }] });
+  });
+
+  it('an undo that goes by the output, which is not there when the outcome is unknown', async () => {
+    const { world, agents } = goodAgents();
+    const forgetful = bookHotel.handler({
+      execute: async (ctx) => ({ booking: world.actOnce(ctx.effectKey, 'hotel') }),
+      undo: async (ctx, _input, output) => {
+        if (output !== undefined) world.undo(ctx.effectKey);
+      },
+    });
+    const report = await crashEverywhere(bookTrip, {
+      input,
+      agents: insteadOf(agents, forgetful),
+      effects: world.effects,
+      scenario: async (trial, given) => {
+        const run = await trial.start(given);
+        await run.until(({ steps }) => steps['hotel']?.status === 'running');
+        await run.cancel();
+        return run;
+      },
+    });
+    expect(report.findings).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          kind: 'lost',
+          message: "step 'hotel': the execution has ended canceled, but its effect was not undone",
+        }),
+      ]),
+    );
+  });
+
+  it('an undo that pays back twice', async () => {
+    const { only } = oneStep({ undo: 'required' });
+    const refunds = new Map<string, number>();
+    const world = outsideWorld();
+    const generous = only.handler({
+      execute: async (ctx: { effectKey: string }) => world.actOnce(ctx.effectKey),
+      undo: async (ctx: { effectKey: string }) => {
+        refunds.set(ctx.effectKey, (refunds.get(ctx.effectKey) ?? 0) + 1);
+      },
+    } as never);
+    const flow = workflow('refund', { input: z.any(), within: '1h' }, (w) => {
+      const paid = w.step('pay', only, {});
+      w.step('refuse', bookHotel, { trip: 'x' }, { after: [paid] });
+    });
+    const { agents } = goodAgents();
+    const report = await crashEverywhere(flow, {
+      input: {},
+      agents: [generous, ...agents.slice(1, 2)],
+      effects: () => world.effects().map((effect) => ({ ...effect, undone: refunds.get(effect.key) ?? 0 })),
+      scenario: (trial, given) => {
+        trial.fail(bookHotel, { with: new PermanentError('no') });
+        return trial.start(given);
+      },
+    });
+    expect(report.findings).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ kind: 'doubled', message: "step 'pay': 'effect' was undone 2 times" }),
+      ]),
+    );
+  });
+
+  it('a book that knows nothing of a step is named, for nothing of it can be missed', async () => {
+    const { agents } = goodAgents();
+    const report = await crashEverywhere(bookTrip, { input, agents, effects: () => [], only: 'execute:1' });
+    expect(report.blind).toContain("the book has no effect of step 'flight', so none of it can be missed");
+  });
+
+  it('an execution that does not end in time is stuck, with what it waits for', async () => {
+    const { only } = oneStep({ effect: 'unsafe' });
+    const flow = workflow('slow-people', { input: z.any(), within: '30d' }, (w) => {
+      w.step('only', only, {}, { ladder: [human({ within: '20d' })] });
+    });
+    const report = await crashEverywhere(flow, {
+      input: {},
+      agents: [only.handler({ execute: async () => 1 } as never)],
+      within: '10d',
+      only: 'after:execute:1',
+    });
+    expect(report.findings).toMatchObject([
+      { kind: 'stuck', message: expect.stringMatching(/did not end within 10d.*only: waiting/s) },
+    ]);
+    expect(report.ends).toEqual({ succeeded: 1, stuck: 1 });
+  });
+});

@@ -1,0 +1,77 @@
+/** A workflow to test the test kit with: a trip that is booked in two places and then confirmed. */
+
+import { type AgentOptions, agent, done, human, notDone, retry, workflow, type Workflow } from 'steadfast';
+import { outsideWorld, type OutsideWorld, type TestAgent } from 'steadfast/testing';
+import * as z from 'zod/mini';
+
+const Text = z.string().check(z.minLength(1));
+const Booking = { input: z.object({ trip: Text }), output: z.object({ booking: Text }) };
+const LIMITS = { timeout: '20s', lease: '10s', pickup: '10s', settle: '1s' } as const;
+
+export const bookFlight = agent('book-flight', { ...Booking, ...LIMITS, effect: 'probed' });
+export const bookHotel = agent('book-hotel', { ...Booking, ...LIMITS, effect: 'idempotent' });
+export const confirmTrip = agent('confirm-trip', {
+  input: z.object({ flight: Text, hotel: Text }),
+  output: z.object({ mail: Text }),
+  ...LIMITS,
+  effect: 'idempotent',
+  undo: 'none',
+});
+
+const Input = z.object({ trip: Text });
+export type Input = z.infer<typeof Input>;
+
+export const bookTrip: Workflow<Input> = workflow('book-trip', { input: Input, within: '1d' }, (w) => {
+  const flight = w.step('flight', bookFlight, { trip: w.input.trip });
+  const hotel = w.step('hotel', bookHotel, { trip: w.input.trip }, { ladder: [retry(2)] });
+  const confirm = w.step(
+    'confirm',
+    confirmTrip,
+    { flight: flight.output.booking, hotel: hotel.output.booking },
+    { ladder: [retry(1), human({ within: '2h' })] },
+  );
+  return { mail: confirm.output.mail };
+});
+
+/** Agents that do what they declare, on an outside world of their own. */
+export function goodAgents(): { world: OutsideWorld; agents: readonly TestAgent[] } {
+  const world = outsideWorld();
+  return {
+    world,
+    agents: [
+      bookFlight.handler({
+        execute: async (ctx) => ({ booking: world.act(ctx.effectKey, 'flight') }),
+        probe: async (ctx) => {
+          const booking = world.find(ctx.effectKey);
+          return booking === undefined ? notDone() : done({ booking });
+        },
+        undo: async (ctx) => world.undo(ctx.effectKey),
+      }),
+      bookHotel.handler({
+        execute: async (ctx) => ({ booking: world.actOnce(ctx.effectKey, 'hotel') }),
+        undo: async (ctx) => world.undo(ctx.effectKey),
+      }),
+      confirmTrip.handler({ execute: async (ctx) => ({ mail: world.actOnce(ctx.effectKey, 'mail') }) }),
+    ],
+  };
+}
+
+/** One agent in place of the good one of the same name. */
+export const insteadOf = (agents: readonly TestAgent[], other: TestAgent): readonly TestAgent[] =>
+  agents.map((one) => (one.worker.agent.spec.name === other.worker.agent.spec.name ? other : one));
+
+/** A workflow of one step, for whatever an agent can be like. */
+export const oneStep = (options: Partial<AgentOptions<unknown, unknown>> = {}) => {
+  const only = agent('only-agent', {
+    input: z.any(),
+    output: z.any(),
+    effect: 'idempotent',
+    ...LIMITS,
+    undo: 'none',
+    ...options,
+  });
+  return {
+    only,
+    flow: workflow('one-step', { input: z.any(), within: '1h' }, (w) => void w.step('only', only, {})),
+  };
+};
