@@ -87,7 +87,8 @@ export class Clients {
     const { choice, events, faults } = this.#host;
     if (!faults.strikes('canceled')) return;
     events.plan(choice.between(0, 60_000), () => {
-      cancel(freshScheduler(this.#host), executionId, { commandId: 'c1' }).catch(() => undefined);
+      const undo = !choice.chance(0.3);
+      cancel(freshScheduler(this.#host), executionId, { commandId: 'c1', undo }).catch(() => undefined);
     });
   }
 }

@@ -28,6 +28,8 @@ export const FAULT_KINDS = [
   'permanentUndoFailure',
   'noSupervisor',
   'canceled',
+  'paused',
+  'retried',
   'twoOperators',
   'repeatedStart',
 ] as const;
@@ -67,6 +69,8 @@ const HIGHEST_RATE: Readonly<Record<FaultKind, number>> = {
   permanentUndoFailure: 0.1,
   noSupervisor: 0.3,
   canceled: 0.15,
+  paused: 0.1,
+  retried: 0.8,
   twoOperators: 0.5,
   repeatedStart: 0.3,
 };

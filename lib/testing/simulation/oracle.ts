@@ -52,7 +52,7 @@ function judgeExecution(problems: string[], before: Execution, after: Execution,
     problems.push(`S2 execution: ${before.status} → ${after.status}`);
   }
   if (isTerminal(before.status) && before.status !== after.status)
-    problems.push('S1 a terminal status was left');
+    judgeRetry(problems, before, after, snapshot);
   if (!isTerminal(before.status) && isTerminal(after.status)) {
     for (const step of Object.values(snapshot.steps)) {
       if (step.leaseUntil !== undefined) problems.push(`S10 ended while '${step.name}' is ${step.status}`);
@@ -60,11 +60,33 @@ function judgeExecution(problems: string[], before: Execution, after: Execution,
   }
 }
 
+/** The one way out of a terminal status: what failed, and nothing of which was ever taken back. */
+function judgeRetry(problems: string[], before: Execution, after: Execution, { steps }: Snapshot): void {
+  if (before.status !== 'failed' || after.status !== 'running' || after.epoch !== before.epoch + 1)
+    problems.push('S1 a terminal status was left');
+  for (const { name, status } of Object.values(steps)) {
+    if (status === 'undone' || status === 'undoing' || status === 'undo-failed')
+      problems.push(`S10 tried again although '${name}' is ${status}`);
+  }
+}
+
+/** Where a record may lead: also from what it counts as after a pause, or after a retry of its execution. */
+function leadsTo(before: Step | undefined, epoch: number, status: Step['status']): boolean {
+  const isRenewed = before !== undefined && before.epoch < epoch && RENEWABLE.has(before.status);
+  const renewed = isRenewed ? ['ready', 'retrying', 'unknown'] : [];
+  const held = before?.heldFrom === undefined ? [] : [before.heldFrom];
+  return [before?.status ?? 'ready', ...held, ...renewed].some(
+    (one) => STEP_REACH.get(one)?.has(status) === true,
+  );
+}
+
+const RENEWABLE: ReadonlySet<Step['status']> = new Set(['failed', 'sealed']);
+
 function judgeStep(problems: string[], plan: Plan, snapshot: Snapshot, after: Step): void {
   const before = snapshot.steps[after.name];
   const status = before?.status ?? 'ready';
   if (after.version !== (before?.version ?? 0) + 1) problems.push(`S3 '${after.name}': version not + 1`);
-  if (STEP_REACH.get(status)?.has(after.status) !== true)
+  if (!leadsTo(before, snapshot.execution.epoch, after.status))
     problems.push(`S2 '${after.name}': ${status} → ${after.status}`);
   const claims = after.leaseUntil !== undefined && after.token !== before?.token;
   if (claims && before?.leaseUntil !== undefined) problems.push(`S4 '${after.name}' was claimed while held`);
@@ -74,6 +96,8 @@ function judgeStep(problems: string[], plan: Plan, snapshot: Snapshot, after: St
   if (!claims && before?.token !== undefined && after.token !== before.token) {
     problems.push(`S5 '${after.name}': the token changed without a claim`);
   }
+  if (claims && snapshot.execution.status === 'paused')
+    problems.push(`F1 '${after.name}' was claimed while paused`);
   if (claims && after.mode === 'execute') problems.push(...judgeStart(plan, snapshot, after));
   if (claims && after.mode === 'undo') problems.push(...judgeUndo(plan, snapshot, after));
 }
@@ -100,6 +124,16 @@ function judgeStart(plan: Plan, snapshot: Snapshot, step: Step): string[] {
 }
 
 function judgeUndo(plan: Plan, snapshot: Snapshot, step: Step): string[] {
+  const past = plan.steps.find(({ name, pointOfNoReturn }) => {
+    const record = snapshot.steps[name];
+    const isNear = record?.leaseUntil !== undefined && record.mode !== 'undo';
+    return pointOfNoReturn === true && (record?.status === 'done' || isNear);
+  });
+  const early = past === undefined ? [] : [`S10 the undo of '${step.name}' began behind '${past.name}'`];
+  return [...early, ...judgeOrder(plan, snapshot, step)];
+}
+
+function judgeOrder(plan: Plan, snapshot: Snapshot, step: Step): string[] {
   return agentSteps(plan)
     .filter((other) => other.after.includes(step.name))
     .map((other) => ({ name: other.name, undo: other.undo, record: snapshot.steps[other.name] }))
@@ -130,6 +164,8 @@ function judgeWatch(problems: string[], plan: Plan, after: Snapshot, now: number
     if (leaseUntil !== undefined) firstEnd = Math.min(firstEnd, leaseUntil + 1_000);
     farthest = Math.max(farthest, retryAt, hardEndAt + 6_000);
   }
+  const pause = execution.status === 'paused' ? execution.pauses?.at(-1) : undefined;
+  if (pause?.deadlineAt !== undefined) farthest = Math.max(farthest, pause.deadlineAt);
   if (incidents !== undefined)
     for (const { deadlineAt } of openIncidents(after)) farthest = Math.max(farthest, deadlineAt);
   farthest += longestMs(plan);
@@ -172,7 +208,7 @@ export function judgeEnd(
   if (openIncidents({ execution, steps, ...(incidents === undefined ? {} : { incidents }) }).length > 0) {
     problems.push('L1 it ended with an open question');
   }
-  for (const { name, undo } of agentSteps(plan)) {
+  for (const { name, undo, pointOfNoReturn } of agentSteps(plan)) {
     const live = ledger.isLive(`${execution.id}.${name}`);
     const status = steps[name]?.status;
     if (succeeded && status !== 'done' && status !== 'skipped') {
@@ -182,6 +218,12 @@ export function judgeEnd(
       problems.push(`S6 '${name}' is done without its effect`);
     if (succeeded && status !== 'done' && live)
       problems.push(`S6 succeeded, but '${name}' acted and is ${status}`);
+    if (
+      pointOfNoReturn === true &&
+      status === 'done' &&
+      (execution.status === 'compensated' || (!succeeded && !left))
+    )
+      problems.push(`S10 ${execution.status} from behind the point of no return '${name}'`);
     if (!succeeded && live && undo !== 'none' && !left) {
       problems.push(`S10 ${execution.status}, but the effect of '${name}' is in place (${status})`);
     }

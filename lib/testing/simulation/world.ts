@@ -16,6 +16,7 @@ import { type FaultCounts, type FaultKind, type FaultMode, swarm } from './fault
 import { Ledger } from './ledger.ts';
 import { sendMessage } from './messages.ts';
 import { judge, judgeEnd } from './oracle.ts';
+import { startOperators } from './operators.ts';
 import { startPersons } from './persons.ts';
 import { choiceOf } from './plans.ts';
 import { type Host, planOf } from './process.ts';
@@ -88,6 +89,7 @@ export class World {
     this.#clients = new Clients(host, options.starts);
     startSupervisors(host);
     startPersons(host);
+    startOperators(host);
   }
 
   #note({ what }: Note): void {
