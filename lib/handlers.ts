@@ -177,7 +177,8 @@ async function handleRecord(
     return await handleMessage(ports, plans, worker, message, hardEndAt);
   } catch (error) {
     const { name } = error instanceof Error ? error : { name: 'error' };
-    logger.warn('message-given-back', { executionId: message.execution, step: message.step, error: name });
+    const { execution: executionId, step, attempt } = message;
+    logger.warn('message-given-back', { executionId, step, attempt, error: name });
     return 'give-back';
   }
 }

@@ -21,7 +21,18 @@ export { PermanentError, SteadfastError, TransientError } from './core/errors.ts
 export { and, concat, eq, exists, gt, isIn, lt, ne, not, or } from './core/refs.ts';
 export type { Condition, Input, Ref } from './core/refs.ts';
 export { human, retry, useAgent, withInput, workflow } from './core/workflow.ts';
-export type { StepHandle, StepOptions, Workflow, WorkflowBuilder, WorkflowOptions } from './core/workflow.ts';
+export type { OutputOf, StepOptions, Workflow, WorkflowBuilder, WorkflowOptions } from './core/workflow.ts';
+export type {
+  Approval,
+  ApprovalOptions,
+  CallbackHandle,
+  CallbackOptions,
+  ChildOptions,
+  Mapped,
+  MapLimits,
+  StepHandle,
+  WaitOptions,
+} from './core/workflow-kinds.ts';
 
 type Options = AgentOptions<unknown, unknown>;
 type In<T extends Options> = StandardSchemaV1.InferOutput<T['input']>;

@@ -16,10 +16,12 @@ import {
   type ExecutionStatus,
   type Failure,
   type Incident,
+  type Parent,
   type Pause,
   type Retried,
   type StepStatus,
 } from '../core/state.ts';
+import type { PlanStep } from '../core/plan.ts';
 import type { Explanation } from '../core/why.ts';
 
 export type { Attempt, Choice, ExecutionStatus, Explanation, Json };
@@ -39,11 +41,15 @@ export interface ExecutionSummary extends Started {
   /** Why it left the straight path. */
   readonly cause?: Cause;
   readonly tags?: Readonly<Record<string, string>>;
+  /** The step that runs it as one of its own. */
+  readonly parent?: Parent;
 }
 
 export interface StepView {
   readonly name: string;
-  readonly agent: string;
+  readonly kind: PlanStep['kind'];
+  /** Who performs it; of no other kind than 'step'. */
+  readonly agent?: string;
   readonly after: readonly string[];
   /** Once it is done nothing is undone any more. */
   readonly pointOfNoReturn?: boolean;
@@ -57,6 +63,17 @@ export interface StepView {
   readonly failure?: Failure;
   readonly progress?: string;
   readonly mayHaveActed?: boolean;
+  /** Of a wait, a callback or an approval. */
+  readonly waitsUntil?: number;
+  /** Of an open callback or approval: `POST /callbacks/{token}/complete`. */
+  readonly token?: string;
+  /** Of a child or map step; the ids of up to 100 of its executions. */
+  readonly children?: {
+    readonly executionIds: readonly string[];
+    readonly count: number;
+    readonly started: number;
+    readonly ended: Readonly<Partial<Record<ExecutionStatus, number>>>;
+  };
   readonly changedAt?: number;
   /** The latest 20. */
   readonly attempts: readonly Attempt[];
@@ -107,10 +124,12 @@ export interface WorkflowView {
   readonly withinMs: number;
   readonly steps: readonly {
     readonly name: string;
-    readonly agent: string;
+    readonly kind: PlanStep['kind'];
     readonly after: readonly string[];
-    readonly effect: Effect;
-    readonly undo: 'none' | 'required';
+    /** Of kind 'step'. */
+    readonly agent?: string;
+    readonly effect?: Effect;
+    readonly undo?: 'none' | 'required';
   }[];
 }
 

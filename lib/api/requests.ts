@@ -49,6 +49,13 @@ export const pauseBody = z.strictObject({
   within: z.optional(z.string().check(z.maxLength(60))),
 });
 
+export const completeBody = z.strictObject({ output: z.optional(z.unknown()) });
+
+export const failBody = z.strictObject({
+  code: z.optional(z.string().check(z.regex(/^[A-Za-z0-9_.-]{1,100}$/))),
+  message: z.optional(z.string().check(z.maxLength(1_000))),
+});
+
 export const answerBody = z.strictObject({
   choice: z.enum(CHOICES),
   reason: z.optional(z.string().check(z.maxLength(500))),
@@ -58,14 +65,14 @@ export const answerBody = z.strictObject({
 });
 
 export const pageQuery = z.strictObject({
-  cursor: z.optional(z.string().check(z.maxLength(200))),
+  cursor: z.optional(z.string().check(z.maxLength(1_200))),
   limit: z.optional(z.string().check(z.regex(/^[0-9]{1,3}$/, 'a whole number is wanted'))),
 });
 
 export const listQuery = z.strictObject({
   workflow: z.optional(z.string().check(z.maxLength(48))),
   status: z.optional(z.enum(EXECUTION_STATUSES)),
-  cursor: z.optional(z.string().check(z.maxLength(200))),
+  cursor: z.optional(z.string().check(z.maxLength(1_200))),
   limit: z.optional(z.string().check(z.regex(/^[0-9]{1,3}$/, 'a whole number is wanted'))),
 });
 

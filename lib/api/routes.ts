@@ -11,6 +11,7 @@ import { SteadfastError } from '../core/errors.ts';
 import type { Receipts } from '../core/ports.ts';
 import type { Execution } from '../core/state.ts';
 import { explain } from '../core/why.ts';
+import { settleCallback } from '../roles/callbacks.ts';
 import { cancel, pause, resume, retry } from '../roles/commands.ts';
 import { answerIncident, type AnswerRequest } from '../roles/operators.ts';
 import { list, type Scheduler, show, showAtEnd, start, workflowOf } from '../roles/scheduler.ts';
@@ -21,6 +22,8 @@ import {
   cancelBody,
   checked,
   commandBody,
+  completeBody,
+  failBody,
   listQuery,
   MAX_BODY_BYTES,
   parseBody,
@@ -44,6 +47,9 @@ const STATUS: Readonly<Record<string, ContentfulStatusCode>> = {
   'unknown-route': 404,
   'key-reused': 409,
   'unknown-incident': 404,
+  'unknown-callback': 404,
+  'already-settled': 409,
+  'bad-output': 400,
   'not-cancelable': 409,
   'not-pausable': 409,
   'not-resumable': 409,
@@ -66,6 +72,7 @@ export function routes(scheduler: Scheduler, receipts?: Receipts): Hono {
   executionRoutes(app, scheduler);
   commandRoutes(app, scheduler);
   incidentRoutes(app, scheduler);
+  callbackRoutes(app, scheduler);
   app.get('/workflows', (c) => c.json({ items: [...scheduler.workflows.values()].map(workflowView) }));
   app.get('/workflows/:name', (c) => c.json(workflowView(workflowOf(scheduler, c.req.param('name')))));
   app.get('/health', async (c) => {
@@ -155,6 +162,26 @@ type Given<Body> = { readonly [Key in keyof Body]?: Exclude<Body[Key], undefined
 /** Without the fields that were left out. */
 const withoutAbsent = <Body extends object>(body: Body): Given<Body> =>
   Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined)) as Given<Body>;
+
+function callbackRoutes(app: Hono, scheduler: Scheduler): void {
+  app.post('/callbacks/:token/complete', async (c) => {
+    const { output } = parseBody(await c.req.text(), completeBody);
+    await settleCallback(scheduler, c.req.param('token'), { kind: 'complete', output: asJson(output) });
+    return c.json({ status: 'completed' });
+  });
+  app.post('/callbacks/:token/fail', async (c) => {
+    const { code = 'failed', message = 'the outside said that it failed' } = parseBody(
+      await c.req.text(),
+      failBody,
+    );
+    await settleCallback(scheduler, c.req.param('token'), { kind: 'fail', failure: { code, message } });
+    return c.json({ status: 'failed' });
+  });
+  app.post('/callbacks/:token/beat', async (c) => {
+    await settleCallback(scheduler, c.req.param('token'), { kind: 'beat' });
+    return c.json({ status: 'open' });
+  });
+}
 
 function incidentRoutes(app: Hono, scheduler: Scheduler): void {
   app.get('/incidents', async (c) => {

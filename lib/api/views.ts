@@ -8,8 +8,18 @@
 import { asCounted } from '../core/counted.ts';
 import { choicesFor } from '../core/incidents.ts';
 import { stageOf } from '../core/ladder.ts';
-import type { Plan } from '../core/plan.ts';
-import { type Execution, type Incident, isSettled, type Snapshot, type Step } from '../core/state.ts';
+import { childIds } from '../core/children.ts';
+import { isCallback, waitsUntil } from '../core/outside.ts';
+import type { Plan, PlanStep } from '../core/plan.ts';
+import {
+  callbackToken,
+  type Execution,
+  type Incident,
+  isForward,
+  isSettled,
+  type Snapshot,
+  type Step,
+} from '../core/state.ts';
 import type { Registered } from '../roles/scheduler.ts';
 
 /** `pending`: a predecessor is not done yet. `ready`: waits for an agent. Both are derived; no record exists. */
@@ -25,6 +35,7 @@ export const executionSummary = (execution: Execution): Record<string, unknown> 
   ...(execution.endedAt === undefined ? {} : { endedAt: execution.endedAt }),
   ...(execution.cause === undefined ? {} : { cause: execution.cause }),
   ...(execution.tags === undefined ? {} : { tags: execution.tags }),
+  ...(execution.parent === undefined ? {} : { parent: execution.parent }),
 });
 
 /** @param now for the choices that are safe now */
@@ -58,8 +69,38 @@ const body = (state: Snapshot, plan: Plan, now: number): Record<string, unknown>
     after: step.after,
     ...(step.pointOfNoReturn === true ? { pointOfNoReturn: true } : {}),
     ...stepView(state.steps[step.name], derivedStatus(state, step.after)),
+    ...childrenView(state.steps[step.name], state.execution),
+    ...awaited(plan, step, state),
   })),
 });
+
+/** Until when a step waits that no agent performs, and the token by which the outside answers it. */
+function awaited(plan: Plan, step: PlanStep, state: Snapshot): Record<string, unknown> {
+  const untilAt = isForward(state.execution.status) ? waitsUntil(plan, step, state) : undefined;
+  const token = isCallback(step) ? callbackToken(state.execution, step.name) : undefined;
+  return {
+    ...(untilAt === undefined ? {} : { waitsUntil: untilAt }),
+    ...(untilAt === undefined || token === undefined ? {} : { token }),
+  };
+}
+
+/** Of a child or map step: its executions, and how many of them have ended how. */
+function childrenView(record: Step | undefined, execution: Execution): Record<string, unknown> {
+  if (record?.children === undefined) return {};
+  const { name, epoch, children } = record;
+  const ends = Object.values(children.ended).map(({ status }) => status);
+  const ended = Object.fromEntries(
+    [...new Set(ends)].map((one) => [one, ends.filter((end) => end === one).length]),
+  );
+  const executionIds = childIds({ id: execution.id, epoch }, name, children.count).slice(
+    0,
+    MAX_SHOWN_CHILDREN,
+  );
+  return { children: { executionIds, count: children.count, started: children.started, ended } };
+}
+
+/** A list of 10,000 items has 400 executions; the rest follow the same pattern. */
+const MAX_SHOWN_CHILDREN = 100;
 
 function stepView(step: Step | undefined, derived: 'ready' | 'pending'): Record<string, unknown> {
   if (step === undefined) return { status: derived, attempts: [] };

@@ -6,6 +6,7 @@
 
 import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { refuse } from '../core/errors.ts';
+import { isExecutionId } from '../core/names.ts';
 import type { OpenIncident, Page } from '../core/ports.ts';
 import {
   executionKey,
@@ -59,9 +60,9 @@ const cursorOf = (key: Item): string =>
 
 /** @throws SteadfastError `bad-cursor`: the cursor comes from a client */
 function startKey(cursor: string): Item {
-  const match = /^(\d{1,15})\.([a-z0-9-]{1,64})\.(\d{1,6})$/.exec(cursor);
+  const match = /^(\d{1,15})\.(.+)\.(\d{1,6})$/.exec(cursor);
   const [, openedAt, id, number] = match ?? [];
-  if (openedAt === undefined || id === undefined || number === undefined) {
+  if (openedAt === undefined || id === undefined || number === undefined || !isExecutionId(id)) {
     throw refuse('bad-cursor', 'the cursor is not one that a list has returned');
   }
   return {

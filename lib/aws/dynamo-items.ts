@@ -65,8 +65,10 @@ const EXECUTION_JSON = [
   'dispatches',
   'pauses',
   'retries',
+  'parent',
+  'callbackKeys',
 ] as const;
-const STEP_JSON = ['output', 'failure', 'attempts', 'givenInput'] as const;
+const STEP_JSON = ['output', 'failure', 'attempts', 'givenInput', 'children'] as const;
 const INCIDENT_JSON = ['failure'] as const;
 
 /** Left out of the item when they say nothing, which keeps a healthy step's item within one write unit. */
@@ -85,7 +87,9 @@ export function executionItem(execution: Execution, watchShards: number): Item {
   const { id, ...rest } = execution;
   const item = { ...executionKey(id), ...attributes(rest, EXECUTION_JSON, EXECUTION_DEFAULTS) };
   for (const key of ['commands', 'dispatches'] as const) if (isEmpty(execution[key])) delete item[key];
-  item[TABLE.listIndex.pk] = { S: listKey(execution.workflow, shardOf(id, LIST_SHARDS)) };
+  // A part of a list is shown with its parent, not beside it.
+  if (execution.parent?.part !== true)
+    item[TABLE.listIndex.pk] = { S: listKey(execution.workflow, shardOf(id, LIST_SHARDS)) };
   if (execution.watchAt !== undefined) {
     item[TABLE.watchIndex.pk] = { S: watchShardKey(shardOf(id, watchShards)) };
   }

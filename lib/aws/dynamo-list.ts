@@ -8,6 +8,7 @@
 
 import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { refuse } from '../core/errors.ts';
+import { isExecutionId } from '../core/names.ts';
 import type { ListQuery, Page } from '../core/ports.ts';
 import type { Execution } from '../core/state.ts';
 import {
@@ -119,8 +120,8 @@ const cursorOf = (key: Key): string => `${key.startedAt}.${key.id}`;
 
 function parseCursor(cursor: string | undefined): Key | undefined {
   if (cursor === undefined) return undefined;
-  const match = /^(\d{1,15})\.([a-z0-9-]{1,64})$/.exec(cursor);
-  if (match?.[1] === undefined || match[2] === undefined) {
+  const match = /^(\d{1,15})\.(.+)$/.exec(cursor);
+  if (match?.[1] === undefined || match[2] === undefined || !isExecutionId(match[2])) {
     throw refuse('bad-cursor', 'the cursor is not one that a list has returned');
   }
   return { startedAt: Number(match[1]), id: match[2] };

@@ -126,7 +126,7 @@ export const deadlineText = (at: number, now: number): string =>
 const stepRow = (step: StepView, now: number, isOver: boolean): Cells => [
   step.name,
   step.status,
-  step.agent,
+  step.agent ?? step.kind,
   isOver ? '' : noteOf(step, now),
 ];
 
@@ -195,10 +195,10 @@ export function workflowsText(items: readonly WorkflowView[]): string {
       index === 0 ? item.workflow : '',
       index === 0 ? durationText(item.withinMs) : '',
       step.name,
-      step.agent,
+      step.agent ?? step.kind,
       step.after.join(', '),
-      step.effect,
-      step.undo,
+      step.effect ?? '',
+      step.undo ?? '',
     ]),
   );
   return table(['WORKFLOW', 'WITHIN', 'STEP', 'AGENT', 'AFTER', 'EFFECT', 'UNDO'], rows);

@@ -5,7 +5,7 @@
  */
 
 import { EFFECTS } from './agent.ts';
-import { MAX_DURATION_MS } from './duration.ts';
+import { isDurationMs } from './duration.ts';
 import { refuse } from './errors.ts';
 import { canonicalJson, isJsonObject, type Json, jsonProblem, utf8Bytes } from './json.ts';
 import { isName } from './names.ts';
@@ -19,6 +19,7 @@ import {
   type Rung,
   type StepLimits,
 } from './plan.ts';
+import { otherKindProblem, type Problem, sourceProblem } from './check-kinds.ts';
 import { type Expr, OPERATORS, stepsIn } from './refs.ts';
 
 /**
@@ -34,13 +35,13 @@ export function checkPlan(plan: Plan): void {
       { workflow: plan.workflow, ...(step === undefined ? {} : { step }), reason },
     );
   if (!isName(plan.workflow)) throw refused('bad-name', 'the name is not a legal one ([a-z][a-z0-9-]{0,47})');
-  if (!isDuration(plan.withinMs)) {
+  if (!isDurationMs(plan.withinMs)) {
     throw refused(
       'unbounded',
       "it has no 'within': say how long an execution may take at most, for example '1h'",
     );
   }
-  if (plan.pauseWithinMs !== undefined && !isDuration(plan.pauseWithinMs)) {
+  if (plan.pauseWithinMs !== undefined && !isDurationMs(plan.pauseWithinMs)) {
     throw refused(
       'unbounded',
       `its pauseWithinMs is ${String(plan.pauseWithinMs)}; leave it out or give a time`,
@@ -66,26 +67,32 @@ export function checkPlan(plan: Plan): void {
   }
 }
 
-interface Problem {
-  readonly reason: string;
-  readonly message: string;
-}
-
 function stepProblem(step: PlanStep, seen: ReadonlySet<string>, plan: Plan): Problem | undefined {
   if (!isName(step.name))
     return { reason: 'bad-name', message: 'the name is not legal ([a-z][a-z0-9-]{0,47})' };
   if (seen.has(step.name)) return { reason: 'duplicate-name', message: 'two steps have this name' };
-  return kindProblem(step) ?? referenceProblem(step, plan);
+  return kindProblem(step, plan) ?? referenceProblem(step, plan);
 }
 
-function kindProblem(step: PlanStep): Problem | undefined {
-  return step.kind === 'step' ? agentProblem(step) : undefined;
+function kindProblem(step: PlanStep, plan: Plan): Problem | undefined {
+  return step.kind === 'step'
+    ? agentProblem(step)
+    : (noReturnKindProblem(step) ?? otherKindProblem(step, plan, agentProblem));
 }
 
 function agentProblem(step: AgentStep): Problem | undefined {
   if (!isName(step.agent))
     return { reason: 'bad-name', message: `its agent '${step.agent}' has no legal name` };
   return limitsProblem(step, '') ?? ladderProblem(step) ?? noReturnProblem(step);
+}
+
+/** Whether another kind of step is past the point is known by others than its execution's own records. */
+function noReturnKindProblem(step: PlanStep): Problem | undefined {
+  const isPoint =
+    step.pointOfNoReturn === true || (step.kind === 'map' && step.each.pointOfNoReturn === true);
+  if (!isPoint) return undefined;
+  const message = 'only a step that an agent performs can be a point of no return';
+  return { reason: 'bad-point-of-no-return', message };
 }
 
 /** What is never undone must not look as if it were. */
@@ -100,7 +107,7 @@ function noReturnProblem(step: AgentStep): Problem | undefined {
 /** @param whose '' for the step itself, else the rung whose limits these are */
 function limitsProblem(limits: StepLimits, whose: string): Problem | undefined {
   for (const key of ['timeoutMs', 'leaseMs', 'pickupMs', 'settleMs'] as const) {
-    if (!isDuration(limits[key])) {
+    if (!isDurationMs(limits[key])) {
       return {
         reason: 'unbounded',
         message: `${whose}${key} is ${String(limits[key])}, so it could wait for ever`,
@@ -108,7 +115,7 @@ function limitsProblem(limits: StepLimits, whose: string): Problem | undefined {
     }
   }
   const { maxNoProgressMs } = limits;
-  if (maxNoProgressMs !== undefined && !isDuration(maxNoProgressMs)) {
+  if (maxNoProgressMs !== undefined && !isDurationMs(maxNoProgressMs)) {
     const message = `${whose}maxNoProgressMs is ${String(maxNoProgressMs)}; leave it out or give a time`;
     return { reason: 'unbounded', message };
   }
@@ -136,7 +143,7 @@ function ladderProblem(step: AgentStep): Problem | undefined {
 }
 
 function humanProblem(rung: HumanRung): Problem | undefined {
-  if (!isDuration(rung.withinMs)) {
+  if (!isDurationMs(rung.withinMs)) {
     return { reason: 'unbounded', message: "its human rung has no 'within', so it could wait for ever" };
   }
   if (rung.otherwise !== 'undo' && rung.otherwise !== 'fail') {
@@ -153,7 +160,7 @@ function triesProblem(rung: Exclude<Rung, HumanRung>): Problem | undefined {
     const message = `a ladder must end: ${known ? rung.kind : 'a rung'} takes ${least} to ${PLAN_LIMITS.attempts} attempts`;
     return { reason: 'endless-ladder', message };
   }
-  if (!isDuration(rung.firstMs) || !isDuration(rung.maxMs) || rung.firstMs > rung.maxMs) {
+  if (!isDurationMs(rung.firstMs) || !isDurationMs(rung.maxMs) || rung.firstMs > rung.maxMs) {
     return { reason: 'bad-backoff', message: `${rung.kind} needs 0 < 'first' ≤ 'max'` };
   }
   if (rung.kind !== 'useAgent') return undefined;
@@ -181,12 +188,25 @@ function unsafeProblem(step: AgentStep): Problem | undefined {
 }
 
 /** Everything of a step that may read outputs of others. */
-const expressionsOf = (step: PlanStep): Expr[] => [
+export const expressionsOf = (step: PlanStep): Expr[] => [
   ...(step.when === undefined ? [] : [step.when]),
-  ...(step.kind === 'step'
-    ? [step.input, ...step.ladder.flatMap((rung) => (rung.kind === 'withInput' ? [rung.input] : []))]
-    : []),
+  ...ownExpressions(step),
 ];
+
+function ownExpressions(step: PlanStep): Expr[] {
+  switch (step.kind) {
+    case 'step':
+      return [step.input, ...step.ladder.flatMap((rung) => (rung.kind === 'withInput' ? [rung.input] : []))];
+    case 'wait':
+      return step.until === undefined ? [] : [step.until];
+    case 'child':
+      return [step.input];
+    case 'map':
+      return [step.over, ...ownExpressions(step.each)];
+    default:
+      return [];
+  }
+}
 
 function referenceProblem(step: PlanStep, plan: Plan): Problem | undefined {
   const known = new Set(plan.steps.map((other) => other.name));
@@ -197,6 +217,8 @@ function referenceProblem(step: PlanStep, plan: Plan): Problem | undefined {
   for (const expr of expressionsOf(step)) {
     const problem = exprProblem(expr);
     if (problem !== undefined) return { reason: 'bad-expression', message: `an expression ${problem}` };
+    const source = sourceProblem(expr, step, plan);
+    if (source !== undefined) return source;
     const stranger = stepsIn(expr).find((name) => !isBefore(plan, name, step.name));
     if (stranger !== undefined) {
       return {
@@ -255,5 +277,3 @@ function walkCycle(steps: readonly PlanStep[]): string[] {
   }
   return at === undefined ? path : [...path.slice(path.indexOf(at.name)), at.name].toReversed();
 }
-
-const isDuration = (ms: number): boolean => Number.isFinite(ms) && ms > 0 && ms <= MAX_DURATION_MS;

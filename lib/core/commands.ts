@@ -69,12 +69,19 @@ export function commandProblem(
     case 'cancel':
       return cancelProblem(plan, state, command.undo);
     case 'pause':
-      return isForward(status) ? undefined : whatItIs(state.execution);
+      return pauseProblem(state.execution);
     case 'resume':
       return isPausedOrPausing(status) ? undefined : whatItIs(state.execution);
     case 'retry':
       return retryProblem(plan, state, now);
   }
+}
+
+function pauseProblem(execution: Execution): string | undefined {
+  if (!isForward(execution.status)) return whatItIs(execution);
+  const { parent } = execution;
+  if (parent?.part !== true) return undefined;
+  return `it is a part of the list of step '${parent.step}' of execution ${parent.executionId}`;
 }
 
 function whatItIs({ status, cause }: Execution): string {

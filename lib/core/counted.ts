@@ -60,7 +60,13 @@ function renewed(step: PlanStep, record: Step, { epoch, retries }: Execution): S
   });
 }
 
-function renewalOf(step: PlanStep, record: Step): 'renew' | 'renew-retry' | 'renew-unknown' {
+function renewalOf(
+  step: PlanStep,
+  record: Step,
+): 'renew' | 'renew-retry' | 'renew-unknown' | 'renew-answered' {
+  // Whoever answered a callback before its turn was told that the answer is kept.
+  const isAnswered = step.kind !== 'step' && record.status === 'sealed' && record.output !== undefined;
+  if (isAnswered) return 'renew-answered';
   if (!record.mayHaveActed || step.kind !== 'step') return 'renew';
   return stageOf(step, record.rung).effect === 'idempotent' ? 'renew-retry' : 'renew-unknown';
 }

@@ -10,14 +10,20 @@
 
 import { beaten, claimed, type Progress } from './attempts.ts';
 import { answeredBySuccess, resolve } from './answers.ts';
+import type { ChildStart, Family } from './children.ts';
 import { type Command, obey } from './commands.ts';
 import { asCounted } from './counted.ts';
+import { decideChildren } from './decide-children.ts';
 import { type Answer, answerProblem } from './incidents.ts';
+import type { Json } from './json.ts';
 import { stageOf } from './ladder.ts';
 import { look } from './look.ts';
 import { agentStep, dependentsOf, graphOf, type Plan } from './plan.ts';
+import { answerCallback, type CallbackAnswer, callbackProblem } from './outside.ts';
 import { type Report, reported } from './reports.ts';
 import {
+  type ChildEnd,
+  type Children,
   type Ended,
   type Execution,
   type Incident,
@@ -26,6 +32,7 @@ import {
   type Message,
   type Snapshot,
   type Step,
+  type Told,
 } from './state.ts';
 import { horizonMs } from './watch.ts';
 import { openWork } from './work.ts';
@@ -70,13 +77,31 @@ export type Next =
   | { readonly kind: 'perform'; readonly step: Step; readonly priorHardEndAt: number }
   /** The message is early: keep it until then, read again and ask again. */
   | { readonly kind: 'wait'; readonly untilAt: number }
+  /** Put these executions into the table, then say so (`started`). */
+  | {
+      readonly kind: 'start-children';
+      readonly step: string;
+      readonly family: Family;
+      readonly starts: readonly ChildStart[];
+    }
+  /** Stop these executions, and take the place of those that do not exist; then say so (`stopped`). */
+  | {
+      readonly kind: 'stop-children';
+      readonly step: string;
+      readonly family: Family;
+      readonly starts: readonly ChildStart[];
+      readonly undo: boolean;
+    }
+  /** Read what these executions answered, and say it (`gathered`). */
+  | { readonly kind: 'gather'; readonly step: string; readonly ids: readonly string[] }
   /** This process has too little time left for an attempt: give the message back. */
   | { readonly kind: 'give-back' };
 
 export interface Decision {
   readonly write?: Write;
-  /** Told before the write, which records that it was told. The only effect that precedes a write. */
+  /** Told before the write, which records that it was told. With `tell` the only effect that precedes a write. */
   readonly announce?: Ended;
+  readonly tell?: Told;
   readonly sends: readonly Send[];
   readonly next: Next;
   readonly notes: readonly Note[];
@@ -106,7 +131,28 @@ export type Event = Stamp &
     | LookEvent
     | Command
     | { readonly type: 'answer'; readonly incident: number; readonly answer: Answer }
+    | { readonly type: 'callback'; readonly step: string; readonly answer: CallbackAnswer }
+    | ChildEvent
   );
+
+/** What was done to executions that belong to a step. */
+export type ChildrenDone =
+  | {
+      readonly type: 'started' | 'stopped';
+      readonly step: string;
+      readonly family: Family;
+      /** Those below are started. */
+      readonly started: number;
+      readonly ended: Children['ended'];
+    }
+  | { readonly type: 'gathered'; readonly step: string; readonly outputs: readonly Json[] };
+
+export type ChildEvent =
+  | ChildrenDone
+  /** An execution that belongs to the step has ended. */
+  | { readonly type: 'told'; readonly step: string; readonly index: number; readonly end: ChildEnd }
+  /** The parent is being undone, or ends as it is. */
+  | { readonly type: 'stop'; readonly undo: boolean };
 
 export interface LookEvent {
   readonly type: 'look';
@@ -115,6 +161,8 @@ export interface LookEvent {
   readonly concern: Concern;
   /** Whether the state was just read, or is what the caller wrote on top of an older read. */
   readonly fresh: boolean;
+  /** Another process's write came first meanwhile. */
+  readonly outrun?: true;
   /** The clock before the state was read. */
   readonly readAt: number;
 }
@@ -150,6 +198,14 @@ export function decide(plan: Plan, stored: Snapshot, event: Event): Decision {
       return obey(plan, state, event) ?? nothing();
     case 'answer':
       return answer(plan, state, event);
+    case 'callback':
+      return callback(plan, state, event);
+    case 'started':
+    case 'stopped':
+    case 'gathered':
+    case 'told':
+    case 'stop':
+      return decideChildren(plan, state, event);
   }
 }
 
@@ -265,6 +321,13 @@ function mayDecideUnread(plan: Plan, state: Snapshot, step: Step): boolean {
     const status = state.steps[other.name]?.status;
     return other.name === step.name || status === 'done' || status === 'skipped';
   });
+}
+
+/** As with a person's answer: the caller asks `callbackProblem` for the reason. */
+function callback(plan: Plan, state: Snapshot, event: EventOf<'callback'>): Decision {
+  if (callbackProblem(plan, state, event.step) !== undefined) return nothing();
+  const stamp = { ...event, horizonMs: horizonMs(plan, state) };
+  return answerCallback(plan, state, event.step, event.answer, stamp);
 }
 
 /** An answer that is not possible now changes nothing; the caller asks `answerProblem` for the reason. */

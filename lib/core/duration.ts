@@ -58,3 +58,6 @@ export function formatDuration(ms: number): string {
   }
   return text;
 }
+
+/** Whether a plan may hold it as a time: finite, positive, not longer than any clock of ours counts. */
+export const isDurationMs = (ms: number): boolean => Number.isFinite(ms) && ms > 0 && ms <= MAX_DURATION_MS;

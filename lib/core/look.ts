@@ -13,10 +13,12 @@
 import { settledAs } from './attempts.ts';
 import type { Concern, Decision, LookEvent, Note, Send } from './decide.ts';
 import { settleIncidents } from './answers.ts';
-import { ask } from './incidents.ts';
+import { endOf } from './children.ts';
+import { ask, stepToAskAbout } from './incidents.ts';
 import { type Json, utf8Bytes } from './json.ts';
 import { stageOf } from './ladder.ts';
-import { agentStep, isBefore, type Plan } from './plan.ts';
+import { endChildren, passedTime, startChildren, stopChildren } from './look-kinds.ts';
+import { agentStep, isBefore, type Plan, type PlanStep } from './plan.ts';
 import { evaluate } from './refs.ts';
 import { expired } from './reports.ts';
 import { askAboutPause, halt, hold } from './pause.ts';
@@ -32,12 +34,14 @@ import {
   isTerminal,
   openIncidents,
   type Snapshot,
+  type Step,
 } from './state.ts';
 import { moveExecution } from './transitions.ts';
 import { dispatchDueAt, leaseEndsAt, MAX_DELAY_MS, nextWatchAt } from './watch.ts';
 import {
   isClear,
   leavesAsIs,
+  needsUndo,
   openWork,
   scopeOf,
   stepToSeal,
@@ -48,22 +52,26 @@ import {
 import { endedPause, failStep, keepPast, passDeadline } from './stop.ts';
 import { executionAfter, type Stamp } from './write.ts';
 
-type Look = LookEvent & Stamp;
+export type Look = LookEvent & Stamp;
 export type Rule = (plan: Plan, state: Snapshot, event: Look) => Decision | undefined;
 
 /** Each rule looks at the status itself; the first one that has a write to make is followed. */
 const rulesOf = (): readonly Rule[] => [
   endLease,
   incidents,
+  endChildren,
   failStep,
   succeed,
   passDeadline,
   skip,
+  passedTime,
+  startChildren,
   hold,
   halt,
   askAboutPause,
   keepPast,
   seal,
+  stopChildren,
   question,
   endUndo,
 ];
@@ -137,9 +145,10 @@ const skip: Rule = (plan, state, event) => {
 const succeed: Rule = (plan, state, event) => {
   const { execution } = state;
   // What is all done has nothing left that could be paused; where a question is open, its answer comes first.
-  if (execution.status !== 'running' && !isPausedOrPausing(execution.status)) return undefined;
-  if (openIncidents(state).length > 0) return undefined;
-  if (!plan.steps.every((step) => isSettled(state.steps[step.name]))) return undefined;
+  const isPaused = isPausedOrPausing(execution.status);
+  if ((execution.status !== 'running' && !isPaused) || openIncidents(state).length > 0) return undefined;
+  if (!plan.steps.every((step) => isOver(plan, step, state.steps[step.name]))) return undefined;
+  if (plan.tolerated !== undefined && stepToAskAbout(plan, state) !== undefined) return undefined;
   const output = keptOutput(evaluate(plan.output, scopeOf(state)) ?? null);
   return {
     // The watch stays as it is, so that the end is announced even if this process dies now.
@@ -156,6 +165,14 @@ const succeed: Rule = (plan, state, event) => {
     notes: [noteOf(state, 'succeeded')],
   };
 };
+
+/** Done or skipped; of a list also given up, once nothing of it is in effect or a person was asked about it. */
+const isOver = (plan: Plan, step: PlanStep, record: Step | undefined): boolean =>
+  isSettled(record) ||
+  (plan.tolerated !== undefined &&
+    ((record?.status === 'failed' && !needsUndo(step, record)) ||
+      record?.status === 'undone' ||
+      record?.status === 'undo-failed'));
 
 /** Of the execution's output; with the largest input it still fits into an item of the store (400 KB). */
 const MAX_KEPT_OUTPUT_BYTES = 100_000;
@@ -193,7 +210,7 @@ const endUndo: Rule = (plan, state, event) => {
   const open = rest.filter((step) => !isClear(step, state.steps[step.name], left));
   if (open.some((step) => !stuck.some((other) => isBefore(plan, step.name, other.name)))) return undefined;
   if (open.some((step) => isHeld(state.steps[step.name]))) return undefined;
-  const anyUndone = plan.steps.some((step) => state.steps[step.name]?.status === 'undone');
+  const anyUndone = plan.steps.some((step) => wasUndone(state.steps[step.name]));
   const move = endMove(execution.cause, anyUndone && !left, stuck.length > 0);
   const cause =
     stuck.length === 0 || execution.cause === undefined
@@ -210,13 +227,18 @@ const endUndo: Rule = (plan, state, event) => {
   };
 };
 
+/** Also by an execution of its own that undid itself. */
+const wasUndone = (record: Step | undefined): boolean =>
+  record?.status === 'undone' ||
+  Object.values(record?.children?.ended ?? {}).some(({ status }) => status === 'compensated');
+
 function endMove(
   cause: Cause | undefined,
   anyUndone: boolean,
   anyStuck: boolean,
 ): 'fail' | 'cancel' | 'compensate' {
   if (anyStuck) return 'fail';
-  if (cause?.kind === 'cancel') return 'cancel';
+  if (cause?.kind === 'cancel' || cause?.kind === 'parent') return 'cancel';
   return anyUndone ? 'compensate' : 'fail';
 }
 
@@ -226,9 +248,11 @@ const undoFailure = (names: readonly string[]): Cause['failure'] => ({
 });
 
 /** The end is told first; the write that takes the watch away records that it was told. */
-const announce: Rule = (_plan, state, event) => {
+const announce: Rule = (plan, state, event) => {
   const { execution } = state;
-  if (execution.watchAt === undefined) return { sends: [], next: { kind: 'stop' }, notes: [] };
+  // Whoever wrote the end tells it, else a supervisor: many may read it at the same time.
+  const another = event.by === 'worker' && event.outrun === true;
+  if (execution.watchAt === undefined || another) return { sends: [], next: { kind: 'stop' }, notes: [] };
   const ended: Ended = {
     executionId: execution.id,
     workflow: execution.workflow,
@@ -237,8 +261,11 @@ const announce: Rule = (_plan, state, event) => {
     endedAt: execution.endedAt ?? event.now,
   };
   const { watchAt: _, ...rest } = executionAfter(execution, 'announce', event, { dispatches: {} });
+  const { parent } = execution;
   return {
-    announce: ended,
+    // Of a part of a list nobody wants to hear but its parent.
+    ...(parent?.part === true ? {} : { announce: ended }),
+    ...(parent === undefined ? {} : { tell: { parent, end: endOf(plan, state) } }),
     write: { executionId: state.execution.id, execution: rest },
     sends: [],
     next: { kind: 'stop' },

@@ -102,7 +102,7 @@ export interface ChildStep extends StepBase {
 export interface MapStep extends StepBase {
   readonly kind: 'map';
   readonly over: Expr;
-  /** How one item is performed; its input reads the item and its index. */
+  /** How one item is performed; its input, and that of its rungs, reads the item and its index. */
   readonly each: AgentStep;
   /** Items under way at the same time. */
   readonly concurrency?: number;
@@ -121,6 +121,8 @@ export interface Plan {
   /** In an order in which predecessors come first. */
   readonly steps: readonly PlanStep[];
   readonly output: Expr;
+  /** Of a part of a list: so many failed items do not fail it; each counts as over for those that wait for it. */
+  readonly tolerated?: number;
 }
 
 export const PLAN_LIMITS = { bytes: 256 * 1024, steps: 1_000, attempts: 1_000 } as const;

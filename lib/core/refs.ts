@@ -41,8 +41,11 @@ export interface Condition {
   readonly [EXPRESSION]: boolean;
 }
 
-/** Where a reference points: the execution's input, or a step's output. */
-export type RefSource = 'input' | `step:${string}`;
+/**
+ * Where a reference points: the execution's input, a step's output, the token by which the outside answers a callback
+ * step, or of a list the item and its index.
+ */
+export type RefSource = 'input' | `step:${string}` | `token:${string}` | 'item' | 'index';
 
 /** A reference whose fields are references in turn; every path is allowed, `undefined` is its worst value. */
 export function ref<T>(source: RefSource, path: readonly string[] = []): Ref<T> {
@@ -94,10 +97,13 @@ export function toExpr(value: unknown): Expr {
   return entries.some(([key]) => key.startsWith('$')) ? { $literal: value as Json } : object;
 }
 
-/** What a reference may read: the execution's input and the outputs of steps that are done. */
+/** What a reference may read: the execution's input, the outputs of steps that are done, tokens, an item of a list. */
 export interface Scope {
   readonly input: Json;
   readonly output: (step: string) => Json | undefined;
+  readonly token?: (step: string) => Json | undefined;
+  readonly item?: Json;
+  readonly index?: number;
 }
 
 /** The value of an expression; object keys whose value is `undefined` are left out, array items become null. */
@@ -177,8 +183,11 @@ function same(left: Json | undefined, right: Json | undefined): boolean {
 
 function sourceValue(source: Expr, scope: Scope): Json | undefined {
   if (source === 'input') return scope.input;
-  const step = typeof source === 'string' && source.startsWith('step:') ? source.slice('step:'.length) : '';
-  return step === '' ? undefined : scope.output(step);
+  if (source === 'item') return scope.item;
+  if (source === 'index') return scope.index;
+  const [kind, step = ''] = typeof source === 'string' ? source.split(':') : [];
+  if (kind === 'step') return scope.output(step);
+  return kind === 'token' ? scope.token?.(step) : undefined;
 }
 
 function follow(root: Json | undefined, path: Expr | undefined): Json | undefined {
@@ -193,14 +202,18 @@ function follow(root: Json | undefined, path: Expr | undefined): Json | undefine
 
 const isTree = (expr: Expr): expr is JsonObject | Json[] => typeof expr === 'object' && expr !== null;
 
-/** The steps whose output an expression reads, each once, in order of appearance. */
-export function stepsIn(expr: Expr): string[] {
+/** The steps whose output an expression reads, each once, sorted. */
+export const stepsIn = (expr: Expr): string[] =>
+  sourcesIn(expr).flatMap((source) => (source.startsWith('step:') ? [source.slice('step:'.length)] : []));
+
+/** Everything that the references of an expression point to, each once, sorted. */
+export function sourcesIn(expr: Expr): string[] {
   const found = new Set<string>();
   const queue: Expr[] = [expr];
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
     if (!isTree(next) || Object.hasOwn(next, '$literal')) continue;
     const source = isJsonObject(next) ? next['$ref'] : undefined;
-    if (typeof source === 'string' && source.startsWith('step:')) found.add(source.slice('step:'.length));
+    if (typeof source === 'string') found.add(source);
     // One by one: a list may be longer than a call may have arguments.
     for (const item of Object.values(next)) queue.push(item as Expr);
   }

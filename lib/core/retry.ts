@@ -51,6 +51,8 @@ const instead = ({ execution }: Snapshot): string =>
 const TAKEN_BACK: ReadonlySet<Step['status']> = new Set(['undoing', 'undone', 'undo-failed']);
 
 function failedProblem(plan: Plan, state: Snapshot): string | undefined {
+  const { parent } = state.execution;
+  if (parent !== undefined) return `it belongs to step '${parent.step}' of execution ${parent.executionId}`;
   const undone = plan.steps.filter(({ name }) => {
     const record = state.steps[name];
     return record !== undefined && TAKEN_BACK.has(record.status);
@@ -59,6 +61,12 @@ function failedProblem(plan: Plan, state: Snapshot): string | undefined {
     const names = undone.map(({ name }) => `'${name}'`).join(', ');
     return `the undo of ${names} has begun, and what is undone is not done again under the same effect key; ${instead(state)}`;
   }
+  const begun = plan.steps.find(({ name }) => {
+    const record = state.steps[name];
+    return record?.children !== undefined && (record.status === 'failed' || record.status === 'sealed');
+  });
+  if (begun !== undefined)
+    return `executions of step '${begun.name}' have begun, and would be begun a second time; ${instead(state)}`;
   const unsafe = plan.steps.filter((step) => isUnsafeAgain(step, state.steps[step.name]));
   if (unsafe.length === 0) return undefined;
   const names = unsafe.map(({ name }) => `'${name}'`).join(', ');

@@ -1,13 +1,16 @@
 /**
  * The first record of an execution.
  *
- * S11 the id is derived from (workflow, idempotency key) by the caller, so the same key meets the same record.
+ * S11 the id is derived from (workflow, idempotency key) by the caller, so the same key meets the same record; a child's
+ * from (parent, step, index).
  * S12 the record is born with its watch.
  */
 
 import type { Json } from './json.ts';
 import type { Plan } from './plan.ts';
-import type { Execution } from './state.ts';
+import type { ChildStart } from './children.ts';
+import { isCallback } from './outside.ts';
+import type { Execution, Parent } from './state.ts';
 import { horizonMs } from './watch.ts';
 
 export interface NewExecution {
@@ -17,11 +20,13 @@ export interface NewExecution {
   readonly inputHash: string;
   readonly tags?: Readonly<Record<string, string>>;
   readonly redriveOf?: string;
+  readonly parent?: Parent;
+  readonly callbackKeys?: Readonly<Record<string, string>>;
   readonly writeId: string;
 }
 
 export function newExecution(plan: Plan, given: NewExecution, now: number): Execution {
-  const { id, planHash, input, inputHash, tags, redriveOf, writeId } = given;
+  const { id, planHash, input, inputHash, tags, redriveOf, parent, callbackKeys, writeId } = given;
   const deadlineAt = now + plan.withinMs;
   return {
     id,
@@ -35,6 +40,8 @@ export function newExecution(plan: Plan, given: NewExecution, now: number): Exec
     inputHash,
     ...(tags === undefined ? {} : { tags }),
     ...(redriveOf === undefined ? {} : { redriveOf }),
+    ...(parent === undefined ? {} : { parent }),
+    ...(callbackKeys === undefined ? {} : { callbackKeys }),
     startedAt: now,
     deadlineAt,
     watchAt: Math.min(deadlineAt, now + horizonMs(plan, undefined)),
@@ -42,4 +49,22 @@ export function newExecution(plan: Plan, given: NewExecution, now: number): Exec
     dispatches: {},
     dispatched: 0,
   };
+}
+
+/**
+ * What only the holder of a callback's token knows, one for each callback of the plan.
+ * @param fresh a fresh and unguessable id
+ */
+export function callbackKeysOf(plan: Plan, fresh: () => string): Pick<NewExecution, 'callbackKeys'> {
+  const callbacks = plan.steps.filter(isCallback);
+  if (callbacks.length === 0) return {};
+  return { callbackKeys: Object.fromEntries(callbacks.map(({ name }) => [name, fresh()])) };
+}
+
+/** Takes the place of a child that its parent will never start any more. It has told its end: it has no watch. */
+export function placeHolder(plan: Plan, start: ChildStart, writeId: string, now: number): Execution {
+  const { id, planId, parent } = start;
+  const given = { id, planHash: planId, input: null, inputHash: '', parent, writeId };
+  const { watchAt: _, ...execution } = newExecution(plan, given, now);
+  return { ...execution, status: 'canceled', endedAt: now, deadlineAt: now };
 }

@@ -28,6 +28,7 @@ export const STEP_STATUSES = [
   'running',
   'retrying',
   'waiting',
+  'answered',
   'unknown',
   'probing',
   'held',
@@ -52,7 +53,7 @@ export interface Failure {
 
 /** Why an execution left the straight path. */
 export interface Cause {
-  readonly kind: 'failure' | 'cancel' | 'deadline';
+  readonly kind: 'failure' | 'cancel' | 'deadline' | 'parent';
   readonly at: number;
   readonly step?: string;
   readonly failure: Failure;
@@ -89,11 +90,23 @@ export interface Dispatch {
   readonly lastAt: number;
 }
 
+/** The step that runs an execution as one of its own. */
+export interface Parent {
+  readonly executionId: string;
+  readonly step: string;
+  readonly index: number;
+  /** A part of a list: of no interest to anybody but its parent. */
+  readonly part?: true;
+}
+
 export interface Execution {
   readonly id: string;
   readonly workflow: string;
-  /** Content hash of the plan it started with and keeps. */
+  /** Content hash of the plan it started with and keeps; of a child, its parent's with the way to its own (`planAt`). */
   readonly plan: string;
+  readonly parent?: Parent;
+  /** By callback step: what only the holder of its token knows. */
+  readonly callbackKeys?: Readonly<Record<string, string>>;
   readonly status: ExecutionStatus;
   readonly version: number;
   readonly writeId: string;
@@ -135,6 +148,29 @@ export interface Attempt {
   readonly failure?: Failure;
 }
 
+/** How an execution that belongs to a step ended. */
+export interface ChildEnd {
+  readonly status: ExecutionStatus;
+  /** Of the child's record: a later end counts, an earlier one is old news. */
+  readonly version: number;
+  /** Nothing of it is in effect any more, or ever was. */
+  readonly clean: boolean;
+  /** Items of its part of the list that failed and were tolerated. */
+  readonly failed?: number;
+}
+
+/** The executions of a child or map step. */
+export interface Children {
+  readonly count: number;
+  /** Those below this index were started. */
+  readonly started: number;
+  /** Items of the whole list; of a child step 1. */
+  readonly items: number;
+  readonly tolerated: number;
+  /** By index: a set, never a counter, for whoever tells may tell again. */
+  readonly ended: Readonly<Record<string, ChildEnd>>;
+}
+
 export interface Step {
   readonly name: string;
   readonly status: StepStatus;
@@ -174,6 +210,7 @@ export interface Step {
   readonly probes: number;
   /** Attempts to undo that were claimed. */
   readonly undoAttempt: number;
+  readonly children?: Children;
   /** When its status last changed other than by a claim or a beat. */
   readonly changedAt: number;
   /** The latest 20. */
@@ -250,6 +287,12 @@ export interface Ended {
   readonly endedAt: number;
 }
 
+/** What a parent is told of an execution of its own that has ended. */
+export interface Told {
+  readonly parent: Parent;
+  readonly end: ChildEnd;
+}
+
 const TERMINAL: ReadonlySet<ExecutionStatus> = new Set(['succeeded', 'compensated', 'failed', 'canceled']);
 
 export const isTerminal = (status: ExecutionStatus): boolean => TERMINAL.has(status);
@@ -286,3 +329,8 @@ export const isHeld = (step: Step | undefined): step is HeldStep => step?.leaseU
 /** Predecessors in this status let a step start. */
 export const isSettled = (step: Step | undefined): boolean =>
   step?.status === 'done' || step?.status === 'skipped';
+
+export const callbackToken = (execution: Execution, step: string): string | undefined => {
+  const key = execution.callbackKeys?.[step];
+  return key === undefined ? undefined : `${execution.id}.${step}.${key}`;
+};

@@ -9,9 +9,10 @@
 
 import type { Decision } from './decide.ts';
 import type { Rule } from './look.ts';
+import { agentStep } from './plan.ts';
 import { isNearNoReturn, wayBack } from './point-of-no-return.ts';
 import { type Cause, type Execution, isForward, type Snapshot, type Step } from './state.ts';
-import { leavesAsIs } from './work.ts';
+import { failedItems, leavesAsIs } from './work.ts';
 import { executionAfter, type Stamp, stepAfter } from './write.ts';
 
 /** A watch that is overdue stays so: how long nobody looked is not forgotten. */
@@ -51,15 +52,18 @@ export const endedPause = (execution: Execution, now: number): Pick<Execution, '
 
 export const failStep: Rule = (plan, state, event) => {
   if (!isForward(state.execution.status)) return undefined;
-  const failed = plan.steps
-    .map((step) => state.steps[step.name])
-    .find((record) => record?.status === 'failed');
+  const given = failedItems(plan, state);
+  const failed =
+    plan.tolerated === undefined ? given.find(({ status }) => status === 'failed') : given[plan.tolerated];
   if (failed === undefined) return undefined;
   const way = wayBack(plan, state);
   if (way === 'open') return undefined;
-  if (way === 'closed') return askInstead(state, failed, event);
+  // Of what no agent performs there is nothing to be tried again: it is left as it is, for an operator to retry.
+  const isAsked = way === 'closed' && agentStep(plan, failed.name) !== undefined;
+  if (isAsked) return askInstead(state, failed, event);
   const failure = failed.failure ?? { code: 'failed', message: 'the step failed' };
-  return stop(state, event, { kind: 'failure', at: event.now, step: failed.name, failure });
+  const left = way === 'closed' ? { undo: false as const } : {};
+  return stop(state, event, { kind: 'failure', at: event.now, step: failed.name, failure, ...left });
 };
 
 /** There is no way back, so a person has to find one forward. The question itself is another rule's. */

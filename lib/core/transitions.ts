@@ -4,8 +4,9 @@
  * Owns: which status may follow which, and by what. Does not own: when a move is due (`look.ts`, `attempts.ts`) or
  * what else changes with it. `docs/STATE-MACHINE.md` is printed from these tables.
  *
- * S1 a terminal execution status has no row that leads out, but for an operator's retry of one that failed. S2 nothing changes a status but `moveStep` and
- * `moveExecution`, and they refuse whatever has no row.
+ * S1 a terminal execution status has no row that leads out, but for an operator's retry of one that failed, and for a child
+ * that succeeded and whose parent is undone. S2 nothing changes a status but `moveStep` and `moveExecution`, and they
+ * refuse whatever has no row.
  */
 
 import { refuse } from './errors.ts';
@@ -14,7 +15,7 @@ import type { ExecutionStatus, StepStatus } from './state.ts';
 /** What can happen to a step, and what it means. */
 export const STEP_EVENTS = {
   claim: 'an agent took the step and starts an attempt',
-  beat: 'the holder renewed its lease',
+  beat: 'the holder renewed its lease, or the outside said that it is still at it',
   done: 'the attempt reported its output (also late, while nothing else has started)',
   retry: 'the attempt failed or was lost, and the ladder allows another one',
   fail: 'the attempt failed, and the ladder is at its end',
@@ -31,6 +32,15 @@ export const STEP_EVENTS = {
   'choose-skip': 'a person had it skipped',
   'choose-end': 'a person, or the time for an answer, ended it',
   'choose-undone': 'a person undid it by hand',
+  elapse: 'its time has come',
+  answer: 'the outside answered before its turn',
+  complete: 'the outside answered: done',
+  reject: 'the outside answered: it cannot be done',
+  expire: 'the outside did not answer in time',
+  'start-children': 'executions of its own were started',
+  told: 'an execution of its own ended',
+  'stop-children': 'its executions are canceled, and those that had succeeded are undone',
+  leave: 'its executions are stopped, and what they did is left as it is',
   skip: 'its condition does not hold',
   hold: 'the execution is being paused: nobody may take the step',
   release: 'the pause is over, and it was ready',
@@ -39,6 +49,7 @@ export const STEP_EVENTS = {
   renew: 'an operator had the failed execution tried again: the step begins anew',
   'renew-retry': 'likewise, where an attempt may have acted and may be repeated',
   'renew-unknown': 'likewise, where an attempt may have acted and must be asked for first',
+  'renew-answered': 'likewise, where the outside had answered before its turn',
   seal: 'the execution is being undone: the step will never start',
   'start-undo': 'an agent took the step to compensate it',
   'retry-undo': 'the compensation failed or was lost, and may be tried again',
@@ -50,7 +61,7 @@ export type StepEvent = keyof typeof STEP_EVENTS;
 /** What can happen to an execution, and what it means. */
 export const EXECUTION_EVENTS = {
   watch: 'somebody looked and set the next time to look',
-  adopt: 'a late success was taken over together with its step',
+  adopt: 'news that no lease covers was taken over together with its step',
   ask: 'a person is asked',
   answer: 'a question was answered, and others are open',
   resume: 'the last open question was answered',
@@ -61,6 +72,7 @@ export const EXECUTION_EVENTS = {
   succeed: 'every step is done or skipped',
   stop: 'a step failed for good, the deadline passed, or an operator canceled',
   keep: 'a point of no return was passed while it was being stopped: what has acted stays',
+  recall: 'its parent is being undone',
   compensate: 'every step that acted is undone',
   fail: 'nothing had to be undone, or something could not be',
   cancel: 'canceled by an operator, and every step that acted is undone',
@@ -74,7 +86,21 @@ type Table<Status extends string, Event extends string> = Readonly<
 >;
 
 export const STEP_MOVES: Table<StepStatus, StepEvent> = {
-  ready: { claim: 'running', skip: 'skipped', hold: 'held', seal: 'sealed' },
+  ready: {
+    claim: 'running',
+    skip: 'skipped',
+    hold: 'held',
+    seal: 'sealed',
+    elapse: 'done',
+    beat: 'waiting',
+    answer: 'answered',
+    complete: 'done',
+    reject: 'failed',
+    expire: 'failed',
+    fail: 'failed',
+    'start-children': 'running',
+    'stop-children': 'undoing',
+  },
   running: {
     beat: 'running',
     done: 'done',
@@ -82,9 +108,17 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     ask: 'waiting',
     fail: 'failed',
     lose: 'unknown',
+    'start-children': 'running',
+    told: 'running',
+    'stop-children': 'undoing',
   },
   retrying: { claim: 'running', done: 'done', hold: 'held', seal: 'sealed', 'start-undo': 'undoing' },
   waiting: {
+    beat: 'waiting',
+    answer: 'answered',
+    complete: 'done',
+    reject: 'failed',
+    expire: 'failed',
     done: 'done',
     'choose-retry': 'retrying',
     'choose-output': 'done',
@@ -93,6 +127,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     seal: 'sealed',
     'start-undo': 'undoing',
   },
+  answered: { complete: 'done', reject: 'failed', skip: 'skipped', seal: 'sealed' },
   unknown: { probe: 'probing', done: 'done', hold: 'held', seal: 'sealed', 'start-undo': 'undoing' },
   probing: {
     beat: 'probing',
@@ -112,11 +147,17 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     seal: 'sealed',
     'start-undo': 'undoing',
   },
-  sealed: { renew: 'ready', 'renew-retry': 'retrying', 'renew-unknown': 'unknown' },
-  done: { 'start-undo': 'undoing' },
+  sealed: {
+    renew: 'ready',
+    'renew-retry': 'retrying',
+    'renew-unknown': 'unknown',
+    'renew-answered': 'answered',
+  },
+  done: { 'start-undo': 'undoing', 'stop-children': 'undoing' },
   failed: {
     ask: 'waiting',
     'start-undo': 'undoing',
+    'stop-children': 'undoing',
     renew: 'ready',
     'renew-retry': 'retrying',
     'renew-unknown': 'unknown',
@@ -128,6 +169,8 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     'retry-undo': 'undoing',
     undone: 'undone',
     'fail-undo': 'undo-failed',
+    told: 'undoing',
+    leave: 'failed',
   },
   undone: {},
   'undo-failed': { 'choose-retry': 'undoing', 'choose-undone': 'undone' },
@@ -181,7 +224,7 @@ export const EXECUTION_MOVES: Table<ExecutionStatus, ExecutionEvent> = {
     fail: 'failed',
     cancel: 'canceled',
   },
-  succeeded: { announce: 'succeeded' },
+  succeeded: { announce: 'succeeded', recall: 'undoing' },
   compensated: { announce: 'compensated' },
   failed: { announce: 'failed', retry: 'running' },
   canceled: { announce: 'canceled' },

@@ -10,8 +10,17 @@
  * before the read while anything may be written at any moment, else the earliest `retryAt`.
  */
 
-import { agentSteps, type AgentStep, type Plan, type StepLimits } from './plan.ts';
 import {
+  agentSteps,
+  type AgentStep,
+  type ChildStep,
+  type MapStep,
+  type Plan,
+  type PlanStep,
+  type StepLimits,
+} from './plan.ts';
+import {
+  type Children,
   type Dispatch,
   type Execution,
   askedAboutPause,
@@ -23,8 +32,10 @@ import {
   type Snapshot,
   type Step,
 } from './state.ts';
+import { allEnded, roomFor } from './children.ts';
+import { outsideTimes } from './outside.ts';
 import { wayBack } from './point-of-no-return.ts';
-import { openWork, stepToHold, type Work, workKey } from './work.ts';
+import { applies, isReady, isUnbegun, openWork, stepToHold, type Work, workKey } from './work.ts';
 
 /** Allowance for clocks that differ and for a beat that is under way. A lease is over this much after its end. */
 export const LEASE_MARGIN_MS = 1_000;
@@ -100,6 +111,7 @@ export function nextWatchAt(
     ...questionDeadlines(snapshot),
     ...records.filter(isHeld).map((record) => leaseEndsAt(record.leaseUntil)),
     ...work.map((piece) => dispatchDueAt(piece, dispatches[workKey(piece)])),
+    ...outsideTimes(plan, snapshot),
   ];
   const watchAt = Math.min(...deadlines, quietFrom(plan, snapshot, work, readAt) + hMs);
   return Number.isFinite(watchAt) ? watchAt : readAt + hMs;
@@ -127,10 +139,31 @@ function quietFrom(plan: Plan, snapshot: Snapshot, work: readonly Work[], readAt
     snapshot.execution.status === 'pausing' ||
     (!isForward(snapshot.execution.status) && openIncidents(snapshot).length === 0) ||
     records.some((record) => isHeld(record) || record.status === 'unknown') ||
-    work.some((piece) => piece.dueAt <= readAt);
+    work.some((piece) => piece.dueAt <= readAt) ||
+    (isForward(snapshot.execution.status) && plan.steps.some((step) => isStarting(plan, step, snapshot)));
   if (busy) return readAt;
-  // Whoever answers a person's question draws the watch near in the same transaction, so nothing has to be looked for.
-  const asked = openIncidents(snapshot).length > 0;
+  // Whoever answers a person's question, a callback, or a parent draws the watch near in the same transaction, and the time
+  // of a wait is a deadline of its own: nothing has to be looked for.
+  const awaited = openIncidents(snapshot).length > 0 || isAwaiting(plan, snapshot);
   const times = work.map((piece) => piece.dueAt);
-  return times.length === 0 && !asked ? readAt : Math.max(readAt, Math.min(...times));
+  return times.length === 0 && !awaited ? readAt : Math.max(readAt, Math.min(...times));
 }
+
+/** Executions of the step's own are being started, or must be. */
+function isStarting(plan: Plan, step: PlanStep, snapshot: Snapshot): boolean {
+  if (step.kind !== 'child' && step.kind !== 'map') return false;
+  const record = snapshot.steps[step.name];
+  if (isUnbegun(record)) return isReady(plan, step, snapshot) && applies(step, snapshot);
+  return record?.status === 'running' && record.children !== undefined && isDue(step, record.children);
+}
+
+/** More are to be started, or all have ended. */
+const isDue = (step: ChildStep | MapStep, children: Children): boolean =>
+  allEnded(children) || (children.started < children.count && roomFor(step, children) > 0);
+
+/** Something outside of the execution will end a step of it: the time, an answer, executions of its own. */
+const isAwaiting = (plan: Plan, snapshot: Snapshot): boolean =>
+  outsideTimes(plan, snapshot).length > 0 ||
+  Object.values(snapshot.steps).some(
+    ({ status, children }) => status === 'running' && children !== undefined,
+  );

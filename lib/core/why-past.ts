@@ -35,9 +35,12 @@ export function past(plan: Plan, { execution, steps, incidents }: Snapshot): Hap
   const { cause } = execution;
   if (cause !== undefined) {
     const whose = cause.step === undefined ? '' : ` of step '${cause.step}'`;
-    const reason = { failure: 'the failure', cancel: "an operator's cancel", deadline: 'the deadline' }[
-      cause.kind
-    ];
+    const reason = {
+      failure: 'the failure',
+      cancel: "an operator's cancel",
+      deadline: 'the deadline',
+      parent: 'the end of the execution that it is a part of',
+    }[cause.kind];
     happened.push({
       at: cause.at,
       what: `${cause.undo === false ? 'it is ended as it is' : 'it is being undone'} because of ${reason}${whose}`,

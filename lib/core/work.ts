@@ -10,10 +10,27 @@
 
 import type { Json } from './json.ts';
 import { stageOf } from './ladder.ts';
-import { type AgentStep, dependentsOf, type Plan, type PlanStep } from './plan.ts';
+import {
+  type AgentStep,
+  type ChildStep,
+  dependentsOf,
+  type MapStep,
+  type Plan,
+  type PlanStep,
+} from './plan.ts';
 import { failureWaits, isNearNoReturn, mayBePast } from './point-of-no-return.ts';
 import { evaluate, type Scope } from './refs.ts';
-import { isForward, isHeld, isSettled, type Mode, pauseOf, type Snapshot, type Step } from './state.ts';
+import {
+  callbackToken,
+  type Children,
+  isForward,
+  isHeld,
+  isSettled,
+  type Mode,
+  pauseOf,
+  type Snapshot,
+  type Step,
+} from './state.ts';
 
 export interface Work {
   /** As it is on its current rung: agent, limits, input. */
@@ -37,23 +54,58 @@ export const scopeOf = (snapshot: Snapshot): Scope => ({
     const record = Object.hasOwn(snapshot.steps, step) ? snapshot.steps[step] : undefined;
     return record?.status === 'done' ? record.output : undefined;
   },
+  token: (step): Json | undefined => callbackToken(snapshot.execution, step),
 });
+
+const GIVEN_UP: ReadonlySet<Step['status'] | undefined> = new Set([
+  'failed',
+  'undoing',
+  'undone',
+  'undo-failed',
+]);
+
+/** Those of a part of a list that failed, whether or not what they did is undone yet. */
+export const failedItems = (plan: Plan, snapshot: Snapshot): readonly Step[] =>
+  plan.steps.flatMap(({ name }) => {
+    const record = snapshot.steps[name];
+    return record !== undefined && GIVEN_UP.has(record.status) ? [record] : [];
+  });
+
+/** Lets those start that wait for it; so does a failed item of a list, for which nobody waits but the next in its lane. */
+const isPassed = (plan: Plan, record: Step | undefined): boolean =>
+  isSettled(record) || (plan.tolerated !== undefined && GIVEN_UP.has(record?.status));
+
+/** Its predecessors are over. */
+export const isTurn = (plan: Plan, step: PlanStep, snapshot: Snapshot): boolean =>
+  step.after.every((name) => isPassed(plan, snapshot.steps[name]));
+
+/** Since when it is the step's turn; after a retry of its execution, anew. */
+export const turnAt = (step: PlanStep, snapshot: Snapshot): number =>
+  Math.max(
+    snapshot.execution.startedAt,
+    snapshot.execution.retries?.at(-1)?.at ?? 0,
+    ...step.after.map((name) => snapshot.steps[name]?.changedAt ?? 0),
+  );
 
 /** The step has no record yet, or one that counts as none (`counted.ts`). */
 export const isUnbegun = (record: Step | undefined): boolean =>
   record === undefined || record.status === 'ready';
 
 /** Nothing must be done before the step but to claim it. */
-function isReady(step: PlanStep, snapshot: Snapshot): boolean {
-  return isUnbegun(snapshot.steps[step.name]) && step.after.every((name) => isSettled(snapshot.steps[name]));
-}
+export const isReady = (plan: Plan, step: PlanStep, snapshot: Snapshot): boolean =>
+  isUnbegun(snapshot.steps[step.name]) && isTurn(plan, step, snapshot);
 
-const applies = (step: PlanStep, snapshot: Snapshot): boolean =>
+export const applies = (step: PlanStep, snapshot: Snapshot): boolean =>
   step.when === undefined || evaluate(step.when, scopeOf(snapshot)) === true;
 
-/** The first ready step whose condition does not hold. */
+/** The first step whose turn it is and whose condition does not hold; the outside may have answered it before. */
 export const stepToSkip = (plan: Plan, snapshot: Snapshot): PlanStep | undefined =>
-  plan.steps.find((step) => isReady(step, snapshot) && !applies(step, snapshot));
+  plan.steps.find(
+    (step) =>
+      [undefined, 'ready', 'answered'].includes(snapshot.steps[step.name]?.status) &&
+      isTurn(plan, step, snapshot) &&
+      !applies(step, snapshot),
+  );
 
 /** All the work there is, in plan order; bounded by the number of steps. */
 export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
@@ -62,24 +114,20 @@ export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
     const steps = failureWaits(plan, snapshot)
       ? plan.steps.filter((step) => mayBePast(step, snapshot.steps[step.name]))
       : plan.steps;
-    return steps.flatMap((step) => forwardWork(step, snapshot));
+    return steps.flatMap((step) => forwardWork(plan, step, snapshot));
   }
-  if (status === 'undoing' && stepToSeal(plan, snapshot) === undefined && !isNearNoReturn(plan, snapshot)) {
+  if (status === 'undoing' && isFenced(plan, snapshot) && !isNearNoReturn(plan, snapshot)) {
     return plan.steps.flatMap((step) => undoWork(plan, step, snapshot));
   }
   return [];
 }
 
-function forwardWork(step: PlanStep, snapshot: Snapshot): Work[] {
+function forwardWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
   if (step.kind !== 'step') return [];
   const record = snapshot.steps[step.name];
   if (record === undefined || record.status === 'ready') {
-    if (!isReady(step, snapshot) || !applies(step, snapshot)) return [];
-    const sinceAt = Math.max(
-      snapshot.execution.startedAt,
-      record?.changedAt ?? 0,
-      ...step.after.map((name) => snapshot.steps[name]?.changedAt ?? 0),
-    );
+    if (!isReady(plan, step, snapshot) || !applies(step, snapshot)) return [];
+    const sinceAt = Math.max(turnAt(step, snapshot), record?.changedAt ?? 0);
     const attempt = (record?.attempt ?? 0) + 1;
     return [{ step: stageOf(step, record?.rung ?? 0), mode: 'execute', attempt, sinceAt, dueAt: sinceAt }];
   }
@@ -92,13 +140,23 @@ function forwardWork(step: PlanStep, snapshot: Snapshot): Work[] {
   if (record.status === 'unknown') {
     return [{ step: stage, mode: 'probe', attempt: record.attempt, sinceAt, dueAt }];
   }
-  return [];
+  return plan.tolerated === undefined ? [] : tolerated(step, record);
+}
+
+/** A failed item of a list is tolerated, not what it may have left behind. */
+function tolerated(step: AgentStep, record: Step): Work[] {
+  const open = record.status === 'failed' || (record.status === 'undoing' && !isHeld(record));
+  if (!open || !needsUndo(step, record)) return [];
+  const dueAt = Math.max(record.changedAt, record.retryAt ?? 0, quietAt(step, record));
+  const stage = stageOf(step, record.rung);
+  return [{ step: stage, mode: 'undo', attempt: record.undoAttempt + 1, sinceAt: record.changedAt, dueAt }];
 }
 
 /** Something of the step's may be in effect and must be compensated. */
 export function needsUndo(step: PlanStep, record: Step | undefined): boolean {
-  if (step.kind !== 'step' || record === undefined || stageOf(step, record.rung).undo === 'none')
-    return false;
+  if (record === undefined) return false;
+  if (step.kind === 'child' || step.kind === 'map') return owesChildren(step, record);
+  if (step.kind !== 'step' || stageOf(step, record.rung).undo === 'none') return false;
   switch (record.status) {
     case 'done':
     case 'undoing':
@@ -114,6 +172,16 @@ export function needsUndo(step: PlanStep, record: Step | undefined): boolean {
       return false;
   }
 }
+
+/** Executions of its own are under way, or did something that is still in effect. */
+function owesChildren(step: ChildStep | MapStep, { status, children }: Step): boolean {
+  if (children === undefined || status === 'undone') return false;
+  if (hasOpenChildren(children)) return true;
+  const undo = step.kind === 'map' ? step.each.undo : step.undo;
+  return undo !== 'none' && Object.values(children.ended).some(({ clean }) => !clean);
+}
+
+const hasOpenChildren = ({ started, ended }: Children): boolean => Object.keys(ended).length < started;
 
 /** A person said that nothing is to be undone. */
 export const leavesAsIs = (snapshot: Snapshot): boolean => snapshot.execution.cause?.undo === false;
@@ -140,7 +208,7 @@ function undoWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
  * When nothing that depends on the step, however far, works, may still start, waits to be undone or can still take
  * effect; nothing when that cannot be said yet.
  */
-function dependentsClearAt(plan: Plan, step: PlanStep, snapshot: Snapshot): number | undefined {
+export function dependentsClearAt(plan: Plan, step: PlanStep, snapshot: Snapshot): number | undefined {
   const queue = [...dependentsOf(plan, step.name)];
   const seen = new Set<string>();
   let clearAt = 0;
@@ -156,13 +224,35 @@ function dependentsClearAt(plan: Plan, step: PlanStep, snapshot: Snapshot): numb
 }
 
 /** A reader of an older state may take the step from here, or a person may send it there. */
-const CLAIMABLE: ReadonlySet<Step['status']> = new Set(['retrying', 'waiting', 'unknown', 'held']);
+const CLAIMABLE: ReadonlySet<Step['status']> = new Set([
+  'retrying',
+  'waiting',
+  'answered',
+  'unknown',
+  'held',
+]);
 
 /** The step holds nothing and owes nothing. An absent one cannot start any more: the fence comes first. */
 export const isClear = (step: PlanStep, record: Step | undefined, left: boolean): boolean =>
   !isHeld(record) &&
   (left || !needsUndo(step, record)) &&
-  !(record !== undefined && CLAIMABLE.has(record.status));
+  !(record !== undefined && (CLAIMABLE.has(record.status) || isWithChildren(step, record)));
+
+/** Executions of its own are under way, or it is not told yet how they ended. */
+const isWithChildren = (step: PlanStep, { status, children }: Step): boolean =>
+  (step.kind === 'child' || step.kind === 'map') &&
+  (status === 'running' || status === 'undoing' || (children !== undefined && hasOpenChildren(children)));
+
+/** Nothing can begin any more that was not begun when the undoing did. */
+const isFenced = (plan: Plan, snapshot: Snapshot): boolean =>
+  stepToSeal(plan, snapshot) === undefined &&
+  !plan.steps.some((step) => mayHaveChildren(plan, step, snapshot));
+
+/** A reader of an older state may be starting executions of the step's at this moment. */
+export const mayHaveChildren = (plan: Plan, step: PlanStep, snapshot: Snapshot): boolean =>
+  (step.kind === 'child' || step.kind === 'map') &&
+  (snapshot.steps[step.name]?.status === 'running' ||
+    (isReady(plan, step, snapshot) && applies(step, snapshot)));
 
 /**
  * The fence: the first step that a reader of an older state could still claim although the execution is being undone.
@@ -171,14 +261,16 @@ export const isClear = (step: PlanStep, record: Step | undefined, left: boolean)
 export const stepToSeal = (plan: Plan, snapshot: Snapshot): PlanStep | undefined =>
   plan.steps.find((step) => {
     const record = snapshot.steps[step.name];
-    if (record === undefined || record.status === 'ready') return isReady(step, snapshot);
+    if (record === undefined || record.status === 'ready')
+      return isReady(plan, step, snapshot) && !mayHaveChildren(plan, step, snapshot);
     return CLAIMABLE.has(record.status) && (leavesAsIs(snapshot) || !needsUndo(step, record));
   });
 
 /**
  * The fence of a pause: the first step that an agent with an older state could still claim. One that was held in an
- * earlier pause may have been seen since, so it is held again. Only what agents perform is claimed: of the other kinds
- * nothing starts but by a look, and a look at a paused execution starts nothing.
+ * earlier pause may have been seen since, so it is held again. Only what agents perform is claimed. Of the other kinds
+ * nothing starts but by a look at a running execution; whoever read one just before may still start a step's executions,
+ * which are not paused with their parent, and which a later start finds.
  */
 export function stepToHold(plan: Plan, snapshot: Snapshot): PlanStep | undefined {
   const pause = pauseOf(snapshot.execution);
@@ -187,6 +279,6 @@ export function stepToHold(plan: Plan, snapshot: Snapshot): PlanStep | undefined
     const record = snapshot.steps[step.name];
     if (step.kind !== 'step') return false;
     if (record?.status === 'held') return record.heldIn !== pause.number;
-    return record?.status === 'retrying' || record?.status === 'unknown' || isReady(step, snapshot);
+    return record?.status === 'retrying' || record?.status === 'unknown' || isReady(plan, step, snapshot);
   });
 }

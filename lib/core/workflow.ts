@@ -9,19 +9,37 @@ import type { Agent, AgentSpec } from './agent.ts';
 import { type Duration, formatDuration, parseDuration } from './duration.ts';
 import { refuse } from './errors.ts';
 import { checkName } from './names.ts';
-import { checkPlan } from './check-plan.ts';
+import { checkPlan, expressionsOf } from './check-plan.ts';
 import {
   type AgentRung,
   type HumanRung,
   type InputRung,
   limitsOf,
   type Plan,
+  type PlanStep,
   type AgentStep,
   type RetryRung,
   type Rung,
   type Tries,
 } from './plan.ts';
-import { type Condition, type Expr, type Input, type Ref, ref, stepsIn, toExpr } from './refs.ts';
+import { type Expr, type Input, type Ref, ref, stepsIn, toExpr } from './refs.ts';
+import {
+  type AnyStepOptions,
+  type Approval,
+  type ApprovalOptions,
+  callbackHandle,
+  type CallbackHandle,
+  type CallbackOptions,
+  callbackStep,
+  type ChildOptions,
+  childStep,
+  type MapLimits,
+  type Mapped,
+  mapStep,
+  type StepHandle,
+  type WaitOptions,
+  waitStep,
+} from './workflow-kinds.ts';
 
 export interface WorkflowOptions<I> {
   /** Any Standard Schema; the scheduler refuses an input that does not fit it. */
@@ -35,17 +53,7 @@ export interface WorkflowOptions<I> {
   readonly pauseWithin?: Duration;
 }
 
-/** A step that was declared: `output` may be used in the input and the condition of later steps. */
-export interface StepHandle<O> {
-  readonly name: string;
-  readonly output: Ref<O>;
-}
-
-export interface StepOptions {
-  /** Steps that must be done first although nothing of theirs is read. */
-  readonly after?: readonly (StepHandle<never> | StepHandle<unknown> | string)[];
-  /** Skipped unless it holds. */
-  readonly when?: Condition;
+export interface StepOptions extends AnyStepOptions {
   /**
    * What is tried after a failure, rung by rung.
    * @default [retry(3, { first: '1s', max: '30s' })]
@@ -73,15 +81,51 @@ export interface WorkflowBuilder<I> {
     input: Input<SI>,
     options?: StepOptions,
   ) => StepHandle<SO>;
+  /** Waits for a while or until a time. */
+  readonly wait: (name: string, options: WaitOptions) => StepHandle<null>;
+  /** Waits for an outside system's answer through the API. */
+  readonly callback: <O>(name: string, options: CallbackOptions<O>) => CallbackHandle<O>;
+  /** Waits for a person; a rejection fails the step. */
+  readonly approval: (name: string, options: ApprovalOptions) => CallbackHandle<Approval>;
+  /** Runs another workflow as an execution of its own. */
+  readonly child: <CI, CO>(
+    name: string,
+    other: Workflow<CI, CO>,
+    input: Input<CI>,
+    options?: ChildOptions,
+  ) => StepHandle<CO>;
+  /** Has an agent perform every item of a list, in executions of up to 25 items each. */
+  readonly map: <Item, SI, SO>(
+    name: string,
+    agent: Agent<SI, SO>,
+    list: Ref<readonly Item[]>,
+    input: (item: Ref<Item>, index: Ref<number>) => Input<SI>,
+    options?: StepOptions & MapLimits,
+  ) => StepHandle<Mapped<SO>>;
 }
 
-export interface Workflow<I = unknown> {
+export interface Workflow<I = unknown, O = unknown> {
   readonly kind: 'steadfast:workflow';
   readonly name: string;
   readonly input: StandardSchemaV1<unknown, I>;
   readonly plan: Plan;
+  /** Its own and its children's. */
   readonly agents: readonly Agent[];
+  /** By callback step: what an answer must fit. */
+  readonly callbacks: Readonly<Record<string, StandardSchemaV1>>;
+  /** Of the type alone: what an execution answers. */
+  readonly output?: O;
 }
+
+/** What an execution answers, of what the author's function returned. */
+export type OutputOf<R> =
+  R extends Ref<infer T>
+    ? T
+    : R extends readonly (infer Item)[]
+      ? readonly OutputOf<Item>[]
+      : R extends object
+        ? { readonly [Key in keyof R]: OutputOf<R[Key]> }
+        : R;
 
 export interface Backoff {
   /** @default '1s' */
@@ -157,23 +201,14 @@ const tries = (attempts: number, backoff: Backoff, what: string): Tries => ({
  * Declares a workflow. `build` is called once, here; what it returns is the execution's output.
  * @throws SteadfastError `workflow-refused` with the step's name and the reason, `bad-name`, `bad-duration`
  */
-export function workflow<I>(
+export function workflow<I, R extends Readonly<Record<string, unknown>> | undefined | void>(
   name: string,
   options: WorkflowOptions<I>,
-  build: (w: WorkflowBuilder<I>) => Readonly<Record<string, unknown>> | undefined | void,
-): Workflow<I> {
+  build: (w: WorkflowBuilder<I>) => R,
+): Workflow<I, OutputOf<R>> {
   checkName(name, 'workflow');
-  const steps: AgentStep[] = [];
-  const agents = new Map<string, Agent>();
-  const output = build({
-    input: ref<I>('input'),
-    step: (stepName, agent, input, stepOptions = {}) => {
-      steps.push(planStep(name, stepName, agent as Agent, input, stepOptions));
-      const others = (stepOptions.ladder ?? []).flatMap((rung) => (rung as AgentRungOf)[DECLARED] ?? []);
-      for (const used of [agent as Agent, ...others]) agents.set(used.spec.name, used);
-      return { name: stepName, output: ref(`step:${stepName}`) };
-    },
-  });
+  const draft: Draft = { workflow: name, steps: [], agents: new Map(), callbacks: {} };
+  const output = build(builderOf<I>(draft));
   const withinMs =
     options.within === undefined ? Number.NaN : parseDuration(options.within, `within of '${name}'`);
   const { pauseWithin } = options;
@@ -184,14 +219,70 @@ export function workflow<I>(
     ...(pauseWithin === undefined
       ? {}
       : { pauseWithinMs: parseDuration(pauseWithin, `pauseWithin of '${name}'`) }),
-    steps: inOrder(steps),
+    steps: inOrder(draft.steps),
     output: toExpr(output ?? {}),
   };
   checkPlan(plan);
-  return { kind: 'steadfast:workflow', name, input: options.input, plan, agents: [...agents.values()] };
+  return {
+    kind: 'steadfast:workflow',
+    name,
+    input: options.input,
+    plan,
+    agents: [...draft.agents.values()],
+    callbacks: draft.callbacks,
+  };
 }
 
-function planStep(
+/** What has been declared so far. */
+interface Draft {
+  readonly workflow: string;
+  readonly steps: PlanStep[];
+  readonly agents: Map<string, Agent>;
+  readonly callbacks: Record<string, StandardSchemaV1>;
+}
+
+function builderOf<I>(draft: Draft): WorkflowBuilder<I> {
+  const { workflow: name, callbacks } = draft;
+  const uses = (agents: readonly Agent[], { ladder = [] }: StepOptions = {}): void => {
+    const others = ladder.flatMap((rung) => (rung as AgentRungOf)[DECLARED] ?? []);
+    for (const used of [...agents, ...others]) draft.agents.set(used.spec.name, used);
+  };
+  const added = <O>(step: PlanStep): StepHandle<O> => {
+    draft.steps.push({ ...step, after: predecessors(step.after, expressionsOf(step)) });
+    return { name: step.name, output: ref<O>(`step:${step.name}`) };
+  };
+  return {
+    input: ref<I>('input'),
+    step: (stepName, agent, input, options = {}) => {
+      const step = agentStepOf(name, stepName, agent as Agent, input, options);
+      uses([agent as Agent], options);
+      return added(step);
+    },
+    wait: (stepName, options) => added(waitStep(stepName, options)),
+    callback: (stepName, options) => {
+      added(callbackStep(stepName, 'callback', options));
+      callbacks[stepName] = options.output;
+      return callbackHandle(stepName);
+    },
+    approval: (stepName, options) => {
+      added(callbackStep(stepName, 'approval', options));
+      return callbackHandle(stepName);
+    },
+    child: (stepName, other, input, options = {}) => {
+      const step = childStep(stepName, planOfChild(name, stepName, other), toExpr(input), options);
+      uses(other.agents);
+      return added(step);
+    },
+    map: (stepName, agent, list, input, options = {}) => {
+      const { after: _after, when: _when, ...own } = options;
+      const each = agentStepOf(name, 'item', agent as Agent, input(ref('item'), ref('index')), own);
+      uses([agent as Agent], options);
+      return added(mapStep(name, stepName, toExpr(list), each, options));
+    },
+  };
+}
+
+function agentStepOf(
   workflowName: string,
   name: string,
   agent: Agent,
@@ -206,10 +297,6 @@ function planStep(
     );
   }
   const { spec } = agent;
-  const ladderInputs = (options.ladder ?? []).flatMap((rung) =>
-    rung.kind === 'withInput' ? [rung.input] : [],
-  );
-  const expr = toExpr(input);
   const when = options.when === undefined ? undefined : toExpr(options.when);
   const undo = options.undo ?? (options.pointOfNoReturn === true ? 'none' : undefined);
   const declared = (options.after ?? []).map((before) => (typeof before === 'string' ? before : before.name));
@@ -217,8 +304,8 @@ function planStep(
     name,
     kind: 'step',
     agent: spec.name,
-    input: expr,
-    after: predecessors(declared, [expr, ...(when === undefined ? [] : [when]), ...ladderInputs]),
+    input: toExpr(input),
+    after: declared,
     ...(when === undefined ? {} : { when }),
     ...limitsOf(spec),
     timeoutMs: stepTimeoutMs(workflowName, name, spec, options.timeout),
@@ -226,6 +313,16 @@ function planStep(
     undo: undo ?? undoOf(spec),
     ...(options.pointOfNoReturn === true ? { pointOfNoReturn: true as const } : {}),
   };
+}
+
+/** A workflow's plan, for a step that runs it. @throws SteadfastError `workflow-refused` */
+function planOfChild(workflowName: string, name: string, other: Pick<Workflow, 'kind' | 'plan'>): Plan {
+  if (other?.kind === 'steadfast:workflow') return other.plan;
+  throw refuse(
+    'workflow-refused',
+    `workflow '${workflowName}', step '${name}': the second argument is not a workflow`,
+    { workflow: workflowName, step: name, reason: 'not-a-workflow' },
+  );
 }
 
 const undoOf = (spec: AgentSpec): AgentStep['undo'] =>
@@ -261,8 +358,8 @@ const predecessors = (declared: readonly string[], expressions: readonly Expr[])
 ];
 
 /** Predecessors first; steps of a cycle stay at the end, for `checkPlan` to name. */
-function inOrder(steps: readonly AgentStep[]): AgentStep[] {
-  const ordered: AgentStep[] = [];
+function inOrder(steps: readonly PlanStep[]): PlanStep[] {
+  const ordered: PlanStep[] = [];
   let rest = [...steps];
   while (rest.length > 0) {
     const waiting = new Set(rest.map((step) => step.name));

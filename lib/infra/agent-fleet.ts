@@ -17,10 +17,9 @@ import {
   RecursiveLoop,
   type Tracing,
 } from 'aws-cdk-lib/aws-lambda';
-import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
-import { Duration, Stack } from 'aws-cdk-lib/core';
+import { Duration, Names, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { ENV } from '../aws/names.ts';
 import { adopt, type AgentSettings, checkSettings } from './agent-settings.ts';
@@ -33,6 +32,9 @@ const LONGEST_SECONDS = 900;
 const VISIBILITY_FACTOR = 6;
 /** A poll may take a message and never run the function; fewer receives would call that poison. */
 const MAX_RECEIVES = 5;
+
+/** What Lambda does on a queue with the function's role. */
+const CONSUME = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'];
 
 /** What the fleet needs to know of an agent. */
 export interface AgentDeclaration {
@@ -100,13 +102,14 @@ export class Agent extends Construct implements IGrantable {
       this.function = settings.function;
       adopt(this, props.agentName, settings.function, timeout, props.environment);
     }
-    this.function.addEventSource(
-      new SqsEventSource(this.queue, {
-        batchSize: settings.batchSize ?? 1,
-        reportBatchItemFailures: true,
-        maxConcurrency,
-      }),
-    );
+    // The id is that of CDK's SqsEventSource, which would also let the function change visibilities.
+    this.function.addEventSourceMapping(`SqsEventSource:${Names.nodeUniqueId(this.queue.node)}`, {
+      eventSourceArn: this.queue.queueArn,
+      batchSize: settings.batchSize ?? 1,
+      reportBatchItemFailures: true,
+      maxConcurrency,
+    });
+    Grants.addToPrincipal({ grantee: this.function, actions: CONSUME, resourceArns: [this.queue.queueArn] });
     this.grantPrincipal = this.function.grantPrincipal;
   }
 

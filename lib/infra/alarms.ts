@@ -15,7 +15,7 @@ import {
   Stats,
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
-import type { Table } from 'aws-cdk-lib/aws-dynamodb';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { Function as LambdaFunction, type IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
@@ -37,7 +37,7 @@ export interface AlarmsProps {
   readonly agents: readonly Agent[];
   readonly scheduler: IFunction;
   readonly supervisor: IFunction;
-  readonly table: Table;
+  readonly table: ITable;
   /** Of executions that ended: from how many percent on that failed or had to be undone. */
   readonly failurePercent: number;
 }

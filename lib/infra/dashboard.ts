@@ -18,7 +18,7 @@ import {
   TextWidget,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
-import type { Table } from 'aws-cdk-lib/aws-dynamodb';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
@@ -39,7 +39,7 @@ export interface DashboardProps {
   readonly scheduler: IFunction;
   readonly supervisor: IFunction;
   readonly api: HttpApi;
-  readonly table: Table;
+  readonly table: ITable;
 }
 
 export class SteadfastDashboard extends Construct {

@@ -6,12 +6,29 @@
  * No role may delete or scan: every write is conditional, and nothing is ever found by reading everything.
  */
 
-import { AttributeType, BillingMode, ProjectionType, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
+import {
+  AttributeType,
+  BillingMode,
+  type ITable,
+  ProjectionType,
+  Table,
+  TableEncryption,
+} from 'aws-cdk-lib/aws-dynamodb';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { RemovalPolicy } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { TABLE } from '../aws/names.ts';
+
+/**
+ * What is done to the table, by purpose. A transaction needs the action of each of its parts, and all of ours are puts.
+ * `test/infra/permissions.ts` lists who has what; the local cloud refuses the rest.
+ */
+const ACTIONS = {
+  decide: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query'],
+  find: ['dynamodb:Query'],
+  readPage: ['dynamodb:BatchGetItem'],
+} as const;
 
 export interface StateTableProps {
   /**
@@ -34,15 +51,23 @@ export interface StateTableProps {
    * @default - a key of DynamoDB's, which costs nothing
    */
   readonly encryptionKey?: IKey;
+  /**
+   * The name of a table restored from this one's backup, to be used in its place. This one stays as it is.
+   * @default - this one is used
+   */
+  readonly restoredTable?: string;
 }
 
 export class StateTable extends Construct {
-  readonly table: Table;
+  /** The table in use. */
+  readonly table: ITable;
+  /** The table of this stack, which is in use unless it was restored as another. */
+  readonly own: Table;
 
   constructor(scope: Construct, id: string, props: StateTableProps = {}) {
     super(scope, id);
     const removalPolicy = props.removalPolicy ?? RemovalPolicy.RETAIN;
-    this.table = new Table(this, 'Table', {
+    this.own = new Table(this, 'Table', {
       partitionKey: { name: TABLE.pk, type: AttributeType.STRING },
       sortKey: { name: TABLE.sk, type: AttributeType.STRING },
       billingMode: BillingMode.PAY_PER_REQUEST,
@@ -55,46 +80,40 @@ export class StateTable extends Construct {
       deletionProtection: props.deletionProtection ?? removalPolicy !== RemovalPolicy.DESTROY,
     });
     for (const index of [TABLE.watchIndex, TABLE.listIndex]) {
-      this.table.addGlobalSecondaryIndex({
+      this.own.addGlobalSecondaryIndex({
         indexName: index.name,
         partitionKey: { name: index.pk, type: AttributeType.STRING },
         sortKey: { name: index.sk, type: AttributeType.NUMBER },
         projectionType: ProjectionType.KEYS_ONLY,
       });
     }
+    const { restoredTable: name } = props;
+    this.table = name === undefined ? (this.own as ITable) : Table.fromTableName(this, 'Restored', name);
   }
 
-  /** Reading executions by key, and conditional writes: what every decision needs. */
+  /** Reading executions and plans by key, and conditional writes: what every decision needs. */
   grantDecide(grantee: IGrantable): Grant {
-    return Grant.addToPrincipal({
-      grantee,
-      actions: [
-        'dynamodb:BatchGetItem',
-        'dynamodb:ConditionCheckItem',
-        'dynamodb:GetItem',
-        'dynamodb:PutItem',
-        'dynamodb:Query',
-        'dynamodb:UpdateItem',
-      ],
-      resourceArns: [this.table.tableArn],
-    });
+    return this.grant(grantee, ACTIONS.decide);
+  }
+
+  /** Reading all receipts at once; each is written like any other record. */
+  grantReceipts(grantee: IGrantable): Grant {
+    return this.grant(grantee, ACTIONS.readPage);
   }
 
   /** Finding open executions by the time at which someone must look. */
   grantFindDue(grantee: IGrantable): Grant {
-    return this.grantQuery(grantee, TABLE.watchIndex.name);
+    return this.grant(grantee, ACTIONS.find, `/index/${TABLE.watchIndex.name}`);
   }
 
-  /** Finding executions by workflow and start. */
+  /** Finding executions by workflow and start, and reading a page of them at once. */
   grantList(grantee: IGrantable): Grant {
-    return this.grantQuery(grantee, TABLE.listIndex.name);
+    this.grant(grantee, ACTIONS.readPage);
+    return this.grant(grantee, ACTIONS.find, `/index/${TABLE.listIndex.name}`);
   }
 
-  private grantQuery(grantee: IGrantable, index: string): Grant {
-    return Grant.addToPrincipal({
-      grantee,
-      actions: ['dynamodb:Query'],
-      resourceArns: [`${this.table.tableArn}/index/${index}`],
-    });
+  private grant(grantee: IGrantable, actions: readonly string[], part = ''): Grant {
+    const resourceArns = [`${this.table.tableArn}${part}`];
+    return Grant.addToPrincipal({ grantee, actions: [...actions], resourceArns });
   }
 }

@@ -53,6 +53,11 @@ export interface SteadfastProps {
    */
   readonly pointInTimeRecovery?: boolean;
   /**
+   * The name of a table restored from the state table's backup, to be used in its place (OPERATIONS.md).
+   * @default - the state table of this stack is used
+   */
+  readonly restoredTable?: string;
+  /**
    * A key of your own for the table, the queues, the logs and the alarms' topic. An imported key's policy must let
    * CloudWatch and its logs use it.
    * @default - keys of the services, which cost nothing
@@ -139,7 +144,7 @@ export class Steadfast extends Construct {
       Validations.of(this).addWarning(`steadfast:unusedAgent${index}`, warning);
     });
     const removalPolicy = props.removalPolicy ?? RemovalPolicy.RETAIN;
-    const { encryptionKey, tracing, deletionProtection, pointInTimeRecovery } = props;
+    const { encryptionKey, tracing, deletionProtection, pointInTimeRecovery, restoredTable } = props;
     const atRest = encryptionKey === undefined ? {} : { encryptionKey };
     this.deploymentName = Names.uniqueResourceName(this, { maxLength: 100, separator: '-' });
     this.stateTable = new StateTable(this, 'State', {
@@ -147,6 +152,7 @@ export class Steadfast extends Construct {
       ...atRest,
       ...(deletionProtection === undefined ? {} : { deletionProtection }),
       ...(pointInTimeRecovery === undefined ? {} : { pointInTimeRecovery }),
+      ...(restoredTable === undefined ? {} : { restoredTable }),
     });
     // The class spells an optional member otherwise than its interface (exactOptionalPropertyTypes).
     this.eventBus = props.eventBus ?? (new EventBus(this, 'Events') as IEventBus);
@@ -269,6 +275,7 @@ export class Steadfast extends Construct {
       fleet.allowSending(role);
       this.stateTable.grantFindDue(role);
     }
+    this.stateTable.grantReceipts(supervisor);
     this.stateTable.grantList(scheduler);
   }
 }

@@ -24,6 +24,8 @@ export const CONTEXT = {
   supervisorConcurrency: 'steadfast:supervisorConcurrency',
   /** Where alarms are sent. */
   alarmEmail: 'steadfast:alarmEmail',
+  /** Name of a table restored from a backup, to be used in place of the stack's own. */
+  restoredTable: 'steadfast:restoredTable',
 } as const;
 
 /** Where this project's cdk.json, examples and lambdas are. */
@@ -57,6 +59,7 @@ export async function addSteadfast(app: App): Promise<SteadfastStack> {
   const only = listOf(CONTEXT.only, app.node.tryGetContext(CONTEXT.only));
   const supervisorConcurrency = concurrencyOf(app.node.tryGetContext(CONTEXT.supervisorConcurrency));
   const alarmEmail = emailOf(app.node.tryGetContext(CONTEXT.alarmEmail));
+  const restoredTable = tableOf(app.node.tryGetContext(CONTEXT.restoredTable));
   const workflows = await discoverWorkflows({
     root: PROJECT_ROOT,
     ...(folders === undefined ? {} : { folders }),
@@ -68,6 +71,7 @@ export async function addSteadfast(app: App): Promise<SteadfastStack> {
     workflows,
     ...(supervisorConcurrency === undefined ? {} : { supervisorConcurrency }),
     ...(alarmEmail === undefined ? {} : { alarmEmail }),
+    ...(restoredTable === undefined ? {} : { restoredTable }),
   });
   Tags.of(app).add('app', 'steadfast');
   Tags.of(app).add('stage', stageName);
@@ -151,4 +155,9 @@ function concurrencyOf(value: unknown): number | 'unreserved' | undefined {
 function emailOf(value: unknown): string | undefined {
   if (value === undefined || (typeof value === 'string' && /^\S+@\S+$/.test(value))) return value;
   throw new Error(`${CONTEXT.alarmEmail} is ${JSON.stringify(value)}; allowed is one e-mail address`);
+}
+
+function tableOf(value: unknown): string | undefined {
+  if (value === undefined || (typeof value === 'string' && /^[\w.-]{3,255}$/.test(value))) return value;
+  throw new Error(`${CONTEXT.restoredTable} is ${JSON.stringify(value)}; allowed is the name of a table`);
 }

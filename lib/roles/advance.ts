@@ -5,12 +5,14 @@
  * own: the decisions, or the order of effects (`commit.ts`).
  */
 
-import { decide, type Concern, type Decision, type LookEvent } from '../core/decide.ts';
+import { type ChildrenDone, type Concern, decide, type Decision, type LookEvent } from '../core/decide.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Ports } from '../core/ports.ts';
 import type { Snapshot } from '../core/state.ts';
 import type { Stamp } from '../core/write.ts';
+import { tellParent, withChildren } from './children.ts';
 import { commit, withWrite } from './commit.ts';
+import { stampOf } from './stamp.ts';
 
 /** Beyond one write per step each for a skip or a seal, a few more for lost races. */
 const SPARE_ROUNDS = 20;
@@ -36,6 +38,7 @@ export async function advance(
   let state = start.known?.state;
   let fresh = start.known?.fresh ?? true;
   let readAt = start.known?.readAt ?? 0;
+  let outrun = false;
   for (let round = 0; round < plan.steps.length * 2 + SPARE_ROUNDS; round += 1) {
     if (state === undefined) {
       readAt = ports.clock.now();
@@ -43,16 +46,26 @@ export async function advance(
       fresh = true;
       if (state === undefined) return undefined;
     }
-    const decision = decide(plan, state, { ...lookOf(ports, start.by), concern, fresh, readAt });
+    const decision = decide(plan, state, {
+      ...lookOf(ports, start.by),
+      ...(outrun ? { outrun } : {}),
+      concern,
+      fresh,
+      readAt,
+    });
+    // Before the write, which records that the parent knows.
+    if (decision.tell !== undefined) await tellParent(ports, decision.tell, advance);
     const result = await commit(ports, decision);
     if (result === 'conflict') {
+      outrun = true;
       state = undefined;
       continue;
     }
-    state = withWrite(state, decision.write);
-    const { next } = decision;
+    const about = await withChildren(ports, decision.next, advance);
+    const { next, write } = about === undefined ? decision : await record(ports, plan, state, about);
+    state = withWrite(state, write);
     if (next.kind !== 'look') return state;
-    concern = next.concern;
+    concern = about === undefined ? next.concern : joined(concern, next.concern);
     fresh = next.fresh;
     if (fresh) state = undefined;
   }
@@ -60,20 +73,28 @@ export async function advance(
   return state;
 }
 
+const joined = (one: Concern, other: Concern): Concern =>
+  one === 'all' || other === 'all' ? 'all' : [...one, ...other];
+
+/** What was done to other executions, recorded on the state that it followed from; a lost race is looked at again. */
+async function record(
+  ports: Ports,
+  plan: Plan,
+  state: Snapshot,
+  event: ChildrenDone,
+): Promise<Pick<Decision, 'next' | 'write'>> {
+  const decision = decide(plan, state, { ...event, ...stampOf(ports) });
+  const again = { next: { kind: 'look', fresh: true, concern: [event.step] } } as const;
+  return (await commit(ports, decision)) === 'conflict' ? again : { ...again, ...decision };
+}
+
 const lookOf = (
   ports: Ports,
   by: LookEvent['by'],
-): Omit<LookEvent, 'concern' | 'fresh' | 'readAt'> & Stamp => ({
+): Omit<LookEvent, 'concern' | 'fresh' | 'readAt' | 'outrun'> & Stamp => ({
   type: 'look',
   by,
   ...stampOf(ports),
-});
-
-/** What a decision takes from the clock and the dice. */
-export const stampOf = (ports: Ports): Stamp => ({
-  writeId: ports.dice.id(),
-  now: ports.clock.now(),
-  random: ports.dice.random(),
 });
 
 /** Goes on where another decision (a delivery, a report, a cancel) left off. */

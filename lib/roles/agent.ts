@@ -13,11 +13,12 @@ import { decide, type Decision } from '../core/decide.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Ports } from '../core/ports.ts';
 import { type HeldStep, isHeld, type Message, type Snapshot } from '../core/state.ts';
-import { advance, continueWith, stampOf } from './advance.ts';
+import { advance, continueWith } from './advance.ts';
 import { type Holding, holding, runAttempt } from './attempt.ts';
 import { commit, withWrite } from './commit.ts';
 import type { Worker } from './perform.ts';
 import { type PlanCache, planOf } from './plans.ts';
+import { stampOf } from './stamp.ts';
 
 /** Lost races and ambiguous answers to a claim before the message is given back. */
 const MAX_CLAIM_ROUNDS = 5;

@@ -18,10 +18,10 @@ import { evaluate } from '../core/refs.ts';
 import type { HeldStep, Snapshot } from '../core/state.ts';
 import { leaseSpanMs } from '../core/watch.ts';
 import { scopeOf } from '../core/work.ts';
-import { stampOf } from './advance.ts';
 import { commit, withWrite } from './commit.ts';
 import { Latch } from './latch.ts';
 import { perform, type Worker } from './perform.ts';
+import { stampOf } from './stamp.ts';
 
 /** What the holder of a step knows; `state` follows its own beats. */
 export interface Holding {

@@ -9,9 +9,10 @@ import { type Command, commandProblem } from '../core/commands.ts';
 import { decide } from '../core/decide.ts';
 import { refuse, type SteadfastError } from '../core/errors.ts';
 import { type Execution, isPausedOrPausing } from '../core/state.ts';
-import { continueWith, stampOf } from './advance.ts';
+import { continueWith } from './advance.ts';
 import { commit } from './commit.ts';
 import { type Scheduler, show } from './scheduler.ts';
+import { stampOf } from './stamp.ts';
 
 export interface CommandRequest {
   readonly commandId?: string;

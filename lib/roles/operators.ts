@@ -13,10 +13,11 @@ import { type Json, jsonProblem, utf8Bytes } from '../core/json.ts';
 import { stageOf } from '../core/ladder.ts';
 import { agentStep, type Plan } from '../core/plan.ts';
 import type { Incident, Snapshot, Step } from '../core/state.ts';
-import { continueWith, stampOf } from './advance.ts';
+import { continueWith } from './advance.ts';
 import { commit, withWrite } from './commit.ts';
 import { check, pathOf } from './perform.ts';
 import { type Scheduler, show } from './scheduler.ts';
+import { stampOf } from './stamp.ts';
 
 export interface AnswerRequest extends Omit<Answer, 'by'> {
   readonly incident: number;

@@ -1,7 +1,9 @@
 /**
- * Plans by their hash, read once and kept: a plan never changes, so a copy is never stale.
+ * Plans by their hash, read once and kept: a plan never changes, so a copy is never stale. A child's plan follows from its
+ * parent's, of which alone there is an item.
  */
 
+import { planAt, storedHash } from '../core/child-plans.ts';
 import { refuse } from '../core/errors.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Store } from '../core/ports.ts';
@@ -15,7 +17,8 @@ const MAX_PLANS = 200;
 export async function planOf(store: Store, cache: PlanCache, hash: string): Promise<Plan> {
   const known = cache.get(hash);
   if (known !== undefined) return known;
-  const plan = await store.readPlan(hash);
+  const stored = await store.readPlan(storedHash(hash));
+  const plan = stored && planAt(stored, hash);
   if (plan === undefined) throw refuse('no-plan', `the plan ${hash} is not in the state table`);
   const oldest = cache.keys().next();
   if (cache.size >= MAX_PLANS && oldest.done !== true) cache.delete(oldest.value);

@@ -12,7 +12,7 @@ import { canonicalJson, type Json, jsonProblem, utf8Bytes } from '../core/json.t
 import { isExecutionId } from '../core/names.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Page, Ports } from '../core/ports.ts';
-import { newExecution } from '../core/start.ts';
+import { callbackKeysOf, newExecution } from '../core/start.ts';
 import { type Execution, type ExecutionStatus, isTerminal, type Snapshot } from '../core/state.ts';
 import type { Workflow } from '../core/workflow.ts';
 import { advance } from './advance.ts';
@@ -91,6 +91,7 @@ export async function start(scheduler: Scheduler, request: StartRequest): Promis
       inputHash: hash(body),
       ...(tags === undefined ? {} : { tags }),
       ...redrive,
+      ...callbackKeysOf(workflow.plan, () => ports.dice.id()),
       writeId: ports.dice.id(),
     },
     now,

@@ -10,6 +10,7 @@
 
 import type { Write } from '../core/decide.ts';
 import { refuse } from '../core/errors.ts';
+import { isExecutionId } from '../core/names.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Due, ListQuery, OpenIncident, Page, WriteResult } from '../core/ports.ts';
 import type { Execution, Snapshot } from '../core/state.ts';
@@ -87,7 +88,7 @@ export class MemoryTable {
     const after = query.cursor === undefined ? undefined : parsePlace(query.cursor);
     const rest = [...this.#executions.values()]
       .map(({ execution }) => execution)
-      .filter(({ workflow }) => workflow === query.workflow)
+      .filter(({ workflow, parent }) => workflow === query.workflow && parent?.part !== true)
       .filter(({ status }) => query.status === undefined || status === query.status)
       .filter(({ startedAt, id }) => after === undefined || compare(after[0], after[1], startedAt, id) > 0)
       .sort((a, b) => compare(b.startedAt, b.id, a.startedAt, a.id));
@@ -157,8 +158,8 @@ function placeIn(all: readonly Due[], at: number, id: string, past: boolean): nu
  * @throws SteadfastError `bad-cursor`
  */
 function parsePlace(cursor: string): [at: number, id: string] {
-  const match = /^(\d{1,15})\.([a-z0-9-]{1,64})$/.exec(cursor);
-  if (match?.[1] === undefined || match[2] === undefined) {
+  const match = /^(\d{1,15})\.(.+)$/.exec(cursor);
+  if (match?.[1] === undefined || match[2] === undefined || !isExecutionId(match[2])) {
     throw refuse('bad-cursor', 'the cursor is not one that a list has returned');
   }
   return [Number(match[1]), match[2]];

@@ -39,6 +39,7 @@ const ended: ExecutionView = {
   steps: [
     {
       name: 'charge',
+      kind: 'step',
       agent: 'charge-card',
       after: [],
       status: 'undone',
@@ -49,6 +50,7 @@ const ended: ExecutionView = {
     },
     {
       name: 'ship',
+      kind: 'step',
       agent: 'schedule-shipping',
       after: ['charge'],
       status: 'failed',
@@ -63,7 +65,14 @@ const ended: ExecutionView = {
         },
       ],
     },
-    { name: 'notify', agent: 'notify-customer', after: ['ship'], status: 'pending', attempts: [] },
+    {
+      name: 'notify',
+      kind: 'step',
+      agent: 'notify-customer',
+      after: ['ship'],
+      status: 'pending',
+      attempts: [],
+    },
   ],
 };
 
@@ -268,7 +277,7 @@ test('cancel sends the reason and says how to watch the undo', async () => {
 test('workflows prints each step with its agent', async () => {
   const steps = [
     { name: 'charge', agent: 'charge-card', after: [], effect: 'probed', undo: 'required' },
-    { name: 'notify', agent: 'notify', after: ['charge'], effect: 'idempotent', undo: 'none' },
+    { name: 'notify', kind: 'step', agent: 'notify', after: ['charge'], effect: 'idempotent', undo: 'none' },
   ];
   api.answers.push(ok({ items: [{ workflow: 'order', plan: 'p', withinMs: 3_600_000, steps }] }));
   expect((await cli('workflows')).out).toBe(

@@ -1,13 +1,16 @@
 /**
  * The whole system on the local cloud, from the template that would be deployed, with the example's outside world.
+ *
+ * A call that a role does not allow ends the test that made it: every request rejects with function, action and resource.
  */
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startWorld, type World } from '../../examples/order-fulfilment/world/server.ts';
 import { synthesize } from '../../lib/infra/synth.ts';
 import { type Cloud, startCloud } from '../../lib/local/cloud.ts';
+import type { Json } from '../../lib/local/template/json.ts';
 
 export interface Answer {
   readonly status: number;
@@ -40,29 +43,51 @@ export const order = (orderId: string): Record<string, unknown> => ({
   total: 4_200,
 });
 
-export async function setStage(options: { readonly schedules: boolean }): Promise<Stage> {
+export interface StageOptions {
+  readonly schedules: boolean;
+  /** An assembly that is there already, with its template changed. */
+  readonly changed?: { readonly assembly: string; readonly change: (template: Json) => Json };
+}
+
+export const STACK = 'Steadfast-dev';
+export const templateIn = (assembly: string): string => join(assembly, `${STACK}.template.json`);
+
+export async function synthesizeExample(outdir: string): Promise<string> {
+  return (await synthesize({ outdir, only: ['order-fulfilment'], validation: false })).assembly;
+}
+
+export async function setStage({ schedules, changed }: StageOptions): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), 'steadfast-e2e-'));
-  const { assembly } = await synthesize({
-    outdir: join(folder, 'cdk.out'),
-    only: ['order-fulfilment'],
-    validation: false,
+  const assembly = join(folder, 'cdk.out');
+  if (changed === undefined) await synthesizeExample(assembly);
+  else {
+    cpSync(changed.assembly, assembly, { recursive: true });
+    const template = JSON.parse(readFileSync(templateIn(assembly), 'utf8')) as Json;
+    writeFileSync(templateIn(assembly), JSON.stringify(changed.change(template)));
+  }
+  let refuse: (reason: Error) => void = () => undefined;
+  const refused = new Promise<never>((_, reject) => {
+    refuse = reject;
   });
+  refused.catch(() => undefined);
   const world = await startWorld({ port: 0, ledgerFile: join(folder, 'ledger.jsonl') });
   const cloud = await startCloud({
     assembly,
     dataDir: join(folder, 'data'),
     fresh: true,
     port: 0,
-    schedules: options.schedules,
+    schedules,
     environment: { WORLD_URL: world.url },
+    onDenied: ({ message }) => refuse(new Error(message)),
   });
   const request: Stage['request'] = async (method, path, body, headers = {}) => {
     const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
-    const answer = await fetch(`${cloud.apiUrl}${path}`, {
+    const sent = fetch(`${cloud.apiUrl}${path}`, {
       method,
       headers,
       ...(text === undefined ? {} : { body: text }),
     });
+    const answer = await Promise.race([refused, sent]);
     const answered = await answer.text();
     return { status: answer.status, body: parsed(answered), text: answered };
   };
@@ -84,9 +109,12 @@ export async function setStage(options: { readonly schedules: boolean }): Promis
       }
     },
     strike: async () => {
+      const denials = cloud.control.denials().map(({ message }) => message);
       await cloud.stop();
       await world.stop();
       rmSync(folder, { recursive: true, force: true });
+      // Also what no request met: a log that may not be written, a supervisor that nobody waited for.
+      if (changed === undefined && denials.length > 0) throw new Error(denials.join('\n'));
     },
   };
 }

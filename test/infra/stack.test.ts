@@ -12,11 +12,6 @@ const fate = (reader: Reader): unknown[] => {
 };
 const queues = (path: string): string[] =>
   Object.keys(parseJoin(dev.environmentOf(path)['STEADFAST_QUEUES']));
-const logs = (name: string): string[] => [
-  `logs:CreateLogStream ${name}Logs`,
-  `logs:PutLogEvents ${name}Logs`,
-];
-const send = (name: string): string => `sqs:SendMessage Agents${name}Queue`;
 
 describe('the state table', () => {
   test('has the keys and the two KEYS_ONLY indexes that the store reads', () => {
@@ -134,68 +129,6 @@ describe('functions', () => {
       ['TableName', 'QueueName', 'RoleName', 'LogGroupName'].some((key) => key in Properties),
     );
     expect(named).toEqual([]);
-  });
-});
-
-describe('permissions', () => {
-  const decide = ['BatchGetItem', 'ConditionCheckItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'].map(
-    (action) => `dynamodb:${action} StateTable`,
-  );
-  const announce = 'events:PutEvents Events';
-  const findDue = 'dynamodb:Query StateTable/index/watch';
-
-  test('of the scheduler', () => {
-    expect(dev.matrixOf('Scheduler')).toEqual(
-      [
-        ...decide,
-        findDue,
-        'dynamodb:Query StateTable/index/list',
-        announce,
-        ...logs('Scheduler'),
-        ...AGENTS.map(send),
-      ].sort(),
-    );
-  });
-
-  test('of the supervisor', () => {
-    expect(dev.matrixOf('Supervisor')).toEqual(
-      [...decide, findDue, announce, ...logs('Supervisor'), ...AGENTS.map(send)].sort(),
-    );
-  });
-
-  test('of an agent: its own queue, and sending to the agents it works with', () => {
-    const consume = [
-      'ChangeMessageVisibility',
-      'DeleteMessage',
-      'GetQueueAttributes',
-      'GetQueueUrl',
-      'ReceiveMessage',
-    ].map((action) => `sqs:${action} AgentspayQueue`);
-    expect(dev.matrixOf('Agents/pay')).toEqual(
-      [...decide, announce, ...logs('Agentspay'), ...consume, send('pay'), send('ship')].sort(),
-    );
-  });
-
-  test('nobody may do everything, or anything to everything', () => {
-    const statements = dev.ofType('AWS::IAM::Policy').flatMap(statementsIn);
-    expect(statements.length).toBeGreaterThan(0);
-    for (const { Action, Resource } of statements) {
-      for (const action of [Action].flat()) expect(action).not.toContain('*');
-      expect([Resource].flat()).not.toContain('*');
-    }
-    dev.template.resourceCountIs('AWS::IAM::ManagedPolicy', 0);
-    for (const role of dev.ofType('AWS::IAM::Role'))
-      expect(role.Properties).not.toHaveProperty('ManagedPolicyArns');
-  });
-
-  test('every queue refuses what is not encrypted on its way', () => {
-    const policies = dev.ofType('AWS::SQS::QueuePolicy');
-    expect(policies).toHaveLength(2 * AGENTS.length);
-    for (const policy of policies) {
-      expect(statementsIn(policy)).toMatchObject([
-        { Effect: 'Deny', Action: 'sqs:*', Condition: { Bool: { 'aws:SecureTransport': 'false' } } },
-      ]);
-    }
   });
 });
 

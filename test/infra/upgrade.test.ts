@@ -80,7 +80,17 @@ test('a construct of another name would be noticed, a table with another key too
   expect(renamed.deploymentName).not.toBe(makeStack().steadfast.deploymentName);
   expect(lost(new Reader(stack))).toEqual(Object.keys(DEPLOYED));
   const rekeyed = makeStack();
-  const { table } = rekeyed.steadfast.stateTable;
-  (table.node.defaultChild as CfnTable).addPropertyOverride('KeySchema.1.AttributeName', 'other');
+  const { own } = rekeyed.steadfast.stateTable;
+  (own.node.defaultChild as CfnTable).addPropertyOverride('KeySchema.1.AttributeName', 'other');
   expect(lost(new Reader(rekeyed))).toEqual(['SteadfastStateTable0D45A083']);
+});
+
+test('a restored table takes the place of the stack’s own, which stays', () => {
+  const reader = new Reader(makeStack({ stageName: 'prod', restoredTable: 'restored' }));
+  expect(lost(reader)).toEqual([]);
+  for (const path of ['Scheduler', 'Supervisor', 'Agents/pay']) {
+    expect(reader.environmentOf(path)['STEADFAST_TABLE']).toBe('restored');
+    const tables = reader.matrixOf(path).filter((line) => line.startsWith('dynamodb:'));
+    expect(tables.filter((line) => !line.includes(':table/restored'))).toEqual([]);
+  }
 });

@@ -72,6 +72,10 @@ const MAX_RECEIVES = 5;
 /** Lets everything run that does not wait for time. */
 export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
+/** Of all executions: an execution's own children have theirs. */
+const earliestWatch = async ({ store }: MemoryWorld): Promise<number | undefined> =>
+  (await store.due(0, Number.MAX_SAFE_INTEGER)).items[0]?.watchAt;
+
 /** @param wrap the ports as the roles see them; the harness itself looks past them */
 export function harness(
   workflow: Workflow,
@@ -132,6 +136,7 @@ export function harness(
     run: async (id, options = {}) => {
       const { supervised = true, deliverable = () => true, maxMs = 3_600_000, until = hasEnded } = options;
       const endAt = world.clock.now() + maxMs;
+      let sweeping = false;
       for (;;) {
         for (const send of world.sent) if (!queuedAt.has(send)) queuedAt.set(send, world.clock.now());
         const due = world.sent.filter(
@@ -148,7 +153,7 @@ export function harness(
         const times = [
           world.clock.nextWakeAt(),
           ...world.sent.map((send) => (queuedAt.get(send) ?? 0) + send.delayMs),
-          ...(supervised ? [state.execution.watchAt] : []),
+          ...(supervised && !sweeping ? [await earliestWatch(world)] : []),
         ].filter((at): at is number => at !== undefined);
         const nextAt = Math.min(...times);
         if (!Number.isFinite(nextAt) || nextAt > endAt) {
@@ -156,8 +161,14 @@ export function harness(
         }
         world.clock.advanceTo(nextAt);
         await settle();
-        if (supervised && (state.execution.watchAt ?? Number.POSITIVE_INFINITY) <= world.clock.now())
-          await self.sweep();
+        const watchAt = (await earliestWatch(world)) ?? Number.POSITIVE_INFINITY;
+        if (!supervised || sweeping || watchAt > world.clock.now()) continue;
+        sweeping = true;
+        // Not awaited: it may wait for time, which moves only here.
+        void self.sweep().finally(() => {
+          sweeping = false;
+        });
+        await settle();
       }
     },
   };

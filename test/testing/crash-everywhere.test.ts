@@ -23,7 +23,7 @@ const soldOut: CrashOptions<Input>['scenario'] = (trial, given) => {
 describe('agents that do what they declare', () => {
   it('survive everything on the way to success', async () => {
     const { world, agents } = goodAgents();
-    const report = await crashEverywhere(bookTrip, { input, agents, effects: world.effects });
+    const report = await crashEverywhere(bookTrip, { input, agents, world });
     expect(report.text).toContain('nothing lost, doubled or stuck');
     expect(report.findings).toEqual([]);
     expect(report.ends).toEqual({ succeeded: report.runs + 1 });
@@ -35,7 +35,7 @@ describe('agents that do what they declare', () => {
     const report = await crashEverywhere(bookTrip, {
       input,
       agents,
-      effects: world.effects,
+      world,
       scenario: soldOut,
     });
     expect(report.findings).toEqual([]);
@@ -50,7 +50,7 @@ describe('agents that do what they declare', () => {
     const report = await crashEverywhere(bookTrip, {
       input,
       agents,
-      effects: world.effects,
+      world,
       scenario: async (trial, given) => {
         const run = await trial.start(given);
         await run.until(({ steps }) => steps['flight']?.status === 'done');
@@ -71,12 +71,12 @@ describe('agents that do what they declare', () => {
 });
 
 describe('the points', () => {
-  it('are around every write, send, delivery, announcement and call of an agent', async () => {
+  it('are around every write, send, delivery, announcement, call of an agent and request of its own', async () => {
     const { world, agents } = goodAgents();
     const { points } = await crashEverywhere(bookTrip, {
       input,
       agents,
-      effects: world.effects,
+      world,
       only: 'none',
     });
     const kinds = new Set(points.map((point) => point.replace(/:\d+$/, '')));
@@ -84,6 +84,7 @@ describe('the points', () => {
       'after:announce',
       'after:create',
       'after:execute',
+      'after:request',
       'after:send',
       'after:write',
       'after:writePlan',
@@ -91,18 +92,21 @@ describe('the points', () => {
       'before:create',
       'before:delivery',
       'before:execute',
+      'before:request',
       'before:send',
       'before:write',
       'before:writePlan',
       'frozen:execute',
+      'refused:request',
       'twice:delivery',
       'unanswered:execute',
+      'unanswered:request',
     ]);
   });
 
   it('can be run alone, one or all at one place, and are the same every time', async () => {
     const { world, agents } = goodAgents();
-    const options = { input, agents, effects: world.effects };
+    const options = { input, agents, world };
     const one = await crashEverywhere(bookTrip, { ...options, only: 'after:write:3' });
     expect(one.runs).toBe(1);
     expect((await crashEverywhere(bookTrip, { ...options, only: 'write:3' })).runs).toBe(2);
@@ -118,14 +122,26 @@ describe('the points', () => {
 });
 
 describe('a mistake is found:', () => {
+  it('in a process that acts after the end of the execution', async () => {
+    const { only, flow } = oneStep();
+    const world = outsideWorld();
+    const report = await crashEverywhere(flow, {
+      input: {},
+      agents: [only.handler({ execute: (ctx: { effectKey: string }) => world.act(ctx.effectKey) } as never)],
+      world,
+      only: 'frozen:execute:1',
+    });
+    expect(report.findings).toMatchObject([{ kind: 'doubled', point: 'frozen:execute:1' }]);
+  });
+
   it('declared idempotent, and acts with every call', async () => {
     const { world, agents } = goodAgents();
     const careless = bookHotel.handler({
-      execute: async (ctx) => ({ booking: world.act(ctx.effectKey, 'hotel') }),
+      execute: async (ctx) => ({ booking: await world.act(ctx.effectKey, 'hotel') }),
       undo: async (ctx) => world.undo(ctx.effectKey),
     });
     const options = { input, agents: insteadOf(agents, careless) };
-    const report = await crashEverywhere(bookTrip, { ...options, effects: world.effects });
+    const report = await crashEverywhere(bookTrip, { ...options, world });
     expect(new Set(report.findings.map(({ kind, step }) => `${kind} ${step}`))).toEqual(
       new Set(['doubled hotel']),
     );
@@ -142,27 +158,29 @@ describe('a mistake is found:', () => {
     });
     const alone = await crashEverywhere(bookTrip, {
       ...options,
-      effects: world.effects,
+      world,
       only: finding?.point ?? '',
     });
     expect(alone.findings.map(({ message }) => message)).toEqual([finding?.message]);
-    expect(alone.text).toContain(`doubled at ${finding?.point} (book-hotel `);
+    expect(alone.text).toContain(`doubled at ${finding?.point} (`);
     const byCalls = await crashEverywhere(bookTrip, options);
     expect(byCalls.findings.map(({ kind, point }) => [kind, point])).toEqual(
-      report.findings.map(({ kind, point }) => [kind, point]),
+      report.findings
+        .filter(({ point }) => !point.includes('request'))
+        .map(({ kind, point }) => [kind, point]),
     );
   });
 
   it('a probe that does not find what was done', async () => {
     const { world, agents } = goodAgents();
     const blind = bookFlight.handler({
-      execute: async (ctx) => ({ booking: world.act(ctx.effectKey, 'flight') }),
+      execute: async (ctx) => ({ booking: await world.act(ctx.effectKey, 'flight') }),
       probe: async () => notDone(),
       undo: async (ctx) => world.undo(ctx.effectKey),
     });
     const options = { input, agents: insteadOf(agents, blind) };
-    for (const effects of [world.effects, undefined]) {
-      const report = await crashEverywhere(bookTrip, { ...options, ...(effects && { effects }) });
+    for (const outside of [{ world }, {}]) {
+      const report = await crashEverywhere(bookTrip, { ...options, ...outside });
       expect(report.findings.length).toBeGreaterThan(1);
       expect(new Set(report.findings.map(({ kind }) => kind))).toEqual(new Set(['doubled']));
     }
@@ -171,18 +189,20 @@ describe('a mistake is found:', () => {
   it('a probe that finds what was not done', async () => {
     const { world, agents } = goodAgents();
     const lying = bookFlight.handler({
-      execute: async (ctx) => ({ booking: world.act(ctx.effectKey, 'flight') }),
+      execute: async (ctx) => ({ booking: await world.act(ctx.effectKey, 'flight') }),
       probe: async () => done({ booking: 'of course' }),
       undo: async (ctx) => world.undo(ctx.effectKey),
     });
     const options = { input, agents: insteadOf(agents, lying) };
-    for (const effects of [world.effects, undefined]) {
-      const report = await crashEverywhere(bookTrip, { ...options, ...(effects && { effects }) });
+    for (const outside of [{ world }, {}]) {
+      const report = await crashEverywhere(bookTrip, { ...options, ...outside });
       expect(report.findings).toEqual(
         expect.arrayContaining([
           expect.objectContaining({
             kind: 'lost',
-            message: "step 'flight': it is done, but its effect is not there",
+            message: expect.stringMatching(
+              /^step 'flight': it is done, but '(flight|effect)' did not take place or was undone$/,
+            ),
             point: 'before:execute:1',
           }),
         ]),
@@ -193,13 +213,13 @@ describe('a mistake is found:', () => {
   it('an undo that undoes nothing', async () => {
     const { world, agents } = goodAgents();
     const lazy = bookHotel.handler({
-      execute: async (ctx) => ({ booking: world.actOnce(ctx.effectKey, 'hotel') }),
+      execute: async (ctx) => ({ booking: await world.actOnce(ctx.effectKey, 'hotel') }),
       undo: async () => {},
     });
     const report = await crashEverywhere(bookTrip, {
       input,
       agents: insteadOf(agents, lazy),
-      effects: world.effects,
+      world,
       scenario: soldOut,
     });
     // It happens without any fault, so nothing else is run.
@@ -209,15 +229,15 @@ describe('a mistake is found:', () => {
   it('an undo that goes by the output, which is not there when the outcome is unknown', async () => {
     const { world, agents } = goodAgents();
     const forgetful = bookHotel.handler({
-      execute: async (ctx) => ({ booking: world.actOnce(ctx.effectKey, 'hotel') }),
+      execute: async (ctx) => ({ booking: await world.actOnce(ctx.effectKey, 'hotel') }),
       undo: async (ctx, _input, output) => {
-        if (output !== undefined) world.undo(ctx.effectKey);
+        if (output !== undefined) await world.undo(ctx.effectKey);
       },
     });
     const report = await crashEverywhere(bookTrip, {
       input,
       agents: insteadOf(agents, forgetful),
-      effects: world.effects,
+      world,
       scenario: async (trial, given) => {
         const run = await trial.start(given);
         await run.until(({ steps }) => steps['hotel']?.status === 'running');
@@ -229,7 +249,7 @@ describe('a mistake is found:', () => {
       expect.arrayContaining([
         expect.objectContaining({
           kind: 'lost',
-          message: "step 'hotel': the execution has ended canceled, but its effect was not undone",
+          message: "step 'hotel': the execution has ended canceled, but 'hotel' was not undone",
         }),
       ]),
     );
@@ -240,7 +260,7 @@ describe('a mistake is found:', () => {
     const refunds = new Map<string, number>();
     const world = outsideWorld();
     const generous = only.handler({
-      execute: async (ctx: { effectKey: string }) => world.actOnce(ctx.effectKey),
+      execute: async (ctx: { effectKey: string }) => await world.actOnce(ctx.effectKey),
       undo: async (ctx: { effectKey: string }) => {
         refunds.set(ctx.effectKey, (refunds.get(ctx.effectKey) ?? 0) + 1);
       },

@@ -40,18 +40,18 @@ export function goodAgents(): { world: OutsideWorld; agents: readonly TestAgent[
     world,
     agents: [
       bookFlight.handler({
-        execute: async (ctx) => ({ booking: world.act(ctx.effectKey, 'flight') }),
+        execute: async (ctx) => ({ booking: await world.act(ctx.effectKey, 'flight') }),
         probe: async (ctx) => {
-          const booking = world.find(ctx.effectKey);
+          const booking = await world.find(ctx.effectKey);
           return booking === undefined ? notDone() : done({ booking });
         },
         undo: async (ctx) => world.undo(ctx.effectKey),
       }),
       bookHotel.handler({
-        execute: async (ctx) => ({ booking: world.actOnce(ctx.effectKey, 'hotel') }),
+        execute: async (ctx) => ({ booking: await world.actOnce(ctx.effectKey, 'hotel') }),
         undo: async (ctx) => world.undo(ctx.effectKey),
       }),
-      confirmTrip.handler({ execute: async (ctx) => ({ mail: world.actOnce(ctx.effectKey, 'mail') }) }),
+      confirmTrip.handler({ execute: async (ctx) => ({ mail: await world.actOnce(ctx.effectKey, 'mail') }) }),
     ],
   };
 }

@@ -9,6 +9,7 @@ import type { Agent, AttemptContext, Implementation } from '../../core/agent.ts'
 import { TransientError } from '../../core/errors.ts';
 import type { Mode } from '../../core/state.ts';
 import type { Worker } from '../../roles/perform.ts';
+import type { Wire } from './outside-world.ts';
 import type { Host, Process } from './process.ts';
 
 /** One call of an agent's code. */
@@ -57,11 +58,19 @@ const never: Promise<never> = new Promise(() => undefined);
 /** What it throws is neither of the two errors that say "not done": so nobody knows. */
 const lostReply = (): Error => new Error('the reply was lost (by the test)');
 
+interface UnderWay {
+  readonly settled: Promise<void>;
+  readonly process: Process;
+  waitsForTime: boolean;
+}
+
 export class AgentCalls {
   readonly book: AgentCall[] = [];
   readonly #host: Host;
   readonly #faults: { readonly fault: PlannedFault; left: number }[] = [];
-  readonly #underWay = new Set<{ readonly settled: Promise<void>; waitsForTime: boolean }>();
+  readonly #underWay = new Set<UnderWay>();
+  /** Who worked last under an effect key. */
+  readonly #workers = new Map<string, { readonly process: Process; readonly about: string }>();
 
   constructor(host: Host) {
     this.#host = host;
@@ -74,7 +83,9 @@ export class AgentCalls {
 
   /** Calls of authors' code that may answer without any time of the test's passing. */
   underWay(): readonly Promise<void>[] {
-    return [...this.#underWay].filter((call) => !call.waitsForTime).map((call) => call.settled);
+    return [...this.#underWay]
+      .filter((call) => !call.waitsForTime && !call.process.isDead())
+      .map((call) => call.settled);
   }
 
   /** Whoever has not answered by now is taken to wait for the test's time. */
@@ -97,6 +108,24 @@ export class AgentCalls {
     };
     return { agent, implementation: seen };
   }
+
+  /** A request of an agent's code to an outside world that a test has made. */
+  readonly wire: Wire = async (effectKey, perform) => {
+    const { strikes, count } = this.#host;
+    const worker = this.#workers.get(effectKey);
+    if (worker === undefined) return perform();
+    const { process } = worker;
+    const place = `request:${count('request')}`;
+    const about = `a request while ${worker.about}`;
+    if (strikes(`before:${place}`, about)) process.kill();
+    if (process.isDead()) return never;
+    if (strikes(`refused:${place}`, about)) throw new Error('connection refused (by the test)');
+    const answer = await perform();
+    if (strikes(`after:${place}`, about)) process.kill();
+    if (process.isDead()) return never;
+    if (strikes(`unanswered:${place}`, about)) throw lostReply();
+    return answer;
+  };
 
   async #call<Answer>(
     { spec }: Agent,
@@ -129,7 +158,8 @@ export class AgentCalls {
     await process.ports.clock.sleep(CALL_MS);
     const fault = this.#take(spec.name, on, step);
     await this.#faultBefore(fault, process);
-    const answer = await this.#track(entry, act);
+    this.#workers.set(effectKey, { process, about });
+    const answer = await this.#track(entry, process, act);
     if (strikes(`after:${place}`, about) || fault?.kind === 'die-after') process.kill();
     await process.alive();
     if (fault?.kind === 'lose-reply') throw lostReply();
@@ -154,12 +184,12 @@ export class AgentCalls {
     }
   }
 
-  async #track<Answer>(entry: AgentCall, act: () => Promise<Answer>): Promise<Answer> {
+  async #track<Answer>(entry: AgentCall, process: Process, act: () => Promise<Answer>): Promise<Answer> {
     let settle = (): void => undefined;
     const settled = new Promise<void>((resolve) => {
       settle = resolve;
     });
-    const call = { settled, waitsForTime: false };
+    const call: UnderWay = { settled, process, waitsForTime: false };
     this.#underWay.add(call);
     try {
       const answer = await act();

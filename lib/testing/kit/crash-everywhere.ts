@@ -10,9 +10,17 @@
 
 import type { Duration } from '../../core/duration.ts';
 import { refuse, SteadfastError } from '../../core/errors.ts';
+import type { Plan } from '../../core/plan.ts';
 import type { Workflow } from '../../core/workflow.ts';
-import type { Effect } from './outside-world.ts';
-import { type Evidence, type Expectation, expectationOf, type Problem, problemsOf } from './verdict.ts';
+import type { Effect, OutsideWorld } from './outside-world.ts';
+import {
+  type Evidence,
+  type Expectation,
+  expectationOf,
+  placeOf,
+  type Problem,
+  problemsOf,
+} from './verdict.ts';
 import type { TestRun } from './test-run.ts';
 import { type TestOptions, WorkflowTest } from './workflow-test.ts';
 
@@ -21,9 +29,11 @@ export interface CrashOptions<I> extends TestOptions {
   /**
    * The outside world's book after a run: everything that took place, by effect key, what was undone included. Effects of
    * other executions may be in it.
-   * @default guessed from the calls of the agents' code: see `blind` in the report
+   * @default the book of `world`; else guessed from the calls of the agents' code: see `blind` in the report
    */
   readonly effects?: () => readonly Effect[] | Promise<readonly Effect[]>;
+  /** The outside world that the agents talk to, if it is an `outsideWorld()`: each of their requests is broken as well. */
+  readonly world?: OutsideWorld;
   /**
    * What happens in a run: faults of the outside, a cancel, answers to people's questions. Whatever it leaves open is
    * run to its end.
@@ -75,6 +85,9 @@ interface Point {
   readonly about: string;
 }
 
+/** No process lives longer than this. */
+const LAST_PROCESS: Duration = '16m';
+
 interface Outcome {
   readonly problems: readonly Problem[];
   readonly evidence: Evidence;
@@ -84,7 +97,8 @@ interface Outcome {
 /**
  * Strikes a workflow at every point: a process dies before and after each of its writes, sends and announcements, with
  * each message in its hand, and before and after each `execute`, `probe` and `undo`; the reply of an `execute` or `undo` is
- * lost; a process freezes for two leases before it executes; a message is delivered twice. One run and one fault each.
+ * lost; a process freezes for two leases before it executes; a message is delivered twice; and around each request to
+ * `world`. One run and one fault each.
  * @returns what is lost, doubled or stuck; nothing of it is thrown
  * @throws SteadfastError `missing-agent`, `bad-input`, `unknown-point`; whatever `scenario` and `effects` throw
  */
@@ -125,23 +139,31 @@ async function runOnce<I>(
   expected: Expectation | undefined,
   strikes: (point: string, about: string) => boolean,
 ): Promise<Outcome> {
-  const { input, scenario = (trial: WorkflowTest<I>) => trial.start(input), within = '60d' } = options;
+  const { input, world, scenario = (trial: WorkflowTest<I>) => trial.start(input), within = '60d' } = options;
   // Every run has effect keys of its own, so that agents may be shared by all runs.
   const prefix = `${workflow.name.slice(0, 30)}-${point.replaceAll(':', '-').replace(/[^a-z0-9-]/gi, '')}`;
-  const trial = new WorkflowTest(workflow, options, strikes, prefix.toLowerCase());
+  const trial = new WorkflowTest(workflow, options, {
+    strikes,
+    idPrefix: prefix.toLowerCase(),
+    ...(world === undefined ? {} : { world }),
+  });
+  const effects = options.effects ?? world?.effects;
   const problems: Problem[] = [];
   let end = 'stuck';
   try {
     const run = await scenario(trial, input);
     end = (await run.untilEnd(within)).status;
+    for (const other of trial.runs()) await other.untilEnd(within);
+    // A process that was frozen, or taken for dead, may act after the end.
+    await trial.skip(LAST_PROCESS);
   } catch (error) {
     if (!(error instanceof SteadfastError && error.code === 'stuck')) throw error;
     problems.push({ kind: 'stuck', message: error.message });
   }
   const evidence: Evidence = {
-    executions: await trial.executions(),
+    executions: await Promise.all(trial.runs().map((one) => one.records())),
     calls: trial.calls(),
-    ...(options.effects === undefined ? {} : { effects: await options.effects() }),
+    ...(effects === undefined ? {} : { effects: await effects() }),
   };
   const stuck = problems.length > 0;
   const judged = problemsOf(evidence, expected).filter(({ kind }) => !(stuck && kind === 'stuck'));
@@ -168,10 +190,11 @@ function findingOf(workflow: { readonly name: string }, problem: Problem, { name
   return { ...problem, point: name, about, replay: `crashEverywhere(${call}, { …, only: '${name}' })` };
 }
 
-function blindSpots({ effects, executions }: Evidence, { acted }: Expectation): string[] {
+function blindSpots({ effects, executions }: Evidence, { effects: usual }: Expectation): string[] {
   const unseen = executions.flatMap(({ plan, state }) =>
     Object.values(state.steps)
-      .filter(({ name, status }) => status === 'done' && !acted.has(`${plan.workflow}/${name}`))
+      .filter(({ name, status }) => status === 'done' && isPerformed(plan, name))
+      .filter(({ name }) => !usual.has(placeOf(plan, name)))
       .map(({ name }) => `the book has no effect of step '${name}', so none of it can be missed`),
   );
   if (effects !== undefined) return unseen;
@@ -179,6 +202,10 @@ function blindSpots({ effects, executions }: Evidence, { acted }: Expectation): 
     'without `effects` only the agents’ code is seen: whether it ran to its end, and what it returned. Whether an idempotent service deduplicates is judged by its answers alone, and an undo that returns is believed',
   ];
 }
+
+/** By an agent; nothing else acts on the outside by itself. */
+const isPerformed = (plan: Plan, name: string): boolean =>
+  ['step', 'map'].includes(plan.steps.find((step) => step.name === name.split('#')[0])?.kind ?? '');
 
 function textOf(workflow: { readonly name: string }, report: Omit<CrashReport, 'text'>): string {
   const { findings, runs, leftOut, ends, blind } = report;

@@ -17,18 +17,24 @@ export interface Effect {
   readonly undone?: boolean | number;
 }
 
+/** Each method is one request, which `crashEverywhere` breaks in every way if it is given the world. */
 export interface OutsideWorld {
   /** Acts, however often it acted before: a service that does not deduplicate. @returns the effect's id, 'charge-3' */
-  readonly act: (effectKey: string, kind?: string) => string;
+  readonly act: (effectKey: string, kind?: string) => Promise<string>;
   /** Acts unless it has acted under this key: a service that deduplicates. @returns the effect's id */
-  readonly actOnce: (effectKey: string, kind?: string) => string;
+  readonly actOnce: (effectKey: string, kind?: string) => Promise<string>;
   /** The id of what stands under this key, the first if there are several. */
-  readonly find: (effectKey: string, kind?: string) => string | undefined;
+  readonly find: (effectKey: string, kind?: string) => Promise<string | undefined>;
   /** Takes back whatever stands under this key; bears being called again. */
-  readonly undo: (effectKey: string, kind?: string) => void;
-  /** Everything that ever took place; give it to `crashEverywhere` as `effects`. */
+  readonly undo: (effectKey: string, kind?: string) => Promise<void>;
+  /** A request to something else, a server of the test's for instance, that may break as the others may. */
+  readonly request: <Answer>(effectKey: string, perform: () => Promise<Answer>) => Promise<Answer>;
+  /** Everything that ever took place. */
   readonly effects: () => readonly Effect[];
 }
+
+/** What stands between an agent and the world. */
+export type Wire = <Answer>(effectKey: string, perform: () => Promise<Answer>) => Promise<Answer>;
 
 interface Entry {
   readonly id: string;
@@ -37,6 +43,11 @@ interface Entry {
   undone: boolean;
 }
 
+const wires = new WeakMap<OutsideWorld, Wire>();
+
+/** From now on requests to this world go through `wire`. */
+export const connect = (world: OutsideWorld, wire: Wire): unknown => wires.set(world, wire);
+
 /** A new, empty outside world. */
 export function outsideWorld(): OutsideWorld {
   const entries: Entry[] = [];
@@ -44,19 +55,29 @@ export function outsideWorld(): OutsideWorld {
     entries.filter(
       (entry) => entry.key === key && !entry.undone && (kind === undefined || kind === entry.kind),
     );
-  const act = (key: string, kind = 'effect'): string => {
+  const act = (key: string, kind: string): string => {
     const entry = { id: `${kind}-${entries.length + 1}`, key, kind, undone: false };
     entries.push(entry);
     return entry.id;
   };
-  return {
-    act,
+  const request: Wire = async (key, perform) => {
+    const wire = wires.get(world);
+    return wire === undefined ? perform() : wire(key, perform);
+  };
+  const world: OutsideWorld = {
+    act: (key, kind = 'effect') => request(key, async () => act(key, kind)),
     actOnce: (key, kind = 'effect') =>
-      entries.find((entry) => entry.key === key && entry.kind === kind)?.id ?? act(key, kind),
-    find: (key, kind) => standing(key, kind)[0]?.id,
-    undo: (key, kind) => {
-      for (const entry of standing(key, kind)) entry.undone = true;
-    },
+      request(key, async () => {
+        const known = entries.find((entry) => entry.key === key && entry.kind === kind);
+        return known?.id ?? act(key, kind);
+      }),
+    find: (key, kind) => request(key, async () => standing(key, kind)[0]?.id),
+    undo: (key, kind) =>
+      request(key, async () => {
+        for (const entry of standing(key, kind)) entry.undone = true;
+      }),
+    request,
     effects: () => entries.map(({ key, kind, undone }) => ({ key, kind, undone })),
   };
+  return world;
 }

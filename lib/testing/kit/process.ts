@@ -31,6 +31,7 @@ export interface Host {
 export interface Process {
   readonly ports: Ports;
   readonly kill: () => void;
+  readonly isDead: () => boolean;
   readonly freezeUntil: (at: number) => void;
   /** Settles at once while the process lives, later while it is frozen, and never when it is dead. */
   readonly alive: () => Promise<void>;
@@ -103,6 +104,7 @@ export function startProcess(host: Host, name: string, hardEndAt: number): Proce
   return {
     ports,
     kill,
+    isDead: () => fate.dead,
     freezeUntil: (at) => {
       fate.frozenUntil = at;
     },

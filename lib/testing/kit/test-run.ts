@@ -108,6 +108,11 @@ export class TestRun {
     return stateOf(await this.#driver.show(this.id));
   }
 
+  /** The plan, and the records as they are stored. */
+  records(): Promise<Shown> {
+    return this.#driver.show(this.id);
+  }
+
   /** As `GET /executions/{id}/why`: what happened, on what evidence, and what happens next and when. */
   async why(): Promise<Explanation> {
     const { plan, state } = await this.#driver.show(this.id);

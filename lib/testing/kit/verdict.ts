@@ -10,7 +10,7 @@
 import { stageOf } from '../../core/ladder.ts';
 import type { Snapshot, Step } from '../../core/state.ts';
 import { isTerminal } from '../../core/state.ts';
-import type { Plan, PlanStep } from '../../core/plan.ts';
+import type { AgentStep, Plan } from '../../core/plan.ts';
 import type { Shown } from '../../roles/scheduler.ts';
 import type { AgentCall } from './agent-calls.ts';
 import type { Effect } from './outside-world.ts';
@@ -37,38 +37,63 @@ export interface Evidence {
 
 /** Of the run without a crash: what is to be expected of the others. */
 export interface Expectation {
-  /** Steps, as `placeOf` names them, that had an effect. */
-  readonly acted: ReadonlySet<string>;
-  /** The end of each execution. */
+  /** By `placeOf`: how many effects of each kind a step had, and which agent performed it. */
+  readonly effects: ReadonlyMap<string, Usual>;
+  /** How the executions of each workflow ended. */
   readonly ends: ReadonlyMap<string, string>;
 }
 
-const placeOf = (plan: Plan, step: string): string => `${plan.workflow}/${step}`;
-const keyOf = (state: Snapshot, step: string): string => `${state.execution.id}.${step}`;
+interface Usual {
+  readonly kinds: ReadonlyMap<string, number>;
+  readonly agent: string | undefined;
+}
 
-export const expectationOf = (evidence: Evidence): Expectation => {
+export const placeOf = (plan: Plan, step: string): string => `${plan.workflow}/${step}`;
+const kindOf = ({ kind = 'effect' }: Effect): string => kind;
+
+export function expectationOf(evidence: Evidence): Expectation {
   const book = bookOf(evidence);
-  const acted = evidence.executions.flatMap(({ plan, state }) =>
-    Object.keys(state.steps)
-      .filter((step) => book.some((effect) => effect.key === keyOf(state, step)))
-      .map((step) => placeOf(plan, step)),
-  );
+  const effects = new Map<string, Usual>();
+  for (const { plan, state } of evidence.executions) {
+    for (const step of Object.values(state.steps)) {
+      const kinds = countsOf(effectsOf(book, state, step.name));
+      if (kinds.size > 0) effects.set(placeOf(plan, step.name), { kinds, agent: stageIn(plan, step)?.agent });
+    }
+  }
   const ends = evidence.executions.map(({ plan, state }): [string, string] => [
     plan.workflow,
     state.execution.status,
   ]);
-  return { acted: new Set(acted), ends: new Map(ends) };
-};
+  return { effects, ends: new Map(ends) };
+}
+
+function countsOf(effects: readonly Effect[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const effect of effects) counts.set(kindOf(effect), (counts.get(kindOf(effect)) ?? 0) + 1);
+  return counts;
+}
+
+/** Those under the step's effect key, and under keys that an author has made of it by adding something. */
+function effectsOf(book: readonly Effect[], { execution, steps }: Snapshot, step: string): readonly Effect[] {
+  const keyOf = (name: string): string => `${execution.id}.${name}`;
+  const longer = Object.keys(steps).filter((name) => name !== step && name.startsWith(step));
+  return book.filter(
+    ({ key }) => extendsKey(key, keyOf(step)) && !longer.some((name) => extendsKey(key, keyOf(name))),
+  );
+}
+
+const extendsKey = (key: string, of: string): boolean =>
+  key.startsWith(of) && !/^[a-z0-9-]/.test(key.slice(of.length));
 
 /** @param expected absent for the run without a crash */
 export function problemsOf(evidence: Evidence, expected?: Expectation): Problem[] {
   const book = bookOf(evidence);
   return evidence.executions.flatMap((shown) => [
     ...endProblems(shown, expected),
-    ...Object.values(shown.state.steps).flatMap((step) => [
-      ...doubled(shown, step, book, evidence),
-      ...lost(shown, step, book, expected),
-    ]),
+    ...Object.values(shown.state.steps).flatMap((step) => {
+      const own = effectsOf(book, shown.state, step.name);
+      return [...doubled(shown, step, own, evidence, expected), ...lost(shown, step, own, expected)];
+    }),
   ]);
 }
 
@@ -86,7 +111,7 @@ function bookOf({ effects, calls }: Evidence): readonly Effect[] {
     // A repeated answer is a service that has noticed the key. An unknown outcome may have been nothing.
     const known = own.find((effect) => effect.output === output || effect.output === '' || output === '');
     if (known === undefined || (isProbed(call) && output !== '' && known.output !== '')) {
-      book.push({ key: call.effectKey, kind: call.agent, undone: false, output });
+      book.push({ key: call.effectKey, kind: 'effect', undone: false, output });
     } else if (known.output === '') {
       known.output = output;
     }
@@ -102,59 +127,87 @@ function endProblems({ plan, state }: Shown, expected: Expectation | undefined):
     return [{ kind: 'stuck', message: `execution ${id} is ${status} and did not end` }];
   }
   const usual = expected?.ends.get(plan.workflow);
-  if (status !== 'failed' || usual === undefined || usual === 'failed') return [];
+  // Left as it is because somebody said so, or because that was declared for no answer.
+  const chosen = cause?.undo === false;
+  if (status !== 'failed' || chosen || usual === undefined || usual === 'failed') return [];
   const failure = cause === undefined ? '' : `: ${cause.failure.message}`;
   return [{ kind: 'lost', message: `it ended failed${failure}; without a crash it ends ${usual}` }];
 }
 
-function doubled({ state }: Shown, step: Step, book: readonly Effect[], { effects }: Evidence): Problem[] {
-  const effectKey = keyOf(state, step.name);
-  const own = book.filter((effect) => effect.key === effectKey);
-  const kinds = new Set(own.map((effect) => effect.kind ?? 'effect'));
+function doubled(
+  { plan, state }: Shown,
+  step: Step,
+  own: readonly Effect[],
+  { effects }: Evidence,
+  expected: Expectation | undefined,
+): Problem[] {
+  const problem = (message: string): Problem => ({
+    kind: 'doubled',
+    step: step.name,
+    effectKey: `${state.execution.id}.${step.name}`,
+    message: `step '${step.name}': ${message}`,
+  });
+  const usual = expected?.effects.get(placeOf(plan, step.name));
   const problems: Problem[] = [];
-  for (const kind of kinds) {
-    const count = own.filter((effect) => (effect.kind ?? 'effect') === kind).length;
-    if (count < 2) continue;
-    const guess =
-      effects === undefined
-        ? `the work of agent '${kind}' was done ${count} times: its code ran to its end more than once, with different answers or without an idempotent service`
-        : `'${kind}' took place ${count} times`;
-    problems.push({ kind: 'doubled', step: step.name, effectKey, message: `step '${step.name}': ${guess}` });
+  for (const [kind, count] of countsOf(own)) {
+    const perKey = countsOf(
+      own.filter((effect) => kindOf(effect) === kind).map(({ key }) => ({ key, kind: key })),
+    );
+    if (Math.max(...perKey.values()) > 1) problems.push(problem(doubledText(kind, count, effects)));
+    else if (usual !== undefined && count > (usual.kinds.get(kind) ?? count)) {
+      const keys = [...perKey.keys()].join(', ');
+      problems.push(problem(`'${kind}' took place ${count} times, under different keys: ${keys}`));
+    }
   }
-  for (const { kind = 'effect', undone } of own) {
-    if (typeof undone !== 'number' || undone < 2) continue;
-    const message = `step '${step.name}': '${kind}' was undone ${undone} times`;
-    problems.push({ kind: 'doubled', step: step.name, effectKey, message });
+  for (const effect of own) {
+    if (typeof effect.undone !== 'number' || effect.undone < 2) continue;
+    problems.push(problem(`'${kindOf(effect)}' was undone ${effect.undone} times`));
   }
   return problems;
 }
 
+const doubledText = (kind: string, count: number, effects: unknown): string =>
+  effects === undefined
+    ? `its work was done ${count} times: the agent's code ran to its end more than once, with different answers or without an idempotent service`
+    : `'${kind}' took place ${count} times`;
+
 function lost(
   { plan, state }: Shown,
   step: Step,
-  book: readonly Effect[],
+  own: readonly Effect[],
   expected: Expectation | undefined,
 ): Problem[] {
   const { execution } = state;
   if (!isTerminal(execution.status)) return [];
-  const effectKey = keyOf(state, step.name);
-  const stands = book.some((effect) => effect.key === effectKey && !(effect.undone ?? false));
-  const problem = (message: string): Problem[] => [
-    { kind: 'lost', step: step.name, effectKey, message: `step '${step.name}': ${message}` },
-  ];
-  if (execution.status === 'succeeded') {
-    if (step.status === 'done' && !stands && !isGiven(state, step)) {
-      const usual = expected?.acted.has(placeOf(plan, step.name)) === true;
-      return usual ? problem('it is done, but its effect is not there') : [];
+  const effectKey = `${execution.id}.${step.name}`;
+  const problem = (message: string): Problem => ({
+    kind: 'lost',
+    step: step.name,
+    effectKey,
+    message: `step '${step.name}': ${message}`,
+  });
+  const standing = own.filter((effect) => !(effect.undone ?? false));
+  if (execution.status === 'succeeded' && step.status === 'done') {
+    if (isGiven(state, step)) return [];
+    const usual = expected?.effects.get(placeOf(plan, step.name));
+    if (usual === undefined) return [];
+    // Another agent on the step's ladder may do the same in another way.
+    if (usual.agent !== stageIn(plan, step)?.agent) {
+      return standing.length > 0 ? [] : [problem('it is done, but no effect of it is there')];
     }
-    return stands && step.status !== 'done'
-      ? problem(`its effect took place, but the execution has succeeded with it ${step.status}`)
-      : [];
+    return [...usual.kinds.keys()]
+      .filter((kind) => !standing.some((effect) => kindOf(effect) === kind))
+      .map((kind) => problem(`it is done, but '${kind}' did not take place or was undone`));
+  }
+  if (standing.length === 0) return [];
+  const what = `'${kindOf(standing[0] as Effect)}'`;
+  if (execution.status === 'succeeded') {
+    return [problem(`${what} took place, but the execution has succeeded with the step ${step.status}`)];
   }
   // Its record says itself that the effect is still there, or a person has decided so.
   const told = step.status === 'undo-failed' || execution.cause?.undo === false;
-  if (!stands || told || undoOf(plan, step) === 'none') return [];
-  return problem(`the execution has ended ${execution.status}, but its effect was not undone`);
+  if (told || undoOf(plan, step) === 'none') return [];
+  return [problem(`the execution has ended ${execution.status}, but ${what} was not undone`)];
 }
 
 const isGiven = (state: Snapshot, step: Step): boolean =>
@@ -162,8 +215,11 @@ const isGiven = (state: Snapshot, step: Step): boolean =>
     (incident) => incident.step === step.name && incident.choice === 'give-output',
   );
 
-function undoOf(plan: Plan, step: Step): unknown {
-  const planned: PlanStep | undefined = plan.steps.find((one) => one.name === step.name.split('#')[0]);
-  if (planned?.kind === 'step') return stageOf(planned, step.rung).undo;
-  return planned?.kind === 'map' ? planned.each.undo : 'none';
+const undoOf = (plan: Plan, step: Step): unknown => stageIn(plan, step)?.undo ?? 'none';
+
+/** The step as it is on its rung; of a map, its items'. */
+function stageIn(plan: Plan, step: Step): AgentStep | undefined {
+  const planned = plan.steps.find((one) => one.name === step.name.split('#')[0]);
+  if (planned?.kind === 'step') return stageOf(planned, step.rung);
+  return planned?.kind === 'map' ? stageOf(planned.each, step.rung) : undefined;
 }

@@ -13,9 +13,10 @@ import type { Note } from '../../core/decide.ts';
 import type { Ended } from '../../core/state.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import type { Worker } from '../../roles/perform.ts';
-import { type Shown, start } from '../../roles/scheduler.ts';
+import { start } from '../../roles/scheduler.ts';
 import type { AgentCall, FaultOptions, PlannedFault } from './agent-calls.ts';
 import { Driver, missingAgent } from './driver.ts';
+import { connect, type OutsideWorld } from './outside-world.ts';
 import type { Strikes } from './process.ts';
 import { TestRun } from './test-run.ts';
 
@@ -54,6 +55,14 @@ export type AgentRef = string | { readonly spec: { readonly name: string } };
 
 const STARTS_AT = 1_700_000_000_000;
 
+/** What `crashEverywhere` adds. */
+export interface Inner {
+  readonly strikes?: Strikes;
+  /** Of the executions' ids. @default the workflow's name */
+  readonly idPrefix?: string;
+  readonly world?: OutsideWorld;
+}
+
 /** Of this process: tests that share an outside world must not share effect keys. */
 let executions = 0;
 
@@ -65,25 +74,21 @@ export class WorkflowTest<I> {
   readonly #idPrefix: string | undefined;
 
   /** Made by `testWorkflow`. */
-  constructor(
-    workflow: Workflow<I>,
-    options: TestOptions,
-    strikes: Strikes = () => false,
-    idPrefix?: string,
-  ) {
+  constructor(workflow: Workflow<I>, options: TestOptions, inner: Inner = {}) {
     this.#workflow = workflow;
-    this.#idPrefix = idPrefix;
+    this.#idPrefix = inner.idPrefix;
     const workflows = [workflow as Workflow, ...(options.workflows ?? [])];
     for (const [at, given] of options.agents.entries()) this.#add(given, at);
     for (const one of workflows) this.#checkComplete(one);
     this.#driver = new Driver({
       workflows,
       workers: this.#workers,
-      strikes,
+      strikes: inner.strikes ?? (() => false),
       seed: options.seed ?? 1,
       startsAt: options.startsAt ?? STARTS_AT,
       patienceMs: options.patienceMs ?? 2_000,
     });
+    if (inner.world !== undefined) connect(inner.world, this.#driver.calls.wire);
   }
 
   #add(given: TestAgent, at: number): void {
@@ -210,11 +215,9 @@ export class WorkflowTest<I> {
     return this.#driver.world.notes;
   }
 
-  /** Every execution there is, children included. */
-  async executions(): Promise<readonly Shown[]> {
-    const found: Shown[] = [];
-    for (const id of this.#driver.created) found.push(await this.#driver.show(id));
-    return found;
+  /** Every execution there is, children included, in the order of their starts. */
+  runs(): readonly TestRun[] {
+    return [...this.#driver.created].map((id) => new TestRun(this.#driver, id));
   }
 
   #plan(agent: AgentRef, options: FaultOptions, fault: Omit<PlannedFault, 'agent'>): void {

@@ -231,7 +231,7 @@ export class Mind {
       step: step === undefined ? -1 : this.#names.indexOf(step.name),
       stepTo: step === undefined ? 0 : this.#idOfStep(step),
       sends: this.#abstraction.noDispatches ? 0 : this.#slotsOf(decision),
-      next: next.kind === 'give-back' || next.kind === 'wait' ? 'other' : next.kind,
+      next: next.kind === 'look' || next.kind === 'perform' || next.kind === 'stop' ? next.kind : 'other',
       fresh: next.kind === 'look' && next.fresh,
       concern: next.kind === 'look' ? this.#bitsOf(next.concern) : 0,
       announces: decision.announce !== undefined,

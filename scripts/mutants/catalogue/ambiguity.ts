@@ -37,7 +37,7 @@ export const AMBIGUITY: readonly Mutant[] = [
     id: 'write-id-reused',
     from: 17,
     bug: 'Two writes carry the same write id.',
-    file: 'lib/roles/advance.ts',
+    file: 'lib/roles/stamp.ts',
     find: '  writeId: ports.dice.id(),',
     replace: '  writeId: ports.dice.id().slice(0, 4),',
     killer: simulation(),

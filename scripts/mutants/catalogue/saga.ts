@@ -138,8 +138,8 @@ export const SAGA: readonly Mutant[] = [
     from: 'own',
     bug: 'Nothing is sealed before the undo, so a stale reader may still claim.',
     file: 'lib/core/look.ts',
-    find: '  seal,\n  question,',
-    replace: '  question,',
+    find: '  seal,\n  stopChildren,',
+    replace: '  stopChildren,',
     killer: jest('roles/undo', 'stops a claim that was decided before the cancel'),
   },
   {

@@ -17,8 +17,8 @@ export const SECURITY: readonly Mutant[] = [
     from: 66,
     bug: "An id with '#' is accepted and reaches another key.",
     file: 'lib/core/names.ts',
-    find: '/^[a-z0-9-]{1,64}$/',
-    replace: '/^[a-z0-9#-]{1,64}$/',
+    find: '/^[a-z0-9-]{1,64}(',
+    replace: '/^[a-z0-9#-]{1,64}(',
     killer: jest('core/message', 'is no execution id'),
   },
   {

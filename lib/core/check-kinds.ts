@@ -1,0 +1,101 @@
+/**
+ * The check of steps that no agent performs, and of what references may point to.
+ *
+ * Owns: the refusals of wait, callback, approval, child and map. Does not own: agents' steps and the graph
+ * (`check-plan.ts`). Nothing that could wait without end gets to run (P1).
+ */
+
+import { MAX_ITEMS } from './children.ts';
+import { isDurationMs } from './duration.ts';
+import type { AgentStep, CallbackStep, MapStep, Plan, PlanStep, WaitStep } from './plan.ts';
+import { type Expr, sourcesIn } from './refs.ts';
+
+export interface Problem {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** A child of a child of a child …: each has an id that is longer by its step's name. */
+const MAX_DEPTH = 5;
+
+/** @param agentProblem what is refused of the step that a map performs */
+export function otherKindProblem(
+  step: Exclude<PlanStep, AgentStep>,
+  plan: Plan,
+  agentProblem: (step: AgentStep) => Problem | undefined,
+): Problem | undefined {
+  switch (step.kind) {
+    case 'wait':
+      return waitProblem(step);
+    case 'callback':
+    case 'approval':
+      return callbackProblem(step);
+    case 'child':
+      return depthOf(plan) > MAX_DEPTH
+        ? { reason: 'too-deep', message: `workflows within workflows, over ${MAX_DEPTH} deep` }
+        : undefined;
+    case 'map':
+      return mapProblem(step) ?? agentProblem(step.each);
+    default:
+      return { reason: 'bad-kind', message: `'${String((step as PlanStep).kind)}' is no kind of step` };
+  }
+}
+
+function waitProblem({ forMs, until }: WaitStep): Problem | undefined {
+  if ((forMs === undefined) === (until === undefined)) {
+    return { reason: 'unbounded', message: "a wait has one of 'for' and 'until'" };
+  }
+  return forMs === undefined || isDurationMs(forMs)
+    ? undefined
+    : { reason: 'unbounded', message: `its wait is ${String(forMs)} ms long` };
+}
+
+function callbackProblem({ kind, withinMs, beatMs }: CallbackStep): Problem | undefined {
+  if (!isDurationMs(withinMs)) {
+    return {
+      reason: 'unbounded',
+      message: `a step that is a ${kind} needs 'within', or it could wait for ever`,
+    };
+  }
+  return beatMs === undefined || isDurationMs(beatMs)
+    ? undefined
+    : { reason: 'unbounded', message: "'beatEvery' is no time" };
+}
+
+function mapProblem({ concurrency, tolerate }: MapStep): Problem | undefined {
+  if (concurrency !== undefined && !(Number.isInteger(concurrency) && concurrency >= 1)) {
+    return { reason: 'bad-concurrency', message: `concurrency is ${concurrency}; at least 1 is allowed` };
+  }
+  const most = 'items' in tolerate ? MAX_ITEMS : 100;
+  const value = 'items' in tolerate ? tolerate.items : tolerate.percent;
+  const whole = 'percent' in tolerate || Number.isInteger(value);
+  return whole && value >= 0 && value <= most
+    ? undefined
+    : { reason: 'bad-tolerance', message: `tolerate is ${value}; allowed are 0 to ${most}` };
+}
+
+function depthOf(plan: Plan): number {
+  const children = plan.steps.flatMap((step) => (step.kind === 'child' ? [step.plan] : []));
+  return 1 + Math.max(0, ...children.map(depthOf));
+}
+
+/** A reference to a token of no callback, or to an item outside of a list. */
+export function sourceProblem(expr: Expr, step: PlanStep, plan: Plan): Problem | undefined {
+  for (const source of sourcesIn(expr)) {
+    const [kind, name = ''] = source.split(':');
+    if (kind === 'token') {
+      const callback = plan.steps.find((other) => other.name === name);
+      if (callback?.kind !== 'callback' && callback?.kind !== 'approval') {
+        return { reason: 'unknown-step', message: `it reads the token of '${name}', which is no callback` };
+      }
+    } else if ((kind === 'item' || kind === 'index') && step.kind !== 'map') {
+      return {
+        reason: 'bad-expression',
+        message: `an expression reads the ${kind} of a list outside of its map`,
+      };
+    } else if (kind !== 'input' && kind !== 'step' && kind !== 'item' && kind !== 'index') {
+      return { reason: 'bad-expression', message: `an expression points to '${source}', which is nothing` };
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,317 @@
+/**
+ * Executions that belong to a step: another workflow's (`child`), or the parts of a list (`map`).
+ *
+ * Owns: which there are and what each is given, what the parent's record says of them, when the step is over, and how
+ * they are stopped. Does not own: putting them into the table (`roles/children.ts`), their own lives (every one is an
+ * execution like any other).
+ *
+ * A child's id follows from (parent, step, index), so it is started once however often it is started. It keeps its watch
+ * until the parent's record names its end, and ends are a set, never a counter: both survive any crash. Stopping puts a
+ * canceled execution under every id that is not taken, before anything is said to be stopped: a starter that read an
+ * older state finds the place taken (S10). A child that succeeded is undone when its parent is.
+ */
+
+import { childPlanId, partPlanId } from './child-plans.ts';
+import type { Decision, Note } from './decide.ts';
+import { type Json, utf8Bytes } from './json.ts';
+import { type ChildStep, graphOf, type MapStep, type Plan, type PlanStep } from './plan.ts';
+import { evaluate, type Scope } from './refs.ts';
+import {
+  type ChildEnd,
+  type Children,
+  type Execution,
+  type Failure,
+  isTerminal,
+  type Parent,
+  type Snapshot,
+  type Step,
+} from './state.ts';
+import { failedItems, isUnbegun, leavesAsIs, scopeOf } from './work.ts';
+import { blankStep, executionAfter, type Stamp, stepAfter } from './write.ts';
+
+/** Few enough that every report's read of its siblings stays cheap, many enough to share an execution's own writes. */
+export const ITEMS_PER_CHILD = 25;
+export const MAX_ITEMS = 10_000;
+/** Of the items of one child, which are its input. */
+const MAX_PART_BYTES = 200_000;
+/** Started in one go; then the parent's record says so, and it goes on. */
+const MAX_STARTS = 50;
+
+export interface ChildStart {
+  readonly id: string;
+  readonly planId: string;
+  readonly input: Json;
+  readonly parent: Parent;
+}
+
+/** All the executions that a step will have. */
+export interface Family {
+  readonly starts: readonly ChildStart[];
+  readonly items: number;
+  readonly tolerated: number;
+}
+
+export const hasChildren = (step: PlanStep | undefined): step is ChildStep | MapStep =>
+  step?.kind === 'child' || step?.kind === 'map';
+
+/** By the epoch of the step too: one that begins anew must not meet the children that were stopped. */
+const childId = ({ id, epoch }: Pick<Execution, 'id' | 'epoch'>, step: string, index: number): string =>
+  `${id}.${step}.${index}${epoch > 1 ? `-${epoch}` : ''}`;
+
+/** The step's executions, which its predecessors' outputs determine; or why there can be none. */
+export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot): Family | Failure {
+  const { execution } = snapshot;
+  const { epoch } = snapshot.steps[step.name] ?? execution;
+  const scope = scopeOf(snapshot);
+  const startOf = (index: number, planId: string, input: Json, part: boolean): ChildStart => ({
+    id: childId({ id: execution.id, epoch }, step.name, index),
+    planId,
+    input,
+    parent: { executionId: execution.id, step: step.name, index, ...(part ? { part: true as const } : {}) },
+  });
+  if (step.kind === 'child') {
+    const input = evaluate(step.input, scope) ?? null;
+    return { starts: [startOf(0, childPlanId(execution.plan, step), input, false)], items: 1, tolerated: 0 };
+  }
+  const list = evaluate(step.over, scope);
+  if (!Array.isArray(list)) return { code: 'not-a-list', message: 'what it maps over is not a list' };
+  if (list.length > MAX_ITEMS) {
+    const message = `the list has ${list.length} items; allowed are ${MAX_ITEMS}`;
+    return { code: 'list-too-long', message };
+  }
+  const { tolerate } = step;
+  const tolerated = 'items' in tolerate ? tolerate.items : Math.floor((list.length * tolerate.percent) / 100);
+  const parts = partsOf(itemsOf(step, list as Json[], scope));
+  if ('code' in parts) return parts;
+  const starts = parts.map((part, index) =>
+    startOf(index, partPlanId(execution.plan, step, part.length, tolerated), inputOf(part), true),
+  );
+  return { starts, items: list.length, tolerated };
+}
+
+interface Item {
+  readonly input: Json;
+  /** By rung: the other input, for the rungs that have one. */
+  readonly others: readonly Json[];
+}
+
+const itemsOf = (step: MapStep, list: readonly Json[], scope: Scope): Item[] =>
+  list.map((item, index) => {
+    const of = { ...scope, item, index };
+    const others = step.each.ladder.map((rung) =>
+      rung.kind === 'withInput' ? (evaluate(rung.input, of) ?? null) : null,
+    );
+    return { input: evaluate(step.each.input, of) ?? null, others };
+  });
+
+const inputOf = (part: readonly Item[]): Json => ({
+  items: part.map(({ input }) => input),
+  ...(part.some(({ others }) => others.some((other) => other !== null))
+    ? { others: part.map(({ others }) => others) }
+    : {}),
+});
+
+/** Cut by number and by size, from the front: the same list always into the same parts. */
+function partsOf(items: readonly Item[]): Item[][] | Failure {
+  const parts: Item[][] = [];
+  let bytes = 0;
+  for (const [at, item] of items.entries()) {
+    const own = utf8Bytes(JSON.stringify(item));
+    if (own > MAX_PART_BYTES) {
+      const message = `item ${at} has ${own} bytes; allowed are ${MAX_PART_BYTES}`;
+      return { code: 'item-too-large', message };
+    }
+    const last = parts.at(-1);
+    bytes += own;
+    if (last === undefined || last.length >= ITEMS_PER_CHILD || bytes > MAX_PART_BYTES) {
+      parts.push([item]);
+      bytes = own;
+    } else last.push(item);
+  }
+  return parts;
+}
+
+/** What is next to be started of a step whose turn it is, or which has some under way. */
+export function nextStarts(
+  step: ChildStep | MapStep,
+  family: Family,
+  record: Step | undefined,
+): readonly ChildStart[] {
+  const started = record?.children?.started ?? 0;
+  const count = Math.min(roomFor(step, record?.children), MAX_STARTS);
+  return family.starts.slice(started, started + count);
+}
+
+/** Executions that may be started beside those under way. */
+export function roomFor(step: ChildStep | MapStep, children: Children | undefined): number {
+  if (step.kind === 'child' || step.concurrency === undefined) return Number.POSITIVE_INFINITY;
+  const open = (children?.started ?? 0) - Object.keys(children?.ended ?? {}).length;
+  return Math.max(0, Math.max(1, Math.floor(step.concurrency / ITEMS_PER_CHILD)) - Math.max(0, open));
+}
+
+/** The record after executions were started. @param ended those that were found ended: a canceled place-holder */
+export function childrenStarted(
+  family: Family,
+  record: Step | undefined,
+  name: string,
+  epoch: number,
+  found: { readonly started: number; readonly ended: Children['ended'] },
+  stamp: Stamp,
+): Step {
+  const before = record ?? blankStep(name, epoch);
+  return stepAfter(before, 'start-children', stamp, {
+    ...(before.status === 'ready' ? { changedAt: stamp.now } : {}),
+    children: {
+      count: family.starts.length,
+      items: family.items,
+      tolerated: family.tolerated,
+      started: Math.max(found.started, record?.children?.started ?? 0),
+      ended: laterEnds(record?.children?.ended ?? {}, found.ended),
+    },
+  });
+}
+
+function laterEnds(known: Children['ended'], news: Children['ended']): Children['ended'] {
+  const ended: Record<string, ChildEnd> = { ...known };
+  for (const [index, end] of Object.entries(news)) {
+    if ((ended[index]?.version ?? 0) < end.version) ended[index] = end;
+  }
+  return ended;
+}
+
+/** The transaction by which a parent learns of an end, or nothing when it knows already or does not care any more. */
+export function told(
+  plan: Plan,
+  state: Snapshot,
+  news: { readonly step: string; readonly index: number; readonly end: ChildEnd },
+  stamp: Stamp & { readonly horizonMs: number },
+): Decision | undefined {
+  const { execution } = state;
+  const step = graphOf(plan).step.get(news.step);
+  const record = state.steps[news.step];
+  if (!hasChildren(step) || isTerminal(execution.status)) return undefined;
+  if ((record?.children?.ended[news.index]?.version ?? 0) >= news.end.version) return undefined;
+  const next = recordTold(step, state, record, news, stamp);
+  if (next === undefined) return undefined;
+  const watchAt = Math.min(execution.watchAt ?? stamp.now, stamp.now + stamp.horizonMs);
+  return {
+    write: {
+      executionId: execution.id,
+      step: next,
+      execution: executionAfter(execution, 'adopt', stamp, { watchAt }),
+    },
+    sends: [],
+    next: { kind: 'look', fresh: true, concern: [news.step] },
+    notes: [noteOf(execution, 'child-ended', news.step, news.end.status)],
+  };
+}
+
+function recordTold(
+  step: ChildStep | MapStep,
+  state: Snapshot,
+  record: Step | undefined,
+  { index, end }: { readonly index: number; readonly end: ChildEnd },
+  stamp: Stamp,
+): Step | undefined {
+  const news = { [index]: end };
+  if (record?.children === undefined) {
+    // Faster than the starter's own record.
+    const family = familyOf(step, state);
+    if ('code' in family || !isUnbegun(record)) return undefined;
+    const found = { started: 0, ended: news };
+    return childrenStarted(family, record, step.name, state.execution.epoch, found, stamp);
+  }
+  const children = { ...record.children, ended: laterEnds(record.children.ended, news) };
+  return record.status === 'running' || record.status === 'undoing'
+    ? stepAfter(record, 'told', stamp, { children })
+    : undefined;
+}
+
+/** Items that failed and were tolerated, of all parts so far. */
+export const failedOf = ({ ended }: Children): number =>
+  Object.values(ended).reduce((sum, end) => sum + (end.failed ?? 0), 0);
+
+/** Why a running step has failed because of an execution of its own, or nothing. */
+export function childrenFailure(
+  step: ChildStep | MapStep,
+  execution: Pick<Execution, 'id' | 'epoch'>,
+  children: Children,
+): Failure | undefined {
+  const bad = Object.entries(children.ended).find(([, { status }]) => status !== 'succeeded');
+  if (bad !== undefined) {
+    const id = childId(execution, step.name, Number(bad[0]));
+    return { code: `child-${bad[1].status}`, message: `its execution ${id} ended: ${bad[1].status}` };
+  }
+  const failed = failedOf(children);
+  if (failed <= children.tolerated) return undefined;
+  const message = `${failed} of ${children.items} items failed; tolerated are ${children.tolerated}`;
+  return { code: 'items-failed', message };
+}
+
+export const allEnded = ({ count, ended }: Children): boolean => Object.keys(ended).length >= count;
+
+/** @param execution its id, and the epoch of the step */
+export const childIds = (execution: Pick<Execution, 'id' | 'epoch'>, step: string, count: number): string[] =>
+  Array.from({ length: count }, (_, index) => childId(execution, step, index));
+
+/** Those that may be under way, or may still be begun by a reader of an older state, or have succeeded. */
+export function indexesToStop(count: number, children: Children | undefined): number[] {
+  const isOver = (index: number): boolean => {
+    const end = children?.ended[index];
+    return end !== undefined && end.status !== 'succeeded';
+  };
+  return Array.from({ length: count }, (_, index) => index).filter((index) => !isOver(index));
+}
+
+export function childrenStopped(
+  record: Step | undefined,
+  name: string,
+  epoch: number,
+  found: { readonly count: number; readonly ended: Children['ended'] },
+  stamp: Stamp,
+): Step {
+  const known = record?.children ?? { count: found.count, started: 0, items: 0, tolerated: 0, ended: {} };
+  return stepAfter(record ?? blankStep(name, epoch), 'stop-children', stamp, {
+    changedAt: stamp.now,
+    children: { ...known, started: known.count, ended: laterEnds(known.ended, found.ended) },
+  });
+}
+
+/** The step once all its executions are stopped, or nothing while some are being undone. */
+export function stopSettled(
+  step: ChildStep | MapStep,
+  record: Step,
+  left: boolean,
+  stamp: Stamp,
+): Step | undefined {
+  const { children } = record;
+  if (record.status !== 'undoing' || children === undefined) return undefined;
+  const kept = left || (step.kind === 'map' ? step.each.undo : step.undo) === 'none';
+  const ends = Object.values(children.ended).filter(({ status }) => kept || status !== 'succeeded');
+  if (ends.length < children.count) return undefined;
+  const changes = { changedAt: stamp.now };
+  if (ends.every(({ clean }) => clean)) return stepAfter(record, 'undone', stamp, changes);
+  if (kept) return stepAfter(record, 'leave', stamp, changes);
+  const failure = { code: 'undo-failed', message: 'an execution of its own could not be undone' };
+  return stepAfter(record, 'fail-undo', stamp, { ...changes, failure });
+}
+
+/** How an execution that has ended is told to its parent. */
+export function endOf(plan: Plan, state: Snapshot): ChildEnd {
+  const { status, version } = state.execution;
+  const failed = plan.tolerated === undefined ? 0 : failedItems(plan, state).length;
+  const stuck = Object.values(state.steps).some((step) => step.status === 'undo-failed');
+  return {
+    status,
+    version,
+    clean: status !== 'succeeded' && !stuck && !leavesAsIs(state),
+    ...(failed === 0 || status !== 'succeeded' ? {} : { failed }),
+  };
+}
+
+const noteOf = (execution: Execution, what: string, step: string, detail: string): Note => ({
+  what,
+  executionId: execution.id,
+  step,
+  detail,
+});

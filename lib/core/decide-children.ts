@@ -1,0 +1,100 @@
+/**
+ * What follows from executions that belong to a step: they were started, stopped or gathered, one has ended, or the one
+ * that this is must stop because its parent does.
+ *
+ * Owns: the decisions. Does not own: the records (`children.ts`), when each is due (`look-kinds.ts`).
+ */
+
+import { childrenStarted, childrenStopped, failedOf, hasChildren, told as tellParent } from './children.ts';
+import { type ChildEvent, type ChildrenDone, type Decision } from './decide.ts';
+import { type Json, utf8Bytes } from './json.ts';
+import { type ChildStep, graphOf, type MapStep, type Plan } from './plan.ts';
+import { type Cause, isForward, isPausedOrPausing, type Snapshot, type Step } from './state.ts';
+import { endedPause, noLater } from './stop.ts';
+import { horizonMs } from './watch.ts';
+import { executionAfter, type Stamp, stepAfter } from './write.ts';
+
+const NOTHING: Decision = { sends: [], next: { kind: 'stop' }, notes: [] };
+
+/** Of what a step's executions answered; more is left with them. */
+const MAX_GATHERED_BYTES = 100_000;
+
+export function decideChildren(plan: Plan, state: Snapshot, event: ChildEvent & Stamp): Decision {
+  if (event.type === 'stop') return stop(state, event.undo, event);
+  if (event.type === 'told') {
+    return tellParent(plan, state, event, { ...event, horizonMs: horizonMs(plan, state) }) ?? NOTHING;
+  }
+  const step = graphOf(plan).step.get(event.step);
+  if (!hasChildren(step)) return NOTHING;
+  const next = recordAfter(step, state, event);
+  if (next === undefined) return NOTHING;
+  return {
+    write: { executionId: state.execution.id, step: next },
+    sends: [],
+    next: { kind: 'look', fresh: true, concern: [event.step] },
+    notes: [{ what: `children-${event.type}`, executionId: state.execution.id, step: event.step }],
+  };
+}
+
+function recordAfter(
+  step: ChildStep | MapStep,
+  state: Snapshot,
+  event: ChildrenDone & Stamp,
+): Step | undefined {
+  const record = state.steps[step.name];
+  const { epoch } = state.execution;
+  switch (event.type) {
+    case 'started':
+      return childrenStarted(event.family, record, step.name, epoch, event, event);
+    case 'stopped': {
+      const found = { count: event.family.starts.length, ended: event.ended };
+      return childrenStopped(record, step.name, epoch, found, event);
+    }
+    case 'gathered':
+      return (
+        record &&
+        stepAfter(record, 'done', event, {
+          changedAt: event.now,
+          output: outputOf(step, record, event.outputs),
+        })
+      );
+  }
+}
+
+/** Of a child step its execution's output; of a list the counts, and every item's output where there is room. */
+function outputOf(step: ChildStep | MapStep, record: Step, outputs: readonly Json[]): Json {
+  if (step.kind === 'child') return kept(outputs[0] ?? null) ?? null;
+  const { children } = record;
+  const counts = { total: children?.items ?? 0, failed: children === undefined ? 0 : failedOf(children) };
+  const items = kept(outputs.flatMap((part) => (Array.isArray(part) ? (part as Json[]) : [])));
+  return items === undefined ? counts : { ...counts, items };
+}
+
+const kept = (output: Json): Json | undefined =>
+  utf8Bytes(JSON.stringify(output)) > MAX_GATHERED_BYTES ? undefined : output;
+
+/** A child that has succeeded is undone with its parent; S1 has this one way out for it. */
+function stop(state: Snapshot, undo: boolean, stamp: Stamp): Decision {
+  const { execution } = state;
+  const recalled = execution.status === 'succeeded' && undo && execution.parent !== undefined;
+  const isOpen = isForward(execution.status) || isPausedOrPausing(execution.status);
+  if (!isOpen && !recalled) return NOTHING;
+  const cause: Cause = {
+    kind: 'parent',
+    at: stamp.now,
+    failure: { code: 'parent-undone', message: 'the execution that it is a part of is being undone' },
+    ...(undo ? {} : { undo: false }),
+  };
+  const watchAt = noLater(execution, stamp.now);
+  const { endedAt: _, ...open } = executionAfter(execution, recalled ? 'recall' : 'stop', stamp, {
+    cause,
+    watchAt,
+    ...endedPause(execution, stamp.now),
+  });
+  return {
+    write: { executionId: execution.id, execution: open },
+    sends: [],
+    next: { kind: 'look', fresh: true, concern: 'all' },
+    notes: [{ what: 'stopped-by-parent', executionId: execution.id }],
+  };
+}

@@ -1,0 +1,136 @@
+/**
+ * The rules of a look for steps that no agent performs: time that has passed, executions to start, to gather, to stop.
+ *
+ * Owns: when each is due. Does not own: what is written (`outside.ts`, `children.ts`), the order of all rules
+ * (`look.ts`), the effects on other executions (`roles/children.ts`), which come before the write that records them.
+ */
+
+import {
+  allEnded,
+  childIds,
+  childrenFailure,
+  childrenStopped,
+  type Family,
+  familyOf,
+  hasChildren,
+  indexesToStop,
+  nextStarts,
+  stopSettled,
+} from './children.ts';
+import type { Concern, Decision } from './decide.ts';
+import type { Look, Rule } from './look.ts';
+import { passTime } from './outside.ts';
+import type { ChildStep, MapStep, Plan } from './plan.ts';
+import { failureWaits, isNearNoReturn } from './point-of-no-return.ts';
+import { isForward, type Snapshot, type Step } from './state.ts';
+import {
+  applies,
+  dependentsClearAt,
+  isTurn,
+  isUnbegun,
+  leavesAsIs,
+  mayHaveChildren,
+  needsUndo,
+} from './work.ts';
+import { blankStep, stepAfter, type StepChanges } from './write.ts';
+
+const alsoConcern = (concern: Concern, step: string): Concern =>
+  concern === 'all' ? 'all' : [...concern, step];
+
+const written = (state: Snapshot, event: Look, step: Step, what: string): Decision => ({
+  write: { executionId: state.execution.id, step },
+  sends: [],
+  next: { kind: 'look', fresh: true, concern: alsoConcern(event.concern, step.name) },
+  notes: [{ what, executionId: state.execution.id, step: step.name }],
+});
+
+export const passedTime: Rule = (plan, state, event) => {
+  const step = passTime(plan, state, event);
+  return step && written(state, event, step, `step-${step.status}`);
+};
+
+/** Child and map steps whose turn it is or was, in plan order. */
+const parents = (plan: Plan, state: Snapshot): (ChildStep | MapStep)[] =>
+  plan.steps.filter(hasChildren).filter((step) => isTurn(plan, step, state));
+
+/** Starts what is to be started; a list that is none fails its step at once. */
+export const startChildren: Rule = (plan, state, event) => {
+  if (!isForward(state.execution.status) || failureWaits(plan, state)) return undefined;
+  for (const step of parents(plan, state)) {
+    const record = state.steps[step.name];
+    if (isUnbegun(record) ? !applies(step, state) : record?.status !== 'running') continue;
+    if (record?.children !== undefined && record.children.started >= record.children.count) continue;
+    const family = familyOf(step, state);
+    if ('code' in family) {
+      const blank = record ?? blankStep(step.name, state.execution.epoch);
+      const failed = stepAfter(blank, 'fail', event, { changedAt: event.now, failure: family });
+      return written(state, event, failed, 'step-failed');
+    }
+    const starts = nextStarts(step, family, record);
+    if (starts.length === 0 && !isUnbegun(record)) continue;
+    const next = { kind: 'start-children', step: step.name, family, starts } as const;
+    return { sends: [], next, notes: [] };
+  }
+  return undefined;
+};
+
+/** A step whose executions have ended is over; what they answered is gathered first. */
+export const endChildren: Rule = (plan, state, event) => {
+  for (const step of plan.steps.filter(hasChildren)) {
+    const record = state.steps[step.name];
+    if (record?.children === undefined) continue;
+    const settled = stopSettled(step, record, leavesAsIs(state), event);
+    if (settled !== undefined) return written(state, event, settled, `step-${settled.status}`);
+    if (record.status !== 'running') continue;
+    const failure = childrenFailure(step, { ...state.execution, epoch: record.epoch }, record.children);
+    if (failure !== undefined) {
+      const changes: StepChanges = { changedAt: event.now, failure };
+      return written(state, event, stepAfter(record, 'fail', event, changes), 'step-failed');
+    }
+    if (!allEnded(record.children)) continue;
+    const ids = childIds({ id: state.execution.id, epoch: record.epoch }, step.name, record.children.count);
+    return { sends: [], next: { kind: 'gather', step: step.name, ids }, notes: [] };
+  }
+  return undefined;
+};
+
+/** What is under way is stopped at once; what has succeeded is undone when nothing that depends on it is in effect. */
+export const stopChildren: Rule = (plan, state, event) => {
+  if (state.execution.status !== 'undoing' || isNearNoReturn(plan, state)) return undefined;
+  const left = leavesAsIs(state);
+  for (const step of plan.steps.filter(hasChildren)) {
+    const record = state.steps[step.name];
+    const family = dueToStop(plan, step, state, record, left);
+    if (family === undefined) continue;
+    const wanted = new Set(indexesToStop(family.starts.length, record?.children));
+    const starts = family.starts.filter(({ parent }) => wanted.has(parent.index));
+    if (starts.length > 0) {
+      const next = { kind: 'stop-children', step: step.name, family, starts, undo: !left } as const;
+      return { sends: [], next, notes: [] };
+    }
+    const found = { count: family.starts.length, ended: {} };
+    const stopped = childrenStopped(record, step.name, state.execution.epoch, found, event);
+    return written(state, event, stopped, 'children-stopped');
+  }
+  return undefined;
+};
+
+const NOBODY: Family = { starts: [], items: 0, tolerated: 0 };
+
+function dueToStop(
+  plan: Plan,
+  step: ChildStep | MapStep,
+  state: Snapshot,
+  record: Step | undefined,
+  left: boolean,
+): Family | undefined {
+  const underWay = mayHaveChildren(plan, step, state);
+  const ended = record?.status === 'done' || record?.status === 'failed';
+  const open =
+    record?.children !== undefined && Object.keys(record.children.ended).length < record.children.started;
+  const owes = ended && (open || (!left && needsUndo(step, record)));
+  if (!underWay && !owes) return undefined;
+  if (!underWay && !open && dependentsClearAt(plan, step, state) === undefined) return undefined;
+  const family = familyOf(step, state);
+  return 'code' in family ? NOBODY : family;
+}

@@ -1,0 +1,164 @@
+/**
+ * How authors write the steps that no agent of their own performs: wait, callback, approval, child, map.
+ *
+ * Owns: their options, defaults and handles. Does not own: agents' steps (`workflow.ts`), what is refused (`check-kinds.ts`).
+ */
+
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { type Duration, parseDuration } from './duration.ts';
+import { refuse } from './errors.ts';
+import type { AgentStep, CallbackStep, ChildStep, MapStep, Plan, WaitStep } from './plan.ts';
+import { type Condition, type Expr, type Input, type Ref, ref, toExpr } from './refs.ts';
+
+/** A step that was declared: `output` may be used in the input and the condition of later steps. */
+export interface StepHandle<O> {
+  readonly name: string;
+  readonly output: Ref<O>;
+}
+
+export interface CallbackHandle<O> extends StepHandle<O> {
+  /** For the outside: `POST /callbacks/{token}/complete`, `/fail`, `/beat`. May be given away before it is asked for. */
+  readonly token: Ref<string>;
+}
+
+/** What every step may say. */
+export interface AnyStepOptions {
+  /** Steps that must be done first although nothing of theirs is read. */
+  readonly after?: readonly (StepHandle<never> | StepHandle<unknown> | string)[];
+  /** Skipped unless it holds. */
+  readonly when?: Condition;
+}
+
+export interface WaitOptions extends AnyStepOptions {
+  /** So long from when its predecessors are done. One of `for` and `until`. */
+  readonly for?: Duration;
+  /** Epoch ms, or a date in ISO form with its zone. A time that has passed does not wait. */
+  readonly until?: Input<string> | Input<number>;
+}
+
+export interface CallbackOptions<O> extends AnyStepOptions {
+  /** Any Standard Schema; an answer that does not fit is refused. */
+  readonly output: StandardSchemaV1<unknown, O>;
+  /** Without an answer by then the step fails. */
+  readonly within: Duration;
+  /**
+   * The outside must `beat` so often to show that it is still at it.
+   * @default never: only the answer counts
+   */
+  readonly beatEvery?: Duration;
+}
+
+export interface ApprovalOptions extends AnyStepOptions {
+  /** Without an answer by then the step fails. */
+  readonly within: Duration;
+}
+
+/** What a person's approval gives to the steps behind it. */
+export interface Approval {
+  readonly approved: true;
+  readonly by?: string;
+  readonly comment?: string;
+}
+
+export interface ChildOptions extends AnyStepOptions {
+  /**
+   * 'none': what the other execution did stays when this one is undone.
+   * @default 'required': it is undone, in its turn
+   */
+  readonly undo?: 'none' | 'required';
+}
+
+export interface MapLimits {
+  /**
+   * Items under way at the same time.
+   * @default no limit but the agent's own
+   */
+  readonly concurrency?: number;
+  /**
+   * Items that may fail: so many, or `'5%'` of them (rounded down). Their output is then null.
+   * @default 0: the first that fails for good fails the step
+   */
+  readonly tolerate?: number | `${number}%`;
+}
+
+/** What a list's step answers. */
+export interface Mapped<O> {
+  readonly total: number;
+  readonly failed: number;
+  /** In the order of the list, null for a failed one; left out when together they have more than 100 KB. */
+  readonly items?: readonly (O | null)[];
+}
+
+const afterOf = (options: AnyStepOptions): string[] =>
+  (options.after ?? []).map((before) => (typeof before === 'string' ? before : before.name));
+
+const baseOf = (name: string, options: AnyStepOptions): Pick<WaitStep, 'name' | 'after' | 'when'> => ({
+  name,
+  after: afterOf(options),
+  ...(options.when === undefined ? {} : { when: toExpr(options.when) }),
+});
+
+export const waitStep = (name: string, options: WaitOptions): WaitStep => ({
+  kind: 'wait',
+  ...baseOf(name, options),
+  ...(options.for === undefined ? {} : { forMs: parseDuration(options.for, `for of step '${name}'`) }),
+  ...(options.until === undefined ? {} : { until: toExpr(options.until) }),
+});
+
+export const callbackStep = (
+  name: string,
+  kind: CallbackStep['kind'],
+  options: ApprovalOptions & { readonly beatEvery?: Duration },
+): CallbackStep => ({
+  kind,
+  ...baseOf(name, options),
+  withinMs: parseDurationOr(options.within, `within of step '${name}'`),
+  ...(options.beatEvery === undefined
+    ? {}
+    : { beatMs: parseDuration(options.beatEvery, `beatEvery of step '${name}'`) }),
+});
+
+/** A time that is missing is refused with the plan, which says why there must be one. */
+const parseDurationOr = (text: Duration | undefined, what: string): number =>
+  text === undefined ? Number.NaN : parseDuration(text, what);
+
+export const callbackHandle = <O>(name: string): CallbackHandle<O> => ({
+  name,
+  output: ref<O>(`step:${name}`),
+  token: ref<string>(`token:${name}`),
+});
+
+export const childStep = (name: string, plan: Plan, input: Expr, options: ChildOptions): ChildStep => ({
+  kind: 'child',
+  ...baseOf(name, options),
+  plan,
+  input,
+  undo: options.undo ?? 'required',
+});
+
+/** @param each how one item is performed. @throws SteadfastError `workflow-refused` */
+export function mapStep(
+  workflowName: string,
+  name: string,
+  list: Expr,
+  each: AgentStep,
+  options: AnyStepOptions & MapLimits,
+): MapStep {
+  const { tolerate = 0, concurrency } = options;
+  const percent = typeof tolerate === 'string' ? /^(\d{1,3}(?:\.\d+)?)%$/.exec(tolerate)?.[1] : undefined;
+  if (typeof tolerate === 'string' && percent === undefined) {
+    throw refuse(
+      'workflow-refused',
+      `workflow '${workflowName}', step '${name}': tolerate is '${tolerate}'; allowed are a number of items and '5%'`,
+      { workflow: workflowName, step: name, reason: 'bad-tolerance' },
+    );
+  }
+  return {
+    kind: 'map',
+    ...baseOf(name, options),
+    over: list,
+    each,
+    ...(concurrency === undefined ? {} : { concurrency }),
+    tolerate: percent === undefined ? { items: Number(tolerate) } : { percent: Number(percent) },
+  };
+}

@@ -1,0 +1,218 @@
+/**
+ * The effects of one execution on others: a step starts, gathers or stops executions of its own, and an execution that has
+ * ended tells its parent.
+ *
+ * Owns: these effects, each of which may be repeated without harm. Does not own: when they are due (`core/look-kinds.ts`)
+ * or what is recorded of them (`core/decide-children.ts`).
+ *
+ * S11 a child's id is derived, and it is created once. S10 stopping takes the place of a child that does not exist, so
+ * that a starter that read an older state cannot bring it to life any more.
+ */
+
+import { type ChildStart, endOf, type Family } from '../core/children.ts';
+import { type ChildrenDone, type Concern, decide, type Next } from '../core/decide.ts';
+import type { Json } from '../core/json.ts';
+import type { Plan } from '../core/plan.ts';
+import type { Ports, Store } from '../core/ports.ts';
+import { callbackKeysOf, newExecution, placeHolder } from '../core/start.ts';
+import { type ChildEnd, type Execution, isTerminal, type Snapshot, type Told } from '../core/state.ts';
+import { commit } from './commit.ts';
+import { type PlanCache, planOf } from './plans.ts';
+import { stampOf } from './stamp.ts';
+
+/** Carries another execution on; handed in by `advance.ts`, whose loop this is a part of. */
+type Advance = (
+  ports: Ports,
+  plan: Plan,
+  executionId: string,
+  start: { readonly by: 'worker'; readonly concern: Concern; readonly known?: Known },
+) => Promise<unknown>;
+interface Known {
+  readonly state: Snapshot;
+  readonly fresh: boolean;
+  readonly readAt: number;
+}
+
+/** Other executions touched at the same time. */
+const SIDE_BY_SIDE = 10;
+const MAX_TELL_ROUNDS = 20;
+const TELL_RETRY_MS = 50;
+
+const caches = new WeakMap<Store, PlanCache>();
+
+/** Plans that this process has read to carry on executions other than the one at hand. */
+function plansOf(store: Store): PlanCache {
+  const known = caches.get(store) ?? new Map<string, Plan>();
+  caches.set(store, known);
+  return known;
+}
+
+/** @returns what became of it, to be decided on; nothing when the next step is none of these */
+export async function withChildren(
+  ports: Ports,
+  next: Next,
+  advance: Advance,
+): Promise<ChildrenDone | undefined> {
+  switch (next.kind) {
+    case 'start-children':
+      return started(ports, next, advance);
+    case 'stop-children':
+      return stopped(ports, next, advance);
+    case 'gather':
+      return { type: 'gathered', step: next.step, outputs: await gathered(ports, next.ids) };
+    default:
+      return undefined;
+  }
+}
+
+async function started(
+  ports: Ports,
+  { step, family, starts }: { step: string; family: Family; starts: readonly ChildStart[] },
+  advance: Advance,
+): Promise<ChildrenDone> {
+  const ends = await sideBySide(starts, (start) => startChild(ports, start, advance));
+  const last = starts.at(-1);
+  return {
+    type: 'started',
+    step,
+    family,
+    started: (last?.parent.index ?? -1) + 1,
+    ended: byIndex(starts, ends),
+  };
+}
+
+/** @returns how it ended, when it exists and has ended: its place was taken */
+async function startChild(ports: Ports, start: ChildStart, advance: Advance): Promise<ChildEnd | undefined> {
+  const { store, dice, clock } = ports;
+  const plan = await planOf(store, plansOf(store), start.planId);
+  const now = clock.now();
+  const execution = newExecution(
+    plan,
+    {
+      id: start.id,
+      planHash: start.planId,
+      input: start.input,
+      inputHash: '',
+      parent: start.parent,
+      ...callbackKeysOf(plan, () => dice.id()),
+      writeId: dice.id(),
+    },
+    now,
+  );
+  const existing = await store.create(execution);
+  if (existing !== 'written') return endOfExisting(ports, plan, existing);
+  ports.log.note({ what: 'started', executionId: start.id, detail: execution.workflow });
+  const known = { state: { execution, steps: {} }, fresh: true, readAt: now };
+  // It exists with its watch: what fails from here on, a supervisor makes good.
+  await advance(ports, plan, start.id, { by: 'worker', concern: 'all', known }).catch(() => {
+    ports.log.note({ what: 'first-sends-failed', executionId: start.id });
+  });
+  return undefined;
+}
+
+async function endOfExisting(ports: Ports, plan: Plan, execution: Execution): Promise<ChildEnd | undefined> {
+  if (!isTerminal(execution.status)) return undefined;
+  const state = await ports.store.read(execution.id);
+  return state && isTerminal(state.execution.status) ? endOf(plan, state) : undefined;
+}
+
+async function stopped(
+  ports: Ports,
+  {
+    step,
+    family,
+    starts,
+    undo,
+  }: { step: string; family: Family; starts: readonly ChildStart[]; undo: boolean },
+  advance: Advance,
+): Promise<ChildrenDone> {
+  const ends = await sideBySide(starts, (start) => stopChild(ports, start, undo, advance));
+  return { type: 'stopped', step, family, started: family.starts.length, ended: byIndex(starts, ends) };
+}
+
+/** @returns how it ended, when it has; one that is being undone tells its end later */
+async function stopChild(
+  ports: Ports,
+  start: ChildStart,
+  undo: boolean,
+  advance: Advance,
+): Promise<ChildEnd | undefined> {
+  const { store, clock } = ports;
+  const plan = await planOf(store, plansOf(store), start.planId);
+  for (;;) {
+    const readAt = clock.now();
+    const state = await store.read(start.id);
+    if (state === undefined) {
+      const holder = placeHolder(plan, start, ports.dice.id(), readAt);
+      if ((await store.create(holder)) === 'written') return endOf(plan, { execution: holder, steps: {} });
+      continue;
+    }
+    const decision = decide(plan, state, { type: 'stop', undo, ...stampOf(ports) });
+    if (decision.write === undefined) {
+      return isTerminal(state.execution.status) ? endOf(plan, state) : undefined;
+    }
+    if ((await commit(ports, decision)) === 'conflict') continue;
+    await advance(ports, plan, start.id, { by: 'worker', concern: 'all' }).catch(() => {
+      ports.log.note({ what: 'follow-up-failed', executionId: start.id });
+    });
+    return undefined;
+  }
+}
+
+const gathered = (ports: Ports, ids: readonly string[]): Promise<Json[]> =>
+  sideBySide(ids, async (id) => (await ports.store.readExecution(id))?.output ?? null);
+
+/**
+ * Has the parent's record say that the execution has ended, and carries the parent on.
+ * @throws whatever the ports reject with; then the execution keeps its watch and tells again
+ */
+export async function tellParent(ports: Ports, { parent, end }: Told, advance: Advance): Promise<void> {
+  const { store, clock } = ports;
+  for (let round = 0; round < MAX_TELL_ROUNDS; round += 1) {
+    const state = await store.read(parent.executionId);
+    if (state === undefined) return;
+    const plan = await planOf(store, plansOf(store), state.execution.plan);
+    const { step, index } = parent;
+    const decision = decide(plan, state, { type: 'told', step, index, end, ...stampOf(ports) });
+    if (decision.write === undefined) return;
+    if ((await commit(ports, decision)) === 'written') {
+      const { id } = state.execution;
+      await advance(ports, plan, id, { by: 'worker', concern: [step] }).catch(() => {
+        ports.log.note({ what: 'follow-up-failed', executionId: id, step });
+      });
+      return;
+    }
+    // Its siblings end at the same time.
+    await clock.sleep(ports.dice.random() * TELL_RETRY_MS * (round + 1));
+  }
+  throw new Error(`the parent changed at every try to tell it`);
+}
+
+function byIndex(
+  starts: readonly ChildStart[],
+  ends: readonly (ChildEnd | undefined)[],
+): Record<string, ChildEnd> {
+  const ended: Record<string, ChildEnd> = {};
+  for (const [at, start] of starts.entries()) {
+    const end = ends[at];
+    if (end !== undefined) ended[start.parent.index] = end;
+  }
+  return ended;
+}
+
+/** In the order of the items; the first failure is thrown when those under way have ended. */
+async function sideBySide<Item, Result>(
+  items: readonly Item[],
+  run: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    for (let at = next; at < items.length; at = next) {
+      next += 1;
+      results[at] = await run(items[at] as Item);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(SIDE_BY_SIDE, items.length) }, worker));
+  return results;
+}

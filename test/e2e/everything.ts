@@ -1,0 +1,139 @@
+/**
+ * All that the example can do, in one run: each way from step to step, retries, undo from each step, commands, queries,
+ * and losses that the supervisor makes good.
+ */
+
+import type { Stage } from './stage.ts';
+
+interface Misbehaviour {
+  readonly service: 'payment' | 'warehouse' | 'carrier' | 'mail';
+  readonly mode: string;
+  readonly [option: string]: unknown;
+}
+
+interface Run extends Stage {
+  readonly round: number;
+}
+
+/**
+ * Resolves when all is over. Which process meets which work is a race; who has to have seen all goes round again.
+ * @param round makes the orders' ids its own
+ */
+export async function doEverything(whole: Stage, round: number): Promise<void> {
+  const stage: Run = { ...whole, round };
+  await stage.ended(await orderWith(stage, 'plain'));
+  const losses = await loseMessages(stage);
+  // A tick stays for a minute while something is due, so nobody waits for its end.
+  for (const { name } of stage.cloud.control.schedules()) {
+    stage.cloud.control.tick(name).catch(() => undefined);
+  }
+  await Promise.all([
+    ...losses.map((id) => stage.ended(id)),
+    goEachWay(stage),
+    undoFromEachStep(stage),
+    cancelLate(stage),
+    cancelEarly(stage),
+    askEverything(stage),
+  ]);
+}
+
+async function misbehave(stage: Run, orderId: string, rule: Misbehaviour): Promise<void> {
+  const body = JSON.stringify({ ...rule, match: { orderId } });
+  await fetch(`${stage.world.url}/behave`, { method: 'POST', body });
+}
+
+async function orderWith(stage: Run, orderId: string, ...rules: Misbehaviour[]): Promise<string> {
+  const name = `${orderId}-${stage.round}`;
+  for (const rule of rules) await misbehave(stage, name, rule);
+  return await stage.startOrder(name);
+}
+
+/** Both branches come last once, and each agent has to try again. */
+async function goEachWay(stage: Run): Promise<void> {
+  const services = ['payment', 'warehouse', 'carrier', 'mail'] as const;
+  const tries = services.map((service) => ({ service, mode: 'unavailable', times: 1 }));
+  const ids = await Promise.all([
+    orderWith(stage, 'card-last', { service: 'payment', mode: 'slow', ms: 500 }),
+    orderWith(stage, 'stock-last', { service: 'warehouse', mode: 'slow', ms: 500 }),
+    orderWith(stage, 'tries', ...tries),
+  ]);
+  await Promise.all(ids.map((id) => stage.ended(id)));
+}
+
+/** A refusal for good, when the other branch is done: the undo begins with each of the steps. */
+async function undoFromEachStep(stage: Run): Promise<void> {
+  const refuse = (service: Misbehaviour['service']): Misbehaviour => ({ service, mode: 'decline' });
+  const late = (service: Misbehaviour['service']): Misbehaviour => ({ service, mode: 'slow', ms: 800 });
+  const ids = await Promise.all([
+    orderWith(stage, 'no-card', { service: 'payment', mode: 'unavailable', times: 1 }, refuse('payment')),
+    orderWith(
+      stage,
+      'no-stock',
+      { service: 'warehouse', mode: 'unavailable', times: 1 },
+      refuse('warehouse'),
+    ),
+    orderWith(stage, 'no-carrier', refuse('carrier')),
+    orderWith(stage, 'no-mail', refuse('mail')),
+    orderWith(stage, 'late-stock', refuse('payment'), late('warehouse')),
+  ]);
+  const ended = await Promise.all(ids.map((id) => stage.ended(id)));
+  expect(ended.map(({ status }) => status)).not.toContain('succeeded');
+}
+
+/** The scheduler itself sends the undo when no agent is at work. */
+async function cancelLate(stage: Run): Promise<void> {
+  const id = await orderWith(stage, 'canceled', { service: 'mail', mode: 'unavailable' });
+  await cancelBetweenTries(stage, id, ['notify']);
+}
+
+/** With nothing to undo, the scheduler itself ends it. */
+async function cancelEarly(stage: Run): Promise<void> {
+  const rules = (['payment', 'warehouse'] as const).map((service) => ({ service, mode: 'unavailable' }));
+  await cancelBetweenTries(stage, await orderWith(stage, 'canceled-early', ...rules), ['charge', 'reserve']);
+}
+
+async function cancelBetweenTries(stage: Run, id: string, steps: readonly string[]): Promise<void> {
+  interface Shown {
+    readonly name: string;
+    readonly status: string;
+    readonly attempts: readonly unknown[];
+  }
+  for (;;) {
+    const { body } = await stage.request('GET', `/executions/${id}`);
+    const shown = (body.steps as Shown[]).filter(({ name }) => steps.includes(name));
+    // The third pause is two seconds long, the fourth four.
+    const pausing = shown.filter(({ status, attempts }) => status === 'retrying' && attempts.length >= 3);
+    if (pausing.length === steps.length || body.endedAt !== undefined) break;
+    await new Promise((next) => setTimeout(next, 50));
+  }
+  await stage.request('POST', `/executions/${id}/cancel`, { reason: 'changed my mind' });
+  await stage.ended(id);
+}
+
+async function askEverything(stage: Run): Promise<void> {
+  for (const path of [
+    '/workflows',
+    '/executions?workflow=order-fulfilment',
+    '/incidents',
+    '/health',
+    '/nowhere',
+  ]) {
+    await stage.request('GET', path);
+  }
+}
+
+/** Each agent's process dies before it has done anything, and the last one before it has announced the end. */
+async function loseMessages(stage: Run): Promise<string[]> {
+  const lose = async (orderId: string, agent: string, operation?: string): Promise<string> => {
+    const moment = { beforeCall: 1, ...(operation === undefined ? {} : { operation }) };
+    const { hit } = stage.cloud.control.kill(agent, moment);
+    const id = await orderWith(stage, orderId);
+    await hit;
+    return id;
+  };
+  const ids: string[] = [];
+  for (const agent of ['charge-card', 'reserve-stock', 'schedule-shipping', 'notify-customer']) {
+    ids.push(await lose(`lost-${agent}`, agent));
+  }
+  return [...ids, await lose('unannounced', 'notify-customer', 'PutEvents')];
+}

@@ -1,0 +1,145 @@
+/**
+ * Each permission of the template is there because something needs it. One run does all that the example can do; then, for
+ * every action of every policy, the run's requests are asked again of the policies without it. Some are also really run.
+ */
+
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Access } from '../../lib/local/iam/access.ts';
+import type { AccessRequest } from '../../lib/local/iam/stack-policies.ts';
+import type { Json } from '../../lib/local/template/json.ts';
+import { linesOf, namerOf, policiesOf, resolved } from '../infra/named-permissions.ts';
+import { MAY_BE_IDLE } from '../infra/permissions.ts';
+import { doEverything } from './everything.ts';
+import { policyActions } from './policy-changes.ts';
+import { setStage, STACK, synthesizeExample, templateIn } from './stage.ts';
+
+/** Which process meets which work is a race, above all on a busy machine. */
+const MAX_ROUNDS = 3;
+const mayBeIdle = linesOf(MAY_BE_IDLE, {});
+
+let folder: string;
+let assembly: string;
+let template: Json;
+/** What the run asked for, and which permissions it never needed, those that are argued apart. */
+let requests: readonly AccessRequest[];
+let idle: readonly string[];
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'steadfast-permissions-'));
+  assembly = await synthesizeExample(join(folder, 'cdk.out'));
+  template = JSON.parse(readFileSync(templateIn(assembly), 'utf8')) as Json;
+  const nameOf = namerOf(resolved(template, STACK));
+  const stage = await setStage({ schedules: false, changed: { assembly, change: (same) => same } });
+  try {
+    for (let round = 1; round <= MAX_ROUNDS && (round === 1 || idle.length > 0); round += 1) {
+      await doEverything(stage, round);
+      const unused = stage.cloud.control.permissions().filter(({ uses }) => uses === 0);
+      idle = unused.map(nameOf).filter((line) => !mayBeIdle.includes(line));
+    }
+    requests = stage.cloud.control.accessRequests();
+  } finally {
+    await stage.strike();
+  }
+}, 120_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('every permission is needed, but for those that are argued', () => {
+  expect(idle).toEqual([]);
+  const all = linesIn(template);
+  expect(mayBeIdle.filter((line) => !all.includes(line))).toEqual([]);
+});
+
+/** The messages of what a run would be refused. */
+function refusals(changed: Json): string[] {
+  const access = new Access(policiesOf(resolved(changed, STACK)), () => undefined);
+  for (const { who, action, resource, context } of requests) access.check(who, action, resource, context);
+  return access.denials().map(({ message }) => message);
+}
+
+/** The permissions of a template, in words. */
+function linesIn(changed: Json): string[] {
+  const whole = resolved(changed, STACK);
+  return policiesOf(whole).permissions().map(namerOf(whole));
+}
+
+test('without any one action of any policy, a run is refused with function, action and resource', () => {
+  expect(refusals(template)).toEqual([]);
+  const before = linesIn(template);
+  const allowed = policyActions(template).filter(({ effect }) => effect === 'Allow');
+  expect(allowed.length).toBeGreaterThan(60);
+  const unnoticed = allowed.filter(({ action, without }) => {
+    const changed = without(template);
+    const after = linesIn(changed);
+    const lost = before.filter((line) => !after.includes(line));
+    const told = refusals(changed);
+    const names = told.every((message) => message.includes(`perform: ${action} on resource: arn:aws:`));
+    return (
+      !(told.length > 0 && names) && !(lost.length > 0 && lost.every((line) => mayBeIdle.includes(line)))
+    );
+  });
+  expect(unnoticed.map(({ place, action }) => `${place} ${action}`)).toEqual([]);
+});
+
+test('without any one denial, what must be refused is not refused any more', () => {
+  const denials = policyActions(template).filter(({ effect }) => effect === 'Deny');
+  const queues = [...resolved(template, STACK).resources.values()].filter(
+    ({ type }) => type === 'AWS::SQS::Queue',
+  );
+  expect(denials).toHaveLength(queues.length);
+  const plain = (changed: Json): string[] => {
+    const policies = policiesOf(resolved(changed, STACK));
+    return queues.flatMap(({ arnPlace, physicalName }) => {
+      const resource = `arn:aws:sqs:${arnPlace.region}:${arnPlace.accountId}:${physicalName}`;
+      const context = { 'aws:securetransport': ['false'] };
+      const verdict = policies.decide({
+        who: 'events.amazonaws.com',
+        action: 'sqs:SendMessage',
+        resource,
+        context,
+      });
+      return !verdict.allowed && verdict.because.startsWith('with an explicit deny') ? [] : [physicalName];
+    });
+  };
+  expect(plain(template)).toEqual([]);
+  for (const { without } of denials) expect(plain(without(template))).toHaveLength(1);
+});
+
+describe('a run really fails', () => {
+  it.each([
+    ['what an agent writes', 'chargecardRole', 'dynamodb:PutItem', 'chargecardFunction', 'table/'],
+    [
+      'what Lambda receives for an agent',
+      'reservestockRole',
+      'sqs:ReceiveMessage',
+      'reservestockFunction',
+      'ReservestockQueue',
+    ],
+    [
+      'what the API calls',
+      'SchedulerApiPermission',
+      'lambda:InvokeFunction',
+      'apigateway.amazonaws.com',
+      'SchedulerFunction',
+    ],
+  ])(
+    'without %s',
+    async (_, place, action, who, resource) => {
+      const [change] = policyActions(template).filter(
+        (each) => each.place.includes(place) && each.action === action,
+      );
+      const stage = await setStage({ schedules: false, changed: { assembly, change: change!.without } });
+      try {
+        const run = async (): Promise<unknown> => stage.ended(await stage.startOrder('refused'));
+        await expect(run()).rejects.toThrow(`is not authorized to perform: ${action} on resource: `);
+        expect(stage.cloud.control.denials()[0]?.message).toMatch(
+          new RegExp(`^User: .*${who}.*${resource}`, 'i'),
+        );
+      } finally {
+        await stage.strike();
+      }
+    },
+    30_000,
+  );
+});

@@ -1,0 +1,81 @@
+/** Every action of every policy of a template, and the template without it. */
+
+import { isRecord, type Json } from '../../lib/local/template/json.ts';
+
+export interface PolicyAction {
+  /** Logical id and, in it, the statement. */
+  readonly place: string;
+  readonly effect: 'Allow' | 'Deny';
+  readonly action: string;
+  /** A copy of the template without this action. */
+  readonly without: (template: Json) => Json;
+}
+
+/** Policies of what does not run locally: no request of a run can be about them. */
+const NOT_ASKED: ReadonlySet<unknown> = new Set(['AWS::SNS::TopicPolicy', 'AWS::KMS::Key']);
+
+type Path = readonly (string | number)[];
+
+export function policyActions(template: Json): PolicyAction[] {
+  const resources = recordAt(template, ['Resources']);
+  return Object.keys(resources).flatMap((id) => {
+    const place: Path = ['Resources', id];
+    const type = recordAt(template, place)['Type'];
+    if (NOT_ASKED.has(type)) return [];
+    if (type === 'AWS::Lambda::Permission') {
+      const action = String(recordAt(template, [...place, 'Properties'])['Action']);
+      return [
+        { place: id, effect: 'Allow' as const, action, without: (whole: Json) => removed(whole, place) },
+      ];
+    }
+    return statementsBelow(template, [...place, 'Properties']).flatMap((statement) =>
+      actionsOf(template, id, statement),
+    );
+  });
+}
+
+function actionsOf(template: Json, id: string, path: Path): PolicyAction[] {
+  const { Action, Effect } = recordAt(template, path);
+  const actions = [Action ?? []].flat().map(String);
+  return actions.map((action) => ({
+    place: `${id} ${path.slice(3).join('.')}`,
+    effect: Effect === 'Deny' ? 'Deny' : 'Allow',
+    action,
+    without: (whole) => {
+      if (actions.length === 1) return removed(whole, path);
+      const copy = structuredClone(whole);
+      recordAt(copy, path)['Action'] = actions.filter((each) => each !== action);
+      return copy;
+    },
+  }));
+}
+
+/** Where the statements of policy documents are: every object with an effect. */
+function statementsBelow(template: Json, path: Path): Path[] {
+  const value = at(template, path);
+  if (isRecord(value) && (value['Effect'] === 'Allow' || value['Effect'] === 'Deny')) return [path];
+  const keys = Array.isArray(value) ? [...value.keys()] : isRecord(value) ? Object.keys(value) : [];
+  return keys.flatMap((key) => statementsBelow(template, [...path, key]));
+}
+
+function removed(template: Json, path: Path): Json {
+  const copy = structuredClone(template);
+  const parent = at(copy, path.slice(0, -1));
+  const last = path.at(-1);
+  if (Array.isArray(parent)) parent.splice(Number(last), 1);
+  else if (isRecord(parent)) delete parent[String(last)];
+  return copy;
+}
+
+function at(value: Json, path: Path): Json {
+  return path.reduce<Json>(
+    (inner, key) => (Object(inner) as Record<string | number, Json>)[key] ?? null,
+    value,
+  );
+}
+
+function recordAt(value: Json, path: Path): Record<string, Json> {
+  const found = at(value, path);
+  if (!isRecord(found)) throw new Error(`nothing at ${path.join('.')}`);
+  return found;
+}

@@ -1,0 +1,39 @@
+/** The template allows what `permissions.ts` says and nothing else. */
+
+import type { Json } from '../../lib/local/template/json.ts';
+import { linesOf, namerOf, policiesOf, resolved } from './named-permissions.ts';
+import { PERMISSIONS } from './permissions.ts';
+import { makeStack, Reader, statementsIn } from './template.ts';
+
+const dev = new Reader(makeStack());
+/** Two workflows: their agents do not send to each other. */
+const AGENTS = { pay: ['pay', 'ship'], ship: ['pay', 'ship'], mail: ['mail'] };
+
+test('each function may do what is listed, and nothing else', () => {
+  const template = resolved(dev.template.toJSON() as Json, 'Test');
+  const nameOf = namerOf(template);
+  const lines = policiesOf(template).permissions().map(nameOf);
+  expect([...new Set(lines)].sort()).toEqual(linesOf(PERMISSIONS, AGENTS));
+});
+
+test('nobody may do everything, or anything to everything', () => {
+  const statements = dev.ofType('AWS::IAM::Policy').flatMap(statementsIn);
+  expect(statements.length).toBeGreaterThan(0);
+  for (const { Action, Resource } of statements) {
+    for (const action of [Action].flat()) expect(action).not.toContain('*');
+    expect([Resource].flat()).not.toContain('*');
+  }
+  dev.template.resourceCountIs('AWS::IAM::ManagedPolicy', 0);
+  for (const role of dev.ofType('AWS::IAM::Role'))
+    expect(role.Properties).not.toHaveProperty('ManagedPolicyArns');
+});
+
+test('every queue refuses what is not encrypted on its way', () => {
+  const policies = dev.ofType('AWS::SQS::QueuePolicy');
+  expect(policies).toHaveLength(dev.ofType('AWS::SQS::Queue').length);
+  for (const policy of policies) {
+    expect(statementsIn(policy)).toMatchObject([
+      { Effect: 'Deny', Action: 'sqs:*', Condition: { Bool: { 'aws:SecureTransport': 'false' } } },
+    ]);
+  }
+});

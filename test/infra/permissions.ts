@@ -1,0 +1,132 @@
+/**
+ * Who may do what, and why: the whole of it. `permissions.test.ts` holds the template to these rows, both ways;
+ * `test/e2e/permissions.test.ts` shows that each is needed, but for those that are argued below.
+ */
+
+export interface Row {
+  /** `every function`, `every agent`, one role, or a service of AWS. */
+  readonly who: string;
+  readonly actions: readonly string[];
+  /** `its …` is the function's own; `the queues of its workflows` are those of all agents it works with. */
+  readonly on: string;
+  readonly because: string;
+}
+
+export const PERMISSIONS: readonly Row[] = [
+  {
+    who: 'every function',
+    actions: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query'],
+    on: 'table',
+    because: 'plans by key, conditional writes alone and in transactions, an execution with its steps',
+  },
+  {
+    who: 'every function',
+    actions: ['events:PutEvents'],
+    on: 'bus',
+    because: 'whoever writes the end of an execution announces it',
+  },
+  {
+    who: 'every function',
+    actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
+    on: 'its log',
+    because: 'Lambda writes the log with the function’s role',
+  },
+  {
+    who: 'every agent',
+    actions: ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'],
+    on: 'its queue',
+    because: 'Lambda polls the queue with the function’s role',
+  },
+  {
+    who: 'every agent',
+    actions: ['sqs:SendMessage'],
+    on: 'the queues of its workflows',
+    because: 'next steps, retries, undo: whoever wrote a result sends what follows from it',
+  },
+  {
+    who: 'scheduler',
+    actions: ['sqs:SendMessage'],
+    on: 'all queues',
+    because: 'first steps, and what follows from an operator’s command',
+  },
+  {
+    who: 'scheduler',
+    actions: ['dynamodb:Query'],
+    on: 'index list',
+    because: 'lists of executions and incidents',
+  },
+  {
+    who: 'scheduler',
+    actions: ['dynamodb:BatchGetItem'],
+    on: 'table',
+    because: 'the items of a page of a list',
+  },
+  { who: 'scheduler', actions: ['dynamodb:Query'], on: 'index watch', because: '/health: what is overdue' },
+  {
+    who: 'supervisor',
+    actions: ['sqs:SendMessage'],
+    on: 'all queues',
+    because: 'what was lost is sent again',
+  },
+  { who: 'supervisor', actions: ['dynamodb:Query'], on: 'index watch', because: 'a sweep finds what is due' },
+  {
+    who: 'supervisor',
+    actions: ['dynamodb:BatchGetItem'],
+    on: 'table',
+    because: 'the receipts of all shards at once',
+  },
+  {
+    who: 'lambda.amazonaws.com',
+    actions: ['sts:AssumeRole'],
+    on: 'all roles',
+    because: 'a function has its own role',
+  },
+  {
+    who: 'apigateway.amazonaws.com',
+    actions: ['lambda:InvokeFunction'],
+    on: 'function of scheduler',
+    because: 'each route, and $default, ends in the scheduler',
+  },
+  {
+    who: 'events.amazonaws.com',
+    actions: ['lambda:InvokeFunction'],
+    on: 'function of supervisor',
+    because: 'the tick',
+  },
+];
+
+/** Permissions of the order-fulfilment example that an end-to-end run may leave unused. */
+export const MAY_BE_IDLE: readonly Row[] = [
+  ...['charge-card', 'reserve-stock'].map((who) => ({
+    who,
+    actions: ['sqs:SendMessage'],
+    on: 'queue of notify-customer',
+    because:
+      'agents are granted by workflow: a step is followed by a later one when those between are skipped',
+  })),
+  ...['queue of charge-card', 'queue of reserve-stock'].map((on) => ({
+    who: 'notify-customer',
+    actions: ['sqs:SendMessage'],
+    on,
+    because:
+      'agents are granted by workflow: an undo goes on with an earlier step when those between need none',
+  })),
+  ...['charge-card', 'reserve-stock'].map((who) => ({
+    who,
+    actions: ['sqs:SendMessage'],
+    on: `queue of ${who === 'charge-card' ? 'reserve-stock' : 'charge-card'}`,
+    because: 'the undo of one branch by the agent of the other: whoever is first to see that all is quiet',
+  })),
+  {
+    who: 'schedule-shipping',
+    actions: ['events:PutEvents'],
+    on: 'bus',
+    because: 'any agent may be the last; in the example another step always comes after it, forward or back',
+  },
+  {
+    who: 'scheduler',
+    actions: ['sqs:SendMessage'],
+    on: 'queue of notify-customer',
+    because: 'an answer to an incident continues any step; the steps of the example ask nobody on the way',
+  },
+];

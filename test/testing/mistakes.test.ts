@@ -1,0 +1,285 @@
+/**
+ * How much `crashEverywhere` finds: mistakes that authors of agents make, each of them found, and correct agents of every
+ * kind, none of them accused.
+ */
+
+import {
+  agent,
+  type AttemptContext,
+  done,
+  human,
+  notDone,
+  PermanentError,
+  retry,
+  running,
+  TransientError,
+  useAgent,
+  type Verdict,
+  withInput,
+  workflow,
+} from 'steadfast';
+import {
+  crashEverywhere,
+  type CrashReport,
+  outsideWorld,
+  type OutsideWorld,
+  type TestAgent,
+} from 'steadfast/testing';
+import * as z from 'zod/mini';
+
+type Work = (ctx: AttemptContext, world: OutsideWorld, output?: unknown) => Promise<unknown>;
+
+/** What may be right or wrong with an agent; the rest of it is right. */
+interface Ways {
+  readonly effect?: 'idempotent' | 'probed' | 'unsafe';
+  readonly execute?: Work;
+  readonly probe?: (ctx: AttemptContext, world: OutsideWorld) => Promise<Verdict<unknown>>;
+  readonly undo?: Work;
+  readonly ladder?: readonly ReturnType<typeof retry | typeof human>[];
+}
+/** Through the workflow: to success, back after a later step's failure, canceled, with a first answer lost anyway. */
+const ALL_WAYS = ['there', 'back', 'canceled', 'unheard'] as const;
+type Way = (typeof ALL_WAYS)[number];
+
+interface Mistake extends Ways {
+  /** Where it shows. */
+  readonly way: Way;
+  readonly is: 'lost' | 'doubled';
+}
+
+const LIMITS = { timeout: '20s', lease: '10s', pickup: '10s', settle: '1s' } as const;
+const anything = { input: z.any(), output: z.any(), ...LIMITS };
+const last = agent('last-agent', { ...anything, effect: 'idempotent', undo: 'none' });
+const other = agent('other-agent', { ...anything, effect: 'probed' });
+
+const right = {
+  once: (ctx: AttemptContext, world: OutsideWorld) => world.actOnce(ctx.effectKey),
+  act: (ctx: AttemptContext, world: OutsideWorld) => world.act(ctx.effectKey),
+  undo: (ctx: AttemptContext, world: OutsideWorld) => world.undo(ctx.effectKey),
+  probe: async (ctx: AttemptContext, world: OutsideWorld): Promise<Verdict<unknown>> =>
+    (await world.find(ctx.effectKey)) === undefined ? notDone() : done({}),
+};
+
+/** The step in question, then one that may fail. */
+async function strike(ways: Ways, through: readonly Way[]): Promise<CrashReport[]> {
+  const { effect = 'idempotent', ladder } = ways;
+  const {
+    execute = effect === 'idempotent' ? right.once : right.act,
+    probe = right.probe,
+    undo = right.undo,
+  } = ways;
+  const first = agent('first-agent', { ...anything, effect });
+  const flow = workflow('two-steps', { input: z.any(), within: '2h' }, (w) => {
+    const begun = w.step('first', first, {}, ladder === undefined ? {} : { ladder });
+    w.step('last', last, {}, { after: [begun] });
+  });
+  const reports: CrashReport[] = [];
+  for (const way of through) {
+    const world = outsideWorld();
+    const agents = [
+      first.handler({
+        execute: (ctx: AttemptContext) => execute(ctx, world),
+        ...(effect === 'idempotent' ? {} : { probe: (ctx: AttemptContext) => probe(ctx, world) }),
+        undo: (ctx: AttemptContext, _input: unknown, output: unknown) => undo(ctx, world, output),
+      } as never),
+      last.handler({ execute: (ctx: AttemptContext) => right.once(ctx, world) } as never),
+      other.handler({
+        execute: (ctx: AttemptContext) => world.act(ctx.effectKey, 'other'),
+        probe: (ctx: AttemptContext) => right.probe(ctx, world),
+        undo: (ctx: AttemptContext) => right.undo(ctx, world),
+      } as never),
+    ] as readonly TestAgent[];
+    reports.push(
+      await crashEverywhere(flow, {
+        input: {},
+        agents,
+        world,
+        scenario: async (trial, input) => {
+          if (way === 'back') trial.fail(last, { times: Infinity, with: new PermanentError('no') });
+          if (way === 'unheard') trial.loseReply(first);
+          const run = await trial.start(input);
+          if (way !== 'canceled') return run;
+          await run.until(
+            ({ steps, status }) => steps['first']?.status === 'running' || status !== 'running',
+          );
+          await run.cancel();
+          return run;
+        },
+      }),
+    );
+  }
+  return reports;
+}
+
+const keyOfAttempt = (ctx: AttemptContext): string => `${ctx.effectKey}/${ctx.attempt}`;
+const seen = new Set<string>();
+
+const MISTAKES: Readonly<Record<string, Mistake>> = {
+  'says idempotent and acts each time': { way: 'there', is: 'doubled', execute: right.act },
+  'makes its key of the attempt': {
+    way: 'there',
+    is: 'doubled',
+    execute: (ctx, world) => world.actOnce(keyOfAttempt(ctx)),
+  },
+  'checks, then acts under another key': {
+    way: 'there',
+    is: 'doubled',
+    execute: async (ctx, world) => (await world.find(ctx.effectKey)) ?? world.act(keyOfAttempt(ctx)),
+  },
+  'remembers in the process that it has acted, before it has': {
+    way: 'there',
+    is: 'lost',
+    execute: async (ctx, world) => {
+      if (seen.has(ctx.effectKey)) return 'known';
+      seen.add(ctx.effectKey);
+      return world.actOnce(ctx.effectKey);
+    },
+  },
+  'takes every error for success': {
+    way: 'there',
+    is: 'lost',
+    execute: (ctx, world) => world.actOnce(ctx.effectKey).catch(() => 'surely'),
+  },
+  'does not wait for its request': {
+    way: 'there',
+    is: 'lost',
+    execute: async (ctx, world) => void world.actOnce(ctx.effectKey).catch(() => undefined),
+  },
+  'takes every error for not done, and acts again': {
+    way: 'there',
+    is: 'doubled',
+    effect: 'probed',
+    execute: (ctx, world) =>
+      world.act(ctx.effectKey).catch(() => {
+        throw new TransientError('surely not done');
+      }),
+  },
+  'takes every error for a refusal': {
+    way: 'canceled',
+    is: 'lost',
+    execute: (ctx, world) =>
+      world.actOnce(ctx.effectKey).catch(() => {
+        throw new PermanentError('surely not done');
+      }),
+  },
+  'probes for nothing': { way: 'there', is: 'doubled', effect: 'probed', probe: async () => notDone() },
+  'probes with the key of the attempt': {
+    way: 'there',
+    is: 'doubled',
+    effect: 'probed',
+    probe: async (ctx, world) => ((await world.find(keyOfAttempt(ctx))) === undefined ? notDone() : done({})),
+  },
+  'finds whatever is asked for': { way: 'there', is: 'lost', effect: 'probed', probe: async () => done({}) },
+  'does two things, and probes for the first': {
+    way: 'there',
+    is: 'lost',
+    effect: 'probed',
+    execute: async (ctx, world) => [
+      await world.act(ctx.effectKey, 'seat'),
+      await world.act(ctx.effectKey, 'ticket'),
+    ],
+    probe: async (ctx, world) =>
+      (await world.find(ctx.effectKey, 'seat')) === undefined ? notDone() : done({}),
+  },
+  'does two things, and only one of them once': {
+    way: 'there',
+    is: 'doubled',
+    execute: async (ctx, world) => [
+      await world.actOnce(ctx.effectKey, 'seat'),
+      await world.act(ctx.effectKey, 'ticket'),
+    ],
+  },
+  'does two things, and undoes one': {
+    way: 'back',
+    is: 'lost',
+    execute: async (ctx, world) => [
+      await world.actOnce(ctx.effectKey, 'seat'),
+      await world.actOnce(ctx.effectKey, 'ticket'),
+    ],
+    undo: (ctx, world) => world.undo(ctx.effectKey, 'seat'),
+  },
+  'undoes nothing': { way: 'back', is: 'lost', undo: async () => undefined },
+  'undoes what its output names, which is not always there': {
+    way: 'canceled',
+    is: 'lost',
+    undo: async (ctx, world, output) => (output === undefined ? undefined : world.undo(ctx.effectKey)),
+  },
+  'takes every error of the undo for done': {
+    way: 'back',
+    is: 'lost',
+    undo: (ctx, world) => world.undo(ctx.effectKey).catch(() => undefined),
+  },
+  'cannot bear to undo what is not there': {
+    way: 'back',
+    is: 'lost',
+    undo: async (ctx, world) => {
+      if ((await world.find(ctx.effectKey)) === undefined) throw new PermanentError('404');
+      await world.undo(ctx.effectKey);
+    },
+  },
+};
+
+const CORRECT: Readonly<Record<string, Ways>> = {
+  idempotent: {},
+  'idempotent, in two requests': {
+    execute: async (ctx, world) => [
+      await world.actOnce(ctx.effectKey, 'seat'),
+      await world.actOnce(ctx.effectKey, 'ticket'),
+    ],
+  },
+  'idempotent, by keys made of its own': {
+    execute: (ctx, world) => world.actOnce(`${ctx.effectKey}/charge`),
+    undo: (ctx, world) => world.undo(`${ctx.effectKey}/charge`),
+  },
+  'idempotent, by asking first': {
+    execute: async (ctx, world) => (await world.find(ctx.effectKey)) ?? world.act(ctx.effectKey),
+  },
+  probed: { effect: 'probed' },
+  'probed, and the probe sees it under way for a while': {
+    effect: 'probed',
+    probe: async (ctx, world) => {
+      if (!seen.has(`${ctx.effectKey} probed`)) {
+        seen.add(`${ctx.effectKey} probed`);
+        return running();
+      }
+      return right.probe(ctx, world);
+    },
+  },
+  'probed, with other parameters next': { effect: 'probed', ladder: [withInput({ other: true }) as never] },
+  'probed, with another agent next': { effect: 'probed', ladder: [useAgent(other) as never] },
+  'idempotent, with another agent next': { ladder: [useAgent(other) as never] },
+  'unsafe, with a person next': { effect: 'unsafe', ladder: [human({ within: '1h' })] },
+  'idempotent, with a person last': { ladder: [retry(1), human({ within: '1h', otherwise: 'fail' })] },
+  'undone by asking first': {
+    undo: async (ctx, world) =>
+      (await world.find(ctx.effectKey)) === undefined ? undefined : world.undo(ctx.effectKey),
+  },
+};
+
+describe('an author’s mistake is found', () => {
+  it.each(Object.entries(MISTAKES))(
+    '%s',
+    async (_name, mistake) => {
+      const [report] = await strike(mistake, [mistake.way]);
+      expect(new Set(report?.findings.map(({ kind }) => kind))).toEqual(new Set([mistake.is]));
+      expect(new Set(report?.findings.flatMap(({ step }) => step ?? 'first'))).toEqual(new Set(['first']));
+    },
+    30_000,
+  );
+});
+
+describe('nobody is accused of anything', () => {
+  it.each(Object.entries(CORRECT))(
+    '%s',
+    async (name, ways) => {
+      // The way back and a cancel lead through most of the way there.
+      const through: readonly Way[] = ['idempotent', 'probed'].includes(name)
+        ? ALL_WAYS
+        : ['back', 'canceled'];
+      const reports = await strike(ways, through);
+      expect(reports.flatMap((report) => report.findings)).toEqual([]);
+      expect(reports.map((report) => report.runs > 20)).toEqual(through.map(() => true));
+    },
+    30_000,
+  );
+});
