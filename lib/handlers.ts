@@ -23,6 +23,7 @@ import { v7 as uuidv7 } from 'uuid';
 import * as z from 'zod/mini';
 import en from 'zod/v4/locales/en.js';
 import { routes } from './api/routes.ts';
+import { dynamoInventory } from './aws/dynamo-inventory.ts';
 import { dynamoReceipts } from './aws/dynamo-receipts.ts';
 import { dynamoStore } from './aws/dynamo-store.ts';
 import { eventBus } from './aws/event-bus.ts';
@@ -36,6 +37,7 @@ import { parseMessage } from './core/message.ts';
 import type { Clock, Ports, Receipts } from './core/ports.ts';
 import type { Workflow } from './core/workflow.ts';
 import { handleMessage } from './roles/agent.ts';
+import { audit } from './roles/audit.ts';
 import type { Worker } from './roles/perform.ts';
 import type { PlanCache } from './roles/plans.ts';
 import { receiptBook } from './roles/receipts.ts';
@@ -106,14 +108,25 @@ async function metering<Result>(
   }
 }
 
+const retention = (): { readonly retentionMs?: number } => {
+  const text = process.env[ENV.retentionMs];
+  return text === undefined ? {} : { retentionMs: Number(text) };
+};
+const watchShards = (): number => Number(process.env[ENV.watchShards] ?? DEFAULT_WATCH_SHARDS);
+
 function portsOf({ logger, meter }: Telemetry): Ports & { readonly receipts: Receipts } {
   const queues = JSON.parse(process.env[ENV.queues] ?? '{}') as Record<string, string>;
-  const watchShards = Number(process.env[ENV.watchShards] ?? DEFAULT_WATCH_SHARDS);
+  const shards = watchShards();
   const table = fromEnvironment(ENV.table);
   const dynamo = new DynamoDBClient(CLIENT);
   return {
-    store: dynamoStore(dynamo, { table, watchShards, pause: (ms) => clock.sleep(ms) }),
-    receipts: dynamoReceipts(dynamo, table, watchShards),
+    store: dynamoStore(dynamo, {
+      table,
+      watchShards: shards,
+      ...retention(),
+      pause: (ms) => clock.sleep(ms),
+    }),
+    receipts: dynamoReceipts(dynamo, table, shards),
     queue: metered(sqsQueue(new SQSClient(CLIENT), new Map(Object.entries(queues))), meter),
     announcer: eventBus(new EventBridgeClient(CLIENT), fromEnvironment(ENV.bus)),
     clock,
@@ -222,6 +235,25 @@ export function supervisorHandler(): (event: unknown, context: Context) => Promi
     logger.info('tick', { ...part, sweeps: sweeps.length, due, failed });
     return { sweeps: sweeps.length };
   };
+}
+
+/** Bounds what one run costs: a page is 1 MB, so a run reads 100 MB, for $0.003. */
+const AUDIT_PAGES = 100;
+
+/** The Lambda function of the audit: one run, a piece of the pass through the table. */
+export function auditHandler(): (event: unknown, context: Context) => Promise<{ scanned: number }> {
+  const telemetry = telemetryOf({ role: 'audit' });
+  const ports = once(() => {
+    const table = { table: fromEnvironment(ENV.table), watchShards: watchShards() };
+    return { ...portsOf(telemetry), inventory: dynamoInventory(new DynamoDBClient(CLIENT), table) };
+  });
+  return (_event, context) =>
+    metering(telemetry, context, async () => {
+      const untilAt = clock.now() + context.getRemainingTimeInMillis() / 2;
+      const { pass, cursor } = await audit(ports(), { untilAt, maxPages: AUDIT_PAGES, ...retention() });
+      telemetry.logger.info('audited', { ...pass, whole: cursor === undefined });
+      return { scanned: pass.scanned };
+    });
 }
 
 /** Whoever rings without saying which part it wants, as by hand, gets one supervisor for all shards. */

@@ -122,15 +122,42 @@ export interface WorkflowView {
   readonly workflow: string;
   readonly plan: string;
   readonly withinMs: number;
-  readonly steps: readonly {
-    readonly name: string;
-    readonly kind: PlanStep['kind'];
-    readonly after: readonly string[];
-    /** Of kind 'step'. */
-    readonly agent?: string;
-    readonly effect?: Effect;
-    readonly undo?: 'none' | 'required';
-  }[];
+  readonly steps: readonly WorkflowStepView[];
+}
+
+export interface WorkflowStepView {
+  readonly name: string;
+  readonly kind: PlanStep['kind'];
+  readonly after: readonly string[];
+  /** Of kind 'step', and of 'map' whoever performs its items. */
+  readonly agent?: string;
+  readonly effect?: Effect;
+  /** Also of kind 'child'. */
+  readonly undo?: 'none' | 'required';
+  /** Of a wait: one of both. */
+  readonly forMs?: number;
+  /** As the plan has it: a time, or where it is read from. */
+  readonly until?: Json;
+  /** Of a callback or an approval. */
+  readonly withinMs?: number;
+  readonly beatMs?: number;
+  /** Of a child. */
+  readonly workflow?: string;
+  /** Of a map; as the plan has it. */
+  readonly over?: Json;
+  readonly concurrency?: number;
+  readonly tolerate?: { readonly items: number } | { readonly percent: number };
+}
+
+/** What became of a callback with an answer. */
+export interface Settled {
+  readonly status: 'completed' | 'failed' | 'open';
+}
+
+export interface FailOptions {
+  /** For programs. */
+  readonly code?: string;
+  readonly message?: string;
 }
 
 export interface Health {

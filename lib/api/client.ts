@@ -12,11 +12,14 @@ import type {
   CancelOptions,
   CommandOptions,
   ExecutionView,
+  FailOptions,
   Health,
   IncidentPage,
+  Json,
   ListOptions,
   ListPage,
   PauseOptions,
+  Settled,
   Started,
   StartOptions,
   WorkflowView,
@@ -64,6 +67,11 @@ export interface Client {
     readonly cursor?: string;
   }) => Promise<IncidentPage>;
   readonly resolve: (executionId: string, incident: number, answer: AnswerOptions) => Promise<Started>;
+  /** Answers the callback with this token. The same answer again is told the same. */
+  readonly completeCallback: (token: string, output?: Json) => Promise<Settled>;
+  readonly failCallback: (token: string, options?: FailOptions) => Promise<Settled>;
+  /** Says that whoever was asked is still at it. */
+  readonly beatCallback: (token: string) => Promise<Settled>;
   readonly workflows: () => Promise<readonly WorkflowView[]>;
   readonly health: () => Promise<Health>;
 }
@@ -85,6 +93,8 @@ export function createClient(options: ClientOptions): Client {
   const call = async <T>(method: string, path: string, key: string, body?: unknown): Promise<T> =>
     answerOf(base, key, await send(options.fetch ?? fetch, base, method, path, body)) as T;
   const execution = (id: string): string => `/executions/${encodeURIComponent(id)}`;
+  const settle = (token: string, what: 'complete' | 'fail' | 'beat', body: unknown): Promise<Settled> =>
+    call('POST', `/callbacks/${encodeURIComponent(token)}/${what}`, 'status', body);
   const get: Client['get'] = (id, { waitMs } = {}) =>
     call(
       'GET',
@@ -111,6 +121,9 @@ export function createClient(options: ClientOptions): Client {
     incidents: (query = {}) => call('GET', `/incidents${queryOf({ ...query })}`, 'items'),
     resolve: (id, incident, answer) =>
       call('POST', `${execution(id)}/incidents/${incident}/resolve`, 'executionId', answer),
+    completeCallback: (token, output) => settle(token, 'complete', output === undefined ? {} : { output }),
+    failCallback: (token, failure = {}) => settle(token, 'fail', failure),
+    beatCallback: (token) => settle(token, 'beat', {}),
     workflows: async () =>
       (await call<{ items: readonly WorkflowView[] }>('GET', '/workflows', 'items')).items,
     health: () => call('GET', '/health', 'oldestOverdueMs'),

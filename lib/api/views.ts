@@ -10,7 +10,7 @@ import { choicesFor } from '../core/incidents.ts';
 import { stageOf } from '../core/ladder.ts';
 import { childIds } from '../core/children.ts';
 import { isCallback, waitsUntil } from '../core/outside.ts';
-import type { Plan, PlanStep } from '../core/plan.ts';
+import type { AgentStep, Plan, PlanStep } from '../core/plan.ts';
 import {
   callbackToken,
   type Execution,
@@ -21,6 +21,7 @@ import {
   type Step,
 } from '../core/state.ts';
 import type { Registered } from '../roles/scheduler.ts';
+import type { WorkflowStepView, WorkflowView } from './answers.ts';
 
 /** `pending`: a predecessor is not done yet. `ready`: waits for an agent. Both are derived; no record exists. */
 function derivedStatus(snapshot: Snapshot, after: readonly string[]): 'ready' | 'pending' {
@@ -121,7 +122,7 @@ export const incidentView = (incident: Incident): Record<string, unknown> => {
   return shown;
 };
 
-export const workflowView = ({ workflow, planHash }: Registered): Record<string, unknown> => ({
+export const workflowView = ({ workflow, planHash }: Registered): WorkflowView => ({
   workflow: workflow.name,
   plan: planHash,
   withinMs: workflow.plan.withinMs,
@@ -129,8 +130,44 @@ export const workflowView = ({ workflow, planHash }: Registered): Record<string,
     name: step.name,
     kind: step.kind,
     after: step.after,
-    ...(step.kind === 'step'
-      ? { agent: step.agent, effect: step.effect, undo: step.undo === 'none' ? 'none' : 'required' }
-      : {}),
+    ...specialOf(step),
   })),
+});
+
+/** What a kind of step has and others have not. */
+function specialOf(step: PlanStep): Omit<WorkflowStepView, 'name' | 'kind' | 'after'> {
+  switch (step.kind) {
+    case 'step':
+      return performedBy(step);
+    case 'wait':
+      return {
+        ...(step.forMs === undefined ? {} : { forMs: step.forMs }),
+        ...(step.until === undefined ? {} : { until: step.until }),
+      };
+    case 'callback':
+    case 'approval':
+      return {
+        withinMs: step.withinMs,
+        ...(step.beatMs === undefined ? {} : { beatMs: step.beatMs }),
+      };
+    case 'child':
+      return { workflow: step.plan.workflow, undo: step.undo };
+    case 'map':
+      return {
+        ...performedBy(step.each),
+        over: step.over,
+        ...(step.concurrency === undefined ? {} : { concurrency: step.concurrency }),
+        tolerate: step.tolerate,
+      };
+  }
+}
+
+const performedBy = ({
+  agent,
+  effect,
+  undo,
+}: AgentStep): Pick<WorkflowStepView, 'agent' | 'effect' | 'undo'> => ({
+  agent,
+  effect,
+  undo: undo === 'none' ? 'none' : 'required',
 });

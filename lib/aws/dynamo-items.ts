@@ -13,6 +13,7 @@ import { refuse } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import { isExecutionId, isName } from '../core/names.ts';
 import type { Plan } from '../core/plan.ts';
+import { expiresAt } from '../core/retention.ts';
 import type { Execution, Incident, Step } from '../core/state.ts';
 import { TABLE } from './names.ts';
 
@@ -53,6 +54,14 @@ export function shardOf(id: string, shards: number): number {
 }
 
 export const watchShardKey = (shard: number): string => `watch#${shard}`;
+
+/** Where the index has the watch of an execution: nowhere, in a shard that nobody sweeps, or where it is found. */
+export function watchPlace(item: Item, watchShards: number): 'none' | 'unswept' | 'swept' {
+  if (item[TABLE.watchIndex.sk] === undefined) return 'none';
+  const key = text(item, TABLE.watchIndex.pk);
+  const isSwept = Array.from({ length: watchShards }, (_, shard) => watchShardKey(shard)).includes(key);
+  return isSwept ? 'swept' : 'unswept';
+}
 export const listKey = (workflow: string, shard: number): string => `${workflow}#${shard}`;
 
 /** Attributes that are JSON text in the item. */
@@ -83,7 +92,8 @@ const STEP_DEFAULTS: Readonly<Record<string, unknown>> = {
   epoch: 1,
 };
 
-export function executionItem(execution: Execution, watchShards: number): Item {
+/** @param retentionMs how long after its end it is kept; absent: for ever */
+export function executionItem(execution: Execution, watchShards: number, retentionMs?: number): Item {
   const { id, ...rest } = execution;
   const item = { ...executionKey(id), ...attributes(rest, EXECUTION_JSON, EXECUTION_DEFAULTS) };
   for (const key of ['commands', 'dispatches'] as const) if (isEmpty(execution[key])) delete item[key];
@@ -93,6 +103,9 @@ export function executionItem(execution: Execution, watchShards: number): Item {
   if (execution.watchAt !== undefined) {
     item[TABLE.watchIndex.pk] = { S: watchShardKey(shardOf(id, watchShards)) };
   }
+  const goneAt = retentionMs === undefined ? undefined : expiresAt(execution, retentionMs);
+  // In seconds, as DynamoDB wants it; a put of the whole record takes it away again when an execution is taken up anew.
+  if (goneAt !== undefined) item[TABLE.ttl] = { N: String(Math.ceil(goneAt / 1_000)) };
   return item;
 }
 

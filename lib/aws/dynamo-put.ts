@@ -42,7 +42,22 @@ export function conditional(table: string, item: Item, record: { readonly versio
   };
 }
 
-export type PutResult = { readonly kind: WriteResult; readonly stored?: Item | undefined };
+export interface PutResult {
+  readonly kind: WriteResult;
+  /** After a conflict: what stands in the way, as far as DynamoDB said. */
+  readonly stored?: Item | undefined;
+}
+
+/** The same condition where what stands in the way may go: it is still the very record that was found. */
+export const instead = (put: Put, stored: Item): Put => ({
+  ...put,
+  ConditionExpression: '#version = :found AND #writeId = :writeId',
+  ExpressionAttributeNames: { '#version': 'version', '#writeId': 'writeId' },
+  ExpressionAttributeValues: {
+    ':found': { N: stored['version']?.N ?? '' },
+    ':writeId': { S: text(stored, 'writeId') },
+  },
+});
 
 export async function putOne(client: DynamoDBClient, put: Put): Promise<PutResult> {
   try {
@@ -55,26 +70,46 @@ export async function putOne(client: DynamoDBClient, put: Put): Promise<PutResul
   }
 }
 
+export interface PutsResult {
+  readonly kind: WriteResult;
+  /** After a conflict: of each put, what stands in its way, as far as DynamoDB said. */
+  readonly stored: readonly (Item | undefined)[];
+}
+
 const isOurs = (put: Put, stored: Item | undefined): boolean =>
   stored !== undefined && text(stored, 'writeId') === text(put.Item, 'writeId');
 
-export async function putTogether(
+async function putTogether(
   client: DynamoDBClient,
   puts: readonly Put[],
   pause: (ms: number) => Promise<void>,
-): Promise<WriteResult> {
+): Promise<PutsResult> {
   for (let conflicts = 0; ; conflicts += 1) {
     try {
       await client.send(new TransactWriteItemsCommand({ TransactItems: puts.map((put) => ({ Put: put })) }));
-      return 'written';
+      return { kind: 'written', stored: [] };
     } catch (error) {
       if (!(error instanceof TransactionCanceledException)) throw error;
       const reasons = error.CancellationReasons ?? [];
       const failed = reasons.some((reason) => reason.Code === 'ConditionalCheckFailed');
-      if (failed) return puts.every((put, at) => isOurs(put, reasons[at]?.Item)) ? 'written' : 'conflict';
+      const ours = puts.every((put, at) => isOurs(put, reasons[at]?.Item));
+      if (failed) return { kind: ours ? 'written' : 'conflict', stored: reasons.map(({ Item }) => Item) };
       const busy = reasons.some((reason) => reason.Code === 'TransactionConflict');
       if (!busy || conflicts >= MAX_TRANSACTION_CONFLICTS) throw error;
       await pause(Math.random() * CONFLICT_PAUSE_MS * 2 ** conflicts);
     }
   }
+}
+
+/** One put alone, or several in a transaction. */
+export async function putAll(
+  client: DynamoDBClient,
+  puts: readonly Put[],
+  pause: (ms: number) => Promise<void>,
+): Promise<PutsResult> {
+  const [first] = puts;
+  if (first === undefined) return { kind: 'written', stored: [] };
+  if (puts.length > 1) return putTogether(client, puts, pause);
+  const { kind, stored } = await putOne(client, first);
+  return { kind, stored: [stored] };
 }

@@ -17,7 +17,8 @@ import {
 import type { Write } from '../core/decide.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Due, ListQuery, Page, Store } from '../core/ports.ts';
-import type { Execution, Snapshot } from '../core/state.ts';
+import { isLeftover } from '../core/retention.ts';
+import type { Execution, Incident, Snapshot, Step } from '../core/state.ts';
 import {
   executionItem,
   executionKey,
@@ -39,7 +40,8 @@ import {
 } from './dynamo-items.ts';
 import { openIncidentsPage } from './dynamo-incidents.ts';
 import { listPage } from './dynamo-list.ts';
-import { conditional, type Put, putOne, putTogether } from './dynamo-put.ts';
+import { overLeftovers } from './dynamo-leftovers.ts';
+import { conditional, type Put, putAll, putOne } from './dynamo-put.ts';
 import { TABLE } from './names.ts';
 
 /** Items of one page of the watch index; a page of keys is far below DynamoDB's 1 MB. */
@@ -50,16 +52,21 @@ const MAX_PARTITION_READS = 5;
 export interface DynamoOptions {
   readonly table: string;
   readonly watchShards: number;
+  /** How long an ended execution is kept. @default for ever */
+  readonly retentionMs?: number;
   /** Waits between tries of a transaction that met another. @default none */
   readonly pause?: (ms: number) => Promise<void>;
 }
 
 export function dynamoStore(client: DynamoDBClient, options: DynamoOptions): Store {
-  const { table, watchShards, pause = async () => undefined } = options;
+  const { table, watchShards, retentionMs, pause = async () => undefined } = options;
+  const itemOf = (execution: Execution): Item => executionItem(execution, watchShards, retentionMs);
+  const readExecution: Store['readExecution'] = async (executionId) => {
+    const item = await getItem(client, table, executionKey(executionId));
+    return item && executionOf(item);
+  };
   const putOf = (write: Write): Put[] => [
-    ...(write.execution === undefined
-      ? []
-      : [conditional(table, executionItem(write.execution, watchShards), write.execution)]),
+    ...(write.execution === undefined ? [] : [conditional(table, itemOf(write.execution), write.execution)]),
     ...(write.step === undefined
       ? []
       : [conditional(table, stepItem(write.executionId, write.step), write.step)]),
@@ -75,10 +82,7 @@ export function dynamoStore(client: DynamoDBClient, options: DynamoOptions): Sto
       return item && planOf(item);
     },
     create: async (execution) => {
-      const result = await putOne(
-        client,
-        conditional(table, executionItem(execution, watchShards), execution),
-      );
+      const result = await putOne(client, conditional(table, itemOf(execution), execution));
       if (result.kind === 'written') return 'written';
       if (result.stored !== undefined) return executionOf(result.stored);
       const item = await getItem(client, table, executionKey(execution.id));
@@ -87,15 +91,15 @@ export function dynamoStore(client: DynamoDBClient, options: DynamoOptions): Sto
       return executionOf(item);
     },
     read: (executionId) => readSnapshot(client, table, executionId),
-    readExecution: async (executionId) => {
-      const item = await getItem(client, table, executionKey(executionId));
-      return item && executionOf(item);
-    },
+    readExecution,
     write: async (write) => {
       const puts = putOf(write);
-      const [first] = puts;
-      if (first === undefined) return 'written';
-      return puts.length === 1 ? (await putOne(client, first)).kind : putTogether(client, puts, pause);
+      const { kind, stored } = await putAll(client, puts, pause);
+      const over =
+        kind === 'written'
+          ? undefined
+          : await overLeftovers(puts, stored, () => readExecution(write.executionId));
+      return over === undefined ? kind : (await putAll(client, over, pause)).kind;
     },
     due: (shard, untilAt, cursor, limit) => readDue(client, table, { shard, untilAt, limit, cursor }),
     openIncidents: (limit, cursor) => openIncidentsPage(client, table, limit, cursor),
@@ -168,14 +172,19 @@ async function readPartition(
   if (execution === undefined) return { snapshot: undefined, pages };
   const steps = items.filter(isStepItem).map(stepOf);
   const incidents = items.filter(isIncidentItem).map(incidentOf);
-  const snapshot = {
-    execution: executionOf(execution),
-    steps: Object.fromEntries(steps.map((step) => [step.name, step])),
-    ...(incidents.length === 0
-      ? {}
-      : { incidents: Object.fromEntries(incidents.map((one) => [one.number, one])) }),
+  return { snapshot: snapshotOf(executionOf(execution), steps, incidents), pages };
+}
+
+/** What an earlier life of the same id has left behind is not there. */
+function snapshotOf(execution: Execution, steps: readonly Step[], incidents: readonly Incident[]): Snapshot {
+  const own = <Kept extends Step | Incident>(records: readonly Kept[]): readonly Kept[] =>
+    records.filter((record) => !isLeftover(record, execution));
+  const asked = own(incidents).map((one) => [one.number, one]);
+  return {
+    execution,
+    steps: Object.fromEntries(own(steps).map((step) => [step.name, step])),
+    ...(asked.length === 0 ? {} : { incidents: Object.fromEntries(asked) as Snapshot['incidents'] & object }),
   };
-  return { snapshot, pages };
 }
 
 async function readDue(

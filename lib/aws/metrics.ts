@@ -51,6 +51,8 @@ export const FIGURES: Readonly<Record<string, Figures>> = {
   'incident-resolved': one('IncidentsClosed'),
   'incident-timed-out': one('IncidentsClosed'),
   'incident-moot': one('IncidentsClosed'),
+  'watch-healed': one('WatchesHealed'),
+  'leftover-removed': one('LeftoversRemoved'),
 };
 
 /** What a supervisor tells of a tick. */

@@ -15,6 +15,8 @@ export const ENV = {
   bus: 'STEADFAST_BUS',
   /** Number of shards of the watch index. */
   watchShards: 'STEADFAST_WATCH_SHARDS',
+  /** How long an ended execution is kept, in ms; absent: for ever. */
+  retentionMs: 'STEADFAST_RETENTION_MS',
   /** What the metrics of this deployment are told apart by. */
   deployment: 'STEADFAST_DEPLOYMENT',
 } as const;
@@ -28,6 +30,9 @@ export const TABLE = {
   listIndex: { name: 'list', pk: 'listKey', sk: 'startedAt' },
   ttl: 'expiresAt',
 } as const;
+
+/** How long an ended execution is kept at least: its idempotency key is remembered for so long. */
+export const MIN_RETENTION_HOURS = 24;
 
 /** Shards of the watch index; more are needed past about 500 index writes a second each. */
 export const DEFAULT_WATCH_SHARDS = 4;
@@ -73,5 +78,8 @@ export const METRICS = {
   Sweeps: 'Count',
   OldestOverdue: 'Milliseconds',
   LooksFailed: 'Count',
+  /** What the audit put in order: open executions that nobody would have looked at, records that were left behind. */
+  WatchesHealed: 'Count',
+  LeftoversRemoved: 'Count',
 } as const;
 export type MetricName = keyof typeof METRICS;

@@ -8,7 +8,8 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ANSWERS, type AnswerOptions, type Choice, type IncidentPage } from '../api/answers.ts';
 import { client, examples, inputOf, say } from './commands.ts';
 import { type Cli, invocation } from './io.ts';
-import { answerLine, durationText, table } from './print.ts';
+import { answerLine } from './print.ts';
+import { durationText, table } from './text.ts';
 
 interface ResolveFlags {
   readonly choice: Choice;

@@ -8,6 +8,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { ApiError } from '../api/client.ts';
+import { addCallbacks } from './callbacks.ts';
 import { addCommands } from './commands.ts';
 import { addIncidents } from './incidents.ts';
 import { addOperations } from './operations.ts';
@@ -58,6 +59,7 @@ function programOf(cli: Cli): Command {
   addCommands(program, cli);
   addOperations(program, cli);
   addIncidents(program, cli);
+  addCallbacks(program, cli);
   return program;
 }
 
@@ -104,6 +106,10 @@ function nextStep(code: string, message: string, program: Command): string {
   switch (code) {
     case 'unknown-execution':
       return `The executions there are: ${invocation(program, 'list')}\n`;
+    case 'unknown-callback':
+      return `An open callback's token is in: ${invocation(program, 'show <execution>')}\n`;
+    case 'bad-output':
+      return 'Give one that fits with --output JSON or --output @file; its schema is in the workflow’s workflow.ts\n';
     case 'bad-input': {
       const [option, where] = message.startsWith('the output')
         ? ['--output', 'its agent’s declaration']

@@ -13,42 +13,8 @@ import type {
   StepView,
   WorkflowView,
 } from '../api/answers.ts';
-
-type Cells = readonly string[];
-
-/** Columns as wide as their longest cell, two blanks between them, nothing behind the last. */
-export function table(head: Cells, rows: readonly Cells[]): string {
-  const all = [head, ...rows];
-  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
-  const lines = all.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
-  return lines.map((line) => `${line.trimEnd()}\n`).join('');
-}
-
-/** 2026-11-21 09:36:02Z */
-export const timeText = (at: number): string =>
-  `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')}Z`;
-
-const UNITS = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['min', 60_000],
-  ['s', 1_000],
-] as const;
-
-/** In its two largest units: '850 ms', '1.2 s', '2 min 5 s', '1 h'. */
-export function durationText(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
-  const first = UNITS.findIndex(([, size]) => ms >= size);
-  const parts: string[] = [];
-  let rest = ms;
-  for (const [unit, size] of UNITS.slice(first, first + 2)) {
-    const count = Math.floor(rest / size);
-    if (count > 0) parts.push(`${count} ${unit}`);
-    rest -= count * size;
-  }
-  return parts.join(' ');
-}
+import { answerFacts, childrenText, noteOfKind, performerOf } from './print-kinds.ts';
+import { type Cells, durationText, table, timeText } from './text.ts';
 
 export function listText(items: readonly ExecutionSummary[], more: boolean, now: number): string {
   if (items.length === 0) return 'No executions.\n';
@@ -101,13 +67,14 @@ export function executionText(
       questionFact(one),
       ['answer', invocation(answerLine(view.executionId, one))] as const,
     ]),
+    ...answerFacts(view, invocation),
   ];
   const width = Math.max(...facts.map(([name]) => name.length));
   const head = facts.map(([name, value]) => `${name.padEnd(width)}  ${value}\n`).join('');
   return `${head}\n${table(
     ['STEP', 'STATUS', 'AGENT', 'NOTE'],
     view.steps.map((step) => stepRow(step, now, view.endedAt !== undefined)),
-  )}${attemptsText(view)}`;
+  )}${childrenText(view)}${attemptsText(view)}`;
 }
 
 /** Of the pause under way. */
@@ -131,6 +98,8 @@ const stepRow = (step: StepView, now: number, isOver: boolean): Cells => [
 ];
 
 function noteOf(step: StepView, now: number): string {
+  const kind = noteOfKind(step, now);
+  if (kind !== undefined) return kind;
   if (step.leaseUntil !== undefined) {
     const lease = step.leaseUntil - now;
     const held =
@@ -195,7 +164,7 @@ export function workflowsText(items: readonly WorkflowView[]): string {
       index === 0 ? item.workflow : '',
       index === 0 ? durationText(item.withinMs) : '',
       step.name,
-      step.agent ?? step.kind,
+      performerOf(step),
       step.after.join(', '),
       step.effect ?? '',
       step.undo ?? '',

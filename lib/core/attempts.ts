@@ -33,12 +33,14 @@ export function claimed(
   const before = record ?? blankStep(work.step.name, epoch);
   const counts =
     work.mode === 'execute'
-      ? { attempt: work.attempt, rungAttempt: before.rungAttempt + 1 }
+      ? { attempt: work.attempt, rungAttempt: before.rungAttempt + 1, undoAttempt: before.undoAttempt }
       : work.mode === 'undo'
-        ? { undoAttempt: work.attempt }
-        : {};
+        ? { attempt: before.attempt, rungAttempt: before.rungAttempt, undoAttempt: work.attempt }
+        : before;
   return stepAfter(before, CLAIM_EVENT[work.mode], stamp, {
-    ...counts,
+    attempt: counts.attempt,
+    rungAttempt: counts.rungAttempt,
+    undoAttempt: counts.undoAttempt,
     epoch,
     token,
     mode: work.mode,

@@ -277,7 +277,7 @@ const announce: Rule = (plan, state, event) => {
 function send(plan: Plan, state: Snapshot, event: Look): Decision {
   const work = openWork(plan, state).filter((piece) => concerns(plan, event.concern, piece));
   return {
-    sends: work.flatMap((piece) => sendOf(piece, state, event.now)),
+    sends: sendsOf(work, state, event.now),
     next: { kind: 'stop' },
     notes: [],
   };
@@ -290,6 +290,12 @@ function concerns(plan: Plan, concern: Concern, work: Work): boolean {
   if (concern.includes(name)) return true;
   if (work.mode === 'undo') return concern.some((other) => isBefore(plan, name, other));
   return after.some((other) => concern.includes(other));
+}
+
+function sendsOf(work: readonly Work[], state: Snapshot, now: number): Send[] {
+  const sends: Send[] = [];
+  for (const piece of work) sends.push(...sendOf(piece, state, now));
+  return sends;
 }
 
 function sendOf(work: Work, state: Snapshot, now: number): Send[] {
@@ -319,7 +325,7 @@ function supervise(plan: Plan, state: Snapshot, event: Look): Decision {
     else if (known !== undefined) dispatches[key] = known;
     if (overdue || following) chosen.push(piece);
   }
-  const sends = chosen.flatMap((piece) => sendOf(piece, state, event.now));
+  const sends = sendsOf(chosen, state, event.now);
   const watchAt = nextWatchAt(plan, state, dispatches, event.readAt, work) ?? event.now;
   const dispatched = execution.dispatched + sends.length;
   return {

@@ -139,6 +139,8 @@ export const limitsOf = (spec: AgentSpec): StepLimits => ({
 /** Graph questions about a plan, answered once per plan. */
 export interface PlanGraph {
   readonly step: ReadonlyMap<string, PlanStep>;
+  /** Those that agents perform, in plan order. */
+  readonly performed: readonly AgentStep[];
   readonly dependents: ReadonlyMap<string, readonly PlanStep[]>;
   /** All predecessors of a step, however far; filled as asked. */
   readonly ancestors: Map<string, ReadonlySet<string>>;
@@ -155,6 +157,7 @@ export function graphOf(plan: Plan): PlanGraph {
   }
   const graph: PlanGraph = {
     step: new Map(plan.steps.map((step) => [step.name, step])),
+    performed: plan.steps.filter(isAgentStep),
     dependents,
     ancestors: new Map(),
   };
@@ -171,7 +174,7 @@ export function agentStep(plan: Plan, name: string): AgentStep | undefined {
 }
 
 /** The steps that agents perform, in plan order. */
-export const agentSteps = (plan: Plan): readonly AgentStep[] => plan.steps.filter(isAgentStep);
+export const agentSteps = (plan: Plan): readonly AgentStep[] => graphOf(plan).performed;
 
 export const dependentsOf = (plan: Plan, name: string): readonly PlanStep[] =>
   graphOf(plan).dependents.get(name) ?? [];

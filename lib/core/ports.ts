@@ -3,6 +3,7 @@
  * against both.
  */
 
+import type { Found, Removable } from './audit.ts';
 import type { Send, Note, Write } from './decide.ts';
 import type { AbortSignalLike } from './agent.ts';
 import type { Plan } from './plan.ts';
@@ -60,6 +61,14 @@ export interface Store {
   readonly openIncidents: (limit: number, cursor?: string) => Promise<Page<OpenIncident>>;
   /** Latest start first. */
   readonly list: (query: ListQuery) => Promise<Page<Execution>>;
+}
+
+/** The state table without its indexes: for the audit alone. */
+export interface Inventory {
+  /** Some of all records of executions, strongly read: an execution's own one before those beside it. */
+  readonly page: (cursor?: string) => Promise<Page<Found>>;
+  /** Removes the record on the condition that it is still the one that was found. */
+  readonly remove: (found: Removable) => Promise<'removed' | 'conflict'>;
 }
 
 /** The receipts of those who watch: beside the executions, and never needed to go on. */

@@ -224,10 +224,10 @@ export const EXECUTION_MOVES: Table<ExecutionStatus, ExecutionEvent> = {
     fail: 'failed',
     cancel: 'canceled',
   },
-  succeeded: { announce: 'succeeded', recall: 'undoing' },
-  compensated: { announce: 'compensated' },
-  failed: { announce: 'failed', retry: 'running' },
-  canceled: { announce: 'canceled' },
+  succeeded: { watch: 'succeeded', announce: 'succeeded', recall: 'undoing' },
+  compensated: { watch: 'compensated', announce: 'compensated' },
+  failed: { watch: 'failed', announce: 'failed', retry: 'running' },
+  canceled: { watch: 'canceled', announce: 'canceled' },
 };
 
 export const canMoveStep = (status: StepStatus, event: StepEvent): boolean =>

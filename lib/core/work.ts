@@ -110,16 +110,16 @@ export const stepToSkip = (plan: Plan, snapshot: Snapshot): PlanStep | undefined
 /** All the work there is, in plan order; bounded by the number of steps. */
 export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
   const { status } = snapshot.execution;
+  const work: Work[] = [];
   if (isForward(status)) {
-    const steps = failureWaits(plan, snapshot)
-      ? plan.steps.filter((step) => mayBePast(step, snapshot.steps[step.name]))
-      : plan.steps;
-    return steps.flatMap((step) => forwardWork(plan, step, snapshot));
+    const waits = failureWaits(plan, snapshot);
+    for (const step of plan.steps)
+      if (!waits || mayBePast(step, snapshot.steps[step.name]))
+        work.push(...forwardWork(plan, step, snapshot));
+  } else if (status === 'undoing' && isFenced(plan, snapshot) && !isNearNoReturn(plan, snapshot)) {
+    for (const step of plan.steps) work.push(...undoWork(plan, step, snapshot));
   }
-  if (status === 'undoing' && isFenced(plan, snapshot) && !isNearNoReturn(plan, snapshot)) {
-    return plan.steps.flatMap((step) => undoWork(plan, step, snapshot));
-  }
-  return [];
+  return work;
 }
 
 function forwardWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {

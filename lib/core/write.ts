@@ -31,23 +31,34 @@ export type StepChanges = Partial<Omit<Step, Removable>> & {
 
 /** The step's record after a write. A field given as `undefined` is removed. */
 export function stepAfter(record: Step, event: StepEvent, stamp: Stamp, changes: StepChanges): Step {
-  const { status, ...more } = statusAfter(record, event);
-  const version = record.version + 1;
-  const next = { ...record, ...changes, ...more, status, version, writeId: stamp.writeId };
-  return present(next, changes, more) as Step;
+  const status = moveStep(record.status, event);
+  const given: Readonly<Record<string, unknown>> = changes;
+  const names = Object.keys(given);
+  const gone = names.filter((name) => given[name] === undefined);
+  // Whatever leaves `held` forgets what it was before.
+  if (record.status === 'held' && status !== 'held') gone.push('heldFrom', 'heldIn');
+  const next = gone.some((name) => name in record) ? without(record, gone) : { ...record };
+  for (const name of names) if (given[name] !== undefined) next[name as keyof Step] = given[name] as never;
+  next.status = status;
+  next.version = record.version + 1;
+  next.writeId = stamp.writeId;
+  return next;
 }
 
 /** What a record counts as after a move that is not written by itself, but with the next one. */
 export function stepAs(record: Step, event: StepEvent, changes: StepChanges): Step {
-  const moved = statusAfter(record, event);
-  return present({ ...record, ...changes, ...moved }, changes, moved) as Step;
+  const { version, writeId } = record;
+  return { ...stepAfter(record, event, { writeId, now: 0, random: 0 }, changes), version };
 }
 
-/** Whatever leaves `held` forgets of what it was held. */
-function statusAfter(record: Step, event: StepEvent): StepChanges & Pick<Step, 'status'> {
-  const status = moveStep(record.status, event);
-  const wasHeld = record.status === 'held' && status !== 'held';
-  return wasHeld ? { status, heldFrom: undefined, heldIn: undefined } : { status };
+type Changing<Record> = { -readonly [Field in keyof Record]: Record[Field] };
+
+/** A new object: one from which fields are deleted is slow for good, for all who read or copy it later. */
+function without(record: Step, gone: readonly string[]): Changing<Step> {
+  const rest: Changing<Step> = blankStep(record.name, record.epoch);
+  for (const name of Object.keys(record) as (keyof Step)[])
+    if (!gone.includes(name)) rest[name] = record[name] as never;
+  return rest;
 }
 
 export type ExecutionChanges = Partial<Omit<Execution, 'cause' | 'endedAt'>> & {
@@ -69,19 +80,10 @@ export function executionAfter(
     version: execution.version + 1,
     writeId: stamp.writeId,
   };
-  return present(next, changes) as Execution;
-}
-
-const present = (record: object, ...changes: readonly object[]): unknown =>
-  changes.some((one) => Object.values(one).includes(undefined))
-    ? withoutUndefined(record as Readonly<Record<string, unknown>>)
-    : record;
-
-/** A new object: one from which fields are deleted is slow for good, for all who read or copy it later. */
-function withoutUndefined(record: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const rest: Record<string, unknown> = {};
-  for (const key of Object.keys(record)) if (record[key] !== undefined) rest[key] = record[key];
-  return rest;
+  if (!Object.values(changes).includes(undefined)) return next as Execution;
+  return Object.fromEntries(
+    Object.entries(next).filter(([, value]) => value !== undefined),
+  ) as unknown as Execution;
 }
 
 /** What a step is before its first write. */

@@ -105,6 +105,14 @@ export class Alarms extends Construct {
         bad: 3,
         of: 3,
       }),
+      this.raise('WatchHealed', {
+        alarmDescription:
+          'The audit found an open execution that nobody would have looked at, and had it looked at. Expected after a restore and after watchShards was lowered; else a hand in the table, or a defect.',
+        metric: figure('WatchesHealed', { period: FIVE_MINUTES }),
+        threshold: 1,
+        bad: 1,
+        of: 1,
+      }),
     ];
   }
 

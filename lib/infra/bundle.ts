@@ -53,7 +53,7 @@ export interface BundleProps {
   readonly alias?: Readonly<Record<string, string>>;
 }
 
-/** The functions of a deployment: both roles of ours and every agent's own file. */
+/** The functions of a deployment: those of ours and every agent's own file. */
 export function bundleDeployment(found: Discovery): ReadonlyMap<string, Bundle> {
   const agents = found.agents.map(({ name, file }) => [agentEntry(name), file]);
   return bundleFunctions({
@@ -61,6 +61,7 @@ export function bundleDeployment(found: Discovery): ReadonlyMap<string, Bundle> 
     entries: {
       scheduler: join(LIBRARY, 'lambdas', 'scheduler.ts'),
       supervisor: join(LIBRARY, 'lambdas', 'supervisor.ts'),
+      audit: join(LIBRARY, 'lambdas', 'audit.ts'),
       ...(Object.fromEntries(agents) as Record<string, string>),
     },
     alias: { '@steadfast/workflows': writeWorkflowsModule(found) },

@@ -102,6 +102,7 @@ function atRisk({ figure, agents }: DashboardProps): IWidget[] {
       figure('Unknowns'),
       figure('Adoptions'),
       figure('Dispatches'),
+      figure('WatchesHealed'),
     ]),
     graph('People asked', [figure('IncidentsOpened'), figure('IncidentsClosed')]),
     graph(
@@ -193,10 +194,14 @@ function costs({ figure, agents, scheduler, supervisor, table }: DashboardProps)
       width: THIRD,
       height: HEIGHT,
     }),
-    graph('Capacity of the table', [
-      table.metricConsumedReadCapacityUnits({ statistic: Stats.SUM }),
-      table.metricConsumedWriteCapacityUnits({ statistic: Stats.SUM }),
-    ]),
+    graph(
+      'Capacity of the table',
+      [
+        table.metricConsumedReadCapacityUnits({ statistic: Stats.SUM }),
+        table.metricConsumedWriteCapacityUnits({ statistic: Stats.SUM }),
+      ],
+      [figure('LeftoversRemoved')],
+    ),
     graph(
       'Time of functions, ms',
       functions.map(([label, one]) => one.metricDuration({ label, statistic: Stats.SUM })),

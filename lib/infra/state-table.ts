@@ -3,7 +3,8 @@
  *
  * Owns: keys, indexes, protection, and what may be done to it. Does not own: what its items mean.
  *
- * No role may delete or scan: every write is conditional, and nothing is ever found by reading everything.
+ * No role may delete or scan: every write is conditional, and nothing is ever found by reading everything. The audit alone
+ * may do both: its task is what the indexes do not show, and what is left behind.
  */
 
 import {
@@ -28,6 +29,13 @@ const ACTIONS = {
   decide: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query'],
   find: ['dynamodb:Query'],
   readPage: ['dynamodb:BatchGetItem'],
+  audit: [
+    'dynamodb:BatchGetItem',
+    'dynamodb:DeleteItem',
+    'dynamodb:GetItem',
+    'dynamodb:PutItem',
+    'dynamodb:Scan',
+  ],
 } as const;
 
 export interface StateTableProps {
@@ -99,6 +107,11 @@ export class StateTable extends Construct {
   /** Reading all receipts at once; each is written like any other record. */
   grantReceipts(grantee: IGrantable): Grant {
     return this.grant(grantee, ACTIONS.readPage);
+  }
+
+  /** Reading everything, healing watches and removing what is left behind: what the audit needs. */
+  grantAudit(grantee: IGrantable): Grant {
+    return this.grant(grantee, ACTIONS.audit);
   }
 
   /** Finding open executions by the time at which someone must look. */

@@ -19,11 +19,12 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Code, type IFunction, type Tracing } from 'aws-cdk-lib/aws-lambda';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
-import { Names, RemovalPolicy, Stack, Stage, Validations } from 'aws-cdk-lib/core';
+import { Duration, Names, RemovalPolicy, Stack, Stage, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { DEFAULT_WATCH_SHARDS, ENV, type MetricName } from '../aws/names.ts';
+import { DEFAULT_WATCH_SHARDS, ENV, type MetricName, MIN_RETENTION_HOURS } from '../aws/names.ts';
 import { type Agent, AgentFleet } from './agent-fleet.ts';
 import type { AgentSettings } from './agent-settings.ts';
+import { AuditClock } from './audit-clock.ts';
 import { agentEntry, bundleDeployment, codeOf } from './bundle.ts';
 import type { Discovery } from './discover.ts';
 import { allowServices, grantUse } from './encryption.ts';
@@ -91,10 +92,22 @@ export interface SteadfastProps {
    */
   readonly supervisorConcurrency?: number | 'unreserved';
   /**
-   * Shards of the watch index. More are needed past about 500 changes of open executions a second each.
+   * Shards of the watch index. More are needed past about 500 changes of open executions a second each. With fewer than
+   * before, the audit's next pass brings back what is open in those that are gone.
    * @default 4
    */
   readonly watchShards?: number;
+  /**
+   * How long an ended execution is kept after its end, 24 hours or more: its idempotency key is remembered for so long.
+   * Applies to what ends after the deployment.
+   * @default Duration.days(30)
+   */
+  readonly retention?: Duration;
+  /**
+   * How often the audit reads a piece of the state table, 100 MB or all of it.
+   * @default Duration.hours(1)
+   */
+  readonly auditEvery?: Duration;
   /**
    * Memory of every function, in MB; CPU grows with it.
    * @default 512
@@ -132,6 +145,7 @@ export class Steadfast extends Construct {
   readonly eventBus: IEventBus;
   readonly scheduler: SchedulerApi;
   readonly supervisor: SupervisorClock;
+  readonly audit: AuditClock;
   readonly agents: ReadonlyMap<string, Agent>;
   /** Alarms, their topic and the dashboard; nothing when `monitoring` is 'none'. */
   readonly monitoring?: Monitoring;
@@ -184,6 +198,11 @@ export class Steadfast extends Construct {
       ...shared,
       code: code('supervisor'),
       reservedConcurrency: props.supervisorConcurrency ?? 4,
+    });
+    this.audit = new AuditClock(this, 'Audit', {
+      ...shared,
+      code: code('audit'),
+      every: props.auditEvery ?? Duration.hours(1),
     });
     this.grantRoles(fleet, encryptionKey);
     if (props.monitoring !== 'none') this.monitoring = this.watch(props);
@@ -257,6 +276,7 @@ export class Steadfast extends Construct {
       [ENV.bus]: this.eventBus.eventBusName,
       [ENV.watchShards]: String(props.watchShards ?? DEFAULT_WATCH_SHARDS),
       [ENV.deployment]: this.deploymentName,
+      [ENV.retentionMs]: String(checkedRetention(props.retention ?? Duration.days(30)).toMilliseconds()),
     };
   }
 
@@ -275,9 +295,19 @@ export class Steadfast extends Construct {
       fleet.allowSending(role);
       this.stateTable.grantFindDue(role);
     }
-    this.stateTable.grantReceipts(supervisor);
     this.stateTable.grantList(scheduler);
+    this.stateTable.grantReceipts(supervisor);
+    this.stateTable.grantAudit(this.audit.function);
+    if (key !== undefined) grantUse(key, this.audit.function);
   }
+}
+
+/** @throws Error when it would break the promise of the idempotency keys */
+function checkedRetention(retention: Duration): Duration {
+  if (retention.toMilliseconds() >= Duration.hours(MIN_RETENTION_HOURS).toMilliseconds()) return retention;
+  throw new Error(
+    `retention is ${retention.toHumanString()}; allowed are ${MIN_RETENTION_HOURS} hours or more, for so long is an idempotency key remembered`,
+  );
 }
 
 /** Bundles unless CDK says that this stack needs no code (as in `cdk list`, and in tests of the template). */

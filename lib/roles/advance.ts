@@ -9,7 +9,6 @@ import { type ChildrenDone, type Concern, decide, type Decision, type LookEvent 
 import type { Plan } from '../core/plan.ts';
 import type { Ports } from '../core/ports.ts';
 import type { Snapshot } from '../core/state.ts';
-import type { Stamp } from '../core/write.ts';
 import { tellParent, withChildren } from './children.ts';
 import { commit, withWrite } from './commit.ts';
 import { stampOf } from './stamp.ts';
@@ -46,12 +45,15 @@ export async function advance(
       fresh = true;
       if (state === undefined) return undefined;
     }
+    const { by } = start;
     const decision = decide(plan, state, {
-      ...lookOf(ports, start.by),
-      ...(outrun ? { outrun } : {}),
+      type: 'look',
+      by,
       concern,
       fresh,
       readAt,
+      ...(outrun ? { outrun } : {}),
+      ...stampOf(ports),
     });
     // Before the write, which records that the parent knows.
     if (decision.tell !== undefined) await tellParent(ports, decision.tell, advance);
@@ -87,15 +89,6 @@ async function record(
   const again = { next: { kind: 'look', fresh: true, concern: [event.step] } } as const;
   return (await commit(ports, decision)) === 'conflict' ? again : { ...again, ...decision };
 }
-
-const lookOf = (
-  ports: Ports,
-  by: LookEvent['by'],
-): Omit<LookEvent, 'concern' | 'fresh' | 'readAt' | 'outrun'> & Stamp => ({
-  type: 'look',
-  by,
-  ...stampOf(ports),
-});
 
 /** Goes on where another decision (a delivery, a report, a cancel) left off. */
 export const continueWith = async (

@@ -124,7 +124,7 @@ async function inTime(
 interface Pulse {
   progress?: Progress;
   /** Ends the pause before the next beat. */
-  wake?: () => void;
+  wake?: (() => void) | undefined;
 }
 
 /** Renews the lease until `stop`; calls `onLost` once when it is lost or cannot be renewed before its end. */
@@ -166,7 +166,7 @@ async function pause(ports: Ports, held: Holding, pulse: Pulse, everyMs: number,
   };
   // Never past the lease's end: an attempt that has lost it is told at once.
   await ports.clock.sleep(Math.min(everyMs, Math.max(0, leaseUntil - ports.clock.now())), over);
-  delete pulse.wake;
+  pulse.wake = undefined;
   stop.removeEventListener('abort', end);
 }
 

@@ -8,7 +8,7 @@
 
 import type { Decision, Write } from '../core/decide.ts';
 import type { Ports, WriteResult } from '../core/ports.ts';
-import type { Snapshot } from '../core/state.ts';
+import type { Snapshot, Step } from '../core/state.ts';
 
 /**
  * @returns 'conflict' when another write came first; then nothing was sent
@@ -31,9 +31,8 @@ export function withWrite(state: Snapshot, write: Write | undefined): Snapshot {
   const { incident } = write;
   const incidents =
     incident === undefined ? state.incidents : { ...state.incidents, [incident.number]: incident };
-  return {
-    ...(incidents === undefined ? {} : { incidents }),
-    execution: write.execution ?? state.execution,
-    steps: write.step === undefined ? state.steps : { ...state.steps, [write.step.name]: write.step },
-  };
+  const { step, execution = state.execution } = write;
+  const steps = step === undefined ? state.steps : { ...state.steps };
+  if (step !== undefined) (steps as Record<string, Step>)[step.name] = step;
+  return incidents === undefined ? { execution, steps } : { execution, steps, incidents };
 }

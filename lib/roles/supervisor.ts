@@ -156,6 +156,7 @@ async function lookAtAll(
   items: readonly Due[],
   untilAt: number,
 ): Promise<number> {
+  if (items.length === 0) return 0;
   const queue = [...items];
   let failed = 0;
   const worker = async (): Promise<void> => {

@@ -8,23 +8,29 @@
  * given, and a read costs nothing.
  */
 
+import { type Beside, besideOf, type Found, recordOf, type Removable } from '../core/audit.ts';
 import type { Write } from '../core/decide.ts';
 import { refuse } from '../core/errors.ts';
 import { isExecutionId } from '../core/names.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Due, ListQuery, OpenIncident, Page, WriteResult } from '../core/ports.ts';
-import type { Execution, Snapshot } from '../core/state.ts';
+import { isLeftover } from '../core/retention.ts';
+import type { Execution, Incident, Snapshot, Step } from '../core/state.ts';
 
 export class MemoryTable {
-  readonly shards: number;
+  #shards: number;
   readonly #plans = new Map<string, Plan>();
   readonly #executions = new Map<string, Snapshot>();
   /** By shard: the open executions, earliest watch first. */
   readonly #watches: Due[][];
+  /** The shard in which an execution's watch is. */
+  readonly #places = new Map<string, number>();
+  /** What was beside executions that have expired. */
+  readonly #left = new Map<string, Beside[]>();
   #open = 0;
 
   constructor(shards = 1) {
-    this.shards = shards;
+    this.#shards = shards;
     this.#watches = Array.from({ length: shards }, () => []);
   }
 
@@ -49,7 +55,7 @@ export class MemoryTable {
   create(execution: Execution): Execution | 'written' {
     const existing = this.#executions.get(execution.id)?.execution;
     if (existing !== undefined) return existing.writeId === execution.writeId ? 'written' : existing;
-    this.#executions.set(execution.id, { execution, steps: {} });
+    this.#executions.set(execution.id, this.#born(execution));
     this.#watch(execution.id, undefined, execution.watchAt);
     return 'written';
   }
@@ -69,6 +75,7 @@ export class MemoryTable {
       incident === undefined ? before.incidents : { ...before.incidents, [incident.number]: incident };
     const after = { execution: execution ?? before.execution, steps };
     this.#executions.set(executionId, incidents === undefined ? after : { ...after, incidents });
+    if (this.#left.size > 0) this.#replaceLeft(executionId, step, incident);
     if (execution !== undefined) this.#watch(executionId, before.execution.watchAt, execution.watchAt);
     return 'written';
   }
@@ -111,21 +118,140 @@ export class MemoryTable {
     return from + limit < all.length ? { items, cursor: String(from + limit) } : { items };
   }
 
+  get shards(): number {
+    return this.#shards;
+  }
+
+  /** Another number of shards, as after a deployment: what is in the index stays where it is. */
+  reshard(shards: number): void {
+    this.#shards = shards;
+    while (this.#watches.length < shards) this.#watches.push([]);
+  }
+
+  /** The record of the execution expires; those beside it stay. */
+  expire(executionId: string): void {
+    const before = this.#executions.get(executionId);
+    if (before === undefined) return;
+    const beside = this.#besides(executionId);
+    this.#watch(executionId, before.execution.watchAt, undefined);
+    this.#executions.delete(executionId);
+    this.#left.set(executionId, beside);
+  }
+
+  /** All records, an execution's own one before those beside it. */
+  found(): Found[] {
+    const ids = [...new Set([...this.#executions.keys(), ...this.#left.keys()])].sort();
+    return ids.flatMap((executionId): Found[] => {
+      const execution = this.#executions.get(executionId)?.execution;
+      const own: Found[] =
+        execution === undefined ? [] : [{ kind: 'execution', execution, watch: this.#placeOf(execution) }];
+      return [...own, ...this.#besides(executionId)];
+    });
+  }
+
+  remove(found: Removable): 'removed' | 'conflict' {
+    const { writeId } = recordOf(found);
+    if (found.kind === 'execution') {
+      if (this.#executions.get(found.execution.id)?.execution.writeId !== writeId) return 'conflict';
+      this.expire(found.execution.id);
+      return 'removed';
+    }
+    const { executionId } = found;
+    const stored = this.#besides(executionId).find((one) => isSame(one, found));
+    if (stored === undefined || besideOf(stored).writeId !== writeId) return 'conflict';
+    const rest = (this.#left.get(executionId) ?? []).filter((one) => !isSame(one, found));
+    if (rest.length === 0) this.#left.delete(executionId);
+    else this.#left.set(executionId, rest);
+    const owner = this.#executions.get(executionId);
+    if (owner !== undefined) this.#executions.set(executionId, without(owner, found));
+    return 'removed';
+  }
+
+  /** What is beside an execution, of this life or left from another. */
+  #besides(executionId: string): Beside[] {
+    const { steps = {}, incidents = {} } = this.#executions.get(executionId) ?? {};
+    return [
+      ...Object.values(incidents).map((incident) => ({ kind: 'incident', executionId, incident }) as const),
+      ...Object.values(steps).map((step) => ({ kind: 'step', executionId, step }) as const),
+      ...(this.#left.get(executionId) ?? []),
+    ];
+  }
+
+  #placeOf(execution: Execution): 'none' | 'unswept' | 'swept' {
+    if (execution.watchAt === undefined) return 'none';
+    return (this.#places.get(execution.id) ?? 0) < this.#shards ? 'swept' : 'unswept';
+  }
+
+  /** A new execution, beside what is left that is not from an earlier life. */
+  #born(execution: Execution): Snapshot {
+    const left = this.#left.get(execution.id) ?? [];
+    const own = left.filter((one) => !isLeftover(besideOf(one), execution));
+    if (left.length > 0) {
+      const rest = left.filter((one) => !own.includes(one));
+      if (rest.length === 0) this.#left.delete(execution.id);
+      else this.#left.set(execution.id, rest);
+    }
+    const steps = own.flatMap((one) => (one.kind === 'step' ? [[one.step.name, one.step]] : []));
+    const incidents = own.flatMap((one) =>
+      one.kind === 'incident' ? [[one.incident.number, one.incident]] : [],
+    );
+    const snapshot = { execution, steps: Object.fromEntries(steps) as Snapshot['steps'] };
+    return incidents.length === 0
+      ? snapshot
+      : { ...snapshot, incidents: Object.fromEntries(incidents) as Record<number, Incident> };
+  }
+
+  /** What is written stands in the place of what an earlier life left there. */
+  #replaceLeft(executionId: string, step: Step | undefined, incident: Incident | undefined): void {
+    const written: Beside[] = [
+      ...(step === undefined ? [] : [{ kind: 'step', executionId, step } as const]),
+      ...(incident === undefined ? [] : [{ kind: 'incident', executionId, incident } as const]),
+    ];
+    const left = this.#left.get(executionId) ?? [];
+    const rest = left.filter((one) => !written.some((other) => isSame(one, other)));
+    if (rest.length === 0) this.#left.delete(executionId);
+    else this.#left.set(executionId, rest);
+  }
+
   #watch(executionId: string, was: number | undefined, is: number | undefined): void {
-    if (was === is) return;
-    const all = this.#watches[this.#shardOf(executionId)] as Due[];
-    if (was !== undefined) all.splice(placeIn(all, was, executionId, false), 1);
-    if (is !== undefined) all.splice(placeIn(all, is, executionId, false), 0, { executionId, watchAt: is });
+    const shard = this.#shardOf(executionId);
+    const from = this.#places.get(executionId);
+    if (was === is && (is === undefined || from === shard)) return;
+    if (was !== undefined && from !== undefined) {
+      const all = this.#watches[from] as Due[];
+      all.splice(placeIn(all, was, executionId, false), 1);
+    }
+    if (is === undefined) this.#places.delete(executionId);
+    else {
+      const all = this.#watches[shard] as Due[];
+      all.splice(placeIn(all, is, executionId, false), 0, { executionId, watchAt: is });
+      this.#places.set(executionId, shard);
+    }
     this.#open += (is === undefined ? 0 : 1) - (was === undefined ? 0 : 1);
   }
 
   #shardOf(executionId: string): number {
-    if (this.shards === 1) return 0;
+    if (this.#shards === 1) return 0;
     let sum = 0;
     for (let at = 0; at < executionId.length; at += 1)
       sum = (sum * 31 + executionId.charCodeAt(at)) % 1_000_003;
-    return sum % this.shards;
+    return sum % this.#shards;
   }
+}
+
+/** Whether both have the same key. */
+const isSame = (one: Beside, other: Beside): boolean =>
+  one.kind === 'step'
+    ? other.kind === 'step' && one.step.name === other.step.name
+    : other.kind === 'incident' && one.incident.number === other.incident.number;
+
+function without(snapshot: Snapshot, found: Beside): Snapshot {
+  if (found.kind === 'step') {
+    const { [found.step.name]: _, ...steps } = snapshot.steps;
+    return { ...snapshot, steps };
+  }
+  const { [found.incident.number]: _, ...incidents } = snapshot.incidents ?? {};
+  return { ...snapshot, incidents };
 }
 
 /** One version ahead of what is stored, or already stored by this very write. */

@@ -6,19 +6,53 @@
  * and their conditions (`memory-table.ts`), what is delivered when (the caller takes messages out of the queue).
  */
 
+import type { Found } from '../core/audit.ts';
 import type { Send, Note } from '../core/decide.ts';
-import type { Clock, Dice, Ports, Store } from '../core/ports.ts';
+import type { Clock, Dice, Inventory, Ports, Store } from '../core/ports.ts';
 import type { Ended } from '../core/state.ts';
 import { MemoryTable } from './memory-table.ts';
+
+const INVENTORY_PAGE = 100;
+
+/** Where a record is in the order of the table. */
+function placeOf(found: Found): string {
+  if (found.kind === 'execution') return `${found.execution.id} 0`;
+  if (found.kind === 'incident') return `${found.executionId} 1${found.incident.number}`;
+  return found.kind === 'step' ? `${found.executionId} 2${found.step.name}` : `${found.executionId} 3`;
+}
 
 /** The state table behind the promises of a store. */
 export class MemoryStore implements Store {
   readonly #table: MemoryTable;
-  readonly shards: number;
+  shards: number;
 
   constructor(shards = 1) {
     this.shards = shards;
     this.#table = new MemoryTable(shards);
+  }
+
+  /** Another number of shards, as after a deployment: what is in the index stays where it is. */
+  reshard(shards: number): void {
+    this.shards = shards;
+    this.#table.reshard(shards);
+  }
+
+  /** As after the end of its retention: its own record is gone, what is beside it not yet. */
+  expire(executionId: string): void {
+    this.#table.expire(executionId);
+  }
+
+  /** @param size records of a page */
+  inventory(size = INVENTORY_PAGE): Inventory {
+    return {
+      page: async (cursor = '') => {
+        const rest = this.#table.found().filter((found) => placeOf(found) > cursor);
+        const items = rest.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1)).slice(0, size);
+        const last = items.at(-1);
+        return last !== undefined && rest.length > size ? { items, cursor: placeOf(last) } : { items };
+      },
+      remove: async (found) => this.#table.remove(found),
+    };
   }
 
   readonly writePlan: Store['writePlan'] = async (hash, plan) => this.#table.writePlan(hash, plan);

@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { routes } from '../../lib/api/routes.ts';
 import type { Json } from '../../lib/core/json.ts';
 import type { Ports, Receipts } from '../../lib/core/ports.ts';
-import { retry, workflow } from '../../lib/core/workflow.ts';
+import { retry, type Workflow, workflow } from '../../lib/core/workflow.ts';
 import type { MemoryWorld } from '../../lib/testing/memory.ts';
 import { memoryReceipts } from '../../lib/testing/memory-receipts.ts';
 import { anAgent, harness, type Harness } from '../roles/harness.ts';
@@ -40,8 +40,9 @@ export interface Client extends Harness {
 export function client(
   execute: () => Promise<unknown> = async () => ({ ok: true }),
   wrap?: (world: MemoryWorld) => Ports,
+  served: Workflow = flow as Workflow,
 ): Client {
-  const h = harness(flow, { worker: { execute, undo: async () => undefined } }, 1, wrap);
+  const h = harness(served, { worker: { execute, undo: async () => undefined } }, 1, wrap);
   const receipts = memoryReceipts();
   const app = routes(h.scheduler, receipts);
   const ask = async (path: string, init: RequestInit): Promise<Answer> => {
@@ -69,6 +70,6 @@ export function client(
     get: (path) => ask(path, { method: 'GET' }),
     post,
     begun: async (body = { input: { orderId: 'o-1' } }) =>
-      String((await post('/workflows/flow/executions', body)).body['executionId']),
+      String((await post(`/workflows/${served.name}/executions`, body)).body['executionId']),
   };
 }

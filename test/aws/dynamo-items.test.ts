@@ -13,6 +13,7 @@ import {
   stepItem,
   stepOf,
 } from '../../lib/aws/dynamo-items.ts';
+import type { Execution } from '../../lib/core/state.ts';
 import { anExecution, aPlan, aStep, fullExecution, fullStep } from '../contract/records.ts';
 import { check } from '../core/check.ts';
 import { cases } from '../core/states.ts';
@@ -62,6 +63,20 @@ describe('an item', () => {
     expect(executionItem(anExecution(), 4)).toHaveProperty('watchShard');
     expect(executionItem(ended, 4)).not.toHaveProperty('watchShard');
     expect(executionItem(ended, 4)).not.toHaveProperty('watchAt');
+  });
+
+  it('expires in the given time after the end, in seconds, and not before the end was told', () => {
+    const day = 86_400_000;
+    const { watchAt: _, ...told } = fullExecution();
+    const ttlOf = (record: Execution, retentionMs?: number): Item[string] | undefined =>
+      executionItem(record, 4, retentionMs)['expiresAt'];
+    expect(ttlOf(told, 30 * day)).toEqual({ N: String(1_700_000_100 + 30 * 86_400) });
+    expect(ttlOf({ ...told, endedAt: 1_700_000_100_001 }, day)).toEqual({ N: '1700086501' });
+    expect(ttlOf(fullExecution(), day)).toBeUndefined();
+    expect(ttlOf({ ...told, status: 'undoing' }, day)).toBeUndefined();
+    expect(ttlOf(told)).toBeUndefined();
+    expect(ttlOf({ ...told, parent: { executionId: 'e-0', step: 'a', index: 0 } }, day)).toBeUndefined();
+    expect(executionOf(executionItem(told, 4, day))).toStrictEqual(told);
   });
 
   it('of a healthy step fits one write unit of 1 KB (P10)', () => {

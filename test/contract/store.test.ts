@@ -1,16 +1,36 @@
 import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
 import { MemoryStore } from '../../lib/testing/memory.ts';
+import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
+import { dynamoInventory } from '../../lib/aws/dynamo-inventory.ts';
+import { executionKey } from '../../lib/aws/dynamo-items.ts';
 import { dynamoReceipts } from '../../lib/aws/dynamo-receipts.ts';
 import { memoryReceipts } from '../../lib/testing/memory-receipts.ts';
 import { type Dynamo, startDynamo } from './dynamodb.ts';
+import { describeInventory } from './inventory.contract.ts';
 import { describeReceipts } from './receipts.contract.ts';
 import { describeStore } from './store.contract.ts';
 
 const SHARDS = 2;
+const PAGE = 3;
 
 describeStore('in memory', async () => ({ store: new MemoryStore(SHARDS), close: async () => undefined }));
 
 describeReceipts('in memory', async () => ({ receipts: memoryReceipts(), close: async () => undefined }));
+
+describeInventory('in memory', async () => {
+  const store = new MemoryStore(SHARDS);
+  const inventory = store.inventory(PAGE);
+  return {
+    store,
+    inventory,
+    reshard: (shards) => {
+      store.reshard(shards);
+      return { store, inventory };
+    },
+    expire: async (id) => store.expire(id),
+    close: async () => undefined,
+  };
+});
 
 describe('on DynamoDB', () => {
   let dynamo: Dynamo | undefined;
@@ -29,6 +49,17 @@ describe('on DynamoDB', () => {
   describeStore('DynamoDB', async () => {
     const { client, name, close } = await open();
     return { store: dynamoStore(client, { table: name, watchShards: SHARDS }), close };
+  });
+  describeInventory('DynamoDB', async () => {
+    const { client, name: table, close } = await open();
+    const reshard = (watchShards: number) => ({
+      store: dynamoStore(client, { table, watchShards }),
+      inventory: dynamoInventory(client, { table, watchShards, items: PAGE }),
+    });
+    const expire = async (id: string): Promise<void> => {
+      await client.send(new DeleteItemCommand({ TableName: table, Key: executionKey(id) }));
+    };
+    return { ...reshard(SHARDS), reshard, expire, close };
   });
   describeReceipts('DynamoDB', async () => {
     const { client, name, close } = await open();

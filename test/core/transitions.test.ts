@@ -136,11 +136,15 @@ const EXECUTION_ROWS = `
   undoing      compensate  compensated
   undoing      fail        failed
   undoing      cancel      canceled
+  succeeded    watch       succeeded
   succeeded    announce    succeeded
   succeeded    recall      undoing
+  compensated  watch       compensated
   compensated  announce    compensated
+  failed       watch       failed
   failed       announce    failed
   failed       retry       running
+  canceled     watch       canceled
   canceled     announce    canceled`;
 
 /** 'status event' → next status */

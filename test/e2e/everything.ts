@@ -21,7 +21,12 @@ interface Run extends Stage {
  */
 export async function doEverything(whole: Stage, round: number): Promise<void> {
   const stage: Run = { ...whole, round };
-  await stage.ended(await orderWith(stage, 'plain'));
+  // Before the supervisor is there, which would carry on what is canceled as well.
+  await Promise.all([
+    orderWith(stage, 'plain').then((id) => stage.ended(id)),
+    cancelLate(stage),
+    cancelEarly(stage),
+  ]);
   const losses = await loseMessages(stage);
   // A tick stays for a minute while something is due, so nobody waits for its end.
   for (const { name } of stage.cloud.control.schedules()) {
@@ -31,8 +36,6 @@ export async function doEverything(whole: Stage, round: number): Promise<void> {
     ...losses.map((id) => stage.ended(id)),
     goEachWay(stage),
     undoFromEachStep(stage),
-    cancelLate(stage),
-    cancelEarly(stage),
     askEverything(stage),
   ]);
 }
@@ -127,7 +130,8 @@ async function loseMessages(stage: Run): Promise<string[]> {
   const lose = async (orderId: string, agent: string, operation?: string): Promise<string> => {
     const moment = { beforeCall: 1, ...(operation === undefined ? {} : { operation }) };
     const { hit } = stage.cloud.control.kill(agent, moment);
-    const id = await orderWith(stage, orderId);
+    // Branches that end together both tell the join, and the second message would make good what is lost here.
+    const id = await orderWith(stage, orderId, { service: 'warehouse', mode: 'slow', ms: 300 });
     await hit;
     return id;
   };

@@ -101,6 +101,7 @@ describe('alarms', () => {
         'SupervisorSilent',
         'OldestOverdue',
         'LooksFailing',
+        'WatchHealed',
         'IncidentOpened',
         'FailureRate',
         'DeadLetters-pay',
@@ -179,8 +180,8 @@ test('an own topic takes the alarms; the dashboard, or all of it, can be left aw
     ['AWS::CloudWatch::Alarm', 'AWS::CloudWatch::Dashboard', 'AWS::SNS::Topic'].map(
       (type) => one.ofType(type).length,
     );
-  expect(counts(new Reader(some))).toEqual([10, 0, 1]);
+  expect(counts(new Reader(some))).toEqual([11, 0, 1]);
   expect(counts(new Reader(makeStack({ monitoring: 'none' })))).toEqual([0, 0, 0]);
   const topic = Topic.fromTopicArn(some, 'Own', 'arn:aws:sns:us-east-1:123456789012:own');
-  expect(counts(new Reader(makeStack({ alarmTopic: topic })))).toEqual([10, 1, 0]);
+  expect(counts(new Reader(makeStack({ alarmTopic: topic })))).toEqual([11, 1, 0]);
 });

@@ -80,7 +80,7 @@ export function linesOf(rows: readonly Row[], agents: Readonly<Record<string, re
   };
   const things = (on: string, who: string): readonly string[] => {
     if (on.startsWith('its ')) return [`${on.slice('its '.length)} of ${who}`];
-    if (on === 'all roles') return functions.map((each) => `role of ${each}`);
+    if (on === 'all roles') return [...functions, 'audit'].map((each) => `role of ${each}`);
     if (on === 'all queues') return names.map((each) => `queue of ${each}`);
     if (on === 'the queues of its workflows') return (agents[who] ?? []).map((each) => `queue of ${each}`);
     return [on];

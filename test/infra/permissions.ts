@@ -76,6 +76,30 @@ export const PERMISSIONS: readonly Row[] = [
     because: 'the receipts of all shards at once',
   },
   {
+    who: 'audit',
+    actions: ['dynamodb:Scan', 'dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:PutItem'],
+    on: 'table',
+    because: 'reads the table without its indexes, heals watches, keeps its receipt',
+  },
+  {
+    who: 'audit',
+    actions: ['dynamodb:DeleteItem'],
+    on: 'table',
+    because: 'removes what expired executions leave behind',
+  },
+  {
+    who: 'audit',
+    actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
+    on: 'its log',
+    because: 'Lambda writes the log with the function’s role',
+  },
+  {
+    who: 'events.amazonaws.com',
+    actions: ['lambda:InvokeFunction'],
+    on: 'function of audit',
+    because: 'the audit’s own schedule',
+  },
+  {
     who: 'lambda.amazonaws.com',
     actions: ['sts:AssumeRole'],
     on: 'all roles',
@@ -128,5 +152,11 @@ export const MAY_BE_IDLE: readonly Row[] = [
     actions: ['sqs:SendMessage'],
     on: 'queue of notify-customer',
     because: 'an answer to an incident continues any step; the steps of the example ask nobody on the way',
+  },
+  {
+    who: 'audit',
+    actions: ['dynamodb:GetItem', 'dynamodb:DeleteItem'],
+    on: 'table',
+    because: 'nothing is left behind before an execution has expired, which takes a day at least',
   },
 ];

@@ -1,5 +1,8 @@
 import { Capture, Match } from 'aws-cdk-lib/assertions';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Duration } from 'aws-cdk-lib/core';
+import { MIN_RETENTION_HOURS } from '../../lib/aws/names.ts';
+import { MIN_RETENTION_MS } from '../../lib/core/retention.ts';
 import { FOUND } from './fixture.ts';
 import { makeStack, Reader, statementsIn } from './template.ts';
 
@@ -107,7 +110,7 @@ describe('an agent', () => {
 });
 
 describe('functions', () => {
-  const roles = ['Scheduler', 'Supervisor', ...AGENTS.map((name) => `Agents/${name}`)];
+  const roles = ['Scheduler', 'Supervisor', 'Audit', ...AGENTS.map((name) => `Agents/${name}`)];
 
   test.each(roles)('%s: its own log group with an end, JSON logs, arm64, the newest runtime', (path) => {
     const group = dev.one('AWS::Logs::LogGroup', `${path}/Logs`);
@@ -121,7 +124,7 @@ describe('functions', () => {
 
   test('only the scheduler and the agents may run in a long chain', () => {
     const allowed = roles.filter((path) => dev.functionOf(path).Properties['RecursiveLoop'] === 'Allow');
-    expect(allowed).toEqual(roles.filter((path) => path !== 'Supervisor'));
+    expect(allowed).toEqual(roles.filter((path) => !['Supervisor', 'Audit'].includes(path)));
   });
 
   test('nothing has a name of our choice, so that a second copy fits into the account', () => {
@@ -205,6 +208,33 @@ describe('the supervisor', () => {
     const reserved = 'ReservedConcurrentExecutions';
     expect(dev.functionOf('Supervisor').Properties).toMatchObject({ Timeout: 60, [reserved]: 4 });
     expect(small.functionOf('Supervisor').Properties).not.toHaveProperty(reserved);
+  });
+});
+
+describe('the audit', () => {
+  test('is started every hour, or as often as wanted, with a function and a role of its own', () => {
+    const rateOf = (reader: Reader) =>
+      reader.one('AWS::Events::Rule', 'Audit').Properties['ScheduleExpression'];
+    expect(rateOf(dev)).toBe('rate(1 hour)');
+    expect(rateOf(new Reader(makeStack({ auditEvery: Duration.minutes(10) })))).toBe('rate(10 minutes)');
+    expect(dev.functionOf('Audit').id).not.toBe(dev.functionOf('Supervisor').id);
+  });
+});
+
+describe('retention', () => {
+  const kept = (props: object = {}) =>
+    new Reader(makeStack(props)).environmentOf('Supervisor')['STEADFAST_RETENTION_MS'];
+
+  test('is 30 days unless said otherwise', () => {
+    expect(kept()).toBe(String(30 * 86_400_000));
+    expect(kept({ retention: Duration.hours(24) })).toBe(String(86_400_000));
+  });
+
+  test('shorter than an idempotency key is remembered is refused', () => {
+    expect(() => makeStack({ retention: Duration.hours(23) })).toThrow(
+      'retention is 23 hours; allowed are 24 hours or more',
+    );
+    expect(MIN_RETENTION_HOURS * 3_600_000).toBe(MIN_RETENTION_MS);
   });
 });
 

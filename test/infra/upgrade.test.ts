@@ -50,6 +50,7 @@ const DEPLOYED: Readonly<Record<string, object>> = {
   SteadfastSchedulerAccessLog49928639: { Type: 'AWS::Logs::LogGroup' },
   SteadfastSupervisorLogs1EC64FE0: { Type: 'AWS::Logs::LogGroup' },
   SteadfastMonitoringTopic54E40E63: { Type: 'AWS::SNS::Topic' },
+  SteadfastAuditLogs8385C4A5: { Type: 'AWS::Logs::LogGroup' },
 };
 
 const identityOf = ({ Type, Properties }: Resource): object => {

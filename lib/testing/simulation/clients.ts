@@ -16,20 +16,21 @@ const PATIENCE_MS = 35_000;
 const PROCESS_MS = 30_000;
 /** Executions of a world. */
 const FEWEST = 4;
-const MOST = 20;
+const MOST = 28;
 
 /** Of texts as short as those of a world, which differ in letters and digits. */
 const IDS = { hash: (text: string) => text.replace(/[^a-z0-9]/g, '-'), newId: () => 'unused' };
 
 type Registered = Scheduler['workflows'];
 
-/** A function's process that has just started: it has seen no plan, and its workflows are part of its code. */
-const freshScheduler = (host: Host, workflows: Registered = new Map()): Scheduler => ({
-  ...IDS,
+/** A process of the scheduler's function; what a warm one knows, all of them know. */
+const scheduler = (host: Host, workflows: Registered, published: Set<string>): Scheduler => ({
+  hash: IDS.hash,
+  newId: IDS.newId,
   ports: portsOf(host, newProcess(host, PROCESS_MS)),
   workflows,
-  plans: new Map(),
-  published: new Set(),
+  plans: host.plans,
+  published,
 });
 
 export class Clients {
@@ -38,6 +39,7 @@ export class Clients {
   readonly #wanted: number;
   readonly #host: Host;
   readonly #workflows: Registered;
+  readonly #published = new Set<string>();
   readonly #accepted = new Set<string>();
 
   /** @param kept which of the starts take place; all of them when absent */
@@ -66,9 +68,15 @@ export class Clients {
     return this.#accepted.size === this.#wanted;
   }
 
+  /** Now and then one that has just started, and has seen no plan. */
+  #scheduler(): Scheduler {
+    const published = this.#host.choice.chance(0.2) ? new Set<string>() : this.#published;
+    return scheduler(this.#host, this.#workflows, published);
+  }
+
   #start(request: StartRequest): void {
     let answered = false;
-    start(freshScheduler(this.#host, this.#workflows), request).then(
+    start(this.#scheduler(), request).then(
       ({ id }) => {
         answered = true;
         this.#accept(id);
@@ -88,7 +96,7 @@ export class Clients {
     if (!faults.strikes('canceled')) return;
     events.plan(choice.between(0, 60_000), () => {
       const undo = !choice.chance(0.3);
-      cancel(freshScheduler(this.#host), executionId, { commandId: 'c1', undo }).catch(() => undefined);
+      cancel(this.#scheduler(), executionId, { commandId: 'c1', undo }).catch(() => undefined);
     });
   }
 }

@@ -12,11 +12,12 @@ import { type Host, newProcess, planOf, portsOf } from './process.ts';
 
 const PROCESS_MS = 30_000;
 
-/** People look at everything now and then; sometimes two at once. */
+/** People look at whatever is open now and then; sometimes two at once. */
 export function startPersons(host: Host): void {
   const { choice, events, faults, outside } = host;
   const look = (): void => {
     for (const id of outside.table.ids()) {
+      if (outside.table.read(id)?.execution.watchAt === undefined) continue;
       const operators = faults.strikes('twoOperators') ? 2 : 1;
       for (let at = 0; at < operators; at += 1) void answerSomething(host, id);
     }

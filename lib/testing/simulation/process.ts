@@ -58,9 +58,12 @@ export function planOf(host: Host, executionId: string): Plan | undefined {
 }
 
 /** What a call to AWS rejects with. */
-export class CallFailed extends Error {
+class CallFailed extends Error {
   override readonly name = 'CallFailed';
 }
+// One of each: nobody changes them, and an error is dear to make.
+const THROTTLED = new CallFailed('throttled');
+const NO_ANSWER = new CallFailed('no answer');
 
 export const newProcess = ({ events, choice, faults }: Host, lifeMs: number): Process => ({
   skewMs: faults.strikes('skewedClock') ? choice.between(-400, 400) : 0,
@@ -97,11 +100,11 @@ export function call<Answer>(host: Host, process: Process, execute: () => Answer
     const ambiguous = !throttled && faults.strikes('ambiguous');
     const dies = !throttled && faults.strikes('crashAfter');
     events.plan(choice.between(1, 20), () => {
-      if (throttled) return inProcess(host, process, () => reject(new CallFailed('throttled')));
+      if (throttled) return inProcess(host, process, () => reject(THROTTLED));
       let resume: () => void;
       try {
         const answer = execute();
-        resume = ambiguous ? () => reject(new CallFailed('no answer')) : () => resolve(answer);
+        resume = ambiguous ? () => reject(NO_ANSWER) : () => resolve(answer);
       } catch (error) {
         resume = () => reject(error as Error);
       }

@@ -38,49 +38,65 @@ const agents = new Map(
 export const agentOf = (name: string): Agent => agents.get(name) as Agent;
 
 /** One agent's implementation, as it runs in one process. */
-export function service(host: Host, process: Process, name: string): Implementation<unknown, unknown> {
-  const { faults, ledger } = host;
-  const effect = EFFECT_OF[name] as Effect;
-  const clock = clockOf(host, process);
-  const checkAgent = (ctx: AttemptContext): void => {
-    const plan = planOf(host, ctx.executionId);
+export const service = (host: Host, process: Process, name: string): Implementation<unknown, unknown> =>
+  EFFECT_OF[name] === 'probed' ? new Probed(host, process, name) : new Service(host, process, name);
+
+class Service implements Implementation<unknown, unknown> {
+  readonly host: Host;
+  readonly process: Process;
+  readonly name: string;
+
+  constructor(host: Host, process: Process, name: string) {
+    this.host = host;
+    this.process = process;
+    this.name = name;
+  }
+
+  async execute(ctx: AttemptContext): Promise<unknown> {
+    const { choice, faults, ledger } = this.host;
+    this.#checkAgent(ctx);
+    if (faults.strikes('transientFailure')) throw new TransientError('503');
+    if (faults.strikes('permanentFailure')) throw new PermanentError('declined');
+    if (faults.strikes('hungService')) await new Promise(() => undefined);
+    // Long enough to outlive its time limit, its lease and its process's time.
+    if (faults.strikes('slowService'))
+      await clockOf(this.host, this.process).sleep(choice.between(5_000, 200_000));
+    // Alive and beating, but nothing comes of it until its time is over.
+    if (faults.strikes('wedgedAgent')) await new Promise(() => undefined);
+    const lost = faults.strikes('lostReply');
+    ctx.progress('asking');
+    const effect = EFFECT_OF[this.name] as Effect;
+    await this.request(() => ledger.perform(ctx.effectKey, this.name, effect));
+    ctx.progress('asked');
+    if (lost) throw new Error('socket hang up');
+    return { key: ctx.effectKey };
+  }
+
+  async undo(ctx: AttemptContext): Promise<void> {
+    const { faults, ledger } = this.host;
+    this.#checkAgent(ctx);
+    if (faults.strikes('transientFailure')) throw new TransientError('503');
+    if (faults.strikes('permanentUndoFailure')) throw new PermanentError('cannot be taken back');
+    await this.request(() => ledger.undo(ctx.effectKey, this.name));
+  }
+
+  request<Answer>(act: () => Answer): Promise<Answer> {
+    return call(this.host, this.process, act);
+  }
+
+  #checkAgent(ctx: AttemptContext): void {
+    const plan = planOf(this.host, ctx.executionId);
     const step = plan && agentStep(plan, ctx.step);
-    const rungs = step?.ladder.flatMap((rung) => (rung.kind === 'useAgent' ? [rung.agent] : [])) ?? [];
-    if (step?.agent !== name && !rungs.includes(name)) {
-      ledger.violations.push(`S13 ${ctx.effectKey}: performed by another agent`);
+    const isOnLadder = step?.ladder.some((rung) => rung.kind === 'useAgent' && rung.agent === this.name);
+    if (step?.agent !== this.name && isOnLadder !== true) {
+      this.host.ledger.violations.push(`S13 ${ctx.effectKey}: performed by another agent`);
     }
-  };
-  const request = (act: () => void): Promise<void> => call(host, process, act);
-  const probe = async (ctx: AttemptContext): Promise<Verdict<unknown>> => {
-    let live = false;
-    await request(() => {
-      live = ledger.isLive(ctx.effectKey, name);
-    });
+  }
+}
+
+class Probed extends Service {
+  async probe(ctx: AttemptContext): Promise<Verdict<unknown>> {
+    const live = await this.request(() => this.host.ledger.isLive(ctx.effectKey, this.name));
     return live ? { verdict: 'done', output: { key: ctx.effectKey } } : { verdict: 'not-done' };
-  };
-  return {
-    execute: async (ctx: AttemptContext) => {
-      checkAgent(ctx);
-      if (faults.strikes('transientFailure')) throw new TransientError('503');
-      if (faults.strikes('permanentFailure')) throw new PermanentError('declined');
-      if (faults.strikes('hungService')) await new Promise(() => undefined);
-      // Long enough to outlive its time limit, its lease and its process's time.
-      if (faults.strikes('slowService')) await clock.sleep(host.choice.between(5_000, 200_000));
-      // Alive and beating, but nothing comes of it until its time is over.
-      if (faults.strikes('wedgedAgent')) await new Promise(() => undefined);
-      const lost = faults.strikes('lostReply');
-      ctx.progress('asking');
-      await request(() => ledger.perform(ctx.effectKey, name, effect));
-      ctx.progress('asked');
-      if (lost) throw new Error('socket hang up');
-      return { key: ctx.effectKey };
-    },
-    ...(effect === 'probed' ? { probe } : {}),
-    undo: async (ctx: AttemptContext) => {
-      checkAgent(ctx);
-      if (faults.strikes('transientFailure')) throw new TransientError('503');
-      if (faults.strikes('permanentUndoFailure')) throw new PermanentError('cannot be taken back');
-      await request(() => ledger.undo(ctx.effectKey, name));
-    },
-  };
+  }
 }

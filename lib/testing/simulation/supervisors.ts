@@ -7,6 +7,8 @@ import { tick } from '../../roles/supervisor.ts';
 import { type Host, newProcess, portsOf } from './process.ts';
 
 const TICK_MS = 60_000;
+/** Supervisors that a tick starts for different shards; a third one doubles the first. */
+const PARTS = 2;
 
 export function startSupervisors(host: Host): void {
   const { choice, events, faults, plans } = host;
@@ -17,8 +19,9 @@ export function startSupervisors(host: Host): void {
       const ports = portsOf(host, newProcess(host, TICK_MS));
       const untilAt = ports.clock.now() + TICK_MS - 3_000;
       const sweepEveryMs = choice.pick([2_000, 5_000, 15_000]);
+      const part = { part: at % PARTS, of: Math.min(PARTS, supervisors) };
       events.plan(choice.between(0, 2_000), () => {
-        void tick(ports, plans, { untilAt, sweepEveryMs }).catch(() => undefined);
+        void tick(ports, plans, { untilAt, sweepEveryMs, part }).catch(() => undefined);
       });
     }
     if (!host.over()) events.plan(TICK_MS, everyTick);

@@ -29,8 +29,8 @@ export const AMBIGUITY: readonly Mutant[] = [
     from: 16,
     bug: 'A transaction counts as ours when one of its records is.',
     file: STORE,
-    find: 'return puts.every((put, at) => isOurs(put, reasons[at]?.Item))',
-    replace: 'return puts.some((put, at) => isOurs(put, reasons[at]?.Item))',
+    find: 'const ours = puts.every((put, at) => isOurs(put, reasons[at]?.Item));',
+    replace: 'const ours = puts.some((put, at) => isOurs(put, reasons[at]?.Item));',
     killer: jest('aws/dynamo-store', 'refused because one is our own and one is not'),
   },
   {

@@ -44,9 +44,9 @@ export const SECURITY: readonly Mutant[] = [
     from: 69,
     bug: 'Every role may delete from the table.',
     file: 'lib/infra/state-table.ts',
-    find: "        'dynamodb:ConditionCheckItem',\n",
-    replace: "        'dynamodb:ConditionCheckItem',\n        'dynamodb:DeleteItem',\n",
-    killer: jest('infra/stack', 'of an agent: its own queue'),
+    find: "decide: ['dynamodb:GetItem',",
+    replace: "decide: ['dynamodb:DeleteItem', 'dynamodb:GetItem',",
+    killer: jest('infra/permissions', 'each function may do what is listed, and nothing else'),
   },
   {
     id: 'sends-to-all',

@@ -1,0 +1,96 @@
+/**
+ * The state table without its indexes, for the audit.
+ *
+ * Owns: the scan, the removal of one record. Does not own: what is out of order or left behind (`core/audit.ts`).
+ */
+
+import {
+  ConditionalCheckFailedException,
+  DeleteItemCommand,
+  type DynamoDBClient,
+  ScanCommand,
+} from '@aws-sdk/client-dynamodb';
+import { type Found, recordOf, type Removable } from '../core/audit.ts';
+import type { Inventory } from '../core/ports.ts';
+import {
+  executionKey,
+  executionOf,
+  idOfKey,
+  incidentOf,
+  incidentSk,
+  isExecutionItem,
+  isIncidentItem,
+  isStepItem,
+  type Item,
+  stepKey,
+  stepOf,
+  watchPlace,
+} from './dynamo-items.ts';
+import { TABLE } from './names.ts';
+
+export interface InventoryOptions {
+  readonly table: string;
+  readonly watchShards: number;
+  /** Of a page. @default as many as DynamoDB reads at once, 1 MB */
+  readonly items?: number;
+}
+
+export function dynamoInventory(client: DynamoDBClient, options: InventoryOptions): Inventory {
+  const { table, watchShards, items } = options;
+  return {
+    page: async (cursor) => {
+      const answer = await client.send(
+        new ScanCommand({
+          TableName: table,
+          ConsistentRead: true,
+          FilterExpression: 'begins_with(#pk, :executions)',
+          ExpressionAttributeNames: { '#pk': TABLE.pk },
+          ExpressionAttributeValues: { ':executions': { S: 'exec#' } },
+          ...(items === undefined ? {} : { Limit: items }),
+          ...(cursor === undefined ? {} : { ExclusiveStartKey: JSON.parse(cursor) as Item }),
+        }),
+      );
+      const found = (answer.Items ?? []).flatMap((item) => foundIn(item, watchShards));
+      const last = answer.LastEvaluatedKey;
+      return last === undefined ? { items: found } : { items: found, cursor: JSON.stringify(last) };
+    },
+    remove: async (found) => {
+      const { version, writeId } = recordOf(found);
+      try {
+        await client.send(
+          new DeleteItemCommand({
+            TableName: table,
+            Key: keyOf(found),
+            ConditionExpression: '#version = :found AND #writeId = :writeId',
+            ExpressionAttributeNames: { '#version': 'version', '#writeId': 'writeId' },
+            ExpressionAttributeValues: { ':found': { N: String(version) }, ':writeId': { S: writeId } },
+          }),
+        );
+        return 'removed';
+      } catch (error) {
+        if (!(error instanceof ConditionalCheckFailedException)) throw error;
+        return 'conflict';
+      }
+    },
+  };
+}
+
+function keyOf(found: Removable): Item {
+  if (found.kind === 'execution') return executionKey(found.execution.id);
+  if (found.kind === 'step') return stepKey(found.executionId, found.step.name);
+  return { ...executionKey(found.executionId), [TABLE.sk]: { S: incidentSk(found.incident.number) } };
+}
+
+/** Nothing for a kind of record that this code does not know. */
+function foundIn(item: Item, watchShards: number): Found[] {
+  const executionId = idOfKey(item);
+  try {
+    if (isExecutionItem(item)) {
+      return [{ kind: 'execution', execution: executionOf(item), watch: watchPlace(item, watchShards) }];
+    }
+    if (isStepItem(item)) return [{ kind: 'step', executionId, step: stepOf(item) }];
+    return isIncidentItem(item) ? [{ kind: 'incident', executionId, incident: incidentOf(item) }] : [];
+  } catch {
+    return [{ kind: 'unreadable', executionId }];
+  }
+}

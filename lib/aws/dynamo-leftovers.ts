@@ -1,0 +1,44 @@
+/**
+ * New records in the place of those that an earlier life of the same id has left behind.
+ *
+ * Owns: the replacement, on the condition that it is still the very record that was found. Does not own: what is from an
+ * earlier life (`core/retention.ts`), who removes what nothing replaces (`roles/audit.ts`).
+ */
+
+import { isLeftover, mayFollowLeftover } from '../core/retention.ts';
+import type { Execution, Incident, Step } from '../core/state.ts';
+import { incidentOf, isIncidentItem, isStepItem, type Item, stepOf } from './dynamo-items.ts';
+import { instead, type Put } from './dynamo-put.ts';
+
+/**
+ * Whether all that stands in the way of these puts are records from an earlier life. Asked after a conflict alone, and it
+ * reads the execution only if the times say that it may be so.
+ * @returns puts that replace them, each on the condition that it is still the one that was found
+ */
+export async function overLeftovers(
+  puts: readonly Put[],
+  stored: readonly (Item | undefined)[],
+  readExecution: () => Promise<Execution | undefined>,
+): Promise<readonly Put[] | undefined> {
+  const blocked = puts.flatMap((put, at) => {
+    const item = stored[at];
+    return item === undefined ? [] : [{ next: besideIn(put.Item), old: besideIn(item) }];
+  });
+  const may = blocked.every(
+    ({ next, old }) => next?.version === 1 && old !== undefined && mayFollowLeftover(next, old),
+  );
+  if (blocked.length === 0 || !may) return undefined;
+  const execution = await readExecution();
+  if (execution === undefined) return undefined;
+  const all = blocked.every(({ old }) => old !== undefined && isLeftover(old, execution));
+  if (!all) return undefined;
+  return puts.map((put, at) => {
+    const item = stored[at];
+    return item === undefined ? put : instead(put, item);
+  });
+}
+
+function besideIn(item: Item): Step | Incident | undefined {
+  if (isStepItem(item)) return stepOf(item);
+  return isIncidentItem(item) ? incidentOf(item) : undefined;
+}

@@ -1,0 +1,79 @@
+/**
+ * What `show` and `workflows` print of steps that no agent performs: until when they wait, how to answer them, their
+ * executions.
+ */
+
+import type { ExecutionView, StepView, WorkflowStepView } from '../api/answers.ts';
+import { durationText, table, timeText } from './text.ts';
+
+type Children = NonNullable<StepView['children']>;
+
+/** Of a step that waits, or has executions of its own. */
+export function noteOfKind(step: StepView, now: number): string | undefined {
+  if (step.children !== undefined) return childrenNote(step.children);
+  if (step.waitsUntil === undefined) return undefined;
+  const left = step.waitsUntil - now;
+  const until = left > 0 ? `until ${timeText(step.waitsUntil)}, ${durationText(left)} more` : 'time is over';
+  return step.kind === 'wait' ? until : `waits for an answer, ${until}`;
+}
+
+const childrenNote = ({ count, started, ended }: Children): string => {
+  const over = Object.values(ended).reduce((sum, one) => sum + one, 0);
+  return `${over} of ${count} ended${started < count ? `, ${started} started` : ''}`;
+};
+
+/** The commands that answer open callbacks and approvals. */
+export const answerFacts = (
+  view: ExecutionView,
+  invocation: (line: string) => string,
+): (readonly [string, string])[] =>
+  view.steps.flatMap((step) => {
+    if (step.token === undefined) return [];
+    const line =
+      step.kind === 'approval'
+        ? `${invocation(`approve ${view.executionId} ${step.name}`)} (or reject)`
+        : `${invocation(`complete ${step.token} --output …`)} (or fail, beat)`;
+    return [['answer', line] as const];
+  });
+
+/** The executions of steps that have some, or nothing. */
+export function childrenText(view: ExecutionView): string {
+  const rows = view.steps.flatMap(({ name, children }) =>
+    children === undefined
+      ? []
+      : [[name, `${children.started} of ${children.count}`, endsText(children), idsText(children)]],
+  );
+  return rows.length === 0 ? '' : `\n${table(['CHILDREN OF', 'STARTED', 'ENDED', 'EXECUTIONS'], rows)}`;
+}
+
+const endsText = ({ ended }: Children): string =>
+  Object.entries(ended)
+    .map(([status, count]) => `${count} ${status}`)
+    .join(', ');
+
+/** More than these are told by the first and the last. */
+const FEW = 3;
+
+function idsText({ executionIds, count }: Children): string {
+  if (count <= FEW) return executionIds.join(', ');
+  const [first = ''] = executionIds;
+  // Numbered from 0, and shown up to a limit.
+  return `${first} … ${first.replace(/0(?=(?:-\d+)?$)/, String(count - 1))}`;
+}
+
+/** Who performs a step, or what it waits for. */
+export function performerOf(step: WorkflowStepView): string {
+  switch (step.kind) {
+    case 'wait':
+      return step.forMs === undefined ? 'wait until a time' : `wait ${durationText(step.forMs)}`;
+    case 'callback':
+    case 'approval':
+      return `${step.kind} within ${durationText(step.withinMs ?? 0)}`;
+    case 'child':
+      return `child ${step.workflow ?? ''}`;
+    case 'map':
+      return `map ${step.agent ?? ''}`;
+    default:
+      return step.agent ?? '';
+  }
+}

@@ -1,0 +1,39 @@
+/**
+ * Tables, times and durations as text for people.
+ */
+
+export type Cells = readonly string[];
+
+/** Columns as wide as their longest cell, two blanks between them, nothing behind the last. */
+export function table(head: Cells, rows: readonly Cells[]): string {
+  const all = [head, ...rows];
+  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  const lines = all.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
+  return lines.map((line) => `${line.trimEnd()}\n`).join('');
+}
+
+/** 2026-11-21 09:36:02Z */
+export const timeText = (at: number): string =>
+  `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')}Z`;
+
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1_000],
+] as const;
+
+/** In its two largest units: '850 ms', '1.2 s', '2 min 5 s', '1 h'. */
+export function durationText(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${Number((ms / 1_000).toFixed(1))} s`;
+  const first = UNITS.findIndex(([, size]) => ms >= size);
+  const parts: string[] = [];
+  let rest = ms;
+  for (const [unit, size] of UNITS.slice(first, first + 2)) {
+    const count = Math.floor(rest / size);
+    if (count > 0) parts.push(`${count} ${unit}`);
+    rest -= count * size;
+  }
+  return parts.join(' ');
+}

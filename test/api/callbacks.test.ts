@@ -1,0 +1,216 @@
+/** The outside answers a step over HTTP: once, with the token, with what fits. */
+
+import * as z from 'zod/mini';
+import type { ExecutionView } from '../../lib/api/answers.ts';
+import { type Workflow, workflow } from '../../lib/core/workflow.ts';
+import { anAgent } from '../roles/harness.ts';
+import { type Answer, type Client, client } from './app.ts';
+
+const worker = anAgent('worker');
+const input = z.object({ orderId: z.string(), parts: z.array(z.string()), at: z.number() });
+const part = workflow('part', { input: z.object({ of: z.string() }), within: '1h' }, (w) => {
+  w.step('x', worker, {});
+});
+const waits = workflow('waits', { input, within: '3h' }, (w) => {
+  const paid = w.callback('paid', {
+    output: z.object({ amount: z.number() }),
+    within: '1h',
+    beatEvery: '10m',
+  });
+  const ok = w.approval('ok', { within: '2h', after: [paid] });
+  const pause = w.wait('pause', { for: '1m', after: [ok] });
+  const until = w.wait('until', { until: w.input.at, after: [ok] });
+  const sub = w.child('sub', part, { of: w.input.orderId }, { after: [pause, until], undo: 'none' });
+  w.map('all', worker, w.input.parts, (item) => ({ item }), {
+    after: [sub],
+    concurrency: 2,
+    tolerate: '10%',
+  });
+  return { amount: paid.output.amount };
+}) as Workflow;
+
+const NOTHING = async () => ({});
+
+async function begun(): Promise<{ c: Client; id: string; token: string }> {
+  const c = client(NOTHING, undefined, waits);
+  const id = await c.begun({ input: { orderId: 'o-1', parts: ['a', 'b'], at: 0 } });
+  return { c, id, token: (await stepOf(c, id, 'paid'))?.token ?? '' };
+}
+
+async function stepOf(
+  c: Client,
+  id: string,
+  name: string,
+): Promise<ExecutionView['steps'][number] | undefined> {
+  const view = (await c.get(`/executions/${id}`)).body as unknown as ExecutionView;
+  return view.steps.find((step) => step.name === name);
+}
+
+const codeOf = ({ body }: Answer): unknown => (body['error'] as { code?: string } | undefined)?.code;
+
+describe('a callback', () => {
+  it('is shown with its token and until when it waits, while it is open and not longer', async () => {
+    const { c, id, token } = await begun();
+    expect(await stepOf(c, id, 'paid')).toMatchObject({
+      kind: 'callback',
+      status: 'ready',
+      token: expect.stringMatching(/^e-1\.paid\..+/),
+      waitsUntil: c.clock.now() + 600_000,
+    });
+    // Its turn has not come, so nobody needs its token.
+    expect(await stepOf(c, id, 'ok')).not.toHaveProperty('token');
+    await c.post(`/callbacks/${token}/complete`, { output: { amount: 1 } });
+    expect(await stepOf(c, id, 'paid')).not.toHaveProperty('token');
+    expect(await stepOf(c, id, 'ok')).toHaveProperty('token');
+  });
+
+  it('is completed; the same again is told the same, another answer is refused', async () => {
+    const { c, id, token } = await begun();
+    const complete = (amount: number) => c.post(`/callbacks/${token}/complete`, { output: { amount } });
+    expect(await complete(7)).toMatchObject({ status: 200, body: { status: 'completed' } });
+    expect(await complete(7)).toMatchObject({ status: 200, body: { status: 'completed' } });
+    const other = await complete(8);
+    expect([other.status, codeOf(other)]).toEqual([409, 'already-settled']);
+    expect(other.body['error']).toMatchObject({ details: { status: 'done' } });
+    expect(await stepOf(c, id, 'paid')).toMatchObject({ status: 'done', output: { amount: 7 } });
+    const fail = await c.post(`/callbacks/${token}/fail`);
+    expect([fail.status, codeOf(fail)]).toEqual([409, 'already-settled']);
+    const beat = await c.post(`/callbacks/${token}/beat`);
+    expect([beat.status, codeOf(beat)]).toEqual([409, 'already-settled']);
+  });
+
+  it('that fails says why, also in what became of the execution', async () => {
+    const { c, id, token } = await begun();
+    const failure = { code: 'expired', message: 'the card has expired' };
+    expect(await c.post(`/callbacks/${token}/fail`, failure)).toMatchObject({ body: { status: 'failed' } });
+    expect(await c.post(`/callbacks/${token}/fail`, failure)).toMatchObject({ status: 200 });
+    expect((await c.get(`/executions/${id}`)).body).toMatchObject({ status: 'failed', cause: { failure } });
+  });
+
+  it('that beats is given more time', async () => {
+    const { c, id, token } = await begun();
+    c.clock.advanceTo(c.clock.now() + 300_000);
+    expect(await c.post(`/callbacks/${token}/beat`)).toMatchObject({ status: 200, body: { status: 'open' } });
+    expect((await stepOf(c, id, 'paid'))?.waitsUntil).toBe(c.clock.now() + 600_000);
+  });
+
+  it('takes only what fits its schema, and names what does not', async () => {
+    const { c, token } = await begun();
+    const bad = await c.post(`/callbacks/${token}/complete`, { output: { amount: 'seven' } });
+    expect([bad.status, codeOf(bad)]).toEqual([400, 'bad-output']);
+    expect(bad.body['error']).toMatchObject({ details: { issues: [{ path: 'amount' }] } });
+    expect(JSON.stringify(bad.body)).not.toContain('seven');
+    const none = await c.post(`/callbacks/${token}/complete`);
+    expect([none.status, codeOf(none)]).toEqual([400, 'bad-output']);
+  });
+
+  it.each([
+    ['an unknown field', { result: 1 }, 400, 'bad-request'],
+    ['no JSON', '{', 400, 'bad-json'],
+    ['too much', { output: 'x'.repeat(300_000) }, 413, 'too-large'],
+  ])('refuses %s', async (_, body, status, code) => {
+    const { c, token } = await begun();
+    const answer = await c.post(`/callbacks/${token}/complete`, body);
+    expect([answer.status, codeOf(answer)]).toEqual([status, code]);
+  });
+
+  it.each([
+    ['complete', 'x'],
+    ['fail', 'e-1.paid.guess'],
+    ['beat', 'e-9.paid.guess'],
+    ['complete', 'e-1.constructor.x'],
+    ['complete', `${'x'.repeat(2_000)}.a.b`],
+  ])('%s with the token %s is told nothing', async (what, token) => {
+    const { c } = await begun();
+    const answer = await c.post(`/callbacks/${token}/${what}`, what === 'complete' ? { output: {} } : {});
+    expect([answer.status, answer.body['error']]).toEqual([
+      404,
+      { code: 'unknown-callback', message: 'there is no callback with this token' },
+    ]);
+  });
+
+  it('is named in no note: its token is a secret (S17)', async () => {
+    const { c, id, token } = await begun();
+    const key = token.split('.').at(-1) as string;
+    await c.post(`/callbacks/${token}/beat`);
+    await c.post(`/callbacks/${token}/complete`, { output: { amount: 'no' } });
+    await c.post(`/callbacks/${token}/complete`, { output: { amount: 1 } });
+    await c.post(`/callbacks/${token}0/complete`, { output: { amount: 1 } });
+    await c.get(`/executions/${id}/why`);
+    expect(JSON.stringify(c.notes)).toContain('answered');
+    expect(JSON.stringify(c.notes)).not.toContain(key);
+    expect(JSON.stringify((await c.get('/executions')).body)).not.toContain(key);
+    expect(JSON.stringify((await c.get(`/executions/${id}/why`)).body)).not.toContain(key);
+  });
+});
+
+it('a failure of ours while it is answered is logged without the path', async () => {
+  const c = client(
+    NOTHING,
+    (world) => {
+      const read = async (): Promise<never> => {
+        throw new TypeError('the store is away');
+      };
+      return { ...world, store: Object.assign(Object.create(world.store), { read }) };
+    },
+    waits,
+  );
+  const answer = await c.post('/callbacks/e-1.paid.secret/complete', { output: {} });
+  expect([answer.status, codeOf(answer)]).toEqual([500, 'internal']);
+  expect(c.notes.at(-1)).toEqual({ what: 'request-failed', detail: 'TypeError' });
+});
+
+describe('an approval', () => {
+  it('takes who and a comment, and nothing else', async () => {
+    const { c, id, token } = await begun();
+    await c.post(`/callbacks/${token}/complete`, { output: { amount: 1 } });
+    const path = `/callbacks/${(await stepOf(c, id, 'ok'))?.token}/complete`;
+    for (const output of [{ approved: false }, { by: 5 }, { by: 'x'.repeat(501) }, { sure: 'yes' }]) {
+      const bad = await c.post(path, { output });
+      expect([bad.status, codeOf(bad)]).toEqual([400, 'bad-output']);
+    }
+    expect(await c.post(path, { output: { by: 'ann' } })).toMatchObject({ status: 200 });
+    expect(await c.post(path, { output: { by: 'ann' } })).toMatchObject({ status: 200 });
+    expect((await stepOf(c, id, 'ok'))?.output).toEqual({ approved: true, by: 'ann' });
+  });
+});
+
+it('a step with executions of its own shows how many there are, and their ids', async () => {
+  const { c, id, token } = await begun();
+  await c.post(`/callbacks/${token}/complete`, { output: { amount: 1 } });
+  await c.post(`/callbacks/${(await stepOf(c, id, 'ok'))?.token}/complete`);
+  await c.run(id);
+  expect((await stepOf(c, id, 'sub'))?.children).toEqual({
+    executionIds: [`${id}.sub.0`],
+    count: 1,
+    started: 1,
+    ended: { succeeded: 1 },
+  });
+  expect((await stepOf(c, id, 'all'))?.children).toMatchObject({ executionIds: [`${id}.all.0`], count: 1 });
+  const child = (await c.get(`/executions/${id}.sub.0`)).body;
+  expect(child).toMatchObject({ workflow: 'part', parent: { executionId: id, step: 'sub', index: 0 } });
+  // A child is no start of anybody's: lists show executions that were started.
+  expect((await c.get('/executions?workflow=waits')).body['items']).toHaveLength(1);
+});
+
+it('a workflow shows what is special of each kind of step', async () => {
+  const { body } = await client(NOTHING, undefined, waits).get('/workflows/waits');
+  const steps = body['steps'] as unknown as { name: string }[];
+  expect(Object.fromEntries(steps.map(({ name, ...step }) => [name, step]))).toEqual({
+    paid: { kind: 'callback', after: [], withinMs: 3_600_000, beatMs: 600_000 },
+    ok: { kind: 'approval', after: ['paid'], withinMs: 7_200_000 },
+    pause: { kind: 'wait', after: ['ok'], forMs: 60_000 },
+    until: { kind: 'wait', after: ['ok'], until: { $ref: 'input', path: ['at'] } },
+    sub: { kind: 'child', after: ['pause', 'until'], workflow: 'part', undo: 'none' },
+    all: {
+      kind: 'map',
+      after: ['sub'],
+      agent: 'worker',
+      effect: 'idempotent',
+      undo: 'required',
+      over: { $ref: 'input', path: ['parts'] },
+      concurrency: 2,
+      tolerate: { percent: 10 },
+    },
+  });
+});

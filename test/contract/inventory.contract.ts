@@ -1,0 +1,234 @@
+/**
+ * What every store must do beyond its indexes: show the audit every record, remove one and no other, and keep two lives of
+ * one id apart (S6, S11).
+ */
+
+import { type Beside, besideOf, type Found } from '../../lib/core/audit.ts';
+import type { Inventory, Store } from '../../lib/core/ports.ts';
+import { MIN_RETENTION_MS } from '../../lib/core/retention.ts';
+import type { Execution, Incident } from '../../lib/core/state.ts';
+import { anExecution, aStep } from './records.ts';
+
+export interface InventoryUnderTest {
+  /** Empty; with two shards. */
+  readonly store: Store;
+  /** Pages of three records. */
+  readonly inventory: Inventory;
+  /** The same records after a deployment with another number of shards. */
+  readonly reshard: (shards: number) => { readonly store: Store; readonly inventory: Inventory };
+  /** The record of the execution expires. */
+  readonly expire: (executionId: string) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+const T = 1_700_000_000_000;
+const LATER = T + 2 * MIN_RETENTION_MS;
+const anIncident: Incident = {
+  number: 1,
+  version: 1,
+  writeId: 'w-i',
+  kind: 'ladder',
+  step: 'a',
+  stepVersion: 1,
+  failure: { code: 'x', message: 'y' },
+  openedAt: T,
+  deadlineAt: T + 1,
+  otherwise: 'undo-all',
+};
+
+export function describeInventory(title: string, open: () => Promise<InventoryUnderTest>): void {
+  describe(`inventory contract: ${title}`, () => {
+    let under: InventoryUnderTest;
+    beforeEach(async () => {
+      under = await open();
+    });
+    afterEach(async () => {
+      await under.close();
+    });
+    describe('the records', () => shown(() => under));
+    describe('a removal', () => removed(() => under));
+    describe('another number of shards', () => resharded(() => under));
+    describe('a new execution with the id of an expired one', () => reborn(() => under));
+  });
+}
+
+async function everything(inventory: Inventory): Promise<Found[]> {
+  const all: Found[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await inventory.page(cursor);
+    all.push(...page.items);
+    ({ cursor } = page);
+  } while (cursor !== undefined);
+  return all;
+}
+const isBeside = (found: Found): found is Beside => found.kind === 'step' || found.kind === 'incident';
+const besides = async (inventory: Inventory): Promise<Beside[]> =>
+  (await everything(inventory)).filter(isBeside);
+
+/** An execution with two steps and an incident; all of them written at T. */
+async function begin({ store }: InventoryUnderTest, id: string): Promise<void> {
+  await store.create(anExecution({ id }));
+  await store.write({ executionId: id, step: aStep({ status: 'done', output: { life: 1 }, changedAt: T }) });
+  await store.write({ executionId: id, step: aStep({ name: 'b', changedAt: T }) });
+  await store.write({ executionId: id, incident: anIncident });
+}
+
+function shown(under: () => InventoryUnderTest): void {
+  it('are all shown, each once, an execution before what is beside it', async () => {
+    const ids = ['e-1', 'e-2', 'e-3', 'e-4'];
+    for (const id of ids) await begin(under(), id);
+    await under().store.writePlan('hash', { v: 1, workflow: 'w', withinMs: 1, steps: [], output: {} });
+    const all = await everything(under().inventory);
+    expect(all).toHaveLength(16);
+    for (const id of ids) {
+      const own = all.filter(
+        (found) => (found.kind === 'execution' ? found.execution.id : found.executionId) === id,
+      );
+      expect(own[0]).toStrictEqual({ kind: 'execution', execution: anExecution({ id }), watch: 'swept' });
+      expect(own.map(({ kind }) => kind).sort()).toEqual(['execution', 'incident', 'step', 'step']);
+    }
+  });
+
+  it('are seen as they are now, also without a watch', async () => {
+    await begin(under(), 'e-1');
+    const { watchAt: _, ...execution } = anExecution({ version: 2, writeId: 'w-2' });
+    await under().store.write({ executionId: 'e-1', execution });
+    const [first] = await everything(under().inventory);
+    expect(first).toStrictEqual({ kind: 'execution', execution, watch: 'none' });
+  });
+
+  it('are removed if they are the ones that were found, one and no other', async () => {
+    await begin(under(), 'e-1');
+    await under().expire('e-1');
+    const { inventory } = under();
+    const [first, ...rest] = await besides(inventory);
+    if (first === undefined) throw new Error('nothing was left');
+    const other = { ...first, [first.kind]: { ...besideOf(first), writeId: 'w-x' } } as Beside;
+    expect(await inventory.remove(other)).toBe('conflict');
+    expect(await besides(inventory)).toHaveLength(3);
+    expect(await inventory.remove(first)).toBe('removed');
+    expect(await inventory.remove(first)).toBe('conflict');
+    expect(await besides(inventory)).toStrictEqual(rest);
+  });
+}
+
+function removed(under: () => InventoryUnderTest): void {
+  it('of an execution leaves what is beside it', async () => {
+    await begin(under(), 'e-1');
+    const { inventory, store } = under();
+    const execution = anExecution();
+    const found = { kind: 'execution', watch: 'swept' } as const;
+    expect(await inventory.remove({ ...found, execution: { ...execution, writeId: 'w-x' } })).toBe(
+      'conflict',
+    );
+    expect(await inventory.remove({ ...found, execution })).toBe('removed');
+    expect(await store.readExecution('e-1')).toBeUndefined();
+    expect(await besides(inventory)).toHaveLength(3);
+  });
+}
+
+function resharded(under: () => InventoryUnderTest): void {
+  const ids = Array.from({ length: 12 }, (_, at) => `e-${at}`);
+  const dueIn = async (store: Store): Promise<string[]> => {
+    const shards = Array.from({ length: store.shards }, (_, shard) =>
+      store.due(shard, Number.MAX_SAFE_INTEGER),
+    );
+    return (await Promise.all(shards))
+      .flatMap(({ items }) => items.map(({ executionId }) => executionId))
+      .sort();
+  };
+  const placesIn = async (inventory: Inventory): Promise<Map<string, string>> =>
+    new Map(
+      (await everything(inventory)).flatMap((found) =>
+        found.kind === 'execution' ? [[found.execution.id, found.watch]] : [],
+      ),
+    );
+  const next = (id: string): Execution => anExecution({ id, version: 2, writeId: 'w-2', watchAt: T });
+
+  it('that is greater hides none', async () => {
+    for (const id of ids) await under().store.create(anExecution({ id }));
+    const { store, inventory } = under().reshard(4);
+    expect(await dueIn(store)).toEqual([...ids].sort());
+    expect([...(await placesIn(inventory)).values()]).toEqual(ids.map(() => 'swept'));
+  });
+
+  it('that is lower hides some: those, and they come back with their next write (S12)', async () => {
+    for (const id of ids) await under().store.create(anExecution({ id }));
+    const { store, inventory } = under().reshard(1);
+    const found = await dueIn(store);
+    const hidden = ids.filter((id) => !found.includes(id));
+    expect(hidden.length).toBeGreaterThan(0);
+    const places = await placesIn(inventory);
+    expect(ids.filter((id) => places.get(id) === 'unswept')).toEqual(hidden);
+    for (const id of hidden)
+      expect(await store.write({ executionId: id, execution: next(id) })).toBe('written');
+    expect(await dueIn(store)).toEqual([...ids].sort());
+    expect([...(await placesIn(inventory)).values()]).toEqual(ids.map(() => 'swept'));
+  });
+}
+
+function reborn(under: () => InventoryUnderTest): void {
+  const again = (startedAt: number): Execution => anExecution({ startedAt, writeId: 'w-new' });
+  const claim = aStep({
+    writeId: 'w-claim',
+    claimedAt: LATER,
+    hardEndAt: LATER + 60_000,
+    leaseUntil: LATER + 30_000,
+  });
+  beforeEach(async () => {
+    await begin(under(), 'e-1');
+    await under().expire('e-1');
+  });
+
+  it('has none of its steps and incidents', async () => {
+    expect(await under().store.create(again(LATER))).toBe('written');
+    expect(await under().store.read('e-1')).toStrictEqual({ execution: again(LATER), steps: {} });
+  });
+
+  it('can have steps and incidents of the same names, each written once', async () => {
+    const { store, inventory } = under();
+    await store.create(again(LATER));
+    const late = aStep({ ...claim, writeId: 'w-late', token: 't-2' });
+    expect(await store.write({ executionId: 'e-1', step: claim })).toBe('written');
+    expect(await store.write({ executionId: 'e-1', step: late })).toBe('conflict');
+    expect(await store.write({ executionId: 'e-1', step: claim })).toBe('written');
+    const asked = { ...anIncident, writeId: 'w-asked', openedAt: LATER };
+    const execution = { ...again(LATER), version: 2, writeId: 'w-asked' };
+    const both = { executionId: 'e-1', execution, incident: asked };
+    expect(await store.write(both)).toBe('written');
+    expect(await store.write(both)).toBe('written');
+    const state = { execution, steps: { a: claim }, incidents: { 1: asked } };
+    expect(await store.read('e-1')).toStrictEqual(state);
+    expect((await besides(inventory)).map((found) => besideOf(found).writeId).sort()).toEqual([
+      'w-1',
+      'w-asked',
+      'w-claim',
+    ]);
+  });
+
+  it('keeps what is not from an earlier life: a record of the same day is never taken for one', async () => {
+    const { store } = under();
+    const soon = T + 3_600_000;
+    await store.create(again(soon));
+    const state = await store.read('e-1');
+    expect(Object.keys(state?.steps ?? {})).toEqual(['a', 'b']);
+    const step = aStep({ ...claim, claimedAt: soon, hardEndAt: soon, leaseUntil: soon });
+    expect(await store.write({ executionId: 'e-1', step })).toBe('conflict');
+  });
+
+  it('is not made up for one that does not exist', async () => {
+    const { store } = under();
+    if ((await store.readExecution('e-1')) !== undefined) throw new Error('it has not expired');
+    expect(await store.write({ executionId: 'e-1', step: claim })).toBe('conflict');
+    expect(await store.read('e-1')).toBeUndefined();
+  });
+
+  it('never replaces what a frozen process would have it replace in one life', async () => {
+    const { store } = under();
+    await store.create(again(T + 1_000));
+    // A process that read before the first claim and went on days later.
+    expect(await store.write({ executionId: 'e-1', step: claim })).toBe('conflict');
+    expect((await store.read('e-1'))?.steps['a']?.output).toEqual({ life: 1 });
+  });
+}

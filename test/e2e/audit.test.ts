@@ -1,0 +1,54 @@
+/** The audit as it would be deployed: its own function and role bring back what a hand in the table has hidden (S12, P5). */
+
+import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { executionKey } from '../../lib/aws/dynamo-items.ts';
+import { setStage, type Stage } from './stage.ts';
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await setStage({ schedules: false });
+}, 60_000);
+afterAll(() => stage.strike());
+
+const tableName = (): string => {
+  const table = [...stage.cloud.resources.values()].find(({ type }) => type.startsWith('AWS::DynamoDB::'));
+  return table?.ref ?? '';
+};
+
+/** Its message is lost and its watch is gone: nothing in the system would ever come back to it. */
+async function hide(executionId: string): Promise<void> {
+  const client = new DynamoDBClient({
+    endpoint: stage.cloud.gatewayUrl,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'hand', secretAccessKey: 'x' },
+  });
+  await client.send(
+    new UpdateItemCommand({
+      TableName: tableName(),
+      Key: executionKey(executionId),
+      UpdateExpression: 'REMOVE watchAt, watchShard',
+      ConditionExpression: 'attribute_exists(watchAt)',
+    }),
+  );
+  client.destroy();
+}
+
+it('an execution whose watch was removed by hand goes on after a run of the audit', async () => {
+  const { control } = stage.cloud;
+  const deaths = ['charge-card', 'reserve-stock'].map(
+    (agent) => control.kill(agent, { afterCall: 1, operation: 'PutItem' }).hit,
+  );
+  const executionId = await stage.startOrder('hidden');
+  for (const death of deaths) expect((await death).outcome).toBe('hit');
+  await hide(executionId);
+  await control.tick('audit');
+  const { body } = await stage.request('GET', '/health');
+  expect(body.audit.whole).toMatchObject({ healed: 1, removed: 0, failed: 0 });
+  const over = control.tick('supervisor');
+  expect((await stage.ended(executionId)).status).toBe('succeeded');
+  const left = (await stage.request('GET', '/health')).body.shards.filter(
+    (shard: { receipt?: object }) => shard.receipt !== undefined,
+  );
+  expect(left).not.toEqual([]);
+  over.catch(() => undefined);
+}, 120_000);
