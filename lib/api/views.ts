@@ -16,17 +16,16 @@ import {
   type Execution,
   type Incident,
   isForward,
-  isSettled,
   type Snapshot,
   type Step,
 } from '../core/state.ts';
+import { isTurn } from '../core/work.ts';
 import type { Registered } from '../roles/scheduler.ts';
 import type { WorkflowStepView, WorkflowView } from './answers.ts';
 
 /** `pending`: a predecessor is not done yet. `ready`: waits for an agent. Both are derived; no record exists. */
-function derivedStatus(snapshot: Snapshot, after: readonly string[]): 'ready' | 'pending' {
-  return after.every((name) => isSettled(snapshot.steps[name])) ? 'ready' : 'pending';
-}
+const derivedStatus = (plan: Plan, step: PlanStep, state: Snapshot): 'ready' | 'pending' =>
+  isTurn(plan, step, state) ? 'ready' : 'pending';
 
 export const executionSummary = (execution: Execution): Record<string, unknown> => ({
   executionId: execution.id,
@@ -69,7 +68,7 @@ const body = (state: Snapshot, plan: Plan, now: number): Record<string, unknown>
     ...(step.kind === 'step' ? { agent: stageOf(step, state.steps[step.name]?.rung ?? 0).agent } : {}),
     after: step.after,
     ...(step.pointOfNoReturn === true ? { pointOfNoReturn: true } : {}),
-    ...stepView(state.steps[step.name], derivedStatus(state, step.after)),
+    ...stepView(state.steps[step.name], derivedStatus(plan, step, state)),
     ...childrenView(state.steps[step.name], state.execution),
     ...awaited(plan, step, state),
   })),

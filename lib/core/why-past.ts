@@ -6,6 +6,7 @@
 
 import { formatDuration } from './duration.ts';
 import type { Plan } from './plan.ts';
+import { pastOfKinds } from './why-kinds.ts';
 import type { Attempt, Incident, Pause, Retried, Snapshot } from './state.ts';
 
 /** Something that happened, with the record it is read from. */
@@ -16,7 +17,8 @@ export interface Happened {
   readonly evidence: Readonly<Record<string, unknown>>;
 }
 
-export function past(plan: Plan, { execution, steps, incidents }: Snapshot): Happened[] {
+export function past(plan: Plan, state: Snapshot): Happened[] {
+  const { execution, steps, incidents } = state;
   const happened: Happened[] = [
     {
       at: execution.startedAt,
@@ -27,6 +29,7 @@ export function past(plan: Plan, { execution, steps, incidents }: Snapshot): Hap
   for (const { name } of plan.steps) {
     for (const attempt of steps[name]?.attempts ?? []) happened.push(happenedAttempt(name, attempt));
   }
+  happened.push(...pastOfKinds(plan, state));
   for (const incident of Object.values(incidents ?? {})) happened.push(...happenedIncident(incident));
   happened.push(
     ...(execution.pauses ?? []).flatMap(happenedPause),

@@ -24,15 +24,16 @@ import {
   type Step,
 } from './state.ts';
 import { dispatchDueAt, leaseEndsAt } from './watch.ts';
+import { becauseOfKind, DUE_OF_KINDS, dueWithChildren, nextOfKind } from './why-kinds.ts';
 import { DEED, type Happened, past } from './why-past.ts';
-import { isClear, isUnbegun, needsUndo, openWork, type Work, workKey } from './work.ts';
+import { isClear, isTurn, isUnbegun, needsUndo, openWork, type Work, workKey } from './work.ts';
 
 /** Something that will happen: by itself at `at` at the latest, unless something earlier changes it. */
 export interface Next {
   readonly what: string;
   /** Epoch ms; absent when it waits for another step. */
   readonly at?: number;
-  readonly who: 'agent' | 'person' | 'supervisor' | 'nobody';
+  readonly who: 'agent' | 'person' | 'outside' | 'child' | 'supervisor' | 'nobody';
   readonly step?: string;
 }
 
@@ -57,12 +58,12 @@ export function explain(plan: Plan, stored: Snapshot, now: number): Explanation 
   const steps = plan.steps.map((step) => ({
     name: step.name,
     status: isUnbegun(state.steps[step.name])
-      ? startable(step, state)
+      ? isTurn(plan, step, state)
         ? 'ready'
         : 'pending'
       : (state.steps[step.name] as Step).status,
     because: because(plan, step, state),
-    next: nextOfStep(step, state, work),
+    next: nextOfStep(plan, step, state, work),
   }));
   return {
     executionId: state.execution.id,
@@ -78,12 +79,12 @@ export function explain(plan: Plan, stored: Snapshot, now: number): Explanation 
   };
 }
 
-const startable = (step: PlanStep, state: Snapshot): boolean =>
-  step.after.every((name) => isSettled(state.steps[name]));
-
 function because(plan: Plan, step: PlanStep, state: Snapshot): string {
   const record = state.steps[step.name];
-  if (record === undefined || record.status === 'ready') return becauseUnbegun(step, state);
+  const toBeUndone = needsUndo(step, record) && state.execution.status === 'undoing';
+  const ofKind = toBeUndone && record?.status === 'done' ? undefined : becauseOfKind(plan, step, state);
+  if (ofKind !== undefined) return ofKind;
+  if (record === undefined || record.status === 'ready') return becauseUnbegun(plan, step, state);
   if (isHeld(record)) {
     return `an agent holds it (${DEED[record.mode]} ${record.mode === 'undo' ? record.undoAttempt : record.attempt}), beat ${record.beat}`;
   }
@@ -111,9 +112,7 @@ function because(plan: Plan, step: PlanStep, state: Snapshot): string {
     case 'undo-failed':
       return `undo ${record.undoAttempt} failed${failure}, and no further one is allowed: its effect may still be in place`;
     default:
-      return needsUndo(step, record) && state.execution.status === 'undoing'
-        ? waitsForUndo(plan, step, state)
-        : `it is ${record.status}`;
+      return toBeUndone ? waitsForUndo(plan, step, state) : `it is ${record.status}`;
   }
 }
 
@@ -133,12 +132,12 @@ function failedFor(plan: Plan, state: Snapshot): string {
 const chosenBy = (state: Snapshot, step: string, choice: Choice): boolean =>
   Object.values(state.incidents ?? {}).some((one) => one.step === step && one.choice === choice);
 
-function becauseUnbegun(step: PlanStep, state: Snapshot): string {
+function becauseUnbegun(plan: Plan, step: PlanStep, state: Snapshot): string {
   if (isPausedOrPausing(state.execution.status)) return 'it has not begun, and the execution is paused';
   if (!isForward(state.execution.status)) return 'it was never started';
   const open = step.after.filter((name) => !isSettled(state.steps[name]));
-  if (open.length > 0) return `it waits for ${open.map((name) => `'${name}'`).join(', ')}`;
-  return 'it waits for an agent to take it';
+  if (!isTurn(plan, step, state)) return `it waits for ${open.map((name) => `'${name}'`).join(', ')}`;
+  return step.kind === 'step' ? 'it waits for an agent to take it' : 'it is to begin';
 }
 
 function waitsForUndo(plan: Plan, step: PlanStep, state: Snapshot): string {
@@ -150,7 +149,7 @@ function waitsForUndo(plan: Plan, step: PlanStep, state: Snapshot): string {
     : `it is undone after ${open.map((other) => `'${other.name}'`).join(', ')}`;
 }
 
-function nextOfStep(step: PlanStep, state: Snapshot, work: readonly Work[]): Next {
+function nextOfStep(plan: Plan, step: PlanStep, state: Snapshot, work: readonly Work[]): Next {
   const record = state.steps[step.name];
   const named = { step: step.name };
   if (isHeld(record)) {
@@ -171,6 +170,8 @@ function nextOfStep(step: PlanStep, state: Snapshot, work: readonly Work[]): Nex
     const what = `a person answers incident ${question.number}; without an answer it is taken for '${question.otherwise}'`;
     return { what, at: question.deadlineAt, who: 'person', ...named };
   }
+  const ofKind = nextOfKind(plan, step, state);
+  if (ofKind !== undefined) return ofKind;
   const piece = work.find((one) => one.step.name === step.name);
   if (piece === undefined) return { what: 'nothing', who: 'nobody', ...named };
   const deed = { execute: 'attempt', probe: 'a probe of attempt', undo: 'undo' }[piece.mode];
@@ -203,6 +204,7 @@ const DUE_NOW: Readonly<Record<string, string>> = {
   compensated: 'it ends as compensated: everything that acted is undone',
   canceled: 'it ends as canceled: everything that acted is undone',
   failed: 'it ends as failed',
+  ...DUE_OF_KINDS,
 };
 
 /** A pause has an end even if nobody thinks of it. */
@@ -237,7 +239,7 @@ function nextOf(plan: Plan, state: Snapshot, ofSteps: readonly Next[], now: numb
     random: 0,
     writeId: 'why',
   });
-  const note = decision.next.kind === 'look' ? decision.notes[0] : undefined;
+  const note = dueWithChildren(decision) ?? (decision.next.kind === 'look' ? decision.notes[0] : undefined);
   if (note !== undefined) {
     const step = note.step === undefined ? {} : { step: note.step };
     return {
@@ -253,6 +255,9 @@ function nextOf(plan: Plan, state: Snapshot, ofSteps: readonly Next[], now: numb
     at: execution.deadlineAt,
     who: 'supervisor',
   };
+  // Executions of its own have times of their own.
+  const child = timed.length === 0 ? ofSteps.find(({ who }) => who === 'child') : undefined;
+  if (child !== undefined && !isPausedOrPausing(execution.status)) return child;
   const undoes = isForward(execution.status) && wayBack(plan, state) === 'free';
   const candidates = [...timed, ...(undoes ? [deadline] : []), ...pauseNext(state)];
   return candidates.reduce<Next & { at: number }>(
