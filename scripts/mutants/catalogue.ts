@@ -8,6 +8,7 @@ import { SAGA } from './catalogue/saga.ts';
 import { PLAN } from './catalogue/plan.ts';
 import { SECURITY } from './catalogue/security.ts';
 import { PEOPLE } from './catalogue/people.ts';
+import { OPERATIONS } from './catalogue/operations.ts';
 import type { Mutant } from './mutant.ts';
 
 export const MUTANTS: readonly Mutant[] = [
@@ -19,4 +20,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...PLAN,
   ...SECURITY,
   ...PEOPLE,
+  ...OPERATIONS,
 ];

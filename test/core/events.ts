@@ -77,7 +77,7 @@ const beats: fc.Arbitrary<Event> = stepNames.chain((step) =>
   ),
 );
 const command = { commandId: 'k', reason: 'why', ...stamp };
-const commands: fc.Arbitrary<Event> = fc.constantFrom<Event>(
+export const commands: fc.Arbitrary<Event> = fc.constantFrom<Event>(
   { type: 'cancel', ...command },
   { type: 'cancel', undo: false, ...command },
   { type: 'pause', ...command },
@@ -89,13 +89,17 @@ export const anyEvent = (given: Case): fc.Arbitrary<Event> =>
 
 const RUNS = 1_500;
 export type Judge = (given: Case, event: Event, decision: Decision) => void;
-export const everywhere = (judge: Judge, of: (given: Case) => fc.Arbitrary<Event> = anyEvent): void => {
+export const everywhere = (
+  judge: Judge,
+  of: (given: Case) => fc.Arbitrary<Event> = anyEvent,
+  runs = RUNS,
+): void => {
   const pairs = cases.chain((given) => of(given).map((event): [Case, Event] => [given, event]));
   check(
     fc.property(pairs, ([given, event]) => {
       const decision = decide(given.plan, given.state, event);
       judge({ ...given, state: asCounted(given.plan, given.state) }, event, decision);
     }),
-    RUNS,
+    runs,
   );
 };

@@ -4,6 +4,7 @@ import type { Write } from '../../lib/core/decide.ts';
 import { TransientError } from '../../lib/core/errors.ts';
 import { explain } from '../../lib/core/why.ts';
 import { human, retry, workflow } from '../../lib/core/workflow.ts';
+import { advance } from '../../lib/roles/advance.ts';
 import { cancel, pause, resume } from '../../lib/roles/commands.ts';
 import { answerIncident } from '../../lib/roles/operators.ts';
 import { anAgent, anyObject, type Harness, harness, settle } from './harness.ts';
@@ -168,7 +169,8 @@ describe('the end of a pause', () => {
     expect(before.execution.status).toBe('waiting');
     await pause(h.scheduler, id, {});
     h.clock.advanceTo(h.clock.now() + 5 * HOUR);
-    await h.sweep();
+    // Nobody would look before the end of the pause; who does, decides nothing.
+    await advance(h, chain.plan, id, { by: 'supervisor', concern: [] });
     expect((await h.state(id)).execution.status).toBe('paused');
     expect(explain(chain.plan, await h.state(id), h.clock.now()).steps[1]?.next.what).toContain(
       'stands still',
@@ -209,6 +211,28 @@ describe('the end of a pause', () => {
     const { execution, steps } = await h.run(id);
     expect(execution.status).toBe('succeeded');
     expect(steps['a']?.attempt).toBe(2);
+  });
+
+  it('goes on with an unknown outcome by asking for it, not by another attempt', async () => {
+    let tries = 0;
+    const h = harness(chain, {
+      first: { execute: async () => ({}), undo },
+      second: {
+        execute: async () => {
+          tries += 1;
+          throw new Error('socket hang up');
+        },
+        undo,
+        probe: async () => ({ verdict: 'done', output: {} }),
+      },
+    });
+    const { id } = await h.begin();
+    for (let n = 0; n < 2; n += 1) await h.deliver(h.sent.splice(0)[0] as never);
+    await pause(h.scheduler, id, {});
+    expect((await h.state(id)).steps['b']).toMatchObject({ status: 'held', heldFrom: 'unknown' });
+    await resume(h.scheduler, id, {});
+    expect((await h.run(id)).execution.status).toBe('succeeded');
+    expect(tries).toBe(1);
   });
 
   it.each([
