@@ -23,6 +23,7 @@ import { v7 as uuidv7 } from 'uuid';
 import * as z from 'zod/mini';
 import en from 'zod/v4/locales/en.js';
 import { routes } from './api/routes.ts';
+import { dynamoBreakers } from './aws/dynamo-breakers.ts';
 import { dynamoInventory } from './aws/dynamo-inventory.ts';
 import { dynamoReceipts } from './aws/dynamo-receipts.ts';
 import { dynamoStore } from './aws/dynamo-store.ts';
@@ -38,6 +39,8 @@ import type { Clock, Ports, Receipts } from './core/ports.ts';
 import type { Workflow } from './core/workflow.ts';
 import { handleMessage } from './roles/agent.ts';
 import { audit } from './roles/audit.ts';
+import { ProcessBreaker } from './roles/breaker.ts';
+import { Grace } from './roles/grace.ts';
 import type { Worker } from './roles/perform.ts';
 import type { PlanCache } from './roles/plans.ts';
 import { receiptBook } from './roles/receipts.ts';
@@ -127,6 +130,7 @@ function portsOf({ logger, meter }: Telemetry): Ports & { readonly receipts: Rec
       pause: (ms) => clock.sleep(ms),
     }),
     receipts: dynamoReceipts(dynamo, table, shards),
+    breakers: dynamoBreakers(dynamo, table),
     queue: metered(sqsQueue(new SQSClient(CLIENT), new Map(Object.entries(queues))), meter),
     announcer: eventBus(new EventBridgeClient(CLIENT), fromEnvironment(ENV.bus)),
     clock,
@@ -152,7 +156,7 @@ export type AgentHandler = ((event: SQSEvent, context: Context) => Promise<SQSBa
 
 /** The Lambda function of an agent: an SQS batch, each message on its own, those to be delivered again named. */
 export function agentHandler(agent: Agent, implementation: Implementation<unknown, unknown>): AgentHandler {
-  const worker: Worker = { agent, implementation };
+  const worker: Worker = { agent, implementation, breaker: new ProcessBreaker(agent.spec.name) };
   const telemetry = telemetryOf({ role: 'agent', agent: agent.spec.name });
   const ports = once(() => portsOf(telemetry));
   const plans: PlanCache = new Map();
@@ -222,11 +226,13 @@ export function supervisorHandler(): (event: unknown, context: Context) => Promi
   const { logger, meter } = telemetry;
   const ports = once(() => portsOf(telemetry));
   const plans: PlanCache = new Map();
+  const grace = new Grace();
   return async (event, context) => {
     const untilAt = clock.now() + context.getRemainingTimeInMillis() - TICK_RESERVE_MS;
     const part = partOf(event);
     const leave = receiptBook(ports().receipts, ports());
-    const sweeps = await tick(ports(), plans, { untilAt, sweepEveryMs: SWEEP_EVERY_MS, part, leave });
+    const options = { untilAt, sweepEveryMs: SWEEP_EVERY_MS, part, grace, leave };
+    const sweeps = await tick(ports(), plans, options);
     const due = sweeps.reduce((sum, sweep) => sum + sweep.due, 0);
     const failed = sweeps.reduce((sum, sweep) => sum + sweep.failed, 0);
     const oldestOverdueMs = Math.max(0, ...sweeps.map((sweep) => sweep.oldestOverdueMs));

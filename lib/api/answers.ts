@@ -16,6 +16,7 @@ import {
   type ExecutionStatus,
   type Failure,
   type Incident,
+  type Parked,
   type Parent,
   type Pause,
   type Retried,
@@ -59,6 +60,8 @@ export interface StepView {
   readonly claimedAt?: number;
   readonly leaseUntil?: number;
   readonly retryAt?: number;
+  /** It is held back until `retryAt`, when a supervisor sends it. */
+  readonly parked?: Parked;
   readonly output?: Json;
   readonly failure?: Failure;
   readonly progress?: string;
@@ -158,6 +161,26 @@ export interface FailOptions {
   /** For programs. */
   readonly code?: string;
   readonly message?: string;
+}
+
+export interface BreakerView {
+  /** 'half-open': one trial at a time finds out whether the service is back. */
+  readonly status: 'closed' | 'open' | 'half-open';
+  readonly since?: number;
+  readonly until?: number;
+  /** A trial is under way. */
+  readonly trialUntil?: number;
+}
+
+export interface AgentView {
+  readonly name: string;
+  readonly effect: Effect;
+  readonly workflows: readonly string[];
+  /** Messages, about; absent where the queue could not be asked. */
+  readonly queue?: { readonly waiting: number; readonly underWork: number; readonly delayed: number };
+  readonly breaker: BreakerView;
+  /** The latest failure that says something of the service: no refusals. */
+  readonly lastError?: Failure & { readonly at: number };
 }
 
 export interface Health {

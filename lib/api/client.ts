@@ -8,6 +8,7 @@
 import { isTerminal } from '../core/state.ts';
 import type { Explanation } from '../core/why.ts';
 import type {
+  AgentView,
   AnswerOptions,
   CancelOptions,
   CommandOptions,
@@ -73,6 +74,8 @@ export interface Client {
   /** Says that whoever was asked is still at it. */
   readonly beatCallback: (token: string) => Promise<Settled>;
   readonly workflows: () => Promise<readonly WorkflowView[]>;
+  /** Their queues, their breakers, their latest failures. */
+  readonly agents: () => Promise<readonly AgentView[]>;
   readonly health: () => Promise<Health>;
 }
 
@@ -126,6 +129,7 @@ export function createClient(options: ClientOptions): Client {
     beatCallback: (token) => settle(token, 'beat', {}),
     workflows: async () =>
       (await call<{ items: readonly WorkflowView[] }>('GET', '/workflows', 'items')).items,
+    agents: async () => (await call<{ items: readonly AgentView[] }>('GET', '/agents', 'items')).items,
     health: () => call('GET', '/health', 'oldestOverdueMs'),
   };
 }

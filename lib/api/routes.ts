@@ -15,6 +15,7 @@ import { settleCallback } from '../roles/callbacks.ts';
 import { cancel, pause, resume, retry } from '../roles/commands.ts';
 import { answerIncident, type AnswerRequest } from '../roles/operators.ts';
 import { list, type Scheduler, show, showAtEnd, start, workflowOf } from '../roles/scheduler.ts';
+import { agentsOf } from './agents.ts';
 import { healthOf } from './health.ts';
 import {
   answerBody,
@@ -75,6 +76,7 @@ export function routes(scheduler: Scheduler, receipts?: Receipts): Hono {
   callbackRoutes(app, scheduler);
   app.get('/workflows', (c) => c.json({ items: [...scheduler.workflows.values()].map(workflowView) }));
   app.get('/workflows/:name', (c) => c.json(workflowView(workflowOf(scheduler, c.req.param('name')))));
+  app.get('/agents', async (c) => c.json({ items: await agentsOf(scheduler) }));
   app.get('/health', async (c) => {
     const health = await healthOf(scheduler, receipts);
     return c.json(health, health.status === 'ok' ? 200 : 503);

@@ -105,7 +105,8 @@ const MAX_SHOWN_CHILDREN = 100;
 function stepView(step: Step | undefined, derived: 'ready' | 'pending'): Record<string, unknown> {
   if (step === undefined) return { status: derived, attempts: [] };
   const { attempt, changedAt, attempts, claimedAt, leaseUntil, retryAt, output, failure } = step;
-  const shown = { attempt, claimedAt, leaseUntil, retryAt, output, failure, progress: step.progress };
+  const { parked, progress } = step;
+  const shown = { attempt, claimedAt, leaseUntil, retryAt, parked, output, failure, progress };
   const present = Object.entries(shown).filter(([, value]) => value !== undefined);
   return {
     status: step.status === 'ready' ? derived : step.status,

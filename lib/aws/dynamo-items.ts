@@ -77,7 +77,7 @@ const EXECUTION_JSON = [
   'parent',
   'callbackKeys',
 ] as const;
-const STEP_JSON = ['output', 'failure', 'attempts', 'givenInput', 'children'] as const;
+const STEP_JSON = ['output', 'failure', 'attempts', 'givenInput', 'parked', 'children'] as const;
 const INCIDENT_JSON = ['failure'] as const;
 
 /** Left out of the item when they say nothing, which keeps a healthy step's item within one write unit. */

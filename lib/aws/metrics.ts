@@ -47,6 +47,9 @@ export const FIGURES: Readonly<Record<string, Figures>> = {
     ...(detail === 'execute' ? { Unknowns: 1 } : {}),
   }),
   dispatched: one('Dispatches'),
+  'breaker-opened': one('BreakersOpened'),
+  'breaker-closed': one('BreakersClosed'),
+  parked: one('Parked'),
   'incident-opened': one('IncidentsOpened'),
   'incident-resolved': one('IncidentsClosed'),
   'incident-timed-out': one('IncidentsClosed'),
@@ -98,6 +101,7 @@ export function createMeter(options: MeterOptions): Meter {
 
 /** Tells the meter of every message sent. */
 export const metered = (queue: Queue, meter: Meter): Queue => ({
+  ...queue,
   send: async (sends) => {
     await queue.send(sends);
     meter.sent(sends.length);

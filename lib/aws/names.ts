@@ -72,6 +72,10 @@ export const METRICS = {
   TimeToDetect: 'Milliseconds',
   /** From the first try of a step that was not done until it was. */
   TimeToRecover: 'Milliseconds',
+  /** Breakers by what became of them; pieces of work held back instead of sent. */
+  BreakersOpened: 'Count',
+  BreakersClosed: 'Count',
+  Parked: 'Count',
   IncidentsOpened: 'Count',
   IncidentsClosed: 'Count',
   /** The supervisor's sweeps: how many, how late the latest item was, how many could not be looked at. */

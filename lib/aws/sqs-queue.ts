@@ -1,14 +1,20 @@
 /**
  * The queue on SQS: hints to agents.
  *
- * Owns: one request for up to ten messages to one agent, the delay in whole seconds. Does not own: what is sent when.
+ * Owns: one request for up to ten messages to one agent, the delay in whole seconds, the depths of the queues. Does not
+ * own: what is sent when.
  */
 
-import { SendMessageBatchCommand, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import {
+  GetQueueAttributesCommand,
+  SendMessageBatchCommand,
+  SendMessageCommand,
+  type SQSClient,
+} from '@aws-sdk/client-sqs';
 import type { Send } from '../core/decide.ts';
 import { refuse } from '../core/errors.ts';
 import { formatMessage } from '../core/message.ts';
-import type { Queue } from '../core/ports.ts';
+import type { Queue, QueueDepth } from '../core/ports.ts';
 
 /** SQS's limits: messages in a batch, and seconds of delay. */
 const BATCH = 10;
@@ -49,7 +55,25 @@ export function sqsQueue(client: SQSClient, urls: ReadonlyMap<string, string>): 
       const failure = results.find((result) => result.status === 'rejected');
       if (failure !== undefined) throw failure.reason;
     },
+    depths: async (agents) => {
+      const asked = agents.map(async (agent) => [agent, await depthOf(client, urlOf(agent))] as const);
+      const known = (await Promise.allSettled(asked)).filter((one) => one.status === 'fulfilled');
+      return Object.fromEntries(known.map(({ value }) => value));
+    },
   };
+}
+
+const DEPTHS = [
+  'ApproximateNumberOfMessages',
+  'ApproximateNumberOfMessagesNotVisible',
+  'ApproximateNumberOfMessagesDelayed',
+] as const;
+
+async function depthOf(client: SQSClient, url: string): Promise<QueueDepth> {
+  const ask = new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: [...DEPTHS] });
+  const { Attributes = {} } = await client.send(ask);
+  const [waiting = 0, underWork = 0, delayed = 0] = DEPTHS.map((name) => Number(Attributes[name] ?? 0));
+  return { waiting, underWork, delayed };
 }
 
 /** Rounded up: a message that arrives early is worth nothing. */

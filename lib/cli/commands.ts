@@ -1,6 +1,6 @@
 /**
- * The commands that talk to an API: start, show, why, list, workflows, health; `operations.ts` and `incidents.ts` have
- * those that change an execution.
+ * The commands that talk to an API: start, show, why, list, workflows, agents, health; `operations.ts` and `incidents.ts`
+ * have those that change an execution.
  *
  * Owns: their options and what they print. Does not own: the requests (`api/client.ts`) or the tables' looks (`print.ts`).
  */
@@ -18,6 +18,7 @@ import {
 import { type Client, createClient } from '../api/client.ts';
 import { type Cli, CliError, EXIT, invocation, messageOf } from './io.ts';
 import {
+  agentsText,
   answerLine,
   executionText,
   healthText,
@@ -48,6 +49,14 @@ export function addCommands(program: Command, cli: Cli): void {
     .action(async (_options, command: Command) => {
       const items = await client(command).workflows();
       say(cli, command, { items }, () => workflowsText(items));
+    });
+  program
+    .command('agents')
+    .description('tell of each agent how full its queue is, and whether its service is alive')
+    .addHelpText('after', examples('agents', 'agents --json'))
+    .action(async (_options, command: Command) => {
+      const items = await client(command).agents();
+      say(cli, command, { items }, () => agentsText(items, Date.now()));
     });
   program
     .command('health')

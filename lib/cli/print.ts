@@ -3,6 +3,7 @@
  */
 
 import type {
+  AgentView,
   Attempt,
   AuditHealth,
   ExecutionSummary,
@@ -97,6 +98,13 @@ const stepRow = (step: StepView, now: number, isOver: boolean): Cells => [
   isOver ? '' : noteOf(step, now),
 ];
 
+const WAITS: readonly string[] = ['retrying', 'unknown', 'undoing'];
+const HELD_BACK = {
+  breaker: "the agent's breaker is open",
+  unclaimed: 'no agent takes it',
+  budget: 'too many dispatches',
+};
+
 function noteOf(step: StepView, now: number): string {
   const kind = noteOfKind(step, now);
   if (kind !== undefined) return kind;
@@ -106,8 +114,9 @@ function noteOf(step: StepView, now: number): string {
       lease > 0 ? `lease for ${durationText(lease)} more` : `lease ended ${durationText(-lease)} ago`;
     return step.progress === undefined ? held : `${held}, progress ${step.progress}`;
   }
-  if (step.retryAt !== undefined && ['retrying', 'unknown', 'undoing'].includes(step.status)) {
-    return `next try ${step.retryAt > now ? `in ${durationText(step.retryAt - now)}` : 'is due'}`;
+  if (step.retryAt !== undefined && (step.parked !== undefined || WAITS.includes(step.status))) {
+    const held = step.parked === undefined ? '' : `${HELD_BACK[step.parked.why]}: `;
+    return `${held}next try ${step.retryAt > now ? `in ${durationText(step.retryAt - now)}` : 'is due'}`;
   }
   if (step.status === 'pending') return `after ${step.after.join(', ')}`;
   return '';
@@ -171,6 +180,24 @@ export function workflowsText(items: readonly WorkflowView[]): string {
     ]),
   );
   return table(['WORKFLOW', 'WITHIN', 'STEP', 'AGENT', 'AFTER', 'EFFECT', 'UNDO'], rows);
+}
+
+export function agentsText(items: readonly AgentView[], now: number): string {
+  if (items.length === 0) return 'No agents.\n';
+  const rows = items.map(({ name, queue, breaker, lastError }) => [
+    name,
+    ...(queue === undefined ? ['?', '?', '?'] : [queue.waiting, queue.underWork, queue.delayed].map(String)),
+    breakerText(breaker, now),
+    lastError === undefined ? '' : `${durationText(now - lastError.at)} ago: ${lastError.message}`,
+  ]);
+  return table(['AGENT', 'WAITING', 'UNDER WORK', 'DELAYED', 'BREAKER', 'LAST ERROR'], rows);
+}
+
+function breakerText({ status, since, until, trialUntil }: AgentView['breaker'], now: number): string {
+  if (since === undefined) return status;
+  const rest = until === undefined ? '' : `, ${durationText(Math.max(0, until - now))} more`;
+  const trial = trialUntil === undefined ? '' : ', a trial is under way';
+  return `${status} for ${durationText(now - since)}${rest}${trial}`;
 }
 
 export function healthText(health: Health, now: number): string {

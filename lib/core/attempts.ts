@@ -55,6 +55,7 @@ export function claimed(
     hardEndAt: work.mode === 'probe' ? before.hardEndAt : Math.max(before.hardEndAt, hardEndAt),
     beat: 0,
     retryAt: undefined,
+    ...(work.mode === 'execute' ? { anew: undefined } : {}),
   });
 }
 

@@ -7,6 +7,7 @@
 
 import { MAX_ITEMS } from './children.ts';
 import { isDurationMs } from './duration.ts';
+import { timeOf } from './outside.ts';
 import type { AgentStep, CallbackStep, MapStep, Plan, PlanStep, WaitStep } from './plan.ts';
 import { type Expr, sourcesIn } from './refs.ts';
 
@@ -45,6 +46,11 @@ function waitProblem({ forMs, until }: WaitStep): Problem | undefined {
   if ((forMs === undefined) === (until === undefined)) {
     return { reason: 'unbounded', message: "a wait has one of 'for' and 'until'" };
   }
+  const isFixed = until !== undefined && (typeof until !== 'object' || until === null);
+  if (isFixed && timeOf(until) === undefined) {
+    const message = "'until' is neither epoch ms nor a date in ISO form with its zone";
+    return { reason: 'bad-time', message };
+  }
   return forMs === undefined || isDurationMs(forMs)
     ? undefined
     : { reason: 'unbounded', message: `its wait is ${String(forMs)} ms long` };
@@ -79,8 +85,11 @@ function depthOf(plan: Plan): number {
   return 1 + Math.max(0, ...children.map(depthOf));
 }
 
-/** A reference to a token of no callback, or to an item outside of a list. */
-export function sourceProblem(expr: Expr, step: PlanStep, plan: Plan): Problem | undefined {
+/**
+ * A reference to a token of no callback, or to an item outside of a list.
+ * @param ofItem whether the expression is evaluated once for each item
+ */
+export function sourceProblem(expr: Expr, plan: Plan, ofItem: boolean): Problem | undefined {
   for (const source of sourcesIn(expr)) {
     const [kind, name = ''] = source.split(':');
     if (kind === 'token') {
@@ -88,10 +97,10 @@ export function sourceProblem(expr: Expr, step: PlanStep, plan: Plan): Problem |
       if (callback?.kind !== 'callback' && callback?.kind !== 'approval') {
         return { reason: 'unknown-step', message: `it reads the token of '${name}', which is no callback` };
       }
-    } else if ((kind === 'item' || kind === 'index') && step.kind !== 'map') {
+    } else if ((kind === 'item' || kind === 'index') && !ofItem) {
       return {
         reason: 'bad-expression',
-        message: `an expression reads the ${kind} of a list outside of its map`,
+        message: `an expression reads the ${kind} of a list where there is none`,
       };
     } else if (kind !== 'input' && kind !== 'step' && kind !== 'item' && kind !== 'index') {
       return { reason: 'bad-expression', message: `an expression points to '${source}', which is nothing` };

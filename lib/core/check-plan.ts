@@ -61,6 +61,8 @@ export function checkPlan(plan: Plan): void {
   if (cycle !== undefined) throw refused('cycle', `it waits for itself: ${cycle.join(' → ')}`, cycle[0]);
   const output = exprProblem(plan.output) ?? strangersIn(plan.output, plan);
   if (output !== undefined) throw refused('bad-output', `the output ${output}`);
+  const source = sourceProblem(plan.output, plan, false);
+  if (source !== undefined) throw refused('bad-output', `of the output ${source.message}`);
   const bytes = utf8Bytes(canonicalJson(plan as unknown as Json));
   if (bytes > PLAN_LIMITS.bytes) {
     throw refused('too-large', `its plan has ${bytes} bytes; allowed are ${PLAN_LIMITS.bytes}`);
@@ -217,7 +219,7 @@ function referenceProblem(step: PlanStep, plan: Plan): Problem | undefined {
   for (const expr of expressionsOf(step)) {
     const problem = exprProblem(expr);
     if (problem !== undefined) return { reason: 'bad-expression', message: `an expression ${problem}` };
-    const source = sourceProblem(expr, step, plan);
+    const source = sourceProblem(expr, plan, step.kind === 'map' && ownExpressions(step.each).includes(expr));
     if (source !== undefined) return source;
     const stranger = stepsIn(expr).find((name) => !isBefore(plan, name, step.name));
     if (stranger !== undefined) {

@@ -52,6 +52,7 @@ function renewed(step: PlanStep, record: Step, { epoch, retries }: Execution): S
   return stepAs(record, renewalOf(step, record), {
     epoch,
     rung,
+    ...(acted ? { anew: true as const } : {}),
     rungAttempt: 0,
     probes: 0,
     retryAt: undefined,

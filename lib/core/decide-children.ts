@@ -9,9 +9,18 @@ import { childrenStarted, childrenStopped, failedOf, hasChildren, told as tellPa
 import { type ChildEvent, type ChildrenDone, type Decision } from './decide.ts';
 import { type Json, utf8Bytes } from './json.ts';
 import { type ChildStep, graphOf, type MapStep, type Plan } from './plan.ts';
-import { type Cause, isForward, isPausedOrPausing, type Snapshot, type Step } from './state.ts';
+import {
+  type Cause,
+  type ExecutionStatus,
+  isForward,
+  isPausedOrPausing,
+  isTerminal,
+  type Snapshot,
+  type Step,
+} from './state.ts';
 import { endedPause, noLater } from './stop.ts';
 import { horizonMs } from './watch.ts';
+import { canMoveStep, type StepEvent } from './transitions.ts';
 import { executionAfter, type Stamp, stepAfter } from './write.ts';
 
 const NOTHING: Decision = { sends: [], next: { kind: 'stop' }, notes: [] };
@@ -36,13 +45,24 @@ export function decideChildren(plan: Plan, state: Snapshot, event: ChildEvent & 
   };
 }
 
+/** By which move what was done is recorded, and in which statuses of the execution it is ever done. */
+const RECORDED: Readonly<
+  Record<ChildrenDone['type'], { move: StepEvent; during: (status: ExecutionStatus) => boolean }>
+> = {
+  started: { move: 'start-children', during: isForward },
+  stopped: { move: 'stop-children', during: (status) => status === 'undoing' },
+  gathered: { move: 'done', during: (status) => !isTerminal(status) },
+};
+
 function recordAfter(
   step: ChildStep | MapStep,
   state: Snapshot,
   event: ChildrenDone & Stamp,
 ): Step | undefined {
   const record = state.steps[step.name];
-  const { epoch } = state.execution;
+  const { epoch, status } = state.execution;
+  const { move, during } = RECORDED[event.type];
+  if (!during(status) || !canMoveStep(record?.status ?? 'ready', move)) return undefined;
   switch (event.type) {
     case 'started':
       return childrenStarted(event.family, record, step.name, epoch, event, event);

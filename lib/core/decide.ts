@@ -10,14 +10,17 @@
 
 import { beaten, claimed, type Progress } from './attempts.ts';
 import { answeredBySuccess, resolve } from './answers.ts';
+import { type Hold, heldUntil } from './breaker.ts';
 import type { ChildStart, Family } from './children.ts';
 import { type Command, obey } from './commands.ts';
+import type { Gates } from './dispatch.ts';
 import { asCounted } from './counted.ts';
 import { decideChildren } from './decide-children.ts';
 import { type Answer, answerProblem } from './incidents.ts';
 import type { Json } from './json.ts';
 import { stageOf } from './ladder.ts';
 import { look } from './look.ts';
+import { isOpenToLateMessages, parkedBy, parkedStep } from './parking.ts';
 import { agentStep, dependentsOf, graphOf, type Plan } from './plan.ts';
 import { answerCallback, type CallbackAnswer, callbackProblem } from './outside.ts';
 import { type Report, reported } from './reports.ts';
@@ -35,7 +38,7 @@ import {
   type Told,
 } from './state.ts';
 import { horizonMs } from './watch.ts';
-import { openWork } from './work.ts';
+import { openWork, type Work } from './work.ts';
 import { executionAfter, type Stamp } from './write.ts';
 
 /** Records with their new version; each is written on the condition that the stored one is one version behind. */
@@ -77,6 +80,8 @@ export type Next =
   | { readonly kind: 'perform'; readonly step: Step; readonly priorHardEndAt: number }
   /** The message is early: keep it until then, read again and ask again. */
   | { readonly kind: 'wait'; readonly untilAt: number }
+  /** So many messages are meant for these agents: ask how each one is, and decide again. */
+  | { readonly kind: 'ask'; readonly agents: Readonly<Record<string, number>> }
   /** Put these executions into the table, then say so (`started`). */
   | {
       readonly kind: 'start-children';
@@ -117,6 +122,8 @@ export type Event = Stamp &
         readonly token: string;
         readonly hardEndAt: number;
         readonly readAt: number;
+        /** The agent's service is dead: it is not called. */
+        readonly hold?: Hold;
       }
     | { readonly type: 'beat'; readonly step: string; readonly token: string; readonly progress?: Progress }
     | {
@@ -127,6 +134,8 @@ export type Event = Stamp &
         readonly priorHardEndAt: number;
         /** The state is the claim's snapshot, not a fresh read. */
         readonly onTime: boolean;
+        /** The agent's service is dead, as this attempt has just found, too: the attempt is not charged for it. */
+        readonly hold?: Hold;
       }
     | LookEvent
     | Command
@@ -165,6 +174,10 @@ export interface LookEvent {
   readonly outrun?: true;
   /** The clock before the state was read. */
   readonly readAt: number;
+  /** A supervisor's: by agent, what may be sent to it now; an agent that is missing is asked for. */
+  readonly gates?: Gates;
+  /** Since then the store answers again: whoever held a lease before gets the time to renew it. */
+  readonly graceFrom?: number;
 }
 
 export const STOP: Next = { kind: 'stop' };
@@ -232,17 +245,40 @@ function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>): Decisi
     // The step is past this message. Its sender may have died before it sent what comes next: look.
     return look(plan, state, { ...event, type: 'look', by: 'worker', concern: [message.step], fresh: true });
   }
-  if (work.dueAt > event.now) {
+  const isLate = isOpenToLateMessages(work) && work.dueAt > event.now;
+  if (work.dueAt > event.now && !isLate) {
     if (work.dueAt - event.now <= EARLY_MS) return nothing({ kind: 'wait', untilAt: work.dueAt });
     return nothing(STOP, [{ what: 'message-dropped', ...about, detail: 'early' }]);
   }
   if (event.hardEndAt - event.now < MIN_REMAINING_MS) return nothing({ kind: 'give-back' });
+  if (event.hold !== undefined) return parkDelivered(state, work, event.hold, event);
   const step = claimed(work, record, state.execution.epoch, event.token, event.hardEndAt, event);
+  const { execution } = state;
+  // What was parked as unclaimed has its watch far away, so a claim before its time draws it near.
+  const watchAt = Math.min(execution.watchAt ?? event.now, event.now + horizonMs(plan, state));
   return {
-    write: { executionId: state.execution.id, step },
+    write: {
+      executionId: execution.id,
+      step,
+      ...(isLate ? { execution: executionAfter(execution, 'watch', event, { watchAt }) } : {}),
+    },
     sends: [],
     next: { kind: 'perform', step, priorHardEndAt: record?.hardEndAt ?? 0 },
     notes: [{ what: 'claimed', ...about, detail: message.mode, ms: event.now - work.dueAt }],
+  };
+}
+
+/** The message is answered: a supervisor sends another one when the service may be tried again. */
+function parkDelivered(state: Snapshot, work: Work, hold: Hold, event: Stamp): Decision {
+  const { step, attempt } = work;
+  const retryAt = heldUntil(hold, event.now, event.random);
+  const record = parkedStep(work, state, parkedBy(work, 'breaker', event.now, hold), retryAt, true, event);
+  const about = { executionId: state.execution.id, step: step.name, attempt, agent: step.agent };
+  return {
+    write: { executionId: state.execution.id, step: record },
+    sends: [],
+    next: STOP,
+    notes: [{ what: 'parked', ...about, detail: 'breaker', ms: retryAt - event.now }],
   };
 }
 
@@ -269,7 +305,7 @@ function report(plan: Plan, state: Snapshot, event: EventOf<'report'>): Decision
   const step =
     planStep === undefined || isTerminal(state.execution.status)
       ? undefined
-      : reported(planStep, before, event.token, event.report, event.priorHardEndAt, event);
+      : reported(planStep, before, event.token, event.report, event.priorHardEndAt, event, event.hold);
   if (step === undefined) return nothing(STOP, [{ what: 'report-refused', ...about }]);
   const recovery = recoveryOf(before, step, event.now);
   const notes = [{ what: `step-${step.status}`, ...about, ...recovery }];

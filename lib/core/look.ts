@@ -2,18 +2,19 @@
  * A look at an execution: the next write that is due, or the messages to send.
  *
  * Owns: the order of the rules that carry an execution on: leases that ended, failure, deadline, skips, success, the
- * fence, the end of an undo, dispatch, re-arming the watch, the announcement of the end. Does not own: what a piece of
- * work is (`work.ts`), what an attempt writes (`attempts.ts`).
+ * fence, the end of an undo, the announcement of the end. Does not own: what a piece of work is (`work.ts`), what is sent
+ * and when to look again (`dispatch.ts`), what an attempt writes (`attempts.ts`).
  *
  * A worker (an agent after its report, the scheduler after a start or a cancel) and a supervisor take the same look;
  * only a supervisor ends leases, repeats dispatches nobody claimed, and sets the watch.
- * S8 a join starts once, because the claim decides, not the message. S16 a worker sends only what its own step concerns.
+ * S8 a join starts once, because the claim decides, not the message.
  */
 
 import { settledAs } from './attempts.ts';
-import type { Concern, Decision, LookEvent, Note, Send } from './decide.ts';
 import { settleIncidents } from './answers.ts';
+import type { Concern, Decision, LookEvent } from './decide.ts';
 import { endOf } from './children.ts';
+import { noteOf, send, supervise } from './dispatch.ts';
 import { ask, stepToAskAbout } from './incidents.ts';
 import { type Json, utf8Bytes } from './json.ts';
 import { stageOf } from './ladder.ts';
@@ -24,7 +25,6 @@ import { expired } from './reports.ts';
 import { askAboutPause, halt, hold } from './pause.ts';
 import {
   type Cause,
-  type Dispatch,
   type Ended,
   type Execution,
   isForward,
@@ -37,18 +37,8 @@ import {
   type Step,
 } from './state.ts';
 import { moveExecution } from './transitions.ts';
-import { dispatchDueAt, leaseEndsAt, MAX_DELAY_MS, nextWatchAt } from './watch.ts';
-import {
-  isClear,
-  leavesAsIs,
-  needsUndo,
-  openWork,
-  scopeOf,
-  stepToSeal,
-  stepToSkip,
-  type Work,
-  workKey,
-} from './work.ts';
+import { leaseOverAt } from './watch.ts';
+import { isClear, leavesAsIs, needsUndo, scopeOf, stepToSeal, stepToSkip } from './work.ts';
 import { endedPause, failStep, keepPast, passDeadline } from './stop.ts';
 import { executionAfter, type Stamp } from './write.ts';
 
@@ -97,7 +87,7 @@ const alsoConcern = (concern: Concern, step: string): Concern =>
 const endLease: Rule = (plan, state, event) => {
   if (event.by !== 'supervisor') return undefined;
   const record = Object.values(state.steps).find(
-    (step) => isHeld(step) && leaseEndsAt(step.leaseUntil) <= event.now,
+    (step) => isHeld(step) && leaseOverAt(plan, step, event.graceFrom) <= event.now,
   );
   const planStep = record && agentStep(plan, record.name);
   if (planStep === undefined || !isHeld(record)) return undefined;
@@ -272,80 +262,3 @@ const announce: Rule = (plan, state, event) => {
     notes: [],
   };
 };
-
-/** A worker's sends: what its own step concerns, once. */
-function send(plan: Plan, state: Snapshot, event: Look): Decision {
-  const work = openWork(plan, state).filter((piece) => concerns(plan, event.concern, piece));
-  return {
-    sends: sendsOf(work, state, event.now),
-    next: { kind: 'stop' },
-    notes: [],
-  };
-}
-
-/** A piece of work follows from a step: the step itself, what depends on it, or (undoing) what it depends on. */
-function concerns(plan: Plan, concern: Concern, work: Work): boolean {
-  if (concern === 'all') return true;
-  const { name, after } = work.step;
-  if (concern.includes(name)) return true;
-  if (work.mode === 'undo') return concern.some((other) => isBefore(plan, name, other));
-  return after.some((other) => concern.includes(other));
-}
-
-function sendsOf(work: readonly Work[], state: Snapshot, now: number): Send[] {
-  const sends: Send[] = [];
-  for (const piece of work) sends.push(...sendOf(piece, state, now));
-  return sends;
-}
-
-function sendOf(work: Work, state: Snapshot, now: number): Send[] {
-  const delayMs = Math.max(0, work.dueAt - now);
-  if (delayMs > MAX_DELAY_MS) return [];
-  const { step, mode, attempt } = work;
-  const seq = state.steps[step.name]?.version ?? 0;
-  const message = { v: 1, execution: state.execution.id, step: step.name, attempt, mode, seq } as const;
-  return [{ agent: step.agent, message, delayMs }];
-}
-
-/** A supervisor's last act: repeat what nobody claimed, and say when to look again. One write, then the sends. */
-function supervise(plan: Plan, state: Snapshot, event: Look): Decision {
-  const { execution } = state;
-  const onlySelf = event.concern !== 'all' && event.concern.length === 0;
-  if (onlySelf && (execution.watchAt ?? 0) > event.now)
-    return { sends: [], next: { kind: 'stop' }, notes: [] };
-  const work = openWork(plan, state);
-  const dispatches: Record<string, Dispatch> = {};
-  const chosen: Work[] = [];
-  for (const piece of work) {
-    const key = workKey(piece);
-    const known = execution.dispatches[key];
-    const overdue = dispatchDueAt(piece, known) <= event.now;
-    const following = known === undefined && concerns(plan, event.concern, piece);
-    if (overdue) dispatches[key] = { count: (known?.count ?? 0) + 1, lastAt: event.now };
-    else if (known !== undefined) dispatches[key] = known;
-    if (overdue || following) chosen.push(piece);
-  }
-  const sends = sendsOf(chosen, state, event.now);
-  const watchAt = nextWatchAt(plan, state, dispatches, event.readAt, work) ?? event.now;
-  const dispatched = execution.dispatched + sends.length;
-  return {
-    write: {
-      executionId: state.execution.id,
-      execution: executionAfter(execution, 'watch', event, { watchAt, dispatches, dispatched }),
-    },
-    sends,
-    next: { kind: 'stop' },
-    notes: sends.map(({ agent, message }) => ({
-      ...noteOf(state, 'dispatched', message.step, message.attempt, message.mode),
-      agent,
-    })),
-  };
-}
-
-const noteOf = (state: Snapshot, what: string, step?: string, attempt?: number, detail?: string): Note => ({
-  what,
-  executionId: state.execution.id,
-  ...(step === undefined ? {} : { step }),
-  ...(attempt === undefined ? {} : { attempt }),
-  ...(detail === undefined ? {} : { detail }),
-});

@@ -36,12 +36,16 @@ export type CallbackAnswer =
 
 const ISO = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
 
+/** Epoch ms of what data or an author says; nothing when it is no time. */
+export function timeOf(until: Json | undefined): number | undefined {
+  const at = typeof until === 'string' && ISO.test(until) ? Date.parse(until) : until;
+  return typeof at === 'number' && Number.isFinite(at) ? at : undefined;
+}
+
 /** When a wait whose turn has come is over; nothing when the data names no time. */
 function elapsesAt(step: WaitStep, snapshot: Snapshot): number | undefined {
   if (step.forMs !== undefined) return turnAt(step, snapshot) + step.forMs;
-  const until = evaluate(step.until ?? null, scopeOf(snapshot));
-  if (typeof until === 'number' && Number.isFinite(until)) return until;
-  return typeof until === 'string' && ISO.test(until) ? Date.parse(until) : undefined;
+  return timeOf(evaluate(step.until ?? null, scopeOf(snapshot)));
 }
 
 /** When nobody has answered in time: the whole answer, or a sign that somebody is at it. */

@@ -6,6 +6,7 @@
 import type { Found, Removable } from './audit.ts';
 import type { Send, Note, Write } from './decide.ts';
 import type { AbortSignalLike } from './agent.ts';
+import type { Breaker } from './breaker.ts';
 import type { Plan } from './plan.ts';
 import type { AuditReceipt, ShardReceipt } from './receipts.ts';
 import type { Ended, Execution, ExecutionStatus, Incident, Snapshot } from './state.ts';
@@ -79,9 +80,28 @@ export interface Receipts {
   readonly write: (receipt: ShardReceipt | AuditReceipt) => Promise<WriteResult>;
 }
 
+/** The breakers of all agents, beside the executions; what cannot be read or written holds nothing up. */
+export interface Breakers {
+  /** Strongly consistent. */
+  readonly read: (agent: string) => Promise<Breaker | undefined>;
+  /** On the condition that the stored one is one version behind (version 1: that there is none). */
+  readonly write: (breaker: Breaker) => Promise<WriteResult>;
+}
+
+/** Messages of one agent's queue, about. */
+export interface QueueDepth {
+  readonly waiting: number;
+  /** Taken by an agent and not yet acknowledged. */
+  readonly underWork: number;
+  /** To be delivered later. */
+  readonly delayed: number;
+}
+
 /** Delivers at least once, in any order, perhaps never. */
 export interface Queue {
   readonly send: (sends: readonly Send[]) => Promise<void>;
+  /** By agent; one whose queue cannot be asked is left out. */
+  readonly depths?: (agents: readonly string[]) => Promise<Readonly<Record<string, QueueDepth>>>;
 }
 
 /** Tells the outside of ended executions, at least once each. */
@@ -110,6 +130,8 @@ export interface Log {
 export interface Ports {
   readonly store: Store;
   readonly queue: Queue;
+  /** @default no breaker ever opens */
+  readonly breakers?: Breakers;
   readonly announcer: Announcer;
   readonly clock: Clock;
   readonly dice: Dice;

@@ -20,6 +20,8 @@ import {
   stageOf,
 } from './ladder.ts';
 import { stalledAt } from './attempts.ts';
+import { type Hold, saidOf } from './breaker.ts';
+import { type Excuse, excused } from './parking.ts';
 import type { AgentStep } from './plan.ts';
 import { type Attempt, type Failure, type HeldStep, isHeld, type Step } from './state.ts';
 import { quietAt } from './work.ts';
@@ -54,6 +56,7 @@ export type Report = { readonly settled: boolean } & (
 /**
  * The record after a report, or nothing when the report is refused (S5).
  * @param priorHardEndAt the step's `hardEndAt` before this attempt's claim
+ * @param hold the agent's service is dead: no attempt that failed because of it is charged
  */
 export function reported(
   step: AgentStep,
@@ -62,6 +65,7 @@ export function reported(
   report: Report,
   priorHardEndAt: number,
   stamp: Stamp,
+  hold?: Hold,
 ): Step | undefined {
   if (record === undefined || record.token !== token) return undefined;
   if (!isHeld(record)) return lateSuccess(record, report, stamp);
@@ -69,13 +73,14 @@ export function reported(
   const settled = report.settled && record.mode !== 'probe';
   const hardEndAt = settled ? Math.max(priorHardEndAt, stamp.now) : record.hardEndAt;
   const held = { ...record, hardEndAt };
+  const free = excused(held, hold, stamp);
   switch (record.status) {
     case 'running':
-      return reportedExecute(step, held, report, stamp);
+      return reportedExecute(step, held, report, stamp, free);
     case 'probing':
-      return reportedProbe(step, held, report, stamp);
+      return reportedProbe(step, held, report, stamp, free);
     case 'undoing':
-      return reportedUndo(step, held, report, stamp);
+      return reportedUndo(step, held, report, stamp, free);
     default:
       return undefined;
   }
@@ -125,7 +130,13 @@ const ended = (
   ...(failure === undefined ? {} : { failure }),
 });
 
-function reportedExecute(step: AgentStep, record: HeldStep, report: Report, stamp: Stamp): Step | undefined {
+function reportedExecute(
+  step: AgentStep,
+  record: HeldStep,
+  report: Report,
+  stamp: Stamp,
+  free: Excuse | undefined,
+): Step | undefined {
   if (report.kind === 'done') {
     return stepAfter(record, 'done', stamp, {
       ...ended(record, 'done', stamp),
@@ -133,12 +144,16 @@ function reportedExecute(step: AgentStep, record: HeldStep, report: Report, stam
       failure: undefined,
     });
   }
-  if (report.kind === 'unknown') return lost(step, record, report.failure, stamp);
+  if (report.kind === 'unknown') return lost(step, record, report.failure, stamp, free);
   if (report.kind !== 'failed') return undefined;
   const changes = {
     ...ended(record, 'failed', stamp, report.failure),
     mayHaveActed: record.mayHaveActed || report.acted === true,
   };
+  if (free !== undefined && !report.permanent && stageOf(step, record.rung).effect !== 'unsafe') {
+    const retryAt = Math.max(free.retryAt, stamp.now + (report.retryAfterMs ?? 0));
+    return stepAfter(record, 'retry', stamp, { ...changes, ...free, retryAt });
+  }
   return climb(step, record, changes, stamp, report);
 }
 
@@ -180,14 +195,28 @@ const onRung = (step: AgentStep, record: Step, rung: number): StepChanges => ({
 });
 
 /** The outcome of an attempt to execute is unknown: ask first, or just repeat what may be repeated. */
-function lost(step: AgentStep, record: HeldStep, failure: Failure, stamp: Stamp): Step {
+function lost(step: AgentStep, record: HeldStep, failure: Failure, stamp: Stamp, free?: Excuse): Step {
   const changes = { ...ended(record, 'unknown', stamp, failure), mayHaveActed: true };
-  if (stageOf(step, record.rung).effect !== 'probed') return climb(step, record, changes, stamp);
-  return stepAfter(record, 'lose', stamp, { ...changes, probes: 0, retryAt: stamp.now });
+  const { effect } = stageOf(step, record.rung);
+  if (effect === 'probed') {
+    // Whoever is dead cannot be asked either.
+    const asked = free === undefined ? {} : { ...free, parked: { ...free.parked, mode: 'probe' as const } };
+    return stepAfter(record, 'lose', stamp, { ...changes, probes: 0, retryAt: stamp.now, ...asked });
+  }
+  if (effect === 'idempotent' && free !== undefined) {
+    return stepAfter(record, 'retry', stamp, { ...changes, ...free });
+  }
+  return climb(step, record, changes, stamp);
 }
 
-function reportedProbe(step: AgentStep, record: HeldStep, report: Report, stamp: Stamp): Step | undefined {
-  if (report.kind !== 'found') return probedInVain(step, record, report, stamp);
+function reportedProbe(
+  step: AgentStep,
+  record: HeldStep,
+  report: Report,
+  stamp: Stamp,
+  free: Excuse | undefined,
+): Step | undefined {
+  if (report.kind !== 'found') return probedInVain(step, record, report, stamp, free);
   switch (report.verdict) {
     case 'done':
       return stepAfter(record, 'find-done', stamp, {
@@ -203,7 +232,7 @@ function reportedProbe(step: AgentStep, record: HeldStep, report: Report, stamp:
     case 'not-done':
       return foundNothing(step, record, stamp);
     case 'cannot-tell':
-      return probedInVain(step, record, report, stamp);
+      return probedInVain(step, record, report, stamp, free);
   }
 }
 
@@ -215,11 +244,12 @@ function foundNothing(step: AgentStep, record: HeldStep, stamp: Stamp): Step {
     return stepAfter(record, 'find-open', stamp, { ...changes, retryAt: Math.max(stamp.now, believableAt) });
   }
   const settled = { ...changes, mayHaveActed: false };
-  if (record.rungAttempt === 0) {
-    // It was asked for because of a retry of its execution, and no attempt has been made since: its ladder begins anew.
+  if (record.anew === true) {
     return stepAfter(record, 'find-nothing', stamp, {
       ...settled,
       ...onRung(step, record, 0),
+      rungAttempt: 0,
+      anew: undefined,
       retryAt: stamp.now,
     });
   }
@@ -233,8 +263,14 @@ function foundNothing(step: AgentStep, record: HeldStep, stamp: Stamp): Step {
   });
 }
 
-function probedInVain(step: AgentStep, record: HeldStep, report: Report | undefined, stamp: Stamp): Step {
-  const failure = report !== undefined && 'failure' in report ? report.failure : undefined;
+function probedInVain(step: AgentStep, record: HeldStep, report: Report, stamp: Stamp, free?: Excuse): Step {
+  const failure = 'failure' in report ? report.failure : undefined;
+  if (free !== undefined && saidOf(report) === 'failed') {
+    return stepAfter(record, 'find-open', stamp, {
+      ...ended(record, 'cannot-tell', stamp, failure),
+      ...free,
+    });
+  }
   // Where there is nobody to ask, asking again is in vain.
   const probes = failure?.code === 'no-probe' ? MAX_PROBES : record.probes + 1;
   const changes = { ...ended(record, 'cannot-tell', stamp, failure), probes };
@@ -248,11 +284,23 @@ function probedInVain(step: AgentStep, record: HeldStep, report: Report | undefi
     : stepAfter(record, 'give-up', stamp, changes);
 }
 
-function reportedUndo(step: AgentStep, record: HeldStep, report: Report, stamp: Stamp): Step | undefined {
+function reportedUndo(
+  step: AgentStep,
+  record: HeldStep,
+  report: Report,
+  stamp: Stamp,
+  free: Excuse | undefined,
+): Step | undefined {
   if (report.kind === 'undone') {
     return stepAfter(record, 'undone', stamp, { ...ended(record, 'undone', stamp), mayHaveActed: false });
   }
   if (report.kind === 'failed') {
+    if (free !== undefined && !report.permanent) {
+      return stepAfter(record, 'retry-undo', stamp, {
+        ...ended(record, 'failed', stamp, report.failure),
+        ...free,
+      });
+    }
     const retryAt = report.permanent
       ? undefined
       : nextUndoAt(stageOf(step, record.rung), record.undoAttempt, stamp.now, stamp.random);
@@ -261,19 +309,24 @@ function reportedUndo(step: AgentStep, record: HeldStep, report: Report, stamp: 
       ? stepAfter(record, 'fail-undo', stamp, changes)
       : stepAfter(record, 'retry-undo', stamp, { ...changes, retryAt });
   }
-  return report.kind === 'unknown' ? undoLost(step, record, report.failure, stamp) : undefined;
+  return report.kind === 'unknown' ? undoLost(step, record, report.failure, stamp, free) : undefined;
 }
 
 /** An undo whose outcome is unknown is repeated, but not while the lost one may still act. */
-function undoLost(step: AgentStep, record: HeldStep, failure: Failure, stamp: Stamp): Step {
+function undoLost(step: AgentStep, record: HeldStep, failure: Failure, stamp: Stamp, free?: Excuse): Step {
   const changes = ended(record, 'unknown', stamp, failure);
   const stage = stageOf(step, record.rung);
+  const deadAt = record.hardEndAt + stage.settleMs;
+  if (free !== undefined) {
+    const retryAt = Math.max(free.retryAt, deadAt);
+    return stepAfter(record, 'retry-undo', stamp, { ...changes, ...free, retryAt });
+  }
   const retryAt = nextUndoAt(stage, record.undoAttempt, stamp.now, stamp.random);
   return retryAt === undefined
     ? stepAfter(record, 'fail-undo', stamp, changes)
     : stepAfter(record, 'retry-undo', stamp, {
         ...changes,
-        retryAt: Math.max(retryAt, record.hardEndAt + stage.settleMs),
+        retryAt: Math.max(retryAt, deadAt),
       });
 }
 

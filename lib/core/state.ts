@@ -84,6 +84,16 @@ export interface Retried {
   readonly cause?: Cause;
 }
 
+/** A piece of work that is held back: nobody sends it before the step's `retryAt`, when a supervisor does. */
+export interface Parked {
+  readonly mode: Mode;
+  /** `breaker`: its agent's service is dead. `unclaimed`: nobody takes it. `budget`: too many dispatches already. */
+  readonly why: 'breaker' | 'unclaimed' | 'budget';
+  readonly at: number;
+  /** Of `breaker`: since when. */
+  readonly since?: number;
+}
+
 /** The supervisor's own dispatches of one piece of work that nobody claimed; the gap doubles with each. */
 export interface Dispatch {
   readonly count: number;
@@ -181,6 +191,8 @@ export interface Step {
   /** While it is held: what it was, and goes on as, and the number of the pause. */
   readonly heldFrom?: 'ready' | 'retrying' | 'unknown';
   readonly heldIn?: number;
+  /** A retry of its execution began it anew while an attempt may have acted: found not done, it begins its ladder anew. */
+  readonly anew?: true;
   /** Attempts to execute that were claimed, all rungs together. */
   readonly attempt: number;
   /** Where on the ladder: 0 is the first attempt, n the n-th rung. */
@@ -204,6 +216,7 @@ export interface Step {
   readonly progressAt?: number;
   /** Not before then: the next attempt, probe or undo. */
   readonly retryAt?: number;
+  readonly parked?: Parked;
   readonly output?: Json;
   readonly failure?: Failure;
   /** Probes without a verdict since the outcome became unknown. */

@@ -59,7 +59,8 @@ export const failStep: Rule = (plan, state, event) => {
   const way = wayBack(plan, state);
   if (way === 'open') return undefined;
   // Of what no agent performs there is nothing to be tried again: it is left as it is, for an operator to retry.
-  const isAsked = way === 'closed' && agentStep(plan, failed.name) !== undefined;
+  const isStep = failed.status === 'failed' && agentStep(plan, failed.name) !== undefined;
+  const isAsked = way === 'closed' && isStep;
   if (isAsked) return askInstead(state, failed, event);
   const failure = failed.failure ?? { code: 'failed', message: 'the step failed' };
   const left = way === 'closed' ? { undo: false as const } : {};

@@ -15,6 +15,7 @@ import type { ExecutionStatus, StepStatus } from './state.ts';
 /** What can happen to a step, and what it means. */
 export const STEP_EVENTS = {
   claim: 'an agent took the step and starts an attempt',
+  park: 'it is held back until a time, and no attempt is charged: a dead service, or nobody takes it',
   beat: 'the holder renewed its lease, or the outside said that it is still at it',
   done: 'the attempt reported its output (also late, while nothing else has started)',
   retry: 'the attempt failed or was lost, and the ladder allows another one',
@@ -88,6 +89,7 @@ type Table<Status extends string, Event extends string> = Readonly<
 export const STEP_MOVES: Table<StepStatus, StepEvent> = {
   ready: {
     claim: 'running',
+    park: 'retrying',
     skip: 'skipped',
     hold: 'held',
     seal: 'sealed',
@@ -112,8 +114,16 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     told: 'running',
     'stop-children': 'undoing',
   },
-  retrying: { claim: 'running', done: 'done', hold: 'held', seal: 'sealed', 'start-undo': 'undoing' },
+  retrying: {
+    claim: 'running',
+    park: 'retrying',
+    done: 'done',
+    hold: 'held',
+    seal: 'sealed',
+    'start-undo': 'undoing',
+  },
   waiting: {
+    park: 'waiting',
     beat: 'waiting',
     answer: 'answered',
     complete: 'done',
@@ -128,7 +138,14 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     'start-undo': 'undoing',
   },
   answered: { complete: 'done', reject: 'failed', skip: 'skipped', seal: 'sealed' },
-  unknown: { probe: 'probing', done: 'done', hold: 'held', seal: 'sealed', 'start-undo': 'undoing' },
+  unknown: {
+    probe: 'probing',
+    park: 'unknown',
+    done: 'done',
+    hold: 'held',
+    seal: 'sealed',
+    'start-undo': 'undoing',
+  },
   probing: {
     beat: 'probing',
     'find-done': 'done',
@@ -153,10 +170,11 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     'renew-unknown': 'unknown',
     'renew-answered': 'answered',
   },
-  done: { 'start-undo': 'undoing', 'stop-children': 'undoing' },
+  done: { 'start-undo': 'undoing', park: 'done', 'stop-children': 'undoing' },
   failed: {
     ask: 'waiting',
     'start-undo': 'undoing',
+    park: 'failed',
     'stop-children': 'undoing',
     renew: 'ready',
     'renew-retry': 'retrying',
@@ -165,6 +183,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
   skipped: {},
   undoing: {
     'start-undo': 'undoing',
+    park: 'undoing',
     beat: 'undoing',
     'retry-undo': 'undoing',
     undone: 'undone',

@@ -10,7 +10,9 @@
  * before the read while anything may be written at any moment, else the earliest `retryAt`.
  */
 
+import { stageOf } from './ladder.ts';
 import {
+  agentStep,
   agentSteps,
   type AgentStep,
   type ChildStep,
@@ -24,6 +26,7 @@ import {
   type Dispatch,
   type Execution,
   askedAboutPause,
+  type HeldStep,
   isForward,
   isHeld,
   isTerminal,
@@ -77,22 +80,47 @@ export const leaseSpanMs = (step: StepLimits): number =>
 
 export const leaseEndsAt = (leaseUntil: number): number => leaseUntil + LEASE_MARGIN_MS;
 
+/** By when the lease is over: one that could not be renewed because the store was away gets its length once more. */
+export function leaseOverAt(plan: Plan, step: HeldStep, graceFrom: number | undefined): number {
+  const endsAt = leaseEndsAt(step.leaseUntil);
+  const planned = agentStep(plan, step.name);
+  if (graceFrom === undefined || planned === undefined || step.leaseUntil >= graceFrom) return endsAt;
+  const graceUntil = leaseEndsAt(graceFrom + stageOf(planned, step.rung).leaseMs);
+  // A process that is dead for certain renews nothing any more.
+  const lastAt = step.mode === 'probe' ? graceUntil : leaseEndsAt(step.hardEndAt);
+  return Math.max(endsAt, Math.min(graceUntil, lastAt));
+}
+
+/** Between a dispatch that nobody answers and the next. */
+export const gapMs = (work: Work, dispatch: Dispatch): number => {
+  const { pickupMs } = work.step;
+  return Math.min(pickupMs * 2 ** Math.min(dispatch.count, 30), Math.max(MAX_GAP_MS, pickupMs));
+};
+
+export const wasSentSinceParked = (work: Work, dispatch: Dispatch | undefined): boolean =>
+  dispatch !== undefined && (work.parked === undefined || dispatch.lastAt >= work.dueAt);
+
 /**
  * When the supervisor must send a piece of work that nobody has claimed: a pickup time after it was due, then with
- * doubling gaps; at once when it was due too late for a delayed message.
+ * doubling gaps; at once when it was parked or due too late for a delayed message, for then nobody has sent it.
  */
 export function dispatchDueAt(work: Work, dispatch: Dispatch | undefined): number {
-  const pickupMs = work.step.pickupMs;
-  if (dispatch !== undefined) {
-    const gapMs = Math.min(pickupMs * 2 ** Math.min(dispatch.count, 30), Math.max(MAX_GAP_MS, pickupMs));
-    return dispatch.lastAt + gapMs;
-  }
-  return work.dueAt - work.sinceAt > MAX_DELAY_MS ? work.dueAt : work.dueAt + pickupMs;
+  if (dispatch !== undefined && wasSentSinceParked(work, dispatch))
+    return dispatch.lastAt + gapMs(work, dispatch);
+  const nobodySent = work.parked !== undefined || work.dueAt - work.sinceAt > MAX_DELAY_MS;
+  return nobodySent ? work.dueAt : work.dueAt + work.step.pickupMs;
+}
+
+interface Excuses {
+  /** By work key. */
+  readonly later?: Readonly<Record<string, number>>;
+  readonly graceFrom?: number;
 }
 
 /**
  * The next time to look.
  * @param readAt the clock before `snapshot` was read
+ * @param excuses what is put off in the wake of an outage: dispatches to a later sweep, ends of leases by a grace
  */
 export function nextWatchAt(
   plan: Plan,
@@ -100,6 +128,7 @@ export function nextWatchAt(
   dispatches: Execution['dispatches'],
   readAt: number,
   work: readonly Work[] = openWork(plan, snapshot),
+  excuses: Excuses = {},
 ): number | undefined {
   const { execution } = snapshot;
   if (isTerminal(execution.status)) return execution.watchAt;
@@ -109,8 +138,10 @@ export function nextWatchAt(
     // Behind a point of no return the execution's own time ends nothing any more.
     ...(isForward(execution.status) && wayBack(plan, snapshot) === 'free' ? [execution.deadlineAt] : []),
     ...questionDeadlines(snapshot),
-    ...records.filter(isHeld).map((record) => leaseEndsAt(record.leaseUntil)),
-    ...work.map((piece) => dispatchDueAt(piece, dispatches[workKey(piece)])),
+    ...records.filter(isHeld).map((record) => leaseOverAt(plan, record, excuses.graceFrom)),
+    ...work.map((piece) =>
+      Math.max(dispatchDueAt(piece, dispatches[workKey(piece)]), excuses.later?.[workKey(piece)] ?? 0),
+    ),
     ...outsideTimes(plan, snapshot),
   ];
   const watchAt = Math.min(...deadlines, quietFrom(plan, snapshot, work, readAt) + hMs);

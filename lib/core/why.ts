@@ -8,6 +8,7 @@
 
 import { asCounted } from './counted.ts';
 import { decide } from './decide.ts';
+import { stageOf } from './ladder.ts';
 import { graphOf, type Plan, type PlanStep } from './plan.ts';
 import { failureWaits, lastPoint, wayBack } from './point-of-no-return.ts';
 import {
@@ -19,11 +20,12 @@ import {
   isSettled,
   isTerminal,
   openIncidents,
+  type Parked,
   pauseOf,
   type Snapshot,
   type Step,
 } from './state.ts';
-import { dispatchDueAt, leaseEndsAt } from './watch.ts';
+import { dispatchDueAt, leaseEndsAt, wasSentSinceParked } from './watch.ts';
 import { becauseOfKind, DUE_OF_KINDS, dueWithChildren, nextOfKind } from './why-kinds.ts';
 import { DEED, type Happened, past } from './why-past.ts';
 import { isClear, isTurn, isUnbegun, needsUndo, openWork, type Work, workKey } from './work.ts';
@@ -90,6 +92,7 @@ function because(plan: Plan, step: PlanStep, state: Snapshot): string {
   }
   const acted = record.mayHaveActed ? '; an attempt of unknown outcome may have acted' : '';
   const failure = record.failure === undefined ? '' : ` (${record.failure.code}: ${record.failure.message})`;
+  if (record.parked !== undefined) return `${becauseParked(step, record, record.parked)}${acted}`;
   switch (record.status) {
     case 'retrying':
       return `attempt ${record.attempt} failed${failure}, and its ladder allows another${acted}`;
@@ -127,6 +130,19 @@ function failedFor(plan: Plan, state: Snapshot): string {
   if (isPausedOrPausing(state.execution.status)) return '; what follows is decided after the pause';
   if (!isForward(state.execution.status) || !failureWaits(plan, state)) return '';
   return `; what follows is decided when the outcome of '${lastPoint(plan, state)?.name}', a point of no return, is known`;
+}
+
+function becauseParked(step: PlanStep, record: Step, parked: Parked): string {
+  const agent = step.kind === 'step' ? stageOf(step, record.rung).agent : step.name;
+  const last = record.failure === undefined ? '' : `; its last attempt ended with ${record.failure.code}`;
+  switch (parked.why) {
+    case 'breaker':
+      return `agent '${agent}'s breaker is open since ${iso(parked.since ?? parked.at)}, so it is held back and no attempt is charged${last}`;
+    case 'unclaimed':
+      return `no agent '${agent}' takes its messages, so they are sent at growing gaps${last}`;
+    case 'budget':
+      return `its execution has used up its dispatches, so it is sent once an hour${last}`;
+  }
 }
 
 const chosenBy = (state: Snapshot, step: string, choice: Choice): boolean =>
@@ -175,7 +191,12 @@ function nextOfStep(plan: Plan, step: PlanStep, state: Snapshot, work: readonly 
   const piece = work.find((one) => one.step.name === step.name);
   if (piece === undefined) return { what: 'nothing', who: 'nobody', ...named };
   const deed = { execute: 'attempt', probe: 'a probe of attempt', undo: 'undo' }[piece.mode];
-  const dispatchAt = dispatchDueAt(piece, state.execution.dispatches[workKey(piece)]);
+  const dispatch = state.execution.dispatches[workKey(piece)];
+  if (piece.parked !== undefined && !wasSentSinceParked(piece, dispatch)) {
+    const what = `a supervisor sends it to agent '${piece.step.agent}' again: ${deed} ${piece.attempt}`;
+    return { what, at: piece.dueAt, who: 'supervisor', ...named };
+  }
+  const dispatchAt = dispatchDueAt(piece, dispatch);
   return {
     what: `agent '${piece.step.agent}' takes it: ${deed} ${piece.attempt}, from ${iso(piece.dueAt)}; if nobody has by ${iso(dispatchAt)}, its message is sent again`,
     at: piece.dueAt,

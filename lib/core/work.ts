@@ -27,6 +27,7 @@ import {
   isHeld,
   isSettled,
   type Mode,
+  type Parked,
   pauseOf,
   type Snapshot,
   type Step,
@@ -42,6 +43,8 @@ export interface Work {
   readonly sinceAt: number;
   /** Not before then; ≥ sinceAt. */
   readonly dueAt: number;
+  /** It is held back until `dueAt`. */
+  readonly parked?: Parked;
 }
 
 /** Identifies a piece of work among those of its execution; the next probe of the same attempt is another piece. */
@@ -135,10 +138,21 @@ function forwardWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
   const dueAt = Math.max(sinceAt, record.retryAt ?? 0);
   const stage = stageOf(step, record.rung);
   if (record.status === 'retrying') {
-    return [{ step: stage, mode: 'execute', attempt: record.attempt + 1, sinceAt, dueAt }];
+    return [
+      {
+        step: stage,
+        mode: 'execute',
+        attempt: record.attempt + 1,
+        sinceAt,
+        dueAt,
+        ...parkedFor(record, 'execute'),
+      },
+    ];
   }
   if (record.status === 'unknown') {
-    return [{ step: stage, mode: 'probe', attempt: record.attempt, sinceAt, dueAt }];
+    return [
+      { step: stage, mode: 'probe', attempt: record.attempt, sinceAt, dueAt, ...parkedFor(record, 'probe') },
+    ];
   }
   return plan.tolerated === undefined ? [] : tolerated(step, record);
 }
@@ -149,7 +163,9 @@ function tolerated(step: AgentStep, record: Step): Work[] {
   if (!open || !needsUndo(step, record)) return [];
   const dueAt = Math.max(record.changedAt, record.retryAt ?? 0, quietAt(step, record));
   const stage = stageOf(step, record.rung);
-  return [{ step: stage, mode: 'undo', attempt: record.undoAttempt + 1, sinceAt: record.changedAt, dueAt }];
+  const attempt = record.undoAttempt + 1;
+  const parked = parkedFor(record, 'undo');
+  return [{ step: stage, mode: 'undo', attempt, sinceAt: record.changedAt, dueAt, ...parked }];
 }
 
 /** Something of the step's may be in effect and must be compensated. */
@@ -198,11 +214,16 @@ function undoWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
   const clearAt = dependentsClearAt(plan, step, snapshot);
   if (!needsUndo(step, record) || clearAt === undefined) return [];
   const sinceAt = Math.max(record.changedAt, clearAt, snapshot.execution.cause?.at ?? 0);
-  const retryAt = record.status === 'undoing' ? (record.retryAt ?? 0) : 0;
+  const parked = parkedFor(record, 'undo');
+  // Of any other status it is the time of what was to be done before the undo began.
+  const retryAt = record.status === 'undoing' || 'parked' in parked ? (record.retryAt ?? 0) : 0;
   const dueAt = Math.max(sinceAt, retryAt, quietAt(step, record));
   const stage = stageOf(step, record.rung);
-  return [{ step: stage, mode: 'undo', attempt: record.undoAttempt + 1, sinceAt, dueAt }];
+  return [{ step: stage, mode: 'undo', attempt: record.undoAttempt + 1, sinceAt, dueAt, ...parked }];
 }
+
+const parkedFor = (record: Step, mode: Mode): Pick<Work, 'parked'> =>
+  record.parked?.mode === mode ? { parked: record.parked } : {};
 
 /**
  * When nothing that depends on the step, however far, works, may still start, waits to be undone or can still take

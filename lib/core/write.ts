@@ -23,18 +23,21 @@ type Removable =
   | 'progress'
   | 'progressAt'
   | 'givenInput'
+  | 'parked'
+  | 'anew'
   | 'heldFrom'
   | 'heldIn';
 export type StepChanges = Partial<Omit<Step, Removable>> & {
   readonly [Field in Removable]?: Step[Field] | undefined;
 };
 
-/** The step's record after a write. A field given as `undefined` is removed. */
+/** The step's record after a write. A field given as `undefined` is removed. What moves on is no longer parked. */
 export function stepAfter(record: Step, event: StepEvent, stamp: Stamp, changes: StepChanges): Step {
   const status = moveStep(record.status, event);
   const given: Readonly<Record<string, unknown>> = changes;
   const names = Object.keys(given);
   const gone = names.filter((name) => given[name] === undefined);
+  if (record.parked !== undefined && changes.parked === undefined) gone.push('parked');
   // Whatever leaves `held` forgets what it was before.
   if (record.status === 'held' && status !== 'held') gone.push('heldFrom', 'heldIn');
   const next = gone.some((name) => name in record) ? without(record, gone) : { ...record };

@@ -133,6 +133,15 @@ export class Agent extends Construct implements IGrantable {
     });
   }
 
+  /** Asking how full its queue is. */
+  grantDepth(grantee: IGrantable): Grant {
+    return Grants.addToPrincipal({
+      grantee,
+      actions: ['sqs:GetQueueAttributes'],
+      resourceArns: [this.queue.queueArn],
+    });
+  }
+
   /** Sending a message to this agent. */
   grantSend(grantee: IGrantable): Grant {
     return Grants.addToPrincipal({

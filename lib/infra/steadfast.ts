@@ -296,6 +296,7 @@ export class Steadfast extends Construct {
       this.stateTable.grantFindDue(role);
     }
     this.stateTable.grantList(scheduler);
+    for (const agent of this.agents.values()) agent.grantDepth(scheduler);
     this.stateTable.grantReceipts(supervisor);
     this.stateTable.grantAudit(this.audit.function);
     if (key !== undefined) grantUse(key, this.audit.function);

@@ -6,6 +6,7 @@
  */
 
 import { type ChildrenDone, type Concern, decide, type Decision, type LookEvent } from '../core/decide.ts';
+import type { Gates } from '../core/dispatch.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Ports } from '../core/ports.ts';
 import type { Snapshot } from '../core/state.ts';
@@ -13,12 +14,23 @@ import { tellParent, withChildren } from './children.ts';
 import { commit, withWrite } from './commit.ts';
 import { stampOf } from './stamp.ts';
 
-/** Beyond one write per step each for a skip or a seal, a few more for lost races. */
+/** Of each step in one look, at most: a lease's end, a skip or a seal, a parking. */
+const ROUNDS_PER_STEP = 3;
+/** For lost races. */
 const SPARE_ROUNDS = 20;
+
+/** What a supervisor's sweep knows beyond the execution it looks at. */
+export interface Oversight {
+  /** What may be sent to agents, asked for when there is something to send. Never rejects. */
+  readonly ask: (agents: Readonly<Record<string, number>>) => Promise<Gates>;
+  readonly graceFrom?: number;
+}
 
 export interface Start {
   readonly by: LookEvent['by'];
   readonly concern: Concern;
+  /** A supervisor's. */
+  readonly oversight?: Oversight;
   /** A state to decide on without reading first. */
   readonly known?: { readonly state: Snapshot; readonly fresh: boolean; readonly readAt: number };
 }
@@ -34,11 +46,14 @@ export async function advance(
   start: Start,
 ): Promise<Snapshot | undefined> {
   let { concern } = start;
+  const { oversight } = start;
+  const grace = oversight?.graceFrom === undefined ? {} : { graceFrom: oversight.graceFrom };
+  let gates: Gates = {};
   let state = start.known?.state;
   let fresh = start.known?.fresh ?? true;
   let readAt = start.known?.readAt ?? 0;
   let outrun = false;
-  for (let round = 0; round < plan.steps.length * 2 + SPARE_ROUNDS; round += 1) {
+  for (let round = 0; round < plan.steps.length * ROUNDS_PER_STEP + SPARE_ROUNDS; round += 1) {
     if (state === undefined) {
       readAt = ports.clock.now();
       state = await ports.store.read(executionId);
@@ -53,8 +68,13 @@ export async function advance(
       fresh,
       readAt,
       ...(outrun ? { outrun } : {}),
+      ...(oversight === undefined ? {} : { ...grace, gates }),
       ...stampOf(ports),
     });
+    if (decision.next.kind === 'ask') {
+      gates = { ...gates, ...(await oversight?.ask(decision.next.agents)) };
+      continue;
+    }
     // Before the write, which records that the parent knows.
     if (decision.tell !== undefined) await tellParent(ports, decision.tell, advance);
     const result = await commit(ports, decision);

@@ -8,13 +8,14 @@
  * S9 a message that could not be handled is given back, and costs no attempt.
  */
 
+import { type Hold, saidOf } from '../core/breaker.ts';
 import type { Report } from '../core/reports.ts';
-import { decide, type Decision } from '../core/decide.ts';
+import { decide, type Decision, type Event } from '../core/decide.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Ports } from '../core/ports.ts';
 import { type HeldStep, isHeld, type Message, type Snapshot } from '../core/state.ts';
 import { advance, continueWith } from './advance.ts';
-import { type Holding, holding, runAttempt } from './attempt.ts';
+import { type Holding, holding, type Ran, runAttempt } from './attempt.ts';
 import { commit, withWrite } from './commit.ts';
 import type { Worker } from './perform.ts';
 import { type PlanCache, planOf } from './plans.ts';
@@ -40,26 +41,25 @@ export async function handleMessage(
   // One for each claim (S3); a claim whose answer was lost is recognised by any of them.
   const tokens = new Set<string>();
   let priorHardEndAt = 0;
+  let trial: string | undefined;
   for (let round = 0; round < MAX_CLAIM_ROUNDS; round += 1) {
     const readAt = ports.clock.now();
     const state = await ports.store.read(message.execution);
     if (state === undefined) {
-      ports.log.note({
-        what: 'message-dropped',
-        executionId: message.execution,
-        detail: 'no such execution',
-      });
+      const { execution: executionId } = message;
+      ports.log.note({ what: 'message-dropped', executionId, detail: 'no such execution' });
       return 'handled';
     }
     const plan = await planOf(ports.store, plans, state.execution.plan);
     const mine = state.steps[message.step];
     if (isHeld(mine) && tokens.has(mine.token)) {
-      await performAndReport(ports, worker, plan, state, mine, priorHardEndAt, hardEndAt);
+      const held = holding(plan, state, mine, priorHardEndAt, hardEndAt);
+      if (held !== undefined) await performAndReport(ports, worker, held, trial);
       return 'handled';
     }
     const token = ports.dice.id();
     tokens.add(token);
-    const decision = decide(plan, state, {
+    const delivery: Delivery = {
       type: 'deliver',
       agent: worker.agent.spec.name,
       message,
@@ -67,7 +67,9 @@ export async function handleMessage(
       hardEndAt,
       readAt,
       ...stampOf(ports),
-    });
+    };
+    const { decision, ...taken } = await decideDelivery(ports, worker, plan, state, delivery, trial);
+    trial = taken.trial;
     const { next } = decision;
     if (next.kind === 'give-back') return 'give-back';
     if (next.kind === 'wait') {
@@ -79,13 +81,33 @@ export async function handleMessage(
     if (result !== 'written') continue;
     if (next.kind === 'perform') {
       const claimed = withWrite(state, decision.write);
-      await performAndReport(ports, worker, plan, claimed, next.step as HeldStep, priorHardEndAt, hardEndAt);
+      const held = holding(plan, claimed, next.step as HeldStep, priorHardEndAt, hardEndAt);
+      if (held !== undefined) await performAndReport(ports, worker, held, trial);
     } else {
       await continueWith(ports, plan, state, decision, 'worker', readAt);
     }
     return 'handled';
   }
   return 'give-back';
+}
+
+type Delivery = Extract<Event, { readonly type: 'deliver' }>;
+
+/** The breaker is asked when the step would be claimed, so that no outdated message takes a trial. */
+async function decideDelivery(
+  ports: Ports,
+  { agent, breaker }: Worker,
+  plan: Plan,
+  state: Snapshot,
+  delivery: Delivery,
+  trial: string | undefined,
+): Promise<{ readonly decision: Decision; readonly trial: string | undefined }> {
+  const decision = decide(plan, state, delivery);
+  if (decision.next.kind !== 'perform' || trial !== undefined || breaker === undefined)
+    return { decision, trial };
+  const pass = await breaker.pass(ports, agent.spec.timeoutMs);
+  if (!('hold' in pass)) return { decision, trial: pass.trial };
+  return { decision: decide(plan, state, { ...delivery, hold: pass.hold }), trial };
 }
 
 /** A rejected write may have taken place: the next read tells. */
@@ -102,19 +124,34 @@ async function commitOrUnsure(ports: Ports, decision: Decision): Promise<'writte
 async function performAndReport(
   ports: Ports,
   worker: Worker,
-  plan: Plan,
-  state: Snapshot,
-  step: HeldStep,
-  priorHardEndAt: number,
-  hardEndAt: number,
+  held: Holding,
+  trial: string | undefined,
 ): Promise<void> {
-  const held = holding(plan, state, step, priorHardEndAt, hardEndAt);
-  if (held === undefined) return;
-  const { report, work } = await runAttempt(ports, worker, held);
+  const ran = await runAttempt(ports, worker, held);
+  const { report, work } = ran;
+  const hold = await tellBreaker(ports, worker, ran, trial);
+  if (hold !== undefined) held.hold = hold;
   await deliverReport(ports, held, report);
   // What the author's code may still do must not happen after `hardEnd`. Were the process given back now, the platform would
   // freeze it and let it go on with the next message; kept busy, it is ended in time, by its own return or by the platform.
   if (!report.settled) await work;
+}
+
+/** @returns what holds the agent back now; then the attempt that failed is not charged */
+async function tellBreaker(
+  ports: Ports,
+  { breaker }: Worker,
+  { report, lost }: Ran,
+  trial: string | undefined,
+): Promise<Hold | undefined> {
+  const said = saidOf(report);
+  if (breaker === undefined || said === 'not-asked' || (lost && said === 'failed')) return undefined;
+  if (said === 'answered') {
+    await breaker.answered(ports, trial);
+    return undefined;
+  }
+  const failure = ('failure' in report ? report.failure : undefined) ?? { code: 'failed', message: '' };
+  return breaker.failed(ports, trial, failure);
 }
 
 /** Tries until the report is written, refused, or the process's time is over: the work is done and must not be lost. */
@@ -174,6 +211,7 @@ async function reportOnce(
     report,
     priorHardEndAt,
     onTime,
+    ...(held.hold === undefined ? {} : { hold: held.hold }),
     ...stampOf(ports),
   });
   if ((await commit(ports, decision)) === 'conflict') return 'conflict';

@@ -9,6 +9,7 @@
 
 import type { AttemptContext } from '../core/agent.ts';
 import type { Progress } from '../core/attempts.ts';
+import type { Hold } from '../core/breaker.ts';
 import type { Report } from '../core/reports.ts';
 import { decide } from '../core/decide.ts';
 import { stageOf } from '../core/ladder.ts';
@@ -31,6 +32,8 @@ export interface Holding {
   readonly token: string;
   readonly priorHardEndAt: number;
   readonly hardEndAt: number;
+  /** The agent's service is dead, as the attempt has found. */
+  hold?: Hold;
   state: Snapshot;
 }
 
@@ -59,6 +62,8 @@ export interface Ran {
   readonly report: Report;
   /** Settles when the author's function has returned, which after a time-out may be long after the report. */
   readonly work: Promise<unknown>;
+  /** The lease was lost: whatever failed afterwards, we made it fail. */
+  readonly lost: boolean;
 }
 
 /** Runs the author's code under the lease. Never rejects. */
@@ -82,7 +87,11 @@ export async function runAttempt(ports: Ports, worker: Worker, held: Holding): P
       pulse.wake?.();
     },
   };
-  const beats = keepLease(ports, held, pulse, finished, () => abort.abort());
+  let lost = false;
+  const beats = keepLease(ports, held, pulse, finished, () => {
+    lost = true;
+    abort.abort();
+  });
   const input =
     record.givenInput === undefined ? evaluate(planStep.input, scopeOf(state)) : record.givenInput;
   const work = perform(worker, { mode: record.mode, ctx, input, output: record.output });
@@ -90,7 +99,7 @@ export async function runAttempt(ports: Ports, worker: Worker, held: Holding): P
   finished.end();
   // A beat that hangs is left behind: its write loses against the report's, or the report's is tried again.
   await Promise.race([beats, ports.clock.sleep(BEAT_PATIENCE_MS)]);
-  return { report, work };
+  return { report, work, lost };
 }
 
 const timeLimitMs = (ports: Ports, held: Holding): number =>
@@ -127,7 +136,12 @@ interface Pulse {
   wake?: (() => void) | undefined;
 }
 
-/** Renews the lease until `stop`; calls `onLost` once when it is lost or cannot be renewed before its end. */
+/**
+ * Renews the lease until `stop`; calls `onLost` once when it is lost. A store that does not answer has taken nothing away:
+ * the lease ends by its own clock and others may act on that, but the work goes on, and when the store is back it is
+ * either renewed, if nobody has acted, or lost. Nothing else could be gained by an abort: what an attempt may still do is
+ * bounded by `hardEnd`, not by its lease.
+ */
 async function keepLease(
   ports: Ports,
   held: Holding,
@@ -145,11 +159,9 @@ async function keepLease(
     const result = await Promise.race([
       beatOnce(ports, held, pulse.progress).catch(() => 'unanswered' as const),
       // A beat that hangs past the lease's end has not renewed it.
-      ports.clock.sleep(leftMs + 1, stop).then(() => 'unanswered' as const),
+      ports.clock.sleep(leftMs > 0 ? leftMs + 1 : everyMs, stop).then(() => 'unanswered' as const),
     ]);
-    const record = held.state.steps[name];
-    const over = record?.leaseUntil === undefined || ports.clock.now() >= record.leaseUntil;
-    if (result === 'lost' || over) return onLost();
+    if (result === 'lost' || held.state.steps[name]?.leaseUntil === undefined) return onLost();
     // After a lost race the state was read afresh and the token is still ours: beat again at once.
     wait = result !== 'conflict';
   }
@@ -165,7 +177,8 @@ async function pause(ports: Ports, held: Holding, pulse: Pulse, everyMs: number,
     if (leaseUntil - ports.clock.now() < 2 * everyMs) end();
   };
   // Never past the lease's end: an attempt that has lost it is told at once.
-  await ports.clock.sleep(Math.min(everyMs, Math.max(0, leaseUntil - ports.clock.now())), over);
+  const leftMs = leaseUntil - ports.clock.now();
+  await ports.clock.sleep(leftMs > 0 ? Math.min(everyMs, leftMs) : everyMs, over);
   pulse.wake = undefined;
   stop.removeEventListener('abort', end);
 }

@@ -10,6 +10,7 @@
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Agent, AttemptContext, Implementation, Verdict } from '../core/agent.ts';
+import type { ProcessBreaker } from './breaker.ts';
 import type { Report } from '../core/reports.ts';
 import { type Json, jsonProblem, utf8Bytes } from '../core/json.ts';
 import type { Failure, Mode } from '../core/state.ts';
@@ -17,6 +18,11 @@ import type { Failure, Mode } from '../core/state.ts';
 export interface Worker {
   readonly agent: Agent;
   readonly implementation: Implementation<unknown, unknown>;
+  /**
+   * What this process knows of the agent's breaker.
+   * @default it calls whatever the breaker says
+   */
+  readonly breaker?: ProcessBreaker;
 }
 
 /** Of an output's JSON text. Larger results belong in a store of the author's, with a reference as output. */

@@ -11,7 +11,9 @@
  * meanwhile is watched.
  */
 
-import { advance } from './advance.ts';
+import { advance, type Oversight } from './advance.ts';
+import { type GateKeeper, gateKeeper } from './gates.ts';
+import { Grace } from './grace.ts';
 import type { Due, Ports } from '../core/ports.ts';
 import { type PlanCache, planOf } from './plans.ts';
 
@@ -21,6 +23,11 @@ export interface TickOptions {
   readonly sweepEveryMs: number;
   /** @default the only one */
   readonly part?: Part;
+  /**
+   * What this process remembers of earlier ticks.
+   * @default nothing
+   */
+  readonly grace?: Grace;
   /**
    * Told of every sweep, to leave receipts (`receipts.ts`); `last` after the last one.
    * @default nobody is
@@ -59,17 +66,17 @@ const MISSED_SWEEPS = 1.5;
 
 /** One tick: sweeps until the next one while there is something to watch. @returns the sweeps made */
 export async function tick(ports: Ports, plans: PlanCache, options: TickOptions): Promise<readonly Sweep[]> {
-  const { untilAt, sweepEveryMs, part, leave } = options;
+  const { untilAt, sweepEveryMs, part, leave, grace = new Grace() } = options;
   const kept = new Set(shardsOf(ports, part));
   const sweeps: Sweep[] = [];
   let busy = false;
   for (let round = 1; ; round += 1) {
-    const own = await sweepShards(ports, plans, [...kept], { untilAt });
+    const reach = { untilAt, grace, gates: gateKeeper(ports, sweepEveryMs) };
+    const own = await sweepShards(ports, plans, [...kept], reach);
     const others = round % VISIT_EVERY === 0 ? shardsOf(ports).filter((shard) => !kept.has(shard)) : [];
-    const visited = await sweepShards(ports, plans, others, {
-      untilAt,
-      lateMs: MISSED_SWEEPS * sweepEveryMs,
-    });
+    const lateMs = MISSED_SWEEPS * sweepEveryMs;
+    const visited = await sweepShards(ports, plans, others, { ...reach, lateMs });
+    grace.swept(ports.clock.now(), [...own, ...visited]);
     // Its keeper is dead, has gone home, or cannot keep up: from now on it is kept here too.
     for (const { shard, due } of visited) if (due > 0) kept.add(shard);
     const sweep = sumOf([...own, ...visited]);
@@ -93,11 +100,23 @@ interface Reach {
   readonly untilAt: number;
   /** Only what is overdue for so long. */
   readonly lateMs?: number;
+  /** What may be sent, all shards of the sweep together. */
+  readonly gates: GateKeeper;
+  readonly grace: Grace;
 }
 
 /** Looks once at everything that is due, all shards side by side, not longer than until `untilAt`. Never rejects. */
-export const sweepOnce = async (ports: Ports, plans: PlanCache, untilAt: number): Promise<Sweep> =>
-  sumOf(await sweepShards(ports, plans, shardsOf(ports), { untilAt }));
+export async function sweepOnce(
+  ports: Ports,
+  plans: PlanCache,
+  untilAt: number,
+  grace: Grace = new Grace(),
+): Promise<Sweep> {
+  const reach = { untilAt, grace, gates: gateKeeper(ports, SWEEP_EVERY_MS) };
+  const sweeps = await sweepShards(ports, plans, shardsOf(ports), reach);
+  grace.swept(ports.clock.now(), sweeps);
+  return sumOf(sweeps);
+}
 
 const sweepShards = (
   ports: Ports,
@@ -126,12 +145,8 @@ const sumOf = (sweeps: readonly Sweep[]): Sweep =>
     { due: 0, failed: 0, oldestOverdueMs: 0, busy: false },
   );
 
-async function sweepShard(
-  ports: Ports,
-  plans: PlanCache,
-  shard: number,
-  { untilAt, lateMs }: Reach,
-): Promise<ShardSweep> {
+async function sweepShard(ports: Ports, plans: PlanCache, shard: number, reach: Reach): Promise<ShardSweep> {
+  const { untilAt, lateMs } = reach;
   let [due, failed, oldestOverdueMs, busy] = [0, 0, 0, false];
   let cursor: string | undefined;
   do {
@@ -142,7 +157,12 @@ async function sweepShard(
     busy ||= page.items.length > 0;
     due += overdue.length;
     for (const item of overdue) oldestOverdueMs = Math.max(oldestOverdueMs, now - item.watchAt);
-    failed += await lookAtAll(ports, plans, overdue, untilAt);
+    if (reach.grace.begins(now, oldestOverdueMs)) ports.log.note({ what: 'grace', ms: oldestOverdueMs });
+    const { since: graceFrom } = reach.grace;
+    const calm = graceFrom === undefined ? {} : { graceFrom };
+    failed += await lookAtAll(ports, overdue, untilAt, (executionId) =>
+      lookAt(ports, plans, executionId, { ask: reach.gates.ask, ...calm }),
+    );
     // Earliest first: once a page ends with something that is not due, nothing behind it is.
     cursor = overdue.length === page.items.length ? page.cursor : undefined;
   } while (cursor !== undefined && ports.clock.now() <= untilAt);
@@ -152,9 +172,9 @@ async function sweepShard(
 /** @returns how many could not be handled */
 async function lookAtAll(
   ports: Ports,
-  plans: PlanCache,
   items: readonly Due[],
   untilAt: number,
+  look: (executionId: string) => Promise<void>,
 ): Promise<number> {
   if (items.length === 0) return 0;
   const queue = [...items];
@@ -163,7 +183,7 @@ async function lookAtAll(
     for (let item = queue.shift(); item !== undefined; item = queue.shift()) {
       if (ports.clock.now() > untilAt) return;
       try {
-        await lookAt(ports, plans, item.executionId);
+        await look(item.executionId);
       } catch (error) {
         failed += 1;
         const detail = error instanceof Error ? error.name : 'error';
@@ -175,11 +195,16 @@ async function lookAtAll(
   return failed;
 }
 
-async function lookAt(ports: Ports, plans: PlanCache, executionId: string): Promise<void> {
+async function lookAt(
+  ports: Ports,
+  plans: PlanCache,
+  executionId: string,
+  oversight: Oversight,
+): Promise<void> {
   const readAt = ports.clock.now();
   const state = await ports.store.read(executionId);
   if (state === undefined) return;
   const plan = await planOf(ports.store, plans, state.execution.plan);
   const known = { state, fresh: true, readAt };
-  await advance(ports, plan, executionId, { by: 'supervisor', concern: [], known });
+  await advance(ports, plan, executionId, { by: 'supervisor', concern: [], known, oversight });
 }

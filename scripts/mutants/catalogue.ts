@@ -9,6 +9,7 @@ import { PLAN } from './catalogue/plan.ts';
 import { SECURITY } from './catalogue/security.ts';
 import { PEOPLE } from './catalogue/people.ts';
 import { OPERATIONS } from './catalogue/operations.ts';
+import { BREAKERS } from './catalogue/breaker.ts';
 import type { Mutant } from './mutant.ts';
 
 export const MUTANTS: readonly Mutant[] = [
@@ -21,4 +22,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...SECURITY,
   ...PEOPLE,
   ...OPERATIONS,
+  ...BREAKERS,
 ];

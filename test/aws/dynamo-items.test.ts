@@ -16,7 +16,7 @@ import {
 import type { Execution } from '../../lib/core/state.ts';
 import { anExecution, aPlan, aStep, fullExecution, fullStep } from '../contract/records.ts';
 import { check } from '../core/check.ts';
-import { cases } from '../core/states.ts';
+import { mixedCases as cases } from '../core/states.ts';
 
 /** As DynamoDB counts: names and values in UTF-8, numbers by their digits. */
 const bytesOf = (item: Item): number =>

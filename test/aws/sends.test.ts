@@ -1,7 +1,12 @@
 /** What SQS and EventBridge may answer: some of a batch is refused, a bus refuses an event, a request breaks off. */
 
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
-import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import {
+  GetQueueAttributesCommand,
+  SendMessageBatchCommand,
+  SendMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
 import { mockClient } from 'aws-sdk-client-mock';
 import { eventBus } from '../../lib/aws/event-bus.ts';
 import { sqsQueue } from '../../lib/aws/sqs-queue.ts';
@@ -29,6 +34,23 @@ const sends = (count: number, agent = 'worker'): Send[] =>
   Array.from({ length: count }, (_, at) => send(at, agent));
 const singles = () => sqs.commandCalls(SendMessageCommand).map((call) => call.args[0].input);
 const batches = () => sqs.commandCalls(SendMessageBatchCommand).map((call) => call.args[0].input);
+
+describe('the depths of queues', () => {
+  it('are told by agent, without one that cannot be asked', async () => {
+    const attributes = {
+      ApproximateNumberOfMessages: '3',
+      ApproximateNumberOfMessagesNotVisible: '2',
+      ApproximateNumberOfMessagesDelayed: '1',
+    };
+    sqs.on(GetQueueAttributesCommand).rejects(new Error('denied'));
+    sqs
+      .on(GetQueueAttributesCommand, { QueueUrl: 'https://sqs/1/worker' })
+      .resolves({ Attributes: attributes });
+    expect(await queue.depths?.(['worker', 'other', 'nobody'])).toEqual({
+      worker: { waiting: 3, underWork: 2, delayed: 1 },
+    });
+  });
+});
 
 describe('a send', () => {
   it('of one message is one request, without a delay where there is none', async () => {

@@ -290,6 +290,33 @@ test('workflows prints each step with its agent', async () => {
   );
 });
 
+test('agents: queues, breakers and latest failures; what could not be asked is a question mark', async () => {
+  const now = Date.now();
+  api.answers.push(
+    ok({
+      items: [
+        {
+          name: 'charge-card',
+          effect: 'probed',
+          workflows: ['order'],
+          queue: { waiting: 3, underWork: 2, delayed: 1 },
+          breaker: { status: 'half-open', since: now - 60_000, trialUntil: now + 9_000 },
+          lastError: { code: 'TransientError', message: '503', at: now - 10_000 },
+        },
+        { name: 'notify', effect: 'idempotent', workflows: ['order'], breaker: { status: 'closed' } },
+      ],
+    }),
+  );
+  const { exitCode, out } = await cli('agents');
+  expect([exitCode, api.asked.at(-1)?.path]).toEqual([0, '/agents']);
+  const [head, first, second] = out.split('\n').map((line) => line.split(/ {2,}/));
+  expect(head).toEqual(['AGENT', 'WAITING', 'UNDER WORK', 'DELAYED', 'BREAKER', 'LAST ERROR']);
+  expect(first?.slice(0, 4)).toEqual(['charge-card', '3', '2', '1']);
+  expect(first?.[4]).toMatch(/^half-open for 1 min.*, a trial is under way$/);
+  expect(first?.[5]).toMatch(/^10(\.\d)? s ago: 503$/);
+  expect(second).toEqual(['notify', '?', '?', '?', 'closed']);
+});
+
 test('health: ok is exit code 0, overdue is an answer and exit code 4', async () => {
   const health = { status: 'ok', oldestOverdueMs: 0, workflows: 1, shards: [{ shard: 0, overdueMs: 0 }] };
   api.answers.push(ok(health));

@@ -6,6 +6,9 @@ import { executionKey } from '../../lib/aws/dynamo-items.ts';
 import { dynamoReceipts } from '../../lib/aws/dynamo-receipts.ts';
 import { memoryReceipts } from '../../lib/testing/memory-receipts.ts';
 import { type Dynamo, startDynamo } from './dynamodb.ts';
+import { dynamoBreakers } from '../../lib/aws/dynamo-breakers.ts';
+import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
+import { describeBreakers } from './breakers.contract.ts';
 import { describeInventory } from './inventory.contract.ts';
 import { describeReceipts } from './receipts.contract.ts';
 import { describeStore } from './store.contract.ts';
@@ -16,6 +19,7 @@ const PAGE = 3;
 describeStore('in memory', async () => ({ store: new MemoryStore(SHARDS), close: async () => undefined }));
 
 describeReceipts('in memory', async () => ({ receipts: memoryReceipts(), close: async () => undefined }));
+describeBreakers('in memory', async () => ({ breakers: memoryBreakers(), close: async () => undefined }));
 
 describeInventory('in memory', async () => {
   const store = new MemoryStore(SHARDS);
@@ -64,5 +68,9 @@ describe('on DynamoDB', () => {
   describeReceipts('DynamoDB', async () => {
     const { client, name, close } = await open();
     return { receipts: dynamoReceipts(client, name, SHARDS), close };
+  });
+  describeBreakers('DynamoDB', async () => {
+    const { client, name, close } = await open();
+    return { breakers: dynamoBreakers(client, name), close };
   });
 });

@@ -1,17 +1,19 @@
-/** Random events about a random state, and a judge of what is decided on them. */
+/** Random events for random states: true and false messages, looks of all kinds, reports, beats, commands. */
 
 import * as fc from 'fast-check';
 import { asCounted } from '../../lib/core/counted.ts';
-import { decide, type Decision, type Event } from '../../lib/core/decide.ts';
+import type { Hold } from '../../lib/core/breaker.ts';
+import { type Decision, decide, type Event } from '../../lib/core/decide.ts';
+import type { Gates } from '../../lib/core/dispatch.ts';
 import { agentStep } from '../../lib/core/plan.ts';
 import type { Report } from '../../lib/core/reports.ts';
 import type { Message } from '../../lib/core/state.ts';
 import { openWork } from '../../lib/core/work.ts';
 import { check } from './check.ts';
-import { type Case, cases, instant, messages, NOW } from './states.ts';
+import { type Case, instant, messages, mixedCases as cases, NOW } from './states.ts';
 
-const failure = { code: 'x', message: 'y' };
-const reports: fc.Arbitrary<Report> = fc.constantFrom<Report>(
+export const failure = { code: 'x', message: 'y' };
+export const reports: fc.Arbitrary<Report> = fc.constantFrom<Report>(
   { kind: 'done', settled: true, output: { n: 1 } },
   { kind: 'failed', settled: true, permanent: false, failure },
   { kind: 'failed', settled: true, permanent: false, failure, retryAfterMs: 60_000 },
@@ -25,13 +27,19 @@ const reports: fc.Arbitrary<Report> = fc.constantFrom<Report>(
   { kind: 'found', settled: true, verdict: 'cannot-tell', failure },
   { kind: 'undone', settled: true },
 );
-const stepNames = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'nobody', 'constructor');
-const tokens = (name: string): fc.Arbitrary<string> => fc.constantFrom(`token-${name}`, 'stranger');
-const stamp = { writeId: 'w-new', now: NOW, random: 0.5 };
-const concern = fc.oneof(fc.constant('all' as const), fc.array(stepNames, { maxLength: 2 }));
+export const stepNames = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'nobody', 'constructor');
+export const tokens = (name: string): fc.Arbitrary<string> => fc.constantFrom(`token-${name}`, 'stranger');
+export const stamp = { writeId: 'w-new', now: NOW, random: 0.5 };
+export const concern = fc.oneof(fc.constant('all' as const), fc.array(stepNames, { maxLength: 2 }));
+
+export const holds: fc.Arbitrary<{ hold?: Hold }> = fc.constantFrom(
+  {},
+  { hold: { agent: 'agent-a', since: NOW - 60_000, until: NOW + 20_000 } },
+  { hold: { agent: 'agent-a', since: NOW - 2 * 86_400_000, until: NOW - 1 } },
+);
 
 /** Messages that are true: what the state itself says should be on its way. */
-const trueMessages = ({ plan, state }: Case): Message[] =>
+export const trueMessages = ({ plan, state }: Case): Message[] =>
   openWork(plan, asCounted(plan, state)).map(({ step, mode, attempt }) => ({
     v: 1,
     execution: 'e-1',
@@ -57,21 +65,45 @@ export const deliveries = (given: Case): fc.Arbitrary<Event> => {
       ...stamp,
     }));
 };
-export const looks: fc.Arbitrary<Event> = fc
-  .tuple(fc.constantFrom('worker' as const, 'supervisor' as const), concern, fc.boolean())
-  .map(([by, of, fresh]) => ({ type: 'look', by, concern: of, fresh, readAt: NOW, ...stamp }));
-const reported: fc.Arbitrary<Event> = stepNames.chain((step) =>
-  fc.tuple(tokens(step), reports, fc.boolean(), instant).map(([token, report, onTime, priorHardEndAt]) => ({
-    type: 'report',
-    step,
-    token,
-    report,
-    onTime,
-    priorHardEndAt,
-    ...stamp,
+export const toHeldAgents = (given: Case): fc.Arbitrary<Event> =>
+  fc.tuple(deliveries(given), holds).map(([event, hold]) => ({ ...event, ...hold }) as Event);
+/** A supervisor that knows nothing of agents, one that is to ask, and one that knows how each of them is. */
+export const gates: fc.Arbitrary<{ gates?: Gates; graceFrom?: number }> = fc.oneof(
+  fc.constant({}),
+  fc.constant({ gates: {} }),
+  fc.array(fc.tuple(fc.integer({ min: 0, max: 2 }), holds), { minLength: 5, maxLength: 5 }).map((all) => ({
+    graceFrom: NOW - 1_000,
+    gates: Object.fromEntries(
+      all.map(([sends, hold], at) => [`agent-${'abcde'[at]}`, { sends, laterAt: NOW + 2_000, ...hold }]),
+    ),
   })),
 );
-const beats: fc.Arbitrary<Event> = stepNames.chain((step) =>
+export const looks: fc.Arbitrary<Event> = fc
+  .tuple(fc.constantFrom('worker' as const, 'supervisor' as const), concern, fc.boolean(), gates)
+  .map(([by, of, fresh, known]) => ({
+    type: 'look',
+    by,
+    concern: of,
+    fresh,
+    readAt: NOW,
+    ...(by === 'supervisor' ? known : {}),
+    ...stamp,
+  }));
+export const reported: fc.Arbitrary<Event> = stepNames.chain((step) =>
+  fc
+    .tuple(tokens(step), reports, fc.boolean(), instant, holds)
+    .map(([token, report, onTime, priorHardEndAt, hold]) => ({
+      ...hold,
+      type: 'report',
+      step,
+      token,
+      report,
+      onTime,
+      priorHardEndAt,
+      ...stamp,
+    })),
+);
+export const beats: fc.Arbitrary<Event> = stepNames.chain((step) =>
   tokens(step).map(
     (token): Event => ({ type: 'beat', step, token, progress: { token: '5', at: stamp.now }, ...stamp }),
   ),
@@ -85,10 +117,11 @@ export const commands: fc.Arbitrary<Event> = fc.constantFrom<Event>(
   { type: 'retry', ...command },
 );
 export const anyEvent = (given: Case): fc.Arbitrary<Event> =>
-  fc.oneof(deliveries(given), looks, reported, beats, commands);
+  fc.oneof(deliveries(given), toHeldAgents(given), looks, reported, beats, commands);
 
-const RUNS = 1_500;
+export const RUNS = 1_500;
 export type Judge = (given: Case, event: Event, decision: Decision) => void;
+/** The judge sees the state as `decide` counts it. */
 export const everywhere = (
   judge: Judge,
   of: (given: Case) => fc.Arbitrary<Event> = anyEvent,

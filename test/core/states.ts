@@ -4,7 +4,8 @@
  */
 
 import * as fc from 'fast-check';
-import type { Plan, AgentStep } from '../../lib/core/plan.ts';
+import { isCallback } from '../../lib/core/outside.ts';
+import type { Plan, PlanStep, AgentStep } from '../../lib/core/plan.ts';
 import {
   type Execution,
   EXECUTION_STATUSES,
@@ -16,6 +17,7 @@ import {
   type StepStatus,
 } from '../../lib/core/state.ts';
 import { retry } from '../../lib/core/workflow.ts';
+import { kindRecord, kindStep, lists, times } from './kinds.ts';
 
 export const NOW = 1_700_000_000_000;
 const HOUR = 3_600_000;
@@ -51,15 +53,27 @@ const planStep = (name: string, before: readonly string[]): fc.Arbitrary<AgentSt
       ...rest,
     }));
 
-export const plans: fc.Arbitrary<Plan> = fc
-  .integer({ min: 1, max: NAMES.length })
-  .chain((count) => fc.tuple(...NAMES.slice(0, count).map((name, at) => planStep(name, NAMES.slice(0, at)))))
-  .map((steps) => ({ v: 1 as const, workflow: 'flow', withinMs: HOUR, steps, output: { ok: true } }));
+const anyStep = (name: string, before: readonly string[]): fc.Arbitrary<PlanStep> =>
+  fc.oneof<fc.WeightedArbitrary<PlanStep>[]>(
+    { weight: 3, arbitrary: planStep(name, before) },
+    { weight: 1, arbitrary: kindStep(name, before) },
+  );
+
+const plansOf = (step: typeof anyStep): fc.Arbitrary<Plan> =>
+  fc
+    .integer({ min: 1, max: NAMES.length })
+    .chain((count) => fc.tuple(...NAMES.slice(0, count).map((name, at) => step(name, NAMES.slice(0, at)))))
+    .map((steps) => ({ v: 1 as const, workflow: 'flow', withinMs: HOUR, steps, output: { ok: true } }));
+
+export const plans: fc.Arbitrary<Plan> = plansOf(planStep);
 
 const MODE: Partial<Record<StepStatus, Mode>> = { running: 'execute', probing: 'probe', undoing: 'undo' };
 
 const failure = { code: 'x', message: 'y' };
-const stepRecord = (name: string): fc.Arbitrary<Step> =>
+const stepRecord = (step: PlanStep): fc.Arbitrary<Step> =>
+  step.kind === 'step' ? agentRecord(step.name) : kindRecord(step, past);
+
+const agentRecord = (name: string): fc.Arbitrary<Step> =>
   fc
     .record({
       status: fc.constantFrom<StepStatus>(
@@ -141,10 +155,26 @@ const execution: fc.Arbitrary<Execution> = fc
     watchAt: instant,
     announced: fc.boolean(),
     n: fc.constantFrom(1, 2),
+    list: lists,
+    at: times(NOW),
+    isChild: fc.boolean(),
     kind: fc.constantFrom('failure' as const, 'cancel' as const, 'deadline' as const),
     causeAt: past,
   })
-  .map(({ status, version, epoch, deadlineAt, watchAt, announced, n, kind, causeAt, pausedFor }) => {
+  .map((given) => {
+    const {
+      status,
+      version,
+      epoch,
+      deadlineAt,
+      watchAt,
+      announced,
+      kind,
+      causeAt,
+      isChild,
+      pausedFor,
+      ...input
+    } = given;
     const open = !isTerminal(status);
     const isForward = open && status !== 'undoing';
     return {
@@ -155,10 +185,11 @@ const execution: fc.Arbitrary<Execution> = fc
       version,
       writeId: 'w-exec',
       epoch,
-      input: { n },
+      input,
       inputHash: 'h',
       startedAt: NOW - HOUR,
       deadlineAt,
+      ...(isChild ? { parent: { executionId: 'p-1', step: 'sub', index: 0 } } : {}),
       ...(open || !announced ? { watchAt } : {}),
       ...(isForward ? {} : { cause: { kind, at: causeAt, failure } }),
       ...pausesOf(status, pausedFor),
@@ -174,20 +205,27 @@ export interface Case {
   readonly state: Snapshot;
 }
 
+const keysOf = (plan: Plan): Record<string, string> =>
+  Object.fromEntries(plan.steps.filter(isCallback).map(({ name }) => [name, `key-${name}`]));
+
 const stateOf = (plan: Plan): fc.Arbitrary<Snapshot> =>
   fc
     .record({
       execution,
-      steps: fc.tuple(...plan.steps.map(({ name }) => fc.option(stepRecord(name), { nil: undefined }))),
+      steps: fc.tuple(...plan.steps.map((step) => fc.option(stepRecord(step), { nil: undefined }))),
     })
     .map(({ execution: record, steps }) => ({
-      execution: record,
+      execution: { ...record, callbackKeys: keysOf(plan) },
       steps: Object.fromEntries(steps.flatMap((step) => (step === undefined ? [] : [[step.name, step]]))),
     }));
 
-export const cases: fc.Arbitrary<Case> = plans.chain((plan) =>
-  stateOf(plan).map((state): Case => ({ plan, state })),
-);
+const casesOf = (of: fc.Arbitrary<Plan>): fc.Arbitrary<Case> =>
+  of.chain((plan) => stateOf(plan).map((state): Case => ({ plan, state })));
+
+/** Of agents' steps alone. */
+export const cases: fc.Arbitrary<Case> = casesOf(plans);
+/** Of steps of all kinds. */
+export const mixedCases: fc.Arbitrary<Case> = casesOf(plansOf(anyStep));
 
 /** Any message, about steps that exist and steps that do not. */
 export const messages: fc.Arbitrary<Message> = fc.record({

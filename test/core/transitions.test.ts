@@ -96,7 +96,14 @@ const STEP_ROWS = `
   undoing   told               undoing
   undoing   leave              failed
   undo-failed  choose-retry    undoing
-  undo-failed  choose-undone   undone`;
+  undo-failed  choose-undone   undone
+  ready     park               retrying
+  retrying  park               retrying
+  waiting   park               waiting
+  unknown   park               unknown
+  done      park               done
+  failed    park               failed
+  undoing   park               undoing`;
 
 const EXECUTION_ROWS = `
   running      watch       running

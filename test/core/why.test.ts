@@ -5,7 +5,7 @@ import { TransientError } from '../../lib/core/errors.ts';
 import { explain } from '../../lib/core/why.ts';
 import { retry, workflow } from '../../lib/core/workflow.ts';
 import { anAgent, anyObject, type Harness, harness } from '../roles/harness.ts';
-import { cases, NOW } from './states.ts';
+import { mixedCases as cases, NOW } from './states.ts';
 
 const pay = anAgent('pay', { effect: 'probed', lease: '10s', pickup: '10s' });
 const mail = anAgent('mail', { undo: 'none' });

@@ -118,6 +118,7 @@ async function askEverything(stage: Run): Promise<void> {
     '/workflows',
     '/executions?workflow=order-fulfilment',
     '/incidents',
+    '/agents',
     '/health',
     '/nowhere',
   ]) {

@@ -61,6 +61,12 @@ export const PERMISSIONS: readonly Row[] = [
     on: 'table',
     because: 'the items of a page of a list',
   },
+  {
+    who: 'scheduler',
+    actions: ['sqs:GetQueueAttributes'],
+    on: 'all queues',
+    because: '/agents: how full each queue is',
+  },
   { who: 'scheduler', actions: ['dynamodb:Query'], on: 'index watch', because: '/health: what is overdue' },
   {
     who: 'supervisor',

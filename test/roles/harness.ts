@@ -12,6 +12,7 @@ import type { Ports } from '../../lib/core/ports.ts';
 import type { Execution, Snapshot } from '../../lib/core/state.ts';
 import type { Workflow } from '../../lib/core/workflow.ts';
 import { handleMessage } from '../../lib/roles/agent.ts';
+import { ProcessBreaker } from '../../lib/roles/breaker.ts';
 import { createScheduler, start, type Scheduler } from '../../lib/roles/scheduler.ts';
 import { sweepOnce } from '../../lib/roles/supervisor.ts';
 import { type MemoryWorld, memoryWorld } from '../../lib/testing/memory.ts';
@@ -91,6 +92,8 @@ export function harness(
   const plans = new Map();
   const workers = new Map(workflow.agents.map((agent) => [agent.spec.name, agent]));
   const queuedAt = new WeakMap<Send, number>();
+  // One warm process per agent; it minds the breaker where the ports have any.
+  const breakers = new Map(workflow.agents.map(({ spec }) => [spec.name, new ProcessBreaker(spec.name)]));
 
   const receives = new WeakMap<Send['message'], number>();
 
@@ -101,7 +104,7 @@ export function harness(
     return handleMessage(
       ports,
       plans,
-      { agent, implementation },
+      { agent, implementation, breaker: breakers.get(send.agent) as ProcessBreaker },
       send.message,
       world.clock.now() + PROCESS_MS,
     );

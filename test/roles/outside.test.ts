@@ -55,10 +55,12 @@ describe('a wait', () => {
     const end = await world.run(id);
     expect(end.execution.status).toBe('succeeded');
     expect(end.steps['pause']?.changedAt).toBeGreaterThanOrEqual(at);
-    const bad = await world.begin({ at: 'tomorrow' });
-    const failed = await world.run(bad.id);
-    expect(failed.execution.status).toBe('failed');
-    expect(failed.steps['pause']?.failure?.code).toBe('bad-time');
+    for (const text of ['tomorrow', '2026-13-45']) {
+      const bad = await world.begin({ at: text });
+      const failed = await world.run(bad.id);
+      expect(failed.execution.status).toBe('failed');
+      expect(failed.steps['pause']?.failure?.code).toBe('bad-time');
+    }
   });
 });
 

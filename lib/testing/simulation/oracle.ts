@@ -22,6 +22,7 @@ const STEP_REACH = reach(STEP_MOVES);
 
 /**
  * @param before the stored records. @param after as they are now. @param now true time
+ * @param graceFrom when a supervisor last noticed the end of an outage: leases from before get their length once more
  * @returns the broken invariants
  */
 export function judge(
@@ -30,12 +31,13 @@ export function judge(
   write: Write,
   now: number,
   after: Snapshot = stored(before, write),
+  graceFrom = Number.NEGATIVE_INFINITY,
 ): string[] {
   const problems: string[] = [];
   const { execution, step } = write;
   if (execution !== undefined) judgeExecution(problems, before.execution, execution, before);
   if (step !== undefined) judgeStep(problems, plan, before, step);
-  judgeWatch(problems, plan, after, now);
+  judgeWatch(problems, plan, after, now, graceFrom);
   return problems;
 }
 
@@ -149,7 +151,7 @@ function judgeOrder(plan: Plan, snapshot: Snapshot, step: Step): string[] {
 }
 
 /** S12 for what is stored: somebody looks soon after every lease's end, and an open execution has a watch at all. */
-function judgeWatch(problems: string[], plan: Plan, after: Snapshot, now: number): void {
+function judgeWatch(problems: string[], plan: Plan, after: Snapshot, now: number, graceFrom: number): void {
   const { execution, incidents } = after;
   if (isTerminal(execution.status)) return;
   const { watchAt } = execution;
@@ -161,7 +163,8 @@ function judgeWatch(problems: string[], plan: Plan, after: Snapshot, now: number
   let farthest = now;
   for (const name in after.steps) {
     const { leaseUntil, retryAt = 0, hardEndAt } = after.steps[name] as Step;
-    if (leaseUntil !== undefined) firstEnd = Math.min(firstEnd, leaseUntil + 1_000);
+    const graceUntil = (leaseUntil ?? 0) < graceFrom + SLACK_MS ? graceFrom + longestMs(plan) : 0;
+    if (leaseUntil !== undefined) firstEnd = Math.min(firstEnd, Math.max(leaseUntil, graceUntil) + 1_000);
     farthest = Math.max(farthest, retryAt, hardEndAt + 6_000);
   }
   const pause = execution.status === 'paused' ? execution.pauses?.at(-1) : undefined;

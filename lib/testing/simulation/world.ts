@@ -92,8 +92,11 @@ export class World {
     startOperators(host);
   }
 
+  #graceFrom = Number.NEGATIVE_INFINITY;
+
   #note({ what }: Note): void {
     if (what === 'lease-ended' || what === 'dispatched') this.#interventions += 1;
+    if (what === 'grace') this.#graceFrom = this.#host.events.now;
     if (what === 'rounds-exhausted') this.#violations.push('S14 a look did not come to an end');
   }
 
@@ -101,7 +104,7 @@ export class World {
     const plan = planOf(this.#host, executionId);
     const after = this.#table.read(executionId);
     if (plan === undefined || after === undefined) return this.#violate(executionId, 'S14 it has no plan');
-    for (const problem of judge(plan, before, write, this.#host.events.now, after))
+    for (const problem of judge(plan, before, write, this.#host.events.now, after, this.#graceFrom))
       this.#violate(executionId, problem);
   }
 

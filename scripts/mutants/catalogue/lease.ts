@@ -91,8 +91,8 @@ export const LEASE: readonly Mutant[] = [
     also: [
       {
         file: 'lib/core/transitions.ts',
-        find: "  unknown: { probe: 'probing',",
-        replace: "  unknown: { beat: 'running', probe: 'probing',",
+        find: "  unknown: {\n    probe: 'probing',",
+        replace: "  unknown: {\n    beat: 'running',\n    probe: 'probing',",
       },
     ],
     killer: jest('mutants/decide', 'that was ended is not renewed'),
@@ -102,8 +102,8 @@ export const LEASE: readonly Mutant[] = [
     from: 8,
     bug: "The author's code is not told that its lease is lost.",
     file: ATTEMPT,
-    find: "if (result === 'lost' || over) return onLost();",
-    replace: "if (result === 'lost' || over) return;",
+    find: "if (result === 'lost' || held.state.steps[name]?.leaseUntil === undefined) return onLost();",
+    replace: "if (result === 'lost' || held.state.steps[name]?.leaseUntil === undefined) return;",
     killer: jest('roles/progress', 'that beats but does not advance'),
   },
   {

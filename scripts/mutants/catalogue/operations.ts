@@ -88,7 +88,7 @@ export const OPERATIONS: readonly Mutant[] = [
     file: 'lib/roles/commands.ts',
     find: 'execution.commands.includes(command.commandId) || isObeyed(execution, command)',
     replace: 'isObeyed(execution, command)',
-    killer: jest('roles/pause', 'that are repeated are answered, not obeyed twice'),
+    killer: jest('roles/pause-answers', 'that are repeated are answered, not obeyed twice'),
   },
   {
     id: 'retry-of-what-was-undone',
@@ -152,8 +152,8 @@ export const OPERATIONS: readonly Mutant[] = [
     also: [
       {
         file: STOP,
-        find: "const isAsked = way === 'closed' && agentStep(plan, failed.name) !== undefined;",
-        replace: 'const isAsked = agentStep(plan, failed.name) === undefined;',
+        find: "const isAsked = way === 'closed' && isStep;",
+        replace: 'const isAsked = way === undefined && isStep;',
       },
     ],
     killer: jest('core/no-new-work', 'undoes nothing where a point of no return is passed'),

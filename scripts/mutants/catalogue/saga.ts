@@ -147,7 +147,7 @@ export const SAGA: readonly Mutant[] = [
     from: 'own',
     bug: 'A lost undo is repeated while the lost one may still act.',
     file: 'lib/core/reports.ts',
-    find: 'retryAt: Math.max(retryAt, record.hardEndAt + stage.settleMs),',
+    find: 'retryAt: Math.max(retryAt, deadAt),',
     replace: 'retryAt,',
     killer: jest('roles/undo', 'whose agent dies is repeated, but not while the dead one may still act'),
   },

@@ -11,8 +11,8 @@ export const SUPERVISOR: readonly Mutant[] = [
     from: 33,
     bug: 'A sweep looks at nothing.',
     file: SUPERVISOR_FILE,
-    find: '    failed += await lookAtAll(ports, plans, overdue, untilAt);\n',
-    replace: '',
+    find: 'failed += await lookAtAll(ports, overdue, untilAt',
+    replace: 'failed += await lookAtAll(ports, [], untilAt',
     killer: simulation(),
   },
   {
@@ -29,8 +29,8 @@ export const SUPERVISOR: readonly Mutant[] = [
     from: 35,
     bug: 'A lease is ended before it is over.',
     file: LOOK,
-    find: 'isHeld(step) && leaseEndsAt(step.leaseUntil) <= event.now,',
-    replace: 'isHeld(step) && leaseEndsAt(step.leaseUntil) - 2_000 <= event.now,',
+    find: 'isHeld(step) && leaseOverAt(plan, step, event.graceFrom) <= event.now,',
+    replace: 'isHeld(step) && leaseOverAt(plan, step, event.graceFrom) - 2_000 <= event.now,',
     killer: jest('core/decide', 'lets nobody but the holder change a step that is held'),
   },
   {

@@ -1,0 +1,241 @@
+/**
+ * `npm run bench:cost`: what a million steps cost on AWS, counted on the wire of the local cloud.
+ *
+ * Owns: which cases are run, the limits, what is printed. Does not own: the counting (`parts/meter.ts`), the prices
+ * (`parts/prices.ts`), what is not a step (`parts/situations.ts`).
+ */
+
+import { Command } from 'commander';
+import { KINDS, type Load, run, warmUp, type WorkflowName } from './parts/load.ts';
+import { type FunctionUse, type Reading, unitsOf } from './parts/meter.ts';
+import {
+  apiDollars,
+  BILLED,
+  type Dollars,
+  dollars,
+  logDollars,
+  PRICES,
+  rivals,
+  type Rivals,
+  total,
+  type Units,
+} from './parts/prices.ts';
+import { type Situations, situations } from './parts/situations.ts';
+import { type Stage, setStage, type StageOptions } from './parts/stage.ts';
+import { machine, type Machine } from './parts/machine.ts';
+import { table } from './parts/print.ts';
+
+const PAYLOADS = [100, 1_024, 16_384] as const;
+const KIND_NAMES = Object.keys(KINDS) as WorkflowName[];
+type Mode = 'atRest' | 'underLoad';
+/** What `underLoad` has: batches of ten, and so many steps under way that they fill. */
+const BATCH = 10;
+const IN_FLIGHT = 250;
+/** Under load an agent has one process, so that its queue is never empty; what starts executions has more. */
+const STAGES: Readonly<Record<Mode, StageOptions>> = {
+  atRest: { batchSize: 1, processes: 5, schedules: false },
+  underLoad: { batchSize: BATCH, processes: 5, agentProcesses: 1, schedules: false },
+};
+
+export interface CostCase {
+  readonly kind: WorkflowName;
+  readonly payloadBytes: number;
+  readonly mode: Mode;
+  readonly executions: number;
+  readonly steps: number;
+  readonly usdPerMillionSteps: number;
+  /** What the limits say, where they do. */
+  readonly limit?: number;
+  readonly parts: Dollars;
+  /** Of one execution. */
+  readonly units: Units;
+  /** Messages that one invocation of an agent worked on. */
+  readonly messagesPerInvocation: number;
+  /** Beside the sum. */
+  readonly apiGateway: number;
+  readonly logs: number;
+  readonly peers: Rivals;
+}
+
+export interface CostReport {
+  readonly machine: Machine;
+  readonly prices: { readonly asOf: string };
+  readonly cases: readonly CostCase[];
+  readonly situations?: Situations;
+}
+
+const LIMITS: Readonly<Record<string, number>> = {
+  'chain5/100/atRest': 4,
+  'chain5/100/underLoad': 3,
+  'chain5/1024/underLoad': 3.8,
+  'mixed20/100/underLoad': 2.3,
+};
+
+interface Options {
+  readonly json?: true;
+  readonly only?: string;
+  readonly situations: boolean;
+  readonly executions: number;
+}
+
+const program = new Command('bench:cost')
+  .description(
+    'Runs executions on a fresh local cloud and counts every AWS unit that they would be billed for. Counts do not depend on how busy the machine is; only the processor time in Lambda’s GB-seconds does.',
+  )
+  .option('--json', 'one line of JSON at the end')
+  .option('--only <kind/bytes/mode>', 'cases that begin like this, e.g. chain5/100 or mixed20')
+  .option('--executions <n>', 'of five steps in a case at rest; four times as many under load', Number, 40)
+  .option('--no-situations', 'without waiting, beats, idling and parking, which take three minutes');
+
+const say = (text: string): void => void process.stderr.write(`${text}\n`);
+
+async function main(options: Options): Promise<void> {
+  const cases = [...(await measure('atRest', options)), ...(await measure('underLoad', options))];
+  const report: CostReport = {
+    machine: machine(),
+    prices: { asOf: PRICES.asOf },
+    cases,
+    ...(options.situations ? { situations: await situations(say) } : {}),
+  };
+  print(report);
+  if (options.json) console.log(JSON.stringify({ ...headline(cases), ...report }));
+}
+
+async function measure(mode: Mode, options: Options): Promise<CostCase[]> {
+  const wanted = KIND_NAMES.flatMap((kind) => PAYLOADS.map((bytes) => ({ kind, bytes }))).filter(
+    ({ kind, bytes }) => `${kind}/${bytes}/${mode}`.startsWith(options.only ?? ''),
+  );
+  if (wanted.length === 0) return [];
+  say(`Starting the local cloud for what is measured ${mode === 'atRest' ? 'at rest' : 'under load'} …`);
+  const stage = await setStage(STAGES[mode]);
+  try {
+    const kinds = [...new Set(wanted.map(({ kind }) => kind))];
+    await warmUp(stage, kinds, mode === 'underLoad' ? IN_FLIGHT : 1);
+    const cases: CostCase[] = [];
+    for (const { kind, bytes } of wanted) {
+      const one = await measureOne(stage, mode, loadOf(kind, bytes, mode, options.executions));
+      say(`  ${kind} ${bytes} B: $${one.usdPerMillionSteps.toFixed(2)} per million steps`);
+      cases.push(one);
+    }
+    return cases;
+  } finally {
+    await stage.strike();
+  }
+}
+
+/** About as many steps in each case. */
+function loadOf(kind: WorkflowName, payloadBytes: number, mode: Mode, executions: number): Load {
+  const steps = executions * 5 * (mode === 'underLoad' ? 5 : 1);
+  const count = Math.max(mode === 'underLoad' ? 8 : 3, Math.ceil(steps / KINDS[kind].steps));
+  const inFlight = mode === 'atRest' ? 1 : Math.min(count, IN_FLIGHT);
+  return { kind, payloadBytes, executions: count, inFlight };
+}
+
+async function measureOne(stage: Stage, mode: Mode, load: Load): Promise<CostCase> {
+  const { kind, payloadBytes, executions } = load;
+  const { reading, steps } = await run(stage, load);
+  const messagesPerInvocation = Math.max(1, steps / invocationsOfAgents(reading.functions));
+  const units = unitsOf(reading, messagesPerInvocation);
+  const parts = dollars(units, steps);
+  const limit = LIMITS[`${kind}/${payloadBytes}/${mode}`];
+  const { containers } = KINDS[kind];
+  return {
+    kind,
+    payloadBytes,
+    mode,
+    executions,
+    steps,
+    usdPerMillionSteps: total(parts),
+    ...(limit === undefined ? {} : { limit }),
+    parts,
+    units: perExecution(units, executions),
+    messagesPerInvocation,
+    apiGateway: apiDollars(units, steps),
+    logs: logDollars(units, steps),
+    peers: rivals({ steps: KINDS[kind].steps, containers, payloadBytes }),
+  };
+}
+
+const invocationsOfAgents = (functions: Reading['functions']): number =>
+  functions
+    .filter(({ role }: FunctionUse) => role === 'agent')
+    .reduce((sum, { invocations }) => sum + invocations, 0);
+
+const perExecution = (units: Units, executions: number): Units =>
+  Object.fromEntries(Object.entries(units).map(([what, count]) => [what, count / executions])) as Units;
+
+/** The figures that the limits speak of, by name. */
+function headline(cases: readonly CostCase[]): Record<string, Partial<Record<Mode, unknown>>> {
+  const names = {
+    chain5: ['chain5', 100],
+    chain5At1KB: ['chain5', 1_024],
+    mixed20: ['mixed20', 100],
+  } as const;
+  return Object.fromEntries(
+    Object.entries(names).map(([name, [kind, bytes]]) => {
+      const found = cases.filter((one) => one.kind === kind && one.payloadBytes === bytes);
+      const of = found.map(({ mode, usdPerMillionSteps, parts, units, limit }) => [
+        mode,
+        { usdPerMillionSteps, limit, usdByComponent: parts, unitsPerExecution: units },
+      ]);
+      return [name, Object.fromEntries(of) as Partial<Record<Mode, unknown>>];
+    }),
+  );
+}
+
+const money = (usd: number): string => usd.toFixed(2);
+
+function print({ cases, situations: found }: CostReport): void {
+  const rows = cases.map((one) => [
+    one.kind,
+    `${one.payloadBytes} B`,
+    one.mode === 'atRest' ? 'at rest' : `load (${one.messagesPerInvocation.toFixed(1)} a batch)`,
+    ...BILLED.map((what) => money(one.parts[what])),
+    money(one.usdPerMillionSteps),
+    one.limit === undefined ? '' : `≤ ${money(one.limit)} ${one.usdPerMillionSteps <= one.limit ? '✓' : '✗'}`,
+    money(one.apiGateway),
+    money(one.logs),
+    money(one.peers.stepFunctionsStandard),
+    money(one.peers.lambdaDurable),
+  ]);
+  const head = [
+    'workflow',
+    'payload',
+    'how',
+    'writes',
+    'reads',
+    'SQS',
+    'Lambda calls',
+    'Lambda time',
+    'events',
+  ];
+  console.log('\n$ per million steps\n');
+  console.log(table([...head, 'sum', 'limit', '+ API', '+ logs', 'Step Functions', 'durable'], rows));
+  const shown = cases.find(({ limit }) => limit !== undefined) ?? cases[0];
+  if (shown !== undefined) console.log(`\n${arithmetic(shown).join('\n')}`);
+  if (found !== undefined) console.log(`\n${found.lines.join('\n')}`);
+}
+
+/** How the sum of one case comes about. */
+export function arithmetic({
+  kind,
+  payloadBytes,
+  mode,
+  units,
+  steps,
+  executions,
+  parts,
+  peers,
+}: CostCase): string[] {
+  const each = steps / executions;
+  return [
+    `${kind}, ${payloadBytes} B, ${mode === 'atRest' ? 'at rest' : 'under load'}: of one execution with ${each} steps`,
+    ...BILLED.map(
+      (what) =>
+        `  ${what} ${units[what].toFixed(3)} / ${each} × 1 M × $${PRICES.usd[what].toPrecision(3)} = $${money(parts[what])}`,
+    ),
+    ...peers.arithmetic.map((line) => `  ${line}`),
+  ];
+}
+
+await main(program.parse().opts<Options>());

@@ -1,0 +1,87 @@
+/**
+ * Executions, one after the other or many at once, and what they cost.
+ *
+ * Owns: the shapes that are run, warming up, the reading before and after. Does not own: the units (`meter.ts`).
+ */
+
+import { between, type Reading } from './meter.ts';
+import type { Shape } from './prices.ts';
+import type { Stage } from './stage.ts';
+
+export type WorkflowName = 'chain5' | 'fan5' | 'mixed20' | 'map100';
+
+interface Kind extends Omit<Shape, 'payloadBytes'> {
+  readonly workflow: string;
+  readonly input: (data: string) => unknown;
+}
+
+/** Steps are those that agents perform; joins wait inside them. */
+export const KINDS: Readonly<Record<WorkflowName, Kind>> = {
+  chain5: { workflow: 'chain5', steps: 5, containers: 0, input: (data) => ({ data }) },
+  fan5: { workflow: 'fan5', steps: 7, containers: 1, input: (data) => ({ data }) },
+  mixed20: { workflow: 'mixed20', steps: 20, containers: 2, input: (data) => ({ data }) },
+  map100: {
+    workflow: 'mapped',
+    steps: 100,
+    containers: 1,
+    input: (data) => ({ items: Array.from({ length: 100 }, () => ({ data })) }),
+  },
+};
+
+export interface Load {
+  readonly kind: WorkflowName;
+  readonly payloadBytes: number;
+  readonly executions: number;
+  readonly inFlight: number;
+}
+
+export interface Ran {
+  readonly reading: Reading;
+  readonly steps: number;
+  readonly ms: number;
+  /** From the request to the end's announcement, of each execution. */
+  readonly latenciesMs: readonly number[];
+}
+
+/** Of the payload's JSON text, quotes and key included: `{"data":"…"}`. */
+const FRAME_BYTES = '{"data":""}'.length;
+
+export async function run(stage: Stage, load: Load): Promise<Ran> {
+  const { steps, workflow, input } = KINDS[load.kind];
+  const given = input('x'.repeat(Math.max(1, load.payloadBytes - FRAME_BYTES)));
+  await stage.quiet();
+  const before = stage.meter.read();
+  const beganAt = performance.now();
+  const latenciesMs: number[] = [];
+  let left = load.executions;
+  const client = async (): Promise<void> => {
+    while (left > 0) {
+      left -= 1;
+      const askedAt = Date.now();
+      latenciesMs.push((await stage.ended(await stage.start(workflow, given))) - askedAt);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(load.inFlight, load.executions) }, client));
+  const ms = performance.now() - beganAt;
+  await stage.quiet();
+  return {
+    reading: between(before, stage.meter.read()),
+    steps: load.executions * steps,
+    ms,
+    latenciesMs,
+  };
+}
+
+const FIRST = 30;
+
+/** Plans published and cached, code compiled: what the first executions of a process pay once. */
+export async function warmUp(stage: Stage, kinds: readonly WorkflowName[], inFlight: number): Promise<void> {
+  for (const kind of kinds)
+    await run(stage, { kind, payloadBytes: 100, executions: Math.max(FIRST, inFlight), inFlight });
+}
+
+/** Nearest rank. @param share in (0, 1] */
+export function percentile(values: readonly number[], share: number): number {
+  const inOrder = values.toSorted((one, other) => one - other);
+  return inOrder[Math.max(0, Math.ceil(share * inOrder.length) - 1)] ?? 0;
+}

@@ -1,0 +1,43 @@
+/** On what was measured, for whoever compares. */
+
+import { readFileSync } from 'node:fs';
+import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
+import { join } from 'node:path';
+
+export interface Machine {
+  readonly at: string;
+  readonly processors: number;
+  readonly model: string;
+  readonly memoryGb: number;
+  /** Of the last minute and five minutes: whoever else was at work here. */
+  readonly load: readonly number[];
+  readonly node: string;
+  readonly versions: Readonly<Record<string, string>>;
+}
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const GIGABYTE = 1_024 ** 3;
+const NAMED = ['@aws-sdk/client-dynamodb', '@aws-sdk/client-sqs', '@dynoxide/linux-x64'] as const;
+
+export function machine(): Machine {
+  const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    readonly version: string;
+    readonly dependencies: Record<string, string>;
+    readonly optionalDependencies: Record<string, string>;
+  };
+  const all = { ...manifest.optionalDependencies, ...manifest.dependencies };
+  return {
+    at: new Date().toISOString(),
+    processors: availableParallelism(),
+    model: cpus()[0]?.model ?? 'unknown',
+    memoryGb: Math.round(totalmem() / GIGABYTE),
+    load: loadavg()
+      .slice(0, 2)
+      .map((value) => Math.round(value * 10) / 10),
+    node: process.version,
+    versions: {
+      steadfast: manifest.version,
+      ...Object.fromEntries(NAMED.map((name) => [name, all[name] ?? ''])),
+    },
+  };
+}

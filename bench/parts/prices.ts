@@ -1,0 +1,108 @@
+/**
+ * What AWS charges for what is counted.
+ *
+ * Owns: the prices (`prices.json`), dollars of a set of units, the same workflow on what would be used instead. Pure.
+ */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+interface Prices {
+  readonly asOf: string;
+  readonly usd: Readonly<
+    Record<
+      | 'writeUnits'
+      | 'readUnits'
+      | 'sqsRequests'
+      | 'lambdaRequests'
+      | 'lambdaGbSeconds'
+      | 'events'
+      | 'apiRequests'
+      | 'logGb'
+      | 'storageGbMonth'
+      | 'stepFunctionsTransitions'
+      | 'durableOperations'
+      | 'durableGbWritten',
+      number
+    >
+  >;
+  /** `processorShare`: of one virtual processor, at 1,769 MB for a whole one. */
+  readonly lambda: { readonly memoryGb: number; readonly processorShare: number };
+  readonly latencyMs: Readonly<Record<'dynamodb' | 'sqs' | 'events' | 'queueToFunction', number>>;
+  readonly platformLogBytesPerInvocation: number;
+}
+
+export const PRICES = JSON.parse(readFileSync(join(import.meta.dirname, 'prices.json'), 'utf8')) as Prices;
+
+/** What AWS bills, of which the limits speak. */
+export const BILLED = [
+  'writeUnits',
+  'readUnits',
+  'sqsRequests',
+  'lambdaRequests',
+  'lambdaGbSeconds',
+  'events',
+] as const;
+export type Billed = (typeof BILLED)[number];
+
+export type Units = Readonly<Record<Billed, number>> & {
+  /** Shown, and left out of the sum: an API may also be called by nobody. */
+  readonly apiRequests: number;
+  /** Shown, and left out of the sum. */
+  readonly logBytes: number;
+};
+
+export type Dollars = Readonly<Record<Billed, number>>;
+
+const MILLION = 1_000_000;
+const GIGABYTE = 1_000_000_000;
+
+/** Of a million steps. */
+export function dollars(units: Units, steps: number): Dollars {
+  const of = (what: Billed): number => (units[what] / steps) * MILLION * PRICES.usd[what];
+  return Object.fromEntries(BILLED.map((what) => [what, of(what)])) as Dollars;
+}
+
+export const total = (parts: Dollars): number => Object.values(parts).reduce((sum, part) => sum + part, 0);
+
+export const logDollars = (units: Units, steps: number): number =>
+  (units.logBytes / GIGABYTE / steps) * MILLION * PRICES.usd.logGb;
+
+export const apiDollars = (units: Units, steps: number): number =>
+  (units.apiRequests / steps) * MILLION * PRICES.usd.apiRequests;
+
+/** What a workflow is made of, for those that charge by it. */
+export interface Shape {
+  /** Done by agents. */
+  readonly steps: number;
+  /** Parallel and map states, which are a transition (an operation) of their own. */
+  readonly containers: number;
+  readonly payloadBytes: number;
+}
+
+export interface Rivals {
+  readonly stepFunctionsStandard: number;
+  readonly lambdaDurable: number;
+  readonly arithmetic: readonly string[];
+}
+
+/**
+ * Of a million steps, in their favour: nothing but what they charge for each step, without retries, replays, the start of
+ * an execution, or the functions that do the work.
+ */
+export function rivals({ steps, containers, payloadBytes }: Shape): Rivals {
+  const { stepFunctionsTransitions, durableOperations, durableGbWritten } = PRICES.usd;
+  const each = (steps + containers) / steps;
+  const stepFunctionsStandard = each * MILLION * stepFunctionsTransitions;
+  const data = ((payloadBytes * MILLION) / GIGABYTE) * durableGbWritten;
+  const lambdaDurable = each * MILLION * durableOperations + data;
+  const counted = `(${steps} steps + ${containers} containers) / ${steps}`;
+  return {
+    stepFunctionsStandard,
+    lambdaDurable,
+    arithmetic: [
+      `Step Functions Standard: ${counted} × 1 M × $${stepFunctionsTransitions.toFixed(6)} = $${stepFunctionsStandard.toFixed(2)}`,
+      `Lambda durable functions: ${counted} × 1 M × $${durableOperations.toFixed(6)} + ${payloadBytes} B × 1 M × $${durableGbWritten} / GB = $${lambdaDurable.toFixed(2)}`,
+    ],
+  };
+}

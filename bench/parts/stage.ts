@@ -1,0 +1,140 @@
+/**
+ * The deployment that is measured: the template of `bench/workflows` on a fresh local cloud, and its clients.
+ *
+ * Owns: starting and ending it, and when an execution has ended. Does not own: what is counted (`meter.ts`).
+ */
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { synthesize } from '../../lib/infra/synth.ts';
+import { type Cloud, startCloud } from '../../lib/local/cloud.ts';
+import { type Meter, meterOf, roleOf } from './meter.ts';
+
+export interface StageOptions {
+  /** Messages that one invocation of an agent takes at most (`agentSettings.batchSize`). */
+  readonly batchSize: number;
+  /** Processes of each function at most, … */
+  readonly processes: number;
+  /** … and of each agent's, if that is another number. */
+  readonly agentProcesses?: number;
+  /** Whether the supervisor's clock runs. */
+  readonly schedules: boolean;
+}
+
+export interface Stage {
+  readonly cloud: Cloud;
+  readonly meter: Meter;
+  /** Starts an execution. @returns its id */
+  readonly start: (workflow: string, input: unknown) => Promise<string>;
+  /** When it ended: the time at which its end was announced. */
+  readonly ended: (executionId: string) => Promise<number>;
+  /** Nothing is under way any more. */
+  readonly quiet: () => Promise<void>;
+  readonly strike: () => Promise<void>;
+}
+
+const FOLDERS = ['bench/workflows'];
+const LOOK_EVERY_MS = 5;
+/** Nothing that is measured here takes as long. */
+const END_WITHIN_MS = 600_000;
+
+const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+
+export async function setStage(options: StageOptions): Promise<Stage> {
+  const folder = mkdtempSync(join(tmpdir(), 'steadfast-bench-'));
+  const outdir = join(folder, 'cdk.out');
+  const { assembly, stackName } = await synthesize({ outdir, folders: FOLDERS, validation: false });
+  tune(join(assembly, `${stackName}.template.json`), options);
+  let logBytes = 0;
+  const cloud = await startCloud({
+    assembly,
+    dataDir: join(folder, 'data'),
+    fresh: true,
+    port: 0,
+    schedules: options.schedules,
+    concurrencyPerFunction: options.processes,
+    onLog: ({ line }) => {
+      // CloudWatch adds as much to every event.
+      logBytes += Buffer.byteLength(line) + 26;
+    },
+  });
+  const ends = endsOf(cloud);
+  const strike = async (): Promise<void> => {
+    ends.stop();
+    await cloud.stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return {
+    cloud,
+    meter: meterOf(cloud, () => logBytes),
+    start: (workflow, input) => start(cloud, workflow, input),
+    ended: ends.of,
+    quiet: () => quiet(cloud),
+    strike,
+  };
+}
+
+/** As `agentSettings` would: these two properties are all that the settings set. */
+function tune(file: string, { batchSize, agentProcesses }: StageOptions): void {
+  const template = JSON.parse(readFileSync(file, 'utf8')) as {
+    readonly Resources: Record<string, { Type: string; Properties: Record<string, unknown> }>;
+  };
+  for (const [logicalId, { Type, Properties }] of Object.entries(template.Resources)) {
+    if (Type === 'AWS::Lambda::EventSourceMapping') Properties['BatchSize'] = batchSize;
+    const isAgent = Type === 'AWS::Lambda::Function' && roleOf(logicalId) === 'agent';
+    if (isAgent && agentProcesses !== undefined) Properties['ReservedConcurrentExecutions'] = agentProcesses;
+  }
+  writeFileSync(file, JSON.stringify(template));
+}
+
+async function start(cloud: Cloud, workflow: string, input: unknown): Promise<string> {
+  const response = await fetch(`${cloud.apiUrl}/workflows/${workflow}/executions`, {
+    method: 'POST',
+    body: JSON.stringify({ input }),
+  });
+  const body = (await response.json()) as { readonly executionId?: string };
+  if (body.executionId === undefined) throw new Error(`a start was answered ${JSON.stringify(body)}`);
+  return body.executionId;
+}
+
+interface Ends {
+  readonly of: (executionId: string) => Promise<number>;
+  readonly stop: () => void;
+}
+
+/** Reads the bus: asking the API would be counted. */
+function endsOf(cloud: Cloud): Ends {
+  const known = new Map<string, number>();
+  let last = '';
+  const look = (): void => {
+    const events = cloud.control.events();
+    const from = events.findIndex(({ id }) => id === last) + 1;
+    for (const { at, detail } of events.slice(from)) {
+      const { executionId } = detail as { readonly executionId?: string };
+      if (executionId !== undefined && !known.has(executionId)) known.set(executionId, at);
+    }
+    last = events.at(-1)?.id ?? last;
+  };
+  const timer = setInterval(look, LOOK_EVERY_MS);
+  return {
+    of: async (executionId) => {
+      const untilAt = Date.now() + END_WITHIN_MS;
+      while (!known.has(executionId)) {
+        if (Date.now() > untilAt) throw new Error(`execution ${executionId} did not end`);
+        await pause(LOOK_EVERY_MS);
+      }
+      return known.get(executionId) ?? 0;
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+/** The last write of an execution comes after its announcement. */
+async function quiet(cloud: Cloud): Promise<void> {
+  const isBusy = (): boolean =>
+    cloud.control.functions().some(({ processes }) => processes.some(({ state }) => state === 'busy')) ||
+    cloud.control.queues().some(({ visible, inFlight, delayed }) => visible + inFlight + delayed > 0);
+  do await pause(50);
+  while (isBusy());
+}

@@ -1,0 +1,100 @@
+/**
+ * The workflows that are measured. Their agents do nothing, so whatever is counted is the overhead.
+ *
+ * Every step hands on the payload that it was given: an execution holds it as its input, as the output of each of its
+ * steps and as its own output.
+ */
+
+import { agent, type StepHandle, workflow } from 'steadfast';
+import * as z from 'zod/mini';
+
+const Payload = z.object({ data: z.string() });
+type Payload = z.infer<typeof Payload>;
+
+/** What the agents of a real process would declare: a lease of 30 s. */
+const echo = (name: string) =>
+  agent(name, { input: Payload, output: Payload, effect: 'idempotent', lease: '30s', undo: 'none' });
+
+export const echoA = echo('echo-a');
+export const echoB = echo('echo-b');
+export const echoC = echo('echo-c');
+export const echoD = echo('echo-d');
+export const echoE = echo('echo-e');
+const AGENTS = [echoA, echoB, echoC, echoD, echoE] as const;
+
+/** Takes as long as it is told; a short lease, so that it beats while it does. */
+const Nap = z.object({ ms: z.number() });
+export const nap = agent('nap', {
+  input: Nap,
+  output: Nap,
+  effect: 'idempotent',
+  lease: '3s',
+  pickup: '3s',
+  timeout: '60s',
+  undo: 'none',
+});
+
+const agentAt = (at: number) => AGENTS[at % AGENTS.length] ?? echoA;
+
+/** Five steps, one after the other, each of another agent. */
+export const chain5 = workflow('chain5', { input: Payload, within: '1h' }, (w) => {
+  let before: { readonly data: unknown } = w.input;
+  for (let at = 0; at < 5; at += 1) {
+    before = w.step(`s${at}`, agentAt(at), before as Payload).output;
+  }
+  return before;
+});
+
+/** A step, five side by side, and one that waits for all of them. */
+export const fan5 = workflow('fan5', { input: Payload, within: '1h' }, (w) => {
+  const first = w.step('first', echoA, w.input);
+  const branches = AGENTS.map((each, at) => w.step(`branch${at}`, each, first.output));
+  const join = w.step('join', echoB, first.output, { after: branches });
+  return join.output;
+});
+
+/** Twenty steps: a first one, three branches of two, a join, four in a row, five side by side, a join, two in a row. */
+export const mixed20 = workflow('mixed20', { input: Payload, within: '1h' }, (w) => {
+  let number = 0;
+  const step = (from: StepHandle<Payload>, after: readonly StepHandle<Payload>[] = []) => {
+    number += 1;
+    return w.step(`s${number}`, agentAt(number), from.output, { after });
+  };
+  let last = w.step('s0', echoA, w.input) as StepHandle<Payload>;
+  const branches = [0, 1, 2].map(() => step(step(last)));
+  last = step(last, branches);
+  for (let at = 0; at < 4; at += 1) last = step(last);
+  const from = last;
+  const side = [0, 1, 2, 3, 4].map(() => step(from));
+  last = step(from, side);
+  last = step(step(last));
+  return last.output;
+});
+
+/** One agent over a list. */
+export const mapped = workflow(
+  'mapped',
+  { input: z.object({ items: z.array(Payload) }), within: '1h' },
+  (w) => {
+    w.map('each', echoA, w.input.items, (item) => item);
+    return {};
+  },
+);
+
+/** Nothing but time. */
+export const waits = workflow('waits', { input: z.object({ until: z.number() }), within: '30d' }, (w) => {
+  const pause = w.wait('pause', { until: w.input.until });
+  w.step('after', echoA, { data: 'x' }, { after: [pause] });
+  return {};
+});
+
+/** Nothing but a person. */
+export const asks = workflow('asks', { input: Payload, within: '30d' }, (w) => {
+  w.approval('allow', { within: '20d' });
+  return {};
+});
+
+export const naps = workflow('naps', { input: Nap, within: '1h' }, (w) => {
+  const slept = w.step('nap', nap, w.input);
+  return slept.output;
+});

@@ -1,0 +1,232 @@
+/**
+ * Dispatch: which pieces of work a look sends, and when a supervisor holds them back instead.
+ *
+ * Owns: a worker's sends, a supervisor's repeated ones with their budget, the choice between sending, parking and waiting
+ * for a later sweep. Does not own: the state of breakers and the pace of a sweep (they come with the event as gates), the
+ * gaps (`watch.ts`).
+ *
+ * S16 a worker sends only what its own step concerns; a supervisor's dispatches have a budget per execution, beyond which
+ * each piece of work is sent once an hour. What is parked is sent by a supervisor alone, when its time has come.
+ */
+
+import { type Hold, heldUntil } from './breaker.ts';
+import type { Concern, Decision, LookEvent, Note, Send } from './decide.ts';
+import { parkedBy, parkedStep } from './parking.ts';
+import { isBefore, type Plan } from './plan.ts';
+import type { Dispatch, Execution, Parked, Snapshot } from './state.ts';
+import { dispatchDueAt, gapMs, horizonMs, MAX_DELAY_MS, nextWatchAt, wasSentSinceParked } from './watch.ts';
+import { openWork, type Work, workKey } from './work.ts';
+import { executionAfter, type Stamp } from './write.ts';
+
+type Look = LookEvent & Stamp;
+
+/** What a supervisor may send to an agent now. */
+export interface Gate {
+  /** Its service is dead: park what would be sent. */
+  readonly hold?: Hold;
+  /** So many messages, in this sweep. */
+  readonly sends: number;
+  /** The rest of them then. */
+  readonly laterAt: number;
+}
+export type Gates = Readonly<Record<string, Gate>>;
+
+/** Dispatches of a supervisor that an execution may use up freely: so many per step, and per step and hour of its time. */
+const BUDGET_PER_STEP = 20;
+const BUDGET_PER_STEP_AND_HOUR = 30;
+/** Beyond the budget each piece of work is sent so often: never silently stuck. */
+export const BUDGET_GAP_MS = 3_600_000;
+/** Where the gap until the next repetition is more horizons than this, parking costs less than looking meanwhile. */
+const MAX_HORIZONS = 4;
+
+/** S16: beyond it work is parked with long gaps. */
+export const dispatchBudget = (plan: Plan): number =>
+  Math.ceil(
+    plan.steps.length * (BUDGET_PER_STEP + (BUDGET_PER_STEP_AND_HOUR * plan.withinMs) / BUDGET_GAP_MS),
+  );
+
+const waits = (work: Work, now: number): boolean => work.parked !== undefined && work.dueAt > now;
+
+/** A worker's sends: what its own step concerns, once. */
+export function send(plan: Plan, state: Snapshot, event: Look): Decision {
+  const work = openWork(plan, state).filter(
+    (piece) => concerns(plan, event.concern, piece) && !waits(piece, event.now),
+  );
+  return {
+    sends: work.flatMap((piece) => sendOf(piece, state, event.now)),
+    next: { kind: 'stop' },
+    notes: [],
+  };
+}
+
+/** A piece of work follows from a step: the step itself, what depends on it, or (undoing) what it depends on. */
+function concerns(plan: Plan, concern: Concern, work: Work): boolean {
+  if (concern === 'all') return true;
+  const { name, after } = work.step;
+  if (concern.includes(name)) return true;
+  if (work.mode === 'undo') return concern.some((other) => isBefore(plan, name, other));
+  return after.some((other) => concern.includes(other));
+}
+
+function sendOf(work: Work, state: Snapshot, now: number): Send[] {
+  const delayMs = Math.max(0, work.dueAt - now);
+  if (delayMs > MAX_DELAY_MS) return [];
+  const { step, mode, attempt } = work;
+  const seq = state.steps[step.name]?.version ?? 0;
+  const message = { v: 1, execution: state.execution.id, step: step.name, attempt, mode, seq } as const;
+  return [{ agent: step.agent, message, delayMs }];
+}
+
+/** A supervisor's last act: park or repeat what nobody claimed, and say when to look again. One write, then the sends. */
+export function supervise(plan: Plan, state: Snapshot, event: Look): Decision {
+  const { execution } = state;
+  const onlySelf = event.concern !== 'all' && event.concern.length === 0;
+  if (onlySelf && (execution.watchAt ?? 0) > event.now)
+    return { sends: [], next: { kind: 'stop' }, notes: [] };
+  const work = openWork(plan, state);
+  const horizon = horizonMs(plan, state);
+  for (const piece of work) {
+    const untilAt = unclaimedUntil(piece, execution, horizon, event.now);
+    if (untilAt !== undefined) return park(state, event, piece, 'unclaimed', untilAt);
+  }
+  const isExhausted = execution.dispatched >= dispatchBudget(plan);
+  const chosen: Chosen[] = [];
+  for (const piece of work) {
+    const known = execution.dispatches[workKey(piece)];
+    const overdue = dispatchDueAt(piece, known) <= event.now;
+    const following =
+      known === undefined && concerns(plan, event.concern, piece) && !waits(piece, event.now) && !isExhausted;
+    if (overdue && isExhausted && !hasWaitedForBudget(piece, known)) {
+      return park(state, event, piece, 'budget', event.now + BUDGET_GAP_MS);
+    }
+    if (overdue || following) chosen.push({ piece, overdue });
+  }
+  return gated(state, event, chosen) ?? dispatch(plan, state, event, work, paced(event, chosen));
+}
+
+interface Chosen {
+  readonly piece: Work;
+  readonly overdue: boolean;
+}
+
+/** It was sent, its pickup time is over, and the next repetition is far: nobody is there to take it. */
+function unclaimedUntil(piece: Work, execution: Execution, horizon: number, now: number): number | undefined {
+  const known = execution.dispatches[workKey(piece)];
+  if (known === undefined || !wasSentSinceParked(piece, known)) return undefined;
+  const gap = gapMs(piece, known);
+  const untilAt = known.lastAt + gap;
+  const isLong = gap > MAX_HORIZONS * horizon && untilAt > now;
+  return isLong && now >= known.lastAt + piece.step.pickupMs ? untilAt : undefined;
+}
+
+const hasWaitedForBudget = (piece: Work, known: Dispatch | undefined): boolean =>
+  piece.parked?.why === 'budget' && !wasSentSinceParked(piece, known);
+
+/** Asks for the gates that are not known yet; parks what is meant for a dead service. */
+function gated(state: Snapshot, event: Look, chosen: readonly Chosen[]): Decision | undefined {
+  const { gates } = event;
+  if (gates === undefined) return undefined;
+  const asked: Record<string, number> = {};
+  for (const { piece } of chosen) {
+    const { agent } = piece.step;
+    if (!Object.hasOwn(gates, agent)) asked[agent] = (asked[agent] ?? 0) + 1;
+  }
+  if (Object.keys(asked).length > 0) return { sends: [], next: { kind: 'ask', agents: asked }, notes: [] };
+  for (const { piece } of chosen) {
+    const hold = gates[piece.step.agent]?.hold;
+    if (hold === undefined) continue;
+    return park(state, event, piece, 'breaker', heldUntil(hold, event.now, event.random), hold);
+  }
+  return undefined;
+}
+
+function park(
+  state: Snapshot,
+  event: Look,
+  piece: Work,
+  why: Parked['why'],
+  retryAt: number,
+  hold?: Hold,
+): Decision {
+  // From a state that was not just read nothing may come but hints.
+  if (!event.fresh)
+    return { sends: [], next: { kind: 'look', fresh: true, concern: event.concern }, notes: [] };
+  const { name, agent } = piece.step;
+  const step = parkedStep(piece, state, parkedBy(piece, why, event.now, hold), retryAt, false, event);
+  return {
+    write: { executionId: state.execution.id, step },
+    sends: [],
+    next: { kind: 'look', fresh: true, concern: event.concern },
+    notes: [{ ...noteOf(state, 'parked', name, piece.attempt, why), agent, ms: retryAt - event.now }],
+  };
+}
+
+interface Paced {
+  readonly now: readonly Chosen[];
+  /** By work key: not before then, for the sweep has sent enough to its agent. */
+  readonly later: Readonly<Record<string, number>>;
+}
+
+function paced({ gates }: Look, chosen: readonly Chosen[]): Paced {
+  const used: Record<string, number> = {};
+  const now: Chosen[] = [];
+  const later: Record<string, number> = {};
+  for (const one of chosen) {
+    const { agent } = one.piece.step;
+    const gate = gates?.[agent];
+    used[agent] = (used[agent] ?? 0) + 1;
+    if (gate === undefined || (used[agent] ?? 0) <= gate.sends) now.push(one);
+    else if (one.overdue) later[workKey(one.piece)] = gate.laterAt;
+  }
+  return { now, later };
+}
+
+function dispatch(
+  plan: Plan,
+  state: Snapshot,
+  event: Look,
+  work: readonly Work[],
+  { now, later }: Paced,
+): Decision {
+  const { execution } = state;
+  const dispatches: Record<string, Dispatch> = {};
+  for (const piece of work) {
+    const known = execution.dispatches[workKey(piece)];
+    if (known !== undefined) dispatches[workKey(piece)] = known;
+  }
+  for (const { piece, overdue } of now) {
+    const key = workKey(piece);
+    if (overdue) dispatches[key] = { count: (dispatches[key]?.count ?? 0) + 1, lastAt: event.now };
+  }
+  const sends = now.flatMap(({ piece }) => sendOf(piece, state, event.now));
+  const { graceFrom } = event;
+  const excuses = { later, ...(graceFrom === undefined ? {} : { graceFrom }) };
+  const watchAt = nextWatchAt(plan, state, dispatches, event.readAt, work, excuses) ?? event.now;
+  const dispatched = execution.dispatched + sends.length;
+  return {
+    write: {
+      executionId: state.execution.id,
+      execution: executionAfter(execution, 'watch', event, { watchAt, dispatches, dispatched }),
+    },
+    sends,
+    next: { kind: 'stop' },
+    notes: sends.map(({ agent, message }) => ({
+      ...noteOf(state, 'dispatched', message.step, message.attempt, message.mode),
+      agent,
+    })),
+  };
+}
+
+export const noteOf = (
+  state: Snapshot,
+  what: string,
+  step?: string,
+  attempt?: number,
+  detail?: string,
+): Note => ({
+  what,
+  executionId: state.execution.id,
+  ...(step === undefined ? {} : { step }),
+  ...(attempt === undefined ? {} : { attempt }),
+  ...(detail === undefined ? {} : { detail }),
+});

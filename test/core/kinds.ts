@@ -1,0 +1,181 @@
+/**
+ * Random steps that no agent performs, and random records of them, consistent in themselves: whatever a step of its kind
+ * can say, in any mixture.
+ */
+
+import * as fc from 'fast-check';
+import type { CallbackStep, ChildStep, MapStep, Plan, PlanStep, WaitStep } from '../../lib/core/plan.ts';
+import type { Json } from '../../lib/core/json.ts';
+import type { ChildEnd, Children, ExecutionStatus, Step, StepStatus } from '../../lib/core/state.ts';
+import { planStep } from './refusals.ts';
+
+const HOUR = 3_600_000;
+const time = fc.constantFrom(1_000, 60_000, HOUR);
+const failure = { code: 'x', message: 'y' };
+/** A condition, or none. */
+const when = fc.constantFrom(undefined, undefined, { $eq: [{ $ref: 'input', path: ['n'] }, 1] });
+
+/** What `over` and `until` of these steps read. */
+export const lists: fc.Arbitrary<Json> = fc.constantFrom<Json>(
+  [],
+  [1, 2, 3],
+  Array.from({ length: 26 }, (_, n) => n),
+  'no list',
+);
+export const times = (now: number): fc.Arbitrary<Json> =>
+  fc.constantFrom<Json>(now - HOUR, now + HOUR, new Date(now).toISOString(), 'soon', '2026-13-45', null);
+
+const inner: Plan = {
+  v: 1,
+  workflow: 'inner',
+  withinMs: HOUR,
+  steps: [{ ...planStep, name: 'x' }],
+  output: { $ref: 'step:x', path: [] },
+};
+
+const base = (name: string, before: readonly string[]) =>
+  fc.record({ after: fc.subarray([...before]), when }).map(({ after, when: condition }) => ({
+    name,
+    after,
+    ...(condition === undefined ? {} : { when: condition }),
+  }));
+
+const wait = (name: string, before: readonly string[]): fc.Arbitrary<WaitStep> =>
+  fc.tuple(base(name, before), fc.option(time, { nil: undefined })).map(([step, forMs]) => ({
+    ...step,
+    kind: 'wait' as const,
+    ...(forMs === undefined ? { until: { $ref: 'input', path: ['at'] } } : { forMs }),
+  }));
+
+const callback = (name: string, before: readonly string[]): fc.Arbitrary<CallbackStep> =>
+  fc
+    .record({
+      of: base(name, before),
+      kind: fc.constantFrom('callback' as const, 'approval' as const),
+      withinMs: time,
+      beatMs: fc.option(time, { nil: undefined }),
+    })
+    .map(({ of, kind, withinMs, beatMs }) => ({
+      ...of,
+      kind,
+      withinMs,
+      ...(beatMs === undefined ? {} : { beatMs }),
+    }));
+
+const child = (name: string, before: readonly string[]): fc.Arbitrary<ChildStep> =>
+  fc.tuple(base(name, before), fc.constantFrom('none' as const, 'required' as const)).map(([step, undo]) => ({
+    ...step,
+    kind: 'child' as const,
+    plan: inner,
+    input: { $ref: 'input', path: [] },
+    undo,
+  }));
+
+const map = (name: string, before: readonly string[]): fc.Arbitrary<MapStep> =>
+  fc
+    .record({
+      of: base(name, before),
+      undo: fc.constantFrom('none' as const, planStep.ladder[0] as never),
+      concurrency: fc.option(fc.constantFrom(1, 30, 1_000), { nil: undefined }),
+      tolerate: fc.constantFrom({ items: 0 }, { items: 2 }, { percent: 50 }),
+    })
+    .map(({ of, undo, concurrency, tolerate }) => ({
+      ...of,
+      kind: 'map' as const,
+      over: { $ref: 'input', path: ['list'] },
+      each: { ...planStep, name: 'item', input: { n: { $ref: 'item', path: [] } }, undo },
+      ...(concurrency === undefined ? {} : { concurrency }),
+      tolerate,
+    }));
+
+export const kindStep = (name: string, before: readonly string[]): fc.Arbitrary<PlanStep> =>
+  fc.oneof<fc.Arbitrary<PlanStep>[]>(
+    wait(name, before),
+    callback(name, before),
+    child(name, before),
+    map(name, before),
+  );
+
+const ENDS = ['succeeded', 'compensated', 'failed', 'canceled'] as const satisfies readonly ExecutionStatus[];
+const end: fc.Arbitrary<ChildEnd> = fc
+  .record({
+    status: fc.constantFrom<ExecutionStatus>(...ENDS),
+    version: fc.integer({ min: 1, max: 9 }),
+    clean: fc.boolean(),
+    failed: fc.constantFrom(undefined, 1),
+  })
+  .map(({ status, version, clean, failed }) => ({
+    status,
+    version,
+    clean: clean && status !== 'succeeded',
+    ...(failed === undefined || status !== 'succeeded' ? {} : { failed }),
+  }));
+
+const children = (kind: 'child' | 'map'): fc.Arbitrary<Children> =>
+  fc
+    .integer({ min: kind === 'child' ? 1 : 0, max: kind === 'child' ? 1 : 3 })
+    .chain((count) =>
+      fc.record({
+        count: fc.constant(count),
+        started: fc.integer({ min: 0, max: count }),
+        items: fc.constant(count * 20),
+        tolerated: fc.constantFrom(0, 2),
+        ends: fc.array(fc.option(end, { nil: undefined }), { minLength: count, maxLength: count }),
+      }),
+    )
+    .map(({ ends, ...rest }) => ({
+      ...rest,
+      ended: Object.fromEntries(ends.flatMap((one, index) => (one === undefined ? [] : [[index, one]]))),
+    }));
+
+const STATUSES: Readonly<Record<Exclude<PlanStep['kind'], 'step'>, readonly StepStatus[]>> = {
+  wait: ['done', 'failed', 'skipped', 'sealed'],
+  callback: ['waiting', 'answered', 'done', 'failed', 'skipped', 'sealed'],
+  approval: ['waiting', 'answered', 'done', 'failed', 'skipped', 'sealed'],
+  child: ['running', 'running', 'done', 'failed', 'skipped', 'undoing', 'undone', 'undo-failed'],
+  map: ['running', 'running', 'done', 'failed', 'skipped', 'undoing', 'undone', 'undo-failed'],
+};
+
+/** A record of a step that no agent performs. */
+export const kindRecord = (
+  step: Exclude<PlanStep, { kind: 'step' }>,
+  past: fc.Arbitrary<number>,
+): fc.Arbitrary<Step> =>
+  fc
+    .record({
+      status: fc.constantFrom(...STATUSES[step.kind]),
+      version: fc.integer({ min: 1, max: 9 }),
+      changedAt: past,
+      progressAt: past,
+      fails: fc.boolean(),
+      children: children(step.kind === 'map' ? 'map' : 'child'),
+    })
+    .map(({ status, version, changedAt, progressAt, fails, children: its }): Step => {
+      const hasChildren =
+        (step.kind === 'child' || step.kind === 'map') &&
+        status !== 'skipped' &&
+        !(status === 'failed' && fails);
+      const failed = ['failed', 'undo-failed'].includes(status) || (status === 'answered' && fails);
+      const answered = status === 'done' || (status === 'answered' && !fails);
+      return {
+        name: step.name,
+        status,
+        version,
+        writeId: `w-${step.name}`,
+        epoch: 1,
+        attempt: 0,
+        rung: 0,
+        rungAttempt: 0,
+        hardEndAt: 0,
+        mayHaveActed: false,
+        beat: status === 'waiting' ? 1 : 0,
+        probes: 0,
+        undoAttempt: 0,
+        changedAt,
+        attempts: [],
+        ...(status === 'waiting' ? { progressAt } : {}),
+        ...(failed ? { failure } : {}),
+        ...(answered ? { output: { of: step.name } } : {}),
+        ...(hasChildren ? { children: its } : {}),
+      };
+    });
