@@ -26,6 +26,7 @@ import {
   type Snapshot,
   type Step,
 } from './state.ts';
+import { canMoveStep } from './transitions.ts';
 import { failedItems, isUnbegun, leavesAsIs, scopeOf } from './work.ts';
 import { blankStep, executionAfter, type Stamp, stepAfter } from './write.ts';
 
@@ -222,9 +223,8 @@ function recordTold(
     return childrenStarted(family, record, step.name, state.execution.epoch, found, stamp);
   }
   const children = { ...record.children, ended: laterEnds(record.children.ended, news) };
-  return record.status === 'running' || record.status === 'undoing'
-    ? stepAfter(record, 'told', stamp, { children })
-    : undefined;
+  // Also of a step that is over: a child that is stopped may tell its end before its stopping is recorded.
+  return canMoveStep(record.status, 'told') ? stepAfter(record, 'told', stamp, { children }) : undefined;
 }
 
 /** Items that failed and were tolerated, of all parts so far. */

@@ -243,7 +243,7 @@ function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>): Decisi
   if (work === undefined) {
     if (isHeld(record)) return nothing(STOP, [{ what: 'message-dropped', ...about, detail: 'held' }]);
     // The step is past this message. Its sender may have died before it sent what comes next: look.
-    return look(plan, state, { ...event, type: 'look', by: 'worker', concern: [message.step], fresh: true });
+    return nothing({ kind: 'look', fresh: false, concern: [message.step] });
   }
   const isLate = isOpenToLateMessages(work) && work.dueAt > event.now;
   if (work.dueAt > event.now && !isLate) {

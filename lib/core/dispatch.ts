@@ -199,6 +199,7 @@ function dispatch(
     if (overdue) dispatches[key] = { count: (dispatches[key]?.count ?? 0) + 1, lastAt: event.now };
   }
   const sends = now.flatMap(({ piece }) => sendOf(piece, state, event.now));
+  const late = new Set(now.flatMap(({ piece, overdue }) => (overdue ? [piece.step.name] : [])));
   const { graceFrom } = event;
   const excuses = { later, ...(graceFrom === undefined ? {} : { graceFrom }) };
   const watchAt = nextWatchAt(plan, state, dispatches, event.readAt, work, excuses) ?? event.now;
@@ -210,8 +211,9 @@ function dispatch(
     },
     sends,
     next: { kind: 'stop' },
-    notes: sends.map(({ agent, message }) => ({
-      ...noteOf(state, 'dispatched', message.step, message.attempt, message.mode),
+    // What follows from the supervisor's own write is sent for the first time: nobody has failed to take it.
+    notes: sends.map(({ agent, message: { step, attempt, mode } }) => ({
+      ...noteOf(state, late.has(step) ? 'dispatched' : 'sent', step, attempt, mode),
       agent,
     })),
   };

@@ -26,6 +26,7 @@ import { isForward, type Snapshot, type Step } from './state.ts';
 import {
   applies,
   dependentsClearAt,
+  hasOpenChildren,
   isTurn,
   isUnbegun,
   leavesAsIs,
@@ -126,8 +127,7 @@ function dueToStop(
 ): Family | undefined {
   const underWay = mayHaveChildren(plan, step, state);
   const ended = record?.status === 'done' || record?.status === 'failed';
-  const open =
-    record?.children !== undefined && Object.keys(record.children.ended).length < record.children.started;
+  const open = record?.children !== undefined && hasOpenChildren(record.children);
   const owes = ended && (open || (!left && needsUndo(step, record)));
   if (!underWay && !owes) return undefined;
   if (!underWay && !open && dependentsClearAt(plan, step, state) === undefined) return undefined;

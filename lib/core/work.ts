@@ -197,7 +197,8 @@ function owesChildren(step: ChildStep | MapStep, { status, children }: Step): bo
   return undo !== 'none' && Object.values(children.ended).some(({ clean }) => !clean);
 }
 
-const hasOpenChildren = ({ started, ended }: Children): boolean => Object.keys(ended).length < started;
+/** Any of them, for a starter may be at work of which the record does not say so yet. */
+export const hasOpenChildren = ({ count, ended }: Children): boolean => Object.keys(ended).length < count;
 
 /** A person said that nothing is to be undone. */
 export const leavesAsIs = (snapshot: Snapshot): boolean => snapshot.execution.cause?.undo === false;

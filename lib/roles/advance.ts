@@ -123,6 +123,6 @@ export const continueWith = async (
   if (next.kind !== 'look') return;
   const known = next.fresh
     ? {}
-    : { known: { state: withWrite(state, decision.write), fresh: false, readAt } };
+    : { known: { state: withWrite(state, decision.write), fresh: decision.write === undefined, readAt } };
   await advance(ports, plan, state.execution.id, { by, concern: next.concern, ...known });
 };

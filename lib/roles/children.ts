@@ -183,7 +183,7 @@ export async function tellParent(ports: Ports, { parent, end }: Told, advance: A
       return;
     }
     // Its siblings end at the same time.
-    await clock.sleep(ports.dice.random() * TELL_RETRY_MS * (round + 1));
+    await clock.sleep(Math.floor(ports.dice.random() * TELL_RETRY_MS * (round + 1)));
   }
   throw new Error(`the parent changed at every try to tell it`);
 }

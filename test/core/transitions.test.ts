@@ -82,9 +82,11 @@ const STEP_ROWS = `
   sealed    renew-answered     answered
   done      start-undo         undoing
   done      stop-children      undoing
+  done      told               done
   failed    ask                waiting
   failed    start-undo         undoing
   failed    stop-children      undoing
+  failed    told               failed
   failed    renew              ready
   failed    renew-retry        retrying
   failed    renew-unknown      unknown

@@ -71,6 +71,26 @@ describe('a child', () => {
     expect((await world.state(`${id}.sub.0`)).execution.status).toBe('canceled');
   });
 
+  it('that has nothing to undo tells its end before its stopping is recorded, and is heard', async () => {
+    const plain = anAgent('plain', { undo: 'none' });
+    const flow = workflow('flow', { input, within: '3h' }, (w) => {
+      const sub = w.child(
+        'sub',
+        workflow('bare', { input, within: '1h' }, (x) => void x.step('x', plain, {})),
+        {} as never,
+      );
+      w.step('last', agentB, {}, { after: [sub] });
+    }) as Workflow;
+    const world = harness(flow, {
+      plain: book().implementation,
+      'agent-b': book(() => true).implementation,
+    });
+    const { id } = await world.begin();
+    const end = await world.run(id);
+    expect(end.execution.status).toBe('failed');
+    expect(end.steps['sub']?.children?.ended['0']).toMatchObject({ status: 'canceled', clean: true });
+  });
+
   it('is canceled with its parent, and cannot come to life any more when it never began', async () => {
     const { implementation, undone } = book();
     const slow = { ...implementation, execute: () => world.clock.sleep(5_000) };

@@ -82,6 +82,7 @@ export async function runCrowd(crowd: Crowd): Promise<CrowdResult> {
     },
     ledger: new Ledger(),
     plans: new Map(),
+    derived: new Map(),
     over: () => false,
     calls: 0,
   };

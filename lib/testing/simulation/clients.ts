@@ -7,7 +7,7 @@
 import type { Workflow } from '../../core/workflow.ts';
 import { cancel } from '../../roles/commands.ts';
 import { type Scheduler, start, type StartRequest } from '../../roles/scheduler.ts';
-import { randomPlan } from './plans.ts';
+import { type Choice, randomPlan } from './plans.ts';
 import { type Host, newProcess, portsOf } from './process.ts';
 import { passThrough } from './service.ts';
 
@@ -54,7 +54,7 @@ export class Clients {
     for (let at = 0; at < count; at += 1) {
       const request = {
         workflow: choice.pick(workflows).name,
-        input: { order: at, flag: choice.chance(0.5) },
+        input: { order: at, flag: choice.chance(0.5), items: randomList(choice) },
         idempotencyKey: `k${at}`,
       };
       const afterMs = choice.between(0, 60_000);
@@ -106,3 +106,7 @@ const workflowOf = ({ choice }: Host, at: number): Workflow => {
   const parts = { kind: 'steadfast:workflow', name: plan.workflow, input: passThrough, plan, agents: [] };
   return parts as unknown as Workflow;
 };
+
+/** Most lists are short; now and then one has parts. */
+const randomList = (choice: Choice): number[] =>
+  Array.from({ length: choice.chance(0.03) ? choice.between(26, 60) : choice.between(0, 5) }, (_, at) => at);

@@ -30,6 +30,11 @@ export const FAULT_KINDS = [
   'canceled',
   'paused',
   'retried',
+  'canceledChild',
+  'earlyAnswer',
+  'repeatedAnswer',
+  'noAnswer',
+  'rejected',
   'twoOperators',
   'repeatedStart',
 ] as const;
@@ -71,6 +76,11 @@ const HIGHEST_RATE: Readonly<Record<FaultKind, number>> = {
   canceled: 0.15,
   paused: 0.1,
   retried: 0.8,
+  canceledChild: 0.2,
+  earlyAnswer: 0.5,
+  repeatedAnswer: 0.5,
+  noAnswer: 0.9,
+  rejected: 0.3,
   twoOperators: 0.5,
   repeatedStart: 0.3,
 };

@@ -6,10 +6,18 @@
  */
 
 import type { Write } from '../../core/decide.ts';
-import { agentSteps, type Plan } from '../../core/plan.ts';
-import { type Execution, isTerminal, openIncidents, type Snapshot, type Step } from '../../core/state.ts';
+import { agentSteps, type Plan, type PlanStep } from '../../core/plan.ts';
+import {
+  type Children,
+  type Execution,
+  isTerminal,
+  openIncidents,
+  type Snapshot,
+  type Step,
+} from '../../core/state.ts';
 import { EXECUTION_MOVES, STEP_MOVES } from '../../core/transitions.ts';
 import type { Ledger } from './ledger.ts';
+import { judgeRetry, judgeWayBack, leadsTo } from './oracle-operations.ts';
 
 /** Clocks differ, and a write takes time: what S12 may be late by. */
 const SLACK_MS = 3_000;
@@ -53,42 +61,25 @@ function judgeExecution(problems: string[], before: Execution, after: Execution,
   if (EXECUTION_REACH.get(before.status)?.has(after.status) !== true) {
     problems.push(`S2 execution: ${before.status} → ${after.status}`);
   }
-  if (isTerminal(before.status) && before.status !== after.status)
-    judgeRetry(problems, before, after, snapshot);
+  const recalled =
+    before.status === 'succeeded' && after.cause?.kind === 'parent' && before.parent !== undefined;
+  if (isTerminal(before.status) && before.status !== after.status && !recalled)
+    problems.push(...judgeRetry(before, after, snapshot));
   if (!isTerminal(before.status) && isTerminal(after.status)) {
     for (const step of Object.values(snapshot.steps)) {
-      if (step.leaseUntil !== undefined) problems.push(`S10 ended while '${step.name}' is ${step.status}`);
+      const works = step.leaseUntil !== undefined || ['running', 'probing', 'undoing'].includes(step.status);
+      if (works && after.status !== 'failed')
+        problems.push(`S10 ended while '${step.name}' is ${step.status}`);
+      if (step.leaseUntil !== undefined) problems.push(`S10 ended while '${step.name}' is held`);
     }
   }
 }
-
-/** The one way out of a terminal status: what failed, and nothing of which was ever taken back. */
-function judgeRetry(problems: string[], before: Execution, after: Execution, { steps }: Snapshot): void {
-  if (before.status !== 'failed' || after.status !== 'running' || after.epoch !== before.epoch + 1)
-    problems.push('S1 a terminal status was left');
-  for (const { name, status } of Object.values(steps)) {
-    if (status === 'undone' || status === 'undoing' || status === 'undo-failed')
-      problems.push(`S10 tried again although '${name}' is ${status}`);
-  }
-}
-
-/** Where a record may lead: also from what it counts as after a pause, or after a retry of its execution. */
-function leadsTo(before: Step | undefined, epoch: number, status: Step['status']): boolean {
-  const isRenewed = before !== undefined && before.epoch < epoch && RENEWABLE.has(before.status);
-  const renewed = isRenewed ? ['ready', 'retrying', 'unknown'] : [];
-  const held = before?.heldFrom === undefined ? [] : [before.heldFrom];
-  return [before?.status ?? 'ready', ...held, ...renewed].some(
-    (one) => STEP_REACH.get(one)?.has(status) === true,
-  );
-}
-
-const RENEWABLE: ReadonlySet<Step['status']> = new Set(['failed', 'sealed']);
 
 function judgeStep(problems: string[], plan: Plan, snapshot: Snapshot, after: Step): void {
   const before = snapshot.steps[after.name];
   const status = before?.status ?? 'ready';
   if (after.version !== (before?.version ?? 0) + 1) problems.push(`S3 '${after.name}': version not + 1`);
-  if (!leadsTo(before, snapshot.execution.epoch, after.status))
+  if (!leadsTo(STEP_REACH, before, snapshot.execution.epoch, after.status))
     problems.push(`S2 '${after.name}': ${status} → ${after.status}`);
   const claims = after.leaseUntil !== undefined && after.token !== before?.token;
   if (claims && before?.leaseUntil !== undefined) problems.push(`S4 '${after.name}' was claimed while held`);
@@ -109,12 +100,16 @@ function judgeStart(plan: Plan, snapshot: Snapshot, step: Step): string[] {
   const planStep = plan.steps.find((other) => other.name === step.name);
   for (const name of planStep?.after ?? []) {
     const status = snapshot.steps[name]?.status;
-    if (status !== 'done' && status !== 'skipped')
+    const givenUp = ['failed', 'undoing', 'undone', 'undo-failed'].includes(status ?? '');
+    if (status !== 'done' && status !== 'skipped' && !(plan.tolerated !== undefined && givenUp))
       problems.push(`S7 '${step.name}' started while '${name}' is ${status}`);
   }
   if (isTerminal(snapshot.execution.status)) problems.push(`S1 '${step.name}' started after the end`);
+  // A failed item of a list is undone while the others go on; that is not yet the undoing of the execution.
+  const stoppedAt = snapshot.execution.cause?.at ?? Number.POSITIVE_INFINITY;
   const undone = Object.values(snapshot.steps).find(
-    (other) => other.status === 'undoing' || other.status === 'undone',
+    ({ status, claimedAt = stoppedAt }) =>
+      (status === 'undoing' || status === 'undone') && claimedAt >= stoppedAt,
   );
   // The fence leaves out a step that may have acted: it is undone instead, and until its own undo begins a reader of an
   // older state may still take it (DESIGN §8). Its effect is then undone with it.
@@ -125,17 +120,31 @@ function judgeStart(plan: Plan, snapshot: Snapshot, step: Step): string[] {
   return problems;
 }
 
+/** A failed item of a list is undone by itself while the others go on. */
+const isListGoingOn = (plan: Plan, { execution }: Snapshot): boolean =>
+  plan.tolerated !== undefined && (execution.status === 'running' || execution.status === 'waiting');
+
 function judgeUndo(plan: Plan, snapshot: Snapshot, step: Step): string[] {
-  const past = plan.steps.find(({ name, pointOfNoReturn }) => {
-    const record = snapshot.steps[name];
-    const isNear = record?.leaseUntil !== undefined && record.mode !== 'undo';
-    return pointOfNoReturn === true && (record?.status === 'done' || isNear);
+  if (isListGoingOn(plan, snapshot)) return [];
+  const open = plan.steps.filter((other) => {
+    const children = snapshot.steps[other.name]?.children;
+    return other.after.includes(step.name) && children !== undefined && hasEffects(other, children);
   });
-  const early = past === undefined ? [] : [`S10 the undo of '${step.name}' began behind '${past.name}'`];
-  return [...early, ...judgeOrder(plan, snapshot, step)];
+  return [
+    ...judgeWayBack(plan, snapshot, step),
+    ...open.map(({ name }) => `S10 the undo of '${step.name}' began before '${name}' was undone`),
+    ...judgeAgents(plan, snapshot, step),
+  ];
 }
 
-function judgeOrder(plan: Plan, snapshot: Snapshot, step: Step): string[] {
+/** Executions of a step that are not over, or that did something that is to be undone and is not. */
+const hasEffects = (step: PlanStep, { started, ended }: Children): boolean => {
+  const undo = step.kind === 'map' ? step.each.undo : step.kind === 'child' ? step.undo : 'none';
+  const ends = Object.values(ended);
+  return ends.length < started || (undo !== 'none' && ends.some(({ status }) => status === 'succeeded'));
+};
+
+function judgeAgents(plan: Plan, snapshot: Snapshot, step: Step): string[] {
   return agentSteps(plan)
     .filter((other) => other.after.includes(step.name))
     .map((other) => ({ name: other.name, undo: other.undo, record: snapshot.steps[other.name] }))
@@ -166,6 +175,9 @@ function judgeWatch(problems: string[], plan: Plan, after: Snapshot, now: number
     const graceUntil = (leaseUntil ?? 0) < graceFrom + SLACK_MS ? graceFrom + longestMs(plan) : 0;
     if (leaseUntil !== undefined) firstEnd = Math.min(firstEnd, Math.max(leaseUntil, graceUntil) + 1_000);
     farthest = Math.max(farthest, retryAt, hardEndAt + 6_000);
+    // Its executions have watches of their own, and tell when they end.
+    const { status, children } = after.steps[name] as Step;
+    if (status === 'running' && children !== undefined) farthest = execution.deadlineAt;
   }
   const pause = execution.status === 'paused' ? execution.pauses?.at(-1) : undefined;
   if (pause?.deadlineAt !== undefined) farthest = Math.max(farthest, pause.deadlineAt);
@@ -178,17 +190,28 @@ function judgeWatch(problems: string[], plan: Plan, after: Snapshot, now: number
     problems.push(`S12 the watch is ${watchAt - farthest} ms later than any H allows`);
 }
 
+/** How long at most something of a step may take of which nobody is told. */
+const unwatchedMs = (step: PlanStep): number => {
+  if (step.kind === 'step') return Math.max(step.leaseMs, step.pickupMs);
+  if (step.kind === 'wait') return step.forMs ?? 0;
+  return step.kind === 'callback' || step.kind === 'approval' ? step.withinMs : 0;
+};
+
 const longest = new WeakMap<Plan, number>();
 
 /** The longest time that anything of the plan may go unwatched; asked with every write. */
 function longestMs(plan: Plan): number {
   let ms = longest.get(plan);
   if (ms === undefined) {
-    ms = Math.max(...agentSteps(plan).map((step) => Math.max(step.leaseMs, step.pickupMs)));
+    ms = Math.max(60_000, ...plan.steps.map(unwatchedMs));
     longest.set(plan, ms);
   }
   return ms;
 }
+
+/** A part of a list tells its parent alone, and what only takes a place tells nobody. */
+export const isAnnounced = ({ execution }: Snapshot): boolean =>
+  execution.parent?.part !== true && !(execution.status === 'canceled' && execution.version === 1);
 
 /** What the table says at the end against what the outside world's book says. */
 export function judgeEnd(
@@ -214,6 +237,13 @@ export function judgeEnd(
   for (const { name, undo, pointOfNoReturn } of agentSteps(plan)) {
     const live = ledger.isLive(`${execution.id}.${name}`);
     const status = steps[name]?.status;
+    const tolerated =
+      plan.tolerated !== undefined && ['failed', 'undone', 'undo-failed'].includes(status ?? '');
+    if (succeeded && tolerated) {
+      if (live && undo !== 'none' && status !== 'undo-failed')
+        problems.push(`S10 '${name}' failed, and its effect is in place`);
+      continue;
+    }
     if (succeeded && status !== 'done' && status !== 'skipped') {
       problems.push(`S7 succeeded, but '${name}' is ${status ?? 'not begun'}`);
     }

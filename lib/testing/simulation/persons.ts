@@ -5,6 +5,7 @@
 
 import { choicesFor } from '../../core/incidents.ts';
 import { type Incident, openIncidents } from '../../core/state.ts';
+import { cancel } from '../../roles/commands.ts';
 import { answerIncident } from '../../roles/operators.ts';
 import { createScheduler } from '../../roles/scheduler.ts';
 import type { Ledger } from './ledger.ts';
@@ -18,12 +19,20 @@ export function startPersons(host: Host): void {
   const look = (): void => {
     for (const id of outside.table.ids()) {
       if (outside.table.read(id)?.execution.watchAt === undefined) continue;
+      if (id.includes('.') && choice.chance(0.2) && faults.strikes('canceledChild')) void cancelOne(host, id);
       const operators = faults.strikes('twoOperators') ? 2 : 1;
       for (let at = 0; at < operators; at += 1) void answerSomething(host, id);
     }
     if (!host.over()) events.plan(choice.between(20_000, 600_000), look);
   };
   events.plan(60_000, look);
+}
+
+/** An execution that belongs to another may be canceled like any other. */
+async function cancelOne(host: Host, executionId: string): Promise<void> {
+  const ports = portsOf(host, newProcess(host, PROCESS_MS));
+  const scheduler = createScheduler(ports, [], { hash: (text) => text, newId: () => '' });
+  await cancel(scheduler, executionId, {}).catch(() => undefined);
 }
 
 /** Never rejects: a person whose answer is refused or lost looks again later. */

@@ -6,7 +6,7 @@
  */
 
 import type { Effect } from '../../core/agent.ts';
-import type { AgentRung, HumanRung, Plan, AgentStep, RetryRung, Rung } from '../../core/plan.ts';
+import type { AgentRung, AgentStep, HumanRung, Plan, PlanStep, RetryRung, Rung } from '../../core/plan.ts';
 
 export interface Choice {
   /** In [0, 1). */
@@ -34,11 +34,57 @@ const rung = (choice: Choice, low: number, high: number): RetryRung => ({
   maxMs: choice.chance(0.05) ? 1_200_000 : choice.pick([2_000, 30_000]),
 });
 
-export function randomPlan(choice: Choice, workflow: string): Plan {
-  const count = choice.pick([1, 2, 2, 3, 3, 4, 5, 7]);
-  const steps: AgentStep[] = [];
-  for (let at = 0; at < count; at += 1) steps.push(randomStep(choice, at, steps));
-  return { v: 1, workflow, withinMs: 6 * 3_600_000, steps, output: { steps: count } };
+/** @param depth workflows around it: each is an execution of its own, so the world is kept small */
+export function randomPlan(choice: Choice, workflow: string, depth = 0): Plan {
+  const count = depth === 0 ? choice.pick([1, 2, 2, 3, 3, 4, 5, 7]) : choice.pick([1, 1, 2, 3]);
+  const steps: PlanStep[] = [];
+  for (let at = 0; at < count; at += 1) steps.push(randomStep(choice, at, steps, workflow, depth));
+  return { v: 1, workflow, withinMs: (6 - depth) * 3_600_000, steps, output: { steps: count } };
+}
+
+/** Most steps are agents'; every other kind has its share. */
+function randomStep(
+  choice: Choice,
+  at: number,
+  before: readonly PlanStep[],
+  workflow: string,
+  depth: number,
+): PlanStep {
+  const step = randomAgentStep(choice, at, before);
+  const base = {
+    name: step.name,
+    after: step.after,
+    ...(step.when === undefined ? {} : { when: step.when }),
+  };
+  const drawn = choice.random();
+  if (drawn < 0.05) return { ...base, kind: 'wait', forMs: choice.pick([1_000, 20_000, 1_200_000]) };
+  if (drawn < 0.11) {
+    const beats = choice.chance(0.3) ? { beatMs: 120_000 } : {};
+    const kind = choice.pick(['callback', 'approval'] as const);
+    return { ...base, kind, withinMs: choice.pick([300_000, 3_600_000]), ...beats };
+  }
+  if (drawn < 0.17 && depth < 2) {
+    const plan = randomPlan(choice, `${workflow}-${step.name}`, depth + 1);
+    const undo = choice.chance(0.1) ? 'none' : 'required';
+    return {
+      ...base,
+      kind: 'child',
+      plan,
+      input: { order: 0, flag: choice.chance(0.5), items: [1, 2] },
+      undo,
+    };
+  }
+  if (drawn < 0.21 && depth < 2) {
+    return {
+      ...base,
+      kind: 'map',
+      over: { $ref: 'input', path: ['items'] },
+      each: { ...step, after: [], input: { n: { $ref: 'item', path: [] }, at: { $ref: 'index', path: [] } } },
+      ...(choice.chance(0.4) ? { concurrency: choice.between(1, 3) } : {}),
+      tolerate: choice.pick([{ items: 0 }, { items: 1 }, { items: 5 }, { percent: 40 }]),
+    };
+  }
+  return step;
 }
 
 const human = (choice: Choice): HumanRung => ({
@@ -70,7 +116,7 @@ const otherAgent = (choice: Choice, effect: Effect): AgentRung => ({
   settleMs: 2_000,
 });
 
-function randomStep(choice: Choice, at: number, before: readonly AgentStep[]): AgentStep {
+function randomAgentStep(choice: Choice, at: number, before: readonly PlanStep[]): AgentStep {
   const name = `s${at}`;
   const previous = before.at(-1)?.name;
   const chain = choice.chance(0.4) && previous !== undefined;

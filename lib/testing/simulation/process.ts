@@ -10,6 +10,7 @@ import type { Note, Send, Write } from '../../core/decide.ts';
 import type { Plan } from '../../core/plan.ts';
 import type { Announcer, Clock, Dice, ListQuery, Log, Ports, Queue, Store } from '../../core/ports.ts';
 import type { Ended, Execution } from '../../core/state.ts';
+import { planAt, storedHash } from '../../core/child-plans.ts';
 import type { PlanCache } from '../../roles/plans.ts';
 import type { MemoryTable } from '../memory-table.ts';
 import type { EventQueue } from './events.ts';
@@ -45,6 +46,8 @@ export interface Host {
   readonly ledger: Ledger;
   /** The plans that its functions, kept warm, know by now. */
   readonly plans: PlanCache;
+  /** Those of the world's own eyes. */
+  readonly derived: Map<string, Plan>;
   /** Everything that was accepted has ended and said so. */
   readonly over: () => boolean;
   calls: number;
@@ -53,8 +56,14 @@ export interface Host {
 /** The plan of an execution, which is its own: a world holds executions of several plans. */
 export function planOf(host: Host, executionId: string): Plan | undefined {
   const { table } = host.outside;
-  const hash = table.read(executionId)?.execution.plan;
-  return hash === undefined ? undefined : table.readPlan(hash);
+  const id = table.read(executionId)?.execution.plan;
+  if (id === undefined) return undefined;
+  const known = host.derived.get(id);
+  if (known !== undefined) return known;
+  const stored = table.readPlan(storedHash(id));
+  const plan = stored && planAt(stored, id);
+  if (plan !== undefined) host.derived.set(id, plan);
+  return plan;
 }
 
 /** What a call to AWS rejects with. */

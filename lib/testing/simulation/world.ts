@@ -15,8 +15,10 @@ import { EventQueue } from './events.ts';
 import { type FaultCounts, type FaultKind, type FaultMode, swarm } from './faults.ts';
 import { Ledger } from './ledger.ts';
 import { sendMessage } from './messages.ts';
-import { judge, judgeEnd } from './oracle.ts';
 import { startOperators } from './operators.ts';
+import { isAnnounced, judge, judgeEnd } from './oracle.ts';
+import { judgeChildren } from './oracle-children.ts';
+import { startOutside } from './outside.ts';
 import { startPersons } from './persons.ts';
 import { choiceOf } from './plans.ts';
 import { type Host, planOf } from './process.ts';
@@ -55,7 +57,8 @@ export class World {
   readonly #host: Host;
   readonly #clients: Clients;
   readonly #table: WorldTable;
-  readonly #announced = new Map<string, string>();
+  /** By execution: an end that another followed, after a retry or a recall, may be told late. */
+  readonly #announced = new Map<string, Set<string>>();
   readonly #violations: string[] = [];
   #interventions = 0;
 
@@ -76,12 +79,16 @@ export class World {
         send: (sends) => {
           for (const send of sends) sendMessage(host, send, longestDelayMs);
         },
-        announce: ({ executionId, status }) => this.#announced.set(executionId, status),
+        announce: ({ executionId, status }) => {
+          const told = this.#announced.get(executionId) ?? new Set();
+          this.#announced.set(executionId, told.add(status));
+        },
         dice: seededDice(options.seed),
         note: (note) => this.#note(note),
       },
       ledger: new Ledger(),
       plans: new Map(),
+      derived: new Map(),
       over: () => this.#clients.allAccepted && this.#table.open === 0,
       calls: 0,
     };
@@ -90,6 +97,7 @@ export class World {
     startSupervisors(host);
     startPersons(host);
     startOperators(host);
+    startOutside(host);
   }
 
   #graceFrom = Number.NEGATIVE_INFINITY;
@@ -130,13 +138,18 @@ export class World {
     let executions = 0;
     for (const id of this.#table.ids()) {
       const state = this.#table.read(id) as Snapshot;
-      const { status, plan } = state.execution;
+      const { status } = state.execution;
       executions += 1;
       ends[status] = (ends[status] ?? 0) + 1;
-      const announced = this.#announced.get(id) === status;
-      const known = this.#table.readPlan(plan);
+      const announced = this.#announced.get(id)?.has(status) === true || !isAnnounced(state);
+      const known = planOf(this.#host, id);
       const problems =
-        known === undefined ? ['S14 it has no plan'] : judgeEnd(known, state, ledger, announced);
+        known === undefined
+          ? ['S14 it has no plan']
+          : [
+              ...judgeEnd(known, state, ledger, announced),
+              ...judgeChildren(known, state, (child) => this.#table.read(child)),
+            ];
       for (const problem of problems) this.#violate(id, problem);
     }
     if (!this.#clients.allAccepted) this.#violations.push('L1 a start was never accepted');
