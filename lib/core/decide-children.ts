@@ -76,6 +76,9 @@ function recordAfter(
         stepAfter(record, 'done', event, {
           changedAt: event.now,
           output: outputOf(step, record, event.outputs),
+          ...(record.children === undefined
+            ? {}
+            : { children: { ...record.children, started: record.children.count } }),
         })
       );
   }

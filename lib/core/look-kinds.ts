@@ -116,6 +116,13 @@ export const stopChildren: Rule = (plan, state, event) => {
   return undefined;
 };
 
+/**
+ * Of a step that was done all executions had succeeded: another end comes of stopping them, and was told before their
+ * stopping was recorded.
+ */
+const wasRecalled = ({ status, children }: Step): boolean =>
+  status === 'done' && Object.values(children?.ended ?? {}).some((end) => end.status !== 'succeeded');
+
 const NOBODY: Family = { starts: [], items: 0, tolerated: 0 };
 
 function dueToStop(
@@ -128,7 +135,7 @@ function dueToStop(
   const underWay = mayHaveChildren(plan, step, state);
   const ended = record?.status === 'done' || record?.status === 'failed';
   const open = record?.children !== undefined && hasOpenChildren(record.children);
-  const owes = ended && (open || (!left && needsUndo(step, record)));
+  const owes = ended && (open || wasRecalled(record) || (!left && needsUndo(step, record)));
   if (!underWay && !owes) return undefined;
   if (!underWay && !open && dependentsClearAt(plan, step, state) === undefined) return undefined;
   const family = familyOf(step, state);

@@ -111,6 +111,8 @@ export interface Workflow<I = unknown, O = unknown> {
   readonly plan: Plan;
   /** Its own and its children's. */
   readonly agents: readonly Agent[];
+  /** Those that its steps run. */
+  readonly children: readonly Workflow[];
   /** By callback step: what an answer must fit. */
   readonly callbacks: Readonly<Record<string, StandardSchemaV1>>;
   /** Of the type alone: what an execution answers. */
@@ -207,7 +209,7 @@ export function workflow<I, R extends Readonly<Record<string, unknown>> | undefi
   build: (w: WorkflowBuilder<I>) => R,
 ): Workflow<I, OutputOf<R>> {
   checkName(name, 'workflow');
-  const draft: Draft = { workflow: name, steps: [], agents: new Map(), callbacks: {} };
+  const draft: Draft = { workflow: name, steps: [], agents: new Map(), children: [], callbacks: {} };
   const output = build(builderOf<I>(draft));
   const withinMs =
     options.within === undefined ? Number.NaN : parseDuration(options.within, `within of '${name}'`);
@@ -229,6 +231,7 @@ export function workflow<I, R extends Readonly<Record<string, unknown>> | undefi
     input: options.input,
     plan,
     agents: [...draft.agents.values()],
+    children: draft.children,
     callbacks: draft.callbacks,
   };
 }
@@ -238,6 +241,7 @@ interface Draft {
   readonly workflow: string;
   readonly steps: PlanStep[];
   readonly agents: Map<string, Agent>;
+  readonly children: Workflow[];
   readonly callbacks: Record<string, StandardSchemaV1>;
 }
 
@@ -271,6 +275,7 @@ function builderOf<I>(draft: Draft): WorkflowBuilder<I> {
     child: (stepName, other, input, options = {}) => {
       const step = childStep(stepName, planOfChild(name, stepName, other), toExpr(input), options);
       uses(other.agents);
+      draft.children.push(other as Workflow);
       return added(step);
     },
     map: (stepName, agent, list, input, options = {}) => {

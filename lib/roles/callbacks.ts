@@ -8,12 +8,14 @@
  * token know. An answer that is repeated because its first reply was lost is told the same again.
  */
 
+import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { decide } from '../core/decide.ts';
 import { refuse, type SteadfastError } from '../core/errors.ts';
 import { canonicalJson, type Json, jsonProblem, utf8Bytes } from '../core/json.ts';
 import { type CallbackAnswer, callbackProblem, isCallback } from '../core/outside.ts';
 import { graphOf, type Plan } from '../core/plan.ts';
 import { callbackToken, type Snapshot, type Step } from '../core/state.ts';
+import type { Workflow } from '../core/workflow.ts';
 import { continueWith } from './advance.ts';
 import { commit } from './commit.ts';
 import { check, MAX_OUTPUT_BYTES, pathOf } from './perform.ts';
@@ -95,7 +97,11 @@ async function checkedAnswer(
   if (graphOf(plan).step.get(name)?.kind === 'approval') {
     return { kind: 'complete', output: { ...approvalOf(answer.output), approved: true } };
   }
-  const schema = scheduler.workflows.get(plan.workflow)?.workflow.callbacks[name];
+  const schema = schemaOf(
+    [...scheduler.workflows.values()].map(({ workflow }) => workflow),
+    plan,
+    name,
+  );
   if (schema === undefined) return answer;
   const checked = await check(schema, answer.output);
   if ('issues' in checked) {
@@ -107,6 +113,14 @@ async function checkedAnswer(
     throw refuse('bad-output', `the output, as its schema makes it: ${problem.slice(0, 200)}`);
   }
   return { kind: 'complete', output: (checked.value ?? null) as Json };
+}
+
+/** Of the workflow with the plan's name; one that only runs within others is found with them. */
+function schemaOf(workflows: readonly Workflow[], plan: Plan, name: string): StandardSchemaV1 | undefined {
+  const own = workflows.find((workflow) => workflow.name === plan.workflow);
+  if (own !== undefined) return own.callbacks[name];
+  const children = workflows.flatMap((workflow) => workflow.children);
+  return children.length === 0 ? undefined : schemaOf(children, plan, name);
 }
 
 /** @throws SteadfastError `bad-output` */

@@ -10,6 +10,7 @@ import { SECURITY } from './catalogue/security.ts';
 import { PEOPLE } from './catalogue/people.ts';
 import { OPERATIONS } from './catalogue/operations.ts';
 import { BREAKERS } from './catalogue/breaker.ts';
+import { KINDS } from './catalogue/kinds.ts';
 import type { Mutant } from './mutant.ts';
 
 export const MUTANTS: readonly Mutant[] = [
@@ -23,4 +24,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...PEOPLE,
   ...OPERATIONS,
   ...BREAKERS,
+  ...KINDS,
 ];

@@ -33,7 +33,7 @@ export interface Mutant extends Edit {
 }
 
 /** The seeds that `npm test` runs in each mode, so that what they kill is killed with every commit. */
-const COMMIT_WORLDS: Readonly<Record<FaultMode, number>> = { all: 240, none: 80, masked: 80 };
+const COMMIT_WORLDS: Readonly<Record<FaultMode, number>> = { all: 120, none: 120, masked: 80 };
 
 export const simulation = (mode: FaultMode = 'all', worlds: number = COMMIT_WORLDS[mode]): Killer => ({
   kind: 'simulation',

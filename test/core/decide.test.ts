@@ -1,12 +1,12 @@
 /** S14 decide is pure and total; S1–S5, S7, S10, S13, S15 for whatever it decides, in any state, on any event. */
 
-import { withWrite } from '../../lib/roles/commit.ts';
 import { type Decision, decide, type Event } from '../../lib/core/decide.ts';
 import { agentStep, dependentsOf, isBefore } from '../../lib/core/plan.ts';
 import { isHeld, isSettled, isTerminal, type Snapshot } from '../../lib/core/state.ts';
 import { EXECUTION_MOVES, STEP_MOVES } from '../../lib/core/transitions.ts';
 import { MAX_DELAY_MS } from '../../lib/core/watch.ts';
 import { needsUndo, stepToSeal } from '../../lib/core/work.ts';
+import { withWrite } from '../../lib/roles/commit.ts';
 import { MemoryStore } from '../../lib/testing/memory.ts';
 import { deliveries, everywhere, type Judge, looks } from './events.ts';
 import { type Case, frozen, NOW } from './states.ts';

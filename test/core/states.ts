@@ -107,8 +107,19 @@ const agentRecord = (name: string): fc.Arbitrary<Step> =>
       leaseUntil: instant,
       retryAt: fc.option(instant, { nil: undefined }),
       waiting: fc.boolean(),
+      parked: fc.option(
+        fc.record(
+          {
+            mode: fc.constantFrom<Mode>('execute', 'probe', 'undo'),
+            why: fc.constantFrom('breaker' as const, 'unclaimed' as const, 'budget' as const),
+            at: past,
+          },
+          { noNullPrototype: true },
+        ),
+        { nil: undefined },
+      ),
     })
-    .map(({ leaseUntil, retryAt, waiting, heldFrom, heldIn, ...rest }) => {
+    .map(({ leaseUntil, retryAt, waiting, parked, heldFrom, heldIn, ...rest }) => {
       const mode = MODE[rest.status];
       // An undo that waits for its next attempt is 'undoing' and held by nobody.
       const held = mode !== undefined && !(mode === 'undo' && waiting);
@@ -122,6 +133,7 @@ const agentRecord = (name: string): fc.Arbitrary<Step> =>
         ...rest,
         ...(held ? { leaseUntil } : {}),
         ...(!held && retryAt !== undefined ? { retryAt } : {}),
+        ...(!held && retryAt !== undefined && parked !== undefined ? { parked } : {}),
         ...(rest.status === 'done' ? { output: { of: name } } : {}),
         ...(rest.status === 'failed' ? { failure } : {}),
         ...(rest.status === 'held' ? { heldFrom, heldIn } : {}),

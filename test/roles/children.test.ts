@@ -2,11 +2,14 @@
  * Steps with executions of their own, on the production roles: another workflow, a list.
  */
 
+import type { Write } from '../../lib/core/decide.ts';
 import { PermanentError } from '../../lib/core/errors.ts';
+import type { Ports } from '../../lib/core/ports.ts';
 import { concat } from '../../lib/core/refs.ts';
 import type { Step } from '../../lib/core/state.ts';
 import { retry, type Workflow, workflow } from '../../lib/core/workflow.ts';
 import { cancel } from '../../lib/roles/commands.ts';
+import type { MemoryWorld } from '../../lib/testing/memory.ts';
 import { book } from './book.ts';
 import { anAgent, anyObject, harness } from './harness.ts';
 
@@ -87,7 +90,7 @@ describe('a child', () => {
     });
     const { id } = await world.begin();
     const end = await world.run(id);
-    expect(end.execution.status).toBe('failed');
+    expect(end.execution.status).toBe('compensated');
     expect(end.steps['sub']?.children?.ended['0']).toMatchObject({ status: 'canceled', clean: true });
   });
 
@@ -108,6 +111,19 @@ describe('a child', () => {
     expect(await world.store.read(`${early.id}.sub.0`)).toBeUndefined();
   });
 });
+
+/** Whoever makes such a write dies of it, the first time. */
+const losingWrites =
+  (isLost: (write: Write) => boolean) =>
+  (world: MemoryWorld): Ports => {
+    let lost = false;
+    const write = async (given: Write): Promise<'written' | 'conflict'> => {
+      if (lost || !isLost(given)) return world.store.write(given);
+      lost = true;
+      throw new Error('the process dies');
+    };
+    return { ...world, store: Object.assign(Object.create(world.store) as typeof world.store, { write }) };
+  };
 
 const lists = (limits: { concurrency?: number; tolerate?: number | `${number}%` }): Workflow =>
   workflow('lists', { input, within: '3h' }, (w) => {
@@ -178,6 +194,24 @@ describe('a map', () => {
     const { id } = await world.begin({ items: upTo(60) });
     const end = await world.run(id);
     expect(end.execution.status).toBe('compensated');
+    expect([...undone].sort()).toEqual([...done].sort());
+  });
+
+  it('whose starter dies before it says what it started leaves none of that behind', async () => {
+    const { implementation, done, undone } = book(({ n }) => n === 3);
+    const world = harness(
+      lists({}),
+      { 'agent-a': implementation, 'agent-b': implementation },
+      1,
+      losingWrites(({ step }) => step?.status === 'running' && step.children !== undefined),
+    );
+    const { id } = await world.begin({ items: upTo(60) });
+    // The first part is the first to end, and fails; of the others its parent has not heard.
+    const end = await world.run(id, { deliverable: ({ message }) => message.execution === `${id}.each.0` });
+    expect(end.execution.status).toBe('compensated');
+    const parts = await Promise.all([0, 1, 2].map((index) => world.state(`${id}.each.${index}`)));
+    expect(parts.map(({ execution }) => execution.status)).toEqual(['compensated', 'canceled', 'canceled']);
+    await world.run(`${id}.each.1`);
     expect([...undone].sort()).toEqual([...done].sort());
   });
 

@@ -165,6 +165,7 @@ describe('a callback', () => {
     const end = await world.run(id, { maxMs: 7_200_000 });
     expect(end.steps['paid']?.status).toBe('failed');
     expect((end.steps['paid']?.changedAt ?? 0) - startedAt).toBeGreaterThanOrEqual(3 * 240_000 + 300_000);
+    expect((end.steps['paid']?.changedAt ?? 0) - startedAt).toBeLessThan(3 * 240_000 + 360_000);
   });
 
   it('is closed by a cancel', async () => {

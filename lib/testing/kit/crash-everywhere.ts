@@ -10,13 +10,13 @@
 
 import type { Duration } from '../../core/duration.ts';
 import { refuse, SteadfastError } from '../../core/errors.ts';
-import type { Plan } from '../../core/plan.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import type { Effect, OutsideWorld } from './outside-world.ts';
 import {
   type Evidence,
   type Expectation,
   expectationOf,
+  performed,
   placeOf,
   type Problem,
   problemsOf,
@@ -191,21 +191,16 @@ function findingOf(workflow: { readonly name: string }, problem: Problem, { name
 }
 
 function blindSpots({ effects, executions }: Evidence, { effects: usual }: Expectation): string[] {
-  const unseen = executions.flatMap(({ plan, state }) =>
-    Object.values(state.steps)
-      .filter(({ name, status }) => status === 'done' && isPerformed(plan, name))
-      .filter(({ name }) => !usual.has(placeOf(plan, name)))
+  const unseen = executions.flatMap((shown) =>
+    performed(shown)
+      .filter(({ name, status }) => status === 'done' && !usual.has(placeOf(shown, name)))
       .map(({ name }) => `the book has no effect of step '${name}', so none of it can be missed`),
   );
-  if (effects !== undefined) return unseen;
+  if (effects !== undefined) return [...new Set(unseen)];
   return [
     'without `effects` only the agents’ code is seen: whether it ran to its end, and what it returned. Whether an idempotent service deduplicates is judged by its answers alone, and an undo that returns is believed',
   ];
 }
-
-/** By an agent; nothing else acts on the outside by itself. */
-const isPerformed = (plan: Plan, name: string): boolean =>
-  ['step', 'map'].includes(plan.steps.find((step) => step.name === name.split('#')[0])?.kind ?? '');
 
 function textOf(workflow: { readonly name: string }, report: Omit<CrashReport, 'text'>): string {
   const { findings, runs, leftOut, ends, blind } = report;

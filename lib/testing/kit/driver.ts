@@ -14,6 +14,7 @@ import type { Ports } from '../../core/ports.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import { handleMessage } from '../../roles/agent.ts';
 import type { Worker } from '../../roles/perform.ts';
+import { type PlanCache, planOf } from '../../roles/plans.ts';
 import { createScheduler, type Scheduler, type Shown } from '../../roles/scheduler.ts';
 import { SWEEP_EVERY_MS, sweepOnce } from '../../roles/supervisor.ts';
 import { ManualClock, type MemoryWorld, memoryWorld } from '../memory.ts';
@@ -67,6 +68,7 @@ export class Driver implements Host {
   readonly created: Set<string> = new Set();
   readonly #options: DriverOptions;
   readonly #counts = new Map<string, number>();
+  readonly #plans: PlanCache = new Map();
   #letters: Letter[] = [];
   /** The earliest time of the next sweep; none while a sweep is under way. */
   #sweepFromAt = 0;
@@ -128,11 +130,8 @@ export class Driver implements Host {
   async show(executionId: string): Promise<Shown> {
     const { store } = this.world;
     const state = await store.read(executionId);
-    const plan = state && (await store.readPlan(state.execution.plan));
-    if (state === undefined || plan === undefined) {
-      throw refuse('unknown-execution', `there is no execution '${executionId}'`);
-    }
-    return { state, plan };
+    if (state === undefined) throw refuse('unknown-execution', `there is no execution '${executionId}'`);
+    return { state, plan: await planOf(store, this.#plans, state.execution.plan) };
   }
 
   #put(send: Send): void {

@@ -5,17 +5,19 @@
  */
 
 import type { Json } from '../../core/json.ts';
+import { waitsUntil } from '../../core/outside.ts';
 import {
   type Attempt,
+  type Children,
   type ExecutionStatus,
   type Failure,
   type Incident,
-  isSettled,
-  type Snapshot,
+  isForward,
   type Step,
   type StepStatus,
 } from '../../core/state.ts';
 import type { Explanation } from '../../core/why.ts';
+import { isTurn } from '../../core/work.ts';
 import type { Shown } from '../../roles/scheduler.ts';
 import type { RunEnd } from './driver.ts';
 
@@ -28,6 +30,14 @@ export interface StepState {
   readonly failure?: Failure;
   /** The latest 20 tries to execute, probe or undo. */
   readonly history: readonly Attempt[];
+  /** Of a wait, a callback or an approval whose turn it is, epoch ms of the test's time. */
+  readonly waitsUntil?: number;
+  /** Of a child or map step: how many executions it has, how many were started, and how those ended that did. */
+  readonly children?: {
+    readonly count: number;
+    readonly started: number;
+    readonly ended: readonly ExecutionStatus[];
+  };
 }
 
 export interface RunState {
@@ -46,11 +56,16 @@ export interface RunState {
 
 export function stateOf({ plan, state }: Shown): RunState {
   const { execution, steps, incidents } = state;
-  const names = new Set([...plan.steps.map((step) => step.name), ...Object.keys(steps)]);
-  const waitsFor = new Map(plan.steps.map((step) => [step.name, step.after]));
-  const shown = [...names].map((name): [string, StepState] => {
-    const record = steps[name];
-    return [name, record === undefined ? notBegun(state, waitsFor.get(name) ?? []) : stepState(record)];
+  const shown = plan.steps.map((step): [string, StepState] => {
+    const record = steps[step.name];
+    const untilAt = isForward(execution.status) ? waitsUntil(plan, step, state) : undefined;
+    return [
+      step.name,
+      {
+        ...(record === undefined ? notBegun(isTurn(plan, step, state)) : stepState(record)),
+        ...(untilAt === undefined ? {} : { waitsUntil: untilAt }),
+      },
+    ];
   });
   const { output, cause, endedAt, startedAt } = execution;
   return {
@@ -63,18 +78,25 @@ export function stateOf({ plan, state }: Shown): RunState {
   };
 }
 
-const notBegun = (state: Snapshot, after: readonly string[]): StepState => ({
-  status: after.every((name) => isSettled(state.steps[name])) ? 'ready' : 'pending',
+const notBegun = (isItsTurn: boolean): StepState => ({
+  status: isItsTurn ? 'ready' : 'pending',
   attempts: 0,
   history: [],
 });
 
-const stepState = ({ status, attempt, output, failure, attempts }: Step): StepState => ({
+const stepState = ({ status, attempt, output, failure, attempts, children }: Step): StepState => ({
   status,
   attempts: attempt,
   ...(output === undefined ? {} : { output }),
   ...(failure === undefined ? {} : { failure }),
   history: attempts,
+  ...(children === undefined ? {} : { children: childrenState(children) }),
+});
+
+const childrenState = ({ count, started, ended }: Children): StepState['children'] & object => ({
+  count,
+  started,
+  ended: Object.values(ended).map(({ status }) => status),
 });
 
 const REASON: Readonly<Record<Exclude<RunEnd, 'over'>, string>> = {

@@ -5,11 +5,16 @@
  * state is shown (`run-state.ts`).
  */
 
+import { childIds, hasChildren } from '../../core/children.ts';
 import { type Duration, parseDuration } from '../../core/duration.ts';
 import { refuse } from '../../core/errors.ts';
 import { choicesFor } from '../../core/incidents.ts';
-import type { Choice, Incident, Snapshot } from '../../core/state.ts';
+import type { Json } from '../../core/json.ts';
+import { type CallbackAnswer, isCallback } from '../../core/outside.ts';
+import { graphOf, type Plan, type PlanStep } from '../../core/plan.ts';
+import { callbackToken, type Choice, type Incident, type Snapshot } from '../../core/state.ts';
 import { type Explanation, explain } from '../../core/why.ts';
+import { settleCallback } from '../../roles/callbacks.ts';
 import { cancel } from '../../roles/commands.ts';
 import { type AnswerRequest, answerIncident } from '../../roles/operators.ts';
 import type { Scheduler, Shown } from '../../roles/scheduler.ts';
@@ -92,6 +97,71 @@ export class TestRun {
       );
     }
     await this.#ask((scheduler) => answerIncident(scheduler, this.id, { ...request, incident: number }));
+  }
+
+  /**
+   * Lets time go on until the callback or approval is open: whoever was asked may answer.
+   * @throws SteadfastError `unknown-step`; `stuck` when its turn does not come
+   */
+  async untilAsked(step: string, within: Duration = LONGEST): Promise<RunState> {
+    await this.#token(step);
+    return this.until(({ steps }) => steps[step]?.waitsUntil !== undefined, within);
+  }
+
+  /**
+   * The outside answers a callback, as `POST /callbacks/{token}/complete` does; also before its turn.
+   * @throws SteadfastError `unknown-step`, `already-settled`, `bad-output` (details: the schema's issues)
+   */
+  complete(step: string, output: unknown = null): Promise<void> {
+    return this.#settle(step, { kind: 'complete', output: output as Json });
+  }
+
+  /** The outside says that it cannot be done. @throws SteadfastError `unknown-step`, `already-settled` */
+  fail(step: string, failure: { readonly code?: string; readonly message?: string } = {}): Promise<void> {
+    const { code = 'failed', message = 'failed by the test' } = failure;
+    return this.#settle(step, { kind: 'fail', failure: { code, message } });
+  }
+
+  /** The outside says that it is still at it. @throws SteadfastError `unknown-step`, `already-settled` */
+  beat(step: string): Promise<void> {
+    return this.#settle(step, { kind: 'beat' });
+  }
+
+  /** A person approves. @throws SteadfastError `unknown-step`, `already-settled`, `bad-output` */
+  approve(step: string, given: { readonly by?: string; readonly comment?: string } = {}): Promise<void> {
+    return this.complete(step, given);
+  }
+
+  /** A person rejects, and the step fails. @throws SteadfastError `unknown-step`, `already-settled` */
+  reject(step: string, reason = 'rejected by the test'): Promise<void> {
+    return this.fail(step, { code: 'rejected', message: reason });
+  }
+
+  /** The executions of a child or map step that there are. @throws SteadfastError `unknown-step` */
+  async children(step: string): Promise<readonly TestRun[]> {
+    const { state, plan } = await this.#driver.show(this.id);
+    const { children } = state.steps[step] ?? {};
+    if (!hasChildren(graphOf(plan).step.get(step))) throw this.#noStep(step, plan, hasChildren);
+    const ids = childIds(state.execution, step, children?.count ?? 0);
+    return ids.filter((id) => this.#driver.created.has(id)).map((id) => new TestRun(this.#driver, id));
+  }
+
+  async #settle(step: string, answer: CallbackAnswer): Promise<void> {
+    const token = await this.#token(step);
+    await this.#ask((scheduler) => settleCallback(scheduler, token, answer));
+  }
+
+  async #token(step: string): Promise<string> {
+    const { state, plan } = await this.#driver.show(this.id);
+    const token = callbackToken(state.execution, step);
+    if (token !== undefined) return token;
+    throw this.#noStep(step, plan, isCallback);
+  }
+
+  #noStep(step: string, plan: Plan, wanted: (one: PlanStep) => boolean): Error {
+    const known = plan.steps.filter(wanted).map(({ name, kind }) => `'${name}' (${kind})`);
+    const message = `execution ${this.id} has no such step '${step}'; it has: ${known.join(', ') || 'none'}`;
+    return refuse('unknown-step', message);
   }
 
   /**

@@ -10,7 +10,7 @@
 import { stageOf } from '../../core/ladder.ts';
 import type { Snapshot, Step } from '../../core/state.ts';
 import { isTerminal } from '../../core/state.ts';
-import type { AgentStep, Plan } from '../../core/plan.ts';
+import { agentStep, type AgentStep, type Plan } from '../../core/plan.ts';
 import type { Shown } from '../../roles/scheduler.ts';
 import type { AgentCall } from './agent-calls.ts';
 import type { Effect } from './outside-world.ts';
@@ -39,7 +39,7 @@ export interface Evidence {
 export interface Expectation {
   /** By `placeOf`: how many effects of each kind a step had, and which agent performed it. */
   readonly effects: ReadonlyMap<string, Usual>;
-  /** How the executions of each workflow ended. */
+  /** By `placeOf`: how the executions ended. */
   readonly ends: ReadonlyMap<string, string>;
 }
 
@@ -48,21 +48,35 @@ interface Usual {
   readonly agent: string | undefined;
 }
 
-export const placeOf = (plan: Plan, step: string): string => `${plan.workflow}/${step}`;
+/**
+ * The same in every run: of an execution that was started its workflow, of one that belongs to a step the way there from
+ * it, then the step.
+ */
+export function placeOf({ plan, state }: Shown, step = ''): string {
+  const { id, parent } = state.execution;
+  const way = parent === undefined ? '' : id.slice(id.indexOf('.'));
+  return `${plan.workflow}${way}/${step}`;
+}
+
+/** Those of an execution that agents perform; nothing else acts on the outside by itself. */
+export const performed = ({ plan, state }: Shown): Step[] =>
+  Object.values(state.steps).filter(({ name }) => agentStep(plan, name) !== undefined);
+
 const kindOf = ({ kind = 'effect' }: Effect): string => kind;
 
 export function expectationOf(evidence: Evidence): Expectation {
   const book = bookOf(evidence);
   const effects = new Map<string, Usual>();
-  for (const { plan, state } of evidence.executions) {
-    for (const step of Object.values(state.steps)) {
-      const kinds = countsOf(effectsOf(book, state, step.name));
-      if (kinds.size > 0) effects.set(placeOf(plan, step.name), { kinds, agent: stageIn(plan, step)?.agent });
+  for (const shown of evidence.executions) {
+    for (const step of performed(shown)) {
+      const kinds = countsOf(effectsOf(book, shown.state, step.name));
+      const { agent } = stageIn(shown.plan, step) ?? {};
+      if (kinds.size > 0) effects.set(placeOf(shown, step.name), { kinds, agent });
     }
   }
-  const ends = evidence.executions.map(({ plan, state }): [string, string] => [
-    plan.workflow,
-    state.execution.status,
+  const ends = evidence.executions.map((shown): [string, string] => [
+    placeOf(shown),
+    shown.state.execution.status,
   ]);
   return { effects, ends: new Map(ends) };
 }
@@ -90,7 +104,7 @@ export function problemsOf(evidence: Evidence, expected?: Expectation): Problem[
   const book = bookOf(evidence);
   return evidence.executions.flatMap((shown) => [
     ...endProblems(shown, expected),
-    ...Object.values(shown.state.steps).flatMap((step) => {
+    ...performed(shown).flatMap((step) => {
       const own = effectsOf(book, shown.state, step.name);
       return [...doubled(shown, step, own, evidence, expected), ...lost(shown, step, own, expected)];
     }),
@@ -121,12 +135,12 @@ function bookOf({ effects, calls }: Evidence): readonly Effect[] {
 
 const isProbed = (call: AgentCall): boolean => call.effect !== 'idempotent';
 
-function endProblems({ plan, state }: Shown, expected: Expectation | undefined): Problem[] {
-  const { status, watchAt, cause, id } = state.execution;
+function endProblems(shown: Shown, expected: Expectation | undefined): Problem[] {
+  const { status, watchAt, cause, id } = shown.state.execution;
   if (!isTerminal(status) || watchAt !== undefined) {
     return [{ kind: 'stuck', message: `execution ${id} is ${status} and did not end` }];
   }
-  const usual = expected?.ends.get(plan.workflow);
+  const usual = expected?.ends.get(placeOf(shown));
   // Left as it is because somebody said so, or because that was declared for no answer.
   const chosen = cause?.undo === false;
   if (status !== 'failed' || chosen || usual === undefined || usual === 'failed') return [];
@@ -135,7 +149,7 @@ function endProblems({ plan, state }: Shown, expected: Expectation | undefined):
 }
 
 function doubled(
-  { plan, state }: Shown,
+  shown: Shown,
   step: Step,
   own: readonly Effect[],
   { effects }: Evidence,
@@ -144,10 +158,10 @@ function doubled(
   const problem = (message: string): Problem => ({
     kind: 'doubled',
     step: step.name,
-    effectKey: `${state.execution.id}.${step.name}`,
+    effectKey: `${shown.state.execution.id}.${step.name}`,
     message: `step '${step.name}': ${message}`,
   });
-  const usual = expected?.effects.get(placeOf(plan, step.name));
+  const usual = expected?.effects.get(placeOf(shown, step.name));
   const problems: Problem[] = [];
   for (const [kind, count] of countsOf(own)) {
     const perKey = countsOf(
@@ -172,11 +186,12 @@ const doubledText = (kind: string, count: number, effects: unknown): string =>
     : `'${kind}' took place ${count} times`;
 
 function lost(
-  { plan, state }: Shown,
+  shown: Shown,
   step: Step,
   own: readonly Effect[],
   expected: Expectation | undefined,
 ): Problem[] {
+  const { plan, state } = shown;
   const { execution } = state;
   if (!isTerminal(execution.status)) return [];
   const effectKey = `${execution.id}.${step.name}`;
@@ -189,7 +204,7 @@ function lost(
   const standing = own.filter((effect) => !(effect.undone ?? false));
   if (execution.status === 'succeeded' && step.status === 'done') {
     if (isGiven(state, step)) return [];
-    const usual = expected?.effects.get(placeOf(plan, step.name));
+    const usual = expected?.effects.get(placeOf(shown, step.name));
     if (usual === undefined) return [];
     // Another agent on the step's ladder may do the same in another way.
     if (usual.agent !== stageIn(plan, step)?.agent) {
@@ -201,6 +216,8 @@ function lost(
   }
   if (standing.length === 0) return [];
   const what = `'${kindOf(standing[0] as Effect)}'`;
+  // A failed item of a list is tolerated with what cannot be undone.
+  if (plan.tolerated !== undefined && undoOf(plan, step) === 'none') return [];
   if (execution.status === 'succeeded') {
     return [problem(`${what} took place, but the execution has succeeded with the step ${step.status}`)];
   }
@@ -217,9 +234,8 @@ const isGiven = (state: Snapshot, step: Step): boolean =>
 
 const undoOf = (plan: Plan, step: Step): unknown => stageIn(plan, step)?.undo ?? 'none';
 
-/** The step as it is on its rung; of a map, its items'. */
+/** The step as it is on its rung. */
 function stageIn(plan: Plan, step: Step): AgentStep | undefined {
-  const planned = plan.steps.find((one) => one.name === step.name.split('#')[0]);
-  if (planned?.kind === 'step') return stageOf(planned, step.rung);
-  return planned?.kind === 'map' ? stageOf(planned.each, step.rung) : undefined;
+  const planned = agentStep(plan, step.name);
+  return planned && stageOf(planned, step.rung);
 }

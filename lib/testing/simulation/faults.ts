@@ -37,6 +37,9 @@ export const FAULT_KINDS = [
   'rejected',
   'twoOperators',
   'repeatedStart',
+  'storeOutage',
+  'queueOutage',
+  'deadDependency',
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 export type FaultCounts = Record<FaultKind, number>;
@@ -83,6 +86,10 @@ const HIGHEST_RATE: Readonly<Record<FaultKind, number>> = {
   rejected: 0.3,
   twoOperators: 0.5,
   repeatedStart: 0.3,
+  // Of a world.
+  storeOutage: 0.6,
+  queueOutage: 0.6,
+  deadDependency: 0.8,
 };
 
 /** `mode`: 'all' is the swarm; 'none' has no fault; 'masked' only what must cost no intervention (C2). */

@@ -43,8 +43,12 @@ export function judge(
 ): string[] {
   const problems: string[] = [];
   const { execution, step } = write;
-  if (execution !== undefined) judgeExecution(problems, before.execution, execution, before);
+  if (execution !== undefined) {
+    judgeExecution(problems, before.execution, execution, before);
+    judgeDispatches(problems, plan, execution, now);
+  }
   if (step !== undefined) judgeStep(problems, plan, before, step);
+  if (step?.parked !== undefined) judgeParked(problems, before.steps[step.name], step, now);
   judgeWatch(problems, plan, after, now, graceFrom);
   return problems;
 }
@@ -93,6 +97,37 @@ function judgeStep(problems: string[], plan: Plan, snapshot: Snapshot, after: St
     problems.push(`F1 '${after.name}' was claimed while paused`);
   if (claims && after.mode === 'execute') problems.push(...judgeStart(plan, snapshot, after));
   if (claims && after.mode === 'undo') problems.push(...judgeUndo(plan, snapshot, after));
+}
+
+/** S9: what is held back is charged nothing; an attempt that met a dead service leaves its ladder as it found it. */
+function judgeParked(problems: string[], before: Step | undefined, after: Step, now: number): void {
+  const charges = (step: Step | undefined): string =>
+    [step?.rung ?? 0, step?.rungAttempt ?? 0, step?.undoAttempt ?? 0].join('/');
+  // Its claim had charged it: one attempt of its rung, or one undo.
+  const found: Step | undefined =
+    before?.leaseUntil === undefined
+      ? before
+      : {
+          ...before,
+          rungAttempt: before.rungAttempt - (before.mode === 'execute' ? 1 : 0),
+          undoAttempt: before.undoAttempt - (before.mode === 'undo' ? 1 : 0),
+        };
+  if (charges(found) !== charges(after) || after.attempt !== (before?.attempt ?? 0)) {
+    problems.push(`S9 '${after.name}' is parked and charged: ${charges(found)} → ${charges(after)}`);
+  }
+  if ((after.retryAt ?? 0) <= now - SLACK_MS) problems.push(`S12 '${after.name}' is parked until it was`);
+}
+
+const HOUR_MS = 3_600_000;
+
+/** S16, counted by steps and hours: 20, and 30 for each hour of the time there is; beyond, one an hour. */
+function judgeDispatches(problems: string[], plan: Plan, execution: Execution, now: number): void {
+  const steps = plan.steps.length;
+  const freely = steps * (20 + (30 * plan.withinMs) / HOUR_MS);
+  const hourly = steps * (1 + (now - execution.startedAt) / HOUR_MS);
+  // One look may send for every step.
+  if (execution.dispatched > freely + hourly + steps)
+    problems.push(`S16 ${execution.dispatched} dispatches of ${steps} steps`);
 }
 
 function judgeStart(plan: Plan, snapshot: Snapshot, step: Step): string[] {

@@ -17,13 +17,16 @@ export interface Shrunk {
 const MAX_CALLS = 2_000_000;
 
 /** @returns the smallest world found that breaks the invariant which the given one breaks first */
-export async function shrink(options: WorldOptions): Promise<Shrunk> {
-  let best: Shrunk = { options, result: await worldOf(options) };
+export async function shrink(
+  options: WorldOptions,
+  run: (options: WorldOptions) => Promise<WorldResult> = worldOf,
+): Promise<Shrunk> {
+  let best: Shrunk = { options, result: await run(options) };
   let callsLeft = MAX_CALLS - best.result.calls;
   const broken = invariantOf(best.result);
   const tryOne = async (smaller: WorldOptions): Promise<boolean> => {
     if (callsLeft <= 0) return false;
-    const result = await worldOf(smaller);
+    const result = await run(smaller);
     callsLeft -= result.calls;
     if (broken === undefined || !result.violations.some((violation) => violation.includes(broken)))
       return false;
@@ -53,7 +56,7 @@ async function without<Item>(
   for (let size = Math.ceil(kept.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
     for (let at = 0; at < kept.length; ) {
       const fewer = [...kept.slice(0, at), ...kept.slice(at + size)];
-      if (fewer.length > 0 && (await stillFails(fewer))) kept = fewer;
+      if (await stillFails(fewer)) kept = fewer;
       else at += size;
     }
   }

@@ -1,0 +1,218 @@
+/** A test sees steps that no agent performs as production has them; a fault at any point loses and doubles nothing of theirs. */
+
+import { done, notDone, PermanentError, retry, workflow, type Workflow } from 'steadfast';
+import { crashEverywhere, outsideWorld, type TestAgent, testWorkflow } from 'steadfast/testing';
+import * as z from 'zod/mini';
+import { bookFlight, bookHotel, confirmTrip, goodAgents, insteadOf } from './trip.ts';
+
+const Input = z.object({ trip: z.string(), guests: z.array(z.string()) });
+type Input = z.infer<typeof Input>;
+
+const travel = workflow('travel', { input: z.object({ trip: z.string() }), within: '1d' }, (w) => {
+  const flight = w.step('flight', bookFlight, { trip: w.input.trip });
+  const seat = w.callback('seat', { output: z.object({ seat: z.string() }), within: '2h', after: [flight] });
+  return { flight: flight.output.booking, seat: seat.output.seat };
+});
+
+const outing: Workflow<Input> = workflow('outing', { input: Input, within: '3d' }, (w) => {
+  const there = w.child('there', travel, { trip: w.input.trip });
+  const rooms = w.map('rooms', bookHotel, w.input.guests, (guest) => ({ trip: guest }), {
+    concurrency: 2,
+    ladder: [retry(1)],
+  });
+  const ok = w.approval('ok', { within: '1d', after: [there, rooms] });
+  const pause = w.wait('pause', { for: '1h', after: [ok] });
+  const mail = w.step(
+    'mail',
+    confirmTrip,
+    { flight: there.output.flight, hotel: 'several' },
+    { after: [pause], ladder: [retry(1)] },
+  );
+  return { seat: there.output.seat, rooms: rooms.output.total, by: ok.output.by, mail: mail.output.mail };
+});
+
+const input: Input = { trip: 'to Ghent', guests: ['ada', 'ben', 'cy'] };
+
+const scenario = async (trial: ReturnType<typeof testWorkflow<Input>>, given: Input) => {
+  const run = await trial.start(given);
+  await run.until(({ steps }) => (steps['there']?.children?.started ?? 0) > 0);
+  const [travels] = await run.children('there');
+  await travels?.untilAsked('seat');
+  await travels?.complete('seat', { seat: '12A' });
+  await run.untilAsked('ok');
+  await run.approve('ok', { by: 'dee' });
+  return run;
+};
+
+describe('a run', () => {
+  it('goes through a child, a list, an approval and a wait', async () => {
+    const trial = testWorkflow(outing, { agents: goodAgents().agents });
+    const run = await scenario(trial, input);
+    const { status, output, steps, tookMs } = await run.untilEnd();
+    expect(status).toBe('succeeded');
+    expect(output).toMatchObject({ seat: '12A', rooms: 3, by: 'dee' });
+    expect(steps['rooms']?.children).toEqual({ count: 1, started: 1, ended: ['succeeded'] });
+    expect(tookMs).toBeGreaterThanOrEqual(3_600_000);
+    expect(trial.runs().map(({ id }) => id.slice(run.id.length))).toEqual(['', '.there.0', '.rooms.0']);
+    const keys = trial.calls(bookHotel).map(({ effectKey }) => effectKey.slice(run.id.length));
+    expect(keys).toEqual(['.rooms.0.i0', '.rooms.0.i1', '.rooms.0.i2']);
+  });
+
+  it('shows until when a step waits, and time is skipped over it', async () => {
+    const trial = testWorkflow(outing, { agents: goodAgents().agents });
+    const run = await scenario(trial, input);
+    const { steps } = await run.until((state) => state.steps['pause']?.waitsUntil !== undefined);
+    expect(steps['pause']?.waitsUntil).toBe(trial.now() + 3_600_000);
+    await trial.skip('59m');
+    expect((await run.state()).steps['pause']?.status).toBe('ready');
+    await trial.skip('2m');
+    expect((await run.state()).status).toBe('succeeded');
+  });
+
+  it('that is rejected is undone, its children and items too', async () => {
+    const { world, agents } = goodAgents();
+    const trial = testWorkflow(outing, { agents });
+    const run = await trial.start(input);
+    await run.until(({ steps }) => (steps['there']?.children?.started ?? 0) > 0);
+    const [travels] = await run.children('there');
+    await travels?.complete('seat', { seat: '1' }); // before its turn
+    await run.untilAsked('ok');
+    await run.reject('ok', 'too dear');
+    const { status, failure } = await run.untilEnd();
+    expect([status, failure]).toEqual(['compensated', { code: 'rejected', message: 'too dear' }]);
+    expect(world.effects()).toHaveLength(4);
+    expect(world.effects().every(({ undone }) => undone)).toBe(true);
+  });
+
+  it('that nobody answers fails at its deadline; beats and failures of the outside count', async () => {
+    const { agents } = goodAgents();
+    const silent = testWorkflow(travel, { agents });
+    const run = await silent.start({ trip: 'x' });
+    expect((await run.untilEnd()).failure?.code).toBe('no-answer');
+    const failing = await silent.start({ trip: 'x' });
+    await failing.untilAsked('seat');
+    await failing.beat('seat');
+    expect((await failing.state()).steps['seat']?.status).toBe('waiting');
+    await failing.fail('seat', { code: 'full', message: 'no seat is left' });
+    expect((await failing.untilEnd()).failure).toEqual({ code: 'full', message: 'no seat is left' });
+  });
+
+  it('refuses what the API refuses, and names the steps there are', async () => {
+    const trial = testWorkflow(outing, { agents: goodAgents().agents });
+    const run = await scenario(trial, input);
+    await expect(run.approve('nobody')).rejects.toMatchObject({
+      code: 'unknown-step',
+      message: expect.stringContaining("it has: 'ok' (approval)"),
+    });
+    await expect(run.children('ok')).rejects.toMatchObject({
+      code: 'unknown-step',
+      message: expect.stringContaining("it has: 'there' (child), 'rooms' (map)"),
+    });
+    await expect(run.reject('ok')).rejects.toMatchObject({ code: 'already-settled' });
+    const [travels] = await run.children('there');
+    const bad = testWorkflow(travel, { agents: goodAgents().agents });
+    const other = await bad.start({ trip: 'x' });
+    await expect(other.complete('seat', { seat: 12 })).rejects.toMatchObject({ code: 'bad-output' });
+    await expect(travels?.complete('seat', { seat: '9' })).rejects.toMatchObject({ code: 'already-settled' });
+  });
+
+  it('holds the answer to a callback of a child against its schema, though nobody starts the child by itself', async () => {
+    const trial = testWorkflow(outing, { agents: goodAgents().agents });
+    const run = await trial.start(input);
+    await run.until(({ steps }) => (steps['there']?.children?.started ?? 0) > 0);
+    const [travels] = await run.children('there');
+    await expect(travels?.complete('seat', { seat: 12 })).rejects.toMatchObject({ code: 'bad-output' });
+  });
+});
+
+describe('a fault at any point of a workflow with a child, a list, an approval and a wait', () => {
+  it('loses and doubles nothing on the way to success', async () => {
+    const { world, agents } = goodAgents();
+    const report = await crashEverywhere(outing, { input, agents, world, scenario });
+    expect(report.text).toContain('nothing lost, doubled or stuck');
+    expect(report.ends).toEqual({ succeeded: report.runs + 1 });
+    expect(report.blind).toEqual([]);
+    expect(report.points).toEqual(expect.arrayContaining(['after:create:3', 'before:create:2']));
+  }, 60_000);
+
+  it('nor on the way back', async () => {
+    const { world, agents } = goodAgents();
+    const report = await crashEverywhere(outing, {
+      input,
+      agents,
+      world,
+      scenario: (trial, given) => {
+        trial.fail(confirmTrip, { times: Infinity, with: new PermanentError('no such address') });
+        return scenario(trial, given);
+      },
+    });
+    expect(report.text).toContain('nothing lost, doubled or stuck');
+    expect(report.ends).toEqual({ compensated: report.runs + 1 });
+  }, 60_000);
+
+  it('nor when it is canceled under way', async () => {
+    const { world, agents } = goodAgents();
+    const report = await crashEverywhere(outing, {
+      input,
+      agents,
+      world,
+      scenario: async (trial, given) => {
+        const run = await trial.start(given);
+        await run.until(({ steps }) => steps['rooms']?.children !== undefined);
+        await run.cancel();
+        return run;
+      },
+    });
+    expect(report.text).toContain('nothing lost, doubled or stuck');
+    expect(report.ends).toEqual({ canceled: report.runs + 1 });
+  }, 60_000);
+});
+
+describe('a mistake of an author', () => {
+  const without = (other: TestAgent): readonly TestAgent[] => insteadOf(goodAgents().agents, other);
+
+  it('in the agent of items is found, with the item', async () => {
+    const post = outsideWorld();
+    const careless = bookHotel.handler({
+      execute: async (ctx) => ({ booking: await post.act(ctx.effectKey, 'room') }),
+      undo: (ctx) => post.undo(ctx.effectKey),
+    });
+    const { findings } = await crashEverywhere(outing, {
+      input,
+      agents: without(careless),
+      scenario,
+      world: post,
+    });
+    expect(findings).toContainEqual(
+      expect.objectContaining({ kind: 'doubled', effectKey: expect.stringMatching(/\.rooms\.0\.i\d$/) }),
+    );
+  }, 60_000);
+
+  it('in an agent of a child is found, also on the way back', async () => {
+    const post = outsideWorld();
+    const forgetful = bookFlight.handler({
+      execute: async (ctx) => ({ booking: await post.act(ctx.effectKey, 'flight') }),
+      probe: async (ctx) => {
+        const booking = await post.find(ctx.effectKey);
+        return booking === undefined ? notDone() : done({ booking });
+      },
+      undo: async () => undefined,
+    });
+    const { findings } = await crashEverywhere(outing, {
+      input,
+      agents: without(forgetful),
+      world: post,
+      scenario: (trial, given) => {
+        trial.fail(confirmTrip, { times: Infinity, with: new PermanentError('no') });
+        return scenario(trial, given);
+      },
+    });
+    expect(findings).toEqual([
+      expect.objectContaining({
+        kind: 'lost',
+        point: 'none',
+        effectKey: expect.stringMatching(/\.there\.0\.flight$/),
+      }),
+    ]);
+  }, 60_000);
+});
