@@ -30,6 +30,7 @@ import { dynamoStore } from './aws/dynamo-store.ts';
 import { eventBus } from './aws/event-bus.ts';
 import { createMeter, type Meter, metered } from './aws/metrics.ts';
 import { DEFAULT_WATCH_SHARDS, ENV } from './aws/names.ts';
+import { withPlainCalls } from './aws/plain-calls.ts';
 import { sqsQueue } from './aws/sqs-queue.ts';
 import { serviceLogger, tellAll } from './aws/telemetry.ts';
 import type { Agent, Implementation } from './core/agent.ts';
@@ -54,6 +55,10 @@ z.config(en());
 const CLIENT = {
   maxAttempts: 3,
   requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
+} as const;
+const PLAIN = {
+  maxAttempts: CLIENT.maxAttempts,
+  requestTimeout: CLIENT.requestHandler.requestTimeout,
 } as const;
 
 /** A tick ends this long before its process would be killed. */
@@ -121,7 +126,7 @@ function portsOf({ logger, meter }: Telemetry): Ports & { readonly receipts: Rec
   const queues = JSON.parse(process.env[ENV.queues] ?? '{}') as Record<string, string>;
   const shards = watchShards();
   const table = fromEnvironment(ENV.table);
-  const dynamo = new DynamoDBClient(CLIENT);
+  const dynamo = withPlainCalls(new DynamoDBClient(CLIENT), process.env, PLAIN);
   return {
     store: dynamoStore(dynamo, {
       table,
@@ -131,7 +136,10 @@ function portsOf({ logger, meter }: Telemetry): Ports & { readonly receipts: Rec
     }),
     receipts: dynamoReceipts(dynamo, table, shards),
     breakers: dynamoBreakers(dynamo, table),
-    queue: metered(sqsQueue(new SQSClient(CLIENT), new Map(Object.entries(queues))), meter),
+    queue: metered(
+      sqsQueue(withPlainCalls(new SQSClient(CLIENT), process.env, PLAIN), new Map(Object.entries(queues))),
+      meter,
+    ),
     announcer: eventBus(new EventBridgeClient(CLIENT), fromEnvironment(ENV.bus)),
     clock,
     dice: { id: () => randomUUID(), random: () => Math.random() },

@@ -63,7 +63,7 @@ interface Layer {
 const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/core/': { may: ['@standard-schema/spec'] },
   'lib/roles/': { may: ['lib/core/', '@standard-schema/spec'] },
-  'lib/aws/': { may: ['lib/core/', '@aws-sdk/', '@aws-lambda-powertools/'] },
+  'lib/aws/': { may: ['lib/core/', '@aws-sdk/', '@aws-lambda-powertools/'], builtins: true },
   'lib/testing/': { may: ['lib/core/', 'lib/roles/'] },
   'lib/api/': { may: ['lib/core/', 'lib/roles/', 'hono', 'zod/mini'] },
   'lib/infra/': { may: ['aws-cdk-lib', 'constructs', 'esbuild', 'lib/aws/names.ts'], builtins: true },

@@ -28,30 +28,21 @@ export function sqsQueue(client: SQSClient, urls: ReadonlyMap<string, string>): 
       throw refuse('unknown-agent', `agent '${agent}' has no queue; deploy it with the workflow`);
     return url;
   };
-  const sendTo = async (agent: string, sends: readonly Send[]): Promise<void> => {
-    const [first] = sends;
-    if (first === undefined) return;
+  const outboxes = new Map<string, Outbox>();
+  const outboxOf = (agent: string): Outbox => {
+    const known = outboxes.get(agent);
+    if (known !== undefined) return known;
     const url = urlOf(agent);
-    if (sends.length === 1) {
-      await client.send(new SendMessageCommand({ QueueUrl: url, ...entry(first) }));
-      return;
-    }
-    const entries = sends.map((send, at) => ({ Id: String(at), ...entry(send) }));
-    const answer = await client.send(new SendMessageBatchCommand({ QueueUrl: url, Entries: entries }));
-    const failed = answer.Failed ?? [];
-    if (failed.length > 0)
-      throw refuse('send-failed', `${failed.length} of ${sends.length} messages were not sent`);
+    const made = new Outbox((sends) => sendTo(client, url, sends));
+    outboxes.set(agent, made);
+    return made;
   };
   return {
     send: async (sends) => {
       const byAgent = new Map<string, Send[]>();
       for (const send of sends) byAgent.set(send.agent, [...(byAgent.get(send.agent) ?? []), send]);
-      const batches = [...byAgent].flatMap(([agent, all]) =>
-        Array.from({ length: Math.ceil(all.length / BATCH) }, (_, at) =>
-          sendTo(agent, all.slice(at * BATCH, (at + 1) * BATCH)),
-        ),
-      );
-      const results = await Promise.allSettled(batches);
+      const posted = [...byAgent].map(async ([agent, all]) => outboxOf(agent).post(all));
+      const results = await Promise.allSettled(posted);
       const failure = results.find((result) => result.status === 'rejected');
       if (failure !== undefined) throw failure.reason;
     },
@@ -61,6 +52,72 @@ export function sqsQueue(client: SQSClient, urls: ReadonlyMap<string, string>): 
       return Object.fromEntries(known.map(({ value }) => value));
     },
   };
+}
+
+/** @returns places of those that SQS refused */
+async function sendTo(client: SQSClient, url: string, sends: readonly Send[]): Promise<ReadonlySet<number>> {
+  const [first] = sends;
+  if (first !== undefined && sends.length === 1) {
+    await client.send(new SendMessageCommand({ QueueUrl: url, ...entry(first) }));
+    return new Set();
+  }
+  const entries = sends.map((send, at) => ({ Id: String(at), ...entry(send) }));
+  const answer = await client.send(new SendMessageBatchCommand({ QueueUrl: url, Entries: entries }));
+  return new Set((answer.Failed ?? []).map(({ Id }) => Number(Id)));
+}
+
+interface Parcel {
+  readonly send: Send;
+  readonly sent: () => void;
+  readonly failed: (reason: unknown) => void;
+}
+
+/**
+ * The messages of one process to one agent. What comes while a request is under way leaves together when that is answered,
+ * or as soon as it fills one: a process that works on a batch asks twice, not ten times. Alone a message never waits.
+ */
+class Outbox {
+  readonly #request: (sends: readonly Send[]) => Promise<ReadonlySet<number>>;
+  readonly #waiting: Parcel[] = [];
+  #underWay = 0;
+
+  constructor(request: (sends: readonly Send[]) => Promise<ReadonlySet<number>>) {
+    this.#request = request;
+  }
+
+  /** Rejects when one of them was not sent. */
+  async post(sends: readonly Send[]): Promise<void> {
+    const results = sends.map(
+      (send) =>
+        new Promise<void>((sent, failed) => {
+          this.#waiting.push({ send, sent, failed });
+        }),
+    );
+    this.#leave(this.#underWay === 0);
+    await Promise.all(results);
+  }
+
+  /** @param all also those that do not fill a request */
+  #leave(all: boolean): void {
+    const least = all ? 1 : BATCH;
+    while (this.#waiting.length >= least) void this.#ask(this.#waiting.splice(0, BATCH));
+  }
+
+  async #ask(parcels: readonly Parcel[]): Promise<void> {
+    this.#underWay += 1;
+    try {
+      const refused = await this.#request(parcels.map(({ send }) => send));
+      const problem = `${refused.size} of ${parcels.length} messages were not sent`;
+      for (const [at, { sent, failed }] of parcels.entries()) {
+        if (refused.has(at)) failed(refuse('send-failed', problem));
+        else sent();
+      }
+    } catch (error) {
+      for (const { failed } of parcels) failed(error);
+    }
+    this.#underWay -= 1;
+    this.#leave(true);
+  }
 }
 
 const DEPTHS = [
