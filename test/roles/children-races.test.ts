@@ -7,7 +7,7 @@ import { retry, workflow } from '../../lib/core/workflow.ts';
 import { callbackToken, type Execution } from '../../lib/core/state.ts';
 import type { Ports, Store } from '../../lib/core/ports.ts';
 import { settleCallback } from '../../lib/roles/callbacks.ts';
-import { cancel } from '../../lib/roles/operators.ts';
+import { cancel } from '../../lib/roles/commands.ts';
 import { book } from './book.ts';
 import { anAgent, anyObject, harness, settle } from './harness.ts';
 import { never } from './process.ts';
