@@ -137,8 +137,11 @@ it('a part of a list that ends before its starter said so, and fails, has the ot
 
 it('a child of another epoch of the step is not taken for its own (S6)', async () => {
   const { implementation } = book();
-  const slow = { ...implementation, execute: () => world.clock.sleep(5_000) };
-  const world = harness(outer, { 'agent-a': slow });
+  const execute = async (): Promise<unknown> => {
+    await world.clock.sleep(5_000);
+    return {};
+  };
+  const world = harness(outer, { 'agent-a': { ...implementation, execute } });
   const { id } = await world.begin();
   await world.run(id, { until: ({ steps }) => steps['sub']?.status === 'running' });
   const parent = { executionId: id, step: 'sub', index: 0, epoch: 2 };
