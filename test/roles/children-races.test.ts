@@ -3,11 +3,13 @@
  */
 
 import type { Workflow } from '../../lib/core/workflow.ts';
-import { retry, workflow } from '../../lib/core/workflow.ts';
+import { retry as tries, workflow } from '../../lib/core/workflow.ts';
 import { callbackToken, type Execution } from '../../lib/core/state.ts';
 import type { Ports, Store } from '../../lib/core/ports.ts';
+import { advance } from '../../lib/roles/advance.ts';
 import { settleCallback } from '../../lib/roles/callbacks.ts';
-import { cancel } from '../../lib/roles/operators.ts';
+import { tellParent } from '../../lib/roles/children.ts';
+import { cancel, retry } from '../../lib/roles/commands.ts';
 import { book } from './book.ts';
 import { anAgent, anyObject, harness, settle } from './harness.ts';
 import { never } from './process.ts';
@@ -99,7 +101,7 @@ it('steps that end side by side have the end told once', async () => {
 it('a part of a list that ends before its starter said so, and fails, has the others stopped', async () => {
   const flow = workflow('flow', { input, within: '3h' }, (w) => {
     const { items } = w.input as never as { items: never };
-    w.map('each', agentA, items, (item) => ({ n: item as never }), { ladder: [retry(0)] });
+    w.map('each', agentA, items, (item) => ({ n: item as never }), { ladder: [tries(0)] });
   }) as Workflow;
   const { implementation, done, undone } = book(({ n }) => n === 55);
   const slow: typeof implementation = {
@@ -131,4 +133,28 @@ it('a part of a list that ends before its starter said so, and fails, has the ot
   expect(end.execution.status).toBe('compensated');
   for (const index of [0, 1]) await world.run(`${id}.each.${index}`);
   expect([...undone].sort()).toEqual([...done].sort());
+});
+
+it('a child of before a retry that tells late is not taken for the one of after (S6)', async () => {
+  let fails = true;
+  const { implementation } = book(() => fails);
+  const slow = { ...implementation, execute: () => world.clock.sleep(5_000) };
+  const world = harness(outer, { 'agent-a': implementation });
+  const { id } = await world.begin();
+  expect((await world.run(id)).execution.status).toBe('failed');
+  fails = false;
+  world.implementations['agent-a'] = slow as never;
+  await retry(world.scheduler, id, {});
+  await world.run(id, { until: ({ steps }) => steps['sub']?.status === 'running' });
+  const parent = { executionId: id, step: 'sub', index: 0 };
+  const told = { parent, end: { status: 'failed', version: 99, clean: true } as const };
+  await tellParent(world, told, advance);
+  expect((await world.state(id)).steps['sub']?.children?.ended).toEqual({});
+  await tellParent(
+    world,
+    { ...told, parent: { ...parent, epoch: 2 }, end: { ...told.end, version: 1 } },
+    advance,
+  );
+  expect((await world.state(id)).steps['sub']?.children?.ended['0']).toMatchObject({ status: 'failed' });
+  expect((await world.run(id)).execution.epoch).toBe(2);
 });

@@ -17,6 +17,7 @@ import {
 } from '../../core/state.ts';
 import { EXECUTION_MOVES, STEP_MOVES } from '../../core/transitions.ts';
 import type { Ledger } from './ledger.ts';
+import { judgeRetry, judgeWayBack, leadsTo } from './oracle-operations.ts';
 
 /** Clocks differ, and a write takes time: what S12 may be late by. */
 const SLACK_MS = 3_000;
@@ -67,7 +68,7 @@ function judgeExecution(problems: string[], before: Execution, after: Execution,
   const recalled =
     before.status === 'succeeded' && after.cause?.kind === 'parent' && before.parent !== undefined;
   if (isTerminal(before.status) && before.status !== after.status && !recalled)
-    problems.push('S1 a terminal status was left');
+    problems.push(...judgeRetry(before, after, snapshot));
   if (!isTerminal(before.status) && isTerminal(after.status)) {
     for (const step of Object.values(snapshot.steps)) {
       const works = step.leaseUntil !== undefined || ['running', 'probing', 'undoing'].includes(step.status);
@@ -82,7 +83,7 @@ function judgeStep(problems: string[], plan: Plan, snapshot: Snapshot, after: St
   const before = snapshot.steps[after.name];
   const status = before?.status ?? 'ready';
   if (after.version !== (before?.version ?? 0) + 1) problems.push(`S3 '${after.name}': version not + 1`);
-  if (STEP_REACH.get(status)?.has(after.status) !== true)
+  if (!leadsTo(STEP_REACH, before, snapshot.execution.epoch, after.status))
     problems.push(`S2 '${after.name}': ${status} → ${after.status}`);
   const claims = after.leaseUntil !== undefined && after.token !== before?.token;
   if (claims && before?.leaseUntil !== undefined) problems.push(`S4 '${after.name}' was claimed while held`);
@@ -92,6 +93,8 @@ function judgeStep(problems: string[], plan: Plan, snapshot: Snapshot, after: St
   if (!claims && before?.token !== undefined && after.token !== before.token) {
     problems.push(`S5 '${after.name}': the token changed without a claim`);
   }
+  if (claims && snapshot.execution.status === 'paused')
+    problems.push(`F1 '${after.name}' was claimed while paused`);
   if (claims && after.mode === 'execute') problems.push(...judgeStart(plan, snapshot, after));
   if (claims && after.mode === 'undo') problems.push(...judgeUndo(plan, snapshot, after));
 }
@@ -163,6 +166,7 @@ function judgeUndo(plan: Plan, snapshot: Snapshot, step: Step): string[] {
     return other.after.includes(step.name) && children !== undefined && hasEffects(other, children);
   });
   return [
+    ...judgeWayBack(plan, snapshot, step),
     ...open.map(({ name }) => `S10 the undo of '${step.name}' began before '${name}' was undone`),
     ...judgeAgents(plan, snapshot, step),
   ];
@@ -210,6 +214,8 @@ function judgeWatch(problems: string[], plan: Plan, after: Snapshot, now: number
     const { status, children } = after.steps[name] as Step;
     if (status === 'running' && children !== undefined) farthest = execution.deadlineAt;
   }
+  const pause = execution.status === 'paused' ? execution.pauses?.at(-1) : undefined;
+  if (pause?.deadlineAt !== undefined) farthest = Math.max(farthest, pause.deadlineAt);
   if (incidents !== undefined)
     for (const { deadlineAt } of openIncidents(after)) farthest = Math.max(farthest, deadlineAt);
   farthest += longestMs(plan);
@@ -263,7 +269,7 @@ export function judgeEnd(
   if (openIncidents({ execution, steps, ...(incidents === undefined ? {} : { incidents }) }).length > 0) {
     problems.push('L1 it ended with an open question');
   }
-  for (const { name, undo } of agentSteps(plan)) {
+  for (const { name, undo, pointOfNoReturn } of agentSteps(plan)) {
     const live = ledger.isLive(`${execution.id}.${name}`);
     const status = steps[name]?.status;
     const tolerated =
@@ -280,6 +286,12 @@ export function judgeEnd(
       problems.push(`S6 '${name}' is done without its effect`);
     if (succeeded && status !== 'done' && live)
       problems.push(`S6 succeeded, but '${name}' acted and is ${status}`);
+    if (
+      pointOfNoReturn === true &&
+      status === 'done' &&
+      (execution.status === 'compensated' || (!succeeded && !left))
+    )
+      problems.push(`S10 ${execution.status} from behind the point of no return '${name}'`);
     if (!succeeded && live && undo !== 'none' && !left) {
       problems.push(`S10 ${execution.status}, but the effect of '${name}' is in place (${status})`);
     }
