@@ -25,7 +25,6 @@ import { askAboutPause, halt, hold } from './pause.ts';
 import {
   type Cause,
   type Ended,
-  type Execution,
   isForward,
   isPausedOrPausing,
   isHeld,
