@@ -32,7 +32,7 @@ import { allowServices, grantUse } from './encryption.ts';
 import { figuresOf } from './figures.ts';
 import type { LogSettings } from './function.ts';
 import { Monitoring } from './monitoring.ts';
-import { SchedulerApi } from './scheduler-api.ts';
+import { SchedulerApi, type Scopes } from './scheduler-api.ts';
 import { StateTable } from './state-table.ts';
 import { SupervisorClock } from './supervisor-clock.ts';
 
@@ -75,6 +75,16 @@ export interface SteadfastProps {
    * @default - IAM: requests are signed, and allowed by `grantStart` or `grantInvoke`
    */
   readonly authorizer?: IHttpRouteAuthorizer;
+  /**
+   * With an authorizer of tokens (JWT): the scopes of which a token must have one, for each kind of call.
+   * @default - steadfast/start, steadfast/read, steadfast/operate, steadfast/callback
+   */
+  readonly scopes?: Partial<Scopes>;
+  /**
+   * Who may answer callbacks. `HttpNoneAuthorizer`: whoever has a callback's token.
+   * @default - as `authorizer`
+   */
+  readonly callbackAuthorizer?: IHttpRouteAuthorizer;
   /**
    * Steps that one agent performs at the same time, 2 to 1000. All agents' together should stay below the account's
    * concurrent executions.
@@ -199,6 +209,8 @@ export class Steadfast extends Construct {
       ...shared,
       code: code('scheduler'),
       ...(props.authorizer === undefined ? {} : { authorizer: props.authorizer }),
+      ...(props.scopes === undefined ? {} : { scopes: props.scopes }),
+      ...(props.callbackAuthorizer === undefined ? {} : { callbackAuthorizer: props.callbackAuthorizer }),
     });
     this.supervisor = new SupervisorClock(this, 'Supervisor', {
       ...shared,
