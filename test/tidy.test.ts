@@ -68,8 +68,16 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/api/': { may: ['lib/core/', 'lib/roles/', 'hono', 'zod/mini'] },
   'lib/infra/': { may: ['aws-cdk-lib', 'constructs', 'esbuild', 'lib/aws/names.ts'], builtins: true },
   'lib/local/': { may: [], builtins: true },
+  'lib/worker/': { may: ['lib/core/', 'lib/aws/'], builtins: true },
   'lib/cli/': {
-    may: ['lib/api/client.ts', 'lib/api/answers.ts', 'lib/local/', 'lib/testing/', 'commander'],
+    may: [
+      'lib/worker/run.ts',
+      'lib/api/client.ts',
+      'lib/api/answers.ts',
+      'lib/local/',
+      'lib/testing/',
+      'commander',
+    ],
     builtins: true,
   },
   'lib/console/': { may: ['lib/api/client.ts', 'lib/api/answers.ts'] },

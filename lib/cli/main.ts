@@ -13,6 +13,7 @@ import { addCommands } from './commands.ts';
 import { addIncidents } from './incidents.ts';
 import { addOperations } from './operations.ts';
 import { addDev } from './dev/command.ts';
+import { addWorker } from './worker.ts';
 import { CliError, type Cli, DEFAULT_URL, EXIT, type Io, invocation, messageOf } from './io.ts';
 
 const AFTER_HELP = `
@@ -60,6 +61,7 @@ function programOf(cli: Cli): Command {
   addOperations(program, cli);
   addIncidents(program, cli);
   addCallbacks(program, cli);
+  addWorker(program, cli);
   return program;
 }
 

@@ -68,7 +68,13 @@ export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot): Family 
     id: childId({ id: execution.id, epoch }, step.name, index),
     planId,
     input,
-    parent: { executionId: execution.id, step: step.name, index, ...(part ? { part: true as const } : {}) },
+    parent: {
+      executionId: execution.id,
+      step: step.name,
+      index,
+      ...(epoch > 1 ? { epoch } : {}),
+      ...(part ? { part: true as const } : {}),
+    },
   });
   if (step.kind === 'child') {
     const input = evaluate(step.input, scope) ?? null;
@@ -184,12 +190,14 @@ function laterEnds(known: Children['ended'], news: Children['ended']): Children[
 export function told(
   plan: Plan,
   state: Snapshot,
-  news: { readonly step: string; readonly index: number; readonly end: ChildEnd },
+  news: { readonly step: string; readonly index: number; readonly epoch?: number; readonly end: ChildEnd },
   stamp: Stamp & { readonly horizonMs: number },
 ): Decision | undefined {
   const { execution } = state;
   const step = graphOf(plan).step.get(news.step);
   const record = state.steps[news.step];
+  // One of those that were stopped before the execution was tried again may tell late.
+  if ((news.epoch ?? 1) !== (record?.epoch ?? execution.epoch)) return undefined;
   if (!hasChildren(step) || isTerminal(execution.status)) return undefined;
   if ((record?.children?.ended[news.index]?.version ?? 0) >= news.end.version) return undefined;
   const next = recordTold(step, state, record, news, stamp);

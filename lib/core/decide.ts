@@ -159,7 +159,13 @@ export type ChildrenDone =
 export type ChildEvent =
   | ChildrenDone
   /** An execution that belongs to the step has ended. */
-  | { readonly type: 'told'; readonly step: string; readonly index: number; readonly end: ChildEnd }
+  | {
+      readonly type: 'told';
+      readonly step: string;
+      readonly index: number;
+      readonly epoch?: number;
+      readonly end: ChildEnd;
+    }
   /** The parent is being undone, or ends as it is. */
   | { readonly type: 'stop'; readonly undo: boolean };
 

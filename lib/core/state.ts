@@ -105,6 +105,8 @@ export interface Parent {
   readonly executionId: string;
   readonly step: string;
   readonly index: number;
+  /** Of the step when it was started; absent: the first. One that is tried again has others. */
+  readonly epoch?: number;
   /** A part of a list: of no interest to anybody but its parent. */
   readonly part?: true;
 }

@@ -137,7 +137,7 @@ function becauseParked(step: PlanStep, record: Step, parked: Parked): string {
   const last = record.failure === undefined ? '' : `; its last attempt ended with ${record.failure.code}`;
   switch (parked.why) {
     case 'breaker':
-      return `agent '${agent}'s breaker is open since ${iso(parked.since ?? parked.at)}, so it is held back and no attempt is charged${last}`;
+      return `the breaker of agent '${agent}' is open since ${iso(parked.since ?? parked.at)}, so it is held back and no attempt is charged${last}`;
     case 'unclaimed':
       return `no agent '${agent}' takes its messages, so they are sent at growing gaps${last}`;
     case 'budget':
