@@ -31,6 +31,12 @@ export function leadsTo(
   return from.some((one) => reach.get(one)?.has(status) === true);
 }
 
+/** A step of an earlier epoch begins its ladder anew; on the rung that may have acted, if one may. */
+export const asRenewed = (before: Step | undefined, after: Step): Step | undefined =>
+  before === undefined || before.epoch === after.epoch || !RENEWABLE.has(before.status)
+    ? before
+    : { ...before, rung: before.mayHaveActed ? before.rung : 0, rungAttempt: 0 };
+
 /** Behind a point of no return, or while somebody may be passing it, nothing is undone. */
 export function judgeWayBack(plan: Plan, snapshot: Snapshot, step: Step): string[] {
   const past = plan.steps.find(({ name, pointOfNoReturn }) => {

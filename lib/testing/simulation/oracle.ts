@@ -17,7 +17,7 @@ import {
 } from '../../core/state.ts';
 import { EXECUTION_MOVES, STEP_MOVES } from '../../core/transitions.ts';
 import type { Ledger } from './ledger.ts';
-import { judgeRetry, judgeWayBack, leadsTo } from './oracle-operations.ts';
+import { asRenewed, judgeRetry, judgeWayBack, leadsTo } from './oracle-operations.ts';
 
 /** Clocks differ, and a write takes time: what S12 may be late by. */
 const SLACK_MS = 3_000;
@@ -106,7 +106,7 @@ function judgeParked(problems: string[], before: Step | undefined, after: Step, 
   // Its claim had charged it: one attempt of its rung, or one undo.
   const found: Step | undefined =
     before?.leaseUntil === undefined
-      ? before
+      ? asRenewed(before, after)
       : {
           ...before,
           rungAttempt: before.rungAttempt - (before.mode === 'execute' ? 1 : 0),
