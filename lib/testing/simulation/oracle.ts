@@ -103,10 +103,14 @@ function judgeStep(problems: string[], plan: Plan, snapshot: Snapshot, after: St
 function judgeParked(problems: string[], before: Step | undefined, after: Step, now: number): void {
   const charges = (step: Step | undefined): string =>
     [step?.rung ?? 0, step?.rungAttempt ?? 0, step?.undoAttempt ?? 0].join('/');
+  // Tried again under a new epoch, it begins its ladder anew.
+  const anew = before !== undefined && before.epoch < after.epoch;
   // Its claim had charged it: one attempt of its rung, or one undo.
   const found: Step | undefined =
-    before?.leaseUntil === undefined
-      ? before
+    anew || before?.leaseUntil === undefined
+      ? anew
+        ? { ...before, rung: 0, rungAttempt: 0 }
+        : before
       : {
           ...before,
           rungAttempt: before.rungAttempt - (before.mode === 'execute' ? 1 : 0),
