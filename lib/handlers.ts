@@ -31,7 +31,7 @@ import { eventBus } from './aws/event-bus.ts';
 import { createMeter, type Meter, metered } from './aws/metrics.ts';
 import { DEFAULT_WATCH_SHARDS, ENV } from './aws/names.ts';
 import { withPlainCalls } from './aws/plain-calls.ts';
-import { sqsQueue } from './aws/sqs-queue.ts';
+import { type AtWork, sqsQueue } from './aws/sqs-queue.ts';
 import { serviceLogger, tellAll } from './aws/telemetry.ts';
 import type { Agent, Implementation } from './core/agent.ts';
 import { refuse } from './core/errors.ts';
@@ -122,7 +122,7 @@ const retention = (): { readonly retentionMs?: number } => {
 };
 const watchShards = (): number => Number(process.env[ENV.watchShards] ?? DEFAULT_WATCH_SHARDS);
 
-function portsOf({ logger, meter }: Telemetry): Ports & { readonly receipts: Receipts } {
+function portsOf({ logger, meter }: Telemetry, atWork?: AtWork): Ports & { readonly receipts: Receipts } {
   const queues = JSON.parse(process.env[ENV.queues] ?? '{}') as Record<string, string>;
   const shards = watchShards();
   const table = fromEnvironment(ENV.table);
@@ -137,7 +137,11 @@ function portsOf({ logger, meter }: Telemetry): Ports & { readonly receipts: Rec
     receipts: dynamoReceipts(dynamo, table, shards),
     breakers: dynamoBreakers(dynamo, table),
     queue: metered(
-      sqsQueue(withPlainCalls(new SQSClient(CLIENT), process.env, PLAIN), new Map(Object.entries(queues))),
+      sqsQueue(
+        withPlainCalls(new SQSClient(CLIENT), process.env, PLAIN),
+        new Map(Object.entries(queues)),
+        atWork,
+      ),
       meter,
     ),
     announcer: eventBus(new EventBridgeClient(CLIENT), fromEnvironment(ENV.bus)),
@@ -166,14 +170,18 @@ export type AgentHandler = ((event: SQSEvent, context: Context) => Promise<SQSBa
 export function agentHandler(agent: Agent, implementation: Implementation<unknown, unknown>): AgentHandler {
   const worker: Worker = { agent, implementation, breaker: new ProcessBreaker(agent.spec.name) };
   const telemetry = telemetryOf({ role: 'agent', agent: agent.spec.name });
-  const ports = once(() => portsOf(telemetry));
+  const atWork = { messages: 0 };
+  const ports = once(() => portsOf(telemetry, atWork));
   const plans: PlanCache = new Map();
   const work = async (event: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
     const hardEndAt = clock.now() + context.getRemainingTimeInMillis();
     const results = await Promise.all(
-      event.Records.map((record) =>
-        handleRecord(ports(), plans, worker, record, hardEndAt, telemetry.logger),
-      ),
+      event.Records.map(async (record) => {
+        atWork.messages += 1;
+        const result = await handleRecord(ports(), plans, worker, record, hardEndAt, telemetry.logger);
+        atWork.messages -= 1;
+        return result;
+      }),
     );
     const failed = event.Records.filter((_, at) => results[at] === 'give-back');
     return { batchItemFailures: failed.map((record) => ({ itemIdentifier: record.messageId })) };

@@ -9,6 +9,7 @@ import { asCounted } from '../core/counted.ts';
 import { choicesFor } from '../core/incidents.ts';
 import { stageOf } from '../core/ladder.ts';
 import { childIds } from '../core/children.ts';
+import { outputOf } from '../core/output.ts';
 import { isCallback, waitsUntil } from '../core/outside.ts';
 import type { AgentStep, Plan, PlanStep } from '../core/plan.ts';
 import {
@@ -56,8 +57,7 @@ const body = (state: Snapshot, plan: Plan, now: number): Record<string, unknown>
   deadlineAt: state.execution.deadlineAt,
   ...(state.execution.watchAt === undefined ? {} : { watchAt: state.execution.watchAt }),
   input: state.execution.input,
-  ...(state.execution.output === undefined ? {} : { output: state.execution.output }),
-  ...(state.execution.outputBytes === undefined ? {} : { outputBytes: state.execution.outputBytes }),
+  ...outputOf(plan, state),
   incidents: Object.values(state.incidents ?? {}).map((incident) => ({
     ...incidentView(incident),
     choices: choicesFor(plan, state, incident, now),

@@ -20,8 +20,20 @@ import type { Queue, QueueDepth } from '../core/ports.ts';
 const BATCH = 10;
 const MAX_DELAY_S = 900;
 
-/** @param urls agent name → queue URL */
-export function sqsQueue(client: SQSClient, urls: ReadonlyMap<string, string>): Queue {
+/** The messages that this process works on; each of them may be about to send. */
+export interface AtWork {
+  messages: number;
+}
+
+/**
+ * @param urls agent name → queue URL
+ * @param atWork with several at work, sends wait for each other, for a moment
+ */
+export function sqsQueue(
+  client: SQSClient,
+  urls: ReadonlyMap<string, string>,
+  atWork: AtWork = { messages: 0 },
+): Queue {
   const urlOf = (agent: string): string => {
     const url = urls.get(agent);
     if (url === undefined)
@@ -29,11 +41,15 @@ export function sqsQueue(client: SQSClient, urls: ReadonlyMap<string, string>): 
     return url;
   };
   const outboxes = new Map<string, Outbox>();
+  const company = (): boolean => {
+    const waiting = [...outboxes.values()].reduce((sum, outbox) => sum + outbox.waiting, 0);
+    return waiting < atWork.messages;
+  };
   const outboxOf = (agent: string): Outbox => {
     const known = outboxes.get(agent);
     if (known !== undefined) return known;
     const url = urlOf(agent);
-    const made = new Outbox((sends) => sendTo(client, url, sends));
+    const made = new Outbox((sends) => sendTo(client, url, sends), company);
     outboxes.set(agent, made);
     return made;
   };
@@ -72,17 +88,28 @@ interface Parcel {
   readonly failed: (reason: unknown) => void;
 }
 
+/** What a send waits for others at most: more than they take to work up a batch, less than anybody notices. */
+const COMPANY_MS = 20;
+
 /**
- * The messages of one process to one agent. What comes while a request is under way leaves together when that is answered,
- * or as soon as it fills one: a process that works on a batch asks twice, not ten times. Alone a message never waits.
+ * The messages of one process to one agent. What is sent while others are at work, or while a request is under way, leaves
+ * together: a process that works on a batch of ten asks once or twice, not ten times. Alone a message never waits.
  */
 class Outbox {
   readonly #request: (sends: readonly Send[]) => Promise<ReadonlySet<number>>;
+  readonly #company: () => boolean;
   readonly #waiting: Parcel[] = [];
   #underWay = 0;
+  #departure: NodeJS.Timeout | undefined;
 
-  constructor(request: (sends: readonly Send[]) => Promise<ReadonlySet<number>>) {
+  /** @param company whether others are at work that have not sent yet */
+  constructor(request: (sends: readonly Send[]) => Promise<ReadonlySet<number>>, company: () => boolean) {
     this.#request = request;
+    this.#company = company;
+  }
+
+  get waiting(): number {
+    return this.#waiting.length;
   }
 
   /** Rejects when one of them was not sent. */
@@ -93,12 +120,19 @@ class Outbox {
           this.#waiting.push({ send, sent, failed });
         }),
     );
-    this.#leave(this.#underWay === 0);
+    if (this.#company()) {
+      this.#departure ??= setTimeout(() => this.#leave(true), COMPANY_MS);
+      this.#leave(false);
+    } else this.#leave(this.#departure !== undefined || this.#underWay === 0);
     await Promise.all(results);
   }
 
   /** @param all also those that do not fill a request */
   #leave(all: boolean): void {
+    if (all) {
+      clearTimeout(this.#departure);
+      this.#departure = undefined;
+    }
     const least = all ? 1 : BATCH;
     while (this.#waiting.length >= least) void this.#ask(this.#waiting.splice(0, BATCH));
   }
@@ -116,7 +150,7 @@ class Outbox {
       for (const { failed } of parcels) failed(error);
     }
     this.#underWay -= 1;
-    this.#leave(true);
+    this.#leave(this.#departure === undefined);
   }
 }
 

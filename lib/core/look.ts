@@ -16,17 +16,15 @@ import type { Concern, Decision, LookEvent } from './decide.ts';
 import { endOf } from './children.ts';
 import { noteOf, send, supervise } from './dispatch.ts';
 import { ask, stepToAskAbout } from './incidents.ts';
-import { type Json, utf8Bytes } from './json.ts';
 import { stageOf } from './ladder.ts';
 import { endChildren, passedTime, startChildren, stopChildren } from './look-kinds.ts';
+import { keptOutput } from './output.ts';
 import { agentStep, isBefore, type Plan, type PlanStep } from './plan.ts';
-import { evaluate } from './refs.ts';
 import { expired } from './reports.ts';
 import { askAboutPause, halt, hold } from './pause.ts';
 import {
   type Cause,
   type Ended,
-  type Execution,
   isForward,
   isPausedOrPausing,
   isHeld,
@@ -38,7 +36,7 @@ import {
 } from './state.ts';
 import { moveExecution } from './transitions.ts';
 import { leaseOverAt } from './watch.ts';
-import { isClear, leavesAsIs, needsUndo, scopeOf, stepToSeal, stepToSkip } from './work.ts';
+import { isClear, leavesAsIs, needsUndo, stepToSeal, stepToSkip } from './work.ts';
 import { endedPause, failStep, keepPast, passDeadline } from './stop.ts';
 import { executionAfter, type Stamp } from './write.ts';
 
@@ -139,7 +137,7 @@ const succeed: Rule = (plan, state, event) => {
   if ((execution.status !== 'running' && !isPaused) || openIncidents(state).length > 0) return undefined;
   if (!plan.steps.every((step) => isOver(plan, step, state.steps[step.name]))) return undefined;
   if (plan.tolerated !== undefined && stepToAskAbout(plan, state) !== undefined) return undefined;
-  const output = keptOutput(evaluate(plan.output, scopeOf(state)) ?? null);
+  const output = keptOutput(plan, state);
   return {
     // The watch stays as it is, so that the end is announced even if this process dies now.
     write: {
@@ -163,15 +161,6 @@ const isOver = (plan: Plan, step: PlanStep, record: Step | undefined): boolean =
     ((record?.status === 'failed' && !needsUndo(step, record)) ||
       record?.status === 'undone' ||
       record?.status === 'undo-failed'));
-
-/** Of the execution's output; with the largest input it still fits into an item of the store (400 KB). */
-const MAX_KEPT_OUTPUT_BYTES = 100_000;
-
-/** An end must always be possible: an output that is too large for the record is left to the steps' own. */
-function keptOutput(output: Json): Pick<Execution, 'output' | 'outputBytes'> {
-  const bytes = utf8Bytes(JSON.stringify(output));
-  return bytes > MAX_KEPT_OUTPUT_BYTES ? { outputBytes: bytes } : { output };
-}
 
 const seal: Rule = (plan, state, event) => {
   if (state.execution.status !== 'undoing') return undefined;

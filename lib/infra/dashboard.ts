@@ -104,7 +104,13 @@ function atRisk({ figure, agents }: DashboardProps): IWidget[] {
       figure('Dispatches'),
       figure('WatchesHealed'),
     ]),
-    graph('People asked', [figure('IncidentsOpened'), figure('IncidentsClosed')]),
+    graph('Held back, and people asked', [
+      figure('Parked'),
+      figure('BreakersOpened'),
+      figure('BreakersClosed'),
+      figure('IncidentsOpened'),
+      figure('IncidentsClosed'),
+    ]),
     graph(
       'Messages nobody could take, by agent',
       agents.map(({ agentName: label, deadLetterQueue }) =>

@@ -116,6 +116,9 @@ function judgeParked(problems: string[], before: Step | undefined, after: Step, 
           rungAttempt: before.rungAttempt - (before.mode === 'execute' ? 1 : 0),
           undoAttempt: before.undoAttempt - (before.mode === 'undo' ? 1 : 0),
         };
+  // After a retry of the execution a step begins its ladder anew, or on the rung that may have acted.
+  const isAnew = before !== undefined && before.epoch < after.epoch && after.rungAttempt === 0;
+  if (isAnew) return;
   if (charges(found) !== charges(after) || after.attempt !== (before?.attempt ?? 0)) {
     problems.push(`S9 '${after.name}' is parked and charged: ${charges(found)} → ${charges(after)}`);
   }
@@ -164,6 +167,8 @@ const isListGoingOn = (plan: Plan, { execution }: Snapshot): boolean =>
   plan.tolerated !== undefined && (execution.status === 'running' || execution.status === 'waiting');
 
 function judgeUndo(plan: Plan, snapshot: Snapshot, step: Step): string[] {
+  // Items of a list wait for each other so that not too many are under way, and for nothing else.
+  if (plan.tolerated !== undefined) return [];
   if (isListGoingOn(plan, snapshot)) return [];
   const open = plan.steps.filter((other) => {
     const children = snapshot.steps[other.name]?.children;
