@@ -212,7 +212,7 @@ function judgeWatch(problems: string[], plan: Plan, after: Snapshot, now: number
   let farthest = now;
   for (const name in after.steps) {
     const { leaseUntil, retryAt = 0, hardEndAt } = after.steps[name] as Step;
-    const graceUntil = (leaseUntil ?? 0) < graceFrom + SLACK_MS ? graceFrom + longestMs(plan) : 0;
+    const graceUntil = (leaseUntil ?? 0) < graceFrom + SLACK_MS ? graceFrom + longestLeaseMs(plan) : 0;
     if (leaseUntil !== undefined) firstEnd = Math.min(firstEnd, Math.max(leaseUntil, graceUntil) + 1_000);
     farthest = Math.max(farthest, retryAt, hardEndAt + 6_000);
     // Its executions have watches of their own, and tell when they end.
@@ -236,6 +236,16 @@ const unwatchedMs = (step: PlanStep): number => {
   if (step.kind === 'wait') return step.forMs ?? 0;
   return step.kind === 'callback' || step.kind === 'approval' ? step.withinMs : 0;
 };
+
+/** On whichever rung. */
+const longestLeaseMs = (plan: Plan): number =>
+  Math.max(
+    0,
+    ...agentSteps(plan).flatMap(({ leaseMs, ladder }) => [
+      leaseMs,
+      ...ladder.map((rung) => (rung.kind === 'useAgent' ? rung.leaseMs : 0)),
+    ]),
+  );
 
 const longest = new WeakMap<Plan, number>();
 
