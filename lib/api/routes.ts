@@ -81,7 +81,11 @@ export function routes(scheduler: Scheduler, receipts?: Receipts): Hono {
     const health = await healthOf(scheduler, receipts);
     return c.json(health, health.status === 'ok' ? 200 : 503);
   });
-  app.notFound((c) => c.json(bodyOf('unknown-route', `there is no ${c.req.method} ${c.req.path}`), 404));
+  app.notFound((c) => {
+    // A callback's token is a secret, also in a path that is misspelled.
+    const path = c.req.path.startsWith('/callbacks/') ? '/callbacks/…' : c.req.path;
+    return c.json(bodyOf('unknown-route', `there is no ${c.req.method} ${path}`), 404);
+  });
   app.onError((error, c) => {
     if (error instanceof SteadfastError && STATUS[error.code] !== undefined) {
       return c.json(bodyOf(error.code, error.message, error.details), STATUS[error.code]);

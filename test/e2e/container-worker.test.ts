@@ -25,6 +25,7 @@ beforeAll(async () => {
   ({ assembly } = await synthesize({
     outdir: join(folder, 'cdk.out'),
     folders: ['test/e2e/workflows'],
+    only: ['encode'],
     validation: false,
   }));
   cloud = await startCloud({ assembly, dataDir: join(folder, 'data'), port: 0, schedules: true });

@@ -144,6 +144,7 @@ test('the folder of an image holds the worker, the agent and the Dockerfile, and
   const workflows = await discoverWorkflows({
     root: join(import.meta.dirname, '..', '..'),
     folders: ['test/e2e/workflows'],
+    only: ['encode'],
   });
   const folders = [1, 2].map(() => bundleContainers(workflows, project()).get('encode')!);
   const contents = folders.map((folder) =>
