@@ -58,6 +58,8 @@ const STATUS: Readonly<Record<string, ContentfulStatusCode>> = {
   'already-resolved': 409,
   'unsafe-choice': 409,
   'too-large': 413,
+  // Between two releases; the other function that answers this call may be the newer one.
+  'newer-item': 503,
 };
 
 /** @param receipts of those who watch, for `/health` */
