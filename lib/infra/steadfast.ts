@@ -26,12 +26,13 @@ import { type Agent, AgentFleet } from './agent-fleet.ts';
 import type { AgentSettings } from './agent-settings.ts';
 import { AuditClock } from './audit-clock.ts';
 import { agentEntry, bundleDeployment, codeOf } from './bundle.ts';
+import { bundleContainers } from './bundle-container.ts';
 import type { Discovery } from './discover.ts';
 import { allowServices, grantUse } from './encryption.ts';
 import { figuresOf } from './figures.ts';
 import type { LogSettings } from './function.ts';
 import { Monitoring } from './monitoring.ts';
-import { SchedulerApi } from './scheduler-api.ts';
+import { SchedulerApi, type Scopes } from './scheduler-api.ts';
 import { StateTable } from './state-table.ts';
 import { SupervisorClock } from './supervisor-clock.ts';
 
@@ -74,6 +75,16 @@ export interface SteadfastProps {
    * @default - IAM: requests are signed, and allowed by `grantStart` or `grantInvoke`
    */
   readonly authorizer?: IHttpRouteAuthorizer;
+  /**
+   * With an authorizer of tokens (JWT): the scopes of which a token must have one, for each kind of call.
+   * @default - steadfast/start, steadfast/read, steadfast/operate, steadfast/callback
+   */
+  readonly scopes?: Partial<Scopes>;
+  /**
+   * Who may answer callbacks. `HttpNoneAuthorizer`: whoever has a callback's token.
+   * @default - as `authorizer`
+   */
+  readonly callbackAuthorizer?: IHttpRouteAuthorizer;
   /**
    * Steps that one agent performs at the same time, 2 to 1000. All agents' together should stay below the account's
    * concurrent executions.
@@ -147,6 +158,8 @@ export class Steadfast extends Construct {
   readonly supervisor: SupervisorClock;
   readonly audit: AuditClock;
   readonly agents: ReadonlyMap<string, Agent>;
+  readonly #fleet: AgentFleet;
+  readonly #props: SteadfastProps;
   /** Alarms, their topic and the dashboard; nothing when `monitoring` is 'none'. */
   readonly monitoring?: Monitoring;
   /** By what the metrics of this deployment are told apart from those of another. */
@@ -172,7 +185,7 @@ export class Steadfast extends Construct {
     this.eventBus = props.eventBus ?? (new EventBus(this, 'Events') as IEventBus);
     const retention = props.logRetention ?? RetentionDays.ONE_MONTH;
     const logs: LogSettings = { retention, removalPolicy, ...atRest };
-    const code = codeSource(this, props.workflows);
+    const { code, imageFolder } = codeSource(this, props.workflows);
     const shared = {
       logs,
       memorySize: props.memorySize ?? 512,
@@ -186,13 +199,18 @@ export class Steadfast extends Construct {
       agents: props.workflows.agents,
       settings: props.agentSettings ?? {},
       code: (name) => code(agentEntry(name)),
+      imageFolder,
       maxConcurrency: props.agentConcurrency ?? 50,
     });
     this.agents = fleet.agents;
+    this.#fleet = fleet;
+    this.#props = props;
     this.scheduler = new SchedulerApi(this, 'Scheduler', {
       ...shared,
       code: code('scheduler'),
       ...(props.authorizer === undefined ? {} : { authorizer: props.authorizer }),
+      ...(props.scopes === undefined ? {} : { scopes: props.scopes }),
+      ...(props.callbackAuthorizer === undefined ? {} : { callbackAuthorizer: props.callbackAuthorizer }),
     });
     this.supervisor = new SupervisorClock(this, 'Supervisor', {
       ...shared,
@@ -228,6 +246,21 @@ export class Steadfast extends Construct {
   /** Calling everything that the API offers. */
   grantInvoke(grantee: IGrantable): Grant {
     return this.scheduler.grantInvoke(grantee);
+  }
+
+  /**
+   * Performing an agent's work in a place of your own: a worker on a machine with a GPU, a cluster of another kind. Grant
+   * the agent's own needs as well: what its outside service takes.
+   * @returns what the worker must find in its environment
+   */
+  grantWork(agentName: string, grantee: IGrantable): Readonly<Record<string, string>> {
+    const { peers = [] } = this.#props.workflows.agents.find(({ name }) => name === agentName) ?? {};
+    this.agent(agentName).grantWork(grantee);
+    this.grantDecide(grantee, this.#props.encryptionKey);
+    return {
+      ...this.environment(this.#props),
+      [ENV.queues]: this.#fleet.grantSending(grantee, peers),
+    };
   }
 
   /** One of the roles' own figures, to draw it or to make an alarm of your own. */
@@ -284,12 +317,8 @@ export class Steadfast extends Construct {
   private grantRoles(fleet: AgentFleet, key: IKey | undefined): void {
     const scheduler = this.scheduler.function;
     const supervisor = this.supervisor.function;
-    const agents = [...this.agents.values()].map((agent) => agent.function);
-    for (const role of [scheduler, supervisor, ...agents]) {
-      this.stateTable.grantDecide(role);
-      this.eventBus.grantPutEventsTo(role);
-      if (key !== undefined) grantUse(key, role);
-    }
+    const agents = [...this.agents.values()].flatMap((agent) => agent.function ?? agent.container ?? []);
+    for (const role of [scheduler, supervisor, ...agents]) this.grantDecide(role, key);
     if (key !== undefined) allowServices(key, this);
     for (const role of [scheduler, supervisor]) {
       fleet.allowSending(role);
@@ -301,6 +330,12 @@ export class Steadfast extends Construct {
     this.stateTable.grantAudit(this.audit.function);
     if (key !== undefined) grantUse(key, this.audit.function);
   }
+
+  private grantDecide(role: IGrantable, key: IKey | undefined): void {
+    this.stateTable.grantDecide(role);
+    this.eventBus.grantPutEventsTo(role);
+    if (key !== undefined) grantUse(key, role);
+  }
 }
 
 /** @throws Error when it would break the promise of the idempotency keys */
@@ -311,15 +346,27 @@ function checkedRetention(retention: Duration): Duration {
   );
 }
 
+interface CodeSource {
+  readonly code: (name: string) => Code;
+  readonly imageFolder: (agentName: string) => string | undefined;
+}
+
 /** Bundles unless CDK says that this stack needs no code (as in `cdk list`, and in tests of the template). */
-function codeSource(scope: Construct, found: Discovery): (name: string) => Code {
-  if (!Stack.of(scope).bundlingRequired) return () => Code.fromInline('exports.handler = async () => {};');
+function codeSource(scope: Construct, found: Discovery): CodeSource {
+  if (!Stack.of(scope).bundlingRequired) {
+    return {
+      code: () => Code.fromInline('exports.handler = async () => {};'),
+      imageFolder: () => undefined,
+    };
+  }
   const bundles = bundleDeployment(found);
   const folder = join(Stage.of(scope)?.outdir ?? found.root, 'bundles');
-  return (name) => {
+  const images = bundleContainers(found, folder);
+  const code = (name: string): Code => {
     const bundle = bundles.get(name);
     if (bundle === undefined)
       throw new Error(`no bundle for '${name}'; there are ${[...bundles.keys()].join(', ')}`);
     return codeOf(name, bundle, folder);
   };
+  return { code, imageFolder: (name) => images.get(name) };
 }

@@ -200,7 +200,7 @@ async function reportOnce(
   const record = state.steps[planStep.name];
   const released = !onTime && record?.token === token && !isHeld(record);
   const adoptable =
-    report.kind === 'done' && ['retrying', 'unknown', 'waiting'].includes(record?.status ?? '');
+    report.kind === 'done' && ['retrying', 'unknown', 'waiting', 'held'].includes(record?.status ?? '');
   if (released && !adoptable) {
     // The report, or the end of the lease, was written before: only what follows may be missing.
     return () => advance(ports, plan, state.execution.id, { by: 'worker', concern: [planStep.name] });

@@ -177,8 +177,8 @@ export async function tellParent(
     if (state === undefined || isOfEarlierLife({ parent }, { ...parent, since: state.execution.startedAt }))
       return;
     const plan = await planOf(store, plansOf(store), state.execution.plan);
-    const { step, index } = parent;
-    const decision = decide(plan, state, { type: 'told', step, index, end, ...stampOf(ports) });
+    const { step, index, epoch = 1 } = parent;
+    const decision = decide(plan, state, { type: 'told', step, index, epoch, end, ...stampOf(ports) });
     if (decision.write === undefined) return;
     if ((await commit(ports, decision)) === 'written') {
       const { id } = state.execution;

@@ -8,6 +8,7 @@ import { SAGA } from './catalogue/saga.ts';
 import { PLAN } from './catalogue/plan.ts';
 import { SECURITY } from './catalogue/security.ts';
 import { PEOPLE } from './catalogue/people.ts';
+import { OPERATIONS } from './catalogue/operations.ts';
 import { BREAKERS } from './catalogue/breaker.ts';
 import { KINDS } from './catalogue/kinds.ts';
 import type { Mutant } from './mutant.ts';
@@ -21,6 +22,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...PLAN,
   ...SECURITY,
   ...PEOPLE,
+  ...OPERATIONS,
   ...BREAKERS,
   ...KINDS,
 ];

@@ -3,11 +3,13 @@
  */
 
 import type { Workflow } from '../../lib/core/workflow.ts';
-import { retry, workflow } from '../../lib/core/workflow.ts';
+import { retry as tries, workflow } from '../../lib/core/workflow.ts';
 import { callbackToken, type Execution } from '../../lib/core/state.ts';
 import type { Ports, Store } from '../../lib/core/ports.ts';
+import { advance } from '../../lib/roles/advance.ts';
 import { settleCallback } from '../../lib/roles/callbacks.ts';
-import { cancel } from '../../lib/roles/operators.ts';
+import { tellParent } from '../../lib/roles/children.ts';
+import { cancel } from '../../lib/roles/commands.ts';
 import { book } from './book.ts';
 import { anAgent, anyObject, harness, settle } from './harness.ts';
 import { never } from './process.ts';
@@ -99,7 +101,7 @@ it('steps that end side by side have the end told once', async () => {
 it('a part of a list that ends before its starter said so, and fails, has the others stopped', async () => {
   const flow = workflow('flow', { input, within: '3h' }, (w) => {
     const { items } = w.input as never as { items: never };
-    w.map('each', agentA, items, (item) => ({ n: item as never }), { ladder: [retry(0)] });
+    w.map('each', agentA, items, (item) => ({ n: item as never }), { ladder: [tries(0)] });
   }) as Workflow;
   const { implementation, done, undone } = book(({ n }) => n === 55);
   const slow: typeof implementation = {
@@ -131,4 +133,20 @@ it('a part of a list that ends before its starter said so, and fails, has the ot
   expect(end.execution.status).toBe('compensated');
   for (const index of [0, 1]) await world.run(`${id}.each.${index}`);
   expect([...undone].sort()).toEqual([...done].sort());
+});
+
+it('a child of another epoch of the step is not taken for its own (S6)', async () => {
+  const { implementation } = book();
+  const execute = async (): Promise<unknown> => {
+    await world.clock.sleep(5_000);
+    return {};
+  };
+  const world = harness(outer, { 'agent-a': { ...implementation, execute } });
+  const { id } = await world.begin();
+  await world.run(id, { until: ({ steps }) => steps['sub']?.status === 'running' });
+  const parent = { executionId: id, step: 'sub', index: 0, epoch: 2 };
+  const end = { status: 'failed', version: 99, clean: true } as const;
+  await tellParent(world, { parent, end }, advance);
+  expect((await world.state(id)).steps['sub']?.children?.ended).toEqual({});
+  expect((await world.run(id)).execution.status).toBe('succeeded');
 });

@@ -7,7 +7,7 @@ import type { Write } from '../../lib/core/decide.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import type { Step } from '../../lib/core/state.ts';
 import { retry, type Workflow, workflow } from '../../lib/core/workflow.ts';
-import { cancel } from '../../lib/roles/operators.ts';
+import { cancel } from '../../lib/roles/commands.ts';
 import type { MemoryWorld } from '../../lib/testing/memory.ts';
 import { book } from './book.ts';
 import { anAgent, anyObject, harness } from './harness.ts';
@@ -179,7 +179,7 @@ describe('what is too large', () => {
 
   it('as a list of large items is refused: their executions would not fit into the step’s record', async () => {
     const world = harness(lists(1), {});
-    const { id } = await world.begin({ items: upTo(5_000), text: 'x'.repeat(150_000) });
+    const { id } = await world.begin({ items: upTo(1_100), text: 'x'.repeat(101_000) });
     const end = await world.run(id);
     expect(end.execution.status).toBe('failed');
     expect(end.steps['each']?.failure?.code).toBe('list-too-large');

@@ -7,7 +7,7 @@ import { eq, type Ref } from '../../lib/core/refs.ts';
 import { callbackToken } from '../../lib/core/state.ts';
 import { type Workflow, workflow } from '../../lib/core/workflow.ts';
 import { settleCallback } from '../../lib/roles/callbacks.ts';
-import { cancel } from '../../lib/roles/operators.ts';
+import { cancel } from '../../lib/roles/commands.ts';
 import { book, statuses } from './book.ts';
 import { anAgent, anyObject, harness, type Harness } from './harness.ts';
 

@@ -16,6 +16,7 @@ import { EventQueue } from './events.ts';
 import { type FaultCounts, type FaultKind, type FaultMode, swarm } from './faults.ts';
 import { Ledger } from './ledger.ts';
 import { sendMessage } from './messages.ts';
+import { startOperators } from './operators.ts';
 import { isAnnounced, judge, judgeEnd } from './oracle.ts';
 import { judgeChildren } from './oracle-children.ts';
 import { drawOutages } from './outages.ts';
@@ -101,6 +102,7 @@ export class World {
     this.#clients = new Clients(host, options.starts);
     startSupervisors(host);
     startPersons(host);
+    startOperators(host);
     startOutside(host);
   }
 
