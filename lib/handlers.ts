@@ -33,7 +33,8 @@ import { dynamoStore } from './aws/dynamo-store.ts';
 import { eventBus } from './aws/event-bus.ts';
 import { createMeter, type Meter, metered } from './aws/metrics.ts';
 import { DEFAULT_WATCH_SHARDS, ENV, TRIGGER_FILE } from './aws/names.ts';
-import { sqsQueue } from './aws/sqs-queue.ts';
+import { withPlainCalls } from './aws/plain-calls.ts';
+import { type AtWork, sqsQueue } from './aws/sqs-queue.ts';
 import { serviceLogger, tellAll } from './aws/telemetry.ts';
 import type { Agent, Implementation } from './core/agent.ts';
 import { refuse } from './core/errors.ts';
@@ -59,6 +60,10 @@ z.config(en());
 const CLIENT = {
   maxAttempts: 3,
   requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
+} as const;
+const PLAIN = {
+  maxAttempts: CLIENT.maxAttempts,
+  requestTimeout: CLIENT.requestHandler.requestTimeout,
 } as const;
 
 /** A tick ends this long before its process would be killed. */
@@ -122,11 +127,11 @@ const retention = (): { readonly retentionMs?: number } => {
 };
 const watchShards = (): number => Number(process.env[ENV.watchShards] ?? DEFAULT_WATCH_SHARDS);
 
-function portsOf({ logger, meter }: Telemetry): Ports & { readonly receipts: Receipts } {
+function portsOf({ logger, meter }: Telemetry, atWork?: AtWork): Ports & { readonly receipts: Receipts } {
   const queues = JSON.parse(process.env[ENV.queues] ?? '{}') as Record<string, string>;
   const shards = watchShards();
   const table = fromEnvironment(ENV.table);
-  const dynamo = new DynamoDBClient(CLIENT);
+  const dynamo = withPlainCalls(new DynamoDBClient(CLIENT), process.env, PLAIN);
   return {
     store: dynamoStore(dynamo, {
       table,
@@ -136,7 +141,14 @@ function portsOf({ logger, meter }: Telemetry): Ports & { readonly receipts: Rec
     }),
     receipts: dynamoReceipts(dynamo, table, shards),
     breakers: dynamoBreakers(dynamo, table),
-    queue: metered(sqsQueue(new SQSClient(CLIENT), new Map(Object.entries(queues))), meter),
+    queue: metered(
+      sqsQueue(
+        withPlainCalls(new SQSClient(CLIENT), process.env, PLAIN),
+        new Map(Object.entries(queues)),
+        atWork,
+      ),
+      meter,
+    ),
     announcer: eventBus(new EventBridgeClient(CLIENT), fromEnvironment(ENV.bus)),
     clock,
     dice: { id: () => randomUUID(), random: () => Math.random() },
@@ -163,14 +175,18 @@ export type AgentHandler = ((event: SQSEvent, context: Context) => Promise<SQSBa
 export function agentHandler(agent: Agent, implementation: Implementation<unknown, unknown>): AgentHandler {
   const worker: Worker = { agent, implementation, breaker: new ProcessBreaker(agent.spec.name) };
   const telemetry = telemetryOf({ role: 'agent', agent: agent.spec.name });
-  const ports = once(() => portsOf(telemetry));
+  const atWork = { messages: 0 };
+  const ports = once(() => portsOf(telemetry, atWork));
   const plans: PlanCache = new Map();
   const work = async (event: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
     const hardEndAt = clock.now() + context.getRemainingTimeInMillis();
     const results = await Promise.all(
-      event.Records.map((record) =>
-        handleRecord(ports(), plans, worker, record, hardEndAt, telemetry.logger),
-      ),
+      event.Records.map(async (record) => {
+        atWork.messages += 1;
+        const result = await handleRecord(ports(), plans, worker, record, hardEndAt, telemetry.logger);
+        atWork.messages -= 1;
+        return result;
+      }),
     );
     const failed = event.Records.filter((_, at) => results[at] === 'give-back');
     return { batchItemFailures: failed.map((record) => ({ itemIdentifier: record.messageId })) };

@@ -28,7 +28,9 @@ beforeAll(() => {
   root = mkdtempSync(join(ROOT, '.steadfast', 'readme-'));
   const devFile = /^```ts\n(export default async function startDev[\s\S]*?)^```$/m.exec(readme)?.[1] ?? '';
   const failures = /^### When it fails\n[\s\S]*?^```ts\n([\s\S]*?)^```$/m.exec(readme)?.[1] ?? '';
+  const kinds = /^### Steps that wait[\s\S]*?^```ts\n([\s\S]*?)^```$/m.exec(readme)?.[1] ?? '';
   const others = [
+    ['examples/hello-greeting/kinds.ts', kinds],
     ['examples/hello-greeting/dev.ts', devFile],
     ['examples/hello-greeting/failures.ts', failures],
   ];
@@ -67,6 +69,18 @@ test('its types, and those of dev.ts and of what fails, are right', async () => 
     { agents: { spec: { name: string } }[] }
   >;
   expect(sendParcels?.agents.map(({ spec }) => spec.name)).toEqual(['book-parcel', 'book-courier']);
+  const { delivery } = (await import(join(root, 'examples/hello-greeting/kinds.ts'))) as Record<
+    string,
+    { plan: { steps: { kind: string }[] } }
+  >;
+  expect(delivery?.plan.steps.map(({ kind }) => kind)).toEqual([
+    'child',
+    'map',
+    'approval',
+    'wait',
+    'wait',
+    'step',
+  ]);
 }, 15_000);
 
 test('the id in the second command is the one that the first command starts', () => {

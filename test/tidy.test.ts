@@ -63,13 +63,21 @@ interface Layer {
 const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/core/': { may: ['@standard-schema/spec'] },
   'lib/roles/': { may: ['lib/core/', '@standard-schema/spec'] },
-  'lib/aws/': { may: ['lib/core/', '@aws-sdk/', '@aws-lambda-powertools/'] },
+  'lib/aws/': { may: ['lib/core/', '@aws-sdk/', '@aws-lambda-powertools/'], builtins: true },
   'lib/testing/': { may: ['lib/core/', 'lib/roles/'] },
   'lib/api/': { may: ['lib/core/', 'lib/roles/', 'hono', 'zod/mini'] },
   'lib/infra/': { may: ['aws-cdk-lib', 'constructs', 'esbuild', 'lib/aws/names.ts'], builtins: true },
   'lib/local/': { may: [], builtins: true },
+  'lib/worker/': { may: ['lib/core/', 'lib/aws/'], builtins: true },
   'lib/cli/': {
-    may: ['lib/api/client.ts', 'lib/api/answers.ts', 'lib/local/', 'lib/testing/', 'commander'],
+    may: [
+      'lib/worker/run.ts',
+      'lib/api/client.ts',
+      'lib/api/answers.ts',
+      'lib/local/',
+      'lib/testing/',
+      'commander',
+    ],
     builtins: true,
   },
   'lib/console/': { may: ['lib/api/client.ts', 'lib/api/answers.ts'] },

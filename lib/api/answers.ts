@@ -18,6 +18,8 @@ import {
   type Incident,
   type Parked,
   type Parent,
+  type Pause,
+  type Retried,
   type StepStatus,
 } from '../core/state.ts';
 import type { PlanStep } from '../core/plan.ts';
@@ -50,6 +52,8 @@ export interface StepView {
   /** Who performs it; of no other kind than 'step'. */
   readonly agent?: string;
   readonly after: readonly string[];
+  /** Once it is done nothing is undone any more. */
+  readonly pointOfNoReturn?: boolean;
   /** `pending`: a predecessor is not done yet. `ready`: waits for an agent. Both are derived; no record exists. */
   readonly status: StepStatus | 'pending';
   readonly attempt?: number;
@@ -84,6 +88,11 @@ export interface ExecutionView extends ExecutionSummary {
   readonly watchAt?: number;
   readonly input: Json;
   readonly output?: Json;
+  /** The latest 10; the last one is under way while the status is `pausing` or `paused`. */
+  readonly pauses?: readonly Pause[];
+  /** The latest 10. */
+  readonly retries?: readonly Retried[];
+  readonly redriveOf?: string;
   /** Questions to people, open and answered. */
   readonly incidents: readonly IncidentView[];
   readonly steps: readonly StepView[];
@@ -207,6 +216,8 @@ export interface StartOptions {
   /** The same key with the same input is the same execution. */
   readonly idempotencyKey?: string;
   readonly tags?: Readonly<Record<string, string>>;
+  /** The execution that this one is to make good for; it must exist. */
+  readonly redriveOf?: string;
 }
 
 export interface ListOptions {
@@ -217,8 +228,18 @@ export interface ListOptions {
   readonly cursor?: string;
 }
 
-export interface CancelOptions {
+export interface CommandOptions {
   readonly reason?: string;
   /** A command repeated under the same id is obeyed once. */
   readonly commandId?: string;
+}
+
+export interface CancelOptions extends CommandOptions {
+  /** False: what has acted is left as it is. @default true */
+  readonly undo?: boolean;
+}
+
+export interface PauseOptions extends CommandOptions {
+  /** How long it may last before a person is asked, for example '2h'; 30d at most. @default the workflow's, or '7d' */
+  readonly within?: string;
 }

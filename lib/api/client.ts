@@ -11,6 +11,7 @@ import type {
   AgentView,
   AnswerOptions,
   CancelOptions,
+  CommandOptions,
   ExecutionView,
   FailOptions,
   Health,
@@ -18,6 +19,7 @@ import type {
   Json,
   ListOptions,
   ListPage,
+  PauseOptions,
   Settled,
   Started,
   StartOptions,
@@ -55,6 +57,11 @@ export interface Client {
   readonly why: (executionId: string) => Promise<Explanation>;
   readonly list: (options?: ListOptions) => Promise<ListPage>;
   readonly cancel: (executionId: string, options?: CancelOptions) => Promise<Started>;
+  /** Nothing new starts; what was begun goes on to its end. */
+  readonly pause: (executionId: string, options?: PauseOptions) => Promise<Started>;
+  readonly resume: (executionId: string, options?: CommandOptions) => Promise<Started>;
+  /** A failed execution goes on where it failed; of a waiting one all questions are answered with 'retry'. */
+  readonly retry: (executionId: string, options?: CommandOptions) => Promise<Started>;
   /** The open questions to people, of all workflows, latest first. */
   readonly incidents: (options?: {
     readonly limit?: number;
@@ -111,6 +118,9 @@ export function createClient(options: ClientOptions): Client {
     why: (id) => call('GET', `${execution(id)}/why`, 'past'),
     list: (query = {}) => call('GET', `/executions${queryOf({ ...query })}`, 'items'),
     cancel: (id, command = {}) => call('POST', `${execution(id)}/cancel`, 'executionId', command),
+    pause: (id, command = {}) => call('POST', `${execution(id)}/pause`, 'executionId', command),
+    resume: (id, command = {}) => call('POST', `${execution(id)}/resume`, 'executionId', command),
+    retry: (id, command = {}) => call('POST', `${execution(id)}/retry`, 'executionId', command),
     incidents: (query = {}) => call('GET', `/incidents${queryOf({ ...query })}`, 'items'),
     resolve: (id, incident, answer) =>
       call('POST', `${execution(id)}/incidents/${incident}/resolve`, 'executionId', answer),

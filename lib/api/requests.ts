@@ -25,6 +25,7 @@ const tagText = z.string().check(z.maxLength(200));
 export const startBody = z.strictObject({
   input: z.unknown(),
   idempotencyKey: z.optional(key),
+  redriveOf: z.optional(z.string().check(z.regex(/^[a-z0-9-]{1,64}$/, 'the id of an execution is wanted'))),
   tags: z.optional(
     z
       .record(z.string().check(z.regex(/^[A-Za-z0-9_.:-]{1,64}$/)), tagText)
@@ -35,6 +36,17 @@ export const startBody = z.strictObject({
 export const commandBody = z.strictObject({
   reason: z.optional(z.string().check(z.maxLength(500))),
   commandId: z.optional(key),
+});
+
+export const cancelBody = z.strictObject({
+  ...commandBody.shape,
+  undo: z.optional(z.boolean()),
+});
+
+export const pauseBody = z.strictObject({
+  ...commandBody.shape,
+  /** A duration such as '2h': how long it may last before a person is asked. */
+  within: z.optional(z.string().check(z.maxLength(60))),
 });
 
 export const completeBody = z.strictObject({ output: z.optional(z.unknown()) });
@@ -106,6 +118,16 @@ export function checked<Schema extends z.ZodMiniType>(
 export function parseWait(text: string | undefined): number {
   if (text === undefined) return 0;
   return Math.min(parseDuration(text, "the query's wait"), MAX_WAIT_MS);
+}
+
+/** Longest pause before a person is asked. */
+const MAX_PAUSE_MS = 30 * 86_400_000;
+
+/** @throws SteadfastError `bad-duration`, `bad-request` */
+export function parsePause(text: string): number {
+  const ms = parseDuration(text, "the pause's within");
+  if (ms <= MAX_PAUSE_MS) return ms;
+  throw refuse('bad-request', `within is ${text}; a person is asked after 30d at the latest`);
 }
 
 export function parseLimit(text: string | undefined): number {

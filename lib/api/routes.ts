@@ -5,19 +5,22 @@
  * payload. Does not own: the checks of a request (`requests.ts`), what the calls do (`roles/scheduler.ts`).
  */
 
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { SteadfastError } from '../core/errors.ts';
 import type { Receipts } from '../core/ports.ts';
+import type { Execution } from '../core/state.ts';
 import { explain } from '../core/why.ts';
 import { settleCallback } from '../roles/callbacks.ts';
-import { answerIncident, type AnswerRequest, cancel } from '../roles/operators.ts';
+import { cancel, pause, resume, retry } from '../roles/commands.ts';
+import { answerIncident, type AnswerRequest } from '../roles/operators.ts';
 import { list, type Scheduler, show, showAtEnd, start, workflowOf } from '../roles/scheduler.ts';
 import { agentsOf } from './agents.ts';
 import { healthOf } from './health.ts';
 import {
   answerBody,
   asJson,
+  cancelBody,
   checked,
   commandBody,
   completeBody,
@@ -26,8 +29,10 @@ import {
   MAX_BODY_BYTES,
   parseBody,
   parseLimit,
+  parsePause,
   parseWait,
   pageQuery,
+  pauseBody,
   startBody,
 } from './requests.ts';
 import { executionSummary, executionView, incidentView, workflowView } from './views.ts';
@@ -47,9 +52,14 @@ const STATUS: Readonly<Record<string, ContentfulStatusCode>> = {
   'already-settled': 409,
   'bad-output': 400,
   'not-cancelable': 409,
+  'not-pausable': 409,
+  'not-resumable': 409,
+  'not-retryable': 409,
   'already-resolved': 409,
   'unsafe-choice': 409,
   'too-large': 413,
+  // Between two releases; the other function that answers this call may be the newer one.
+  'newer-item': 503,
 };
 
 /** @param receipts of those who watch, for `/health` */
@@ -63,6 +73,7 @@ export function routes(scheduler: Scheduler, receipts?: Receipts): Hono {
     await next();
   });
   executionRoutes(app, scheduler);
+  commandRoutes(app, scheduler);
   incidentRoutes(app, scheduler);
   callbackRoutes(app, scheduler);
   app.get('/workflows', (c) => c.json({ items: [...scheduler.workflows.values()].map(workflowView) }));
@@ -72,7 +83,11 @@ export function routes(scheduler: Scheduler, receipts?: Receipts): Hono {
     const health = await healthOf(scheduler, receipts);
     return c.json(health, health.status === 'ok' ? 200 : 503);
   });
-  app.notFound((c) => c.json(bodyOf('unknown-route', `there is no ${c.req.method} ${c.req.path}`), 404));
+  app.notFound((c) => {
+    // A callback's token is a secret, also in a path that is misspelled.
+    const path = c.req.path.startsWith('/callbacks/') ? '/callbacks/…' : c.req.path;
+    return c.json(bodyOf('unknown-route', `there is no ${c.req.method} ${path}`), 404);
+  });
   app.onError((error, c) => {
     if (error instanceof SteadfastError && STATUS[error.code] !== undefined) {
       return c.json(bodyOf(error.code, error.message, error.details), STATUS[error.code]);
@@ -93,6 +108,7 @@ function executionRoutes(app: Hono, scheduler: Scheduler): void {
       input: asJson(body.input),
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
       ...(body.tags === undefined ? {} : { tags: body.tags }),
+      ...(body.redriveOf === undefined ? {} : { redriveOf: body.redriveOf }),
     });
     c.header('Location', `/executions/${execution.id}`);
     return c.json({ executionId: execution.id, status: execution.status }, 202);
@@ -116,16 +132,44 @@ function executionRoutes(app: Hono, scheduler: Scheduler): void {
     const { state, plan } = await show(scheduler, c.req.param('id'));
     return c.json(explain(plan, state, scheduler.ports.clock.now()));
   });
-  app.post('/executions/:id/cancel', async (c) => {
-    const { reason, commandId } = parseBody(await c.req.text(), commandBody);
-    const command = {
-      ...(reason === undefined ? {} : { reason }),
-      ...(commandId === undefined ? {} : { commandId }),
-    };
-    const execution = await cancel(scheduler, c.req.param('id'), command);
-    return c.json({ executionId: execution.id, status: execution.status }, 202);
-  });
 }
+
+function commandRoutes(app: Hono, scheduler: Scheduler): void {
+  app.post('/executions/:id/cancel', async (c) =>
+    obeyed(
+      c,
+      await cancel(scheduler, c.req.param('id'), withoutAbsent(parseBody(await c.req.text(), cancelBody))),
+    ),
+  );
+  app.post('/executions/:id/pause', async (c) => {
+    const { within, ...command } = parseBody(await c.req.text(), pauseBody);
+    const withinMs = within === undefined ? {} : { withinMs: parsePause(within) };
+    return obeyed(c, await pause(scheduler, c.req.param('id'), { ...withoutAbsent(command), ...withinMs }));
+  });
+  for (const [path, command] of [
+    ['resume', resume],
+    ['retry', retry],
+  ] as const) {
+    app.post(`/executions/:id/${path}`, async (c) =>
+      obeyed(
+        c,
+        await command(
+          scheduler,
+          c.req.param('id'),
+          withoutAbsent(parseBody(await c.req.text(), commandBody)),
+        ),
+      ),
+    );
+  }
+}
+
+const obeyed = (c: Context, { id, status }: Execution): Response => c.json({ executionId: id, status }, 202);
+
+type Given<Body> = { readonly [Key in keyof Body]?: Exclude<Body[Key], undefined> };
+
+/** Without the fields that were left out. */
+const withoutAbsent = <Body extends object>(body: Body): Given<Body> =>
+  Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined)) as Given<Body>;
 
 function callbackRoutes(app: Hono, scheduler: Scheduler): void {
   app.post('/callbacks/:token/complete', async (c) => {

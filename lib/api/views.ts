@@ -5,9 +5,11 @@
  * versions, dispatches) stay inside.
  */
 
+import { asCounted } from '../core/counted.ts';
 import { choicesFor } from '../core/incidents.ts';
 import { stageOf } from '../core/ladder.ts';
 import { childIds } from '../core/children.ts';
+import { outputOf } from '../core/output.ts';
 import { isCallback, waitsUntil } from '../core/outside.ts';
 import type { AgentStep, Plan, PlanStep } from '../core/plan.ts';
 import {
@@ -38,14 +40,24 @@ export const executionSummary = (execution: Execution): Record<string, unknown> 
 });
 
 /** @param now for the choices that are safe now */
-export const executionView = (state: Snapshot, plan: Plan, now: number): Record<string, unknown> => ({
-  ...executionSummary(state.execution),
+export function executionView(stored: Snapshot, plan: Plan, now: number): Record<string, unknown> {
+  const state = asCounted(plan, stored);
+  return { ...head(state.execution), ...body(state, plan, now) };
+}
+
+const head = (execution: Execution): Record<string, unknown> => ({
+  ...executionSummary(execution),
+  ...(execution.pauses === undefined ? {} : { pauses: execution.pauses }),
+  ...(execution.retries === undefined ? {} : { retries: execution.retries }),
+  ...(execution.redriveOf === undefined ? {} : { redriveOf: execution.redriveOf }),
+});
+
+const body = (state: Snapshot, plan: Plan, now: number): Record<string, unknown> => ({
   plan: state.execution.plan,
   deadlineAt: state.execution.deadlineAt,
   ...(state.execution.watchAt === undefined ? {} : { watchAt: state.execution.watchAt }),
   input: state.execution.input,
-  ...(state.execution.output === undefined ? {} : { output: state.execution.output }),
-  ...(state.execution.outputBytes === undefined ? {} : { outputBytes: state.execution.outputBytes }),
+  ...outputOf(plan, state),
   incidents: Object.values(state.incidents ?? {}).map((incident) => ({
     ...incidentView(incident),
     choices: choicesFor(plan, state, incident, now),
@@ -55,12 +67,9 @@ export const executionView = (state: Snapshot, plan: Plan, now: number): Record<
     kind: step.kind,
     ...(step.kind === 'step' ? { agent: stageOf(step, state.steps[step.name]?.rung ?? 0).agent } : {}),
     after: step.after,
-    ...(state.steps[step.name] === undefined
-      ? { status: derivedStatus(plan, step, state), attempts: [] }
-      : {
-          ...stepView(state.steps[step.name] as Step),
-          ...childrenView(state.steps[step.name] as Step, state.execution),
-        }),
+    ...(step.pointOfNoReturn === true ? { pointOfNoReturn: true } : {}),
+    ...stepView(state.steps[step.name], derivedStatus(plan, step, state)),
+    ...childrenView(state.steps[step.name], state.execution),
     ...awaited(plan, step, state),
   })),
 });
@@ -76,26 +85,31 @@ function awaited(plan: Plan, step: PlanStep, state: Snapshot): Record<string, un
 }
 
 /** Of a child or map step: its executions, and how many of them have ended how. */
-function childrenView({ name, children }: Step, execution: Execution): Record<string, unknown> {
-  if (children === undefined) return {};
+function childrenView(record: Step | undefined, execution: Execution): Record<string, unknown> {
+  if (record?.children === undefined) return {};
+  const { name, epoch, children } = record;
   const ends = Object.values(children.ended).map(({ status }) => status);
   const ended = Object.fromEntries(
     [...new Set(ends)].map((one) => [one, ends.filter((end) => end === one).length]),
   );
-  const executionIds = childIds(execution, name, children.count).slice(0, MAX_SHOWN_CHILDREN);
+  const executionIds = childIds({ id: execution.id, epoch }, name, children.count).slice(
+    0,
+    MAX_SHOWN_CHILDREN,
+  );
   return { children: { executionIds, count: children.count, started: children.started, ended } };
 }
 
 /** A list of 10,000 items has 400 executions; the rest follow the same pattern. */
 const MAX_SHOWN_CHILDREN = 100;
 
-function stepView(step: Step): Record<string, unknown> {
-  const { status, attempt, changedAt, attempts, claimedAt, leaseUntil, retryAt, output, failure } = step;
+function stepView(step: Step | undefined, derived: 'ready' | 'pending'): Record<string, unknown> {
+  if (step === undefined) return { status: derived, attempts: [] };
+  const { attempt, changedAt, attempts, claimedAt, leaseUntil, retryAt, output, failure } = step;
   const { parked, progress } = step;
   const shown = { attempt, claimedAt, leaseUntil, retryAt, parked, output, failure, progress };
   const present = Object.entries(shown).filter(([, value]) => value !== undefined);
   return {
-    status,
+    status: step.status === 'ready' ? derived : step.status,
     ...Object.fromEntries(present),
     ...(step.mayHaveActed ? { mayHaveActed: true } : {}),
     changedAt,

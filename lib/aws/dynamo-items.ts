@@ -72,6 +72,8 @@ const EXECUTION_JSON = [
   'commands',
   'cause',
   'dispatches',
+  'pauses',
+  'retries',
   'parent',
   'callbackKeys',
 ] as const;

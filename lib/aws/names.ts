@@ -19,6 +19,10 @@ export const ENV = {
   retentionMs: 'STEADFAST_RETENTION_MS',
   /** What the metrics of this deployment are told apart by. */
   deployment: 'STEADFAST_DEPLOYMENT',
+  /** Attempts that a worker performs at the same time. */
+  workerConcurrency: 'STEADFAST_WORKER_CONCURRENCY',
+  /** How long a worker that is asked to stop lets attempts go on, in ms. */
+  stopWithinMs: 'STEADFAST_STOP_WITHIN_MS',
   /** Of a trigger: URL of the queue for messages that start nothing. */
   deadLetters: 'STEADFAST_DEAD_LETTERS',
 } as const;

@@ -20,38 +20,45 @@ import type { Queue, QueueDepth } from '../core/ports.ts';
 const BATCH = 10;
 const MAX_DELAY_S = 900;
 
-/** @param urls agent name → queue URL */
-export function sqsQueue(client: SQSClient, urls: ReadonlyMap<string, string>): Queue {
+/** The messages that this process works on; each of them may be about to send. */
+export interface AtWork {
+  messages: number;
+}
+
+/**
+ * @param urls agent name → queue URL
+ * @param atWork with several at work, sends wait for each other, for a moment
+ */
+export function sqsQueue(
+  client: SQSClient,
+  urls: ReadonlyMap<string, string>,
+  atWork: AtWork = { messages: 0 },
+): Queue {
   const urlOf = (agent: string): string => {
     const url = urls.get(agent);
     if (url === undefined)
       throw refuse('unknown-agent', `agent '${agent}' has no queue; deploy it with the workflow`);
     return url;
   };
-  const sendTo = async (agent: string, sends: readonly Send[]): Promise<void> => {
-    const [first] = sends;
-    if (first === undefined) return;
+  const outboxes = new Map<string, Outbox>();
+  const company = (): boolean => {
+    const waiting = [...outboxes.values()].reduce((sum, outbox) => sum + outbox.waiting, 0);
+    return waiting < atWork.messages;
+  };
+  const outboxOf = (agent: string): Outbox => {
+    const known = outboxes.get(agent);
+    if (known !== undefined) return known;
     const url = urlOf(agent);
-    if (sends.length === 1) {
-      await client.send(new SendMessageCommand({ QueueUrl: url, ...entry(first) }));
-      return;
-    }
-    const entries = sends.map((send, at) => ({ Id: String(at), ...entry(send) }));
-    const answer = await client.send(new SendMessageBatchCommand({ QueueUrl: url, Entries: entries }));
-    const failed = answer.Failed ?? [];
-    if (failed.length > 0)
-      throw refuse('send-failed', `${failed.length} of ${sends.length} messages were not sent`);
+    const made = new Outbox((sends) => sendTo(client, url, sends), company);
+    outboxes.set(agent, made);
+    return made;
   };
   return {
     send: async (sends) => {
       const byAgent = new Map<string, Send[]>();
       for (const send of sends) byAgent.set(send.agent, [...(byAgent.get(send.agent) ?? []), send]);
-      const batches = [...byAgent].flatMap(([agent, all]) =>
-        Array.from({ length: Math.ceil(all.length / BATCH) }, (_, at) =>
-          sendTo(agent, all.slice(at * BATCH, (at + 1) * BATCH)),
-        ),
-      );
-      const results = await Promise.allSettled(batches);
+      const posted = [...byAgent].map(async ([agent, all]) => outboxOf(agent).post(all));
+      const results = await Promise.allSettled(posted);
       const failure = results.find((result) => result.status === 'rejected');
       if (failure !== undefined) throw failure.reason;
     },
@@ -61,6 +68,90 @@ export function sqsQueue(client: SQSClient, urls: ReadonlyMap<string, string>): 
       return Object.fromEntries(known.map(({ value }) => value));
     },
   };
+}
+
+/** @returns places of those that SQS refused */
+async function sendTo(client: SQSClient, url: string, sends: readonly Send[]): Promise<ReadonlySet<number>> {
+  const [first] = sends;
+  if (first !== undefined && sends.length === 1) {
+    await client.send(new SendMessageCommand({ QueueUrl: url, ...entry(first) }));
+    return new Set();
+  }
+  const entries = sends.map((send, at) => ({ Id: String(at), ...entry(send) }));
+  const answer = await client.send(new SendMessageBatchCommand({ QueueUrl: url, Entries: entries }));
+  return new Set((answer.Failed ?? []).map(({ Id }) => Number(Id)));
+}
+
+interface Parcel {
+  readonly send: Send;
+  readonly sent: () => void;
+  readonly failed: (reason: unknown) => void;
+}
+
+/** What a send waits for others at most: more than they take to work up a batch, less than anybody notices. */
+const COMPANY_MS = 20;
+
+/**
+ * The messages of one process to one agent. What is sent while others are at work, or while a request is under way, leaves
+ * together: a process that works on a batch of ten asks once or twice, not ten times. Alone a message never waits.
+ */
+class Outbox {
+  readonly #request: (sends: readonly Send[]) => Promise<ReadonlySet<number>>;
+  readonly #company: () => boolean;
+  readonly #waiting: Parcel[] = [];
+  #underWay = 0;
+  #departure: NodeJS.Timeout | undefined;
+
+  /** @param company whether others are at work that have not sent yet */
+  constructor(request: (sends: readonly Send[]) => Promise<ReadonlySet<number>>, company: () => boolean) {
+    this.#request = request;
+    this.#company = company;
+  }
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Rejects when one of them was not sent. */
+  async post(sends: readonly Send[]): Promise<void> {
+    const results = sends.map(
+      (send) =>
+        new Promise<void>((sent, failed) => {
+          this.#waiting.push({ send, sent, failed });
+        }),
+    );
+    if (this.#company()) {
+      this.#departure ??= setTimeout(() => this.#leave(true), COMPANY_MS);
+      this.#leave(false);
+    } else this.#leave(this.#departure !== undefined || this.#underWay === 0);
+    await Promise.all(results);
+  }
+
+  /** @param all also those that do not fill a request */
+  #leave(all: boolean): void {
+    if (all) {
+      clearTimeout(this.#departure);
+      this.#departure = undefined;
+    }
+    const least = all ? 1 : BATCH;
+    while (this.#waiting.length >= least) void this.#ask(this.#waiting.splice(0, BATCH));
+  }
+
+  async #ask(parcels: readonly Parcel[]): Promise<void> {
+    this.#underWay += 1;
+    try {
+      const refused = await this.#request(parcels.map(({ send }) => send));
+      const problem = `${refused.size} of ${parcels.length} messages were not sent`;
+      for (const [at, { sent, failed }] of parcels.entries()) {
+        if (refused.has(at)) failed(refuse('send-failed', problem));
+        else sent();
+      }
+    } catch (error) {
+      for (const { failed } of parcels) failed(error);
+    }
+    this.#underWay -= 1;
+    this.#leave(this.#departure === undefined);
+  }
 }
 
 const DEPTHS = [

@@ -1,5 +1,6 @@
 /**
- * The commands that talk to an API: start, show, list, cancel, workflows, agents, health; `incidents.ts` has those about questions.
+ * The commands that talk to an API: start, show, why, list, workflows, agents, health; `operations.ts` and `incidents.ts`
+ * have those that change an execution.
  *
  * Owns: their options and what they print. Does not own: the requests (`api/client.ts`) or the tables' looks (`print.ts`).
  */
@@ -41,7 +42,6 @@ export function addCommands(program: Command, cli: Cli): void {
   addShow(program, cli);
   addWhy(program, cli);
   addList(program, cli);
-  addCancel(program, cli);
   program
     .command('workflows')
     .description('list the workflows that the API can start')
@@ -80,6 +80,13 @@ export function say(cli: Cli, command: Command, answer: unknown, text: () => str
   cli.io.out(json === true ? `${JSON.stringify(answer, null, 2)}\n` : text());
 }
 
+interface StartFlags {
+  readonly input: string;
+  readonly key?: string;
+  readonly redriveOf?: string;
+  readonly wait?: true;
+}
+
 function addStart(program: Command, cli: Cli): void {
   program
     .command('start')
@@ -87,6 +94,7 @@ function addStart(program: Command, cli: Cli): void {
     .description('start an execution')
     .option('--input <json>', 'the input as JSON, or @file to read it from a file', '{}')
     .option('--key <key>', 'idempotency key: the same key and input is the same execution')
+    .option('--redrive-of <id>', 'the execution that this one is to make good for')
     .option('--wait', 'wait for the end and show the execution')
     .addHelpText(
       'after',
@@ -96,21 +104,20 @@ function addStart(program: Command, cli: Cli): void {
         `start hello-greeting --input '{"name":"Ada"}'`,
       ),
     )
-    .action(
-      async (workflow: string, options: { input: string; key?: string; wait?: true }, command: Command) => {
-        const api = client(command);
-        const key = options.key === undefined ? {} : { idempotencyKey: options.key };
-        const started = await api.start(workflow, { input: inputOf(options.input), ...key });
-        if (options.wait) return showEnd(cli, command, started.executionId);
-        say(
-          cli,
-          command,
-          started,
-          () =>
-            `${started.executionId}  ${started.status}\nLook at it: ${invocation(command, `show ${started.executionId} --wait`)}\n`,
-        );
-      },
-    );
+    .action(async (workflow: string, options: StartFlags, command: Command) => {
+      const api = client(command);
+      const key = options.key === undefined ? {} : { idempotencyKey: options.key };
+      const redrive = options.redriveOf === undefined ? {} : { redriveOf: options.redriveOf };
+      const started = await api.start(workflow, { input: inputOf(options.input), ...key, ...redrive });
+      if (options.wait) return showEnd(cli, command, started.executionId);
+      say(
+        cli,
+        command,
+        started,
+        () =>
+          `${started.executionId}  ${started.status}\nLook at it: ${invocation(command, `show ${started.executionId} --wait`)}\n`,
+      );
+    });
 }
 
 /** @throws CliError `bad-input-file`, `bad-json` */
@@ -231,25 +238,4 @@ async function collect(api: Client, flags: ListFlags): Promise<{ items: Executio
     cursor = page.cursor;
   } while (cursor !== undefined && items.length < limit);
   return { items, more: cursor !== undefined };
-}
-
-function addCancel(program: Command, cli: Cli): void {
-  program
-    .command('cancel')
-    .argument('<id>', 'of the execution')
-    .description('cancel an execution: nothing new starts, and what has acted is undone')
-    .option('--reason <text>', 'why; kept with the execution')
-    .addHelpText('after', examples('cancel 0f343b0931126a20f133d67c2b018a3b --reason "ordered twice"'))
-    .action(async (id: string, options: { reason?: string }, command: Command) => {
-      const reason = options.reason === undefined ? {} : { reason: options.reason };
-      const answer = await client(command).cancel(id, reason);
-      const { executionId, status } = answer;
-      say(
-        cli,
-        command,
-        answer,
-        () =>
-          `${executionId}  ${status}\nSee it being undone: ${invocation(command, `show ${executionId} --wait`)}\n`,
-      );
-    });
 }

@@ -83,7 +83,7 @@ function incidentsText(
   const rows = items.map((item) => [
     item.executionId,
     String(item.number),
-    item.step,
+    item.step ?? '',
     shortened(item.failure.message),
     durationText(now - item.openedAt),
     `${item.otherwise} in ${durationText(Math.max(0, item.deadlineAt - now))}`,

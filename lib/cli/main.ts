@@ -2,7 +2,7 @@
  * The command line as a function: arguments in, text and an exit code out.
  *
  * Owns: the options all commands share, and how every error looks and which exit code it has. Does not own: what the
- * commands do (`commands.ts`, `dev/command.ts`).
+ * commands do (`commands.ts`, `operations.ts`, `incidents.ts`, `dev/command.ts`).
  */
 
 import { readFileSync } from 'node:fs';
@@ -11,7 +11,9 @@ import { ApiError } from '../api/client.ts';
 import { addCallbacks } from './callbacks.ts';
 import { addCommands } from './commands.ts';
 import { addIncidents } from './incidents.ts';
+import { addOperations } from './operations.ts';
 import { addDev } from './dev/command.ts';
+import { addWorker } from './worker.ts';
 import { CliError, type Cli, DEFAULT_URL, EXIT, type Io, invocation, messageOf } from './io.ts';
 
 const AFTER_HELP = `
@@ -56,8 +58,10 @@ function programOf(cli: Cli): Command {
     .exitOverride();
   addDev(program, cli);
   addCommands(program, cli);
+  addOperations(program, cli);
   addIncidents(program, cli);
   addCallbacks(program, cli);
+  addWorker(program, cli);
   return program;
 }
 

@@ -33,7 +33,7 @@ export function listText(items: readonly ExecutionSummary[], more: boolean, now:
 /** An open question: what failed, and the answers that are safe now. */
 export const questionFact = (one: IncidentView): readonly [string, string] => [
   `incident ${one.number}`,
-  `${one.step}: ${one.failure.message} (${(one.choices ?? []).map(({ choice }) => choice).join(', ')})`,
+  `${one.step === undefined ? '' : `${one.step}: `}${one.failure.message} (${(one.choices ?? []).map(({ choice }) => choice).join(', ')})`,
 ];
 
 export const openQuestions = (view: ExecutionView): readonly IncidentView[] =>
@@ -61,6 +61,8 @@ export function executionText(
     ...(cause === undefined
       ? []
       : [['cause', [cause.kind, cause.step, cause.failure.message].filter(Boolean).join(': ')] as const]),
+    ...(view.redriveOf === undefined ? [] : [['redrive of', view.redriveOf] as const]),
+    ...pauseFact(view, now),
     ...(view.output === undefined ? [] : [['output', JSON.stringify(view.output)] as const]),
     ...openQuestions(view).flatMap((one) => [
       questionFact(one),
@@ -74,6 +76,15 @@ export function executionText(
     ['STEP', 'STATUS', 'AGENT', 'NOTE'],
     view.steps.map((step) => stepRow(step, now, view.endedAt !== undefined)),
   )}${childrenText(view)}${attemptsText(view)}`;
+}
+
+/** Of the pause under way. */
+function pauseFact({ status, pauses }: ExecutionView, now: number): (readonly [string, string])[] {
+  const pause = status === 'pausing' || status === 'paused' ? pauses?.at(-1) : undefined;
+  if (pause === undefined) return [];
+  const until =
+    pause.deadlineAt === undefined ? '' : `; a person is asked ${deadlineText(pause.deadlineAt, now)}`;
+  return [['paused', `for ${durationText(now - pause.at)}: ${pause.reason}${until}`]];
 }
 
 export const deadlineText = (at: number, now: number): string =>

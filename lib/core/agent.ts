@@ -25,10 +25,15 @@ export interface AgentOptions<I, O> {
   readonly output: StandardSchemaV1<unknown, O>;
   readonly effect: Effect;
   /**
-   * One attempt's longest time; it also sets the function's timeout.
+   * One attempt's longest time; it also sets the function's timeout. Up to 14m, in a container up to 24h.
    * @default '1m'
    */
   readonly timeout?: Duration;
+  /**
+   * 'container': a long-lived worker takes its messages, for work past 14 minutes, for a GPU, for large files.
+   * @default 'lambda'
+   */
+  readonly runsIn?: 'lambda' | 'container';
   /**
    * An attempt that is silent for so long is taken for dead. Renewed by itself three times in that time.
    * @default '30s'
@@ -66,6 +71,8 @@ export interface AgentSpec {
   readonly settleMs: number;
   readonly maxNoProgressMs?: number;
   readonly undo: 'required' | 'none';
+  /** Absent: in a Lambda function. */
+  readonly runsIn?: 'container';
 }
 
 export interface Agent<I = unknown, O = unknown> {
@@ -121,6 +128,8 @@ export interface Implementation<I, O> {
 
 /** Lambda ends an invocation after 15 minutes; a minute is kept for the abort, the report and the start. */
 const MAX_TIMEOUT_MS = 14 * 60_000;
+/** What is to take longer is better cut into steps: an attempt that dies begins from nothing. */
+const MAX_CONTAINER_TIMEOUT_MS = 24 * 3_600_000;
 
 /**
  * Declares an agent.
@@ -139,6 +148,8 @@ export function declareAgent<I, O>(name: string, options: AgentOptions<I, O>): A
     settleMs: ms('settle', '5s'),
     ...(options.maxNoProgress === undefined ? {} : { maxNoProgressMs: ms('maxNoProgress', '1m') }),
     undo: options.undo ?? 'required',
+    // Left out where it says nothing: a plan is addressed by its content.
+    ...(options.runsIn === undefined || options.runsIn === 'lambda' ? {} : { runsIn: options.runsIn }),
   };
   const problem = agentProblem(spec);
   if (problem !== undefined) throw refuse('bad-agent', `agent '${name}': ${problem}`);
@@ -149,7 +160,11 @@ export function agentProblem(spec: AgentSpec): string | undefined {
   if (!EFFECTS.includes(spec.effect)) {
     return `effect is ${JSON.stringify(spec.effect)}; allowed are 'idempotent', 'probed' and 'unsafe'`;
   }
-  if (spec.timeoutMs > MAX_TIMEOUT_MS) return 'timeout is over 14m, which a Lambda function cannot give';
+  if (spec.runsIn !== undefined && spec.runsIn !== 'container')
+    return `runsIn is ${JSON.stringify(spec.runsIn)}; allowed are 'lambda' and 'container'`;
+  if (spec.runsIn === undefined && spec.timeoutMs > MAX_TIMEOUT_MS)
+    return "timeout is over 14m, which a Lambda function cannot give; with runsIn: 'container' it may be up to 24h";
+  if (spec.timeoutMs > MAX_CONTAINER_TIMEOUT_MS) return 'timeout is over 24h; cut the work into steps';
   if (spec.leaseMs < 3_000) return 'lease is under 3s; a beat whose request hangs must have time for another';
   if (spec.pickupMs < 1_000) return 'pickup is under 1s; a message needs time to arrive';
   if (spec.maxNoProgressMs !== undefined && spec.maxNoProgressMs < 1_000) {

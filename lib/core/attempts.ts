@@ -55,18 +55,20 @@ export function claimed(
     hardEndAt: work.mode === 'probe' ? before.hardEndAt : Math.max(before.hardEndAt, hardEndAt),
     beat: 0,
     retryAt: undefined,
+    ...(work.mode === 'execute' ? { anew: undefined } : {}),
   });
 }
 
-/** A record that was fenced or skipped without ever having been claimed, or after. */
+/** A record that was fenced, held or skipped without ever having been claimed, or after. */
 export function settledAs(
   name: string,
   record: Step | undefined,
   epoch: number,
-  event: 'skip' | 'seal',
+  event: 'skip' | 'seal' | 'hold',
   stamp: Stamp,
 ): Step {
   return stepAfter(record ?? blankStep(name, epoch), event, stamp, {
+    epoch,
     changedAt: stamp.now,
     retryAt: undefined,
   });

@@ -41,6 +41,12 @@ export function checkPlan(plan: Plan): void {
       "it has no 'within': say how long an execution may take at most, for example '1h'",
     );
   }
+  if (plan.pauseWithinMs !== undefined && !isDurationMs(plan.pauseWithinMs)) {
+    throw refused(
+      'unbounded',
+      `its pauseWithinMs is ${String(plan.pauseWithinMs)}; leave it out or give a time`,
+    );
+  }
   if (plan.steps.length === 0) throw refused('no-end', 'it has no steps, so it would never reach an end');
   if (plan.steps.length > PLAN_LIMITS.steps) {
     throw refused('too-many-steps', `it has ${plan.steps.length} steps; allowed are ${PLAN_LIMITS.steps}`);
@@ -71,13 +77,33 @@ function stepProblem(step: PlanStep, seen: ReadonlySet<string>, plan: Plan): Pro
 }
 
 function kindProblem(step: PlanStep, plan: Plan): Problem | undefined {
-  return step.kind === 'step' ? agentProblem(step) : otherKindProblem(step, plan, agentProblem);
+  return step.kind === 'step'
+    ? agentProblem(step)
+    : (noReturnKindProblem(step) ?? otherKindProblem(step, plan, agentProblem));
 }
 
 function agentProblem(step: AgentStep): Problem | undefined {
   if (!isName(step.agent))
     return { reason: 'bad-name', message: `its agent '${step.agent}' has no legal name` };
-  return limitsProblem(step, '') ?? ladderProblem(step);
+  return limitsProblem(step, '') ?? ladderProblem(step) ?? noReturnProblem(step);
+}
+
+/** Whether another kind of step is past the point is known by others than its execution's own records. */
+function noReturnKindProblem(step: PlanStep): Problem | undefined {
+  const isPoint =
+    step.pointOfNoReturn === true || (step.kind === 'map' && step.each.pointOfNoReturn === true);
+  if (!isPoint) return undefined;
+  const message = 'only a step that an agent performs can be a point of no return';
+  return { reason: 'bad-point-of-no-return', message };
+}
+
+/** What is never undone must not look as if it were. */
+function noReturnProblem(step: AgentStep): Problem | undefined {
+  const rungs = step.ladder.filter((rung) => rung.kind === 'useAgent');
+  if (step.pointOfNoReturn !== true || [step, ...rungs].every(({ undo }) => undo === 'none'))
+    return undefined;
+  const message = "it is a point of no return, which is never undone: leave its 'undo' out, or say 'none'";
+  return { reason: 'undo-after-no-return', message };
 }
 
 /** @param whose '' for the step itself, else the rung whose limits these are */

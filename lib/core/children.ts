@@ -27,7 +27,7 @@ import {
   type Step,
 } from './state.ts';
 import { canMoveStep } from './transitions.ts';
-import { failedItems, leavesAsIs, scopeOf } from './work.ts';
+import { failedItems, isUnbegun, leavesAsIs, scopeOf } from './work.ts';
 import { blankStep, executionAfter, type Stamp, stepAfter } from './write.ts';
 
 /** Few enough that every report's read of its siblings stays cheap, many enough to share an execution's own writes. */
@@ -55,19 +55,26 @@ export interface Family {
 export const hasChildren = (step: PlanStep | undefined): step is ChildStep | MapStep =>
   step?.kind === 'child' || step?.kind === 'map';
 
-/** By epoch too: an execution that is tried again must not meet the children it has undone. */
-const childId = ({ id, epoch }: Execution, step: string, index: number): string =>
+/** By the epoch of the step too: one that begins anew must not meet the children that were stopped. */
+const childId = ({ id, epoch }: Pick<Execution, 'id' | 'epoch'>, step: string, index: number): string =>
   `${id}.${step}.${index}${epoch > 1 ? `-${epoch}` : ''}`;
 
 /** The step's executions, which its predecessors' outputs determine; or why there can be none. */
 export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot): Family | Failure {
   const { execution } = snapshot;
+  const { epoch } = snapshot.steps[step.name] ?? execution;
   const scope = scopeOf(snapshot);
   const startOf = (index: number, planId: string, input: Json, part: boolean): ChildStart => ({
-    id: childId(execution, step.name, index),
+    id: childId({ id: execution.id, epoch }, step.name, index),
     planId,
     input,
-    parent: { executionId: execution.id, step: step.name, index, ...(part ? { part: true as const } : {}) },
+    parent: {
+      executionId: execution.id,
+      step: step.name,
+      index,
+      ...(epoch > 1 ? { epoch } : {}),
+      ...(part ? { part: true as const } : {}),
+    },
   });
   if (step.kind === 'child') {
     const input = evaluate(step.input, scope) ?? null;
@@ -160,7 +167,7 @@ export function childrenStarted(
 ): Step {
   const before = record ?? blankStep(name, epoch);
   return stepAfter(before, 'start-children', stamp, {
-    ...(record === undefined ? { changedAt: stamp.now } : {}),
+    ...(before.status === 'ready' ? { changedAt: stamp.now } : {}),
     children: {
       count: family.starts.length,
       items: family.items,
@@ -183,12 +190,14 @@ function laterEnds(known: Children['ended'], news: Children['ended']): Children[
 export function told(
   plan: Plan,
   state: Snapshot,
-  news: { readonly step: string; readonly index: number; readonly end: ChildEnd },
+  news: { readonly step: string; readonly index: number; readonly epoch?: number; readonly end: ChildEnd },
   stamp: Stamp & { readonly horizonMs: number },
 ): Decision | undefined {
   const { execution } = state;
   const step = graphOf(plan).step.get(news.step);
   const record = state.steps[news.step];
+  // One of those that were stopped before the execution was tried again may tell late.
+  if ((news.epoch ?? 1) !== (record?.epoch ?? execution.epoch)) return undefined;
   if (!hasChildren(step) || isTerminal(execution.status)) return undefined;
   if ((record?.children?.ended[news.index]?.version ?? 0) >= news.end.version) return undefined;
   const next = recordTold(step, state, record, news, stamp);
@@ -217,9 +226,9 @@ function recordTold(
   if (record?.children === undefined) {
     // Faster than the starter's own record.
     const family = familyOf(step, state);
-    if ('code' in family || record !== undefined) return undefined;
+    if ('code' in family || !isUnbegun(record)) return undefined;
     const found = { started: 0, ended: news };
-    return childrenStarted(family, undefined, step.name, state.execution.epoch, found, stamp);
+    return childrenStarted(family, record, step.name, state.execution.epoch, found, stamp);
   }
   const children = { ...record.children, ended: laterEnds(record.children.ended, news) };
   // Also of a step that is over: a child that is stopped may tell its end before its stopping is recorded.
@@ -233,7 +242,7 @@ export const failedOf = ({ ended }: Children): number =>
 /** Why a running step has failed because of an execution of its own, or nothing. */
 export function childrenFailure(
   step: ChildStep | MapStep,
-  execution: Execution,
+  execution: Pick<Execution, 'id' | 'epoch'>,
   children: Children,
 ): Failure | undefined {
   const bad = Object.entries(children.ended).find(([, { status }]) => status !== 'succeeded');
@@ -249,7 +258,8 @@ export function childrenFailure(
 
 export const allEnded = ({ count, ended }: Children): boolean => Object.keys(ended).length >= count;
 
-export const childIds = (execution: Execution, step: string, count: number): string[] =>
+/** @param execution its id, and the epoch of the step */
+export const childIds = (execution: Pick<Execution, 'id' | 'epoch'>, step: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => childId(execution, step, index));
 
 /** Those that may be under way, or may still be begun by a reader of an older state, or have succeeded. */

@@ -8,16 +8,17 @@
 import { childrenStarted, childrenStopped, failedOf, hasChildren, told as tellParent } from './children.ts';
 import { type ChildEvent, type ChildrenDone, type Decision } from './decide.ts';
 import { type Json, utf8Bytes } from './json.ts';
-import { noLater } from './look.ts';
 import { type ChildStep, graphOf, type MapStep, type Plan } from './plan.ts';
 import {
   type Cause,
   type ExecutionStatus,
   isForward,
+  isPausedOrPausing,
   isTerminal,
   type Snapshot,
   type Step,
 } from './state.ts';
+import { endedPause, noLater } from './stop.ts';
 import { horizonMs } from './watch.ts';
 import { canMoveStep, type StepEvent } from './transitions.ts';
 import { executionAfter, type Stamp, stepAfter } from './write.ts';
@@ -99,7 +100,8 @@ const kept = (output: Json): Json | undefined =>
 function stop(state: Snapshot, undo: boolean, stamp: Stamp): Decision {
   const { execution } = state;
   const recalled = execution.status === 'succeeded' && undo && execution.parent !== undefined;
-  if (!isForward(execution.status) && !recalled) return NOTHING;
+  const isOpen = isForward(execution.status) || isPausedOrPausing(execution.status);
+  if (!isOpen && !recalled) return NOTHING;
   const cause: Cause = {
     kind: 'parent',
     at: stamp.now,
@@ -110,6 +112,7 @@ function stop(state: Snapshot, undo: boolean, stamp: Stamp): Decision {
   const { endedAt: _, ...open } = executionAfter(execution, recalled ? 'recall' : 'stop', stamp, {
     cause,
     watchAt,
+    ...endedPause(execution, stamp.now),
   });
   return {
     write: { executionId: execution.id, execution: open },

@@ -9,26 +9,27 @@
  */
 
 import { beaten, claimed, type Progress } from './attempts.ts';
+import { answeredBySuccess, resolve } from './answers.ts';
 import { type Hold, heldUntil } from './breaker.ts';
-import type { Gates } from './dispatch.ts';
-import { type Answer, answeredBySuccess, answerProblem, resolve } from './incidents.ts';
 import type { ChildStart, Family } from './children.ts';
+import { type Command, obey } from './commands.ts';
+import type { Gates } from './dispatch.ts';
+import { asCounted } from './counted.ts';
 import { decideChildren } from './decide-children.ts';
+import { type Answer, answerProblem } from './incidents.ts';
 import type { Json } from './json.ts';
 import { stageOf } from './ladder.ts';
-import { look, noLater } from './look.ts';
+import { look } from './look.ts';
 import { isOpenToLateMessages, parkedBy, parkedStep } from './parking.ts';
 import { agentStep, dependentsOf, graphOf, type Plan } from './plan.ts';
 import { answerCallback, type CallbackAnswer, callbackProblem } from './outside.ts';
 import { type Report, reported } from './reports.ts';
 import {
-  type Cause,
   type ChildEnd,
   type Children,
   type Ended,
   type Execution,
   type Incident,
-  isForward,
   isHeld,
   isTerminal,
   type Message,
@@ -137,7 +138,7 @@ export type Event = Stamp &
         readonly hold?: Hold;
       }
     | LookEvent
-    | { readonly type: 'cancel'; readonly commandId: string; readonly reason: string }
+    | Command
     | { readonly type: 'answer'; readonly incident: number; readonly answer: Answer }
     | { readonly type: 'callback'; readonly step: string; readonly answer: CallbackAnswer }
     | ChildEvent
@@ -158,7 +159,13 @@ export type ChildrenDone =
 export type ChildEvent =
   | ChildrenDone
   /** An execution that belongs to the step has ended. */
-  | { readonly type: 'told'; readonly step: string; readonly index: number; readonly end: ChildEnd }
+  | {
+      readonly type: 'told';
+      readonly step: string;
+      readonly index: number;
+      readonly epoch?: number;
+      readonly end: ChildEnd;
+    }
   /** The parent is being undone, or ends as it is. */
   | { readonly type: 'stop'; readonly undo: boolean };
 
@@ -191,8 +198,9 @@ const EARLY_MS = 5_000;
 /** An attempt that could not even report is not worth starting. */
 const MIN_REMAINING_MS = 2_000;
 
-/** @param state what was read of the execution. @returns what to write, then send, then do */
-export function decide(plan: Plan, state: Snapshot, event: Event): Decision {
+/** @param stored what was read of the execution. @returns what to write, then send, then do */
+export function decide(plan: Plan, stored: Snapshot, event: Event): Decision {
+  const state = asCounted(plan, stored);
   switch (event.type) {
     case 'deliver':
       return deliver(plan, state, event);
@@ -203,7 +211,10 @@ export function decide(plan: Plan, state: Snapshot, event: Event): Decision {
     case 'look':
       return look(plan, state, event);
     case 'cancel':
-      return cancel(state, event);
+    case 'pause':
+    case 'resume':
+    case 'retry':
+      return obey(plan, state, event) ?? nothing();
     case 'answer':
       return answer(plan, state, event);
     case 'callback':
@@ -367,31 +378,4 @@ function answer(plan: Plan, state: Snapshot, event: EventOf<'answer'>): Decision
   if (incident === undefined || isTerminal(state.execution.status)) return nothing();
   if (answerProblem(plan, state, incident, event.answer, event.now) !== undefined) return nothing();
   return resolve(plan, state, incident, event.answer, event);
-}
-
-/** The command ids that are remembered: enough for every client that may still repeat one. */
-const MAX_COMMANDS = 10;
-
-function cancel(state: Snapshot, event: EventOf<'cancel'>): Decision {
-  const { execution } = state;
-  if (!isForward(execution.status)) return nothing();
-  const cause: Cause = {
-    kind: 'cancel',
-    at: event.now,
-    failure: { code: 'canceled', message: event.reason },
-  };
-  const commands = [...execution.commands, event.commandId].slice(-MAX_COMMANDS);
-  return {
-    write: {
-      executionId: state.execution.id,
-      execution: executionAfter(execution, 'stop', event, {
-        cause,
-        commands,
-        watchAt: noLater(execution, event.now),
-      }),
-    },
-    sends: [],
-    next: { kind: 'look', fresh: true, concern: 'all' },
-    notes: [{ what: 'canceled-by-operator', executionId: execution.id }],
-  };
 }

@@ -21,12 +21,14 @@ import type { Concern, Decision } from './decide.ts';
 import type { Look, Rule } from './look.ts';
 import { passTime } from './outside.ts';
 import type { ChildStep, MapStep, Plan } from './plan.ts';
+import { failureWaits, isNearNoReturn } from './point-of-no-return.ts';
 import { isForward, type Snapshot, type Step } from './state.ts';
 import {
   applies,
   dependentsClearAt,
   hasOpenChildren,
   isTurn,
+  isUnbegun,
   leavesAsIs,
   mayHaveChildren,
   needsUndo,
@@ -54,10 +56,10 @@ const parents = (plan: Plan, state: Snapshot): (ChildStep | MapStep)[] =>
 
 /** Starts what is to be started; a list that is none fails its step at once. */
 export const startChildren: Rule = (plan, state, event) => {
-  if (!isForward(state.execution.status)) return undefined;
+  if (!isForward(state.execution.status) || failureWaits(plan, state)) return undefined;
   for (const step of parents(plan, state)) {
     const record = state.steps[step.name];
-    if (record === undefined ? !applies(step, state) : record.status !== 'running') continue;
+    if (isUnbegun(record) ? !applies(step, state) : record?.status !== 'running') continue;
     if (record?.children !== undefined && record.children.started >= record.children.count) continue;
     const family = familyOf(step, state);
     if ('code' in family) {
@@ -66,7 +68,7 @@ export const startChildren: Rule = (plan, state, event) => {
       return written(state, event, failed, 'step-failed');
     }
     const starts = nextStarts(step, family, record);
-    if (starts.length === 0 && record !== undefined) continue;
+    if (starts.length === 0 && !isUnbegun(record)) continue;
     const next = { kind: 'start-children', step: step.name, family, starts } as const;
     return { sends: [], next, notes: [] };
   }
@@ -81,13 +83,13 @@ export const endChildren: Rule = (plan, state, event) => {
     const settled = stopSettled(step, record, leavesAsIs(state), event);
     if (settled !== undefined) return written(state, event, settled, `step-${settled.status}`);
     if (record.status !== 'running') continue;
-    const failure = childrenFailure(step, state.execution, record.children);
+    const failure = childrenFailure(step, { ...state.execution, epoch: record.epoch }, record.children);
     if (failure !== undefined) {
       const changes: StepChanges = { changedAt: event.now, failure };
       return written(state, event, stepAfter(record, 'fail', event, changes), 'step-failed');
     }
     if (!allEnded(record.children)) continue;
-    const ids = childIds(state.execution, step.name, record.children.count);
+    const ids = childIds({ id: state.execution.id, epoch: record.epoch }, step.name, record.children.count);
     return { sends: [], next: { kind: 'gather', step: step.name, ids }, notes: [] };
   }
   return undefined;
@@ -95,7 +97,7 @@ export const endChildren: Rule = (plan, state, event) => {
 
 /** What is under way is stopped at once; what has succeeded is undone when nothing that depends on it is in effect. */
 export const stopChildren: Rule = (plan, state, event) => {
-  if (state.execution.status !== 'undoing') return undefined;
+  if (state.execution.status !== 'undoing' || isNearNoReturn(plan, state)) return undefined;
   const left = leavesAsIs(state);
   for (const step of plan.steps.filter(hasChildren)) {
     const record = state.steps[step.name];

@@ -11,21 +11,22 @@
  */
 
 import { settledAs } from './attempts.ts';
+import { settleIncidents } from './answers.ts';
 import type { Concern, Decision, LookEvent } from './decide.ts';
 import { endOf } from './children.ts';
 import { noteOf, send, supervise } from './dispatch.ts';
-import { ask, settleIncidents, stepToAskAbout } from './incidents.ts';
-import { type Json, utf8Bytes } from './json.ts';
+import { ask, stepToAskAbout } from './incidents.ts';
 import { stageOf } from './ladder.ts';
 import { endChildren, passedTime, startChildren, stopChildren } from './look-kinds.ts';
+import { keptOutput } from './output.ts';
 import { agentStep, isBefore, type Plan, type PlanStep } from './plan.ts';
-import { evaluate } from './refs.ts';
 import { expired } from './reports.ts';
+import { askAboutPause, halt, hold } from './pause.ts';
 import {
   type Cause,
   type Ended,
-  type Execution,
   isForward,
+  isPausedOrPausing,
   isHeld,
   isSettled,
   isTerminal,
@@ -35,30 +36,36 @@ import {
 } from './state.ts';
 import { moveExecution } from './transitions.ts';
 import { leaseOverAt } from './watch.ts';
-import { failedItems, isClear, leavesAsIs, needsUndo, scopeOf, stepToSeal, stepToSkip } from './work.ts';
+import { isClear, leavesAsIs, needsUndo, stepToSeal, stepToSkip } from './work.ts';
+import { endedPause, failStep, keepPast, passDeadline } from './stop.ts';
 import { executionAfter, type Stamp } from './write.ts';
 
 export type Look = LookEvent & Stamp;
 export type Rule = (plan: Plan, state: Snapshot, event: Look) => Decision | undefined;
 
+/** Each rule looks at the status itself; the first one that has a write to make is followed. */
+const rulesOf = (): readonly Rule[] => [
+  endLease,
+  incidents,
+  endChildren,
+  failStep,
+  succeed,
+  passDeadline,
+  skip,
+  passedTime,
+  startChildren,
+  hold,
+  halt,
+  askAboutPause,
+  keepPast,
+  seal,
+  stopChildren,
+  question,
+  endUndo,
+];
+
 export function look(plan: Plan, state: Snapshot, event: Look): Decision {
-  const rules = isTerminal(state.execution.status)
-    ? [announce]
-    : [
-        endLease,
-        incidents,
-        endChildren,
-        failStep,
-        succeed,
-        passDeadline,
-        skip,
-        passedTime,
-        startChildren,
-        seal,
-        stopChildren,
-        question,
-        endUndo,
-      ];
+  const rules = isTerminal(state.execution.status) ? [announce] : rulesOf();
   for (const rule of rules) {
     const decision = rule(plan, state, event);
     if (decision === undefined) continue;
@@ -70,9 +77,6 @@ export function look(plan: Plan, state: Snapshot, event: Look): Decision {
   }
   return event.by === 'supervisor' ? supervise(plan, state, event) : send(plan, state, event);
 }
-
-/** A watch that is overdue stays so: how long nobody looked is not forgotten. */
-export const noLater = (execution: Execution, now: number): number => Math.min(execution.watchAt ?? now, now);
 
 const again = (concern: Concern, fresh = true): Decision['next'] => ({ kind: 'look', fresh, concern });
 const alsoConcern = (concern: Concern, step: string): Concern =>
@@ -111,37 +115,6 @@ function stillConcerned(event: Look, decision: Decision | undefined): Decision |
   return { ...decision, next: again(joined, fresh) };
 }
 
-const failStep: Rule = (plan, state, event) => {
-  if (!isForward(state.execution.status)) return undefined;
-  const given = failedItems(plan, state);
-  const failed =
-    plan.tolerated === undefined ? given.find(({ status }) => status === 'failed') : given[plan.tolerated];
-  if (failed === undefined) return undefined;
-  const failure = failed.failure ?? { code: 'failed', message: 'the step failed' };
-  return stop(state, event, { kind: 'failure', at: event.now, step: failed.name, failure });
-};
-
-/** After `succeed`: what was finished in time is not undone because nobody looked in time. */
-const passDeadline: Rule = (_plan, state, event) => {
-  const { status, deadlineAt } = state.execution;
-  if (!isForward(status) || event.now < deadlineAt) return undefined;
-  const failure = { code: 'deadline', message: 'the execution was not over within its time' };
-  return stop(state, event, { kind: 'deadline', at: event.now, failure });
-};
-
-function stop(state: Snapshot, event: Look, cause: Cause): Decision {
-  const { execution } = state;
-  return {
-    write: {
-      executionId: execution.id,
-      execution: executionAfter(execution, 'stop', event, { cause, watchAt: noLater(execution, event.now) }),
-    },
-    sends: [],
-    next: again('all'),
-    notes: [noteOf(state, 'undoing', cause.step, undefined, cause.kind)],
-  };
-}
-
 const skip: Rule = (plan, state, event) => {
   if (!isForward(state.execution.status)) return undefined;
   const planStep = stepToSkip(plan, state);
@@ -159,15 +132,21 @@ const skip: Rule = (plan, state, event) => {
 
 const succeed: Rule = (plan, state, event) => {
   const { execution } = state;
-  if (execution.status !== 'running') return undefined;
+  // What is all done has nothing left that could be paused; where a question is open, its answer comes first.
+  const isPaused = isPausedOrPausing(execution.status);
+  if ((execution.status !== 'running' && !isPaused) || openIncidents(state).length > 0) return undefined;
   if (!plan.steps.every((step) => isOver(plan, step, state.steps[step.name]))) return undefined;
   if (plan.tolerated !== undefined && stepToAskAbout(plan, state) !== undefined) return undefined;
-  const output = keptOutput(evaluate(plan.output, scopeOf(state)) ?? null);
+  const output = keptOutput(plan, state);
   return {
     // The watch stays as it is, so that the end is announced even if this process dies now.
     write: {
       executionId: state.execution.id,
-      execution: executionAfter(execution, 'succeed', event, { ...output, endedAt: event.now }),
+      execution: executionAfter(execution, 'succeed', event, {
+        ...output,
+        ...endedPause(execution, event.now),
+        endedAt: event.now,
+      }),
     },
     sends: [],
     next: again(event.concern, false),
@@ -182,15 +161,6 @@ const isOver = (plan: Plan, step: PlanStep, record: Step | undefined): boolean =
     ((record?.status === 'failed' && !needsUndo(step, record)) ||
       record?.status === 'undone' ||
       record?.status === 'undo-failed'));
-
-/** Of the execution's output; with the largest input it still fits into an item of the store (400 KB). */
-const MAX_KEPT_OUTPUT_BYTES = 100_000;
-
-/** An end must always be possible: an output that is too large for the record is left to the steps' own. */
-function keptOutput(output: Json): Pick<Execution, 'output' | 'outputBytes'> {
-  const bytes = utf8Bytes(JSON.stringify(output));
-  return bytes > MAX_KEPT_OUTPUT_BYTES ? { outputBytes: bytes } : { output };
-}
 
 const seal: Rule = (plan, state, event) => {
   if (state.execution.status !== 'undoing') return undefined;

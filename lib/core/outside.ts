@@ -13,7 +13,14 @@ import type { Decision, Note } from './decide.ts';
 import type { Json } from './json.ts';
 import { type CallbackStep, graphOf, type Plan, type PlanStep, type WaitStep } from './plan.ts';
 import { evaluate } from './refs.ts';
-import { type Failure, isForward, type Snapshot, type Step } from './state.ts';
+import {
+  type Execution,
+  type Failure,
+  isForward,
+  isPausedOrPausing,
+  type Snapshot,
+  type Step,
+} from './state.ts';
 import { canMoveStep, type StepEvent } from './transitions.ts';
 import { applies, isTurn, scopeOf, turnAt } from './work.ts';
 import { blankStep, executionAfter, type Stamp, stepAfter, type StepChanges } from './write.ts';
@@ -45,8 +52,18 @@ function elapsesAt(step: WaitStep, snapshot: Snapshot): number | undefined {
 function expiresAt(step: CallbackStep, snapshot: Snapshot): number {
   const sinceAt = turnAt(step, snapshot);
   const heardAt = Math.max(sinceAt, snapshot.steps[step.name]?.progressAt ?? 0);
-  return Math.min(sinceAt + step.withinMs, heardAt + (step.beatMs ?? Number.POSITIVE_INFINITY));
+  return Math.min(
+    sinceAt + step.withinMs + pausedSince(snapshot.execution, sinceAt),
+    heardAt + (step.beatMs ?? Number.POSITIVE_INFINITY) + pausedSince(snapshot.execution, heardAt),
+  );
 }
+
+/** The outside has this much more time, for whatever is paused waits for nobody. */
+const pausedSince = ({ pauses }: Execution, sinceAt: number): number =>
+  (pauses ?? []).reduce(
+    (sum, { at, endedAt }) => sum + Math.max(0, (endedAt ?? at) - Math.max(at, sinceAt)),
+    0,
+  );
 
 /** Whether the step waits for a time or for the outside, and until when. */
 export function waitsUntil(plan: Plan, step: PlanStep, snapshot: Snapshot): number | undefined {
@@ -98,7 +115,7 @@ const over = (record: Step, event: StepEvent, stamp: Stamp, changes: StepChanges
 /** Why an answer cannot be taken, or nothing. */
 export function callbackProblem(plan: Plan, snapshot: Snapshot, name: string): string | undefined {
   const { status } = snapshot.execution;
-  if (!isForward(status)) return `the execution is ${status}`;
+  if (!isForward(status) && !isPausedOrPausing(status)) return `the execution is ${status}`;
   if (!isCallback(graphOf(plan).step.get(name))) return 'no such callback';
   const record = snapshot.steps[name]?.status ?? 'ready';
   return canMoveStep(record, 'answer') ? undefined : `'${name}' is ${record} already`;
@@ -114,8 +131,9 @@ export function answerCallback(
 ): Decision {
   const step = graphOf(plan).step.get(name) as CallbackStep;
   const record = snapshot.steps[name] ?? blankStep(name, snapshot.execution.epoch);
-  const turn = isTurn(plan, step, snapshot) && applies(step, snapshot);
   const { execution } = snapshot;
+  // An answer during a pause is kept, and counts when the pause is over.
+  const turn = isForward(execution.status) && isTurn(plan, step, snapshot) && applies(step, snapshot);
   const watchAt = Math.min(execution.watchAt ?? stamp.now, stamp.now + stamp.horizonMs);
   return {
     write: {

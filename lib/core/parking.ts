@@ -34,7 +34,13 @@ export function parkedStep(
     ...blankStep(name, state.execution.epoch),
     changedAt: work.sinceAt,
   };
-  return stepAfter(before, 'park', stamp, { retryAt, parked, ...(met ? { changedAt: stamp.now } : {}) });
+  const { epoch } = state.execution;
+  return stepAfter(before, 'park', stamp, {
+    epoch,
+    retryAt,
+    parked,
+    ...(met ? { changedAt: stamp.now } : {}),
+  });
 }
 
 export const parkedBy = (work: Work, why: Parked['why'], now: number, hold?: Hold): Parked => ({

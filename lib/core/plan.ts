@@ -116,6 +116,8 @@ export interface Plan {
   readonly v: 1;
   readonly workflow: string;
   readonly withinMs: number;
+  /** How long a pause may last before a person is asked, where the command does not say. */
+  readonly pauseWithinMs?: number;
   /** In an order in which predecessors come first. */
   readonly steps: readonly PlanStep[];
   readonly output: Expr;

@@ -40,6 +40,8 @@ export type Report = { readonly settled: boolean } & (
       readonly retryAfterMs?: number;
       /** The work was done although its result cannot be used. */
       readonly acted?: boolean;
+      /** The step's input was not accepted: at the end of the ladder a person is asked whether or not it has such a rung. */
+      readonly inputRefused?: boolean;
     }
   | { readonly kind: 'unknown'; readonly failure: Failure }
   | { readonly kind: 'found'; readonly verdict: 'done'; readonly output: Json }
@@ -86,7 +88,7 @@ export function reported(
 
 /** The work was finished after the lease had ended, and nothing else has started: it counts. */
 function lateSuccess(record: Step, report: Report, stamp: Stamp): Step | undefined {
-  const adoptable = ['unknown', 'retrying', 'waiting'].includes(record.status);
+  const adoptable = ['unknown', 'retrying', 'waiting', 'held'].includes(record.status);
   if (report.kind !== 'done' || record.mode !== 'execute' || !adoptable) return undefined;
   return stepAfter(record, 'done', stamp, {
     output: report.output,
@@ -164,12 +166,17 @@ function climb(
   record: HeldStep,
   changes: StepChanges,
   stamp: Stamp,
-  failed: { readonly permanent?: boolean; readonly retryAfterMs?: number } = {},
+  failed: {
+    readonly permanent?: boolean;
+    readonly retryAfterMs?: number;
+    readonly inputRefused?: boolean;
+  } = {},
 ): Step {
   const { rung, rungAttempt } = record;
   const next = nextTry(step, { ...failed, rung, rungAttempt }, stamp.now, stamp.random);
+  if (next.kind === 'person' || (next.kind === 'end' && failed.inputRefused === true))
+    return stepAfter(record, 'ask', stamp, changes);
   if (next.kind === 'end') return stepAfter(record, 'fail', stamp, changes);
-  if (next.kind === 'person') return stepAfter(record, 'ask', stamp, changes);
   if (changes.mayHaveActed === true && changesBetween(step, rung, next.rung)) {
     return stepAfter(record, 'lose', stamp, { ...changes, probes: 0, retryAt: stamp.now });
   }
@@ -237,6 +244,15 @@ function foundNothing(step: AgentStep, record: HeldStep, stamp: Stamp): Step {
     return stepAfter(record, 'find-open', stamp, { ...changes, retryAt: Math.max(stamp.now, believableAt) });
   }
   const settled = { ...changes, mayHaveActed: false };
+  if (record.anew === true) {
+    return stepAfter(record, 'find-nothing', stamp, {
+      ...settled,
+      ...onRung(step, record, 0),
+      rungAttempt: 0,
+      anew: undefined,
+      retryAt: stamp.now,
+    });
+  }
   const next = nextTry(step, record, stamp.now, stamp.random);
   if (next.kind === 'end') return stepAfter(record, 'find-nothing-last', stamp, settled);
   if (next.kind === 'person') return stepAfter(record, 'ask', stamp, settled);

@@ -19,13 +19,14 @@ export interface NewExecution {
   readonly input: Json;
   readonly inputHash: string;
   readonly tags?: Readonly<Record<string, string>>;
+  readonly redriveOf?: string;
   readonly parent?: Parent;
   readonly callbackKeys?: Readonly<Record<string, string>>;
   readonly writeId: string;
 }
 
 export function newExecution(plan: Plan, given: NewExecution, now: number): Execution {
-  const { id, planHash, input, inputHash, tags, parent, callbackKeys, writeId } = given;
+  const { id, planHash, input, inputHash, tags, redriveOf, parent, callbackKeys, writeId } = given;
   const deadlineAt = now + plan.withinMs;
   return {
     id,
@@ -38,6 +39,7 @@ export function newExecution(plan: Plan, given: NewExecution, now: number): Exec
     input,
     inputHash,
     ...(tags === undefined ? {} : { tags }),
+    ...(redriveOf === undefined ? {} : { redriveOf }),
     ...(parent === undefined ? {} : { parent }),
     ...(callbackKeys === undefined ? {} : { callbackKeys }),
     startedAt: now,

@@ -13,6 +13,8 @@ import type { Json } from './json.ts';
 export const EXECUTION_STATUSES = [
   'running',
   'waiting',
+  'pausing',
+  'paused',
   'undoing',
   'succeeded',
   'compensated',
@@ -29,6 +31,7 @@ export const STEP_STATUSES = [
   'answered',
   'unknown',
   'probing',
+  'held',
   'sealed',
   'done',
   'failed',
@@ -58,6 +61,29 @@ export interface Cause {
   readonly undo?: false;
 }
 
+/** One pause of an execution, from the command to its end. */
+export interface Pause {
+  /** Counts up with every pause; a step that was held in an earlier one has to be held again. */
+  readonly number: number;
+  readonly at: number;
+  readonly reason: string;
+  /** How long it may last before a person is asked. */
+  readonly withinMs: number;
+  /** Since when nobody works and nobody can begin. */
+  readonly pausedAt?: number;
+  /** A person is asked then. */
+  readonly deadlineAt?: number;
+  readonly endedAt?: number;
+}
+
+/** An operator had a failed execution tried again. */
+export interface Retried {
+  readonly at: number;
+  readonly reason: string;
+  /** Why it had failed. */
+  readonly cause?: Cause;
+}
+
 /** A piece of work that is held back: nobody sends it before the step's `retryAt`, when a supervisor does. */
 export interface Parked {
   readonly mode: Mode;
@@ -79,6 +105,8 @@ export interface Parent {
   readonly executionId: string;
   readonly step: string;
   readonly index: number;
+  /** Of the step when it was started; absent: the first. One that is tried again has others. */
+  readonly epoch?: number;
   /** A part of a list: of no interest to anybody but its parent. */
   readonly part?: true;
 }
@@ -107,6 +135,12 @@ export interface Execution {
   /** The last operators' command ids: a repeated command is answered, not obeyed twice. */
   readonly commands: readonly string[];
   readonly cause?: Cause;
+  /** The latest 10; the last one is under way while the execution is pausing or paused. */
+  readonly pauses?: readonly Pause[];
+  /** The latest 10. */
+  readonly retries?: readonly Retried[];
+  /** The execution that this one was started to make good for. */
+  readonly redriveOf?: string;
   readonly output?: Json;
   /** The output's size when it was too large to be kept here: read it from the steps. */
   readonly outputBytes?: number;
@@ -154,7 +188,13 @@ export interface Step {
   readonly status: StepStatus;
   readonly version: number;
   readonly writeId: string;
+  /** Of its execution when it was last claimed, fenced or skipped: an older one that failed or was sealed begins anew. */
   readonly epoch: number;
+  /** While it is held: what it was, and goes on as, and the number of the pause. */
+  readonly heldFrom?: 'ready' | 'retrying' | 'unknown';
+  readonly heldIn?: number;
+  /** A retry of its execution began it anew while an attempt may have acted: found not done, it begins its ladder anew. */
+  readonly anew?: true;
   /** Attempts to execute that were claimed, all rungs together. */
   readonly attempt: number;
   /** Where on the ladder: 0 is the first attempt, n the n-th rung. */
@@ -193,7 +233,15 @@ export interface Step {
 }
 
 /** What a person may decide. */
-export const CHOICES = ['retry', 'retry-with-input', 'give-output', 'skip', 'undo-all', 'fail'] as const;
+export const CHOICES = [
+  'retry',
+  'retry-with-input',
+  'give-output',
+  'skip',
+  'resume',
+  'undo-all',
+  'fail',
+] as const;
 export type Choice = (typeof CHOICES)[number];
 
 /** A question to a person, with a time by which it answers itself. */
@@ -201,16 +249,24 @@ export interface Incident {
   readonly number: number;
   readonly version: number;
   readonly writeId: string;
-  /** `ladder`: nothing is left to try by itself. `undo`: an effect could not be undone. */
-  readonly kind: 'ladder' | 'undo';
-  readonly step: string;
-  /** Of the step when the question came up: a later version that comes to this again is another question. */
+  /**
+   * `ladder`: nothing is left to try by itself. `undo`: an effect could not be undone. `pause`: nobody has ended a pause
+   * within its time; it is about no step.
+   */
+  readonly kind: 'ladder' | 'undo' | 'pause';
+  readonly step?: string;
+  /**
+   * Of the step when the question came up: a later version that comes to this again is another question. Of a pause: its
+   * number.
+   */
   readonly stepVersion: number;
   readonly failure: Failure;
   readonly openedAt: number;
   readonly deadlineAt: number;
   /** What is chosen when nobody answers in time. */
   readonly otherwise: Choice;
+  /** The deadline stands still during a pause; it has been moved for those up to this number. */
+  readonly movedFor?: number;
   readonly resolvedAt?: number;
   readonly choice?: Choice;
   /** `deadline`: nobody answered in time. `moot`: the execution went another way. */
@@ -259,8 +315,26 @@ export const isTerminal = (status: ExecutionStatus): boolean => TERMINAL.has(sta
 /** Forward work is done in these statuses: other branches go on while a person is asked about one. */
 export const isForward = (status: ExecutionStatus): boolean => status === 'running' || status === 'waiting';
 
+/** Nothing new starts in these statuses; what was begun goes on to its end. */
+export const isPausedOrPausing = (status: ExecutionStatus): boolean =>
+  status === 'pausing' || status === 'paused';
+
+/** The pause under way. */
+export const pauseOf = ({ status, pauses }: Execution): Pause | undefined =>
+  isPausedOrPausing(status) ? pauses?.at(-1) : undefined;
+
 export const openIncidents = (snapshot: Snapshot): Incident[] =>
   Object.values(snapshot.incidents ?? {}).filter((incident) => incident.resolvedAt === undefined);
+
+/** The question about this pause, open or answered. */
+export const askedAboutPause = (state: Snapshot, pause: Pause): Incident | undefined =>
+  Object.values(state.incidents ?? {}).find(
+    (incident) => incident.kind === 'pause' && incident.stepVersion === pause.number,
+  );
+
+/** The deadline of a question holds only where the execution is not paused, but for the question about the pause. */
+export const isDue = (execution: Execution, incident: Incident, now: number): boolean =>
+  incident.deadlineAt <= now && (incident.kind === 'pause' || !isPausedOrPausing(execution.status));
 
 /** A step somebody works on: nobody else may while its lease lasts. `leaseUntil` alone says so. */
 export type HeldStep = Step & { readonly leaseUntil: number; readonly token: string; readonly mode: Mode };

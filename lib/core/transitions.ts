@@ -4,8 +4,9 @@
  * Owns: which status may follow which, and by what. Does not own: when a move is due (`look.ts`, `attempts.ts`) or
  * what else changes with it. `docs/STATE-MACHINE.md` is printed from these tables.
  *
- * S1 a terminal execution status has no row that leads out, but for a child that succeeded and whose parent is undone.
- * S2 nothing changes a status but `moveStep` and `moveExecution`, and they refuse whatever has no row.
+ * S1 a terminal execution status has no row that leads out, but for an operator's retry of one that failed, and for a child
+ * that succeeded and whose parent is undone. S2 nothing changes a status but `moveStep` and `moveExecution`, and they
+ * refuse whatever has no row.
  */
 
 import { refuse } from './errors.ts';
@@ -42,6 +43,14 @@ export const STEP_EVENTS = {
   'stop-children': 'its executions are canceled, and those that had succeeded are undone',
   leave: 'its executions are stopped, and what they did is left as it is',
   skip: 'its condition does not hold',
+  hold: 'the execution is being paused: nobody may take the step',
+  release: 'the pause is over, and it was ready',
+  'release-retry': 'the pause is over, and its next attempt was due',
+  'release-unknown': 'the pause is over, and its outcome was unknown',
+  renew: 'an operator had the failed execution tried again: the step begins anew',
+  'renew-retry': 'likewise, where an attempt may have acted and may be repeated',
+  'renew-unknown': 'likewise, where an attempt may have acted and must be asked for first',
+  'renew-answered': 'likewise, where the outside had answered before its turn',
   seal: 'the execution is being undone: the step will never start',
   'start-undo': 'an agent took the step to compensate it',
   'retry-undo': 'the compensation failed or was lost, and may be tried again',
@@ -57,12 +66,18 @@ export const EXECUTION_EVENTS = {
   ask: 'a person is asked',
   answer: 'a question was answered, and others are open',
   resume: 'the last open question was answered',
+  pause: 'an operator paused it: nothing new starts',
+  halt: 'nobody works and nobody can begin: the pause is complete',
+  'go-on': 'the pause is over',
+  'go-on-asking': 'the pause is over, and questions are open',
   succeed: 'every step is done or skipped',
   stop: 'a step failed for good, the deadline passed, or an operator canceled',
+  keep: 'a point of no return was passed while it was being stopped: what has acted stays',
   recall: 'its parent is being undone',
   compensate: 'every step that acted is undone',
   fail: 'nothing had to be undone, or something could not be',
   cancel: 'canceled by an operator, and every step that acted is undone',
+  retry: 'an operator had it tried again, nothing of it being undone',
   announce: 'the end was told to the outside',
 } as const;
 export type ExecutionEvent = keyof typeof EXECUTION_EVENTS;
@@ -76,6 +91,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     claim: 'running',
     park: 'retrying',
     skip: 'skipped',
+    hold: 'held',
     seal: 'sealed',
     elapse: 'done',
     beat: 'waiting',
@@ -98,7 +114,14 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     told: 'running',
     'stop-children': 'undoing',
   },
-  retrying: { claim: 'running', park: 'retrying', done: 'done', seal: 'sealed', 'start-undo': 'undoing' },
+  retrying: {
+    claim: 'running',
+    park: 'retrying',
+    done: 'done',
+    hold: 'held',
+    seal: 'sealed',
+    'start-undo': 'undoing',
+  },
   waiting: {
     park: 'waiting',
     beat: 'waiting',
@@ -115,7 +138,14 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     'start-undo': 'undoing',
   },
   answered: { complete: 'done', reject: 'failed', skip: 'skipped', seal: 'sealed' },
-  unknown: { probe: 'probing', park: 'unknown', done: 'done', seal: 'sealed', 'start-undo': 'undoing' },
+  unknown: {
+    probe: 'probing',
+    park: 'unknown',
+    done: 'done',
+    hold: 'held',
+    seal: 'sealed',
+    'start-undo': 'undoing',
+  },
   probing: {
     beat: 'probing',
     'find-done': 'done',
@@ -125,9 +155,32 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     ask: 'waiting',
     'give-up': 'failed',
   },
-  sealed: {},
+  held: {
+    hold: 'held',
+    release: 'ready',
+    'release-retry': 'retrying',
+    'release-unknown': 'unknown',
+    done: 'done',
+    seal: 'sealed',
+    'start-undo': 'undoing',
+  },
+  sealed: {
+    renew: 'ready',
+    'renew-retry': 'retrying',
+    'renew-unknown': 'unknown',
+    'renew-answered': 'answered',
+  },
   done: { 'start-undo': 'undoing', park: 'done', 'stop-children': 'undoing', told: 'done' },
-  failed: { 'start-undo': 'undoing', park: 'failed', 'stop-children': 'undoing', told: 'failed' },
+  failed: {
+    ask: 'waiting',
+    'start-undo': 'undoing',
+    park: 'failed',
+    'stop-children': 'undoing',
+    told: 'failed',
+    renew: 'ready',
+    'renew-retry': 'retrying',
+    'renew-unknown': 'unknown',
+  },
   skipped: {},
   undoing: {
     'start-undo': 'undoing',
@@ -144,13 +197,41 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
 };
 
 export const EXECUTION_MOVES: Table<ExecutionStatus, ExecutionEvent> = {
-  running: { watch: 'running', adopt: 'running', ask: 'waiting', succeed: 'succeeded', stop: 'undoing' },
+  running: {
+    watch: 'running',
+    adopt: 'running',
+    ask: 'waiting',
+    pause: 'pausing',
+    succeed: 'succeeded',
+    stop: 'undoing',
+  },
   waiting: {
     watch: 'waiting',
     adopt: 'waiting',
     ask: 'waiting',
     answer: 'waiting',
     resume: 'running',
+    pause: 'pausing',
+    stop: 'undoing',
+  },
+  pausing: {
+    watch: 'pausing',
+    adopt: 'pausing',
+    answer: 'pausing',
+    halt: 'paused',
+    'go-on': 'running',
+    'go-on-asking': 'waiting',
+    succeed: 'succeeded',
+    stop: 'undoing',
+  },
+  paused: {
+    watch: 'paused',
+    adopt: 'paused',
+    ask: 'paused',
+    answer: 'paused',
+    'go-on': 'running',
+    'go-on-asking': 'waiting',
+    succeed: 'succeeded',
     stop: 'undoing',
   },
   undoing: {
@@ -158,13 +239,14 @@ export const EXECUTION_MOVES: Table<ExecutionStatus, ExecutionEvent> = {
     adopt: 'undoing',
     ask: 'undoing',
     answer: 'undoing',
+    keep: 'undoing',
     compensate: 'compensated',
     fail: 'failed',
     cancel: 'canceled',
   },
   succeeded: { watch: 'succeeded', announce: 'succeeded', recall: 'undoing' },
   compensated: { watch: 'compensated', announce: 'compensated' },
-  failed: { watch: 'failed', announce: 'failed' },
+  failed: { watch: 'failed', announce: 'failed', retry: 'running' },
   canceled: { watch: 'canceled', announce: 'canceled' },
 };
 

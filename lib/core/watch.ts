@@ -25,17 +25,20 @@ import {
   type Children,
   type Dispatch,
   type Execution,
+  askedAboutPause,
   type HeldStep,
   isForward,
   isHeld,
   isTerminal,
   openIncidents,
+  pauseOf,
   type Snapshot,
   type Step,
 } from './state.ts';
 import { allEnded, roomFor } from './children.ts';
 import { outsideTimes } from './outside.ts';
-import { applies, isReady, openWork, type Work, workKey } from './work.ts';
+import { wayBack } from './point-of-no-return.ts';
+import { applies, isReady, isUnbegun, openWork, stepToHold, type Work, workKey } from './work.ts';
 
 /** Allowance for clocks that differ and for a beat that is under way. A lease is over this much after its end. */
 export const LEASE_MARGIN_MS = 1_000;
@@ -132,21 +135,39 @@ export function nextWatchAt(
   const hMs = horizonMs(plan, snapshot);
   const records = Object.values(snapshot.steps);
   const deadlines = [
-    ...(isForward(execution.status) ? [execution.deadlineAt] : []),
-    ...openIncidents(snapshot).map((incident) => incident.deadlineAt),
+    // Behind a point of no return the execution's own time ends nothing any more.
+    ...(isForward(execution.status) && wayBack(plan, snapshot) === 'free' ? [execution.deadlineAt] : []),
+    ...questionDeadlines(snapshot),
     ...records.filter(isHeld).map((record) => leaseOverAt(plan, record, excuses.graceFrom)),
     ...work.map((piece) =>
       Math.max(dispatchDueAt(piece, dispatches[workKey(piece)]), excuses.later?.[workKey(piece)] ?? 0),
     ),
     ...outsideTimes(plan, snapshot),
   ];
-  return Math.min(...deadlines, quietFrom(plan, snapshot, work, readAt) + hMs);
+  const watchAt = Math.min(...deadlines, quietFrom(plan, snapshot, work, readAt) + hMs);
+  return Number.isFinite(watchAt) ? watchAt : readAt + hMs;
+}
+
+/** Of the open questions, and of a pause about which none was asked yet; during a pause those about steps stand still. */
+function questionDeadlines(snapshot: Snapshot): number[] {
+  const open = openIncidents(snapshot);
+  const pause = pauseOf(snapshot.execution);
+  if (pause === undefined) return open.map((incident) => incident.deadlineAt);
+  const asked = askedAboutPause(snapshot, pause);
+  if (asked !== undefined) return asked.resolvedAt === undefined ? [asked.deadlineAt] : [];
+  return pause.deadlineAt === undefined ? [] : [pause.deadlineAt];
 }
 
 /** e of S12: until then nobody writes a step without having been sent there first. */
 function quietFrom(plan: Plan, snapshot: Snapshot, work: readonly Work[], readAt: number): number {
   const records = Object.values(snapshot.steps);
+  if (snapshot.execution.status === 'paused') {
+    // Once everything is held nobody writes without drawing the watch near.
+    const isQuiet = stepToHold(plan, snapshot) === undefined && !records.some(isHeld);
+    return isQuiet ? Number.POSITIVE_INFINITY : readAt;
+  }
   const busy =
+    snapshot.execution.status === 'pausing' ||
     (!isForward(snapshot.execution.status) && openIncidents(snapshot).length === 0) ||
     records.some((record) => isHeld(record) || record.status === 'unknown') ||
     work.some((piece) => piece.dueAt <= readAt) ||
@@ -163,8 +184,8 @@ function quietFrom(plan: Plan, snapshot: Snapshot, work: readonly Work[], readAt
 function isStarting(plan: Plan, step: PlanStep, snapshot: Snapshot): boolean {
   if (step.kind !== 'child' && step.kind !== 'map') return false;
   const record = snapshot.steps[step.name];
-  if (record === undefined) return isReady(plan, step, snapshot) && applies(step, snapshot);
-  return record.status === 'running' && record.children !== undefined && isDue(step, record.children);
+  if (isUnbegun(record)) return isReady(plan, step, snapshot) && applies(step, snapshot);
+  return record?.status === 'running' && record.children !== undefined && isDue(step, record.children);
 }
 
 /** More are to be started, or all have ended. */

@@ -5,12 +5,13 @@
  * together (`why.ts`).
  */
 
-import { allEnded, hasChildren } from './children.ts';
+import { allEnded, childIds, hasChildren } from './children.ts';
 import type { Decision } from './decide.ts';
 import { isCallback, waitsUntil } from './outside.ts';
 import { type CallbackStep, graphOf, type Plan, type PlanStep } from './plan.ts';
 import { type Children, type Failure, isForward, type Snapshot, type Step } from './state.ts';
-import type { Happened, Next } from './why.ts';
+import type { Happened } from './why-past.ts';
+import type { Next } from './why.ts';
 import { turnAt } from './work.ts';
 
 const iso = (at: number): string => new Date(at).toISOString();
@@ -25,8 +26,10 @@ export function becauseOfKind(plan: Plan, step: PlanStep, state: Snapshot): stri
   const untilAt = isForward(state.execution.status) ? waitsUntil(plan, step, state) : undefined;
   switch (record?.status) {
     case undefined:
+    case 'ready':
     case 'waiting':
-      if (untilAt === undefined) return record && 'it waits for nothing any more';
+      if (untilAt === undefined)
+        return record?.status === 'waiting' ? 'it waits for nothing any more' : undefined;
       return step.kind === 'wait' ? `it waits until ${iso(untilAt)}` : unanswered(step, record);
     case 'answered':
       return 'the outside answered before its turn; the answer is kept';
@@ -114,8 +117,8 @@ function nextOfChildren({ execution, steps }: Snapshot, step: string): Next | un
   const [first] = open;
   if (first === undefined) return undefined;
   const others = open.length === 1 ? '' : ` and ${open.length - 1} other${open.length === 2 ? '' : 's'}`;
-  const epoch = execution.epoch > 1 ? `-${execution.epoch}` : '';
-  return { what: `execution ${execution.id}.${step}.${first}${epoch}${others} end`, who: 'child', step };
+  const id = childIds({ id: execution.id, epoch: record.epoch }, step, first + 1)[first];
+  return { what: `execution ${id}${others} end`, who: 'child', step };
 }
 
 /** What a look is about to do with executions of a step, in words. */

@@ -2,37 +2,33 @@
  * Why: what happened to an execution, what its state rests on, and what happens next and when.
  *
  * Owns: the words. Does not own: any rule: what is next is read off the very functions by which the roles decide
- * (`decide` for now, `openWork` and `watch` for later), so that an explanation cannot differ from what is done.
+ * (`decide` for now, `openWork` and `watch` for later), so that an explanation cannot differ from what is done. The past
+ * is told by `why-past.ts`.
  */
 
+import { asCounted } from './counted.ts';
 import { decide } from './decide.ts';
-import { formatDuration } from './duration.ts';
 import { stageOf } from './ladder.ts';
 import { graphOf, type Plan, type PlanStep } from './plan.ts';
+import { failureWaits, lastPoint, wayBack } from './point-of-no-return.ts';
 import {
-  type Attempt,
+  askedAboutPause,
   type Choice,
-  type Incident,
   isForward,
   isHeld,
+  isPausedOrPausing,
   isSettled,
   isTerminal,
   openIncidents,
   type Parked,
+  pauseOf,
   type Snapshot,
   type Step,
 } from './state.ts';
 import { dispatchDueAt, leaseEndsAt, wasSentSinceParked } from './watch.ts';
-import { becauseOfKind, DUE_OF_KINDS, dueWithChildren, nextOfKind, pastOfKinds } from './why-kinds.ts';
-import { isClear, isTurn, needsUndo, openWork, type Work, workKey } from './work.ts';
-
-/** Something that happened, with the record it is read from. */
-export interface Happened {
-  readonly at: number;
-  readonly what: string;
-  readonly step?: string;
-  readonly evidence: Readonly<Record<string, unknown>>;
-}
+import { becauseOfKind, DUE_OF_KINDS, dueWithChildren, nextOfKind } from './why-kinds.ts';
+import { DEED, type Happened, past } from './why-past.ts';
+import { isClear, isTurn, isUnbegun, needsUndo, openWork, type Work, workKey } from './work.ts';
 
 /** Something that will happen: by itself at `at` at the latest, unless something earlier changes it. */
 export interface Next {
@@ -58,11 +54,16 @@ export interface Explanation {
 }
 
 /** @param now epoch ms. @returns past, reasons and what is next; total and pure */
-export function explain(plan: Plan, state: Snapshot, now: number): Explanation {
+export function explain(plan: Plan, stored: Snapshot, now: number): Explanation {
+  const state = asCounted(plan, stored);
   const work = openWork(plan, state);
   const steps = plan.steps.map((step) => ({
     name: step.name,
-    status: state.steps[step.name]?.status ?? (isTurn(plan, step, state) ? 'ready' : 'pending'),
+    status: isUnbegun(state.steps[step.name])
+      ? isTurn(plan, step, state)
+        ? 'ready'
+        : 'pending'
+      : (state.steps[step.name] as Step).status,
     because: because(plan, step, state),
     next: nextOfStep(plan, step, state, work),
   }));
@@ -80,101 +81,12 @@ export function explain(plan: Plan, state: Snapshot, now: number): Explanation {
   };
 }
 
-function past(plan: Plan, state: Snapshot): Happened[] {
-  const { execution, steps, incidents } = state;
-  const happened: Happened[] = [
-    {
-      at: execution.startedAt,
-      what: `workflow '${execution.workflow}' was started`,
-      evidence: { plan: execution.plan, deadlineAt: execution.deadlineAt },
-    },
-  ];
-  for (const { name } of plan.steps) {
-    for (const attempt of steps[name]?.attempts ?? []) happened.push(happenedAttempt(name, attempt));
-  }
-  happened.push(...pastOfKinds(plan, state));
-  for (const incident of Object.values(incidents ?? {})) happened.push(...happenedIncident(incident));
-  const { cause } = execution;
-  if (cause !== undefined) {
-    const whose = cause.step === undefined ? '' : ` of step '${cause.step}'`;
-    const reason = {
-      failure: 'the failure',
-      cancel: "an operator's cancel",
-      deadline: 'the deadline',
-      parent: 'the end of the execution that it is a part of',
-    }[cause.kind];
-    happened.push({
-      at: cause.at,
-      what: `${cause.undo === false ? 'it is ended as it is' : 'it is being undone'} because of ${reason}${whose}`,
-      evidence: { ...cause.failure },
-    });
-  }
-  if (execution.endedAt !== undefined) {
-    happened.push({
-      at: execution.endedAt,
-      what: `it ended: ${execution.status}`,
-      evidence: { status: execution.status },
-    });
-  }
-  return happened.sort((a, b) => a.at - b.at);
-}
-
-const DEED: Readonly<Record<Attempt['mode'], string>> = {
-  execute: 'attempt',
-  probe: 'probe of attempt',
-  undo: 'undo',
-};
-const RESULT: Readonly<Record<Attempt['outcome'], string>> = {
-  done: 'done',
-  failed: 'failed',
-  unknown: 'ended with an unknown outcome',
-  'not-done': 'found that it was not done',
-  'still-running': 'found it under way',
-  'cannot-tell': 'could not tell',
-  undone: 'undid it',
-};
-
-function happenedAttempt(step: string, attempt: Attempt): Happened {
-  const { mode, number, outcome, failure } = attempt;
-  const result = mode === 'probe' && outcome === 'done' ? 'found it done' : RESULT[outcome];
-  const took = formatDuration(attempt.endedAt - attempt.claimedAt);
-  const reason = failure === undefined ? '' : `: ${failure.message}`;
-  return {
-    at: attempt.endedAt,
-    what: `${DEED[mode]} ${number}, ${took}: ${result}${reason}`,
-    step,
-    evidence: { ...attempt },
-  };
-}
-
-const BY = {
-  person: 'a person chose',
-  deadline: 'nobody answered in time, so it was',
-  moot: 'it needed no answer any more',
-};
-
-function happenedIncident(incident: Incident): Happened[] {
-  const { number, step, openedAt, resolvedAt, choice, by, reason } = incident;
-  const opened = {
-    at: openedAt,
-    what: `incident ${number}: a person was asked`,
-    step,
-    evidence: { ...incident.failure },
-  };
-  if (resolvedAt === undefined || by === undefined) return [opened];
-  const what = `incident ${number}: ${BY[by]}${choice === undefined ? '' : ` '${choice}'`}${reason === undefined ? '' : ` (${reason})`}`;
-  return [
-    opened,
-    { at: resolvedAt, what, step, evidence: { by, ...(choice === undefined ? {} : { choice }) } },
-  ];
-}
-
 function because(plan: Plan, step: PlanStep, state: Snapshot): string {
   const record = state.steps[step.name];
   const toBeUndone = needsUndo(step, record) && state.execution.status === 'undoing';
   const ofKind = toBeUndone && record?.status === 'done' ? undefined : becauseOfKind(plan, step, state);
   if (ofKind !== undefined) return ofKind;
-  if (record === undefined) return becauseAbsent(plan, step, state);
+  if (record === undefined || record.status === 'ready') return becauseUnbegun(plan, step, state);
   if (isHeld(record)) {
     return `an agent holds it (${DEED[record.mode]} ${record.mode === 'undo' ? record.undoAttempt : record.attempt}), beat ${record.beat}`;
   }
@@ -188,8 +100,10 @@ function because(plan: Plan, step: PlanStep, state: Snapshot): string {
       return `attempt ${record.attempt} failed${failure}, and a person is asked what to do${acted}`;
     case 'unknown':
       return `the outcome of attempt ${record.attempt} is not known${failure}: nothing is repeated before it is settled`;
+    case 'held':
+      return `${HELD_AS[record.heldFrom ?? 'ready']}${failure}, and the execution is paused${acted}`;
     case 'failed':
-      return `attempt ${record.attempt} failed${failure}, and nothing is left on its ladder${acted}`;
+      return `attempt ${record.attempt} failed${failure}, and nothing is left on its ladder${acted}${failedFor(plan, state)}`;
     case 'skipped':
       return chosenBy(state, step.name, 'skip') ? 'a person had it skipped' : 'its condition does not hold';
     case 'sealed':
@@ -205,12 +119,25 @@ function because(plan: Plan, step: PlanStep, state: Snapshot): string {
   }
 }
 
+const HELD_AS = {
+  ready: 'it was ready to begin',
+  retrying: 'its next attempt was due',
+  unknown: 'its outcome was to be asked for',
+} as const;
+
+/** What becomes of a failure that is not decided on yet. */
+function failedFor(plan: Plan, state: Snapshot): string {
+  if (isPausedOrPausing(state.execution.status)) return '; what follows is decided after the pause';
+  if (!isForward(state.execution.status) || !failureWaits(plan, state)) return '';
+  return `; what follows is decided when the outcome of '${lastPoint(plan, state)?.name}', a point of no return, is known`;
+}
+
 function becauseParked(step: PlanStep, record: Step, parked: Parked): string {
   const agent = step.kind === 'step' ? stageOf(step, record.rung).agent : step.name;
   const last = record.failure === undefined ? '' : `; its last attempt ended with ${record.failure.code}`;
   switch (parked.why) {
     case 'breaker':
-      return `agent '${agent}'s breaker is open since ${iso(parked.since ?? parked.at)}, so it is held back and no attempt is charged${last}`;
+      return `the breaker of agent '${agent}' is open since ${iso(parked.since ?? parked.at)}, so it is held back and no attempt is charged${last}`;
     case 'unclaimed':
       return `no agent '${agent}' takes its messages, so they are sent at growing gaps${last}`;
     case 'budget':
@@ -221,7 +148,8 @@ function becauseParked(step: PlanStep, record: Step, parked: Parked): string {
 const chosenBy = (state: Snapshot, step: string, choice: Choice): boolean =>
   Object.values(state.incidents ?? {}).some((one) => one.step === step && one.choice === choice);
 
-function becauseAbsent(plan: Plan, step: PlanStep, state: Snapshot): string {
+function becauseUnbegun(plan: Plan, step: PlanStep, state: Snapshot): string {
+  if (isPausedOrPausing(state.execution.status)) return 'it has not begun, and the execution is paused';
   if (!isForward(state.execution.status)) return 'it was never started';
   const open = step.after.filter((name) => !isSettled(state.steps[name]));
   if (!isTurn(plan, step, state)) return `it waits for ${open.map((name) => `'${name}'`).join(', ')}`;
@@ -250,6 +178,10 @@ function nextOfStep(plan: Plan, step: PlanStep, state: Snapshot, work: readonly 
     };
   }
   const question = openIncidents(state).find((incident) => incident.step === step.name);
+  if (question !== undefined && isPausedOrPausing(state.execution.status)) {
+    const what = `a person answers incident ${question.number}; its deadline stands still during the pause`;
+    return { what, who: 'person', ...named };
+  }
   if (question !== undefined) {
     const what = `a person answers incident ${question.number}; without an answer it is taken for '${question.otherwise}'`;
     return { what, at: question.deadlineAt, who: 'person', ...named };
@@ -283,6 +215,11 @@ const DUE_NOW: Readonly<Record<string, string>> = {
   'incident-timed-out': 'the time for an answer is over',
   'incident-moot': 'an open question is closed, because the execution went another way',
   'step-skipped': 'a step is skipped, because its condition does not hold',
+  'step-held': 'a step that could begin is held, because the execution is paused',
+  paused: 'the pause is complete: nobody works and nobody can begin',
+  'no-way-back': 'a person is asked, because there is no way back',
+  kept: 'what has acted is left as it is, because a point of no return was passed',
+  'incident-moved': 'the time for an answer is moved by the time of the pause',
   'step-sealed': 'a step that has not started is closed for good',
   succeeded: 'it succeeds: every step is done or skipped',
   compensated: 'it ends as compensated: everything that acted is undone',
@@ -290,6 +227,20 @@ const DUE_NOW: Readonly<Record<string, string>> = {
   failed: 'it ends as failed',
   ...DUE_OF_KINDS,
 };
+
+/** A pause has an end even if nobody thinks of it. */
+function pauseNext(state: Snapshot): (Next & { at: number })[] {
+  const pause = pauseOf(state.execution);
+  const asked = pause && askedAboutPause(state, pause);
+  if (asked?.resolvedAt === undefined && asked !== undefined) {
+    const what = `a person answers incident ${asked.number}; without an answer it is taken for '${asked.otherwise}'`;
+    return [{ what, at: asked.deadlineAt, who: 'person' }];
+  }
+  if (pause?.deadlineAt === undefined || asked !== undefined) return [];
+  return [
+    { what: 'a person is asked, unless the pause is ended before', at: pause.deadlineAt, who: 'person' },
+  ];
+}
 
 /** What a supervisor would do if it looked now; else the earliest of what the steps wait for. */
 function nextOf(plan: Plan, state: Snapshot, ofSteps: readonly Next[], now: number): Next {
@@ -327,8 +278,9 @@ function nextOf(plan: Plan, state: Snapshot, ofSteps: readonly Next[], now: numb
   };
   // Executions of its own have times of their own.
   const child = timed.length === 0 ? ofSteps.find(({ who }) => who === 'child') : undefined;
-  if (child !== undefined) return child;
-  const candidates = isForward(execution.status) ? [...timed, deadline] : timed;
+  if (child !== undefined && !isPausedOrPausing(execution.status)) return child;
+  const undoes = isForward(execution.status) && wayBack(plan, state) === 'free';
+  const candidates = [...timed, ...(undoes ? [deadline] : []), ...pauseNext(state)];
   return candidates.reduce<Next & { at: number }>(
     (first, next) => (next.at < first.at ? next : first),
     candidates[0] ?? { what: 'a supervisor looks', at: execution.watchAt ?? now, who: 'supervisor' },

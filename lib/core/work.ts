@@ -18,6 +18,7 @@ import {
   type Plan,
   type PlanStep,
 } from './plan.ts';
+import { failureWaits, isNearNoReturn, mayBePast } from './point-of-no-return.ts';
 import { evaluate, type Scope } from './refs.ts';
 import {
   callbackToken,
@@ -27,6 +28,7 @@ import {
   isSettled,
   type Mode,
   type Parked,
+  pauseOf,
   type Snapshot,
   type Step,
 } from './state.ts';
@@ -80,13 +82,21 @@ const isPassed = (plan: Plan, record: Step | undefined): boolean =>
 export const isTurn = (plan: Plan, step: PlanStep, snapshot: Snapshot): boolean =>
   step.after.every((name) => isPassed(plan, snapshot.steps[name]));
 
-/** Since when it is the step's turn. */
+/** Since when it is the step's turn; after a retry of its execution, anew. */
 export const turnAt = (step: PlanStep, snapshot: Snapshot): number =>
-  Math.max(snapshot.execution.startedAt, ...step.after.map((name) => snapshot.steps[name]?.changedAt ?? 0));
+  Math.max(
+    snapshot.execution.startedAt,
+    snapshot.execution.retries?.at(-1)?.at ?? 0,
+    ...step.after.map((name) => snapshot.steps[name]?.changedAt ?? 0),
+  );
 
-/** Nothing must be done before the step but to claim it; it has no record yet. */
+/** The step has no record yet, or one that counts as none (`counted.ts`). */
+export const isUnbegun = (record: Step | undefined): boolean =>
+  record === undefined || record.status === 'ready';
+
+/** Nothing must be done before the step but to claim it. */
 export const isReady = (plan: Plan, step: PlanStep, snapshot: Snapshot): boolean =>
-  snapshot.steps[step.name] === undefined && isTurn(plan, step, snapshot);
+  isUnbegun(snapshot.steps[step.name]) && isTurn(plan, step, snapshot);
 
 export const applies = (step: PlanStep, snapshot: Snapshot): boolean =>
   step.when === undefined || evaluate(step.when, scopeOf(snapshot)) === true;
@@ -95,7 +105,7 @@ export const applies = (step: PlanStep, snapshot: Snapshot): boolean =>
 export const stepToSkip = (plan: Plan, snapshot: Snapshot): PlanStep | undefined =>
   plan.steps.find(
     (step) =>
-      [undefined, 'answered'].includes(snapshot.steps[step.name]?.status) &&
+      [undefined, 'ready', 'answered'].includes(snapshot.steps[step.name]?.status) &&
       isTurn(plan, step, snapshot) &&
       !applies(step, snapshot),
   );
@@ -105,8 +115,11 @@ export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
   const { status } = snapshot.execution;
   const work: Work[] = [];
   if (isForward(status)) {
-    for (const step of plan.steps) work.push(...forwardWork(plan, step, snapshot));
-  } else if (status === 'undoing' && isFenced(plan, snapshot)) {
+    const waits = failureWaits(plan, snapshot);
+    for (const step of plan.steps)
+      if (!waits || mayBePast(step, snapshot.steps[step.name]))
+        work.push(...forwardWork(plan, step, snapshot));
+  } else if (status === 'undoing' && isFenced(plan, snapshot) && !isNearNoReturn(plan, snapshot)) {
     for (const step of plan.steps) work.push(...undoWork(plan, step, snapshot));
   }
   return work;
@@ -115,10 +128,11 @@ export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
 function forwardWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
   if (step.kind !== 'step') return [];
   const record = snapshot.steps[step.name];
-  if (record === undefined) {
+  if (record === undefined || record.status === 'ready') {
     if (!isReady(plan, step, snapshot) || !applies(step, snapshot)) return [];
-    const sinceAt = turnAt(step, snapshot);
-    return [{ step, mode: 'execute', attempt: 1, sinceAt, dueAt: sinceAt }];
+    const sinceAt = Math.max(turnAt(step, snapshot), record?.changedAt ?? 0);
+    const attempt = (record?.attempt ?? 0) + 1;
+    return [{ step: stageOf(step, record?.rung ?? 0), mode: 'execute', attempt, sinceAt, dueAt: sinceAt }];
   }
   const sinceAt = record.changedAt;
   const dueAt = Math.max(sinceAt, record.retryAt ?? 0);
@@ -167,6 +181,7 @@ export function needsUndo(step: PlanStep, record: Step | undefined): boolean {
       return true;
     case 'retrying':
     case 'failed':
+    case 'held':
     case 'waiting':
       return record.mayHaveActed;
     default:
@@ -231,7 +246,13 @@ export function dependentsClearAt(plan: Plan, step: PlanStep, snapshot: Snapshot
 }
 
 /** A reader of an older state may take the step from here, or a person may send it there. */
-const CLAIMABLE: ReadonlySet<Step['status']> = new Set(['retrying', 'waiting', 'answered', 'unknown']);
+const CLAIMABLE: ReadonlySet<Step['status']> = new Set([
+  'retrying',
+  'waiting',
+  'answered',
+  'unknown',
+  'held',
+]);
 
 /** The step holds nothing and owes nothing. An absent one cannot start any more: the fence comes first. */
 export const isClear = (step: PlanStep, record: Step | undefined, left: boolean): boolean =>
@@ -262,6 +283,24 @@ export const mayHaveChildren = (plan: Plan, step: PlanStep, snapshot: Snapshot):
 export const stepToSeal = (plan: Plan, snapshot: Snapshot): PlanStep | undefined =>
   plan.steps.find((step) => {
     const record = snapshot.steps[step.name];
-    if (record === undefined) return isReady(plan, step, snapshot) && !mayHaveChildren(plan, step, snapshot);
+    if (record === undefined || record.status === 'ready')
+      return isReady(plan, step, snapshot) && !mayHaveChildren(plan, step, snapshot);
     return CLAIMABLE.has(record.status) && (leavesAsIs(snapshot) || !needsUndo(step, record));
   });
+
+/**
+ * The fence of a pause: the first step that an agent with an older state could still claim. One that was held in an
+ * earlier pause may have been seen since, so it is held again. Only what agents perform is claimed. Of the other kinds
+ * nothing starts but by a look at a running execution; whoever read one just before may still start a step's executions,
+ * which are not paused with their parent, and which a later start finds.
+ */
+export function stepToHold(plan: Plan, snapshot: Snapshot): PlanStep | undefined {
+  const pause = pauseOf(snapshot.execution);
+  if (pause === undefined) return undefined;
+  return plan.steps.find((step) => {
+    const record = snapshot.steps[step.name];
+    if (step.kind !== 'step') return false;
+    if (record?.status === 'held') return record.heldIn !== pause.number;
+    return record?.status === 'retrying' || record?.status === 'unknown' || isReady(plan, step, snapshot);
+  });
+}

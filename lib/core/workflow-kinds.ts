@@ -86,7 +86,7 @@ export interface Mapped<O> {
   readonly total: number;
   readonly failed: number;
   /** In the order of the list, null for a failed one; left out when together they have more than 100 KB. */
-  readonly items?: readonly (O | null)[];
+  readonly items?: (O | null)[];
 }
 
 const afterOf = (options: AnyStepOptions): string[] =>

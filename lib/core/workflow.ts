@@ -46,6 +46,11 @@ export interface WorkflowOptions<I> {
   readonly input: StandardSchemaV1<unknown, I>;
   /** An execution that is not over by then is undone. */
   readonly within: Duration;
+  /**
+   * How long a pause may last before a person is asked.
+   * @default '7d'
+   */
+  readonly pauseWithin?: Duration;
 }
 
 export interface StepOptions extends AnyStepOptions {
@@ -61,6 +66,11 @@ export interface StepOptions extends AnyStepOptions {
   readonly undo?: 'none' | RetryRung;
   /** @default the agent's */
   readonly timeout?: Duration;
+  /**
+   * Once the step is done there is no way back, only forward: nothing is undone any more, and where a later step fails a
+   * person is asked. The step itself is never undone.
+   */
+  readonly pointOfNoReturn?: boolean;
 }
 
 export interface WorkflowBuilder<I> {
@@ -203,10 +213,14 @@ export function workflow<I, R extends Readonly<Record<string, unknown>> | undefi
   const output = build(builderOf<I>(draft));
   const withinMs =
     options.within === undefined ? Number.NaN : parseDuration(options.within, `within of '${name}'`);
+  const { pauseWithin } = options;
   const plan: Plan = {
     v: 1,
     workflow: name,
     withinMs,
+    ...(pauseWithin === undefined
+      ? {}
+      : { pauseWithinMs: parseDuration(pauseWithin, `pauseWithin of '${name}'`) }),
     steps: inOrder(draft.steps),
     output: toExpr(output ?? {}),
   };
@@ -289,6 +303,7 @@ function agentStepOf(
   }
   const { spec } = agent;
   const when = options.when === undefined ? undefined : toExpr(options.when);
+  const undo = options.undo ?? (options.pointOfNoReturn === true ? 'none' : undefined);
   const declared = (options.after ?? []).map((before) => (typeof before === 'string' ? before : before.name));
   return {
     name,
@@ -299,8 +314,9 @@ function agentStepOf(
     ...(when === undefined ? {} : { when }),
     ...limitsOf(spec),
     timeoutMs: stepTimeoutMs(workflowName, name, spec, options.timeout),
-    ladder: (options.ladder ?? defaultLadder(spec)).map((rung) => planRung(rung, options.undo)),
-    undo: options.undo ?? undoOf(spec),
+    ladder: (options.ladder ?? defaultLadder(spec)).map((rung) => planRung(rung, undo)),
+    undo: undo ?? undoOf(spec),
+    ...(options.pointOfNoReturn === true ? { pointOfNoReturn: true as const } : {}),
   };
 }
 

@@ -16,23 +16,42 @@ export interface Stamp {
   readonly random: number;
 }
 
-type Removable = 'leaseUntil' | 'retryAt' | 'failure' | 'progress' | 'progressAt' | 'givenInput' | 'parked';
+type Removable =
+  | 'leaseUntil'
+  | 'retryAt'
+  | 'failure'
+  | 'progress'
+  | 'progressAt'
+  | 'givenInput'
+  | 'parked'
+  | 'anew'
+  | 'heldFrom'
+  | 'heldIn';
 export type StepChanges = Partial<Omit<Step, Removable>> & {
   readonly [Field in Removable]?: Step[Field] | undefined;
 };
 
 /** The step's record after a write. A field given as `undefined` is removed. What moves on is no longer parked. */
 export function stepAfter(record: Step, event: StepEvent, stamp: Stamp, changes: StepChanges): Step {
+  const status = moveStep(record.status, event);
   const given: Readonly<Record<string, unknown>> = changes;
   const names = Object.keys(given);
   const gone = names.filter((name) => given[name] === undefined);
   if (record.parked !== undefined && changes.parked === undefined) gone.push('parked');
+  // Whatever leaves `held` forgets what it was before.
+  if (record.status === 'held' && status !== 'held') gone.push('heldFrom', 'heldIn');
   const next = gone.some((name) => name in record) ? without(record, gone) : { ...record };
   for (const name of names) if (given[name] !== undefined) next[name as keyof Step] = given[name] as never;
-  next.status = moveStep(record.status, event);
+  next.status = status;
   next.version = record.version + 1;
   next.writeId = stamp.writeId;
   return next;
+}
+
+/** What a record counts as after a move that is not written by itself, but with the next one. */
+export function stepAs(record: Step, event: StepEvent, changes: StepChanges): Step {
+  const { version, writeId } = record;
+  return { ...stepAfter(record, event, { writeId, now: 0, random: 0 }, changes), version };
 }
 
 type Changing<Record> = { -readonly [Field in keyof Record]: Record[Field] };
@@ -45,18 +64,29 @@ function without(record: Step, gone: readonly string[]): Changing<Step> {
   return rest;
 }
 
-/** The execution's record after a write. */
+export type ExecutionChanges = Partial<Omit<Execution, 'cause' | 'endedAt'>> & {
+  readonly cause?: Execution['cause'] | undefined;
+  readonly endedAt?: number | undefined;
+};
+
+/** The execution's record after a write. A field given as `undefined` is removed. */
 export function executionAfter(
   execution: Execution,
   event: ExecutionEvent,
   stamp: Stamp,
-  changes: Partial<Execution>,
+  changes: ExecutionChanges,
 ): Execution {
-  const next: Changing<Execution> = { ...execution, ...changes };
-  next.status = moveExecution(execution.status, event);
-  next.version = execution.version + 1;
-  next.writeId = stamp.writeId;
-  return next;
+  const next = {
+    ...execution,
+    ...changes,
+    status: moveExecution(execution.status, event),
+    version: execution.version + 1,
+    writeId: stamp.writeId,
+  };
+  if (!Object.values(changes).includes(undefined)) return next as Execution;
+  return Object.fromEntries(
+    Object.entries(next).filter(([, value]) => value !== undefined),
+  ) as unknown as Execution;
 }
 
 /** What a step is before its first write. */

@@ -8,7 +8,7 @@
  */
 
 import type { Grant, IGrantable, IPrincipal } from 'aws-cdk-lib/aws-iam';
-import { Grant as Grants } from 'aws-cdk-lib/aws-iam';
+import { Grant as Grants, UnknownPrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import {
   type Code,
@@ -19,9 +19,10 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
-import { Duration, Names, Stack } from 'aws-cdk-lib/core';
+import { Duration, Names, Stack, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { ENV } from '../aws/names.ts';
+import { AgentContainer } from './agent-container.ts';
 import { adopt, type AgentSettings, checkSettings } from './agent-settings.ts';
 import { addFunction, type LogSettings } from './function.ts';
 
@@ -35,11 +36,17 @@ const MAX_RECEIVES = 5;
 
 /** What Lambda does on a queue with the function's role. */
 const CONSUME = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'];
+/** What a worker does, which renews the time for which others do not see a message. */
+const WORK = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:ChangeMessageVisibility'];
+/** For a worker, which asks for its own with each message. */
+const WORKER_VISIBILITY = Duration.minutes(1);
 
 /** What the fleet needs to know of an agent. */
 export interface AgentDeclaration {
   readonly name: string;
   readonly timeoutMs: number;
+  /** Absent: in a function. */
+  readonly runsIn?: 'container';
   /** The agents it may have to send to, itself included. */
   readonly peers: readonly string[];
 }
@@ -48,7 +55,10 @@ export interface AgentProps {
   readonly agentName: string;
   /** One attempt's longest time. */
   readonly timeout: Duration;
+  readonly runsIn?: 'container';
   readonly code: () => Code;
+  /** The folder of the image of an agent that runs in a container; none where the stack needs no code. */
+  readonly imageFolder: () => string | undefined;
   readonly environment: Readonly<Record<string, string>>;
   readonly logs: LogSettings;
   /** Messages under work at the same time, 2 to 1000. */
@@ -65,8 +75,11 @@ export class Agent extends Construct implements IGrantable {
   readonly agentName: string;
   readonly queue: Queue;
   readonly deadLetterQueue: Queue;
-  readonly function: IFunction;
-  /** Where its function writes; a function of your own has one of your own. */
+  /** None when it runs in a container. */
+  readonly function?: IFunction;
+  /** The service that runs it; none when it runs in a function, or in a container of your own. */
+  readonly container?: AgentContainer;
+  /** Where it writes; a function of your own has one of your own. */
   readonly logGroup?: ILogGroup;
   readonly grantPrincipal: IPrincipal;
 
@@ -75,24 +88,25 @@ export class Agent extends Construct implements IGrantable {
     this.agentName = props.agentName;
     const { settings } = props;
     const maxConcurrency = settings.maxConcurrency ?? props.maxConcurrency;
-    checkSettings(props.agentName, settings, maxConcurrency);
-    const timeout = functionTimeout(props.agentName, props.timeout);
-    const atRest =
-      props.encryptionKey === undefined
-        ? { encryption: QueueEncryption.SQS_MANAGED }
-        : { encryption: QueueEncryption.KMS, encryptionMasterKey: props.encryptionKey };
-    this.deadLetterQueue = new Queue(this, 'DeadLetterQueue', {
-      enforceSSL: true,
-      ...atRest,
-      retentionPeriod: Duration.days(14),
-    });
+    checkSettings(props.agentName, settings, maxConcurrency, props.runsIn);
+    const inFunction = props.runsIn === undefined;
+    const timeout = inFunction ? functionTimeout(props.agentName, props.timeout) : props.timeout;
     const longest = settings.function instanceof LambdaFunction ? settings.function.timeout : undefined;
-    this.queue = new Queue(this, 'Queue', {
-      enforceSSL: true,
-      ...atRest,
-      visibilityTimeout: Duration.seconds((longest ?? timeout).toSeconds() * VISIBILITY_FACTOR),
-      deadLetterQueue: { queue: this.deadLetterQueue, maxReceiveCount: MAX_RECEIVES },
-    });
+    const { queue, deadLetterQueue } = this.makeQueues(
+      props.encryptionKey,
+      inFunction ? Duration.seconds((longest ?? timeout).toSeconds() * VISIBILITY_FACTOR) : WORKER_VISIBILITY,
+    );
+    this.queue = queue;
+    this.deadLetterQueue = deadLetterQueue;
+    if (!inFunction) {
+      const container = this.makeContainer(props);
+      this.grantPrincipal = container?.grantPrincipal ?? new UnknownPrincipal({ resource: this });
+      if (container === undefined) return;
+      this.container = container;
+      this.logGroup = container.logGroup;
+      this.grantWork(container);
+      return;
+    }
     if (settings.function === undefined) {
       const made = this.makeFunction(props, timeout);
       // The class spells an optional member otherwise than its interface (exactOptionalPropertyTypes).
@@ -109,8 +123,49 @@ export class Agent extends Construct implements IGrantable {
       reportBatchItemFailures: true,
       maxConcurrency,
     });
-    Grants.addToPrincipal({ grantee: this.function, actions: CONSUME, resourceArns: [this.queue.queueArn] });
+    this.grantOnQueue(this.function, CONSUME);
     this.grantPrincipal = this.function.grantPrincipal;
+  }
+
+  private makeQueues(
+    key: IKey | undefined,
+    visibilityTimeout: Duration,
+  ): { readonly queue: Queue; readonly deadLetterQueue: Queue } {
+    const atRest =
+      key === undefined
+        ? { encryption: QueueEncryption.SQS_MANAGED }
+        : { encryption: QueueEncryption.KMS, encryptionMasterKey: key };
+    const deadLetterQueue = new Queue(this, 'DeadLetterQueue', {
+      enforceSSL: true,
+      ...atRest,
+      retentionPeriod: Duration.days(14),
+    });
+    const queue = new Queue(this, 'Queue', {
+      enforceSSL: true,
+      ...atRest,
+      visibilityTimeout,
+      deadLetterQueue: { queue: deadLetterQueue, maxReceiveCount: MAX_RECEIVES },
+    });
+    return { queue, deadLetterQueue };
+  }
+
+  private makeContainer(props: AgentProps): AgentContainer | undefined {
+    const { agentName, settings, logs } = props;
+    const imageFolder = props.imageFolder();
+    if (settings.container === undefined) {
+      Validations.of(this).addWarning(
+        'steadfast:noContainer',
+        `agent '${agentName}' runs in a container, and nothing here runs it: set agentSettings['${agentName}'].container, or run it yourself with a role that steadfast.grantWork('${agentName}', …) allows the work`,
+      );
+      return undefined;
+    }
+    return new AgentContainer(this, 'Container', {
+      agentName,
+      settings: settings.container,
+      imageFolder,
+      environment: { ...settings.environment, ...props.environment },
+      logs,
+    });
   }
 
   private makeFunction(props: AgentProps, timeout: Duration): LambdaFunction {
@@ -135,20 +190,21 @@ export class Agent extends Construct implements IGrantable {
 
   /** Asking how full its queue is. */
   grantDepth(grantee: IGrantable): Grant {
-    return Grants.addToPrincipal({
-      grantee,
-      actions: ['sqs:GetQueueAttributes'],
-      resourceArns: [this.queue.queueArn],
-    });
+    return this.grantOnQueue(grantee, ['sqs:GetQueueAttributes']);
   }
 
   /** Sending a message to this agent. */
   grantSend(grantee: IGrantable): Grant {
-    return Grants.addToPrincipal({
-      grantee,
-      actions: ['sqs:SendMessage'],
-      resourceArns: [this.queue.queueArn],
-    });
+    return this.grantOnQueue(grantee, ['sqs:SendMessage']);
+  }
+
+  /** Taking its messages, as a worker does; `steadfast.grantWork` adds what the work itself needs. */
+  grantWork(grantee: IGrantable): Grant {
+    return this.grantOnQueue(grantee, WORK);
+  }
+
+  private grantOnQueue(grantee: IGrantable, actions: string[]): Grant {
+    return Grants.addToPrincipal({ grantee, actions, resourceArns: [this.queue.queueArn] });
   }
 }
 
@@ -165,6 +221,8 @@ function functionTimeout(agentName: string, attempt: Duration): Duration {
 export interface AgentFleetProps {
   readonly agents: readonly AgentDeclaration[];
   readonly code: (agentName: string) => Code;
+  /** Of agents that run in containers. */
+  readonly imageFolder: (agentName: string) => string | undefined;
   /** What every agent's function has in its environment. */
   readonly environment: Readonly<Record<string, string>>;
   readonly logs: LogSettings;
@@ -182,7 +240,7 @@ export class AgentFleet extends Construct {
 
   constructor(scope: Construct, id: string, props: AgentFleetProps) {
     super(scope, id);
-    const { agents, code, settings, ...shared } = props;
+    const { agents, code, imageFolder, settings, ...shared } = props;
     const names = agents.map(({ name }) => name);
     const stranger = Object.keys(settings).find((name) => !names.includes(name));
     if (stranger !== undefined)
@@ -190,11 +248,13 @@ export class AgentFleet extends Construct {
         `settings for an agent '${stranger}', which does not exist; there are ${names.join(', ')}`,
       );
     this.agents = new Map(
-      agents.map(({ name, timeoutMs }) => {
+      agents.map(({ name, timeoutMs, runsIn }) => {
         const own = {
           agentName: name,
           timeout: Duration.millis(timeoutMs),
+          ...(runsIn === undefined ? {} : { runsIn }),
           code: () => code(name),
+          imageFolder: () => imageFolder(name),
           settings: settings[name] ?? {},
         };
         return [name, new Agent(this, name, { ...shared, ...own })];
@@ -202,12 +262,20 @@ export class AgentFleet extends Construct {
     );
     for (const { name, peers } of agents) {
       const agent = this.agents.get(name);
-      if (agent !== undefined) this.allowSending(agent.function, peers);
+      if (agent?.function !== undefined) this.allowSending(agent.function, peers);
+      agent?.container?.addEnvironment(ENV.queues, this.grantSending(agent.container, peers));
     }
   }
 
   /** Lets a function send to these agents (to all when none are named) and tells it their queues. */
   allowSending(sender: IFunction, names: readonly string[] = [...this.agents.keys()]): void {
+    const queues = this.grantSending(sender, names);
+    this.refuseTooMany(sender, names);
+    if (sender instanceof LambdaFunction) sender.addEnvironment(ENV.queues, queues);
+  }
+
+  /** @returns the queues of these agents, for the environment of the sender */
+  grantSending(sender: IGrantable, names: readonly string[]): string {
     const urls: Record<string, string> = {};
     for (const name of names) {
       const agent = this.agents.get(name);
@@ -215,9 +283,7 @@ export class AgentFleet extends Construct {
       agent.grantSend(sender);
       urls[name] = agent.queue.queueUrl;
     }
-    this.refuseTooMany(sender, Object.keys(urls));
-    if (sender instanceof LambdaFunction)
-      sender.addEnvironment(ENV.queues, Stack.of(this).toJsonString(urls));
+    return Stack.of(this).toJsonString(urls);
   }
 
   /**

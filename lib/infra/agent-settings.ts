@@ -5,6 +5,7 @@
  * (its timeout), or the queue (`agent-fleet.ts`).
  */
 
+import type { ContainerSettings } from './agent-container.ts';
 import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import {
   type CfnFunction,
@@ -56,6 +57,11 @@ export interface AgentSettings {
    * @default - one made from the agent's file
    */
   readonly function?: IFunction;
+  /**
+   * The service that runs an agent declared with `runsIn: 'container'`. Beside it only `environment` applies.
+   * @default - nothing runs it here: run its image, or `npx steadfast worker`, with a role that `grantWork` allows the work
+   */
+  readonly container?: ContainerSettings;
 }
 
 /** SQS event sources take 2 to 1000; a batch of more than 10 would need a window to wait in. */
@@ -63,10 +69,22 @@ const MAX_CONCURRENCY = [2, 1_000] as const;
 const BATCH = [1, 10] as const;
 
 /** @throws Error naming the agent, the setting and what is allowed */
-export function checkSettings(agent: string, settings: AgentSettings, maxConcurrency: number): void {
+export function checkSettings(
+  agent: string,
+  settings: AgentSettings,
+  maxConcurrency: number,
+  runsIn: 'container' | undefined,
+): void {
   const refuse = (what: string): never => {
     throw new Error(`agent '${agent}': ${what}`);
   };
+  if (runsIn === undefined && settings.container !== undefined)
+    refuse("container: it runs in a Lambda function; declare it with runsIn: 'container'");
+  const { container: _container, environment: _environment, ...ofFunctions } = settings;
+  if (runsIn === 'container' && Object.keys(ofFunctions).length > 0)
+    refuse(
+      `${Object.keys(ofFunctions).join(', ')}: it runs in a container; allowed are container and environment`,
+    );
   const within = (name: string, value: number, [least, most]: readonly [number, number]): void => {
     if (!Number.isInteger(value) || value < least || value > most)
       refuse(`${name} is ${value}; allowed are ${least} to ${most}`);

@@ -172,7 +172,7 @@ export class Alarms extends Construct {
         dimensionsMap: { TableName: table.tableName, GlobalSecondaryIndexName: name },
       }),
     );
-    const functions = [scheduler, supervisor, ...agents.map((agent) => agent.function)];
+    const functions = [scheduler, supervisor, ...agents.flatMap((agent) => agent.function ?? [])];
     const all = [
       ...tableThrottles,
       ...indexThrottles,
@@ -189,7 +189,9 @@ export class Alarms extends Construct {
 
   /** Lambda reports drops only of functions that it may cut off: the supervisor, and what could not be set from here. */
   private recursionDropped({ agents, supervisor }: AlarmsProps): Alarm[] {
-    const imported = agents.map((agent) => agent.function).filter((one) => !(one instanceof LambdaFunction));
+    const imported = agents
+      .flatMap((agent) => agent.function ?? [])
+      .filter((one) => !(one instanceof LambdaFunction));
     const all = [supervisor, ...imported].map((one) =>
       one.metric('RecursiveInvocationsDropped', { period: FIVE_MINUTES, statistic: Stats.SUM }),
     );

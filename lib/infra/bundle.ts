@@ -16,11 +16,11 @@ import { Code } from 'aws-cdk-lib/aws-lambda';
 import { buildSync, type Metafile } from 'esbuild';
 import { type Discovery, DiscoveryError } from './discover.ts';
 
-const LIBRARY = resolve(import.meta.dirname, '..', '..');
+export const LIBRARY: string = resolve(import.meta.dirname, '..', '..');
 const EXTENSION = '.mjs';
 
 /** CommonJS packages inside an ES module still call `require` for Node's own modules. */
-const BANNER =
+export const BANNER =
   "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);";
 
 const ALIAS = {
@@ -55,7 +55,9 @@ export interface BundleProps {
 
 /** The functions of a deployment: those of ours and every agent's own file. */
 export function bundleDeployment(found: Discovery): ReadonlyMap<string, Bundle> {
-  const agents = found.agents.map(({ name, file }) => [agentEntry(name), file]);
+  const agents = found.agents
+    .filter(({ runsIn }) => runsIn === undefined)
+    .map(({ name, file }) => [agentEntry(name), file]);
   return bundleFunctions({
     root: found.root,
     entries: {

@@ -105,7 +105,13 @@ function atRisk({ figure, agents }: DashboardProps): IWidget[] {
       figure('Dispatches'),
       figure('WatchesHealed'),
     ]),
-    graph('People asked', [figure('IncidentsOpened'), figure('IncidentsClosed')]),
+    graph('Held back, and people asked', [
+      figure('Parked'),
+      figure('BreakersOpened'),
+      figure('BreakersClosed'),
+      figure('IncidentsOpened'),
+      figure('IncidentsClosed'),
+    ]),
     graph(
       'Messages nobody could take, by agent',
       agents.map(({ agentName: label, deadLetterQueue }) =>
@@ -121,7 +127,7 @@ function atRisk({ figure, agents }: DashboardProps): IWidget[] {
     ]),
     graph(
       'Errors of functions, by agent',
-      agents.map(({ agentName: label, function: one }) => one.metricErrors({ label })),
+      agents.flatMap(({ agentName: label, function: one }) => one?.metricErrors({ label }) ?? []),
     ),
   ];
 }
@@ -130,8 +136,8 @@ function slow({ figure, agents, api, scheduler }: DashboardProps): IWidget[] {
   const age = agents.map(({ agentName: label, queue }) =>
     queue.metricApproximateAgeOfOldestMessage({ label, statistic: Stats.MAXIMUM }),
   );
-  const duration = agents.map(({ agentName: label, function: one }) =>
-    one.metricDuration({ label, statistic: Stats.p(99) }),
+  const duration = agents.flatMap(
+    ({ agentName: label, function: one }) => one?.metricDuration({ label, statistic: Stats.p(99) }) ?? [],
   );
   return [
     graph('From due to claimed', [
@@ -178,7 +184,9 @@ function costs({ figure, agents, scheduler, supervisor, table }: DashboardProps)
   const functions = [
     ['scheduler', scheduler],
     ['supervisor', supervisor],
-    ...agents.map(({ agentName, function: one }) => [agentName, one] as const),
+    ...agents.flatMap(({ agentName, function: one }) =>
+      one === undefined ? [] : [[agentName, one] as const],
+    ),
   ] as const;
   return [
     new GraphWidget({

@@ -21,6 +21,8 @@ export interface FoundAgent {
   readonly name: string;
   /** One attempt's longest time, as its author declared it. */
   readonly timeoutMs: number;
+  /** Absent: in a function. */
+  readonly runsIn?: 'container';
   /** The file that exports `handler`. */
   readonly file: string;
   /** All agents of the workflows it takes part in, itself included: those it may have to send to. */
@@ -63,8 +65,10 @@ export interface DiscoverProps {
 interface WorkflowLike {
   readonly kind: 'steadfast:workflow';
   readonly name: string;
-  readonly agents: readonly { readonly spec: { readonly name: string; readonly timeoutMs: number } }[];
+  readonly agents: readonly { readonly spec: SpecLike }[];
 }
+
+type SpecLike = Pick<FoundAgent, 'name' | 'timeoutMs' | 'runsIn'>;
 
 const WORKFLOW_FILE = 'workflow.ts';
 const AGENT_FOLDER = 'agents';
@@ -128,7 +132,7 @@ interface LoadedFolder {
 async function loadFolder(folder: string, relativeToRoot: (path: string) => string): Promise<LoadedFolder> {
   const file = join(folder, WORKFLOW_FILE);
   const exported = await workflowsOf(file, relativeToRoot(file));
-  const specs = new Map<string, { name: string; timeoutMs: number }>();
+  const specs = new Map<string, SpecLike>();
   const peers = new Map<string, Set<string>>();
   for (const { workflow } of exported) {
     const names = workflow.agents.map(({ spec }) => spec.name);
@@ -149,9 +153,10 @@ async function loadFolder(folder: string, relativeToRoot: (path: string) => stri
       peers.set(spec.name, new Set([...(peers.get(spec.name) ?? []), ...names]));
     }
   }
-  const agents = [...specs.values()].map(({ name, timeoutMs }) => ({
+  const agents = [...specs.values()].map(({ name, timeoutMs, runsIn }) => ({
     name,
     timeoutMs,
+    ...(runsIn === undefined ? {} : { runsIn }),
     file: join(folder, AGENT_FOLDER, `${name}.ts`),
     peers: [...(peers.get(name) ?? [])].sort(),
   }));

@@ -19,7 +19,11 @@ import {
   type IHttpRouteAuthorizer,
   LogGroupLogDestination,
 } from 'aws-cdk-lib/aws-apigatewayv2';
-import { HttpIamAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
+import {
+  HttpIamAuthorizer,
+  HttpJwtAuthorizer,
+  HttpUserPoolAuthorizer,
+} from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Grant, type IGrantable, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { type Code, type Function, RecursiveLoop, type Tracing } from 'aws-cdk-lib/aws-lambda';
@@ -31,24 +35,36 @@ import { addFunction, type LogSettings } from './function.ts';
 /** API Gateway gives up after 29 s; the longest `?wait` ends before that. */
 const INTEGRATION_TIMEOUT = Duration.seconds(29);
 
-const ROUTES: readonly (readonly [HttpMethod, string])[] = [
-  [HttpMethod.GET, '/workflows'],
-  [HttpMethod.GET, '/workflows/{name}'],
-  [HttpMethod.POST, '/workflows/{name}/executions'],
-  [HttpMethod.GET, '/executions'],
-  [HttpMethod.GET, '/executions/{id}'],
-  [HttpMethod.GET, '/executions/{id}/why'],
-  [HttpMethod.POST, '/executions/{id}/cancel'],
-  [HttpMethod.POST, '/executions/{id}/pause'],
-  [HttpMethod.POST, '/executions/{id}/resume'],
-  [HttpMethod.POST, '/executions/{id}/retry'],
-  [HttpMethod.POST, '/executions/{id}/incidents/{n}/resolve'],
-  [HttpMethod.POST, '/callbacks/{token}/complete'],
-  [HttpMethod.POST, '/callbacks/{token}/fail'],
-  [HttpMethod.POST, '/callbacks/{token}/beat'],
-  [HttpMethod.GET, '/incidents'],
-  [HttpMethod.GET, '/agents'],
-  [HttpMethod.GET, '/health'],
+/** What a call is for: what a caller with a token needs a scope of its own for. */
+export type Call = 'start' | 'read' | 'operate' | 'callback';
+
+/** Of each kind of call, the scopes of which a token must have one. */
+export type Scopes = Readonly<Record<Call, readonly string[]>>;
+const SCOPES: Scopes = {
+  start: ['steadfast/start'],
+  read: ['steadfast/read'],
+  operate: ['steadfast/operate'],
+  callback: ['steadfast/callback'],
+};
+
+const ROUTES: readonly (readonly [Call, HttpMethod, string])[] = [
+  ['read', HttpMethod.GET, '/workflows'],
+  ['read', HttpMethod.GET, '/workflows/{name}'],
+  ['start', HttpMethod.POST, '/workflows/{name}/executions'],
+  ['read', HttpMethod.GET, '/executions'],
+  ['read', HttpMethod.GET, '/executions/{id}'],
+  ['read', HttpMethod.GET, '/executions/{id}/why'],
+  ['operate', HttpMethod.POST, '/executions/{id}/cancel'],
+  ['operate', HttpMethod.POST, '/executions/{id}/pause'],
+  ['operate', HttpMethod.POST, '/executions/{id}/resume'],
+  ['operate', HttpMethod.POST, '/executions/{id}/retry'],
+  ['operate', HttpMethod.POST, '/executions/{id}/incidents/{n}/resolve'],
+  ['callback', HttpMethod.POST, '/callbacks/{token}/complete'],
+  ['callback', HttpMethod.POST, '/callbacks/{token}/fail'],
+  ['callback', HttpMethod.POST, '/callbacks/{token}/beat'],
+  ['read', HttpMethod.GET, '/incidents'],
+  ['read', HttpMethod.GET, '/agents'],
+  ['read', HttpMethod.GET, '/health'],
 ];
 
 /** No path, no query, no body: they hold ids, tokens and payloads. */
@@ -76,7 +92,22 @@ export interface SchedulerApiProps {
    * @default - IAM: requests are signed, and allowed by `grantInvoke`
    */
   readonly authorizer?: IHttpRouteAuthorizer;
+  /**
+   * With an authorizer of tokens (JWT): the scopes that calls need. An empty list asks for none.
+   * @default - steadfast/start, steadfast/read, steadfast/operate, steadfast/callback
+   */
+  readonly scopes?: Partial<Scopes>;
+  /**
+   * Who may answer callbacks, when others than who may call the rest. With `HttpNoneAuthorizer`, whoever has a callback's
+   * token: for outside systems that can keep a secret but not sign a request.
+   * @default - as `authorizer`
+   */
+  readonly callbackAuthorizer?: IHttpRouteAuthorizer;
 }
+
+/** Only of these does API Gateway take scopes. */
+const takesScopes = (authorizer: IHttpRouteAuthorizer | undefined): boolean =>
+  authorizer instanceof HttpJwtAuthorizer || authorizer instanceof HttpUserPoolAuthorizer;
 
 export class SchedulerApi extends Construct {
   readonly function: Function;
@@ -114,7 +145,7 @@ export class SchedulerApi extends Construct {
       accessLogSettings: { destination: new LogGroupLogDestination(this.accessLog), format: ACCESS_LOG },
     });
     this.url = this.api.apiEndpoint;
-    this.defaultRoute = this.addRoutes();
+    this.defaultRoute = this.addRoutes(props);
   }
 
   /** Calling the API: all of it, or one method and one path, in which `*` stands for any name. */
@@ -126,7 +157,11 @@ export class SchedulerApi extends Construct {
     });
   }
 
-  private addRoutes(): HttpRoute {
+  private addRoutes({ authorizer, callbackAuthorizer, scopes }: SchedulerApiProps): HttpRoute {
+    if (scopes !== undefined && !takesScopes(authorizer) && !takesScopes(callbackAuthorizer))
+      throw new Error(
+        'scopes: only an authorizer of tokens takes them (HttpJwtAuthorizer, HttpUserPoolAuthorizer)',
+      );
     const integration = new HttpLambdaIntegration('Integration', this.function, {
       timeout: INTEGRATION_TIMEOUT,
       // One permission for the API instead of one for each route: a function's policy holds 20 KB.
@@ -135,7 +170,17 @@ export class SchedulerApi extends Construct {
     // First, because the integration becomes a child of the first route it is used in.
     const routeKey = HttpRouteKey.DEFAULT;
     const defaultRoute = new HttpRoute(this, 'Default', { httpApi: this.api, routeKey, integration });
-    for (const [method, path] of ROUTES) this.api.addRoutes({ path, methods: [method], integration });
+    for (const [call, method, path] of ROUTES) {
+      const own = call === 'callback' ? callbackAuthorizer : undefined;
+      const authorizationScopes = [...(scopes?.[call] ?? SCOPES[call])];
+      this.api.addRoutes({
+        path,
+        methods: [method],
+        integration,
+        ...(own === undefined ? {} : { authorizer: own }),
+        ...(takesScopes(own ?? authorizer) ? { authorizationScopes } : {}),
+      });
+    }
     // The integration allows <stage>/<method>/<path> only; API Gateway calls for `$default` as <stage>/$default.
     this.function.addPermission('DefaultRoute', {
       principal: new ServicePrincipal('apigateway.amazonaws.com'),

@@ -33,15 +33,16 @@ import { type Agent, AgentFleet } from './agent-fleet.ts';
 import type { AgentSettings } from './agent-settings.ts';
 import { AuditClock } from './audit-clock.ts';
 import { agentEntry, bundleDeployment, codeOf, withFile } from './bundle.ts';
+import { bundleContainers } from './bundle-container.ts';
 import type { Discovery } from './discover.ts';
 import { allowServices, grantUse } from './encryption.ts';
 import type { WorkflowReference } from './event-mapping.ts';
 import { figuresOf } from './figures.ts';
 import type { LogSettings } from './function.ts';
 import { Monitoring } from './monitoring.ts';
-import { SchedulerApi } from './scheduler-api.ts';
+import { SchedulerApi, type Scopes } from './scheduler-api.ts';
 import type { StartQueue } from './start-queue.ts';
-import { StateTable } from './state-table.ts';
+import { StateTable, type StateTableProps } from './state-table.ts';
 import { SupervisorClock } from './supervisor-clock.ts';
 import {
   type BucketReference,
@@ -50,6 +51,7 @@ import {
   type QueueTriggerProps,
   type TriggerProps,
   Triggers,
+  type TriggersProps,
 } from './triggers.ts';
 
 export interface SteadfastProps {
@@ -91,6 +93,16 @@ export interface SteadfastProps {
    * @default - IAM: requests are signed, and allowed by `grantStart` or `grantInvoke`
    */
   readonly authorizer?: IHttpRouteAuthorizer;
+  /**
+   * With an authorizer of tokens (JWT): the scopes of which a token must have one, for each kind of call.
+   * @default - steadfast/start, steadfast/read, steadfast/operate, steadfast/callback
+   */
+  readonly scopes?: Partial<Scopes>;
+  /**
+   * Who may answer callbacks. `HttpNoneAuthorizer`: whoever has a callback's token.
+   * @default - as `authorizer`
+   */
+  readonly callbackAuthorizer?: IHttpRouteAuthorizer;
   /**
    * Steps that one agent performs at the same time, 2 to 1000. All agents' together should stay below the account's
    * concurrent executions.
@@ -166,6 +178,8 @@ export class Steadfast extends Construct {
   readonly agents: ReadonlyMap<string, Agent>;
   /** What starts executions beside the API; empty until one of the methods adds some. */
   readonly triggers: Triggers;
+  readonly #fleet: AgentFleet;
+  readonly #props: SteadfastProps;
   /** Alarms, their topic and the dashboard; nothing when `monitoring` is 'none'. */
   readonly monitoring?: Monitoring;
   /** By what the metrics of this deployment are told apart from those of another. */
@@ -177,21 +191,15 @@ export class Steadfast extends Construct {
       Validations.of(this).addWarning(`steadfast:unusedAgent${index}`, warning);
     });
     const removalPolicy = props.removalPolicy ?? RemovalPolicy.RETAIN;
-    const { encryptionKey, tracing, deletionProtection, pointInTimeRecovery, restoredTable } = props;
+    const { encryptionKey, tracing } = props;
     const atRest = encryptionKey === undefined ? {} : { encryptionKey };
     this.deploymentName = Names.uniqueResourceName(this, { maxLength: 100, separator: '-' });
-    this.stateTable = new StateTable(this, 'State', {
-      removalPolicy,
-      ...atRest,
-      ...(deletionProtection === undefined ? {} : { deletionProtection }),
-      ...(pointInTimeRecovery === undefined ? {} : { pointInTimeRecovery }),
-      ...(restoredTable === undefined ? {} : { restoredTable }),
-    });
+    this.stateTable = new StateTable(this, 'State', { removalPolicy, ...atRest, ...tableSettings(props) });
     // The class spells an optional member otherwise than its interface (exactOptionalPropertyTypes).
     this.eventBus = props.eventBus ?? (new EventBus(this, 'Events') as IEventBus);
     const retention = props.logRetention ?? RetentionDays.ONE_MONTH;
     const logs: LogSettings = { retention, removalPolicy, ...atRest };
-    const code = codeSource(this, props.workflows);
+    const { code, imageFolder } = codeSource(this, props.workflows);
     const shared = {
       logs,
       memorySize: props.memorySize ?? 512,
@@ -205,13 +213,18 @@ export class Steadfast extends Construct {
       agents: props.workflows.agents,
       settings: props.agentSettings ?? {},
       code: (name) => code(agentEntry(name)),
+      imageFolder,
       maxConcurrency: props.agentConcurrency ?? 50,
     });
     this.agents = fleet.agents;
+    this.#fleet = fleet;
+    this.#props = props;
     this.scheduler = new SchedulerApi(this, 'Scheduler', {
       ...shared,
       code: code('scheduler'),
       ...(props.authorizer === undefined ? {} : { authorizer: props.authorizer }),
+      ...(props.scopes === undefined ? {} : { scopes: props.scopes }),
+      ...(props.callbackAuthorizer === undefined ? {} : { callbackAuthorizer: props.callbackAuthorizer }),
     });
     this.supervisor = new SupervisorClock(this, 'Supervisor', {
       ...shared,
@@ -229,8 +242,7 @@ export class Steadfast extends Construct {
       ...shared,
       ...atRest,
       workflows: props.workflows.workflows,
-      code: (name, file) => code('starter', { asset: `triggers/${name}`, file }),
-      grantStart: (trigger, agents) => this.letStart(trigger, fleet, agents, encryptionKey),
+      ...this.starters(code),
     });
   }
 
@@ -300,6 +312,21 @@ export class Steadfast extends Construct {
     return this.scheduler.grantInvoke(grantee);
   }
 
+  /**
+   * Performing an agent's work in a place of your own: a worker on a machine with a GPU, a cluster of another kind. Grant
+   * the agent's own needs as well: what its outside service takes.
+   * @returns what the worker must find in its environment
+   */
+  grantWork(agentName: string, grantee: IGrantable): Readonly<Record<string, string>> {
+    const { peers = [] } = this.#props.workflows.agents.find(({ name }) => name === agentName) ?? {};
+    this.agent(agentName).grantWork(grantee);
+    this.grantDecide(grantee, this.#props.encryptionKey);
+    return {
+      ...this.environment(this.#props),
+      [ENV.queues]: this.#fleet.grantSending(grantee, peers),
+    };
+  }
+
   /** One of the roles' own figures, to draw it or to make an alarm of your own. */
   metric(name: MetricName, options?: MetricOptions): Metric {
     return figuresOf(this.deploymentName)(name, options);
@@ -350,12 +377,20 @@ export class Steadfast extends Construct {
     };
   }
 
+  private starters(code: CodeSource['code']): Pick<TriggersProps, 'code' | 'grantStart'> {
+    return {
+      code: (name, file) => code('starter', { asset: `triggers/${name}`, file }),
+      grantStart: (trigger, agents) => this.letStart(trigger, agents),
+    };
+  }
+
   /** A starter is a scheduler for one workflow that answers no questions. */
-  private letStart(trigger: StartQueue, fleet: AgentFleet, agents: readonly string[], key?: IKey): void {
+  private letStart(trigger: StartQueue, agents: readonly string[]): void {
     const role = trigger.function;
+    const { encryptionKey: key } = this.#props;
     this.stateTable.grantDecide(role);
     this.eventBus.grantPutEventsTo(role);
-    fleet.allowSending(role, agents);
+    this.#fleet.allowSending(role, agents);
     if (key !== undefined) grantUse(key, role);
     for (const alarm of trigger.alarms) this.monitoring?.add(alarm);
   }
@@ -364,12 +399,8 @@ export class Steadfast extends Construct {
   private grantRoles(fleet: AgentFleet, key: IKey | undefined): void {
     const scheduler = this.scheduler.function;
     const supervisor = this.supervisor.function;
-    const agents = [...this.agents.values()].map((agent) => agent.function);
-    for (const role of [scheduler, supervisor, ...agents]) {
-      this.stateTable.grantDecide(role);
-      this.eventBus.grantPutEventsTo(role);
-      if (key !== undefined) grantUse(key, role);
-    }
+    const agents = [...this.agents.values()].flatMap((agent) => agent.function ?? agent.container ?? []);
+    for (const role of [scheduler, supervisor, ...agents]) this.grantDecide(role, key);
     if (key !== undefined) allowServices(key, this);
     for (const role of [scheduler, supervisor]) {
       fleet.allowSending(role);
@@ -381,6 +412,22 @@ export class Steadfast extends Construct {
     this.stateTable.grantAudit(this.audit.function);
     if (key !== undefined) grantUse(key, this.audit.function);
   }
+
+  private grantDecide(role: IGrantable, key: IKey | undefined): void {
+    this.stateTable.grantDecide(role);
+    this.eventBus.grantPutEventsTo(role);
+    if (key !== undefined) grantUse(key, role);
+  }
+}
+
+/** Those that are given: an absent one has a default of its own. */
+function tableSettings(props: SteadfastProps): Partial<StateTableProps> {
+  const { deletionProtection, pointInTimeRecovery, restoredTable } = props;
+  return {
+    ...(deletionProtection === undefined ? {} : { deletionProtection }),
+    ...(pointInTimeRecovery === undefined ? {} : { pointInTimeRecovery }),
+    ...(restoredTable === undefined ? {} : { restoredTable }),
+  };
 }
 
 /** @throws Error when it would break the promise of the idempotency keys */
@@ -391,19 +438,29 @@ function checkedRetention(retention: Duration): Duration {
   );
 }
 
+interface CodeSource {
+  /** @param trigger of a starter: the folder of its asset, and the file beside the code */
+  readonly code: (name: string, trigger?: { readonly asset: string; readonly file: string }) => Code;
+  readonly imageFolder: (agentName: string) => string | undefined;
+}
+
 /** Bundles unless CDK says that this stack needs no code (as in `cdk list`, and in tests of the template). */
-function codeSource(
-  scope: Construct,
-  found: Discovery,
-): (name: string, trigger?: { readonly asset: string; readonly file: string }) => Code {
-  if (!Stack.of(scope).bundlingRequired) return () => Code.fromInline('exports.handler = async () => {};');
+function codeSource(scope: Construct, found: Discovery): CodeSource {
+  if (!Stack.of(scope).bundlingRequired) {
+    return {
+      code: () => Code.fromInline('exports.handler = async () => {};'),
+      imageFolder: () => undefined,
+    };
+  }
   const bundles = bundleDeployment(found);
   const folder = join(Stage.of(scope)?.outdir ?? found.root, 'bundles');
-  return (name, trigger) => {
+  const images = bundleContainers(found, folder);
+  const code: CodeSource['code'] = (name, trigger) => {
     const bundle = bundles.get(name);
     if (bundle === undefined)
       throw new Error(`no bundle for '${name}'; there are ${[...bundles.keys()].join(', ')}`);
     if (trigger === undefined) return codeOf(name, bundle, folder);
     return codeOf(trigger.asset, withFile(bundle, TRIGGER_FILE, trigger.file), folder);
   };
+  return { code, imageFolder: (name) => images.get(name) };
 }

@@ -106,8 +106,10 @@ async function decideDelivery(
   if (decision.next.kind !== 'perform' || trial !== undefined || breaker === undefined)
     return { decision, trial };
   const pass = await breaker.pass(ports, agent.spec.timeoutMs);
-  if (!('hold' in pass)) return { decision, trial: pass.trial };
-  return { decision: decide(plan, state, { ...delivery, hold: pass.hold }), trial };
+  // That may have taken long, and a lease counts from before its write, not from before a pause.
+  const later = { ...delivery, ...stampOf(ports) };
+  if ('hold' in pass) return { decision: decide(plan, state, { ...later, hold: pass.hold }), trial };
+  return { decision: decide(plan, state, later), trial: pass.trial };
 }
 
 /** A rejected write may have taken place: the next read tells. */
@@ -198,7 +200,7 @@ async function reportOnce(
   const record = state.steps[planStep.name];
   const released = !onTime && record?.token === token && !isHeld(record);
   const adoptable =
-    report.kind === 'done' && ['retrying', 'unknown', 'waiting'].includes(record?.status ?? '');
+    report.kind === 'done' && ['retrying', 'unknown', 'waiting', 'held'].includes(record?.status ?? '');
   if (released && !adoptable) {
     // The report, or the end of the lease, was written before: only what follows may be missing.
     return () => advance(ports, plan, state.execution.id, { by: 'worker', concern: [planStep.name] });

@@ -172,8 +172,8 @@ export async function tellParent(ports: Ports, { parent, end }: Told, advance: A
     const state = await store.read(parent.executionId);
     if (state === undefined) return;
     const plan = await planOf(store, plansOf(store), state.execution.plan);
-    const { step, index } = parent;
-    const decision = decide(plan, state, { type: 'told', step, index, end, ...stampOf(ports) });
+    const { step, index, epoch = 1 } = parent;
+    const decision = decide(plan, state, { type: 'told', step, index, epoch, end, ...stampOf(ports) });
     if (decision.write === undefined) return;
     if ((await commit(ports, decision)) === 'written') {
       const { id } = state.execution;

@@ -1,8 +1,8 @@
 /**
- * Operators' commands: cancel an execution, answer the question of an incident.
+ * Operators' answers to the questions of incidents. Their commands are in `commands.ts`.
  *
- * Owns: repeated commands, two operators at once, and what is refused with which code. Does not own: what a command writes
- * (`core/decide.ts`, `core/incidents.ts`).
+ * Owns: two operators at once, the check of what a person gives, and what is refused with which code. Does not own: which
+ * answers are safe (`core/incidents.ts`), what an answer writes (`core/answers.ts`).
  */
 
 import { decide } from '../core/decide.ts';
@@ -12,43 +12,12 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { type Json, jsonProblem, utf8Bytes } from '../core/json.ts';
 import { stageOf } from '../core/ladder.ts';
 import { agentStep, type Plan } from '../core/plan.ts';
-import { type Execution, type Incident, isForward, type Snapshot, type Step } from '../core/state.ts';
+import type { Incident, Snapshot, Step } from '../core/state.ts';
 import { continueWith } from './advance.ts';
 import { commit, withWrite } from './commit.ts';
 import { check, pathOf } from './perform.ts';
 import { type Scheduler, show } from './scheduler.ts';
 import { stampOf } from './stamp.ts';
-
-export interface Command {
-  readonly commandId?: string;
-  readonly reason?: string;
-}
-
-/**
- * Cancels: nothing new starts, and what has acted is undone.
- * @throws SteadfastError `unknown-execution`; `not-cancelable` when it has ended or is being undone for another reason
- */
-export async function cancel(
-  scheduler: Scheduler,
-  executionId: string,
-  command: Command,
-): Promise<Execution> {
-  const { ports } = scheduler;
-  const commandId = command.commandId ?? ports.dice.id();
-  for (;;) {
-    const readAt = ports.clock.now();
-    const { state, plan } = await show(scheduler, executionId);
-    const { execution } = state;
-    const repeated = execution.commands.includes(commandId);
-    if (repeated || (execution.status === 'undoing' && execution.cause?.kind === 'cancel')) return execution;
-    if (!isForward(execution.status)) throw notCancelable(execution);
-    const reason = command.reason ?? 'canceled by an operator';
-    const decision = decide(plan, state, { type: 'cancel', commandId, reason, ...stampOf(ports) });
-    if ((await commit(ports, decision)) === 'conflict') continue;
-    await continueWith(ports, plan, state, decision, 'worker', readAt);
-    return decision.write?.execution ?? execution;
-  }
-}
 
 export interface AnswerRequest extends Omit<Answer, 'by'> {
   readonly incident: number;
@@ -74,7 +43,7 @@ export async function answerIncident(
     }
     if (incident.resolvedAt !== undefined) throw alreadyResolved(executionId, incident);
     const answer: Answer = {
-      ...(await checkedAnswer(scheduler, plan, state.steps[incident.step], given)),
+      ...(await checkedAnswer(scheduler, plan, state.steps[incident.step ?? ''], given)),
       by: 'person',
     };
     const problem = answerProblem(plan, state, incident, answer, ports.clock.now());
@@ -145,14 +114,4 @@ function alreadyResolved(executionId: string, incident: Incident): SteadfastErro
       resolvedAt: incident.resolvedAt,
     },
   );
-}
-
-function notCancelable(execution: Execution): SteadfastError {
-  const why =
-    execution.status === 'undoing'
-      ? `it is already being undone (${execution.cause?.failure.code ?? 'failure'})`
-      : `it has ${execution.status === 'succeeded' ? 'succeeded' : `ended: ${execution.status}`}`;
-  return refuse('not-cancelable', `execution ${execution.id} cannot be canceled: ${why}`, {
-    status: execution.status,
-  });
 }

@@ -106,7 +106,7 @@ async function usable(worker: Worker, value: unknown): Promise<{ output: Json } 
 
 function refusedInput(issues: string): Report {
   const failure = { code: 'input-refused', message: `the agent does not accept the step's input: ${issues}` };
-  return { kind: 'failed', settled: true, permanent: true, failure };
+  return { kind: 'failed', settled: true, permanent: true, inputRefused: true, failure };
 }
 
 function thrown(error: unknown, mode: Mode): Report {

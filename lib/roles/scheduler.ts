@@ -2,7 +2,7 @@
  * The scheduler: starts executions and answers questions about them.
  *
  * Owns: the order of a start (plan, execution, messages), idempotent starts, and what is refused with which code. Operators'
- * commands are in `operators.ts`. Does not own: HTTP (`api/`), the state machine (`core/`).
+ * commands are in `commands.ts` and `operators.ts`. Does not own: HTTP (`api/`), the state machine (`core/`).
  *
  * S11 same key → same execution; the same key with another body is refused.
  */
@@ -55,11 +55,14 @@ export interface StartRequest {
   readonly input: Json;
   readonly idempotencyKey?: string;
   readonly tags?: Readonly<Record<string, string>>;
+  /** The execution that this one is to make good for; it must exist. */
+  readonly redriveOf?: string;
 }
 
 /**
  * Starts an execution, or returns the one that the same key started.
- * @throws SteadfastError `unknown-workflow`, `bad-input` (details: the schema's issues), `key-reused`
+ * @throws SteadfastError `unknown-workflow`, `unknown-execution` (the one to make good for), `bad-input` (details: the
+ * schema's issues), `key-reused`
  */
 export async function start(scheduler: Scheduler, request: StartRequest): Promise<Execution> {
   const { ports, hash } = scheduler;
@@ -73,9 +76,11 @@ export async function start(scheduler: Scheduler, request: StartRequest): Promis
     });
   }
   const input = acceptedInput(workflow.name, checked.value);
+  const { idempotencyKey: key, tags, redriveOf } = request;
+  if (redriveOf !== undefined && !(await exists(scheduler, redriveOf))) throw unknownExecution(redriveOf);
   await publishPlan(scheduler, registered);
-  const { idempotencyKey: key, tags } = request;
-  const body = canonicalJson({ input: request.input, tags: tags ?? {} });
+  const redrive = redriveOf === undefined ? {} : { redriveOf };
+  const body = canonicalJson({ input: request.input, tags: tags ?? {}, ...redrive });
   const now = ports.clock.now();
   const execution = newExecution(
     workflow.plan,
@@ -85,6 +90,7 @@ export async function start(scheduler: Scheduler, request: StartRequest): Promis
       input,
       inputHash: hash(body),
       ...(tags === undefined ? {} : { tags }),
+      ...redrive,
       ...callbackKeysOf(workflow.plan, () => ports.dice.id()),
       writeId: ports.dice.id(),
     },
@@ -163,6 +169,9 @@ export async function show(scheduler: Scheduler, executionId: string): Promise<S
   if (state === undefined) throw unknownExecution(executionId);
   return { state, plan: await planOf(scheduler.ports.store, scheduler.plans, state.execution.plan) };
 }
+
+const exists = async ({ ports }: Scheduler, id: string): Promise<boolean> =>
+  isExecutionId(id) && (await ports.store.readExecution(id)) !== undefined;
 
 const unknownExecution = (id: string): SteadfastError =>
   refuse('unknown-execution', `there is no execution '${id.slice(0, 70)}'`);

@@ -8,7 +8,9 @@ import { SAGA } from './catalogue/saga.ts';
 import { PLAN } from './catalogue/plan.ts';
 import { SECURITY } from './catalogue/security.ts';
 import { PEOPLE } from './catalogue/people.ts';
+import { OPERATIONS } from './catalogue/operations.ts';
 import { BREAKERS } from './catalogue/breaker.ts';
+import { KINDS } from './catalogue/kinds.ts';
 import type { Mutant } from './mutant.ts';
 
 export const MUTANTS: readonly Mutant[] = [
@@ -20,5 +22,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...PLAN,
   ...SECURITY,
   ...PEOPLE,
+  ...OPERATIONS,
   ...BREAKERS,
+  ...KINDS,
 ];

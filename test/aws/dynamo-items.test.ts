@@ -4,6 +4,8 @@ import * as fc from 'fast-check';
 import {
   executionItem,
   executionOf,
+  incidentItem,
+  incidentOf,
   isExecutionItem,
   isStepItem,
   type Item,
@@ -13,7 +15,7 @@ import {
   stepItem,
   stepOf,
 } from '../../lib/aws/dynamo-items.ts';
-import type { Execution } from '../../lib/core/state.ts';
+import type { Execution, Incident, Step } from '../../lib/core/state.ts';
 import { anExecution, aPlan, aStep, fullExecution, fullStep } from '../contract/records.ts';
 import { check } from '../core/check.ts';
 import { mixedCases as cases } from '../core/states.ts';
@@ -50,6 +52,43 @@ describe('an item', () => {
 
   it('of a plan reads back as the plan', () => {
     expect(planOf(planItem('hash', aPlan))).toStrictEqual(aPlan);
+  });
+
+  it('of a paused, retried or held record reads back as it was', () => {
+    const pause = { number: 2, at: 1, reason: 'why', withinMs: 2, pausedAt: 3, deadlineAt: 5 };
+    const retried = {
+      at: 1,
+      reason: 'why',
+      cause: { kind: 'failure', at: 0, failure: { code: 'x', message: 'y' } },
+    };
+    const execution = {
+      ...anExecution(),
+      pauses: [pause],
+      retries: [retried],
+      redriveOf: 'e-0',
+      epoch: 2,
+    } as Execution;
+    expect(executionOf(executionItem(execution, 4))).toStrictEqual(execution);
+    const step = {
+      ...aStep({ status: 'held', epoch: 2 }),
+      heldFrom: 'unknown',
+      heldIn: 2,
+      anew: true,
+    } as Step;
+    expect(stepOf(stepItem('e-1', step))).toStrictEqual(step);
+    const asked: Incident = {
+      number: 1,
+      version: 2,
+      writeId: 'w',
+      kind: 'pause',
+      stepVersion: 2,
+      failure: { code: 'paused', message: 'why' },
+      openedAt: 1,
+      deadlineAt: 2,
+      otherwise: 'undo-all',
+      movedFor: 1,
+    };
+    expect(incidentOf(incidentItem('e-1', asked))).toStrictEqual(asked);
   });
 
   it('is told apart by its key', () => {

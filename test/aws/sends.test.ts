@@ -53,6 +53,52 @@ describe('the depths of queues', () => {
   });
 });
 
+describe('sends at the same time', () => {
+  it('leave together while the first is under way, each with its own answer', async () => {
+    sqs.on(SendMessageCommand).resolves({});
+    sqs.on(SendMessageBatchCommand).resolves({ Failed: [{ Id: '1', SenderFault: false, Code: 'x' }] });
+    const results = await Promise.allSettled(sends(4).map((one) => queue.send([one])));
+    expect(singles()).toHaveLength(1);
+    expect(batches().map(({ Entries }) => Entries?.length)).toEqual([3]);
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+  });
+
+  it('do not wait for a request that hangs, once there are ten of them', async () => {
+    sqs.on(SendMessageCommand).callsFake(() => new Promise(() => undefined));
+    sqs.on(SendMessageBatchCommand).resolves({});
+    const busy = sqsQueue(new SQSClient({ region: 'us-east-1' }), urls);
+    void busy.send([send(0)]);
+    await Promise.all(sends(10).map((one) => busy.send([one])));
+    expect(batches()).toHaveLength(1);
+  });
+});
+
+describe('a send of a process that works on several messages', () => {
+  const asks = (messages: number) => sqsQueue(new SQSClient({ region: 'us-east-1' }), urls, { messages });
+
+  it('waits for the others, and all leave in one request when the last has come', async () => {
+    sqs.on(SendMessageBatchCommand).resolves({});
+    const busy = asks(3);
+    await Promise.all(sends(3).map((one) => busy.send([one])));
+    expect(singles()).toHaveLength(0);
+    expect(batches().map(({ Entries }) => Entries?.length)).toEqual([3]);
+  });
+
+  it('does not wait long for one that sends nothing', async () => {
+    sqs.on(SendMessageBatchCommand).resolves({});
+    const busy = asks(3);
+    await Promise.all(sends(2).map((one) => busy.send([one])));
+    expect(batches().map(({ Entries }) => Entries?.length)).toEqual([2]);
+  });
+
+  it('does not wait when it is the only one', async () => {
+    sqs.on(SendMessageCommand).resolves({});
+    void asks(1).send([send(1)]);
+    await Promise.resolve();
+    expect(singles()).toHaveLength(1);
+  });
+});
+
 describe('a send', () => {
   it('of one message is one request, without a delay where there is none', async () => {
     sqs.on(SendMessageCommand).resolves({});

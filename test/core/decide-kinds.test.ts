@@ -4,6 +4,7 @@
  */
 
 import * as fc from 'fast-check';
+import { asCounted } from '../../lib/core/counted.ts';
 import { familyOf, hasChildren } from '../../lib/core/children.ts';
 import { type Decision, decide, type Event } from '../../lib/core/decide.ts';
 import { waitsUntil } from '../../lib/core/outside.ts';
@@ -70,7 +71,10 @@ const everywhere = (judge: Judge, of: fc.Arbitrary<Case> = mixedCases): void => 
     fc.oneof(callbacks, tellings, doings(given), stops, looks).map((event): [Case, Event] => [given, event]),
   );
   check(
-    fc.property(pairs, ([given, event]) => judge(given, event, decide(given.plan, given.state, event))),
+    fc.property(pairs, ([given, event]) => {
+      const decision = decide(given.plan, given.state, event);
+      judge({ ...given, state: asCounted(given.plan, given.state) }, event, decision);
+    }),
     600,
   );
 };

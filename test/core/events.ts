@@ -1,6 +1,7 @@
-/** Random events for random states: true and false messages, looks of all kinds, reports, beats, cancels. */
+/** Random events for random states: true and false messages, looks of all kinds, reports, beats, commands. */
 
 import * as fc from 'fast-check';
+import { asCounted } from '../../lib/core/counted.ts';
 import type { Hold } from '../../lib/core/breaker.ts';
 import { type Decision, decide, type Event } from '../../lib/core/decide.ts';
 import type { Gates } from '../../lib/core/dispatch.ts';
@@ -9,7 +10,7 @@ import type { Report } from '../../lib/core/reports.ts';
 import type { Message } from '../../lib/core/state.ts';
 import { openWork } from '../../lib/core/work.ts';
 import { check } from './check.ts';
-import { type Case, cases, instant, messages, NOW } from './states.ts';
+import { type Case, instant, messages, mixedCases as cases, NOW } from './states.ts';
 
 export const failure = { code: 'x', message: 'y' };
 export const reports: fc.Arbitrary<Report> = fc.constantFrom<Report>(
@@ -39,7 +40,7 @@ export const holds: fc.Arbitrary<{ hold?: Hold }> = fc.constantFrom(
 
 /** Messages that are true: what the state itself says should be on its way. */
 export const trueMessages = ({ plan, state }: Case): Message[] =>
-  openWork(plan, state).map(({ step, mode, attempt }) => ({
+  openWork(plan, asCounted(plan, state)).map(({ step, mode, attempt }) => ({
     v: 1,
     execution: 'e-1',
     step: step.name,
@@ -107,23 +108,31 @@ export const beats: fc.Arbitrary<Event> = stepNames.chain((step) =>
     (token): Event => ({ type: 'beat', step, token, progress: { token: '5', at: stamp.now }, ...stamp }),
   ),
 );
-export const cancels: fc.Arbitrary<Event> = fc.constant({
-  type: 'cancel',
-  commandId: 'k',
-  reason: 'why',
-  ...stamp,
-});
+const command = { commandId: 'k', reason: 'why', ...stamp };
+export const commands: fc.Arbitrary<Event> = fc.constantFrom<Event>(
+  { type: 'cancel', ...command },
+  { type: 'cancel', undo: false, ...command },
+  { type: 'pause', ...command },
+  { type: 'resume', ...command },
+  { type: 'retry', ...command },
+);
 export const anyEvent = (given: Case): fc.Arbitrary<Event> =>
-  fc.oneof(deliveries(given), toHeldAgents(given), looks, reported, beats, cancels);
+  fc.oneof(deliveries(given), toHeldAgents(given), looks, reported, beats, commands);
 
 export const RUNS = 1_500;
 export type Judge = (given: Case, event: Event, decision: Decision) => void;
-export const everywhere = (judge: Judge, of: (given: Case) => fc.Arbitrary<Event> = anyEvent): void => {
+/** The judge sees the state as `decide` counts it. */
+export const everywhere = (
+  judge: Judge,
+  of: (given: Case) => fc.Arbitrary<Event> = anyEvent,
+  runs = RUNS,
+): void => {
   const pairs = cases.chain((given) => of(given).map((event): [Case, Event] => [given, event]));
   check(
     fc.property(pairs, ([given, event]) => {
-      judge(given, event, decide(given.plan, given.state, event));
+      const decision = decide(given.plan, given.state, event);
+      judge({ ...given, state: asCounted(given.plan, given.state) }, event, decision);
     }),
-    RUNS,
+    runs,
   );
 };

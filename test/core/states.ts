@@ -9,6 +9,7 @@ import type { Plan, PlanStep, AgentStep } from '../../lib/core/plan.ts';
 import {
   type Execution,
   EXECUTION_STATUSES,
+  isTerminal,
   type Message,
   type Mode,
   type Snapshot,
@@ -37,9 +38,10 @@ const planStep = (name: string, before: readonly string[]): fc.Arbitrary<AgentSt
       settleMs: limit,
       attempts: fc.integer({ min: 0, max: 3 }),
       undo: fc.constantFrom<AgentStep['undo']>('none', retry(2), retry(0)),
+      pointOfNoReturn: fc.constantFrom(undefined, undefined, undefined, true as const),
       when: fc.constantFrom(undefined, true, false, { $eq: [{ $ref: 'input', path: ['n'] }, 1] }),
     })
-    .map(({ attempts, when, ...rest }) => ({
+    .map(({ attempts, when, pointOfNoReturn, ...rest }) => ({
       name,
       kind: 'step' as const,
       agent: `agent-${name}`,
@@ -47,6 +49,7 @@ const planStep = (name: string, before: readonly string[]): fc.Arbitrary<AgentSt
       timeoutMs: 60_000,
       ladder: [retry(attempts)],
       ...(when === undefined ? {} : { when }),
+      ...(pointOfNoReturn === undefined ? {} : { pointOfNoReturn }),
       ...rest,
     }));
 
@@ -85,8 +88,12 @@ const agentRecord = (name: string): fc.Arbitrary<Step> =>
           'failed',
           'skipped',
         ] as const),
-        ...(['undoing', 'undone', 'undo-failed', 'done', 'done'] as const),
+        ...(['held', 'undoing', 'undone', 'undo-failed', 'done', 'done'] as const),
       ),
+      // Of an execution in its second epoch, some records are of the first.
+      epoch: fc.constantFrom(1, 1, 2),
+      heldFrom: fc.constantFrom('ready' as const, 'retrying' as const, 'unknown' as const),
+      heldIn: fc.constantFrom(1, 2),
       version: fc.integer({ min: 1, max: 9 }),
       attempt: fc.integer({ min: 1, max: 4 }),
       rung: fc.integer({ min: 0, max: 1 }),
@@ -100,15 +107,25 @@ const agentRecord = (name: string): fc.Arbitrary<Step> =>
       leaseUntil: instant,
       retryAt: fc.option(instant, { nil: undefined }),
       waiting: fc.boolean(),
+      parked: fc.option(
+        fc.record(
+          {
+            mode: fc.constantFrom<Mode>('execute', 'probe', 'undo'),
+            why: fc.constantFrom('breaker' as const, 'unclaimed' as const, 'budget' as const),
+            at: past,
+          },
+          { noNullPrototype: true },
+        ),
+        { nil: undefined },
+      ),
     })
-    .map(({ leaseUntil, retryAt, waiting, ...rest }) => {
+    .map(({ leaseUntil, retryAt, waiting, parked, heldFrom, heldIn, ...rest }) => {
       const mode = MODE[rest.status];
       // An undo that waits for its next attempt is 'undoing' and held by nobody.
       const held = mode !== undefined && !(mode === 'undo' && waiting);
       return {
         name,
         writeId: `w-${name}`,
-        epoch: 1,
         token: `token-${name}`,
         beat: 0,
         attempts: [],
@@ -116,13 +133,29 @@ const agentRecord = (name: string): fc.Arbitrary<Step> =>
         ...rest,
         ...(held ? { leaseUntil } : {}),
         ...(!held && retryAt !== undefined ? { retryAt } : {}),
+        ...(!held && retryAt !== undefined && parked !== undefined ? { parked } : {}),
         ...(rest.status === 'done' ? { output: { of: name } } : {}),
         ...(rest.status === 'failed' ? { failure } : {}),
+        ...(rest.status === 'held' ? { heldFrom, heldIn } : {}),
       };
     });
 
+/** The first one is over; the second one is under way where the status says so. */
+function pausesOf(status: Execution['status'], pausedForMs: number): Pick<Execution, 'pauses'> {
+  const pause = { reason: 'why', withinMs: HOUR / 2 };
+  const first = { ...pause, number: 1, at: NOW - 2 * HOUR, endedAt: NOW - 2 * HOUR + 1 };
+  if (status !== 'pausing' && status !== 'paused') return { pauses: [first] };
+  const at = NOW - pausedForMs;
+  const second = { ...pause, number: 2, at };
+  return {
+    pauses: [first, status === 'pausing' ? second : { ...second, pausedAt: at, deadlineAt: at + HOUR / 2 }],
+  };
+}
+
 const execution: fc.Arbitrary<Execution> = fc
   .record({
+    epoch: fc.constantFrom(1, 1, 2),
+    pausedFor: fc.integer({ min: 0, max: HOUR }),
     status: fc.constantFrom(
       ...EXECUTION_STATUSES,
       'running' as const,
@@ -140,8 +173,22 @@ const execution: fc.Arbitrary<Execution> = fc
     kind: fc.constantFrom('failure' as const, 'cancel' as const, 'deadline' as const),
     causeAt: past,
   })
-  .map(({ status, version, deadlineAt, watchAt, announced, kind, causeAt, isChild, ...input }) => {
-    const open = status === 'running' || status === 'undoing';
+  .map((given) => {
+    const {
+      status,
+      version,
+      epoch,
+      deadlineAt,
+      watchAt,
+      announced,
+      kind,
+      causeAt,
+      isChild,
+      pausedFor,
+      ...input
+    } = given;
+    const open = !isTerminal(status);
+    const isForward = open && status !== 'undoing';
     return {
       id: 'e-1',
       workflow: 'flow',
@@ -149,14 +196,15 @@ const execution: fc.Arbitrary<Execution> = fc
       status,
       version,
       writeId: 'w-exec',
-      epoch: 1,
+      epoch,
       input,
       inputHash: 'h',
       startedAt: NOW - HOUR,
       deadlineAt,
       ...(isChild ? { parent: { executionId: 'p-1', step: 'sub', index: 0 } } : {}),
       ...(open || !announced ? { watchAt } : {}),
-      ...(status === 'running' ? {} : { cause: { kind, at: causeAt, failure } }),
+      ...(isForward ? {} : { cause: { kind, at: causeAt, failure } }),
+      ...pausesOf(status, pausedFor),
       ...(open ? {} : { endedAt: NOW - 1 }),
       commands: [],
       dispatches: {},

@@ -16,6 +16,7 @@ import {
 const STEP_ROWS = `
   ready     claim              running
   ready     skip               skipped
+  ready     hold               held
   ready     seal               sealed
   ready     elapse             done
   ready     beat               waiting
@@ -37,6 +38,7 @@ const STEP_ROWS = `
   running   stop-children      undoing
   retrying  claim              running
   retrying  done               done
+  retrying  hold               held
   retrying  seal               sealed
   retrying  start-undo         undoing
   waiting   beat               waiting
@@ -57,6 +59,7 @@ const STEP_ROWS = `
   answered  seal               sealed
   unknown   probe              probing
   unknown   done               done
+  unknown   hold               held
   unknown   seal               sealed
   unknown   start-undo         undoing
   probing   beat               probing
@@ -66,12 +69,27 @@ const STEP_ROWS = `
   probing   find-open          unknown
   probing   give-up            failed
   probing   ask                waiting
+  held      hold               held
+  held      release            ready
+  held      release-retry      retrying
+  held      release-unknown    unknown
+  held      done               done
+  held      seal               sealed
+  held      start-undo         undoing
+  sealed    renew              ready
+  sealed    renew-retry        retrying
+  sealed    renew-unknown      unknown
+  sealed    renew-answered     answered
   done      start-undo         undoing
   done      stop-children      undoing
   done      told               done
+  failed    ask                waiting
   failed    start-undo         undoing
   failed    stop-children      undoing
   failed    told               failed
+  failed    renew              ready
+  failed    renew-retry        retrying
+  failed    renew-unknown      unknown
   undoing   start-undo         undoing
   undoing   beat               undoing
   undoing   retry-undo         undoing
@@ -93,6 +111,7 @@ const EXECUTION_ROWS = `
   running      watch       running
   running      adopt       running
   running      ask         waiting
+  running      pause       pausing
   running      succeed     succeeded
   running      stop        undoing
   waiting      watch       waiting
@@ -100,11 +119,29 @@ const EXECUTION_ROWS = `
   waiting      ask         waiting
   waiting      answer      waiting
   waiting      resume      running
+  waiting      pause       pausing
   waiting      stop        undoing
+  pausing      watch       pausing
+  pausing      adopt       pausing
+  pausing      answer      pausing
+  pausing      halt        paused
+  pausing      go-on       running
+  pausing      go-on-asking  waiting
+  pausing      succeed     succeeded
+  pausing      stop        undoing
+  paused       watch       paused
+  paused       adopt       paused
+  paused       ask         paused
+  paused       answer      paused
+  paused       go-on       running
+  paused       go-on-asking  waiting
+  paused       succeed     succeeded
+  paused       stop        undoing
   undoing      watch       undoing
   undoing      adopt       undoing
   undoing      ask         undoing
   undoing      answer      undoing
+  undoing      keep        undoing
   undoing      compensate  compensated
   undoing      fail        failed
   undoing      cancel      canceled
@@ -115,6 +152,7 @@ const EXECUTION_ROWS = `
   compensated  announce    compensated
   failed       watch       failed
   failed       announce    failed
+  failed       retry       running
   canceled     watch       canceled
   canceled     announce    canceled`;
 
@@ -128,10 +166,13 @@ const rowsOf = (text: string): Map<string, string> =>
       .map(([status, event, next]) => [`${status} ${event}`, next ?? '']),
   );
 
-/** Out of an end: of a child that succeeded, when its parent is undone. */
-const WAYS_BACK: Readonly<Record<string, readonly string[]>> = { succeeded: ['undoing'] };
+/** Out of an end: of a child that succeeded, when its parent is undone; of what failed, when it is tried again. */
+const WAYS_BACK: Readonly<Record<string, readonly string[]>> = {
+  succeeded: ['undoing'],
+  failed: ['running'],
+};
 
-const STEP_ENDS = ['sealed', 'skipped', 'undone'];
+const STEP_ENDS = ['skipped', 'undone'];
 const stepRows = rowsOf(STEP_ROWS);
 const executionRows = rowsOf(EXECUTION_ROWS);
 

@@ -1,9 +1,11 @@
 /** S12: whoever sets a watch sets it no later than the next thing somebody must see. */
 
 import * as fc from 'fast-check';
+import { asCounted } from '../../lib/core/counted.ts';
 import { decide } from '../../lib/core/decide.ts';
+import { wayBack } from '../../lib/core/point-of-no-return.ts';
 import { newExecution } from '../../lib/core/start.ts';
-import { isHeld, isSettled, isTerminal, type Snapshot, type Step } from '../../lib/core/state.ts';
+import { isHeld, isSettled, isTerminal, pauseOf, type Snapshot, type Step } from '../../lib/core/state.ts';
 import {
   dispatchDueAt,
   horizonMs,
@@ -14,7 +16,10 @@ import {
 import { openWork, stepToSkip, type Work } from '../../lib/core/work.ts';
 import { agentSteps, type Plan } from '../../lib/core/plan.ts';
 import { check } from './check.ts';
-import { cases, instant, NOW, plans } from './states.ts';
+import { cases as stored, instant, NOW, plans } from './states.ts';
+
+/** As `decide` sees them. */
+const cases = stored.map(({ plan, state }) => ({ plan, state: asCounted(plan, state) }));
 
 const HELD = ['running', 'probing', 'undoing'];
 const FINISHED = ['done', 'skipped', 'sealed', 'undone', 'undo-failed'];
@@ -32,17 +37,23 @@ function expectedH(plan: Plan, { execution, steps }: Snapshot): number {
   return Math.min(...counted.flatMap((step) => [step.leaseMs, step.pickupMs]));
 }
 
-/** e, as DESIGN §7 words it. */
+const isBusy = ({ status }: Step): boolean => HELD.includes(status) || status === 'unknown';
+
+/** e, as DESIGN §7 words it; without an end where everything is held. */
 function expectedE(plan: Plan, state: Snapshot, readAt: number): number {
   const { execution, steps } = state;
   const records = Object.values(steps);
   const ready = plan.steps.some(
-    (step) => steps[step.name] === undefined && step.after.every((name) => isSettled(steps[name])),
+    ({ name, after }) =>
+      (steps[name]?.status ?? 'ready') === 'ready' && after.every((other) => isSettled(steps[other])),
   );
-  const busy =
-    ready ||
-    execution.status === 'undoing' ||
-    records.some((record) => HELD.includes(record.status) || record.status === 'unknown');
+  // The second pause of the generated states is the one under way.
+  const isHeldNow = ({ status, heldIn }: Step): boolean => status === 'held' && heldIn === 2;
+  const isUnfenced = (record: Step): boolean =>
+    ['retrying', 'held'].includes(record.status) && !isHeldNow(record);
+  if (execution.status === 'paused' && !ready && !records.some((one) => isUnfenced(one) || isBusy(one)))
+    return Number.POSITIVE_INFINITY;
+  const busy = ready || ['undoing', 'pausing', 'paused'].includes(execution.status) || records.some(isBusy);
   if (busy) return readAt;
   const waits = records.filter((record) => record.status === 'retrying').map((record) => record.retryAt ?? 0);
   return Math.max(readAt, Math.min(...waits));
@@ -71,7 +82,9 @@ describe('the next watch (S12)', () => {
         for (const record of Object.values(state.steps)) {
           if (isHeld(record)) expect(watchAt).toBeLessThanOrEqual(record.leaseUntil + LEASE_MARGIN_MS);
         }
-        if (state.execution.status === 'running') {
+        const pause = pauseOf(state.execution);
+        if (pause?.deadlineAt !== undefined) expect(watchAt).toBeLessThanOrEqual(pause.deadlineAt);
+        if (state.execution.status === 'running' && wayBack(plan, state) === 'free') {
           expect(watchAt).toBeLessThanOrEqual(state.execution.deadlineAt);
         }
         for (const work of openWork(plan, state)) {

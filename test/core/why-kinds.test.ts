@@ -7,7 +7,7 @@ import { type Explanation, explain } from '../../lib/core/why.ts';
 import { planAt } from '../../lib/core/child-plans.ts';
 import { retry, type Workflow, workflow, type WorkflowBuilder } from '../../lib/core/workflow.ts';
 import { settleCallback } from '../../lib/roles/callbacks.ts';
-import { cancel } from '../../lib/roles/operators.ts';
+import { cancel } from '../../lib/roles/commands.ts';
 import { book } from '../roles/book.ts';
 import { anAgent, anyObject, type Harness, harness } from '../roles/harness.ts';
 

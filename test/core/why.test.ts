@@ -4,6 +4,7 @@ import * as fc from 'fast-check';
 import { TransientError } from '../../lib/core/errors.ts';
 import { explain } from '../../lib/core/why.ts';
 import { retry, workflow } from '../../lib/core/workflow.ts';
+import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
 import { anAgent, anyObject, type Harness, harness } from '../roles/harness.ts';
 import { mixedCases as cases, NOW } from './states.ts';
 
@@ -81,6 +82,29 @@ describe('why', () => {
     expect(paid).toMatchObject({ status: 'retrying', next: { at: retryAt, who: 'agent' } });
     expect(paid?.because).toContain('503 from the bank');
     expect(told.past.at(-1)).toMatchObject({ step: 'paid', evidence: { outcome: 'failed', number: 1 } });
+  });
+
+  it('of a step that is held back: by which breaker, since when, and when it is sent again', async () => {
+    const breakers = memoryBreakers();
+    const h = harness(plan, { pay: { execute: async () => ({}), probe, undo } }, 1, (world) => ({
+      ...world,
+      breakers,
+    }));
+    const openedAt = h.clock.now() - 60_000;
+    const openUntil = h.clock.now() + 30_000;
+    const counts = { score: 8, failedAt: openedAt, cooldowns: 2 };
+    await breakers.write({ agent: 'pay', version: 1, writeId: 'w', ...counts, openedAt, openUntil });
+    const { id } = await h.begin();
+    await h.deliver(h.sent.splice(0)[0]!, { ...h, breakers });
+    const { told, paid } = await why(h, id);
+    expect(paid?.status).toBe('retrying');
+    expect(paid?.because).toBe(
+      `the breaker of agent 'pay' is open since ${new Date(openedAt).toISOString()}, so it is held back and no attempt is charged`,
+    );
+    const { retryAt } = (await h.state(id)).steps['paid'] ?? {};
+    expect(paid?.next).toMatchObject({ at: retryAt, who: 'supervisor' });
+    expect(paid?.next.what).toBe("a supervisor sends it to agent 'pay' again: attempt 1");
+    expect(told.next).toEqual(paid?.next);
   });
 
   it('of an execution that has ended: nothing is next, and the past ends with the end', async () => {

@@ -1,9 +1,11 @@
 /** What planted bugs showed that no other test asks of `decide`: a claim answers its message, and a token is a token. */
 
 import * as fc from 'fast-check';
+import { asCounted } from '../../lib/core/counted.ts';
 import { decide, type Decision, type Event } from '../../lib/core/decide.ts';
 import type { Report } from '../../lib/core/reports.ts';
 import { agentSteps, isBefore } from '../../lib/core/plan.ts';
+import { wayBack } from '../../lib/core/point-of-no-return.ts';
 import { isForward, isHeld, isSettled, type Message } from '../../lib/core/state.ts';
 import { openWork } from '../../lib/core/work.ts';
 import { check } from '../core/check.ts';
@@ -18,14 +20,17 @@ function everywhere(
 ): void {
   const pairs = cases.chain((given) => events(given).map((event): [Case, Event] => [given, event]));
   check(
-    fc.property(pairs, ([given, event]) => judge(given, event, decide(given.plan, given.state, event))),
+    fc.property(pairs, ([given, event]) => {
+      const decision = decide(given.plan, given.state, event);
+      judge({ ...given, state: asCounted(given.plan, given.state) }, event, decision);
+    }),
     1_500,
   );
 }
 
 /** Messages that differ in one thing from one that is true. */
 function nearlyTrue({ plan, state }: Case): fc.Arbitrary<Event> {
-  const known = openWork(plan, state).map(({ step, mode, attempt }) => ({
+  const known = openWork(plan, asCounted(plan, state)).map(({ step, mode, attempt }) => ({
     v: 1 as const,
     execution: 'e-1',
     step: step.name,
@@ -109,7 +114,7 @@ describe('an execution past its deadline', () => {
       () => fc.constant(look),
       ({ plan, state }, _, { write }) => {
         const { status, deadlineAt } = state.execution;
-        if (!isForward(status) || deadlineAt > NOW) return;
+        if (!isForward(status) || deadlineAt > NOW || wayBack(plan, state) !== 'free') return;
         const records = plan.steps.map((step) => state.steps[step.name]);
         if (records.every(isSettled) || records.some((one) => one?.status === 'failed')) return;
         stopped += 1;
@@ -196,8 +201,8 @@ describe('a cancel', () => {
     let waiting = 0;
     everywhere(
       () => fc.constant(cancel),
-      ({ state }, _, { write }) => {
-        if (state.execution.status !== 'waiting') return;
+      ({ plan, state }, _, { write }) => {
+        if (state.execution.status !== 'waiting' || wayBack(plan, state) !== 'free') return;
         waiting += 1;
         expect(write?.execution).toMatchObject({ status: 'undoing', cause: { kind: 'cancel' } });
       },

@@ -1,14 +1,14 @@
 /** A dead service holds work back instead of burning its attempts (P8, S9). */
 
 import { PermanentError, TransientError } from '../../lib/core/errors.ts';
-import { MAX_EXCUSED_MS } from '../../lib/core/parking.ts';
 import type { Breaker } from '../../lib/core/breaker.ts';
-import { human, retry, workflow } from '../../lib/core/workflow.ts';
+import { retry, workflow } from '../../lib/core/workflow.ts';
 import { ProcessBreaker } from '../../lib/roles/breaker.ts';
 import type { Breakers, Ports } from '../../lib/core/ports.ts';
 import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
 import type { MemoryWorld } from '../../lib/testing/memory.ts';
 import { anAgent, anyObject, type Harness, harness, settle } from './harness.ts';
+import { withStore } from './process.ts';
 
 const T0 = 1_700_000_000_000;
 const carrier = anAgent('carrier');
@@ -80,6 +80,31 @@ describe('a healthy agent', () => {
     const { h, counts } = open();
     for (let count = 0; count < 5; count += 1) await h.run((await h.begin()).id, { supervised: false });
     expect(counts).toMatchObject({ reads: 1, writes: 0 });
+  });
+
+  it('counts its lease from after it has asked, however long that took (S12)', async () => {
+    const { h, counts } = open();
+    const { id } = await h.begin();
+    const slow: Breakers = {
+      ...counts.breakers,
+      read: async (agent) => {
+        await h.clock.sleep(8_000);
+        return counts.breakers.read(agent);
+      },
+    };
+    const writes: number[] = [];
+    const ports = withStore({ ...h, breakers: slow }, (store) => ({
+      write: async (write) => {
+        if (write.step?.leaseUntil !== undefined) writes.push(write.step.leaseUntil);
+        return store.write(write);
+      },
+    }));
+    const handled = h.deliver(h.sent.splice(0)[0] as never, ports);
+    await settle();
+    h.clock.advanceTo(T0 + 8_000);
+    await handled;
+    expect(writes).toEqual([T0 + 18_000]);
+    expect((await h.state(id)).execution.status).toBe('succeeded');
   });
 
   it('that refuses is alive: a declined card opens nothing', async () => {
@@ -207,90 +232,6 @@ describe('work for a dead service', () => {
     const ports = { ...h, breakers: broken };
     expect(await h.deliver(h.sent.splice(0)[0] as never, ports)).toBe('handled');
     expect(await stepOf(h, id)).toMatchObject({ status: 'retrying', attempt: 1, rungAttempt: 0, rung: 1 });
-  });
-});
-
-describe('what an attempt that met a dead service leaves', () => {
-  const rare = { lease: '2m', pickup: '2m' } as const;
-  const agents = {
-    idempotent: anAgent('carrier', rare),
-    probed: anAgent('carrier', { ...rare, effect: 'probed' }),
-    unsafe: anAgent('carrier', { ...rare, effect: 'unsafe' }),
-  };
-  const failing = async (effect: keyof typeof agents, error: () => Error) => {
-    const flow = workflow('shipping', { input: anyObject, within: '2h' }, (w) => {
-      w.step('ship', agents[effect], {}, { ladder: effect === 'unsafe' ? [human()] : [retry(2)] });
-      return {};
-    });
-    const counts = counted();
-    await counts.breakers.write(openBreaker({ openUntil: T0 }));
-    const execute = async () => {
-      throw error();
-    };
-    const cannot = async () => {
-      throw new Error('socket hang up');
-    };
-    const wrap = (world: MemoryWorld): Ports => ({ ...world, breakers: counts.breakers });
-    const h = harness(flow, { carrier: { execute, probe: cannot, undo: cannot } }, 1, wrap);
-    const { id } = await h.begin();
-    await h.deliver(h.sent.splice(0)[0] as never);
-    return { h, id };
-  };
-
-  it('known to have failed: the same rung, uncharged', async () => {
-    const { h, id } = await failing('probed', () => new TransientError('503', { retryAfterMs: 900_000 }));
-    const step = await stepOf(h, id);
-    expect(step).toMatchObject({
-      status: 'retrying',
-      attempt: 1,
-      rung: 0,
-      rungAttempt: 0,
-      mayHaveActed: false,
-    });
-    expect(step?.parked?.why).toBe('breaker');
-    // The service's own wish is longer.
-    expect(step?.retryAt).toBe(T0 + 900_000);
-    expect(h.sent).toEqual([]);
-  });
-
-  it('of unknown outcome, idempotent: repeated uncharged, and remembered (S10)', async () => {
-    const { h, id } = await failing('idempotent', () => new Error('socket hang up'));
-    expect(await stepOf(h, id)).toMatchObject({ status: 'retrying', rungAttempt: 0, mayHaveActed: true });
-  });
-
-  it('of unknown outcome, probed: asked first, and the probe is parked as well; probes are not used up (S6)', async () => {
-    const { h, id } = await failing('probed', () => new Error('socket hang up'));
-    expect(await stepOf(h, id)).toMatchObject({
-      status: 'unknown',
-      rungAttempt: 0,
-      probes: 0,
-      parked: { mode: 'probe' },
-    });
-    await h.run(id, { until: () => h.clock.now() > T0 + 1_800_000 });
-    const step = await stepOf(h, id);
-    expect(step?.attempts.filter(({ mode }) => mode === 'probe').length).toBeGreaterThan(2);
-    expect(step).toMatchObject({ status: 'unknown', probes: 0 });
-  });
-
-  it('of unknown outcome, unsafe: a person is asked, whatever the breaker says (S6)', async () => {
-    const { h, id } = await failing('unsafe', () => new Error('socket hang up'));
-    expect(await stepOf(h, id)).toMatchObject({ status: 'waiting', attempt: 1 });
-    expect((await h.state(id)).incidents).toMatchObject({ 1: { kind: 'ladder' } });
-  });
-
-  it('of an undo: the next one is no further attempt, until a day has passed', async () => {
-    const { h, id } = await failing('idempotent', () => new Error('socket hang up'));
-    const stopAt = T0 + 3 * 3_600_000;
-    await h.run(id, { until: () => h.clock.now() > stopAt, maxMs: 4 * 3_600_000 });
-    const { execution, steps } = await h.state(id);
-    expect(execution.status).toBe('undoing');
-    expect(steps['ship']?.attempts.filter(({ mode }) => mode === 'undo').length).toBeGreaterThan(3);
-    expect(steps['ship']).toMatchObject({ status: 'undoing', undoAttempt: 0 });
-    const asked = await h.run(id, {
-      until: ({ incidents }) => incidents !== undefined,
-      maxMs: MAX_EXCUSED_MS + 48 * 3_600_000,
-    });
-    expect(asked.steps['ship']?.status).toBe('undo-failed');
   });
 });
 

@@ -8,7 +8,7 @@ import type { Ports } from '../../lib/core/ports.ts';
 import { concat } from '../../lib/core/refs.ts';
 import type { Step } from '../../lib/core/state.ts';
 import { retry, type Workflow, workflow } from '../../lib/core/workflow.ts';
-import { cancel } from '../../lib/roles/operators.ts';
+import { cancel } from '../../lib/roles/commands.ts';
 import type { MemoryWorld } from '../../lib/testing/memory.ts';
 import { book } from './book.ts';
 import { anAgent, anyObject, harness } from './harness.ts';

@@ -1,6 +1,7 @@
 /** What comes too late, is too large, or fails beside the point: it must not undo, hide or hold up what is done. */
 
 import * as z from 'zod/mini';
+import { outputOf } from '../../lib/core/output.ts';
 import { declareAgent, type Agent } from '../../lib/core/agent.ts';
 import { PermanentError } from '../../lib/core/errors.ts';
 import { start } from '../../lib/roles/scheduler.ts';
@@ -182,5 +183,37 @@ describe('a sweep', () => {
     const sweep = await sweepOnce({ ...h, store }, new Map(), h.clock.now());
     expect(sweep).toMatchObject({ due: 1, failed: 1, busy: true });
     expect(h.notes).toContainEqual(expect.objectContaining({ what: 'sweep-failed' }));
+  });
+});
+
+describe('the output of an execution', () => {
+  const echoing = workflow('echoing', { input: anyObject, within: '1h' }, (w) => {
+    const one = w.step('one', a, {});
+    return { text: one.output };
+  });
+  const answering = (bytes: number) => ({ ...ok, execute: async () => ({ text: 'x'.repeat(bytes) }) });
+
+  it('that is small is kept with the execution', async () => {
+    const h = harness(echoing, { a: answering(50) });
+    const { id } = await h.begin();
+    const { execution } = await h.run(id, { supervised: false });
+    expect(execution.output).toEqual({ text: { text: 'x'.repeat(50) } });
+  });
+
+  it('that is not is made anew from the steps whenever it is shown', async () => {
+    const h = harness(echoing, { a: answering(1_000) });
+    const { id } = await h.begin();
+    const state = await h.run(id, { supervised: false });
+    expect(state.execution.output).toBeUndefined();
+    expect(outputOf(echoing.plan, state)).toEqual({ output: { text: { text: 'x'.repeat(1_000) } } });
+  });
+
+  it('that an older version kept is shown as it is', async () => {
+    const h = harness(echoing, { a: answering(1_000) });
+    const { id } = await h.begin();
+    const state = await h.run(id, { supervised: false });
+    const { outputBytes: _, ...older } = state.execution;
+    const kept = { ...state, execution: { ...older, output: { text: 'as it was' } } };
+    expect(outputOf(echoing.plan, kept)).toEqual({ output: { text: 'as it was' } });
   });
 });

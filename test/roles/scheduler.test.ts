@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import type { AttemptContext } from '../../lib/core/agent.ts';
 import { PermanentError } from '../../lib/core/errors.ts';
 import { retry, workflow } from '../../lib/core/workflow.ts';
-import { cancel } from '../../lib/roles/operators.ts';
+import { cancel } from '../../lib/roles/commands.ts';
 import { list, show, showAtEnd, start } from '../../lib/roles/scheduler.ts';
 import { anAgent, anyObject, harness, settle } from './harness.ts';
 import { deferred, withStore } from './process.ts';

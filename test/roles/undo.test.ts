@@ -4,7 +4,7 @@ import type { AttemptContext } from '../../lib/core/agent.ts';
 import type { Write } from '../../lib/core/decide.ts';
 import { PermanentError, TransientError } from '../../lib/core/errors.ts';
 import { retry, workflow } from '../../lib/core/workflow.ts';
-import { cancel } from '../../lib/roles/operators.ts';
+import { cancel } from '../../lib/roles/commands.ts';
 import { anAgent, anyObject, harness, PROCESS_MS, settle } from './harness.ts';
 import { aProcess, deferred, heldWrite, never } from './process.ts';
 

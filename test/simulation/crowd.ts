@@ -4,6 +4,8 @@
  * The production roles on simulated time, with a supervisor that sweeps without a pause.
  */
 
+import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
+import { CALM } from '../../lib/testing/simulation/outages.ts';
 import type { Agent, AttemptContext, Implementation } from '../../lib/core/agent.ts';
 import type { Note, Send } from '../../lib/core/decide.ts';
 import { retry, workflow } from '../../lib/core/workflow.ts';
@@ -71,6 +73,7 @@ export async function runCrowd(crowd: Crowd): Promise<CrowdResult> {
     faults: swarm(choice, 'none'),
     outside: {
       table,
+      breakers: memoryBreakers(),
       send: (sends) => {
         for (const send of sends) events.plan(send.delayMs + choice.between(5, 50), () => deliver(send));
       },
@@ -82,6 +85,8 @@ export async function runCrowd(crowd: Crowd): Promise<CrowdResult> {
     },
     ledger: new Ledger(),
     plans: new Map(),
+    outages: CALM,
+    warm: new Map(),
     derived: new Map(),
     over: () => false,
     calls: 0,

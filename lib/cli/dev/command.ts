@@ -13,6 +13,7 @@ import { banner } from './banner.ts';
 import { type DevFolder, openDevFolder } from './dev-folder.ts';
 import { startOutsides } from './outsides.ts';
 import { synthesise } from './synthesis.ts';
+import { startWorkers } from './workers.ts';
 import { projectFolders } from './workflow-folders.ts';
 
 export const PROJECT_ROOT: string = resolve(import.meta.dirname, '..', '..', '..');
@@ -77,6 +78,10 @@ async function start(flags: DevFlags, io: Io, signal: AbortSignal, cleanUps: Cle
   if (signal.aborted) return;
   const cloud = await startLocal(flags, folder, environment, io);
   cleanUps.push(() => cloud.stop());
+  const workers = startWorkers(folder.assembly, cloud, environment, io.err);
+  cleanUps.push(async () => {
+    await Promise.all(workers.map((worker) => worker.stop()));
+  });
   lookAtOnce(cloud);
   io.out(await banner(project, cloud.apiUrl, folder));
 }

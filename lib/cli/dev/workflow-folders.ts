@@ -9,6 +9,7 @@ import { join, resolve } from 'node:path';
 
 export interface WorkflowFolder {
   readonly name: string;
+  readonly path: string;
   readonly devFile: string | undefined;
   readonly exampleInput: string | undefined;
 }
@@ -35,6 +36,7 @@ function folderAt(path: string, name: string): WorkflowFolder {
     existsSync(join(path, file)) ? join(path, file) : undefined;
   return {
     name,
+    path,
     devFile: ifThere('dev.ts'),
     exampleInput: ifThere('example-input.json'),
   };

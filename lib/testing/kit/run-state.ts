@@ -17,6 +17,7 @@ import {
   type StepStatus,
 } from '../../core/state.ts';
 import type { Explanation } from '../../core/why.ts';
+import { outputOf } from '../../core/output.ts';
 import { isTurn } from '../../core/work.ts';
 import type { Shown } from '../../roles/scheduler.ts';
 import type { RunEnd } from './driver.ts';
@@ -67,7 +68,8 @@ export function stateOf({ plan, state }: Shown): RunState {
       },
     ];
   });
-  const { output, cause, endedAt, startedAt } = execution;
+  const { cause, endedAt, startedAt } = execution;
+  const { output } = outputOf(plan, state);
   return {
     status: execution.status,
     ...(output === undefined ? {} : { output: output as Readonly<Record<string, Json>> }),

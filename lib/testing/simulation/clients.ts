@@ -5,7 +5,7 @@
  */
 
 import type { Workflow } from '../../core/workflow.ts';
-import { cancel } from '../../roles/operators.ts';
+import { cancel } from '../../roles/commands.ts';
 import { type Scheduler, start, type StartRequest } from '../../roles/scheduler.ts';
 import { type Choice, randomPlan } from './plans.ts';
 import { type Host, newProcess, portsOf } from './process.ts';
@@ -95,7 +95,8 @@ export class Clients {
     const { choice, events, faults } = this.#host;
     if (!faults.strikes('canceled')) return;
     events.plan(choice.between(0, 60_000), () => {
-      cancel(this.#scheduler(), executionId, { commandId: 'c1' }).catch(() => undefined);
+      const undo = !choice.chance(0.3);
+      cancel(this.#scheduler(), executionId, { commandId: 'c1', undo }).catch(() => undefined);
     });
   }
 }

@@ -28,6 +28,8 @@ export const FAULT_KINDS = [
   'permanentUndoFailure',
   'noSupervisor',
   'canceled',
+  'paused',
+  'retried',
   'canceledChild',
   'earlyAnswer',
   'repeatedAnswer',
@@ -35,6 +37,9 @@ export const FAULT_KINDS = [
   'rejected',
   'twoOperators',
   'repeatedStart',
+  'storeOutage',
+  'queueOutage',
+  'deadDependency',
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 export type FaultCounts = Record<FaultKind, number>;
@@ -72,6 +77,8 @@ const HIGHEST_RATE: Readonly<Record<FaultKind, number>> = {
   permanentUndoFailure: 0.1,
   noSupervisor: 0.3,
   canceled: 0.15,
+  paused: 0.1,
+  retried: 0.8,
   canceledChild: 0.2,
   earlyAnswer: 0.5,
   repeatedAnswer: 0.5,
@@ -79,6 +86,10 @@ const HIGHEST_RATE: Readonly<Record<FaultKind, number>> = {
   rejected: 0.3,
   twoOperators: 0.5,
   repeatedStart: 0.3,
+  // Of a world.
+  storeOutage: 0.6,
+  queueOutage: 0.6,
+  deadDependency: 0.8,
 };
 
 /** `mode`: 'all' is the swarm; 'none' has no fault; 'masked' only what must cost no intervention (C2). */

@@ -6,12 +6,15 @@
 
 import type { Send } from '../../core/decide.ts';
 import { handleMessage } from '../../roles/agent.ts';
+import { ProcessBreaker } from '../../roles/breaker.ts';
 import { type Host, newProcess, planOf, portsOf } from './process.ts';
 import { agentOf, AGENT_NAMES, service } from './service.ts';
 
 const VISIBILITY_MS = 120_000;
 const MAX_RECEIVES = 5;
 const PROCESS_MS = 90_000;
+/** Of one agent. */
+const WARM_PROCESSES = 4;
 
 /** @param longestDelayMs what must be masked (C2) stays below every pickup time */
 export function sendMessage(host: Host, send: Send, longestDelayMs: number): void {
@@ -20,7 +23,8 @@ export function sendMessage(host: Host, send: Send, longestDelayMs: number): voi
   const copies = faults.strikes('duplicatedMessage') ? 2 : 1;
   for (let copy = 0; copy < copies; copy += 1) {
     const lateMs = faults.strikes('delayedMessage') ? choice.between(100, longestDelayMs) : 0;
-    events.plan(send.delayMs + lateMs + choice.between(5, 50), () => deliver(host, send, 1));
+    const dueMs = send.delayMs + lateMs + choice.between(5, 50);
+    events.plan(Math.max(dueMs, host.outages.queueDelayMs(events.now)), () => deliver(host, send, 1));
   }
   if (faults.strikes('forgedMessage')) forge(host, send);
 }
@@ -38,10 +42,20 @@ function forge(host: Host, send: Send): void {
   events.plan(copied ? 1 : choice.between(1, 60_000), () => deliver(host, forged, 1));
 }
 
+/** A message meets one of the agent's processes that are warm, or starts another one. */
+function warmBreaker({ choice, warm }: Host, agent: string): ProcessBreaker {
+  const known = warm.get(agent) ?? [];
+  if (known.length > 0 && choice.chance(0.9)) return choice.pick(known);
+  const cold = new ProcessBreaker(agent);
+  warm.set(agent, [...known, cold].slice(-WARM_PROCESSES));
+  return cold;
+}
+
 /** One invocation of the agent's function; no acknowledgement within the visibility time brings the message back. */
 function deliver(host: Host, send: Send, receives: number): void {
   const process = newProcess(host, PROCESS_MS);
-  const worker = { agent: agentOf(send.agent), implementation: service(host, process, send.agent) };
+  const implementation = service(host, process, send.agent);
+  const worker = { agent: agentOf(send.agent), implementation, breaker: warmBreaker(host, send.agent) };
   let handled = false;
   const hardEndAt = process.hardEndAt + process.skewMs;
   handleMessage(portsOf(host, process), host.plans, worker, send.message, hardEndAt).then(

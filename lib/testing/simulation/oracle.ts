@@ -17,6 +17,7 @@ import {
 } from '../../core/state.ts';
 import { EXECUTION_MOVES, STEP_MOVES } from '../../core/transitions.ts';
 import type { Ledger } from './ledger.ts';
+import { asRenewed, judgeRetry, judgeWayBack, leadsTo } from './oracle-operations.ts';
 
 /** Clocks differ, and a write takes time: what S12 may be late by. */
 const SLACK_MS = 3_000;
@@ -42,8 +43,12 @@ export function judge(
 ): string[] {
   const problems: string[] = [];
   const { execution, step } = write;
-  if (execution !== undefined) judgeExecution(problems, before.execution, execution, before);
+  if (execution !== undefined) {
+    judgeExecution(problems, before.execution, execution, before);
+    judgeDispatches(problems, plan, execution, now);
+  }
   if (step !== undefined) judgeStep(problems, plan, before, step);
+  if (step?.parked !== undefined) judgeParked(problems, before.steps[step.name], step, now);
   judgeWatch(problems, plan, after, now, graceFrom);
   return problems;
 }
@@ -63,7 +68,7 @@ function judgeExecution(problems: string[], before: Execution, after: Execution,
   const recalled =
     before.status === 'succeeded' && after.cause?.kind === 'parent' && before.parent !== undefined;
   if (isTerminal(before.status) && before.status !== after.status && !recalled)
-    problems.push('S1 a terminal status was left');
+    problems.push(...judgeRetry(before, after, snapshot));
   if (!isTerminal(before.status) && isTerminal(after.status)) {
     for (const step of Object.values(snapshot.steps)) {
       const works = step.leaseUntil !== undefined || ['running', 'probing', 'undoing'].includes(step.status);
@@ -78,7 +83,7 @@ function judgeStep(problems: string[], plan: Plan, snapshot: Snapshot, after: St
   const before = snapshot.steps[after.name];
   const status = before?.status ?? 'ready';
   if (after.version !== (before?.version ?? 0) + 1) problems.push(`S3 '${after.name}': version not + 1`);
-  if (STEP_REACH.get(status)?.has(after.status) !== true)
+  if (!leadsTo(STEP_REACH, before, snapshot.execution.epoch, after.status))
     problems.push(`S2 '${after.name}': ${status} → ${after.status}`);
   const claims = after.leaseUntil !== undefined && after.token !== before?.token;
   if (claims && before?.leaseUntil !== undefined) problems.push(`S4 '${after.name}' was claimed while held`);
@@ -88,8 +93,44 @@ function judgeStep(problems: string[], plan: Plan, snapshot: Snapshot, after: St
   if (!claims && before?.token !== undefined && after.token !== before.token) {
     problems.push(`S5 '${after.name}': the token changed without a claim`);
   }
+  if (claims && snapshot.execution.status === 'paused')
+    problems.push(`F1 '${after.name}' was claimed while paused`);
   if (claims && after.mode === 'execute') problems.push(...judgeStart(plan, snapshot, after));
   if (claims && after.mode === 'undo') problems.push(...judgeUndo(plan, snapshot, after));
+}
+
+/** S9: what is held back is charged nothing; an attempt that met a dead service leaves its ladder as it found it. */
+function judgeParked(problems: string[], before: Step | undefined, after: Step, now: number): void {
+  const charges = (step: Step | undefined): string =>
+    [step?.rung ?? 0, step?.rungAttempt ?? 0, step?.undoAttempt ?? 0].join('/');
+  // Its claim had charged it: one attempt of its rung, or one undo.
+  const found: Step | undefined =
+    before?.leaseUntil === undefined
+      ? asRenewed(before, after)
+      : {
+          ...before,
+          rungAttempt: before.rungAttempt - (before.mode === 'execute' ? 1 : 0),
+          undoAttempt: before.undoAttempt - (before.mode === 'undo' ? 1 : 0),
+        };
+  // After a retry of the execution a step begins its ladder anew, or on the rung that may have acted.
+  const isAnew = before !== undefined && before.epoch < after.epoch && after.rungAttempt === 0;
+  if (isAnew) return;
+  if (charges(found) !== charges(after) || after.attempt !== (before?.attempt ?? 0)) {
+    problems.push(`S9 '${after.name}' is parked and charged: ${charges(found)} → ${charges(after)}`);
+  }
+  if ((after.retryAt ?? 0) <= now - SLACK_MS) problems.push(`S12 '${after.name}' is parked until it was`);
+}
+
+const HOUR_MS = 3_600_000;
+
+/** S16, counted by steps and hours: 20, and 30 for each hour of the time there is; beyond, one an hour. */
+function judgeDispatches(problems: string[], plan: Plan, execution: Execution, now: number): void {
+  const steps = plan.steps.length;
+  const freely = steps * (20 + (30 * plan.withinMs) / HOUR_MS);
+  const hourly = steps * (1 + (now - execution.startedAt) / HOUR_MS);
+  // One look may send for every step.
+  if (execution.dispatched > freely + hourly + steps)
+    problems.push(`S16 ${execution.dispatched} dispatches of ${steps} steps`);
 }
 
 function judgeStart(plan: Plan, snapshot: Snapshot, step: Step): string[] {
@@ -122,12 +163,15 @@ const isListGoingOn = (plan: Plan, { execution }: Snapshot): boolean =>
   plan.tolerated !== undefined && (execution.status === 'running' || execution.status === 'waiting');
 
 function judgeUndo(plan: Plan, snapshot: Snapshot, step: Step): string[] {
+  // Items of a list wait for each other so that not too many are under way, and for nothing else.
+  if (plan.tolerated !== undefined) return [];
   if (isListGoingOn(plan, snapshot)) return [];
   const open = plan.steps.filter((other) => {
     const children = snapshot.steps[other.name]?.children;
     return other.after.includes(step.name) && children !== undefined && hasEffects(other, children);
   });
   return [
+    ...judgeWayBack(plan, snapshot, step),
     ...open.map(({ name }) => `S10 the undo of '${step.name}' began before '${name}' was undone`),
     ...judgeAgents(plan, snapshot, step),
   ];
@@ -168,13 +212,15 @@ function judgeWatch(problems: string[], plan: Plan, after: Snapshot, now: number
   let farthest = now;
   for (const name in after.steps) {
     const { leaseUntil, retryAt = 0, hardEndAt } = after.steps[name] as Step;
-    const graceUntil = (leaseUntil ?? 0) < graceFrom + SLACK_MS ? graceFrom + longestMs(plan) : 0;
+    const graceUntil = (leaseUntil ?? 0) < graceFrom + SLACK_MS ? graceFrom + longestLeaseMs(plan) : 0;
     if (leaseUntil !== undefined) firstEnd = Math.min(firstEnd, Math.max(leaseUntil, graceUntil) + 1_000);
     farthest = Math.max(farthest, retryAt, hardEndAt + 6_000);
     // Its executions have watches of their own, and tell when they end.
     const { status, children } = after.steps[name] as Step;
     if (status === 'running' && children !== undefined) farthest = execution.deadlineAt;
   }
+  const pause = execution.status === 'paused' ? execution.pauses?.at(-1) : undefined;
+  if (pause?.deadlineAt !== undefined) farthest = Math.max(farthest, pause.deadlineAt);
   if (incidents !== undefined)
     for (const { deadlineAt } of openIncidents(after)) farthest = Math.max(farthest, deadlineAt);
   farthest += longestMs(plan);
@@ -190,6 +236,16 @@ const unwatchedMs = (step: PlanStep): number => {
   if (step.kind === 'wait') return step.forMs ?? 0;
   return step.kind === 'callback' || step.kind === 'approval' ? step.withinMs : 0;
 };
+
+/** On whichever rung. */
+const longestLeaseMs = (plan: Plan): number =>
+  Math.max(
+    0,
+    ...agentSteps(plan).flatMap(({ leaseMs, ladder }) => [
+      leaseMs,
+      ...ladder.map((rung) => (rung.kind === 'useAgent' ? rung.leaseMs : 0)),
+    ]),
+  );
 
 const longest = new WeakMap<Plan, number>();
 
@@ -228,7 +284,7 @@ export function judgeEnd(
   if (openIncidents({ execution, steps, ...(incidents === undefined ? {} : { incidents }) }).length > 0) {
     problems.push('L1 it ended with an open question');
   }
-  for (const { name, undo } of agentSteps(plan)) {
+  for (const { name, undo, pointOfNoReturn } of agentSteps(plan)) {
     const live = ledger.isLive(`${execution.id}.${name}`);
     const status = steps[name]?.status;
     const tolerated =
@@ -245,6 +301,12 @@ export function judgeEnd(
       problems.push(`S6 '${name}' is done without its effect`);
     if (succeeded && status !== 'done' && live)
       problems.push(`S6 succeeded, but '${name}' acted and is ${status}`);
+    if (
+      pointOfNoReturn === true &&
+      status === 'done' &&
+      (execution.status === 'compensated' || (!succeeded && !left))
+    )
+      problems.push(`S10 ${execution.status} from behind the point of no return '${name}'`);
     if (!succeeded && live && undo !== 'none' && !left) {
       problems.push(`S10 ${execution.status}, but the effect of '${name}' is in place (${status})`);
     }

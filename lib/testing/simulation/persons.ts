@@ -5,7 +5,8 @@
 
 import { choicesFor } from '../../core/incidents.ts';
 import { type Incident, openIncidents } from '../../core/state.ts';
-import { answerIncident, cancel } from '../../roles/operators.ts';
+import { cancel } from '../../roles/commands.ts';
+import { answerIncident } from '../../roles/operators.ts';
 import { createScheduler } from '../../roles/scheduler.ts';
 import type { Ledger } from './ledger.ts';
 import { type Host, newProcess, planOf, portsOf } from './process.ts';

@@ -122,7 +122,7 @@ function randomAgentStep(choice: Choice, at: number, before: readonly PlanStep[]
   const chain = choice.chance(0.4) && previous !== undefined;
   const after = chain ? [previous] : before.filter(() => choice.chance(0.4)).map((step) => step.name);
   const effect = choice.chance(0.08) ? 'unsafe' : choice.pick(['idempotent', 'probed'] as const);
-  return {
+  const step: AgentStep = {
     name,
     kind: 'step',
     agent: `agent-${effect}`,
@@ -143,4 +143,13 @@ function randomAgentStep(choice: Choice, at: number, before: readonly PlanStep[]
     ladder: randomLadder(choice, effect),
     undo: choice.chance(0.15) ? 'none' : rung(choice, 20, 40),
   };
+  return choice.chance(0.08) ? withNoReturn(step) : step;
 }
+
+/** Such a step has no undo, on whichever rung it is. */
+const withNoReturn = (step: AgentStep): AgentStep => ({
+  ...step,
+  pointOfNoReturn: true,
+  undo: 'none',
+  ladder: step.ladder.map((one) => (one.kind === 'useAgent' ? { ...one, undo: 'none' } : one)),
+});

@@ -8,14 +8,28 @@
 import type { AbortSignalLike } from '../../core/agent.ts';
 import type { Note, Send, Write } from '../../core/decide.ts';
 import type { Plan } from '../../core/plan.ts';
-import type { Announcer, Clock, Dice, ListQuery, Log, Ports, Queue, Store } from '../../core/ports.ts';
+import type { Breaker } from '../../core/breaker.ts';
+import type {
+  Announcer,
+  Breakers,
+  Clock,
+  Dice,
+  ListQuery,
+  Log,
+  Ports,
+  Queue,
+  Store,
+  WriteResult,
+} from '../../core/ports.ts';
 import type { Ended, Execution } from '../../core/state.ts';
+import type { ProcessBreaker } from '../../roles/breaker.ts';
 import { planAt, storedHash } from '../../core/child-plans.ts';
 import type { PlanCache } from '../../roles/plans.ts';
 import type { MemoryTable } from '../memory-table.ts';
 import type { EventQueue } from './events.ts';
 import type { Faults } from './faults.ts';
 import type { Ledger } from './ledger.ts';
+import type { Outages } from './outages.ts';
 import type { Choice } from './plans.ts';
 
 export interface Process {
@@ -31,6 +45,7 @@ export interface Process {
 /** What calls reach: it answers at once, and only the world's own clock moves it. */
 export interface Outside {
   readonly table: MemoryTable;
+  readonly breakers: Breakers;
   readonly send: (sends: readonly Send[]) => void;
   readonly announce: (ended: Ended) => void;
   readonly dice: Dice;
@@ -46,6 +61,9 @@ export interface Host {
   readonly ledger: Ledger;
   /** The plans that its functions, kept warm, know by now. */
   readonly plans: PlanCache;
+  readonly outages: Outages;
+  /** What its functions' processes know of their agents' breakers. */
+  readonly warm: Map<string, ProcessBreaker[]>;
   /** Those of the world's own eyes. */
   readonly derived: Map<string, Plan>;
   /** Everything that was accepted has ended and said so. */
@@ -95,7 +113,12 @@ function inProcess(host: Host, process: Process, resume: () => void): void {
 }
 
 /** One call to AWS. A request that has left is executed even if its sender dies meanwhile. */
-export function call<Answer>(host: Host, process: Process, execute: () => Answer): Promise<Answer> {
+export function call<Answer>(
+  host: Host,
+  process: Process,
+  execute: () => Answer,
+  isAway: (now: number) => boolean = () => false,
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
     host.calls += 1;
     if (isGone(host, process)) return;
@@ -109,7 +132,7 @@ export function call<Answer>(host: Host, process: Process, execute: () => Answer
     const ambiguous = !throttled && faults.strikes('ambiguous');
     const dies = !throttled && faults.strikes('crashAfter');
     events.plan(choice.between(1, 20), () => {
-      if (throttled) return inProcess(host, process, () => reject(THROTTLED));
+      if (throttled || isAway(events.now)) return inProcess(host, process, () => reject(THROTTLED));
       let resume: () => void;
       try {
         const answer = execute();
@@ -136,32 +159,36 @@ class ProcessStore implements Store {
     this.shards = this.#table.shards;
   }
 
+  #call<Answer>(execute: () => Answer): Promise<Answer> {
+    return call(this.#host, this.#process, execute, this.#host.outages.storeIsAway);
+  }
+
   writePlan(hash: string, plan: Plan) {
-    return call(this.#host, this.#process, () => this.#table.writePlan(hash, plan));
+    return this.#call(() => this.#table.writePlan(hash, plan));
   }
   readPlan(hash: string) {
-    return call(this.#host, this.#process, () => this.#table.readPlan(hash));
+    return this.#call(() => this.#table.readPlan(hash));
   }
   create(execution: Execution) {
-    return call(this.#host, this.#process, () => this.#table.create(execution));
+    return this.#call(() => this.#table.create(execution));
   }
   read(id: string) {
-    return call(this.#host, this.#process, () => this.#table.read(id));
+    return this.#call(() => this.#table.read(id));
   }
   readExecution(id: string) {
-    return call(this.#host, this.#process, () => this.#table.read(id)?.execution);
+    return this.#call(() => this.#table.read(id)?.execution);
   }
   write(write: Write) {
-    return call(this.#host, this.#process, () => this.#table.write(write));
+    return this.#call(() => this.#table.write(write));
   }
   due(shard: number, untilAt: number, cursor?: string) {
-    return call(this.#host, this.#process, () => this.#table.due(shard, untilAt, cursor));
+    return this.#call(() => this.#table.due(shard, untilAt, cursor));
   }
   list(query: ListQuery) {
-    return call(this.#host, this.#process, () => this.#table.list(query));
+    return this.#call(() => this.#table.list(query));
   }
   openIncidents(limit: number, cursor?: string) {
-    return call(this.#host, this.#process, () => this.#table.openIncidents(limit, cursor));
+    return this.#call(() => this.#table.openIncidents(limit, cursor));
   }
 }
 
@@ -196,8 +223,10 @@ class ProcessClock implements Clock {
   }
 }
 
+const flat = <Value>(value: Value): Value => value;
+
 /** The ports as one process sees them. */
-class ProcessPorts implements Ports, Queue, Announcer, Log {
+class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
   readonly store: Store;
   readonly clock: Clock;
   readonly dice: Dice;
@@ -223,6 +252,22 @@ class ProcessPorts implements Ports, Queue, Announcer, Log {
     return this;
   }
 
+  get breakers(): Breakers {
+    return this;
+  }
+
+  read(agent: string): Promise<Breaker | undefined> {
+    const { outages, outside } = this.#host;
+    return call(this.#host, this.#process, () => outside.breakers.read(agent), outages.storeIsAway).then(
+      flat,
+    );
+  }
+  write(breaker: Breaker): Promise<WriteResult> {
+    const { outages, outside } = this.#host;
+    return call(this.#host, this.#process, () => outside.breakers.write(breaker), outages.storeIsAway).then(
+      flat,
+    );
+  }
   send(sends: readonly Send[]): Promise<void> {
     return call(this.#host, this.#process, () => this.#host.outside.send(sends));
   }

@@ -55,6 +55,7 @@ class Service implements Implementation<unknown, unknown> {
   async execute(ctx: AttemptContext): Promise<unknown> {
     const { choice, faults, ledger } = this.host;
     this.#checkAgent(ctx);
+    this.meetDeath();
     if (faults.strikes('transientFailure')) throw new TransientError('503');
     if (faults.strikes('permanentFailure')) throw new PermanentError('declined');
     if (faults.strikes('hungService')) await new Promise(() => undefined);
@@ -75,9 +76,17 @@ class Service implements Implementation<unknown, unknown> {
   async undo(ctx: AttemptContext): Promise<void> {
     const { faults, ledger } = this.host;
     this.#checkAgent(ctx);
+    this.meetDeath();
     if (faults.strikes('transientFailure')) throw new TransientError('503');
     if (faults.strikes('permanentUndoFailure')) throw new PermanentError('cannot be taken back');
     await this.request(() => ledger.undo(ctx.effectKey, this.name));
+  }
+
+  /** The service is away as a whole. */
+  meetDeath(): void {
+    const death = this.host.outages.deathOf(this.name, this.host.events.now);
+    if (death === 'refuses') throw new TransientError('refused');
+    if (death === 'hangs-up') throw new Error('socket hang up');
   }
 
   request<Answer>(act: () => Answer): Promise<Answer> {
@@ -96,6 +105,7 @@ class Service implements Implementation<unknown, unknown> {
 
 class Probed extends Service {
   async probe(ctx: AttemptContext): Promise<Verdict<unknown>> {
+    this.meetDeath();
     const live = await this.request(() => this.host.ledger.isLive(ctx.effectKey, this.name));
     return live ? { verdict: 'done', output: { key: ctx.effectKey } } : { verdict: 'not-done' };
   }

@@ -9,18 +9,22 @@ import type { Note, Write } from '../../core/decide.ts';
 import type { Due, Page, WriteResult } from '../../core/ports.ts';
 import type { Snapshot } from '../../core/state.ts';
 import { seededDice, seededRandom } from '../memory.ts';
+import { memoryBreakers } from '../memory-breakers.ts';
 import { MemoryTable } from '../memory-table.ts';
 import { Clients } from './clients.ts';
 import { EventQueue } from './events.ts';
 import { type FaultCounts, type FaultKind, type FaultMode, swarm } from './faults.ts';
 import { Ledger } from './ledger.ts';
 import { sendMessage } from './messages.ts';
+import { startOperators } from './operators.ts';
 import { isAnnounced, judge, judgeEnd } from './oracle.ts';
 import { judgeChildren } from './oracle-children.ts';
+import { drawOutages } from './outages.ts';
 import { startOutside } from './outside.ts';
 import { startPersons } from './persons.ts';
 import { choiceOf } from './plans.ts';
 import { type Host, planOf } from './process.ts';
+import { AGENT_NAMES } from './service.ts';
 import { startSupervisors } from './supervisors.ts';
 
 export interface WorldResult {
@@ -75,6 +79,7 @@ export class World {
       faults,
       outside: {
         table: this.#table,
+        breakers: memoryBreakers(),
         send: (sends) => {
           for (const send of sends) sendMessage(host, send, longestDelayMs);
         },
@@ -87,6 +92,8 @@ export class World {
       },
       ledger: new Ledger(),
       plans: new Map(),
+      outages: drawOutages(choice, faults, START_AT, AGENT_NAMES),
+      warm: new Map(),
       derived: new Map(),
       over: () => this.#clients.allAccepted && this.#table.open === 0,
       calls: 0,
@@ -95,6 +102,7 @@ export class World {
     this.#clients = new Clients(host, options.starts);
     startSupervisors(host);
     startPersons(host);
+    startOperators(host);
     startOutside(host);
   }
 

@@ -45,6 +45,15 @@ export const BREAKERS: readonly Mutant[] = [
     killer: jest('roles/breaker', 'is tried by one of all who come'),
   },
   {
+    id: 'lease-from-before-the-breaker',
+    from: 9,
+    bug: 'The lease is counted from before the breaker was read, although the process may have stood still meanwhile.',
+    file: 'lib/roles/agent.ts',
+    find: 'const later = { ...delivery, ...stampOf(ports) };',
+    replace: 'const later = { ...stampOf(ports), ...delivery };',
+    killer: jest('roles/breaker', 'counts its lease from after it has asked'),
+  },
+  {
     id: 'breaker-charges',
     from: 'own',
     bug: 'Attempts that met a dead service use up the ladder.',
@@ -60,7 +69,7 @@ export const BREAKERS: readonly Mutant[] = [
     file: 'lib/core/reports.ts',
     find: "if (effect === 'idempotent' && free !== undefined) {",
     replace: 'if (free !== undefined) {',
-    killer: jest('roles/breaker', 'of unknown outcome, unsafe: a person is asked'),
+    killer: jest('roles/excused', 'of unknown outcome, unsafe: a person is asked'),
   },
   {
     id: 'breaker-excuses-for-ever',
@@ -69,7 +78,7 @@ export const BREAKERS: readonly Mutant[] = [
     file: PARKING,
     find: '|| stamp.now - hold.since > MAX_EXCUSED_MS) return undefined;',
     replace: ') return undefined;',
-    killer: jest('roles/breaker', 'of an undo: the next one is no further attempt, until a day has passed'),
+    killer: jest('roles/excused', 'of an undo: the next one is no further attempt, until a day has passed'),
   },
   {
     id: 'parked-all-at-once',

@@ -56,8 +56,8 @@ export const DISPATCH: readonly Mutant[] = [
     from: 'own',
     bug: 'The watch is set past what was written since the state was read (rule H).',
     file: WATCH,
-    find: 'return Math.min(...deadlines, quietFrom(plan, snapshot, work, readAt) + hMs);',
-    replace: 'return Math.min(...deadlines, readAt + hMs + 86_400_000);',
+    find: 'Math.min(...deadlines, quietFrom(plan, snapshot, work, readAt) + hMs);',
+    replace: 'Math.min(...deadlines, readAt + hMs + 86_400_000);',
     killer: simulation(),
   },
   {
@@ -164,8 +164,8 @@ export const DISPATCH: readonly Mutant[] = [
     from: 'own',
     bug: 'A batch of which SQS refused a part counts as sent.',
     file: 'lib/aws/sqs-queue.ts',
-    find: 'if (failed.length > 0)',
-    replace: 'if (failed.length > sends.length)',
+    find: 'if (refused.has(at)) failed(',
+    replace: 'if (refused.size > parcels.length) failed(',
     killer: jest('aws/sends', 'of which a part was refused rejects'),
   },
 ];

@@ -91,8 +91,8 @@ export const LEASE: readonly Mutant[] = [
     also: [
       {
         file: 'lib/core/transitions.ts',
-        find: "  unknown: { probe: 'probing',",
-        replace: "  unknown: { beat: 'running', probe: 'probing',",
+        find: "  unknown: {\n    probe: 'probing',",
+        replace: "  unknown: {\n    beat: 'running',\n    probe: 'probing',",
       },
     ],
     killer: jest('mutants/decide', 'that was ended is not renewed'),

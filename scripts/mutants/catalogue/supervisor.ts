@@ -65,9 +65,8 @@ export const SUPERVISOR: readonly Mutant[] = [
     from: 40,
     bug: 'The watch is taken away with the end, before the end was told.',
     file: LOOK,
-    find: "executionAfter(execution, 'succeed', event, { ...output, endedAt: event.now }),",
-    replace:
-      "executionAfter(execution, 'succeed', event, { ...output, endedAt: event.now, watchAt: undefined as never }),",
+    find: '        ...output,\n',
+    replace: '        ...output,\n        watchAt: undefined as never,\n',
     killer: simulation(),
   },
   {

@@ -1,0 +1,256 @@
+/**
+ * The six calls of every healthy step, made by a plain signed request instead of the SDK's machinery, which takes four
+ * times the processor time for each and is what most of an agent's processor time would go to.
+ *
+ * Owns: the request, its limits and repeats, an answer's error as the SDK's own exception. Does not own: all other calls,
+ * other credentials than Lambda's, other partitions than AWS's own: those go the SDK's way.
+ *
+ * A call is repeated under the SDK's conditions, and as often: our writes bear being made twice (S15).
+ */
+
+import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import {
+  ConditionalCheckFailedException,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  TransactionCanceledException,
+  TransactWriteItemsCommand,
+} from '@aws-sdk/client-dynamodb';
+import { SendMessageBatchCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
+import { amzDate, authorization, type Credentials } from './signature.ts';
+
+interface Target {
+  readonly service: 'dynamodb' | 'sqs';
+  readonly operation: string;
+}
+
+const PLAIN: ReadonlyMap<unknown, Target> = new Map<unknown, Target>([
+  [GetItemCommand, { service: 'dynamodb', operation: 'DynamoDB_20120810.GetItem' }],
+  [PutItemCommand, { service: 'dynamodb', operation: 'DynamoDB_20120810.PutItem' }],
+  [QueryCommand, { service: 'dynamodb', operation: 'DynamoDB_20120810.Query' }],
+  [TransactWriteItemsCommand, { service: 'dynamodb', operation: 'DynamoDB_20120810.TransactWriteItems' }],
+  [SendMessageCommand, { service: 'sqs', operation: 'AmazonSQS.SendMessage' }],
+  [SendMessageBatchCommand, { service: 'sqs', operation: 'AmazonSQS.SendMessageBatch' }],
+]);
+
+export interface PlainOptions {
+  readonly maxAttempts: number;
+  /** Of one attempt, from its first byte to the answer's last. */
+  readonly requestTimeout: number;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+interface Command {
+  readonly input: object;
+}
+/** What an SDK client is to its user. */
+interface Sender {
+  send: (command: never) => Promise<unknown>;
+}
+
+/** Where the requests of one client go, and as whom. */
+interface Place {
+  readonly region: string;
+  readonly credentials: Credentials;
+  readonly urlOf: (service: Target['service']) => URL;
+}
+
+/**
+ * Has the client make these calls by plain requests, where that is known to do.
+ * @param environment of the process
+ */
+export function withPlainCalls<Client>(
+  client: Client,
+  environment: Environment,
+  options: PlainOptions,
+): Client {
+  const place = placeOf(environment);
+  if (place === undefined) return client;
+  const sender = client as Sender;
+  const others = sender.send.bind(client);
+  sender.send = (command: never): Promise<unknown> => {
+    const { constructor, input } = command as Command;
+    const target = PLAIN.get(constructor);
+    return target === undefined ? others(command) : call(target, input, place, options);
+  };
+  return client;
+}
+
+/** Of the partitions of AWS those whose addresses end in `amazonaws.com`. */
+const USUAL_REGION = /^(?!.*-iso)[a-z]{2}(-gov)?-[a-z]+-\d$/;
+const OTHER_WAYS = ['AWS_USE_FIPS_ENDPOINT', 'AWS_USE_DUALSTACK_ENDPOINT'];
+
+function placeOf(environment: Environment): Place | undefined {
+  const {
+    AWS_LAMBDA_FUNCTION_NAME: inLambda,
+    AWS_REGION: region = '',
+    AWS_ACCESS_KEY_ID: accessKeyId,
+    AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    AWS_SESSION_TOKEN: sessionToken,
+  } = environment;
+  if (inLambda === undefined || accessKeyId === undefined || secretAccessKey === undefined) return undefined;
+  if (!USUAL_REGION.test(region) || region.startsWith('cn-')) return undefined;
+  if (OTHER_WAYS.some((name) => ![undefined, '', 'false'].includes(environment[name]))) return undefined;
+  const urls = new Map(
+    (['dynamodb', 'sqs'] as const).map((service) => {
+      const given =
+        environment[`AWS_ENDPOINT_URL_${service.toUpperCase()}`] ?? environment['AWS_ENDPOINT_URL'];
+      return [service, new URL(given ?? `https://${service}.${region}.amazonaws.com`)];
+    }),
+  );
+  return {
+    region,
+    credentials: { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) },
+    urlOf: (service) => urls.get(service) as URL,
+  };
+}
+
+interface Answer {
+  readonly statusCode: number;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** As the SDK's standard mode: from 0 to so much, doubled with every attempt, … */
+const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 20_000;
+/** … and more after a throttle. */
+const FIRST_THROTTLED_MS = 500;
+/** A connection that had been closed while it lay idle was never used: asking anew costs no attempt. */
+const MAX_STALE = 5;
+
+async function call(target: Target, input: object, place: Place, options: PlainOptions): Promise<unknown> {
+  const body = JSON.stringify(input);
+  let stale = 0;
+  for (let attempt = 1; ; attempt += 1) {
+    let failure: unknown;
+    let throttled = false;
+    try {
+      const { statusCode, body: answer } = await post(target, body, place, options.requestTimeout);
+      if (statusCode < 300) return answer;
+      const error = exceptionOf(answer, statusCode);
+      throttled = THROTTLES.has(error.name);
+      if (!throttled && statusCode < 500 && !TRANSIENT.has(error.name)) throw new Refused(error);
+      failure = error;
+    } catch (error) {
+      if (error instanceof Refused) throw error.cause;
+      failure = error;
+      if ((error as { stale?: true }).stale === true && (stale += 1) <= MAX_STALE) {
+        attempt -= 1;
+        continue;
+      }
+    }
+    if (attempt >= options.maxAttempts) throw failure;
+    const mostMs = Math.min(
+      MAX_PAUSE_MS,
+      (throttled ? FIRST_THROTTLED_MS : FIRST_PAUSE_MS) * 2 ** (attempt - 1),
+    );
+    await new Promise((done) => setTimeout(done, Math.random() * mostMs));
+  }
+}
+
+/** An answer that asking again does not change. */
+class Refused extends Error {
+  constructor(cause: Error) {
+    super(cause.message, { cause });
+  }
+}
+
+const THROTTLES: ReadonlySet<string> = new Set([
+  'ThrottlingException',
+  'ProvisionedThroughputExceededException',
+  'RequestLimitExceeded',
+  'RequestThrottled',
+  'ThrottledException',
+  'TooManyRequestsException',
+  'TransactionInProgressException',
+  'LimitExceededException',
+]);
+const TRANSIENT: ReadonlySet<string> = new Set([
+  'RequestTimeout',
+  'RequestTimeoutException',
+  'InternalServerError',
+]);
+
+const AGENTS = {
+  'http:': { agent: new HttpAgent({ keepAlive: true, maxSockets: 50 }), request: httpRequest },
+  'https:': { agent: new HttpsAgent({ keepAlive: true, maxSockets: 50 }), request: httpsRequest },
+} as const;
+
+function post({ service, operation }: Target, body: string, place: Place, limitMs: number): Promise<Answer> {
+  const url = place.urlOf(service);
+  const { agent, request } = AGENTS[url.protocol as keyof typeof AGENTS];
+  const { sessionToken } = place.credentials;
+  const signed = {
+    'content-type': 'application/x-amz-json-1.0',
+    host: url.host,
+    'x-amz-date': amzDate(Date.now()),
+    ...(sessionToken === undefined ? {} : { 'x-amz-security-token': sessionToken }),
+    'x-amz-target': operation,
+  };
+  const headers = {
+    ...signed,
+    'content-length': Buffer.byteLength(body),
+    authorization: authorization(signed, body, place.credentials, { service, region: place.region }),
+  };
+  return new Promise((resolve, reject) => {
+    const { hostname: host, port } = url;
+    const sent = request({
+      host,
+      port: port === '' ? undefined : port,
+      method: 'POST',
+      path: '/',
+      agent,
+      headers,
+    });
+    const limit = setTimeout(() => sent.destroy(timedOut(limitMs)), limitMs);
+    const fail = (error: Error): void => {
+      clearTimeout(limit);
+      const isStale =
+        sent.reusedSocket && ['ECONNRESET', 'EPIPE'].includes(String((error as { code?: unknown }).code));
+      reject(isStale ? Object.assign(error, { stale: true }) : error);
+    };
+    sent.on('error', fail);
+    sent.on('response', (answer) => {
+      answered(answer).then((whole) => {
+        clearTimeout(limit);
+        resolve(whole);
+      }, fail);
+    });
+    sent.end(body);
+  });
+}
+
+const timedOut = (limitMs: number): Error =>
+  Object.assign(new Error(`no answer within ${limitMs} ms`), { name: 'TimeoutError' });
+
+async function answered(answer: IncomingMessage): Promise<Answer> {
+  const chunks: Buffer[] = [];
+  await new Promise<void>((resolve, reject) => {
+    answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+    answer.on('error', reject);
+    answer.on('end', resolve);
+  });
+  const text = Buffer.concat(chunks).toString();
+  return {
+    statusCode: answer.statusCode ?? 0,
+    body: JSON.parse(text === '' ? '{}' : text) as Answer['body'],
+  };
+}
+
+/** The exceptions that somebody looks into are the SDK's own, so that it does not matter which way a call went. */
+function exceptionOf(body: Answer['body'], httpStatusCode: number): Error {
+  const type = String(body['__type'] ?? '');
+  const name = type.slice(type.lastIndexOf('#') + 1) || `HTTP ${httpStatusCode}`;
+  const message = String(body['message'] ?? body['Message'] ?? name);
+  const $metadata = { httpStatusCode };
+  if (name === 'ConditionalCheckFailedException')
+    return new ConditionalCheckFailedException({ message, $metadata, ...fieldOf(body, 'Item') });
+  if (name === 'TransactionCanceledException')
+    return new TransactionCanceledException({ message, $metadata, ...fieldOf(body, 'CancellationReasons') });
+  return Object.assign(new Error(message), { name, $metadata });
+}
+
+const fieldOf = (body: Answer['body'], name: string): object =>
+  body[name] === undefined ? {} : { [name]: body[name] };

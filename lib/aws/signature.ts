@@ -1,0 +1,65 @@
+/**
+ * AWS's Signature Version 4 of a POST to `/`, which is all that the JSON protocols need.
+ *
+ * Owns: the signature. Does not own: the request (`plain-calls.ts`). The signing key is derived once a day and service.
+ */
+
+import { createHash, createHmac } from 'node:crypto';
+
+export interface Credentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+}
+
+export interface Scope {
+  readonly service: string;
+  readonly region: string;
+}
+
+const ALGORITHM = 'AWS4-HMAC-SHA256';
+const DAY_CHARS = 8;
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();
+
+const keys = new Map<string, Buffer>();
+
+function signingKey({ secretAccessKey }: Credentials, day: string, { service, region }: Scope): Buffer {
+  const name = `${secretAccessKey}/${day}/${region}/${service}`;
+  const known = keys.get(name);
+  if (known !== undefined) return known;
+  const key = ['aws4_request'].reduce(
+    hmac,
+    [region, service].reduce(hmac, hmac(`AWS4${secretAccessKey}`, day)),
+  );
+  // Yesterday's are of no use any more.
+  if (keys.size >= 10) keys.clear();
+  keys.set(name, key);
+  return key;
+}
+
+/** `2026-11-21T20:09:17.123Z` as `20261121T200917Z`. */
+export const amzDate = (at: number): string =>
+  `${new Date(at).toISOString().slice(0, 19).replaceAll('-', '').replaceAll(':', '')}Z`;
+
+/**
+ * The `authorization` header.
+ * @param headers those that are signed: lower-case names in alphabetical order, `host` and `x-amz-date` among them
+ */
+export function authorization(
+  headers: Readonly<Record<string, string>>,
+  body: string,
+  credentials: Credentials,
+  scope: Scope,
+): string {
+  const date = headers['x-amz-date'] ?? '';
+  const day = date.slice(0, DAY_CHARS);
+  const names = Object.keys(headers).join(';');
+  const lines = Object.entries(headers).map(([name, value]) => `${name}:${value}\n`);
+  const request = `POST\n/\n\n${lines.join('')}\n${names}\n${sha256(body)}`;
+  const place = `${day}/${scope.region}/${scope.service}/aws4_request`;
+  const key = signingKey(credentials, day, scope);
+  const signature = hmac(key, `${ALGORITHM}\n${date}\n${place}\n${sha256(request)}`).toString('hex');
+  return `${ALGORITHM} Credential=${credentials.accessKeyId}/${place}, SignedHeaders=${names}, Signature=${signature}`;
+}

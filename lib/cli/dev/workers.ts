@@ -1,0 +1,99 @@
+/**
+ * The workers of a deployment on this machine: of every agent that runs in a container, the very code that its image
+ * would hold, as a process beside the local cloud.
+ *
+ * Owns: which there are, their environment, and their end with `dev`. Does not own: the worker (`lib/worker/`).
+ */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Cloud } from '../../local/cloud.ts';
+
+/** What attempts may still take when `dev` is stopped; they go on after the next start. */
+const STOP_WITHIN_MS = 1_000;
+const KILL_AFTER_MS = 5_000;
+
+export interface LocalWorker {
+  readonly agent: string;
+  readonly process: ChildProcess;
+  readonly stop: () => Promise<void>;
+}
+
+/**
+ * @param environment beside what they need, and before it
+ * @param write is given what they write
+ * @param only these agents'
+ */
+export function startWorkers(
+  assembly: string,
+  cloud: Cloud,
+  environment: Readonly<Record<string, string>>,
+  write: (text: string) => void,
+  only?: readonly string[],
+): LocalWorker[] {
+  const folder = join(assembly, 'bundles', 'containers');
+  const agents = existsSync(folder) ? readdirSync(folder).sort() : [];
+  const needed = environmentOf(cloud);
+  return agents
+    .filter((agent) => only?.includes(agent) ?? true)
+    .map((agent) => {
+      const own = { AWS_ACCESS_KEY_ID: `${agent.replaceAll('-', '')}-1` };
+      const file = join(folder, agent, 'main.mjs');
+      return startWorker(agent, file, { ...needed, ...own, ...environment }, write);
+    });
+}
+
+function startWorker(
+  agent: string,
+  file: string,
+  environment: Readonly<Record<string, string>>,
+  write: (text: string) => void,
+): LocalWorker {
+  // With a channel: should this process die, the worker notices and ends.
+  const child = spawn(process.execPath, ['--enable-source-maps', file], {
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    env: { ...systemVariables(), ...environment },
+  });
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (chunk: Buffer) => write(chunk.toString('utf8')));
+  const gone = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve());
+    child.once('error', () => resolve());
+  });
+  const stop = async (): Promise<void> => {
+    child.kill('SIGTERM');
+    const timer = setTimeout(() => child.kill('SIGKILL'), KILL_AFTER_MS);
+    await gone;
+    clearTimeout(timer);
+  };
+  return { agent, process: child, stop };
+}
+
+/** The scheduler knows every queue; all else of Steadfast's is the same for each of its functions. */
+function environmentOf(cloud: Cloud): Record<string, string> {
+  const scheduler = [...cloud.resources.values()].find(
+    ({ type, metadata }) =>
+      type === 'AWS::Lambda::Function' && String(metadata['aws:cdk:path']).includes('/Scheduler/Function/'),
+  );
+  const { Variables = {} } = Object(scheduler?.properties['Environment']) as {
+    Variables?: Readonly<Record<string, string>>;
+  };
+  const ours = Object.entries(Variables).filter(([name]) => name.startsWith('STEADFAST_'));
+  return {
+    ...Object.fromEntries(ours),
+    STEADFAST_STOP_WITHIN_MS: String(STOP_WITHIN_MS),
+    AWS_ENDPOINT_URL: cloud.gatewayUrl,
+    AWS_REGION: 'us-east-1',
+    AWS_SECRET_ACCESS_KEY: 'local',
+  };
+}
+
+/** The user's own AWS settings must not reach a worker. */
+function systemVariables(): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) =>
+      value === undefined || name.startsWith('AWS_') || name === 'NODE_OPTIONS' ? [] : [[name, value]],
+    ),
+  );
+}

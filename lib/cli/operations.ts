@@ -1,0 +1,78 @@
+/**
+ * The commands of operators: cancel, pause, resume, retry.
+ *
+ * Owns: their options and what they print. Does not own: whether a command is possible (the API says so).
+ */
+
+import type { Command } from 'commander';
+import type { Started } from '../api/answers.ts';
+import { client, examples, say } from './commands.ts';
+import { type Cli, invocation } from './io.ts';
+
+const ID = '0f343b0931126a20f133d67c2b018a3b';
+
+interface Flags {
+  readonly reason?: string;
+  readonly within?: string;
+  readonly undo: boolean;
+}
+
+export function addOperations(program: Command, cli: Cli): void {
+  const add = (name: string, description: string, ...lines: readonly string[]): Command =>
+    program
+      .command(name)
+      .argument('<id>', 'of the execution')
+      .description(description)
+      .option('--reason <text>', 'why; kept with the execution')
+      .addHelpText('after', examples(...lines.map((line) => `${name} ${ID}${line}`)));
+  const told = (command: Command, answer: Started, next: string): void =>
+    say(cli, command, answer, () => `${answer.executionId}  ${answer.status}\n${next}\n`);
+  const see = (command: Command, what: string, line: string): string =>
+    `${what}: ${invocation(command, line)}`;
+
+  add(
+    'cancel',
+    'cancel an execution: nothing new starts, and what has acted is undone',
+    ' --reason "ordered twice"',
+    ' --no-undo',
+  )
+    .option('--no-undo', 'leave what has acted as it is')
+    .action(async (id: string, flags: Flags, command: Command) => {
+      const answer = await client(command).cancel(id, {
+        ...reasonOf(flags),
+        ...(flags.undo ? {} : { undo: false }),
+      });
+      told(
+        command,
+        answer,
+        see(command, flags.undo ? 'See it being undone' : 'See it end', `show ${id} --wait`),
+      );
+    });
+  add(
+    'pause',
+    'pause an execution: nothing new starts, what was begun goes on to its end',
+    ' --within 2h --reason "the bank is closed"',
+  )
+    .option('--within <duration>', 'how long it may last before a person is asked, 30d at most')
+    .action(async (id: string, flags: Flags, command: Command) => {
+      const within = flags.within === undefined ? {} : { within: flags.within };
+      const answer = await client(command).pause(id, { ...reasonOf(flags), ...within });
+      told(command, answer, see(command, 'Have it go on', `resume ${id}`));
+    });
+  add('resume', 'end the pause of an execution', '').action(
+    async (id: string, flags: Flags, command: Command) => {
+      const answer = await client(command).resume(id, reasonOf(flags));
+      told(command, answer, see(command, 'See it go on', `show ${id} --wait`));
+    },
+  );
+  add(
+    'retry',
+    'have a failed execution go on where it failed, or answer its questions with retry',
+    ' --reason "the bank is back"',
+  ).action(async (id: string, flags: Flags, command: Command) => {
+    const answer = await client(command).retry(id, reasonOf(flags));
+    told(command, answer, see(command, 'See it go on', `show ${id} --wait`));
+  });
+}
+
+const reasonOf = ({ reason }: Flags): { reason?: string } => (reason === undefined ? {} : { reason });

@@ -1,0 +1,201 @@
+/**
+ * An agent in a container: a Fargate service whose tasks are workers on the agent's queue.
+ *
+ * Owns: the image, the task with its role and its log, the service. Does not own: what the role may do beyond writing its
+ * log; as with a function, that is granted outside.
+ *
+ * Fargate has no GPUs. For those, and for a cluster of another kind, run the image where they are, with a role that
+ * `steadfast.grantWork(…)` allows the work.
+ */
+
+import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
+import {
+  Cluster,
+  ContainerImage,
+  ContainerInsights,
+  CpuArchitecture,
+  FargateService,
+  FargateTaskDefinition,
+  type ICluster,
+  LinuxParameters,
+  LogDriver,
+  OperatingSystemFamily,
+} from 'aws-cdk-lib/aws-ecs';
+import type { IGrantable, IPrincipal } from 'aws-cdk-lib/aws-iam';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { Platform } from 'aws-cdk-lib/aws-ecr-assets';
+import { Duration, Validations } from 'aws-cdk-lib/core';
+import { Construct } from 'constructs';
+import { ENV } from '../aws/names.ts';
+import type { LogSettings } from './function.ts';
+
+export interface ContainerSettings {
+  /** The network of its tasks, which need a way out to the AWS services: a NAT gateway, or endpoints. */
+  readonly vpc: IVpc;
+  /** @default - the private subnets */
+  readonly vpcSubnets?: SubnetSelection;
+  /** @default - a new one that lets everything out and nothing in */
+  readonly securityGroups?: readonly ISecurityGroup[];
+  /**
+   * Whether tasks get public addresses, which they need in public subnets.
+   * @default false
+   */
+  readonly assignPublicIp?: boolean;
+  /** @default - a new one in the network */
+  readonly cluster?: ICluster;
+  /**
+   * What the image is made from: Node 22 or newer and a user `node`, with the programs that the agent calls.
+   * @default 'node:24-slim'
+   */
+  readonly baseImage?: string;
+  /**
+   * An image of your own, which starts the worker (docs/CONTAINERS.md).
+   * @default - made from the agent's file
+   */
+  readonly image?: ContainerImage;
+  /**
+   * Units of CPU of a task, 1024 a core.
+   * @default 1024
+   */
+  readonly cpu?: number;
+  /** @default 2048 */
+  readonly memoryLimitMiB?: number;
+  /** @default - what Fargate gives, 20 */
+  readonly ephemeralStorageGiB?: number;
+  /** @default CpuArchitecture.ARM64 */
+  readonly cpuArchitecture?: CpuArchitecture;
+  /**
+   * Tasks. More or fewer by load: `steadfast.agent('…').container.service.autoScaleTaskCount(…)`.
+   * @default 1
+   */
+  readonly desiredCount?: number;
+  /**
+   * Attempts that one task performs at the same time, each in a process of its own.
+   * @default 1
+   */
+  readonly concurrency?: number;
+  /**
+   * How long attempts may go on in a task that is to stop; Fargate gives 2 minutes at most.
+   * @default Duration.minutes(2)
+   */
+  readonly stopTimeout?: Duration;
+}
+
+/** Kept of the stop for the messages that are given back. */
+const STOP_RESERVE_MS = 10_000;
+const LONGEST_STOP = Duration.minutes(2);
+
+export interface AgentContainerProps {
+  readonly agentName: string;
+  readonly settings: ContainerSettings;
+  /** The folder from which the image is built; none where the stack needs no code. */
+  readonly imageFolder: string | undefined;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly logs: LogSettings;
+}
+
+export class AgentContainer extends Construct implements IGrantable {
+  readonly taskDefinition: FargateTaskDefinition;
+  readonly service: FargateService;
+  readonly logGroup: LogGroup;
+  readonly grantPrincipal: IPrincipal;
+
+  constructor(scope: Construct, id: string, props: AgentContainerProps) {
+    super(scope, id);
+    const { settings } = props;
+    checkContainer(props.agentName, settings);
+    this.logGroup = new LogGroup(this, 'Logs', props.logs);
+    this.taskDefinition = this.defineTask(props);
+    this.grantPrincipal = this.taskDefinition.taskRole;
+    // The class spells an optional member otherwise than its interface (exactOptionalPropertyTypes).
+    const cluster =
+      settings.cluster ??
+      (new Cluster(this, 'Cluster', {
+        vpc: settings.vpc,
+        containerInsightsV2: ContainerInsights.ENABLED,
+      }) as ICluster);
+    this.service = new FargateService(this, 'Service', {
+      cluster,
+      taskDefinition: this.taskDefinition,
+      desiredCount: settings.desiredCount ?? 1,
+      assignPublicIp: settings.assignPublicIp ?? false,
+      // A new task takes messages beside the old ones: nothing waits for a deployment.
+      minHealthyPercent: 100,
+      circuitBreaker: { rollback: true },
+      ...(settings.vpcSubnets === undefined ? {} : { vpcSubnets: settings.vpcSubnets }),
+      ...(settings.securityGroups === undefined ? {} : { securityGroups: [...settings.securityGroups] }),
+    });
+  }
+
+  addEnvironment(name: string, value: string): void {
+    this.taskDefinition.defaultContainer?.addEnvironment(name, value);
+  }
+
+  private defineTask({
+    agentName,
+    settings,
+    imageFolder,
+    environment,
+  }: AgentContainerProps): FargateTaskDefinition {
+    const { stopTimeout = LONGEST_STOP, ephemeralStorageGiB } = settings;
+    const cpuArchitecture = settings.cpuArchitecture ?? CpuArchitecture.ARM64;
+    const task = new FargateTaskDefinition(this, 'Task', {
+      cpu: settings.cpu ?? 1_024,
+      memoryLimitMiB: settings.memoryLimitMiB ?? 2_048,
+      runtimePlatform: { cpuArchitecture, operatingSystemFamily: OperatingSystemFamily.LINUX },
+      ...(ephemeralStorageGiB === undefined ? {} : { ephemeralStorageGiB }),
+    });
+    task.addContainer('worker', {
+      image: settings.image ?? imageFrom(imageFolder, settings.baseImage, cpuArchitecture),
+      environment: {
+        ...environment,
+        [ENV.workerConcurrency]: String(settings.concurrency ?? 1),
+        [ENV.stopWithinMs]: String(Math.max(0, stopTimeout.toMilliseconds() - STOP_RESERVE_MS)),
+      },
+      logging: LogDriver.awsLogs({ logGroup: this.logGroup, streamPrefix: agentName }),
+      stopTimeout,
+      // Programs that the author's code leaves behind become the first process's to bury.
+      linuxParameters: new LinuxParameters(this, 'Linux', { initProcessEnabled: true }),
+    });
+    const acknowledge = (on: Construct, which: string, reason: string): void =>
+      Validations.of(on).acknowledge({ id: which, reason });
+    acknowledge(
+      task,
+      'AwsSolutions-ECS2',
+      'the variables are names of resources; secrets are granted to the role',
+    );
+    if (task.executionRole !== undefined)
+      acknowledge(
+        task.executionRole as unknown as Construct,
+        'AwsSolutions-IAM5[Resource::*]',
+        'the token with which an image is fetched knows no resource',
+      );
+    return task;
+  }
+}
+
+function imageFrom(
+  folder: string | undefined,
+  baseImage: string | undefined,
+  cpuArchitecture: CpuArchitecture,
+): ContainerImage {
+  if (folder === undefined) return ContainerImage.fromRegistry('not-built');
+  const platform = cpuArchitecture === CpuArchitecture.ARM64 ? Platform.LINUX_ARM64 : Platform.LINUX_AMD64;
+  const buildArgs = baseImage === undefined ? {} : { buildArgs: { BASE: baseImage } };
+  return ContainerImage.fromAsset(folder, { platform, ...buildArgs });
+}
+
+/** @throws Error naming the agent, the setting and what is allowed */
+function checkContainer(
+  agent: string,
+  { stopTimeout, concurrency = 1, baseImage, image }: ContainerSettings,
+): void {
+  const refuse = (what: string): never => {
+    throw new Error(`agent '${agent}': container.${what}`);
+  };
+  if (stopTimeout !== undefined && stopTimeout.toSeconds() > LONGEST_STOP.toSeconds())
+    refuse(`stopTimeout is ${stopTimeout.toSeconds()} s; Fargate allows ${LONGEST_STOP.toSeconds()} s`);
+  if (!Number.isInteger(concurrency) || concurrency < 1)
+    refuse(`concurrency is ${concurrency}; allowed is 1 or more`);
+  if (baseImage !== undefined && image !== undefined) refuse('baseImage: set it in your own image');
+}

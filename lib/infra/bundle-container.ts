@@ -1,0 +1,60 @@
+/**
+ * The folder from which a container agent's image is built: the worker, the attempt's process, the agent's code, the
+ * Dockerfile. Docker itself is needed at deployment only.
+ *
+ * Owns: what is in that folder. Does not own: the image (`containers/Dockerfile`), the agents' functions (`bundle.ts`).
+ *
+ * Unlike a function's, the code keeps the whole search for credentials: a task's are fetched from an address, and fetched
+ * again before they expire, which an attempt of a day outlives several times.
+ */
+
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { buildSync } from 'esbuild';
+import { BANNER, bundleFunctions, LIBRARY } from './bundle.ts';
+import type { Discovery } from './discover.ts';
+
+const PROGRAMS = ['main', 'attempt'] as const;
+
+/** @returns agent name → folder, below `folder`, of all agents that run in containers */
+export function bundleContainers(found: Discovery, folder: string): ReadonlyMap<string, string> {
+  const agents = found.agents.filter(({ runsIn }) => runsIn === 'container');
+  if (agents.length === 0) return new Map();
+  const programs = bundlePrograms();
+  const bundles = bundleFunctions({
+    root: found.root,
+    entries: Object.fromEntries(agents.map(({ name, file }) => [`containers/${name}`, file])),
+    alias: { '@aws-sdk/credential-provider-node': '@aws-sdk/credential-provider-node' },
+  });
+  return new Map(
+    agents.map(({ name }) => {
+      const path = join(folder, 'containers', name);
+      mkdirSync(path, { recursive: true });
+      const code = bundles.get(`containers/${name}`)?.files ?? new Map<string, Uint8Array>();
+      for (const [file, content] of [...programs, ...code]) writeFileSync(join(path, file), content);
+      copyFileSync(join(LIBRARY, 'containers', 'Dockerfile'), join(path, 'Dockerfile'));
+      return [name, path];
+    }),
+  );
+}
+
+function bundlePrograms(): ReadonlyMap<string, Uint8Array> {
+  const { outputFiles } = buildSync({
+    absWorkingDir: LIBRARY,
+    entryPoints: Object.fromEntries(
+      PROGRAMS.map((name) => [name, join(LIBRARY, 'lib', 'worker', `${name}.ts`)]),
+    ),
+    outdir: join(LIBRARY, '.steadfast', 'worker'),
+    write: false,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node22',
+    minify: true,
+    mainFields: ['module', 'main'],
+    outExtension: { '.js': '.mjs' },
+    banner: { js: BANNER },
+    logLevel: 'silent',
+  });
+  return new Map(outputFiles.map(({ path, contents }) => [basename(path), contents]));
+}

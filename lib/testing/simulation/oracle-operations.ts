@@ -1,0 +1,48 @@
+/**
+ * What the oracle says of pauses, retries and points of no return, written anew and not by calling their rules.
+ */
+
+import type { Plan } from '../../core/plan.ts';
+import type { Execution, Snapshot, Step } from '../../core/state.ts';
+
+/** An operator's way out of a terminal status: of what failed, and nothing of which was ever taken back. */
+export function judgeRetry(before: Execution, after: Execution, { steps }: Snapshot): string[] {
+  const isRetry =
+    before.status === 'failed' && after.status === 'running' && after.epoch === before.epoch + 1;
+  const left = isRetry ? [] : ['S1 a terminal status was left'];
+  const back = Object.values(steps).filter(({ status }) => TAKEN_BACK.has(status));
+  return [...left, ...back.map(({ name, status }) => `S10 tried again although '${name}' is ${status}`)];
+}
+
+const TAKEN_BACK: ReadonlySet<Step['status']> = new Set(['undone', 'undoing', 'undo-failed']);
+const RENEWABLE: ReadonlySet<Step['status']> = new Set(['failed', 'sealed']);
+const RENEWED = ['ready', 'retrying', 'unknown', 'answered'];
+
+/** Where a record may lead: also from what it counts as after a pause, or after a retry of its execution. */
+export function leadsTo(
+  reach: ReadonlyMap<string, ReadonlySet<string>>,
+  before: Step | undefined,
+  epoch: number,
+  status: Step['status'],
+): boolean {
+  const isRenewed = before !== undefined && before.epoch < epoch && RENEWABLE.has(before.status);
+  const held = before?.heldFrom === undefined ? [] : [before.heldFrom];
+  const from = [before?.status ?? 'ready', ...held, ...(isRenewed ? RENEWED : [])];
+  return from.some((one) => reach.get(one)?.has(status) === true);
+}
+
+/** A step of an earlier epoch begins its ladder anew; on the rung that may have acted, if one may. */
+export const asRenewed = (before: Step | undefined, after: Step): Step | undefined =>
+  before === undefined || before.epoch === after.epoch || !RENEWABLE.has(before.status)
+    ? before
+    : { ...before, rung: before.mayHaveActed ? before.rung : 0, rungAttempt: 0 };
+
+/** Behind a point of no return, or while somebody may be passing it, nothing is undone. */
+export function judgeWayBack(plan: Plan, snapshot: Snapshot, step: Step): string[] {
+  const past = plan.steps.find(({ name, pointOfNoReturn }) => {
+    const record = snapshot.steps[name];
+    const isNear = record?.leaseUntil !== undefined && record.mode !== 'undo';
+    return pointOfNoReturn === true && (record?.status === 'done' || isNear);
+  });
+  return past === undefined ? [] : [`S10 the undo of '${step.name}' began behind '${past.name}'`];
+}

@@ -1,0 +1,61 @@
+/**
+ * What is away for a while, as a whole: the store, the queues, one outside service.
+ *
+ * Owns: when, drawn at the start of a world; all are back before it is healed. Does not own: faults of single calls
+ * (`faults.ts`).
+ */
+
+import type { Faults } from './faults.ts';
+import type { Choice } from './plans.ts';
+
+/** A service that is away answers at once that it does nothing, or breaks the connection. */
+export type Death = 'refuses' | 'hangs-up';
+
+export interface Outages {
+  readonly storeIsAway: (now: number) => boolean;
+  /** A message that is sent now is delivered no earlier than so many ms from now. */
+  readonly queueDelayMs: (now: number) => number;
+  readonly deathOf: (agent: string, now: number) => Death | undefined;
+}
+
+interface Span {
+  readonly from: number;
+  readonly until: number;
+}
+
+export const CALM: Outages = {
+  storeIsAway: () => false,
+  queueDelayMs: () => 0,
+  deathOf: () => undefined,
+};
+
+const LATEST_START_MS = 400_000;
+
+/** @param from when the world begins. @param agents whose services may die */
+export function drawOutages(
+  choice: Choice,
+  faults: Faults,
+  from: number,
+  agents: readonly string[],
+): Outages {
+  const span = (shortestMs: number, longestMs: number): Span => {
+    const start = from + choice.between(0, LATEST_START_MS);
+    return { from: start, until: start + choice.between(shortestMs, longestMs) };
+  };
+  const store = faults.strikes('storeOutage') ? span(5_000, 240_000) : undefined;
+  const queue = faults.strikes('queueOutage') ? span(20_000, 400_000) : undefined;
+  const dead = faults.strikes('deadDependency')
+    ? {
+        ...span(30_000, 480_000),
+        agent: choice.pick(agents),
+        death: choice.pick(['refuses', 'hangs-up'] as const),
+      }
+    : undefined;
+  const isIn = (one: Span | undefined, now: number): one is Span =>
+    one !== undefined && now >= one.from && now < one.until;
+  return {
+    storeIsAway: (now) => isIn(store, now),
+    queueDelayMs: (now) => (isIn(queue, now) ? queue.until - now : 0),
+    deathOf: (agent, now) => (dead?.agent === agent && isIn(dead, now) ? dead.death : undefined),
+  };
+}

@@ -1,0 +1,75 @@
+/**
+ * What runs inside an attempt's process: the agent's own handler, as in a Lambda function, one message at a time.
+ *
+ * Owns: the handler's event and context, and the thread that ends the process when it must end. Does not own: the
+ * attempt (`roles/agent.ts`, behind the handler).
+ */
+
+import { pathToFileURL } from 'node:url';
+import { Worker as Thread } from 'node:worker_threads';
+import { PIPE_FD, type Task, type Word } from './attempt-process.ts';
+
+/** What is needed of an agent's handler; it is the same that Lambda calls. */
+interface Handler {
+  (event: unknown, context: unknown): Promise<{ readonly batchItemFailures: readonly unknown[] }>;
+  readonly worker: {
+    readonly agent: { readonly spec: { readonly name: string; readonly timeoutMs: number } };
+  };
+}
+
+/**
+ * Apart from the author's code, which may keep the main thread busy for ever. The pipe closes when the worker has died.
+ * Text, so that it is the same for TypeScript and for a bundle.
+ */
+const WATCHDOG = `
+const { parentPort, workerData } = require('node:worker_threads');
+const end = () => {
+  try { process.kill(-process.pid, 'SIGKILL'); } catch { process.kill(process.pid, 'SIGKILL'); }
+};
+const pipe = new (require('node:net').Socket)({ fd: workerData });
+pipe.on('error', end).on('close', end).resume();
+let killAt = Infinity;
+parentPort.on('message', (at) => { killAt = at; });
+setInterval(() => { if (Date.now() >= killAt) end(); }, 250);
+`;
+
+const say = (word: Word): unknown => process.send?.(word);
+
+async function load(file: string): Promise<Handler> {
+  const { handler } = (await import(pathToFileURL(file).href)) as { handler?: Handler };
+  if (typeof handler !== 'function' || handler.worker === undefined)
+    throw new Error(`${file} does not export 'handler'; write: export const handler = ….handler({ … })`);
+  return handler;
+}
+
+async function perform(handler: Handler, { messageId, body, hardEndAt }: Task): Promise<void> {
+  const context = {
+    awsRequestId: messageId,
+    functionName: handler.worker.agent.spec.name,
+    getRemainingTimeInMillis: () => hardEndAt - Date.now(),
+  };
+  const failed = await handler({ Records: [{ messageId, body }] }, context).then(
+    ({ batchItemFailures }) => batchItemFailures.length > 0,
+    () => true,
+  );
+  say({ kind: 'over', how: failed ? 'give-back' : 'handled' });
+}
+
+async function main(): Promise<void> {
+  const watchdog = new Thread(WATCHDOG, { eval: true, workerData: PIPE_FD, execArgv: [] });
+  // A thread's messages have no origin to be checked.
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin
+  const killAt = (at: number): void => watchdog.postMessage(at);
+  const handler = await load(process.argv[2] ?? '');
+  process.on('message', (task: Task) => {
+    killAt(task.killAt);
+    void perform(handler, task).then(() => killAt(Number.POSITIVE_INFINITY));
+  });
+  const { name, timeoutMs } = handler.worker.agent.spec;
+  say({ kind: 'ready', agent: name, timeoutMs });
+}
+
+main().catch((error: unknown) => {
+  const message = error instanceof Error ? error.message : String(error);
+  process.send?.({ kind: 'refused', message } satisfies Word, () => process.exit(1));
+});

@@ -1,0 +1,81 @@
+/**
+ * A worker as a whole process: environment → queue → worker, until a signal.
+ *
+ * Owns: what is read of the environment, the signals, the exit code. Does not own: the worker itself.
+ */
+
+import { ENV } from '../aws/names.ts';
+import { sqsInbox } from '../aws/sqs-inbox.ts';
+import { serviceLogger } from '../aws/telemetry.ts';
+import type { Clock } from '../core/ports.ts';
+import { ForkedProcess, type ProcessSettings } from './attempt-process.ts';
+import { Worker } from './worker.ts';
+
+/** ECS gives two minutes at most between its SIGTERM and its SIGKILL. */
+const STOP_WITHIN_MS = 110_000;
+
+const clock: Clock = {
+  now: () => Date.now(),
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted === true) return resolve();
+      const end = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', end);
+        resolve();
+      };
+      const timer = setTimeout(end, Math.max(0, ms));
+      signal?.addEventListener('abort', end);
+    }),
+};
+
+export interface RunSettings extends ProcessSettings {
+  readonly concurrency?: number;
+  readonly stopWithinMs?: number;
+}
+
+/**
+ * Works until it is asked to stop.
+ * @throws Error saying what is missing
+ */
+export async function runWorker(settings: RunSettings): Promise<void> {
+  const first = new ForkedProcess(settings);
+  const { agent } = await first.ready;
+  const queues = JSON.parse(process.env[ENV.queues] ?? '{}') as Record<string, string>;
+  const url = queues[agent];
+  if (url === undefined) {
+    await first.kill();
+    throw new Error(
+      `${ENV.queues} has no queue of the agent '${agent}'; it is a JSON object, agent name → queue URL, as its function would have it`,
+    );
+  }
+  const logger = serviceLogger({ role: 'worker', agent });
+  const worker = new Worker(
+    {
+      inbox: sqsInbox(url),
+      startProcess: () => new ForkedProcess(settings),
+      clock,
+      log: (what, fields = {}) => logger.info(what, fields),
+      concurrency: settings.concurrency ?? wholeNumber(ENV.workerConcurrency, 1),
+      stopWithinMs: settings.stopWithinMs ?? wholeNumber(ENV.stopWithinMs, STOP_WITHIN_MS),
+    },
+    first,
+  );
+  const stop = (): void => worker.stop();
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
+  // Who started it with a channel, as `steadfast dev` does, takes it along when it ends in whatever way.
+  process.once('disconnect', stop);
+  logger.info('worker-started');
+  await worker.run();
+  logger.info('worker-stopped');
+  if (process.connected) process.disconnect();
+}
+
+/** @throws Error naming the variable */
+function wholeNumber(name: string, fallback: number): number {
+  const text = process.env[name];
+  if (text === undefined || text === '') return fallback;
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= 0) return value;
+  throw new Error(`${name} is ${JSON.stringify(text)}; allowed is a whole number`);
+}

@@ -1,0 +1,155 @@
+/**
+ * The worker: takes an agent's messages off its queue, has each performed in a process that can be killed, and says
+ * goodbye to the message.
+ *
+ * Owns: how many at the same time, what becomes of a message, the end. Does not own: the process and its time
+ * (`attempt-process.ts`), what a message means (`roles/agent.ts`, inside the process).
+ *
+ * A message under work is kept from others by renewals of a short time, not by one long one: SQS hides none for more
+ * than twelve hours, and what a worker that died had not begun is back within half a minute. That is all a renewal is for.
+ * The table decides: a message that comes back too early is recognised as held, and the watch finds what is lost.
+ *
+ * W1 a message is removed only when its process has said that it was handled.
+ * W2 no process outlives the worker.
+ */
+
+import { type Inbox, MAX_RECEIVED, type Received } from '../aws/sqs-inbox.ts';
+import type { Clock } from '../core/ports.ts';
+import type { AttemptProcess } from './attempt-process.ts';
+
+export const HIDDEN_S = 30;
+const RENEW_EVERY_MS = 10_000;
+/** SQS hides no message for more than twelve hours after it was received. */
+const RENEW_FOR_MS = 11 * 3_600_000;
+/** For what this code cannot read yet, or what failed at a port: later, or by another. */
+const GIVEN_BACK_S = 20;
+const RECEIVE_AGAIN_MS = 2_000;
+
+export interface WorkerParts {
+  readonly inbox: Inbox;
+  readonly startProcess: () => AttemptProcess;
+  readonly clock: Clock;
+  readonly log: (what: string, fields?: Readonly<Record<string, unknown>>) => void;
+  /** Attempts at the same time. */
+  readonly concurrency: number;
+  /** How long attempts may go on when the worker is asked to stop. */
+  readonly stopWithinMs: number;
+}
+
+export class Worker {
+  readonly #parts: WorkerParts;
+  readonly #stopping = new AbortController();
+  readonly #running = new Set<Promise<void>>();
+  readonly #busy = new Set<AttemptProcess>();
+  readonly #idle: AttemptProcess[] = [];
+  #wake: () => void = () => undefined;
+
+  /** @param first a process that is there already */
+  constructor(parts: WorkerParts, first?: AttemptProcess) {
+    this.#parts = parts;
+    if (first !== undefined) this.#idle.push(first);
+  }
+
+  /** Takes messages until `stop`; resolves when all is over and no process is left. */
+  async run(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      const free = this.#parts.concurrency - this.#running.size;
+      if (free > 0) await this.#take(free);
+      else await this.#change();
+    }
+    await this.#end();
+  }
+
+  /** No more messages are taken; what is under way gets its time. */
+  stop(): void {
+    this.#stopping.abort();
+    this.#wake();
+  }
+
+  /** One attempt is over, or the worker is to stop. */
+  #change(): Promise<void> {
+    return new Promise((changed) => {
+      this.#wake = changed;
+    });
+  }
+
+  async #take(free: number): Promise<void> {
+    const { inbox, clock, log } = this.#parts;
+    const { signal } = this.#stopping;
+    try {
+      const messages = await inbox.receive(Math.min(free, MAX_RECEIVED), HIDDEN_S, signal);
+      for (const message of messages) {
+        if (signal.aborted) await this.#hide(message, 0);
+        else this.#begin(message);
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      log('receive-failed', { error: nameOf(error) });
+      await clock.sleep(RECEIVE_AGAIN_MS, signal);
+    }
+  }
+
+  #begin(message: Received): void {
+    const work = this.#handle(message).finally(() => {
+      this.#running.delete(work);
+      this.#wake();
+    });
+    this.#running.add(work);
+  }
+
+  async #handle(message: Received): Promise<void> {
+    const { inbox, startProcess, log } = this.#parts;
+    let process = this.#idle.pop();
+    while (process?.isAlive === false) process = this.#idle.pop();
+    process ??= startProcess();
+    this.#busy.add(process);
+    const over = new AbortController();
+    const kept = this.#keepHidden(message, over.signal);
+    const how = await process.run(message);
+    over.abort();
+    await kept;
+    this.#busy.delete(process);
+    // What a process died of it may have begun: its lease ends, and the supervisor asks what became of it.
+    if (how === 'died') {
+      log('process-died', { messageId: message.messageId });
+      if (this.#stopping.signal.aborted) await this.#hide(message, 0);
+      return;
+    }
+    this.#idle.push(process);
+    if (how === 'give-back')
+      return await this.#hide(message, this.#stopping.signal.aborted ? 0 : GIVEN_BACK_S);
+    await inbox.remove(message).catch((error: unknown) => {
+      // It comes back, and is then recognised as done.
+      log('remove-failed', { messageId: message.messageId, error: nameOf(error) });
+    });
+  }
+
+  async #keepHidden(message: Received, over: AbortSignal): Promise<void> {
+    const { clock } = this.#parts;
+    const untilAt = clock.now() + RENEW_FOR_MS;
+    for (;;) {
+      await clock.sleep(RENEW_EVERY_MS, over);
+      if (over.aborted || clock.now() > untilAt) return;
+      await this.#hide(message, HIDDEN_S);
+    }
+  }
+
+  async #hide(message: Received, seconds: number): Promise<void> {
+    await this.#parts.inbox.hide(message, seconds).catch((error: unknown) => {
+      this.#parts.log('hide-failed', { messageId: message.messageId, error: nameOf(error) });
+    });
+  }
+
+  async #end(): Promise<void> {
+    const { clock, stopWithinMs, log } = this.#parts;
+    const done = new AbortController();
+    const all = Promise.all(this.#running).then(() => done.abort());
+    await clock.sleep(stopWithinMs, done.signal);
+    if (this.#busy.size > 0) log('stopping-by-force', { attempts: this.#busy.size });
+    await Promise.all([...this.#busy].map((process) => process.kill()));
+    await all;
+    await Promise.all(this.#idle.map((process) => process.kill()));
+  }
+}
+
+const nameOf = (error: unknown): string => (Object(error) as { name?: string }).name ?? 'error';

@@ -1,0 +1,96 @@
+/** Pause, resume, retry and cancel over HTTP: obeyed, shown, refused with a reason. */
+
+import { PermanentError } from '../../lib/core/errors.ts';
+import { client } from './app.ts';
+
+const errorOf = ({ status, body }: { status: number; body: Record<string, unknown> }) => [
+  status,
+  body['error'],
+];
+
+describe('a pause', () => {
+  it('is a command with a reason and a time; the execution, and why, show it; a resume ends it', async () => {
+    const c = client();
+    const id = await c.begun();
+    const paused = await c.post(`/executions/${id}/pause`, { reason: 'the bank is closed', within: '2h' });
+    expect([paused.status, paused.body]).toEqual([202, { executionId: id, status: 'pausing' }]);
+    const view = (await c.get(`/executions/${id}`)).body;
+    expect(view).toMatchObject({
+      status: 'paused',
+      pauses: [{ number: 1, reason: 'the bank is closed', deadlineAt: c.clock.now() + 7_200_000 }],
+      steps: [{ status: 'held' }, { status: 'pending' }],
+    });
+    expect((await c.get(`/executions/${id}/why`)).body).toMatchObject({
+      next: { what: 'a person is asked, unless the pause is ended before', at: c.clock.now() + 7_200_000 },
+      steps: [{ because: 'it was ready to begin, and the execution is paused' }, {}],
+    });
+    expect((await c.get('/executions?status=paused')).body['items']).toMatchObject([{ executionId: id }]);
+    expect((await c.post(`/executions/${id}/resume`)).body).toEqual({ executionId: id, status: 'running' });
+    expect((await c.run(id)).execution.status).toBe('succeeded');
+  });
+
+  it.each([
+    ['a time that is none', { within: 'long' }, 'bad-duration'],
+    ['a time that is too long', { within: '31d' }, 'bad-request'],
+    ['an unknown field', { undo: false }, 'bad-request'],
+  ])('refuses %s', async (_, body, code) => {
+    const c = client();
+    const id = await c.begun();
+    expect(errorOf(await c.post(`/executions/${id}/pause`, body))).toMatchObject([400, { code }]);
+  });
+
+  it('that is over, or never was, cannot be ended', async () => {
+    const c = client();
+    const id = await c.begun();
+    expect(errorOf(await c.post(`/executions/${id}/resume`))).toMatchObject([
+      409,
+      { code: 'not-resumable', message: expect.stringContaining('it is running') },
+    ]);
+  });
+});
+
+describe('a retry', () => {
+  it('after the undo is refused and says what to do; the new execution says of which it is the redrive', async () => {
+    let isBroken = true;
+    const c = client(async () => {
+      if (isBroken) throw new PermanentError('declined');
+      return { ok: true };
+    });
+    const id = await c.begun();
+    expect((await c.run(id)).execution.status).toBe('failed');
+    isBroken = false;
+    expect((await c.post(`/executions/${id}/retry`, { reason: 'fixed' })).body).toMatchObject({
+      status: 'running',
+    });
+    expect((await c.run(id)).execution.status).toBe('succeeded');
+    expect((await c.get(`/executions/${id}`)).body['retries']).toMatchObject([{ reason: 'fixed' }]);
+    expect(errorOf(await c.post(`/executions/${id}/retry`))).toMatchObject([
+      409,
+      { code: 'not-retryable', message: expect.stringContaining(`"redriveOf": "${id}"`) },
+    ]);
+    const next = await c.begun({ input: { orderId: 'o-2' }, redriveOf: id });
+    expect((await c.get(`/executions/${next}`)).body).toMatchObject({ redriveOf: id });
+  });
+
+  it('a redrive of nothing is refused', async () => {
+    const c = client();
+    const path = '/workflows/flow/executions';
+    const answer = await c.post(path, { input: { orderId: 'o-1' }, redriveOf: 'nothing-here' });
+    expect(errorOf(answer)).toMatchObject([
+      404,
+      { code: expect.stringMatching(/unknown-(execution|workflow)/) },
+    ]);
+  });
+});
+
+describe('a cancel', () => {
+  it('without undo leaves what has acted as it is', async () => {
+    const c = client();
+    const id = await c.begun();
+    await c.deliver(c.sent.splice(0)[0] as never);
+    expect((await c.post(`/executions/${id}/cancel`, { undo: false })).status).toBe(202);
+    const { execution, steps } = await c.run(id);
+    expect(execution).toMatchObject({ status: 'canceled', cause: { undo: false } });
+    expect(steps).toMatchObject({ a: { status: 'done' }, b: { status: 'sealed' } });
+  });
+});

@@ -1,0 +1,46 @@
+/** The operators' commands: what they ask the API for, and what they say next. */
+
+import { type Answer, type FakeApi, fakeApi, type Ran, steadfast } from './fake-api.ts';
+
+let api: FakeApi;
+beforeEach(async () => {
+  api = await fakeApi();
+});
+afterEach(async () => {
+  await api.stop();
+});
+
+const told = (status: string): Answer => ({ status: 202, body: { executionId: 'e1', status } });
+const cli = (...args: string[]): Promise<Ran> => steadfast([...args, '--url', api.url]);
+
+test.each([
+  [['cancel', 'e1', '--no-undo'], { undo: false }, 'undoing', 'See it end: npx steadfast show e1 --wait'],
+  [['cancel', 'e1'], {}, 'undoing', 'See it being undone: npx steadfast show e1 --wait'],
+  [['pause', 'e1', '--within', '2h'], { within: '2h' }, 'pausing', 'Have it go on: npx steadfast resume e1'],
+  [
+    ['resume', 'e1', '--reason', 'open'],
+    { reason: 'open' },
+    'running',
+    'See it go on: npx steadfast show e1 --wait',
+  ],
+  [['retry', 'e1'], {}, 'running', 'See it go on: npx steadfast show e1 --wait'],
+])('%j asks for it and says what to type next', async (args, body, status, next) => {
+  api.answers.push(told(status));
+  const { out, exitCode } = await cli(...args);
+  expect(exitCode).toBe(0);
+  expect(out).toBe(`e1  ${status}\n${next} --url ${api.url}\n`);
+  expect(api.asked).toEqual([{ method: 'POST', path: `/executions/e1/${args[0]}`, body }]);
+});
+
+test('a refused one says why', async () => {
+  const message = 'execution e1 cannot be tried again: it has ended: compensated';
+  api.answers.push({ status: 409, body: { error: { code: 'not-retryable', message } } });
+  const { exitCode, err } = await cli('retry', 'e1');
+  expect([exitCode, err]).toEqual([1, `${message}\n`]);
+});
+
+test('start says of which execution it is the redrive', async () => {
+  api.answers.push(told('running'));
+  await cli('start', 'order', '--redrive-of', 'e0');
+  expect(api.asked[0]?.body).toEqual({ input: {}, redriveOf: 'e0' });
+});

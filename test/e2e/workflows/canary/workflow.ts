@@ -1,0 +1,23 @@
+/** A workflow that is given secrets wherever it takes anything, and whose agent fails in every way with more of them. */
+
+import { agent, human, retry, workflow } from 'steadfast';
+import * as z from 'zod/mini';
+
+const Way = z.enum(['done', 'error', 'transient', 'permanent', 'bad-output', 'nothing-known']);
+
+export const keepSecret = agent('keep-secret', {
+  input: z.object({ secret: z.string(), way: Way }),
+  output: z.object({ secret: z.string() }),
+  effect: 'probed',
+  lease: '5s',
+  settle: '1s',
+  timeout: '5s',
+});
+
+const Input = z.object({ secret: z.string(), way: Way });
+
+export const canary = workflow('canary', { input: Input, within: '10m' }, (w) => {
+  const kept = w.step('kept', keepSecret, w.input, { ladder: [retry(1, { first: '1s' }), human()] });
+  const told = w.callback('told', { output: z.object({ secret: z.string() }), within: '5m', after: [kept] });
+  return { kept: kept.output.secret, told: told.output.secret };
+});

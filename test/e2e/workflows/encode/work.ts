@@ -1,0 +1,27 @@
+/** What both agents do. */
+
+import { spawn } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
+import { type AttemptContext } from 'steadfast';
+
+export interface Input {
+  readonly journal: string;
+  readonly ms: number;
+  readonly wedge?: boolean | undefined;
+}
+
+export async function work(ctx: AttemptContext, { journal, ms, wedge }: Input): Promise<{ attempt: number }> {
+  const { attempt } = ctx;
+  const tell = (what: string): void =>
+    appendFileSync(journal, `${what} ${attempt} ${process.pid} ${Date.now()}\n`);
+  tell('begun');
+  if (attempt === 1 && wedge === true) {
+    const program = spawn('sleep', ['600'], { stdio: 'ignore' });
+    appendFileSync(journal, `program ${attempt} ${program.pid ?? 0} ${Date.now()}\n`);
+    // Beats need the event loop; nothing but a kill ends this.
+    for (;;);
+  }
+  if (attempt === 1) await new Promise((done) => setTimeout(done, ms));
+  tell('done');
+  return { attempt };
+}

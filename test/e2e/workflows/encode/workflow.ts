@@ -1,0 +1,37 @@
+/** Agents that run in containers and do as their input says. */
+
+import { agent, workflow } from 'steadfast';
+import * as z from 'zod/mini';
+
+const Input = z.object({
+  /** A file to which each attempt adds a line when it begins, and one when it is done. */
+  journal: z.string(),
+  /** How long the first attempt takes; later ones are quick. */
+  ms: z.number(),
+  /** The first attempt starts a program, and then keeps its process busy for ever. */
+  wedge: z.optional(z.boolean()),
+});
+const contract = {
+  input: Input,
+  output: z.object({ attempt: z.number() }),
+  effect: 'idempotent',
+  runsIn: 'container',
+  lease: '3s',
+  pickup: '3s',
+  settle: '1s',
+  undo: 'none',
+} as const;
+
+export const encode = agent('encode', { ...contract, timeout: '2h' });
+/** With too little time for what is wedged. */
+export const encodeBriefly = agent('encode-briefly', { ...contract, timeout: '2s' });
+
+export const encodeVideo = workflow('encode-video', { input: Input, within: '3h' }, (w) => {
+  const it = w.step('it', encode, w.input);
+  return { attempt: it.output.attempt };
+});
+
+export const encodeClip = workflow('encode-clip', { input: Input, within: '1h' }, (w) => {
+  const it = w.step('it', encodeBriefly, w.input);
+  return { attempt: it.output.attempt };
+});

@@ -1,0 +1,89 @@
+/** Commands that are repeated or not possible, and answers that are given during a pause. */
+
+import { TransientError } from '../../lib/core/errors.ts';
+import { human, retry, workflow } from '../../lib/core/workflow.ts';
+import { pause, resume } from '../../lib/roles/commands.ts';
+import { answerIncident } from '../../lib/roles/operators.ts';
+import { anAgent, anyObject, type Harness, harness, settle } from './harness.ts';
+
+const first = anAgent('first');
+const second = anAgent('second', { effect: 'probed' });
+const chain = workflow('chain', { input: anyObject, within: '1h' }, (w) => {
+  const a = w.step('a', first, {}, { ladder: [retry(3, { first: '10s', max: '10s' })] });
+  w.step('b', second, {}, { after: [a], ladder: [human({ within: '2h' })] });
+});
+const undo = async (): Promise<void> => undefined;
+
+/** Delivers what there is, without moving time. */
+async function drain(h: Harness): Promise<void> {
+  while (h.sent.length > 0) for (const send of h.sent.splice(0)) await h.deliver(send);
+  await settle();
+}
+const quick = () =>
+  harness(chain, {
+    first: { execute: async () => ({}), undo },
+    second: { execute: async () => ({}), undo, probe: async () => ({ verdict: 'not-done' }) },
+  });
+
+describe('commands', () => {
+  it('that are repeated are answered, not obeyed twice', async () => {
+    const h = quick();
+    const { id } = await h.begin();
+    await pause(h.scheduler, id, { commandId: 'p1' });
+    await resume(h.scheduler, id, { commandId: 'r1' });
+    expect((await pause(h.scheduler, id, { commandId: 'p1' })).status).toBe('running');
+    expect((await h.state(id)).execution.pauses).toHaveLength(1);
+    expect((await h.run(id)).execution.status).toBe('succeeded');
+  });
+
+  it('that are not possible say why', async () => {
+    const h = quick();
+    const { id } = await h.begin();
+    await expect(resume(h.scheduler, id, {})).rejects.toMatchObject({ code: 'not-resumable' });
+    await h.run(id);
+    await expect(pause(h.scheduler, id, {})).rejects.toMatchObject({
+      code: 'not-pausable',
+      message: expect.stringContaining('it has succeeded'),
+    });
+  });
+});
+
+describe('an answer during a pause', () => {
+  const asked = async () => {
+    let tries = 0;
+    const h = harness(chain, {
+      first: { execute: async () => ({}), undo },
+      second: {
+        execute: async () => {
+          tries += 1;
+          if (tries === 1) throw new TransientError('503');
+          return {};
+        },
+        undo,
+      },
+    });
+    const { id } = await h.begin();
+    await drain(h);
+    await pause(h.scheduler, id, {});
+    return { h, id };
+  };
+
+  it('that has the step tried again takes effect after the pause', async () => {
+    const { h, id } = await asked();
+    await answerIncident(h.scheduler, id, { incident: 1, choice: 'retry' });
+    const { execution, steps } = await h.state(id);
+    expect(execution.status).toBe('paused');
+    expect(steps['b']).toMatchObject({ status: 'held', heldFrom: 'retrying' });
+    await resume(h.scheduler, id, {});
+    expect((await h.run(id)).execution.status).toBe('succeeded');
+  });
+
+  it.each([
+    ['undo-all', 'compensated'],
+    ['fail', 'failed'],
+  ] as const)('that stops the execution ends the pause: %s', async (choice, status) => {
+    const { h, id } = await asked();
+    await answerIncident(h.scheduler, id, { incident: 1, choice });
+    expect((await h.run(id)).execution.status).toBe(status);
+  });
+});
