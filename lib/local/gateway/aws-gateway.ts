@@ -124,7 +124,8 @@ const EMULATED: ReadonlySet<string> = new Set(['dynamodb', 'sqs', 'events', 's3'
 
 /** The answer to a call that its caller may not make. */
 function refusal(call: AwsCall, { access, callPlace }: Backends): AwsAnswer | undefined {
-  if (!EMULATED.has(call.service)) return undefined;
+  // What S3 is asked for and does not do here is told as that, not as a refusal.
+  if (!EMULATED.has(call.service) || call.object?.operation === 'unknown') return undefined;
   const needs = needsOf(call, callPlace);
   if (needs === undefined) {
     const denial = access.refuse(call.caller, `${call.service}:${call.operation}`);
