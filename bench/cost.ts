@@ -34,7 +34,7 @@ const MAX_INPUT_BYTES = 262_144;
 const IN_FLIGHT = 250;
 /** Under load an agent has one process, so that its queue is never empty; what starts executions has more. */
 const STAGES: Readonly<Record<Mode, StageOptions>> = {
-  atRest: { batchSize: 1, processes: 5, schedules: false },
+  atRest: { batchSize: 1, processes: 1, schedules: false },
   underLoad: { batchSize: BATCH, processes: 5, agentProcesses: 1, schedules: false },
 };
 

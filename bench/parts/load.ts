@@ -73,12 +73,17 @@ export async function run(stage: Stage, load: Load): Promise<Ran> {
 }
 
 /** Compiled and optimised as in a process that has been alive for some minutes. */
-const WARM_EXECUTIONS = 300;
+const WARM_EXECUTIONS = 800;
 
 /** Plans published and cached, code compiled: what the first executions of a process pay once. */
 export async function warmUp(stage: Stage, kinds: readonly WorkflowName[], inFlight: number): Promise<void> {
   for (const kind of kinds) await run(stage, { kind, payloadBytes: 100, executions: 3, inFlight: 3 });
-  await run(stage, { kind: 'chain5', payloadBytes: 100, executions: WARM_EXECUTIONS, inFlight });
+  await run(stage, {
+    kind: 'chain5',
+    payloadBytes: 100,
+    executions: WARM_EXECUTIONS,
+    inFlight: Math.max(8, inFlight),
+  });
 }
 
 /** Nearest rank. @param share in (0, 1] */

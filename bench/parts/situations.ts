@@ -123,7 +123,7 @@ async function parking(stage: Stage, say: (text: string) => void): Promise<Situa
 async function beating(stage: Stage): Promise<Situation> {
   const writesOf = async (ms: number): Promise<number> => {
     const before = stage.meter.read();
-    await stage.ended(await stage.start('naps', { ms }));
+    await stage.ended(await stage.start('naps3', { ms }));
     await stage.quiet();
     return unitsOf(between(before, stage.meter.read()), 1).writeUnits;
   };

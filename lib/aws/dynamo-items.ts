@@ -14,7 +14,7 @@ import type { Json } from '../core/json.ts';
 import { isExecutionId, isName } from '../core/names.ts';
 import type { Plan } from '../core/plan.ts';
 import { expiresAt } from '../core/retention.ts';
-import type { Execution, Incident, Step } from '../core/state.ts';
+import type { Attempt, Execution, Incident, Step } from '../core/state.ts';
 import { TABLE } from './names.ts';
 
 export type Item = Record<string, AttributeValue>;
@@ -117,13 +117,23 @@ export function executionOf(item: Item): Execution {
 export function stepItem(executionId: string, step: Step): Item {
   const { name, ...rest } = step;
   const item = { ...stepKey(executionId, name), ...attributes(rest, STEP_JSON, STEP_DEFAULTS) };
-  if (step.attempts.length === 0) delete item['attempts'];
+  if (item['attempts']?.S === JSON.stringify(onlyAttempt(step))) delete item['attempts'];
   return item;
 }
 
 export function stepOf(item: Item): Step {
   const base = { ...STEP_DEFAULTS, attempts: [], name: text(item, TABLE.sk).slice(STEP_PREFIX.length) };
-  return { ...base, ...values(item, STEP_JSON) } as unknown as Step;
+  const step = { ...base, ...values(item, STEP_JSON) } as unknown as Step;
+  return item['attempts'] === undefined ? { ...step, attempts: onlyAttempt(step) } : step;
+}
+
+/**
+ * The history of a step that was done at its first attempt: what its record says anyway. It is left out of the item, of
+ * which it would be a fifth, and which every read of the execution reads again.
+ */
+function onlyAttempt({ status, attempt, mode, token, claimedAt, changedAt }: Step): readonly Attempt[] {
+  if (status !== 'done' || mode !== 'execute' || token === undefined || claimedAt === undefined) return [];
+  return [{ number: attempt, mode, claimedAt, endedAt: changedAt, outcome: 'done' }];
 }
 
 /** Open incidents, all workflows together, are listed under this key of the list index. */

@@ -118,6 +118,39 @@ describe('an item', () => {
     expect(executionOf(executionItem(told, 4, day))).toStrictEqual(told);
   });
 
+  it('of a step that was done at once leaves out the history that follows from it; any other is kept', () => {
+    const [claimedAt, changedAt] = [1_700_000_000_000, 1_700_000_000_500];
+    const attempt = { number: 1, mode: 'execute', claimedAt, endedAt: changedAt, outcome: 'done' } as const;
+    const done = aStep({
+      status: 'done',
+      mode: 'execute',
+      token: 't',
+      attempt: 1,
+      claimedAt,
+      changedAt,
+      attempts: [attempt],
+    });
+    const histories = [
+      [attempt],
+      [],
+      [
+        { ...attempt, outcome: 'unknown' as const },
+        { ...attempt, number: 2 },
+      ],
+    ];
+    for (const attempts of histories) {
+      const item = stepItem('e-1', { ...done, attempts });
+      expect([attempts.length, item['attempts'] === undefined]).toEqual([
+        attempts.length,
+        attempts.length === 1,
+      ]);
+      expect(stepOf(item)).toStrictEqual({ ...done, attempts });
+    }
+    // As it was written before.
+    const older = { ...stepItem('e-1', done), attempts: { S: JSON.stringify([attempt]) } };
+    expect(stepOf(older)).toStrictEqual(done);
+  });
+
   it('of a healthy step fits one write unit of 1 KB (P10)', () => {
     const id = '0193b7a2-0000-7000-8000-000000000000';
     const done = aStep({

@@ -42,7 +42,8 @@ describe('units on the wire', () => {
 
   it('take as long as the calls of a message one after the other and the processor time in the function’s share', () => {
     const { lambdaGbSeconds } = unitsOf(between(NOTHING, AFTER), 5);
-    const waitingMs = (32 * 5 + 9 * 10 + 20) / 5;
+    const { dynamodb, sqs, events } = PRICES.latencyMs;
+    const waitingMs = (32 * dynamodb + 9 * sqs + events) / 5;
     expect(lambdaGbSeconds).toBeCloseTo(((waitingMs + 100) / 1_000) * 0.5);
   });
 

@@ -22,17 +22,23 @@ export const echoD = echo('echo-d');
 export const echoE = echo('echo-e');
 const AGENTS = [echoA, echoB, echoC, echoD, echoE] as const;
 
-/** Takes as long as it is told; a short lease, so that it beats while it does. */
 const Nap = z.object({ ms: z.number() });
-export const nap = agent('nap', {
-  input: Nap,
-  output: Nap,
-  effect: 'idempotent',
-  lease: '3s',
-  pickup: '3s',
-  timeout: '60s',
-  undo: 'none',
-});
+
+/** Takes as long as it is told, the first time; beats three times a lease while it does. */
+const napper = (name: string, lease: '3s' | '6s' | '12s') =>
+  agent(name, {
+    input: Nap,
+    output: Nap,
+    effect: 'idempotent',
+    lease,
+    pickup: '3s',
+    timeout: '60s',
+    undo: 'none',
+  });
+
+export const nap3 = napper('nap-3', '3s');
+export const nap6 = napper('nap-6', '6s');
+export const nap12 = napper('nap-12', '12s');
 
 const agentAt = (at: number) => AGENTS[at % AGENTS.length] ?? echoA;
 
@@ -94,7 +100,23 @@ export const asks = workflow('asks', { input: Payload, within: '30d' }, (w) => {
   return {};
 });
 
-export const naps = workflow('naps', { input: Nap, within: '1h' }, (w) => {
-  const slept = w.step('nap', nap, w.input);
-  return slept.output;
-});
+const naps = (name: string, napping: typeof nap3) =>
+  workflow(name, { input: Nap, within: '1h' }, (w) => w.step('nap', napping, w.input).output);
+
+export const naps3 = naps('naps3', nap3);
+export const naps6 = naps('naps6', nap6);
+export const naps12 = naps('naps12', nap12);
+
+/** As long as its name says. */
+const chain = (steps: number) =>
+  workflow(`chain-of-${steps}`, { input: Payload, within: '1h' }, (w) => {
+    let before: { readonly data: unknown } = w.input;
+    for (let at = 0; at < steps; at += 1) before = w.step(`s${at}`, echoA, before as Payload).output;
+    return {};
+  });
+
+export const chainOf1 = chain(1);
+export const chainOf10 = chain(10);
+export const chainOf100 = chain(100);
+/** The longest of these steps that a plan of 256 KB holds: 924. */
+export const chainOf900 = chain(900);

@@ -1,0 +1,41 @@
+/** Processor time and memory of this process and all that it has started, read from /proc (Linux). */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { cpuMsOf } from './meter.ts';
+
+/** This process and its descendants. */
+export function treePids(): number[] {
+  const children = new Map<number, number[]>();
+  for (const name of readdirSync('/proc').filter((each) => /^\d+$/.test(each))) {
+    const parent = parentOf(Number(name));
+    if (parent !== undefined) children.set(parent, [...(children.get(parent) ?? []), Number(name)]);
+  }
+  const found = [process.pid];
+  for (let at = 0; at < found.length; at += 1) found.push(...(children.get(found[at] ?? 0) ?? []));
+  return found;
+}
+
+/** After the name, which may hold blanks, come the state and the parent. */
+function parentOf(pid: number): number | undefined {
+  try {
+    return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[1]);
+  } catch {
+    return undefined;
+  }
+}
+
+export const treeCpuMs = (): number => treePids().reduce((sum, pid) => sum + cpuMsOf(pid), 0);
+
+const KILOBYTES_A_MEGABYTE = 1_024;
+
+/** What is shared between processes is counted once (PSS). */
+export function memoryMb(pids: readonly number[]): number {
+  const kilobytes = pids.map((pid) => {
+    try {
+      return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0);
+    } catch {
+      return 0;
+    }
+  });
+  return Math.round(kilobytes.reduce((sum, each) => sum + each, 0) / KILOBYTES_A_MEGABYTE);
+}

@@ -1,0 +1,190 @@
+/**
+ * `npm run bench:recover`: how long it takes until a dead, frozen or unreached attempt is noticed, and until its step is done.
+ *
+ * Owns: the faults, their figures, the limits. Does not own: how a process is struck by the local cloud's tests
+ * (`lib/local/control`): here all processes of an agent are struck at once, by their numbers.
+ *
+ * Each execution is one step that works until it is struck; tried again it is done at once. Noticed: when the record says
+ * that the lease has ended (a lost message: when the step is claimed after all). Recovered: when the execution has ended.
+ */
+
+import { Command } from 'commander';
+import type { ExecutionView } from '../lib/api/answers.ts';
+import { percentile } from './parts/load.ts';
+import { machine, type Machine } from './parts/machine.ts';
+import { table } from './parts/print.ts';
+import { setStage, type Stage } from './parts/stage.ts';
+
+export type Fault = 'SIGKILL' | 'freeze' | 'lost message' | 'SIGKILL, supervisors too';
+
+export interface Recovery {
+  readonly fault: Fault;
+  readonly leaseMs: number;
+  readonly n: number;
+  readonly detectMs: { readonly p50: number; readonly p99: number };
+  readonly recoverMs: { readonly p50: number; readonly p99: number };
+  /** Of what is noticed, at p99. */
+  readonly limitMs: number;
+}
+
+export interface RecoverReport {
+  readonly machine: Machine;
+  readonly cases: readonly Recovery[];
+}
+
+interface Options {
+  readonly json?: true;
+  readonly n: number;
+}
+
+const program = new Command('bench:recover')
+  .description('Kills, freezes and forgets attempts, and measures until they are noticed and made good.')
+  .option('--json', 'one line of JSON at the end')
+  .option('--n <n>', 'executions for each fault and lease', Number, 26);
+
+const say = (text: string): void => void process.stderr.write(`${text}\n`);
+const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+
+/** Long enough for every process to start. */
+const START_MS = 4_000;
+/** Until it is struck; nothing here takes as long. */
+const WORK_MS = 50_000;
+const SPARE_MS = 6_000;
+const TICK_MS = 60_000;
+const PICKUP_MS = 3_000;
+
+interface Case {
+  readonly fault: Fault;
+  readonly leaseMs: number;
+  readonly limitMs: number;
+}
+const CASES: readonly Case[] = [
+  ...[3_000, 6_000, 12_000].flatMap((leaseMs) =>
+    (['SIGKILL', 'freeze'] as const).map((fault) => ({ fault, leaseMs, limitMs: leaseMs + SPARE_MS })),
+  ),
+  { fault: 'lost message', leaseMs: 3_000, limitMs: PICKUP_MS + SPARE_MS },
+  { fault: 'SIGKILL, supervisors too', leaseMs: 3_000, limitMs: TICK_MS + 3_000 + SPARE_MS },
+];
+
+async function main({ n, json }: Options): Promise<void> {
+  say(`Starting the local cloud for ${CASES.length} cases with ${n} executions each …`);
+  const cases: Recovery[] = [];
+  for (const one of CASES) {
+    const stage = await setStage({ batchSize: 1, processes: n + 4, schedules: true });
+    try {
+      const found = await measure(stage, one, n);
+      const { p50, p99 } = found.detectMs;
+      say(`  ${one.fault}, lease ${one.leaseMs / 1_000} s: noticed p50 ${p50} ms, p99 ${p99} ms`);
+      cases.push(found);
+    } finally {
+      await stage.strike();
+    }
+  }
+  const report: RecoverReport = { machine: machine(), cases };
+  print(report);
+  if (json) console.log(JSON.stringify({ recover: report }));
+}
+
+async function measure(stage: Stage, { fault, leaseMs, limitMs }: Case, n: number): Promise<Recovery> {
+  const seconds = leaseMs / 1_000;
+  const lost = fault === 'lost message';
+  const begin = (): Promise<string> => stage.start(`naps${seconds}`, { ms: lost ? 0 : WORK_MS });
+  // The plan is in the table and all processes are there: the start of a process is not what is measured.
+  const first = await Promise.all(
+    Array.from({ length: n }, () => stage.start(`naps${seconds}`, { ms: START_MS })),
+  );
+  await Promise.all(first.map((id) => stage.ended(id)));
+  await stage.quiet();
+  // The first sends do not take place: each is tried three times.
+  if (lost) stage.cloud.control.throttle('scheduler', { calls: 3 * n, operation: 'SendMessage' });
+  const ids = await Promise.all(Array.from({ length: n }, begin));
+  ring(stage);
+  if (!lost) await allClaimed(stage, ids);
+  const struckAt = Date.now();
+  const struck = lost ? [] : strike(stage, fault, `agentsnap${seconds}function`);
+  const found = await Promise.all(ids.map((id) => follow(stage, id, lost, struckAt)));
+  for (const pid of struck) signal(pid, 'SIGKILL');
+  const of = (values: readonly number[]) => ({ p50: percentile(values, 0.5), p99: percentile(values, 0.99) });
+  return {
+    fault,
+    leaseMs,
+    n,
+    detectMs: of(found.map(({ detectMs }) => detectMs)),
+    recoverMs: of(found.map(({ recoverMs }) => recoverMs)),
+    limitMs,
+  };
+}
+
+/** The supervisor's clock strikes now: it finds something to watch and stays until the next tick, as in a busy system. */
+function ring({ cloud: { control } }: Stage): void {
+  const clocks = control.schedules().filter(({ name }) => name.toLowerCase().includes('supervisor'));
+  // It may be killed on the way.
+  for (const { name } of clocks) void control.tick(name).catch(() => undefined);
+}
+
+async function allClaimed(stage: Stage, ids: readonly string[]): Promise<void> {
+  for (const id of ids) {
+    while ((await view(stage, id)).steps[0]?.status !== 'running') await pause(50);
+  }
+  // Those claimed last have not beaten yet.
+  await pause(500);
+}
+
+async function view({ cloud }: Stage, id: string): Promise<ExecutionView> {
+  return (await (await fetch(`${cloud.apiUrl}/executions/${id}`)).json()) as ExecutionView;
+}
+
+const signal = (pid: number, name: 'SIGKILL' | 'SIGSTOP'): void => {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has ended by itself.
+  }
+};
+
+/** All processes at work on the agent's steps. @returns which */
+function strike({ cloud: { control } }: Stage, fault: Fault, agent: string): number[] {
+  const busy = (part: string): number[] =>
+    control
+      .functions()
+      .filter(({ logicalId }) => logicalId.toLowerCase().includes(part))
+      .flatMap(({ processes }) => processes)
+      .filter(({ state }) => state === 'busy')
+      .map(({ pid }) => pid);
+  const struck = [...busy(agent), ...(fault === 'SIGKILL, supervisors too' ? busy('supervisor') : [])];
+  for (const pid of struck) signal(pid, fault === 'freeze' ? 'SIGSTOP' : 'SIGKILL');
+  return struck;
+}
+
+async function follow(
+  stage: Stage,
+  id: string,
+  lost: boolean,
+  struckAt: number,
+): Promise<{ readonly detectMs: number; readonly recoverMs: number }> {
+  const endedAt = await stage.ended(id);
+  const { startedAt, steps } = await view(stage, id);
+  const first = steps[0]?.attempts[0];
+  return lost
+    ? { detectMs: (first?.claimedAt ?? endedAt) - startedAt, recoverMs: endedAt - startedAt }
+    : { detectMs: (first?.endedAt ?? endedAt) - struckAt, recoverMs: endedAt - struckAt };
+}
+
+function print({ cases, machine: { load } }: RecoverReport): void {
+  const head = ['fault', 'lease', 'n', 'noticed p50', 'p99', 'limit', '', 'recovered p50', 'p99'];
+  const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
+  const rows = cases.map(({ fault, leaseMs, n, detectMs, recoverMs, limitMs }) => [
+    fault,
+    seconds(leaseMs),
+    String(n),
+    seconds(detectMs.p50),
+    seconds(detectMs.p99),
+    seconds(limitMs),
+    detectMs.p99 <= limitMs ? '✓' : '✗',
+    seconds(recoverMs.p50),
+    seconds(recoverMs.p99),
+  ]);
+  console.log(`\nLoad average ${load.join(' and ')}\n\n${table(head, rows)}`);
+}
+
+await main(program.parse().opts<Options>());

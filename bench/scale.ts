@@ -1,0 +1,228 @@
+/**
+ * `npm run bench:scale`: how cost grows with the length of a chain, of a list, and with the number of open executions.
+ *
+ * Owns: the sizes, the fitted exponents. Does not own: the counting (`parts/meter.ts`).
+ *
+ * Open executions are put into the table of the local cloud, not run: what a sweep reads does not depend on how they came
+ * there. What is due at once is theirs as well: executions whose first message nobody has sent.
+ */
+
+import { BatchWriteItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { Command } from 'commander';
+import { executionItem, type Item } from '../lib/aws/dynamo-items.ts';
+import { DEFAULT_WATCH_SHARDS } from '../lib/aws/names.ts';
+import { canonicalJson, type Json } from '../lib/core/json.ts';
+import { newExecution } from '../lib/core/start.ts';
+import { machine, type Machine } from './parts/machine.ts';
+import { between, unitsOf } from './parts/meter.ts';
+import { dollars, total } from './parts/prices.ts';
+import { table } from './parts/print.ts';
+import { type Stage, setStage } from './parts/stage.ts';
+import { chainOf1, chainOf10, chainOf100, chainOf900 } from './workflows/load/workflow.ts';
+
+export interface Point {
+  readonly size: number;
+  readonly value: number;
+}
+
+export interface Series {
+  readonly what: string;
+  readonly unit: string;
+  readonly points: readonly Point[];
+  /** value ~ size^exponent over all but the smallest size. */
+  readonly exponent: number;
+}
+
+export interface ScaleReport {
+  readonly machine: Machine;
+  readonly series: readonly Series[];
+}
+
+interface Options {
+  readonly json?: true;
+  readonly full?: true;
+}
+
+const program = new Command('bench:scale')
+  .description('Chains, lists and open executions of growing size.')
+  .option('--json', 'one line of JSON at the end')
+  .option('--full', 'also 10,000 items, a million open executions and 10,000 due: half an hour');
+
+const say = (text: string): void => void process.stderr.write(`${text}\n`);
+
+async function main({ json, full }: Options): Promise<void> {
+  const series: Series[] = [planSizes()];
+  const stage = await setStage({ batchSize: 10, processes: 2, schedules: false });
+  try {
+    series.push(
+      ...(await chains(stage)),
+      ...(await maps(stage, full ? [10, 100, 1_000, 10_000] : [10, 100, 1_000])),
+    );
+    series.push(await due(stage, full ? [1_000, 10_000] : [1_000, 3_000]));
+    series.push(...(await open(stage, full ? [1_000, 10_000, 100_000, 1_000_000] : [1_000, 10_000, 30_000])));
+  } finally {
+    await stage.strike();
+  }
+  const report: ScaleReport = { machine: machine(), series };
+  for (const { what, unit, points, exponent } of series) {
+    const rows = points.map(({ size, value }) => [String(size), value.toPrecision(4)]);
+    console.log(`\n${what}: exponent ${exponent.toFixed(2)}\n${table(['size', unit], rows)}`);
+  }
+  if (json) console.log(JSON.stringify({ scale: report }));
+}
+
+const seriesOf = (what: string, unit: string, points: readonly Point[]): Series => {
+  say(`  ${what}: ${points.map(({ size, value }) => `${size}: ${value.toPrecision(3)}`).join(', ')} ${unit}`);
+  return { what, unit, points, exponent: exponentOf(points.length > 2 ? points.slice(1) : points) };
+};
+
+/** Least squares through the logarithms. */
+export function exponentOf(points: readonly Point[]): number {
+  const logs = points.map(
+    ({ size, value }) => [Math.log(size), Math.log(Math.max(value, Number.MIN_VALUE))] as const,
+  );
+  const mean = (at: 0 | 1): number => logs.reduce((sum, each) => sum + each[at], 0) / logs.length;
+  const [x, y] = [mean(0), mean(1)];
+  const over = logs.reduce((sum, each) => sum + (each[0] - x) * (each[1] - y), 0);
+  return over / logs.reduce((sum, each) => sum + (each[0] - x) ** 2, 0);
+}
+
+const CHAINS = [chainOf1, chainOf10, chainOf100, chainOf900];
+
+const planSizes = (): Series =>
+  seriesOf(
+    'size of the plan of a chain',
+    'bytes',
+    CHAINS.map(({ plan }) => ({
+      size: plan.steps.length,
+      value: canonicalJson(plan as unknown as Json).length,
+    })),
+  );
+
+/** Of the units alone: processor time would be that of whoever else is at work here. */
+async function unitsPerStep(
+  stage: Stage,
+  workflow: string,
+  input: unknown,
+  steps: number,
+): Promise<{ usd: number; reads: number }> {
+  await stage.quiet();
+  const before = stage.meter.read();
+  await stage.ended(await stage.start(workflow, input));
+  await stage.quiet();
+  const reading = between(before, stage.meter.read());
+  const units = unitsOf({ ...reading, functions: reading.functions.map((one) => ({ ...one, cpuMs: 0 })) }, 1);
+  return { usd: total(dollars(units, steps)), reads: units.readUnits / steps };
+}
+
+async function chains(stage: Stage): Promise<Series[]> {
+  const usd: Point[] = [];
+  const reads: Point[] = [];
+  for (const { name, plan } of CHAINS) {
+    const size = plan.steps.length;
+    await stage.ended(await stage.start('chain-of-1', { data: 'x' }));
+    if (size < 900) await stage.ended(await stage.start(name, { data: 'x' }));
+    const found = await unitsPerStep(stage, name, { data: 'x'.repeat(90) }, size);
+    usd.push({ size, value: found.usd });
+    reads.push({ size, value: found.reads });
+  }
+  return [
+    seriesOf('a step of a chain', '$ per million steps', usd),
+    seriesOf('reads of a step of a chain', 'read units', reads),
+  ];
+}
+
+async function maps(stage: Stage, sizes: readonly number[]): Promise<Series[]> {
+  const usd: Point[] = [];
+  for (const size of sizes) {
+    const items = Array.from({ length: size }, () => ({ data: 'x' }));
+    usd.push({ size, value: (await unitsPerStep(stage, 'mapped', { items }, size)).usd });
+  }
+  return [seriesOf('an item of a list', '$ per million items', usd)];
+}
+
+/** Executions in the table, without a message on its way. */
+async function put(stage: Stage, from: number, to: number, watchAt: number): Promise<void> {
+  const credentials = { accessKeyId: 'bench', secretAccessKey: 'bench' };
+  const client = new DynamoDBClient({ endpoint: stage.cloud.gatewayUrl, region: 'us-east-1', credentials });
+  const resource = [...stage.cloud.resources.values()].find(({ type }) => type === 'AWS::DynamoDB::Table');
+  const planHash = await planOfChain1(stage);
+  const writes: { PutRequest: { Item: Item } }[] = [];
+  for (let at = from; at < to; at += 1) {
+    const id = `open-${watchAt}-${at}`;
+    const given = { id, planHash, input: { data: 'x' }, inputHash: 'x', writeId: 'x' };
+    const execution = { ...newExecution(chainOf1.plan, given, Date.now()), watchAt };
+    writes.push({ PutRequest: { Item: executionItem(execution, DEFAULT_WATCH_SHARDS) } });
+  }
+  for (let at = 0; at < writes.length; at += 25 * 8) {
+    const batches = Array.from({ length: 8 }, (_, part) =>
+      writes.slice(at + part * 25, at + (part + 1) * 25),
+    );
+    await Promise.all(
+      batches
+        .filter((batch) => batch.length > 0)
+        .map((batch) =>
+          client.send(new BatchWriteItemCommand({ RequestItems: { [resource?.ref ?? '']: batch } })),
+        ),
+    );
+  }
+  client.destroy();
+}
+
+async function planOfChain1(stage: Stage): Promise<string> {
+  const id = await stage.start('chain-of-1', { data: 'x' });
+  await stage.ended(id);
+  const answer = await fetch(`${stage.cloud.apiUrl}/executions/${id}`);
+  return ((await answer.json()) as { readonly plan: string }).plan;
+}
+
+async function tick(stage: Stage): Promise<void> {
+  const clocks = stage.cloud.control
+    .schedules()
+    .filter(({ name }) => name.toLowerCase().includes('supervisor'));
+  await Promise.all(clocks.map(({ name }) => stage.cloud.control.tick(name)));
+}
+
+async function open(stage: Stage, sizes: readonly number[]): Promise<Series[]> {
+  const units: Point[] = [];
+  const ms: Point[] = [];
+  const later = Date.now() + 86_400_000;
+  let there = 0;
+  for (const size of sizes) {
+    await put(stage, there, size, later);
+    there = size;
+    await tick(stage);
+    const before = stage.meter.read();
+    const beganAt = performance.now();
+    for (let at = 0; at < 5; at += 1) await tick(stage);
+    ms.push({ size, value: (performance.now() - beganAt) / 5 });
+    units.push({ size, value: unitsOf(between(before, stage.meter.read()), 1).readUnits / 5 });
+  }
+  return [
+    seriesOf('a tick with so many open executions, none due', 'read units', units),
+    seriesOf('the same, on this machine', 'ms', ms),
+  ];
+}
+
+/** Until none is left that nobody has taken. */
+async function due(stage: Stage, sizes: readonly number[]): Promise<Series> {
+  const points: Point[] = [];
+  for (const size of sizes) {
+    const watchAt = Date.now() - 60_000 - size;
+    await put(stage, 0, size, watchAt);
+    const last = Array.from({ length: size }, (_, at) => `open-${watchAt}-${at}`);
+    const beganAt = performance.now();
+    const drained = new AbortController();
+    const ticks = (async () => {
+      while (!drained.signal.aborted) await tick(stage);
+    })();
+    await Promise.all(last.map((id) => stage.ended(id)));
+    points.push({ size, value: (performance.now() - beganAt) / 1_000 });
+    drained.abort();
+    await ticks;
+    await stage.quiet();
+  }
+  return seriesOf('so many overdue at once, until all have been sent and have ended', 's', points);
+}
+
+await main(program.parse().opts<Options>());

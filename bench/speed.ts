@@ -1,0 +1,176 @@
+/**
+ * `npm run bench:speed`: how fast a chain of five steps is on the local cloud, and what processor time it takes.
+ *
+ * Owns: what is run, the limits, what is printed. Does not own: the counting (`parts/`).
+ *
+ * Wall times are those of a laptop with everything on it: the functions, DynamoDB, the queues and the client share its
+ * processors. Processor time depends less on who else is at work, but still does (shared caches, shared cores).
+ */
+
+import { Command } from 'commander';
+import { measureCore, type CoreFigures } from './parts/core.ts';
+import { percentile, run, warmUp } from './parts/load.ts';
+import { machine, type Machine } from './parts/machine.ts';
+import { table } from './parts/print.ts';
+import { PRICES } from './parts/prices.ts';
+import { setStage, type StageOptions } from './parts/stage.ts';
+import { memoryMb, treeCpuMs, treePids } from './parts/tree.ts';
+
+export interface LoadFigures {
+  readonly inFlight: number;
+  readonly batchSize: number;
+  readonly steps: number;
+  readonly stepsPerSecond: number;
+  /** Seconds of processor time for a thousand steps. */
+  readonly cpuLambda: number;
+  readonly cpuAgents: number;
+  readonly cpuTree: number;
+  readonly callsPerStep: number;
+  readonly memoryMb: number;
+  readonly processes: number;
+}
+
+export interface SpeedReport {
+  readonly machine: Machine;
+  readonly single: { readonly executions: number; readonly p50Ms: number; readonly p99Ms: number };
+  readonly load: readonly LoadFigures[];
+  readonly core: CoreFigures;
+  readonly onAws: { readonly hops: readonly string[]; readonly msPerStep: number };
+}
+
+interface Options {
+  readonly json?: true;
+  readonly executions: number;
+  readonly single: number;
+}
+
+const program = new Command('bench:speed')
+  .description(
+    'A chain of five steps whose agents do nothing: one execution after the other, and many at once.',
+  )
+  .option('--json', 'one line of JSON at the end')
+  .option('--single <n>', 'executions one after the other', Number, 200)
+  .option('--executions <n>', 'executions of each load', Number, 2_000);
+
+const say = (text: string): void => void process.stderr.write(`${text}\n`);
+
+const ALONE: StageOptions = { batchSize: 1, processes: 2, schedules: false };
+const BATCHED: StageOptions = { batchSize: 10, processes: 2, agentProcesses: 1, schedules: false };
+
+async function main(options: Options): Promise<void> {
+  say('The decision core …');
+  const core = measureCore();
+  const single = await measureSingle(options.single);
+  const load: LoadFigures[] = [];
+  for (const stage of [BATCHED, ALONE]) load.push(...(await measureLoad(stage, options.executions)));
+  const report: SpeedReport = { machine: machine(), single, load, core, onAws: hopsOnAws() };
+  print(report);
+  if (options.json) console.log(JSON.stringify({ speed: report }));
+}
+
+async function measureSingle(executions: number): Promise<SpeedReport['single']> {
+  say('One after the other …');
+  const stage = await setStage(ALONE);
+  try {
+    await warmUp(stage, ['chain5'], 1);
+    const { latenciesMs } = await run(stage, { kind: 'chain5', payloadBytes: 100, executions, inFlight: 1 });
+    return { executions, p50Ms: percentile(latenciesMs, 0.5), p99Ms: percentile(latenciesMs, 0.99) };
+  } finally {
+    await stage.strike();
+  }
+}
+
+async function measureLoad(options: StageOptions, executions: number): Promise<LoadFigures[]> {
+  const { batchSize } = options;
+  say(
+    `Many at once, ${batchSize === 1 ? 'one message an invocation' : `up to ${batchSize} messages an invocation`} …`,
+  );
+  const stage = await setStage(options);
+  try {
+    await warmUp(stage, ['chain5'], 64);
+    const figures: LoadFigures[] = [];
+    for (const inFlight of [64, 256]) {
+      const treeBefore = treeCpuMs();
+      const { reading, steps, ms } = await run(stage, {
+        kind: 'chain5',
+        payloadBytes: 100,
+        executions,
+        inFlight,
+      });
+      const cpuOf = (all: boolean): number =>
+        reading.functions
+          .filter(({ role }) => all || role === 'agent')
+          .reduce((sum, { cpuMs }) => sum + cpuMs, 0);
+      const pids = treePids();
+      const one: LoadFigures = {
+        inFlight,
+        batchSize,
+        steps,
+        stepsPerSecond: Math.round((steps / ms) * 1_000),
+        cpuLambda: cpuOf(true) / steps,
+        cpuAgents: cpuOf(false) / steps,
+        cpuTree: (treeCpuMs() - treeBefore) / steps,
+        callsPerStep: reading.calls.reduce((sum, { calls }) => sum + calls, 0) / steps,
+        memoryMb: memoryMb(pids),
+        processes: pids.length,
+      };
+      say(
+        `  ${inFlight} in flight: ${one.stepsPerSecond} steps/s, ${one.cpuLambda.toFixed(2)} CPU s per 1,000 steps`,
+      );
+      figures.push(one);
+    }
+    return figures;
+  } finally {
+    await stage.strike();
+  }
+}
+
+/** What follows one after the other between the end of a step's work and that of the next. */
+function hopsOnAws(): SpeedReport['onAws'] {
+  const { dynamodb, queueToFunction } = PRICES.latencyMs;
+  const hops = [
+    `report: one write, ${dynamodb} ms`,
+    `message to the next function, from before it is sent: ${queueToFunction} ms`,
+    `read of the partition: ${dynamodb} ms`,
+    `claim: one write, ${dynamodb} ms`,
+  ];
+  return { hops, msPerStep: 3 * dynamodb + queueToFunction };
+}
+
+function print({ single, load, core, onAws, machine: { processors, load: others } }: SpeedReport): void {
+  const head = [
+    'in flight',
+    'batch',
+    'steps/s',
+    'CPU s/1,000 in functions',
+    'of agents',
+    'whole tree',
+    'calls/step',
+    'MB',
+    'processes',
+  ];
+  const rows = load.map((one) => [
+    String(one.inFlight),
+    String(one.batchSize),
+    String(one.stepsPerSecond),
+    one.cpuLambda.toFixed(2),
+    one.cpuAgents.toFixed(2),
+    one.cpuTree.toFixed(2),
+    one.callsPerStep.toFixed(2),
+    String(one.memoryMb),
+    String(one.processes),
+  ]);
+  console.log(`\n${processors} processors, load average ${others.join(' and ')}\n`);
+  console.log(
+    `5 steps one after the other: p50 ${single.p50Ms} ms, p99 ${single.p99Ms} ms (n = ${single.executions})`,
+  );
+  console.log(`\n${table(head, rows)}`);
+  console.log(
+    `\nDecision core: ${core.decisionsPerSecond} decisions/s, ${core.nsEach} ns each, ${core.decisionsPerExecution} an execution`,
+  );
+  console.log(
+    `\nOn AWS, a step after a step (assumed latencies): ${onAws.msPerStep} ms\n  ${onAws.hops.join('\n  ')}`,
+  );
+}
+
+await main(program.parse().opts<Options>());
