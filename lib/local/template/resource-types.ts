@@ -111,6 +111,11 @@ export const RUN_TYPES: Readonly<Record<string, ResourceType>> = {
     ref: byName,
     attributes: { Arn: arn('scheduler', (name) => `schedule/default/${name}`) },
   },
+  'AWS::ECS::TaskDefinition': {
+    nameProperty: 'Family',
+    ref: arn('ecs', (name) => `task-definition/${name}:1`),
+    attributes: { TaskDefinitionArn: arn('ecs', (name) => `task-definition/${name}:1`) },
+  },
   'AWS::IAM::Role': {
     nameProperty: 'RoleName',
     maxNameLength: 64,
