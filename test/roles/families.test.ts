@@ -11,6 +11,7 @@ import { cancel } from '../../lib/roles/commands.ts';
 import type { MemoryWorld } from '../../lib/testing/memory.ts';
 import { book } from './book.ts';
 import { anAgent, anyObject, harness } from './harness.ts';
+import { withStore } from './process.ts';
 
 const agentA = anAgent('agent-a');
 const agentB = anAgent('agent-b');
@@ -25,15 +26,11 @@ const inner = workflow('inner', { input, within: '1h' }, (w) => {
 /** Writes are lost while `loses` says so: their processes die. */
 const losing =
   (loses: (write: Write) => boolean) =>
-  (world: MemoryWorld): Ports => ({
-    ...world,
-    store: {
-      ...world.store,
-      shards: world.store.shards,
+  (world: MemoryWorld): Ports =>
+    withStore(world, (store) => ({
       write: (write) =>
-        loses(write) ? Promise.reject(new Error('the process is dead')) : world.store.write(write),
-    },
-  });
+        loses(write) ? Promise.reject(new Error('the process is dead')) : store.write(write),
+    }));
 
 describe('the same key in a later life', () => {
   const flow = workflow('flow', { input, within: '3h' }, (w) => {
@@ -196,15 +193,9 @@ describe('many executions', () => {
           calls += 1;
           return call(...given);
         };
-      const world = harness(lists(1), {}, 1, (inMemory) => ({
-        ...inMemory,
-        store: {
-          ...inMemory.store,
-          shards: inMemory.store.shards,
-          read: counted(inMemory.store.read),
-          write: counted(inMemory.store.write),
-        },
-      }));
+      const world = harness(lists(1), {}, 1, (inMemory) =>
+        withStore(inMemory, ({ read, write }) => ({ read: counted(read), write: counted(write) })),
+      );
       const { id } = await world.begin({ items: upTo(parts * 25) });
       calls = 0;
       // Not awaited: where two write at once it waits for time, which moves only below.
