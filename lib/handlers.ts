@@ -188,13 +188,18 @@ export function agentHandler(agent: Agent, implementation: Implementation<unknow
         return result;
       }),
     );
-    const failed = event.Records.filter((_, at) => results[at] === 'give-back');
-    return { batchItemFailures: failed.map((record) => ({ itemIdentifier: record.messageId })) };
+    return givenBack(event.Records, results);
   };
   const handler = (event: SQSEvent, context: Context): Promise<SQSBatchResponse> =>
     metering(telemetry, context, () => work(event, context));
   return Object.assign(handler, { worker });
 }
+
+/** The messages that must come again, by their ids; the others are done. */
+const givenBack = (records: readonly SQSRecord[], results: readonly string[]): SQSBatchResponse => {
+  const failed = records.filter((_, at) => results[at] === 'give-back');
+  return { batchItemFailures: failed.map((record) => ({ itemIdentifier: record.messageId })) };
+};
 
 async function handleRecord(
   ports: Ports,
@@ -264,8 +269,7 @@ export function starterHandler(
     const results = await Promise.all(
       Records.map((record) => startRecord(ready(), record, telemetry.logger)),
     );
-    const failed = Records.filter((_, at) => results[at] === 'give-back');
-    return { batchItemFailures: failed.map((record) => ({ itemIdentifier: record.messageId })) };
+    return givenBack(Records, results);
   };
   return (event, context) => metering(telemetry, context, () => work(event));
 }
