@@ -9,12 +9,9 @@
 
 import type { AgentStep } from './plan.ts';
 import { type HeldStep, isHeld, type Step } from './state.ts';
-import { leaseSpanMs } from './watch.ts';
+import { leaseSpanMs, REPORT_GRACE_MS } from './watch.ts';
 import type { Work } from './work.ts';
 import { blankStep, type Stamp, stepAfter } from './write.ts';
-
-/** After its time is over an attempt may still take this long to stop and report. */
-const REPORT_GRACE_MS = 5_000;
 
 const CLAIM_EVENT = { execute: 'claim', probe: 'probe', undo: 'start-undo' } as const;
 

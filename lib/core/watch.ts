@@ -80,14 +80,19 @@ export const leaseSpanMs = (step: StepLimits): number =>
 
 export const leaseEndsAt = (leaseUntil: number): number => leaseUntil + LEASE_MARGIN_MS;
 
+/** After its time is over an attempt may still take this long to stop and report. */
+export const REPORT_GRACE_MS = 5_000;
+
 /** By when the lease is over: one that could not be renewed because the store was away gets its length once more. */
 export function leaseOverAt(plan: Plan, step: HeldStep, graceFrom: number | undefined): number {
   const endsAt = leaseEndsAt(step.leaseUntil);
   const planned = agentStep(plan, step.name);
   if (graceFrom === undefined || planned === undefined || step.leaseUntil >= graceFrom) return endsAt;
-  const graceUntil = leaseEndsAt(graceFrom + stageOf(planned, step.rung).leaseMs);
-  // A process that is dead for certain renews nothing any more.
-  const lastAt = step.mode === 'probe' ? graceUntil : leaseEndsAt(step.hardEndAt);
+  const { leaseMs, timeoutMs } = stageOf(planned, step.rung);
+  const graceUntil = leaseEndsAt(graceFrom + leaseMs);
+  // A process that is dead for certain renews nothing any more, nor does an attempt whose time is over.
+  const overAt = (step.claimedAt ?? 0) + timeoutMs + REPORT_GRACE_MS;
+  const lastAt = leaseEndsAt(step.mode === 'probe' ? overAt : Math.min(overAt, step.hardEndAt));
   return Math.max(endsAt, Math.min(graceUntil, lastAt));
 }
 
