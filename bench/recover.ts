@@ -90,9 +90,7 @@ async function measure(stage: Stage, { fault, leaseMs, limitMs }: Case, n: numbe
   const lost = fault === 'lost message';
   const begin = (): Promise<string> => stage.start(`naps${seconds}`, { ms: lost ? 0 : WORK_MS });
   // The plan is in the table and all processes are there: the start of a process is not what is measured.
-  const first = await Promise.all(
-    Array.from({ length: n }, () => stage.start(`naps${seconds}`, { ms: START_MS })),
-  );
+  const first = await startAll(n, () => stage.start(`naps${seconds}`, { ms: START_MS }));
   await Promise.all(first.map((id) => stage.ended(id)));
   await stage.quiet();
   // The first sends do not take place: each is tried three times.
