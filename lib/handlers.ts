@@ -6,6 +6,8 @@
  */
 
 import { createHash, randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Logger } from '@aws-lambda-powertools/logger';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
@@ -23,13 +25,14 @@ import { v7 as uuidv7 } from 'uuid';
 import * as z from 'zod/mini';
 import en from 'zod/v4/locales/en.js';
 import { routes } from './api/routes.ts';
+import { type DeadLetters, deadLetters } from './aws/dead-letters.ts';
 import { dynamoBreakers } from './aws/dynamo-breakers.ts';
 import { dynamoInventory } from './aws/dynamo-inventory.ts';
 import { dynamoReceipts } from './aws/dynamo-receipts.ts';
 import { dynamoStore } from './aws/dynamo-store.ts';
 import { eventBus } from './aws/event-bus.ts';
 import { createMeter, type Meter, metered } from './aws/metrics.ts';
-import { DEFAULT_WATCH_SHARDS, ENV } from './aws/names.ts';
+import { DEFAULT_WATCH_SHARDS, ENV, TRIGGER_FILE } from './aws/names.ts';
 import { withPlainCalls } from './aws/plain-calls.ts';
 import { type AtWork, sqsQueue } from './aws/sqs-queue.ts';
 import { serviceLogger, tellAll } from './aws/telemetry.ts';
@@ -37,6 +40,7 @@ import type { Agent, Implementation } from './core/agent.ts';
 import { refuse } from './core/errors.ts';
 import { parseMessage } from './core/message.ts';
 import type { Clock, Ports, Receipts } from './core/ports.ts';
+import { parseTrigger, type Trigger } from './core/trigger.ts';
 import type { Workflow } from './core/workflow.ts';
 import { handleMessage } from './roles/agent.ts';
 import { audit } from './roles/audit.ts';
@@ -45,7 +49,8 @@ import { Grace } from './roles/grace.ts';
 import type { Worker } from './roles/perform.ts';
 import type { PlanCache } from './roles/plans.ts';
 import { receiptBook } from './roles/receipts.ts';
-import { createScheduler } from './roles/scheduler.ts';
+import { createScheduler, type Scheduler } from './roles/scheduler.ts';
+import { startFrom } from './roles/starter.ts';
 import { type Part, SWEEP_EVERY_MS, tick } from './roles/supervisor.ts';
 
 // zod/mini says only "Invalid input" until it is given words; 3 KB of them tell a client what was wrong and what is allowed.
@@ -183,13 +188,18 @@ export function agentHandler(agent: Agent, implementation: Implementation<unknow
         return result;
       }),
     );
-    const failed = event.Records.filter((_, at) => results[at] === 'give-back');
-    return { batchItemFailures: failed.map((record) => ({ itemIdentifier: record.messageId })) };
+    return givenBack(event.Records, results);
   };
   const handler = (event: SQSEvent, context: Context): Promise<SQSBatchResponse> =>
     metering(telemetry, context, () => work(event, context));
   return Object.assign(handler, { worker });
 }
+
+/** The messages that must come again, by their ids; the others are done. */
+const givenBack = (records: readonly SQSRecord[], results: readonly string[]): SQSBatchResponse => {
+  const failed = records.filter((_, at) => results[at] === 'give-back');
+  return { batchItemFailures: failed.map((record) => ({ itemIdentifier: record.messageId })) };
+};
 
 async function handleRecord(
   ports: Ports,
@@ -234,6 +244,57 @@ export function schedulerHandler(
       context,
       async () => (await app()(event as never, context as never)) as unknown as APIGatewayProxyResultV2,
     );
+}
+
+interface Starting {
+  readonly scheduler: Scheduler;
+  readonly trigger: Trigger;
+  readonly setAside: DeadLetters;
+}
+
+/** The Lambda function of a trigger: an SQS batch, each message a start. */
+export function starterHandler(
+  workflows: readonly Workflow[],
+): (event: SQSEvent, context: Context) => Promise<SQSBatchResponse> {
+  const telemetry = telemetryOf({ role: 'starter' });
+  const ready = once((): Starting => {
+    const trigger = parseTrigger(
+      readFileSync(join(fromEnvironment('LAMBDA_TASK_ROOT'), TRIGGER_FILE), 'utf8'),
+    );
+    const setAside = deadLetters(new SQSClient(CLIENT), fromEnvironment(ENV.deadLetters));
+    const ids = { hash, newId: () => uuidv7() };
+    return { trigger, setAside, scheduler: createScheduler(portsOf(telemetry), workflows, ids) };
+  });
+  const work = async ({ Records }: SQSEvent): Promise<SQSBatchResponse> => {
+    const results = await Promise.all(
+      Records.map((record) => startRecord(ready(), record, telemetry.logger)),
+    );
+    return givenBack(Records, results);
+  };
+  return (event, context) => metering(telemetry, context, () => work(event));
+}
+
+async function startRecord(
+  { scheduler, trigger, setAside }: Starting,
+  record: SQSRecord,
+  logger: Logger,
+): Promise<'handled' | 'give-back'> {
+  const { messageId, body, messageAttributes } = record;
+  const texts = Object.entries(messageAttributes).map(([name, value]) => [name, value.stringValue ?? '']);
+  const attributes = Object.fromEntries(texts) as Record<string, string>;
+  const about = { trigger: trigger.name, messageId };
+  try {
+    const outcome = await startFrom(scheduler, trigger, { id: messageId, body, attributes });
+    if (outcome.kind === 'refused') {
+      const { code, message } = outcome;
+      await setAside({ body, attributes: messageAttributes, code, message });
+      logger.warn('start-refused', { ...about, code });
+    }
+    return 'handled';
+  } catch (error) {
+    logger.warn('start-given-back', { ...about, error: error instanceof Error ? error.name : 'error' });
+    return 'give-back';
+  }
 }
 
 /** The Lambda function on the schedule: one tick, with as many sweeps as are worth it. */

@@ -12,6 +12,7 @@ import {
   type DynamoDBClient,
   PutItemCommand,
   TransactionCanceledException,
+  TransactionConflictException,
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
 import type { WriteResult } from '../core/ports.ts';
@@ -64,6 +65,8 @@ export async function putOne(client: DynamoDBClient, put: Put): Promise<PutResul
     await client.send(new PutItemCommand(put));
     return { kind: 'written' };
   } catch (error) {
+    // A transaction is writing the record at this moment: another write comes first, as far as this one is concerned.
+    if (error instanceof TransactionConflictException) return { kind: 'conflict' };
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
     // The SDK may have sent it twice because the first answer was lost: then what is stored is our own write.
     return isOurs(put, error.Item) ? { kind: 'written' } : { kind: 'conflict', stored: error.Item };

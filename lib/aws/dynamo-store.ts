@@ -17,7 +17,7 @@ import {
 import type { Write } from '../core/decide.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Due, ListQuery, Page, Store } from '../core/ports.ts';
-import { isLeftover } from '../core/retention.ts';
+import { isLeftover, isOfEarlierLife } from '../core/retention.ts';
 import type { Execution, Incident, Snapshot, Step } from '../core/state.ts';
 import {
   executionItem,
@@ -41,7 +41,7 @@ import {
 import { openIncidentsPage } from './dynamo-incidents.ts';
 import { listPage } from './dynamo-list.ts';
 import { overLeftovers } from './dynamo-leftovers.ts';
-import { conditional, type Put, putAll, putOne } from './dynamo-put.ts';
+import { conditional, instead, type Put, putAll, putOne } from './dynamo-put.ts';
 import { TABLE } from './names.ts';
 
 /** Items of one page of the watch index; a page of keys is far below DynamoDB's 1 MB. */
@@ -82,9 +82,12 @@ export function dynamoStore(client: DynamoDBClient, options: DynamoOptions): Sto
       return item && planOf(item);
     },
     create: async (execution) => {
-      const result = await putOne(client, conditional(table, itemOf(execution), execution));
-      if (result.kind === 'written') return 'written';
-      if (result.stored !== undefined) return executionOf(result.stored);
+      const put = conditional(table, itemOf(execution), execution);
+      let { kind, stored } = await putOne(client, put);
+      if (stored !== undefined && isOfEarlierLife(executionOf(stored), execution.parent))
+        ({ kind, stored } = await putOne(client, instead(put, stored)));
+      if (kind === 'written') return 'written';
+      if (stored !== undefined) return executionOf(stored);
       const item = await getItem(client, table, executionKey(execution.id));
       // Answered "exists" and then not found: the caller knows nothing and must ask again.
       if (item === undefined) throw new Error('the execution exists but could not be read');

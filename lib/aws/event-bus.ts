@@ -20,7 +20,7 @@ export function eventBus(client: EventBridgeClient, busName: string): Announcer 
               Source: ENDED_EVENT.source,
               DetailType: ENDED_EVENT.detailType,
               Time: new Date(ended.endedAt),
-              Detail: JSON.stringify(ended),
+              Detail: JSON.stringify({ version: ENDED_EVENT.version, ...ended }),
             },
           ],
         }),

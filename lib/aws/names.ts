@@ -23,7 +23,12 @@ export const ENV = {
   workerConcurrency: 'STEADFAST_WORKER_CONCURRENCY',
   /** How long a worker that is asked to stop lets attempts go on, in ms. */
   stopWithinMs: 'STEADFAST_STOP_WITHIN_MS',
+  /** Of a trigger: URL of the queue for messages that start nothing. */
+  deadLetters: 'STEADFAST_DEAD_LETTERS',
 } as const;
+
+/** Beside a trigger's code: what it starts, with which input. An environment would be too small for a large mapping. */
+export const TRIGGER_FILE = 'trigger.json';
 
 export const TABLE = {
   pk: 'pk',
@@ -42,7 +47,12 @@ export const MIN_RETENTION_HOURS = 24;
 export const DEFAULT_WATCH_SHARDS = 4;
 
 /** The event on the bus when an execution has ended. */
-export const ENDED_EVENT = { source: 'steadfast', detailType: 'Steadfast Execution Ended' } as const;
+export const ENDED_EVENT = {
+  source: 'steadfast',
+  detailType: 'Steadfast Execution Ended',
+  /** Of the detail: raised when a field changes its meaning or goes, not when one is added. */
+  version: '1',
+} as const;
 
 /** Every metric has this one dimension, whose value is the deployment; `service` is what Powertools calls it. */
 export const METRICS_NAMESPACE = 'Steadfast';

@@ -27,12 +27,16 @@ import {
   type Step,
 } from './state.ts';
 import { canMoveStep } from './transitions.ts';
-import { failedItems, isUnbegun, leavesAsIs, scopeOf } from './work.ts';
+import { failedItems, isKept, isUnbegun, leavesAsIs, scopeOf } from './work.ts';
 import { blankStep, executionAfter, type Stamp, stepAfter } from './write.ts';
 
 /** Few enough that every report's read of its siblings stays cheap, many enough to share an execution's own writes. */
 export const ITEMS_PER_CHILD = 25;
 export const MAX_ITEMS = 10_000;
+/** As of an execution that is started from outside: its record must fit into an item of the store (400 KB). */
+const MAX_CHILD_INPUT_BYTES = 256 * 1024;
+/** Of a list, which are fewer where items are large: the record that says how each has ended must fit into an item, too. */
+const MAX_PARTS = 1_000;
 /** Of the items of one child, which are its input. */
 const MAX_PART_BYTES = 200_000;
 /** Started in one go; then the parent's record says so, and it goes on. */
@@ -72,12 +76,18 @@ export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot): Family 
       executionId: execution.id,
       step: step.name,
       index,
+      since: execution.startedAt,
       ...(epoch > 1 ? { epoch } : {}),
       ...(part ? { part: true as const } : {}),
     },
   });
   if (step.kind === 'child') {
     const input = evaluate(step.input, scope) ?? null;
+    const bytes = utf8Bytes(JSON.stringify(input));
+    if (bytes > MAX_CHILD_INPUT_BYTES) {
+      const message = `the input of its execution has ${bytes} bytes; allowed are ${MAX_CHILD_INPUT_BYTES}`;
+      return { code: 'input-too-large', message };
+    }
     return { starts: [startOf(0, childPlanId(execution.plan, step), input, false)], items: 1, tolerated: 0 };
   }
   const list = evaluate(step.over, scope);
@@ -131,6 +141,10 @@ function partsOf(items: readonly Item[]): Item[][] | Failure {
     const last = parts.at(-1);
     bytes += own;
     if (last === undefined || last.length >= ITEMS_PER_CHILD || bytes > MAX_PART_BYTES) {
+      if (parts.length >= MAX_PARTS) {
+        const message = `its ${items.length} items are too large for ${MAX_PARTS} executions of ${MAX_PART_BYTES} bytes each`;
+        return { code: 'list-too-large', message };
+      }
       parts.push([item]);
       bytes = own;
     } else last.push(item);
@@ -262,11 +276,14 @@ export const allEnded = ({ count, ended }: Children): boolean => Object.keys(end
 export const childIds = (execution: Pick<Execution, 'id' | 'epoch'>, step: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => childId(execution, step, index));
 
-/** Those that may be under way, or may still be begun by a reader of an older state, or have succeeded. */
-export function indexesToStop(count: number, children: Children | undefined): number[] {
+/**
+ * Those that may be under way, or may still be begun by a reader of an older state, or have succeeded.
+ * @param recall those that have succeeded are undone, too
+ */
+export function indexesToStop(count: number, children: Children | undefined, recall: boolean): number[] {
   const isOver = (index: number): boolean => {
     const end = children?.ended[index];
-    return end !== undefined && end.status !== 'succeeded';
+    return end !== undefined && !(recall && end.status === 'succeeded');
   };
   return Array.from({ length: count }, (_, index) => index).filter((index) => !isOver(index));
 }
@@ -294,7 +311,7 @@ export function stopSettled(
 ): Step | undefined {
   const { children } = record;
   if (record.status !== 'undoing' || children === undefined) return undefined;
-  const kept = left || (step.kind === 'map' ? step.each.undo : step.undo) === 'none';
+  const kept = left || isKept(step);
   const ends = Object.values(children.ended).filter(({ status }) => kept || status !== 'succeeded');
   if (ends.length < children.count) return undefined;
   const changes = { changedAt: stamp.now };

@@ -5,10 +5,12 @@
  * Owns: the decisions. Does not own: the records (`children.ts`), when each is due (`look-kinds.ts`).
  */
 
+import { expressionsOf } from './check-plan.ts';
 import { childrenStarted, childrenStopped, failedOf, hasChildren, told as tellParent } from './children.ts';
 import { type ChildEvent, type ChildrenDone, type Decision } from './decide.ts';
 import { type Json, utf8Bytes } from './json.ts';
 import { type ChildStep, graphOf, type MapStep, type Plan } from './plan.ts';
+import { stepsIn } from './refs.ts';
 import {
   type Cause,
   type ExecutionStatus,
@@ -35,7 +37,7 @@ export function decideChildren(plan: Plan, state: Snapshot, event: ChildEvent & 
   }
   const step = graphOf(plan).step.get(event.step);
   if (!hasChildren(step)) return NOTHING;
-  const next = recordAfter(step, state, event);
+  const next = recordAfter(plan, step, state, event);
   if (next === undefined) return NOTHING;
   return {
     write: { executionId: state.execution.id, step: next },
@@ -55,6 +57,7 @@ const RECORDED: Readonly<
 };
 
 function recordAfter(
+  plan: Plan,
   step: ChildStep | MapStep,
   state: Snapshot,
   event: ChildrenDone & Stamp,
@@ -71,30 +74,53 @@ function recordAfter(
       return childrenStopped(record, step.name, epoch, found, event);
     }
     case 'gathered':
-      return (
-        record &&
-        stepAfter(record, 'done', event, {
-          changedAt: event.now,
-          output: outputOf(step, record, event.outputs),
-          ...(record.children === undefined
-            ? {}
-            : { children: { ...record.children, started: record.children.count } }),
-        })
-      );
+      return record && gathered(plan, step, record, event);
   }
 }
 
-/** Of a child step its execution's output; of a list the counts, and every item's output where there is room. */
-function outputOf(step: ChildStep | MapStep, record: Step, outputs: readonly Json[]): Json {
-  if (step.kind === 'child') return kept(outputs[0] ?? null) ?? null;
+function gathered(
+  plan: Plan,
+  step: ChildStep | MapStep,
+  record: Step,
+  event: ChildrenDone & { readonly type: 'gathered' } & Stamp,
+): Step {
+  const { now: changedAt } = event;
+  const output = outputOf(step, record, event.outputs);
+  if (output === undefined && isRead(plan, step.name)) {
+    const message = `what its execution answered has more than ${MAX_GATHERED_BYTES} bytes, and other steps read it`;
+    return stepAfter(record, 'fail', event, { changedAt, failure: { code: 'output-too-large', message } });
+  }
+  const { children } = record;
+  return stepAfter(record, 'done', event, {
+    changedAt,
+    output: output ?? null,
+    ...(children === undefined ? {} : { children: { ...children, started: children.count } }),
+  });
+}
+
+/** Nothing would be read there, and taken for what it is not. */
+const isRead = (plan: Plan, name: string): boolean =>
+  stepsIn([plan.output, ...plan.steps.flatMap(expressionsOf)]).includes(name);
+
+/**
+ * Of a child step its execution's output, if there is room for it. Of a list the counts, and every item's output where
+ * there is room for all: each has its place.
+ */
+function outputOf(
+  step: ChildStep | MapStep,
+  record: Step,
+  outputs: readonly (Json | undefined)[],
+): Json | undefined {
+  if (step.kind === 'child') return kept(outputs[0]);
   const { children } = record;
   const counts = { total: children?.items ?? 0, failed: children === undefined ? 0 : failedOf(children) };
-  const items = kept(outputs.flatMap((part) => (Array.isArray(part) ? (part as Json[]) : [])));
+  const parts = outputs.flatMap((part) => (Array.isArray(part) ? [part as Json[]] : []));
+  const items = parts.length === outputs.length ? kept(parts.flat()) : undefined;
   return items === undefined ? counts : { ...counts, items };
 }
 
-const kept = (output: Json): Json | undefined =>
-  utf8Bytes(JSON.stringify(output)) > MAX_GATHERED_BYTES ? undefined : output;
+const kept = (output: Json | undefined): Json | undefined =>
+  output === undefined || utf8Bytes(JSON.stringify(output)) > MAX_GATHERED_BYTES ? undefined : output;
 
 /** A child that has succeeded is undone with its parent; S1 has this one way out for it. */
 function stop(state: Snapshot, undo: boolean, stamp: Stamp): Decision {

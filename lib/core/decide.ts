@@ -22,7 +22,7 @@ import { stageOf } from './ladder.ts';
 import { look } from './look.ts';
 import { isOpenToLateMessages, parkedBy, parkedStep } from './parking.ts';
 import { agentStep, dependentsOf, graphOf, type Plan } from './plan.ts';
-import { answerCallback, type CallbackAnswer, callbackProblem } from './outside.ts';
+import { answerCallback, type CallbackAnswer, callbackProblem, isCallback } from './outside.ts';
 import { type Report, reported } from './reports.ts';
 import {
   type ChildEnd,
@@ -95,7 +95,10 @@ export type Next =
       readonly step: string;
       readonly family: Family;
       readonly starts: readonly ChildStart[];
+      /** Also what those under way have done. */
       readonly undo: boolean;
+      /** Also those that have succeeded. */
+      readonly recall: boolean;
     }
   /** Read what these executions answered, and say it (`gathered`). */
   | { readonly kind: 'gather'; readonly step: string; readonly ids: readonly string[] }
@@ -154,7 +157,12 @@ export type ChildrenDone =
       readonly started: number;
       readonly ended: Children['ended'];
     }
-  | { readonly type: 'gathered'; readonly step: string; readonly outputs: readonly Json[] };
+  | {
+      readonly type: 'gathered';
+      readonly step: string;
+      /** Nothing where an output was too large to be kept. */
+      readonly outputs: readonly (Json | undefined)[];
+    };
 
 export type ChildEvent =
   | ChildrenDone
@@ -357,7 +365,10 @@ function mayDecideUnread(plan: Plan, state: Snapshot, step: Step): boolean {
   if (step.status !== 'done' || state.execution.status !== 'running') return false;
   const dependents = dependentsOf(plan, step.name);
   if (dependents.length > 0) {
-    return dependents.every((other) => other.after.length === 1 && other.when === undefined);
+    // A callback may have been answered since.
+    return dependents.every(
+      (other) => other.after.length === 1 && other.when === undefined && !isCallback(other),
+    );
   }
   return plan.steps.every((other) => {
     const status = state.steps[other.name]?.status;

@@ -15,6 +15,7 @@ import {
   hasChildren,
   indexesToStop,
   nextStarts,
+  roomFor,
   stopSettled,
 } from './children.ts';
 import type { Concern, Decision } from './decide.ts';
@@ -22,11 +23,12 @@ import type { Look, Rule } from './look.ts';
 import { passTime } from './outside.ts';
 import type { ChildStep, MapStep, Plan } from './plan.ts';
 import { failureWaits, isNearNoReturn } from './point-of-no-return.ts';
-import { isForward, type Snapshot, type Step } from './state.ts';
+import { type Children, isForward, type Snapshot, type Step } from './state.ts';
 import {
   applies,
   dependentsClearAt,
   hasOpenChildren,
+  isKept,
   isTurn,
   isUnbegun,
   leavesAsIs,
@@ -54,13 +56,17 @@ export const passedTime: Rule = (plan, state, event) => {
 const parents = (plan: Plan, state: Snapshot): (ChildStep | MapStep)[] =>
   plan.steps.filter(hasChildren).filter((step) => isTurn(plan, step, state));
 
+const isStartDue = (step: ChildStep | MapStep, children: Children): boolean =>
+  children.started < children.count && roomFor(step, children) > 0;
+
 /** Starts what is to be started; a list that is none fails its step at once. */
 export const startChildren: Rule = (plan, state, event) => {
   if (!isForward(state.execution.status) || failureWaits(plan, state)) return undefined;
   for (const step of parents(plan, state)) {
     const record = state.steps[step.name];
     if (isUnbegun(record) ? !applies(step, state) : record?.status !== 'running') continue;
-    if (record?.children !== undefined && record.children.started >= record.children.count) continue;
+    // Asked first: to say what is to be started takes as long as the list.
+    if (record?.children !== undefined && !isStartDue(step, record.children)) continue;
     const family = familyOf(step, state);
     if ('code' in family) {
       const blank = record ?? blankStep(step.name, state.execution.epoch);
@@ -99,14 +105,18 @@ export const endChildren: Rule = (plan, state, event) => {
 export const stopChildren: Rule = (plan, state, event) => {
   if (state.execution.status !== 'undoing' || isNearNoReturn(plan, state)) return undefined;
   const left = leavesAsIs(state);
-  for (const step of plan.steps.filter(hasChildren)) {
+  const families = plan.steps.filter(hasChildren);
+  // The fence comes first: what may be starting at this moment may depend on what is to be undone.
+  const starting = families.filter((step) => mayHaveChildren(plan, step, state));
+  for (const step of starting.length > 0 ? starting : families) {
     const record = state.steps[step.name];
     const family = dueToStop(plan, step, state, record, left);
     if (family === undefined) continue;
-    const wanted = new Set(indexesToStop(family.starts.length, record?.children));
+    const recall = !left && !isKept(step);
+    const wanted = new Set(indexesToStop(family.starts.length, record?.children, recall));
     const starts = family.starts.filter(({ parent }) => wanted.has(parent.index));
     if (starts.length > 0) {
-      const next = { kind: 'stop-children', step: step.name, family, starts, undo: !left } as const;
+      const next = { kind: 'stop-children', step: step.name, family, starts, undo: !left, recall } as const;
       return { sends: [], next, notes: [] };
     }
     const found = { count: family.starts.length, ended: {} };

@@ -45,7 +45,7 @@ export interface Store {
   /** Puts the plan unless it is there already; a plan is addressed by its content, so both are the same. */
   readonly writePlan: (hash: string, plan: Plan) => Promise<void>;
   readonly readPlan: (hash: string) => Promise<Plan | undefined>;
-  /** Writes a new execution, or returns the one that is there. */
+  /** Writes a new execution, or returns the one that is there; one from an earlier life of its parent's id is replaced. */
   readonly create: (execution: Execution) => Promise<Execution | 'written'>;
   readonly read: (executionId: string) => Promise<Snapshot | undefined>;
   readonly readExecution: (executionId: string) => Promise<Execution | undefined>;

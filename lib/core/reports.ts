@@ -9,6 +9,7 @@
  * undone or a believed `notDone`.
  */
 
+import { MAX_DURATION_MS } from './duration.ts';
 import type { Json } from './json.ts';
 import {
   changesBetween,
@@ -151,7 +152,8 @@ function reportedExecute(
     mayHaveActed: record.mayHaveActed || report.acted === true,
   };
   if (free !== undefined && !report.permanent && stageOf(step, record.rung).effect !== 'unsafe') {
-    const retryAt = Math.max(free.retryAt, stamp.now + (report.retryAfterMs ?? 0));
+    const wishMs = Math.min(report.retryAfterMs ?? 0, MAX_DURATION_MS);
+    const retryAt = Math.max(free.retryAt, stamp.now + wishMs);
     return stepAfter(record, 'retry', stamp, { ...changes, ...free, retryAt });
   }
   return climb(step, record, changes, stamp, report);
@@ -253,7 +255,10 @@ function foundNothing(step: AgentStep, record: HeldStep, stamp: Stamp): Step {
       retryAt: stamp.now,
     });
   }
-  const next = nextTry(step, record, stamp.now, stamp.random);
+  const { rung, rungAttempt } = record;
+  // Its charge was given back, for a dead service had failed it (S9): it is still to come, whatever the ladder is.
+  const again = { kind: 'attempt', rung, retryAt: stamp.now } as const;
+  const next = rungAttempt === 0 ? again : nextTry(step, record, stamp.now, stamp.random);
   if (next.kind === 'end') return stepAfter(record, 'find-nothing-last', stamp, settled);
   if (next.kind === 'person') return stepAfter(record, 'ask', stamp, settled);
   return stepAfter(record, 'find-nothing', stamp, {

@@ -9,7 +9,7 @@
  * S11 until then it is the same execution. S6 such a record is not the new one's: a step that was done before is not done.
  */
 
-import { type Execution, type Incident, isTerminal, type Step } from './state.ts';
+import { type Execution, type Incident, isTerminal, type Parent, type Step } from './state.ts';
 
 /** An idempotency key is remembered for so long after its execution's end, at least. */
 export const MIN_RETENTION_MS = 86_400_000;
@@ -45,6 +45,13 @@ export const isAbandoned = (record: Step | Incident, now: number): boolean =>
  */
 export const expiresAt = (execution: Execution, retentionMs: number): number | undefined =>
   execution.parent === undefined ? keptUntil(execution, retentionMs) : undefined;
+
+/**
+ * Whether a child is from an earlier life of its parent's id: it is kept longer than the parent, so the parent's next life
+ * may meet it. S6 what it did is not done for the new one. S10 nor is it undone with it.
+ */
+export const isOfEarlierLife = ({ parent }: Pick<Execution, 'parent'>, now: Parent | undefined): boolean =>
+  parent?.since !== undefined && now?.since !== undefined && parent.since < now.since;
 
 /** Whether a child may go as soon as its parent has gone. */
 export const isPastChild = (execution: Execution, retentionMs: number, now: number): boolean =>

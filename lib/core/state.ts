@@ -105,6 +105,8 @@ export interface Parent {
   readonly executionId: string;
   readonly step: string;
   readonly index: number;
+  /** When the parent started: what an earlier life of its id has left behind is not its own. */
+  readonly since?: number;
   /** Of the step when it was started; absent: the first. One that is tried again has others. */
   readonly epoch?: number;
   /** A part of a list: of no interest to anybody but its parent. */

@@ -129,6 +129,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     complete: 'done',
     reject: 'failed',
     expire: 'failed',
+    skip: 'skipped',
     done: 'done',
     'choose-retry': 'retrying',
     'choose-output': 'done',

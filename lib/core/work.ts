@@ -101,14 +101,18 @@ export const isReady = (plan: Plan, step: PlanStep, snapshot: Snapshot): boolean
 export const applies = (step: PlanStep, snapshot: Snapshot): boolean =>
   step.when === undefined || evaluate(step.when, scopeOf(snapshot)) === true;
 
-/** The first step whose turn it is and whose condition does not hold; the outside may have answered it before. */
+/** The first step whose turn it is and whose condition does not hold. */
 export const stepToSkip = (plan: Plan, snapshot: Snapshot): PlanStep | undefined =>
   plan.steps.find(
     (step) =>
-      [undefined, 'ready', 'answered'].includes(snapshot.steps[step.name]?.status) &&
+      mayBeSkipped(step, snapshot.steps[step.name]) &&
       isTurn(plan, step, snapshot) &&
       !applies(step, snapshot),
   );
+
+/** The outside may have answered it before its turn, or said that it is at it; an agent's step waits for a person. */
+const mayBeSkipped = ({ kind }: PlanStep, record: Step | undefined): boolean =>
+  isUnbegun(record) || (kind !== 'step' && (record?.status === 'answered' || record?.status === 'waiting'));
 
 /** All the work there is, in plan order; bounded by the number of steps. */
 export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
@@ -193,9 +197,12 @@ export function needsUndo(step: PlanStep, record: Step | undefined): boolean {
 function owesChildren(step: ChildStep | MapStep, { status, children }: Step): boolean {
   if (children === undefined || status === 'undone') return false;
   if (hasOpenChildren(children)) return true;
-  const undo = step.kind === 'map' ? step.each.undo : step.undo;
-  return undo !== 'none' && Object.values(children.ended).some(({ clean }) => !clean);
+  return !isKept(step) && Object.values(children.ended).some(({ clean }) => !clean);
 }
+
+/** What its executions did stays when the execution is undone. */
+export const isKept = (step: ChildStep | MapStep): boolean =>
+  (step.kind === 'map' ? step.each.undo : step.undo) === 'none';
 
 /** Any of them, for a starter may be at work of which the record does not say so yet. */
 export const hasOpenChildren = ({ count, ended }: Children): boolean => Object.keys(ended).length < count;

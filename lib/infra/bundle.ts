@@ -64,6 +64,7 @@ export function bundleDeployment(found: Discovery): ReadonlyMap<string, Bundle> 
       scheduler: join(LIBRARY, 'lambdas', 'scheduler.ts'),
       supervisor: join(LIBRARY, 'lambdas', 'supervisor.ts'),
       audit: join(LIBRARY, 'lambdas', 'audit.ts'),
+      starter: join(LIBRARY, 'lambdas', 'starter.ts'),
       ...(Object.fromEntries(agents) as Record<string, string>),
     },
     alias: { '@steadfast/workflows': writeWorkflowsModule(found) },
@@ -111,6 +112,12 @@ export function bundleFunctions(props: BundleProps): ReadonlyMap<string, Bundle>
       return [name, { files, hash: hashOf(files), bytes, metafile }];
     }),
   );
+}
+
+/** The same code with a file beside it. */
+export function withFile(bundle: Bundle, name: string, text: string): Bundle {
+  const files = new Map([...bundle.files, [name, Buffer.from(text)]]);
+  return { ...bundle, files, hash: hashOf(files) };
 }
 
 /**

@@ -34,7 +34,8 @@ const MOST_LOG_GROUPS = 50;
 
 export interface DashboardProps {
   readonly figure: Figure;
-  readonly alarms: readonly Alarm[];
+  /** Read when the dashboard is written: more may come after it was made. */
+  readonly alarms: Alarm[];
   readonly agents: readonly Agent[];
   readonly scheduler: IFunction;
   readonly supervisor: IFunction;
@@ -70,7 +71,7 @@ const graph = (title: string, left: IMetric[], right: IMetric[] = []): GraphWidg
 function healthy({ figure, alarms }: DashboardProps): IWidget[] {
   const ends: MetricName[] = ['Succeeded', 'Failed', 'Compensated', 'Canceled'];
   return [
-    new AlarmStatusWidget({ title: 'Alarms', alarms: [...alarms], width: THIRD, height: HEIGHT }),
+    new AlarmStatusWidget({ title: 'Alarms', alarms, width: THIRD, height: HEIGHT }),
     graph(
       'Executions',
       (['Started', ...ends] as const).map((name) => figure(name)),

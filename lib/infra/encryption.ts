@@ -53,3 +53,15 @@ export function allowServices(key: IKey, scope: Construct): void {
     }),
   );
 }
+
+/** Lets EventBridge send to encrypted queues. */
+export function allowEvents(key: IKey, scope: Construct): void {
+  key.addToResourcePolicy(
+    new PolicyStatement({
+      principals: [new ServicePrincipal('events.amazonaws.com')],
+      actions: ['kms:Decrypt', 'kms:GenerateDataKey'],
+      resources: ['*'],
+      conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(scope).account } },
+    }),
+  );
+}

@@ -5,6 +5,7 @@
  * what is shown (`dashboard.ts`), who listens: `monitoring.topic.addSubscription(…)`.
  */
 
+import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
@@ -25,19 +26,30 @@ export class Monitoring extends Construct {
   readonly topic: ITopic;
   readonly alarms: Alarms;
   readonly dashboard?: SteadfastDashboard;
+  /** On the dashboard, which is written when all are known. */
+  readonly #shown: Alarm[];
 
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
     this.topic = props.alarmTopic ?? this.makeTopic(props.encryptionKey);
     this.alarms = new Alarms(this, 'Alarms', props);
-    const action = new SnsAction(this.topic);
-    for (const alarm of this.alarms.all) {
-      alarm.addAlarmAction(action);
-      alarm.addOkAction(action);
-    }
+    this.#shown = [...this.alarms.all];
+    for (const alarm of this.alarms.all) this.#tell(alarm);
     if (props.withDashboard) {
-      this.dashboard = new SteadfastDashboard(this, 'Overview', { ...props, alarms: this.alarms.all });
+      this.dashboard = new SteadfastDashboard(this, 'Overview', { ...props, alarms: this.#shown });
     }
+  }
+
+  /** One more alarm for the topic and the dashboard. */
+  add(alarm: Alarm): void {
+    this.#tell(alarm);
+    this.#shown.push(alarm);
+  }
+
+  #tell(alarm: Alarm): void {
+    const action = new SnsAction(this.topic);
+    alarm.addAlarmAction(action);
+    alarm.addOkAction(action);
   }
 
   private makeTopic(key: IKey | undefined): ITopic {

@@ -13,28 +13,46 @@
 import { join } from 'node:path';
 import { type Metric, type MetricOptions, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { HttpMethod, type IHttpRouteAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
-import { EventBus, type IEventBus } from 'aws-cdk-lib/aws-events';
+import { EventBus, type EventPattern, type IEventBus } from 'aws-cdk-lib/aws-events';
 import type { Grant, IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Code, type IFunction, type Tracing } from 'aws-cdk-lib/aws-lambda';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Duration, Names, RemovalPolicy, Stack, Stage, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { DEFAULT_WATCH_SHARDS, ENV, type MetricName, MIN_RETENTION_HOURS } from '../aws/names.ts';
+import {
+  DEFAULT_WATCH_SHARDS,
+  ENV,
+  type MetricName,
+  MIN_RETENTION_HOURS,
+  TRIGGER_FILE,
+} from '../aws/names.ts';
 import { type Agent, AgentFleet } from './agent-fleet.ts';
 import type { AgentSettings } from './agent-settings.ts';
 import { AuditClock } from './audit-clock.ts';
-import { agentEntry, bundleDeployment, codeOf } from './bundle.ts';
+import { agentEntry, bundleDeployment, codeOf, withFile } from './bundle.ts';
 import { bundleContainers } from './bundle-container.ts';
 import type { Discovery } from './discover.ts';
 import { allowServices, grantUse } from './encryption.ts';
+import type { WorkflowReference } from './event-mapping.ts';
 import { figuresOf } from './figures.ts';
 import type { LogSettings } from './function.ts';
 import { Monitoring } from './monitoring.ts';
 import { SchedulerApi, type Scopes } from './scheduler-api.ts';
-import { StateTable } from './state-table.ts';
+import type { StartQueue } from './start-queue.ts';
+import { StateTable, type StateTableProps } from './state-table.ts';
 import { SupervisorClock } from './supervisor-clock.ts';
+import {
+  type BucketReference,
+  type EventTriggerProps,
+  type ObjectTriggerProps,
+  type QueueTriggerProps,
+  type TriggerProps,
+  Triggers,
+  type TriggersProps,
+} from './triggers.ts';
 
 export interface SteadfastProps {
   /** The workflows to deploy: `await discoverWorkflows(…)`. */
@@ -158,6 +176,8 @@ export class Steadfast extends Construct {
   readonly supervisor: SupervisorClock;
   readonly audit: AuditClock;
   readonly agents: ReadonlyMap<string, Agent>;
+  /** What starts executions beside the API; empty until one of the methods adds some. */
+  readonly triggers: Triggers;
   readonly #fleet: AgentFleet;
   readonly #props: SteadfastProps;
   /** Alarms, their topic and the dashboard; nothing when `monitoring` is 'none'. */
@@ -171,16 +191,10 @@ export class Steadfast extends Construct {
       Validations.of(this).addWarning(`steadfast:unusedAgent${index}`, warning);
     });
     const removalPolicy = props.removalPolicy ?? RemovalPolicy.RETAIN;
-    const { encryptionKey, tracing, deletionProtection, pointInTimeRecovery, restoredTable } = props;
+    const { encryptionKey, tracing } = props;
     const atRest = encryptionKey === undefined ? {} : { encryptionKey };
     this.deploymentName = Names.uniqueResourceName(this, { maxLength: 100, separator: '-' });
-    this.stateTable = new StateTable(this, 'State', {
-      removalPolicy,
-      ...atRest,
-      ...(deletionProtection === undefined ? {} : { deletionProtection }),
-      ...(pointInTimeRecovery === undefined ? {} : { pointInTimeRecovery }),
-      ...(restoredTable === undefined ? {} : { restoredTable }),
-    });
+    this.stateTable = new StateTable(this, 'State', { removalPolicy, ...atRest, ...tableSettings(props) });
     // The class spells an optional member otherwise than its interface (exactOptionalPropertyTypes).
     this.eventBus = props.eventBus ?? (new EventBus(this, 'Events') as IEventBus);
     const retention = props.logRetention ?? RetentionDays.ONE_MONTH;
@@ -224,6 +238,56 @@ export class Steadfast extends Construct {
     });
     this.grantRoles(fleet, encryptionKey);
     if (props.monitoring !== 'none') this.monitoring = this.watch(props);
+    this.triggers = new Triggers(this, 'Triggers', {
+      ...shared,
+      ...atRest,
+      workflows: props.workflows.workflows,
+      ...this.starters(code),
+    });
+  }
+
+  /**
+   * Starts an execution for each object that is written to a bucket:
+   *
+   *     steadfast.triggerOnObjectCreated(uploads, importFile, {
+   *       suffix: '.csv',
+   *       input: { bucket: '$.detail.bucket.name', key: '$.detail.object.key' },
+   *     });
+   *
+   * An object whose event comes twice starts one execution; one that is written again starts another.
+   */
+  triggerOnObjectCreated<Input>(
+    bucket: BucketReference,
+    workflow: WorkflowReference<Input>,
+    props: ObjectTriggerProps<Input>,
+  ): StartQueue {
+    return this.triggers.onObjectCreated(bucket, workflow, props);
+  }
+
+  /** Starts an execution for each event of a bus that a pattern fits: the account's bus unless `eventBus` says another. */
+  triggerOnEvent<Input>(
+    pattern: EventPattern,
+    workflow: WorkflowReference<Input>,
+    props: EventTriggerProps<Input>,
+  ): StartQueue {
+    return this.triggers.onEvent(pattern, workflow, props);
+  }
+
+  /** Starts an execution at each time of a schedule; the event has `$.time`, the time that was planned. */
+  triggerOnSchedule<Input>(
+    schedule: ScheduleExpression,
+    workflow: WorkflowReference<Input>,
+    props: TriggerProps<Input>,
+  ): StartQueue {
+    return this.triggers.onSchedule(schedule, workflow, props);
+  }
+
+  /**
+   * A queue each of whose messages starts an execution; `grantSend` lets others send. A sender that may repeat itself needs
+   * a key of its own: `idempotencyKey: '$.body.orderId'` or `'$.attributes.key'`.
+   */
+  startQueue<Input>(workflow: WorkflowReference<Input>, props: QueueTriggerProps<Input> = {}): StartQueue {
+    return this.triggers.onMessage(workflow, props);
   }
 
   /**
@@ -313,6 +377,24 @@ export class Steadfast extends Construct {
     };
   }
 
+  private starters(code: CodeSource['code']): Pick<TriggersProps, 'code' | 'grantStart'> {
+    return {
+      code: (name, file) => code('starter', { asset: `triggers/${name}`, file }),
+      grantStart: (trigger, agents) => this.letStart(trigger, agents),
+    };
+  }
+
+  /** A starter is a scheduler for one workflow that answers no questions. */
+  private letStart(trigger: StartQueue, agents: readonly string[]): void {
+    const role = trigger.function;
+    const { encryptionKey: key } = this.#props;
+    this.stateTable.grantDecide(role);
+    this.eventBus.grantPutEventsTo(role);
+    this.#fleet.allowSending(role, agents);
+    if (key !== undefined) grantUse(key, role);
+    for (const alarm of trigger.alarms) this.monitoring?.add(alarm);
+  }
+
   /** All three roles decide, send and announce the end; only two of them find, each through its own index. */
   private grantRoles(fleet: AgentFleet, key: IKey | undefined): void {
     const scheduler = this.scheduler.function;
@@ -338,6 +420,16 @@ export class Steadfast extends Construct {
   }
 }
 
+/** Those that are given: an absent one has a default of its own. */
+function tableSettings(props: SteadfastProps): Partial<StateTableProps> {
+  const { deletionProtection, pointInTimeRecovery, restoredTable } = props;
+  return {
+    ...(deletionProtection === undefined ? {} : { deletionProtection }),
+    ...(pointInTimeRecovery === undefined ? {} : { pointInTimeRecovery }),
+    ...(restoredTable === undefined ? {} : { restoredTable }),
+  };
+}
+
 /** @throws Error when it would break the promise of the idempotency keys */
 function checkedRetention(retention: Duration): Duration {
   if (retention.toMilliseconds() >= Duration.hours(MIN_RETENTION_HOURS).toMilliseconds()) return retention;
@@ -347,7 +439,8 @@ function checkedRetention(retention: Duration): Duration {
 }
 
 interface CodeSource {
-  readonly code: (name: string) => Code;
+  /** @param trigger of a starter: the folder of its asset, and the file beside the code */
+  readonly code: (name: string, trigger?: { readonly asset: string; readonly file: string }) => Code;
   readonly imageFolder: (agentName: string) => string | undefined;
 }
 
@@ -362,11 +455,12 @@ function codeSource(scope: Construct, found: Discovery): CodeSource {
   const bundles = bundleDeployment(found);
   const folder = join(Stage.of(scope)?.outdir ?? found.root, 'bundles');
   const images = bundleContainers(found, folder);
-  const code = (name: string): Code => {
+  const code: CodeSource['code'] = (name, trigger) => {
     const bundle = bundles.get(name);
     if (bundle === undefined)
       throw new Error(`no bundle for '${name}'; there are ${[...bundles.keys()].join(', ')}`);
-    return codeOf(name, bundle, folder);
+    if (trigger === undefined) return codeOf(name, bundle, folder);
+    return codeOf(trigger.asset, withFile(bundle, TRIGGER_FILE, trigger.file), folder);
   };
   return { code, imageFolder: (name) => images.get(name) };
 }

@@ -31,6 +31,7 @@ import { FunctionLogs, type LogLine } from './lambda/function-logs.ts';
 import { functionSettings } from './lambda/function-settings.ts';
 import { LocalFunction } from './lambda/local-function.ts';
 import { Guardian } from './processes/guardian.ts';
+import { Buckets } from './s3/buckets.ts';
 import { FileJournal } from './sqs/journal.ts';
 import { QueueDirectory } from './sqs/queue-directory.ts';
 import { type Assembly, readAssembly } from './template/assembly.ts';
@@ -226,12 +227,14 @@ function run(prepared: Prepared): Control {
   undo.push(() => bus.stop());
   const counts = new CallCounts();
   const callPlace = { ...PLACE, partitionKey: partitionKeysOf(model.tables) };
-  const backends = { dynamo: proxy, queues, bus, access, callPlace, gatewayUrl: gateway.url, ...PLACE };
+  const buckets = new Buckets(model.buckets, bus, clock, { folder: data.objects, ...PLACE });
+  const emulators = { dynamo: proxy, queues, bus, buckets };
+  const backends = { ...emulators, access, callPlace, gatewayUrl: gateway.url, ...PLACE };
   gateway.serve(awsGateway(backends, counts, faults));
   const schedules = new Schedules(model.rules, bus, clock, shared);
   undo.push(() => schedules.stop());
   const sources = connectSources(prepared, queues, functionByName, clock);
-  const control = new Control({ functions, queues, bus, schedules, dynamo, counts, access, faults });
+  const control = new Control({ functions, queues, bus, buckets, schedules, dynamo, counts, access, faults });
   const apis = new HttpApis(model.apis, functionByName, ACCOUNT_ID, platform.api.bind(platform));
   const facts = {
     outputs: template.outputs,
@@ -239,11 +242,7 @@ function run(prepared: Prepared): Control {
     apiUrl: main.url,
     gatewayUrl: gateway.url,
   };
-  const toApis: RequestListener = (request, response) => {
-    // A client that went away in the middle of its request is no reason to fall over.
-    apis.serve(request, response).catch(() => response.destroy());
-  };
-  main.serve(controlListener(control, facts, toApis));
+  main.serve(controlListener(control, facts, listenerOf(apis)));
   for (const source of sources) source.start();
   if (options.schedules !== false) schedules.start();
   // Last in, first out: stop taking work, give back what is under way, end the processes, then the rest.
@@ -258,6 +257,13 @@ function run(prepared: Prepared): Control {
   );
   return control;
 }
+
+const listenerOf =
+  (apis: HttpApis): RequestListener =>
+  (request, response) => {
+    // A client that went away in the middle of its request is no reason to fall over.
+    apis.serve(request, response).catch(() => response.destroy());
+  };
 
 function startFunctions(prepared: Prepared, faults: Faults): LocalFunction[] {
   const { options, undo, assembly, data, guardian, gateway, model, platform } = prepared;

@@ -17,6 +17,7 @@ export interface DataDirectory {
   readonly path: string;
   readonly dynamodb: string;
   readonly queues: string;
+  readonly objects: string;
   readonly logs: string;
   readonly code: string;
   readonly compileCache: string;
@@ -56,6 +57,7 @@ export async function openDataDirectory(directory: string, fresh: boolean): Prom
     path,
     dynamodb: folder('dynamodb'),
     queues: folder('queues'),
+    objects: folder('objects'),
     logs: folder('logs'),
     code: folder('code'),
     compileCache: folder('compile-cache'),

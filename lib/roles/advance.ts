@@ -31,6 +31,8 @@ export interface Start {
   readonly concern: Concern;
   /** A supervisor's. */
   readonly oversight?: Oversight;
+  /** Whoever starts or stops a child looks at the parent afterwards: news of the child need not carry it on as well. */
+  readonly forParent?: true;
   /** A state to decide on without reading first. */
   readonly known?: { readonly state: Snapshot; readonly fresh: boolean; readonly readAt: number };
 }
@@ -76,13 +78,16 @@ export async function advance(
       continue;
     }
     // Before the write, which records that the parent knows.
-    if (decision.tell !== undefined) await tellParent(ports, decision.tell, advance);
+    if (decision.tell !== undefined)
+      await tellParent(ports, decision.tell, start.forParent === true ? undefined : advance);
     const result = await commit(ports, decision);
     if (result === 'conflict') {
       outrun = true;
       state = undefined;
       continue;
     }
+    // A race that was lost over something else does not keep whoever then writes the end from telling it.
+    if (decision.write !== undefined) outrun = false;
     const about = await withChildren(ports, decision.next, advance);
     const { next, write } = about === undefined ? decision : await record(ports, plan, state, about);
     state = withWrite(state, write);

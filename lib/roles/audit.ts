@@ -10,7 +10,7 @@
 import { type Found, heal, isLeftBehind, type Removable } from '../core/audit.ts';
 import type { Inventory, Ports, Receipts } from '../core/ports.ts';
 import type { AuditCounts, AuditReceipt } from '../core/receipts.ts';
-import { isPastChild } from '../core/retention.ts';
+import { isOfEarlierLife, isPastChild } from '../core/retention.ts';
 import type { Execution } from '../core/state.ts';
 import { stampOf } from './stamp.ts';
 import { commit } from './commit.ts';
@@ -110,7 +110,8 @@ async function hasOutlivedParent(ports: AuditPorts, execution: Execution, met: M
   const { retentionMs } = met;
   if (parent === undefined || retentionMs === undefined) return false;
   if (!isPastChild(execution, retentionMs, ports.clock.now())) return false;
-  return (await executionOf(ports, parent.executionId, met)) === undefined;
+  const owner = await executionOf(ports, parent.executionId, met);
+  return owner === undefined || isOfEarlierLife(execution, { ...parent, since: owner.startedAt });
 }
 
 async function executionOf(

@@ -14,6 +14,7 @@ import { type ChildrenDone, type Concern, decide, type Next } from '../core/deci
 import type { Json } from '../core/json.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Ports, Store } from '../core/ports.ts';
+import { isOfEarlierLife } from '../core/retention.ts';
 import { callbackKeysOf, newExecution, placeHolder } from '../core/start.ts';
 import { type ChildEnd, type Execution, isTerminal, type Snapshot, type Told } from '../core/state.ts';
 import { commit } from './commit.ts';
@@ -25,7 +26,12 @@ type Advance = (
   ports: Ports,
   plan: Plan,
   executionId: string,
-  start: { readonly by: 'worker'; readonly concern: Concern; readonly known?: Known },
+  start: {
+    readonly by: 'worker';
+    readonly concern: Concern;
+    readonly forParent?: true;
+    readonly known?: Known;
+  },
 ) => Promise<unknown>;
 interface Known {
   readonly state: Snapshot;
@@ -104,7 +110,7 @@ async function startChild(ports: Ports, start: ChildStart, advance: Advance): Pr
   ports.log.note({ what: 'started', executionId: start.id, detail: execution.workflow });
   const known = { state: { execution, steps: {} }, fresh: true, readAt: now };
   // It exists with its watch: what fails from here on, a supervisor makes good.
-  await advance(ports, plan, start.id, { by: 'worker', concern: 'all', known }).catch(() => {
+  await advance(ports, plan, start.id, { by: 'worker', concern: 'all', forParent: true, known }).catch(() => {
     ports.log.note({ what: 'first-sends-failed', executionId: start.id });
   });
   return undefined;
@@ -116,17 +122,11 @@ async function endOfExisting(ports: Ports, plan: Plan, execution: Execution): Pr
   return state && isTerminal(state.execution.status) ? endOf(plan, state) : undefined;
 }
 
-async function stopped(
-  ports: Ports,
-  {
-    step,
-    family,
-    starts,
-    undo,
-  }: { step: string; family: Family; starts: readonly ChildStart[]; undo: boolean },
-  advance: Advance,
-): Promise<ChildrenDone> {
-  const ends = await sideBySide(starts, (start) => stopChild(ports, start, undo, advance));
+type Stopping = Extract<Next, { readonly kind: 'stop-children' }>;
+
+async function stopped(ports: Ports, how: Stopping, advance: Advance): Promise<ChildrenDone> {
+  const { step, family, starts } = how;
+  const ends = await sideBySide(starts, (start) => stopChild(ports, start, how, advance));
   return { type: 'stopped', step, family, started: family.starts.length, ended: byIndex(starts, ends) };
 }
 
@@ -134,7 +134,7 @@ async function stopped(
 async function stopChild(
   ports: Ports,
   start: ChildStart,
-  undo: boolean,
+  { undo, recall }: Pick<Stopping, 'undo' | 'recall'>,
   advance: Advance,
 ): Promise<ChildEnd | undefined> {
   const { store, clock } = ports;
@@ -142,42 +142,47 @@ async function stopChild(
   for (;;) {
     const readAt = clock.now();
     const state = await store.read(start.id);
-    if (state === undefined) {
+    if (state === undefined || isOfEarlierLife(state.execution, start.parent)) {
       const holder = placeHolder(plan, start, ports.dice.id(), readAt);
       if ((await store.create(holder)) === 'written') return endOf(plan, { execution: holder, steps: {} });
       continue;
     }
+    const ended = isTerminal(state.execution.status) ? endOf(plan, state) : undefined;
+    if (ended !== undefined && !recall) return ended;
     const decision = decide(plan, state, { type: 'stop', undo, ...stampOf(ports) });
-    if (decision.write === undefined) {
-      return isTerminal(state.execution.status) ? endOf(plan, state) : undefined;
-    }
+    if (decision.write === undefined) return ended;
     if ((await commit(ports, decision)) === 'conflict') continue;
-    await advance(ports, plan, start.id, { by: 'worker', concern: 'all' }).catch(() => {
+    await advance(ports, plan, start.id, { by: 'worker', concern: 'all', forParent: true }).catch(() => {
       ports.log.note({ what: 'follow-up-failed', executionId: start.id });
     });
     return undefined;
   }
 }
 
-const gathered = (ports: Ports, ids: readonly string[]): Promise<Json[]> =>
-  sideBySide(ids, async (id) => (await ports.store.readExecution(id))?.output ?? null);
+const gathered = (ports: Ports, ids: readonly string[]): Promise<(Json | undefined)[]> =>
+  sideBySide(ids, async (id) => (await ports.store.readExecution(id))?.output);
 
 /**
- * Has the parent's record say that the execution has ended, and carries the parent on.
+ * Has the parent's record say that the execution has ended, and carries the parent on unless the caller does.
  * @throws whatever the ports reject with; then the execution keeps its watch and tells again
  */
-export async function tellParent(ports: Ports, { parent, end }: Told, advance: Advance): Promise<void> {
+export async function tellParent(
+  ports: Ports,
+  { parent, end }: Told,
+  advance: Advance | undefined,
+): Promise<void> {
   const { store, clock } = ports;
   for (let round = 0; round < MAX_TELL_ROUNDS; round += 1) {
     const state = await store.read(parent.executionId);
-    if (state === undefined) return;
+    if (state === undefined || isOfEarlierLife({ parent }, { ...parent, since: state.execution.startedAt }))
+      return;
     const plan = await planOf(store, plansOf(store), state.execution.plan);
     const { step, index, epoch = 1 } = parent;
     const decision = decide(plan, state, { type: 'told', step, index, epoch, end, ...stampOf(ports) });
     if (decision.write === undefined) return;
     if ((await commit(ports, decision)) === 'written') {
       const { id } = state.execution;
-      await advance(ports, plan, id, { by: 'worker', concern: [step] }).catch(() => {
+      await advance?.(ports, plan, id, { by: 'worker', concern: [step] }).catch(() => {
         ports.log.note({ what: 'follow-up-failed', executionId: id, step });
       });
       return;

@@ -14,7 +14,7 @@ import { refuse } from '../core/errors.ts';
 import { isExecutionId } from '../core/names.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Due, ListQuery, OpenIncident, Page, WriteResult } from '../core/ports.ts';
-import { isLeftover } from '../core/retention.ts';
+import { isLeftover, isOfEarlierLife } from '../core/retention.ts';
 import type { Execution, Incident, Snapshot, Step } from '../core/state.ts';
 
 export class MemoryTable {
@@ -54,7 +54,11 @@ export class MemoryTable {
 
   create(execution: Execution): Execution | 'written' {
     const existing = this.#executions.get(execution.id)?.execution;
-    if (existing !== undefined) return existing.writeId === execution.writeId ? 'written' : existing;
+    if (existing !== undefined) {
+      if (existing.writeId === execution.writeId) return 'written';
+      if (!isOfEarlierLife(existing, execution.parent)) return existing;
+      this.expire(execution.id);
+    }
     this.#executions.set(execution.id, this.#born(execution));
     this.#watch(execution.id, undefined, execution.watchAt);
     return 'written';

@@ -9,6 +9,7 @@ import {
   PutItemCommand,
   QueryCommand,
   TransactionCanceledException,
+  TransactionConflictException,
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
@@ -81,6 +82,14 @@ describe('every write', () => {
     await expect(store.read('A#1')).rejects.toMatchObject({ code: 'bad-key' });
     await expect(store.readPlan('../x')).rejects.toMatchObject({ code: 'bad-key' });
     expect(dynamo.calls()).toEqual([]);
+  });
+});
+
+describe('a write of one record', () => {
+  it('that meets a transaction under way has lost a race: whoever wrote reads again', async () => {
+    const error = new TransactionConflictException({ message: 'ongoing', $metadata: {} });
+    dynamo.on(PutItemCommand).rejects(error);
+    expect(await store.write({ executionId: 'e-1', step })).toBe('conflict');
   });
 });
 

@@ -151,7 +151,9 @@ describe('what the release before wrote', () => {
       const { executionId, items } = written(file.replace('.json', ''));
       for (const item of items.filter(isExecutionItem))
         expect(executionItem(executionOf(item), 4)).toEqual(item);
-      for (const item of items.filter(isStepItem)) expect(stepItem(executionId, stepOf(item))).toEqual(item);
+      // The record, not the item: the history of a step that was done at once follows from the rest, and is left out today.
+      for (const item of items.filter(isStepItem))
+        expect(stepOf(stepItem(executionId, stepOf(item)))).toEqual(stepOf(item));
     }
   });
 });

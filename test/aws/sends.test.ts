@@ -1,5 +1,6 @@
 /** What SQS and EventBridge may answer: some of a batch is refused, a bus refuses an event, a request breaks off. */
 
+import { readFileSync } from 'node:fs';
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import {
   GetQueueAttributesCommand,
@@ -174,9 +175,18 @@ describe('an announcement', () => {
         Source: 'steadfast',
         DetailType: 'Steadfast Execution Ended',
         Time: new Date(ended.endedAt),
-        Detail: JSON.stringify(ended),
+        Detail: JSON.stringify({ version: '1', ...ended }),
       },
     ]);
+  });
+
+  it('is documented with each of its fields', async () => {
+    bus.on(PutEventsCommand).resolves({ FailedEntryCount: 0 });
+    await announcer.announce(ended);
+    const detail = bus.commandCalls(PutEventsCommand).at(-1)?.args[0].input.Entries?.[0]?.Detail ?? '{}';
+    const text = readFileSync(new URL('../../docs/EVENTS.md', import.meta.url), 'utf8');
+    const example = JSON.parse(/```json\n([\s\S]*?)```/.exec(text)?.[1] ?? '{}') as { detail: object };
+    expect(Object.keys(example.detail)).toEqual(Object.keys(JSON.parse(detail) as object));
   });
 
   it('that the bus refused rejects, so that it is told again', async () => {

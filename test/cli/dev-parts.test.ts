@@ -89,9 +89,19 @@ test('workflow folders are those that synthesis finds, with what they hold for d
     'workflows/c/example-input.json': '{}',
   });
   expect(projectFolders(root)).toEqual([
-    { name: 'a', devFile: undefined, exampleInput: undefined },
-    { name: 'b', devFile: join(root, 'examples/b/dev.ts'), exampleInput: undefined },
-    { name: 'c', devFile: undefined, exampleInput: join(root, 'workflows/c/example-input.json') },
+    { name: 'a', path: join(root, 'examples/a'), devFile: undefined, exampleInput: undefined },
+    {
+      name: 'b',
+      path: join(root, 'examples/b'),
+      devFile: join(root, 'examples/b/dev.ts'),
+      exampleInput: undefined,
+    },
+    {
+      name: 'c',
+      path: join(root, 'workflows/c'),
+      devFile: undefined,
+      exampleInput: join(root, 'workflows/c/example-input.json'),
+    },
   ]);
 });
 

@@ -59,6 +59,19 @@ const created: Body = (store) => {
     expect(await store().readExecution('e-1')).toStrictEqual(first);
   });
 
+  it('takes the place of one from an earlier life of its parent, and of no other (S6)', async () => {
+    const childOf = (since: number, changes: Partial<Execution> = {}): Execution =>
+      anExecution({ parent: { executionId: 'p', step: 's', index: 0, since }, ...changes });
+    const { watchAt: _, ...old } = childOf(1_000, { version: 4, status: 'succeeded' });
+    await store().create({ ...old, version: 1 });
+    const anew = childOf(2_000, { writeId: 'w-2' });
+    expect(await store().create(anew)).toBe('written');
+    expect(await store().create(anew)).toBe('written');
+    expect(await store().create(childOf(2_000, { writeId: 'w-3' }))).toStrictEqual(anew);
+    expect(await store().create(childOf(1_000, { writeId: 'w-4' }))).toStrictEqual(anew);
+    expect(await store().read('e-1')).toStrictEqual({ execution: anew, steps: {} });
+  });
+
   it('is recognised as our own when the answer was lost and it is made again', async () => {
     await store().create(anExecution());
     expect(await store().create(anExecution())).toBe('written');

@@ -46,6 +46,7 @@ const STEP_ROWS = `
   waiting   complete           done
   waiting   reject             failed
   waiting   expire             failed
+  waiting   skip               skipped
   waiting   done               done
   waiting   choose-retry       retrying
   waiting   choose-output      done

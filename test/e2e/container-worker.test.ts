@@ -9,26 +9,51 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { type IVpc, Vpc } from 'aws-cdk-lib/aws-ec2';
+import { Stack } from 'aws-cdk-lib/core';
 import type { ExecutionView } from '../../lib/api/answers.ts';
 import { type LocalWorker, startWorkers } from '../../lib/cli/dev/workers.ts';
-import { synthesize } from '../../lib/infra/synth.ts';
+import { discoverWorkflows } from '../../lib/infra/discover.ts';
+import { SteadfastStack } from '../../lib/infra/steadfast-stack.ts';
+import { createApp, PROJECT_ROOT } from '../../lib/infra/synth.ts';
 import { type Cloud, startCloud } from '../../lib/local/cloud.ts';
 
+const STACK = 'Workers';
 let folder: string;
 let assembly: string;
 let cloud: Cloud;
 const workers: LocalWorker[] = [];
 const said: string[] = [];
+const denied: string[] = [];
+
+/** Each agent with the service that would run it, so that the local cloud knows what its task may do. */
+async function deploy(outdir: string): Promise<string> {
+  const app = createApp({ outdir, builtinCloudFormationValidation: false });
+  const workflows = await discoverWorkflows({
+    root: PROJECT_ROOT,
+    folders: ['test/e2e/workflows'],
+    only: ['encode'],
+  });
+  const net = new Stack(app, 'Net');
+  const vpc = new Vpc(net, 'Vpc', { maxAzs: 2 }) as IVpc;
+  const container = { container: { vpc } };
+  const agentSettings = { encode: container, 'encode-briefly': container };
+  const { stackName } = new SteadfastStack(app, STACK, { workflows, agentSettings });
+  expect(stackName).toBe(STACK);
+  return app.synth().directory;
+}
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'steadfast-e2e-worker-'));
-  ({ assembly } = await synthesize({
-    outdir: join(folder, 'cdk.out'),
-    folders: ['test/e2e/workflows'],
-    only: ['encode'],
-    validation: false,
-  }));
-  cloud = await startCloud({ assembly, dataDir: join(folder, 'data'), port: 0, schedules: true });
+  assembly = await deploy(join(folder, 'cdk.out'));
+  cloud = await startCloud({
+    assembly,
+    stack: STACK,
+    dataDir: join(folder, 'data'),
+    port: 0,
+    schedules: true,
+    onDenied: ({ message }) => denied.push(message),
+  });
 }, 60_000);
 afterAll(async () => {
   await Promise.all(workers.map((worker) => worker.stop()));
@@ -204,6 +229,21 @@ describe('a worker', () => {
     expect((await run.ended()).status).toBe('succeeded');
     await worker.stop();
     server.close();
+    // Whatever the workers of this file have done so far, their tasks' roles allow it.
+    expect(denied).toEqual([]);
+    const used = cloud.control
+      .permissions()
+      .filter(({ who, uses }) => who.includes('ContainerTask') && uses > 0);
+    expect(used.map(({ action }) => action)).toEqual(
+      expect.arrayContaining([
+        'dynamodb:PutItem',
+        'dynamodb:Query',
+        'events:PutEvents',
+        'sqs:ChangeMessageVisibility',
+        'sqs:DeleteMessage',
+        'sqs:ReceiveMessage',
+      ]),
+    );
     expect(new Set(asked)).toEqual(new Set(['a-token']));
     expect(cloud.control.calls().map(({ caller }) => caller)).toContain('task');
   }, 30_000);

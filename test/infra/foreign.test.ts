@@ -6,7 +6,9 @@ import { EventBus } from 'aws-cdk-lib/aws-events';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Tracing } from 'aws-cdk-lib/aws-lambda';
-import { App, RemovalPolicy, Stack, Stage } from 'aws-cdk-lib/core';
+import { Bucket } from 'aws-cdk-lib/aws-s3';
+import { ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
+import { App, Duration, RemovalPolicy, Stack, Stage } from 'aws-cdk-lib/core';
 import { Steadfast } from '../../lib/infra/steadfast.ts';
 import { FOUND, project } from './fixture.ts';
 import { findingsOf, Reader } from './template.ts';
@@ -25,6 +27,11 @@ const reports = new Steadfast(stack, 'Reports', {
 });
 const caller = new Role(stack, 'Caller', { assumedBy: new ServicePrincipal('ec2.amazonaws.com') });
 payments.grantStart(caller, 'order');
+const uploads = Bucket.fromBucketName(stack, 'Uploads', 'acme-uploads');
+payments.triggerOnObjectCreated(uploads, 'report', { prefix: 'in/', input: { key: '$.detail.object.key' } });
+payments.triggerOnEvent({ source: ['shop'] }, 'order', { eventBus: bus, input: '$.detail' });
+reports.triggerOnSchedule(ScheduleExpression.rate(Duration.days(1)), 'report', { input: { day: '$.time' } });
+reports.startQueue('report').grantSend(caller);
 payments.metricFailed().createAlarm(stack, 'Mine', { threshold: 1, evaluationPeriods: 1 });
 const reader = new Reader(stack);
 
@@ -35,7 +42,7 @@ test('two of them have their own of everything', () => {
     count('AWS::ApiGatewayV2::Api'),
     count('AWS::CloudWatch::Dashboard'),
   ]).toEqual([2, 2, 2]);
-  expect(count('AWS::Lambda::EventSourceMapping')).toBe(2 * FOUND.agents.length);
+  expect(count('AWS::Lambda::EventSourceMapping')).toBe(2 * FOUND.agents.length + 4);
   expect(payments.deploymentName).not.toBe(reports.deploymentName);
 });
 
@@ -48,6 +55,21 @@ test('an imported bus is used, and only the other one makes its own', () => {
     .map(({ Properties }) => (Properties['Environment'] as { Variables: Record<string, unknown> }).Variables);
   const buses = environments.map((variables) => variables['STEADFAST_BUS']).filter((name) => name === 'shop');
   expect(buses).toHaveLength(environments.length / 2);
+});
+
+test('triggers listen to an imported bucket and to an imported bus', () => {
+  const rules = reader.ofType('AWS::Events::Rule').filter(({ id }) => id.includes('Triggers'));
+  expect(rules.map(({ Properties }) => [Properties['EventBusName'], Properties['EventPattern']])).toEqual([
+    [
+      undefined,
+      {
+        source: ['aws.s3'],
+        'detail-type': ['Object Created'],
+        detail: { bucket: { name: ['acme-uploads'] }, object: { key: [{ prefix: 'in/' }] } },
+      },
+    ],
+    ['shop', { source: ['shop'] }],
+  ]);
 });
 
 test('cdk-nag finds nothing of ours there either', () => {

@@ -53,7 +53,7 @@ function arnsOf(resource: ResolvedResource): string[] {
 /** `Stack/Steadfast/Agents/pay/Queue/Resource` → `pay` */
 function ownerOf({ metadata, logicalId }: ResolvedResource): string {
   const [, , part = logicalId, agent = ''] = String(metadata['aws:cdk:path']).split('/');
-  return part === 'Agents' ? agent : part.toLowerCase();
+  return part === 'Agents' || part === 'Triggers' ? agent : part.toLowerCase();
 }
 
 const KINDS: Readonly<Record<string, string>> = {

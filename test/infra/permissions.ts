@@ -125,6 +125,94 @@ export const PERMISSIONS: readonly Row[] = [
   },
 ];
 
+export interface TriggerRows {
+  readonly source: 'rule' | 'schedule' | 'none';
+  /** Those of the workflow that it starts. */
+  readonly agents: readonly string[];
+}
+
+/** What each trigger adds, by its name. */
+export const TRIGGER_PERMISSIONS = (triggers: Readonly<Record<string, TriggerRows>>): Row[] =>
+  Object.entries(triggers).flatMap(([who, { source, agents }]) => [
+    {
+      who,
+      actions: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query'],
+      on: 'table',
+      because: 'a start: plan, execution, and what follows at once',
+    },
+    { who, actions: ['events:PutEvents'], on: 'bus', because: 'an execution may end with its start' },
+    {
+      who,
+      actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
+      on: 'its log',
+      because: 'Lambda writes the log with the function’s role',
+    },
+    {
+      who,
+      actions: ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'],
+      on: 'its queue',
+      because: 'Lambda polls the queue with the function’s role',
+    },
+    {
+      who,
+      actions: ['sqs:SendMessage'],
+      on: `dead-letter queue of ${who}`,
+      because: 'what starts nothing is set aside at once',
+    },
+    ...agents.map((agent) => ({
+      who,
+      actions: ['sqs:SendMessage'],
+      on: `queue of ${agent}`,
+      because: 'first steps, whichever of the workflow’s they are',
+    })),
+    {
+      who: 'lambda.amazonaws.com',
+      actions: ['sts:AssumeRole'],
+      on: `role of ${who}`,
+      because: 'a function has its own role',
+    },
+    ...deliveries(who, source),
+  ]);
+
+/** Who puts messages into the queue of a trigger, or sets aside what does not get there. */
+function deliveries(trigger: string, source: TriggerRows['source']): Row[] {
+  if (source === 'none') return [];
+  const actions = ['sqs:SendMessage'];
+  const who = source === 'rule' ? 'events.amazonaws.com' : trigger;
+  return [
+    { who, actions, on: `queue of ${trigger}`, because: 'the source delivers' },
+    { who, actions, on: `dead-letter queue of ${trigger}`, because: 'what cannot be delivered is kept' },
+    ...(source === 'rule'
+      ? []
+      : [
+          {
+            who: 'scheduler.amazonaws.com',
+            actions: ['sts:AssumeRole'],
+            on: `role of ${trigger}`,
+            because: 'a schedule has its own role',
+          },
+        ]),
+  ];
+}
+
+/** Of these, what a run without an outage may leave unused. */
+export const TRIGGER_MAY_BE_IDLE = (triggers: Readonly<Record<string, Pick<TriggerRows, 'source'>>>): Row[] =>
+  Object.entries(triggers).flatMap(([trigger, { source }]) => [
+    {
+      who: trigger,
+      actions: ['events:PutEvents'],
+      on: 'bus',
+      because: 'only a workflow whose steps are all skipped ends with its start',
+    },
+    {
+      who: trigger,
+      actions: ['dynamodb:GetItem', 'dynamodb:Query'],
+      on: 'table',
+      because: 'a start that goes on at once (a step skipped, a child, a breaker that is open) reads again',
+    },
+    ...deliveries(trigger, source).filter(({ on }) => on.startsWith('dead-letter')),
+  ]);
+
 /** Permissions of the order-fulfilment example that an end-to-end run may leave unused. */
 export const MAY_BE_IDLE: readonly Row[] = [
   ...['charge-card', 'reserve-stock'].map((who) => ({

@@ -54,6 +54,8 @@ describe('an event pattern', () => {
     detail: { total: 20, tags: ['a', 'b'], name: 'Order-7', nested: { ok: true, gone: null } },
   };
   test.each<[string, Record<string, Json>, boolean]>([
+    ['a wildcard', { detail: { name: [{ wildcard: 'O*-*7' }] } }, true],
+    ['a wildcard whose star is a star', { detail: { name: [{ wildcard: 'Order\\*7' }] } }, false],
     ['exact', { source: ['shop', 'x'] }, true],
     ['exact, not', { source: ['x'] }, false],
     ['several fields must all match', { source: ['shop'], 'detail-type': ['Other'] }, false],

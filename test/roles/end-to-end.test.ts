@@ -2,6 +2,7 @@ import { retry, workflow } from '../../lib/core/workflow.ts';
 import { eq } from '../../lib/core/refs.ts';
 import { PermanentError, TransientError } from '../../lib/core/errors.ts';
 import { anAgent, anyObject, harness } from './harness.ts';
+import { withStore } from './process.ts';
 
 const a = anAgent('a');
 const b = anAgent('b');
@@ -132,5 +133,25 @@ describe('an execution', () => {
     expect(execution.status).toBe('succeeded');
     expect(steps['maybe']?.status).toBe('skipped');
     expect(steps['after']?.status).toBe('done');
+  });
+
+  it('is told by whoever writes its end, also when that one has lost a race over something else before', async () => {
+    const choosy = workflow('choosy', { input: anyObject, within: '1h' }, (w) => {
+      const first = w.step('first', a, {}, quick);
+      w.step('maybe', b, {}, { ...quick, when: eq(first.output['go'] as never, 'yes' as never) });
+    });
+    let lost = false;
+    const h = harness(choosy, { a: ok, b: ok }, 1, (world) =>
+      withStore(world, (store) => ({
+        write: async (write) => {
+          if (lost || write.step?.status !== 'skipped') return store.write(write);
+          lost = true;
+          return 'conflict';
+        },
+      })),
+    );
+    const { id } = await h.begin();
+    expect((await h.run(id, { supervised: false })).execution.status).toBe('succeeded');
+    expect(h.announced).toHaveLength(1);
   });
 });

@@ -2,6 +2,7 @@
 
 import type { Breaker } from '../../lib/core/breaker.ts';
 import { TransientError } from '../../lib/core/errors.ts';
+import { MAX_DURATION_MS } from '../../lib/core/duration.ts';
 import { MAX_EXCUSED_MS } from '../../lib/core/parking.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import { human, retry, workflow } from '../../lib/core/workflow.ts';
@@ -30,7 +31,14 @@ describe('what an attempt that met a dead service leaves', () => {
     probed: anAgent('carrier', { ...rare, effect: 'probed' }),
     unsafe: anAgent('carrier', { ...rare, effect: 'unsafe' }),
   };
-  const failing = async (effect: keyof typeof agents, error: () => Error) => {
+  const cannot = async () => {
+    throw new Error('socket hang up');
+  };
+  const failing = async (
+    effect: keyof typeof agents,
+    error: () => Error | undefined,
+    probe: () => Promise<never> = cannot,
+  ) => {
     const flow = workflow('shipping', { input: anyObject, within: '2h' }, (w) => {
       w.step('ship', agents[effect], {}, { ladder: effect === 'unsafe' ? [human()] : [retry(2)] });
       return {};
@@ -38,13 +46,12 @@ describe('what an attempt that met a dead service leaves', () => {
     const breakers = memoryBreakers();
     await breakers.write(halfOpen);
     const execute = async () => {
-      throw error();
-    };
-    const cannot = async () => {
-      throw new Error('socket hang up');
+      const failure = error();
+      if (failure !== undefined) throw failure;
+      return {};
     };
     const wrap = (world: MemoryWorld): Ports => ({ ...world, breakers });
-    const h = harness(flow, { carrier: { execute, probe: cannot, undo: cannot } }, 1, wrap);
+    const h = harness(flow, { carrier: { execute, probe, undo: cannot } }, 1, wrap);
     const { id } = await h.begin();
     await h.deliver(h.sent.splice(0)[0] as never);
     return { h, id };
@@ -64,6 +71,23 @@ describe('what an attempt that met a dead service leaves', () => {
     // The service's own wish is longer.
     expect(step?.retryAt).toBe(T0 + 900_000);
     expect(h.sent).toEqual([]);
+  });
+
+  it('that wishes for a time beyond all times gets one that can be written', async () => {
+    const { h, id } = await failing('probed', () => new TransientError('503', { retryAfterMs: 1e300 }));
+    expect((await stepOf(h, id))?.retryAt).toBe(T0 + MAX_DURATION_MS);
+  });
+
+  it('of unknown outcome, probed, and found not done once the service is back: the same rung, uncharged', async () => {
+    const notDone = async () => ({ verdict: 'not-done' }) as never;
+    let calls = 0;
+    const once = (): Error | undefined => {
+      calls += 1;
+      return calls === 1 ? new Error('socket hang up') : undefined;
+    };
+    const { h, id } = await failing('probed', once, notDone);
+    await h.run(id);
+    expect(await stepOf(h, id)).toMatchObject({ status: 'done', attempt: 2, rung: 0, mayHaveActed: false });
   });
 
   it('of unknown outcome, idempotent: repeated uncharged, and remembered (S10)', async () => {

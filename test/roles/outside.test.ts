@@ -3,6 +3,7 @@
  */
 
 import * as z from 'zod/mini';
+import { eq, type Ref } from '../../lib/core/refs.ts';
 import { callbackToken } from '../../lib/core/state.ts';
 import { type Workflow, workflow } from '../../lib/core/workflow.ts';
 import { settleCallback } from '../../lib/roles/callbacks.ts';
@@ -101,6 +102,41 @@ describe('a callback', () => {
     expect(statuses(await world.state(id))).toEqual({ paid: 'answered' });
     const end = await world.run(id, { supervised: false });
     expect(end.execution.output).toEqual({ amount: 3 });
+  });
+
+  it('that is answered while the step before it is under way counts with that step’s report', async () => {
+    const { implementation } = book();
+    const answer = { kind: 'complete', output: { amount: 3 } } as const;
+    const answering = {
+      ...implementation,
+      execute: async (ctx: { effectKey: string; executionId: string }, given: unknown) => {
+        await settleCallback(world.scheduler, await tokenOf(world, ctx.executionId, 'paid'), answer);
+        return implementation.execute(ctx, given);
+      },
+    };
+    const world = harness(waitsForPayment(), { 'agent-a': answering, 'agent-b': implementation });
+    const { id } = await world.begin();
+    const end = await world.run(id, { supervised: false });
+    expect(end.execution.output).toEqual({ amount: 3 });
+  });
+
+  it('whose condition does not hold is skipped, also when the outside has said that it is at it', async () => {
+    const flow = workflow('flow', { input, within: '3h' }, (w) => {
+      const a = w.step('a', agentA, {});
+      w.callback('paid', {
+        output: z.object({}),
+        within: '1h',
+        after: [a],
+        when: eq((w.input as never as { pays: Ref<boolean> }).pays, true),
+      });
+    }) as Workflow;
+    const { implementation } = book();
+    const world = harness(flow, { 'agent-a': implementation });
+    const { id } = await world.begin({ pays: false });
+    await settleCallback(world.scheduler, await tokenOf(world, id, 'paid'), { kind: 'beat' });
+    const end = await world.run(id, { supervised: false });
+    expect(statuses(end)).toEqual({ a: 'done', paid: 'skipped' });
+    expect(end.execution.status).toBe('succeeded');
   });
 
   it('answered twice alike is told the same; answered otherwise is refused', async () => {

@@ -5,6 +5,7 @@
  * behind. Does not own: any of the parts.
  */
 
+import { appendFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Cloud } from '../../local/cloud.ts';
@@ -78,7 +79,9 @@ async function start(flags: DevFlags, io: Io, signal: AbortSignal, cleanUps: Cle
   if (signal.aborted) return;
   const cloud = await startLocal(flags, folder, environment, io);
   cleanUps.push(() => cloud.stop());
-  const workers = startWorkers(folder.assembly, cloud, environment, io.err);
+  const workers = startWorkers(folder.assembly, cloud, environment, (text, agent) =>
+    appendFileSync(join(folder.logs, `worker-${agent}.log`), text),
+  );
   cleanUps.push(async () => {
     await Promise.all(workers.map((worker) => worker.stop()));
   });

@@ -29,7 +29,7 @@ export function startWorkers(
   assembly: string,
   cloud: Cloud,
   environment: Readonly<Record<string, string>>,
-  write: (text: string) => void,
+  write: (text: string, agent: string) => void,
   only?: readonly string[],
 ): LocalWorker[] {
   const folder = join(assembly, 'bundles', 'containers');
@@ -38,7 +38,7 @@ export function startWorkers(
   return agents
     .filter((agent) => only?.includes(agent) ?? true)
     .map((agent) => {
-      const own = { AWS_ACCESS_KEY_ID: `${agent.replaceAll('-', '')}-1` };
+      const own = { AWS_ACCESS_KEY_ID: `${taskOf(cloud, agent) ?? 'worker'}-1` };
       const file = join(folder, agent, 'main.mjs');
       return startWorker(agent, file, { ...needed, ...own, ...environment }, write);
     });
@@ -48,7 +48,7 @@ function startWorker(
   agent: string,
   file: string,
   environment: Readonly<Record<string, string>>,
-  write: (text: string) => void,
+  write: (text: string, agent: string) => void,
 ): LocalWorker {
   // With a channel: should this process die, the worker notices and ends.
   const child = spawn(process.execPath, ['--enable-source-maps', file], {
@@ -56,7 +56,7 @@ function startWorker(
     env: { ...systemVariables(), ...environment },
   });
   for (const stream of [child.stdout, child.stderr])
-    stream?.on('data', (chunk: Buffer) => write(chunk.toString('utf8')));
+    stream?.on('data', (chunk: Buffer) => write(chunk.toString('utf8'), agent));
   const gone = new Promise<void>((resolve) => {
     child.once('exit', () => resolve());
     child.once('error', () => resolve());
@@ -68,6 +68,15 @@ function startWorker(
     clearTimeout(timer);
   };
   return { agent, process: child, stop };
+}
+
+/** By its task's key the local cloud knows what it may do; where no service runs it, nobody has said. */
+function taskOf(cloud: Cloud, agent: string): string | undefined {
+  const path = `/Agents/${agent}/Container/Task/`;
+  return [...cloud.resources.values()].find(
+    ({ type, metadata }) =>
+      type === 'AWS::ECS::TaskDefinition' && String(metadata['aws:cdk:path']).includes(path),
+  )?.logicalId;
 }
 
 /** The scheduler knows every queue; all else of Steadfast's is the same for each of its functions. */

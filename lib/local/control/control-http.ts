@@ -7,6 +7,7 @@
  *   elsewhere (DNS rebinding, a web page) is refused.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { ToldEvent } from '../events/event-bus.ts';
 import { readBody } from '../http/read-body.ts';
 import { isRecord } from '../template/json.ts';
 import type { Control } from './control.ts';
@@ -81,7 +82,7 @@ async function run(
   }
 }
 
-/** `*` stands for a function, queue or schedule by logical id, name or a unique part of one. */
+/** `*` stands for a function, queue, bucket or schedule by logical id, name or a unique part of one. */
 const HANDLERS: Readonly<Record<string, Handler>> = {
   'GET functions': (control) => control.functions(),
   'POST functions/*/kill': async (control, name, body) =>
@@ -119,10 +120,26 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   'POST schedules/*/disable': (control, name) => control.disable(name),
   'POST schedules/*/enable': (control, name) => control.enable(name),
   'GET events': (control) => control.events(),
+  'POST events': (control, _name, body) => ({ id: control.putEvent(eventOf(body)) }),
+  'GET buckets': (control) => control.buckets(),
+  'POST buckets/*/objects': (control, name, body) =>
+    control.putObject(name, textIn(body, 'key'), String(body['body'] ?? '')),
 };
 
 /** The control calls, as `METHOD path`. */
 export const CONTROL_CALLS: readonly string[] = Object.keys(HANDLERS);
+
+function textIn(body: Body, field: string): string {
+  const value = body[field];
+  if (typeof value === 'string' && value !== '') return value;
+  throw new Error(`${field} must be a text, got ${JSON.stringify(value)}`);
+}
+
+function eventOf(body: Body): ToldEvent {
+  const bus = body['bus'] === undefined ? {} : { bus: textIn(body, 'bus') };
+  const detail = isRecord(body['detail']) ? body['detail'] : {};
+  return { ...bus, source: textIn(body, 'source'), detailType: textIn(body, 'detailType'), detail };
+}
 
 /** `{"wait": true}` answers at the hit instead of at once. */
 async function armed(fault: ArmedFault, body: Body): Promise<Answer> {

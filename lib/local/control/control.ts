@@ -9,11 +9,12 @@
 import type { DynamoServer } from '../dynamodb/dynamo-process.ts';
 import type { Access, Denial, PermissionUse } from '../iam/access.ts';
 import type { AccessRequest } from '../iam/stack-policies.ts';
-import type { EmittedEvent, EventBus } from '../events/event-bus.ts';
+import type { EmittedEvent, EventBus, ToldEvent } from '../events/event-bus.ts';
 import type { ScheduleState, Schedules } from '../events/schedules.ts';
 import type { CallCount, CallCounts } from '../gateway/call-counts.ts';
 import type { InvocationResult } from '../lambda/function-process.ts';
 import type { LocalFunction } from '../lambda/local-function.ts';
+import type { Buckets, BucketState } from '../s3/buckets.ts';
 import type { QueueDirectory } from '../sqs/queue-directory.ts';
 import type { ArmedFault, CallFault, FaultMoment, FaultState } from './fault.ts';
 import type { Faults } from './faults.ts';
@@ -60,6 +61,7 @@ export interface ControlParts {
   readonly functions: readonly LocalFunction[];
   readonly queues: QueueDirectory;
   readonly bus: EventBus;
+  readonly buckets: Buckets;
   readonly schedules: Schedules;
   readonly dynamo: DynamoServer;
   readonly counts: CallCounts;
@@ -220,6 +222,22 @@ export class Control {
 
   enable(name: string): void {
     this.#parts.schedules.setEnabled(this.#schedule(name), true);
+  }
+
+  /** Puts an event on a bus, also one of a service of AWS; returns its id. */
+  putEvent(event: ToldEvent): string {
+    return this.#parts.bus.tell(event);
+  }
+
+  /** The buckets of the stack, with the keys of their objects. */
+  buckets(): BucketState[] {
+    return this.#parts.buckets.list();
+  }
+
+  /** Writes an object, as PutObject does, with the event that follows. */
+  putObject(bucket: string, key: string, body: string | Buffer): void {
+    const { name } = pick('bucket', bucket, this.buckets(), (each) => [each.logicalId, each.name]);
+    this.#parts.buckets.put(name, key, Buffer.from(body));
   }
 
   /** The last 1,000 events put on a bus. */

@@ -25,6 +25,16 @@ export interface EmittedEvent {
   readonly rules: readonly string[];
 }
 
+/** An event that nobody has to be asked about. */
+export interface ToldEvent {
+  /** @default the account's own */
+  readonly bus?: string;
+  readonly source: string;
+  readonly detailType: string;
+  readonly detail: Json;
+  readonly resources?: Json[];
+}
+
 export interface BusSettings {
   readonly rules: readonly RuleSpec[];
   readonly busNames: readonly string[];
@@ -59,6 +69,15 @@ export class EventBus {
     return { FailedEntryCount: results.filter((result) => 'ErrorCode' in result).length, Entries: results };
   }
 
+  /** An event of a service of AWS, or by hand. @throws Error when no rule could hear of it */
+  tell(told: ToldEvent): string {
+    const bus = told.bus ?? 'default';
+    if (!this.#settings.busNames.includes(bus)) {
+      throw new Error(`no event bus is called "${bus}"; there are: ${this.#settings.busNames.join(', ')}`);
+    }
+    return this.#publish({ ...told, bus });
+  }
+
   /** The last 1,000 events, oldest first. */
   emitted(): readonly EmittedEvent[] {
     return [...this.#log];
@@ -91,8 +110,17 @@ export class EventBus {
     const bus = String(fields['EventBusName'] ?? 'default').replace(/^.*event-bus\//, '');
     if (!this.#settings.busNames.includes(bus))
       return refuse(`The event bus ${bus} does not exist in this stack.`);
+    if (source.startsWith('aws.')) {
+      const ErrorMessage = 'Not authorized for the source.';
+      return { ErrorCode: 'NotAuthorizedForSourceException', ErrorMessage };
+    }
     const detail = parseJson(detailText);
     if (!isRecord(detail)) return { ErrorCode: 'MalformedDetail', ErrorMessage: 'Detail is malformed.' };
+    const resources = Array.isArray(fields['Resources']) ? fields['Resources'] : [];
+    return { EventId: this.#publish({ bus, source, detailType, detail, resources }) };
+  }
+
+  #publish({ bus, source, detailType, detail, resources }: ToldEvent & { readonly bus: string }): string {
     const id = randomUUID();
     const at = this.#settings.clock.now();
     const event: Record<string, Json> = {
@@ -103,7 +131,7 @@ export class EventBus {
       account: this.#settings.accountId,
       time: new Date(at).toISOString().replace(/\.\d+Z$/, 'Z'),
       region: this.#settings.region,
-      resources: Array.isArray(fields['Resources']) ? fields['Resources'] : [],
+      resources: resources ?? [],
       detail,
     };
     const matching = this.#settings.rules.filter(
@@ -116,11 +144,11 @@ export class EventBus {
     this.#log.push({ id, at, bus, source, detailType, detail, rules: matching.map((rule) => rule.ruleName) });
     if (this.#log.length > LOG_LENGTH) this.#log.shift();
     for (const rule of matching) void this.deliver(rule, event);
-    return { EventId: id };
+    return id;
   }
 
   async #deliverTo(target: TargetSpec, event: Json, rule: RuleSpec): Promise<void> {
-    const payload = payloadOf(target, event);
+    const payload = payloadOf(target, event, rule);
     if (target.arn.includes(':lambda:')) {
       const local = this.#settings.functionByName(functionNameOf(target.arn));
       if (local !== undefined) {
@@ -130,7 +158,8 @@ export class EventBus {
     }
     const queue = target.arn.includes(':sqs:') ? this.#settings.queues.byArn(target.arn) : undefined;
     if (queue !== undefined) {
-      if (!this.#settings.mayReach(rule, 'sqs:SendMessage', target.arn)) return;
+      if (!this.#settings.mayReach(rule, 'sqs:SendMessage', target.arn))
+        return this.#keep(rule, target, payload);
       queue.send({ body: payload, senderId: 'events.amazonaws.com' });
       return;
     }
@@ -138,16 +167,38 @@ export class EventBus {
       `rule ${rule.ruleName}: its target ${target.arn} does not run locally; the event is dropped`,
     );
   }
+
+  /** What cannot be delivered goes to the target's dead-letter queue, if it has one that may be reached. */
+  #keep(rule: RuleSpec, { deadLetterArn }: TargetSpec, body: string): void {
+    if (deadLetterArn === undefined) return;
+    const queue = this.#settings.queues.byArn(deadLetterArn);
+    if (queue !== undefined && this.#settings.mayReach(rule, 'sqs:SendMessage', deadLetterArn))
+      queue.send({ body, senderId: 'events.amazonaws.com' });
+  }
 }
 
-function payloadOf(target: TargetSpec, event: Json): string {
-  if (target.input !== undefined) return target.input;
+function payloadOf(target: TargetSpec, event: Json, rule: RuleSpec): string {
+  if (target.input !== undefined) {
+    return rule.kind === 'schedule' ? withContext(target.input, event, rule) : target.input;
+  }
   if (target.inputPath === undefined) return JSON.stringify(event);
   let value: Json | undefined = event;
   for (const part of target.inputPath.replace(/^\$\.?/, '').split('.')) {
     if (part !== '') value = isRecord(value) ? value[part] : undefined;
   }
   return JSON.stringify(value ?? null);
+}
+
+/** The keywords that EventBridge Scheduler replaces in a payload. */
+function withContext(input: string, event: Json, rule: RuleSpec): string {
+  const { time, id } = isRecord(event) ? event : {};
+  const values: Readonly<Record<string, string>> = {
+    'schedule-arn': rule.arn,
+    'scheduled-time': String(time),
+    'execution-id': String(id),
+    'attempt-number': '1',
+  };
+  return input.replaceAll(/<aws\.scheduler\.([a-z-]+)>/g, (whole, name: string) => values[name] ?? whole);
 }
 
 function parseJson(text: string): unknown {

@@ -65,6 +65,9 @@ const COMPARISONS: Readonly<Record<string, (left: number, right: number) => bool
 };
 
 function wildcardOf(pattern: string): RegExp {
-  const escaped = pattern.split('*').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-  return new RegExp(`^${escaped.join('.*')}$`, 's');
+  // A star after a backslash is a star, and so is a backslash after one.
+  const source = pattern.replace(/\\([*\\])|[.*+?^${}()|[\]\\]/g, (found, quoted: string | undefined) =>
+    quoted === undefined && found === '*' ? '.*' : `\\${quoted ?? found}`,
+  );
+  return new RegExp(`^${source}$`, 's');
 }

@@ -1,5 +1,6 @@
 /** Owns: what one AWS call is: who makes it, to which service, operation and table or queue. Pure. */
 import type { IncomingHttpHeaders } from 'node:http';
+import { type ObjectCall, readObjectCall } from '../s3/object-call.ts';
 
 /** One AWS request of a function (or of someone outside). */
 export interface AwsCall {
@@ -9,9 +10,11 @@ export interface AwsCall {
   readonly caller: string;
   readonly service: string;
   readonly operation: string;
-  /** Table or queue name where the call has one. */
+  /** Table, queue or bucket name where the call has one. */
   readonly resource: string;
   readonly body: Buffer;
+  /** What S3 calls are about: it is in their path, not in their body. */
+  readonly object?: ObjectCall;
 }
 
 /** An answer to an AWS call. */
@@ -33,15 +36,24 @@ const FUNCTION_KEY = /^([A-Za-z0-9]+)-\d+$/;
 const CREDENTIAL = /Credential=([^/,\s]+)\/\d*\/([^/]*)\/([^/]*)\/aws4_request/;
 
 /** Reads who, what and where from the headers; the body is only searched for a name, never parsed in full. */
-export function readAwsCall(headers: IncomingHttpHeaders, body: Buffer): AwsCall {
+export function readAwsCall(
+  headers: IncomingHttpHeaders,
+  body: Buffer,
+  line: { readonly method?: string | undefined; readonly url?: string | undefined } = {},
+): AwsCall {
   const credential = CREDENTIAL.exec(headers.authorization ?? '');
   const accessKeyId = credential?.[1] ?? '';
   const target = headers['x-amz-target'];
   const [prefix = '', operation = ''] = typeof target === 'string' ? target.split('.') : [];
   const service = SERVICE_OF_TARGET[prefix] ?? credential?.[3] ?? 'unknown';
+  const who = { accessKeyId, caller: FUNCTION_KEY.exec(accessKeyId)?.[1] ?? OUTSIDE };
+  // Nothing else has calls without a POST, so that an unsigned one (curl) is understood as well.
+  if (service === 's3' || (service === 'unknown' && /^(?:GET|HEAD|PUT|DELETE)$/.test(line.method ?? ''))) {
+    const object = readObjectCall(line.method ?? '', line.url ?? '', headers);
+    return { ...who, service: 's3', operation: object.operation, resource: object.bucket, body, object };
+  }
   return {
-    accessKeyId,
-    caller: FUNCTION_KEY.exec(accessKeyId)?.[1] ?? OUTSIDE,
+    ...who,
     service,
     operation: operation === '' ? 'unknown' : operation,
     resource: resourceOf(service, body),

@@ -14,6 +14,7 @@ import type { EventBus } from '../events/event-bus.ts';
 import type { Access } from '../iam/access.ts';
 import { type CallPlace, needsOf } from '../iam/actions.ts';
 import { deniedAnswer } from '../iam/answers.ts';
+import type { Buckets } from '../s3/buckets.ts';
 import { runSqsOperation } from '../sqs/operations.ts';
 import type { QueueDirectory } from '../sqs/queue-directory.ts';
 import { SqsError } from '../sqs/request-checks.ts';
@@ -39,6 +40,7 @@ export interface Backends {
   readonly dynamo: DynamoProxy;
   readonly queues: QueueDirectory;
   readonly bus: EventBus;
+  readonly buckets: Buckets;
   readonly gatewayUrl: string;
   readonly accountId: string;
   readonly access: Access;
@@ -57,7 +59,7 @@ export function awsGateway(
     request.on('error', () => response.destroy());
     request.on('end', () => {
       const only = chunks.length === 1 ? chunks[0] : undefined;
-      const call = readAwsCall(request.headers, only ?? Buffer.concat(chunks));
+      const call = readAwsCall(request.headers, only ?? Buffer.concat(chunks), request);
       serve(call, request, response, backends, counts, interceptor).catch(() => response.destroy());
     });
   };
@@ -109,16 +111,21 @@ async function execute(
     const entries = (JSON.parse(call.body.toString()) as { Entries?: unknown }).Entries;
     return jsonAnswer(backends.bus.put(Array.isArray(entries) ? entries : []), '1.1');
   }
-  const supported = 'DynamoDB, SQS and EventBridge PutEvents';
+  if (call.object !== undefined && call.operation !== 'unknown') {
+    return backends.buckets.serve(call.object, call.body, request.headers);
+  }
+  const supported =
+    'DynamoDB, SQS, EventBridge PutEvents, and of S3 PutObject, GetObject, HeadObject, DeleteObject';
   const message = `${call.service} ${call.operation} is not emulated by the local cloud; it has ${supported}`;
   return errorAnswer(501, 'NotEmulatedLocally', message);
 }
 
-const EMULATED: ReadonlySet<string> = new Set(['dynamodb', 'sqs', 'events']);
+const EMULATED: ReadonlySet<string> = new Set(['dynamodb', 'sqs', 'events', 's3']);
 
 /** The answer to a call that its caller may not make. */
 function refusal(call: AwsCall, { access, callPlace }: Backends): AwsAnswer | undefined {
-  if (!EMULATED.has(call.service)) return undefined;
+  // What S3 is asked for and does not do here is told as that, not as a refusal.
+  if (!EMULATED.has(call.service) || call.object?.operation === 'unknown') return undefined;
   const needs = needsOf(call, callPlace);
   if (needs === undefined) {
     const denial = access.refuse(call.caller, `${call.service}:${call.operation}`);

@@ -6,6 +6,7 @@
  * its own action on each table; a query of an index is about the index.
  */
 import type { AwsCall } from '../gateway/aws-call.ts';
+import type { ObjectCall } from '../s3/object-call.ts';
 import { isRecord, type Json } from '../template/json.ts';
 import type { Context } from './match.ts';
 
@@ -44,12 +45,20 @@ const PART_ACTIONS: Readonly<Record<string, string>> = {
  * What a call needs; undefined for a service that is not emulated, and for what cannot be told from the request.
  */
 export function needsOf(call: AwsCall, place: CallPlace): readonly Need[] | undefined {
+  if (call.object !== undefined) return objectNeeds(call.object);
   const body = bodyOf(call);
   if (body === undefined) return undefined;
   if (call.service === 'dynamodb') return dynamoNeeds(call.operation, body, place);
   if (call.service === 'sqs') return [sqsNeed(call.operation, body, place)];
   if (call.service === 'events' && call.operation === 'PutEvents') return eventNeeds(body, place);
   return undefined;
+}
+
+/** Asking for an object's head is reading it. */
+function objectNeeds({ operation, bucket, key }: ObjectCall): Need[] | undefined {
+  if (operation === 'unknown') return undefined;
+  const action = operation === 'HeadObject' ? 'GetObject' : operation;
+  return [{ action: `s3:${action}`, resource: `arn:aws:s3:::${bucket}/${key}`, context: {} }];
 }
 
 function bodyOf(call: AwsCall): Body | undefined {

@@ -1,5 +1,6 @@
 /** Owns: a refusal as each service answers it. Pure. */
 import { type AwsAnswer, errorAnswer } from '../gateway/aws-call.ts';
+import { objectError } from '../s3/object-call.ts';
 import type { Denial } from './access.ts';
 
 const FORBIDDEN = 403;
@@ -12,6 +13,7 @@ export function deniedAnswer(service: string, { action, message }: Denial): AwsA
     const text = message.replaceAll(action, action.toLowerCase());
     return errorAnswer(FORBIDDEN, 'com.amazon.coral.service#AccessDeniedException', text, 'AccessDenied');
   }
+  if (service === 's3') return objectError(FORBIDDEN, 'AccessDenied', message);
   const type =
     service === 'dynamodb' ? 'com.amazon.coral.service#AccessDeniedException' : 'AccessDeniedException';
   return errorAnswer(BAD_REQUEST, type, message);

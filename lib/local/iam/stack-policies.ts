@@ -174,6 +174,12 @@ function actorsOf(resources: readonly ResolvedResource[]): Acting[] {
     if (type === 'AWS::Lambda::Function') {
       return [{ who, session, roleArn: String(Role), service: 'lambda.amazonaws.com' }];
     }
+    // Nothing here runs it; whoever does signs its calls with `<logicalId>-<n>`, as functions do.
+    if (type === 'AWS::ECS::TaskDefinition' && properties['TaskRoleArn'] !== undefined) {
+      return [
+        { who, session, roleArn: String(properties['TaskRoleArn']), service: 'ecs-tasks.amazonaws.com' },
+      ];
+    }
     if (type !== 'AWS::Scheduler::Schedule' || !isRecord(Target)) return [];
     return [{ who, session, roleArn: String(Target['RoleArn']), service: 'scheduler.amazonaws.com' }];
   });

@@ -52,6 +52,8 @@ const TABLE: ResourceType = {
   },
 };
 
+const bucketName = (resource: NamedResource): string => resource.physicalName.toLowerCase();
+
 /** IAM is one for all regions. */
 const globalArn = (path: (name: string) => string) => (resource: NamedResource, place: StackPlace) =>
   `arn:aws:iam::${place.accountId}:${path(resource.physicalName)}`;
@@ -109,6 +111,11 @@ export const RUN_TYPES: Readonly<Record<string, ResourceType>> = {
     ref: byName,
     attributes: { Arn: arn('scheduler', (name) => `schedule/default/${name}`) },
   },
+  'AWS::ECS::TaskDefinition': {
+    nameProperty: 'Family',
+    ref: arn('ecs', (name) => `task-definition/${name}:1`),
+    attributes: { TaskDefinitionArn: arn('ecs', (name) => `task-definition/${name}:1`) },
+  },
   'AWS::IAM::Role': {
     nameProperty: 'RoleName',
     maxNameLength: 64,
@@ -127,6 +134,17 @@ export const RUN_TYPES: Readonly<Record<string, ResourceType>> = {
   'AWS::SQS::QueuePolicy': POLICY,
   'AWS::Events::EventBusPolicy': POLICY,
   'AWS::S3::BucketPolicy': POLICY,
+  'AWS::S3::Bucket': {
+    nameProperty: 'BucketName',
+    maxNameLength: 63,
+    // Names of buckets have small letters only.
+    ref: bucketName,
+    attributes: {
+      Arn: (resource) => `arn:aws:s3:::${bucketName(resource)}`,
+      DomainName: (resource) => `${bucketName(resource)}.s3.amazonaws.com`,
+      RegionalDomainName: (resource, { region }) => `${bucketName(resource)}.s3.${region}.amazonaws.com`,
+    },
+  },
   // What functions write goes to files; the group is there for the policies that name it.
   'AWS::Logs::LogGroup': {
     nameProperty: 'LogGroupName',

@@ -27,6 +27,8 @@ export interface TargetSpec {
   readonly input: string | undefined;
   /** A path into the event (`$.detail`). */
   readonly inputPath: string | undefined;
+  /** The queue for what cannot be delivered. */
+  readonly deadLetterArn: string | undefined;
 }
 
 export interface RuleSpec {
@@ -125,7 +127,9 @@ export function readRules(resources: readonly ResolvedResource[]): RuleSpec[] {
       kind: isScheduler ? 'schedule' : 'rule',
       logicalId: resource.logicalId,
       ruleName: resource.physicalName,
-      arn: `arn:aws:events:${region}:${accountId}:rule/${resource.physicalName}`,
+      arn: isScheduler
+        ? `arn:aws:scheduler:${region}:${accountId}:schedule/default/${resource.physicalName}`
+        : `arn:aws:events:${region}:${accountId}:rule/${resource.physicalName}`,
       busName,
       pattern: isRecord(pattern) ? pattern : undefined,
       scheduleExpression,
@@ -147,5 +151,6 @@ function readTarget(target: Properties): TargetSpec {
     arn: target.text('Arn'),
     input: target.optionalText('Input'),
     inputPath: target.optionalText('InputPath'),
+    deadLetterArn: target.child('DeadLetterConfig').optionalText('Arn'),
   };
 }

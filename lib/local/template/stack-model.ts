@@ -32,6 +32,13 @@ export interface QueueSpec {
   readonly redrive: { readonly targetArn: string; readonly maxReceiveCount: number } | undefined;
 }
 
+export interface BucketSpec {
+  readonly logicalId: string;
+  readonly bucketName: string;
+  /** Whether what happens to its objects is told on the account's own bus. */
+  readonly tellsEventBridge: boolean;
+}
+
 export interface FunctionSpec {
   readonly logicalId: string;
   readonly functionName: string;
@@ -68,6 +75,8 @@ export interface StackModel {
   readonly mappings: readonly MappingSpec[];
   readonly apis: readonly ApiSpec[];
   readonly rules: readonly RuleSpec[];
+  readonly buckets: readonly BucketSpec[];
+  /** Of the stack, and those from elsewhere that its rules listen to. */
   readonly busNames: readonly string[];
   /** Resources that are only names here, as `logicalId (type)` with the reason where there is a special one. */
   readonly notRun: readonly string[];
@@ -106,7 +115,14 @@ export function readStackModel(template: ResolvedTemplate): StackModel {
     mappings,
     apis: readApis(resources),
     rules,
-    busNames: ['default', ...ofType('AWS::Events::EventBus').map((resource) => resource.physicalName)],
+    buckets: ofType('AWS::S3::Bucket').map(readBucket),
+    busNames: [
+      ...new Set([
+        'default',
+        ...ofType('AWS::Events::EventBus').map((resource) => resource.physicalName),
+        ...rules.map(({ busName }) => busName),
+      ]),
+    ],
     notRun,
   };
 }
@@ -164,6 +180,16 @@ function readQueue(resource: ResolvedResource): QueueSpec {
             targetArn: redrive.text('deadLetterTargetArn'),
             maxReceiveCount: redrive.number('maxReceiveCount', 10),
           },
+  };
+}
+
+function readBucket(resource: ResolvedResource): BucketSpec {
+  const notifications = Properties.of(resource).child('NotificationConfiguration');
+  const events = notifications.optionalChild('EventBridgeConfiguration');
+  return {
+    logicalId: resource.logicalId,
+    bucketName: resource.ref,
+    tellsEventBridge: events?.flag('EventBridgeEnabled', true) === true,
   };
 }
 

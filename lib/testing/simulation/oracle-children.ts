@@ -23,8 +23,8 @@ export function judgeChildren(
     const status = record?.status;
     if (succeeded && status !== 'done' && status !== 'skipped')
       problems.push(`S7 succeeded, but '${step.name}' is ${status ?? 'not begun'}`);
-    if (record?.children === undefined) continue;
-    for (const child of childrenOf(execution.id, record, read)) {
+    if (step.kind !== 'child' && step.kind !== 'map') continue;
+    for (const child of childrenOf(execution.id, step.name, record, read)) {
       const end = child.execution.status;
       if (!isTerminal(end)) problems.push(`S10 '${child.execution.id}' outlives its parent: ${end}`);
       if (succeeded && status === 'done' && end !== 'succeeded')
@@ -39,12 +39,17 @@ export function judgeChildren(
 const isToBeUndone = (step: PlanStep): boolean =>
   step.kind === 'map' ? step.each.undo !== 'none' : step.kind === 'child' && step.undo !== 'none';
 
+/** Lists are short here: some that the parent does not know of are found, if there are any. */
+const UNKNOWN_TO_PARENT = 8;
+
 function childrenOf(
   parentId: string,
-  { name, children }: Step,
+  name: string,
+  record: Step | undefined,
   read: (executionId: string) => Snapshot | undefined,
 ): Snapshot[] {
-  return Array.from({ length: children?.count ?? 0 }, (_, index) =>
-    read(`${parentId}.${name}.${index}`),
-  ).filter((child) => child !== undefined);
+  const length = Math.max(record?.children?.count ?? 0, UNKNOWN_TO_PARENT);
+  return Array.from({ length }, (_, index) => read(`${parentId}.${name}.${index}`)).filter(
+    (child) => child !== undefined,
+  );
 }

@@ -137,8 +137,8 @@ export const DISPATCH: readonly Mutant[] = [
     from: 26,
     bug: 'One message that fails brings all of its batch again.',
     file: 'lib/handlers.ts',
-    find: "const failed = event.Records.filter((_, at) => results[at] === 'give-back');",
-    replace: "const failed = event.Records.filter(() => results.includes('give-back'));",
+    find: "const failed = records.filter((_, at) => results[at] === 'give-back');",
+    replace: "const failed = records.filter(() => results.includes('give-back'));",
     killer: jest('mutants/handlers', 'one that could not be handled comes again'),
   },
   {

@@ -1,0 +1,6 @@
+/** A trigger's Lambda function: behind its queue, with every workflow that was found at synthesis. */
+
+import { workflows } from '@steadfast/workflows';
+import { starterHandler } from '../lib/handlers.ts';
+
+export const handler = starterHandler(workflows);

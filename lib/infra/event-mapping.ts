@@ -1,0 +1,162 @@
+/**
+ * From an event to a workflow's input, as data: paths into the event where values should come from it.
+ *
+ * Owns: how a mapping is written, its refusals when the stack is built, the references it is compiled to. Does not own:
+ * their evaluation, which is that of a plan's references.
+ */
+
+import { Token } from 'aws-cdk-lib/core';
+
+/** A path into the event: `$.detail.object.key`, `$.items[0]`, `$['odd name']`; `$` is all of it. */
+export type EventPath = `$${string}`;
+
+/** Joins texts and the values of paths into one text. */
+export interface Concat {
+  readonly $concat: readonly (string | number)[];
+}
+
+/** Stands for itself, also where it looks like a path. */
+export interface Literal<Value = unknown> {
+  readonly $literal: Value;
+}
+
+/** What may stand where the workflow's input wants a `Value`: a path, a constant, or a structure of both. */
+export type InputMapping<Value = unknown> =
+  | EventPath
+  | Concat
+  | Literal<Value>
+  | (Value extends object ? { readonly [Key in keyof Value]: InputMapping<Value[Key]> } : Value);
+
+/** A workflow by its name, or itself: then the mapping must have the fields of its input. */
+export type WorkflowReference<Input = unknown> =
+  | string
+  | {
+      readonly name: string;
+      readonly input: {
+        readonly '~standard': { readonly types?: { readonly output: Input } | undefined };
+      };
+    };
+
+/** What an event has, by name; `true`: anything may be there. */
+export type EventShape = true | { readonly [field: string]: EventShape };
+
+const SEGMENT = /^(?:\.([A-Za-z_][\w-]*)|\[(\d+)\]|\['([^']+)'\])/;
+
+/** What a plan's references look like. */
+export type Compiled =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly Compiled[]
+  | { readonly [key: string]: Compiled };
+
+/**
+ * A mapping in the form that the starter evaluates.
+ * @param shape what an event of this kind has
+ * @param place for messages: which mapping of which trigger
+ * @throws Error about what is not understood, with its place
+ */
+export function compileMapping(mapping: unknown, shape: EventShape, place: string): Compiled {
+  if (Token.isUnresolved(mapping)) {
+    throw new Error(
+      `${place}: a value that is known only after the deployment cannot be in a mapping; let a step know it instead`,
+    );
+  }
+  if (typeof mapping === 'string')
+    return mapping.startsWith('$') ? reference(mapping, shape, place) : mapping;
+  if (mapping === null || typeof mapping === 'boolean') return mapping;
+  if (typeof mapping === 'number' && Number.isFinite(mapping)) return mapping;
+  if (Array.isArray(mapping))
+    return mapping.map((item, at) => compileMapping(item, shape, `${place}[${at}]`));
+  if (typeof mapping !== 'object' || Object.getPrototypeOf(mapping) !== Object.prototype) {
+    throw new Error(
+      `${place}: ${String(mapping)} is not JSON; allowed are paths into the event, constants, and structures of both`,
+    );
+  }
+  return compileObject(mapping as Record<string, unknown>, shape, place);
+}
+
+function compileObject(
+  mapping: Readonly<Record<string, unknown>>,
+  shape: EventShape,
+  place: string,
+): Compiled {
+  const entries = Object.entries(mapping).filter(([, value]) => value !== undefined);
+  const operator = entries.find(([key]) => key.startsWith('$'));
+  if (operator === undefined) {
+    return Object.fromEntries(
+      entries.map(([key, value]) => [key, compileMapping(value, shape, `${place}.${key}`)]),
+    );
+  }
+  const [name, argument] = operator;
+  if (entries.length === 1 && name === '$literal') return { $literal: compileConstant(argument, place) };
+  if (entries.length === 1 && name === '$concat' && Array.isArray(argument)) {
+    return { $concat: compileMapping(argument, shape, `${place}.$concat`) };
+  }
+  throw new Error(
+    `${place}: ${JSON.stringify(mapping)} is not understood; of keys with $ there are { $concat: […] } and { $literal: … }`,
+  );
+}
+
+/** The same checks, no paths. */
+function compileConstant(value: unknown, place: string): Compiled {
+  if (typeof value === 'string')
+    return Token.isUnresolved(value) ? compileMapping(value, true, place) : value;
+  if (Array.isArray(value)) return value.map((item, at) => compileConstant(item, `${place}[${at}]`));
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [key, compileConstant(item, `${place}.${key}`)]),
+    );
+  }
+  return compileMapping(value, true, place);
+}
+
+function reference(text: string, shape: EventShape, place: string): Compiled {
+  const path: string[] = [];
+  for (let rest = text.slice(1); rest !== ''; ) {
+    const match = SEGMENT.exec(rest);
+    if (match === null) {
+      throw new Error(
+        `${place}: '${text}' is not a path; write $.field, $.list[0] or $['odd name'], and a text that begins with $ as { $literal: … }`,
+      );
+    }
+    path.push(match[1] ?? match[2] ?? match[3] ?? '');
+    rest = rest.slice(match[0].length);
+  }
+  refuseUnknown(text, path, shape, place);
+  return { $ref: 'input', path };
+}
+
+/** A misspelled path would have no value in any event, and every event would be refused. */
+function refuseUnknown(text: string, path: readonly string[], shape: EventShape, place: string): void {
+  let at: EventShape | undefined = shape;
+  const walked: string[] = ['$'];
+  for (const field of path) {
+    if (at === true || at === undefined) return;
+    const fields: readonly string[] = Object.keys(at);
+    at = at[field];
+    if (at === undefined) {
+      throw new Error(
+        `${place}: '${text}' is in no event of this kind; ${walked.join('.')} has ${fields.join(', ') || 'no fields'}`,
+      );
+    }
+    walked.push(field);
+  }
+}
+
+/** The key as a list of references. @throws Error when a part is no path */
+export function compileKey(
+  key: string | readonly string[],
+  shape: EventShape,
+  place: string,
+): readonly Compiled[] {
+  const paths = [key].flat();
+  const constant = paths.find((path) => !path.startsWith('$'));
+  if (paths.length === 0 || constant !== undefined) {
+    throw new Error(
+      `${place}: ${constant === undefined ? 'no path' : `'${constant}' is the same for every event`}; allowed are paths into the event that tell one from another`,
+    );
+  }
+  return paths.map((path) => compileMapping(path, shape, place));
+}

@@ -1,0 +1,141 @@
+/**
+ * One trigger: a queue, a function that starts an execution of each message, and a dead-letter queue for what starts none.
+ *
+ * Owns: the queues' settings, what the function may do, what is alarming about it. Does not own: what sends to the queue
+ * (`triggers.ts`), what a message becomes (`event-mapping.ts`).
+ *
+ * Everything waits in the queue, for 14 days if it has to: what is delivered is lost neither by a function that is
+ * throttled or broken, nor by a table that is away.
+ */
+
+import { Alarm, ComparisonOperator, type Metric, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { Grant, type IGrantable, PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { type Code, type Function, RecursiveLoop, type Tracing } from 'aws-cdk-lib/aws-lambda';
+import { type IQueue, Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import { Duration } from 'aws-cdk-lib/core';
+import { Construct } from 'constructs';
+import { ENV } from '../aws/names.ts';
+import { grantUse } from './encryption.ts';
+import { addFunction, type LogSettings } from './function.ts';
+
+const TIMEOUT = Duration.seconds(30);
+/** As AWS asks for: six times the function's timeout. */
+const VISIBILITY = Duration.minutes(3);
+/** About an hour of a table that is away. What cannot start is set aside at once and does not count. */
+const MAX_RECEIVES = 20;
+const RETENTION = Duration.days(14);
+const LATE = Duration.minutes(15);
+const FIVE_MINUTES = Duration.minutes(5);
+
+export interface StartQueueProps {
+  readonly triggerName: string;
+  readonly workflowName: string;
+  readonly code: Code;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly logs: LogSettings;
+  readonly memorySize: number;
+  readonly tracing?: Tracing;
+  readonly encryptionKey?: IKey;
+  /** Messages that are made executions at the same time, in tens; 2 to 1000. */
+  readonly maxConcurrency: number;
+}
+
+export class StartQueue extends Construct {
+  readonly triggerName: string;
+  /** Each message in it starts an execution. Grant sending to it with `grantSend`. */
+  readonly queue: Queue;
+  /** What started none, each message with the reason in its attributes. */
+  readonly deadLetterQueue: Queue;
+  readonly function: Function;
+  readonly alarms: readonly Alarm[];
+
+  constructor(scope: Construct, id: string, props: StartQueueProps) {
+    super(scope, id);
+    this.triggerName = props.triggerName;
+    const shared = {
+      enforceSSL: true,
+      retentionPeriod: RETENTION,
+      ...(props.encryptionKey === undefined
+        ? { encryption: QueueEncryption.SQS_MANAGED }
+        : { encryption: QueueEncryption.KMS, encryptionMasterKey: props.encryptionKey }),
+    };
+    this.deadLetterQueue = new Queue(this, 'DeadLetterQueue', shared);
+    this.queue = new Queue(this, 'Queue', {
+      ...shared,
+      visibilityTimeout: VISIBILITY,
+      deadLetterQueue: { queue: this.deadLetterQueue, maxReceiveCount: MAX_RECEIVES },
+    });
+    this.function = addFunction(this, {
+      description: `Steadfast trigger ${props.triggerName}: starts ${props.workflowName}`,
+      code: props.code,
+      timeout: TIMEOUT,
+      memorySize: props.memorySize,
+      environment: { ...props.environment, [ENV.deadLetters]: this.deadLetterQueue.queueUrl },
+      logs: props.logs,
+      // The first of a chain of messages that may come back here, as when an execution's end starts another.
+      recursiveLoop: RecursiveLoop.ALLOW,
+      ...(props.tracing === undefined ? {} : { tracing: props.tracing }),
+    });
+    this.function.addEventSourceMapping('Messages', {
+      eventSourceArn: this.queue.queueArn,
+      batchSize: 10,
+      reportBatchItemFailures: true,
+      maxConcurrency: props.maxConcurrency,
+    });
+    allow(this.function, this.queue, 'sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes');
+    allow(this.function, this.deadLetterQueue, 'sqs:SendMessage');
+    this.alarms = this.makeAlarms();
+  }
+
+  /** Sending to the queue; of a queue with a key of your own, using the key as well. */
+  grantSend(grantee: IGrantable): Grant {
+    const { encryptionMasterKey: key } = this.queue;
+    if (key !== undefined) grantUse(key, grantee);
+    return allow(grantee, this.queue, 'sqs:SendMessage');
+  }
+
+  /** Lets a rule of EventBridge deliver, and set aside what it cannot deliver. */
+  allowRule(ruleArn: string): void {
+    for (const queue of [this.queue, this.deadLetterQueue]) {
+      queue.addToResourcePolicy(
+        new PolicyStatement({
+          principals: [new ServicePrincipal('events.amazonaws.com')],
+          actions: ['sqs:SendMessage'],
+          resources: [queue.queueArn],
+          conditions: { ArnEquals: { 'aws:SourceArn': ruleArn } },
+        }),
+      );
+    }
+  }
+
+  private makeAlarms(): Alarm[] {
+    const raise = (id: string, metric: Metric, threshold: number, alarmDescription: string): Alarm =>
+      new Alarm(this, id, {
+        metric,
+        threshold,
+        alarmDescription,
+        comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+        evaluationPeriods: 1,
+        treatMissingData: TreatMissingData.NOT_BREACHING,
+      });
+    const latest = { period: FIVE_MINUTES, statistic: Stats.MAXIMUM };
+    return [
+      raise(
+        'DeadLetters',
+        this.deadLetterQueue.metricApproximateNumberOfMessagesVisible(latest),
+        1,
+        `Trigger '${this.triggerName}' got messages that start nothing. Each has the reason in its attributes; repair the cause, then move them back.`,
+      ),
+      raise(
+        'Late',
+        this.queue.metricApproximateAgeOfOldestMessage(latest),
+        LATE.toSeconds(),
+        `Trigger '${this.triggerName}' has been unable for a quarter of an hour to start what waits: its function fails or is throttled.`,
+      ),
+    ];
+  }
+}
+
+export const allow = (grantee: IGrantable, queue: IQueue, ...actions: string[]): Grant =>
+  Grant.addToPrincipal({ grantee, actions, resourceArns: [queue.queueArn] });

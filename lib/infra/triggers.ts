@@ -1,0 +1,274 @@
+/**
+ * What starts executions beside the API: objects in S3, events, schedules, messages.
+ *
+ * Owns: how each source reaches its queue, and every refusal about a trigger. Does not own: what happens behind the queue
+ * (`start-queue.ts`), the fields of the events (`event-shapes.ts`).
+ */
+
+import { type EventPattern, type IEventBus, type IRuleTarget, Rule } from 'aws-cdk-lib/aws-events';
+import { type IGrantable, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { Code, Tracing } from 'aws-cdk-lib/aws-lambda';
+import { CfnBucket, type IBucket } from 'aws-cdk-lib/aws-s3';
+import { CfnSchedule, type ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
+import { Stack, Validations } from 'aws-cdk-lib/core';
+import { Construct } from 'constructs';
+import type { FoundWorkflow } from './discover.ts';
+import { allowEvents, grantUse } from './encryption.ts';
+import { compileKey, compileMapping, type InputMapping, type WorkflowReference } from './event-mapping.ts';
+import { EVENT, MESSAGE, OBJECT_CREATED, SCHEDULE, type SourceKind } from './event-shapes.ts';
+import type { LogSettings } from './function.ts';
+import { allow, StartQueue } from './start-queue.ts';
+
+/** What is needed of a bucket. The class spells optional members otherwise than `IBucket` (exactOptionalPropertyTypes). */
+export type BucketReference = Pick<IBucket, 'node' | 'bucketName' | 'enableEventBridgeNotification'>;
+
+/** What every trigger may be given. */
+export interface TriggerProps<Input = unknown> {
+  /**
+   * Its name: the tag `trigger` of the executions it starts. Another name is another trigger, with another queue.
+   * @default - the workflow's name and the kind of the source
+   */
+  readonly name?: string;
+  /** What of the event becomes the input. A path that an event does not have leaves its field out. */
+  readonly input: InputMapping<Input>;
+  /**
+   * Paths whose values tell one event from another.
+   * @default - what its source promises to be the same in each delivery of one event
+   */
+  readonly idempotencyKey?: string | readonly string[];
+  /**
+   * Batches of ten messages under work at the same time, 2 to 1000.
+   * @default 10
+   */
+  readonly maxConcurrency?: number;
+}
+
+export interface ObjectTriggerProps<Input = unknown> extends TriggerProps<Input> {
+  /** @default - all objects */
+  readonly prefix?: string;
+  /** @default - all objects */
+  readonly suffix?: string;
+}
+
+export interface EventTriggerProps<Input = unknown> extends TriggerProps<Input> {
+  /**
+   * The bus that carries the events.
+   * @default - the account's own
+   */
+  readonly eventBus?: IEventBus;
+}
+
+/** `input` is the message's text, as JSON, unless it is given. */
+export type QueueTriggerProps<Input = unknown> = Partial<TriggerProps<Input>>;
+
+export interface TriggersProps {
+  readonly workflows: readonly FoundWorkflow[];
+  /** Code of the starter, with this file beside it. */
+  readonly code: (triggerName: string, file: string) => Code;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly logs: LogSettings;
+  readonly memorySize: number;
+  readonly tracing?: Tracing;
+  readonly encryptionKey?: IKey;
+  /** Lets a starter decide, and send to the agents of its workflow. */
+  readonly grantStart: (trigger: StartQueue, agents: readonly string[]) => void;
+}
+
+const NAME = /^[a-z][a-z0-9-]{0,47}$/;
+
+export class Triggers extends Construct {
+  readonly all: ReadonlyMap<string, StartQueue>;
+  readonly #all = new Map<string, StartQueue>();
+  readonly #props: TriggersProps;
+
+  constructor(scope: Construct, id: string, props: TriggersProps) {
+    super(scope, id);
+    this.#props = props;
+    this.all = this.#all;
+  }
+
+  /** Each message of a queue of its own. */
+  onMessage<Input>(workflow: WorkflowReference<Input>, props: QueueTriggerProps<Input>): StartQueue {
+    const input = props.input ?? '$.body';
+    return this.#add(MESSAGE, 'message', workflow, { ...props, input });
+  }
+
+  /** Each object that is written to a bucket. */
+  onObjectCreated<Input>(
+    bucket: BucketReference,
+    workflow: WorkflowReference<Input>,
+    props: ObjectTriggerProps<Input>,
+  ): StartQueue {
+    const trigger = this.#add(OBJECT_CREATED, 'event', workflow, props);
+    announceObjects(bucket, trigger);
+    const key = keyPattern(props);
+    const object = key === undefined ? {} : { object: { key: [key] } };
+    this.#connect(trigger, {
+      source: ['aws.s3'],
+      detailType: ['Object Created'],
+      detail: { bucket: { name: [bucket.bucketName] }, ...object },
+    });
+    return trigger;
+  }
+
+  /** Each event that a pattern fits. */
+  onEvent<Input>(
+    pattern: EventPattern,
+    workflow: WorkflowReference<Input>,
+    props: EventTriggerProps<Input>,
+  ): StartQueue {
+    const trigger = this.#add(EVENT, 'event', workflow, props);
+    this.#connect(trigger, pattern, props.eventBus);
+    return trigger;
+  }
+
+  /** Each time of a schedule. */
+  onSchedule<Input>(
+    schedule: ScheduleExpression,
+    workflow: WorkflowReference<Input>,
+    props: TriggerProps<Input>,
+  ): StartQueue {
+    const trigger = this.#add(SCHEDULE, 'event', workflow, props);
+    const stack = Stack.of(this);
+    const role = new Role(trigger, 'ScheduleRole', {
+      assumedBy: new ServicePrincipal('scheduler.amazonaws.com', {
+        conditions: { StringEquals: { 'aws:SourceAccount': stack.account } },
+      }),
+    });
+    for (const queue of [trigger.queue, trigger.deadLetterQueue]) allow(role, queue, 'sqs:SendMessage');
+    this.#allowKey(role);
+    makeSchedule(trigger, schedule, role);
+    return trigger;
+  }
+
+  #add<Input>(
+    kind: SourceKind,
+    from: 'event' | 'message',
+    workflow: WorkflowReference<Input>,
+    props: TriggerProps<Input>,
+  ): StartQueue {
+    const { workflows, grantStart, code, ...shared } = this.#props;
+    const found = workflows.find(({ name }) => name === nameOf(workflow));
+    if (found === undefined) {
+      const names = workflows.map(({ name }) => name).join(', ');
+      throw new Error(
+        `a trigger starts '${nameOf(workflow)}', which is no workflow of this deployment; there are ${names}`,
+      );
+    }
+    const triggerName = this.#checkedName(props.name ?? `${found.name}-${kind.suffix}`.slice(0, 48));
+    const place = `trigger '${triggerName}'`;
+    const file = JSON.stringify({
+      name: triggerName,
+      workflow: found.name,
+      from,
+      input: compileMapping(props.input, kind.shape, `${place}: input`),
+      key: compileKey(props.idempotencyKey ?? kind.key, kind.shape, `${place}: idempotencyKey`),
+    });
+    const maxConcurrency = props.maxConcurrency ?? 10;
+    const trigger = new StartQueue(this, triggerName, {
+      ...shared,
+      triggerName,
+      workflowName: found.name,
+      code: code(triggerName, file),
+      maxConcurrency,
+    });
+    this.#all.set(triggerName, trigger);
+    grantStart(trigger, found.agents);
+    return trigger;
+  }
+
+  #checkedName(name: string): string {
+    if (!NAME.test(name)) {
+      throw new Error(
+        `a trigger is named '${name}'; allowed are a-z, 0-9 and dashes, beginning with a letter, up to 48`,
+      );
+    }
+    if (!this.#all.has(name)) return name;
+    throw new Error(`two triggers are named '${name}'; give one of them another name: { name: '…' }`);
+  }
+
+  #connect(trigger: StartQueue, eventPattern: EventPattern, eventBus?: IEventBus): void {
+    const target: IRuleTarget = {
+      bind: () => ({
+        arn: trigger.queue.queueArn,
+        deadLetterConfig: { arn: trigger.deadLetterQueue.queueArn },
+        targetResource: trigger.queue,
+      }),
+    };
+    const rule = new Rule(trigger, 'Rule', {
+      description: `Starts executions: trigger ${trigger.triggerName}`,
+      eventPattern,
+      targets: [target],
+      ...(eventBus === undefined ? {} : { eventBus }),
+    });
+    trigger.allowRule(rule.ruleArn);
+    const { encryptionKey } = this.#props;
+    if (encryptionKey !== undefined) allowEvents(encryptionKey, this);
+  }
+
+  #allowKey(grantee: IGrantable): void {
+    const { encryptionKey } = this.#props;
+    if (encryptionKey !== undefined) grantUse(encryptionKey, grantee);
+  }
+}
+
+function makeSchedule(trigger: StartQueue, schedule: ScheduleExpression, role: Role): CfnSchedule {
+  const timeZone = schedule.timeZone?.timezoneName;
+  return new CfnSchedule(trigger, 'Schedule', {
+    description: `Starts executions: trigger ${trigger.triggerName}`,
+    scheduleExpression: schedule.expressionString,
+    ...(timeZone === undefined ? {} : { scheduleExpressionTimezone: timeZone }),
+    flexibleTimeWindow: { mode: 'OFF' },
+    target: {
+      arn: trigger.queue.queueArn,
+      roleArn: role.roleArn,
+      // The time that was planned, not that of the delivery: it is the same in each delivery.
+      input: JSON.stringify({
+        time: '<aws.scheduler.scheduled-time>',
+        schedule: '<aws.scheduler.schedule-arn>',
+      }),
+      deadLetterConfig: { arn: trigger.deadLetterQueue.queueArn },
+    },
+  });
+}
+
+const nameOf = (workflow: WorkflowReference): string =>
+  typeof workflow === 'string' ? workflow : workflow.name;
+
+/** In a pattern a list means 'or', so both together have to be one wildcard. */
+function keyPattern({ prefix, suffix }: ObjectTriggerProps): object | undefined {
+  if (prefix === undefined) return suffix === undefined ? undefined : { suffix };
+  if (suffix === undefined) return { prefix };
+  const literal = (text: string): string => text.replace(/[\\*]/g, '\\$&');
+  return { wildcard: `${literal(prefix)}*${literal(suffix)}` };
+}
+
+/**
+ * Has a bucket tell EventBridge of its objects. In the template itself: CDK's own way is a function with a role that may
+ * change the notifications of every bucket.
+ */
+function announceObjects(bucket: BucketReference, trigger: StartQueue): void {
+  const own = bucket.node.defaultChild;
+  if (!(own instanceof CfnBucket)) {
+    Validations.of(trigger).addWarning(
+      'steadfast:importedBucket',
+      `${trigger.triggerName}: the bucket is not of this program; its owner has to turn on its notifications to EventBridge`,
+    );
+    return;
+  }
+  const managed = (): boolean => bucket.node.tryFindChild('Notifications') !== undefined;
+  if (managed()) {
+    bucket.enableEventBridgeNotification();
+    return;
+  }
+  own.addPropertyOverride('NotificationConfiguration.EventBridgeConfiguration.EventBridgeEnabled', true);
+  trigger.node.addValidation({
+    validate: () =>
+      managed()
+        ? [
+            `${bucket.node.path}: CDK manages the notifications of this bucket since the trigger '${trigger.triggerName}' was made, and would turn off those to EventBridge; give the bucket eventBridgeEnabled: true`,
+          ]
+        : [],
+  });
+}

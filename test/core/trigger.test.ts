@@ -1,0 +1,77 @@
+import { parseTrigger, startOf, type Trigger } from '../../lib/core/trigger.ts';
+
+const trigger: Trigger = {
+  name: 'sold',
+  workflow: 'order',
+  from: 'event',
+  input: { id: { $ref: 'input', path: ['detail', 'id'] }, note: { $ref: 'input', path: ['detail', 'note'] } },
+  key: [
+    { $ref: 'input', path: ['id'] },
+    { $ref: 'input', path: ['part'] },
+  ],
+};
+const message = (body: unknown, id = 'm-1') => ({
+  id,
+  body: typeof body === 'string' ? body : JSON.stringify(body),
+  attributes: { key: 'k-1' },
+});
+const event = { id: 'e-1', part: 2, detail: { id: 'o-1', secret: 's' } };
+
+describe('the start that an event asks for', () => {
+  it('has the mapped input, without what the event does not have', () => {
+    expect(startOf(trigger, message(event)).input).toEqual({ id: 'o-1' });
+  });
+
+  it('has a key of the event, not of its delivery (S11)', () => {
+    const keyOf = (body: object, id: string): string => startOf(trigger, message(body, id)).key;
+    expect(keyOf({ ...event, time: 'later' }, 'm-2')).toBe(keyOf(event, 'm-1'));
+    expect(keyOf({ ...event, part: 3 }, 'm-1')).not.toBe(keyOf(event, 'm-1'));
+  });
+
+  it('has no key in common with another trigger, nor by joining other parts', () => {
+    const keyOf = (name: string, id: string, part: string): string =>
+      startOf({ ...trigger, name }, message({ ...event, id, part })).key;
+    expect(keyOf('other', 'e', 'p')).not.toBe(keyOf('sold', 'e', 'p'));
+    expect(keyOf('sold', 'a","b', 'c')).not.toBe(keyOf('sold', 'a', 'b","c'));
+  });
+
+  it('reads a message with its id and attributes where the event is the message', () => {
+    const direct: Trigger = {
+      ...trigger,
+      from: 'message',
+      input: { $ref: 'input', path: ['body'] },
+      key: [{ $ref: 'input', path: ['attributes', 'key'] }],
+    };
+    expect(startOf(direct, message({ a: 1 }))).toEqual({ input: { a: 1 }, key: '["sold","k-1"]' });
+    const byId = { ...direct, key: [{ $ref: 'input', path: ['messageId'] }] };
+    expect(startOf(byId, message({ a: 1 })).key).toBe('["sold","m-1"]');
+  });
+
+  it.each<[string, unknown, RegExp]>([
+    ['no JSON', 'hello', /is not JSON/],
+    ['a key that pollutes', '{"id":"e","part":1,"__proto__":{}}', /__proto__/],
+    ['a part of the key missing', { id: 'e-1' }, /idempotency key/],
+    ['an empty part of the key', { ...event, id: '' }, /idempotency key/],
+    ['a part of the key that is an object', { ...event, id: {} }, /idempotency key/],
+    ['null', 'null', /idempotency key/],
+  ])('is refused for good with %s', (_, body, text) => {
+    const start = (): unknown => startOf(trigger, message(body));
+    expect(start).toThrow(
+      expect.objectContaining({ code: 'bad-event', message: expect.stringMatching(text) }),
+    );
+  });
+
+  it('is refused where all of the input should come from a place that is not there', () => {
+    const whole = { ...trigger, input: { $ref: 'input', path: ['body'] } };
+    expect(() => startOf(whole, message(event))).toThrow('where the input should come from');
+  });
+});
+
+describe('a trigger’s file', () => {
+  it('is read back', () => {
+    expect(parseTrigger(JSON.stringify(trigger))).toEqual(trigger);
+  });
+  it.each(['null', '[]', '{}', JSON.stringify({ ...trigger, key: 'id' })])('is refused as %s', (text) => {
+    expect(() => parseTrigger(text)).toThrow(expect.objectContaining({ code: 'bad-trigger' }));
+  });
+});

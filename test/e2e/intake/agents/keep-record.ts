@@ -1,0 +1,3 @@
+import { keepRecord } from '../workflow.ts';
+
+export const handler = keepRecord.handler({ execute: async (_ctx, input) => ({ kept: input.what }) });

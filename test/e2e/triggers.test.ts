@@ -1,0 +1,224 @@
+/**
+ * Every way in beside the API, on the local cloud, from the template that would be deployed: each event is delivered twice
+ * and starts one execution; what can start none is set aside with its reason, and the alarm looks at where it is.
+ */
+
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { EventBus } from 'aws-cdk-lib/aws-events';
+import { Bucket } from 'aws-cdk-lib/aws-s3';
+import { ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
+import { Duration } from 'aws-cdk-lib/core';
+import { discoverWorkflows } from '../../lib/infra/discover.ts';
+import { SteadfastStack } from '../../lib/infra/steadfast-stack.ts';
+import { createApp, PROJECT_ROOT } from '../../lib/infra/synth.ts';
+import { type Cloud, startCloud } from '../../lib/local/cloud.ts';
+import type { Json } from '../../lib/local/template/json.ts';
+import { linesOf, namerOf, resolved } from '../infra/named-permissions.ts';
+import { TRIGGER_MAY_BE_IDLE } from '../infra/permissions.ts';
+import { intake } from './intake/workflow.ts';
+
+const STACK = 'Intake';
+const folder = mkdtempSync(join(tmpdir(), 'steadfast-triggers-'));
+const onDenied: string[] = [];
+let cloud: Cloud;
+
+async function assembly(): Promise<string> {
+  const outdir = join(folder, 'cdk.out');
+  const app = createApp({ outdir, builtinCloudFormationValidation: false });
+  const workflows = await discoverWorkflows({ root: PROJECT_ROOT, folders: ['test/e2e'], only: ['intake'] });
+  const stack = new SteadfastStack(app, STACK, { workflows });
+  const { steadfast } = stack;
+  steadfast.triggerOnObjectCreated(new Bucket(stack, 'Uploads'), intake, {
+    prefix: 'in/',
+    input: { what: '$.detail.object.key', from: 'object' },
+  });
+  // A bus that is not of this stack.
+  const eventBus = EventBus.fromEventBusName(stack, 'Shop', 'shop');
+  steadfast.triggerOnEvent({ source: ['shop'] }, intake, {
+    eventBus,
+    input: { what: '$.detail.sku', from: 'event' },
+  });
+  steadfast.triggerOnSchedule(ScheduleExpression.rate(Duration.hours(1)), intake, {
+    input: { what: { $concat: ['at ', '$.time'] }, from: 'schedule' },
+  });
+  steadfast.startQueue(intake, {
+    idempotencyKey: '$.body.id',
+    input: { what: '$.body.id', from: 'message' },
+  });
+  return app.synth().directory;
+}
+
+beforeAll(async () => {
+  cloud = await startCloud({
+    assembly: await assembly(),
+    dataDir: join(folder, 'data'),
+    fresh: true,
+    port: 0,
+    schedules: false,
+    onDenied: ({ message }) => onDenied.push(message),
+  });
+}, 60_000);
+afterAll(async () => {
+  await cloud.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Started {
+  readonly executionId: string;
+  readonly status: string;
+}
+const executions = async (): Promise<readonly Started[]> =>
+  ((await (await fetch(`${cloud.apiUrl}/executions?workflow=intake`)).json()) as { items: Started[] }).items;
+interface Shown {
+  readonly input: { readonly what: string; readonly from: string };
+  readonly tags: { readonly trigger: string };
+  readonly status: string;
+}
+async function ended(executionId: string): Promise<Shown> {
+  const answer = await fetch(`${cloud.apiUrl}/executions/${executionId}?wait=20s`);
+  return (await answer.json()) as Shown;
+}
+
+const queueOf = (trigger: string, part: 'Queue' | 'DeadLetterQueue'): string => {
+  const path = `${STACK}/Steadfast/Triggers/${trigger}/${part}/Resource`;
+  for (const { metadata, physicalName } of cloud.resources.values())
+    if (metadata['aws:cdk:path'] === path) return physicalName;
+  throw new Error(`no queue at ${path}`);
+};
+const quiet = async (): Promise<void> => {
+  const busy = (): boolean => cloud.control.queues().some((one) => one.inFlight + one.delayed > 0);
+  const waiting = (): boolean =>
+    cloud.control.queues().some(({ name, visible }) => !name.includes('DeadLetter') && visible > 0);
+  do await new Promise((done) => setTimeout(done, 100));
+  while (busy() || waiting());
+};
+
+/** What every source sends, and the same once more, as a redelivery would. */
+const DELIVERIES: Readonly<Record<string, () => Promise<string>>> = {
+  'intake-object-created': async () => {
+    await fetch(`${cloud.gatewayUrl}/${uploads()}/in/ada.csv`, { method: 'PUT', body: 'a,b' });
+    await fetch(`${cloud.gatewayUrl}/${uploads()}/elsewhere.csv`, { method: 'PUT', body: 'a,b' });
+    return asDelivered(lastEvent('Object Created', 'in/ada.csv'));
+  },
+  'intake-event': async () => {
+    cloud.control.putEvent({ bus: 'shop', source: 'shop', detailType: 'Sold', detail: { sku: 'tea' } });
+    return asDelivered(lastEvent('Sold', 'tea'));
+  },
+  'intake-schedule': async () => {
+    await cloud.control.tick('schedule');
+    const tickedAt = cloud.control.schedules().find(({ name }) => name.includes('Schedule'))?.lastTickAt ?? 0;
+    const time = new Date(tickedAt).toISOString().replace(/\.\d+Z$/, 'Z');
+    return JSON.stringify({ time, schedule: 'any' });
+  },
+  'intake-queue': async () => {
+    const body = JSON.stringify({ id: 'm-1' });
+    cloud.control.send(queueOf('intake-queue', 'Queue'), body);
+    return body;
+  },
+};
+const uploads = (): string => cloud.control.buckets()[0]?.name ?? '';
+const lastEvent = (detailType: string, text: string) =>
+  cloud.control
+    .events()
+    .find((one) => one.detailType === detailType && JSON.stringify(one.detail).includes(text));
+const asDelivered = (event: ReturnType<typeof lastEvent>): string =>
+  JSON.stringify({ id: event?.id, source: event?.source, detail: event?.detail });
+
+test.each(Object.keys(DELIVERIES))(
+  '%s: an event that is delivered twice starts one execution',
+  async (trigger) => {
+    const before = await executions();
+    const again = await DELIVERIES[trigger]!();
+    await quiet();
+    cloud.control.send(queueOf(trigger, 'Queue'), again);
+    await quiet();
+    const known = before.map(({ executionId }) => executionId);
+    const started = (await executions()).filter(({ executionId }) => !known.includes(executionId));
+    expect(started).toHaveLength(1);
+    const shown = await ended(started[0]!.executionId);
+    expect(shown).toMatchObject({ status: 'succeeded', tags: { trigger } });
+    expect(trigger).toContain(shown.input.from === 'message' ? 'queue' : shown.input.from);
+    expect(cloud.control.peek(queueOf(trigger, 'DeadLetterQueue'))).toEqual([]);
+  },
+  60_000,
+);
+
+test.each<[string, string, string]>([
+  ['intake-event', JSON.stringify({ id: 'e-9', detail: {} }), 'an input that does not fit'],
+  ['intake-event', JSON.stringify({ detail: { sku: 'tea' } }), 'no key'],
+  ['intake-object-created', JSON.stringify({ detail: { object: {} } }), 'an event of something else'],
+  ['intake-schedule', '{}', 'no time'],
+  ['intake-queue', 'hello', 'no JSON'],
+  ['intake-queue', JSON.stringify({ id: { $ref: 'input' } }), 'a key that is none'],
+])(
+  '%s: what starts nothing (%s) is set aside as it came',
+  async (trigger, body) => {
+    const dead = queueOf(trigger, 'DeadLetterQueue');
+    cloud.control.purge(dead);
+    const before = (await executions()).length;
+    cloud.control.send(queueOf(trigger, 'Queue'), body);
+    await quiet();
+    expect(cloud.control.peek(dead).map((message) => message.body)).toEqual([body]);
+    expect(await executions()).toHaveLength(before);
+  },
+  60_000,
+);
+
+test('the alarm looks at the queue where it is', () => {
+  const alarms = [...cloud.resources.values()].filter(({ type }) => type === 'AWS::CloudWatch::Alarm');
+  const template = JSON.parse(
+    readFileSync(join(folder, 'cdk.out', `${STACK}.template.json`), 'utf8'),
+  ) as Json;
+  const idOf = (name: string): string =>
+    [...cloud.resources.values()].find(({ physicalName }) => physicalName === name)?.logicalId ?? '';
+  const dead = idOf(queueOf('intake-event', 'DeadLetterQueue'));
+  expect(JSON.stringify(template)).toContain(dead);
+  const watching = alarms.filter(({ properties }) =>
+    JSON.stringify(properties['Dimensions'])?.includes(dead),
+  );
+  expect(watching.map(({ properties }) => [properties['MetricName'], properties['Threshold']])).toEqual([
+    ['ApproximateNumberOfMessagesVisible', 1],
+  ]);
+});
+
+test('a table that is away loses no start', async () => {
+  const before = (await executions()).length;
+  cloud.control.throttle('Triggersintakequeue', { calls: 20, operation: 'PutItem' });
+  cloud.control.send(queueOf('intake-queue', 'Queue'), JSON.stringify({ id: 'later' }));
+  const given = async (): Promise<boolean> =>
+    (cloud.control.peek(queueOf('intake-queue', 'Queue'))[0]?.receiveCount ?? 0) > 0;
+  while (!(await given())) await new Promise((done) => setTimeout(done, 50));
+  await new Promise((done) => setTimeout(done, 2_000));
+  expect(
+    cloud.control.peek(queueOf('intake-queue', 'DeadLetterQueue')).map(({ body }) => body),
+  ).not.toContain('{"id":"later"}');
+  expect(await executions()).toHaveLength(before);
+  expect(cloud.control.peek(queueOf('intake-queue', 'Queue'))).toHaveLength(1);
+}, 60_000);
+
+test('nothing was refused, and what was not needed is argued', () => {
+  expect(onDenied).toEqual([]);
+  const template = JSON.parse(
+    readFileSync(join(folder, 'cdk.out', `${STACK}.template.json`), 'utf8'),
+  ) as Json;
+  const nameOf = namerOf(resolved(template, STACK));
+  const triggers = Object.keys(DELIVERIES);
+  const idle = cloud.control
+    .permissions()
+    .filter(({ uses }) => uses === 0)
+    .map(nameOf)
+    .filter((line) => triggers.some((trigger) => line.includes(trigger)));
+  expect([...new Set(idle)].sort()).toEqual(
+    linesOf(
+      TRIGGER_MAY_BE_IDLE({
+        'intake-object-created': { source: 'rule' },
+        'intake-event': { source: 'rule' },
+        'intake-schedule': { source: 'schedule' },
+        'intake-queue': { source: 'none' },
+      }),
+      {},
+    ),
+  );
+});

@@ -1,0 +1,209 @@
+/**
+ * Steps with executions of their own where it is narrow: two at once, an earlier life of the same id, what is too large,
+ * hundreds at a time.
+ */
+
+import type { Write } from '../../lib/core/decide.ts';
+import type { Ports } from '../../lib/core/ports.ts';
+import type { Step } from '../../lib/core/state.ts';
+import { retry, type Workflow, workflow } from '../../lib/core/workflow.ts';
+import { cancel } from '../../lib/roles/commands.ts';
+import type { MemoryWorld } from '../../lib/testing/memory.ts';
+import { book } from './book.ts';
+import { anAgent, anyObject, harness } from './harness.ts';
+import { withStore } from './process.ts';
+
+const agentA = anAgent('agent-a');
+const agentB = anAgent('agent-b');
+const input = anyObject as never;
+const DAY = 86_400_000;
+
+const inner = workflow('inner', { input, within: '1h' }, (w) => {
+  const x = w.step('x', agentA, {});
+  return { x: x.output['got'] };
+}) as Workflow;
+
+/** Writes are lost while `loses` says so: their processes die. */
+const losing =
+  (loses: (write: Write) => boolean) =>
+  (world: MemoryWorld): Ports =>
+    withStore(world, (store) => ({
+      write: (write) =>
+        loses(write) ? Promise.reject(new Error('the process is dead')) : store.write(write),
+    }));
+
+describe('the same key in a later life', () => {
+  const flow = workflow('flow', { input, within: '3h' }, (w) => {
+    const sub = w.child('sub', inner, {} as never);
+    w.step('last', agentB, {}, { after: [sub] });
+  }) as Workflow;
+
+  it('has its children do their work anew, whatever is left of earlier ones (S6)', async () => {
+    const { implementation, done } = book();
+    const world = harness(flow, { 'agent-a': implementation, 'agent-b': implementation });
+    const { id } = await world.begin({}, 'key-1');
+    await world.run(id);
+    world.store.expire(id);
+    world.clock.advanceTo(world.clock.now() + 30 * DAY);
+    expect((await world.begin({}, 'key-1')).id).toBe(id);
+    const end = await world.run(id);
+    expect(end.execution.status).toBe('succeeded');
+    expect(done.filter((key) => key === `${id}.sub.0.x`)).toHaveLength(2);
+  });
+
+  it('undoes nothing of an earlier one (S10)', async () => {
+    const { implementation, undone } = book();
+    const world = harness(flow, { 'agent-a': implementation, 'agent-b': implementation });
+    const { id } = await world.begin({}, 'key-1');
+    await world.run(id);
+    world.store.expire(id);
+    world.clock.advanceTo(world.clock.now() + 30 * DAY);
+    await world.begin({}, 'key-1');
+    await cancel(world.scheduler, id, {});
+    const end = await world.run(id);
+    expect(end.execution.status).toBe('canceled');
+    expect(undone).toEqual([]);
+  });
+});
+describe('two children in a row', () => {
+  it('are undone in reverse, also when nobody has said yet that the second was started (S10)', async () => {
+    const flow = workflow('flow', { input, within: '3h' }, (w) => {
+      const one = w.child('one', inner, {} as never);
+      w.child('two', inner, {} as never, { after: [one] });
+    }) as Workflow;
+    const { implementation, undone } = book();
+    const world = harness(
+      flow,
+      { 'agent-a': implementation },
+      1,
+      losing(({ step }) => step?.name === 'two' && step.status === 'running'),
+    );
+    const { id } = await world.begin();
+    const second = `${id}.two.0`;
+    await world.run(id, { until: ({ steps }) => steps['one']?.status === 'done' });
+    await world.run(second, { until: ({ steps }) => steps['x']?.status === 'done' });
+    await cancel(world.scheduler, id, {});
+    await world.run(id);
+    expect(undone).toEqual([`${id}.two.0.x`, `${id}.one.0.x`]);
+  });
+});
+describe("a child that is not to be undone (undo: 'none')", () => {
+  it('and has succeeded stays so, also when its parent is stopped before it hears of it', async () => {
+    const flow = workflow('flow', { input, within: '3h' }, (w) => {
+      w.child('sub', inner, {} as never, { undo: 'none' });
+      w.step('other', agentB, {});
+    }) as Workflow;
+    const { implementation, undone } = book();
+    let deaf = true;
+    const world = harness(
+      flow,
+      {
+        'agent-a': implementation,
+        'agent-b': { ...implementation, execute: () => world.clock.sleep(3_000) },
+      },
+      1,
+      losing(
+        ({ executionId, step }) =>
+          deaf && !executionId.includes('.') && step?.children?.ended[0] !== undefined,
+      ),
+    );
+    const { id } = await world.begin();
+    await world.run(`${id}.sub.0`, { until: ({ execution }) => execution.status === 'succeeded' });
+    deaf = false;
+    await cancel(world.scheduler, id, {});
+    const end = await world.run(id);
+    expect(end.execution.status).toBe('canceled');
+    const child = await world.run(`${id}.sub.0`);
+    expect(child.execution.status).toBe('succeeded');
+    expect(undone).toEqual([`${id}.other`]);
+  });
+});
+const lists = (size: number): Workflow =>
+  workflow('lists', { input, within: '3h' }, (w) => {
+    const { items, text } = w.input as never as { items: never; text: never };
+    const all = w.map('each', agentA, items, (n) => ({ n: n as never, text, size }), { ladder: [retry(0)] });
+    return { all: all.output };
+  }) as Workflow;
+
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
+describe('what is too large', () => {
+  it('of one part’s outputs leaves out all: no item’s output is taken for another’s', async () => {
+    const world = harness(lists(1), {
+      'agent-a': {
+        execute: async (_, given) => {
+          const { n } = given as { n: number };
+          return { n, text: n < 25 ? 'x'.repeat(5_000) : '' };
+        },
+      },
+    });
+    const { id } = await world.begin({ items: upTo(60) });
+    const end = await world.run(id);
+    expect((end.steps['each'] as Step).output).toEqual({ total: 60, failed: 0 });
+  });
+
+  it('of a child’s output fails the step where others read it, and is left out where nobody does', async () => {
+    for (const reads of [true, false]) {
+      const flow = workflow('flow', { input, within: '3h' }, (w) => {
+        const sub = w.child('sub', inner, {} as never);
+        w.step('last', agentB, reads ? { x: sub.output as never } : {}, { after: [sub] });
+      }) as Workflow;
+      const world = harness(flow, {
+        'agent-a': { execute: async () => ({ got: 'x'.repeat(120_000) }), undo: async () => undefined },
+        'agent-b': { execute: async () => ({}) },
+      });
+      const { id } = await world.begin();
+      const end = await world.run(id);
+      expect(end.execution.status).toBe(reads ? 'compensated' : 'succeeded');
+      expect(end.steps['sub']?.failure?.code).toBe(reads ? 'output-too-large' : undefined);
+      expect(end.steps['sub']?.output).toBe(reads ? undefined : null);
+    }
+  });
+
+  it('for a child’s record fails the step with the reason', async () => {
+    const flow = workflow('flow', { input, within: '3h' }, (w) => {
+      const a = w.step('a', agentA, {});
+      const b = w.step('b', agentA, {});
+      w.child('sub', inner, { a: a.output, b: b.output } as never);
+    }) as Workflow;
+    const world = harness(flow, {
+      'agent-a': { execute: async () => ({ text: 'x'.repeat(200_000) }), undo: async () => undefined },
+    });
+    const { id } = await world.begin();
+    const end = await world.run(id);
+    expect(end.execution.status).toBe('compensated');
+    expect(end.steps['sub']?.failure?.code).toBe('input-too-large');
+  });
+
+  it('as a list of large items is refused: their executions would not fit into the step’s record', async () => {
+    const world = harness(lists(1), {});
+    const { id } = await world.begin({ items: upTo(1_100), text: 'x'.repeat(101_000) });
+    const end = await world.run(id);
+    expect(end.execution.status).toBe('failed');
+    expect(end.steps['each']?.failure?.code).toBe('list-too-large');
+  });
+});
+describe('many executions', () => {
+  it('are stopped with a bounded number of calls, however many there are', async () => {
+    const counts: number[] = [];
+    for (const parts of [10, 100]) {
+      let calls = 0;
+      const counted =
+        <Given extends unknown[], Answer>(call: (...given: Given) => Answer) =>
+        (...given: Given): Answer => {
+          calls += 1;
+          return call(...given);
+        };
+      const world = harness(lists(1), {}, 1, (inMemory) =>
+        withStore(inMemory, ({ read, write }) => ({ read: counted(read), write: counted(write) })),
+      );
+      const { id } = await world.begin({ items: upTo(parts * 25) });
+      calls = 0;
+      // Not awaited: where two write at once it waits for time, which moves only below.
+      void cancel(world.scheduler, id, {});
+      const end = await world.run(id, { deliverable: () => false });
+      expect(end.execution.status).toBe('canceled');
+      counts.push(calls / parts);
+    }
+    expect((counts[1] ?? 0) / (counts[0] ?? 1)).toBeLessThan(1.1);
+  });
+});
