@@ -90,14 +90,14 @@ async function measure(stage: Stage, { fault, leaseMs, limitMs }: Case, n: numbe
   const lost = fault === 'lost message';
   const begin = (): Promise<string> => stage.start(`naps${seconds}`, { ms: lost ? 0 : WORK_MS });
   // The plan is in the table and all processes are there: the start of a process is not what is measured.
-  const first = await startAll(n, () => stage.start(`naps${seconds}`, { ms: START_MS }));
-  await Promise.all(first.map((id) => stage.ended(id)));
+  const warming = await startAll(n, () => stage.start(`naps${seconds}`, { ms: START_MS }));
+  await Promise.all(warming.map((id) => stage.ended(id)));
   await stage.quiet();
   // The first sends do not take place: each is tried three times.
   if (lost) stage.cloud.control.throttle('scheduler', { calls: 3 * n, operation: 'SendMessage' });
-  const [id] = await startAll(1, begin);
+  const [first = ''] = await startAll(1, begin);
   ring(stage);
-  const ids = [id ?? '', ...(await startAll(n - 1, begin))];
+  const ids = [first, ...(await startAll(n - 1, begin))];
   if (!lost) await allClaimed(stage, ids);
   const struckAt = Date.now();
   const struck = lost ? [] : strike(stage, fault, `agentsnap${seconds}function`);
