@@ -141,6 +141,9 @@ async function maps(stage: Stage, sizes: readonly number[]): Promise<Series[]> {
   return [seriesOf('an item of a list', '$ per million items', usd)];
 }
 
+/** Long enough for every message to be overdue. */
+const STARTED_AGO_MS = 600_000;
+
 /** Executions in the table, without a message on its way. */
 async function put(stage: Stage, from: number, to: number, watchAt: number): Promise<void> {
   const credentials = { accessKeyId: 'bench', secretAccessKey: 'bench' };
@@ -151,7 +154,7 @@ async function put(stage: Stage, from: number, to: number, watchAt: number): Pro
   for (let at = from; at < to; at += 1) {
     const id = `open-${watchAt}-${at}`;
     const given = { id, planHash, input: { data: 'x' }, inputHash: 'x', writeId: 'x' };
-    const execution = { ...newExecution(chainOf1.plan, given, Date.now()), watchAt };
+    const execution = { ...newExecution(chainOf1.plan, given, Date.now() - STARTED_AGO_MS), watchAt };
     writes.push({ PutRequest: { Item: executionItem(execution, DEFAULT_WATCH_SHARDS) } });
   }
   for (let at = 0; at < writes.length; at += 25 * 8) {
