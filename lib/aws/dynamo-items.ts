@@ -19,8 +19,9 @@ import { TABLE } from './names.ts';
 
 export type Item = Record<string, AttributeValue>;
 
-/** Version of the items this code writes. */
-const ITEM_VERSION = 1;
+/** Version of the items this code reads at most. Of those it writes, only an execution's without its input has it. */
+const ITEM_VERSION = 2;
+const PLAIN_VERSION = 1;
 /** Shards of one workflow's list key. */
 export const LIST_SHARDS = 4;
 
@@ -95,7 +96,12 @@ const STEP_DEFAULTS: Readonly<Record<string, unknown>> = {
 /** @param retentionMs how long after its end it is kept; absent: for ever */
 export function executionItem(execution: Execution, watchShards: number, retentionMs?: number): Item {
   const { id, ...rest } = execution;
-  const item = { ...executionKey(id), ...attributes(rest, EXECUTION_JSON, EXECUTION_DEFAULTS) };
+  const item: Item = { ...executionKey(id), ...attributes(rest, EXECUTION_JSON, EXECUTION_DEFAULTS) };
+  if (execution.inputKey !== undefined) {
+    delete item['input'];
+    // Code that does not know where the input is must not take it for nothing.
+    item['v'] = { N: String(ITEM_VERSION) };
+  }
   for (const key of ['commands', 'dispatches'] as const) if (isEmpty(execution[key])) delete item[key];
   // A part of a list is shown with its parent, not beside it.
   if (execution.parent?.part !== true)
@@ -109,8 +115,9 @@ export function executionItem(execution: Execution, watchShards: number, retenti
   return item;
 }
 
-export function executionOf(item: Item): Execution {
-  const base = { ...EXECUTION_DEFAULTS, commands: [], dispatches: {}, id: idOfKey(item) };
+/** @param input where it is not in the item itself */
+export function executionOf(item: Item, input: Json = null): Execution {
+  const base = { ...EXECUTION_DEFAULTS, commands: [], dispatches: {}, id: idOfKey(item), input };
   return { ...base, ...values(item, EXECUTION_JSON) } as unknown as Execution;
 }
 
@@ -162,13 +169,19 @@ export function incidentOf(item: Item): Incident {
   } as unknown as Incident;
 }
 
+const INPUT_PREFIX = 'input#';
+/** @param key what the execution's record calls it: of its content */
+export const inputSk = (key: string): string => `${INPUT_PREFIX}${key}`;
+export const inputKeyOf = (item: Item): string => text(item, TABLE.sk).slice(INPUT_PREFIX.length);
+
+export const isInputItem = (item: Item): boolean => text(item, TABLE.sk).startsWith(INPUT_PREFIX);
 export const isIncidentItem = (item: Item): boolean => text(item, TABLE.sk).startsWith(INCIDENT_PREFIX);
 export const isStepItem = (item: Item): boolean => text(item, TABLE.sk).startsWith(STEP_PREFIX);
 export const isExecutionItem = (item: Item): boolean => text(item, TABLE.sk) === EXECUTION_SK;
 
 export const planItem = (hash: string, plan: Plan): Item => ({
   ...planKey(hash),
-  v: { N: String(ITEM_VERSION) },
+  v: { N: String(PLAIN_VERSION) },
   plan: { S: JSON.stringify(plan) },
 });
 
@@ -180,6 +193,13 @@ export function planOf(item: Item): Plan {
 export const text = (item: Item, attribute: string): string => item[attribute]?.S ?? '';
 export const number = (item: Item, attribute: string): number => Number(item[attribute]?.N ?? Number.NaN);
 
+/** As DynamoDB counts it: names and values, and of a number about half of its digits. */
+export const sizeOf = (item: Item): number =>
+  Object.entries(item).reduce((sum, [name, { S, N }]) => {
+    const bytes = N === undefined ? Buffer.byteLength(S ?? ' ') : Math.ceil(N.length / 2) + 1;
+    return sum + name.length + bytes;
+  }, 0);
+
 const isEmpty = (value: object): boolean => Object.keys(value).length === 0;
 
 function attributes(
@@ -187,7 +207,7 @@ function attributes(
   jsonKeys: readonly string[],
   defaults: Readonly<Record<string, unknown>>,
 ): Item {
-  const item: Item = { v: { N: String(ITEM_VERSION) } };
+  const item: Item = { v: { N: String(PLAIN_VERSION) } };
   for (const [key, value] of Object.entries(record)) {
     if (value === undefined || value === defaults[key]) continue;
     if (jsonKeys.includes(key)) item[key] = { S: JSON.stringify(value) };

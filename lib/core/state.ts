@@ -125,7 +125,10 @@ export interface Execution {
   readonly version: number;
   readonly writeId: string;
   readonly epoch: number;
+  /** Of a record that was read without what is beside it: nothing, if `inputKey` says that it is there. */
   readonly input: Json;
+  /** Where the store keeps the input, if not in the execution's own record; the store's own matter. */
+  readonly inputKey?: string;
   /** Hash of the start request's body: the same key with another body is refused (S11). */
   readonly inputHash: string;
   readonly tags?: Readonly<Record<string, string>>;

@@ -160,6 +160,8 @@ export class MemoryTable {
       this.expire(found.execution.id);
       return 'removed';
     }
+    // Here an input is in its execution's record.
+    if (found.kind === 'input') return 'conflict';
     const { executionId } = found;
     const stored = this.#besides(executionId).find((one) => isSame(one, found));
     if (stored === undefined || besideOf(stored).writeId !== writeId) return 'conflict';
