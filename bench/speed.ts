@@ -54,8 +54,9 @@ const program = new Command('bench:speed')
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
-const ALONE: StageOptions = { batchSize: 1, processes: 2, schedules: false };
-const BATCHED: StageOptions = { batchSize: 10, processes: 2, agentProcesses: 1, schedules: false };
+const COMMON = { processes: 2, schedules: false, capacity: false } as const;
+const ALONE: StageOptions = { ...COMMON, batchSize: 1 };
+const BATCHED: StageOptions = { ...COMMON, batchSize: 10, agentProcesses: 1 };
 
 async function main(options: Options): Promise<void> {
   say('The decision core …');

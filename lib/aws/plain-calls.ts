@@ -2,14 +2,12 @@
  * The six calls of every healthy step, made by a plain signed request instead of the SDK's machinery, which takes four
  * times the processor time for each and is what most of an agent's processor time would go to.
  *
- * Owns: the request, its limits and repeats, an answer's error as the SDK's own exception. Does not own: all other calls,
- * other credentials than Lambda's, other partitions than AWS's own: those go the SDK's way.
+ * Owns: the call, its limits and repeats, an answer's error as the SDK's own exception. Does not own: the connections
+ * (`wire.ts`), all other calls, other credentials than Lambda's, other partitions than AWS's own: those go the SDK's way.
  *
  * A call is repeated under the SDK's conditions, and as often: our writes bear being made twice (S15).
  */
 
-import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import {
   ConditionalCheckFailedException,
   GetItemCommand,
@@ -20,6 +18,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { SendMessageBatchCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { amzDate, authorization, type Credentials } from './signature.ts';
+import { Wire } from './wire.ts';
 
 interface Target {
   readonly service: 'dynamodb' | 'sqs';
@@ -173,14 +172,23 @@ const TRANSIENT: ReadonlySet<string> = new Set([
   'InternalServerError',
 ]);
 
-const AGENTS = {
-  'http:': { agent: new HttpAgent({ keepAlive: true, maxSockets: 50 }), request: httpRequest },
-  'https:': { agent: new HttpsAgent({ keepAlive: true, maxSockets: 50 }), request: httpsRequest },
-} as const;
+const wires = new Map<string, Wire>();
 
-function post({ service, operation }: Target, body: string, place: Place, limitMs: number): Promise<Answer> {
+function wireTo(url: URL): Wire {
+  const known = wires.get(url.origin);
+  if (known !== undefined) return known;
+  const made = new Wire(url);
+  wires.set(url.origin, made);
+  return made;
+}
+
+async function post(
+  { service, operation }: Target,
+  body: string,
+  place: Place,
+  limitMs: number,
+): Promise<Answer> {
   const url = place.urlOf(service);
-  const { agent, request } = AGENTS[url.protocol as keyof typeof AGENTS];
   const { sessionToken } = place.credentials;
   const signed = {
     'content-type': 'application/x-amz-json-1.0',
@@ -189,55 +197,14 @@ function post({ service, operation }: Target, body: string, place: Place, limitM
     ...(sessionToken === undefined ? {} : { 'x-amz-security-token': sessionToken }),
     'x-amz-target': operation,
   };
-  const headers = {
-    ...signed,
-    'content-length': Buffer.byteLength(body),
-    authorization: authorization(signed, body, place.credentials, { service, region: place.region }),
-  };
-  return new Promise((resolve, reject) => {
-    const { hostname: host, port } = url;
-    const sent = request({
-      host,
-      port: port === '' ? undefined : port,
-      method: 'POST',
-      path: '/',
-      agent,
-      headers,
-    });
-    const limit = setTimeout(() => sent.destroy(timedOut(limitMs)), limitMs);
-    const fail = (error: Error): void => {
-      clearTimeout(limit);
-      const isStale =
-        sent.reusedSocket && ['ECONNRESET', 'EPIPE'].includes(String((error as { code?: unknown }).code));
-      reject(isStale ? Object.assign(error, { stale: true }) : error);
-    };
-    sent.on('error', fail);
-    sent.on('response', (answer) => {
-      answered(answer).then((whole) => {
-        clearTimeout(limit);
-        resolve(whole);
-      }, fail);
-    });
-    sent.end(body);
-  });
+  const scope = { service, region: place.region };
+  let headers = `authorization: ${authorization(signed, body, place.credentials, scope)}\r\n`;
+  for (const [name, value] of Object.entries(signed)) if (name !== 'host') headers += `${name}: ${value}\r\n`;
+  const answer = await wireTo(url).post(headers, body, limitMs);
+  return { statusCode: answer.statusCode, body: jsonOf(answer.body) };
 }
 
-const timedOut = (limitMs: number): Error =>
-  Object.assign(new Error(`no answer within ${limitMs} ms`), { name: 'TimeoutError' });
-
-async function answered(answer: IncomingMessage): Promise<Answer> {
-  const chunks: Buffer[] = [];
-  await new Promise<void>((resolve, reject) => {
-    answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-    answer.on('error', reject);
-    answer.on('end', resolve);
-  });
-  const text = Buffer.concat(chunks).toString();
-  return {
-    statusCode: answer.statusCode ?? 0,
-    body: JSON.parse(text === '' ? '{}' : text) as Answer['body'],
-  };
-}
+const jsonOf = (text: string): Answer['body'] => JSON.parse(text === '' ? '{}' : text) as Answer['body'];
 
 /** The exceptions that somebody looks into are the SDK's own, so that it does not matter which way a call went. */
 function exceptionOf(body: Answer['body'], httpStatusCode: number): Error {
