@@ -66,7 +66,7 @@ export function watchPlace(item: Item, watchShards: number): 'none' | 'unswept' 
 export const listKey = (workflow: string, shard: number): string => `${workflow}#${shard}`;
 
 /** Attributes that are JSON text in the item. */
-const EXECUTION_JSON = [
+const EXECUTION_JSON: ReadonlySet<string> = new Set([
   'input',
   'output',
   'tags',
@@ -77,9 +77,16 @@ const EXECUTION_JSON = [
   'retries',
   'parent',
   'callbackKeys',
-] as const;
-const STEP_JSON = ['output', 'failure', 'attempts', 'givenInput', 'parked', 'children'] as const;
-const INCIDENT_JSON = ['failure'] as const;
+]);
+const STEP_JSON: ReadonlySet<string> = new Set([
+  'output',
+  'failure',
+  'attempts',
+  'givenInput',
+  'parked',
+  'children',
+]);
+const INCIDENT_JSON: ReadonlySet<string> = new Set(['failure']);
 
 /** Left out of the item when they say nothing, which keeps a healthy step's item within one write unit. */
 const EXECUTION_DEFAULTS: Readonly<Record<string, unknown>> = { dispatched: 0, epoch: 1 };
@@ -95,14 +102,15 @@ const STEP_DEFAULTS: Readonly<Record<string, unknown>> = {
 
 /** @param retentionMs how long after its end it is kept; absent: for ever */
 export function executionItem(execution: Execution, watchShards: number, retentionMs?: number): Item {
-  const { id, ...rest } = execution;
-  const item: Item = { ...executionKey(id), ...attributes(rest, EXECUTION_JSON, EXECUTION_DEFAULTS) };
-  if (execution.inputKey !== undefined) {
-    delete item['input'];
-    // Code that does not know where the input is must not take it for nothing.
-    item['v'] = { N: String(ITEM_VERSION) };
-  }
-  for (const key of ['commands', 'dispatches'] as const) if (isEmpty(execution[key])) delete item[key];
+  const { id, inputKey } = execution;
+  const left = ['id', ...(['commands', 'dispatches'] as const).filter((key) => isEmpty(execution[key]))];
+  if (inputKey !== undefined) left.push('input');
+  const item: Item = {
+    ...executionKey(id),
+    ...attributes(execution, EXECUTION_JSON, EXECUTION_DEFAULTS, left),
+  };
+  // Code that does not know where the input is must not take it for nothing.
+  if (inputKey !== undefined) item['v'] = { N: String(ITEM_VERSION) };
   // A part of a list is shown with its parent, not beside it.
   if (execution.parent?.part !== true)
     item[TABLE.listIndex.pk] = { S: listKey(execution.workflow, shardOf(id, LIST_SHARDS)) };
@@ -122,10 +130,10 @@ export function executionOf(item: Item, input: Json = null): Execution {
 }
 
 export function stepItem(executionId: string, step: Step): Item {
-  const { name, ...rest } = step;
-  const item = { ...stepKey(executionId, name), ...attributes(rest, STEP_JSON, STEP_DEFAULTS) };
-  if (item['attempts']?.S === JSON.stringify(onlyAttempt(step))) delete item['attempts'];
-  return item;
+  const { name, attempts } = step;
+  const isKnown = attempts.length <= 1 && JSON.stringify(attempts) === JSON.stringify(onlyAttempt(step));
+  const left = isKnown ? ['name', 'attempts'] : ['name'];
+  return { ...stepKey(executionId, name), ...attributes(step, STEP_JSON, STEP_DEFAULTS, left) };
 }
 
 export function stepOf(item: Item): Step {
@@ -152,7 +160,7 @@ export const incidentSk = (at: number): string => `${INCIDENT_PREFIX}${at}`;
 export function incidentItem(executionId: string, incident: Incident): Item {
   const { number: at, ...rest } = incident;
   const key = { ...executionKey(executionId), [TABLE.sk]: { S: incidentSk(at) } };
-  const item: Item = { ...key, ...attributes(rest, INCIDENT_JSON, {}) };
+  const item: Item = { ...key, ...attributes(rest, INCIDENT_JSON, {}, []) };
   // The list index sorts by `startedAt`; of an incident that is when it was opened.
   if (incident.resolvedAt === undefined) {
     item[TABLE.listIndex.pk] = { S: OPEN_INCIDENTS_KEY };
@@ -202,15 +210,18 @@ export const sizeOf = (item: Item): number =>
 
 const isEmpty = (value: object): boolean => Object.keys(value).length === 0;
 
+/** @param left fields that are left out */
 function attributes(
-  record: Readonly<Record<string, unknown>>,
-  jsonKeys: readonly string[],
+  record: object,
+  jsonKeys: ReadonlySet<string>,
   defaults: Readonly<Record<string, unknown>>,
+  left: readonly string[],
 ): Item {
   const item: Item = { v: { N: String(PLAIN_VERSION) } };
-  for (const [key, value] of Object.entries(record)) {
-    if (value === undefined || value === defaults[key]) continue;
-    if (jsonKeys.includes(key)) item[key] = { S: JSON.stringify(value) };
+  for (const key of Object.keys(record)) {
+    const value: unknown = record[key as keyof typeof record];
+    if (value === undefined || value === defaults[key] || left.includes(key)) continue;
+    if (jsonKeys.has(key)) item[key] = { S: JSON.stringify(value) };
     else if (typeof value === 'string') item[key] = { S: value };
     else if (typeof value === 'number') item[key] = { N: String(value) };
     else if (typeof value === 'boolean') item[key] = { BOOL: value };
@@ -238,12 +249,13 @@ function refuseNewer(item: Item): void {
   }
 }
 
-function values(item: Item, jsonKeys: readonly string[]): Record<string, unknown> {
+function values(item: Item, jsonKeys: ReadonlySet<string>): Record<string, unknown> {
   refuseNewer(item);
   const record: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(item)) {
+  for (const key of Object.keys(item)) {
     if (NOT_FIELDS.has(key)) continue;
-    if (value.S !== undefined) record[key] = jsonKeys.includes(key) ? (JSON.parse(value.S) as Json) : value.S;
+    const value = item[key] as AttributeValue;
+    if (value.S !== undefined) record[key] = jsonKeys.has(key) ? (JSON.parse(value.S) as Json) : value.S;
     else if (value.N !== undefined) record[key] = Number(value.N);
     else if (value.BOOL !== undefined) record[key] = value.BOOL;
   }

@@ -1,5 +1,5 @@
 /**
- * The six calls of every healthy step, made by a plain signed request instead of the SDK's machinery, which takes four
+ * The calls of every healthy step and of an execution's end, made by a plain signed request instead of the SDK's machinery, which takes four
  * times the processor time for each and is what most of an agent's processor time would go to.
  *
  * Owns: the call, its limits and repeats, an answer's error as the SDK's own exception. Does not own: the connections
@@ -16,13 +16,16 @@ import {
   TransactionCanceledException,
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
+import { PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { SendMessageBatchCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { amzDate, authorization, type Credentials } from './signature.ts';
 import { Wire } from './wire.ts';
 
 interface Target {
-  readonly service: 'dynamodb' | 'sqs';
+  readonly service: 'dynamodb' | 'sqs' | 'events';
   readonly operation: string;
+  /** Of the JSON protocol. @default 1.0 */
+  readonly version?: '1.0' | '1.1';
 }
 
 const PLAIN: ReadonlyMap<unknown, Target> = new Map<unknown, Target>([
@@ -32,6 +35,7 @@ const PLAIN: ReadonlyMap<unknown, Target> = new Map<unknown, Target>([
   [TransactWriteItemsCommand, { service: 'dynamodb', operation: 'DynamoDB_20120810.TransactWriteItems' }],
   [SendMessageCommand, { service: 'sqs', operation: 'AmazonSQS.SendMessage' }],
   [SendMessageBatchCommand, { service: 'sqs', operation: 'AmazonSQS.SendMessageBatch' }],
+  [PutEventsCommand, { service: 'events', operation: 'AWSEvents.PutEvents', version: '1.1' }],
 ]);
 
 export interface PlainOptions {
@@ -81,6 +85,12 @@ export function withPlainCalls<Client>(
 const USUAL_REGION = /^(?!.*-iso)[a-z]{2}(-gov)?-[a-z]+-\d$/;
 const OTHER_WAYS = ['AWS_USE_FIPS_ENDPOINT', 'AWS_USE_DUALSTACK_ENDPOINT'];
 
+const ENDPOINTS = {
+  dynamodb: 'AWS_ENDPOINT_URL_DYNAMODB',
+  sqs: 'AWS_ENDPOINT_URL_SQS',
+  events: 'AWS_ENDPOINT_URL_EVENTBRIDGE',
+} as const;
+
 function placeOf(environment: Environment): Place | undefined {
   const {
     AWS_LAMBDA_FUNCTION_NAME: inLambda,
@@ -93,9 +103,8 @@ function placeOf(environment: Environment): Place | undefined {
   if (!USUAL_REGION.test(region) || region.startsWith('cn-')) return undefined;
   if (OTHER_WAYS.some((name) => ![undefined, '', 'false'].includes(environment[name]))) return undefined;
   const urls = new Map(
-    (['dynamodb', 'sqs'] as const).map((service) => {
-      const given =
-        environment[`AWS_ENDPOINT_URL_${service.toUpperCase()}`] ?? environment['AWS_ENDPOINT_URL'];
+    (['dynamodb', 'sqs', 'events'] as const).map((service) => {
+      const given = environment[ENDPOINTS[service]] ?? environment['AWS_ENDPOINT_URL'];
       return [service, new URL(given ?? `https://${service}.${region}.amazonaws.com`)];
     }),
   );
@@ -120,7 +129,7 @@ const FIRST_THROTTLED_MS = 500;
 const MAX_STALE = 5;
 
 async function call(target: Target, input: object, place: Place, options: PlainOptions): Promise<unknown> {
-  const body = JSON.stringify(input);
+  const body = target.version === undefined ? JSON.stringify(input) : textOf(input);
   let stale = 0;
   for (let attempt = 1; ; attempt += 1) {
     let failure: unknown;
@@ -148,6 +157,13 @@ async function call(target: Target, input: object, place: Place, options: PlainO
     await new Promise((done) => setTimeout(done, Math.random() * mostMs));
   }
 }
+
+/** Times are seconds since the epoch here; `Date` would make text of itself before a replacer sees it. */
+const textOf = (input: object): string =>
+  JSON.stringify(input, function (this: Record<string, unknown>, name, value: unknown) {
+    const own = this[name];
+    return own instanceof Date ? own.getTime() / 1_000 : value;
+  });
 
 /** An answer that asking again does not change. */
 class Refused extends Error {
@@ -183,7 +199,7 @@ function wireTo(url: URL): Wire {
 }
 
 async function post(
-  { service, operation }: Target,
+  { service, operation, version = '1.0' }: Target,
   body: string,
   place: Place,
   limitMs: number,
@@ -191,7 +207,7 @@ async function post(
   const url = place.urlOf(service);
   const { sessionToken } = place.credentials;
   const signed = {
-    'content-type': 'application/x-amz-json-1.0',
+    'content-type': `application/x-amz-json-${version}`,
     host: url.host,
     'x-amz-date': amzDate(Date.now()),
     ...(sessionToken === undefined ? {} : { 'x-amz-security-token': sessionToken }),

@@ -39,9 +39,17 @@ function signingKey({ secretAccessKey }: Credentials, day: string, { service, re
   return key;
 }
 
-/** `2026-11-21T20:09:17.123Z` as `20261121T200917Z`. */
-export const amzDate = (at: number): string =>
-  `${new Date(at).toISOString().slice(0, 19).replaceAll('-', '').replaceAll(':', '')}Z`;
+let lastDate = { second: Number.NaN, text: '' };
+
+/** `2026-11-21T20:09:17.123Z` as `20261121T200917Z`. A process signs many requests in a second. */
+export function amzDate(at: number): string {
+  const second = Math.floor(at / 1_000);
+  if (second !== lastDate.second) {
+    const text = `${new Date(at).toISOString().slice(0, 19).replaceAll('-', '').replaceAll(':', '')}Z`;
+    lastDate = { second, text };
+  }
+  return lastDate.text;
+}
 
 /**
  * The `authorization` header.
