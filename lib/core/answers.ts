@@ -127,7 +127,11 @@ function undoAnswer(plan: Plan, record: Step, answer: Answer, stamp: Stamp): Ste
     const settleMs = planned === undefined ? 0 : stageOf(planned, record.rung).settleMs;
     // Not beside an earlier undo whose process may still act.
     const retryAt = Math.max(stamp.now, record.hardEndAt + settleMs);
-    return stepAfter(record, 'choose-retry', stamp, { changedAt: stamp.now, retryAt });
+    return stepAfter(record, 'choose-retry', stamp, {
+      changedAt: stamp.now,
+      retryAt,
+      undoParkedAt: undefined,
+    });
   }
   if (answer.choice !== 'skip') return undefined;
   return stepAfter(record, 'choose-undone', stamp, { changedAt: stamp.now, mayHaveActed: false });

@@ -21,6 +21,7 @@ import { endChildren, passedTime, startChildren, stopChildren } from './look-kin
 import { keptOutput } from './output.ts';
 import { agentStep, isBefore, type Plan, type PlanStep } from './plan.ts';
 import { expired } from './reports.ts';
+import { giveUpUndo } from './parking.ts';
 import { askAboutPause, halt, hold } from './pause.ts';
 import {
   type Cause,
@@ -60,6 +61,7 @@ const rulesOf = (): readonly Rule[] => [
   keepPast,
   seal,
   stopChildren,
+  giveUpUndo,
   question,
   endUndo,
 ];

@@ -221,6 +221,8 @@ export interface Step {
   /** Not before then: the next attempt, probe or undo. */
   readonly retryAt?: number;
   readonly parked?: Parked;
+  /** When its undo was first held back, or failed because of a dead service; until it is undone or a person has answered. */
+  readonly undoParkedAt?: number;
   readonly output?: Json;
   readonly failure?: Failure;
   /** Probes without a verdict since the outcome became unknown. */

@@ -113,6 +113,8 @@ function because(plan: Plan, step: PlanStep, state: Snapshot): string {
     case 'undoing':
       return `undo ${record.undoAttempt} did not succeed${failure} and is tried again`;
     case 'undo-failed':
+      if (record.failure?.code === 'undo-held-up')
+        return `${record.failure.message}; a person is asked, and its effect may still be in place`;
       return `undo ${record.undoAttempt} failed${failure}, and no further one is allowed: its effect may still be in place`;
     default:
       return toBeUndone ? waitsForUndo(plan, step, state) : `it is ${record.status}`;
@@ -218,6 +220,7 @@ const DUE_NOW: Readonly<Record<string, string>> = {
   'step-held': 'a step that could begin is held, because the execution is paused',
   paused: 'the pause is complete: nobody works and nobody can begin',
   'no-way-back': 'a person is asked, because there is no way back',
+  'undo-given-up': 'a person is asked, because nobody could undo a step for a day',
   kept: 'what has acted is left as it is, because a point of no return was passed',
   'incident-moved': 'the time for an answer is moved by the time of the pause',
   'step-sealed': 'a step that has not started is closed for good',
