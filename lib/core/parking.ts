@@ -75,8 +75,6 @@ export interface Excuse {
 /** What an attempt that the dead service failed changes: it waits like all others, and its charge is given back. */
 export function excused(record: HeldStep, hold: Hold | undefined, stamp: Stamp): Excuse | undefined {
   if (hold === undefined || stamp.now - hold.since > MAX_EXCUSED_MS) return undefined;
-  // A service that comes and goes is never away for long.
-  if (record.mode === 'undo' && isParkedTooLong(record, stamp.now)) return undefined;
   const charge =
     record.mode === 'execute'
       ? { rungAttempt: record.rungAttempt - 1 }
@@ -90,8 +88,11 @@ export function excused(record: HeldStep, hold: Hold | undefined, stamp: Stamp):
   };
 }
 
-const isParkedTooLong = ({ undoParkedAt }: Step, now: number): boolean =>
-  undoParkedAt !== undefined && now - undoParkedAt >= MAX_EXCUSED_MS;
+/** When a person is asked about an undo that is still held back then. */
+export const undoOverdueAt = ({ parked, undoParkedAt }: Step): number =>
+  parked?.mode === 'undo' && undoParkedAt !== undefined
+    ? undoParkedAt + MAX_EXCUSED_MS
+    : Number.POSITIVE_INFINITY;
 
 const HELD_UP: Failure = {
   code: 'undo-held-up',
@@ -101,7 +102,7 @@ const HELD_UP: Failure = {
 /** L1 an undo that nobody may begin would hang in silence: the question to a person is another rule's. */
 export const giveUpUndo: Rule = (plan, state, event) => {
   const isOverdue = (record: Step | undefined): record is Step =>
-    record?.parked?.mode === 'undo' && isParkedTooLong(record, event.now);
+    record !== undefined && undoOverdueAt(record) <= event.now;
   if (!Object.values(state.steps).some(isOverdue)) return undefined;
   const piece = openWork(plan, state).find(
     ({ step, mode }) => mode === 'undo' && isOverdue(state.steps[step.name]),

@@ -255,9 +255,10 @@ export interface Incident {
   readonly writeId: string;
   /**
    * `ladder`: nothing is left to try by itself. `undo`: an effect could not be undone. `pause`: nobody has ended a pause
-   * within its time; it is about no step.
+   * within its time; it is about no step. `deadline`: the execution's time is over, and there is no way back.
    */
-  readonly kind: 'ladder' | 'undo' | 'pause';
+  readonly kind: 'ladder' | 'undo' | 'pause' | 'deadline';
+  /** Of `deadline`: one that is not over and on which nobody works, if there is any. */
   readonly step?: string;
   /**
    * Of the step when the question came up: a later version that comes to this again is another question. Of a pause: its

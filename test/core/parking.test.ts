@@ -1,8 +1,10 @@
 /** P8, S9: what is held back in any state, on any event. */
 
 import * as fc from 'fast-check';
+import { excused, MAX_EXCUSED_MS } from '../../lib/core/parking.ts';
 import { agentStep } from '../../lib/core/plan.ts';
-import { isHeld, type Step } from '../../lib/core/state.ts';
+import { type HeldStep, isHeld, type Step } from '../../lib/core/state.ts';
+import { blankStep } from '../../lib/core/write.ts';
 import { everywhere, looks, reported, toHeldAgents } from './events.ts';
 import { NOW } from './states.ts';
 
@@ -65,4 +67,13 @@ describe('a piece of work that is held back (P8)', () => {
     );
     expect(excusedCount).toBeGreaterThan(1);
   });
+});
+
+it('a service that has been dead for a day is no longer an excuse', () => {
+  const held = { leaseUntil: NOW, token: 't', mode: 'probe' } as const;
+  const record: HeldStep = { ...blankStep('a', 1), status: 'probing', ...held };
+  const excuse = (since: number) =>
+    excused(record, { agent: 'a', since, until: NOW }, { now: NOW, random: 0, writeId: 'w' });
+  expect(excuse(NOW - MAX_EXCUSED_MS)).toMatchObject({ parked: { mode: 'probe' } });
+  expect(excuse(NOW - MAX_EXCUSED_MS - 1)).toBeUndefined();
 });

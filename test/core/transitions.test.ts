@@ -98,6 +98,8 @@ const STEP_ROWS = `
   undoing   fail-undo          undo-failed
   undoing   told               undoing
   undoing   leave              failed
+  retrying  choose-output      done
+  unknown   choose-output      done
   retrying  give-up-undo       undo-failed
   waiting   give-up-undo       undo-failed
   unknown   give-up-undo       undo-failed

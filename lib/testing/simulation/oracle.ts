@@ -17,7 +17,7 @@ import {
 } from '../../core/state.ts';
 import { EXECUTION_MOVES, STEP_MOVES } from '../../core/transitions.ts';
 import type { Ledger } from './ledger.ts';
-import { asRenewed, judgeRetry, judgeWayBack, leadsTo } from './oracle-operations.ts';
+import { asRenewed, judgeOvertime, judgeRetry, judgeWayBack, leadsTo } from './oracle-operations.ts';
 
 /** Clocks differ, and a write takes time: what S12 may be late by. */
 const SLACK_MS = 3_000;
@@ -276,6 +276,7 @@ export function judgeEnd(
   const problems: string[] = announced ? [] : ['L1 its end was not announced'];
   const succeeded = execution.status === 'succeeded';
   const answered = Object.values(incidents ?? {});
+  problems.push(...judgeOvertime(plan, { execution, steps }, answered));
   // A person may vouch for an output, and may leave effects in place; what the record then says is the person's word.
   const given = (name: string): boolean =>
     answered.some((incident) => incident.step === name && incident.choice === 'give-output');

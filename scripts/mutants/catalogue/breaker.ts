@@ -74,11 +74,11 @@ export const BREAKERS: readonly Mutant[] = [
   {
     id: 'breaker-excuses-for-ever',
     from: 'own',
-    bug: 'An undo that a dead service fails is never put to a person.',
+    bug: 'A dead service excuses probes for ever.',
     file: PARKING,
     find: '|| stamp.now - hold.since > MAX_EXCUSED_MS) return undefined;',
     replace: ') return undefined;',
-    killer: jest('roles/excused', 'of an undo: the next one is no further attempt, until a day has passed'),
+    killer: jest('core/parking', 'is no longer an excuse'),
   },
   {
     id: 'undo-parked-for-ever',
@@ -87,6 +87,7 @@ export const BREAKERS: readonly Mutant[] = [
     file: 'lib/core/look.ts',
     find: '  giveUpUndo,\n  question,',
     replace: '  question,',
+    also: [{ file: 'lib/core/watch.ts', find: '    ...records.map(undoOverdueAt),\n', replace: '' }],
     killer: jest('roles/undo-held-up', 'is put to a person after a day'),
   },
   {
