@@ -14,12 +14,13 @@ import type { Decision } from './decide.ts';
 import type { Json } from './json.ts';
 import { stageOf } from './ladder.ts';
 import { agentStep, agentSteps, type AgentStep, type Plan } from './plan.ts';
-import { deadlineChoices } from './overtime.ts';
+import { deadlineChoices, LAST_INCIDENT_MS } from './overtime.ts';
 import { mayBePast, wayBack } from './point-of-no-return.ts';
 import {
   type Choice,
   type Execution,
   type Incident,
+  incidentNumber,
   isForward,
   isPausedOrPausing,
   type Snapshot,
@@ -29,8 +30,6 @@ import { horizonMs } from './watch.ts';
 import { quietAt } from './work.ts';
 import { executionAfter, type Stamp } from './write.ts';
 
-/** For an undo that failed, and where there is no way back: then the execution ends as failed and says what is left. */
-export const LAST_INCIDENT_MS = 7 * 86_400_000;
 /** For an agent that does not accept its step's input. */
 const INPUT_INCIDENT_MS = 86_400_000;
 
@@ -72,9 +71,6 @@ function neededFor(record: Step, execution: Execution): Incident['kind'] | undef
   if (record.status === 'undo-failed') return isPausedOrPausing(execution.status) ? undefined : 'undo';
   return record.status === 'waiting' && isForward(execution.status) ? 'ladder' : undefined;
 }
-
-export const incidentNumber = ({ incidents }: Snapshot): number =>
-  Math.max(0, ...Object.keys(incidents ?? {}).map(Number)) + 1;
 
 export function ask(plan: Plan, state: Snapshot, stamp: Stamp): Decision | undefined {
   const found = stepToAskAbout(plan, state);

@@ -10,7 +10,7 @@
  */
 
 import type { Decision } from './decide.ts';
-import { type Answer, incidentNumber, LAST_INCIDENT_MS } from './incidents.ts';
+import type { Answer } from './incidents.ts';
 import type { Rule } from './look.ts';
 import { answered } from './pause.ts';
 import { agentSteps, type Plan } from './plan.ts';
@@ -19,6 +19,7 @@ import {
   type Choice,
   type Execution,
   type Incident,
+  incidentNumber,
   isForward,
   isHeld,
   isPausedOrPausing,
@@ -29,6 +30,9 @@ import {
 import { stop } from './stop.ts';
 import { horizonMs } from './watch.ts';
 import { executionAfter, type ExecutionChanges, type Stamp, stepAfter } from './write.ts';
+
+/** Where there is no way back, or an undo failed: then the execution ends as failed and says what is left. */
+export const LAST_INCIDENT_MS: number = 7 * 86_400_000;
 
 /** After `passDeadline`, which knows the executions that can be undone. */
 export const askAboutDeadline: Rule = (plan, state, event) => {

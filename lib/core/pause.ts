@@ -12,7 +12,6 @@
 
 import { settledAs } from './attempts.ts';
 import type { Decision } from './decide.ts';
-import { incidentNumber } from './incidents.ts';
 import type { Rule } from './look.ts';
 import type { Plan } from './plan.ts';
 import { wayBack } from './point-of-no-return.ts';
@@ -22,6 +21,7 @@ import {
   type Choice,
   type Execution,
   type Incident,
+  incidentNumber,
   isHeld,
   openIncidents,
   type Pause,

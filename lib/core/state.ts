@@ -331,6 +331,10 @@ export const pauseOf = ({ status, pauses }: Execution): Pause | undefined =>
 export const openIncidents = (snapshot: Snapshot): Incident[] =>
   Object.values(snapshot.incidents ?? {}).filter((incident) => incident.resolvedAt === undefined);
 
+/** Of the next question. */
+export const incidentNumber = ({ incidents }: Snapshot): number =>
+  Math.max(0, ...Object.keys(incidents ?? {}).map(Number)) + 1;
+
 /** The question about this pause, open or answered. */
 export const askedAboutPause = (state: Snapshot, pause: Pause): Incident | undefined =>
   Object.values(state.incidents ?? {}).find(
