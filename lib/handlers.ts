@@ -25,6 +25,7 @@ import { v7 as uuidv7 } from 'uuid';
 import * as z from 'zod/mini';
 import en from 'zod/v4/locales/en.js';
 import { routes } from './api/routes.ts';
+import { clock } from './aws/clock.ts';
 import { type DeadLetters, deadLetters } from './aws/dead-letters.ts';
 import { dynamoBreakers } from './aws/dynamo-breakers.ts';
 import { dynamoInventory } from './aws/dynamo-inventory.ts';
@@ -39,7 +40,7 @@ import { serviceLogger, tellAll } from './aws/telemetry.ts';
 import type { Agent, Implementation } from './core/agent.ts';
 import { refuse } from './core/errors.ts';
 import { parseMessage } from './core/message.ts';
-import type { Clock, Ports, Receipts } from './core/ports.ts';
+import type { Ports, Receipts } from './core/ports.ts';
 import { parseTrigger, type Trigger } from './core/trigger.ts';
 import type { Workflow } from './core/workflow.ts';
 import { handleMessage } from './roles/agent.ts';
@@ -68,21 +69,6 @@ const PLAIN = {
 
 /** A tick ends this long before its process would be killed. */
 const TICK_RESERVE_MS = 3_000;
-
-const clock: Clock = {
-  now: () => Date.now(),
-  sleep: (ms, signal) =>
-    new Promise((resolve) => {
-      if (signal?.aborted === true) return resolve();
-      const end = (): void => {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', end);
-        resolve();
-      };
-      const timer = setTimeout(end, Math.max(0, ms));
-      signal?.addEventListener('abort', end);
-    }),
-};
 
 /** @throws SteadfastError `no-environment` */
 function fromEnvironment(name: string): string {

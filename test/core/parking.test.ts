@@ -24,7 +24,14 @@ describe('a piece of work that is held back (P8)', () => {
           expect(after[field]).toBe(before?.[field] ?? (field === 'mayHaveActed' ? false : 0));
         expect(after.retryAt).toBeGreaterThan(NOW);
         expect(isHeld(after)).toBe(false);
-        expect([sends, write?.execution]).toEqual([[], undefined]);
+        expect(sends).toEqual([]);
+        // Whoever parks draws a watch near that would be too late, and changes nothing else (S12).
+        const { execution } = state;
+        const watchAt = write?.execution?.watchAt ?? execution.watchAt ?? 0;
+        const own = write?.execution ?? execution;
+        const { version, writeId } = own;
+        expect(own).toEqual({ ...execution, watchAt, version, writeId });
+        if (write?.execution !== undefined) expect(watchAt).toBe(after.retryAt);
       },
       (given) => fc.oneof(toHeldAgents(given), looks),
     );

@@ -237,15 +237,21 @@ const unwatchedMs = (step: PlanStep): number => {
   return step.kind === 'callback' || step.kind === 'approval' ? step.withinMs : 0;
 };
 
-/** On whichever rung. */
-const longestLeaseMs = (plan: Plan): number =>
-  Math.max(
-    0,
-    ...agentSteps(plan).flatMap(({ leaseMs, ladder }) => [
+const longestLeases = new WeakMap<Plan, number>();
+
+/** On whichever rung; asked with every write. */
+function longestLeaseMs(plan: Plan): number {
+  let ms = longestLeases.get(plan);
+  if (ms === undefined) {
+    const leases = agentSteps(plan).flatMap(({ leaseMs, ladder }) => [
       leaseMs,
       ...ladder.map((rung) => (rung.kind === 'useAgent' ? rung.leaseMs : 0)),
-    ]),
-  );
+    ]);
+    ms = Math.max(0, ...leases);
+    longestLeases.set(plan, ms);
+  }
+  return ms;
+}
 
 const longest = new WeakMap<Plan, number>();
 

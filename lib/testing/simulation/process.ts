@@ -102,14 +102,15 @@ export const newProcess = ({ events, choice, faults }: Host, lifeMs: number): Pr
 const isGone = (host: Host, process: Process): boolean =>
   process.dead || host.events.now >= process.hardEndAt;
 
-/** Runs `resume` in the process: not while it is frozen, never when it is dead. */
-function inProcess(host: Host, process: Process, resume: () => void): void {
-  if (isGone(host, process)) return;
+/** Runs `resume` in the process: not while it is frozen, never when it is dead. @returns whether it ran */
+function inProcess(host: Host, process: Process, resume: () => void): boolean {
+  if (isGone(host, process)) return false;
   if (process.frozenUntil > host.events.now) {
     host.events.plan(process.frozenUntil - host.events.now, () => inProcess(host, process, resume));
-  } else {
-    resume();
+    return false;
   }
+  resume();
+  return true;
 }
 
 /** One call to AWS. A request that has left is executed even if its sender dies meanwhile. */
@@ -141,7 +142,7 @@ export function call<Answer>(
         resume = () => reject(error as Error);
       }
       if (dies) process.dead = true;
-      inProcess(host, process, resume);
+      return inProcess(host, process, resume);
     });
   });
 }
@@ -216,9 +217,7 @@ class ProcessClock implements Clock {
         resolve();
       };
       signal?.addEventListener('abort', wake);
-      this.#host.events.plan(ms, () => {
-        if (!over) inProcess(this.#host, this.#process, wake);
-      });
+      this.#host.events.plan(ms, () => !over && inProcess(this.#host, this.#process, wake));
     });
   }
 }

@@ -54,6 +54,15 @@ export const BREAKERS: readonly Mutant[] = [
     killer: jest('roles/breaker', 'counts its lease from after it has asked'),
   },
   {
+    id: 'breaker-behind-its-watch',
+    from: 'own',
+    bug: 'What the breaker holds back for less long than nobody claimed it stays unwatched until then.',
+    file: 'lib/core/decide.ts',
+    find: 'const isUnwatched = execution.watchAt !== undefined && execution.watchAt > retryAt;',
+    replace: 'const isUnwatched = execution.watchAt === undefined;',
+    killer: jest('roles/breaker', 'that was parked as unclaimed until long after'),
+  },
+  {
     id: 'breaker-charges',
     from: 'own',
     bug: 'Attempts that met a dead service use up the ladder.',
