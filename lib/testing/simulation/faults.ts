@@ -44,9 +44,15 @@ export const FAULT_KINDS = [
 export type FaultKind = (typeof FAULT_KINDS)[number];
 export type FaultCounts = Record<FaultKind, number>;
 
+/** What may befall one call to AWS. */
+const CALL_FAULTS = ['crashBefore', 'crashAfter', 'frozenAgent', 'throttled', 'ambiguous'] as const;
+type CallFault = (typeof CALL_FAULTS)[number];
+
 export interface Faults {
   /** Whether this fault strikes now; counts it. Never, once the world is healed. */
   readonly strikes: (kind: FaultKind) => boolean;
+  /** Which of the faults of a call strikes now, one at most: with one throw of the dice, since there are so many calls. */
+  readonly ofCall: () => CallFault | undefined;
   readonly counts: FaultCounts;
   readonly heal: () => void;
   readonly healed: () => boolean;
@@ -122,12 +128,24 @@ export function swarm(choice: Choice, mode: FaultMode, only?: ReadonlySet<FaultK
     }),
   ) as FaultCounts;
   let healed = false;
+  const isLeftOut = (kind: FaultKind): boolean => only !== undefined && !only.has(kind);
   return {
     strikes: (kind) => {
-      if (healed || rates[kind] === 0 || !choice.chance(rates[kind])) return false;
-      if (only !== undefined && !only.has(kind)) return false;
+      if (healed || rates[kind] === 0 || !choice.chance(rates[kind]) || isLeftOut(kind)) return false;
       counts[kind] += 1;
       return true;
+    },
+    ofCall: () => {
+      if (healed) return undefined;
+      let drawn = choice.random();
+      for (const kind of CALL_FAULTS) {
+        drawn -= rates[kind];
+        if (drawn >= 0) continue;
+        if (isLeftOut(kind)) return undefined;
+        counts[kind] += 1;
+        return kind;
+      }
+      return undefined;
     },
     counts,
     heal: () => {
