@@ -12,6 +12,7 @@
 import type { Decision, Note } from './decide.ts';
 import { type Answer, choicesFor } from './incidents.ts';
 import { stageOf } from './ladder.ts';
+import { answerDeadline, timeAnew } from './overtime.ts';
 import { answered, endPause, pausedMs } from './pause.ts';
 import { agentStep, type Plan } from './plan.ts';
 import { mayBePast, wayBack } from './point-of-no-return.ts';
@@ -42,6 +43,7 @@ export function resolve(
   stamp: Stamp,
 ): Decision {
   const { execution } = state;
+  if (incident.kind === 'deadline') return answerDeadline(plan, state, incident, answer, stamp);
   if (incident.step === undefined) return endPause(plan, state, answered(incident, answer, stamp), stamp);
   const record = state.steps[incident.step] as Step;
   const offered = choicesFor(plan, state, incident, stamp.now).find((one) => one.choice === answer.choice);
@@ -64,7 +66,11 @@ export function resolve(
       executionId: execution.id,
       execution: executionAfter(execution, stops ? 'stop' : move, stamp, {
         watchAt,
-        ...(stops ? { cause, ...endedPause(execution, stamp.now) } : {}),
+        ...(stops
+          ? { cause, ...endedPause(execution, stamp.now) }
+          : wayBack(plan, state) === 'free'
+            ? {}
+            : timeAnew(plan, execution, stamp.now)),
       }),
       ...(step === undefined ? {} : { step }),
       incident: answered(incident, answer, stamp),
@@ -127,7 +133,11 @@ function undoAnswer(plan: Plan, record: Step, answer: Answer, stamp: Stamp): Ste
     const settleMs = planned === undefined ? 0 : stageOf(planned, record.rung).settleMs;
     // Not beside an earlier undo whose process may still act.
     const retryAt = Math.max(stamp.now, record.hardEndAt + settleMs);
-    return stepAfter(record, 'choose-retry', stamp, { changedAt: stamp.now, retryAt });
+    return stepAfter(record, 'choose-retry', stamp, {
+      changedAt: stamp.now,
+      retryAt,
+      undoParkedAt: undefined,
+    });
   }
   if (answer.choice !== 'skip') return undefined;
   return stepAfter(record, 'choose-undone', stamp, { changedAt: stamp.now, mayHaveActed: false });
@@ -150,7 +160,7 @@ export function answeredBySuccess(
 export function settleIncidents(plan: Plan, state: Snapshot, stamp: Stamp): Decision | undefined {
   const { execution } = state;
   for (const incident of openIncidents(state)) {
-    if (isMoot(plan, state, incident)) return mootIncident(execution, incident, stamp);
+    if (isMoot(plan, state, incident)) return mootIncident(plan, state, incident, stamp);
     const paused = pausedMs(execution, incident);
     if (isForward(execution.status) && paused.until > (incident.movedFor ?? 0))
       return moveDeadline(execution, incident, paused, stamp);
@@ -171,6 +181,8 @@ function isMoot(plan: Plan, state: Snapshot, { kind, step }: Incident): boolean 
   if (kind === 'pause') {
     return !isPausedOrPausing(status) || plan.steps.every(({ name }) => isSettled(state.steps[name]));
   }
+  if (kind === 'deadline')
+    return status === 'undoing' || plan.steps.every(({ name }) => isSettled(state.steps[name]));
   const expects = kind === 'ladder' ? 'waiting' : 'undo-failed';
   return state.steps[step ?? '']?.status !== expects || (kind === 'ladder' && status === 'undoing');
 }
@@ -205,12 +217,22 @@ const moveDeadline = (
   notes: [noteOf(execution, 'incident-moved', incident.step)],
 });
 
-const mootIncident = (execution: Execution, incident: Incident, stamp: Stamp): Decision => ({
-  write: { executionId: execution.id, incident: answered(incident, { by: 'moot' }, stamp) },
-  sends: [],
-  next: { kind: 'look', fresh: true, concern: [] },
-  notes: [noteOf(execution, 'incident-moot', incident.step)],
-});
+/** Where nothing else is asked, the execution waits for nobody any more. */
+function mootIncident(plan: Plan, state: Snapshot, incident: Incident, stamp: Stamp): Decision {
+  const { execution } = state;
+  const isLast = execution.status === 'waiting' && openIncidents(state).length === 1;
+  const watchAt = Math.min(execution.watchAt ?? stamp.now, stamp.now + horizonMs(plan, undefined));
+  return {
+    write: {
+      executionId: execution.id,
+      ...(isLast ? { execution: executionAfter(execution, 'resume', stamp, { watchAt }) } : {}),
+      incident: answered(incident, { by: 'moot' }, stamp),
+    },
+    sends: [],
+    next: { kind: 'look', fresh: true, concern: [] },
+    notes: [noteOf(execution, 'incident-moot', incident.step)],
+  };
+}
 
 const noteOf = (execution: Execution, what: string, step: string | undefined, detail?: string): Note => ({
   what,

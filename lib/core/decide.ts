@@ -288,8 +288,16 @@ function parkDelivered(state: Snapshot, work: Work, hold: Hold, event: Stamp): D
   const retryAt = heldUntil(hold, event.now, event.random);
   const record = parkedStep(work, state, parkedBy(work, 'breaker', event.now, hold), retryAt, true, event);
   const about = { executionId: state.execution.id, step: step.name, attempt, agent: step.agent };
+  // What was parked as unclaimed has its watch far away, maybe behind this time.
+  const { execution } = state;
+  const isUnwatched = execution.watchAt !== undefined && execution.watchAt > retryAt;
+  const nearer = isUnwatched ? executionAfter(execution, 'watch', event, { watchAt: retryAt }) : undefined;
   return {
-    write: { executionId: state.execution.id, step: record },
+    write: {
+      executionId: execution.id,
+      step: record,
+      ...(nearer === undefined ? {} : { execution: nearer }),
+    },
     sends: [],
     next: STOP,
     notes: [{ what: 'parked', ...about, detail: 'breaker', ms: retryAt - event.now }],

@@ -2,7 +2,8 @@
  * Incidents: a person is needed. The question, and the choices that are safe now.
  *
  * Owns: when a question about a step is asked, which answers are offered. Does not own: what an answer writes
- * (`answers.ts`), the question about a pause (`pause.ts`), who may answer (IAM), the transport (`api/`).
+ * (`answers.ts`), the questions about a pause (`pause.ts`) and a deadline (`overtime.ts`), who may answer (IAM), the
+ * transport (`api/`).
  *
  * Opening is one transaction of all records concerned. L1 every question has a deadline with a default. S10 an answer that
  * could leave an effect behind unseen is offered only to somebody who says that nothing happened, and only when nothing
@@ -13,11 +14,13 @@ import type { Decision } from './decide.ts';
 import type { Json } from './json.ts';
 import { stageOf } from './ladder.ts';
 import { agentStep, agentSteps, type AgentStep, type Plan } from './plan.ts';
+import { deadlineChoices, LAST_INCIDENT_MS } from './overtime.ts';
 import { mayBePast, wayBack } from './point-of-no-return.ts';
 import {
   type Choice,
   type Execution,
   type Incident,
+  incidentNumber,
   isForward,
   isPausedOrPausing,
   type Snapshot,
@@ -27,8 +30,6 @@ import { horizonMs } from './watch.ts';
 import { quietAt } from './work.ts';
 import { executionAfter, type Stamp } from './write.ts';
 
-/** For an undo that failed, and where there is no way back: then the execution ends as failed and says what is left. */
-const LAST_INCIDENT_MS = 7 * 86_400_000;
 /** For an agent that does not accept its step's input. */
 const INPUT_INCIDENT_MS = 86_400_000;
 
@@ -76,9 +77,8 @@ export function ask(plan: Plan, state: Snapshot, stamp: Stamp): Decision | undef
   if (found === undefined) return undefined;
   const { step, kind } = found;
   const record = state.steps[step.name] as Step;
-  const number = Math.max(0, ...Object.keys(state.incidents ?? {}).map(Number)) + 1;
   const incident: Incident = {
-    number,
+    number: incidentNumber(state),
     version: 1,
     writeId: stamp.writeId,
     kind,
@@ -135,6 +135,7 @@ export function choicesFor(
     const back = wayBack(plan, state) === 'free' ? [undoAll] : [];
     return [{ choice: 'resume' }, ...back, { choice: 'fail' }];
   }
+  if (incident.kind === 'deadline') return deadlineChoices(state, incident);
   const step = agentStep(plan, incident.step ?? '');
   const record = state.steps[incident.step ?? ''];
   if (step === undefined || record === undefined) return [];

@@ -21,6 +21,8 @@ import { endChildren, passedTime, startChildren, stopChildren } from './look-kin
 import { keptOutput } from './output.ts';
 import { agentStep, isBefore, type Plan, type PlanStep } from './plan.ts';
 import { expired } from './reports.ts';
+import { askAboutDeadline } from './overtime.ts';
+import { giveUpUndo } from './parking.ts';
 import { askAboutPause, halt, hold } from './pause.ts';
 import {
   type Cause,
@@ -51,6 +53,7 @@ const rulesOf = (): readonly Rule[] => [
   failStep,
   succeed,
   passDeadline,
+  askAboutDeadline,
   skip,
   passedTime,
   startChildren,
@@ -60,6 +63,7 @@ const rulesOf = (): readonly Rule[] => [
   keepPast,
   seal,
   stopChildren,
+  giveUpUndo,
   question,
   endUndo,
 ];

@@ -1,20 +1,25 @@
 /**
  * Parking: a piece of work is held back until a time, and no attempt is charged for it.
  *
- * Owns: the write of `retryAt` that holds it back, who may still take it meanwhile, and what an attempt that a dead
- * service failed leaves of its charge. Does not own: whether the service is dead (`breaker.ts`), the gaps between
- * dispatches (`watch.ts`).
+ * Owns: the write of `retryAt` that holds it back, who may still take it meanwhile, what an attempt that a dead service
+ * failed leaves of its charge, and when an undo is held back for too long. Does not own: whether the service is dead
+ * (`breaker.ts`), the gaps between dispatches (`watch.ts`).
  *
  * S9 a dead service costs no attempt. S12 the write makes stale claims conflict, so nobody writes the step before
- * `retryAt` but with the watch drawn near in the same transaction; the watch may go as far as that.
+ * `retryAt` but with the watch drawn near in the same transaction; the watch may go as far as that. L1 what is held back
+ * has a deadline: of an execution that goes forward its own, of an undo a day, after which a person is asked.
  */
 
 import { type Hold, heldUntil } from './breaker.ts';
-import type { HeldStep, Parked, Snapshot, Step } from './state.ts';
-import type { Work } from './work.ts';
+import type { Rule } from './look.ts';
+import type { Failure, HeldStep, Parked, Snapshot, Step } from './state.ts';
+import { openWork, type Work } from './work.ts';
 import { blankStep, type Stamp, stepAfter } from './write.ts';
 
-/** After so long a dead service no longer excuses a failed attempt: an undo without end would never be a person's. */
+/**
+ * After so long a dead service no longer excuses a failed attempt, and an undo that is held back, for whatever reason, is
+ * put to a person: it has no other deadline.
+ */
 export const MAX_EXCUSED_MS = 86_400_000;
 
 /**
@@ -39,9 +44,14 @@ export function parkedStep(
     epoch,
     retryAt,
     parked,
+    ...(work.mode === 'undo' ? parkedSince(before, stamp) : {}),
     ...(met ? { changedAt: stamp.now } : {}),
   });
 }
+
+const parkedSince = (record: Step, stamp: Stamp): Pick<Excuse, 'undoParkedAt'> => ({
+  undoParkedAt: record.undoParkedAt ?? stamp.now,
+});
 
 export const parkedBy = (work: Work, why: Parked['why'], now: number, hold?: Hold): Parked => ({
   mode: work.mode,
@@ -59,6 +69,7 @@ export interface Excuse {
   readonly parked: Parked;
   readonly rungAttempt?: number;
   readonly undoAttempt?: number;
+  readonly undoParkedAt?: number;
 }
 
 /** What an attempt that the dead service failed changes: it waits like all others, and its charge is given back. */
@@ -68,7 +79,7 @@ export function excused(record: HeldStep, hold: Hold | undefined, stamp: Stamp):
     record.mode === 'execute'
       ? { rungAttempt: record.rungAttempt - 1 }
       : record.mode === 'undo'
-        ? { undoAttempt: record.undoAttempt - 1 }
+        ? { undoAttempt: record.undoAttempt - 1, ...parkedSince(record, stamp) }
         : {};
   return {
     ...charge,
@@ -76,3 +87,40 @@ export function excused(record: HeldStep, hold: Hold | undefined, stamp: Stamp):
     parked: { mode: record.mode, why: 'breaker', at: stamp.now, since: hold.since },
   };
 }
+
+/** When a person is asked about an undo that is still held back then. */
+export const undoOverdueAt = ({ parked, undoParkedAt }: Step): number =>
+  parked?.mode === 'undo' && undoParkedAt !== undefined
+    ? undoParkedAt + MAX_EXCUSED_MS
+    : Number.POSITIVE_INFINITY;
+
+const HELD_UP: Failure = {
+  code: 'undo-held-up',
+  message: 'for a day nobody could undo it: its service does not answer, or nobody takes its messages',
+};
+
+/** L1 an undo that nobody may begin would hang in silence: the question to a person is another rule's. */
+export const giveUpUndo: Rule = (plan, state, event) => {
+  const isOverdue = (record: Step | undefined): record is Step =>
+    record !== undefined && undoOverdueAt(record) <= event.now;
+  if (!Object.values(state.steps).some(isOverdue)) return undefined;
+  const piece = openWork(plan, state).find(
+    ({ step, mode }) => mode === 'undo' && isOverdue(state.steps[step.name]),
+  );
+  const record = piece && state.steps[piece.step.name];
+  if (record === undefined) return undefined;
+  return {
+    write: {
+      executionId: state.execution.id,
+      step: stepAfter(record, 'give-up-undo', event, {
+        changedAt: event.now,
+        failure: HELD_UP,
+        retryAt: undefined,
+        undoParkedAt: undefined,
+      }),
+    },
+    sends: [],
+    next: { kind: 'look', fresh: true, concern: event.concern },
+    notes: [{ what: 'undo-given-up', executionId: state.execution.id, step: record.name }],
+  };
+};

@@ -21,6 +21,7 @@ import {
   type Choice,
   type Execution,
   type Incident,
+  incidentNumber,
   isHeld,
   openIncidents,
   type Pause,
@@ -104,7 +105,7 @@ export const askAboutPause: Rule = (plan, state, event) => {
   if (pause?.deadlineAt === undefined || pause.deadlineAt > event.now) return undefined;
   if (execution.status !== 'paused' || askedAboutPause(state, pause) !== undefined) return undefined;
   const incident: Incident = {
-    number: Math.max(0, ...Object.keys(state.incidents ?? {}).map(Number)) + 1,
+    number: incidentNumber(state),
     version: 1,
     writeId: event.writeId,
     kind: 'pause',
@@ -138,7 +139,7 @@ export function goOn(
 ): Decision {
   const { execution } = state;
   const pause = pauseOf(execution);
-  const asking = openIncidents(state).some((incident) => incident.kind === 'ladder');
+  const asking = openIncidents(state).some((incident) => incident.kind !== 'pause');
   return {
     write: {
       executionId: execution.id,

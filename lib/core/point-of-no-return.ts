@@ -9,7 +9,7 @@
  */
 
 import type { Plan, PlanStep } from './plan.ts';
-import { isHeld, type Snapshot, type Step } from './state.ts';
+import { isForward, isHeld, openIncidents, type Snapshot, type Step } from './state.ts';
 
 /** `open`: whether the point is passed is not known yet, but will be. */
 export type WayBack = 'free' | 'open' | 'closed';
@@ -40,6 +40,16 @@ export const isNearNoReturn = (plan: Plan, state: Snapshot): boolean =>
     const record = state.steps[step.name];
     return step.pointOfNoReturn === true && isHeld(record) && record.mode !== 'undo';
   });
+
+/**
+ * Its time ends nothing any more: a person is asked then, unless one is asked something already. While somebody works on
+ * such a step it may still turn out that there is a way back.
+ */
+export const isAskedAtDeadline = (plan: Plan, state: Snapshot): boolean =>
+  isForward(state.execution.status) &&
+  wayBack(plan, state) !== 'free' &&
+  !isNearNoReturn(plan, state) &&
+  openIncidents(state).length === 0;
 
 export const mayBePast = (step: PlanStep, record: Step | undefined): boolean =>
   step.pointOfNoReturn === true && record?.mayHaveActed === true;

@@ -224,6 +224,8 @@ export interface Step {
   /** Not before then: the next attempt, probe or undo. */
   readonly retryAt?: number;
   readonly parked?: Parked;
+  /** When its undo was first held back, or failed because of a dead service; until it is undone or a person has answered. */
+  readonly undoParkedAt?: number;
   readonly output?: Json;
   readonly failure?: Failure;
   /** Probes without a verdict since the outcome became unknown. */
@@ -256,9 +258,10 @@ export interface Incident {
   readonly writeId: string;
   /**
    * `ladder`: nothing is left to try by itself. `undo`: an effect could not be undone. `pause`: nobody has ended a pause
-   * within its time; it is about no step.
+   * within its time; it is about no step. `deadline`: the execution's time is over, and there is no way back.
    */
-  readonly kind: 'ladder' | 'undo' | 'pause';
+  readonly kind: 'ladder' | 'undo' | 'pause' | 'deadline';
+  /** Of `deadline`: one that is not over and on which nobody works, if there is any. */
   readonly step?: string;
   /**
    * Of the step when the question came up: a later version that comes to this again is another question. Of a pause: its
@@ -330,6 +333,10 @@ export const pauseOf = ({ status, pauses }: Execution): Pause | undefined =>
 
 export const openIncidents = (snapshot: Snapshot): Incident[] =>
   Object.values(snapshot.incidents ?? {}).filter((incident) => incident.resolvedAt === undefined);
+
+/** Of the next question. */
+export const incidentNumber = ({ incidents }: Snapshot): number =>
+  Math.max(0, ...Object.keys(incidents ?? {}).map(Number)) + 1;
 
 /** The question about this pause, open or answered. */
 export const askedAboutPause = (state: Snapshot, pause: Pause): Incident | undefined =>

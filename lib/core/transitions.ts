@@ -56,6 +56,7 @@ export const STEP_EVENTS = {
   'retry-undo': 'the compensation failed or was lost, and may be tried again',
   undone: 'the compensation is done',
   'fail-undo': 'the compensation failed for good',
+  'give-up-undo': 'the compensation was held back for too long: a person is asked',
 } as const;
 export type StepEvent = keyof typeof STEP_EVENTS;
 
@@ -118,9 +119,11 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     claim: 'running',
     park: 'retrying',
     done: 'done',
+    'choose-output': 'done',
     hold: 'held',
     seal: 'sealed',
     'start-undo': 'undoing',
+    'give-up-undo': 'undo-failed',
   },
   waiting: {
     park: 'waiting',
@@ -137,15 +140,18 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     'choose-end': 'failed',
     seal: 'sealed',
     'start-undo': 'undoing',
+    'give-up-undo': 'undo-failed',
   },
   answered: { complete: 'done', reject: 'failed', skip: 'skipped', seal: 'sealed' },
   unknown: {
     probe: 'probing',
     park: 'unknown',
     done: 'done',
+    'choose-output': 'done',
     hold: 'held',
     seal: 'sealed',
     'start-undo': 'undoing',
+    'give-up-undo': 'undo-failed',
   },
   probing: {
     beat: 'probing',
@@ -164,6 +170,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     done: 'done',
     seal: 'sealed',
     'start-undo': 'undoing',
+    'give-up-undo': 'undo-failed',
   },
   sealed: {
     renew: 'ready',
@@ -171,10 +178,17 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     'renew-unknown': 'unknown',
     'renew-answered': 'answered',
   },
-  done: { 'start-undo': 'undoing', park: 'done', 'stop-children': 'undoing', told: 'done' },
+  done: {
+    'start-undo': 'undoing',
+    'give-up-undo': 'undo-failed',
+    park: 'done',
+    'stop-children': 'undoing',
+    told: 'done',
+  },
   failed: {
     ask: 'waiting',
     'start-undo': 'undoing',
+    'give-up-undo': 'undo-failed',
     park: 'failed',
     'stop-children': 'undoing',
     told: 'failed',
@@ -190,6 +204,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     'retry-undo': 'undoing',
     undone: 'undone',
     'fail-undo': 'undo-failed',
+    'give-up-undo': 'undo-failed',
     told: 'undoing',
     leave: 'failed',
   },

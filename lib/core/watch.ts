@@ -37,7 +37,8 @@ import {
 } from './state.ts';
 import { allEnded, roomFor } from './children.ts';
 import { outsideTimes } from './outside.ts';
-import { wayBack } from './point-of-no-return.ts';
+import { undoOverdueAt } from './parking.ts';
+import { isAskedAtDeadline, wayBack } from './point-of-no-return.ts';
 import { applies, isReady, isUnbegun, openWork, stepToHold, type Work, workKey } from './work.ts';
 
 /** Allowance for clocks that differ and for a beat that is under way. A lease is over this much after its end. */
@@ -140,18 +141,22 @@ export function nextWatchAt(
   const hMs = horizonMs(plan, snapshot);
   const records = Object.values(snapshot.steps);
   const deadlines = [
-    // Behind a point of no return the execution's own time ends nothing any more.
-    ...(isForward(execution.status) && wayBack(plan, snapshot) === 'free' ? [execution.deadlineAt] : []),
+    // Then it is stopped, or where there is no way back a person is asked; that question has a time of its own.
+    ...(endsAtDeadline(plan, snapshot) || isAskedAtDeadline(plan, snapshot) ? [execution.deadlineAt] : []),
     ...questionDeadlines(snapshot),
     ...records.filter(isHeld).map((record) => leaseOverAt(plan, record, excuses.graceFrom)),
     ...work.map((piece) =>
       Math.max(dispatchDueAt(piece, dispatches[workKey(piece)]), excuses.later?.[workKey(piece)] ?? 0),
     ),
     ...outsideTimes(plan, snapshot),
+    ...records.map(undoOverdueAt),
   ];
   const watchAt = Math.min(...deadlines, quietFrom(plan, snapshot, work, readAt) + hMs);
   return Number.isFinite(watchAt) ? watchAt : readAt + hMs;
 }
+
+const endsAtDeadline = (plan: Plan, snapshot: Snapshot): boolean =>
+  isForward(snapshot.execution.status) && wayBack(plan, snapshot) === 'free';
 
 /** Of the open questions, and of a pause about which none was asked yet; during a pause those about steps stand still. */
 function questionDeadlines(snapshot: Snapshot): number[] {

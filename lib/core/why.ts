@@ -10,10 +10,11 @@ import { asCounted } from './counted.ts';
 import { decide } from './decide.ts';
 import { stageOf } from './ladder.ts';
 import { graphOf, type Plan, type PlanStep } from './plan.ts';
-import { failureWaits, lastPoint, wayBack } from './point-of-no-return.ts';
+import { failureWaits, isAskedAtDeadline, lastPoint, wayBack } from './point-of-no-return.ts';
 import {
   askedAboutPause,
   type Choice,
+  type Incident,
   isForward,
   isHeld,
   isPausedOrPausing,
@@ -113,6 +114,8 @@ function because(plan: Plan, step: PlanStep, state: Snapshot): string {
     case 'undoing':
       return `undo ${record.undoAttempt} did not succeed${failure} and is tried again`;
     case 'undo-failed':
+      if (record.failure?.code === 'undo-held-up')
+        return `${record.failure.message}; a person is asked, and its effect may still be in place`;
       return `undo ${record.undoAttempt} failed${failure}, and no further one is allowed: its effect may still be in place`;
     default:
       return toBeUndone ? waitsForUndo(plan, step, state) : `it is ${record.status}`;
@@ -177,15 +180,14 @@ function nextOfStep(plan: Plan, step: PlanStep, state: Snapshot, work: readonly 
       ...named,
     };
   }
-  const question = openIncidents(state).find((incident) => incident.step === step.name);
+  const question = openIncidents(state).find(
+    ({ kind, step: about }) => kind !== 'deadline' && about === step.name,
+  );
   if (question !== undefined && isPausedOrPausing(state.execution.status)) {
     const what = `a person answers incident ${question.number}; its deadline stands still during the pause`;
     return { what, who: 'person', ...named };
   }
-  if (question !== undefined) {
-    const what = `a person answers incident ${question.number}; without an answer it is taken for '${question.otherwise}'`;
-    return { what, at: question.deadlineAt, who: 'person', ...named };
-  }
+  if (question !== undefined) return { ...answerNext(question), ...named };
   const ofKind = nextOfKind(plan, step, state);
   if (ofKind !== undefined) return ofKind;
   const piece = work.find((one) => one.step.name === step.name);
@@ -218,6 +220,7 @@ const DUE_NOW: Readonly<Record<string, string>> = {
   'step-held': 'a step that could begin is held, because the execution is paused',
   paused: 'the pause is complete: nobody works and nobody can begin',
   'no-way-back': 'a person is asked, because there is no way back',
+  'undo-given-up': 'a person is asked, because nobody could undo a step for a day',
   kept: 'what has acted is left as it is, because a point of no return was passed',
   'incident-moved': 'the time for an answer is moved by the time of the pause',
   'step-sealed': 'a step that has not started is closed for good',
@@ -228,14 +231,27 @@ const DUE_NOW: Readonly<Record<string, string>> = {
   ...DUE_OF_KINDS,
 };
 
+/** Where there is no way back somebody is asked at the deadline. */
+function deadlineNext(plan: Plan, state: Snapshot): (Next & { at: number })[] {
+  const { deadlineAt, status } = state.execution;
+  const asked = openIncidents(state).find(({ kind }) => kind === 'deadline');
+  if (asked !== undefined && !isPausedOrPausing(status)) return [answerNext(asked)];
+  return isAskedAtDeadline(plan, state)
+    ? [{ what: 'its time is over and a person is asked', at: deadlineAt, who: 'person' }]
+    : [];
+}
+
+const answerNext = ({ number, otherwise, deadlineAt }: Incident): Next & { at: number } => ({
+  what: `a person answers incident ${number}; without an answer it is taken for '${otherwise}'`,
+  at: deadlineAt,
+  who: 'person',
+});
+
 /** A pause has an end even if nobody thinks of it. */
 function pauseNext(state: Snapshot): (Next & { at: number })[] {
   const pause = pauseOf(state.execution);
   const asked = pause && askedAboutPause(state, pause);
-  if (asked?.resolvedAt === undefined && asked !== undefined) {
-    const what = `a person answers incident ${asked.number}; without an answer it is taken for '${asked.otherwise}'`;
-    return [{ what, at: asked.deadlineAt, who: 'person' }];
-  }
+  if (asked?.resolvedAt === undefined && asked !== undefined) return [answerNext(asked)];
   if (pause?.deadlineAt === undefined || asked !== undefined) return [];
   return [
     { what: 'a person is asked, unless the pause is ended before', at: pause.deadlineAt, who: 'person' },
@@ -280,7 +296,12 @@ function nextOf(plan: Plan, state: Snapshot, ofSteps: readonly Next[], now: numb
   const child = timed.length === 0 ? ofSteps.find(({ who }) => who === 'child') : undefined;
   if (child !== undefined && !isPausedOrPausing(execution.status)) return child;
   const undoes = isForward(execution.status) && wayBack(plan, state) === 'free';
-  const candidates = [...timed, ...(undoes ? [deadline] : []), ...pauseNext(state)];
+  const candidates = [
+    ...timed,
+    ...(undoes ? [deadline] : []),
+    ...deadlineNext(plan, state),
+    ...pauseNext(state),
+  ];
   return candidates.reduce<Next & { at: number }>(
     (first, next) => (next.at < first.at ? next : first),
     candidates[0] ?? { what: 'a supervisor looks', at: execution.watchAt ?? now, who: 'supervisor' },

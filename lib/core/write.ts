@@ -24,6 +24,7 @@ type Removable =
   | 'progressAt'
   | 'givenInput'
   | 'parked'
+  | 'undoParkedAt'
   | 'anew'
   | 'heldFrom'
   | 'heldIn';

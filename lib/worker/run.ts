@@ -7,27 +7,12 @@
 import { ENV } from '../aws/names.ts';
 import { sqsInbox } from '../aws/sqs-inbox.ts';
 import { serviceLogger } from '../aws/telemetry.ts';
-import type { Clock } from '../core/ports.ts';
+import { clock } from '../aws/clock.ts';
 import { ForkedProcess, type ProcessSettings } from './attempt-process.ts';
 import { Worker } from './worker.ts';
 
 /** ECS gives two minutes at most between its SIGTERM and its SIGKILL. */
 const STOP_WITHIN_MS = 110_000;
-
-const clock: Clock = {
-  now: () => Date.now(),
-  sleep: (ms, signal) =>
-    new Promise((resolve) => {
-      if (signal?.aborted === true) return resolve();
-      const end = (): void => {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', end);
-        resolve();
-      };
-      const timer = setTimeout(end, Math.max(0, ms));
-      signal?.addEventListener('abort', end);
-    }),
-};
 
 export interface RunSettings extends ProcessSettings {
   readonly concurrency?: number;

@@ -173,7 +173,7 @@ describe('the banner', () => {
     write({ 'examples/b/example-input.json': '{ "name": "O\'Hara" }' });
     const api = await fakeApi();
     api.answers.push(workflows('a', 'b'));
-    const text = await banner(projectFolders(root), api.url, openDevFolder(join(root, 'data'), false));
+    const text = await banner(projectFolders(root), api.url, openDevFolder(join(root, 'data'), false), []);
     await api.stop();
     const [start, show, list] = commandsIn(text);
     expect(start).toMatch(/-d '\{"idempotencyKey":"try-\d{14}","input":\{"name":"O'\\''Hara"\}\}'$/);
@@ -181,16 +181,27 @@ describe('the banner', () => {
     expect(show).toMatch(/\/executions\/[0-9a-f]{32}\?wait=20s'$/);
     expect(list).toBe(`curl -s '${api.url}/executions?workflow=b'`);
     expect(text).toContain(`Logs  ${join(root, 'data', 'cloud', 'logs')}`);
+    expect(text).not.toContain('workers');
   });
 
   test('without an example input it guesses one and says so', async () => {
     write({ 'examples/a/workflow.ts': '' });
     const api = await fakeApi();
     api.answers.push(workflows('a'));
-    const text = await banner(projectFolders(root), api.url, openDevFolder(join(root, 'data'), false));
+    const text = await banner(projectFolders(root), api.url, openDevFolder(join(root, 'data'), false), []);
     await api.stop();
     expect(commandsIn(text)[0]).toContain('"input":{}');
     expect(text).toContain('put an input that fits into example-input.json');
+  });
+
+  test('names the agents that work in containers', async () => {
+    write({ 'examples/a/workflow.ts': '' });
+    const api = await fakeApi();
+    api.answers.push(workflows('a'));
+    const folder = openDevFolder(join(root, 'data'), false);
+    const text = await banner(projectFolders(root), api.url, folder, ['encode', 'transcribe']);
+    await api.stop();
+    expect(text).toContain('\nContainer workers: encode, transcribe\n');
   });
 
   test('quotes for the shell', () => {

@@ -1,8 +1,10 @@
 /** P8, S9: what is held back in any state, on any event. */
 
 import * as fc from 'fast-check';
+import { excused, MAX_EXCUSED_MS } from '../../lib/core/parking.ts';
 import { agentStep } from '../../lib/core/plan.ts';
-import { isHeld, type Step } from '../../lib/core/state.ts';
+import { type HeldStep, isHeld, type Step } from '../../lib/core/state.ts';
+import { blankStep } from '../../lib/core/write.ts';
 import { everywhere, looks, reported, toHeldAgents } from './events.ts';
 import { NOW } from './states.ts';
 
@@ -22,7 +24,14 @@ describe('a piece of work that is held back (P8)', () => {
           expect(after[field]).toBe(before?.[field] ?? (field === 'mayHaveActed' ? false : 0));
         expect(after.retryAt).toBeGreaterThan(NOW);
         expect(isHeld(after)).toBe(false);
-        expect([sends, write?.execution]).toEqual([[], undefined]);
+        expect(sends).toEqual([]);
+        // Whoever parks draws a watch near that would be too late, and changes nothing else (S12).
+        const { execution } = state;
+        const watchAt = write?.execution?.watchAt ?? execution.watchAt ?? 0;
+        const own = write?.execution ?? execution;
+        const { version, writeId } = own;
+        expect(own).toEqual({ ...execution, watchAt, version, writeId });
+        if (write?.execution !== undefined) expect(watchAt).toBe(after.retryAt);
       },
       (given) => fc.oneof(toHeldAgents(given), looks),
     );
@@ -65,4 +74,13 @@ describe('a piece of work that is held back (P8)', () => {
     );
     expect(excusedCount).toBeGreaterThan(1);
   });
+});
+
+it('a service that has been dead for a day is no longer an excuse', () => {
+  const held = { leaseUntil: NOW, token: 't', mode: 'probe' } as const;
+  const record: HeldStep = { ...blankStep('a', 1), status: 'probing', ...held };
+  const excuse = (since: number) =>
+    excused(record, { agent: 'a', since, until: NOW }, { now: NOW, random: 0, writeId: 'w' });
+  expect(excuse(NOW - MAX_EXCUSED_MS)).toMatchObject({ parked: { mode: 'probe' } });
+  expect(excuse(NOW - MAX_EXCUSED_MS - 1)).toBeUndefined();
 });

@@ -98,6 +98,15 @@ const STEP_ROWS = `
   undoing   fail-undo          undo-failed
   undoing   told               undoing
   undoing   leave              failed
+  retrying  choose-output      done
+  unknown   choose-output      done
+  retrying  give-up-undo       undo-failed
+  waiting   give-up-undo       undo-failed
+  unknown   give-up-undo       undo-failed
+  held      give-up-undo       undo-failed
+  done      give-up-undo       undo-failed
+  failed    give-up-undo       undo-failed
+  undoing   give-up-undo       undo-failed
   undo-failed  choose-retry    undoing
   undo-failed  choose-undone   undone
   ready     park               retrying

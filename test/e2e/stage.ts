@@ -45,6 +45,12 @@ export const order = (orderId: string): Record<string, unknown> => ({
 
 export interface StageOptions {
   readonly schedules: boolean;
+  /**
+   * After how long an agent's function is killed, in place of what the template says. Nobody believes before then that what a
+   * killed attempt was to do is not done, so a test that kills attempts of milliseconds waits for nothing else.
+   * @default the template's
+   */
+  readonly agentTimeoutS?: number;
   /** An assembly that is there already, with its template changed. */
   readonly changed?: { readonly assembly: string; readonly change: (template: Json) => Json };
 }
@@ -56,15 +62,37 @@ export async function synthesizeExample(outdir: string): Promise<string> {
   return (await synthesize({ outdir, only: ['order-fulfilment'], validation: false })).assembly;
 }
 
-export async function setStage({ schedules, changed }: StageOptions): Promise<Stage> {
+/** The template with another timeout for every agent's function, and nothing else changed. */
+function withAgentTimeout(template: Json, seconds: number): Json {
+  const copy = structuredClone(template) as unknown as { Resources: Record<string, Declared> };
+  const isAgent = ({ Type, Metadata }: Declared): boolean =>
+    Type === 'AWS::Lambda::Function' && /\/Agents\/[^/]+\/Function\//.test(Metadata?.['aws:cdk:path'] ?? '');
+  const agents = Object.values(copy.Resources).filter(isAgent);
+  if (agents.length === 0) throw new Error('no agent in the template');
+  for (const { Properties } of agents) Properties['Timeout'] = seconds;
+  return copy as unknown as Json;
+}
+
+interface Declared {
+  readonly Type: string;
+  readonly Properties: Record<string, unknown>;
+  readonly Metadata?: Readonly<Record<string, string>>;
+}
+
+function rewrite(assembly: string, change: (template: Json) => Json): void {
+  const template = JSON.parse(readFileSync(templateIn(assembly), 'utf8')) as Json;
+  writeFileSync(templateIn(assembly), JSON.stringify(change(template)));
+}
+
+export async function setStage({ schedules, agentTimeoutS, changed }: StageOptions): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), 'steadfast-e2e-'));
   const assembly = join(folder, 'cdk.out');
   if (changed === undefined) await synthesizeExample(assembly);
   else {
     cpSync(changed.assembly, assembly, { recursive: true });
-    const template = JSON.parse(readFileSync(templateIn(assembly), 'utf8')) as Json;
-    writeFileSync(templateIn(assembly), JSON.stringify(changed.change(template)));
+    rewrite(assembly, changed.change);
   }
+  if (agentTimeoutS !== undefined) rewrite(assembly, (template) => withAgentTimeout(template, agentTimeoutS));
   let refuse: (reason: Error) => void = () => undefined;
   const refused = new Promise<never>((_, reject) => {
     refuse = reject;

@@ -188,6 +188,23 @@ describe('work for a dead service', () => {
     expect([execution.status, steps['ship']?.attempt, service.calls]).toEqual(['succeeded', 1, 1]);
   });
 
+  it('that was parked as unclaimed until long after is looked at when the service may be tried again (S12)', async () => {
+    const { h, id, counts } = await meet(openBreaker({ openUntil: T0, cooldowns: 0, score: 0 }));
+    const [late] = h.sent.splice(0);
+    const execution = async () => (await h.state(id)).execution;
+    while (((await execution()).watchAt as number) - h.clock.now() < 200_000) {
+      h.clock.advanceTo((await execution()).watchAt as number);
+      await h.sweep();
+    }
+    expect((await stepOf(h, id))?.parked?.why).toBe('unclaimed');
+    const openUntil = h.clock.now() + 20_000;
+    await counts.breakers.write(openBreaker({ version: 2, openedAt: h.clock.now(), openUntil }));
+    await h.deliver(late as never);
+    const step = await stepOf(h, id);
+    expect(step?.parked?.why).toBe('breaker');
+    expect((await execution()).watchAt).toBe(step?.retryAt);
+  });
+
   it('is parked by a supervisor that would send it, and the breaker is asked once for all of a sweep', async () => {
     const { h, counts } = await meet(openBreaker({ openUntil: T0 + 600_000 }));
     const ids = await Promise.all(Array.from({ length: 9 }, () => h.begin()));

@@ -33,7 +33,7 @@ async function callsOf(seeds: readonly number[]): Promise<string[]> {
 
 describe('simulated worlds', () => {
   it('with every kind of fault: nothing is stuck, doubled or wrongly undone (S1–S12, L1)', async () => {
-    const { faults, violations, executions } = await simulate(0, 120, 'all');
+    const { faults, violations, executions } = await simulate(0, 70, 'all');
     expect(violations).toEqual([]);
     expect(executions).toBeGreaterThan(1_500);
     // A kind of fault that never struck was not tested.
@@ -41,11 +41,11 @@ describe('simulated worlds', () => {
   }, 120_000);
 
   it('without faults: no intervention at all (C1)', async () => {
-    expect((await simulate(0, 120, 'none')).violations).toEqual([]);
+    expect((await simulate(0, 60, 'none')).violations).toEqual([]);
   }, 60_000);
 
   it('with duplicates, reordering and a stale index: no intervention at all (C2)', async () => {
-    expect((await simulate(0, 80, 'masked')).violations).toEqual([]);
+    expect((await simulate(0, 50, 'masked')).violations).toEqual([]);
   }, 60_000);
 
   it('is repeatable: the same seed makes the same calls, alone or beside others', async () => {

@@ -10,10 +10,12 @@ import { createClient } from '../../api/client.ts';
 import type { DevFolder } from './dev-folder.ts';
 import type { WorkflowFolder } from './workflow-folders.ts';
 
+/** @param workers the agents whose work is done by a process of its own, as a container would */
 export async function banner(
   folders: readonly WorkflowFolder[],
   apiUrl: string,
   folder: DevFolder,
+  workers: readonly string[],
 ): Promise<string> {
   const workflows = await createClient({ url: apiUrl }).workflows();
   const first = firstOf(folders, workflows);
@@ -22,6 +24,7 @@ export async function banner(
     '',
     `Steadfast runs at ${apiUrl}`,
     `Workflows: ${workflows.map(({ workflow }) => workflow).join(', ')}`,
+    ...(workers.length === 0 ? [] : [`Container workers: ${workers.join(', ')}`]),
     '',
     ...(first === undefined ? [] : commands(apiUrl, first, key)),
     'The same as tables: npx steadfast list, npx steadfast --help',

@@ -86,7 +86,8 @@ async function start(flags: DevFlags, io: Io, signal: AbortSignal, cleanUps: Cle
     await Promise.all(workers.map((worker) => worker.stop()));
   });
   lookAtOnce(cloud);
-  io.out(await banner(project, cloud.apiUrl, folder));
+  const atWork = workers.map(({ agent }) => agent);
+  io.out(await banner(project, cloud.apiUrl, folder, atWork));
 }
 
 async function startLocal(

@@ -16,7 +16,7 @@ const PATIENCE_MS = 35_000;
 const PROCESS_MS = 30_000;
 /** Executions of a world. */
 const FEWEST = 4;
-const MOST = 28;
+const MOST = 60;
 
 /** Of texts as short as those of a world, which differ in letters and digits. */
 const IDS = { hash: (text: string) => text.replace(/[^a-z0-9]/g, '-'), newId: () => 'unused' };
@@ -85,7 +85,8 @@ export class Clients {
     );
     // A client that got no answer asks again with the same key; an impatient one asks twice anyway.
     this.#host.events.plan(PATIENCE_MS, () => {
-      if (!answered || this.#host.faults.strikes('repeatedStart')) this.#start(request);
+      if (answered && !this.#host.faults.strikes('repeatedStart')) return false;
+      return this.#start(request);
     });
   }
 

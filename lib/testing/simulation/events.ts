@@ -7,8 +7,11 @@
 interface Planned {
   readonly at: number;
   readonly seq: number;
-  readonly run: () => void;
+  readonly run: Happening;
 }
+
+/** @returns false when nothing came of it: nobody's promise was settled, so nobody has to be waited for */
+export type Happening = () => unknown;
 
 export class EventQueue {
   #heap: Planned[] = [];
@@ -27,7 +30,7 @@ export class EventQueue {
     return this.#heap[0]?.at;
   }
 
-  plan(afterMs: number, run: () => void): void {
+  plan(afterMs: number, run: Happening): void {
     const item = { at: this.now + Math.max(0, afterMs), seq: this.#seq, run };
     this.#seq += 1;
     const heap = this.#heap;
@@ -42,11 +45,20 @@ export class EventQueue {
     heap[at] = item;
   }
 
-  /** Moves time to the next thing and does it. @returns false when there is nothing left */
+  /** Moves time to the next thing and does it, and what follows if nothing came of it. @returns false when nothing is left */
   step(): boolean {
+    for (;;) {
+      const first = this.#take();
+      if (first === undefined) return false;
+      this.now = Math.max(this.now, first.at);
+      if (first.run() !== false) return true;
+    }
+  }
+
+  #take(): Planned | undefined {
     const heap = this.#heap;
     const first = heap[0];
-    if (first === undefined) return false;
+    if (first === undefined) return undefined;
     const last = heap.pop() as Planned;
     if (heap.length > 0) {
       let at = 0;
@@ -60,9 +72,7 @@ export class EventQueue {
       }
       heap[at] = last;
     }
-    this.now = Math.max(this.now, first.at);
-    first.run();
-    return true;
+    return first;
   }
 }
 

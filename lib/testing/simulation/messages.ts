@@ -68,6 +68,7 @@ function deliver(host: Host, send: Send, receives: number): void {
   );
   if (receives === MAX_RECEIVES) return;
   host.events.plan(VISIBILITY_MS, () => {
-    if (!handled) deliver(host, send, receives + 1);
+    if (handled) return false;
+    return deliver(host, send, receives + 1);
   });
 }

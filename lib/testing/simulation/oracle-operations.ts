@@ -3,7 +3,7 @@
  */
 
 import type { Plan } from '../../core/plan.ts';
-import type { Execution, Snapshot, Step } from '../../core/state.ts';
+import type { Execution, Incident, Snapshot, Step } from '../../core/state.ts';
 
 /** An operator's way out of a terminal status: of what failed, and nothing of which was ever taken back. */
 export function judgeRetry(before: Execution, after: Execution, { steps }: Snapshot): string[] {
@@ -45,4 +45,21 @@ export function judgeWayBack(plan: Plan, snapshot: Snapshot, step: Step): string
     return pointOfNoReturn === true && (record?.status === 'done' || isNear);
   });
   return past === undefined ? [] : [`S10 the undo of '${step.name}' began behind '${past.name}'`];
+}
+
+/** From the end of the faults on somebody looks within this. */
+const LOOKED_AT_WITHIN_MS = 1_200_000;
+
+/** L1 behind a point of no return nothing ends at the deadline: then a person has to have heard of it. */
+export function judgeOvertime(
+  plan: Plan,
+  { execution, steps }: Snapshot,
+  incidents: readonly Incident[],
+): string[] {
+  const isPast = plan.steps.some(
+    ({ name, pointOfNoReturn }) => pointOfNoReturn === true && steps[name]?.status === 'done',
+  );
+  const overMs = (execution.endedAt ?? 0) - execution.deadlineAt;
+  if (!isPast || overMs < LOOKED_AT_WITHIN_MS || incidents.some(({ kind }) => kind !== 'undo')) return [];
+  return [`L1 it went on for ${overMs} ms behind a point of no return, and nobody was told`];
 }

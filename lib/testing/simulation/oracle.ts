@@ -17,7 +17,7 @@ import {
 } from '../../core/state.ts';
 import { EXECUTION_MOVES, STEP_MOVES } from '../../core/transitions.ts';
 import type { Ledger } from './ledger.ts';
-import { asRenewed, judgeRetry, judgeWayBack, leadsTo } from './oracle-operations.ts';
+import { asRenewed, judgeOvertime, judgeRetry, judgeWayBack, leadsTo } from './oracle-operations.ts';
 
 /** Clocks differ, and a write takes time: what S12 may be late by. */
 const SLACK_MS = 3_000;
@@ -237,15 +237,21 @@ const unwatchedMs = (step: PlanStep): number => {
   return step.kind === 'callback' || step.kind === 'approval' ? step.withinMs : 0;
 };
 
-/** On whichever rung. */
-const longestLeaseMs = (plan: Plan): number =>
-  Math.max(
-    0,
-    ...agentSteps(plan).flatMap(({ leaseMs, ladder }) => [
+const longestLeases = new WeakMap<Plan, number>();
+
+/** On whichever rung; asked with every write. */
+function longestLeaseMs(plan: Plan): number {
+  let ms = longestLeases.get(plan);
+  if (ms === undefined) {
+    const leases = agentSteps(plan).flatMap(({ leaseMs, ladder }) => [
       leaseMs,
       ...ladder.map((rung) => (rung.kind === 'useAgent' ? rung.leaseMs : 0)),
-    ]),
-  );
+    ]);
+    ms = Math.max(0, ...leases);
+    longestLeases.set(plan, ms);
+  }
+  return ms;
+}
 
 const longest = new WeakMap<Plan, number>();
 
@@ -276,6 +282,7 @@ export function judgeEnd(
   const problems: string[] = announced ? [] : ['L1 its end was not announced'];
   const succeeded = execution.status === 'succeeded';
   const answered = Object.values(incidents ?? {});
+  problems.push(...judgeOvertime(plan, { execution, steps }, answered));
   // A person may vouch for an output, and may leave effects in place; what the record then says is the person's word.
   const given = (name: string): boolean =>
     answered.some((incident) => incident.step === name && incident.choice === 'give-output');

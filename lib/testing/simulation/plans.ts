@@ -34,12 +34,22 @@ const rung = (choice: Choice, low: number, high: number): RetryRung => ({
   maxMs: choice.chance(0.05) ? 1_200_000 : choice.pick([2_000, 30_000]),
 });
 
+/** Steps of a plan: in most worlds few, which show as many interleavings in a fraction of the time. */
+const FEW: readonly number[] = [1, 1, 2, 2, 3];
+const MANY: readonly number[] = [2, 3, 4, 5, 7];
+const MANY_SHARE = 0.15;
+
+/** Some have so little time that it is over while faults strike, or waits and people take theirs. */
+const SHORT_MS = 900_000;
+const MANY_IN_SHORT = 4;
+
 /** @param depth workflows around it: each is an execution of its own, so the world is kept small */
 export function randomPlan(choice: Choice, workflow: string, depth = 0): Plan {
-  const count = depth === 0 ? choice.pick([1, 2, 2, 3, 3, 4, 5, 7]) : choice.pick([1, 1, 2, 3]);
+  const count = choice.pick(depth === 0 && choice.chance(MANY_SHARE) ? MANY : FEW);
   const steps: PlanStep[] = [];
   for (let at = 0; at < count; at += 1) steps.push(randomStep(choice, at, steps, workflow, depth));
-  return { v: 1, workflow, withinMs: (6 - depth) * 3_600_000, steps, output: { steps: count } };
+  const withinMs = count >= MANY_IN_SHORT ? SHORT_MS : (6 - depth) * 3_600_000;
+  return { v: 1, workflow, withinMs, steps, output: { steps: count } };
 }
 
 /** Most steps are agents'; every other kind has its share. */

@@ -102,14 +102,15 @@ export const newProcess = ({ events, choice, faults }: Host, lifeMs: number): Pr
 const isGone = (host: Host, process: Process): boolean =>
   process.dead || host.events.now >= process.hardEndAt;
 
-/** Runs `resume` in the process: not while it is frozen, never when it is dead. */
-function inProcess(host: Host, process: Process, resume: () => void): void {
-  if (isGone(host, process)) return;
+/** Runs `resume` in the process: not while it is frozen, never when it is dead. @returns whether it ran */
+function inProcess(host: Host, process: Process, resume: () => void): boolean {
+  if (isGone(host, process)) return false;
   if (process.frozenUntil > host.events.now) {
     host.events.plan(process.frozenUntil - host.events.now, () => inProcess(host, process, resume));
-  } else {
-    resume();
+    return false;
   }
+  resume();
+  return true;
 }
 
 /** One call to AWS. A request that has left is executed even if its sender dies meanwhile. */
@@ -122,26 +123,25 @@ export function call<Answer>(
   return new Promise((resolve, reject) => {
     host.calls += 1;
     if (isGone(host, process)) return;
-    const { events, choice, faults } = host;
-    if (faults.strikes('crashBefore')) {
+    const { events, choice } = host;
+    const fault = host.faults.ofCall();
+    if (fault === 'crashBefore') {
       process.dead = true;
       return;
     }
-    if (faults.strikes('frozenAgent')) process.frozenUntil = events.now + choice.between(1_000, 60_000);
-    const throttled = faults.strikes('throttled');
-    const ambiguous = !throttled && faults.strikes('ambiguous');
-    const dies = !throttled && faults.strikes('crashAfter');
+    if (fault === 'frozenAgent') process.frozenUntil = events.now + choice.between(1_000, 60_000);
     events.plan(choice.between(1, 20), () => {
-      if (throttled || isAway(events.now)) return inProcess(host, process, () => reject(THROTTLED));
+      if (fault === 'throttled' || isAway(events.now))
+        return inProcess(host, process, () => reject(THROTTLED));
       let resume: () => void;
       try {
         const answer = execute();
-        resume = ambiguous ? () => reject(NO_ANSWER) : () => resolve(answer);
+        resume = fault === 'ambiguous' ? () => reject(NO_ANSWER) : () => resolve(answer);
       } catch (error) {
         resume = () => reject(error as Error);
       }
-      if (dies) process.dead = true;
-      inProcess(host, process, resume);
+      if (fault === 'crashAfter') process.dead = true;
+      return inProcess(host, process, resume);
     });
   });
 }
@@ -216,9 +216,7 @@ class ProcessClock implements Clock {
         resolve();
       };
       signal?.addEventListener('abort', wake);
-      this.#host.events.plan(ms, () => {
-        if (!over) inProcess(this.#host, this.#process, wake);
-      });
+      this.#host.events.plan(ms, () => !over && inProcess(this.#host, this.#process, wake));
     });
   }
 }

@@ -9,7 +9,7 @@ import type { FaultMode } from './faults.ts';
 import { World, type WorldOptions, type WorldResult } from './world.ts';
 
 /** Enough to share a turn; more of them only hold more memory. */
-const SIDE_BY_SIDE = 16;
+const SIDE_BY_SIDE = 48;
 
 /** Waits until every promise that can go on has gone on. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

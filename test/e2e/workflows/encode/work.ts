@@ -1,4 +1,4 @@
-/** What both agents do. */
+/** What all the agents do. */
 
 import { spawn } from 'node:child_process';
 import { appendFileSync } from 'node:fs';

@@ -23,11 +23,18 @@ const contract = {
 } as const;
 
 export const encode = agent('encode', { ...contract, timeout: '2h' });
+/** With a queue of its own: what takes long there is in nobody's way. */
+export const encodeAtLength = agent('encode-at-length', { ...contract, timeout: '2h' });
 /** With too little time for what is wedged. */
 export const encodeBriefly = agent('encode-briefly', { ...contract, timeout: '2s' });
 
 export const encodeVideo = workflow('encode-video', { input: Input, within: '3h' }, (w) => {
   const it = w.step('it', encode, w.input);
+  return { attempt: it.output.attempt };
+});
+
+export const encodeFilm = workflow('encode-film', { input: Input, within: '3h' }, (w) => {
+  const it = w.step('it', encodeAtLength, w.input);
   return { attempt: it.output.attempt };
 });
 

@@ -1,0 +1,136 @@
+/**
+ * The deadline of an execution that has no way back: it ends nothing any more, so a person is asked.
+ *
+ * Owns: the question, its choices, which all lead forward or leave things as they are, and what an answer writes. Does not
+ * own: when there is no way back (`point-of-no-return.ts`), the deadline of an execution that can be undone (`stop.ts`),
+ * the questions about single steps (`incidents.ts`).
+ *
+ * L1 behind a point of no return, too, somebody is told when the time is over. An answer that goes on gives the execution
+ * its time once more, and then a person is asked again; without an answer all is left as it is. S10 nothing is undone.
+ */
+
+import type { Decision } from './decide.ts';
+import type { Answer } from './incidents.ts';
+import type { Rule } from './look.ts';
+import { answered } from './pause.ts';
+import { agentSteps, type Plan } from './plan.ts';
+import { isAskedAtDeadline, lastPoint } from './point-of-no-return.ts';
+import {
+  type Choice,
+  type Execution,
+  type Incident,
+  incidentNumber,
+  isForward,
+  isHeld,
+  isPausedOrPausing,
+  openIncidents,
+  type Snapshot,
+  type Step,
+} from './state.ts';
+import { stop } from './stop.ts';
+import { horizonMs } from './watch.ts';
+import { executionAfter, type ExecutionChanges, type Stamp, stepAfter } from './write.ts';
+
+/** Where there is no way back, or an undo failed: then the execution ends as failed and says what is left. */
+export const LAST_INCIDENT_MS: number = 7 * 86_400_000;
+
+/** After `passDeadline`, which knows the executions that can be undone. */
+export const askAboutDeadline: Rule = (plan, state, event) => {
+  const { execution } = state;
+  if (event.now < execution.deadlineAt || !isAskedAtDeadline(plan, state)) return undefined;
+  const step = stepThatHangs(plan, state);
+  const point = lastPoint(plan, state)?.name ?? '';
+  const incident: Incident = {
+    number: incidentNumber(state),
+    version: 1,
+    writeId: event.writeId,
+    kind: 'deadline',
+    ...(step === undefined ? {} : { step: step.name }),
+    stepVersion: step?.version ?? 0,
+    failure: {
+      code: 'deadline',
+      message: `it was not over within its time, and nothing is undone behind the point of no return '${point}'`,
+    },
+    openedAt: event.now,
+    deadlineAt: event.now + LAST_INCIDENT_MS,
+    otherwise: 'fail',
+  };
+  const watchAt = Math.min(execution.watchAt ?? event.now, event.now + horizonMs(plan, state));
+  return {
+    write: {
+      executionId: execution.id,
+      execution: executionAfter(execution, 'ask', event, { watchAt }),
+      incident,
+    },
+    sends: [],
+    next: { kind: 'look', fresh: true, concern: event.concern },
+    notes: [{ what: 'incident-opened', executionId: execution.id }],
+  };
+};
+
+/** Nobody works on it, and it is not over: a person may know what came of it. */
+const isHanging = (record: Step | undefined): record is Step =>
+  (record?.status === 'retrying' || record?.status === 'unknown') && !isHeld(record);
+
+const stepThatHangs = (plan: Plan, { steps }: Snapshot): Step | undefined =>
+  agentSteps(plan)
+    .map(({ name }) => steps[name])
+    .find(isHanging);
+
+export function deadlineChoices(state: Snapshot, { step }: Incident): { readonly choice: Choice }[] {
+  const { status } = state.execution;
+  if (!isForward(status) && !isPausedOrPausing(status)) return [];
+  const hangs = step !== undefined && isHanging(state.steps[step]);
+  return [{ choice: 'resume' }, ...(hangs ? [{ choice: 'give-output' as const }] : []), { choice: 'fail' }];
+}
+
+/** Time once more, where the execution has none left and goes on because a person said so. */
+export const timeAnew = (
+  plan: Plan,
+  { deadlineAt }: Execution,
+  now: number,
+): Pick<ExecutionChanges, 'deadlineAt'> => (now < deadlineAt ? {} : { deadlineAt: now + plan.withinMs });
+
+/** The answer to the question about the deadline. The caller has asked `answerProblem`. */
+export function answerDeadline(
+  plan: Plan,
+  state: Snapshot,
+  incident: Incident,
+  answer: Answer,
+  stamp: Stamp,
+): Decision {
+  const { execution } = state;
+  const closed = answered(incident, answer, stamp);
+  if (answer.choice === 'fail') {
+    const { failure } = incident;
+    const decision = stop(state, stamp, { kind: 'deadline', at: stamp.now, failure, undo: false });
+    return { ...decision, write: { executionId: execution.id, ...decision.write, incident: closed } };
+  }
+  const record = state.steps[incident.step ?? ''];
+  const step =
+    answer.choice === 'give-output' && record !== undefined
+      ? stepAfter(record, 'choose-output', stamp, {
+          changedAt: stamp.now,
+          output: answer.output ?? null,
+          failure: undefined,
+          retryAt: undefined,
+        })
+      : undefined;
+  return {
+    write: {
+      executionId: execution.id,
+      execution: executionAfter(execution, moveOf(state), stamp, {
+        ...timeAnew(plan, execution, stamp.now),
+        watchAt: Math.min(execution.watchAt ?? stamp.now, stamp.now + horizonMs(plan, undefined)),
+      }),
+      ...(step === undefined ? {} : { step }),
+      incident: closed,
+    },
+    sends: [],
+    next: { kind: 'look', fresh: true, concern: step === undefined ? 'all' : [step.name] },
+    notes: [{ what: 'incident-resolved', executionId: execution.id, detail: answer.choice }],
+  };
+}
+
+const moveOf = (state: Snapshot): 'resume' | 'answer' =>
+  state.execution.status === 'waiting' && openIncidents(state).length === 1 ? 'resume' : 'answer';
