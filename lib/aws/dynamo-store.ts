@@ -27,6 +27,7 @@ import {
   incidentItem,
   incidentOf,
   inputKeyOf,
+  inputSk,
   isExecutionItem,
   isIncidentItem,
   isStepItem,
@@ -36,6 +37,7 @@ import {
   planKey,
   planOf,
   stepItem,
+  stepKey,
   stepOf,
   watchShardKey,
 } from './dynamo-items.ts';
@@ -98,6 +100,7 @@ export function dynamoStore(client: DynamoDBClient, options: DynamoOptions): Sto
       return executionOf(item);
     },
     read: (executionId) => readSnapshot(client, table, executionId),
+    readSteps: (executionId, steps) => readSteps(client, table, executionId, steps),
     readExecution,
     write: async (write) => {
       const puts = putOf(write);
@@ -209,6 +212,27 @@ async function readPartition(
   const key = execution['inputKey']?.S;
   const input = key === undefined ? undefined : inputIn(items, key);
   return { snapshot: snapshotOf(executionOf(execution, input), steps, incidents), pages };
+}
+
+/** Strongly consistent each, and the execution's not before the others have been answered. */
+async function readSteps(
+  client: DynamoDBClient,
+  table: string,
+  executionId: string,
+  names: readonly string[],
+): Promise<Snapshot | undefined> {
+  const keys = names.map((name) => stepKey(executionId, name));
+  const items = (await Promise.all(keys.map((key) => getItem(client, table, key)))).filter(
+    (item) => item !== undefined,
+  );
+  const key = executionKey(executionId);
+  const own = await getItem(client, table, key);
+  if (own === undefined) return undefined;
+  const inputKey = own['inputKey']?.S;
+  if (inputKey === undefined) return snapshotOf(executionOf(own), items.map(stepOf), []);
+  const input = await getItem(client, table, { ...key, [TABLE.sk]: { S: inputSk(inputKey) } });
+  const inputs = input === undefined ? [] : [input];
+  return snapshotOf(executionOf(own, inputIn(inputs, inputKey)), items.map(stepOf), []);
 }
 
 /** What an earlier life of the same id has left behind is not there. */

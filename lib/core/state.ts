@@ -299,6 +299,8 @@ export interface Message {
   readonly mode: Mode;
   /** Version of the step that the sender saw; one ahead of the state comes from before a restore. */
   readonly seq: number;
+  /** The execution's, where it is long: who knows it need not read everything. */
+  readonly plan?: string;
 }
 
 /** What is told to the outside when an execution has ended; told at least once. */

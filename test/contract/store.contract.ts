@@ -25,6 +25,7 @@ export function describeStore(title: string, open: () => Promise<StoreUnderTest>
     });
     const suite: Suite = (name, body) => describe(name, () => body(() => store));
     suite('a new execution', created);
+    suite('a part of an execution', parts);
     suite('a write', written);
     suite('a write of two records', together);
     suite('what is due', due);
@@ -83,6 +84,23 @@ const created: Body = (store) => {
     expect(results.filter((result) => result === 'written')).toHaveLength(1);
     const winner = await store().readExecution('e-1');
     for (const result of results) if (result !== 'written') expect(result).toStrictEqual(winner);
+  });
+};
+
+const parts: Body = (store) => {
+  it('has the steps that were asked for, as far as they are there, and the execution', async () => {
+    const execution = anExecution({ input: { text: 'x'.repeat(3_000) } });
+    await store().create(execution);
+    const [a, b] = [aStep(), aStep({ name: 'b', status: 'done', output: { n: 1 } })];
+    for (const step of [a, b]) await store().write({ executionId: 'e-1', step });
+    const part = await store().readSteps?.('e-1', ['b', 'c']);
+    expect(part?.steps).toStrictEqual({ b });
+    expect(part?.execution.input).toEqual(execution.input);
+    expect((await store().readSteps?.('e-1', []))?.execution.version).toBe(1);
+  });
+
+  it('of an execution that was never made is nothing', async () => {
+    expect(await store().readSteps?.('nobody', ['a'])).toBeUndefined();
   });
 };
 
