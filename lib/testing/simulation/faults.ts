@@ -98,8 +98,23 @@ const HIGHEST_RATE: Readonly<Record<FaultKind, number>> = {
   deadDependency: 0.8,
 };
 
-const OF_WORLD: ReadonlySet<FaultKind> = new Set(['storeOutage', 'queueOutage', 'deadDependency']);
-const isOfWorld = (kind: FaultKind): boolean => OF_WORLD.has(kind);
+/** What people do, and what befalls a whole world: rare enough as it is, also in a mild world. */
+const NOT_MILDER: ReadonlySet<FaultKind> = new Set([
+  'permanentUndoFailure',
+  'canceled',
+  'paused',
+  'retried',
+  'canceledChild',
+  'earlyAnswer',
+  'repeatedAnswer',
+  'noAnswer',
+  'rejected',
+  'twoOperators',
+  'repeatedStart',
+  'storeOutage',
+  'queueOutage',
+  'deadDependency',
+]);
 
 /** `mode`: 'all' is the swarm; 'none' has no fault; 'masked' only what must cost no intervention (C2). */
 export type FaultMode = 'all' | 'none' | 'masked';
@@ -117,12 +132,12 @@ const MASKED: ReadonlySet<FaultKind> = new Set([
  */
 export function swarm(choice: Choice, mode: FaultMode, only?: ReadonlySet<FaultKind>): Faults {
   const counts = noCounts();
-  // Storms find what needs many faults at once; a world in which little goes wrong, what one fault does alone.
-  const intensity = choice.random();
+  // Storms find what needs many faults at once; a world in which little goes wrong, what one fault does alone. Most are mild.
+  const intensity = choice.random() ** 2;
   const rates = Object.fromEntries(
     FAULT_KINDS.map((kind) => {
       const on = choice.chance(0.6);
-      const rate = choice.random() * HIGHEST_RATE[kind] * (isOfWorld(kind) ? 1 : intensity);
+      const rate = choice.random() * HIGHEST_RATE[kind] * (NOT_MILDER.has(kind) ? 1 : intensity);
       const allowed = mode === 'all' || (mode === 'masked' && MASKED.has(kind));
       return [kind, on && allowed ? rate : 0];
     }),
