@@ -2,6 +2,7 @@
 import type { Store } from '../../lib/core/ports.ts';
 import type { Execution } from '../../lib/core/state.ts';
 import { incidents } from './incidents.contract.ts';
+import { parts } from './parts.contract.ts';
 import { plans } from './plans.contract.ts';
 import { anExecution, aStep, fullExecution, fullStep } from './records.ts';
 
@@ -84,23 +85,6 @@ const created: Body = (store) => {
     expect(results.filter((result) => result === 'written')).toHaveLength(1);
     const winner = await store().readExecution('e-1');
     for (const result of results) if (result !== 'written') expect(result).toStrictEqual(winner);
-  });
-};
-
-const parts: Body = (store) => {
-  it('has the steps that were asked for, as far as they are there, and the execution', async () => {
-    const execution = anExecution({ input: { text: 'x'.repeat(3_000) } });
-    await store().create(execution);
-    const [a, b] = [aStep(), aStep({ name: 'b', status: 'done', output: { n: 1 } })];
-    for (const step of [a, b]) await store().write({ executionId: 'e-1', step });
-    const part = await store().readSteps?.('e-1', ['b', 'c']);
-    expect(part?.steps).toStrictEqual({ b });
-    expect(part?.execution.input).toEqual(execution.input);
-    expect((await store().readSteps?.('e-1', []))?.execution.version).toBe(1);
-  });
-
-  it('of an execution that was never made is nothing', async () => {
-    expect(await store().readSteps?.('nobody', ['a'])).toBeUndefined();
   });
 };
 
