@@ -91,7 +91,8 @@ function save(report: ScaleReport): void {
 /** Each on a deployment of its own: what one leaves behind is none of another's. */
 async function measure(part: Part, full: boolean): Promise<Series[]> {
   if (part === 'plans') return [planSizes()];
-  const stage = await setStage({ batchSize: 10, processes: 2, schedules: false });
+  const capacity = part !== 'due';
+  const stage = await setStage({ batchSize: 10, processes: 2, schedules: false, capacity });
   try {
     switch (part) {
       case 'chains':

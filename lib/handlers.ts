@@ -301,7 +301,8 @@ async function startRecord(
 export function supervisorHandler(): (event: unknown, context: Context) => Promise<{ sweeps: number }> {
   const telemetry = telemetryOf({ role: 'supervisor' });
   const { logger, meter } = telemetry;
-  const ports = once(() => portsOf(telemetry));
+  // A sweep looks at many at once, each of which may be about to send: what they send leaves together.
+  const ports = once(() => portsOf(telemetry, { messages: Number.POSITIVE_INFINITY }));
   const plans: PlanCache = new Map();
   const grace = new Grace();
   return async (event, context) => {
