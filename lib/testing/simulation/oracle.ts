@@ -217,7 +217,7 @@ function judgeWatch(problems: string[], plan: Plan, after: Snapshot, now: number
     farthest = Math.max(farthest, retryAt, hardEndAt + 6_000);
     // Its executions have watches of their own, and tell when they end.
     const { status, children } = after.steps[name] as Step;
-    if (status === 'running' && children !== undefined) farthest = execution.deadlineAt;
+    if (status === 'running' && children !== undefined) farthest = Math.max(farthest, execution.deadlineAt);
   }
   const pause = execution.status === 'paused' ? execution.pauses?.at(-1) : undefined;
   if (pause?.deadlineAt !== undefined) farthest = Math.max(farthest, pause.deadlineAt);
