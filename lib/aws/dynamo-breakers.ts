@@ -15,21 +15,23 @@ import { TABLE } from './names.ts';
 
 const ITEM_VERSION = '1';
 
-function keyOf(agent: string): Item {
+export function breakerKey(agent: string): Item {
   if (!isName(agent)) throw refuse('bad-key', `'${agent}' is not an agent's name`);
   return { [TABLE.pk]: { S: `agent#${agent}` }, [TABLE.sk]: { S: 'breaker' } };
 }
 
+export const breakerOf = (item: Item): Breaker => JSON.parse(text(item, 'breaker')) as Breaker;
+
 export function dynamoBreakers(client: DynamoDBClient, table: string): Breakers {
   return {
     read: async (agent) => {
-      const get = new GetItemCommand({ TableName: table, Key: keyOf(agent), ConsistentRead: true });
+      const get = new GetItemCommand({ TableName: table, Key: breakerKey(agent), ConsistentRead: true });
       const { Item } = await client.send(get);
-      return Item && (JSON.parse(text(Item, 'breaker')) as Breaker);
+      return Item && breakerOf(Item);
     },
     write: async (breaker) => {
       const item: Item = {
-        ...keyOf(breaker.agent),
+        ...breakerKey(breaker.agent),
         v: { N: ITEM_VERSION },
         version: { N: String(breaker.version) },
         writeId: { S: breaker.writeId },

@@ -10,6 +10,7 @@
 import { Metrics } from '@aws-lambda-powertools/metrics';
 import type { Note } from '../core/decide.ts';
 import type { Log, Queue } from '../core/ports.ts';
+import type { OpenNow } from './open-now.ts';
 import { type MetricName, METRICS, METRICS_NAMESPACE } from './names.ts';
 
 type Figures = (note: Note) => Partial<Record<MetricName, number>>;
@@ -56,6 +57,7 @@ export const FIGURES: Readonly<Record<string, Figures>> = {
   'incident-moot': one('IncidentsClosed'),
   'watch-healed': one('WatchesHealed'),
   'leftover-removed': one('LeftoversRemoved'),
+  'audit-failed': one('RecordsUnaudited'),
 };
 
 /** What a supervisor tells of a tick. */
@@ -68,6 +70,9 @@ export interface Sweeps {
 export interface Meter extends Log {
   readonly sent: (messages: number) => void;
   readonly swept: (sweeps: Sweeps) => void;
+  readonly open: (now: OpenNow) => void;
+  /** A run of the audit is over. */
+  readonly audited: () => void;
   /** Writes the line, if there is anything to tell. At the end of every invocation. */
   readonly flush: () => void;
 }
@@ -91,6 +96,8 @@ export function createMeter(options: MeterOptions): Meter {
     sent: (messages) => add({ Messages: messages }),
     swept: ({ made, oldestOverdueMs, failed }) =>
       add({ Sweeps: made, OldestOverdue: oldestOverdueMs, LooksFailed: failed }),
+    open: ({ incidents, breakers }) => add({ OpenIncidents: incidents, OpenBreakers: breakers }),
+    audited: () => add({ Audits: 1 }),
     flush: () => {
       if (!metrics.hasStoredMetrics()) return;
       for (const [key, value] of Object.entries(options.fields)) metrics.addMetadata(key, value);

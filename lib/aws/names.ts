@@ -92,12 +92,21 @@ export const METRICS = {
   Parked: 'Count',
   IncidentsOpened: 'Count',
   IncidentsClosed: 'Count',
+  /** How many are open right now, counted once a tick: questions to a person, breakers. */
+  OpenIncidents: 'Count',
+  OpenBreakers: 'Count',
   /** The supervisor's sweeps: how many, how late the latest item was, how many could not be looked at. */
   Sweeps: 'Count',
   OldestOverdue: 'Milliseconds',
   LooksFailed: 'Count',
+  /** The audit's runs, and the records that it could not read or put in order. */
+  Audits: 'Count',
+  RecordsUnaudited: 'Count',
   /** What the audit put in order: open executions that nobody would have looked at, records that were left behind. */
   WatchesHealed: 'Count',
   LeftoversRemoved: 'Count',
 } as const;
 export type MetricName = keyof typeof METRICS;
+
+/** Of these each value is the whole truth of its moment: they are never added up. */
+export const GAUGES: ReadonlySet<MetricName> = new Set(['OldestOverdue', 'OpenIncidents', 'OpenBreakers']);

@@ -3,7 +3,8 @@
  *
  * Owns: what is alarming, from when on, and what silence means. Does not own: who is told (`monitoring.ts`).
  *
- * Silence is alarming for one figure only: sweeps, which a living supervisor makes every minute whatever there is to do.
+ * Silence is alarming for two figures only: sweeps, which a living supervisor makes every minute whatever there is to do, and
+ * runs of the audit, which come in their own time.
  */
 
 import {
@@ -27,6 +28,12 @@ const MINUTE = Duration.minutes(1);
 const FIVE_MINUTES = Duration.minutes(5);
 /** What is due is looked at within a tick; twice that is late. */
 const OVERDUE = Duration.minutes(2);
+/** Of the audit, one may be late and one may be killed. */
+const MISSED_AUDITS = 3;
+/** The longest period of an alarm. */
+const DAY = Duration.days(1);
+/** A service that is away for shorter is an everyday matter: held work comes back by itself. */
+const BREAKER_OPEN_MINUTES = 10;
 /** Fewer ends say nothing about a rate. */
 const FEWEST_ENDS = 10;
 /** CloudWatch's limit for one alarm. */
@@ -40,6 +47,8 @@ export interface AlarmsProps {
   readonly table: ITable;
   /** Of executions that ended: from how many percent on that failed or had to be undone. */
   readonly failurePercent: number;
+  /** How often a run of the audit is expected. */
+  readonly auditEvery: Duration;
 }
 
 type Settings = Pick<AlarmProps, 'metric' | 'threshold' | 'alarmDescription'> & {
@@ -57,7 +66,9 @@ export class Alarms extends Construct {
     this.all = [
       this.supervisorSilent(props),
       ...this.ofTheWatch(props),
-      ...this.ofExecutions(props),
+      ...this.ofTheAudit(props),
+      ...this.ofWhatIsOpen(props),
+      this.failureRate(props),
       ...props.agents.map((agent) => this.deadLetters(agent)),
       ...this.throttled(props),
       ...this.recursionDropped(props),
@@ -92,7 +103,7 @@ export class Alarms extends Construct {
       this.raise('OldestOverdue', {
         alarmDescription:
           'Something has been due for minutes and nobody has looked: the supervisor cannot keep up, or cannot handle an execution.',
-        metric: figure('OldestOverdue', { period: MINUTE, statistic: Stats.MAXIMUM }),
+        metric: figure('OldestOverdue', { period: MINUTE }),
         threshold: OVERDUE.toMilliseconds(),
         bad: 3,
         of: 5,
@@ -105,6 +116,22 @@ export class Alarms extends Construct {
         bad: 3,
         of: 3,
       }),
+    ];
+  }
+
+  private ofTheAudit({ figure, auditEvery }: AlarmsProps): Alarm[] {
+    const period = Duration.millis(Math.min(auditEvery.toMilliseconds(), DAY.toMilliseconds()));
+    const periods = Math.ceil(auditEvery.toMilliseconds() / period.toMilliseconds());
+    return [
+      new Alarm(this, 'AuditSilent', {
+        alarmDescription:
+          'The audit has not come to the end of a run three times in a row: an execution that lost its watch would stay lost. Look at the errors of its function and whether its rule is enabled. On a first deployment, until its first run.',
+        metric: figure('Audits', { period }),
+        comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
+        threshold: 1,
+        evaluationPeriods: MISSED_AUDITS * periods,
+        treatMissingData: TreatMissingData.BREACHING,
+      }),
       this.raise('WatchHealed', {
         alarmDescription:
           'The audit found an open execution that nobody would have looked at, and had it looked at. Expected after a restore and after watchShards was lowered; else a hand in the table, or a defect.',
@@ -113,38 +140,65 @@ export class Alarms extends Construct {
         bad: 1,
         of: 1,
       }),
-    ];
-  }
-
-  private ofExecutions({ figure, failurePercent }: AlarmsProps): Alarm[] {
-    const period = FIVE_MINUTES;
-    return [
-      this.raise('IncidentOpened', {
+      this.raise('RecordsUnaudited', {
         alarmDescription:
-          'A question to a person is open. GET /incidents says which, and what happens without an answer.',
-        metric: figure('IncidentsOpened', { period }),
+          'The audit could not read a record, or could not put it in order. Its log names the execution: audit-failed.',
+        metric: figure('RecordsUnaudited', { period: FIVE_MINUTES }),
         threshold: 1,
         bad: 1,
         of: 1,
       }),
-      this.raise('FailureRate', {
-        alarmDescription: `Of the executions that ended, ${failurePercent} % or more failed or had to be undone.`,
-        metric: new MathExpression({
-          label: 'failed or undone, %',
-          expression: `IF(FILL(s,0)+FILL(f,0)+FILL(u,0)+FILL(c,0)>=${FEWEST_ENDS}, 100*(FILL(f,0)+FILL(u,0))/(FILL(s,0)+FILL(f,0)+FILL(u,0)+FILL(c,0)), 0)`,
-          usingMetrics: {
-            s: figure('Succeeded', { period }),
-            f: figure('Failed', { period }),
-            u: figure('Compensated', { period }),
-            c: figure('Canceled', { period }),
-          },
-          period,
-        }),
-        threshold: failurePercent,
-        bad: 2,
+    ];
+  }
+
+  private ofWhatIsOpen({ figure }: AlarmsProps): Alarm[] {
+    return [
+      this.raise('IncidentOpened', {
+        alarmDescription:
+          'A question to a person was opened. GET /incidents says which, and what happens without an answer.',
+        metric: figure('IncidentsOpened', { period: FIVE_MINUTES }),
+        threshold: 1,
+        bad: 1,
+        of: 1,
+      }),
+      this.raise('IncidentOpen', {
+        alarmDescription:
+          'A question to a person has been open for a quarter of an hour, and is over when none is. GET /incidents says which.',
+        metric: figure('OpenIncidents', { period: FIVE_MINUTES }),
+        threshold: 1,
+        bad: 3,
         of: 3,
       }),
+      this.raise('BreakerOpen', {
+        alarmDescription: `The service behind an agent has been away for ${BREAKER_OPEN_MINUTES} minutes: what needs it waits. GET /agents says which, since when and with which error.`,
+        metric: figure('OpenBreakers', { period: MINUTE }),
+        threshold: 1,
+        bad: BREAKER_OPEN_MINUTES,
+        // A tick that stays and one that does not may tell in the same minute, and then in the next none does.
+        of: BREAKER_OPEN_MINUTES + 2,
+      }),
     ];
+  }
+
+  private failureRate({ figure, failurePercent }: AlarmsProps): Alarm {
+    const period = FIVE_MINUTES;
+    return this.raise('FailureRate', {
+      alarmDescription: `Of the executions that ended, ${failurePercent} % or more failed or had to be undone.`,
+      metric: new MathExpression({
+        label: 'failed or undone, %',
+        expression: `IF(FILL(s,0)+FILL(f,0)+FILL(u,0)+FILL(c,0)>=${FEWEST_ENDS}, 100*(FILL(f,0)+FILL(u,0))/(FILL(s,0)+FILL(f,0)+FILL(u,0)+FILL(c,0)), 0)`,
+        usingMetrics: {
+          s: figure('Succeeded', { period }),
+          f: figure('Failed', { period }),
+          u: figure('Compensated', { period }),
+          c: figure('Canceled', { period }),
+        },
+        period,
+      }),
+      threshold: failurePercent,
+      bad: 2,
+      of: 3,
+    });
   }
 
   private deadLetters({ agentName, deadLetterQueue }: Agent): Alarm {

@@ -24,12 +24,22 @@ export interface AuditClockProps {
   readonly every: Duration;
 }
 
+/** CloudWatch looks back over seven days at most, and one that is missed is no alarm yet. */
+const MOST_SELDOM = Duration.days(2);
+
 export class AuditClock extends Construct {
   readonly function: Function;
   readonly rule: Rule;
+  readonly every: Duration;
 
   constructor(scope: Construct, id: string, props: AuditClockProps) {
     super(scope, id);
+    if (props.every.toMilliseconds() > MOST_SELDOM.toMilliseconds()) {
+      throw new Error(
+        `auditEvery is ${props.every.toHumanString()}; allowed are ${MOST_SELDOM.toHumanString()} or less: an alarm must be able to see that it is missed`,
+      );
+    }
+    this.every = props.every;
     const once = { retryAttempts: 0, maxEventAge: Duration.minutes(5) };
     this.function = addFunction(this, {
       description:

@@ -83,6 +83,7 @@ function healthy({ figure, alarms }: DashboardProps): IWidget[] {
         ...ends.map((name) => figure(name)),
         figure('StepsDone'),
         figure('Sweeps'),
+        figure('Audits'),
       ],
       setPeriodToTimeRange: true,
       width: THIRD,
@@ -95,8 +96,8 @@ function atRisk({ figure, agents }: DashboardProps): IWidget[] {
   return [
     graph(
       'Overdue, and looks that failed',
-      [figure('OldestOverdue', { statistic: Stats.MAXIMUM })],
-      [figure('LooksFailed')],
+      [figure('OldestOverdue')],
+      [figure('LooksFailed'), figure('RecordsUnaudited')],
     ),
     graph('Lost and unknown', [
       figure('LeasesLost'),
@@ -105,6 +106,7 @@ function atRisk({ figure, agents }: DashboardProps): IWidget[] {
       figure('Dispatches'),
       figure('WatchesHealed'),
     ]),
+    graph('Open now: questions to people, breakers', [figure('OpenIncidents'), figure('OpenBreakers')]),
     graph('Held back, and people asked', [
       figure('Parked'),
       figure('BreakersOpened'),

@@ -5,11 +5,16 @@
  */
 
 import { Metric, type MetricOptions, Stats } from 'aws-cdk-lib/aws-cloudwatch';
-import { type MetricName, METRICS, METRICS_DIMENSION, METRICS_NAMESPACE } from '../aws/names.ts';
+import { GAUGES, type MetricName, METRICS, METRICS_DIMENSION, METRICS_NAMESPACE } from '../aws/names.ts';
 
 export type Figure = (name: MetricName, options?: MetricOptions) => Metric;
 
-/** Counts are summed and durations shown at their 99th percentile, unless `options` says otherwise. */
+const usual = (name: MetricName): string => {
+  if (GAUGES.has(name)) return Stats.MAXIMUM;
+  return METRICS[name] === 'Count' ? Stats.SUM : Stats.p(99);
+};
+
+/** Counts are summed, durations shown at their 99th percentile, gauges at their highest, unless `options` says otherwise. */
 export const figuresOf =
   (deploymentName: string): Figure =>
   (metricName, options = {}) =>
@@ -17,6 +22,6 @@ export const figuresOf =
       namespace: METRICS_NAMESPACE,
       metricName,
       dimensionsMap: { [METRICS_DIMENSION]: deploymentName },
-      statistic: METRICS[metricName] === 'Count' ? Stats.SUM : Stats.p(99),
+      statistic: usual(metricName),
       ...options,
     });

@@ -119,6 +119,11 @@ export class StateTable extends Construct {
     return this.grant(grantee, ACTIONS.find, `/index/${TABLE.watchIndex.name}`);
   }
 
+  /** Counting the incidents that are open. */
+  grantCountIncidents(grantee: IGrantable): Grant {
+    return this.grant(grantee, ACTIONS.find, `/index/${TABLE.listIndex.name}`);
+  }
+
   /** Finding executions by workflow and start, and reading a page of them at once. */
   grantList(grantee: IGrantable): Grant {
     this.grant(grantee, ACTIONS.readPage);

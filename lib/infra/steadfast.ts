@@ -11,7 +11,7 @@
  */
 
 import { join } from 'node:path';
-import { type Metric, type MetricOptions, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import { HttpMethod, type IHttpRouteAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
 import { EventBus, type EventPattern, type IEventBus } from 'aws-cdk-lib/aws-events';
 import type { Grant, IGrantable } from 'aws-cdk-lib/aws-iam';
@@ -133,7 +133,7 @@ export interface SteadfastProps {
    */
   readonly retention?: Duration;
   /**
-   * How often the audit reads a piece of the state table, 100 MB or all of it.
+   * How often the audit reads a piece of the state table, 100 MB or all of it; every two days at least.
    * @default Duration.hours(1)
    */
   readonly auditEvery?: Duration;
@@ -349,7 +349,7 @@ export class Steadfast extends Construct {
 
   /** How long the most overdue execution had been waiting for a look, in ms. */
   metricOldestOverdue(options?: MetricOptions): Metric {
-    return this.metric('OldestOverdue', { statistic: Stats.MAXIMUM, ...options });
+    return this.metric('OldestOverdue', options);
   }
 
   private watch({ monitoring, alarmTopic, encryptionKey, failureAlarmPercent }: SteadfastProps): Monitoring {
@@ -360,6 +360,7 @@ export class Steadfast extends Construct {
       supervisor: this.supervisor.function as IFunction,
       api: this.scheduler.api,
       table: this.stateTable.table,
+      auditEvery: this.audit.every,
       failurePercent: failureAlarmPercent ?? 10,
       withDashboard: monitoring !== 'alarms',
       ...(alarmTopic === undefined ? {} : { alarmTopic }),
@@ -409,6 +410,7 @@ export class Steadfast extends Construct {
     this.stateTable.grantList(scheduler);
     for (const agent of this.agents.values()) agent.grantDepth(scheduler);
     this.stateTable.grantReceipts(supervisor);
+    this.stateTable.grantCountIncidents(supervisor);
     this.stateTable.grantAudit(this.audit.function);
     if (key !== undefined) grantUse(key, this.audit.function);
   }

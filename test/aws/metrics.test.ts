@@ -1,13 +1,19 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
+import {
+  BatchGetItemCommand,
+  DynamoDBClient,
+  PutItemCommand,
+  QueryCommand,
+  ScanCommand,
+} from '@aws-sdk/client-dynamodb';
 import type { Context } from 'aws-lambda';
 import { mockClient } from 'aws-sdk-client-mock';
 import { createMeter, FIGURES, type Meter, metered } from '../../lib/aws/metrics.ts';
 import { ENV, METRICS } from '../../lib/aws/names.ts';
 import { serviceLogger, tellAll } from '../../lib/aws/telemetry.ts';
 import { STEP_STATUSES } from '../../lib/core/state.ts';
-import { supervisorHandler } from '../../lib/handlers.ts';
+import { auditHandler, supervisorHandler } from '../../lib/handlers.ts';
 
 type Line = Record<string, unknown> & {
   readonly _aws: {
@@ -16,6 +22,12 @@ type Line = Record<string, unknown> & {
     ];
   };
 };
+
+const openBreakerOf = (agent: string) => ({
+  pk: { S: `agent#${agent}` },
+  sk: { S: 'breaker' },
+  breaker: { S: JSON.stringify({ agent, openedAt: 1, openUntil: 2 }) },
+});
 
 /** What is written to standard output, as CloudWatch Logs gets it. */
 async function linesOf(act: () => unknown): Promise<Line[]> {
@@ -96,6 +108,8 @@ test('every metric that has a name is emitted, and no other', async () => {
     }
     meter.sent(1);
     meter.swept({ made: 1, oldestOverdueMs: 0, failed: 0 });
+    meter.open({ incidents: 0, breakers: 0 });
+    meter.audited();
   });
   const names = lines.flatMap(({ _aws }) => _aws.CloudWatchMetrics[0].Metrics.map(({ Name }) => Name));
   expect(names.sort()).toEqual(Object.keys(METRICS).sort());
@@ -140,13 +154,16 @@ test('a log line says which execution, step, attempt and agent, and others hear 
   expect(heard).toEqual(['lease-ended']);
 });
 
-test('a tick of the supervisor that finds nothing still says that it swept', async () => {
+test('a tick of the supervisor that finds nothing still says that it swept, and what is open', async () => {
   const dynamo = mockClient(DynamoDBClient);
   dynamo.on(QueryCommand).resolves({ Items: [] });
+  dynamo.on(QueryCommand, { IndexName: 'list' }).resolves({ Count: 2 });
+  dynamo.on(BatchGetItemCommand).resolves({ Responses: { t: [openBreakerOf('pay')] } });
   Object.assign(process.env, {
     [ENV.table]: 't',
     [ENV.bus]: 'b',
     [ENV.deployment]: 'd',
+    [ENV.queues]: JSON.stringify({ pay: 'https://sqs/pay', ship: 'https://sqs/ship' }),
     AWS_REGION: 'us-east-1',
   });
   const context = { getRemainingTimeInMillis: () => 5_000, awsRequestId: 'r' } as unknown as Context;
@@ -158,6 +175,40 @@ test('a tick of the supervisor that finds nothing still says that it swept', asy
       Sweeps: 1,
       OldestOverdue: 0,
       LooksFailed: 0,
+      OpenIncidents: 2,
+      OpenBreakers: 1,
     }),
   ]);
+  // Of a tick's supervisors one counts; and where the table cannot be asked, all else is told as ever.
+  dynamo.on(BatchGetItemCommand).rejects(new Error('away'));
+  const figuresOf = async (event: object): Promise<string[]> => {
+    const told = await linesOf(() => supervisorHandler()(event, context));
+    const figures = told.find((line) => '_aws' in line);
+    return figures!._aws.CloudWatchMetrics[0].Metrics.map(({ Name }) => Name);
+  };
+  expect(await figuresOf({ part: 1, of: 2 })).toEqual(['Sweeps', 'OldestOverdue', 'LooksFailed']);
+  expect(dynamo.commandCalls(BatchGetItemCommand)).toHaveLength(1);
+  expect(await figuresOf({ part: 0, of: 2 })).toEqual(['Sweeps', 'OldestOverdue', 'LooksFailed']);
+});
+
+test('a run of the audit says that it was made, and which records it could not read', async () => {
+  const dynamo = mockClient(DynamoDBClient);
+  dynamo.on(BatchGetItemCommand).resolves({ Responses: { t: [] } });
+  dynamo.on(ScanCommand).resolves({ Items: [{ pk: { S: 'exec#e' }, sk: { S: 'exec' } }] });
+  dynamo.on(PutItemCommand).resolves({});
+  Object.assign(process.env, {
+    [ENV.table]: 't',
+    [ENV.bus]: 'b',
+    [ENV.deployment]: 'd',
+    AWS_REGION: 'us-east-1',
+  });
+  const context = { getRemainingTimeInMillis: () => 5_000, awsRequestId: 'r' } as unknown as Context;
+  const lines = await linesOf(() => auditHandler()({}, context));
+  expect(lines.filter((line) => '_aws' in line)).toEqual([
+    expect.objectContaining({ service: 'd', role: 'audit', Audits: 1, RecordsUnaudited: 1 }),
+  ]);
+  // One that does not come to its end is none.
+  dynamo.on(ScanCommand).rejects(new Error('away'));
+  const failed = await linesOf(() => auditHandler()({}, context).catch(() => undefined));
+  expect(failed.filter((line) => '_aws' in line)).toEqual([]);
 });

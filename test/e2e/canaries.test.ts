@@ -7,25 +7,46 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { EventBus } from 'aws-cdk-lib/aws-events';
 import type { ExecutionView } from '../../lib/api/answers.ts';
-import { synthesize } from '../../lib/infra/synth.ts';
+import { discoverWorkflows } from '../../lib/infra/discover.ts';
+import { SteadfastStack } from '../../lib/infra/steadfast-stack.ts';
+import { createApp, PROJECT_ROOT } from '../../lib/infra/synth.ts';
 import { type Cloud, startCloud } from '../../lib/local/cloud.ts';
+import { canary } from './workflows/canary/workflow.ts';
 
+const STACK = 'Canaries';
 let folder: string;
 let cloud: Cloud;
 const lines: string[] = [];
 const refusals: string[] = [];
 
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'steadfast-e2e-canaries-'));
-  const { assembly } = await synthesize({
-    outdir: join(folder, 'cdk.out'),
+/** With two ways in beside the API: messages, and events of a bus that is not the stack's. */
+async function deploy(outdir: string): Promise<string> {
+  const app = createApp({ outdir, builtinCloudFormationValidation: false });
+  const workflows = await discoverWorkflows({
+    root: PROJECT_ROOT,
     folders: ['test/e2e/workflows'],
     only: ['canary'],
-    validation: false,
   });
+  const stack = new SteadfastStack(app, STACK, { workflows });
+  stack.steadfast.startQueue(canary, {
+    idempotencyKey: '$.body.id',
+    input: { secret: '$.body.secret', way: 'nothing-known' },
+  });
+  stack.steadfast.triggerOnEvent({ source: ['shop'] }, canary, {
+    eventBus: EventBus.fromEventBusName(stack, 'Shop', 'shop'),
+    input: { secret: { $concat: ['$.detail.secret', ' canary-in-a-mapping'] }, way: '$.detail.way' },
+  });
+  return app.synth().directory;
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'steadfast-e2e-canaries-'));
   cloud = await startCloud({
-    assembly,
+    assembly: await deploy(join(folder, 'cdk.out')),
+    stack: STACK,
     dataDir: join(folder, 'data'),
     port: 0,
     schedules: true,
@@ -89,6 +110,27 @@ const canariesIn = (texts: readonly string[]): string[] => [
   ...new Set(texts.flatMap((text) => text.match(/canary-in-[a-z-]+/g) ?? [])),
 ];
 
+/** The events that start executions are kept as they came, and so hold what came with them. */
+const isOfTrigger = (queue: string): boolean => queue.includes('Triggers');
+function queueTexts(which: (queue: string) => boolean): string[] {
+  const queues = join(folder, 'data', 'queues');
+  const files = readdirSync(queues).filter(which);
+  return files.map((file) => readFileSync(join(queues, file), 'utf8'));
+}
+
+/** Whatever leaves the system beside the table and the answers to whoever may read. */
+const told = (): Record<'lines' | 'refusals' | 'messages' | 'events', readonly string[]> => ({
+  lines,
+  refusals,
+  messages: queueTexts((queue) => !isOfTrigger(queue)),
+  events: cloud.control
+    .events()
+    .filter(({ source }) => source === 'steadfast')
+    .map((event) => JSON.stringify(event)),
+});
+const found = (places: Readonly<Record<string, readonly string[]>>): string[] =>
+  Object.entries(places).flatMap(([place, texts]) => canariesIn(texts).map((it) => `${place}: ${it}`));
+
 it('no canary is found outside of the table and of what an authorised reader is shown', async () => {
   for (const { name } of cloud.control.schedules()) cloud.control.tick(name).catch(() => undefined);
   const ids = await Promise.all(WAYS.map(begin));
@@ -133,15 +175,80 @@ it('no canary is found outside of the table and of what an authorised reader is 
   expect(lines.length).toBeGreaterThan(50);
   expect(lines.some((line) => line.includes('"_aws"'))).toBe(true);
   expect(refusals.length).toBeGreaterThan(9);
-  const queues = join(folder, 'data', 'queues');
-  const messages = readdirSync(queues).map((file) => readFileSync(join(queues, file), 'utf8'));
-  expect(messages.join('')).toContain('kept');
-  const events = cloud.control.events().map((event) => JSON.stringify(event));
-  expect(events.length).toBeGreaterThan(0);
-  const places = { lines, refusals, messages, events };
-  expect(
-    Object.entries(places).flatMap(([place, texts]) => canariesIn(texts).map((it) => `${place}: ${it}`)),
-  ).toEqual([]);
+  expect(cloud.control.events().length).toBeGreaterThan(0);
+  const places = told();
+  expect(places.messages.join('')).toContain('kept');
+  expect(found(places)).toEqual([]);
   for (const texts of Object.values(places))
     expect(texts.filter((text) => text.includes(secret))).toEqual([]);
 }, 60_000);
+
+const queueOf = (trigger: string, part: 'Queue' | 'DeadLetterQueue'): string => {
+  const path = `${STACK}/Steadfast/Triggers/${trigger}/${part}/Resource`;
+  for (const { metadata, ref, physicalName } of cloud.resources.values())
+    if (metadata['aws:cdk:path'] === path) return part === 'Queue' ? physicalName : ref;
+  throw new Error(`no queue at ${path}`);
+};
+/** A line that a trigger's function writes. */
+async function said(what: string, times: number): Promise<void> {
+  while (lines.filter((line) => line.includes(what) && line.includes('"starter"')).length < times)
+    await pause(50);
+}
+
+it('nor of what starts an execution from elsewhere, started or refused', async () => {
+  const { control } = cloud;
+  const bodies = [
+    { id: 'canary-in-a-message-id', secret: 'canary-in-a-message' },
+    // Taken already, by another input.
+    { id: 'canary-in-a-message-id', secret: 'canary-in-another-message' },
+    { id: { it: 'canary-in-a-bad-id' }, secret: 'canary-in-a-message' },
+    { id: 'canary-in-a-second-id', secret: ['canary-in-a-list'] },
+    'canary-in-no-json',
+  ];
+  const toQueue = queueOf('canary-queue', 'Queue');
+  control.send(toQueue, JSON.stringify(bodies[0]));
+  const sell = (detail: Record<string, string>): void =>
+    void control.putEvent({ bus: 'shop', source: 'shop', detailType: 'Sold', detail });
+  sell({ secret: 'canary-in-an-event', way: 'error' });
+  sell({ secret: 'canary-in-a-bad-event', way: 'canary-in-a-way' });
+  const started = async (): Promise<readonly { readonly executionId: string }[]> =>
+    (await ask('GET', '/executions?workflow=canary')).body.items;
+  const before = WAYS.length;
+  while ((await started()).length < before + 2) await pause(50);
+  for (const body of bodies.slice(1))
+    control.send(toQueue, typeof body === 'string' ? body : JSON.stringify(body));
+  await said('start-refused', 5);
+  control.throttle('Triggerscanaryqueue', { calls: 20, operation: 'PutItem' });
+  control.send(toQueue, JSON.stringify({ id: 'canary-in-a-late-id', secret: 'canary-in-a-late-message' }));
+  await said('start-given-back', 1);
+
+  // They did get in, and what was refused is kept as it came, with a reason that repeats nothing of it.
+  expect(canariesIn(queueTexts(isOfTrigger))).toEqual(
+    expect.arrayContaining(['canary-in-an-event', 'canary-in-no-json', 'canary-in-a-late-message']),
+  );
+  const views = await Promise.all((await started()).map(({ executionId }) => stopped(executionId)));
+  expect(canariesIn(views.map((view) => JSON.stringify(view.input)))).toEqual(
+    expect.arrayContaining(['canary-in-a-message', 'canary-in-an-event', 'canary-in-a-mapping']),
+  );
+  const reasons = [...(await reasonsAt('canary-queue')), ...(await reasonsAt('canary-event'))];
+  expect(reasons).toHaveLength(5);
+  for (const reason of reasons) expect(reason).toContain('steadfast.reason');
+  expect(found({ ...told(), reasons })).toEqual([]);
+}, 60_000);
+
+/** Of each message that was set aside, what is beside its body. */
+async function reasonsAt(trigger: string): Promise<string[]> {
+  const client = new SQSClient({
+    endpoint: cloud.gatewayUrl,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'hand', secretAccessKey: 'x' },
+  });
+  const ask10 = new ReceiveMessageCommand({
+    QueueUrl: queueOf(trigger, 'DeadLetterQueue'),
+    MaxNumberOfMessages: 10,
+    MessageAttributeNames: ['All'],
+  });
+  const { Messages = [] } = await client.send(ask10);
+  client.destroy();
+  return Messages.map(({ MessageAttributes }) => JSON.stringify(MessageAttributes));
+}

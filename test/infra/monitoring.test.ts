@@ -1,6 +1,7 @@
 /** Dashboard and alarms read what the roles emit (`aws/names.ts`; that it is emitted: `test/aws/metrics.test.ts`). */
 
 import { Topic } from 'aws-cdk-lib/aws-sns';
+import { Duration } from 'aws-cdk-lib/core';
 import { METRICS } from '../../lib/aws/names.ts';
 import { FOUND } from './fixture.ts';
 import { makeStack, Reader, type Resource, statementsIn } from './template.ts';
@@ -102,7 +103,11 @@ describe('alarms', () => {
         'OldestOverdue',
         'LooksFailing',
         'WatchHealed',
+        'AuditSilent',
+        'RecordsUnaudited',
         'IncidentOpened',
+        'IncidentOpen',
+        'BreakerOpen',
         'FailureRate',
         'DeadLetters-pay',
         'DeadLetters-ship',
@@ -113,9 +118,9 @@ describe('alarms', () => {
     );
   });
 
-  test('take silence for bad in one case only: when nobody sweeps', () => {
+  test('take silence for bad in two cases only: when nobody sweeps, and when nobody audits', () => {
     const silent = alarms.filter(({ Properties }) => Properties['TreatMissingData'] !== 'notBreaching');
-    expect(silent).toEqual([named('SupervisorSilent')]);
+    expect(silent).toEqual([named('SupervisorSilent'), named('AuditSilent')]);
     expect(silent[0]!.Properties).toMatchObject({
       MetricName: 'Sweeps',
       Period: 60,
@@ -123,6 +128,47 @@ describe('alarms', () => {
       Threshold: 1,
       ComparisonOperator: 'LessThanThreshold',
       TreatMissingData: 'breaching',
+    });
+  });
+
+  test.each([
+    [Duration.minutes(10), 600, 3],
+    [undefined, 3_600, 3],
+    [Duration.hours(36), 86_400, 6],
+  ])('of the audit look for three runs that are missing: %s', (auditEvery, period, periods) => {
+    const changed = new Reader(makeStack(auditEvery === undefined ? {} : { auditEvery }));
+    expect(named('AuditSilent', changed).Properties).toMatchObject({
+      MetricName: 'Audits',
+      Statistic: 'Sum',
+      Period: period,
+      EvaluationPeriods: periods,
+      Threshold: 1,
+      ComparisonOperator: 'LessThanThreshold',
+      TreatMissingData: 'breaching',
+    });
+  });
+
+  test('could not see that an audit every three days is missing, so that is refused', () => {
+    expect(() => makeStack({ auditEvery: Duration.days(3) })).toThrow(
+      'auditEvery is 3 days; allowed are 2 days or less',
+    );
+  });
+
+  test('of what is open last as long as it is, and do not add up what is counted each minute', () => {
+    const open = { Statistic: 'Maximum', Threshold: 1, ComparisonOperator: 'GreaterThanOrEqualToThreshold' };
+    expect(named('IncidentOpen').Properties).toMatchObject({
+      ...open,
+      MetricName: 'OpenIncidents',
+      Period: 300,
+      EvaluationPeriods: 3,
+      DatapointsToAlarm: 3,
+    });
+    expect(named('BreakerOpen').Properties).toMatchObject({
+      ...open,
+      MetricName: 'OpenBreakers',
+      Period: 60,
+      EvaluationPeriods: 12,
+      DatapointsToAlarm: 10,
     });
   });
 
@@ -180,8 +226,8 @@ test('an own topic takes the alarms; the dashboard, or all of it, can be left aw
     ['AWS::CloudWatch::Alarm', 'AWS::CloudWatch::Dashboard', 'AWS::SNS::Topic'].map(
       (type) => one.ofType(type).length,
     );
-  expect(counts(new Reader(some))).toEqual([11, 0, 1]);
+  expect(counts(new Reader(some))).toEqual([15, 0, 1]);
   expect(counts(new Reader(makeStack({ monitoring: 'none' })))).toEqual([0, 0, 0]);
   const topic = Topic.fromTopicArn(some, 'Own', 'arn:aws:sns:us-east-1:123456789012:own');
-  expect(counts(new Reader(makeStack({ alarmTopic: topic })))).toEqual([11, 1, 0]);
+  expect(counts(new Reader(makeStack({ alarmTopic: topic })))).toEqual([15, 1, 0]);
 });

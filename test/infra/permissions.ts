@@ -79,7 +79,13 @@ export const PERMISSIONS: readonly Row[] = [
     who: 'supervisor',
     actions: ['dynamodb:BatchGetItem'],
     on: 'table',
-    because: 'the receipts of all shards at once',
+    because: 'the receipts of all shards at once, the breakers of all agents at once',
+  },
+  {
+    who: 'supervisor',
+    actions: ['dynamodb:Query'],
+    on: 'index list',
+    because: 'how many incidents are open, once a tick',
   },
   {
     who: 'audit',

@@ -16,7 +16,7 @@ const PATIENCE_MS = 35_000;
 const PROCESS_MS = 30_000;
 /** Executions of a world. */
 const FEWEST = 4;
-const MOST = 60;
+const MOST = 100;
 
 /** Of texts as short as those of a world, which differ in letters and digits. */
 const IDS = { hash: (text: string) => text.replace(/[^a-z0-9]/g, '-'), newId: () => 'unused' };

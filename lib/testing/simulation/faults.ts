@@ -44,9 +44,15 @@ export const FAULT_KINDS = [
 export type FaultKind = (typeof FAULT_KINDS)[number];
 export type FaultCounts = Record<FaultKind, number>;
 
+/** What may befall one call to AWS. */
+const CALL_FAULTS = ['crashBefore', 'crashAfter', 'frozenAgent', 'throttled', 'ambiguous'] as const;
+type CallFault = (typeof CALL_FAULTS)[number];
+
 export interface Faults {
   /** Whether this fault strikes now; counts it. Never, once the world is healed. */
   readonly strikes: (kind: FaultKind) => boolean;
+  /** Which of the faults of a call strikes now, one at most: with one throw of the dice, since there are so many calls. */
+  readonly ofCall: () => CallFault | undefined;
   readonly counts: FaultCounts;
   readonly heal: () => void;
   readonly healed: () => boolean;
@@ -92,8 +98,23 @@ const HIGHEST_RATE: Readonly<Record<FaultKind, number>> = {
   deadDependency: 0.8,
 };
 
-const OF_WORLD: ReadonlySet<FaultKind> = new Set(['storeOutage', 'queueOutage', 'deadDependency']);
-const isOfWorld = (kind: FaultKind): boolean => OF_WORLD.has(kind);
+/** What people do, and what befalls a whole world: rare enough as it is, also in a mild world. */
+const NOT_MILDER: ReadonlySet<FaultKind> = new Set([
+  'permanentUndoFailure',
+  'canceled',
+  'paused',
+  'retried',
+  'canceledChild',
+  'earlyAnswer',
+  'repeatedAnswer',
+  'noAnswer',
+  'rejected',
+  'twoOperators',
+  'repeatedStart',
+  'storeOutage',
+  'queueOutage',
+  'deadDependency',
+]);
 
 /** `mode`: 'all' is the swarm; 'none' has no fault; 'masked' only what must cost no intervention (C2). */
 export type FaultMode = 'all' | 'none' | 'masked';
@@ -111,23 +132,35 @@ const MASKED: ReadonlySet<FaultKind> = new Set([
  */
 export function swarm(choice: Choice, mode: FaultMode, only?: ReadonlySet<FaultKind>): Faults {
   const counts = noCounts();
-  // Storms find what needs many faults at once; a world in which little goes wrong, what one fault does alone.
-  const intensity = choice.random();
+  // Storms find what needs many faults at once; a world in which little goes wrong, what one fault does alone. Most are mild.
+  const intensity = choice.random() ** 2;
   const rates = Object.fromEntries(
     FAULT_KINDS.map((kind) => {
       const on = choice.chance(0.6);
-      const rate = choice.random() * HIGHEST_RATE[kind] * (isOfWorld(kind) ? 1 : intensity);
+      const rate = choice.random() * HIGHEST_RATE[kind] * (NOT_MILDER.has(kind) ? 1 : intensity);
       const allowed = mode === 'all' || (mode === 'masked' && MASKED.has(kind));
       return [kind, on && allowed ? rate : 0];
     }),
   ) as FaultCounts;
   let healed = false;
+  const isLeftOut = (kind: FaultKind): boolean => only !== undefined && !only.has(kind);
   return {
     strikes: (kind) => {
-      if (healed || rates[kind] === 0 || !choice.chance(rates[kind])) return false;
-      if (only !== undefined && !only.has(kind)) return false;
+      if (healed || rates[kind] === 0 || !choice.chance(rates[kind]) || isLeftOut(kind)) return false;
       counts[kind] += 1;
       return true;
+    },
+    ofCall: () => {
+      if (healed) return undefined;
+      let drawn = choice.random();
+      for (const kind of CALL_FAULTS) {
+        drawn -= rates[kind];
+        if (drawn >= 0) continue;
+        if (isLeftOut(kind)) return undefined;
+        counts[kind] += 1;
+        return kind;
+      }
+      return undefined;
     },
     counts,
     heal: () => {

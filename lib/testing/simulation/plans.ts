@@ -37,7 +37,7 @@ const rung = (choice: Choice, low: number, high: number): RetryRung => ({
 /** Steps of a plan: in most worlds few, which show as many interleavings in a fraction of the time. */
 const FEW: readonly number[] = [1, 1, 2, 2, 3];
 const MANY: readonly number[] = [2, 3, 4, 5, 7];
-const MANY_SHARE = 0.15;
+const MANY_SHARE = 0.1;
 
 /** Some have so little time that it is over while faults strike, or waits and people take theirs. */
 const SHORT_MS = 900_000;

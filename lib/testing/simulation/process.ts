@@ -123,25 +123,24 @@ export function call<Answer>(
   return new Promise((resolve, reject) => {
     host.calls += 1;
     if (isGone(host, process)) return;
-    const { events, choice, faults } = host;
-    if (faults.strikes('crashBefore')) {
+    const { events, choice } = host;
+    const fault = host.faults.ofCall();
+    if (fault === 'crashBefore') {
       process.dead = true;
       return;
     }
-    if (faults.strikes('frozenAgent')) process.frozenUntil = events.now + choice.between(1_000, 60_000);
-    const throttled = faults.strikes('throttled');
-    const ambiguous = !throttled && faults.strikes('ambiguous');
-    const dies = !throttled && faults.strikes('crashAfter');
+    if (fault === 'frozenAgent') process.frozenUntil = events.now + choice.between(1_000, 60_000);
     events.plan(choice.between(1, 20), () => {
-      if (throttled || isAway(events.now)) return inProcess(host, process, () => reject(THROTTLED));
+      if (fault === 'throttled' || isAway(events.now))
+        return inProcess(host, process, () => reject(THROTTLED));
       let resume: () => void;
       try {
         const answer = execute();
-        resume = ambiguous ? () => reject(NO_ANSWER) : () => resolve(answer);
+        resume = fault === 'ambiguous' ? () => reject(NO_ANSWER) : () => resolve(answer);
       } catch (error) {
         resume = () => reject(error as Error);
       }
-      if (dies) process.dead = true;
+      if (fault === 'crashAfter') process.dead = true;
       return inProcess(host, process, resume);
     });
   });

@@ -1,0 +1,72 @@
+/**
+ * What is open right now, counted: incidents that wait for a person, breakers that let nothing through but trials.
+ *
+ * Owns: the two reads. Does not own: what becomes of the numbers (`metrics.ts`), when a breaker is open (`core/breaker.ts`).
+ *
+ * Counted in the table and not from openings and closings: a count that one lost line would make wrong for ever is no gauge.
+ * Costs one query and one read of the agents' breakers, once a tick.
+ */
+
+import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { type Breaker, passageOf } from '../core/breaker.ts';
+import { BATCH, readItems } from './dynamo-batch.ts';
+import { breakerKey, breakerOf } from './dynamo-breakers.ts';
+import { type Item, OPEN_INCIDENTS_KEY } from './dynamo-items.ts';
+import { TABLE } from './names.ts';
+
+export interface OpenNow {
+  readonly incidents: number;
+  readonly breakers: number;
+}
+
+/** Of the index, 1 MB each: some ten thousand incidents. Whether there are more is nothing to a person. */
+const MOST_PAGES = 3;
+
+/** @param agents those whose breakers count */
+export async function openNow(
+  client: DynamoDBClient,
+  table: string,
+  agents: readonly string[],
+  now: number,
+): Promise<OpenNow> {
+  const [incidents, found] = await Promise.all([
+    countIncidents(client, table),
+    readBreakers(client, table, agents),
+  ]);
+  const open = found.filter((breaker) => passageOf(breaker, now).kind !== 'free');
+  return { incidents, breakers: open.length };
+}
+
+async function countIncidents(client: DynamoDBClient, table: string): Promise<number> {
+  let count = 0;
+  let from: Item | undefined;
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const answer = await client.send(
+      new QueryCommand({
+        TableName: table,
+        IndexName: TABLE.listIndex.name,
+        Select: 'COUNT',
+        KeyConditionExpression: '#key = :key',
+        ExpressionAttributeNames: { '#key': TABLE.listIndex.pk },
+        ExpressionAttributeValues: { ':key': { S: OPEN_INCIDENTS_KEY } },
+        ...(from === undefined ? {} : { ExclusiveStartKey: from }),
+      }),
+    );
+    count += answer.Count ?? 0;
+    from = answer.LastEvaluatedKey;
+    if (from === undefined) break;
+  }
+  return count;
+}
+
+async function readBreakers(
+  client: DynamoDBClient,
+  table: string,
+  agents: readonly string[],
+): Promise<Breaker[]> {
+  const batches = Array.from({ length: Math.ceil(agents.length / BATCH) }, (_, at) =>
+    agents.slice(at * BATCH, (at + 1) * BATCH),
+  );
+  const found = await Promise.all(batches.map((batch) => readItems(client, table, batch.map(breakerKey))));
+  return found.flatMap((items) => [...items.values()].map(breakerOf));
+}

@@ -1,0 +1,97 @@
+/** What is open right now, counted in a real table: what was answered or closed counts no more. */
+
+import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { dynamoBreakers } from '../../lib/aws/dynamo-breakers.ts';
+import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
+import { openNow } from '../../lib/aws/open-now.ts';
+import type { Breaker } from '../../lib/core/breaker.ts';
+import type { Incident } from '../../lib/core/state.ts';
+import { type Dynamo, startDynamo } from '../contract/dynamodb.ts';
+import { anExecution, aStep } from '../contract/records.ts';
+
+const T = 1_700_000_000_000;
+let dynamo: Dynamo;
+let name: string;
+beforeAll(async () => {
+  dynamo = await startDynamo();
+  ({ name } = await dynamo.table());
+}, 30_000);
+afterAll(() => dynamo.stop());
+
+const incident = (changes: Partial<Incident> = {}): Incident => ({
+  number: 1,
+  version: 1,
+  writeId: 'w-1',
+  kind: 'ladder',
+  step: 'a',
+  stepVersion: 1,
+  failure: { code: 'declined', message: 'no' },
+  openedAt: T,
+  deadlineAt: T + 3_600_000,
+  otherwise: 'undo-all',
+  ...changes,
+});
+const opened = (agent: string): Breaker => ({
+  agent,
+  version: 1,
+  writeId: 'w',
+  score: 8,
+  failedAt: T,
+  cooldowns: 1,
+  openedAt: T,
+  openUntil: T + 10_000,
+});
+const AGENTS = ['pay', 'ship', 'mail'];
+const counted = (agents = AGENTS, now = T + 1): ReturnType<typeof openNow> =>
+  openNow(dynamo.client, name, agents, now);
+
+function answering(answer: object): { readonly client: DynamoDBClient; readonly calls: unknown[] } {
+  const calls: unknown[] = [];
+  const send = async (command: unknown): Promise<object> => {
+    calls.push(command);
+    return answer;
+  };
+  return { client: { send } as unknown as DynamoDBClient, calls };
+}
+
+test('nothing is open in an empty table, and without agents no breaker is read', async () => {
+  expect(await counted()).toEqual({ incidents: 0, breakers: 0 });
+  const { client, calls } = answering({ Count: 0 });
+  await openNow(client, name, [], T);
+  expect(calls.map((call) => call instanceof QueryCommand)).toEqual([true]);
+});
+
+test('incidents count from when they are opened until they are answered', async () => {
+  const store = dynamoStore(dynamo.client, { table: name, watchShards: 1 });
+  for (const id of ['e-1', 'e-2', 'e-3']) {
+    await store.create(anExecution({ id }));
+    await store.write({ executionId: id, step: aStep() });
+    const execution = anExecution({ id, version: 2, writeId: 'w-1' });
+    expect(await store.write({ executionId: id, execution, incident: incident() })).toBe('written');
+  }
+  expect((await counted()).incidents).toBe(3);
+  const answer = { version: 2, writeId: 'w-2', resolvedAt: T + 1, choice: 'skip', by: 'person' } as const;
+  expect(await store.write({ executionId: 'e-2', incident: incident(answer) })).toBe('written');
+  expect((await counted()).incidents).toBe(2);
+});
+
+test('a breaker counts while it lets nothing through but trials, that is until it is closed', async () => {
+  const breakers = dynamoBreakers(dynamo.client, name);
+  await breakers.write(opened('pay'));
+  await breakers.write(opened('ship'));
+  const { openedAt: _at, openUntil: _until, ...closed } = opened('mail');
+  await breakers.write({ ...closed, score: 7 });
+  expect((await counted()).breakers).toBe(2);
+  // Half-open: the cooldown is over, and nobody has been answered yet.
+  expect((await counted(AGENTS, T + 20_000)).breakers).toBe(2);
+  const { openedAt: _opened, openUntil: _openUntil, ...again } = opened('ship');
+  await breakers.write({ ...again, version: 2, writeId: 'w-2', score: 0 });
+  expect((await counted()).breakers).toBe(1);
+  expect((await counted(['ship', 'mail'])).breakers).toBe(0);
+});
+
+test('a count that never ends is cut off', async () => {
+  const { client, calls } = answering({ Count: 9_000, LastEvaluatedKey: { pk: { S: 'more' } } });
+  const { incidents } = await openNow(client, name, [], T);
+  expect([incidents, calls.length]).toEqual([27_000, 3]);
+});
