@@ -11,6 +11,7 @@
  * older state finds the place taken (S10). A child that succeeded is undone when its parent is.
  */
 
+import { epochOfIds, knownVersion } from './children-again.ts';
 import { childPlanId, partPlanId } from './child-plans.ts';
 import type { Decision, Note } from './decide.ts';
 import { type Json, utf8Bytes } from './json.ts';
@@ -47,6 +48,8 @@ export interface ChildStart {
   readonly planId: string;
   readonly input: Json;
   readonly parent: Parent;
+  /** It has failed, and goes on if this is the version of that end. */
+  readonly again?: number;
 }
 
 /** All the executions that a step will have. */
@@ -66,7 +69,8 @@ const childId = ({ id, epoch }: Pick<Execution, 'id' | 'epoch'>, step: string, i
 /** The step's executions, which its predecessors' outputs determine; or why there can be none. */
 export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot): Family | Failure {
   const { execution } = snapshot;
-  const { epoch } = snapshot.steps[step.name] ?? execution;
+  const record = snapshot.steps[step.name];
+  const epoch = epochOfIds(record, execution);
   const scope = scopeOf(snapshot);
   const startOf = (index: number, planId: string, input: Json, part: boolean): ChildStart => ({
     id: childId({ id: execution.id, epoch }, step.name, index),
@@ -80,6 +84,7 @@ export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot): Family 
       ...(epoch > 1 ? { epoch } : {}),
       ...(part ? { part: true as const } : {}),
     },
+    ...againOf(record, index),
   });
   if (step.kind === 'child') {
     const input = evaluate(step.input, scope) ?? null;
@@ -105,6 +110,11 @@ export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot): Family 
   );
   return { starts, items: list.length, tolerated };
 }
+
+const againOf = (record: Step | undefined, index: number): Pick<ChildStart, 'again'> => {
+  const version = record?.children?.again?.[index];
+  return version === undefined ? {} : { again: version };
+};
 
 interface Item {
   readonly input: Json;
@@ -183,6 +193,7 @@ export function childrenStarted(
   return stepAfter(before, 'start-children', stamp, {
     ...(before.status === 'ready' ? { changedAt: stamp.now } : {}),
     children: {
+      ...record?.children,
       count: family.starts.length,
       items: family.items,
       tolerated: family.tolerated,
@@ -211,9 +222,9 @@ export function told(
   const step = graphOf(plan).step.get(news.step);
   const record = state.steps[news.step];
   // One of those that were stopped before the execution was tried again may tell late.
-  if ((news.epoch ?? 1) !== (record?.epoch ?? execution.epoch)) return undefined;
+  if ((news.epoch ?? 1) !== epochOfIds(record, execution)) return undefined;
   if (!hasChildren(step) || isTerminal(execution.status)) return undefined;
-  if ((record?.children?.ended[news.index]?.version ?? 0) >= news.end.version) return undefined;
+  if (knownVersion(record?.children, news.index) >= news.end.version) return undefined;
   const next = recordTold(step, state, record, news, stamp);
   if (next === undefined) return undefined;
   const watchAt = Math.min(execution.watchAt ?? stamp.now, stamp.now + stamp.horizonMs);

@@ -175,7 +175,9 @@ export type ChildEvent =
       readonly end: ChildEnd;
     }
   /** The parent is being undone, or ends as it is. */
-  | { readonly type: 'stop'; readonly undo: boolean };
+  | { readonly type: 'stop'; readonly undo: boolean; readonly heard?: number }
+  /** It has failed, and its parent was tried again. `heard`: of that end; also where it is stopped instead. @see isToGoOn */
+  | { readonly type: 'again'; readonly heard: number };
 
 export interface LookEvent {
   readonly type: 'look';
@@ -227,11 +229,7 @@ export function decide(plan: Plan, stored: Snapshot, event: Event): Decision {
       return answer(plan, state, event);
     case 'callback':
       return callback(plan, state, event);
-    case 'started':
-    case 'stopped':
-    case 'gathered':
-    case 'told':
-    case 'stop':
+    default:
       return decideChildren(plan, state, event);
   }
 }

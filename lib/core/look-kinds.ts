@@ -5,6 +5,7 @@
  * (`look.ts`), the effects on other executions (`roles/children.ts`), which come before the write that records them.
  */
 
+import { epochOfIds } from './children-again.ts';
 import {
   allEnded,
   childIds,
@@ -89,14 +90,15 @@ export const endChildren: Rule = (plan, state, event) => {
     const settled = stopSettled(step, record, leavesAsIs(state), event);
     if (settled !== undefined) return written(state, event, settled, `step-${settled.status}`);
     if (record.status !== 'running') continue;
-    const failure = childrenFailure(step, { ...state.execution, epoch: record.epoch }, record.children);
+    const ids = { id: state.execution.id, epoch: epochOfIds(record, state.execution) };
+    const failure = childrenFailure(step, ids, record.children);
     if (failure !== undefined) {
       const changes: StepChanges = { changedAt: event.now, failure };
       return written(state, event, stepAfter(record, 'fail', event, changes), 'step-failed');
     }
     if (!allEnded(record.children)) continue;
-    const ids = childIds({ id: state.execution.id, epoch: record.epoch }, step.name, record.children.count);
-    return { sends: [], next: { kind: 'gather', step: step.name, ids }, notes: [] };
+    const all = childIds(ids, step.name, record.children.count);
+    return { sends: [], next: { kind: 'gather', step: step.name, ids: all }, notes: [] };
   }
   return undefined;
 };

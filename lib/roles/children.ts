@@ -5,10 +5,11 @@
  * Owns: these effects, each of which may be repeated without harm. Does not own: when they are due (`core/look-kinds.ts`)
  * or what is recorded of them (`core/decide-children.ts`).
  *
- * S11 a child's id is derived, and it is created once. S10 stopping takes the place of a child that does not exist, so
- * that a starter that read an older state cannot bring it to life any more.
+ * S11 a child's id is derived, and it is created once. S10 stopping takes the place of a child that does not exist, and
+ * writes one that failed and was to go on, so that a starter that read an older state cannot bring it to life any more.
  */
 
+import { isToGoOn } from '../core/children-again.ts';
 import { type ChildStart, endOf, type Family } from '../core/children.ts';
 import { type ChildrenDone, type Concern, decide, type Next } from '../core/decide.ts';
 import type { Json } from '../core/json.ts';
@@ -106,7 +107,12 @@ async function startChild(ports: Ports, start: ChildStart, advance: Advance): Pr
     now,
   );
   const existing = await store.create(execution);
-  if (existing !== 'written') return endOfExisting(ports, plan, existing);
+  if (existing !== 'written') {
+    const { again } = start;
+    return again !== undefined && isToGoOn(existing, again)
+      ? goOn(ports, plan, start.id, again, advance)
+      : endOfExisting(ports, plan, existing);
+  }
   ports.log.note({ what: 'started', executionId: start.id, detail: execution.workflow });
   const known = { state: { execution, steps: {} }, fresh: true, readAt: now };
   // It exists with its watch: what fails from here on, a supervisor makes good.
@@ -114,6 +120,28 @@ async function startChild(ports: Ports, start: ChildStart, advance: Advance): Pr
     ports.log.note({ what: 'first-sends-failed', executionId: start.id });
   });
   return undefined;
+}
+
+/** Has a child that failed go on where it failed. @returns how it ended, when it cannot or has ended again */
+async function goOn(
+  ports: Ports,
+  plan: Plan,
+  id: string,
+  heard: number,
+  advance: Advance,
+): Promise<ChildEnd | undefined> {
+  for (;;) {
+    const state = await ports.store.read(id);
+    if (state === undefined) return undefined;
+    const decision = decide(plan, state, { type: 'again', heard, ...stampOf(ports) });
+    if (decision.write === undefined)
+      return isTerminal(state.execution.status) ? endOf(plan, state) : undefined;
+    if ((await commit(ports, decision)) === 'conflict') continue;
+    await advance(ports, plan, id, { by: 'worker', concern: 'all', forParent: true }).catch(() => {
+      ports.log.note({ what: 'follow-up-failed', executionId: id });
+    });
+    return undefined;
+  }
 }
 
 async function endOfExisting(ports: Ports, plan: Plan, execution: Execution): Promise<ChildEnd | undefined> {
@@ -148,10 +176,12 @@ async function stopChild(
       continue;
     }
     const ended = isTerminal(state.execution.status) ? endOf(plan, state) : undefined;
-    if (ended !== undefined && !recall) return ended;
-    const decision = decide(plan, state, { type: 'stop', undo, ...stampOf(ports) });
+    const mayGoOn = start.again !== undefined && isToGoOn(state.execution, start.again);
+    if (ended !== undefined && !recall && !mayGoOn) return ended;
+    const heard = start.again === undefined ? {} : { heard: start.again };
+    const decision = decide(plan, state, { type: 'stop', undo, ...heard, ...stampOf(ports) });
     if (decision.write === undefined) return ended;
-    if ((await commit(ports, decision)) === 'conflict') continue;
+    if ((await commit(ports, decision)) === 'conflict' || mayGoOn) continue;
     await advance(ports, plan, start.id, { by: 'worker', concern: 'all', forParent: true }).catch(() => {
       ports.log.note({ what: 'follow-up-failed', executionId: start.id });
     });

@@ -91,6 +91,7 @@ const STEP_ROWS = `
   failed    renew              ready
   failed    renew-retry        retrying
   failed    renew-unknown      unknown
+  failed    renew-children     running
   undoing   start-undo         undoing
   undoing   beat               undoing
   undoing   retry-undo         undoing
