@@ -12,7 +12,7 @@
 import { type Hold, heldUntil } from './breaker.ts';
 import type { Concern, Decision, LookEvent, Note, Send } from './decide.ts';
 import { parkedBy, parkedStep } from './parking.ts';
-import { isBefore, isLong, type Plan } from './plan.ts';
+import { isBefore, hasManySteps, type Plan } from './plan.ts';
 import type { Dispatch, Execution, Parked, Snapshot } from './state.ts';
 import { dispatchDueAt, gapMs, horizonMs, MAX_DELAY_MS, nextWatchAt, wasSentSinceParked } from './watch.ts';
 import { openWork, type Work, workKey } from './work.ts';
@@ -74,7 +74,7 @@ function sendOf(plan: Plan, work: Work, state: Snapshot, now: number): Send[] {
   const { step, mode, attempt } = work;
   const seq = state.steps[step.name]?.version ?? 0;
   const { id: execution, plan: planHash } = state.execution;
-  const hint = isLong(plan) ? { plan: planHash } : {};
+  const hint = hasManySteps(plan) ? { plan: planHash } : {};
   const message = { v: 1, execution, step: step.name, attempt, mode, seq, ...hint } as const;
   return [{ agent: step.agent, message, delayMs }];
 }

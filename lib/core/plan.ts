@@ -129,7 +129,7 @@ export const PLAN_LIMITS = { bytes: 256 * 1024, steps: 1_000, attempts: 1_000 } 
 
 /** Of which not every reader should read everything. */
 const LONG = 36;
-export const isLong = (plan: Plan): boolean => plan.steps.length > LONG;
+export const hasManySteps = (plan: Plan): boolean => plan.steps.length > LONG;
 
 export const limitsOf = (spec: AgentSpec): StepLimits => ({
   effect: spec.effect,

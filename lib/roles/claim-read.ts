@@ -10,7 +10,7 @@
  */
 
 import { expressionsOf } from '../core/check-plan.ts';
-import { graphOf, isLong, type Plan } from '../core/plan.ts';
+import { graphOf, hasManySteps, type Plan } from '../core/plan.ts';
 import type { Ports } from '../core/ports.ts';
 import { stepsIn } from '../core/refs.ts';
 import type { Message, Snapshot } from '../core/state.ts';
@@ -52,7 +52,7 @@ async function readPart({ store }: Ports, plans: PlanCache, message: Message): P
 /** Its own and its predecessors', where that is cheaper than all; none where others count as well. */
 function recordsFor(plan: Plan, { step: name, mode }: Message): readonly string[] {
   const step = graphOf(plan).step.get(name);
-  if (step?.kind !== 'step' || mode !== 'execute' || !isLong(plan)) return [];
+  if (step?.kind !== 'step' || mode !== 'execute' || !hasManySteps(plan)) return [];
   // What failed elsewhere holds back what leads past a point of no return.
   if (plan.steps.some(({ pointOfNoReturn }) => pointOfNoReturn === true)) return [];
   const names = [...new Set([name, ...step.after, ...stepsIn(expressionsOf(step))])];
