@@ -35,8 +35,10 @@ async function assembly(): Promise<string> {
   reports.triggerOnObjectCreated(uploads, intake, {
     input: { what: '$.detail.object.key', from: 'object' },
   });
-  new CfnOutput(stack, 'PaymentsApi', { value: payments.scheduler.url });
-  new CfnOutput(stack, 'ReportsApi', { value: reports.scheduler.url });
+  const outputs = Object.entries({ payments, reports }).map(
+    ([name, { scheduler }]) => new CfnOutput(stack, `${name}Api`, { value: scheduler.url }),
+  );
+  expect(outputs).toHaveLength(2);
   return app.synth().directory;
 }
 
@@ -55,8 +57,8 @@ afterAll(async () => {
 });
 
 /** Where the API of one of the two is. */
-function apiOf(name: 'Payments' | 'Reports'): string {
-  const found = Object.entries(cloud.outputs).find(([output]) => output.includes(name));
+function apiOf(name: 'payments' | 'reports'): string {
+  const found = Object.entries(cloud.outputs).find(([output]) => output === `${name}Api`);
   if (found === undefined) throw new Error(`no output of ${name} in ${JSON.stringify(cloud.outputs)}`);
   return found[1].replace(/\/$/, '');
 }
@@ -87,7 +89,7 @@ async function ended(api: string, count: number): Promise<string[]> {
 }
 
 test('each of two does what it was given, and nothing of the other’s', async () => {
-  const [payments, reports] = [apiOf('Payments'), apiOf('Reports')];
+  const [payments, reports] = [apiOf('payments'), apiOf('reports')];
   expect(payments).not.toBe(reports);
   const start = (api: string, what: string): Promise<Shown> =>
     json(`${api}/workflows/intake/executions`, {
