@@ -197,10 +197,10 @@ function recover({ cases, machine }: RecoverReport): string {
 const FINDINGS = `## What follows from it
 
 - **Small payloads are cheap, large ones are not.** A step's writes are two units as long as its item stays below 1 KB; each started
-  KB of an output is one more. The input of an execution is written again with its two last writes: at 16 KB that is half of the
-  sum, and Lambda durable functions cost less. Keep large things elsewhere and hand on where they are.
-- **Long chains read more and more.** A claim reads the whole execution, so a step of a chain of 900 costs twice as much as one of
-  100. A list does not: it is cut into executions of up to 25 items. So does a child workflow with a long chain.
+  KB of an output is one more. A large input is written once, beside the execution's record. At 16 KB Lambda durable functions
+  cost less: keep large things elsewhere and hand on where they are.
+- **Length costs nothing.** A step of a long chain is claimed on its own record and its predecessors', not on all of them; a list is
+  cut into executions of up to 25 items.
 - **Batches pay.** The default of one message an invocation costs $1.20 of SQS and $0.24 of invocations for a million steps;
   \`agentSettings: { batchSize: 10 }\` a quarter of that under load, and nothing changes at rest. It is not the default because a
   process that dies then takes ten attempts with it, and code that computes without a pause keeps ten leases from being renewed.
