@@ -73,7 +73,7 @@ function recordAfter(
     case 'started':
       return childrenStarted(event.family, record, step.name, epoch, event, event);
     case 'stopped': {
-      const found = { count: event.family.starts.length, ended: event.ended };
+      const found = { count: event.family.starts.length, stopped: event.started, ended: event.ended };
       return childrenStopped(record, step.name, epoch, found, event);
     }
     case 'gathered':

@@ -99,6 +99,8 @@ export type Next =
       readonly undo: boolean;
       /** Also those that have succeeded. */
       readonly recall: boolean;
+      /** None below this index is left to be stopped then. */
+      readonly below: number;
     }
   /** Read what these executions answered, and say it (`gathered`). */
   | { readonly kind: 'gather'; readonly step: string; readonly ids: readonly string[] }
@@ -153,7 +155,7 @@ export type ChildrenDone =
       readonly type: 'started' | 'stopped';
       readonly step: string;
       readonly family: Family;
-      /** Those below are started. */
+      /** Those below are started, or stopped. */
       readonly started: number;
       readonly ended: Children['ended'];
     }

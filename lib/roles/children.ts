@@ -153,9 +153,9 @@ async function endOfExisting(ports: Ports, plan: Plan, execution: Execution): Pr
 type Stopping = Extract<Next, { readonly kind: 'stop-children' }>;
 
 async function stopped(ports: Ports, how: Stopping, advance: Advance): Promise<ChildrenDone> {
-  const { step, family, starts } = how;
+  const { step, family, starts, below } = how;
   const ends = await sideBySide(starts, (start) => stopChild(ports, start, how, advance));
-  return { type: 'stopped', step, family, started: family.starts.length, ended: byIndex(starts, ends) };
+  return { type: 'stopped', step, family, started: below, ended: byIndex(starts, ends) };
 }
 
 /** @returns how it ended, when it has; one that is being undone tells its end later */

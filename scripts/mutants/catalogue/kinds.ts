@@ -229,4 +229,22 @@ export const KINDS: readonly Mutant[] = [
     replace: "record.status === 'failed' && isAnew(children))",
     killer: jest('roles/children-again', 'has the child go on where it failed'),
   },
+  {
+    id: 'stops-all-at-once',
+    from: 'own',
+    bug: 'Hundreds of executions are stopped in one go, and whoever dies on the way has done nothing.',
+    file: 'lib/core/look-kinds.ts',
+    find: 'all.slice(0, MAX_STOPS);',
+    replace: 'all;',
+    killer: jest('roles/families', 'are not over before the last fifty are stopped'),
+  },
+  {
+    id: 'fenced-while-stopping',
+    from: 'own',
+    bug: 'Undos begin while executions of a step are still to be stopped.',
+    file: 'lib/core/work.ts',
+    find: '    isStopping(snapshot.steps[step.name]) ||\n',
+    replace: '',
+    killer: jest('roles/families', 'are not over before the last fifty are stopped'),
+  },
 ];
