@@ -29,6 +29,7 @@ import {
   type Children,
   type Ended,
   type Execution,
+  type Failure,
   type Incident,
   isHeld,
   isTerminal,
@@ -158,6 +159,8 @@ export type ChildrenDone =
       /** Those below are started, or stopped. */
       readonly started: number;
       readonly ended: Children['ended'];
+      /** Why there is none: its place is taken, so that nobody starts it. */
+      readonly failure?: Failure;
     }
   | {
       readonly type: 'gathered';

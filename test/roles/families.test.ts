@@ -3,6 +3,7 @@
  * hundreds at a time.
  */
 
+import * as z from 'zod/mini';
 import { decide, type Write } from '../../lib/core/decide.ts';
 import type { MapStep } from '../../lib/core/plan.ts';
 import type { Ports } from '../../lib/core/ports.ts';
@@ -128,6 +129,56 @@ const lists = (size: number): Workflow =>
   }) as Workflow;
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
+describe('an input that the other workflow does not accept', () => {
+  const strict = workflow(
+    'strict',
+    { input: z.object({ must: z.string() }), within: '1h' },
+    (w) => void w.step('x', agentA, {}),
+  );
+  const flow = workflow('flow', { input, within: '3h' }, (w) => {
+    const { must } = w.input as never as { must: never };
+    w.child('sub', strict, { must });
+  }) as Workflow;
+
+  it('fails the step with the reason, and nobody can start its execution any more', async () => {
+    const { implementation, done } = book();
+    const world = harness(flow, { 'agent-a': implementation });
+    const { id } = await world.begin({ must: 5 });
+    const end = await world.run(id);
+    expect(end.execution.status).toBe('failed');
+    expect(end.steps['sub']).toMatchObject({ status: 'failed', failure: { code: 'input-refused' } });
+    expect(end.steps['sub']?.failure?.message).toContain("workflow 'strict' does not accept");
+    const child = await world.state(`${id}.sub.0`);
+    expect(child.execution).toMatchObject({ status: 'canceled', version: 1 });
+    expect(done).toEqual([]);
+  });
+
+  it('is left alone where somebody has started it', async () => {
+    const { implementation, done } = book();
+    // An agent that does not have the schema comes first.
+    const world = harness(flow, { 'agent-a': implementation }, 1, (inMemory) =>
+      withStore(inMemory, (store) => ({
+        create: async (execution) => {
+          const { endedAt: _, ...open } = execution;
+          const watchAt = inMemory.clock.now();
+          if (execution.status === 'canceled')
+            await store.create({
+              ...open,
+              writeId: 'w',
+              status: 'running',
+              watchAt,
+              deadlineAt: watchAt + DAY,
+            });
+          return store.create(execution);
+        },
+      })),
+    );
+    const { id } = await world.begin({ must: 5 });
+    expect((await world.run(id)).execution.status).toBe('succeeded');
+    expect(done).toEqual([`${id}.sub.0.x`]);
+  });
+});
+
 describe('what is too large', () => {
   it('of one part’s outputs leaves out all: no item’s output is taken for another’s', async () => {
     const world = harness(lists(1), {
