@@ -83,6 +83,10 @@ function fromEnvironment(name: string): string {
   return value;
 }
 
+/** As unguessable as a UUID, in two thirds of its length: every record has two, and is read again and again. */
+const freshId = (): string =>
+  Buffer.from(randomUUID().replaceAll('-', ''), 'hex').toString('base64url').replaceAll('_', '-');
+
 interface Telemetry {
   readonly logger: Logger;
   readonly meter: Meter;
@@ -142,9 +146,12 @@ function portsOf({ logger, meter }: Telemetry, atWork?: AtWork): AllPorts {
       ),
       meter,
     ),
-    announcer: eventBus(new EventBridgeClient(CLIENT), fromEnvironment(ENV.bus)),
+    announcer: eventBus(
+      withPlainCalls(new EventBridgeClient(CLIENT), process.env, PLAIN),
+      fromEnvironment(ENV.bus),
+    ),
     clock,
-    dice: { id: () => randomUUID(), random: () => Math.random() },
+    dice: { id: freshId, random: () => Math.random() },
     log: tellAll(logger, meter),
   };
 }
@@ -294,7 +301,8 @@ async function startRecord(
 export function supervisorHandler(): (event: unknown, context: Context) => Promise<{ sweeps: number }> {
   const telemetry = telemetryOf({ role: 'supervisor' });
   const { logger, meter } = telemetry;
-  const ports = once(() => portsOf(telemetry));
+  // A sweep looks at many at once, each of which may be about to send: what they send leaves together.
+  const ports = once(() => portsOf(telemetry, { messages: Number.POSITIVE_INFINITY }));
   const plans: PlanCache = new Map();
   const grace = new Grace();
   return async (event, context) => {

@@ -49,6 +49,11 @@ export interface Store {
   /** Writes a new execution, or returns the one that is there; one from an earlier life of its parent's id is replaced. */
   readonly create: (execution: Execution) => Promise<Execution | 'written'>;
   readonly read: (executionId: string) => Promise<Snapshot | undefined>;
+  /**
+   * The records of these steps, and read after them the execution's: a claim needs no more of a long one. No incident is
+   * read. @default a reader reads everything
+   */
+  readonly readSteps?: (executionId: string, steps: readonly string[]) => Promise<Snapshot | undefined>;
   readonly readExecution: (executionId: string) => Promise<Execution | undefined>;
   /**
    * Writes each record on the condition that the stored one is one version behind (version 1: that there is none).
