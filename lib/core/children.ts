@@ -28,7 +28,7 @@ import {
   type Step,
 } from './state.ts';
 import { canMoveStep } from './transitions.ts';
-import { failedItems, isKept, isUnbegun, leavesAsIs, scopeOf } from './work.ts';
+import { failedItems, isKept, isStopping, isUnbegun, leavesAsIs, scopeOf } from './work.ts';
 import { blankStep, executionAfter, type Stamp, stepAfter } from './write.ts';
 
 /** Few enough that every report's read of its siblings stays cheap, many enough to share an execution's own writes. */
@@ -42,6 +42,8 @@ const MAX_PARTS = 1_000;
 const MAX_PART_BYTES = 200_000;
 /** Started in one go; then the parent's record says so, and it goes on. */
 const MAX_STARTS = 50;
+/** Stopped in one go, likewise: whoever dies on the way loses no more than that. */
+export const MAX_STOPS = 50;
 
 export interface ChildStart {
   readonly id: string;
@@ -293,6 +295,7 @@ export const childIds = (execution: Pick<Execution, 'id' | 'epoch'>, step: strin
  */
 export function indexesToStop(count: number, children: Children | undefined, recall: boolean): number[] {
   const isOver = (index: number): boolean => {
+    if (index < (children?.stopped ?? 0)) return true;
     const end = children?.ended[index];
     return end !== undefined && !(recall && end.status === 'succeeded');
   };
@@ -303,13 +306,24 @@ export function childrenStopped(
   record: Step | undefined,
   name: string,
   epoch: number,
-  found: { readonly count: number; readonly ended: Children['ended'] },
+  found: { readonly count: number; readonly stopped: number; readonly ended: Children['ended'] },
   stamp: Stamp,
 ): Step {
-  const known = record?.children ?? { count: found.count, started: 0, items: 0, tolerated: 0, ended: {} };
+  const { stopped: _, ...known } = record?.children ?? {
+    count: found.count,
+    started: 0,
+    items: 0,
+    tolerated: 0,
+    ended: {},
+  };
   return stepAfter(record ?? blankStep(name, epoch), 'stop-children', stamp, {
     changedAt: stamp.now,
-    children: { ...known, started: known.count, ended: laterEnds(known.ended, found.ended) },
+    children: {
+      ...known,
+      started: known.count,
+      ended: laterEnds(known.ended, found.ended),
+      ...(found.stopped < found.count ? { stopped: found.stopped } : {}),
+    },
   });
 }
 
@@ -321,7 +335,7 @@ export function stopSettled(
   stamp: Stamp,
 ): Step | undefined {
   const { children } = record;
-  if (record.status !== 'undoing' || children === undefined) return undefined;
+  if (record.status !== 'undoing' || children === undefined || isStopping(record)) return undefined;
   const kept = left || isKept(step);
   const ends = Object.values(children.ended).filter(({ status }) => kept || status !== 'succeeded');
   if (ends.length < children.count) return undefined;

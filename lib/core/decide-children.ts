@@ -16,6 +16,7 @@ import { againProblemOf, retried } from './retry.ts';
 import {
   type Cause,
   type ExecutionStatus,
+  type Failure,
   isForward,
   isPausedOrPausing,
   isTerminal,
@@ -25,7 +26,7 @@ import {
 import { endedPause, noLater } from './stop.ts';
 import { horizonMs } from './watch.ts';
 import { canMoveStep, type StepEvent } from './transitions.ts';
-import { executionAfter, type Stamp, stepAfter } from './write.ts';
+import { blankStep, executionAfter, type Stamp, stepAfter } from './write.ts';
 
 const NOTHING: Decision = { sends: [], next: { kind: 'stop' }, notes: [] };
 
@@ -70,16 +71,26 @@ function recordAfter(
   const { move, during } = RECORDED[event.type];
   if (!during(status) || !canMoveStep(record?.status ?? 'ready', move)) return undefined;
   switch (event.type) {
-    case 'started':
-      return childrenStarted(event.family, record, step.name, epoch, event, event);
+    case 'started': {
+      const started = childrenStarted(event.family, record, step.name, epoch, event, event);
+      return event.failure === undefined ? started : refusedStart(started, record, event.failure, event);
+    }
     case 'stopped': {
-      const found = { count: event.family.starts.length, ended: event.ended };
+      const found = { count: event.family.starts.length, stopped: event.started, ended: event.ended };
       return childrenStopped(record, step.name, epoch, found, event);
     }
     case 'gathered':
       return record && gathered(plan, step, record, event);
   }
 }
+
+/** It failed before it began: its execution's place was taken first, so nobody can begin it any more. */
+const refusedStart = (started: Step, before: Step | undefined, failure: Failure, stamp: Stamp): Step =>
+  stepAfter(before ?? blankStep(started.name, started.epoch), 'fail', stamp, {
+    changedAt: stamp.now,
+    failure,
+    ...(started.children === undefined ? {} : { children: started.children }),
+  });
 
 function gathered(
   plan: Plan,

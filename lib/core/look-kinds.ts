@@ -15,6 +15,7 @@ import {
   familyOf,
   hasChildren,
   indexesToStop,
+  MAX_STOPS,
   nextStarts,
   roomFor,
   stopSettled,
@@ -116,12 +117,19 @@ export const stopChildren: Rule = (plan, state, event) => {
     if (family === undefined) continue;
     const recall = !left && !isKept(step);
     const wanted = new Set(indexesToStop(family.starts.length, record?.children, recall));
-    const starts = family.starts.filter(({ parent }) => wanted.has(parent.index));
-    if (starts.length > 0) {
-      const next = { kind: 'stop-children', step: step.name, family, starts, undo: !left, recall } as const;
-      return { sends: [], next, notes: [] };
+    const all = family.starts.filter(({ parent }) => wanted.has(parent.index));
+    const count = family.starts.length;
+    if (all.length > 0) {
+      const starts = all.slice(0, MAX_STOPS);
+      const below = all.length > MAX_STOPS ? (all[MAX_STOPS]?.parent.index ?? count) : count;
+      const how = { undo: !left, recall, below };
+      return {
+        sends: [],
+        next: { kind: 'stop-children', step: step.name, family, starts, ...how },
+        notes: [],
+      };
     }
-    const found = { count: family.starts.length, ended: {} };
+    const found = { count, stopped: count, ended: {} };
     const stopped = childrenStopped(record, step.name, state.execution.epoch, found, event);
     return written(state, event, stopped, 'children-stopped');
   }

@@ -7,6 +7,7 @@ import type { Found, Removable } from './audit.ts';
 import type { Send, Note, Write } from './decide.ts';
 import type { AbortSignalLike } from './agent.ts';
 import type { Breaker } from './breaker.ts';
+import type { Json } from './json.ts';
 import type { Plan } from './plan.ts';
 import type { AuditReceipt, ShardReceipt } from './receipts.ts';
 import type { Ended, Execution, ExecutionStatus, Incident, Snapshot } from './state.ts';
@@ -132,11 +133,19 @@ export interface Log {
   readonly note: (note: Note) => void;
 }
 
+/** The schemas of workflows that are run by steps of others; a process has those of its own bundle. */
+export interface ChildInputs {
+  /** Why the workflow with this very plan does not accept the input; nothing also where it is not known here. */
+  readonly problem: (plan: Plan, input: Json) => Promise<string | undefined>;
+}
+
 export interface Ports {
   readonly store: Store;
   readonly queue: Queue;
   /** @default no breaker ever opens */
   readonly breakers?: Breakers;
+  /** @default whatever a child is given, its agents are the first to check */
+  readonly childInputs?: ChildInputs;
   readonly announcer: Announcer;
   readonly clock: Clock;
   readonly dice: Dice;

@@ -186,6 +186,8 @@ export interface Children {
   readonly tolerated: number;
   /** By index: a set, never a counter, for whoever tells may tell again. */
   readonly ended: Readonly<Record<string, ChildEnd>>;
+  /** While they are stopped: those below this index were. */
+  readonly stopped?: number;
   /** Of the step when they were first started, once its execution was tried again; absent: the step's own. */
   readonly epoch?: number;
   /** By index: the version of an end after which it is to be tried again; only a later one counts. */

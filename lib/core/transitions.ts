@@ -207,6 +207,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     undone: 'undone',
     'fail-undo': 'undo-failed',
     'give-up-undo': 'undo-failed',
+    'stop-children': 'undoing',
     told: 'undoing',
     leave: 'failed',
   },

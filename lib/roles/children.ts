@@ -17,7 +17,14 @@ import type { Plan } from '../core/plan.ts';
 import type { Ports, Store } from '../core/ports.ts';
 import { isOfEarlierLife } from '../core/retention.ts';
 import { callbackKeysOf, newExecution, placeHolder } from '../core/start.ts';
-import { type ChildEnd, type Execution, isTerminal, type Snapshot, type Told } from '../core/state.ts';
+import {
+  type ChildEnd,
+  type Execution,
+  type Failure,
+  isTerminal,
+  type Snapshot,
+  type Told,
+} from '../core/state.ts';
 import { commit } from './commit.ts';
 import { type PlanCache, planOf } from './plans.ts';
 import { stampOf } from './stamp.ts';
@@ -77,7 +84,12 @@ async function started(
   { step, family, starts }: { step: string; family: Family; starts: readonly ChildStart[] },
   advance: Advance,
 ): Promise<ChildrenDone> {
-  const ends = await sideBySide(starts, (start) => startChild(ports, start, advance));
+  let failure: Failure | undefined;
+  const ends = await sideBySide(starts, async (start) => {
+    const refused = await refusedInput(ports, start);
+    failure ??= refused?.failure;
+    return refused?.end ?? startChild(ports, start, advance);
+  });
   const last = starts.at(-1);
   return {
     type: 'started',
@@ -85,6 +97,26 @@ async function started(
     family,
     started: (last?.parent.index ?? -1) + 1,
     ended: byIndex(starts, ends),
+    ...(failure === undefined ? {} : { failure }),
+  };
+}
+
+/** A part of a list is checked by the agent, item by item. @returns nothing when it may begin, or has begun */
+async function refusedInput(
+  ports: Ports,
+  start: ChildStart,
+): Promise<{ readonly failure: Failure; readonly end: ChildEnd } | undefined> {
+  const { store, childInputs, clock, dice } = ports;
+  if (childInputs === undefined || start.parent.part === true) return undefined;
+  const plan = await planOf(store, plansOf(store), start.planId);
+  const problem = await childInputs.problem(plan, start.input);
+  if (problem === undefined) return undefined;
+  const holder = placeHolder(plan, start, dice.id(), clock.now());
+  if ((await store.create(holder)) !== 'written') return undefined;
+  const message = `workflow '${plan.workflow}' does not accept the input of its execution: ${problem}`;
+  return {
+    failure: { code: 'input-refused', message },
+    end: endOf(plan, { execution: holder, steps: {} }),
   };
 }
 
@@ -153,9 +185,9 @@ async function endOfExisting(ports: Ports, plan: Plan, execution: Execution): Pr
 type Stopping = Extract<Next, { readonly kind: 'stop-children' }>;
 
 async function stopped(ports: Ports, how: Stopping, advance: Advance): Promise<ChildrenDone> {
-  const { step, family, starts } = how;
+  const { step, family, starts, below } = how;
   const ends = await sideBySide(starts, (start) => stopChild(ports, start, how, advance));
-  return { type: 'stopped', step, family, started: family.starts.length, ended: byIndex(starts, ends) };
+  return { type: 'stopped', step, family, started: below, ended: byIndex(starts, ends) };
 }
 
 /** @returns how it ended, when it has; one that is being undone tells its end later */

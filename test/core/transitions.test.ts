@@ -98,6 +98,7 @@ const STEP_ROWS = `
   undoing   undone             undone
   undoing   fail-undo          undo-failed
   undoing   told               undoing
+  undoing   stop-children      undoing
   undoing   leave              failed
   retrying  choose-output      done
   unknown   choose-output      done
