@@ -37,7 +37,7 @@ const rung = (choice: Choice, low: number, high: number): RetryRung => ({
 /** Steps of a plan: in most worlds few, which show as many interleavings in a fraction of the time. */
 const FEW: readonly number[] = [1, 1, 1, 2, 2, 3];
 const MANY: readonly number[] = [2, 3, 4, 5, 7];
-const MANY_SHARE = 0.1;
+const MANY_SHARE = 0.15;
 
 /** Some have so little time that it is over while faults strike, or waits and people take theirs. */
 const SHORT_MS = 900_000;
@@ -130,7 +130,7 @@ function randomAgentStep(choice: Choice, at: number, before: readonly PlanStep[]
   const name = `s${at}`;
   const previous = before.at(-1)?.name;
   const chain = choice.chance(0.4) && previous !== undefined;
-  const after = chain ? [previous] : before.filter(() => choice.chance(0.4)).map((step) => step.name);
+  const after = chain ? [previous] : before.filter(() => choice.chance(0.5)).map((step) => step.name);
   const effect = choice.chance(0.08) ? 'unsafe' : choice.pick(['idempotent', 'probed'] as const);
   const step: AgentStep = {
     name,
