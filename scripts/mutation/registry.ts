@@ -24,10 +24,13 @@ export interface Registry {
   readonly file: (path: string, load: () => void) => void;
 }
 
-/** A mutant that never answers is ended here; one that never yields is ended by Stryker. */
-const ANSWER_WITHIN_MS = 5_000;
+/** Nobody takes a step for so many looks, each after a turn of the event loop: nothing will happen any more. */
+const LOOKS = 3;
+const LOOK_EVERY_MS = 150;
+export const STUCK = 'the test waits for what never comes';
 
-export function registryOf(): Registry {
+/** @param progress anything that differs when work was done */
+export function registryOf(progress: () => number): Registry {
   const tests: Test[] = [];
   const taken = new Map<string, number>();
   let file = '';
@@ -51,8 +54,8 @@ export function registryOf(): Registry {
       id: same === 1 ? said : `${said} (${same})`,
       file,
       run: async () => {
-        for (const hook of before) await answer(hook());
-        await answer(body());
+        for (const hook of before) await answer(hook(), progress);
+        await answer(body(), progress);
       },
     });
   };
@@ -74,15 +77,20 @@ export function registryOf(): Registry {
   };
 }
 
-async function answer(given: unknown): Promise<void> {
+async function answer(given: unknown, progress: () => number): Promise<void> {
   if (!(given instanceof Promise)) return;
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error('the test did not end in time')), ANSWER_WITHIN_MS);
+  const stuck = new Promise((_, reject) => {
+    let [seen, looks] = [progress(), 0];
+    timer = setInterval(() => {
+      looks = progress() === seen ? looks + 1 : 0;
+      seen = progress();
+      if (looks === LOOKS) reject(new Error(STUCK));
+    }, LOOK_EVERY_MS);
   });
   try {
-    await Promise.race([given, late]);
+    await Promise.race([given, stuck]);
   } finally {
-    clearTimeout(timer);
+    clearInterval(timer);
   }
 }

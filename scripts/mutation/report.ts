@@ -96,7 +96,7 @@ notice. Bugs chosen by hand, judged by all kinds of checks, are in [MUTANTS.md](
 
 const HOW = (report: Report): string => `## How it is counted
 
-- The score is killed and timed out, of all. A mutant that passes fifty times the places of its test has timed out.
+- The score is killed and timed out, of all. A mutant that takes twenty times the steps of its test has timed out.
 - Judges are \`test/core\`, \`test/roles\` and three files of \`test/mutants\`: ${report.run.tests} tests, of which
   ${report.run.leftOut} cost too much to be run for every mutant and are left out. A property gets ${report.run.runs} runs at most where
   \`npm test\` gives it up to 6,000. Simulation, model, chaos and the local cloud, which see more, do not judge here: the score

@@ -9,7 +9,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { activate, bundleOf, forget, load, type Scripts, steps } from './bundle.ts';
-import type { Registry, Test } from './registry.ts';
+import { type Registry, STUCK, type Test } from './registry.ts';
 import type {
   DryRunResult,
   MutantRunOptions,
@@ -39,8 +39,9 @@ const RUNS_AT_MOST = process.env['RUNS_AT_MOST'];
 const NOTHING: Learned = { counting: [], leftOut: [], costsMs: {}, steps: {}, reaching: {} };
 const LEARNED = 'mutation-learned.json';
 /** The runs that confirm a failure take more than those that were counted. */
-const STEPS_FACTOR = 50;
-const STEPS_SPARE = 200_000;
+const STEPS_FACTOR = 20;
+const STEPS_SPARE = 100_000;
+const STEPS_OF_A_LOAD = 10_000_000;
 /** Mutants come in the order of the text: who noticed the last ones notices the next one. */
 const REMEMBERED = 8;
 
@@ -58,7 +59,16 @@ class CoreRunner implements TestRunner {
   async init(): Promise<void> {
     // Whoever fails may fail in its own time: a rejection that nobody awaits is no test's verdict.
     process.on('unhandledRejection', () => undefined);
+    steps.endless = (mutant) => {
+      writeFileSync(this.endless(mutant), '');
+      process.exit(1);
+    };
     this.scripts = await bundleOf(this.root);
+  }
+
+  /** Stryker asks about a mutant again when it has ended our process. */
+  private endless(mutant: string): string {
+    return join(this.root, `mutation-endless-${mutant}`);
   }
 
   private loaded(kind: keyof Scripts): Registry {
@@ -110,6 +120,8 @@ class CoreRunner implements TestRunner {
 
   async mutantRun({ activeMutant, ...options }: MutantRunOptions): Promise<MutantRunResult> {
     this.learned ??= learnedIn(this.root);
+    if (existsSync(this.endless(activeMutant.id)))
+      return { status: 'timeout', reason: 'it ended our process' };
     // The first counterexample is enough: a smaller one helps nobody here.
     fc.configureGlobal({ endOnFailure: true });
     const isStatic = options.mutantActivation === 'static';
@@ -117,7 +129,7 @@ class CoreRunner implements TestRunner {
     if (!isStatic) this.clean ??= this.loaded('silent');
     activate(activeMutant.id);
     steps.taken = 0;
-    steps.allowed = STEPS_SPARE;
+    steps.allowed = STEPS_OF_A_LOAD;
     try {
       const registry = isStatic ? this.loaded('silent') : this.clean;
       return await this.judge(this.inOrder(registry?.tests ?? [], activeMutant.id, options.testFilter));
@@ -160,11 +172,12 @@ class CoreRunner implements TestRunner {
     steps.taken = 0;
     steps.allowed = STEPS_FACTOR * (usual[test.id] ?? 0) + STEPS_SPARE;
     const first = await failureOf(test, false);
-    if (first === undefined || first.includes('Property failed') || steps.taken > steps.allowed) return first;
+    if (first === undefined || CERTAIN.test(first) || steps.taken > steps.allowed) return first;
     return counting.includes(test.id) ? undefined : await failureOf(test, true);
   }
 }
 
+const CERTAIN = new RegExp(`Property failed|${STUCK}`);
 const messageOf = (error: unknown): string => String(error).slice(0, 300);
 
 function learnedIn(root: string): Learned {
