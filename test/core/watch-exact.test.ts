@@ -154,8 +154,17 @@ it('an execution that has ended keeps its watch, or has none', () => {
 
 describe('H (S12)', () => {
   const rung: AgentRung = {
-    ...{ kind: 'useAgent', agent: 'other', undo: 'none', attempts: 1, firstMs: 0, maxMs: 0 },
-    ...{ effect: 'idempotent', timeoutMs: 60_000, leaseMs: 20_000, pickupMs: 20_000, settleMs: 5_000 },
+    kind: 'useAgent',
+    agent: 'other',
+    undo: 'none',
+    attempts: 1,
+    firstMs: 0,
+    maxMs: 0,
+    effect: 'idempotent',
+    timeoutMs: 60_000,
+    leaseMs: 20_000,
+    pickupMs: 20_000,
+    settleMs: 5_000,
   };
   it.each([
     ['a shorter lease', { leaseMs: 7_000 }, 7_000],
@@ -171,7 +180,11 @@ describe('a lease that could not be renewed because the store was away', () => {
   const plan = planOf(planStep);
   const held = (more: Partial<Step> = {}): HeldStep =>
     recordOf('it', 'running', {
-      ...{ leaseUntil: NOW, token: 't', mode: 'execute', claimedAt: NOW - 10_000, hardEndAt: NOW + 100_000 },
+      leaseUntil: NOW,
+      token: 't',
+      mode: 'execute',
+      claimedAt: NOW - 10_000,
+      hardEndAt: NOW + 100_000,
       ...more,
     }) as HeldStep;
   const plain = NOW + LEASE_MARGIN_MS;
