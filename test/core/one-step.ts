@@ -1,8 +1,8 @@
-/** One step in all modes, and what an attempt's end or claim changes of its record. */
+/** Small states: one step in all modes, records of any, an execution around them; and what changes of a record. */
 
-import type { AgentStep } from '../../lib/core/plan.ts';
-import type { HeldStep, Mode, Step } from '../../lib/core/state.ts';
-import { planStep } from './refusals.ts';
+import type { AgentStep, Plan, PlanStep } from '../../lib/core/plan.ts';
+import type { Execution, HeldStep, Mode, Snapshot, Step } from '../../lib/core/state.ts';
+import { planStep, planWith } from './refusals.ts';
 import { NOW } from './states.ts';
 
 export const stamp = { writeId: 'w-new', now: NOW, random: 0.5 };
@@ -72,3 +72,44 @@ export const always = (record: HeldStep, outcome: string, said: object) => ({
 });
 
 export const stalling = (ms: number): AgentStep => ({ ...step, maxNoProgressMs: ms });
+
+export const DEADLINE = NOW + 3_600_000;
+export const planOf = (...steps: PlanStep[]): Plan => planWith({}, { steps });
+export const recordOf = (name: string, status: Step['status'], more: Partial<Step> = {}): Step => ({
+  name,
+  status,
+  version: 1,
+  writeId: 'w',
+  epoch: 1,
+  attempt: 0,
+  rung: 0,
+  rungAttempt: 0,
+  hardEndAt: 0,
+  mayHaveActed: false,
+  beat: 0,
+  probes: 0,
+  undoAttempt: 0,
+  changedAt: NOW,
+  attempts: [],
+  ...more,
+});
+export const stateOf = (records: readonly Step[], execution: Partial<Execution> = {}): Snapshot => ({
+  execution: {
+    id: 'e-1',
+    workflow: 'flow',
+    plan: 'p',
+    status: 'running',
+    version: 1,
+    writeId: 'w',
+    epoch: 1,
+    input: {},
+    inputHash: 'h',
+    startedAt: NOW,
+    deadlineAt: DEADLINE,
+    commands: [],
+    dispatches: {},
+    dispatched: 0,
+    ...execution,
+  },
+  steps: Object.fromEntries(records.map((record) => [record.name, record])),
+});

@@ -11,52 +11,13 @@ import {
   wasSentSinceParked,
 } from '../../lib/core/watch.ts';
 import type { Work } from '../../lib/core/work.ts';
+import { DEADLINE, planOf, recordOf, stateOf } from './one-step.ts';
 import { planStep, planWith } from './refusals.ts';
 import { NOW } from './states.ts';
 
-const DEADLINE = NOW + 3_600_000;
 /** Where no agent works. */
 const IDLE_MS = 60_000;
 
-const planOf = (...steps: PlanStep[]): Plan => planWith({}, { steps });
-const recordOf = (name: string, status: Step['status'], more: Partial<Step> = {}): Step => ({
-  name,
-  status,
-  version: 1,
-  writeId: 'w',
-  epoch: 1,
-  attempt: 0,
-  rung: 0,
-  rungAttempt: 0,
-  hardEndAt: 0,
-  mayHaveActed: false,
-  beat: 0,
-  probes: 0,
-  undoAttempt: 0,
-  changedAt: NOW,
-  attempts: [],
-  ...more,
-});
-const stateOf = (records: readonly Step[], execution: Partial<Execution> = {}): Snapshot => ({
-  execution: {
-    id: 'e-1',
-    workflow: 'flow',
-    plan: 'p',
-    status: 'running',
-    version: 1,
-    writeId: 'w',
-    epoch: 1,
-    input: {},
-    inputHash: 'h',
-    startedAt: NOW,
-    deadlineAt: DEADLINE,
-    commands: [],
-    dispatches: {},
-    dispatched: 0,
-    ...execution,
-  },
-  steps: Object.fromEntries(records.map((record) => [record.name, record])),
-});
 const watchOf = (plan: Plan, state: Snapshot): number | undefined => nextWatchAt(plan, state, {}, NOW);
 
 const each = { ...planStep, name: 'item' };
