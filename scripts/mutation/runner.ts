@@ -38,9 +38,11 @@ const COSTS_AT_MOST_MS = Number(process.env['TEST_COSTS_AT_MOST_MS'] ?? Number.P
 const RUNS_AT_MOST = process.env['RUNS_AT_MOST'];
 const NOTHING: Learned = { counting: [], leftOut: [], costsMs: {}, steps: {}, reaching: {} };
 const LEARNED = 'mutation-learned.json';
-/** The runs that confirm a failure take more than those that were counted. */
+/** So many times the steps of a test, and it will not end. */
 const STEPS_FACTOR = 20;
 const STEPS_SPARE = 100_000;
+/** The runs of a property that confirm a failure are more than those that were counted. */
+const RUNS_FACTOR = 60;
 const STEPS_OF_A_LOAD = 10_000_000;
 /** Mutants come in the order of the text: who noticed the last ones notices the next one. */
 const REMEMBERED = 8;
@@ -173,7 +175,10 @@ class CoreRunner implements TestRunner {
     steps.allowed = STEPS_FACTOR * (usual[test.id] ?? 0) + STEPS_SPARE;
     const first = await failureOf(test, false);
     if (first === undefined || CERTAIN.test(first) || steps.taken > steps.allowed) return first;
-    return counting.includes(test.id) ? undefined : await failureOf(test, true);
+    if (counting.includes(test.id)) return undefined;
+    steps.taken = 0;
+    steps.allowed *= RUNS_FACTOR;
+    return await failureOf(test, true);
   }
 }
 
