@@ -20,10 +20,13 @@ import {
   total,
   type Units,
 } from './parts/prices.ts';
+import { printVerdicts, type Verdict } from './parts/limits.ts';
+import { keep, replaced, resultOf } from './parts/results.ts';
 import { type Situations, situations } from './parts/situations.ts';
 import { type Stage, setStage, type StageOptions } from './parts/stage.ts';
 import { machine, type Machine } from './parts/machine.ts';
 import { table } from './parts/print.ts';
+import { costVerdicts } from './parts/verdicts.ts';
 
 const PAYLOADS = [100, 1_024, 16_384] as const;
 const KIND_NAMES = Object.keys(KINDS) as WorkflowName[];
@@ -63,6 +66,7 @@ export interface CostReport {
   readonly prices: { readonly asOf: string };
   readonly cases: readonly CostCase[];
   readonly situations?: Situations;
+  readonly limits: readonly Verdict[];
 }
 
 const LIMITS: Readonly<Record<string, number>> = {
@@ -74,6 +78,7 @@ const LIMITS: Readonly<Record<string, number>> = {
 
 interface Options {
   readonly json?: true;
+  readonly save?: true;
   readonly only?: string;
   readonly situations: boolean;
   readonly executions: number;
@@ -84,6 +89,7 @@ const program = new Command('bench:cost')
     'Runs executions on a fresh local cloud and counts every AWS unit that they would be billed for. Counts do not depend on how busy the machine is; only the processor time in Lambda’s GB-seconds does.',
   )
   .option('--json', 'one line of JSON at the end')
+  .option('--save', 'for bench:report; of a part, beside what other parts have found')
   .option('--only <kind/bytes/mode>', 'cases that begin like this, e.g. chain5/100 or mixed20')
   .option('--executions <n>', 'of five steps in a case at rest; four times as many under load', Number, 40)
   .option('--no-situations', 'without waiting, beats, idling and parking, which take three minutes');
@@ -92,14 +98,23 @@ const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
 async function main(options: Options): Promise<void> {
   const cases = [...(await measure('atRest', options)), ...(await measure('underLoad', options))];
-  const report: CostReport = {
-    machine: machine(),
-    prices: { asOf: PRICES.asOf },
-    cases,
-    ...(options.situations ? { situations: await situations(say) } : {}),
-  };
+  const found = options.situations ? { situations: await situations(say) } : {};
+  const about = { machine: machine(), prices: { asOf: PRICES.asOf } };
+  const report: CostReport = { ...about, cases, ...found, limits: costVerdicts({ cases, ...found }) };
   print(report);
+  if (options.save) save(report);
   if (options.json) console.log(JSON.stringify({ ...headline(cases), ...report }));
+}
+
+/** In their order, whichever was measured when. */
+function save(report: CostReport): void {
+  const before = resultOf('cost') as CostReport | undefined;
+  const keyOf = ({ kind, payloadBytes, mode }: CostCase): string => `${kind}/${payloadBytes}/${mode}`;
+  const cases = replaced(before?.cases ?? [], report.cases, keyOf);
+  const found = report.situations ?? before?.situations;
+  const situated = found === undefined ? {} : { situations: found };
+  const limits = costVerdicts({ cases, ...situated });
+  keep('cost', { ...headline(cases), ...report, cases, ...situated, limits });
 }
 
 async function measure(mode: Mode, options: Options): Promise<CostCase[]> {
@@ -189,14 +204,13 @@ function headline(cases: readonly CostCase[]): Record<string, Partial<Record<Mod
 
 const money = (usd: number): string => usd.toFixed(2);
 
-function print({ cases, situations: found }: CostReport): void {
+function print({ cases, situations: found, limits }: CostReport): void {
   const rows = cases.map((one) => [
     one.kind,
     `${one.payloadBytes} B`,
     one.mode === 'atRest' ? 'at rest' : `load (${one.messagesPerInvocation.toFixed(1)} a batch)`,
     ...BILLED.map((what) => money(one.parts[what])),
     money(one.usdPerMillionSteps),
-    one.limit === undefined ? '' : `≤ ${money(one.limit)} ${one.usdPerMillionSteps <= one.limit ? '✓' : '✗'}`,
     money(one.apiGateway),
     money(one.logs),
     money(one.peers.stepFunctionsStandard),
@@ -214,10 +228,11 @@ function print({ cases, situations: found }: CostReport): void {
     'events',
   ];
   console.log('\n$ per million steps\n');
-  console.log(table([...head, 'sum', 'limit', '+ API', '+ logs', 'Step Functions', 'durable'], rows));
+  console.log(table([...head, 'sum', '+ API', '+ logs', 'Step Functions', 'durable'], rows));
   const shown = cases.find(({ limit }) => limit !== undefined) ?? cases[0];
   if (shown !== undefined) console.log(`\n${arithmetic(shown).join('\n')}`);
   if (found !== undefined) console.log(`\n${found.lines.join('\n')}`);
+  printVerdicts(limits);
 }
 
 /** How the sum of one case comes about. */

@@ -4,24 +4,21 @@
  * Owns: the page. Does not own: a single figure of it. A result that is missing leaves its section out.
  */
 
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CostReport } from './cost.ts';
 import { barChart } from './parts/chart.ts';
+import { cellsOf, type Verdict } from './parts/limits.ts';
 import type { Machine } from './parts/machine.ts';
 import { BILLED, PRICES } from './parts/prices.ts';
+import { resultOf } from './parts/results.ts';
+import { costVerdicts, recoverVerdicts, scaleVerdicts, speedVerdicts } from './parts/verdicts.ts';
 import type { RecoverReport } from './recover.ts';
 import type { ScaleReport } from './scale.ts';
 import type { SpeedReport } from './speed.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const RESULTS = join(import.meta.dirname, 'results');
 const CHARTS = join(ROOT, 'docs', 'benchmarks');
-
-const resultOf = (name: string): unknown => {
-  const file = join(RESULTS, `${name}.json`);
-  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
-};
 
 const row = (cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`;
 const tableOf = (head: readonly string[], rows: readonly (readonly (string | number)[])[]): string =>
@@ -34,6 +31,18 @@ const chart = (name: string, svg: string, alt: string): string => {
 };
 const taken = ({ at, processors, memoryGb, load, node }: Machine): string =>
   `Taken ${at.slice(0, 10)} on ${processors} processors and ${memoryGb} GB, Node ${node}, load average ${load.join(' and ')}.`;
+
+function limits(verdicts: readonly Verdict[]): string {
+  const missed = verdicts.filter(({ met }) => !met).length;
+  return [
+    '## Limits',
+    `What the figures below are judged by: ${missed === 0 ? 'all are met' : `${missed} of ${verdicts.length} are missed`}. Each section says when it was taken, and how busy the machine was.`,
+    tableOf(
+      ['judged', 'limit', 'measured', 'met?'],
+      verdicts.map((one) => cellsOf(one).map((cell) => (cell === 'missed' ? '**missed**' : cell))),
+    ),
+  ].join('\n\n');
+}
 
 function cost({ cases, situations, machine }: CostReport): string {
   const name = (kind: string, bytes: number, mode: string): string =>
@@ -188,10 +197,10 @@ function recover({ cases, machine }: RecoverReport): string {
 const FINDINGS = `## What follows from it
 
 - **Small payloads are cheap, large ones are not.** A step's writes are two units as long as its item stays below 1 KB; each started
-  KB of an output is one more. The input of an execution is written again with its two last writes: at 16 KB that is half of the
-  sum, and Lambda durable functions cost less. Keep large things elsewhere and hand on where they are.
-- **Long chains read more and more.** A claim reads the whole execution, so a step of a chain of 900 costs twice as much as one of
-  100. A list does not: it is cut into executions of up to 25 items. So does a child workflow with a long chain.
+  KB of an output is one more. A large input is written once, beside the execution's record. At 16 KB Lambda durable functions
+  cost less: keep large things elsewhere and hand on where they are.
+- **Length costs nothing.** A step of a long chain is claimed on its own record and its predecessors', not on all of them; a list is
+  cut into executions of up to 25 items.
 - **Batches pay.** The default of one message an invocation costs $1.20 of SQS and $0.24 of invocations for a million steps;
   \`agentSettings: { batchSize: 10 }\` a quarter of that under load, and nothing changes at rest. It is not the default because a
   process that dies then takes ten attempts with it, and code that computes without a pause keeps ten leases from being renewed.
@@ -217,8 +226,14 @@ function main(): void {
     [
       'What a million steps cost, how fast they are, how both grow, and how long a fault goes unnoticed: figures that anyone can',
       'take again. This page is made of `bench/results` by `npm run bench:report`; each command below prints what it measures, with',
-      '`--json` as one line (`npm run --silent bench:cost -- --json | tail -1 > bench/results/cost.json`).',
+      '`--json` as one line, and leaves it there with `--save`.',
     ].join('\n'),
+    limits([
+      ...(costs === undefined ? [] : costVerdicts(costs)),
+      ...(speeds === undefined ? [] : speedVerdicts(speeds.speed)),
+      ...(scales === undefined ? [] : scaleVerdicts(scales.scale)),
+      ...(recoveries === undefined ? [] : recoverVerdicts(recoveries.recover)),
+    ]),
     ...(costs === undefined ? [] : [cost(costs)]),
     ...(speeds === undefined ? [] : [speed(speeds.speed)]),
     ...(scales === undefined ? [] : [scale(scales.scale)]),

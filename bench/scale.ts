@@ -8,16 +8,19 @@
  */
 
 import { BatchWriteItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { executionItem, type Item } from '../lib/aws/dynamo-items.ts';
 import { DEFAULT_WATCH_SHARDS } from '../lib/aws/names.ts';
 import { canonicalJson, type Json } from '../lib/core/json.ts';
 import { newExecution } from '../lib/core/start.ts';
+import { printVerdicts, type Verdict } from './parts/limits.ts';
 import { machine, type Machine } from './parts/machine.ts';
 import { between, unitsOf } from './parts/meter.ts';
 import { dollars, total } from './parts/prices.ts';
 import { table } from './parts/print.ts';
+import { keep, replaced, resultOf } from './parts/results.ts';
 import { type Stage, setStage } from './parts/stage.ts';
+import { scaleVerdicts, SERIES } from './parts/verdicts.ts';
 import { chainOf1, chainOf10, chainOf100, chainOf900 } from './workflows/load/workflow.ts';
 
 export interface Point {
@@ -36,39 +39,74 @@ export interface Series {
 export interface ScaleReport {
   readonly machine: Machine;
   readonly series: readonly Series[];
+  readonly limits: readonly Verdict[];
 }
+
+const PARTS = ['plans', 'chains', 'maps', 'due', 'open'] as const;
+type Part = (typeof PARTS)[number];
 
 interface Options {
   readonly json?: true;
+  readonly save?: true;
+  readonly part?: Part;
   readonly full?: true;
 }
 
 const program = new Command('bench:scale')
   .description('Chains, lists and open executions of growing size.')
   .option('--json', 'one line of JSON at the end')
-  .option('--full', 'also 10,000 items, a million open executions and 10,000 due: half an hour');
+  .option('--save', 'for bench:report; of a part, beside what other parts have found')
+  .addOption(new Option('--part <name>', 'one of them').choices(PARTS))
+  .option(
+    '--full',
+    'also 10,000 items, a million open executions and 10,000 due: some minutes for each part',
+  );
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
-async function main({ json, full }: Options): Promise<void> {
-  const series: Series[] = [planSizes()];
-  const stage = await setStage({ batchSize: 10, processes: 2, schedules: false });
-  try {
-    series.push(
-      ...(await chains(stage)),
-      ...(await maps(stage, full ? [10, 100, 1_000, 10_000] : [10, 100, 1_000])),
-    );
-    series.push(await due(stage, full ? [1_000, 10_000] : [1_000, 3_000]));
-    series.push(...(await open(stage, full ? [1_000, 10_000, 100_000, 1_000_000] : [1_000, 10_000, 30_000])));
-  } finally {
-    await stage.strike();
+async function main(options: Options): Promise<void> {
+  const series: Series[] = [];
+  const wanted = options.part === undefined ? PARTS : [options.part];
+  for (const part of wanted) {
+    const beganAt = performance.now();
+    series.push(...(await measure(part, options.full === true)));
+    say(`${part}: ${Math.round((performance.now() - beganAt) / 1_000)} s`);
   }
-  const report: ScaleReport = { machine: machine(), series };
+  const report: ScaleReport = { machine: machine(), series, limits: scaleVerdicts({ series }) };
   for (const { what, unit, points, exponent } of series) {
     const rows = points.map(({ size, value }) => [String(size), value.toPrecision(4)]);
     console.log(`\n${what}: exponent ${exponent.toFixed(2)}\n${table(['size', unit], rows)}`);
   }
-  if (json) console.log(JSON.stringify({ scale: report }));
+  printVerdicts(report.limits);
+  if (options.save) save(report);
+  if (options.json) console.log(JSON.stringify({ scale: report }));
+}
+
+function save(report: ScaleReport): void {
+  const before = resultOf('scale') as { readonly scale: ScaleReport } | undefined;
+  const series = replaced(before?.scale.series ?? [], report.series, ({ what }) => what);
+  keep('scale', { scale: { ...report, series, limits: scaleVerdicts({ series }) } });
+}
+
+/** Each on a deployment of its own: what one leaves behind is none of another's. */
+async function measure(part: Part, full: boolean): Promise<Series[]> {
+  if (part === 'plans') return [planSizes()];
+  const capacity = part !== 'due';
+  const stage = await setStage({ batchSize: 10, processes: 2, schedules: false, capacity });
+  try {
+    switch (part) {
+      case 'chains':
+        return await chains(stage);
+      case 'maps':
+        return await maps(stage, full ? [10, 100, 1_000, 10_000] : [10, 100, 1_000]);
+      case 'due':
+        return [await due(stage, full ? [1_000, 10_000] : [1_000, 3_000])];
+      case 'open':
+        return await open(stage, full ? [1_000, 10_000, 100_000, 1_000_000] : [1_000, 10_000, 30_000]);
+    }
+  } finally {
+    await stage.strike();
+  }
 }
 
 const seriesOf = (what: string, unit: string, points: readonly Point[]): Series => {
@@ -127,7 +165,7 @@ async function chains(stage: Stage): Promise<Series[]> {
     reads.push({ size, value: found.reads });
   }
   return [
-    seriesOf('a step of a chain', '$ per million steps', usd),
+    seriesOf(SERIES.chain, '$ per million steps', usd),
     seriesOf('reads of a step of a chain', 'read units', reads),
   ];
 }
@@ -138,7 +176,7 @@ async function maps(stage: Stage, sizes: readonly number[]): Promise<Series[]> {
     const items = Array.from({ length: size }, () => ({ data: 'x' }));
     usd.push({ size, value: (await unitsPerStep(stage, 'mapped', { items }, size)).usd });
   }
-  return [seriesOf('an item of a list', '$ per million items', usd)];
+  return [seriesOf(SERIES.map, '$ per million items', usd)];
 }
 
 /** Long enough for every message to be overdue. */
@@ -201,10 +239,7 @@ async function open(stage: Stage, sizes: readonly number[]): Promise<Series[]> {
     ms.push({ size, value: (performance.now() - beganAt) / 5 });
     units.push({ size, value: unitsOf(between(before, stage.meter.read()), 1).readUnits / 5 });
   }
-  return [
-    seriesOf('a tick with so many open executions, none due', 'read units', units),
-    seriesOf('the same, on this machine', 'ms', ms),
-  ];
+  return [seriesOf(SERIES.open, 'read units', units), seriesOf('the same, on this machine', 'ms', ms)];
 }
 
 /** Until none is left that nobody has taken. */
@@ -225,7 +260,7 @@ async function due(stage: Stage, sizes: readonly number[]): Promise<Series> {
     await ticks;
     await stage.quiet();
   }
-  return seriesOf('so many overdue at once, until all have been sent and have ended', 's', points);
+  return seriesOf(SERIES.due, 's', points);
 }
 
 await main(program.parse().opts<Options>());

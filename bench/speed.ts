@@ -12,9 +12,12 @@ import { measureCore, type CoreFigures } from './parts/core.ts';
 import { percentile, run, warmUp } from './parts/load.ts';
 import { machine, type Machine } from './parts/machine.ts';
 import { table } from './parts/print.ts';
+import { printVerdicts, type Verdict } from './parts/limits.ts';
 import { PRICES } from './parts/prices.ts';
+import { keep } from './parts/results.ts';
 import { setStage, type StageOptions } from './parts/stage.ts';
 import { memoryMb, treeCpuMs, treePids } from './parts/tree.ts';
+import { speedVerdicts } from './parts/verdicts.ts';
 
 export interface LoadFigures {
   readonly inFlight: number;
@@ -36,10 +39,13 @@ export interface SpeedReport {
   readonly load: readonly LoadFigures[];
   readonly core: CoreFigures;
   readonly onAws: { readonly hops: readonly string[]; readonly msPerStep: number };
+  readonly limits: readonly Verdict[];
 }
 
 interface Options {
   readonly json?: true;
+  readonly save?: true;
+  readonly quick?: true;
   readonly executions: number;
   readonly single: number;
 }
@@ -49,22 +55,30 @@ const program = new Command('bench:speed')
     'A chain of five steps whose agents do nothing: one execution after the other, and many at once.',
   )
   .option('--json', 'one line of JSON at the end')
+  .option('--save', 'for bench:report')
+  .option('--quick', 'in a minute: batches of ten alone, a quarter of the executions')
   .option('--single <n>', 'executions one after the other', Number, 200)
   .option('--executions <n>', 'executions of each load', Number, 2_000);
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
-const ALONE: StageOptions = { batchSize: 1, processes: 2, schedules: false };
-const BATCHED: StageOptions = { batchSize: 10, processes: 2, agentProcesses: 1, schedules: false };
+const COMMON = { processes: 2, schedules: false, capacity: false } as const;
+const ALONE: StageOptions = { ...COMMON, batchSize: 1 };
+const BATCHED: StageOptions = { ...COMMON, batchSize: 10, agentProcesses: 1 };
 
 async function main(options: Options): Promise<void> {
   say('The decision core …');
   const core = measureCore();
-  const single = await measureSingle(options.single);
+  const share = options.quick ? 4 : 1;
+  const single = await measureSingle(Math.ceil(options.single / share));
   const load: LoadFigures[] = [];
-  for (const stage of [BATCHED, ALONE]) load.push(...(await measureLoad(stage, options.executions)));
-  const report: SpeedReport = { machine: machine(), single, load, core, onAws: hopsOnAws() };
+  for (const stage of options.quick ? [BATCHED] : [BATCHED, ALONE])
+    load.push(...(await measureLoad(stage, Math.ceil(options.executions / share))));
+  const limits = speedVerdicts({ single, load });
+  const report: SpeedReport = { machine: machine(), single, load, core, onAws: hopsOnAws(), limits };
   print(report);
+  printVerdicts(limits);
+  if (options.save) keep('speed', { speed: report });
   if (options.json) console.log(JSON.stringify({ speed: report }));
 }
 

@@ -83,6 +83,10 @@ function fromEnvironment(name: string): string {
   return value;
 }
 
+/** As unguessable as a UUID, in two thirds of its length: every record has two, and is read again and again. */
+const freshId = (): string =>
+  Buffer.from(randomUUID().replaceAll('-', ''), 'hex').toString('base64url').replaceAll('_', '-');
+
 interface Telemetry {
   readonly logger: Logger;
   readonly meter: Meter;
@@ -114,12 +118,19 @@ const retention = (): { readonly retentionMs?: number } => {
 };
 const watchShards = (): number => Number(process.env[ENV.watchShards] ?? DEFAULT_WATCH_SHARDS);
 
-interface AllPorts extends Ports {
-  readonly receipts: Receipts;
-  readonly openNow: () => Promise<OpenNow>;
+/** What the roles that look at all of the table need beside: made by them, so that no agent's bundle has it. */
+interface StateTable {
+  readonly client: DynamoDBClient;
+  readonly name: string;
+  readonly shards: number;
+  readonly agents: readonly string[];
 }
+type OwnPorts = Ports & { readonly table: StateTable };
 
-function portsOf({ logger, meter }: Telemetry, atWork?: AtWork): AllPorts {
+const receiptsOf = ({ table: { client, name, shards } }: OwnPorts): Receipts =>
+  dynamoReceipts(client, name, shards);
+
+function portsOf({ logger, meter }: Telemetry, atWork?: AtWork): OwnPorts {
   const queues = JSON.parse(process.env[ENV.queues] ?? '{}') as Record<string, string>;
   const shards = watchShards();
   const table = fromEnvironment(ENV.table);
@@ -131,8 +142,7 @@ function portsOf({ logger, meter }: Telemetry, atWork?: AtWork): AllPorts {
       ...retention(),
       pause: (ms) => clock.sleep(ms),
     }),
-    receipts: dynamoReceipts(dynamo, table, shards),
-    openNow: () => openNow(dynamo, table, Object.keys(queues), clock.now()),
+    table: { client: dynamo, name: table, shards, agents: Object.keys(queues) },
     breakers: dynamoBreakers(dynamo, table),
     queue: metered(
       sqsQueue(
@@ -142,9 +152,12 @@ function portsOf({ logger, meter }: Telemetry, atWork?: AtWork): AllPorts {
       ),
       meter,
     ),
-    announcer: eventBus(new EventBridgeClient(CLIENT), fromEnvironment(ENV.bus)),
+    announcer: eventBus(
+      withPlainCalls(new EventBridgeClient(CLIENT), process.env, PLAIN),
+      fromEnvironment(ENV.bus),
+    ),
     clock,
-    dice: { id: () => randomUUID(), random: () => Math.random() },
+    dice: { id: freshId, random: () => Math.random() },
     log: tellAll(logger, meter),
   };
 }
@@ -229,7 +242,7 @@ export function schedulerHandler(
   const app = once(() => {
     const ports = portsOf(telemetry);
     const scheduler = createScheduler(ports, workflows, { hash, newId: () => uuidv7() });
-    return handle(routes(scheduler, ports.receipts));
+    return handle(routes(scheduler, receiptsOf(ports)));
   });
   return (event, context) =>
     metering(
@@ -294,13 +307,14 @@ async function startRecord(
 export function supervisorHandler(): (event: unknown, context: Context) => Promise<{ sweeps: number }> {
   const telemetry = telemetryOf({ role: 'supervisor' });
   const { logger, meter } = telemetry;
-  const ports = once(() => portsOf(telemetry));
+  // A sweep looks at many at once, each of which may be about to send: what they send leaves together.
+  const ports = once(() => portsOf(telemetry, { messages: Number.POSITIVE_INFINITY }));
   const plans: PlanCache = new Map();
   const grace = new Grace();
   return async (event, context) => {
     const untilAt = clock.now() + context.getRemainingTimeInMillis() - TICK_RESERVE_MS;
     const part = partOf(event);
-    const leave = receiptBook(ports().receipts, ports());
+    const leave = receiptBook(receiptsOf(ports()), ports());
     const options = { untilAt, sweepEveryMs: SWEEP_EVERY_MS, part, grace, leave };
     // Beside the first sweeps, by one of a tick's supervisors: what cannot be counted is left out and holds up nothing.
     const counted = part.part === 0 ? countOpen(ports()) : undefined;
@@ -317,8 +331,8 @@ export function supervisorHandler(): (event: unknown, context: Context) => Promi
   };
 }
 
-const countOpen = ({ openNow: count, log }: AllPorts): Promise<OpenNow | undefined> =>
-  count().catch((error: unknown) => {
+const countOpen = ({ table: { client, name, agents }, log }: OwnPorts): Promise<OpenNow | undefined> =>
+  openNow(client, name, agents, clock.now()).catch((error: unknown) => {
     log.note({ what: 'count-failed', detail: error instanceof Error ? error.name : 'error' });
     return undefined;
   });
@@ -331,7 +345,9 @@ export function auditHandler(): (event: unknown, context: Context) => Promise<{ 
   const telemetry = telemetryOf({ role: 'audit' });
   const ports = once(() => {
     const table = { table: fromEnvironment(ENV.table), watchShards: watchShards() };
-    return { ...portsOf(telemetry), inventory: dynamoInventory(new DynamoDBClient(CLIENT), table) };
+    const own = portsOf(telemetry);
+    const inventory = dynamoInventory(new DynamoDBClient(CLIENT), table);
+    return { ...own, receipts: receiptsOf(own), inventory };
   });
   return (_event, context) =>
     metering(telemetry, context, async () => {

@@ -77,6 +77,8 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'lib/local/',
       'lib/testing/',
       'commander',
+      '@smithy/',
+      '@aws-sdk/credential-provider-node',
     ],
     builtins: true,
   },

@@ -36,9 +36,12 @@ export interface Meter {
   readonly read: () => Reading;
 }
 
-/** @param logBytes what the functions have logged so far */
-export function meterOf(cloud: Cloud, logBytes: () => number): Meter {
-  cloud.control.measureCapacity(true);
+/**
+ * @param logBytes what the functions have logged so far
+ * @param capacity whether DynamoDB is asked for its units; else they count as none
+ */
+export function meterOf(cloud: Cloud, logBytes: () => number, capacity: boolean): Meter {
+  cloud.control.measureCapacity(capacity);
   return {
     read: () => ({
       calls: cloud.control.calls(),

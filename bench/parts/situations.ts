@@ -6,7 +6,7 @@
  */
 
 import { type AttributeValue, DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb';
-import { TABLE } from '../../lib/aws/names.ts';
+import { DEFAULT_WATCH_SHARDS, TABLE } from '../../lib/aws/names.ts';
 import { between, type Reading, unitsOf } from './meter.ts';
 import { dollars, PRICES, total, type Units } from './prices.ts';
 import { type Stage, setStage } from './stage.ts';
@@ -20,6 +20,8 @@ export interface Situation {
 export interface Situations {
   readonly list: readonly Situation[];
   readonly lines: readonly string[];
+  /** Calls of DynamoDB in a minute in which nothing is due. */
+  readonly idle: { readonly shards: number; readonly queries: number; readonly others: number };
 }
 
 const PARKED = 20;
@@ -40,6 +42,8 @@ export async function situations(say: (text: string) => void): Promise<Situation
   say('Waiting, beating, idling and parking …');
   const stage = await setStage({ batchSize: 1, processes: 2, schedules: false });
   try {
+    await ticked(stage);
+    const minute = await ticked(stage);
     const list = [
       ...(await parking(stage, say)),
       await beating(stage),
@@ -53,7 +57,7 @@ export async function situations(say: (text: string) => void): Promise<Situation
     const lines = list.map(
       ({ what, usd, arithmetic }) => `${what.padEnd(width)}  $${usd.toFixed(usd < 1 ? 6 : 2)}  ${arithmetic}`,
     );
-    return { list, lines };
+    return { list, lines, idle: idleOf(minute) };
   } finally {
     await stage.strike();
   }
@@ -69,6 +73,15 @@ async function ticked(stage: Stage): Promise<Reading> {
     .filter(({ name }) => name.toLowerCase().includes('supervisor'));
   await Promise.all(clocks.map(({ name }) => stage.cloud.control.tick(name)));
   return between(before, stage.meter.read());
+}
+
+function idleOf({ calls }: Reading): Situations['idle'] {
+  const dynamo = calls.filter(({ service, caller }) => service === 'dynamodb' && caller !== 'outside');
+  const count = (isQuery: boolean): number =>
+    dynamo
+      .filter(({ operation }) => (operation === 'Query') === isQuery)
+      .reduce((sum, one) => sum + one.calls, 0);
+  return { shards: DEFAULT_WATCH_SHARDS, queries: count(true), others: count(false) };
 }
 
 const brief = ({ writeUnits, readUnits, sqsRequests, lambdaRequests }: Units): string =>

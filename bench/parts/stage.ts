@@ -20,6 +20,8 @@ export interface StageOptions {
   readonly agentProcesses?: number;
   /** Whether the supervisor's clock runs. */
   readonly schedules: boolean;
+  /** Whether DynamoDB tells its units, which takes processor time for every call. @default true */
+  readonly capacity?: boolean;
 }
 
 export interface Stage {
@@ -67,7 +69,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   };
   return {
     cloud,
-    meter: meterOf(cloud, () => logBytes),
+    meter: meterOf(cloud, () => logBytes, options.capacity ?? true),
     start: (workflow, input) => start(cloud, workflow, input),
     ended: ends.of,
     quiet: () => quiet(cloud),
@@ -103,29 +105,38 @@ interface Ends {
   readonly stop: () => void;
 }
 
-/** Reads the bus: asking the API would be counted. */
+/** Reads the bus: asking the API would be counted. Whoever measures must not work for each of those that wait. */
 function endsOf(cloud: Cloud): Ends {
   const known = new Map<string, number>();
+  const waiting = new Map<string, (endedAt: number) => void>();
   let last = '';
   const look = (): void => {
     const events = cloud.control.events();
-    const from = events.findIndex(({ id }) => id === last) + 1;
-    for (const { at, detail } of events.slice(from)) {
+    for (let at = events.length - 1; at >= 0 && events[at]?.id !== last; at -= 1) {
+      const { at: endedAt, detail } = events[at] as (typeof events)[number];
       const { executionId } = detail as { readonly executionId?: string };
-      if (executionId !== undefined && !known.has(executionId)) known.set(executionId, at);
+      if (executionId === undefined || known.has(executionId)) continue;
+      known.set(executionId, endedAt);
+      waiting.get(executionId)?.(endedAt);
+      waiting.delete(executionId);
     }
     last = events.at(-1)?.id ?? last;
   };
   const timer = setInterval(look, LOOK_EVERY_MS);
   return {
-    of: async (executionId) => {
-      const untilAt = Date.now() + END_WITHIN_MS;
-      while (!known.has(executionId)) {
-        if (Date.now() > untilAt) throw new Error(`execution ${executionId} did not end`);
-        await pause(LOOK_EVERY_MS);
-      }
-      return known.get(executionId) ?? 0;
-    },
+    of: (executionId) =>
+      new Promise((resolve, reject) => {
+        const endedAt = known.get(executionId);
+        if (endedAt !== undefined) return resolve(endedAt);
+        const limit = setTimeout(
+          () => reject(new Error(`execution ${executionId} did not end`)),
+          END_WITHIN_MS,
+        );
+        waiting.set(executionId, (at) => {
+          clearTimeout(limit);
+          resolve(at);
+        });
+      }),
     stop: () => clearInterval(timer),
   };
 }

@@ -2,7 +2,8 @@
  * A typed client of the HTTP contract, over `fetch`.
  *
  * Owns: one method per call, and one error class for whatever is not the wanted answer.
- * Does not own: what the answers mean to a person (`cli/`), the signing of requests for an API that asks for it.
+ * Does not own: what the answers mean to a person (`cli/`), the signing of requests for an API that
+ * asks for it (`cli/signed-fetch.ts`).
  */
 
 import { isTerminal } from '../core/state.ts';
@@ -44,7 +45,7 @@ export class ApiError extends Error {
 
 /**
  * Every method rejects with `ApiError`: with the API's own code, or with `no-answer`, `unavailable`, `forbidden`,
- * `not-steadfast`.
+ * `not-steadfast`, and where requests are signed `no-credentials`.
  */
 export interface Client {
   readonly url: string;
@@ -166,6 +167,7 @@ async function send(
     });
     return { status: response.status, text: await response.text() };
   } catch (error) {
+    if (error instanceof ApiError) throw error;
     throw new ApiError(
       'no-answer',
       `no Steadfast API at ${base} (${reasonOf(error)}); start one with: npm start`,

@@ -10,7 +10,7 @@ import {
   type DynamoDBClient,
   ScanCommand,
 } from '@aws-sdk/client-dynamodb';
-import { type Found, recordOf, type Removable } from '../core/audit.ts';
+import { type Found, type FoundInput, recordOf, type Removable } from '../core/audit.ts';
 import type { Inventory } from '../core/ports.ts';
 import {
   executionKey,
@@ -18,12 +18,17 @@ import {
   idOfKey,
   incidentOf,
   incidentSk,
+  inputKeyOf,
+  inputSk,
   isExecutionItem,
   isIncidentItem,
+  isInputItem,
   isStepItem,
   type Item,
+  number,
   stepKey,
   stepOf,
+  text,
   watchPlace,
 } from './dynamo-items.ts';
 import { TABLE } from './names.ts';
@@ -77,6 +82,8 @@ export function dynamoInventory(client: DynamoDBClient, options: InventoryOption
 
 function keyOf(found: Removable): Item {
   if (found.kind === 'execution') return executionKey(found.execution.id);
+  if (found.kind === 'input')
+    return { ...executionKey(found.executionId), [TABLE.sk]: { S: inputSk(found.key) } };
   if (found.kind === 'step') return stepKey(found.executionId, found.step.name);
   return { ...executionKey(found.executionId), [TABLE.sk]: { S: incidentSk(found.incident.number) } };
 }
@@ -89,8 +96,18 @@ function foundIn(item: Item, watchShards: number): Found[] {
       return [{ kind: 'execution', execution: executionOf(item), watch: watchPlace(item, watchShards) }];
     }
     if (isStepItem(item)) return [{ kind: 'step', executionId, step: stepOf(item) }];
+    if (isInputItem(item)) return [inputFound(item, executionId)];
     return isIncidentItem(item) ? [{ kind: 'incident', executionId, incident: incidentOf(item) }] : [];
   } catch {
     return [{ kind: 'unreadable', executionId }];
   }
 }
+
+const inputFound = (item: Item, executionId: string): FoundInput => ({
+  kind: 'input',
+  executionId,
+  key: inputKeyOf(item),
+  version: number(item, 'version'),
+  writeId: text(item, 'writeId'),
+  storedAt: number(item, 'storedAt'),
+});

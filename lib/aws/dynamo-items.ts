@@ -19,8 +19,9 @@ import { TABLE } from './names.ts';
 
 export type Item = Record<string, AttributeValue>;
 
-/** Version of the items this code writes. */
-const ITEM_VERSION = 1;
+/** Version of the items this code reads at most. Of those it writes, only an execution's without its input has it. */
+const ITEM_VERSION = 2;
+const PLAIN_VERSION = 1;
 /** Shards of one workflow's list key. */
 export const LIST_SHARDS = 4;
 
@@ -65,7 +66,7 @@ export function watchPlace(item: Item, watchShards: number): 'none' | 'unswept' 
 export const listKey = (workflow: string, shard: number): string => `${workflow}#${shard}`;
 
 /** Attributes that are JSON text in the item. */
-const EXECUTION_JSON = [
+const EXECUTION_JSON: ReadonlySet<string> = new Set([
   'input',
   'output',
   'tags',
@@ -76,9 +77,16 @@ const EXECUTION_JSON = [
   'retries',
   'parent',
   'callbackKeys',
-] as const;
-const STEP_JSON = ['output', 'failure', 'attempts', 'givenInput', 'parked', 'children'] as const;
-const INCIDENT_JSON = ['failure'] as const;
+]);
+const STEP_JSON: ReadonlySet<string> = new Set([
+  'output',
+  'failure',
+  'attempts',
+  'givenInput',
+  'parked',
+  'children',
+]);
+const INCIDENT_JSON: ReadonlySet<string> = new Set(['failure']);
 
 /** Left out of the item when they say nothing, which keeps a healthy step's item within one write unit. */
 const EXECUTION_DEFAULTS: Readonly<Record<string, unknown>> = { dispatched: 0, epoch: 1 };
@@ -94,9 +102,15 @@ const STEP_DEFAULTS: Readonly<Record<string, unknown>> = {
 
 /** @param retentionMs how long after its end it is kept; absent: for ever */
 export function executionItem(execution: Execution, watchShards: number, retentionMs?: number): Item {
-  const { id, ...rest } = execution;
-  const item = { ...executionKey(id), ...attributes(rest, EXECUTION_JSON, EXECUTION_DEFAULTS) };
-  for (const key of ['commands', 'dispatches'] as const) if (isEmpty(execution[key])) delete item[key];
+  const { id, inputKey } = execution;
+  const left = ['id', ...(['commands', 'dispatches'] as const).filter((key) => isEmpty(execution[key]))];
+  if (inputKey !== undefined) left.push('input');
+  const item: Item = {
+    ...executionKey(id),
+    ...attributes(execution, EXECUTION_JSON, EXECUTION_DEFAULTS, left),
+  };
+  // Code that does not know where the input is must not take it for nothing.
+  if (inputKey !== undefined) item['v'] = { N: String(ITEM_VERSION) };
   // A part of a list is shown with its parent, not beside it.
   if (execution.parent?.part !== true)
     item[TABLE.listIndex.pk] = { S: listKey(execution.workflow, shardOf(id, LIST_SHARDS)) };
@@ -109,16 +123,17 @@ export function executionItem(execution: Execution, watchShards: number, retenti
   return item;
 }
 
-export function executionOf(item: Item): Execution {
-  const base = { ...EXECUTION_DEFAULTS, commands: [], dispatches: {}, id: idOfKey(item) };
+/** @param input where it is not in the item itself */
+export function executionOf(item: Item, input: Json = null): Execution {
+  const base = { ...EXECUTION_DEFAULTS, commands: [], dispatches: {}, id: idOfKey(item), input };
   return { ...base, ...values(item, EXECUTION_JSON) } as unknown as Execution;
 }
 
 export function stepItem(executionId: string, step: Step): Item {
-  const { name, ...rest } = step;
-  const item = { ...stepKey(executionId, name), ...attributes(rest, STEP_JSON, STEP_DEFAULTS) };
-  if (item['attempts']?.S === JSON.stringify(onlyAttempt(step))) delete item['attempts'];
-  return item;
+  const { name, attempts } = step;
+  const isKnown = attempts.length <= 1 && JSON.stringify(attempts) === JSON.stringify(onlyAttempt(step));
+  const left = isKnown ? ['name', 'attempts'] : ['name'];
+  return { ...stepKey(executionId, name), ...attributes(step, STEP_JSON, STEP_DEFAULTS, left) };
 }
 
 export function stepOf(item: Item): Step {
@@ -145,7 +160,7 @@ export const incidentSk = (at: number): string => `${INCIDENT_PREFIX}${at}`;
 export function incidentItem(executionId: string, incident: Incident): Item {
   const { number: at, ...rest } = incident;
   const key = { ...executionKey(executionId), [TABLE.sk]: { S: incidentSk(at) } };
-  const item: Item = { ...key, ...attributes(rest, INCIDENT_JSON, {}) };
+  const item: Item = { ...key, ...attributes(rest, INCIDENT_JSON, {}, []) };
   // The list index sorts by `startedAt`; of an incident that is when it was opened.
   if (incident.resolvedAt === undefined) {
     item[TABLE.listIndex.pk] = { S: OPEN_INCIDENTS_KEY };
@@ -162,13 +177,19 @@ export function incidentOf(item: Item): Incident {
   } as unknown as Incident;
 }
 
+const INPUT_PREFIX = 'input#';
+/** @param key what the execution's record calls it: of its content */
+export const inputSk = (key: string): string => `${INPUT_PREFIX}${key}`;
+export const inputKeyOf = (item: Item): string => text(item, TABLE.sk).slice(INPUT_PREFIX.length);
+
+export const isInputItem = (item: Item): boolean => text(item, TABLE.sk).startsWith(INPUT_PREFIX);
 export const isIncidentItem = (item: Item): boolean => text(item, TABLE.sk).startsWith(INCIDENT_PREFIX);
 export const isStepItem = (item: Item): boolean => text(item, TABLE.sk).startsWith(STEP_PREFIX);
 export const isExecutionItem = (item: Item): boolean => text(item, TABLE.sk) === EXECUTION_SK;
 
 export const planItem = (hash: string, plan: Plan): Item => ({
   ...planKey(hash),
-  v: { N: String(ITEM_VERSION) },
+  v: { N: String(PLAIN_VERSION) },
   plan: { S: JSON.stringify(plan) },
 });
 
@@ -180,17 +201,27 @@ export function planOf(item: Item): Plan {
 export const text = (item: Item, attribute: string): string => item[attribute]?.S ?? '';
 export const number = (item: Item, attribute: string): number => Number(item[attribute]?.N ?? Number.NaN);
 
+/** As DynamoDB counts it: names and values, and of a number about half of its digits. */
+export const sizeOf = (item: Item): number =>
+  Object.entries(item).reduce((sum, [name, { S, N }]) => {
+    const bytes = N === undefined ? Buffer.byteLength(S ?? ' ') : Math.ceil(N.length / 2) + 1;
+    return sum + name.length + bytes;
+  }, 0);
+
 const isEmpty = (value: object): boolean => Object.keys(value).length === 0;
 
+/** @param left fields that are left out */
 function attributes(
-  record: Readonly<Record<string, unknown>>,
-  jsonKeys: readonly string[],
+  record: object,
+  jsonKeys: ReadonlySet<string>,
   defaults: Readonly<Record<string, unknown>>,
+  left: readonly string[],
 ): Item {
-  const item: Item = { v: { N: String(ITEM_VERSION) } };
-  for (const [key, value] of Object.entries(record)) {
-    if (value === undefined || value === defaults[key]) continue;
-    if (jsonKeys.includes(key)) item[key] = { S: JSON.stringify(value) };
+  const item: Item = { v: { N: String(PLAIN_VERSION) } };
+  for (const key of Object.keys(record)) {
+    const value: unknown = record[key as keyof typeof record];
+    if (value === undefined || value === defaults[key] || left.includes(key)) continue;
+    if (jsonKeys.has(key)) item[key] = { S: JSON.stringify(value) };
     else if (typeof value === 'string') item[key] = { S: value };
     else if (typeof value === 'number') item[key] = { N: String(value) };
     else if (typeof value === 'boolean') item[key] = { BOOL: value };
@@ -218,12 +249,13 @@ function refuseNewer(item: Item): void {
   }
 }
 
-function values(item: Item, jsonKeys: readonly string[]): Record<string, unknown> {
+function values(item: Item, jsonKeys: ReadonlySet<string>): Record<string, unknown> {
   refuseNewer(item);
   const record: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(item)) {
+  for (const key of Object.keys(item)) {
     if (NOT_FIELDS.has(key)) continue;
-    if (value.S !== undefined) record[key] = jsonKeys.includes(key) ? (JSON.parse(value.S) as Json) : value.S;
+    const value = item[key] as AttributeValue;
+    if (value.S !== undefined) record[key] = jsonKeys.has(key) ? (JSON.parse(value.S) as Json) : value.S;
     else if (value.N !== undefined) record[key] = Number(value.N);
     else if (value.BOOL !== undefined) record[key] = value.BOOL;
   }

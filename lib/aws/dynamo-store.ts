@@ -26,6 +26,8 @@ import {
   idOfKey,
   incidentItem,
   incidentOf,
+  inputKeyOf,
+  inputSk,
   isExecutionItem,
   isIncidentItem,
   isStepItem,
@@ -35,10 +37,12 @@ import {
   planKey,
   planOf,
   stepItem,
+  stepKey,
   stepOf,
   watchShardKey,
 } from './dynamo-items.ts';
 import { openIncidentsPage } from './dynamo-incidents.ts';
+import { inputApart, inputIn, putInput } from './dynamo-inputs.ts';
 import { listPage } from './dynamo-list.ts';
 import { overLeftovers } from './dynamo-leftovers.ts';
 import { conditional, instead, type Put, putAll, putOne } from './dynamo-put.ts';
@@ -82,7 +86,9 @@ export function dynamoStore(client: DynamoDBClient, options: DynamoOptions): Sto
       return item && planOf(item);
     },
     create: async (execution) => {
-      const put = conditional(table, itemOf(execution), execution);
+      const { item: own, existing } = await withInput(client, table, execution, itemOf);
+      if (existing !== undefined) return existing;
+      const put = conditional(table, own, execution);
       let { kind, stored } = await putOne(client, put);
       if (stored !== undefined && isOfEarlierLife(executionOf(stored), execution.parent))
         ({ kind, stored } = await putOne(client, instead(put, stored)));
@@ -94,6 +100,7 @@ export function dynamoStore(client: DynamoDBClient, options: DynamoOptions): Sto
       return executionOf(item);
     },
     read: (executionId) => readSnapshot(client, table, executionId),
+    readSteps: (executionId, steps) => readSteps(client, table, executionId, steps),
     readExecution,
     write: async (write) => {
       const puts = putOf(write);
@@ -108,6 +115,28 @@ export function dynamoStore(client: DynamoDBClient, options: DynamoOptions): Sto
     openIncidents: (limit, cursor) => openIncidentsPage(client, table, limit, cursor),
     list: (query: ListQuery): Promise<Page<Execution>> => listPage(client, table, query),
   };
+}
+
+/**
+ * The record's item, and before it its input's, if that is apart. A start that repeats another one with a key must not leave
+ * its input beside that one's: what exists already is looked for first, cheaply, and only then read for certain.
+ */
+async function withInput(
+  client: DynamoDBClient,
+  table: string,
+  execution: Execution,
+  itemOf: (execution: Execution) => Item,
+): Promise<{ readonly item: Item; readonly existing?: Execution }> {
+  const item = itemOf(execution);
+  const input = inputApart(execution, item);
+  if (input === undefined) return { item };
+  const key = executionKey(execution.id);
+  if (execution.parent === undefined && (await getItem(client, table, key, false)) !== undefined) {
+    const existing = await getItem(client, table, key);
+    if (existing !== undefined) return { item, existing: executionOf(existing) };
+  }
+  await putInput(client, table, input);
+  return { item: itemOf({ ...execution, inputKey: inputKeyOf(input) }) };
 }
 
 async function writePlan(client: DynamoDBClient, table: string, hash: string, plan: Plan): Promise<void> {
@@ -125,8 +154,13 @@ async function writePlan(client: DynamoDBClient, table: string, hash: string, pl
   }
 }
 
-async function getItem(client: DynamoDBClient, table: string, key: Item): Promise<Item | undefined> {
-  const answer = await client.send(new GetItemCommand({ TableName: table, Key: key, ConsistentRead: true }));
+async function getItem(
+  client: DynamoDBClient,
+  table: string,
+  key: Item,
+  ConsistentRead = true,
+): Promise<Item | undefined> {
+  const answer = await client.send(new GetItemCommand({ TableName: table, Key: key, ConsistentRead }));
   return answer.Item;
 }
 
@@ -175,7 +209,30 @@ async function readPartition(
   if (execution === undefined) return { snapshot: undefined, pages };
   const steps = items.filter(isStepItem).map(stepOf);
   const incidents = items.filter(isIncidentItem).map(incidentOf);
-  return { snapshot: snapshotOf(executionOf(execution), steps, incidents), pages };
+  const key = execution['inputKey']?.S;
+  const input = key === undefined ? undefined : inputIn(items, key);
+  return { snapshot: snapshotOf(executionOf(execution, input), steps, incidents), pages };
+}
+
+/** Strongly consistent each, and the execution's not before the others have been answered. */
+async function readSteps(
+  client: DynamoDBClient,
+  table: string,
+  executionId: string,
+  names: readonly string[],
+): Promise<Snapshot | undefined> {
+  const keys = names.map((name) => stepKey(executionId, name));
+  const items = (await Promise.all(keys.map((key) => getItem(client, table, key)))).filter(
+    (item) => item !== undefined,
+  );
+  const key = executionKey(executionId);
+  const own = await getItem(client, table, key);
+  if (own === undefined) return undefined;
+  const inputKey = own['inputKey']?.S;
+  if (inputKey === undefined) return snapshotOf(executionOf(own), items.map(stepOf), []);
+  const input = await getItem(client, table, { ...key, [TABLE.sk]: { S: inputSk(inputKey) } });
+  const inputs = input === undefined ? [] : [input];
+  return snapshotOf(executionOf(own, inputIn(inputs, inputKey)), items.map(stepOf), []);
 }
 
 /** What an earlier life of the same id has left behind is not there. */

@@ -1,15 +1,13 @@
 /**
- * The six calls of every healthy step, made by a plain signed request instead of the SDK's machinery, which takes four
+ * The calls of every healthy step and of an execution's end, made by a plain signed request instead of the SDK's machinery, which takes four
  * times the processor time for each and is what most of an agent's processor time would go to.
  *
- * Owns: the request, its limits and repeats, an answer's error as the SDK's own exception. Does not own: all other calls,
- * other credentials than Lambda's, other partitions than AWS's own: those go the SDK's way.
+ * Owns: the call, its limits and repeats, an answer's error as the SDK's own exception. Does not own: the connections
+ * (`wire.ts`), all other calls, other credentials than Lambda's, other partitions than AWS's own: those go the SDK's way.
  *
  * A call is repeated under the SDK's conditions, and as often: our writes bear being made twice (S15).
  */
 
-import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import {
   ConditionalCheckFailedException,
   GetItemCommand,
@@ -18,12 +16,16 @@ import {
   TransactionCanceledException,
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
+import { PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { SendMessageBatchCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { amzDate, authorization, type Credentials } from './signature.ts';
+import { Wire } from './wire.ts';
 
 interface Target {
-  readonly service: 'dynamodb' | 'sqs';
+  readonly service: 'dynamodb' | 'sqs' | 'events';
   readonly operation: string;
+  /** Of the JSON protocol. @default 1.0 */
+  readonly version?: '1.0' | '1.1';
 }
 
 const PLAIN: ReadonlyMap<unknown, Target> = new Map<unknown, Target>([
@@ -33,6 +35,7 @@ const PLAIN: ReadonlyMap<unknown, Target> = new Map<unknown, Target>([
   [TransactWriteItemsCommand, { service: 'dynamodb', operation: 'DynamoDB_20120810.TransactWriteItems' }],
   [SendMessageCommand, { service: 'sqs', operation: 'AmazonSQS.SendMessage' }],
   [SendMessageBatchCommand, { service: 'sqs', operation: 'AmazonSQS.SendMessageBatch' }],
+  [PutEventsCommand, { service: 'events', operation: 'AWSEvents.PutEvents', version: '1.1' }],
 ]);
 
 export interface PlainOptions {
@@ -82,6 +85,12 @@ export function withPlainCalls<Client>(
 const USUAL_REGION = /^(?!.*-iso)[a-z]{2}(-gov)?-[a-z]+-\d$/;
 const OTHER_WAYS = ['AWS_USE_FIPS_ENDPOINT', 'AWS_USE_DUALSTACK_ENDPOINT'];
 
+const ENDPOINTS = {
+  dynamodb: 'AWS_ENDPOINT_URL_DYNAMODB',
+  sqs: 'AWS_ENDPOINT_URL_SQS',
+  events: 'AWS_ENDPOINT_URL_EVENTBRIDGE',
+} as const;
+
 function placeOf(environment: Environment): Place | undefined {
   const {
     AWS_LAMBDA_FUNCTION_NAME: inLambda,
@@ -94,9 +103,8 @@ function placeOf(environment: Environment): Place | undefined {
   if (!USUAL_REGION.test(region) || region.startsWith('cn-')) return undefined;
   if (OTHER_WAYS.some((name) => ![undefined, '', 'false'].includes(environment[name]))) return undefined;
   const urls = new Map(
-    (['dynamodb', 'sqs'] as const).map((service) => {
-      const given =
-        environment[`AWS_ENDPOINT_URL_${service.toUpperCase()}`] ?? environment['AWS_ENDPOINT_URL'];
+    (['dynamodb', 'sqs', 'events'] as const).map((service) => {
+      const given = environment[ENDPOINTS[service]] ?? environment['AWS_ENDPOINT_URL'];
       return [service, new URL(given ?? `https://${service}.${region}.amazonaws.com`)];
     }),
   );
@@ -121,7 +129,7 @@ const FIRST_THROTTLED_MS = 500;
 const MAX_STALE = 5;
 
 async function call(target: Target, input: object, place: Place, options: PlainOptions): Promise<unknown> {
-  const body = JSON.stringify(input);
+  const body = target.version === undefined ? JSON.stringify(input) : textOf(input);
   let stale = 0;
   for (let attempt = 1; ; attempt += 1) {
     let failure: unknown;
@@ -150,6 +158,13 @@ async function call(target: Target, input: object, place: Place, options: PlainO
   }
 }
 
+/** Times are seconds since the epoch here; `Date` would make text of itself before a replacer sees it. */
+const textOf = (input: object): string =>
+  JSON.stringify(input, function (this: Record<string, unknown>, name, value: unknown) {
+    const own = this[name];
+    return own instanceof Date ? own.getTime() / 1_000 : value;
+  });
+
 /** An answer that asking again does not change. */
 class Refused extends Error {
   constructor(cause: Error) {
@@ -173,71 +188,39 @@ const TRANSIENT: ReadonlySet<string> = new Set([
   'InternalServerError',
 ]);
 
-const AGENTS = {
-  'http:': { agent: new HttpAgent({ keepAlive: true, maxSockets: 50 }), request: httpRequest },
-  'https:': { agent: new HttpsAgent({ keepAlive: true, maxSockets: 50 }), request: httpsRequest },
-} as const;
+const wires = new Map<string, Wire>();
 
-function post({ service, operation }: Target, body: string, place: Place, limitMs: number): Promise<Answer> {
+function wireTo(url: URL): Wire {
+  const known = wires.get(url.origin);
+  if (known !== undefined) return known;
+  const made = new Wire(url);
+  wires.set(url.origin, made);
+  return made;
+}
+
+async function post(
+  { service, operation, version = '1.0' }: Target,
+  body: string,
+  place: Place,
+  limitMs: number,
+): Promise<Answer> {
   const url = place.urlOf(service);
-  const { agent, request } = AGENTS[url.protocol as keyof typeof AGENTS];
   const { sessionToken } = place.credentials;
   const signed = {
-    'content-type': 'application/x-amz-json-1.0',
+    'content-type': `application/x-amz-json-${version}`,
     host: url.host,
     'x-amz-date': amzDate(Date.now()),
     ...(sessionToken === undefined ? {} : { 'x-amz-security-token': sessionToken }),
     'x-amz-target': operation,
   };
-  const headers = {
-    ...signed,
-    'content-length': Buffer.byteLength(body),
-    authorization: authorization(signed, body, place.credentials, { service, region: place.region }),
-  };
-  return new Promise((resolve, reject) => {
-    const { hostname: host, port } = url;
-    const sent = request({
-      host,
-      port: port === '' ? undefined : port,
-      method: 'POST',
-      path: '/',
-      agent,
-      headers,
-    });
-    const limit = setTimeout(() => sent.destroy(timedOut(limitMs)), limitMs);
-    const fail = (error: Error): void => {
-      clearTimeout(limit);
-      const isStale =
-        sent.reusedSocket && ['ECONNRESET', 'EPIPE'].includes(String((error as { code?: unknown }).code));
-      reject(isStale ? Object.assign(error, { stale: true }) : error);
-    };
-    sent.on('error', fail);
-    sent.on('response', (answer) => {
-      answered(answer).then((whole) => {
-        clearTimeout(limit);
-        resolve(whole);
-      }, fail);
-    });
-    sent.end(body);
-  });
+  const scope = { service, region: place.region };
+  let headers = `authorization: ${authorization(signed, body, place.credentials, scope)}\r\n`;
+  for (const [name, value] of Object.entries(signed)) if (name !== 'host') headers += `${name}: ${value}\r\n`;
+  const answer = await wireTo(url).post(headers, body, limitMs);
+  return { statusCode: answer.statusCode, body: jsonOf(answer.body) };
 }
 
-const timedOut = (limitMs: number): Error =>
-  Object.assign(new Error(`no answer within ${limitMs} ms`), { name: 'TimeoutError' });
-
-async function answered(answer: IncomingMessage): Promise<Answer> {
-  const chunks: Buffer[] = [];
-  await new Promise<void>((resolve, reject) => {
-    answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-    answer.on('error', reject);
-    answer.on('end', resolve);
-  });
-  const text = Buffer.concat(chunks).toString();
-  return {
-    statusCode: answer.statusCode ?? 0,
-    body: JSON.parse(text === '' ? '{}' : text) as Answer['body'],
-  };
-}
+const jsonOf = (text: string): Answer['body'] => JSON.parse(text === '' ? '{}' : text) as Answer['body'];
 
 /** The exceptions that somebody looks into are the SDK's own, so that it does not matter which way a call went. */
 function exceptionOf(body: Answer['body'], httpStatusCode: number): Error {

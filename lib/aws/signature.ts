@@ -4,7 +4,7 @@
  * Owns: the signature. Does not own: the request (`plain-calls.ts`). The signing key is derived once a day and service.
  */
 
-import { createHash, createHmac } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 
 export interface Credentials {
   readonly accessKeyId: string;
@@ -20,7 +20,7 @@ export interface Scope {
 const ALGORITHM = 'AWS4-HMAC-SHA256';
 const DAY_CHARS = 8;
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+const sha256 = (text: string): string => hash('sha256', text, 'hex');
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();
 
 const keys = new Map<string, Buffer>();
@@ -39,9 +39,17 @@ function signingKey({ secretAccessKey }: Credentials, day: string, { service, re
   return key;
 }
 
-/** `2026-11-21T20:09:17.123Z` as `20261121T200917Z`. */
-export const amzDate = (at: number): string =>
-  `${new Date(at).toISOString().slice(0, 19).replaceAll('-', '').replaceAll(':', '')}Z`;
+let lastDate = { second: Number.NaN, text: '' };
+
+/** `2026-11-21T20:09:17.123Z` as `20261121T200917Z`. A process signs many requests in a second. */
+export function amzDate(at: number): string {
+  const second = Math.floor(at / 1_000);
+  if (second !== lastDate.second) {
+    const text = `${new Date(at).toISOString().slice(0, 19).replaceAll('-', '').replaceAll(':', '')}Z`;
+    lastDate = { second, text };
+  }
+  return lastDate.text;
+}
 
 /**
  * The `authorization` header.

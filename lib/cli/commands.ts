@@ -16,6 +16,7 @@ import {
   STATUSES,
 } from '../api/answers.ts';
 import { type Client, createClient } from '../api/client.ts';
+import { regionOf, signedFetch, tokenFetch } from './signed-fetch.ts';
 import { type Cli, CliError, EXIT, invocation, messageOf } from './io.ts';
 import {
   agentsText,
@@ -34,6 +35,8 @@ const MAX_LIMIT = 1_000;
 
 interface Shared {
   readonly url: string;
+  readonly region?: string;
+  readonly token?: string;
   readonly json?: boolean;
 }
 
@@ -72,8 +75,12 @@ export function addCommands(program: Command, cli: Cli): void {
 export const examples = (...lines: readonly string[]): string =>
   `\nExamples:\n${lines.map((line) => `  $ npx steadfast ${line}`).join('\n')}`;
 
-export const client = (command: Command): Client =>
-  createClient({ url: command.optsWithGlobals<Shared>().url });
+/** Of the API that all commands ask; it is told who asks if it is deployed, or if there is a token for it. */
+export function client(command: Command): Client {
+  const { url, token, region = regionOf(url) } = command.optsWithGlobals<Shared>();
+  if (token !== undefined) return createClient({ url, fetch: tokenFetch(token) });
+  return createClient(region === undefined ? { url } : { url, fetch: signedFetch({ region }) });
+}
 
 export function say(cli: Cli, command: Command, answer: unknown, text: () => string): void {
   const { json } = command.optsWithGlobals<Shared>();

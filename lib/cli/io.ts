@@ -10,10 +10,13 @@ export const DEFAULT_URL = 'http://127.0.0.1:4510';
 
 /** A command to type next, which asks the same API as this one. */
 export function invocation(command: Command, line: string): string {
-  const { url } = command.optsWithGlobals<{ url: string }>();
-  const at = url === DEFAULT_URL ? '' : ` --url ${/^[\w:/.@%+~,=-]+$/.test(url) ? url : quoted(url)}`;
-  return `npx steadfast ${line}${at}`;
+  const { url, region } = command.optsWithGlobals<{ url: string; region?: string }>();
+  const at = url === DEFAULT_URL ? '' : ` --url ${plain(url)}`;
+  const of = region === undefined ? '' : ` --region ${plain(region)}`;
+  return `npx steadfast ${line}${at}${of}`;
 }
+
+const plain = (text: string): string => (/^[\w:/.@%+~,=-]+$/.test(text) ? text : quoted(text));
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 

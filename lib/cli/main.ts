@@ -48,6 +48,10 @@ function programOf(cli: Cli): Command {
     .description('Multi-step processes that finish or are cleanly undone, and are never silently stuck.')
     .version(versionOf(), '-V, --version', 'print the version')
     .option('--url <url>', 'of the API', io.env['STEADFAST_URL'] || DEFAULT_URL)
+    .option(
+      '--region <region>',
+      'sign requests for this AWS region (at amazonaws.com it is read off the URL)',
+    )
     .option('--json', 'print the API’s answer as JSON instead of text for people')
     .helpCommand(false)
     .helpOption('-h, --help', 'print this help')
@@ -56,6 +60,8 @@ function programOf(cli: Cli): Command {
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({ writeOut: io.out, writeErr: io.err })
     .exitOverride();
+  // A secret, so not on the command line, where other users of the machine see it.
+  program.setOptionValue('token', io.env['STEADFAST_TOKEN'] || undefined);
   addDev(program, cli);
   addCommands(program, cli);
   addOperations(program, cli);
@@ -106,6 +112,10 @@ function nextStep(code: string, message: string, program: Command): string {
   if (/needs an output|takes no output/.test(message))
     return 'An output is given with --output JSON or --output @file\n';
   switch (code) {
+    case 'forbidden':
+      return 'Use AWS credentials that may execute-api:Invoke it; behind a domain of your own add --region <region>; a JWT goes into STEADFAST_TOKEN\n';
+    case 'no-credentials':
+      return 'Set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, as for the AWS CLI\n';
     case 'unknown-execution':
       return `The executions there are: ${invocation(program, 'list')}\n`;
     case 'unknown-callback':

@@ -8,7 +8,7 @@
  */
 
 import type { Decision } from './decide.ts';
-import { isAbandoned, isLeftover } from './retention.ts';
+import { isAbandoned, isLeftover, isLongAgo } from './retention.ts';
 import { type Execution, type Incident, isTerminal, type Step } from './state.ts';
 import { executionAfter, type Stamp } from './write.ts';
 
@@ -22,14 +22,25 @@ export type Found =
     }
   | { readonly kind: 'step'; readonly executionId: string; readonly step: Step }
   | { readonly kind: 'incident'; readonly executionId: string; readonly incident: Incident }
+  /** An input beside its execution's record, which names it by its key. */
+  | FoundInput
   /** A newer version's, or damaged. */
   | { readonly kind: 'unreadable'; readonly executionId: string };
+
+export interface FoundInput {
+  readonly kind: 'input';
+  readonly executionId: string;
+  readonly key: string;
+  readonly version: number;
+  readonly writeId: string;
+  readonly storedAt: number;
+}
 
 /** What an audit may remove. */
 export type Removable = Exclude<Found, { kind: 'unreadable' }>;
 
 export const recordOf = (found: Removable): { readonly version: number; readonly writeId: string } =>
-  found.kind === 'execution' ? found.execution : besideOf(found);
+  found.kind === 'execution' ? found.execution : found.kind === 'input' ? found : besideOf(found);
 
 /** What is beside an execution's own record. */
 export type Beside = Extract<Found, { kind: 'step' | 'incident' }>;
@@ -55,5 +66,12 @@ export function heal(found: Extract<Found, { kind: 'execution' }>, stamp: Stamp)
 }
 
 /** @param execution the one it lies beside, if there is one */
-export const isLeftBehind = (found: Beside, execution: Execution | undefined, now: number): boolean =>
-  execution === undefined ? isAbandoned(besideOf(found), now) : isLeftover(besideOf(found), execution);
+export function isLeftBehind(
+  found: Beside | FoundInput,
+  execution: Execution | undefined,
+  now: number,
+): boolean {
+  // It is there before its execution: one that no record names may be that of a start under way.
+  if (found.kind === 'input') return execution?.inputKey !== found.key && isLongAgo(found.storedAt, now);
+  return execution === undefined ? isAbandoned(besideOf(found), now) : isLeftover(besideOf(found), execution);
+}

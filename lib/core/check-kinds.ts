@@ -6,7 +6,7 @@
  */
 
 import { MAX_ITEMS } from './children.ts';
-import { isDurationMs } from './duration.ts';
+import { formatDuration, isDurationMs } from './duration.ts';
 import { timeOf } from './outside.ts';
 import type { AgentStep, CallbackStep, MapStep, Plan, PlanStep, WaitStep } from './plan.ts';
 import { type Expr, sourcesIn } from './refs.ts';
@@ -27,7 +27,7 @@ export function otherKindProblem(
 ): Problem | undefined {
   switch (step.kind) {
     case 'wait':
-      return waitProblem(step);
+      return waitProblem(step, plan);
     case 'callback':
     case 'approval':
       return callbackProblem(step);
@@ -42,7 +42,7 @@ export function otherKindProblem(
   }
 }
 
-function waitProblem({ forMs, until }: WaitStep): Problem | undefined {
+function waitProblem({ forMs, until }: WaitStep, { withinMs }: Plan): Problem | undefined {
   if ((forMs === undefined) === (until === undefined)) {
     return { reason: 'unbounded', message: "a wait has one of 'for' and 'until'" };
   }
@@ -51,9 +51,14 @@ function waitProblem({ forMs, until }: WaitStep): Problem | undefined {
     const message = "'until' is neither epoch ms nor a date in ISO form with its zone";
     return { reason: 'bad-time', message };
   }
-  return forMs === undefined || isDurationMs(forMs)
+  if (forMs === undefined) return undefined;
+  if (!isDurationMs(forMs)) return { reason: 'unbounded', message: `its wait is ${String(forMs)} ms long` };
+  return forMs <= withinMs
     ? undefined
-    : { reason: 'unbounded', message: `its wait is ${String(forMs)} ms long` };
+    : {
+        reason: 'longer-than-within',
+        message: `it waits for ${formatDuration(forMs)}, and the workflow is to be over within ${formatDuration(withinMs)}`,
+      };
 }
 
 function callbackProblem({ kind, withinMs, beatMs }: CallbackStep): Problem | undefined {

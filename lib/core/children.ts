@@ -11,6 +11,7 @@
  * older state finds the place taken (S10). A child that succeeded is undone when its parent is.
  */
 
+import { epochOfIds, knownVersion } from './children-again.ts';
 import { childPlanId, partPlanId } from './child-plans.ts';
 import type { Decision, Note } from './decide.ts';
 import { type Json, utf8Bytes } from './json.ts';
@@ -27,7 +28,7 @@ import {
   type Step,
 } from './state.ts';
 import { canMoveStep } from './transitions.ts';
-import { failedItems, isKept, isUnbegun, leavesAsIs, scopeOf } from './work.ts';
+import { failedItems, isKept, isStopping, isUnbegun, leavesAsIs, scopeOf } from './work.ts';
 import { blankStep, executionAfter, type Stamp, stepAfter } from './write.ts';
 
 /** Few enough that every report's read of its siblings stays cheap, many enough to share an execution's own writes. */
@@ -41,12 +42,16 @@ const MAX_PARTS = 1_000;
 const MAX_PART_BYTES = 200_000;
 /** Started in one go; then the parent's record says so, and it goes on. */
 const MAX_STARTS = 50;
+/** Stopped in one go, likewise: whoever dies on the way loses no more than that. */
+export const MAX_STOPS = 50;
 
 export interface ChildStart {
   readonly id: string;
   readonly planId: string;
   readonly input: Json;
   readonly parent: Parent;
+  /** It has failed, and goes on if this is the version of that end. */
+  readonly again?: number;
 }
 
 /** All the executions that a step will have. */
@@ -66,7 +71,8 @@ const childId = ({ id, epoch }: Pick<Execution, 'id' | 'epoch'>, step: string, i
 /** The step's executions, which its predecessors' outputs determine; or why there can be none. */
 export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot): Family | Failure {
   const { execution } = snapshot;
-  const { epoch } = snapshot.steps[step.name] ?? execution;
+  const record = snapshot.steps[step.name];
+  const epoch = epochOfIds(record, execution);
   const scope = scopeOf(snapshot);
   const startOf = (index: number, planId: string, input: Json, part: boolean): ChildStart => ({
     id: childId({ id: execution.id, epoch }, step.name, index),
@@ -80,6 +86,7 @@ export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot): Family 
       ...(epoch > 1 ? { epoch } : {}),
       ...(part ? { part: true as const } : {}),
     },
+    ...againOf(record, index),
   });
   if (step.kind === 'child') {
     const input = evaluate(step.input, scope) ?? null;
@@ -105,6 +112,11 @@ export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot): Family 
   );
   return { starts, items: list.length, tolerated };
 }
+
+const againOf = (record: Step | undefined, index: number): Pick<ChildStart, 'again'> => {
+  const version = record?.children?.again?.[index];
+  return version === undefined ? {} : { again: version };
+};
 
 interface Item {
   readonly input: Json;
@@ -183,6 +195,7 @@ export function childrenStarted(
   return stepAfter(before, 'start-children', stamp, {
     ...(before.status === 'ready' ? { changedAt: stamp.now } : {}),
     children: {
+      ...record?.children,
       count: family.starts.length,
       items: family.items,
       tolerated: family.tolerated,
@@ -211,9 +224,9 @@ export function told(
   const step = graphOf(plan).step.get(news.step);
   const record = state.steps[news.step];
   // One of those that were stopped before the execution was tried again may tell late.
-  if ((news.epoch ?? 1) !== (record?.epoch ?? execution.epoch)) return undefined;
+  if ((news.epoch ?? 1) !== epochOfIds(record, execution)) return undefined;
   if (!hasChildren(step) || isTerminal(execution.status)) return undefined;
-  if ((record?.children?.ended[news.index]?.version ?? 0) >= news.end.version) return undefined;
+  if (knownVersion(record?.children, news.index) >= news.end.version) return undefined;
   const next = recordTold(step, state, record, news, stamp);
   if (next === undefined) return undefined;
   const watchAt = Math.min(execution.watchAt ?? stamp.now, stamp.now + stamp.horizonMs);
@@ -282,6 +295,7 @@ export const childIds = (execution: Pick<Execution, 'id' | 'epoch'>, step: strin
  */
 export function indexesToStop(count: number, children: Children | undefined, recall: boolean): number[] {
   const isOver = (index: number): boolean => {
+    if (index < (children?.stopped ?? 0)) return true;
     const end = children?.ended[index];
     return end !== undefined && !(recall && end.status === 'succeeded');
   };
@@ -292,13 +306,24 @@ export function childrenStopped(
   record: Step | undefined,
   name: string,
   epoch: number,
-  found: { readonly count: number; readonly ended: Children['ended'] },
+  found: { readonly count: number; readonly stopped: number; readonly ended: Children['ended'] },
   stamp: Stamp,
 ): Step {
-  const known = record?.children ?? { count: found.count, started: 0, items: 0, tolerated: 0, ended: {} };
+  const { stopped: _, ...known } = record?.children ?? {
+    count: found.count,
+    started: 0,
+    items: 0,
+    tolerated: 0,
+    ended: {},
+  };
   return stepAfter(record ?? blankStep(name, epoch), 'stop-children', stamp, {
     changedAt: stamp.now,
-    children: { ...known, started: known.count, ended: laterEnds(known.ended, found.ended) },
+    children: {
+      ...known,
+      started: known.count,
+      ended: laterEnds(known.ended, found.ended),
+      ...(found.stopped < found.count ? { stopped: found.stopped } : {}),
+    },
   });
 }
 
@@ -310,7 +335,7 @@ export function stopSettled(
   stamp: Stamp,
 ): Step | undefined {
   const { children } = record;
-  if (record.status !== 'undoing' || children === undefined) return undefined;
+  if (record.status !== 'undoing' || children === undefined || isStopping(record)) return undefined;
   const kept = left || isKept(step);
   const ends = Object.values(children.ended).filter(({ status }) => kept || status !== 'succeeded');
   if (ends.length < children.count) return undefined;

@@ -9,6 +9,7 @@
  * counted records alone; their versions are the stored ones, on which the writes are conditional. S2 by the tables.
  */
 
+import { childrenAgain, isAnew } from './children-again.ts';
 import { changesBetween, stageOf } from './ladder.ts';
 import type { Plan, PlanStep } from './plan.ts';
 import { type Execution, isForward, type Snapshot, type Step } from './state.ts';
@@ -46,6 +47,15 @@ const released = (record: Step, { pauses }: Execution): Step =>
  * that is harmless. Any other begins its ladder anew.
  */
 function renewed(step: PlanStep, record: Step, { epoch, retries }: Execution): Step {
+  const { children } = record;
+  const changedAt = Math.max(record.changedAt, retries?.at(-1)?.at ?? 0);
+  if (children !== undefined && record.status === 'failed' && !isAnew(children))
+    return stepAs(record, 'renew-children', {
+      epoch,
+      changedAt,
+      failure: undefined,
+      children: childrenAgain(record, children),
+    });
   const acted = record.mayHaveActed;
   const rung = acted ? record.rung : 0;
   const changes = step.kind === 'step' && changesBetween(step, rung, record.rung);
@@ -56,7 +66,8 @@ function renewed(step: PlanStep, record: Step, { epoch, retries }: Execution): S
     rungAttempt: 0,
     probes: 0,
     retryAt: undefined,
-    changedAt: Math.max(record.changedAt, retries?.at(-1)?.at ?? 0),
+    children: undefined,
+    changedAt,
     ...(changes ? { givenInput: undefined } : {}),
   });
 }

@@ -7,13 +7,16 @@
 
 import { expressionsOf } from './check-plan.ts';
 import { childrenStarted, childrenStopped, failedOf, hasChildren, told as tellParent } from './children.ts';
+import { isToGoOn } from './children-again.ts';
 import { type ChildEvent, type ChildrenDone, type Decision } from './decide.ts';
 import { type Json, utf8Bytes } from './json.ts';
 import { type ChildStep, graphOf, type MapStep, type Plan } from './plan.ts';
 import { stepsIn } from './refs.ts';
+import { againProblemOf, retried } from './retry.ts';
 import {
   type Cause,
   type ExecutionStatus,
+  type Failure,
   isForward,
   isPausedOrPausing,
   isTerminal,
@@ -23,7 +26,7 @@ import {
 import { endedPause, noLater } from './stop.ts';
 import { horizonMs } from './watch.ts';
 import { canMoveStep, type StepEvent } from './transitions.ts';
-import { executionAfter, type Stamp, stepAfter } from './write.ts';
+import { blankStep, executionAfter, type Stamp, stepAfter } from './write.ts';
 
 const NOTHING: Decision = { sends: [], next: { kind: 'stop' }, notes: [] };
 
@@ -31,7 +34,8 @@ const NOTHING: Decision = { sends: [], next: { kind: 'stop' }, notes: [] };
 const MAX_GATHERED_BYTES = 100_000;
 
 export function decideChildren(plan: Plan, state: Snapshot, event: ChildEvent & Stamp): Decision {
-  if (event.type === 'stop') return stop(state, event.undo, event);
+  if (event.type === 'stop') return stop(state, event, event);
+  if (event.type === 'again') return again(plan, state, event.heard, event);
   if (event.type === 'told') {
     return tellParent(plan, state, event, { ...event, horizonMs: horizonMs(plan, state) }) ?? NOTHING;
   }
@@ -67,16 +71,26 @@ function recordAfter(
   const { move, during } = RECORDED[event.type];
   if (!during(status) || !canMoveStep(record?.status ?? 'ready', move)) return undefined;
   switch (event.type) {
-    case 'started':
-      return childrenStarted(event.family, record, step.name, epoch, event, event);
+    case 'started': {
+      const started = childrenStarted(event.family, record, step.name, epoch, event, event);
+      return event.failure === undefined ? started : refusedStart(started, record, event.failure, event);
+    }
     case 'stopped': {
-      const found = { count: event.family.starts.length, ended: event.ended };
+      const found = { count: event.family.starts.length, stopped: event.started, ended: event.ended };
       return childrenStopped(record, step.name, epoch, found, event);
     }
     case 'gathered':
       return record && gathered(plan, step, record, event);
   }
 }
+
+/** It failed before it began: its execution's place was taken first, so nobody can begin it any more. */
+const refusedStart = (started: Step, before: Step | undefined, failure: Failure, stamp: Stamp): Step =>
+  stepAfter(before ?? blankStep(started.name, started.epoch), 'fail', stamp, {
+    changedAt: stamp.now,
+    failure,
+    ...(started.children === undefined ? {} : { children: started.children }),
+  });
 
 function gathered(
   plan: Plan,
@@ -123,8 +137,17 @@ const kept = (output: Json | undefined): Json | undefined =>
   output === undefined || utf8Bytes(JSON.stringify(output)) > MAX_GATHERED_BYTES ? undefined : output;
 
 /** A child that has succeeded is undone with its parent; S1 has this one way out for it. */
-function stop(state: Snapshot, undo: boolean, stamp: Stamp): Decision {
+function stop(
+  state: Snapshot,
+  { undo, heard }: { readonly undo: boolean; readonly heard?: number },
+  stamp: Stamp,
+): Decision {
   const { execution } = state;
+  // It stays failed, as a later version that nobody has go on any more.
+  if (heard !== undefined && isToGoOn(execution, heard)) {
+    const closed = executionAfter(execution, 'watch', stamp, {});
+    return { ...NOTHING, write: { executionId: execution.id, execution: closed } };
+  }
   const recalled = execution.status === 'succeeded' && undo && execution.parent !== undefined;
   const isOpen = isForward(execution.status) || isPausedOrPausing(execution.status);
   if (!isOpen && !recalled) return NOTHING;
@@ -146,4 +169,13 @@ function stop(state: Snapshot, undo: boolean, stamp: Stamp): Decision {
     next: { kind: 'look', fresh: true, concern: 'all' },
     notes: [{ what: 'stopped-by-parent', executionId: execution.id }],
   };
+}
+
+/** S1 a failed execution goes on with the one that it belongs to; no operator has it do so alone. */
+function again(plan: Plan, state: Snapshot, heard: number, stamp: Stamp): Decision {
+  const { execution } = state;
+  const isDue = execution.parent !== undefined && isToGoOn(execution, heard);
+  if (!isDue || againProblemOf(plan, state) !== undefined) return NOTHING;
+  const reason = 'the execution that it is a part of was tried again';
+  return retried(plan, state, { reason, commands: execution.commands }, stamp);
 }

@@ -29,6 +29,7 @@ import {
   type Children,
   type Ended,
   type Execution,
+  type Failure,
   type Incident,
   isHeld,
   isTerminal,
@@ -99,6 +100,8 @@ export type Next =
       readonly undo: boolean;
       /** Also those that have succeeded. */
       readonly recall: boolean;
+      /** None below this index is left to be stopped then. */
+      readonly below: number;
     }
   /** Read what these executions answered, and say it (`gathered`). */
   | { readonly kind: 'gather'; readonly step: string; readonly ids: readonly string[] }
@@ -153,9 +156,11 @@ export type ChildrenDone =
       readonly type: 'started' | 'stopped';
       readonly step: string;
       readonly family: Family;
-      /** Those below are started. */
+      /** Those below are started, or stopped. */
       readonly started: number;
       readonly ended: Children['ended'];
+      /** Why there is none: its place is taken, so that nobody starts it. */
+      readonly failure?: Failure;
     }
   | {
       readonly type: 'gathered';
@@ -175,7 +180,9 @@ export type ChildEvent =
       readonly end: ChildEnd;
     }
   /** The parent is being undone, or ends as it is. */
-  | { readonly type: 'stop'; readonly undo: boolean };
+  | { readonly type: 'stop'; readonly undo: boolean; readonly heard?: number }
+  /** It has failed, and its parent was tried again. `heard`: of that end; also where it is stopped instead. @see isToGoOn */
+  | { readonly type: 'again'; readonly heard: number };
 
 export interface LookEvent {
   readonly type: 'look';
@@ -227,11 +234,7 @@ export function decide(plan: Plan, stored: Snapshot, event: Event): Decision {
       return answer(plan, state, event);
     case 'callback':
       return callback(plan, state, event);
-    case 'started':
-    case 'stopped':
-    case 'gathered':
-    case 'told':
-    case 'stop':
+    default:
       return decideChildren(plan, state, event);
   }
 }

@@ -12,7 +12,7 @@
 import { type Hold, heldUntil } from './breaker.ts';
 import type { Concern, Decision, LookEvent, Note, Send } from './decide.ts';
 import { parkedBy, parkedStep } from './parking.ts';
-import { isBefore, type Plan } from './plan.ts';
+import { isBefore, hasManySteps, type Plan } from './plan.ts';
 import type { Dispatch, Execution, Parked, Snapshot } from './state.ts';
 import { dispatchDueAt, gapMs, horizonMs, MAX_DELAY_MS, nextWatchAt, wasSentSinceParked } from './watch.ts';
 import { openWork, type Work, workKey } from './work.ts';
@@ -53,7 +53,7 @@ export function send(plan: Plan, state: Snapshot, event: Look): Decision {
     (piece) => concerns(plan, event.concern, piece) && !waits(piece, event.now),
   );
   return {
-    sends: work.flatMap((piece) => sendOf(piece, state, event.now)),
+    sends: work.flatMap((piece) => sendOf(plan, piece, state, event.now)),
     next: { kind: 'stop' },
     notes: [],
   };
@@ -68,12 +68,14 @@ function concerns(plan: Plan, concern: Concern, work: Work): boolean {
   return after.some((other) => concern.includes(other));
 }
 
-function sendOf(work: Work, state: Snapshot, now: number): Send[] {
+function sendOf(plan: Plan, work: Work, state: Snapshot, now: number): Send[] {
   const delayMs = Math.max(0, work.dueAt - now);
   if (delayMs > MAX_DELAY_MS) return [];
   const { step, mode, attempt } = work;
   const seq = state.steps[step.name]?.version ?? 0;
-  const message = { v: 1, execution: state.execution.id, step: step.name, attempt, mode, seq } as const;
+  const { id: execution, plan: planHash } = state.execution;
+  const hint = hasManySteps(plan) ? { plan: planHash } : {};
+  const message = { v: 1, execution, step: step.name, attempt, mode, seq, ...hint } as const;
   return [{ agent: step.agent, message, delayMs }];
 }
 
@@ -198,7 +200,7 @@ function dispatch(
     const key = workKey(piece);
     if (overdue) dispatches[key] = { count: (dispatches[key]?.count ?? 0) + 1, lastAt: event.now };
   }
-  const sends = now.flatMap(({ piece }) => sendOf(piece, state, event.now));
+  const sends = now.flatMap(({ piece }) => sendOf(plan, piece, state, event.now));
   const late = new Set(now.flatMap(({ piece, overdue }) => (overdue ? [piece.step.name] : [])));
   const { graceFrom } = event;
   const excuses = { later, ...(graceFrom === undefined ? {} : { graceFrom }) };

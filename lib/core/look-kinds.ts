@@ -5,6 +5,7 @@
  * (`look.ts`), the effects on other executions (`roles/children.ts`), which come before the write that records them.
  */
 
+import { epochOfIds } from './children-again.ts';
 import {
   allEnded,
   childIds,
@@ -14,6 +15,7 @@ import {
   familyOf,
   hasChildren,
   indexesToStop,
+  MAX_STOPS,
   nextStarts,
   roomFor,
   stopSettled,
@@ -89,14 +91,15 @@ export const endChildren: Rule = (plan, state, event) => {
     const settled = stopSettled(step, record, leavesAsIs(state), event);
     if (settled !== undefined) return written(state, event, settled, `step-${settled.status}`);
     if (record.status !== 'running') continue;
-    const failure = childrenFailure(step, { ...state.execution, epoch: record.epoch }, record.children);
+    const ids = { id: state.execution.id, epoch: epochOfIds(record, state.execution) };
+    const failure = childrenFailure(step, ids, record.children);
     if (failure !== undefined) {
       const changes: StepChanges = { changedAt: event.now, failure };
       return written(state, event, stepAfter(record, 'fail', event, changes), 'step-failed');
     }
     if (!allEnded(record.children)) continue;
-    const ids = childIds({ id: state.execution.id, epoch: record.epoch }, step.name, record.children.count);
-    return { sends: [], next: { kind: 'gather', step: step.name, ids }, notes: [] };
+    const all = childIds(ids, step.name, record.children.count);
+    return { sends: [], next: { kind: 'gather', step: step.name, ids: all }, notes: [] };
   }
   return undefined;
 };
@@ -114,12 +117,19 @@ export const stopChildren: Rule = (plan, state, event) => {
     if (family === undefined) continue;
     const recall = !left && !isKept(step);
     const wanted = new Set(indexesToStop(family.starts.length, record?.children, recall));
-    const starts = family.starts.filter(({ parent }) => wanted.has(parent.index));
-    if (starts.length > 0) {
-      const next = { kind: 'stop-children', step: step.name, family, starts, undo: !left, recall } as const;
-      return { sends: [], next, notes: [] };
+    const all = family.starts.filter(({ parent }) => wanted.has(parent.index));
+    const count = family.starts.length;
+    if (all.length > 0) {
+      const starts = all.slice(0, MAX_STOPS);
+      const below = all.length > MAX_STOPS ? (all[MAX_STOPS]?.parent.index ?? count) : count;
+      const how = { undo: !left, recall, below };
+      return {
+        sends: [],
+        next: { kind: 'stop-children', step: step.name, family, starts, ...how },
+        notes: [],
+      };
     }
-    const found = { count: family.starts.length, ended: {} };
+    const found = { count, stopped: count, ended: {} };
     const stopped = childrenStopped(record, step.name, state.execution.epoch, found, event);
     return written(state, event, stopped, 'children-stopped');
   }

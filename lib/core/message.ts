@@ -23,7 +23,7 @@ export function parseMessage(text: string): Message | 'newer' | undefined {
     return undefined;
   }
   if (typeof value !== 'object' || value === null) return undefined;
-  const { v, execution, step, attempt, mode, seq } = value as Record<string, unknown>;
+  const { v, execution, step, attempt, mode, seq, plan } = value as Record<string, unknown>;
   if (typeof v === 'number' && v > 1) return 'newer';
   const wellFormed =
     v === 1 &&
@@ -33,7 +33,14 @@ export function parseMessage(text: string): Message | 'newer' | undefined {
     isName(step) &&
     MODES.has(mode) &&
     [attempt, seq].every((number) => Number.isSafeInteger(number) && (number as number) >= 0);
-  return wellFormed
-    ? { v: 1, execution, step, attempt: attempt as number, mode: mode as Mode, seq: seq as number }
-    : undefined;
+  if (!wellFormed) return undefined;
+  const message = {
+    v: 1,
+    execution,
+    step,
+    attempt: attempt as number,
+    mode: mode as Mode,
+    seq: seq as number,
+  } as const;
+  return typeof plan === 'string' ? { ...message, plan } : message;
 }

@@ -127,6 +127,10 @@ export interface Plan {
 
 export const PLAN_LIMITS = { bytes: 256 * 1024, steps: 1_000, attempts: 1_000 } as const;
 
+/** Of which not every reader should read everything. */
+const LONG = 36;
+export const hasManySteps = (plan: Plan): boolean => plan.steps.length > LONG;
+
 export const limitsOf = (spec: AgentSpec): StepLimits => ({
   effect: spec.effect,
   timeoutMs: spec.timeoutMs,

@@ -7,6 +7,7 @@ import type { Found, Removable } from './audit.ts';
 import type { Send, Note, Write } from './decide.ts';
 import type { AbortSignalLike } from './agent.ts';
 import type { Breaker } from './breaker.ts';
+import type { Json } from './json.ts';
 import type { Plan } from './plan.ts';
 import type { AuditReceipt, ShardReceipt } from './receipts.ts';
 import type { Ended, Execution, ExecutionStatus, Incident, Snapshot } from './state.ts';
@@ -48,6 +49,11 @@ export interface Store {
   /** Writes a new execution, or returns the one that is there; one from an earlier life of its parent's id is replaced. */
   readonly create: (execution: Execution) => Promise<Execution | 'written'>;
   readonly read: (executionId: string) => Promise<Snapshot | undefined>;
+  /**
+   * The records of these steps, and read after them the execution's: a claim needs no more of a long one. No incident is
+   * read. @default a reader reads everything
+   */
+  readonly readSteps?: (executionId: string, steps: readonly string[]) => Promise<Snapshot | undefined>;
   readonly readExecution: (executionId: string) => Promise<Execution | undefined>;
   /**
    * Writes each record on the condition that the stored one is one version behind (version 1: that there is none).
@@ -127,11 +133,19 @@ export interface Log {
   readonly note: (note: Note) => void;
 }
 
+/** The schemas of workflows that are run by steps of others; a process has those of its own bundle. */
+export interface ChildInputs {
+  /** Why the workflow with this very plan does not accept the input; nothing also where it is not known here. */
+  readonly problem: (plan: Plan, input: Json) => Promise<string | undefined>;
+}
+
 export interface Ports {
   readonly store: Store;
   readonly queue: Queue;
   /** @default no breaker ever opens */
   readonly breakers?: Breakers;
+  /** @default whatever a child is given, its agents are the first to check */
+  readonly childInputs?: ChildInputs;
   readonly announcer: Announcer;
   readonly clock: Clock;
   readonly dice: Dice;

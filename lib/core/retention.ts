@@ -15,7 +15,7 @@ import { type Execution, type Incident, isTerminal, type Parent, type Step } fro
 export const MIN_RETENTION_MS = 86_400_000;
 
 /** Between two lives of one id there is more than that; no two clocks differ by as much. */
-const LIFE_GAP_MS = MIN_RETENTION_MS / 2;
+export const LIFE_GAP_MS: number = MIN_RETENTION_MS / 2;
 
 /** When the record was last written, as far as it says. */
 export const touchedAt = (record: Step | Incident): number =>
@@ -38,6 +38,9 @@ export const mayFollowLeftover = (next: Step | Incident, stored: Step | Incident
 /** Whether what has no execution any more may be removed: nobody has touched it for as long as a key is remembered. */
 export const isAbandoned = (record: Step | Incident, now: number): boolean =>
   isOlder(record, now - MIN_RETENTION_MS);
+
+/** No start, and nothing else under way, takes as long. */
+export const isLongAgo = (at: number, now: number): boolean => at < now - MIN_RETENTION_MS;
 
 /**
  * When the record of an execution expires; never while it is open, or its end was not told. A child's does not by itself:

@@ -9,6 +9,7 @@
  */
 
 import type { Decision } from './decide.ts';
+import { againProblem } from './children-again.ts';
 import { answerProblem } from './incidents.ts';
 import { stageOf } from './ladder.ts';
 import { MAX_KEPT } from './pause.ts';
@@ -53,6 +54,11 @@ const TAKEN_BACK: ReadonlySet<Step['status']> = new Set(['undoing', 'undone', 'u
 function failedProblem(plan: Plan, state: Snapshot): string | undefined {
   const { parent } = state.execution;
   if (parent !== undefined) return `it belongs to step '${parent.step}' of execution ${parent.executionId}`;
+  return againProblemOf(plan, state);
+}
+
+/** Why what has failed cannot go on where it failed, or nothing; also of an execution that belongs to another. */
+export function againProblemOf(plan: Plan, state: Snapshot): string | undefined {
   const undone = plan.steps.filter(({ name }) => {
     const record = state.steps[name];
     return record !== undefined && TAKEN_BACK.has(record.status);
@@ -61,12 +67,11 @@ function failedProblem(plan: Plan, state: Snapshot): string | undefined {
     const names = undone.map(({ name }) => `'${name}'`).join(', ');
     return `the undo of ${names} has begun, and what is undone is not done again under the same effect key; ${instead(state)}`;
   }
-  const begun = plan.steps.find(({ name }) => {
-    const record = state.steps[name];
-    return record?.children !== undefined && (record.status === 'failed' || record.status === 'sealed');
-  });
-  if (begun !== undefined)
-    return `executions of step '${begun.name}' have begun, and would be begun a second time; ${instead(state)}`;
+  for (const { name } of plan.steps) {
+    const { status, children } = state.steps[name] ?? {};
+    const problem = status === 'failed' && children !== undefined ? againProblem(children) : undefined;
+    if (problem !== undefined) return `step '${name}' cannot go on: ${problem}; ${instead(state)}`;
+  }
   const unsafe = plan.steps.filter((step) => isUnsafeAgain(step, state.steps[step.name]));
   if (unsafe.length === 0) return undefined;
   const names = unsafe.map(({ name }) => `'${name}'`).join(', ');

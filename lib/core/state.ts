@@ -125,7 +125,10 @@ export interface Execution {
   readonly version: number;
   readonly writeId: string;
   readonly epoch: number;
+  /** Of a record that was read without what is beside it: nothing, if `inputKey` says that it is there. */
   readonly input: Json;
+  /** Where the store keeps the input, if not in the execution's own record; the store's own matter. */
+  readonly inputKey?: string;
   /** Hash of the start request's body: the same key with another body is refused (S11). */
   readonly inputHash: string;
   readonly tags?: Readonly<Record<string, string>>;
@@ -183,6 +186,12 @@ export interface Children {
   readonly tolerated: number;
   /** By index: a set, never a counter, for whoever tells may tell again. */
   readonly ended: Readonly<Record<string, ChildEnd>>;
+  /** While they are stopped: those below this index were. */
+  readonly stopped?: number;
+  /** Of the step when they were first started, once its execution was tried again; absent: the step's own. */
+  readonly epoch?: number;
+  /** By index: the version of an end after which it is to be tried again; only a later one counts. */
+  readonly again?: Readonly<Record<string, number>>;
 }
 
 export interface Step {
@@ -296,6 +305,8 @@ export interface Message {
   readonly mode: Mode;
   /** Version of the step that the sender saw; one ahead of the state comes from before a restore. */
   readonly seq: number;
+  /** The execution's, where it is long: who knows it need not read everything. */
+  readonly plan?: string;
 }
 
 /** What is told to the outside when an execution has ended; told at least once. */

@@ -50,6 +50,7 @@ export const STEP_EVENTS = {
   renew: 'an operator had the failed execution tried again: the step begins anew',
   'renew-retry': 'likewise, where an attempt may have acted and may be repeated',
   'renew-unknown': 'likewise, where an attempt may have acted and must be asked for first',
+  'renew-children': 'likewise, where executions of its own failed: those are tried again',
   'renew-answered': 'likewise, where the outside had answered before its turn',
   seal: 'the execution is being undone: the step will never start',
   'start-undo': 'an agent took the step to compensate it',
@@ -195,6 +196,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     renew: 'ready',
     'renew-retry': 'retrying',
     'renew-unknown': 'unknown',
+    'renew-children': 'running',
   },
   skipped: {},
   undoing: {
@@ -205,6 +207,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     undone: 'undone',
     'fail-undo': 'undo-failed',
     'give-up-undo': 'undo-failed',
+    'stop-children': 'undoing',
     told: 'undoing',
     leave: 'failed',
   },

@@ -5,6 +5,7 @@
  * together (`why.ts`).
  */
 
+import { epochOfIds } from './children-again.ts';
 import { allEnded, childIds, hasChildren } from './children.ts';
 import type { Decision } from './decide.ts';
 import { isCallback, waitsUntil } from './outside.ts';
@@ -117,7 +118,7 @@ function nextOfChildren({ execution, steps }: Snapshot, step: string): Next | un
   const [first] = open;
   if (first === undefined) return undefined;
   const others = open.length === 1 ? '' : ` and ${open.length - 1} other${open.length === 2 ? '' : 's'}`;
-  const id = childIds({ id: execution.id, epoch: record.epoch }, step, first + 1)[first];
+  const id = childIds({ id: execution.id, epoch: epochOfIds(record, execution) }, step, first + 1)[first];
   return { what: `execution ${id}${others} end`, who: 'child', step };
 }
 

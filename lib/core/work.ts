@@ -277,10 +277,15 @@ const isFenced = (plan: Plan, snapshot: Snapshot): boolean =>
   stepToSeal(plan, snapshot) === undefined &&
   !plan.steps.some((step) => mayHaveChildren(plan, step, snapshot));
 
+/** Some of its executions are stopped, and others are still to be. */
+export const isStopping = (record: Step | undefined): boolean =>
+  record?.status === 'undoing' && record.children?.stopped !== undefined;
+
 /** A reader of an older state may be starting executions of the step's at this moment. */
 export const mayHaveChildren = (plan: Plan, step: PlanStep, snapshot: Snapshot): boolean =>
   (step.kind === 'child' || step.kind === 'map') &&
   (snapshot.steps[step.name]?.status === 'running' ||
+    isStopping(snapshot.steps[step.name]) ||
     (isReady(plan, step, snapshot) && applies(step, snapshot)));
 
 /**

@@ -7,8 +7,9 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { type Duration, parseDuration } from './duration.ts';
 import { refuse } from './errors.ts';
+import { jsonProblem } from './json.ts';
 import type { AgentStep, CallbackStep, ChildStep, MapStep, Plan, WaitStep } from './plan.ts';
-import { type Condition, type Expr, type Input, type Ref, ref, toExpr } from './refs.ts';
+import { type Condition, evaluate, type Expr, type Input, type Ref, ref, sourcesIn, toExpr } from './refs.ts';
 
 /** A step that was declared: `output` may be used in the input and the condition of later steps. */
 export interface StepHandle<O> {
@@ -135,6 +136,29 @@ export const childStep = (name: string, plan: Plan, input: Expr, options: ChildO
   input,
   undo: options.undo ?? 'required',
 });
+
+/**
+ * What a step gives to another workflow, where nothing of it is read when it runs: what is not accepted is found at once.
+ * @throws SteadfastError `workflow-refused`
+ */
+export function checkConstantInput(
+  workflowName: string,
+  name: string,
+  other: { readonly name: string; readonly input: StandardSchemaV1 },
+  input: Expr,
+): void {
+  // What is no JSON is refused with the plan.
+  if (sourcesIn(input).length > 0 || jsonProblem(input) !== undefined) return;
+  const value = evaluate(input, { input: null, output: () => undefined }) ?? null;
+  const result = other.input['~standard'].validate(value);
+  if ('then' in result || result.issues === undefined) return;
+  const issues = result.issues.map(({ message }) => message).join('; ');
+  throw refuse(
+    'workflow-refused',
+    `workflow '${workflowName}', step '${name}': workflow '${other.name}' does not accept its input: ${issues.slice(0, 300)}`,
+    { workflow: workflowName, step: name, reason: 'bad-input' },
+  );
+}
 
 /** @param each how one item is performed. @throws SteadfastError `workflow-refused` */
 export function mapStep(

@@ -31,6 +31,7 @@ import {
   type CallbackHandle,
   type CallbackOptions,
   callbackStep,
+  checkConstantInput,
   type ChildOptions,
   childStep,
   type MapLimits,
@@ -274,6 +275,7 @@ function builderOf<I>(draft: Draft): WorkflowBuilder<I> {
     },
     child: (stepName, other, input, options = {}) => {
       const step = childStep(stepName, planOfChild(name, stepName, other), toExpr(input), options);
+      checkConstantInput(name, stepName, other as Workflow, step.input);
       uses(other.agents);
       draft.children.push(other as Workflow);
       return added(step);

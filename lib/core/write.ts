@@ -25,6 +25,7 @@ type Removable =
   | 'givenInput'
   | 'parked'
   | 'undoParkedAt'
+  | 'children'
   | 'anew'
   | 'heldFrom'
   | 'heldIn';

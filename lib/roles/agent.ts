@@ -16,6 +16,7 @@ import type { Ports } from '../core/ports.ts';
 import { type HeldStep, isHeld, type Message, type Snapshot } from '../core/state.ts';
 import { advance, continueWith } from './advance.ts';
 import { type Holding, holding, type Ran, runAttempt } from './attempt.ts';
+import { readForClaim } from './claim-read.ts';
 import { commit, withWrite } from './commit.ts';
 import type { Worker } from './perform.ts';
 import { type PlanCache, planOf } from './plans.ts';
@@ -44,7 +45,7 @@ export async function handleMessage(
   let trial: string | undefined;
   for (let round = 0; round < MAX_CLAIM_ROUNDS; round += 1) {
     const readAt = ports.clock.now();
-    const state = await ports.store.read(message.execution);
+    const { state, isPart } = await readForClaim(ports, plans, message, round === 0);
     if (state === undefined) {
       const { execution: executionId } = message;
       ports.log.note({ what: 'message-dropped', executionId, detail: 'no such execution' });
@@ -71,6 +72,7 @@ export async function handleMessage(
     const { decision, ...taken } = await decideDelivery(ports, worker, plan, state, delivery, trial);
     trial = taken.trial;
     const { next } = decision;
+    if (isPart && next.kind !== 'perform') continue;
     if (next.kind === 'give-back') return 'give-back';
     if (next.kind === 'wait') {
       await ports.clock.sleep(next.untilAt - ports.clock.now());

@@ -5,10 +5,11 @@
  * Owns: these effects, each of which may be repeated without harm. Does not own: when they are due (`core/look-kinds.ts`)
  * or what is recorded of them (`core/decide-children.ts`).
  *
- * S11 a child's id is derived, and it is created once. S10 stopping takes the place of a child that does not exist, so
- * that a starter that read an older state cannot bring it to life any more.
+ * S11 a child's id is derived, and it is created once. S10 stopping takes the place of a child that does not exist, and
+ * writes one that failed and was to go on, so that a starter that read an older state cannot bring it to life any more.
  */
 
+import { isToGoOn } from '../core/children-again.ts';
 import { type ChildStart, endOf, type Family } from '../core/children.ts';
 import { type ChildrenDone, type Concern, decide, type Next } from '../core/decide.ts';
 import type { Json } from '../core/json.ts';
@@ -16,7 +17,14 @@ import type { Plan } from '../core/plan.ts';
 import type { Ports, Store } from '../core/ports.ts';
 import { isOfEarlierLife } from '../core/retention.ts';
 import { callbackKeysOf, newExecution, placeHolder } from '../core/start.ts';
-import { type ChildEnd, type Execution, isTerminal, type Snapshot, type Told } from '../core/state.ts';
+import {
+  type ChildEnd,
+  type Execution,
+  type Failure,
+  isTerminal,
+  type Snapshot,
+  type Told,
+} from '../core/state.ts';
 import { commit } from './commit.ts';
 import { type PlanCache, planOf } from './plans.ts';
 import { stampOf } from './stamp.ts';
@@ -76,7 +84,12 @@ async function started(
   { step, family, starts }: { step: string; family: Family; starts: readonly ChildStart[] },
   advance: Advance,
 ): Promise<ChildrenDone> {
-  const ends = await sideBySide(starts, (start) => startChild(ports, start, advance));
+  let failure: Failure | undefined;
+  const ends = await sideBySide(starts, async (start) => {
+    const refused = await refusedInput(ports, start);
+    failure ??= refused?.failure;
+    return refused?.end ?? startChild(ports, start, advance);
+  });
   const last = starts.at(-1);
   return {
     type: 'started',
@@ -84,6 +97,26 @@ async function started(
     family,
     started: (last?.parent.index ?? -1) + 1,
     ended: byIndex(starts, ends),
+    ...(failure === undefined ? {} : { failure }),
+  };
+}
+
+/** A part of a list is checked by the agent, item by item. @returns nothing when it may begin, or has begun */
+async function refusedInput(
+  ports: Ports,
+  start: ChildStart,
+): Promise<{ readonly failure: Failure; readonly end: ChildEnd } | undefined> {
+  const { store, childInputs, clock, dice } = ports;
+  if (childInputs === undefined || start.parent.part === true) return undefined;
+  const plan = await planOf(store, plansOf(store), start.planId);
+  const problem = await childInputs.problem(plan, start.input);
+  if (problem === undefined) return undefined;
+  const holder = placeHolder(plan, start, dice.id(), clock.now());
+  if ((await store.create(holder)) !== 'written') return undefined;
+  const message = `workflow '${plan.workflow}' does not accept the input of its execution: ${problem}`;
+  return {
+    failure: { code: 'input-refused', message },
+    end: endOf(plan, { execution: holder, steps: {} }),
   };
 }
 
@@ -106,7 +139,12 @@ async function startChild(ports: Ports, start: ChildStart, advance: Advance): Pr
     now,
   );
   const existing = await store.create(execution);
-  if (existing !== 'written') return endOfExisting(ports, plan, existing);
+  if (existing !== 'written') {
+    const { again } = start;
+    return again !== undefined && isToGoOn(existing, again)
+      ? goOn(ports, plan, start.id, again, advance)
+      : endOfExisting(ports, plan, existing);
+  }
   ports.log.note({ what: 'started', executionId: start.id, detail: execution.workflow });
   const known = { state: { execution, steps: {} }, fresh: true, readAt: now };
   // It exists with its watch: what fails from here on, a supervisor makes good.
@@ -114,6 +152,28 @@ async function startChild(ports: Ports, start: ChildStart, advance: Advance): Pr
     ports.log.note({ what: 'first-sends-failed', executionId: start.id });
   });
   return undefined;
+}
+
+/** Has a child that failed go on where it failed. @returns how it ended, when it cannot or has ended again */
+async function goOn(
+  ports: Ports,
+  plan: Plan,
+  id: string,
+  heard: number,
+  advance: Advance,
+): Promise<ChildEnd | undefined> {
+  for (;;) {
+    const state = await ports.store.read(id);
+    if (state === undefined) return undefined;
+    const decision = decide(plan, state, { type: 'again', heard, ...stampOf(ports) });
+    if (decision.write === undefined)
+      return isTerminal(state.execution.status) ? endOf(plan, state) : undefined;
+    if ((await commit(ports, decision)) === 'conflict') continue;
+    await advance(ports, plan, id, { by: 'worker', concern: 'all', forParent: true }).catch(() => {
+      ports.log.note({ what: 'follow-up-failed', executionId: id });
+    });
+    return undefined;
+  }
 }
 
 async function endOfExisting(ports: Ports, plan: Plan, execution: Execution): Promise<ChildEnd | undefined> {
@@ -125,9 +185,9 @@ async function endOfExisting(ports: Ports, plan: Plan, execution: Execution): Pr
 type Stopping = Extract<Next, { readonly kind: 'stop-children' }>;
 
 async function stopped(ports: Ports, how: Stopping, advance: Advance): Promise<ChildrenDone> {
-  const { step, family, starts } = how;
+  const { step, family, starts, below } = how;
   const ends = await sideBySide(starts, (start) => stopChild(ports, start, how, advance));
-  return { type: 'stopped', step, family, started: family.starts.length, ended: byIndex(starts, ends) };
+  return { type: 'stopped', step, family, started: below, ended: byIndex(starts, ends) };
 }
 
 /** @returns how it ended, when it has; one that is being undone tells its end later */
@@ -148,10 +208,12 @@ async function stopChild(
       continue;
     }
     const ended = isTerminal(state.execution.status) ? endOf(plan, state) : undefined;
-    if (ended !== undefined && !recall) return ended;
-    const decision = decide(plan, state, { type: 'stop', undo, ...stampOf(ports) });
+    const mayGoOn = start.again !== undefined && isToGoOn(state.execution, start.again);
+    if (ended !== undefined && !recall && !mayGoOn) return ended;
+    const heard = start.again === undefined ? {} : { heard: start.again };
+    const decision = decide(plan, state, { type: 'stop', undo, ...heard, ...stampOf(ports) });
     if (decision.write === undefined) return ended;
-    if ((await commit(ports, decision)) === 'conflict') continue;
+    if ((await commit(ports, decision)) === 'conflict' || mayGoOn) continue;
     await advance(ports, plan, start.id, { by: 'worker', concern: 'all', forParent: true }).catch(() => {
       ports.log.note({ what: 'follow-up-failed', executionId: start.id });
     });

@@ -2,7 +2,8 @@
  * What a supervisor may send to whom in one sweep.
  *
  * Owns: one read of an agent's breaker per sweep, and only when there is something for that agent; at most so many messages
- * per sweep and agent, and when the rest's turn is. Does not own: what is then parked or put off (`core/dispatch.ts`).
+ * per sweep and agent, and when the rest's turn is. A sweep through very much takes as long as many: for each sweep's time
+ * it counts as another one. Does not own: what is then parked or put off (`core/dispatch.ts`).
  *
  * After an outage everything is due at once. Sweeps go through it oldest first; what a sweep has no messages left for is
  * put off by as many sweeps as it takes, so that it is looked at once more and not in every sweep.
@@ -13,7 +14,7 @@ import type { Gate, Gates } from '../core/dispatch.ts';
 import type { Ports } from '../core/ports.ts';
 
 /** A supervisor sends only what was lost or held back, so this bounds a stampede and nothing else. */
-export const SENDS_PER_SWEEP = 100;
+export const SENDS_PER_SWEEP = 300;
 /** Where one message may bring the trial, the others wait at least this much longer. */
 const TRIAL_MS = 10_000;
 
@@ -23,6 +24,7 @@ export interface GateKeeper {
 }
 
 interface Pace {
+  readonly since: number;
   readonly breaker: Promise<Breaker | undefined>;
   left: number;
   putOff: number;
@@ -35,13 +37,15 @@ export function gateKeeper(ports: Ports, sweepEveryMs: number): GateKeeper {
   const paces = new Map<string, Pace>();
   const paceOf = (agent: string): Pace => {
     const known = paces.get(agent);
-    if (known !== undefined) return known;
+    const since = ports.clock.now();
+    if (known !== undefined && since - known.since < sweepEveryMs) return known;
     // A breaker that cannot be read holds nothing back: the agent has one more to ask.
     const breaker = Promise.resolve(ports.breakers?.read(agent)).catch(() => {
       ports.log.note({ what: 'breaker-failed', agent });
       return undefined;
     });
-    const pace = { breaker, left: SENDS_PER_SWEEP, putOff: 0, triedOut: false };
+    const putOff = Math.max(0, (known?.putOff ?? 0) - SENDS_PER_SWEEP);
+    const pace = { since, breaker, left: SENDS_PER_SWEEP, putOff, triedOut: false };
     paces.set(agent, pace);
     return pace;
   };

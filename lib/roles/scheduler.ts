@@ -16,6 +16,7 @@ import { callbackKeysOf, newExecution } from '../core/start.ts';
 import { type Execution, type ExecutionStatus, isTerminal, type Snapshot } from '../core/state.ts';
 import type { Workflow } from '../core/workflow.ts';
 import { advance } from './advance.ts';
+import { childInputsOf } from './child-inputs.ts';
 import { check, pathOf } from './perform.ts';
 import { type PlanCache, planOf } from './plans.ts';
 
@@ -47,7 +48,14 @@ export function createScheduler(
     workflow.name,
     { workflow, planHash: ids.hash(canonicalJson(workflow.plan as unknown as Json)) },
   ]);
-  return { ports, ...ids, workflows: new Map(registered), plans: new Map(), published: new Set() };
+  const childInputs = childInputsOf(workflows);
+  return {
+    ports: childInputs === undefined ? ports : { ...ports, childInputs },
+    ...ids,
+    workflows: new Map(registered),
+    plans: new Map(),
+    published: new Set(),
+  };
 }
 
 export interface StartRequest {

@@ -68,6 +68,13 @@ export class MemoryTable {
     return this.#executions.get(executionId);
   }
 
+  readSteps(executionId: string, names: readonly string[]): Snapshot | undefined {
+    const all = this.#executions.get(executionId);
+    if (all === undefined) return undefined;
+    const steps = names.flatMap((name) => (all.steps[name] === undefined ? [] : [[name, all.steps[name]]]));
+    return { execution: all.execution, steps: Object.fromEntries(steps) as Snapshot['steps'] };
+  }
+
   write({ executionId, execution, step, incident }: Write): WriteResult {
     const before = this.#executions.get(executionId);
     if (before === undefined) return 'conflict';
@@ -160,6 +167,8 @@ export class MemoryTable {
       this.expire(found.execution.id);
       return 'removed';
     }
+    // Here an input is in its execution's record.
+    if (found.kind === 'input') return 'conflict';
     const { executionId } = found;
     const stored = this.#besides(executionId).find((one) => isSame(one, found));
     if (stored === undefined || besideOf(stored).writeId !== writeId) return 'conflict';

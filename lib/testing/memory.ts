@@ -9,7 +9,7 @@
 import type { Found } from '../core/audit.ts';
 import type { Send, Note } from '../core/decide.ts';
 import type { Clock, Dice, Inventory, Ports, Store } from '../core/ports.ts';
-import type { Ended } from '../core/state.ts';
+import type { Ended, Snapshot } from '../core/state.ts';
 import { MemoryTable } from './memory-table.ts';
 
 const INVENTORY_PAGE = 100;
@@ -59,6 +59,8 @@ export class MemoryStore implements Store {
   readonly readPlan: Store['readPlan'] = async (hash) => this.#table.readPlan(hash);
   readonly create: Store['create'] = async (execution) => this.#table.create(execution);
   readonly read: Store['read'] = async (executionId) => this.#table.read(executionId);
+  readonly readSteps = async (executionId: string, steps: readonly string[]): Promise<Snapshot | undefined> =>
+    this.#table.readSteps(executionId, steps);
   readonly readExecution: Store['readExecution'] = async (executionId) =>
     this.#table.read(executionId)?.execution;
   readonly write: Store['write'] = async (write) => this.#table.write(write);

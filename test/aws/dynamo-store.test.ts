@@ -205,7 +205,7 @@ describe('a read of an execution', () => {
   });
 
   it('of a newer version is refused, not guessed at', async () => {
-    dynamo.on(QueryCommand).resolves({ Items: [{ ...executionItem(execution, 2), v: { N: '2' } }] });
+    dynamo.on(QueryCommand).resolves({ Items: [{ ...executionItem(execution, 2), v: { N: '3' } }] });
     await expect(store.read('e-1')).rejects.toMatchObject({ code: 'newer-item' });
   });
 

@@ -1,5 +1,7 @@
 /** How it is, from the command line: agents and health. */
 
+import type { AgentView } from '../../lib/api/answers.ts';
+import { agentsText, healthText } from '../../lib/cli/print.ts';
 import { type Answer, type FakeApi, fakeApi, type Ran, steadfast } from './fake-api.ts';
 
 let api: FakeApi;
@@ -15,28 +17,26 @@ const cli = (...args: string[]): Promise<Ran> => steadfast([...args, '--url', ap
 
 test('agents: queues, breakers and latest failures; what could not be asked is a question mark', async () => {
   const now = Date.now();
-  api.answers.push(
-    ok({
-      items: [
-        {
-          name: 'charge-card',
-          effect: 'probed',
-          workflows: ['order'],
-          queue: { waiting: 3, underWork: 2, delayed: 1 },
-          breaker: { status: 'half-open', since: now - 60_000, trialUntil: now + 9_000 },
-          lastError: { code: 'TransientError', message: '503', at: now - 10_000 },
-        },
-        { name: 'notify', effect: 'idempotent', workflows: ['order'], breaker: { status: 'closed' } },
-      ],
-    }),
-  );
+  const items: AgentView[] = [
+    {
+      name: 'charge-card',
+      effect: 'probed',
+      workflows: ['order'],
+      queue: { waiting: 3, underWork: 2, delayed: 1 },
+      breaker: { status: 'half-open', since: now - 60_000, trialUntil: now + 9_000 },
+      lastError: { code: 'TransientError', message: '503', at: now - 10_000 },
+    },
+    { name: 'notify', effect: 'idempotent', workflows: ['order'], breaker: { status: 'closed' } },
+  ];
+  api.answers.push(ok({ items }));
   const { exitCode, out } = await cli('agents');
   expect([exitCode, api.asked.at(-1)?.path]).toEqual([0, '/agents']);
   const [head, first, second] = out.split('\n').map((line) => line.split(/ {2,}/));
   expect(head).toEqual(['AGENT', 'WAITING', 'UNDER WORK', 'DELAYED', 'BREAKER', 'LAST ERROR']);
   expect(first?.slice(0, 4)).toEqual(['charge-card', '3', '2', '1']);
   expect(first?.[4]).toMatch(/^half-open for 1 min.*, a trial is under way$/);
-  expect(first?.[5]).toMatch(/^10(\.\d)? s ago: 503$/);
+  expect(first?.[5]).toMatch(/ ago: 503$/);
+  expect(agentsText(items, now)).toContain('half-open for 1 min, a trial is under way  10 s ago: 503\n');
   expect(second).toEqual(['notify', '?', '?', '?', 'closed']);
 });
 
@@ -61,15 +61,17 @@ test('health: ok is exit code 0, overdue is an answer and exit code 4', async ()
 });
 
 test('health tells what those who watch left behind', async () => {
-  const now = Date.now();
+  const now = 1_700_000_000_000;
   const receipt = { sweptAt: now - 20_000, due: 12, failed: 1, oldestOverdueMs: 800 };
   const pass = { startedAt: now - 60_000, scanned: 40, healed: 0, removed: 0, failed: 0 };
   const audit = { auditedAt: now - 3_600_000, pass, whole: { ...pass, healed: 2, removed: 3, endedAt: now } };
   const shards = [{ shard: 0, overdueMs: 1_000, receipt }];
-  api.answers.push(ok({ status: 'ok', oldestOverdueMs: 1_000, workflows: 2, shards, audit }));
-  const { out } = await cli('health');
-  expect(out).toContain('0      1 s      20 s ago      12   1\n');
-  expect(out).toContain(
+  const health = { status: 'ok', oldestOverdueMs: 1_000, workflows: 2, shards, audit } as const;
+  const text = healthText(health, now);
+  expect(text).toContain('0      1 s      20 s ago      12   1\n');
+  expect(text).toContain(
     'audit: ran 1 h ago; last whole pass: 40 records, 2 healed, 3 removed, 0 failed; this pass: 40 records',
   );
+  api.answers.push(ok(health));
+  expect((await cli('health')).out).toContain('2 healed, 3 removed');
 });

@@ -2,8 +2,10 @@
 import type { Store } from '../../lib/core/ports.ts';
 import type { Execution } from '../../lib/core/state.ts';
 import { incidents } from './incidents.contract.ts';
+import { parts } from './parts.contract.ts';
 import { plans } from './plans.contract.ts';
 import { anExecution, aStep, fullExecution, fullStep } from './records.ts';
+import { together } from './together.contract.ts';
 
 export interface StoreUnderTest {
   /** Empty; with two shards. */
@@ -25,6 +27,7 @@ export function describeStore(title: string, open: () => Promise<StoreUnderTest>
     });
     const suite: Suite = (name, body) => describe(name, () => body(() => store));
     suite('a new execution', created);
+    suite('a part of an execution', parts);
     suite('a write', written);
     suite('a write of two records', together);
     suite('what is due', due);
@@ -178,44 +181,6 @@ const written: Body = (store) => {
     const state = await store().read('e-1');
     expect(Object.keys(state?.steps ?? {}).sort()).toEqual([...names].sort());
     expect(state?.steps['step-59']).toStrictEqual(aStep({ name: 'step-59', output }));
-  });
-};
-
-const together: Body = (store) => {
-  const both = (writeId: string, execution = 2, step = 2) => ({
-    executionId: 'e-1',
-    execution: anExecution({ version: execution, writeId, watchAt: T + 1 }),
-    step: aStep({ version: step, writeId, status: 'done' }),
-  });
-  beforeEach(async () => {
-    await store().create(anExecution());
-    await store().write({ executionId: 'e-1', step: aStep() });
-  });
-
-  it('is made whole', async () => {
-    expect(await store().write(both('w-2'))).toBe('written');
-    const { execution, step } = both('w-2');
-    expect(await store().read('e-1')).toStrictEqual({ execution, steps: { a: step } });
-  });
-
-  it.each([
-    ['the execution', 3, 2],
-    ['the step', 2, 3],
-    ['both', 1, 1],
-  ])('is not made at all when %s has moved on', async (_, execution, step) => {
-    const before = await store().read('e-1');
-    expect(await store().write(both('w-2', execution, step))).toBe('conflict');
-    expect(await store().read('e-1')).toStrictEqual(before);
-  });
-
-  it('that is repeated counts as written (S15)', async () => {
-    await store().write(both('w-2'));
-    expect(await store().write(both('w-2'))).toBe('written');
-  });
-
-  it('of many at once is made by one', async () => {
-    const results = await Promise.all(Array.from({ length: 8 }, (_, at) => store().write(both(`w-x${at}`))));
-    expect(results.filter((result) => result === 'written')).toHaveLength(1);
   });
 };
 

@@ -39,6 +39,7 @@ const token = (name: string) => ref<string>(`token:${name}` as never);
 
 const unbounded: [string, Build, string, string?][] = [
   ['a wait for nothing', wait({}), 'unbounded', 'it'],
+  ['a wait that is longer than the workflow may take', wait({ for: '61m' }), 'longer-than-within', 'it'],
   ['a wait for two things', wait({ for: '1h', until: 5 }), 'unbounded', 'it'],
   ['a wait until a text that is no time', wait({ until: 'tomorrow' }), 'bad-time', 'it'],
   ['a wait until a time without a zone', wait({ until: '2026-01-01T10:00' }), 'bad-time', 'it'],
@@ -118,6 +119,17 @@ const others: [string, Build, string, string?][] = [
     'not-a-workflow',
     'it',
   ]),
+  [
+    'an input that the other workflow does not accept',
+    (w) => {
+      const strict = workflow('strict', { input: z.object({ must: z.string() }), within: '1h' }, (v) => {
+        v.step('x', agent, {});
+      });
+      w.child('it', strict, { must: 5 } as never);
+    },
+    'bad-input',
+    'it',
+  ],
   ['workflows six deep', (w) => void w.child('it', nested(5), {}), 'too-deep', 'it'],
   [
     'a child that reads a stranger',

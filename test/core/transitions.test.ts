@@ -91,12 +91,14 @@ const STEP_ROWS = `
   failed    renew              ready
   failed    renew-retry        retrying
   failed    renew-unknown      unknown
+  failed    renew-children     running
   undoing   start-undo         undoing
   undoing   beat               undoing
   undoing   retry-undo         undoing
   undoing   undone             undone
   undoing   fail-undo          undo-failed
   undoing   told               undoing
+  undoing   stop-children      undoing
   undoing   leave              failed
   retrying  choose-output      done
   unknown   choose-output      done

@@ -17,6 +17,8 @@ import { discoverWorkflows } from '../../lib/infra/discover.ts';
 import { SteadfastStack } from '../../lib/infra/steadfast-stack.ts';
 import { createApp, PROJECT_ROOT } from '../../lib/infra/synth.ts';
 import { type Cloud, startCloud } from '../../lib/local/cloud.ts';
+import type { Json } from '../../lib/local/template/json.ts';
+import { policyActions, unnoticed } from './policy-changes.ts';
 
 const STACK = 'Workers';
 let folder: string;
@@ -163,6 +165,14 @@ describe('a worker', () => {
     expect((await run.ended()).status).toBe('succeeded');
   }, 30_000);
 
+  it('sends what is to be tried again itself', async () => {
+    const worker = start('encode');
+    const run = await begin('encode-video', { ms: 0, fail: true });
+    expect(await run.ended()).toMatchObject({ status: 'succeeded', output: { attempt: 2 } });
+    expect(told(run)).toEqual(['begun 1', 'begun 2', 'done 2']);
+    await worker.stop();
+  }, 30_000);
+
   it('that is asked to stop kills what takes too long, and another worker does it', async () => {
     const worker = start('encode', { STEADFAST_STOP_WITHIN_MS: '300' });
     const run = await begin('encode-video', { ms: 600_000 });
@@ -250,6 +260,13 @@ describe('a worker', () => {
         'sqs:ReceiveMessage',
       ]),
     );
+    const template = JSON.parse(readFileSync(join(assembly, `${STACK}.template.json`), 'utf8')) as Json;
+    const ofTask = policyActions(template).filter(({ place }) =>
+      place.includes('AgentsencodeContainerTaskTaskRoleDefaultPolicy'),
+    );
+    expect(ofTask.length).toBeGreaterThan(7);
+    const requests = cloud.control.accessRequests();
+    expect(unnoticed(ofTask, { template, stackName: STACK, requests, mayBeIdle: [] })).toEqual([]);
     expect(new Set(asked)).toEqual(new Set(['a-token']));
     expect(cloud.control.calls().map(({ caller }) => caller)).toContain('task');
   }, 30_000);

@@ -1,5 +1,11 @@
-/** Every action of every policy of a template, and the template without it. */
+/**
+ * Every action of every policy of a template, and the template without it; and which of them a run would not miss.
+ */
 
+import { Access } from '../../lib/local/iam/access.ts';
+import type { AccessRequest, StackPolicies } from '../../lib/local/iam/stack-policies.ts';
+import { linesOf, namerOf, policiesOf, resolved } from '../infra/named-permissions.ts';
+import type { Row } from '../infra/permissions.ts';
 import { isRecord, type Json } from '../../lib/local/template/json.ts';
 
 export interface PolicyAction {
@@ -13,6 +19,46 @@ export interface PolicyAction {
 
 /** Policies of what does not run locally: no request of a run can be about them. */
 const NOT_ASKED: ReadonlySet<unknown> = new Set(['AWS::SNS::TopicPolicy', 'AWS::KMS::Key']);
+
+export interface RunOfStack {
+  readonly template: Json;
+  readonly stackName: string;
+  /** All that the run asked for. */
+  readonly requests: readonly AccessRequest[];
+  /** What it may leave unused. */
+  readonly mayBeIdle: readonly Row[];
+}
+
+/** The messages of what a run would be refused. */
+export function refusals(requests: readonly AccessRequest[], policies: StackPolicies): string[] {
+  const access = new Access(policies, () => undefined);
+  for (const { who, action, resource, context } of requests) access.check(who, action, resource, context);
+  return access.denials().map(({ message }) => message);
+}
+
+/**
+ * Of these allowed actions, those that a run could lose unnoticed: without them it is refused nothing, though nothing argues for
+ * them, or its refusal does not name the action and what it was for.
+ */
+export function unnoticed(actions: readonly PolicyAction[], run: RunOfStack): string[] {
+  const { template, stackName, requests } = run;
+  const mayBeIdle = linesOf(run.mayBeIdle, {});
+  const policies = (changed: Json): StackPolicies => policiesOf(resolved(changed, stackName));
+  const allowed = (of: StackPolicies): string[] =>
+    of.permissions().map(namerOf(resolved(template, stackName)));
+  const whole = allowed(policies(template));
+  const missed = actions.filter(({ action, without }) => {
+    const changed = policies(without(template));
+    const told = refusals(requests, changed);
+    const named = told.filter((message) => message.includes(`perform: ${action} on resource: arn:aws:`));
+    if (told.length > 0) return named.length < told.length;
+    // One by one: two permissions may read alike.
+    const lost = [...whole];
+    for (const line of allowed(changed)) lost.splice(lost.indexOf(line), 1);
+    return lost.length === 0 || !lost.every((line) => mayBeIdle.includes(line));
+  });
+  return missed.map(({ place, action }) => `${place} ${action}`);
+}
 
 type Path = readonly (string | number)[];
 

@@ -18,6 +18,7 @@ import type { Json } from '../../lib/local/template/json.ts';
 import { linesOf, namerOf, resolved } from '../infra/named-permissions.ts';
 import { TRIGGER_MAY_BE_IDLE } from '../infra/permissions.ts';
 import { intake } from './intake/workflow.ts';
+import { policyActions, unnoticed } from './policy-changes.ts';
 
 const STACK = 'Intake';
 const folder = mkdtempSync(join(tmpdir(), 'steadfast-triggers-'));
@@ -168,9 +169,7 @@ test.each<[string, string, string]>([
 
 test('the alarm looks at the queue where it is', () => {
   const alarms = [...cloud.resources.values()].filter(({ type }) => type === 'AWS::CloudWatch::Alarm');
-  const template = JSON.parse(
-    readFileSync(join(folder, 'cdk.out', `${STACK}.template.json`), 'utf8'),
-  ) as Json;
+  const template = readTemplate();
   const idOf = (name: string): string =>
     [...cloud.resources.values()].find(({ physicalName }) => physicalName === name)?.logicalId ?? '';
   const dead = idOf(queueOf('intake-event', 'DeadLetterQueue'));
@@ -198,27 +197,34 @@ test('a table that is away loses no start', async () => {
   expect(cloud.control.peek(queueOf('intake-queue', 'Queue'))).toHaveLength(1);
 }, 60_000);
 
+const SOURCES = {
+  'intake-object-created': { source: 'rule' },
+  'intake-event': { source: 'rule' },
+  'intake-schedule': { source: 'schedule' },
+  'intake-queue': { source: 'none' },
+} as const;
+const readTemplate = (): Json =>
+  JSON.parse(readFileSync(join(folder, 'cdk.out', `${STACK}.template.json`), 'utf8')) as Json;
+
 test('nothing was refused, and what was not needed is argued', () => {
   expect(onDenied).toEqual([]);
-  const template = JSON.parse(
-    readFileSync(join(folder, 'cdk.out', `${STACK}.template.json`), 'utf8'),
-  ) as Json;
-  const nameOf = namerOf(resolved(template, STACK));
+  const nameOf = namerOf(resolved(readTemplate(), STACK));
   const triggers = Object.keys(DELIVERIES);
   const idle = cloud.control
     .permissions()
     .filter(({ uses }) => uses === 0)
     .map(nameOf)
     .filter((line) => triggers.some((trigger) => line.includes(trigger)));
-  expect([...new Set(idle)].sort()).toEqual(
-    linesOf(
-      TRIGGER_MAY_BE_IDLE({
-        'intake-object-created': { source: 'rule' },
-        'intake-event': { source: 'rule' },
-        'intake-schedule': { source: 'schedule' },
-        'intake-queue': { source: 'none' },
-      }),
-      {},
-    ),
+  expect([...new Set(idle)].sort()).toEqual(linesOf(TRIGGER_MAY_BE_IDLE(SOURCES), {}));
+});
+
+test('without any one action of any policy of a trigger, all this would have been refused by name', () => {
+  const template = readTemplate();
+  const ofTriggers = policyActions(template).filter(
+    ({ place, effect }) => effect === 'Allow' && place.includes('Triggers'),
   );
+  expect(ofTriggers.length).toBeGreaterThan(40);
+  const requests = cloud.control.accessRequests();
+  const mayBeIdle = TRIGGER_MAY_BE_IDLE(SOURCES);
+  expect(unnoticed(ofTriggers, { template, stackName: STACK, requests, mayBeIdle })).toEqual([]);
 });

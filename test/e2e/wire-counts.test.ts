@@ -3,6 +3,7 @@
  * must not hide a message that nobody sent (C1).
  */
 
+import { DEFAULT_WATCH_SHARDS } from '../../lib/aws/names.ts';
 import { setStage, type Stage } from './stage.ts';
 
 let stage: Stage;
@@ -61,6 +62,18 @@ describe('a fault-free order without a supervisor', () => {
     // Only the waiting client's polls and its answer.
     expect(total(all, (key) => key.endsWith('GetItem') && !key.startsWith('scheduler'))).toBe(0);
   }, 60_000);
+});
+
+describe('a minute in which nothing is due', () => {
+  it('costs one query a shard, and one query and one read that count what is open', async () => {
+    const { control } = stage.cloud;
+    control.resetCalls();
+    await control.tick('supervisor');
+    const calls = new Map<string, number>();
+    for (const { operation, calls: some } of control.calls())
+      calls.set(operation, (calls.get(operation) ?? 0) + some);
+    expect(Object.fromEntries(calls)).toEqual({ Query: DEFAULT_WATCH_SHARDS + 1, BatchGetItem: 1 });
+  }, 30_000);
 });
 
 /** The scheduler sends the first two; the branch that ends last sends to the join. */

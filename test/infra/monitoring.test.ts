@@ -1,5 +1,7 @@
 /** Dashboard and alarms read what the roles emit (`aws/names.ts`; that it is emitted: `test/aws/metrics.test.ts`). */
 
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Duration } from 'aws-cdk-lib/core';
 import { METRICS } from '../../lib/aws/names.ts';
@@ -218,6 +220,19 @@ describe('alarms', () => {
     expect(throttled.map((metrics) => metrics.length)).toEqual([10, 10, 6]);
     expect(throttled.flat().filter(({ MetricName }) => MetricName === 'Throttles')).toHaveLength(22);
   });
+});
+
+test('the operators’ guide says what metrics and alarms cost, and names every alarm', () => {
+  const guide = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'OPERATIONS.md'), 'utf8');
+  const names = Object.keys(METRICS).length;
+  expect(guide).toContain(`| metrics: ${names} names at 0.30`);
+  expect(guide).toContain(`is written | up to ${(names * 0.3).toFixed(1)} |`);
+  const { agents } = stack.steadfast;
+  const read = alarms.flatMap(watchedBy).length - 2 * agents.size;
+  expect(guide).toContain(`that they read | ${(read * 0.1).toFixed(1)}, 0.2 an agent`);
+  const ids = alarms.map(({ Metadata }) => Metadata!['aws:cdk:path']!.split('/').at(-2)!);
+  const told = ids.map((id) => id.replace(/-.*/, '-<agent>'));
+  expect(told.filter((id) => !guide.includes(`| \`${id}\` |`))).toEqual([]);
 });
 
 test('an own topic takes the alarms; the dashboard, or all of it, can be left away', () => {

@@ -253,10 +253,4 @@ export const MAY_BE_IDLE: readonly Row[] = [
     on: 'queue of notify-customer',
     because: 'an answer to an incident continues any step; the steps of the example ask nobody on the way',
   },
-  {
-    who: 'audit',
-    actions: ['dynamodb:GetItem', 'dynamodb:DeleteItem'],
-    on: 'table',
-    because: 'nothing is left behind before an execution has expired, which takes a day at least',
-  },
 ];

@@ -21,6 +21,13 @@ function stack(): ReturnType<typeof template> {
   expect(DeadPolicy).toBeDefined();
   const EventBridgeConfiguration = { EventBridgeEnabled: true };
   Object.assign(made.Resources, {
+    OnForeign: {
+      Type: 'AWS::Events::Rule',
+      Properties: {
+        EventPattern: { source: ['aws.s3'], detail: { bucket: { name: ['from-elsewhere', 'silent'] } } },
+        Targets: [],
+      },
+    },
     Uploads: {
       Type: 'AWS::S3::Bucket',
       Properties: { NotificationConfiguration: { EventBridgeConfiguration } },
@@ -99,6 +106,20 @@ test('what is told of an object has S3’s form, each write with a later sequenc
     ({ detail }) => (detail as { object: { sequencer: string } }).object.sequencer,
   );
   expect(first! < second!).toBe(true);
+});
+
+test('a bucket from elsewhere is there when a rule names it, and tells; one of the stack’s own stays as it is', async () => {
+  const names = cloud.control.buckets().map(({ name }) => name);
+  expect(names.filter((name) => /^(?:from-elsewhere|silent)$/.test(name))).toEqual([
+    'silent',
+    'from-elsewhere',
+  ]);
+  const told = (): number => cloud.control.events().filter(({ source }) => source === 'aws.s3').length;
+  const before = told();
+  expect((await ask('PUT', 'silent/a', { body: 'a' })).status).toBe(200);
+  expect(told()).toBe(before);
+  expect((await ask('PUT', 'from-elsewhere/a', { body: 'a' })).status).toBe(200);
+  expect(told()).toBe(before + 1);
 });
 
 test('a function may do with objects what its role allows', async () => {

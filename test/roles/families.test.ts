@@ -3,9 +3,12 @@
  * hundreds at a time.
  */
 
-import type { Write } from '../../lib/core/decide.ts';
+import * as z from 'zod/mini';
+import { decide, type Write } from '../../lib/core/decide.ts';
+import type { MapStep } from '../../lib/core/plan.ts';
 import type { Ports } from '../../lib/core/ports.ts';
-import type { Step } from '../../lib/core/state.ts';
+import type { Snapshot, Step } from '../../lib/core/state.ts';
+import { mayHaveChildren } from '../../lib/core/work.ts';
 import { retry, type Workflow, workflow } from '../../lib/core/workflow.ts';
 import { cancel } from '../../lib/roles/commands.ts';
 import type { MemoryWorld } from '../../lib/testing/memory.ts';
@@ -126,6 +129,56 @@ const lists = (size: number): Workflow =>
   }) as Workflow;
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
+describe('an input that the other workflow does not accept', () => {
+  const strict = workflow(
+    'strict',
+    { input: z.object({ must: z.string() }), within: '1h' },
+    (w) => void w.step('x', agentA, {}),
+  );
+  const flow = workflow('flow', { input, within: '3h' }, (w) => {
+    const { must } = w.input as never as { must: never };
+    w.child('sub', strict, { must });
+  }) as Workflow;
+
+  it('fails the step with the reason, and nobody can start its execution any more', async () => {
+    const { implementation, done } = book();
+    const world = harness(flow, { 'agent-a': implementation });
+    const { id } = await world.begin({ must: 5 });
+    const end = await world.run(id);
+    expect(end.execution.status).toBe('failed');
+    expect(end.steps['sub']).toMatchObject({ status: 'failed', failure: { code: 'input-refused' } });
+    expect(end.steps['sub']?.failure?.message).toContain("workflow 'strict' does not accept");
+    const child = await world.state(`${id}.sub.0`);
+    expect(child.execution).toMatchObject({ status: 'canceled', version: 1 });
+    expect(done).toEqual([]);
+  });
+
+  it('is left alone where somebody has started it', async () => {
+    const { implementation, done } = book();
+    // An agent that does not have the schema comes first.
+    const world = harness(flow, { 'agent-a': implementation }, 1, (inMemory) =>
+      withStore(inMemory, (store) => ({
+        create: async (execution) => {
+          const { endedAt: _, ...open } = execution;
+          const watchAt = inMemory.clock.now();
+          if (execution.status === 'canceled')
+            await store.create({
+              ...open,
+              writeId: 'w',
+              status: 'running',
+              watchAt,
+              deadlineAt: watchAt + DAY,
+            });
+          return store.create(execution);
+        },
+      })),
+    );
+    const { id } = await world.begin({ must: 5 });
+    expect((await world.run(id)).execution.status).toBe('succeeded');
+    expect(done).toEqual([`${id}.sub.0.x`]);
+  });
+});
+
 describe('what is too large', () => {
   it('of one part’s outputs leaves out all: no item’s output is taken for another’s', async () => {
     const world = harness(lists(1), {
@@ -205,5 +258,76 @@ describe('many executions', () => {
       counts.push(calls / parts);
     }
     expect((counts[1] ?? 0) / (counts[0] ?? 1)).toBeLessThan(1.1);
+  });
+
+  it('are stopped fifty at a time, and whoever dies on the way leaves the rest to the next look (S10)', async () => {
+    const parts = 120;
+    const stops = new Map<string, number>();
+    let dies = true;
+    const world = harness(lists(1), {}, 1, (inMemory) =>
+      withStore(inMemory, (store) => ({
+        write: async (write) => {
+          const { execution, executionId } = write;
+          const isStop = execution?.status === 'undoing' && execution.cause?.kind === 'parent';
+          if (isStop && dies && stops.size === 70) throw new Error('the process is dead');
+          if (isStop) stops.set(executionId, (stops.get(executionId) ?? 0) + 1);
+          return store.write(write);
+        },
+      })),
+    );
+    const { id } = await world.begin({ items: upTo(parts * 25) });
+    const nobody = { deliverable: () => false };
+    await world.run(id, { ...nobody, until: ({ steps }) => steps['each']?.children?.started === parts });
+    void cancel(world.scheduler, id, {});
+    await world.run(id, { ...nobody, until: () => stops.size === 70 });
+    dies = false;
+    const { execution, steps } = await world.run(id, nobody);
+    expect(execution.status).toBe('canceled');
+    expect(steps['each']?.children).not.toHaveProperty('stopped');
+    expect(Object.keys(steps['each']?.children?.ended ?? {})).toHaveLength(parts);
+    // Those that were stopped before its death, recorded or not, are not stopped once more.
+    expect(new Set(stops.values())).toEqual(new Set([1]));
+    expect(stops.size).toBe(parts);
+  });
+
+  it('are not over before the last fifty are stopped, and nothing before them is undone until then (S10)', async () => {
+    const flow = lists(1);
+    const world = harness(flow, {});
+    const { id } = await world.begin({ items: upTo(120 * 25) });
+    const look = (state: Snapshot) =>
+      decide(flow.plan, state, {
+        type: 'look',
+        by: 'supervisor',
+        concern: 'all',
+        fresh: true,
+        readAt: 1,
+        now: 1,
+        random: 0,
+        writeId: 'w',
+      });
+    const started = await world.state(id);
+    const cause = { kind: 'cancel', at: 1, failure: { code: 'canceled', message: 'x' } } as const;
+    let state: Snapshot = { ...started, execution: { ...started.execution, status: 'undoing', cause } };
+    const sizes: number[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      const { next } = look(state);
+      if (next.kind !== 'stop-children') throw new Error(next.kind);
+      sizes.push(next.starts.length);
+      const { step, family, below } = next;
+      const { write } = decide(flow.plan, state, {
+        type: 'stopped',
+        step,
+        family,
+        started: below,
+        ended: {},
+        now: 1,
+        random: 0,
+        writeId: 'w',
+      });
+      state = { ...state, steps: { ...state.steps, each: write?.step as Step } };
+      expect(mayHaveChildren(flow.plan, flow.plan.steps[0] as MapStep, state)).toBe(round < 2);
+    }
+    expect(sizes).toEqual([50, 50, 20]);
+    expect(look(state).next.kind).toBe('stop');
   });
 });

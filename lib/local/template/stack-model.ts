@@ -115,7 +115,7 @@ export function readStackModel(template: ResolvedTemplate): StackModel {
     mappings,
     apis: readApis(resources),
     rules,
-    buckets: ofType('AWS::S3::Bucket').map(readBucket),
+    buckets: withListenedTo(ofType('AWS::S3::Bucket').map(readBucket), rules),
     busNames: [
       ...new Set([
         'default',
@@ -191,6 +191,23 @@ function readBucket(resource: ResolvedResource): BucketSpec {
     bucketName: resource.ref,
     tellsEventBridge: events?.flag('EventBridgeEnabled', true) === true,
   };
+}
+
+/** With the buckets from elsewhere that a rule names: like a bus from elsewhere, they are there as well. */
+function withListenedTo(own: readonly BucketSpec[], rules: readonly RuleSpec[]): BucketSpec[] {
+  const names = rules.flatMap(({ pattern }) => {
+    const { source, detail } = Object(pattern) as { readonly source?: Json; readonly detail?: Json };
+    const { bucket } = Object(detail) as { readonly bucket?: Json };
+    const { name } = Object(bucket) as { readonly name?: Json };
+    const listens = Array.isArray(source) && source.includes('aws.s3') && Array.isArray(name);
+    return listens ? name.filter((one) => typeof one === 'string') : [];
+  });
+  const known = new Set(own.map(({ bucketName }) => bucketName));
+  const foreign = [...new Set(names)].filter((name) => !known.has(name));
+  return [
+    ...own,
+    ...foreign.map((bucketName) => ({ logicalId: bucketName, bucketName, tellsEventBridge: true })),
+  ];
 }
 
 function readFunction(resource: ResolvedResource, all: readonly ResolvedResource[]): FunctionSpec {

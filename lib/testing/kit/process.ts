@@ -44,6 +44,7 @@ const never: Promise<never> = new Promise(() => undefined);
 /** A crash after one of these is the crash before whatever comes next. */
 const READS: ReadonlySet<string> = new Set([
   'read',
+  'readSteps',
   'readExecution',
   'readPlan',
   'due',

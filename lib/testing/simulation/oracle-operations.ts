@@ -16,7 +16,7 @@ export function judgeRetry(before: Execution, after: Execution, { steps }: Snaps
 
 const TAKEN_BACK: ReadonlySet<Step['status']> = new Set(['undone', 'undoing', 'undo-failed']);
 const RENEWABLE: ReadonlySet<Step['status']> = new Set(['failed', 'sealed']);
-const RENEWED = ['ready', 'retrying', 'unknown', 'answered'];
+const RENEWED = ['ready', 'retrying', 'unknown', 'answered', 'running'];
 
 /** Where a record may lead: also from what it counts as after a pause, or after a retry of its execution. */
 export function leadsTo(

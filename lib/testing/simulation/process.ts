@@ -175,6 +175,9 @@ class ProcessStore implements Store {
   read(id: string) {
     return this.#call(() => this.#table.read(id));
   }
+  readSteps(id: string, steps: readonly string[]) {
+    return this.#call(() => this.#table.readSteps(id, steps));
+  }
   readExecution(id: string) {
     return this.#call(() => this.#table.read(id)?.execution);
   }

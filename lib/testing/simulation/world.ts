@@ -18,7 +18,7 @@ import { Ledger } from './ledger.ts';
 import { sendMessage } from './messages.ts';
 import { startOperators } from './operators.ts';
 import { isAnnounced, judge, judgeEnd } from './oracle.ts';
-import { judgeChildren } from './oracle-children.ts';
+import { judgeChildren, judgeRecall } from './oracle-children.ts';
 import { drawOutages } from './outages.ts';
 import { startOutside } from './outside.ts';
 import { startPersons } from './persons.ts';
@@ -120,6 +120,11 @@ export class World {
     if (plan === undefined || after === undefined) return this.#violate(executionId, 'S14 it has no plan');
     for (const problem of judge(plan, before, write, this.#host.events.now, after, this.#graceFrom))
       this.#violate(executionId, problem);
+    const others = {
+      read: (id: string) => this.#table.read(id),
+      planOf: (id: string) => planOf(this.#host, id),
+    };
+    for (const problem of judgeRecall(before.execution, write, others)) this.#violate(executionId, problem);
   }
 
   #violate(executionId: string, problem: string): void {

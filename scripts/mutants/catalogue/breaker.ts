@@ -131,7 +131,7 @@ export const BREAKERS: readonly Mutant[] = [
     from: 'own',
     bug: 'The breaker is read for every message of a sweep.',
     file: GATES,
-    find: '    if (known !== undefined) return known;',
+    find: '    if (known !== undefined && since - known.since < sweepEveryMs) return known;',
     replace: '    if (known !== undefined && known.left < 0) return known;',
     killer: jest('roles/breaker', 'and the breaker is asked once for all of a sweep'),
   },

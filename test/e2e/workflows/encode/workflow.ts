@@ -10,6 +10,8 @@ const Input = z.object({
   ms: z.number(),
   /** The first attempt starts a program, and then keeps its process busy for ever. */
   wedge: z.optional(z.boolean()),
+  /** The first attempt says that it could not, and that it may be tried again. */
+  fail: z.optional(z.boolean()),
 });
 const contract = {
   input: Input,

@@ -1,0 +1,117 @@
+/**
+ * `npm run bench:cold`: what a function's process does before its first event, and how large its code is.
+ *
+ * Owns: the measuring. Does not own: the bundles (`lib/infra/bundle.ts`), their budgets (`test/infra/bundle.test.ts`).
+ *
+ * Each start is a process of its own with the environment that the template gives, so that clients and ports are made as in a
+ * function's initialisation. What is measured begins when Node is there and ends with the import: to it AWS adds the sandbox,
+ * Node itself and the download of the code. Processor time is what compares: it hardly depends on who else is at work.
+ */
+
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { ENV, TRIGGER_FILE } from '../lib/aws/names.ts';
+import { type Bundle, bundleDeployment } from '../lib/infra/bundle.ts';
+import { discoverWorkflows } from '../lib/infra/discover.ts';
+import { PROJECT_ROOT } from '../lib/infra/synth.ts';
+import { percentile } from './parts/load.ts';
+import { machine } from './parts/machine.ts';
+import { table } from './parts/print.ts';
+
+interface Start {
+  readonly wallMs: number;
+  readonly cpuMs: number;
+  readonly memoryMb: number;
+}
+interface Options {
+  readonly starts: number;
+}
+
+/** Runs in the process that is measured. */
+const MEASURE = `
+const cpu = process.cpuUsage();
+const at = performance.now();
+await import(process.argv[1]);
+const wallMs = performance.now() - at;
+const { user, system } = process.cpuUsage(cpu);
+process.stdout.write(JSON.stringify({ wallMs, cpuMs: (user + system) / 1000, memoryMb: process.memoryUsage().rss / 2 ** 20 }));
+process.exit(0);
+`;
+
+const TRIGGER = {
+  name: 'measured',
+  workflow: 'order-fulfilment',
+  from: 'message',
+  input: { $ref: 'input', path: ['body'] },
+  key: [{ $ref: 'input', path: ['id'] }],
+};
+
+function measure(name: string, folder: string): Start {
+  const environment = {
+    PATH: process.env['PATH'] ?? '',
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'measured',
+    AWS_SECRET_ACCESS_KEY: 'measured',
+    AWS_LAMBDA_FUNCTION_NAME: name,
+    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '512',
+    LAMBDA_TASK_ROOT: folder,
+    [ENV.table]: 'table',
+    [ENV.bus]: 'bus',
+    [ENV.deployment]: 'measured',
+    [ENV.queues]: '{}',
+    [ENV.deadLetters]: 'https://sqs.us-east-1.amazonaws.com/1/dead',
+  };
+  const options = { env: environment, encoding: 'utf8' as const };
+  const args = ['--input-type=module', '--eval', MEASURE, join(folder, 'index.mjs')];
+  return JSON.parse(execFileSync(process.execPath, args, options)) as Start;
+}
+
+function write(folder: string, { files }: Bundle): void {
+  mkdirSync(folder, { recursive: true });
+  for (const [file, content] of files) writeFileSync(join(folder, file), content);
+  writeFileSync(join(folder, TRIGGER_FILE), JSON.stringify(TRIGGER));
+}
+
+const median = (values: readonly number[]): string => percentile(values, 0.5).toFixed(0);
+
+async function main({ starts }: Options): Promise<void> {
+  const root = mkdtempSync(join(tmpdir(), 'steadfast-cold-'));
+  try {
+    const bundles = bundleDeployment(await discoverWorkflows({ root: PROJECT_ROOT }));
+    for (const [name, bundle] of bundles) write(join(root, name), bundle);
+    const names = [...bundles.keys()];
+    const measured = new Map<string, Start[]>(names.map((name) => [name, []]));
+    // In turn, so that what else is at work here meets all of them alike; the first round only warms the file cache.
+    for (let round = 0; round <= starts; round += 1) {
+      for (const name of names) {
+        const start = measure(name, join(root, name));
+        if (round > 0) measured.get(name)?.push(start);
+      }
+    }
+    const rows = names.map((name) => {
+      const of = measured.get(name) ?? [];
+      return [
+        name,
+        ((bundles.get(name)?.bytes ?? 0) / 1024).toFixed(0),
+        median(of.map(({ cpuMs }) => cpuMs)),
+        median(of.map(({ wallMs }) => wallMs)),
+        median(of.map(({ memoryMb }) => memoryMb)),
+      ];
+    });
+    const { processors, model, load, node } = machine();
+    process.stdout.write(`${table(['function', 'KB', 'processor ms', 'ms', 'memory MB'], rows)}\n`);
+    process.stdout.write(
+      `\n${starts} starts each; Node ${node}, ${processors} × ${model}, load ${load.join(', ')}\n`,
+    );
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+const program = new Command('bench:cold')
+  .description('What the process of each function does before its first event.')
+  .option('--starts <n>', 'of each function', Number, 20);
+await main(program.parse().opts<Options>());

@@ -1,0 +1,114 @@
+/**
+ * The limits, and what each benchmark's figures say of them. Pure.
+ *
+ * Owns: which figure each limit speaks of. Does not own: measuring. A figure that is not there is not judged.
+ */
+
+import type { CostReport } from '../cost.ts';
+import type { RecoverReport } from '../recover.ts';
+import type { ScaleReport } from '../scale.ts';
+import type { SpeedReport } from '../speed.ts';
+import { atLeast, atMost, spread, type Verdict } from './limits.ts';
+
+/** Once a minute one supervisor counts what is open, for the gauges: one query, one read of all breakers at once. */
+const COUNTING = { queries: 1, reads: 1 } as const;
+
+export function costVerdicts({ cases, situations }: Pick<CostReport, 'cases' | 'situations'>): Verdict[] {
+  const verdicts = cases.flatMap(({ kind, payloadBytes, mode, limit, usdPerMillionSteps }) =>
+    limit === undefined
+      ? []
+      : [
+          atMost(
+            `${kind}, ${payloadBytes} B, ${mode === 'atRest' ? 'at rest' : 'under load'}`,
+            '$ per million steps',
+            limit,
+            usdPerMillionSteps,
+          ),
+        ],
+  );
+  const idle = situations?.idle;
+  if (idle === undefined) return verdicts;
+  return [
+    ...verdicts,
+    atMost(
+      'an idle system: queries a minute, beside the one that counts incidents',
+      'a shard',
+      1,
+      (idle.queries - COUNTING.queries) / idle.shards,
+    ),
+    atMost(
+      'an idle system: other calls of DynamoDB, beside the read of all breakers',
+      'a minute',
+      0,
+      idle.others - COUNTING.reads,
+    ),
+  ];
+}
+
+export function speedVerdicts({ single, load }: Pick<SpeedReport, 'single' | 'load'>): Verdict[] {
+  const batched = load.filter(({ batchSize }) => batchSize > 1);
+  const leastOf = (of: 'cpuLambda' | 'cpuTree'): number => Math.min(...batched.map((one) => one[of]));
+  return [
+    atMost('five steps, one execution at a time, p50', 'ms', 60, single.p50Ms),
+    ...(batched.length === 0
+      ? []
+      : [
+          atMost('processor time of the functions, best load', 's per 1,000 steps', 2, leastOf('cpuLambda')),
+          atMost('processor time of all processes, best load', 's per 1,000 steps', 4, leastOf('cpuTree')),
+          atLeast(
+            'throughput, best load',
+            'steps/s',
+            300,
+            Math.max(...load.map((one) => one.stepsPerSecond)),
+          ),
+        ]),
+  ];
+}
+
+/** What a series is called by, where a limit speaks of it. */
+export const SERIES = {
+  chain: 'a step of a chain',
+  map: 'an item of a list',
+  due: 'so many overdue at once, until all have been sent and have ended',
+  open: 'a tick with so many open executions, none due',
+} as const;
+
+export function scaleVerdicts({ series }: Pick<ScaleReport, 'series'>): Verdict[] {
+  const pointsOf = (what: string, from: number): readonly number[] =>
+    (series.find((one) => one.what === what)?.points ?? [])
+      .filter(({ size }) => size >= from)
+      .map(({ value }) => value);
+  const sizesOf = (what: string): readonly number[] =>
+    (series.find((one) => one.what === what)?.points ?? []).map(({ size }) => size);
+  const drained = series
+    .find(({ what }) => what === SERIES.due)
+    ?.points.find(({ size }) => size === 10_000)?.value;
+  const largest = (what: string): string => Math.max(...sizesOf(what)).toLocaleString('en');
+  const constant = (what: string, from: number, limit: number): Verdict[] =>
+    pointsOf(what, from).length < 2
+      ? []
+      : [
+          atMost(
+            `${what}, from ${from.toLocaleString('en')} to ${largest(what)}`,
+            'times the cheapest',
+            limit,
+            spread(pointsOf(what, from)),
+          ),
+        ];
+  return [
+    ...constant(SERIES.chain, 10, 1.1),
+    ...constant(SERIES.map, 100, 1.1),
+    ...constant(SERIES.open, 1_000, 1.2),
+    ...(drained === undefined ? [] : [atMost('10,000 overdue at once, all ended', 's', 60, drained)]),
+  ];
+}
+
+export const recoverVerdicts = ({ cases }: Pick<RecoverReport, 'cases'>): Verdict[] =>
+  cases.map(({ fault, leaseMs, limitMs, detectMs, n }) =>
+    atMost(
+      `${fault}, lease ${leaseMs / 1_000} s: noticed, p99 of ${n}`,
+      's',
+      limitMs / 1_000,
+      detectMs.p99 / 1_000,
+    ),
+  );

@@ -1,0 +1,74 @@
+/**
+ * Inputs that are kept beside their execution's record.
+ *
+ * Owns: which are, their items, and that such an item is there before the record that names it. Does not own: the record
+ * (`dynamo-items.ts`), or who removes what no record names any more (`roles/audit.ts`).
+ *
+ * Every write of a record costs a unit for each started KB of all of it. An execution's is written at its start, twice at
+ * its end, and once for each end of a child: an input of some size is written once, and the record stays small.
+ * An input is addressed by its content: of two starts with one key each finds its own, whichever the execution is made by.
+ */
+
+import { createHash } from 'node:crypto';
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { Json } from '../core/json.ts';
+import { LIFE_GAP_MS } from '../core/retention.ts';
+import type { Execution } from '../core/state.ts';
+import { executionKey, type Item, inputSk, isInputItem, number, sizeOf, text } from './dynamo-items.ts';
+import { conditional, instead, putOne } from './dynamo-put.ts';
+import { TABLE } from './names.ts';
+
+/** Bytes of one write unit. */
+const UNIT = 1_024;
+/** Of an execution without children: its start, its end, and that its end was told. */
+const WRITES = 3;
+/** What an end adds to the record, about. */
+const END_BYTES = 100;
+/** Another start's put, the audit's removal: each comes once. */
+const MAX_ROUNDS = 5;
+
+const units = (bytes: number): number => Math.ceil(bytes / UNIT);
+
+/** The item of the input, if that costs less than an input in the record. @param whole the record's item with its input */
+export function inputApart(execution: Execution, whole: Item): Item | undefined {
+  const json = whole['input']?.S;
+  if (json === undefined) return undefined;
+  const bytes = sizeOf(whole) + END_BYTES;
+  const inputBytes = Buffer.byteLength(json);
+  if (bytes <= UNIT) return undefined;
+  const key = createHash('sha256').update(json).digest('base64url').slice(0, 22);
+  const item: Item = {
+    ...executionKey(execution.id),
+    [TABLE.sk]: { S: inputSk(key) },
+    v: { N: '1' },
+    version: { N: '1' },
+    writeId: { S: execution.writeId },
+    storedAt: { N: String(execution.startedAt) },
+    input: { S: json },
+  };
+  const apart = units(sizeOf(item)) + WRITES * units(bytes - inputBytes);
+  return apart < WRITES * units(bytes) ? item : undefined;
+}
+
+/**
+ * Puts the input, unless it is there. One that an earlier life or a start that died has left is put anew, so that an audit
+ * that is about to remove it finds another record.
+ */
+export async function putInput(client: DynamoDBClient, table: string, item: Item): Promise<void> {
+  const put = conditional(table, item, { version: 1 });
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const { kind, stored } = await putOne(client, put);
+    if (kind === 'written') return;
+    if (stored === undefined) continue;
+    if (number(stored, 'storedAt') > number(item, 'storedAt') - LIFE_GAP_MS) return;
+    if ((await putOne(client, instead(put, stored))).kind === 'written') return;
+  }
+  throw new Error('the input of the execution changed during every try to put it');
+}
+
+/** The input of a partition's execution. @throws Error when it is not there, which only a damaged table shows */
+export function inputIn(items: readonly Item[], key: string): Json {
+  const item = items.find((one) => isInputItem(one) && text(one, TABLE.sk) === inputSk(key));
+  if (item === undefined) throw new Error('the input of the execution is not in the state table');
+  return JSON.parse(text(item, 'input')) as Json;
+}

@@ -1,0 +1,60 @@
+/**
+ * What is read before a step is claimed: all of the execution, or of a long one what the claim is decided by.
+ *
+ * Owns: which records those are, and when they are not enough. Does not own: the decision. Nothing but a claim follows from
+ * a part of an execution: for any other decision all of it is read.
+ *
+ * Every record that is read costs, so a chain would cost the more for each step, the longer it is. The step's own record and
+ * those of its predecessors are read first and the execution's after them: whoever finds it running then has read nothing
+ * that is newer than a cancel of which it does not know, and the fence of a later one sees what the claim stands on (S10).
+ */
+
+import { expressionsOf } from '../core/check-plan.ts';
+import { graphOf, hasManySteps, type Plan } from '../core/plan.ts';
+import type { Ports } from '../core/ports.ts';
+import { stepsIn } from '../core/refs.ts';
+import type { Message, Snapshot } from '../core/state.ts';
+import type { PlanCache } from './plans.ts';
+
+/** Records of steps that are read for what reading one alone costs. */
+const RECORDS_A_READ = 12;
+
+interface Read {
+  readonly state: Snapshot | undefined;
+  /** Not all of it. */
+  readonly isPart: boolean;
+}
+
+/** @param mayBePart whether a part will do, if it is enough */
+export async function readForClaim(
+  ports: Ports,
+  plans: PlanCache,
+  message: Message,
+  mayBePart: boolean,
+): Promise<Read> {
+  const part = mayBePart ? await readPart(ports, plans, message) : undefined;
+  if (part !== undefined) return { state: part, isPart: true };
+  return { state: await ports.store.read(message.execution), isPart: false };
+}
+
+async function readPart({ store }: Ports, plans: PlanCache, message: Message): Promise<Snapshot | undefined> {
+  // The message's word for the plan is a hint like the rest of it: the execution's record has the last.
+  const plan = message.plan === undefined ? undefined : plans.get(message.plan);
+  const names = plan === undefined ? [] : recordsFor(plan, message);
+  if (names.length === 0 || store.readSteps === undefined) return undefined;
+  const state = await store.readSteps(message.execution, names);
+  if (state === undefined) return undefined;
+  const { status, epoch, pauses, plan: own } = state.execution;
+  const isPlain = status === 'running' && epoch === 1 && pauses === undefined;
+  return isPlain && own === message.plan ? state : undefined;
+}
+
+/** Its own and its predecessors', where that is cheaper than all; none where others count as well. */
+function recordsFor(plan: Plan, { step: name, mode }: Message): readonly string[] {
+  const step = graphOf(plan).step.get(name);
+  if (step?.kind !== 'step' || mode !== 'execute' || !hasManySteps(plan)) return [];
+  // What failed elsewhere holds back what leads past a point of no return.
+  if (plan.steps.some(({ pointOfNoReturn }) => pointOfNoReturn === true)) return [];
+  const names = [...new Set([name, ...step.after, ...stepsIn(expressionsOf(step))])];
+  return plan.steps.indexOf(step) > RECORDS_A_READ * (names.length + 1) ? names : [];
+}

@@ -1,0 +1,124 @@
+/**
+ * A table restored to any earlier moment, with the messages of all that was done since: S13, L1, L2, S6. What was done since is
+ * unknown to it; the outside services know it by its key.
+ */
+
+import type { AttemptContext, Verdict } from '../../lib/core/agent.ts';
+import type { Send } from '../../lib/core/decide.ts';
+import type { Ports, Store } from '../../lib/core/ports.ts';
+import type { Snapshot } from '../../lib/core/state.ts';
+import { retry, workflow, type Workflow } from '../../lib/core/workflow.ts';
+import type { MemoryWorld } from '../../lib/testing/memory.ts';
+import { anAgent, anyObject, type Harness, harness } from './harness.ts';
+
+const ladder = [retry(3, { first: '1s', max: '5s' })];
+const order = workflow('order', { input: anyObject, within: '1h' }, (w) => {
+  const paid = w.step('paid', anAgent('pay', { effect: 'probed' }), {}, { ladder });
+  const kept = w.step('kept', anAgent('keep'), {}, { ladder });
+  w.step('shipped', anAgent('ship', { effect: 'probed' }), {}, { ladder, after: [paid, kept] });
+  return {};
+}) as Workflow;
+
+/** Services that take a key: asked again with it, they do nothing more. The first try of each gets no answer. */
+function services(): { readonly done: Set<string>; readonly all: Harness['implementations'] } {
+  const done = new Set<string>();
+  const execute = async ({ effectKey, attempt }: AttemptContext): Promise<object> => {
+    if (attempt === 1 && !done.has(effectKey)) throw new Error('no answer');
+    done.add(effectKey);
+    return { key: effectKey };
+  };
+  const probe = async ({ effectKey }: AttemptContext): Promise<Verdict<unknown>> =>
+    done.has(effectKey) ? { verdict: 'done', output: { key: effectKey } } : { verdict: 'not-done' };
+  const undo = async (): Promise<void> => undefined;
+  const agent = { execute, probe, undo };
+  return { done, all: { pay: agent, keep: agent, ship: agent } as Harness['implementations'] };
+}
+
+interface Recording {
+  /** The table after each write. */
+  readonly moments: Snapshot[];
+  readonly messages: Send[];
+}
+
+const recorded =
+  ({ moments, messages }: Recording) =>
+  (world: MemoryWorld): Ports => {
+    const after = async <Result>(id: string, written: Promise<Result>): Promise<Result> => {
+      const result = await written;
+      const state = await world.store.read(id);
+      if (state !== undefined) moments.push(structuredClone(state));
+      return result;
+    };
+    const store: Store = {
+      shards: world.store.shards,
+      writePlan: (hash, plan) => world.store.writePlan(hash, plan),
+      readPlan: (hash) => world.store.readPlan(hash),
+      read: (id) => world.store.read(id),
+      readExecution: (id) => world.store.readExecution(id),
+      due: (...query) => world.store.due(...query),
+      list: (query) => world.store.list(query),
+      openIncidents: (...query) => world.store.openIncidents(...query),
+      create: (execution) => after(execution.id, world.store.create(execution)),
+      write: (write) => after(write.executionId, world.store.write(write)),
+    };
+    const send = async (sends: readonly Send[]): Promise<void> => {
+      messages.push(...structuredClone(sends));
+      await world.queue.send(sends);
+    };
+    return { ...world, store, queue: { send } };
+  };
+
+/** The store takes only the next version of each record, and so is led there. */
+async function restore(to: Harness, from: Harness, { execution, steps }: Snapshot): Promise<void> {
+  const plan = await from.store.readPlan(execution.plan);
+  await to.store.writePlan(execution.plan, plan!);
+  const executionId = execution.id;
+  for (let version = 1; version <= execution.version; version += 1) {
+    const last = version === execution.version;
+    const one = { ...execution, version, writeId: last ? execution.writeId : `old-${version}` };
+    if (version === 1) await to.store.create(one);
+    else await to.store.write({ executionId, execution: one });
+  }
+  for (const step of Object.values(steps)) {
+    for (let version = 1; version <= step.version; version += 1) {
+      const writeId = version === step.version ? step.writeId : `old-${version}`;
+      await to.store.write({ executionId, step: { ...step, version, writeId } });
+    }
+  }
+}
+
+async function lost(): Promise<
+  Recording & { readonly h: Harness; readonly outside: ReturnType<typeof services> }
+> {
+  const recording: Recording = { moments: [], messages: [] };
+  const outside = services();
+  const h = harness(order, outside.all, 1, recorded(recording));
+  const { id } = await h.begin();
+  expect((await h.run(id)).execution.status).toBe('succeeded');
+  return { ...recording, h, outside };
+}
+
+it('at whichever moment, it ends, asks for nothing under another key, and drops what is from afterwards', async () => {
+  const { moments } = await lost();
+  expect(moments.length).toBeGreaterThan(10);
+  let dropped = 0;
+  for (const at of moments.keys()) {
+    // The same past for each: what the outside services have done by its end is done.
+    const { h, messages, outside, moments: again } = await lost();
+    expect(again[at]?.execution.version).toBe(moments[at]?.execution.version);
+    const later = harness(order, outside.all, 2);
+    later.clock.advanceTo(h.clock.now() + 600_000);
+    await restore(later, h, again[at]!);
+    const keys = [...outside.done].sort();
+    expect(keys).toHaveLength(3);
+    // All that was ever sent, once more and twice, the latest first: much of it is from after the moment.
+    const late = messages.toReversed().map((send) => ({ ...send, delayMs: 0 }));
+    later.sent.push(...late, ...structuredClone(late));
+    const { execution, steps } = await later.run(again[at]!.execution.id);
+    expect([at, execution.status]).toEqual([at, 'succeeded']);
+    expect(Object.values(steps).map(({ status }) => status)).toEqual(['done', 'done', 'done']);
+    expect([...outside.done].sort()).toEqual(keys);
+    dropped += later.notes.filter(({ detail }) => detail === 'from after a restore').length;
+  }
+  expect(dropped).toBeGreaterThan(moments.length);
+});
