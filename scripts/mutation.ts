@@ -84,6 +84,10 @@ async function reportOf(options: Options): Promise<Report> {
   if (options.report !== undefined) {
     return merged(listed(options.report).map((path) => JSON.parse(readFileSync(path, 'utf8')) as Report));
   }
+  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  }).trim();
   const root = scratchCopy();
   const startedAt = Date.now();
   try {
@@ -94,7 +98,7 @@ async function reportOf(options: Options): Promise<Report> {
       ...read('mutation-report.json'),
       run: {
         at: new Date(startedAt).toISOString().slice(0, 10),
-        commit: execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: ROOT, encoding: 'utf8' }).trim(),
+        commit,
         seconds: Math.round((Date.now() - startedAt) / 1_000),
         runs: options.runs,
         leftOut: (read('mutation-learned.json')['leftOut'] as string[]).length,
