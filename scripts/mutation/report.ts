@@ -8,7 +8,10 @@ export interface Mutant {
   readonly mutatorName: string;
   readonly replacement?: string;
   readonly status: Status;
-  readonly location: { readonly start: { readonly line: number; readonly column: number } };
+  readonly location: {
+    readonly start: { readonly line: number; readonly column: number };
+    readonly end?: { readonly line: number; readonly column: number };
+  };
 }
 
 export interface Report {
@@ -50,14 +53,26 @@ export function countsOf(mutants: readonly Mutant[]): Counts {
   return { mutants: all, killed, survived, timeout, noCoverage, score };
 }
 
-/** Runs of different files, as one. */
+const placeOf = ({ location, mutatorName, replacement }: Mutant): string =>
+  JSON.stringify([location, mutatorName, replacement]);
+const isNoticed = ({ status }: Mutant): boolean => status === 'Killed' || status === 'Timeout';
+
+/** Runs as one: of a file that several have judged, by different tests, a mutant is noticed that any of them has noticed. */
 export function merged(reports: readonly Report[]): Report {
   const [first] = reports;
   if (first === undefined) throw new Error('there is no report');
-  return {
-    files: Object.assign({}, ...reports.map(({ files }) => files)) as Report['files'],
-    run: { ...first.run, seconds: reports.reduce((sum, { run }) => sum + run.seconds, 0) },
-  };
+  const files: Record<string, Report['files'][string]> = {};
+  for (const report of reports) {
+    for (const [name, file] of Object.entries(report.files)) {
+      const known = files[name];
+      const noticed = new Map(file.mutants.filter(isNoticed).map((mutant) => [placeOf(mutant), mutant]));
+      const mutants = known?.mutants.map((one) =>
+        isNoticed(one) ? one : (noticed.get(placeOf(one)) ?? one),
+      );
+      files[name] = known === undefined || mutants === undefined ? file : { ...known, mutants };
+    }
+  }
+  return { files, run: { ...first.run, seconds: reports.reduce((sum, { run }) => sum + run.seconds, 0) } };
 }
 
 export function summaryOf({ files, run }: Report): Summary {

@@ -1,6 +1,6 @@
 /** What a claim, a beat and the end of a lease write, field by field, and a report that comes when nobody holds the step (S3, S4, S5, S9). */
 
-import { beaten, claimed } from '../../lib/core/attempts.ts';
+import { beaten, claimed, settledAs } from '../../lib/core/attempts.ts';
 import type { AgentStep } from '../../lib/core/plan.ts';
 import { expired, type Report, reported } from '../../lib/core/reports.ts';
 import type { HeldStep, Mode, Step } from '../../lib/core/state.ts';
@@ -97,6 +97,17 @@ describe('a claim', () => {
     expect(claim('undo', {}, stalling(9_000))).toMatchObject({ leaseUntil: NOW + 30_000 });
   });
 });
+
+it.each(['skip', 'seal', 'hold'] as const)(
+  '%s: what is settled without an attempt forgets its time',
+  (event) => {
+    const { leaseUntil: _, ...free } = heldAs('execute', { status: 'retrying', retryAt: NOW + 9 });
+    const before: Step = { ...free, status: event === 'skip' ? 'ready' : 'retrying' };
+    const after = settledAs('it', before, 2, event, stamp);
+    expect(after).toMatchObject({ epoch: 2, changedAt: NOW, version: 8, writeId: 'w-new' });
+    expect(after).not.toHaveProperty('retryAt');
+  },
+);
 
 describe('a beat', () => {
   const beat = (more: Partial<Step> = {}, of = step, at?: { token: string; at: number }) => {

@@ -1,7 +1,7 @@
 /** What a message, a beat and a report lead to, whole decisions of small states (S4, S5, S9, S13, C1). */
 
 import { decide, type Decision, type Event } from '../../lib/core/decide.ts';
-import type { AgentStep, CallbackStep, PlanStep } from '../../lib/core/plan.ts';
+import type { AgentRung, AgentStep, CallbackStep, PlanStep } from '../../lib/core/plan.ts';
 import type { Parked, Snapshot, Step } from '../../lib/core/state.ts';
 import { DEADLINE, heldAs, planOf, recordOf, stateOf } from './one-step.ts';
 import { planStep } from './refusals.ts';
@@ -112,6 +112,13 @@ describe('a message (S13)', () => {
     expect(write?.execution).toMatchObject({ watchAt: at, version: 2 });
   });
 
+  it('that comes in time to what nobody took writes the step alone', () => {
+    const due = { ...retrying(NOW, { mode: 'execute', why: 'unclaimed', at: NOW }), changedAt: NOW };
+    const { write, next } = decide(plan, stateOf([due], { watchAt: DEADLINE }), delivered());
+    expect(next).toMatchObject({ kind: 'perform' });
+    expect(write).not.toHaveProperty('execution');
+  });
+
   it('to what a dead service holds back is early all the same', () => {
     const held = retrying(NOW + 60_000, { mode: 'execute', why: 'breaker', at: NOW });
     expect(decide(plan, stateOf([held]), delivered())).toEqual(dropped('early'));
@@ -128,6 +135,7 @@ describe('a message (S13)', () => {
     const parked = { mode: 'execute', why: 'breaker', at: NOW, since: NOW - 60_000 };
     expect(write?.step).toMatchObject({ status: 'retrying', retryAt: NOW + 55_001, parked });
     expect(write?.execution?.watchAt).toBe(at);
+    expect('execution' in (write ?? {})).toBe(at !== undefined);
     const notes = [{ what: 'parked', ...about, agent: 'worker', detail: 'breaker', ms: 55_001 }];
     expect(rest).toEqual({ sends: [], next: { kind: 'stop' }, notes });
   });
@@ -143,6 +151,27 @@ describe('a beat', () => {
     const none = { sends: [], next: { kind: 'stop' }, notes: [] };
     expect([beat('it', 'x'), beat('x')]).toEqual([none, none]);
   });
+});
+
+it('a beat on a later rung lasts as long as that rung’s agent says', () => {
+  const other: AgentRung = {
+    kind: 'useAgent',
+    agent: 'other',
+    undo: 'none',
+    attempts: 1,
+    firstMs: 0,
+    maxMs: 0,
+    effect: 'idempotent',
+    timeoutMs: 60_000,
+    leaseMs: 45_000,
+    pickupMs: 5_000,
+    settleMs: 5_000,
+  };
+  const of = planOf({ ...planStep, ladder: [other] });
+  const event = { type: 'beat', step: 'it', token: 't', ...stamp } as const;
+  const leaseOf = (rung: number) =>
+    decide(of, stateOf([heldAs('execute', { rung })]), event).write?.step?.leaseUntil;
+  expect([leaseOf(0), leaseOf(1)]).toEqual([NOW + 30_000, NOW + 45_000]);
 });
 
 describe('a report', () => {
@@ -176,6 +205,8 @@ describe('a report', () => {
     const of = (attempts: Step['attempts'], more: object = {}) =>
       decide(plan, stateOf([heldAs('execute', { attempts })]), said(more)).notes;
     expect(of(tries)).toEqual([{ what: 'step-done', ...about, ms: 900 }]);
+    const found = { ...tries[0], mode: 'probe', outcome: 'done', endedAt: NOW - 5_000 } as const;
+    expect(of([found, ...tries])).toEqual([{ what: 'step-done', ...about, ms: 900 }]);
     expect(of([])).toEqual([{ what: 'step-done', ...about }]);
     const report = { kind: 'failed', settled: true, permanent: false, failure: { code: 'x', message: 'y' } };
     expect(of(tries, { report })).toEqual([{ what: 'step-retrying', ...about }]);
@@ -206,6 +237,11 @@ describe('a report', () => {
       expect(decision.sends).toEqual([]);
     },
   );
+
+  it('that is no success reads again', () => {
+    const report = { kind: 'failed', settled: true, permanent: false, failure: { code: 'x', message: 'y' } };
+    expect(decide(plan, stateOf([held]), said({ report })).next).toMatchObject({ fresh: true });
+  });
 
   it('while a person is asked reads again', () => {
     expect(decide(plan, stateOf([held], { status: 'waiting' }), said()).next).toMatchObject({ fresh: true });

@@ -1,6 +1,6 @@
 /** S12 with figures: of small states, the very instant of the next watch, and by when a lease is over. */
 
-import type { AgentRung, CallbackStep, MapStep, Plan, PlanStep } from '../../lib/core/plan.ts';
+import type { AgentRung, CallbackStep, ChildStep, MapStep, Plan, PlanStep } from '../../lib/core/plan.ts';
 import type { Children, Execution, HeldStep, Incident, Snapshot, Step } from '../../lib/core/state.ts';
 import {
   horizonMs,
@@ -11,7 +11,7 @@ import {
   wasSentSinceParked,
 } from '../../lib/core/watch.ts';
 import type { Work } from '../../lib/core/work.ts';
-import { DEADLINE, planOf, recordOf, stateOf } from './one-step.ts';
+import { DEADLINE, heldAs, planOf, recordOf, stateOf } from './one-step.ts';
 import { planStep, planWith } from './refusals.ts';
 import { NOW } from './states.ts';
 
@@ -76,6 +76,42 @@ describe('the watch of executions of a step (S12)', () => {
   });
 });
 
+const child: ChildStep = { kind: 'child', name: 'm', after: [], plan: planOf(), input: {}, undo: 'none' };
+describe('the watch where nothing is to be sent (S12)', () => {
+  const children = childrenOf(2, 0);
+  it.each<[string, PlanStep[], Step[], number]>([
+    [
+      'is near when all is over, for somebody must end it',
+      [planStep],
+      [recordOf('it', 'done')],
+      NOW + 30_000,
+    ],
+    ['is near when a list is over', [map], [recordOf('m', 'done', { children })], NOW + IDLE_MS],
+    ['is near when a list has begun nothing', [map], [recordOf('m', 'running')], NOW + IDLE_MS],
+    [
+      'is far while one of several is under way',
+      [planStep, map],
+      [recordOf('it', 'done'), recordOf('m', 'running', { children })],
+      DEADLINE,
+    ],
+    [
+      'is far while a child is under way',
+      [child],
+      [recordOf('m', 'running', { children: childrenOf(1, 0, 1) })],
+      DEADLINE,
+    ],
+    ['is near when a child is to be started beside a callback', [callback, child], [asked], NOW + IDLE_MS],
+    [
+      'is the answer’s when a list beside it has begun nothing',
+      [callback, map],
+      [asked, recordOf('m', 'running')],
+      NOW + 600_000,
+    ],
+  ])('%s', (_, steps, records, at) => {
+    expect(watchOf(planOf(...steps), stateOf(records))).toBe(at);
+  });
+});
+
 describe('the watch of a pause (S12)', () => {
   const pauses = [{ number: 1, at: NOW, reason: 'r', withinMs: 900_000, deadlineAt: NOW + 900_000 }];
   const fenced = recordOf('it', 'held', { heldFrom: 'ready', heldIn: 1 });
@@ -84,8 +120,30 @@ describe('the watch of a pause (S12)', () => {
     ['in which everything is held is its own time', 'paused', [fenced], NOW + 900_000],
     ['that left something free is near', 'paused', [], NOW + 30_000],
     ['that is not complete is near', 'pausing', [fenced], NOW + 30_000],
+    [
+      'in which one works is near',
+      'paused',
+      [fenced, heldAs('execute', { name: 'b', leaseUntil: NOW + 100_000 })],
+      NOW + 30_000,
+    ],
   ])('%s', (_, status, records, at) => {
     expect(watchOf(plan, stateOf(records, { status, pauses }))).toBe(at);
+  });
+
+  it('that is not complete is near, also while a person is asked about a step', () => {
+    const open: Incident = {
+      number: 1,
+      version: 1,
+      writeId: 'w',
+      kind: 'ladder',
+      stepVersion: 1,
+      failure: { code: 'x', message: 'y' },
+      openedAt: NOW,
+      deadlineAt: NOW + 800_000,
+      otherwise: 'fail',
+    };
+    const state = { ...stateOf([fenced], { status: 'pausing', pauses }), incidents: { 1: open } };
+    expect(watchOf(plan, state)).toBe(NOW + 30_000);
   });
 
   it('about which a person was asked is that question’s time, and none once it is answered', () => {

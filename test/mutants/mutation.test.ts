@@ -30,6 +30,13 @@ describe('the mutation score', () => {
     expect(all).toEqual({ ...one, mutants: 4, noCoverage: 1, score: 50, seconds: 20 });
   });
 
+  it('of a file that two runs have judged counts what either has noticed', () => {
+    const other = { ...mutant('Survived'), replacement: 'x' };
+    const first = reportOf('a.ts', mutant('Survived'), other);
+    const { killed, survived } = summaryOf(merged([first, reportOf('a.ts', mutant('Killed'), other)]));
+    expect({ killed, survived }).toEqual({ killed: 1, survived: 1 });
+  });
+
   it('is written down with the lines of what was looked at', () => {
     const note = { file: 'a.ts', at: 'two two', answer: 'open', said: 'why' } as const;
     const text = documentOf(both, [note], 3);
