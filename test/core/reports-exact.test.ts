@@ -208,6 +208,15 @@ it.each<Row>([
     { status: 'failed', mayHaveActed: false },
   ],
   [
+    'found nothing, a person being next',
+    { ...probed, ladder: [{ kind: 'human', withinMs: 60_000, otherwise: 'fail' }] },
+    heldAs('probe', { hardEndAt: 0 }),
+    found('not-done'),
+    NO,
+    'not-done',
+    { status: 'waiting', mayHaveActed: false },
+  ],
+  [
     'cannot tell',
     probed,
     PROBE,
