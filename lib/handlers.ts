@@ -34,7 +34,7 @@ import { dynamoStore } from './aws/dynamo-store.ts';
 import { eventBus } from './aws/event-bus.ts';
 import { createMeter, type Meter, metered } from './aws/metrics.ts';
 import { DEFAULT_WATCH_SHARDS, ENV, TRIGGER_FILE } from './aws/names.ts';
-import { type OpenNow, openNow } from './aws/open-now.ts';
+import { OpenGauge, type OpenNow, openNow } from './aws/open-now.ts';
 import { withPlainCalls } from './aws/plain-calls.ts';
 import { type AtWork, sqsQueue } from './aws/sqs-queue.ts';
 import { serviceLogger, tellAll } from './aws/telemetry.ts';
@@ -311,17 +311,19 @@ export function supervisorHandler(): (event: unknown, context: Context) => Promi
   const ports = once(() => portsOf(telemetry, { messages: Number.POSITIVE_INFINITY }));
   const plans: PlanCache = new Map();
   const grace = new Grace();
+  const gauge = new OpenGauge();
   return async (event, context) => {
     const untilAt = clock.now() + context.getRemainingTimeInMillis() - TICK_RESERVE_MS;
     const part = partOf(event);
     const leave = receiptBook(receiptsOf(ports()), ports());
     const options = { untilAt, sweepEveryMs: SWEEP_EVERY_MS, part, grace, leave };
-    // Beside the first sweeps, by one of a tick's supervisors: what cannot be counted is left out and holds up nothing.
-    const counted = part.part === 0 ? countOpen(ports()) : undefined;
     const sweeps = await tick(ports(), plans, options);
-    const open = await counted;
-    if (open !== undefined) meter.open(open);
     const due = sweeps.reduce((sum, sweep) => sum + sweep.due, 0);
+    if (gauge.isDue(due)) {
+      const open = await countOpen(ports());
+      gauge.counted(open);
+      if (open !== undefined) meter.open(open);
+    }
     const failed = sweeps.reduce((sum, sweep) => sum + sweep.failed, 0);
     const oldestOverdueMs = Math.max(0, ...sweeps.map((sweep) => sweep.oldestOverdueMs));
     meter.swept({ made: sweeps.length, oldestOverdueMs, failed });
@@ -331,11 +333,18 @@ export function supervisorHandler(): (event: unknown, context: Context) => Promi
   };
 }
 
+/** Of what is kept of a tick's time for its end. */
+const COUNT_WITHIN_MS = 1_000;
+
+/** What cannot be counted in time is left out, and nothing else is lost with it. */
 const countOpen = ({ table: { client, name, agents }, log }: OwnPorts): Promise<OpenNow | undefined> =>
-  openNow(client, name, agents, clock.now()).catch((error: unknown) => {
-    log.note({ what: 'count-failed', detail: error instanceof Error ? error.name : 'error' });
-    return undefined;
-  });
+  Promise.race([
+    openNow(client, name, agents, clock.now()).catch((error: unknown) => {
+      log.note({ what: 'count-failed', detail: error instanceof Error ? error.name : 'error' });
+      return undefined;
+    }),
+    clock.sleep(COUNT_WITHIN_MS).then(() => undefined),
+  ]);
 
 /** Bounds what one run costs: a page is 1 MB, so a run reads 100 MB, for $0.003. */
 const AUDIT_PAGES = 100;

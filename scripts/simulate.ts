@@ -110,7 +110,7 @@ async function inProcesses(options: Options, progress: (chunk: Totals) => void):
 }
 
 /** A young generation in which a bunch of worlds finds room: what is dead by its end costs nothing. */
-const YOUNG_MB = 64;
+const YOUNG_MB = 16;
 
 function inProcess(worker: string, share: Share, progress: (chunk: Totals) => void): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -5,7 +5,8 @@
  * (`dynamo-items.ts`), or who removes what no record names any more (`roles/audit.ts`).
  *
  * Every write of a record costs a unit for each started KB of all of it. An execution's is written at its start, twice at
- * its end, and once for each end of a child: an input of some size is written once, and the record stays small.
+ * its end, and once for each end of a child: an input of some size is written once, and the record stays small. Its removal
+ * costs a write of its size as well, while an execution's record goes by itself, but for a child's, which the audit removes.
  * An input is addressed by its content: of two starts with one key each finds its own, whichever the execution is made by.
  */
 
@@ -29,8 +30,12 @@ const MAX_ROUNDS = 5;
 
 const units = (bytes: number): number => Math.ceil(bytes / UNIT);
 
-/** The item of the input, if that costs less than an input in the record. @param whole the record's item with its input */
-export function inputApart(execution: Execution, whole: Item): Item | undefined {
+/**
+ * The item of the input, if that costs less than an input in the record.
+ * @param whole the record's item with its input
+ * @param isRemoved whether what has ended is removed one day
+ */
+export function inputApart(execution: Execution, whole: Item, isRemoved: boolean): Item | undefined {
   const json = whole['input']?.S;
   if (json === undefined) return undefined;
   const bytes = sizeOf(whole) + END_BYTES;
@@ -46,8 +51,10 @@ export function inputApart(execution: Execution, whole: Item): Item | undefined 
     storedAt: { N: String(execution.startedAt) },
     input: { S: json },
   };
-  const apart = units(sizeOf(item)) + WRITES * units(bytes - inputBytes);
-  return apart < WRITES * units(bytes) ? item : undefined;
+  const removals = isRemoved ? 1 : 0;
+  const ofRecord = WRITES + (execution.parent === undefined ? 0 : removals);
+  const apart = (1 + removals) * units(sizeOf(item)) + ofRecord * units(bytes - inputBytes);
+  return apart < ofRecord * units(bytes) ? item : undefined;
 }
 
 /**

@@ -9,6 +9,7 @@ import {
   DeleteItemCommand,
   type DynamoDBClient,
   ScanCommand,
+  TransactionConflictException,
 } from '@aws-sdk/client-dynamodb';
 import { type Found, type FoundInput, recordOf, type Removable } from '../core/audit.ts';
 import type { Inventory } from '../core/ports.ts';
@@ -73,6 +74,8 @@ export function dynamoInventory(client: DynamoDBClient, options: InventoryOption
         );
         return 'removed';
       } catch (error) {
+        // A transaction is writing it at this moment: it is not the record that was found any more.
+        if (error instanceof TransactionConflictException) return 'conflict';
         if (!(error instanceof ConditionalCheckFailedException)) throw error;
         return 'conflict';
       }

@@ -18,7 +18,12 @@ import {
 import type { WriteResult } from '../core/ports.ts';
 import { type Item, text } from './dynamo-items.ts';
 
-/** Two writers met in one transaction; DynamoDB asks to try again. */
+/** Two writers met in one transaction, or there was no room for it: nothing of it is written, and asking again may do. */
+const BUSY: ReadonlySet<string | undefined> = new Set([
+  'TransactionConflict',
+  'ThrottlingError',
+  'ProvisionedThroughputExceeded',
+]);
 const MAX_TRANSACTION_CONFLICTS = 5;
 const CONFLICT_PAUSE_MS = 20;
 
@@ -97,7 +102,7 @@ async function putTogether(
       const failed = reasons.some((reason) => reason.Code === 'ConditionalCheckFailed');
       const ours = puts.every((put, at) => isOurs(put, reasons[at]?.Item));
       if (failed) return { kind: ours ? 'written' : 'conflict', stored: reasons.map(({ Item }) => Item) };
-      const busy = reasons.some((reason) => reason.Code === 'TransactionConflict');
+      const busy = reasons.some(({ Code }) => BUSY.has(Code));
       if (!busy || conflicts >= MAX_TRANSACTION_CONFLICTS) throw error;
       await pause(Math.random() * CONFLICT_PAUSE_MS * 2 ** conflicts);
     }

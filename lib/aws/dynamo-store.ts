@@ -85,9 +85,15 @@ export function dynamoStore(client: DynamoDBClient, options: DynamoOptions): Sto
       const item = await getItem(client, table, planKey(hash));
       return item && planOf(item);
     },
-    create: async (execution) => {
-      const { item: own, existing } = await withInput(client, table, execution, itemOf);
-      if (existing !== undefined) return existing;
+    create: async (execution, isNewId = false) => {
+      const isRemoved = retentionMs !== undefined;
+      const input = inputApart(execution, itemOf(execution), isRemoved);
+      if (input !== undefined) {
+        const existing = isNewId ? undefined : await existingBefore(client, table, execution);
+        if (existing !== undefined) return asWritten(existing, execution);
+        await putInput(client, table, input);
+      }
+      const own = itemOf(input === undefined ? execution : { ...execution, inputKey: inputKeyOf(input) });
       const put = conditional(table, own, execution);
       let { kind, stored } = await putOne(client, put);
       if (stored !== undefined && isOfEarlierLife(executionOf(stored), execution.parent))
@@ -97,7 +103,7 @@ export function dynamoStore(client: DynamoDBClient, options: DynamoOptions): Sto
       const item = await getItem(client, table, executionKey(execution.id));
       // Answered "exists" and then not found: the caller knows nothing and must ask again.
       if (item === undefined) throw new Error('the execution exists but could not be read');
-      return executionOf(item);
+      return asWritten(executionOf(item), execution);
     },
     read: (executionId) => readSnapshot(client, table, executionId),
     readSteps: (executionId, steps) => readSteps(client, table, executionId, steps),
@@ -117,26 +123,23 @@ export function dynamoStore(client: DynamoDBClient, options: DynamoOptions): Sto
   };
 }
 
+/** A create that is repeated because its answer was lost finds its own write (S15). */
+const asWritten = (existing: Execution, wanted: Execution): Execution | 'written' =>
+  existing.writeId === wanted.writeId ? 'written' : existing;
+
 /**
- * The record's item, and before it its input's, if that is apart. A start that repeats another one with a key must not leave
- * its input beside that one's: what exists already is looked for first, cheaply, and only then read for certain.
+ * A start that repeats another one with a key must not leave its input beside that one's: what exists already is looked for
+ * first, cheaply, and only then read for certain. A child's parent knows which of its children it has made.
  */
-async function withInput(
+async function existingBefore(
   client: DynamoDBClient,
   table: string,
-  execution: Execution,
-  itemOf: (execution: Execution) => Item,
-): Promise<{ readonly item: Item; readonly existing?: Execution }> {
-  const item = itemOf(execution);
-  const input = inputApart(execution, item);
-  if (input === undefined) return { item };
-  const key = executionKey(execution.id);
-  if (execution.parent === undefined && (await getItem(client, table, key, false)) !== undefined) {
-    const existing = await getItem(client, table, key);
-    if (existing !== undefined) return { item, existing: executionOf(existing) };
-  }
-  await putInput(client, table, input);
-  return { item: itemOf({ ...execution, inputKey: inputKeyOf(input) }) };
+  { id, parent }: Execution,
+): Promise<Execution | undefined> {
+  const key = executionKey(id);
+  if (parent !== undefined || (await getItem(client, table, key, false)) === undefined) return undefined;
+  const existing = await getItem(client, table, key);
+  return existing && executionOf(existing);
 }
 
 async function writePlan(client: DynamoDBClient, table: string, hash: string, plan: Plan): Promise<void> {

@@ -4,7 +4,7 @@
  * Owns: the two reads. Does not own: what becomes of the numbers (`metrics.ts`), when a breaker is open (`core/breaker.ts`).
  *
  * Counted in the table and not from openings and closings: a count that one lost line would make wrong for ever is no gauge.
- * Costs one query and one read of the agents' breakers, once a tick.
+ * Costs one query and one read of the agents' breakers, in a tick that has something to tell: an idle system is not counted.
  */
 
 import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
@@ -17,6 +17,24 @@ import { TABLE } from './names.ts';
 export interface OpenNow {
   readonly incidents: number;
   readonly breakers: number;
+}
+
+/**
+ * Whether a process of the supervisor has something to tell: it has never counted, or something was open, or its tick found
+ * something due, as the one does after whatever opens an incident or a breaker.
+ */
+export class OpenGauge {
+  /** Nothing before the first count, and after one that failed. */
+  #open: number | undefined;
+
+  /** @param due how many executions the tick's sweeps found */
+  isDue(due: number): boolean {
+    return due > 0 || this.#open !== 0;
+  }
+
+  counted(open: OpenNow | undefined): void {
+    this.#open = open && open.incidents + open.breakers;
+  }
 }
 
 /** Of the index, 1 MB each: some ten thousand incidents. Whether there are more is nothing to a person. */

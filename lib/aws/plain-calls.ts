@@ -14,6 +14,7 @@ import {
   PutItemCommand,
   QueryCommand,
   TransactionCanceledException,
+  TransactionConflictException,
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
 import { PutEventsCommand } from '@aws-sdk/client-eventbridge';
@@ -138,7 +139,7 @@ async function call(target: Target, input: object, place: Place, options: PlainO
       const { statusCode, body: answer } = await post(target, body, place, options.requestTimeout);
       if (statusCode < 300) return answer;
       const error = exceptionOf(answer, statusCode);
-      throttled = THROTTLES.has(error.name);
+      throttled = statusCode === 429 || THROTTLES.has(error.name);
       if (!throttled && statusCode < 500 && !TRANSIENT.has(error.name)) throw new Refused(error);
       failure = error;
     } catch (error) {
@@ -217,10 +218,24 @@ async function post(
   let headers = `authorization: ${authorization(signed, body, place.credentials, scope)}\r\n`;
   for (const [name, value] of Object.entries(signed)) if (name !== 'host') headers += `${name}: ${value}\r\n`;
   const answer = await wireTo(url).post(headers, body, limitMs);
-  return { statusCode: answer.statusCode, body: jsonOf(answer.body) };
+  return { statusCode: answer.statusCode, body: jsonOf(answer) };
 }
 
-const jsonOf = (text: string): Answer['body'] => JSON.parse(text === '' ? '{}' : text) as Answer['body'];
+/** What says no may have come from something in between, as a page: its status is what there is to know of it. */
+function jsonOf({
+  statusCode,
+  body,
+}: {
+  readonly statusCode: number;
+  readonly body: string;
+}): Answer['body'] {
+  try {
+    return JSON.parse(body === '' ? '{}' : body) as Answer['body'];
+  } catch (error) {
+    if (statusCode < 300) throw error;
+    return {};
+  }
+}
 
 /** The exceptions that somebody looks into are the SDK's own, so that it does not matter which way a call went. */
 function exceptionOf(body: Answer['body'], httpStatusCode: number): Error {
@@ -230,6 +245,8 @@ function exceptionOf(body: Answer['body'], httpStatusCode: number): Error {
   const $metadata = { httpStatusCode };
   if (name === 'ConditionalCheckFailedException')
     return new ConditionalCheckFailedException({ message, $metadata, ...fieldOf(body, 'Item') });
+  if (name === 'TransactionConflictException')
+    return new TransactionConflictException({ message, $metadata });
   if (name === 'TransactionCanceledException')
     return new TransactionCanceledException({ message, $metadata, ...fieldOf(body, 'CancellationReasons') });
   return Object.assign(new Error(message), { name, $metadata });

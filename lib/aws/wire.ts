@@ -11,7 +11,7 @@
  */
 
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
 
 export interface WireAnswer {
   readonly statusCode: number;
@@ -23,23 +23,30 @@ const MAX_HEAD_BYTES = 65_536;
 const HEAD_END = '\r\n\r\n';
 const LINE_END = '\r\n';
 
+/** Its time runs from the start, whether it has a connection by then or waits for one. */
 interface Request {
   readonly text: string;
-  readonly limitMs: number;
   readonly resolve: (answer: WireAnswer) => void;
   readonly reject: (error: Error) => void;
-  timer: NodeJS.Timeout | undefined;
+  readonly timer: NodeJS.Timeout;
+  /** The one that it is sent on. */
+  connection?: Connection;
 }
 
 /** All connections to one address. */
 export class Wire {
   readonly #url: URL;
+  readonly #trust: Pick<ConnectionOptions, 'ca'>;
   readonly #idle: Connection[] = [];
   readonly #waiting: Request[] = [];
   #open = 0;
+  /** Of the last connection by TLS: the next one resumes it, which spares both sides the costly part of the handshake. */
+  #session: Buffer | undefined;
 
-  constructor(url: URL) {
+  /** @param trust in whose certificates. @default those that Node trusts in */
+  constructor(url: URL, trust: Pick<ConnectionOptions, 'ca'> = {}) {
     this.#url = url;
+    this.#trust = trust;
   }
 
   /**
@@ -50,12 +57,20 @@ export class Wire {
     const length = Buffer.byteLength(body);
     const text = `POST / HTTP/1.1\r\nhost: ${this.#url.host}\r\n${headers}content-length: ${length}\r\n\r\n${body}`;
     return new Promise((resolve, reject) => {
-      const request: Request = { text, limitMs, resolve, reject, timer: undefined };
+      const timer = setTimeout(() => this.#timeOut(request, limitMs), limitMs);
+      const request: Request = { text, resolve, reject, timer };
       const kept = this.#idle.pop();
       if (kept !== undefined) kept.begin(request);
       else if (this.#open < MAX_CONNECTIONS) this.#connect().begin(request);
       else this.#waiting.push(request);
     });
+  }
+
+  #timeOut(request: Request, limitMs: number): void {
+    const error = Object.assign(new Error(`no answer within ${limitMs} ms`), { name: 'TimeoutError' });
+    if (request.connection !== undefined) return request.connection.fail(error);
+    this.#waiting.splice(this.#waiting.indexOf(request), 1);
+    request.reject(error);
   }
 
   #connect(): Connection {
@@ -65,11 +80,17 @@ export class Wire {
     const socket =
       protocol === 'https:'
         ? connectTls({
+            ...this.#trust,
             host,
             port: Number(port === '' ? 443 : port),
             ...(isIP(host) ? {} : { servername: host }),
+            ...(this.#session === undefined ? {} : { session: this.#session }),
           })
         : connectPlain({ host, port: Number(port === '' ? 80 : port) });
+    // Who the other side is was looked into when the session began, and is not again: only then is it one to resume.
+    socket.on('session', (session: Buffer) => {
+      if ((socket as TLSSocket).authorized) this.#session = session;
+    });
     return new Connection(socket, {
       free: (connection) => {
         const next = this.#waiting.shift();
@@ -108,19 +129,16 @@ class Connection {
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     // The other side says no more: an answer without a length is whole now, anything else has been broken off.
     socket.on('end', () => this.#receive(undefined));
-    socket.on('error', (error) => this.#fail(error));
+    socket.on('error', (error) => this.fail(error));
     socket.on('close', () => {
-      this.#fail(new Error('the connection was closed'));
+      this.fail(new Error('the connection was closed'));
       owner.gone(this);
     });
   }
 
   begin(request: Request): void {
     this.#request = request;
-    const { limitMs } = request;
-    request.timer = setTimeout(() => {
-      this.#fail(Object.assign(new Error(`no answer within ${limitMs} ms`), { name: 'TimeoutError' }));
-    }, limitMs);
+    request.connection = this;
     this.#socket.ref();
     this.#socket.write(request.text);
   }
@@ -137,9 +155,9 @@ class Connection {
     try {
       const answer = read === undefined ? undefined : answerIn(read, chunk === undefined);
       if (answer !== undefined) this.#answered(answer);
-      else if (chunk === undefined) this.#fail(new Error('the connection was closed'));
+      else if (chunk === undefined) this.fail(new Error('the connection was closed'));
     } catch (error) {
-      this.#fail(error as Error);
+      this.fail(error as Error);
     }
   }
 
@@ -157,7 +175,8 @@ class Connection {
     request.resolve(answer);
   }
 
-  #fail(error: Error): void {
+  /** Ends the connection, and the request on it. */
+  fail(error: Error): void {
     const request = this.#request;
     this.#request = undefined;
     this.#socket.destroy();

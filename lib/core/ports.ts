@@ -46,8 +46,11 @@ export interface Store {
   /** Puts the plan unless it is there already; a plan is addressed by its content, so both are the same. */
   readonly writePlan: (hash: string, plan: Plan) => Promise<void>;
   readonly readPlan: (hash: string) => Promise<Plan | undefined>;
-  /** Writes a new execution, or returns the one that is there; one from an earlier life of its parent's id is replaced. */
-  readonly create: (execution: Execution) => Promise<Execution | 'written'>;
+  /**
+   * Writes a new execution, or returns the one that is there; one from an earlier life of its parent's id is replaced.
+   * @param isNewId a hint: the id was made for this start, so there is hardly one. @default false
+   */
+  readonly create: (execution: Execution, isNewId?: boolean) => Promise<Execution | 'written'>;
   readonly read: (executionId: string) => Promise<Snapshot | undefined>;
   /**
    * The records of these steps, and read after them the execution's: a claim needs no more of a long one. No incident is

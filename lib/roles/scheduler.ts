@@ -104,7 +104,7 @@ export async function start(scheduler: Scheduler, request: StartRequest): Promis
     },
     now,
   );
-  const existing = await ports.store.create(execution);
+  const existing = await ports.store.create(execution, key === undefined);
   if (existing !== 'written') return sameStart(existing, execution);
   ports.log.note({ what: 'started', executionId: execution.id, detail: workflow.name });
   const known = { state: { execution, steps: {} }, fresh: true, readAt: now };

@@ -3,6 +3,7 @@
 import {
   BatchGetItemCommand,
   ConditionalCheckFailedException,
+  DeleteItemCommand,
   DynamoDBClient,
   GetItemCommand,
   ProvisionedThroughputExceededException,
@@ -13,12 +14,14 @@ import {
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
+import { dynamoInventory } from '../../lib/aws/dynamo-inventory.ts';
 import { executionItem, type Item, stepItem } from '../../lib/aws/dynamo-items.ts';
 import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
 import { anExecution, aPlan, aStep } from '../contract/records.ts';
 
 const dynamo = mockClient(DynamoDBClient);
-const store = dynamoStore(new DynamoDBClient({ region: 'us-east-1' }), { table: 'state', watchShards: 2 });
+const client = new DynamoDBClient({ region: 'us-east-1' });
+const store = dynamoStore(client, { table: 'state', watchShards: 2 });
 beforeEach(() => dynamo.reset());
 
 const meta = { $metadata: {}, message: 'x' };
@@ -93,6 +96,17 @@ describe('a write of one record', () => {
   });
 });
 
+describe('a removal by the audit', () => {
+  it.each([
+    ['finds another record', refused()],
+    ['meets a transaction under way', new TransactionConflictException(meta)],
+  ])('that %s has lost a race', async (_, error) => {
+    dynamo.on(DeleteItemCommand).rejects(error);
+    const inventory = dynamoInventory(client, { table: 'state', watchShards: 2 });
+    expect(await inventory.remove({ kind: 'step', executionId: 'e-1', step })).toBe('conflict');
+  });
+});
+
 describe('a write of two records', () => {
   const both = () => store.write({ executionId: 'e-1', execution, step });
   const conflict = canceled({ Code: 'TransactionConflict' }, { Code: 'None' });
@@ -149,11 +163,17 @@ describe('a write of two records', () => {
     expect(await both()).toBe(result);
   });
 
-  it('refused because of throttling is not known, and no conflict (S9)', async () => {
-    const error = canceled({ Code: 'ThrottlingError' }, { Code: 'None' });
-    dynamo.on(TransactWriteItemsCommand).rejects(error);
-    await expect(both()).rejects.toBe(error);
-  });
+  it.each(['ThrottlingError', 'ProvisionedThroughputExceeded'])(
+    'refused because of %s is tried again, and in the end not known, and no conflict (S9)',
+    async (Code) => {
+      const error = canceled({ Code }, { Code: 'None' });
+      dynamo.on(TransactWriteItemsCommand).rejectsOnce(error).resolves({});
+      expect(await both()).toBe('written');
+      dynamo.on(TransactWriteItemsCommand).rejects(error);
+      await expect(both()).rejects.toBe(error);
+      expect(sent()).toHaveLength(8);
+    },
+  );
 });
 
 describe('a new execution', () => {

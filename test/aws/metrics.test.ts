@@ -29,6 +29,16 @@ const openBreakerOf = (agent: string) => ({
   breaker: { S: JSON.stringify({ agent, openedAt: 1, openUntil: 2 }) },
 });
 
+const TICK = { getRemainingTimeInMillis: () => 5_000, awsRequestId: 'r' } as unknown as Context;
+
+/** An execution whose time to be looked at has come; of which nothing is found when it is read. */
+const dueItem = (at: number) => ({
+  pk: { S: `exec#due-${at}` },
+  sk: { S: 'exec' },
+  watchShard: { S: '0' },
+  watchAt: { N: '1' },
+});
+
 /** What is written to standard output, as CloudWatch Logs gets it. */
 async function linesOf(act: () => unknown): Promise<Line[]> {
   const written: string[] = [];
@@ -166,8 +176,7 @@ test('a tick of the supervisor that finds nothing still says that it swept, and 
     [ENV.queues]: JSON.stringify({ pay: 'https://sqs/pay', ship: 'https://sqs/ship' }),
     AWS_REGION: 'us-east-1',
   });
-  const context = { getRemainingTimeInMillis: () => 5_000, awsRequestId: 'r' } as unknown as Context;
-  const lines = await linesOf(() => supervisorHandler()({}, context));
+  const lines = await linesOf(() => supervisorHandler()({}, TICK));
   expect(lines.filter((line) => '_aws' in line)).toEqual([
     expect.objectContaining({
       service: 'd',
@@ -179,16 +188,30 @@ test('a tick of the supervisor that finds nothing still says that it swept, and 
       OpenBreakers: 1,
     }),
   ]);
-  // Of a tick's supervisors one counts; and where the table cannot be asked, all else is told as ever.
-  dynamo.on(BatchGetItemCommand).rejects(new Error('away'));
-  const figuresOf = async (event: object): Promise<string[]> => {
-    const told = await linesOf(() => supervisorHandler()(event, context));
-    const figures = told.find((line) => '_aws' in line);
-    return figures!._aws.CloudWatchMetrics[0].Metrics.map(({ Name }) => Name);
+});
+
+test('what is open is counted as long as something is, and then no more until something is due', async () => {
+  const dynamo = mockClient(DynamoDBClient);
+  let [incidents, due] = [1, 0];
+  dynamo.on(QueryCommand).callsFake(async () => ({ Items: Array.from({ length: due }, (_, at) => dueItem(at)) }));
+  dynamo.on(QueryCommand, { IndexName: 'list' }).callsFake(async () => ({ Count: incidents }));
+  dynamo.on(BatchGetItemCommand).resolves({ Responses: { t: [] } });
+  const handler = supervisorHandler();
+  const told = async (): Promise<number | undefined> => {
+    const lines = await linesOf(() => handler({}, TICK));
+    return lines.find((line) => '_aws' in line)?.['OpenIncidents'] as number | undefined;
   };
-  expect(await figuresOf({ part: 1, of: 2 })).toEqual(['Sweeps', 'OldestOverdue', 'LooksFailed']);
-  expect(dynamo.commandCalls(BatchGetItemCommand)).toHaveLength(1);
-  expect(await figuresOf({ part: 0, of: 2 })).toEqual(['Sweeps', 'OldestOverdue', 'LooksFailed']);
+  expect([await told(), await told()]).toEqual([1, 1]);
+  incidents = 0;
+  expect([await told(), await told(), await told()]).toEqual([0, undefined, undefined]);
+  [incidents, due] = [1, 1];
+  expect(await told()).toBe(1);
+  // Where the table cannot be asked, all else is told as ever, and it is asked again.
+  dynamo.on(BatchGetItemCommand).rejects(new Error('away'));
+  due = 0;
+  expect([await told(), await told()]).toEqual([undefined, undefined]);
+  dynamo.on(BatchGetItemCommand).resolves({ Responses: { t: [] } });
+  expect(await told()).toBe(1);
 });
 
 test('a run of the audit says that it was made, and which records it could not read', async () => {

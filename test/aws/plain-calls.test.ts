@@ -1,7 +1,10 @@
 /** A call by a plain request is the SDK's call: the same signature, the same answers and exceptions, repeated as often. */
 
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import * as dynamo from '@aws-sdk/client-dynamodb';
 import {
   ConditionalCheckFailedException,
   DescribeTableCommand,
@@ -12,8 +15,10 @@ import {
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
 import { withPlainCalls } from '../../lib/aws/plain-calls.ts';
 import { amzDate, authorization } from '../../lib/aws/signature.ts';
+import { aStep } from '../contract/records.ts';
 
 interface Heard {
   readonly headers: IncomingHttpHeaders;
@@ -41,7 +46,7 @@ beforeAll(async () => {
         return;
       }
       response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' });
-      response.end(JSON.stringify(answer.body));
+      response.end(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body));
     });
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
@@ -175,6 +180,36 @@ describe('an answer that says no', () => {
     expect((error as TransactionCanceledException).CancellationReasons).toEqual(CancellationReasons);
   });
 
+  const looksInto = join(import.meta.dirname, '..', '..', 'lib', 'aws');
+  const lookedInto = new Set(
+    readdirSync(looksInto).flatMap((file) =>
+      [...readFileSync(join(looksInto, file), 'utf8').matchAll(/instanceof (\w+Exception)/g)].map(
+        ([, name]) => name as string,
+      ),
+    ),
+  );
+  it.each([...lookedInto])('of the kind %s is what lib/aws takes it for', async (name) => {
+    answers = [failed(name)];
+    const kind = (dynamo as unknown as Record<string, new () => Error>)[name] as new () => Error;
+    await expect(plain().send(new PutItemCommand(PUT))).rejects.toBeInstanceOf(kind);
+    expect(heard).toHaveLength(1);
+  });
+
+  it('because a transaction is writing the record is a race that was lost', async () => {
+    answers = [failed('TransactionConflictException')];
+    const store = dynamoStore(plain(), { table: 'state', watchShards: 2 });
+    expect(await store.write({ executionId: 'e-1', step: aStep() })).toBe('conflict');
+  });
+
+  it('with a page instead of JSON is told by its status', async () => {
+    answers = [{ status: 403, body: '<html>' }];
+    await expect(plain().send(new GetItemCommand(GET))).rejects.toMatchObject({
+      name: 'HTTP 403',
+      $metadata: { httpStatusCode: 403 },
+    });
+    expect(heard).toHaveLength(1);
+  });
+
   it('for good is not asked for again', async () => {
     answers = [failed('AccessDeniedException')];
     await expect(plain().send(new GetItemCommand(GET))).rejects.toMatchObject({
@@ -187,6 +222,7 @@ describe('an answer that says no', () => {
 describe('an answer that is missing, or says later', () => {
   it.each<[string, Answer]>([
     ['a throttle', failed('ProvisionedThroughputExceededException')],
+    ['a throttle that has no name', { status: 429, body: 'later' }],
     ['a server’s own trouble', failed('InternalServerError', {}, 500)],
     ['a connection that breaks', 'hang-up'],
     ['no answer in time', 'silence'],

@@ -1,7 +1,10 @@
 /** An answer is read to its very end and no further, however it arrives; a connection in doubt is not used again. */
 
+import { readFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
 import { Wire } from '../../lib/aws/wire.ts';
 
 let server: Server;
@@ -114,5 +117,58 @@ describe('a connection', () => {
     const all = await Promise.all(Array.from({ length: 120 }, () => post()));
     expect(all.every(({ body }) => body === 'üx')).toBe(true);
     expect(connections.length).toBeLessThanOrEqual(50);
+  });
+});
+
+describe('a request that waits for a connection', () => {
+  it('waits no longer than its time: against a silent server all end within one limit', async () => {
+    const ends = Array.from({ length: 120 }, async () =>
+      post('{}', 50).then(
+        () => 'answered',
+        (error: Error) => error.name,
+      ),
+    );
+    expect(await Promise.all(ends)).toEqual(Array(120).fill('TimeoutError'));
+    // Those that waited have had no other turn.
+    expect(connections.length).toBeLessThanOrEqual(50);
+  });
+
+  it('and gave up takes no connection from those that came after it', async () => {
+    answers = [...Array.from({ length: 50 }, () => []), [OK]];
+    const silent = Array.from({ length: 50 }, async () => post('{}', 300).catch(() => undefined));
+    await expect(post('gone', 20)).rejects.toMatchObject({ name: 'TimeoutError' });
+    await Promise.all(silent);
+    expect(await post('after')).toMatchObject({ statusCode: 200 });
+    expect(heard.filter((one) => one.endsWith('gone'))).toEqual([]);
+  });
+});
+
+describe('a connection by TLS', () => {
+  const pem = (name: string): string =>
+    readFileSync(join(import.meta.dirname, '..', 'fixtures', 'tls', `${name}.pem`), 'utf8');
+  const resumed: boolean[] = [];
+  const tls = createTlsServer({ cert: pem('localhost'), key: pem('localhost-key') }, (socket) => {
+    resumed.push(socket.isSessionReused());
+    socket.on('error', () => undefined);
+    socket.on('data', () => socket.write(OK.replace('\r\n', '\r\nconnection: close\r\n')));
+  });
+  const secure = (ca?: string): Wire =>
+    new Wire(
+      new URL(`https://localhost:${(tls.address() as AddressInfo).port}`),
+      ca === undefined ? {} : { ca },
+    );
+  beforeAll(async () => new Promise<void>((done) => tls.listen(0, 'localhost', done)));
+  afterAll(async () => new Promise((done) => tls.close(done)));
+
+  it('resumes the session of the one before', async () => {
+    const one = secure(pem('localhost'));
+    for (let at = 0; at < 3; at += 1) await one.post('', '{}', 5_000);
+    expect(resumed).toEqual([false, true, true]);
+  });
+
+  it('to whom nobody trusts in is none', async () => {
+    await expect(secure().post('', '{}', 5_000)).rejects.toMatchObject({
+      code: 'DEPTH_ZERO_SELF_SIGNED_CERT',
+    });
   });
 });

@@ -30,6 +30,25 @@ describe('a sweep', () => {
     expect(h.sent).toMatchObject([{ message: { execution: id, step: 'it', attempt: 1 } }]);
   });
 
+  it('that stood still after its read puts the watch no later than it would have then (S12)', async () => {
+    const h = open((world) =>
+      withStore(world, (store) => ({
+        read: async (id) => {
+          const state = await store.read(id);
+          // It is frozen with what it has read; meanwhile another may claim the step.
+          if (world.clock.now() === readAt) world.clock.advanceTo(readAt + 4_000);
+          return state;
+        },
+      })),
+    );
+    let readAt = Number.NaN;
+    const { id, watchAt = 0 } = await h.begin();
+    readAt = watchAt;
+    h.clock.advanceTo(readAt);
+    await h.sweep();
+    expect((await h.state(id)).execution.watchAt).toBe(readAt + PICKUP_MS);
+  });
+
   it('of the same thing twice at once sends it once', async () => {
     const h = open();
     await h.begin();

@@ -35,7 +35,7 @@ const rung = (choice: Choice, low: number, high: number): RetryRung => ({
 });
 
 /** Steps of a plan: in most worlds few, which show as many interleavings in a fraction of the time. */
-const FEW: readonly number[] = [1, 1, 2, 2, 3];
+const FEW: readonly number[] = [1, 1, 1, 2, 2, 3];
 const MANY: readonly number[] = [2, 3, 4, 5, 7];
 const MANY_SHARE = 0.1;
 

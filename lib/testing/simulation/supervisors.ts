@@ -18,7 +18,7 @@ export function startSupervisors(host: Host): void {
       if (faults.strikes('noSupervisor')) continue;
       const ports = portsOf(host, newProcess(host, TICK_MS));
       const untilAt = ports.clock.now() + TICK_MS - 3_000;
-      const sweepEveryMs = choice.pick([2_000, 10_000, 30_000]);
+      const sweepEveryMs = choice.pick([5_000, 10_000, 30_000]);
       const part = { part: at % PARTS, of: Math.min(PARTS, supervisors) };
       events.plan(choice.between(0, 2_000), () => {
         void tick(ports, plans, { untilAt, sweepEveryMs, part }).catch(() => undefined);

@@ -67,7 +67,7 @@ export const DISPATCH: readonly Mutant[] = [
     file: 'lib/core/dispatch.ts',
     find: 'nextWatchAt(plan, state, dispatches, event.readAt, work, excuses)',
     replace: 'nextWatchAt(plan, state, dispatches, event.now, work, excuses)',
-    killer: simulation(),
+    killer: jest('roles/supervisor', 'that stood still after its read puts the watch no later'),
   },
   {
     id: 'delay-not-cut',

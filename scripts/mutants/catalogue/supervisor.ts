@@ -103,7 +103,7 @@ export const SUPERVISOR: readonly Mutant[] = [
     file: 'lib/roles/advance.ts',
     find: '      state = undefined;\n      continue;\n',
     replace: '      return state;\n',
-    killer: simulation('none'),
+    killer: jest('roles/scheduler', 'of a running execution undoes what was done, and ends as canceled'),
   },
   {
     id: 'asked-twice',

@@ -1,0 +1,82 @@
+/** An input is kept apart where that is cheaper, its removal counted; a start looks for what exists only where it may. */
+
+import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { mockClient } from 'aws-sdk-client-mock';
+import { inputApart } from '../../lib/aws/dynamo-inputs.ts';
+import { executionItem, isInputItem, sizeOf } from '../../lib/aws/dynamo-items.ts';
+import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
+import type { Execution } from '../../lib/core/state.ts';
+import { anExecution } from '../contract/records.ts';
+
+const DAY = 86_400_000;
+const PARENT = { executionId: 'p-1', step: 'list', index: 0 };
+const withInput = (bytes: number, changes: Partial<Execution> = {}): Execution =>
+  anExecution({ input: 'x'.repeat(bytes), ...changes });
+const itemOf = (execution: Execution) => executionItem(execution, 2);
+const units = (bytes: number): number => Math.ceil(bytes / 1_024);
+
+describe('the place of an input', () => {
+  // Of the record: start, end, the end's announcement; a removal of what does not expire by itself.
+  it.each<[string, Partial<Execution>, boolean, { record: number; input: number }]>([
+    ['of an execution that expires', {}, true, { record: 3, input: 2 }],
+    ['of a child that is removed by the audit', { parent: PARENT }, true, { record: 4, input: 2 }],
+    ['of an execution that is kept for ever', {}, false, { record: 3, input: 1 }],
+    ['of a child that is kept for ever', { parent: PARENT }, false, { record: 3, input: 1 }],
+  ])('%s is the cheaper one, at every size', (_, changes, isRemoved, writes) => {
+    const large = withInput(9_000, changes);
+    const besides = sizeOf(inputApart(large, itemOf(large), false) ?? {}) - 9_000;
+    for (let bytes = 0; bytes < 20_000; bytes += 37) {
+      const execution = withInput(bytes, changes);
+      const whole = itemOf(execution);
+      const apart = inputApart(execution, whole, isRemoved);
+      const record = sizeOf(whole) + 100;
+      const inRecord = writes.record * units(record);
+      const asApart = writes.input * units(besides + bytes) + writes.record * units(record - bytes - 2);
+      if (apart === undefined) expect(inRecord).toBeLessThanOrEqual(record <= 1_024 ? Infinity : asApart);
+      else expect(asApart).toBeLessThan(inRecord);
+    }
+  });
+
+  it('of 1 KB is the record where what has ended is removed, and of 16 KB its own', () => {
+    const place = (bytes: number, isRemoved: boolean): string =>
+      inputApart(withInput(bytes), itemOf(withInput(bytes)), isRemoved) === undefined ? 'record' : 'own';
+    expect([place(1_024, true), place(1_024, false), place(16_384, true)]).toEqual(['record', 'own', 'own']);
+  });
+});
+
+describe('a start with a large input', () => {
+  const dynamo = mockClient(DynamoDBClient);
+  const store = dynamoStore(new DynamoDBClient({ region: 'us-east-1' }), {
+    table: 'state',
+    watchShards: 2,
+    retentionMs: DAY,
+  });
+  const execution = withInput(16_384);
+  const reads = (): readonly unknown[] =>
+    dynamo.commandCalls(GetItemCommand).map((call) => call.args[0].input.ConsistentRead);
+  const puts = () => dynamo.commandCalls(PutItemCommand).map((call) => call.args[0].input.Item ?? {});
+  beforeEach(() => {
+    dynamo.reset();
+    dynamo.on(PutItemCommand).resolves({});
+    dynamo.on(GetItemCommand).resolves({});
+  });
+
+  it('whose id was made for it looks for nothing', async () => {
+    expect(await store.create(execution, true)).toBe('written');
+    expect([reads(), puts().map(isInputItem)]).toEqual([[], [true, false]]);
+  });
+
+  it('whose id is that of a key looks cheaply', async () => {
+    expect(await store.create(execution)).toBe('written');
+    expect([reads(), puts().map(isInputItem)]).toEqual([[false], [true, false]]);
+  });
+
+  it.each([
+    ['by another start is answered with that', 'theirs', anExecution({ writeId: 'theirs', input: null })],
+    ['by itself, its answer lost, is written (S15)', 'w-1', 'written'],
+  ])('that was made %s', async (_, writeId, result) => {
+    dynamo.on(GetItemCommand).resolves({ Item: itemOf(anExecution({ writeId, input: null })) });
+    expect(await store.create(execution)).toEqual(result);
+    expect([reads(), puts()]).toEqual([[false, true], []]);
+  });
+});
