@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { formatDuration, MAX_DURATION_MS, parseDuration } from '../../lib/core/duration.ts';
+import { formatDuration, isDurationMs, MAX_DURATION_MS, parseDuration } from '../../lib/core/duration.ts';
 import { check } from './check.ts';
 
 describe('a duration', () => {
@@ -52,6 +52,28 @@ describe('a duration', () => {
   ])('%j is refused as bad-duration, saying what is wanted', (text) => {
     const refusal = { code: 'bad-duration', message: expect.stringMatching(/^lease is .*allowed is .*30s/s) };
     expect(() => parseDuration(text, 'lease')).toThrow(expect.objectContaining(refusal));
+  });
+
+  it('is read up to sixty characters, and is refused in few words', () => {
+    const zeros = (count: number): string => `${'0'.repeat(count - 2)}1s`;
+    expect(parseDuration(zeros(60), 'lease')).toBe(1_000);
+    expect(() => parseDuration(zeros(61), 'lease')).toThrow(
+      expect.objectContaining({ code: 'bad-duration' }),
+    );
+    const refusal = (text: unknown): string => {
+      try {
+        return String(parseDuration(text as never, 'lease'));
+      } catch (error) {
+        return (error as Error).message;
+      }
+    };
+    expect(refusal('9'.repeat(100_000)).length).toBeLessThan(200);
+    expect(refusal(undefined)).toContain('lease is undefined; allowed is');
+  });
+
+  it('of a plan is positive and up to a year', () => {
+    const given = [0, -1, 1, MAX_DURATION_MS, MAX_DURATION_MS + 1, Number.NaN, Number.POSITIVE_INFINITY];
+    expect(given.map(isDurationMs)).toEqual([false, false, true, true, false, false, false]);
   });
 
   it.each([[30], [null], [{}], [['30s', '1s']], [Number.NaN]])(

@@ -1,0 +1,115 @@
+/** Small states: one step in all modes, records of any, an execution around them; and what changes of a record. */
+
+import type { AgentStep, Plan, PlanStep } from '../../lib/core/plan.ts';
+import type { Execution, HeldStep, Mode, Snapshot, Step } from '../../lib/core/state.ts';
+import { planStep, planWith } from './refusals.ts';
+import { NOW } from './states.ts';
+
+export const stamp = { writeId: 'w-new', now: NOW, random: 0.5 };
+/** Waits of 5 s, then 10 s; of an undo 1 s, then 2 s. */
+export const step: AgentStep = {
+  ...planStep,
+  ladder: [
+    { kind: 'retry', attempts: 2, firstMs: 10_000, maxMs: 60_000 },
+    { kind: 'withInput', input: { other: true }, attempts: 1, firstMs: 0, maxMs: 0 },
+  ],
+  undo: { kind: 'retry', attempts: 2, firstMs: 2_000, maxMs: 60_000 },
+};
+export const probed: AgentStep = { ...step, effect: 'probed' };
+const STATUS = { execute: 'running', probe: 'probing', undo: 'undoing' } as const;
+export const failure = { code: 'x', message: 'y' };
+
+export const heldAs = (mode: Mode, more: Partial<Step> = {}): HeldStep =>
+  ({
+    name: 'it',
+    status: STATUS[mode],
+    version: 7,
+    writeId: 'w-old',
+    epoch: 1,
+    attempt: 1,
+    rung: 0,
+    rungAttempt: 1,
+    token: 't',
+    leaseUntil: NOW + 20_000,
+    mode,
+    claimedAt: NOW - 10_000,
+    hardEndAt: NOW + 50_000,
+    mayHaveActed: mode !== 'execute',
+    beat: 3,
+    probes: 0,
+    undoAttempt: mode === 'undo' ? 1 : 0,
+    changedAt: NOW - 99_000,
+    attempts: [],
+    ...more,
+  }) as HeldStep;
+
+/** What differs; null is gone. */
+export function changesOf(before: Step, after: Step | undefined): Record<string, unknown> | undefined {
+  if (after === undefined) return undefined;
+  const [old, now] = [before as object, after as object] as Record<string, unknown>[];
+  const names = [...new Set([...Object.keys(old ?? {}), ...Object.keys(now ?? {})])];
+  const same = (name: string): boolean => JSON.stringify(old?.[name]) === JSON.stringify(now?.[name]);
+  return Object.fromEntries(names.filter((name) => !same(name)).map((name) => [name, now?.[name] ?? null]));
+}
+
+/** What every end writes: one version on, nobody holds it, one line of history. */
+export const always = (record: HeldStep, outcome: string, said: object) => ({
+  version: 8,
+  writeId: 'w-new',
+  leaseUntil: null,
+  changedAt: NOW,
+  attempts: [
+    {
+      number: record.mode === 'undo' ? record.undoAttempt : record.attempt,
+      mode: record.mode,
+      claimedAt: NOW - 10_000,
+      endedAt: NOW,
+      outcome,
+      ...said,
+    },
+  ],
+  ...said,
+});
+
+export const stalling = (ms: number): AgentStep => ({ ...step, maxNoProgressMs: ms });
+
+export const DEADLINE = NOW + 3_600_000;
+export const planOf = (...steps: PlanStep[]): Plan => planWith({}, { steps });
+export const recordOf = (name: string, status: Step['status'], more: Partial<Step> = {}): Step => ({
+  name,
+  status,
+  version: 1,
+  writeId: 'w',
+  epoch: 1,
+  attempt: 0,
+  rung: 0,
+  rungAttempt: 0,
+  hardEndAt: 0,
+  mayHaveActed: false,
+  beat: 0,
+  probes: 0,
+  undoAttempt: 0,
+  changedAt: NOW,
+  attempts: [],
+  ...more,
+});
+export const stateOf = (records: readonly Step[], execution: Partial<Execution> = {}): Snapshot => ({
+  execution: {
+    id: 'e-1',
+    workflow: 'flow',
+    plan: 'p',
+    status: 'running',
+    version: 1,
+    writeId: 'w',
+    epoch: 1,
+    input: {},
+    inputHash: 'h',
+    startedAt: NOW,
+    deadlineAt: DEADLINE,
+    commands: [],
+    dispatches: {},
+    dispatched: 0,
+    ...execution,
+  },
+  steps: Object.fromEntries(records.map((record) => [record.name, record])),
+});

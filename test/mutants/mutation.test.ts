@@ -1,0 +1,56 @@
+/** What `npm run mutation` says, and that the survivors that somebody has looked at are still there. */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { NOTES } from '../../scripts/mutation/notes.ts';
+import { documentOf, merged, type Mutant, type Report, summaryOf } from '../../scripts/mutation/report.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const mutant = (status: Mutant['status'], mutatorName = 'BooleanLiteral'): Mutant => ({
+  status,
+  mutatorName,
+  location: { start: { line: 2, column: 1 } },
+});
+const run = { at: '2026-01-02', commit: 'abc', seconds: 10, runs: '100', tests: 9, leftOut: 1 };
+const reportOf = (file: string, ...mutants: Mutant[]): Report => ({
+  files: { [file]: { mutants, source: 'one\ntwo two\nthree' } },
+  run,
+});
+
+describe('the mutation score', () => {
+  const both = merged([
+    reportOf('a.ts', mutant('Killed'), mutant('Timeout'), mutant('Survived', 'StringLiteral')),
+    reportOf('b.ts', mutant('NoCoverage')),
+  ]);
+  it('counts what was noticed of all, by file and together', () => {
+    const { files, ...all } = summaryOf(both);
+    const one = { killed: 1, survived: 1, timeout: 1, noCoverage: 0, mutants: 3, score: 66.7 };
+    expect(files['a.ts']).toEqual(one);
+    expect(files['b.ts']).toMatchObject({ mutants: 1, noCoverage: 1, score: 0 });
+    expect(all).toEqual({ ...one, mutants: 4, noCoverage: 1, score: 50, seconds: 20 });
+  });
+
+  it('of a file that two runs have judged counts what either has noticed', () => {
+    const other = { ...mutant('Survived'), replacement: 'x' };
+    const first = reportOf('a.ts', mutant('Survived'), other);
+    const { killed, survived } = summaryOf(merged([first, reportOf('a.ts', mutant('Killed'), other)]));
+    expect({ killed, survived }).toEqual({ killed: 1, survived: 1 });
+  });
+
+  it('is written down with the lines of what was looked at', () => {
+    const note = { file: 'a.ts', at: 'two two', answer: 'open', said: 'why' } as const;
+    const text = documentOf(both, [note], 3);
+    expect(text).toContain('| a.ts | 3 | 1 | 1 | 1 | 1 | 0 | 66.7 |');
+    expect(text).toContain('2 of 3 files');
+    expect(text).toContain('- `a.ts:2` `two two`: why');
+  });
+});
+
+it('every survivor that was looked at is still in its file, once', () => {
+  const places = NOTES.map(({ file, at }) => [
+    file,
+    at,
+    readFileSync(join(ROOT, file), 'utf8').split(at).length - 1,
+  ]);
+  expect(places.filter(([, , times]) => times !== 1)).toEqual([]);
+});
