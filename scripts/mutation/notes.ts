@@ -130,4 +130,10 @@ export const NOTES: readonly Note[] = [
     answer: 'equivalent',
     said: 'of a probe whose lease ended only the failure is read.',
   },
+  {
+    file: 'lib/core/decide.ts',
+    at: "parkedBy(work, 'breaker', event.now, hold), retryAt, true, event)",
+    answer: 'test',
+    said: 'a message that was taken up and held back did not answer those that were sent before it. The test is newer than the table.',
+  },
 ];

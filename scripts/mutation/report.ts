@@ -132,7 +132,8 @@ export function documentOf(report: Report, notes: readonly Note[], of: number): 
   const all = Object.values(report.files).flatMap(({ mutants }) => mutants);
   const { score, mutants, killed, timeout, survived, noCoverage, seconds } = summary;
   const names = Object.keys(report.files).sort();
-  const extent = names.length < of ? `${names.length} of ${of} files` : `all ${of} files`;
+  const extent =
+    names.length < of ? `${names.length} of ${of} files (the others are not measured)` : `all ${of} files`;
   const open = notes.filter(({ answer }) => answer === 'open');
   const list = (answer: Note['answer']): string[] =>
     notes.filter((note) => note.answer === answer).map((note) => noted(report, note));

@@ -130,10 +130,13 @@ describe('a message (S13)', () => {
     ['leaves an execution without a watch', undefined, undefined],
   ])('for a dead service is held back, and %s', (_, watchAt, at) => {
     const hold = { agent: 'worker', since: NOW - 60_000, until: NOW + 40_000 };
-    const state = stateOf([retrying(NOW)], watchAt === undefined ? {} : { watchAt });
+    const state = stateOf(
+      [{ ...retrying(NOW), changedAt: NOW - 20 }],
+      watchAt === undefined ? {} : { watchAt },
+    );
     const { write, ...rest } = decide(plan, state, delivered({ hold }));
     const parked = { mode: 'execute', why: 'breaker', at: NOW, since: NOW - 60_000 };
-    expect(write?.step).toMatchObject({ status: 'retrying', retryAt: NOW + 55_001, parked });
+    expect(write?.step).toMatchObject({ status: 'retrying', retryAt: NOW + 55_001, parked, changedAt: NOW });
     expect(write?.execution?.watchAt).toBe(at);
     expect('execution' in (write ?? {})).toBe(at !== undefined);
     const notes = [{ what: 'parked', ...about, agent: 'worker', detail: 'breaker', ms: 55_001 }];

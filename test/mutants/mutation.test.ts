@@ -41,7 +41,7 @@ describe('the mutation score', () => {
     const note = { file: 'a.ts', at: 'two two', answer: 'open', said: 'why' } as const;
     const text = documentOf(both, [note], 3);
     expect(text).toContain('| a.ts | 3 | 1 | 1 | 1 | 1 | 0 | 66.7 |');
-    expect(text).toContain('2 of 3 files');
+    expect(text).toContain('2 of 3 files (the others are not measured)');
     expect(text).toContain('- `a.ts:2` `two two`: why');
   });
 });
