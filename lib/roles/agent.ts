@@ -45,7 +45,7 @@ export async function handleMessage(
   let trial: string | undefined;
   for (let round = 0; round < MAX_CLAIM_ROUNDS; round += 1) {
     const readAt = ports.clock.now();
-    const { state, isPart } = await readForClaim(ports, plans, message, round === 0);
+    const { state, isPart } = await readForClaim(ports, plans, message, round === 0, worker.recordsARead);
     if (state === undefined) {
       const { execution: executionId } = message;
       ports.log.note({ what: 'message-dropped', executionId, detail: 'no such execution' });

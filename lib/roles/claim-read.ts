@@ -10,7 +10,7 @@
  */
 
 import { expressionsOf } from '../core/check-plan.ts';
-import { graphOf, hasManySteps, type Plan } from '../core/plan.ts';
+import { graphOf, type Plan } from '../core/plan.ts';
 import type { Ports } from '../core/ports.ts';
 import { stepsIn } from '../core/refs.ts';
 import type { Message, Snapshot } from '../core/state.ts';
@@ -18,6 +18,8 @@ import type { PlanCache } from './plans.ts';
 
 /** Records of steps that are read for what reading one alone costs. */
 const RECORDS_A_READ = 12;
+/** One request each, all at once: so many at most, or one for all is the cheaper one for the agent and the table. */
+const MAX_NAMES = 4;
 
 interface Read {
   readonly state: Snapshot | undefined;
@@ -25,22 +27,31 @@ interface Read {
   readonly isPart: boolean;
 }
 
-/** @param mayBePart whether a part will do, if it is enough */
+/**
+ * @param mayBePart whether a part will do, if it is enough
+ * @param recordsARead as of a worker
+ */
 export async function readForClaim(
   ports: Ports,
   plans: PlanCache,
   message: Message,
   mayBePart: boolean,
+  recordsARead: number = RECORDS_A_READ,
 ): Promise<Read> {
-  const part = mayBePart ? await readPart(ports, plans, message) : undefined;
+  const part = mayBePart ? await readPart(ports, plans, message, recordsARead) : undefined;
   if (part !== undefined) return { state: part, isPart: true };
   return { state: await ports.store.read(message.execution), isPart: false };
 }
 
-async function readPart({ store }: Ports, plans: PlanCache, message: Message): Promise<Snapshot | undefined> {
-  // The message's word for the plan is a hint like the rest of it: the execution's record has the last.
+async function readPart(
+  { store }: Ports,
+  plans: PlanCache,
+  message: Message,
+  recordsARead: number,
+): Promise<Snapshot | undefined> {
+  // The message of a long execution says which plan it is. A hint like the rest of it: the record has the last word.
   const plan = message.plan === undefined ? undefined : plans.get(message.plan);
-  const names = plan === undefined ? [] : recordsFor(plan, message);
+  const names = plan === undefined ? [] : recordsFor(plan, message, recordsARead);
   if (names.length === 0 || store.readSteps === undefined) return undefined;
   const state = await store.readSteps(message.execution, names);
   if (state === undefined) return undefined;
@@ -49,12 +60,13 @@ async function readPart({ store }: Ports, plans: PlanCache, message: Message): P
   return isPlain && own === message.plan ? state : undefined;
 }
 
-/** Its own and its predecessors', where that is cheaper than all; none where others count as well. */
-function recordsFor(plan: Plan, { step: name, mode }: Message): readonly string[] {
+/** Its own and its predecessors', where that is cheaper than all; none where others count as well, or there are many. */
+function recordsFor(plan: Plan, { step: name, mode }: Message, recordsARead: number): readonly string[] {
   const step = graphOf(plan).step.get(name);
-  if (step?.kind !== 'step' || mode !== 'execute' || !hasManySteps(plan)) return [];
+  if (step?.kind !== 'step' || mode !== 'execute') return [];
   // What failed elsewhere holds back what leads past a point of no return.
   if (plan.steps.some(({ pointOfNoReturn }) => pointOfNoReturn === true)) return [];
   const names = [...new Set([name, ...step.after, ...stepsIn(expressionsOf(step))])];
-  return plan.steps.indexOf(step) > RECORDS_A_READ * (names.length + 1) ? names : [];
+  const isCheaper = plan.steps.indexOf(step) > recordsARead * (names.length + 1);
+  return isCheaper && names.length <= MAX_NAMES ? names : [];
 }

@@ -23,6 +23,8 @@ export interface Worker {
    * @default it calls whatever the breaker says
    */
   readonly breaker?: ProcessBreaker;
+  /** From how many records on a claim reads those alone that it needs: so many for each of them. @default 12 */
+  readonly recordsARead?: number;
 }
 
 /** Of an output's JSON text. Larger results belong in a store of the author's, with a reference as output. */

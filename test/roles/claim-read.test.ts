@@ -2,12 +2,12 @@
 
 import type { Send } from '../../lib/core/decide.ts';
 import type { Ports } from '../../lib/core/ports.ts';
-import type { Message } from '../../lib/core/state.ts';
+import type { Message, Step } from '../../lib/core/state.ts';
 import { type Workflow, workflow } from '../../lib/core/workflow.ts';
 import type { StepHandle } from '../../lib/index.ts';
 import { cancel } from '../../lib/roles/commands.ts';
 import type { MemoryWorld } from '../../lib/testing/memory.ts';
-import { anAgent, anyObject, harness } from './harness.ts';
+import { anAgent, anyObject, harness, type Harness, settle } from './harness.ts';
 
 const STEPS = 60;
 const LATE = `s${STEPS - 5}`;
@@ -59,6 +59,106 @@ beforeEach(() => {
   undone.length = 0;
 });
 
+/**
+ * A read of a part, one record after another, the execution's last, and at one of these reads a cancel and all that comes of
+ * it. A step's message also comes as soon as what it waits for is under way: the step is not yet one to claim.
+ */
+describe('a diamond, read in part throughout', () => {
+  const diamond = workflow('diamond', { input: anyObject, within: '1h' }, (w) => {
+    const a = w.step('a', worker, {});
+    const [b, c] = [w.step('b', worker, {}, { after: [a] }), w.step('c', worker, {}, { after: [a] })];
+    const d = w.step('d', worker, {}, { after: [b, c] });
+    w.step('e', worker, {}, { after: [d] });
+    return {};
+  }) as Workflow;
+  const NEXT: Record<string, readonly string[]> = { a: ['b', 'c'], b: ['d'], c: ['d'], d: ['e'], e: [] };
+
+  async function runCanceledAt(read: number) {
+    let id = '';
+    let reads = 0;
+    const events: string[] = [];
+    const at = async (): Promise<void> => {
+      if ((reads += 1) !== read) return;
+      await cancel(h.scheduler, id, { reason: 'no' }).catch(() => undefined);
+      for (let turn = 0; turn < 20; turn += 1) await settle();
+    };
+    const wrap = (world: MemoryWorld): Ports => ({
+      ...world,
+      queue: {
+        send: async (sends) => {
+          const plan = [...h.scheduler.workflows.values()][0]?.planHash ?? '';
+          await world.queue.send(sends.map((send) => ({ ...send, message: { ...send.message, plan } })));
+        },
+      },
+      store: Object.assign(Object.create(world.store) as typeof world.store, {
+        readSteps: async (execution: string, names: readonly string[]) => {
+          const steps: Record<string, Step> = {};
+          for (const name of names) {
+            Object.assign(steps, (await world.store.readSteps(execution, [name]))?.steps);
+            await at();
+          }
+          const own = await world.store.readExecution(execution);
+          return own && { execution: own, steps };
+        },
+      }),
+    });
+    const early = (step: string): void => {
+      const [plan] = [...h.scheduler.workflows.values()];
+      for (const next of NEXT[step] ?? []) {
+        const message = {
+          v: 1,
+          execution: id,
+          step: next,
+          mode: 'execute',
+          attempt: 1,
+          plan: plan?.planHash,
+        };
+        h.sent.push({ agent: 'worker', delayMs: 0, message: message as Message });
+      }
+    };
+    const h: Harness = harness(
+      diamond,
+      {
+        worker: {
+          execute: async ({ step }) => {
+            events.push(`+${step}`);
+            early(step);
+            for (let turn = 0; turn < 8; turn += 1) await settle();
+            return {};
+          },
+          undo: async ({ step }) => void events.push(`-${step}`),
+        },
+      },
+      1,
+      wrap,
+      { recordsARead: 0 },
+    );
+    ({ id } = await h.begin());
+    const { execution } = await h.run(id);
+    return { status: execution.status, events, reads };
+  }
+
+  it('and canceled at any of these reads begins nothing once it has begun to undo, and undoes all (S10)', async () => {
+    const { status, events, reads } = await runCanceledAt(0);
+    expect([status, [...events].sort()]).toEqual(['succeeded', ['+a', '+b', '+c', '+d', '+e']]);
+    expect(reads).toBeGreaterThan(10);
+    const statuses = new Set<string>();
+    for (let read = 1; read <= reads; read += 1) {
+      const canceled = await runCanceledAt(read);
+      statuses.add(canceled.status);
+      if (canceled.status === 'succeeded') continue;
+      const firstUndo = canceled.events.findIndex((event) => event.startsWith('-'));
+      const begun = canceled.events.slice(0, firstUndo < 0 ? undefined : firstUndo);
+      const after = firstUndo < 0 ? [] : canceled.events.slice(firstUndo);
+      expect([read, begun.map((event) => event.slice(1)).sort()]).toEqual([
+        read,
+        after.map((event) => event.replace(/^-/, '')).sort(),
+      ]);
+    }
+    expect(statuses).toContain('canceled');
+  });
+});
+
 describe('a long chain', () => {
   it('is performed step by step on parts of it, each with what it needs, and read whole at its end', async () => {
     const { reads, wrap } = counting();
@@ -80,6 +180,24 @@ describe('a long chain', () => {
     const h = harness(flow, agents, 1, wrap);
     const { execution } = await h.run((await h.begin({ n: 0 })).id, { supervised: false });
     expect([execution.status, reads.part]).toEqual(['succeeded', 0]);
+  });
+
+  it('has a join that waits for many read whole, and one that waits for three in part', async () => {
+    const joined = workflow('joined', { input: anyObject, within: '1h' }, (w) => {
+      const all = Array.from({ length: STEPS + 20 }, (_, at) => w.step(`s${at}`, worker, {}));
+      w.step('three', worker, {}, { after: all.slice(0, 3) });
+      w.step('four', worker, {}, { after: all.slice(0, 4) });
+      return {};
+    }) as Workflow;
+    const asked: string[] = [];
+    const { wrap } = counting(async (step) => void asked.push(step));
+    const h = harness(joined, agents, 1, wrap);
+    const { execution } = await h.run((await h.begin({ n: 0 })).id, { supervised: false });
+    expect([execution.status, asked.includes('three'), asked.includes('four')]).toEqual([
+      'succeeded',
+      true,
+      false,
+    ]);
   });
 
   it('that is canceled between the two reads of a part starts nothing more (S10)', async () => {

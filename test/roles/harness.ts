@@ -13,6 +13,7 @@ import type { Execution, Snapshot } from '../../lib/core/state.ts';
 import type { Workflow } from '../../lib/core/workflow.ts';
 import { handleMessage } from '../../lib/roles/agent.ts';
 import { ProcessBreaker } from '../../lib/roles/breaker.ts';
+import type { Worker } from '../../lib/roles/perform.ts';
 import { createScheduler, start, type Scheduler } from '../../lib/roles/scheduler.ts';
 import { sweepOnce } from '../../lib/roles/supervisor.ts';
 import { type MemoryWorld, memoryWorld } from '../../lib/testing/memory.ts';
@@ -77,12 +78,16 @@ export const settle = (): Promise<void> => new Promise((resolve) => setImmediate
 const earliestWatch = async ({ store }: MemoryWorld): Promise<number | undefined> =>
   (await store.due(0, Number.MAX_SAFE_INTEGER)).items[0]?.watchAt;
 
-/** @param wrap the ports as the roles see them; the harness itself looks past them */
+/**
+ * @param wrap the ports as the roles see them; the harness itself looks past them
+ * @param settings of every worker
+ */
 export function harness(
   workflow: Workflow,
   implementations: Implementations,
   seed = 1,
   wrap: (world: MemoryWorld) => Ports = (world) => world,
+  settings: Pick<Worker, 'recordsARead'> = {},
 ): Harness {
   const world = memoryWorld({ seed });
   const seen = wrap(world);
@@ -104,7 +109,7 @@ export function harness(
     return handleMessage(
       ports,
       plans,
-      { agent, implementation, breaker: breakers.get(send.agent) as ProcessBreaker },
+      { ...settings, agent, implementation, breaker: breakers.get(send.agent) as ProcessBreaker },
       send.message,
       world.clock.now() + PROCESS_MS,
     );
