@@ -135,13 +135,10 @@ function portsOf({ logger, meter }: Telemetry, atWork?: AtWork): OwnPorts {
   const shards = watchShards();
   const table = fromEnvironment(ENV.table);
   const dynamo = withPlainCalls(new DynamoDBClient(CLIENT), process.env, PLAIN);
+  const log = tellAll(logger, meter);
+  const pause = (ms: number): Promise<void> => clock.sleep(ms);
   return {
-    store: dynamoStore(dynamo, {
-      table,
-      watchShards: shards,
-      ...retention(),
-      pause: (ms) => clock.sleep(ms),
-    }),
+    store: dynamoStore(dynamo, { table, watchShards: shards, ...retention(), pause, log }),
     table: { client: dynamo, name: table, shards, agents: Object.keys(queues) },
     breakers: dynamoBreakers(dynamo, table),
     queue: metered(
@@ -158,7 +155,7 @@ function portsOf({ logger, meter }: Telemetry, atWork?: AtWork): OwnPorts {
     ),
     clock,
     dice: { id: freshId, random: () => Math.random() },
-    log: tellAll(logger, meter),
+    log,
   };
 }
 

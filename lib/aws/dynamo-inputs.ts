@@ -15,7 +15,16 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Json } from '../core/json.ts';
 import { LIFE_GAP_MS } from '../core/retention.ts';
 import type { Execution } from '../core/state.ts';
-import { executionKey, type Item, inputSk, isInputItem, number, sizeOf, text } from './dynamo-items.ts';
+import {
+  executionKey,
+  type Item,
+  inputSk,
+  isInputItem,
+  number,
+  refuseNewer,
+  sizeOf,
+  text,
+} from './dynamo-items.ts';
 import { conditional, instead, putOne } from './dynamo-put.ts';
 import { TABLE } from './names.ts';
 
@@ -73,9 +82,14 @@ export async function putInput(client: DynamoDBClient, table: string, item: Item
   throw new Error('the input of the execution changed during every try to put it');
 }
 
-/** The input of a partition's execution. @throws Error when it is not there, which only a damaged table shows */
+/**
+ * The input of a partition's execution.
+ * @throws Error when it is not there, which only a damaged table shows
+ * @throws SteadfastError `newer-item`
+ */
 export function inputIn(items: readonly Item[], key: string): Json {
   const item = items.find((one) => isInputItem(one) && text(one, TABLE.sk) === inputSk(key));
   if (item === undefined) throw new Error('the input of the execution is not in the state table');
+  refuseNewer(item);
   return JSON.parse(text(item, 'input')) as Json;
 }

@@ -27,6 +27,7 @@ import {
   isStepItem,
   type Item,
   number,
+  refuseNewer,
   stepKey,
   stepOf,
   text,
@@ -106,11 +107,14 @@ function foundIn(item: Item, watchShards: number): Found[] {
   }
 }
 
-const inputFound = (item: Item, executionId: string): FoundInput => ({
-  kind: 'input',
-  executionId,
-  key: inputKeyOf(item),
-  version: number(item, 'version'),
-  writeId: text(item, 'writeId'),
-  storedAt: number(item, 'storedAt'),
-});
+function inputFound(item: Item, executionId: string): FoundInput {
+  refuseNewer(item);
+  return {
+    kind: 'input',
+    executionId,
+    key: inputKeyOf(item),
+    version: number(item, 'version'),
+    writeId: text(item, 'writeId'),
+    storedAt: number(item, 'storedAt'),
+  };
+}

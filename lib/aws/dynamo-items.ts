@@ -239,7 +239,7 @@ const NOT_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 /** @throws SteadfastError `newer-item` */
-function refuseNewer(item: Item): void {
+export function refuseNewer(item: Item): void {
   const version = number(item, 'v');
   if (version > ITEM_VERSION) {
     throw refuse(

@@ -9,7 +9,7 @@
 import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { refuse } from '../core/errors.ts';
 import { isExecutionId } from '../core/names.ts';
-import type { ListQuery, Page } from '../core/ports.ts';
+import type { ListQuery, Log, Page } from '../core/ports.ts';
 import type { Execution } from '../core/state.ts';
 import {
   executionKey,
@@ -35,6 +35,7 @@ export async function listPage(
   client: DynamoDBClient,
   table: string,
   query: ListQuery,
+  log?: Log,
 ): Promise<Page<Execution>> {
   const items: Execution[] = [];
   let after = parseCursor(query.cursor);
@@ -48,7 +49,7 @@ export async function listPage(
     for (const key of keys) {
       after = key;
       const item = found.get(keyText(executionKey(key.id)));
-      const execution = item && executionOf(item);
+      const execution = item && readable(item, key.id, log);
       if (execution === undefined || (query.status !== undefined && execution.status !== query.status))
         continue;
       items.push(execution);
@@ -57,6 +58,16 @@ export async function listPage(
     if (keys.length < Math.min(query.limit, BATCH)) return { items };
   }
   return after === undefined ? { items } : { items, cursor: cursorOf(after) };
+}
+
+/** One that a later release has written, or that is damaged, hides no other: it is left out, and said so. */
+function readable(item: Item, executionId: string, log: Log | undefined): Execution | undefined {
+  try {
+    return executionOf(item);
+  } catch (error) {
+    log?.note({ what: 'list-left-out', executionId, detail: error instanceof Error ? error.name : 'error' });
+    return undefined;
+  }
 }
 
 /** The next keys of all shards together, latest first. */

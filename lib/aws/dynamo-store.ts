@@ -16,7 +16,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import type { Write } from '../core/decide.ts';
 import type { Plan } from '../core/plan.ts';
-import type { Due, ListQuery, Page, Store } from '../core/ports.ts';
+import type { Due, ListQuery, Log, Page, Store } from '../core/ports.ts';
 import { isLeftover, isOfEarlierLife } from '../core/retention.ts';
 import type { Execution, Incident, Snapshot, Step } from '../core/state.ts';
 import {
@@ -60,10 +60,12 @@ export interface DynamoOptions {
   readonly retentionMs?: number;
   /** Waits between tries of a transaction that met another. @default none */
   readonly pause?: (ms: number) => Promise<void>;
+  /** Is told of what a list leaves out. @default nobody */
+  readonly log?: Log;
 }
 
 export function dynamoStore(client: DynamoDBClient, options: DynamoOptions): Store {
-  const { table, watchShards, retentionMs, pause = async () => undefined } = options;
+  const { table, watchShards, retentionMs, log, pause = async () => undefined } = options;
   const itemOf = (execution: Execution): Item => executionItem(execution, watchShards, retentionMs);
   const readExecution: Store['readExecution'] = async (executionId) => {
     const item = await getItem(client, table, executionKey(executionId));
@@ -119,7 +121,7 @@ export function dynamoStore(client: DynamoDBClient, options: DynamoOptions): Sto
     },
     due: (shard, untilAt, cursor, limit) => readDue(client, table, { shard, untilAt, limit, cursor }),
     openIncidents: (limit, cursor) => openIncidentsPage(client, table, limit, cursor),
-    list: (query: ListQuery): Promise<Page<Execution>> => listPage(client, table, query),
+    list: (query: ListQuery): Promise<Page<Execution>> => listPage(client, table, query, log),
   };
 }
 

@@ -1,12 +1,22 @@
 /** An input is kept apart where that is cheaper, its removal counted; a start looks for what exists only where it may. */
 
-import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import {
+  DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  ScanCommand,
+} from '@aws-sdk/client-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { inputApart } from '../../lib/aws/dynamo-inputs.ts';
-import { executionItem, isInputItem, sizeOf } from '../../lib/aws/dynamo-items.ts';
+import { dynamoInventory } from '../../lib/aws/dynamo-inventory.ts';
+import { executionItem, inputKeyOf, isInputItem, type Item, sizeOf } from '../../lib/aws/dynamo-items.ts';
 import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
 import type { Execution } from '../../lib/core/state.ts';
 import { anExecution } from '../contract/records.ts';
+
+const dynamo = mockClient(DynamoDBClient);
+beforeEach(() => dynamo.reset());
 
 const DAY = 86_400_000;
 const PARENT = { executionId: 'p-1', step: 'list', index: 0 };
@@ -45,7 +55,6 @@ describe('the place of an input', () => {
 });
 
 describe('a start with a large input', () => {
-  const dynamo = mockClient(DynamoDBClient);
   const store = dynamoStore(new DynamoDBClient({ region: 'us-east-1' }), {
     table: 'state',
     watchShards: 2,
@@ -56,7 +65,6 @@ describe('a start with a large input', () => {
     dynamo.commandCalls(GetItemCommand).map((call) => call.args[0].input.ConsistentRead);
   const puts = () => dynamo.commandCalls(PutItemCommand).map((call) => call.args[0].input.Item ?? {});
   beforeEach(() => {
-    dynamo.reset();
     dynamo.on(PutItemCommand).resolves({});
     dynamo.on(GetItemCommand).resolves({});
   });
@@ -78,5 +86,24 @@ describe('a start with a large input', () => {
     dynamo.on(GetItemCommand).resolves({ Item: itemOf(anExecution({ writeId, input: null })) });
     expect(await store.create(execution)).toEqual(result);
     expect([reads(), puts()]).toEqual([[false, true], []]);
+  });
+});
+
+describe('an input that a later release wrote', () => {
+  const client = new DynamoDBClient({ region: 'us-east-1' });
+  const execution = withInput(16_384);
+  const input = { ...inputApart(execution, itemOf(execution), true), v: { N: '3' } } as Item;
+  const record = itemOf({ ...execution, inputKey: inputKeyOf(input) });
+
+  it('is refused, not guessed at', async () => {
+    dynamo.on(QueryCommand).resolves({ Items: [record, input] });
+    const store = dynamoStore(client, { table: 'state', watchShards: 2 });
+    await expect(store.read('e-1')).rejects.toMatchObject({ code: 'newer-item' });
+  });
+
+  it('is not readable for the audit, which leaves it alone', async () => {
+    dynamo.on(ScanCommand).resolves({ Items: [input] });
+    const { items } = await dynamoInventory(client, { table: 'state', watchShards: 2 }).page();
+    expect(items).toEqual([{ kind: 'unreadable', executionId: 'e-1' }]);
   });
 });

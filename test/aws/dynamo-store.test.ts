@@ -1,11 +1,11 @@
 /** What DynamoDB may answer and no emulator does on request: throttling, lost answers, conflicts of transactions. */
 
 import {
-  BatchGetItemCommand,
   ConditionalCheckFailedException,
   DeleteItemCommand,
   DynamoDBClient,
   GetItemCommand,
+  type GetItemCommandInput,
   ProvisionedThroughputExceededException,
   PutItemCommand,
   QueryCommand,
@@ -236,55 +236,33 @@ describe('a read of an execution', () => {
   });
 });
 
-describe('a list', () => {
-  const key = (id: string, startedAt: number): Item => ({
-    pk: { S: `exec#${id}` },
-    sk: { S: 'exec' },
-    startedAt: { N: String(startedAt) },
-  });
-  const item = (id: string): Item => executionItem(anExecution({ id }), 2);
-  const keysOf = (call: {
-    args: [{ input: { RequestItems?: Record<string, { Keys?: unknown }> | undefined } }];
-  }) => call.args[0].input.RequestItems?.['state']?.Keys;
-
-  it('asks again for what DynamoDB did not get to', async () => {
-    dynamo
-      .on(QueryCommand)
-      .resolvesOnce({ Items: [key('e-2', 2), key('e-1', 1)] })
-      .resolves({ Items: [] });
-    const left = { pk: { S: 'exec#e-1' }, sk: { S: 'exec' } };
-    dynamo
-      .on(BatchGetItemCommand)
-      .resolvesOnce({ Responses: { state: [item('e-2')] }, UnprocessedKeys: { state: { Keys: [left] } } })
-      .resolvesOnce({ Responses: { state: [item('e-1')] } });
-    const { items } = await store.list({ workflow: 'flow', limit: 10 });
-    expect(items.map(({ id }) => id)).toEqual(['e-2', 'e-1']);
-    expect(dynamo.commandCalls(BatchGetItemCommand).map(keysOf)[1]).toEqual([left]);
-  });
-
-  it('ends when DynamoDB never gets to it', async () => {
-    dynamo
-      .on(QueryCommand)
-      .resolvesOnce({ Items: [key('e-1', 1)] })
-      .resolves({ Items: [] });
-    const Keys = [{ pk: { S: 'exec#e-1' }, sk: { S: 'exec' } }];
-    let calls = 0;
-    dynamo.on(BatchGetItemCommand).callsFake(() => {
-      calls += 1;
-      if (calls > 100) throw new Error('it would have asked for ever');
-      return { Responses: {}, UnprocessedKeys: { state: { Keys } } };
+describe('a read of some steps', () => {
+  it('asks for the execution when all of them have been answered, and all strongly (S10)', async () => {
+    const answered: string[] = [];
+    const asked: (readonly [string, boolean | undefined, number])[] = [];
+    const releases: (() => void)[] = [];
+    dynamo.on(GetItemCommand).callsFake(async ({ Key, ConsistentRead }: GetItemCommandInput) => {
+      const sk = Key?.['sk']?.S ?? '';
+      asked.push([sk, ConsistentRead, answered.length]);
+      if (sk === 'exec') return { Item: executionItem(execution, 2) };
+      await new Promise<void>((release) => releases.push(release));
+      answered.push(sk);
+      return { Item: stepItem('e-1', aStep({ ...step, name: sk.slice('step#'.length) })) };
     });
-    await expect(store.list({ workflow: 'flow', limit: 10 })).rejects.toThrow('busy');
-  });
-
-  it('leaves out what the index still shows and the table no longer has', async () => {
-    dynamo
-      .on(QueryCommand)
-      .resolvesOnce({ Items: [key('e-2', 2), key('e-1', 1)] })
-      .resolves({ Items: [] });
-    dynamo.on(BatchGetItemCommand).resolves({ Responses: { state: [item('e-1')] } });
-    const { items } = await store.list({ workflow: 'flow', limit: 10 });
-    expect(items.map(({ id }) => id)).toEqual(['e-1']);
+    const read = store.readSteps?.('e-1', ['a', 'b', 'c']);
+    // The first one asked for is the last one answered.
+    for (let open = 3; open > 0; open -= 1) {
+      while (releases.length < open) await new Promise((turn) => setImmediate(turn));
+      releases.pop()?.();
+      await new Promise((turn) => setImmediate(turn));
+    }
+    expect(Object.keys((await read)?.steps ?? {})).toEqual(['a', 'b', 'c']);
+    expect(asked).toEqual([
+      ['step#a', true, 0],
+      ['step#b', true, 0],
+      ['step#c', true, 0],
+      ['exec', true, 3],
+    ]);
   });
 });
 
