@@ -193,7 +193,9 @@ test('a tick of the supervisor that finds nothing still says that it swept, and 
 test('what is open is counted as long as something is, and then no more until something is due', async () => {
   const dynamo = mockClient(DynamoDBClient);
   let [incidents, due] = [1, 0];
-  dynamo.on(QueryCommand).callsFake(async () => ({ Items: Array.from({ length: due }, (_, at) => dueItem(at)) }));
+  dynamo
+    .on(QueryCommand)
+    .callsFake(async () => ({ Items: Array.from({ length: due }, (_, at) => dueItem(at)) }));
   dynamo.on(QueryCommand, { IndexName: 'list' }).callsFake(async () => ({ Count: incidents }));
   dynamo.on(BatchGetItemCommand).resolves({ Responses: { t: [] } });
   const handler = supervisorHandler();

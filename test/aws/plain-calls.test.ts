@@ -222,7 +222,7 @@ describe('an answer that says no', () => {
 describe('an answer that is missing, or says later', () => {
   it.each<[string, Answer]>([
     ['a throttle', failed('ProvisionedThroughputExceededException')],
-    ['a throttle that has no name', { status: 429, body: 'later' }],
+    ['a throttle that has no name', { status: 429, body: {} }],
     ['a server’s own trouble', failed('InternalServerError', {}, 500)],
     ['a connection that breaks', 'hang-up'],
     ['no answer in time', 'silence'],
