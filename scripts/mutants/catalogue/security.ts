@@ -55,7 +55,7 @@ export const SECURITY: readonly Mutant[] = [
     file: 'lib/infra/agent-fleet.ts',
     find: 'this.allowSending(agent.function, peers);',
     replace: 'this.allowSending(agent.function);',
-    killer: jest('infra/stack', 'of an agent: its own queue'),
+    killer: jest('infra/permissions', 'each function may do what is listed, and nothing else'),
   },
   {
     id: 'depth-unbounded',
