@@ -74,6 +74,21 @@ describe('a child', () => {
     expect((await world.state(`${id}.sub.0`)).execution.status).toBe('canceled');
   });
 
+  it('that has succeeded is not undone before what came after it is (S10)', async () => {
+    const { implementation, undone } = book();
+    const bad = { ...implementation, execute: () => Promise.reject(new PermanentError('no')) };
+    const one = workflow('one', { input, within: '1h' }, (w) => void w.step('x', agentA, {}));
+    const flow = workflow('flow', { input, within: '3h' }, (w) => {
+      const sub = w.child('sub', one as never as Workflow<object>, {});
+      const next = w.step('next', agentA, {}, { after: [sub] });
+      w.step('last', agentB, {}, { after: [next] });
+    }) as Workflow;
+    const world = harness(flow, { 'agent-a': implementation, 'agent-b': bad });
+    const { id } = await world.begin();
+    expect((await world.run(id)).execution.status).toBe('compensated');
+    expect(undone).toEqual([`${id}.next`, `${id}.sub.0.x`]);
+  });
+
   it('that has nothing to undo tells its end before its stopping is recorded, and is heard', async () => {
     const plain = anAgent('plain', { undo: 'none' });
     const flow = workflow('flow', { input, within: '3h' }, (w) => {

@@ -79,7 +79,7 @@ export const LEASE: readonly Mutant[] = [
     file: ATTEMPTS,
     find: 'if (!isHeld(record) || record.token !== token) return undefined;',
     replace: 'if (!isHeld(record)) return undefined;',
-    killer: jest('core/decide', 'lets nobody but the holder change a step that is held'),
+    killer: jest('core/attempts-exact', 'under another token, or of what nobody holds, is none'),
   },
   {
     id: 'beat-revives',
