@@ -64,7 +64,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/core/': { may: ['@standard-schema/spec'] },
   'lib/roles/': { may: ['lib/core/', '@standard-schema/spec'] },
   'lib/aws/': { may: ['lib/core/', '@aws-sdk/', '@aws-lambda-powertools/'], builtins: true },
-  'lib/testing/': { may: ['lib/core/', 'lib/roles/', 'node:v8'] },
+  'lib/testing/': { may: ['lib/core/', 'lib/roles/', 'node:v8', 'node:vm'] },
   'lib/api/': { may: ['lib/core/', 'lib/roles/', 'hono', 'zod/mini'] },
   'lib/infra/': { may: ['aws-cdk-lib', 'constructs', 'esbuild', 'lib/aws/names.ts'], builtins: true },
   'lib/local/': { may: [], builtins: true },

@@ -8,6 +8,7 @@
  */
 
 import { setFlagsFromString } from 'node:v8';
+import { runInThisContext } from 'node:vm';
 import type { FaultMode } from './faults.ts';
 import { World, type WorldOptions, type WorldResult } from './world.ts';
 
@@ -18,7 +19,7 @@ const THINGS_A_TURN = 1_000;
 function checkpointOf(): (() => void) | undefined {
   setFlagsFromString('--allow-natives-syntax');
   try {
-    return new Function('%PerformMicrotaskCheckpoint()') as () => void;
+    return runInThisContext('() => %PerformMicrotaskCheckpoint()') as () => void;
   } catch {
     return undefined;
   } finally {
