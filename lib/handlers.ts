@@ -314,13 +314,13 @@ export function supervisorHandler(): (event: unknown, context: Context) => Promi
     const part = partOf(event);
     const leave = receiptBook(receiptsOf(ports()), ports());
     const options = { untilAt, sweepEveryMs: SWEEP_EVERY_MS, part, grace, leave };
+    // Beside the first sweeps, which it does not hold up.
+    const counted = gauge.isDue() ? countOpen(ports()) : undefined;
     const sweeps = await tick(ports(), plans, options);
     const due = sweeps.reduce((sum, sweep) => sum + sweep.due, 0);
-    if (gauge.isDue(due)) {
-      const open = await countOpen(ports());
-      gauge.counted(open);
-      if (open !== undefined) meter.open(open);
-    }
+    const open = await counted;
+    if (open !== undefined) meter.open(open);
+    if (counted !== undefined || due > 0) gauge.counted(due > 0 ? undefined : open);
     const failed = sweeps.reduce((sum, sweep) => sum + sweep.failed, 0);
     const oldestOverdueMs = Math.max(0, ...sweeps.map((sweep) => sweep.oldestOverdueMs));
     meter.swept({ made: sweeps.length, oldestOverdueMs, failed });

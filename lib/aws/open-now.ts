@@ -20,18 +20,17 @@ export interface OpenNow {
 }
 
 /**
- * Whether a process of the supervisor has something to tell: it has never counted, or something was open, or its tick found
+ * Whether a tick of this process has something to tell: none has counted, something was open, or its last tick found
  * something due, as the one does after whatever opens an incident or a breaker.
  */
 export class OpenGauge {
-  /** Nothing before the first count, and after one that failed. */
   #open: number | undefined;
 
-  /** @param due how many executions the tick's sweeps found */
-  isDue(due: number): boolean {
-    return due > 0 || this.#open !== 0;
+  isDue(): boolean {
+    return this.#open !== 0;
   }
 
+  /** @param open nothing where it is not known */
   counted(open: OpenNow | undefined): void {
     this.#open = open && open.incidents + open.breakers;
   }

@@ -53,7 +53,7 @@ beforeAll(async () => {
     environment: { POWERTOOLS_LOG_LEVEL: 'DEBUG' },
     onLog: ({ line }) => lines.push(line),
   });
-}, 60_000);
+}, 240_000);
 afterAll(async () => {
   await cloud?.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -181,7 +181,7 @@ it('no canary is found outside of the table and of what an authorised reader is 
   expect(found(places)).toEqual([]);
   for (const texts of Object.values(places))
     expect(texts.filter((text) => text.includes(secret))).toEqual([]);
-}, 60_000);
+}, 240_000);
 
 const queueOf = (trigger: string, part: 'Queue' | 'DeadLetterQueue'): string => {
   const path = `${STACK}/Steadfast/Triggers/${trigger}/${part}/Resource`;
@@ -234,7 +234,7 @@ it('nor of what starts an execution from elsewhere, started or refused', async (
   expect(reasons).toHaveLength(5);
   for (const reason of reasons) expect(reason).toContain('steadfast.reason');
   expect(found({ ...told(), reasons })).toEqual([]);
-}, 60_000);
+}, 240_000);
 
 /** Of each message that was set aside, what is beside its body. */
 async function reasonsAt(trigger: string): Promise<string[]> {
