@@ -14,7 +14,7 @@ import {
   PutItemCommand,
   QueryCommand,
 } from '@aws-sdk/client-dynamodb';
-import type { Write } from '../core/decide.ts';
+import type { Write } from '../core/decision.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Due, ListQuery, Log, Page, Store } from '../core/ports.ts';
 import { isLeftover, isOfEarlierLife } from '../core/retention.ts';

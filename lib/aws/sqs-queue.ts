@@ -11,7 +11,7 @@ import {
   SendMessageCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
-import type { Send } from '../core/decide.ts';
+import type { Send } from '../core/decision.ts';
 import { refuse } from '../core/errors.ts';
 import { formatMessage } from '../core/message.ts';
 import type { Queue, QueueDepth } from '../core/ports.ts';

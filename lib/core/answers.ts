@@ -9,13 +9,14 @@
  * that stops the execution ends the pause.
  */
 
-import type { Decision, Note } from './decide.ts';
+import type { Decision, Note } from './decision.ts';
 import { type Answer, choicesFor } from './incidents.ts';
 import { stageOf } from './ladder.ts';
 import { answerDeadline, timeAnew } from './overtime.ts';
-import { answered, endPause, pausedMs } from './pause.ts';
+import { endPause, pausedMs } from './pause.ts';
 import { agentStep, type Plan } from './plan.ts';
 import { mayBePast, wayBack } from './point-of-no-return.ts';
+import { answered, waitsForThisAlone } from './questions.ts';
 import {
   type Cause,
   type Choice,
@@ -32,7 +33,7 @@ import {
 import { endedPause } from './stop.ts';
 import type { StepEvent } from './transitions.ts';
 import { horizonMs } from './watch.ts';
-import { executionAfter, type Stamp, stepAfter, type StepChanges } from './write.ts';
+import { executionAfter, noLater, type Stamp, stepAfter, type StepChanges } from './write.ts';
 
 /** The transaction of an answer. The caller has asked `answerProblem`. */
 export function resolve(
@@ -53,19 +54,14 @@ export function resolve(
     incident.kind === 'undo'
       ? undoAnswer(plan, record, answer, stamp)
       : ladderAnswer(record, answer, certain, stamp);
-  const others = openIncidents(state).filter((other) => other.number !== incident.number);
-  const move = execution.status === 'waiting' && others.length === 0 ? 'resume' : 'answer';
   const cause = causeOf(execution, incident, answer, stamp.now);
   const stops = cause !== undefined;
-  const watchAt = Math.min(
-    execution.watchAt ?? stamp.now,
-    stops ? stamp.now : stamp.now + horizonMs(plan, undefined),
-  );
+  const goesOn = waitsForThisAlone(state, incident) ? 'resume' : 'answer';
   return {
     write: {
       executionId: execution.id,
-      execution: executionAfter(execution, stops ? 'stop' : move, stamp, {
-        watchAt,
+      execution: executionAfter(execution, stops ? 'stop' : goesOn, stamp, {
+        watchAt: noLater(execution, stops ? stamp.now : stamp.now + horizonMs(plan, undefined)),
         ...(stops
           ? { cause, ...endedPause(execution, stamp.now) }
           : wayBack(plan, state) === 'free'
@@ -149,11 +145,10 @@ export function answeredBySuccess(
   step: string,
   stamp: Stamp,
 ): { readonly incident?: Incident; readonly move: 'adopt' | 'resume' } {
-  const open = openIncidents(state);
-  const asked = open.find((incident) => incident.step === step && incident.kind === 'ladder');
+  const asked = openIncidents(state).find(({ kind, step: about }) => kind === 'ladder' && about === step);
   if (asked === undefined) return { move: 'adopt' };
-  const last = open.length === 1 && state.execution.status === 'waiting';
-  return { incident: answered(asked, { by: 'moot' }, stamp), move: last ? 'resume' : 'adopt' };
+  const move = waitsForThisAlone(state, asked) ? 'resume' : 'adopt';
+  return { incident: answered(asked, { by: 'moot' }, stamp), move };
 }
 
 /** What a look does with open questions: one needs no answer any more, its time has moved, or its time is over. */
@@ -220,8 +215,8 @@ const moveDeadline = (
 /** Where nothing else is asked, the execution waits for nobody any more. */
 function mootIncident(plan: Plan, state: Snapshot, incident: Incident, stamp: Stamp): Decision {
   const { execution } = state;
-  const isLast = execution.status === 'waiting' && openIncidents(state).length === 1;
-  const watchAt = Math.min(execution.watchAt ?? stamp.now, stamp.now + horizonMs(plan, undefined));
+  const isLast = waitsForThisAlone(state, incident);
+  const watchAt = noLater(execution, stamp.now + horizonMs(plan, undefined));
   return {
     write: {
       executionId: execution.id,

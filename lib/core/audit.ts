@@ -7,10 +7,10 @@
  * table, a restore, or a lower number of shards can.
  */
 
-import type { Decision } from './decide.ts';
+import type { Decision } from './decision.ts';
 import { isAbandoned, isLeftover, isLongAgo } from './retention.ts';
 import { type Execution, type Incident, isTerminal, type Step } from './state.ts';
-import { executionAfter, type Stamp } from './write.ts';
+import { executionAfter, noLater, type Stamp } from './write.ts';
 
 /** A record of the table, strongly read. */
 export type Found =
@@ -53,7 +53,7 @@ export function heal(found: Extract<Found, { kind: 'execution' }>, stamp: Stamp)
   const { execution, watch } = found;
   const isLost = watch === 'unswept' || (watch === 'none' && !isTerminal(execution.status));
   if (!isLost) return undefined;
-  const watchAt = Math.min(execution.watchAt ?? stamp.now, stamp.now);
+  const watchAt = noLater(execution, stamp.now);
   return {
     write: {
       executionId: execution.id,

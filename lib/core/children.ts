@@ -13,7 +13,7 @@
 
 import { epochOfIds, knownVersion } from './children-again.ts';
 import { childPlanId, partPlanId } from './child-plans.ts';
-import type { Decision, Note } from './decide.ts';
+import type { Decision, Note } from './decision.ts';
 import { type Json, utf8Bytes } from './json.ts';
 import { type ChildStep, graphOf, type MapStep, type Plan, type PlanStep } from './plan.ts';
 import { evaluate, type Scope } from './refs.ts';
@@ -29,7 +29,7 @@ import {
 } from './state.ts';
 import { canMoveStep } from './transitions.ts';
 import { failedItems, isKept, isStopping, isUnbegun, leavesAsIs, scopeOf } from './work.ts';
-import { blankStep, executionAfter, type Stamp, stepAfter } from './write.ts';
+import { blankStep, executionAfter, noLater, type Stamp, stepAfter } from './write.ts';
 
 /** Few enough that every report's read of its siblings stays cheap, many enough to share an execution's own writes. */
 export const ITEMS_PER_CHILD = 25;
@@ -229,7 +229,7 @@ export function told(
   if (knownVersion(record?.children, news.index) >= news.end.version) return undefined;
   const next = recordTold(step, state, record, news, stamp);
   if (next === undefined) return undefined;
-  const watchAt = Math.min(execution.watchAt ?? stamp.now, stamp.now + stamp.horizonMs);
+  const watchAt = noLater(execution, stamp.now + stamp.horizonMs);
   return {
     write: {
       executionId: execution.id,

@@ -9,8 +9,9 @@
  */
 
 import { resolve } from './answers.ts';
-import type { Decision } from './decide.ts';
-import { answered, goOn, MAX_KEPT, nextPause } from './pause.ts';
+import type { Decision } from './decision.ts';
+import { goOn, MAX_KEPT, nextPause } from './pause.ts';
+import { answered } from './questions.ts';
 import type { Plan } from './plan.ts';
 import { lastPoint, wayBack } from './point-of-no-return.ts';
 import { openLadderQuestions, retried, retryProblem, RETRY_ANSWER } from './retry.ts';
@@ -22,8 +23,8 @@ import {
   pauseOf,
   type Snapshot,
 } from './state.ts';
-import { noLater, stop } from './stop.ts';
-import { executionAfter, type Stamp } from './write.ts';
+import { stop } from './stop.ts';
+import { executionAfter, noLater, type Stamp } from './write.ts';
 
 export type Command = { readonly commandId: string; readonly reason: string } & (
   | { readonly type: 'cancel'; readonly undo?: false }

@@ -8,7 +8,8 @@
 import { expressionsOf } from './check-plan.ts';
 import { childrenStarted, childrenStopped, failedOf, hasChildren, told as tellParent } from './children.ts';
 import { isToGoOn } from './children-again.ts';
-import { type ChildEvent, type ChildrenDone, type Decision } from './decide.ts';
+import type { ChildEvent, ChildrenDone } from './decide.ts';
+import type { Decision } from './decision.ts';
 import { type Json, utf8Bytes } from './json.ts';
 import { type ChildStep, graphOf, type MapStep, type Plan } from './plan.ts';
 import { stepsIn } from './refs.ts';
@@ -23,10 +24,10 @@ import {
   type Snapshot,
   type Step,
 } from './state.ts';
-import { endedPause, noLater } from './stop.ts';
+import { endedPause } from './stop.ts';
 import { horizonMs } from './watch.ts';
 import { canMoveStep, type StepEvent } from './transitions.ts';
-import { blankStep, executionAfter, type Stamp, stepAfter } from './write.ts';
+import { blankStep, executionAfter, noLater, type Stamp, stepAfter } from './write.ts';
 
 const NOTHING: Decision = { sends: [], next: { kind: 'stop' }, notes: [] };
 

@@ -10,7 +10,8 @@
  */
 
 import { type Hold, heldUntil } from './breaker.ts';
-import type { Concern, Decision, LookEvent, Note, Send } from './decide.ts';
+import type { LookEvent } from './decide.ts';
+import type { Concern, Decision, Note, Send } from './decision.ts';
 import { parkedBy, parkedStep } from './parking.ts';
 import { isBefore, hasManySteps, type Plan } from './plan.ts';
 import type { Dispatch, Execution, Parked, Snapshot } from './state.ts';

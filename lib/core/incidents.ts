@@ -10,17 +10,17 @@
  * can still happen; nothing is offered that would undo what lies behind a point of no return.
  */
 
-import type { Decision } from './decide.ts';
+import type { Decision } from './decision.ts';
 import type { Json } from './json.ts';
 import { stageOf } from './ladder.ts';
 import { agentStep, agentSteps, type AgentStep, type Plan } from './plan.ts';
 import { deadlineChoices, LAST_INCIDENT_MS } from './overtime.ts';
 import { mayBePast, wayBack } from './point-of-no-return.ts';
+import { asking } from './questions.ts';
 import {
   type Choice,
   type Execution,
   type Incident,
-  incidentNumber,
   isForward,
   isPausedOrPausing,
   type Snapshot,
@@ -28,7 +28,7 @@ import {
 } from './state.ts';
 import { horizonMs } from './watch.ts';
 import { quietAt } from './work.ts';
-import { executionAfter, type Stamp } from './write.ts';
+import type { Stamp } from './write.ts';
 
 /** For an agent that does not accept its step's input. */
 const INPUT_INCIDENT_MS = 86_400_000;
@@ -77,31 +77,17 @@ export function ask(plan: Plan, state: Snapshot, stamp: Stamp): Decision | undef
   if (found === undefined) return undefined;
   const { step, kind } = found;
   const record = state.steps[step.name] as Step;
-  const incident: Incident = {
-    number: incidentNumber(state),
-    version: 1,
-    writeId: stamp.writeId,
+  const question = {
     kind,
     step: step.name,
     stepVersion: record.version,
     failure: record.failure ?? { code: 'failed', message: 'the step failed' },
     openedAt: stamp.now,
     ...(kind === 'undo'
-      ? { deadlineAt: stamp.now + LAST_INCIDENT_MS, otherwise: 'fail' }
+      ? { deadlineAt: stamp.now + LAST_INCIDENT_MS, otherwise: 'fail' as const }
       : termsOf(plan, state, step, stamp.now)),
   };
-  const { execution } = state;
-  const watchAt = Math.min(execution.watchAt ?? stamp.now, stamp.now + horizonMs(plan, undefined));
-  return {
-    write: {
-      executionId: execution.id,
-      execution: executionAfter(execution, 'ask', stamp, { watchAt }),
-      incident,
-    },
-    sends: [],
-    next: { kind: 'look', fresh: true, concern: [] },
-    notes: [{ what: 'incident-opened', executionId: execution.id, step: step.name }],
-  };
+  return asking(state, question, stamp.now + horizonMs(plan, undefined), [], stamp);
 }
 
 /** How long a person has, and what holds without an answer: as declared, or as far as there is a way back. */

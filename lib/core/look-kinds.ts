@@ -20,7 +20,7 @@ import {
   roomFor,
   stopSettled,
 } from './children.ts';
-import type { Concern, Decision } from './decide.ts';
+import type { Concern, Decision } from './decision.ts';
 import type { Look, Rule } from './look.ts';
 import { passTime } from './outside.ts';
 import type { ChildStep, MapStep, Plan } from './plan.ts';

@@ -12,7 +12,8 @@
 
 import { settledAs } from './attempts.ts';
 import { settleIncidents } from './answers.ts';
-import type { Concern, Decision, LookEvent } from './decide.ts';
+import type { LookEvent } from './decide.ts';
+import type { Concern, Decision } from './decision.ts';
 import { endOf } from './children.ts';
 import { noteOf, send, supervise } from './dispatch.ts';
 import { ask, stepToAskAbout } from './incidents.ts';

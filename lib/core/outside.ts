@@ -9,7 +9,7 @@
  * report of the step that asked it loses nothing. L1 every callback has a deadline.
  */
 
-import type { Decision, Note } from './decide.ts';
+import type { Decision, Note } from './decision.ts';
 import type { Json } from './json.ts';
 import { type CallbackStep, graphOf, type Plan, type PlanStep, type WaitStep } from './plan.ts';
 import { evaluate } from './refs.ts';
@@ -23,7 +23,7 @@ import {
 } from './state.ts';
 import { canMoveStep, type StepEvent } from './transitions.ts';
 import { applies, isTurn, scopeOf, turnAt } from './work.ts';
-import { blankStep, executionAfter, type Stamp, stepAfter, type StepChanges } from './write.ts';
+import { blankStep, executionAfter, noLater, type Stamp, stepAfter, type StepChanges } from './write.ts';
 
 export const isCallback = (step: PlanStep | undefined): step is CallbackStep =>
   step?.kind === 'callback' || step?.kind === 'approval';
@@ -134,7 +134,7 @@ export function answerCallback(
   const { execution } = snapshot;
   // An answer during a pause is kept, and counts when the pause is over.
   const turn = isForward(execution.status) && isTurn(plan, step, snapshot) && applies(step, snapshot);
-  const watchAt = Math.min(execution.watchAt ?? stamp.now, stamp.now + stamp.horizonMs);
+  const watchAt = noLater(execution, stamp.now + stamp.horizonMs);
   return {
     write: {
       executionId: execution.id,

@@ -9,42 +9,36 @@
  * its time once more, and then a person is asked again; without an answer all is left as it is. S10 nothing is undone.
  */
 
-import type { Decision } from './decide.ts';
+import type { Decision } from './decision.ts';
 import type { Answer } from './incidents.ts';
 import type { Rule } from './look.ts';
-import { answered } from './pause.ts';
 import { agentSteps, type Plan } from './plan.ts';
 import { isAskedAtDeadline, lastPoint } from './point-of-no-return.ts';
+import { answered, asking, waitsForThisAlone } from './questions.ts';
 import {
   type Choice,
   type Execution,
   type Incident,
-  incidentNumber,
   isForward,
   isHeld,
   isPausedOrPausing,
-  openIncidents,
   type Snapshot,
   type Step,
 } from './state.ts';
 import { stop } from './stop.ts';
 import { horizonMs } from './watch.ts';
-import { executionAfter, type ExecutionChanges, type Stamp, stepAfter } from './write.ts';
+import { executionAfter, type ExecutionChanges, noLater, type Stamp, stepAfter } from './write.ts';
 
 /** Where there is no way back, or an undo failed: then the execution ends as failed and says what is left. */
 export const LAST_INCIDENT_MS: number = 7 * 86_400_000;
 
 /** After `passDeadline`, which knows the executions that can be undone. */
 export const askAboutDeadline: Rule = (plan, state, event) => {
-  const { execution } = state;
-  if (event.now < execution.deadlineAt || !isAskedAtDeadline(plan, state)) return undefined;
+  if (event.now < state.execution.deadlineAt || !isAskedAtDeadline(plan, state)) return undefined;
   const step = stepThatHangs(plan, state);
   const point = lastPoint(plan, state)?.name ?? '';
-  const incident: Incident = {
-    number: incidentNumber(state),
-    version: 1,
-    writeId: event.writeId,
-    kind: 'deadline',
+  const question = {
+    kind: 'deadline' as const,
     ...(step === undefined ? {} : { step: step.name }),
     stepVersion: step?.version ?? 0,
     failure: {
@@ -53,19 +47,9 @@ export const askAboutDeadline: Rule = (plan, state, event) => {
     },
     openedAt: event.now,
     deadlineAt: event.now + LAST_INCIDENT_MS,
-    otherwise: 'fail',
+    otherwise: 'fail' as const,
   };
-  const watchAt = Math.min(execution.watchAt ?? event.now, event.now + horizonMs(plan, state));
-  return {
-    write: {
-      executionId: execution.id,
-      execution: executionAfter(execution, 'ask', event, { watchAt }),
-      incident,
-    },
-    sends: [],
-    next: { kind: 'look', fresh: true, concern: event.concern },
-    notes: [{ what: 'incident-opened', executionId: execution.id }],
-  };
+  return asking(state, question, event.now + horizonMs(plan, state), event.concern, event);
 };
 
 /** Nobody works on it, and it is not over: a person may know what came of it. */
@@ -119,9 +103,9 @@ export function answerDeadline(
   return {
     write: {
       executionId: execution.id,
-      execution: executionAfter(execution, moveOf(state), stamp, {
+      execution: executionAfter(execution, waitsForThisAlone(state, incident) ? 'resume' : 'answer', stamp, {
         ...timeAnew(plan, execution, stamp.now),
-        watchAt: Math.min(execution.watchAt ?? stamp.now, stamp.now + horizonMs(plan, undefined)),
+        watchAt: noLater(execution, stamp.now + horizonMs(plan, undefined)),
       }),
       ...(step === undefined ? {} : { step }),
       incident: closed,
@@ -131,6 +115,3 @@ export function answerDeadline(
     notes: [{ what: 'incident-resolved', executionId: execution.id, detail: answer.choice }],
   };
 }
-
-const moveOf = (state: Snapshot): 'resume' | 'answer' =>
-  state.execution.status === 'waiting' && openIncidents(state).length === 1 ? 'resume' : 'answer';

@@ -11,27 +11,26 @@
  */
 
 import { settledAs } from './attempts.ts';
-import type { Decision } from './decide.ts';
+import type { Decision } from './decision.ts';
 import type { Rule } from './look.ts';
 import type { Plan } from './plan.ts';
 import { wayBack } from './point-of-no-return.ts';
+import { asking } from './questions.ts';
 import {
   askedAboutPause,
   type Cause,
-  type Choice,
   type Execution,
   type Incident,
-  incidentNumber,
   isHeld,
   openIncidents,
   type Pause,
   pauseOf,
   type Snapshot,
 } from './state.ts';
-import { endedPause, noLater, stop } from './stop.ts';
+import { endedPause, stop } from './stop.ts';
 import { horizonMs } from './watch.ts';
 import { stepToHold } from './work.ts';
-import { type ExecutionChanges, executionAfter, type Stamp } from './write.ts';
+import { executionAfter, type ExecutionChanges, noLater, type Stamp } from './write.ts';
 
 /** Where neither the command nor the plan says how long a pause may last. */
 export const DEFAULT_PAUSE_MS: number = 7 * 86_400_000;
@@ -104,28 +103,15 @@ export const askAboutPause: Rule = (plan, state, event) => {
   const pause = pauseOf(execution);
   if (pause?.deadlineAt === undefined || pause.deadlineAt > event.now) return undefined;
   if (execution.status !== 'paused' || askedAboutPause(state, pause) !== undefined) return undefined;
-  const incident: Incident = {
-    number: incidentNumber(state),
-    version: 1,
-    writeId: event.writeId,
-    kind: 'pause',
+  const question = {
+    kind: 'pause' as const,
     stepVersion: pause.number,
     failure: { code: 'paused', message: `it has been paused since ${iso(pause.at)}: ${pause.reason}` },
     openedAt: event.now,
     deadlineAt: event.now + PAUSE_INCIDENT_MS,
-    otherwise: wayBack(plan, state) === 'free' ? 'undo-all' : 'fail',
+    otherwise: wayBack(plan, state) === 'free' ? ('undo-all' as const) : ('fail' as const),
   };
-  const watchAt = noLater(execution, event.now);
-  return {
-    write: {
-      executionId: execution.id,
-      execution: executionAfter(execution, 'ask', event, { watchAt }),
-      incident,
-    },
-    sends: [],
-    next: { kind: 'look', fresh: true, concern: event.concern },
-    notes: [{ what: 'incident-opened', executionId: execution.id }],
-  };
+  return asking(state, question, event.now, event.concern, event);
 };
 
 const iso = (at: number): string => new Date(at).toISOString();
@@ -139,11 +125,11 @@ export function goOn(
 ): Decision {
   const { execution } = state;
   const pause = pauseOf(execution);
-  const asking = openIncidents(state).some((incident) => incident.kind !== 'pause');
+  const isAsked = openIncidents(state).some((incident) => incident.kind !== 'pause');
   return {
     write: {
       executionId: execution.id,
-      execution: executionAfter(execution, asking ? 'go-on-asking' : 'go-on', stamp, {
+      execution: executionAfter(execution, isAsked ? 'go-on-asking' : 'go-on', stamp, {
         ...more.changes,
         ...endedPause(execution, stamp.now),
         deadlineAt: execution.deadlineAt + Math.max(0, stamp.now - (pause?.at ?? stamp.now)),
@@ -156,21 +142,6 @@ export function goOn(
     notes: [{ what: 'resumed', executionId: execution.id }],
   };
 }
-
-/** A question as it is once it is answered. */
-export const answered = (
-  incident: Incident,
-  answer: { readonly choice?: Choice; readonly by: NonNullable<Incident['by']>; readonly reason?: string },
-  stamp: Stamp,
-): Incident => ({
-  ...incident,
-  version: incident.version + 1,
-  writeId: stamp.writeId,
-  resolvedAt: stamp.now,
-  by: answer.by,
-  ...(answer.choice === undefined ? {} : { choice: answer.choice }),
-  ...(answer.reason === undefined ? {} : { reason: answer.reason }),
-});
 
 /** The answer to the question about a pause. @param closed the question as it is answered */
 export function endPause(plan: Plan, state: Snapshot, closed: Incident, stamp: Stamp): Decision {

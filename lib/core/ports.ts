@@ -4,7 +4,7 @@
  */
 
 import type { Found, Removable } from './audit.ts';
-import type { Send, Note, Write } from './decide.ts';
+import type { Send, Note, Write } from './decision.ts';
 import type { AbortSignalLike } from './agent.ts';
 import type { Breaker } from './breaker.ts';
 import type { Json } from './json.ts';

@@ -8,16 +8,15 @@
  * outside service would answer for what it has taken back. Whoever wants that done again starts another execution.
  */
 
-import type { Decision } from './decide.ts';
+import type { Decision } from './decision.ts';
 import { againProblem } from './children-again.ts';
 import { answerProblem } from './incidents.ts';
 import { stageOf } from './ladder.ts';
 import { MAX_KEPT } from './pause.ts';
 import type { Plan, PlanStep } from './plan.ts';
 import { type Incident, openIncidents, type Snapshot, type Step } from './state.ts';
-import { noLater } from './stop.ts';
 import { horizonMs } from './watch.ts';
-import { executionAfter, type Stamp } from './write.ts';
+import { executionAfter, noLater, type Stamp } from './write.ts';
 
 /** A retry answers these, one after the other. */
 export const openLadderQuestions = (state: Snapshot): Incident[] =>

@@ -7,16 +7,13 @@
  * L1 a failure beside an open point of no return waits for that outcome, which is bounded, and for nothing else.
  */
 
-import type { Decision } from './decide.ts';
+import type { Decision } from './decision.ts';
 import type { Rule } from './look.ts';
 import { agentStep } from './plan.ts';
 import { isNearNoReturn, wayBack } from './point-of-no-return.ts';
 import { type Cause, type Execution, isForward, type Snapshot, type Step } from './state.ts';
 import { failedItems, leavesAsIs } from './work.ts';
-import { executionAfter, type Stamp, stepAfter } from './write.ts';
-
-/** A watch that is overdue stays so: how long nobody looked is not forgotten. */
-export const noLater = (execution: Execution, now: number): number => Math.min(execution.watchAt ?? now, now);
+import { executionAfter, noLater, type Stamp, stepAfter } from './write.ts';
 
 /** The write that stops an execution, after which everything is looked at. */
 export function stop(state: Snapshot, stamp: Stamp, cause: Cause): Decision {

@@ -7,7 +7,7 @@
 
 import { epochOfIds } from './children-again.ts';
 import { allEnded, childIds, hasChildren } from './children.ts';
-import type { Decision } from './decide.ts';
+import type { Decision } from './decision.ts';
 import { isCallback, waitsUntil } from './outside.ts';
 import { type CallbackStep, graphOf, type Plan, type PlanStep } from './plan.ts';
 import { type Children, type Failure, isForward, type Snapshot, type Step } from './state.ts';

@@ -109,3 +109,6 @@ export const blankStep = (name: string, epoch: number): Step => ({
   changedAt: 0,
   attempts: [],
 });
+
+/** A watch that is overdue stays so: how long nobody looked is not forgotten. @param at when to look, if not before */
+export const noLater = ({ watchAt }: Execution, at: number): number => Math.min(watchAt ?? at, at);

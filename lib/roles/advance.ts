@@ -5,7 +5,8 @@
  * own: the decisions, or the order of effects (`commit.ts`).
  */
 
-import { type ChildrenDone, type Concern, decide, type Decision, type LookEvent } from '../core/decide.ts';
+import { type ChildrenDone, decide, type LookEvent } from '../core/decide.ts';
+import type { Concern, Decision } from '../core/decision.ts';
 import type { Gates } from '../core/dispatch.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Ports } from '../core/ports.ts';

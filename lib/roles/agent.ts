@@ -10,7 +10,8 @@
 
 import { type Hold, saidOf } from '../core/breaker.ts';
 import type { Report } from '../core/reports.ts';
-import { decide, type Decision, type Event } from '../core/decide.ts';
+import { decide, type Event } from '../core/decide.ts';
+import type { Decision } from '../core/decision.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Ports } from '../core/ports.ts';
 import { type HeldStep, isHeld, type Message, type Snapshot } from '../core/state.ts';

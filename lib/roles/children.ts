@@ -11,7 +11,8 @@
 
 import { isToGoOn } from '../core/children-again.ts';
 import { type ChildStart, endOf, type Family } from '../core/children.ts';
-import { type ChildrenDone, type Concern, decide, type Next } from '../core/decide.ts';
+import { type ChildrenDone, decide } from '../core/decide.ts';
+import type { Concern, Next } from '../core/decision.ts';
 import type { Json } from '../core/json.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Ports, Store } from '../core/ports.ts';

@@ -6,7 +6,7 @@
  * Does not own: what to decide, or what comes after (`advance.ts`).
  */
 
-import type { Decision, Write } from '../core/decide.ts';
+import type { Decision, Write } from '../core/decision.ts';
 import type { Ports, WriteResult } from '../core/ports.ts';
 import type { Snapshot, Step } from '../core/state.ts';
 

@@ -9,7 +9,7 @@
  */
 
 import { type Beside, besideOf, type Found, recordOf, type Removable } from '../core/audit.ts';
-import type { Write } from '../core/decide.ts';
+import type { Write } from '../core/decision.ts';
 import { refuse } from '../core/errors.ts';
 import { isExecutionId } from '../core/names.ts';
 import type { Plan } from '../core/plan.ts';

@@ -7,7 +7,7 @@
  */
 
 import type { Found } from '../core/audit.ts';
-import type { Send, Note } from '../core/decide.ts';
+import type { Send, Note } from '../core/decision.ts';
 import type { Clock, Dice, Inventory, Ports, Store } from '../core/ports.ts';
 import type { Ended, Snapshot } from '../core/state.ts';
 import { MemoryTable } from './memory-table.ts';

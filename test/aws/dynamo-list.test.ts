@@ -4,7 +4,7 @@ import { BatchGetItemCommand, DynamoDBClient, QueryCommand } from '@aws-sdk/clie
 import { mockClient } from 'aws-sdk-client-mock';
 import { executionItem, type Item } from '../../lib/aws/dynamo-items.ts';
 import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
-import type { Note } from '../../lib/core/decide.ts';
+import type { Note } from '../../lib/core/decision.ts';
 import { anExecution } from '../contract/records.ts';
 
 const dynamo = mockClient(DynamoDBClient);

@@ -11,7 +11,7 @@ import {
 import { mockClient } from 'aws-sdk-client-mock';
 import { eventBus } from '../../lib/aws/event-bus.ts';
 import { sqsQueue } from '../../lib/aws/sqs-queue.ts';
-import type { Send } from '../../lib/core/decide.ts';
+import type { Send } from '../../lib/core/decision.ts';
 import type { Ended } from '../../lib/core/state.ts';
 
 const sqs = mockClient(SQSClient);

@@ -1,6 +1,6 @@
 /** What every queue must do. Delivery may be late, repeated and out of order; here it is only asked what arrives at all. */
 
-import type { Send } from '../../lib/core/decide.ts';
+import type { Send } from '../../lib/core/decision.ts';
 import { parseMessage } from '../../lib/core/message.ts';
 import type { Queue } from '../../lib/core/ports.ts';
 import type { Message } from '../../lib/core/state.ts';

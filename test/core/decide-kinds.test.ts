@@ -6,7 +6,8 @@
 import * as fc from 'fast-check';
 import { asCounted } from '../../lib/core/counted.ts';
 import { familyOf, hasChildren } from '../../lib/core/children.ts';
-import { type Decision, decide, type Event } from '../../lib/core/decide.ts';
+import { decide, type Event } from '../../lib/core/decide.ts';
+import type { Decision } from '../../lib/core/decision.ts';
 import { waitsUntil } from '../../lib/core/outside.ts';
 import type { Plan } from '../../lib/core/plan.ts';
 import { isForward, isTerminal, type Snapshot } from '../../lib/core/state.ts';

@@ -1,6 +1,7 @@
 /** S14 decide is pure and total; S1–S5, S7, S10, S13, S15 for whatever it decides, in any state, on any event. */
 
-import { type Decision, decide, type Event } from '../../lib/core/decide.ts';
+import { decide, type Event } from '../../lib/core/decide.ts';
+import type { Decision } from '../../lib/core/decision.ts';
 import { agentStep, dependentsOf, isBefore } from '../../lib/core/plan.ts';
 import { isHeld, isSettled, isTerminal, type Snapshot } from '../../lib/core/state.ts';
 import { EXECUTION_MOVES, STEP_MOVES } from '../../lib/core/transitions.ts';

@@ -1,6 +1,7 @@
 /** What a message, a beat and a report lead to, whole decisions of small states (S4, S5, S9, S13, C1). */
 
-import { decide, type Decision, type Event } from '../../lib/core/decide.ts';
+import { decide, type Event } from '../../lib/core/decide.ts';
+import type { Decision } from '../../lib/core/decision.ts';
 import type { AgentRung, AgentStep, CallbackStep, PlanStep } from '../../lib/core/plan.ts';
 import type { Parked, Snapshot, Step } from '../../lib/core/state.ts';
 import { DEADLINE, heldAs, planOf, recordOf, stateOf } from './one-step.ts';

@@ -3,7 +3,8 @@
 import * as fc from 'fast-check';
 import { asCounted } from '../../lib/core/counted.ts';
 import type { Hold } from '../../lib/core/breaker.ts';
-import { type Decision, decide, type Event } from '../../lib/core/decide.ts';
+import { decide, type Event } from '../../lib/core/decide.ts';
+import type { Decision } from '../../lib/core/decision.ts';
 import type { Gates } from '../../lib/core/dispatch.ts';
 import { agentStep } from '../../lib/core/plan.ts';
 import type { Report } from '../../lib/core/reports.ts';

@@ -2,7 +2,8 @@
 
 import * as fc from 'fast-check';
 import { asCounted } from '../../lib/core/counted.ts';
-import { decide, type Decision, type Event } from '../../lib/core/decide.ts';
+import { decide, type Event } from '../../lib/core/decide.ts';
+import type { Decision } from '../../lib/core/decision.ts';
 import type { Report } from '../../lib/core/reports.ts';
 import { agentSteps, isBefore } from '../../lib/core/plan.ts';
 import { wayBack } from '../../lib/core/point-of-no-return.ts';

@@ -2,7 +2,7 @@
  * Steps with executions of their own, on the production roles: another workflow, a list.
  */
 
-import type { Write } from '../../lib/core/decide.ts';
+import type { Write } from '../../lib/core/decision.ts';
 import { PermanentError } from '../../lib/core/errors.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import { concat } from '../../lib/core/refs.ts';

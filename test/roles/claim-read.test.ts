@@ -1,6 +1,6 @@
 /** A step of a long execution is claimed on a part of it; nothing else is decided on a part (C1, S10, S13). */
 
-import type { Send } from '../../lib/core/decide.ts';
+import type { Send } from '../../lib/core/decision.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import type { Message, Step } from '../../lib/core/state.ts';
 import { type Workflow, workflow } from '../../lib/core/workflow.ts';

@@ -4,7 +4,8 @@
  */
 
 import * as z from 'zod/mini';
-import { decide, type Write } from '../../lib/core/decide.ts';
+import { decide } from '../../lib/core/decide.ts';
+import type { Write } from '../../lib/core/decision.ts';
 import type { MapStep } from '../../lib/core/plan.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import type { Snapshot, Step } from '../../lib/core/state.ts';

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { declareAgent, type Agent, type AgentOptions, type Implementation } from '../../lib/core/agent.ts';
-import type { Send } from '../../lib/core/decide.ts';
+import type { Send } from '../../lib/core/decision.ts';
 import type { Json } from '../../lib/core/json.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import type { Execution, Snapshot } from '../../lib/core/state.ts';

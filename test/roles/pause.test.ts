@@ -1,6 +1,6 @@
 /** Pause and resume: nothing new starts, what was begun goes on to its end, and nobody forgets it. */
 
-import type { Write } from '../../lib/core/decide.ts';
+import type { Write } from '../../lib/core/decision.ts';
 import { TransientError } from '../../lib/core/errors.ts';
 import { explain } from '../../lib/core/why.ts';
 import { human, retry, workflow } from '../../lib/core/workflow.ts';

@@ -1,6 +1,6 @@
 /** Processes that die or freeze, and stores that answer late, wrongly or not at all, around the ports of a harness. */
 
-import type { Write } from '../../lib/core/decide.ts';
+import type { Write } from '../../lib/core/decision.ts';
 import type { Ports, Store, WriteResult } from '../../lib/core/ports.ts';
 
 export const never: Promise<never> = new Promise(() => undefined);

@@ -4,7 +4,7 @@
  */
 
 import type { AttemptContext, Verdict } from '../../lib/core/agent.ts';
-import type { Send } from '../../lib/core/decide.ts';
+import type { Send } from '../../lib/core/decision.ts';
 import type { Ports, Store } from '../../lib/core/ports.ts';
 import type { Snapshot } from '../../lib/core/state.ts';
 import { retry, workflow, type Workflow } from '../../lib/core/workflow.ts';

@@ -1,7 +1,7 @@
 /** Undo that cannot lie (P3): order, retries, unknown outcomes, the fence. S1, S10; F1, F2, F6 of the model's findings. */
 
 import type { AttemptContext } from '../../lib/core/agent.ts';
-import type { Write } from '../../lib/core/decide.ts';
+import type { Write } from '../../lib/core/decision.ts';
 import { PermanentError, TransientError } from '../../lib/core/errors.ts';
 import { retry, workflow } from '../../lib/core/workflow.ts';
 import { cancel } from '../../lib/roles/commands.ts';

@@ -7,7 +7,7 @@
 import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
 import { CALM } from '../../lib/testing/simulation/outages.ts';
 import type { Agent, AttemptContext, Implementation } from '../../lib/core/agent.ts';
-import type { Note, Send } from '../../lib/core/decide.ts';
+import type { Note, Send } from '../../lib/core/decision.ts';
 import { retry, workflow } from '../../lib/core/workflow.ts';
 import { handleMessage } from '../../lib/roles/agent.ts';
 import { createScheduler, start } from '../../lib/roles/scheduler.ts';

@@ -4,7 +4,7 @@
  */
 
 import { declareAgent } from '../../lib/core/agent.ts';
-import type { Send } from '../../lib/core/decide.ts';
+import type { Send } from '../../lib/core/decision.ts';
 import { TransientError } from '../../lib/core/errors.ts';
 import type { Clock, Ports } from '../../lib/core/ports.ts';
 import { retry, workflow } from '../../lib/core/workflow.ts';

@@ -9,7 +9,7 @@
  */
 
 import { refuse } from '../../core/errors.ts';
-import type { Send } from '../../core/decide.ts';
+import type { Send } from '../../core/decision.ts';
 import type { Ports } from '../../core/ports.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import { handleMessage } from '../../roles/agent.ts';

@@ -7,7 +7,7 @@
  * A request that has left takes effect although its sender dies; what a dead process waits for is never settled.
  */
 
-import type { Send, Write } from '../../core/decide.ts';
+import type { Send, Write } from '../../core/decision.ts';
 import type { Clock, Ports } from '../../core/ports.ts';
 import type { Execution } from '../../core/state.ts';
 import type { MemoryWorld } from '../memory.ts';

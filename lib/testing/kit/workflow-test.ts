@@ -9,7 +9,7 @@ import type { Agent, Implementation } from '../../core/agent.ts';
 import { type Duration, parseDuration } from '../../core/duration.ts';
 import { refuse } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
-import type { Note } from '../../core/decide.ts';
+import type { Note } from '../../core/decision.ts';
 import type { Ended } from '../../core/state.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import type { Worker } from '../../roles/perform.ts';

@@ -5,7 +5,8 @@
  * something is asked (`agents.ts`, `lookers.ts`).
  */
 
-import type { Concern, Decision, Event } from '../../core/decide.ts';
+import type { Event } from '../../core/decide.ts';
+import type { Concern, Decision } from '../../core/decision.ts';
 import { agentStep, type AgentStep, type Plan } from '../../core/plan.ts';
 import { newExecution } from '../../core/start.ts';
 import { type Execution, isTerminal, type Mode, type Snapshot, type Step } from '../../core/state.ts';

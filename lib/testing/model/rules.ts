@@ -5,7 +5,8 @@
  * An ablation that finds nothing would say that the model is blind or the rule is not needed (`docs/MODEL.md`).
  */
 
-import { decide, type Decision, type Event } from '../../core/decide.ts';
+import { decide, type Event } from '../../core/decide.ts';
+import type { Decision } from '../../core/decision.ts';
 import { agentSteps, type AgentStep, dependentsOf, type Plan } from '../../core/plan.ts';
 import { isHeld, isTerminal, type Snapshot, type Step } from '../../core/state.ts';
 import { stepToSeal } from '../../core/work.ts';

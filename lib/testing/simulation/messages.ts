@@ -4,7 +4,7 @@
  * Owns: deliveries, each of them an invocation of the agent's function. Does not own: what the function does.
  */
 
-import type { Send } from '../../core/decide.ts';
+import type { Send } from '../../core/decision.ts';
 import { handleMessage } from '../../roles/agent.ts';
 import { ProcessBreaker } from '../../roles/breaker.ts';
 import { type Host, newProcess, planOf, portsOf } from './process.ts';

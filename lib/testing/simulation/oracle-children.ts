@@ -6,7 +6,7 @@
  * is judged by for itself (`oracle.ts`).
  */
 
-import type { Write } from '../../core/decide.ts';
+import type { Write } from '../../core/decision.ts';
 import type { Plan, PlanStep } from '../../core/plan.ts';
 import { type Execution, isTerminal, type Snapshot, type Step } from '../../core/state.ts';
 

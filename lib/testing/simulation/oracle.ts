@@ -5,7 +5,7 @@
  * not own: effects (`ledger.ts`), liveness and cost (`world.ts`).
  */
 
-import type { Write } from '../../core/decide.ts';
+import type { Write } from '../../core/decision.ts';
 import { agentSteps, type Plan, type PlanStep } from '../../core/plan.ts';
 import {
   type Children,

@@ -6,7 +6,7 @@
  */
 
 import type { AbortSignalLike } from '../../core/agent.ts';
-import type { Note, Send, Write } from '../../core/decide.ts';
+import type { Note, Send, Write } from '../../core/decision.ts';
 import type { Plan } from '../../core/plan.ts';
 import type { Breaker } from '../../core/breaker.ts';
 import type {

@@ -5,7 +5,7 @@
  * write. Does not own: the protocol: every decision is the production `decide`, every effect goes through the roles.
  */
 
-import type { Note, Write } from '../../core/decide.ts';
+import type { Note, Write } from '../../core/decision.ts';
 import type { Due, Page, WriteResult } from '../../core/ports.ts';
 import type { Snapshot } from '../../core/state.ts';
 import { seededDice, seededRandom } from '../memory.ts';

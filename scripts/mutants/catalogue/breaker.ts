@@ -57,7 +57,7 @@ export const BREAKERS: readonly Mutant[] = [
     id: 'breaker-behind-its-watch',
     from: 'own',
     bug: 'What the breaker holds back for less long than nobody claimed it stays unwatched until then.',
-    file: 'lib/core/decide.ts',
+    file: 'lib/core/decide-deliver.ts',
     find: 'const isUnwatched = execution.watchAt !== undefined && execution.watchAt > retryAt;',
     replace: 'const isUnwatched = execution.watchAt === undefined;',
     killer: jest('roles/breaker', 'that was parked as unclaimed until long after'),
@@ -148,7 +148,7 @@ export const BREAKERS: readonly Mutant[] = [
     id: 'late-claim-unwatched',
     from: 'own',
     bug: 'A claim of parked work leaves the watch where it was, far away.',
-    file: 'lib/core/decide.ts',
+    file: 'lib/core/decide-deliver.ts',
     find: "...(isLate ? { execution: executionAfter(execution, 'watch', event, { watchAt }) } : {}),",
     replace:
       "...(isLate && watchAt < 0 ? { execution: executionAfter(execution, 'watch', event, {}) } : {}),",

@@ -4,7 +4,7 @@ import { jest, type Mutant, simulation } from '../mutant.ts';
 
 const ATTEMPTS = 'lib/core/attempts.ts';
 const REPORTS = 'lib/core/reports.ts';
-const DECIDE = 'lib/core/decide.ts';
+const DECIDE = 'lib/core/decide-deliver.ts';
 const ATTEMPT = 'lib/roles/attempt.ts';
 
 export const LEASE: readonly Mutant[] = [

@@ -133,13 +133,6 @@ export const OPERATIONS: readonly Mutant[] = [
     file: RETRY,
     find: '        watchAt: noLater(execution, stamp.now + horizonMs(plan, undefined)),\n',
     replace: '',
-    also: [
-      {
-        file: RETRY,
-        find: "import { noLater } from './stop.ts';\nimport { horizonMs } from './watch.ts';\n",
-        replace: '',
-      },
-    ],
     killer: jest('roles/retry', 'is found by the watch when its operator dies'),
   },
   {

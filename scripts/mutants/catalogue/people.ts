@@ -125,8 +125,8 @@ export const PEOPLE: readonly Mutant[] = [
     from: 'own',
     bug: 'An execution goes on waiting after its last question was answered.',
     file: 'lib/core/answers.ts',
-    find: "execution.status === 'waiting' && others.length === 0 ? 'resume'",
-    replace: "execution.status === 'waiting' && others.length < 0 ? 'resume'",
+    find: "const goesOn = waitsForThisAlone(state, incident) ? 'resume'",
+    replace: "const goesOn = execution.version < 0 ? 'resume'",
     killer: jest('roles/incidents', 'goes on as the person chooses'),
   },
   {

@@ -52,7 +52,7 @@ export const PLAN: readonly Mutant[] = [
     id: 'unread-join',
     from: 62,
     bug: "A join's last predecessors send on old states, so nobody sends.",
-    file: 'lib/core/decide.ts',
+    file: 'lib/core/decide-report.ts',
     find: 'other.after.length === 1 && other.when',
     replace: 'other.after.length > 0 && other.when',
     killer: model('join-unaided'),

@@ -88,7 +88,7 @@ export const SECURITY: readonly Mutant[] = [
     id: 'inherited-record',
     from: 65,
     bug: 'A message about a step is looked up among inherited keys, too.',
-    file: 'lib/core/decide.ts',
+    file: 'lib/core/decide-deliver.ts',
     find: 'Object.hasOwn(state.steps, message.step) ? state.steps[message.step] : undefined;',
     replace: 'state.steps[message.step];',
     killer: jest('core/decide', 'about what is held, over, unknown or not there claims nothing'),
