@@ -1,9 +1,8 @@
 /** Commands that are repeated or not possible, and answers that are given during a pause. */
 
-import { TransientError } from '../../lib/core/errors.ts';
 import { pause, resume } from '../../lib/roles/commands.ts';
 import { answerIncident } from '../../lib/roles/operators.ts';
-import { chain, quick, undo } from './chain.ts';
+import { chain, failingOnce, quick, undo } from './chain.ts';
 import { drain, harness } from './harness.ts';
 
 describe('commands', () => {
@@ -31,17 +30,9 @@ describe('commands', () => {
 
 describe('an answer during a pause', () => {
   const asked = async () => {
-    let tries = 0;
     const h = harness(chain, {
       first: { execute: async () => ({}), undo },
-      second: {
-        execute: async () => {
-          tries += 1;
-          if (tries === 1) throw new TransientError('503');
-          return {};
-        },
-        undo,
-      },
+      second: { execute: failingOnce(), undo },
     });
     const { id } = await h.begin();
     await drain(h);

@@ -8,7 +8,7 @@ import { explain } from '../../lib/core/why.ts';
 import { advance } from '../../lib/roles/advance.ts';
 import { cancel, pause, resume } from '../../lib/roles/commands.ts';
 import { answerIncident } from '../../lib/roles/operators.ts';
-import { chain, quick, undo } from './chain.ts';
+import { chain, failingOnce, quick, undo } from './chain.ts';
 import { drain, type Harness, harness, settle } from './harness.ts';
 
 const HOUR = 3_600_000;
@@ -168,16 +168,8 @@ describe('the end of a pause', () => {
   });
 
   it('goes on with a retry as a retry', async () => {
-    let tries = 0;
     const h = harness(chain, {
-      first: {
-        execute: async () => {
-          tries += 1;
-          if (tries === 1) throw new TransientError('503');
-          return {};
-        },
-        undo,
-      },
+      first: { execute: failingOnce(), undo },
       second: { execute: async () => ({}), undo },
     });
     const { id } = await h.begin();
