@@ -11,6 +11,7 @@ import { type FunctionUse, type Reading, unitsOf } from './parts/meter.ts';
 import {
   apiDollars,
   BILLED,
+  DOLLAR_HEADS,
   type Dollars,
   dollars,
   logDollars,
@@ -216,19 +217,8 @@ function print({ cases, situations: found, limits }: CostReport): void {
     money(one.peers.stepFunctionsStandard),
     money(one.peers.lambdaDurable),
   ]);
-  const head = [
-    'workflow',
-    'payload',
-    'how',
-    'writes',
-    'reads',
-    'SQS',
-    'Lambda calls',
-    'Lambda time',
-    'events',
-  ];
   console.log('\n$ per million steps\n');
-  console.log(table([...head, 'sum', '+ API', '+ logs', 'Step Functions', 'durable'], rows));
+  console.log(table(['workflow', 'payload', 'how', ...DOLLAR_HEADS], rows));
   const shown = cases.find(({ limit }) => limit !== undefined) ?? cases[0];
   if (shown !== undefined) console.log(`\n${arithmetic(shown).join('\n')}`);
   if (found !== undefined) console.log(`\n${found.lines.join('\n')}`);

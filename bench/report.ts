@@ -10,7 +10,7 @@ import type { CostReport } from './cost.ts';
 import { barChart } from './parts/chart.ts';
 import { cellsOf, type Verdict } from './parts/limits.ts';
 import type { Machine } from './parts/machine.ts';
-import { BILLED, PRICES } from './parts/prices.ts';
+import { BILLED, DOLLAR_HEADS, PRICES } from './parts/prices.ts';
 import { resultOf } from './parts/results.ts';
 import { costVerdicts, recoverVerdicts, scaleVerdicts, speedVerdicts } from './parts/verdicts.ts';
 import type { RecoverReport } from './recover.ts';
@@ -75,23 +75,7 @@ function cost({ cases, situations, machine }: CostReport): string {
       barChart('$ per million steps, payload 100 B', [...bars, ...peers]),
       'Cost of a million steps',
     ),
-    tableOf(
-      [
-        '$ per million steps',
-        'writes',
-        'reads',
-        'SQS',
-        'Lambda calls',
-        'Lambda time',
-        'events',
-        'sum',
-        '+ API',
-        '+ logs',
-        'Step Functions',
-        'durable',
-      ],
-      rows,
-    ),
+    tableOf(['$ per million steps', ...DOLLAR_HEADS], rows),
     `At rest: one execution after the other, one message an invocation. Under load: \`batchSize: 10\` and more work than the agents' processes get done. The sums leave out the API, the logs (ours and Lambda's own, an assumed ${PRICES.platformLogBytesPerInvocation} B an invocation) and what the agents themselves do; the rivals' figures leave out their functions' invocations and time, retries and replays. Prices of ${PRICES.asOf}: \`bench/parts/prices.json\`.`,
     ...(shown === undefined
       ? []

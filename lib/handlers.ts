@@ -1,16 +1,15 @@
 /**
- * The composition root: environment → clients → ports → roles → Lambda handlers.
+ * The composition root: ports → roles → Lambda handlers.
  *
- * Owns: reading the environment, making the clients, one invocation's event and answer. Does not own: any decision.
- * Clients and ports are made once per process, while the function initialises.
+ * Owns: one invocation's event and answer, and that ports are made once per process, while the function initialises. Does
+ * not own: any decision, nor what ports are made of (`aws/ports.ts`).
  */
 
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from '@aws-lambda-powertools/logger';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import type {
   APIGatewayProxyEventV2,
@@ -27,21 +26,23 @@ import en from 'zod/v4/locales/en.js';
 import { routes } from './api/routes.ts';
 import { clock } from './aws/clock.ts';
 import { type DeadLetters, deadLetters } from './aws/dead-letters.ts';
-import { dynamoBreakers } from './aws/dynamo-breakers.ts';
 import { dynamoInventory } from './aws/dynamo-inventory.ts';
-import { dynamoReceipts } from './aws/dynamo-receipts.ts';
-import { dynamoStore } from './aws/dynamo-store.ts';
-import { eventBus } from './aws/event-bus.ts';
-import { createMeter, type Meter, metered } from './aws/metrics.ts';
-import { DEFAULT_WATCH_SHARDS, ENV, TRIGGER_FILE } from './aws/names.ts';
+import { ENV, TRIGGER_FILE } from './aws/names.ts';
 import { OpenGauge, type OpenNow, openNow } from './aws/open-now.ts';
-import { withPlainCalls } from './aws/plain-calls.ts';
-import { type AtWork, sqsQueue } from './aws/sqs-queue.ts';
-import { serviceLogger, tellAll } from './aws/telemetry.ts';
+import {
+  CLIENT,
+  fromEnvironment,
+  type OwnPorts,
+  portsOf,
+  receiptsOf,
+  retention,
+  type Telemetry,
+  telemetryOf,
+  watchShards,
+} from './aws/ports.ts';
 import type { Agent, Implementation } from './core/agent.ts';
-import { refuse } from './core/errors.ts';
 import { parseMessage } from './core/message.ts';
-import type { Ports, Receipts } from './core/ports.ts';
+import type { Ports } from './core/ports.ts';
 import { parseTrigger, type Trigger } from './core/trigger.ts';
 import type { Workflow } from './core/workflow.ts';
 import { handleMessage } from './roles/agent.ts';
@@ -58,45 +59,8 @@ import { type Part, SWEEP_EVERY_MS, tick } from './roles/supervisor.ts';
 // zod/mini says only "Invalid input" until it is given words; 3 KB of them tell a client what was wrong and what is allowed.
 z.config(en());
 
-/** Below the shortest lease, so that a request that hangs does not cost it. The SDK only warns unless told to throw. */
-const CLIENT = {
-  maxAttempts: 3,
-  requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
-} as const;
-const PLAIN = {
-  maxAttempts: CLIENT.maxAttempts,
-  requestTimeout: CLIENT.requestHandler.requestTimeout,
-} as const;
-
 /** A tick ends this long before its process would be killed. */
 const TICK_RESERVE_MS = 3_000;
-
-/** @throws SteadfastError `no-environment` */
-function fromEnvironment(name: string): string {
-  const value = process.env[name];
-  if (value === undefined || value === '') {
-    throw refuse(
-      'no-environment',
-      `the environment variable ${name} is not set; the Steadfast construct sets it`,
-    );
-  }
-  return value;
-}
-
-/** As unguessable as a UUID, in two thirds of its length: every record has two, and is read again and again. */
-const freshId = (): string =>
-  Buffer.from(randomUUID().replaceAll('-', ''), 'hex').toString('base64url').replaceAll('_', '-');
-
-interface Telemetry {
-  readonly logger: Logger;
-  readonly meter: Meter;
-}
-
-/** @param fields what every line of this function has: its role, and of an agent its name */
-function telemetryOf(fields: { readonly role: string; readonly agent?: string }): Telemetry {
-  const deployment = process.env[ENV.deployment] ?? 'local';
-  return { logger: serviceLogger(fields), meter: createMeter({ deployment, fields }) };
-}
 
 /** One invocation: its lines carry its id, and its figures are written when it is over, whichever way. */
 async function metering<Result>(
@@ -110,53 +74,6 @@ async function metering<Result>(
   } finally {
     meter.flush();
   }
-}
-
-const retention = (): { readonly retentionMs?: number } => {
-  const text = process.env[ENV.retentionMs];
-  return text === undefined ? {} : { retentionMs: Number(text) };
-};
-const watchShards = (): number => Number(process.env[ENV.watchShards] ?? DEFAULT_WATCH_SHARDS);
-
-/** What the roles that look at all of the table need beside: made by them, so that no agent's bundle has it. */
-interface StateTable {
-  readonly client: DynamoDBClient;
-  readonly name: string;
-  readonly shards: number;
-  readonly agents: readonly string[];
-}
-type OwnPorts = Ports & { readonly table: StateTable };
-
-const receiptsOf = ({ table: { client, name, shards } }: OwnPorts): Receipts =>
-  dynamoReceipts(client, name, shards);
-
-function portsOf({ logger, meter }: Telemetry, atWork?: AtWork): OwnPorts {
-  const queues = JSON.parse(process.env[ENV.queues] ?? '{}') as Record<string, string>;
-  const shards = watchShards();
-  const table = fromEnvironment(ENV.table);
-  const dynamo = withPlainCalls(new DynamoDBClient(CLIENT), process.env, PLAIN);
-  const log = tellAll(logger, meter);
-  const pause = (ms: number): Promise<void> => clock.sleep(ms);
-  return {
-    store: dynamoStore(dynamo, { table, watchShards: shards, ...retention(), pause, log }),
-    table: { client: dynamo, name: table, shards, agents: Object.keys(queues) },
-    breakers: dynamoBreakers(dynamo, table),
-    queue: metered(
-      sqsQueue(
-        withPlainCalls(new SQSClient(CLIENT), process.env, PLAIN),
-        new Map(Object.entries(queues)),
-        atWork,
-      ),
-      meter,
-    ),
-    announcer: eventBus(
-      withPlainCalls(new EventBridgeClient(CLIENT), process.env, PLAIN),
-      fromEnvironment(ENV.bus),
-    ),
-    clock,
-    dice: { id: freshId, random: () => Math.random() },
-    log,
-  };
 }
 
 /** In a Lambda function at once, while initialisation is free; elsewhere (a test imports the file) when first used. */

@@ -1,6 +1,7 @@
 /** The decision core alone: a chain of five steps from its start to its end, decided and applied, with nothing around it. */
 
-import { decide, type Decision, type Event } from '../../lib/core/decide.ts';
+import { decide, type Event } from '../../lib/core/decide.ts';
+import type { Decision } from '../../lib/core/decision.ts';
 import { newExecution } from '../../lib/core/start.ts';
 import type { Message, Snapshot } from '../../lib/core/state.ts';
 import { withWrite } from '../../lib/roles/commit.ts';

@@ -45,6 +45,24 @@ export const BILLED = [
 ] as const;
 export type Billed = (typeof BILLED)[number];
 
+const BILLED_HEADS: Readonly<Record<Billed, string>> = {
+  writeUnits: 'writes',
+  readUnits: 'reads',
+  sqsRequests: 'SQS',
+  lambdaRequests: 'Lambda calls',
+  lambdaGbSeconds: 'Lambda time',
+  events: 'events',
+};
+/** The head of a table of dollars: what is billed, the sum, what is beside it, what others would take. */
+export const DOLLAR_HEADS: readonly string[] = [
+  ...BILLED.map((what) => BILLED_HEADS[what]),
+  'sum',
+  '+ API',
+  '+ logs',
+  'Step Functions',
+  'durable',
+];
+
 export type Units = Readonly<Record<Billed, number>> & {
   /** Shown, and left out of the sum: an API may also be called by nobody. */
   readonly apiRequests: number;

@@ -5,7 +5,7 @@
  * AWS chooses the names of tables and queues, and the environment carries them.
  */
 
-/** Environment variables that `infra` sets and `handlers.ts` reads. */
+/** Environment variables that `infra` sets; `ports.ts`, the handlers and the worker read them. */
 export const ENV = {
   /** Name of the state table. */
   table: 'STEADFAST_TABLE',

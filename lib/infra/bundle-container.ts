@@ -11,7 +11,7 @@
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { buildSync } from 'esbuild';
-import { BANNER, bundleFunctions, LIBRARY } from './bundle.ts';
+import { bundleFunctions, LIBRARY, PROGRAM } from './bundle.ts';
 import type { Discovery } from './discover.ts';
 
 const PROGRAMS = ['main', 'attempt'] as const;
@@ -45,16 +45,7 @@ function bundlePrograms(): ReadonlyMap<string, Uint8Array> {
       PROGRAMS.map((name) => [name, join(LIBRARY, 'lib', 'worker', `${name}.ts`)]),
     ),
     outdir: join(LIBRARY, '.steadfast', 'worker'),
-    write: false,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node22',
-    minify: true,
-    mainFields: ['module', 'main'],
-    outExtension: { '.js': '.mjs' },
-    banner: { js: BANNER },
-    logLevel: 'silent',
+    ...PROGRAM,
   });
   return new Map(outputFiles.map(({ path, contents }) => [basename(path), contents]));
 }

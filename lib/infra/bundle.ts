@@ -13,15 +13,29 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { Code } from 'aws-cdk-lib/aws-lambda';
-import { buildSync, type Metafile } from 'esbuild';
+import { type BuildOptions, buildSync, type Metafile } from 'esbuild';
 import { type Discovery, DiscoveryError } from './discover.ts';
 
 export const LIBRARY: string = resolve(import.meta.dirname, '..', '..');
 const EXTENSION = '.mjs';
 
 /** CommonJS packages inside an ES module still call `require` for Node's own modules. */
-export const BANNER =
+const BANNER =
   "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);";
+
+/** How a program is built, wherever it runs. */
+export const PROGRAM = {
+  write: false,
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node22',
+  minify: true,
+  mainFields: ['module', 'main'],
+  outExtension: { '.js': EXTENSION },
+  banner: { js: BANNER },
+  logLevel: 'silent',
+} as const satisfies BuildOptions;
 
 const ALIAS = {
   // One copy of the library, also where a workflow folder lies outside of it.
@@ -86,20 +100,11 @@ export function bundleFunctions(props: BundleProps): ReadonlyMap<string, Bundle>
     absWorkingDir: props.root,
     entryPoints: Object.fromEntries(names.map((name) => [`${name}/index`, props.entries[name] ?? ''])),
     outdir,
-    write: false,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node22',
-    minify: true,
+    ...PROGRAM,
     // Stack traces need positions only; with the sources in it the map would be several times the code.
     sourcemap: 'linked',
     sourcesContent: false,
-    mainFields: ['module', 'main'],
-    outExtension: { '.js': EXTENSION },
-    banner: { js: BANNER },
     metafile: true,
-    logLevel: 'silent',
     alias: { ...ALIAS, ...props.alias },
   });
   return new Map(

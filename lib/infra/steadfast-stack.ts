@@ -8,7 +8,8 @@
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { CfnOutput, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import { Steadfast, type SteadfastProps } from './steadfast.ts';
+import { Steadfast } from './steadfast.ts';
+import type { SteadfastProps } from './steadfast-props.ts';
 
 export const STAGES = ['dev', 'prod'] as const;
 export type StageName = (typeof STAGES)[number];

@@ -2,9 +2,9 @@
 
 import { decide, type Event } from '../../lib/core/decide.ts';
 import type { Decision } from '../../lib/core/decision.ts';
-import type { AgentRung, AgentStep, CallbackStep, PlanStep } from '../../lib/core/plan.ts';
+import type { AgentStep, CallbackStep, PlanStep } from '../../lib/core/plan.ts';
 import type { Parked, Snapshot, Step } from '../../lib/core/state.ts';
-import { DEADLINE, heldAs, planOf, recordOf, stateOf } from './one-step.ts';
+import { DEADLINE, heldAs, otherRung, planOf, recordOf, stateOf } from './one-step.ts';
 import { planStep } from './refusals.ts';
 import { NOW } from './states.ts';
 
@@ -158,20 +158,7 @@ describe('a beat', () => {
 });
 
 it('a beat on a later rung lasts as long as that rung’s agent says', () => {
-  const other: AgentRung = {
-    kind: 'useAgent',
-    agent: 'other',
-    undo: 'none',
-    attempts: 1,
-    firstMs: 0,
-    maxMs: 0,
-    effect: 'idempotent',
-    timeoutMs: 60_000,
-    leaseMs: 45_000,
-    pickupMs: 5_000,
-    settleMs: 5_000,
-  };
-  const of = planOf({ ...planStep, ladder: [other] });
+  const of = planOf({ ...planStep, ladder: [{ ...otherRung, leaseMs: 45_000 }] });
   const event = { type: 'beat', step: 'it', token: 't', ...stamp } as const;
   const leaseOf = (rung: number) =>
     decide(of, stateOf([heldAs('execute', { rung })]), event).write?.step?.leaseUntil;

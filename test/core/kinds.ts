@@ -7,6 +7,7 @@ import * as fc from 'fast-check';
 import type { CallbackStep, ChildStep, MapStep, Plan, PlanStep, WaitStep } from '../../lib/core/plan.ts';
 import type { Json } from '../../lib/core/json.ts';
 import type { ChildEnd, Children, ExecutionStatus, Step, StepStatus } from '../../lib/core/state.ts';
+import { blankStep } from '../../lib/core/write.ts';
 import { planStep } from './refusals.ts';
 
 const HOUR = 3_600_000;
@@ -158,21 +159,12 @@ export const kindRecord = (
       const failed = ['failed', 'undo-failed'].includes(status) || (status === 'answered' && fails);
       const answered = status === 'done' || (status === 'answered' && !fails);
       return {
-        name: step.name,
+        ...blankStep(step.name, 1),
         status,
         version,
         writeId: `w-${step.name}`,
-        epoch: 1,
-        attempt: 0,
-        rung: 0,
-        rungAttempt: 0,
-        hardEndAt: 0,
-        mayHaveActed: false,
         beat: status === 'waiting' ? 1 : 0,
-        probes: 0,
-        undoAttempt: 0,
         changedAt,
-        attempts: [],
         ...(status === 'waiting' ? { progressAt } : {}),
         ...(failed ? { failure } : {}),
         ...(answered ? { output: { of: step.name } } : {}),

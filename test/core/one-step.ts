@@ -1,7 +1,8 @@
 /** Small states: one step in all modes, records of any, an execution around them; and what changes of a record. */
 
-import type { AgentStep, Plan, PlanStep } from '../../lib/core/plan.ts';
+import type { AgentRung, AgentStep, Plan, PlanStep } from '../../lib/core/plan.ts';
 import type { Execution, HeldStep, Mode, Snapshot, Step } from '../../lib/core/state.ts';
+import { blankStep } from '../../lib/core/write.ts';
 import { planStep, planWith } from './refusals.ts';
 import { NOW } from './states.ts';
 
@@ -73,24 +74,29 @@ export const always = (record: HeldStep, outcome: string, said: object) => ({
 
 export const stalling = (ms: number): AgentStep => ({ ...step, maxNoProgressMs: ms });
 
+/** One attempt by another agent. */
+export const otherRung: AgentRung = {
+  kind: 'useAgent',
+  agent: 'other',
+  undo: 'none',
+  attempts: 1,
+  firstMs: 0,
+  maxMs: 0,
+  effect: 'idempotent',
+  timeoutMs: 60_000,
+  leaseMs: 20_000,
+  pickupMs: 20_000,
+  settleMs: 5_000,
+};
+
 export const DEADLINE = NOW + 3_600_000;
 export const planOf = (...steps: PlanStep[]): Plan => planWith({}, { steps });
 export const recordOf = (name: string, status: Step['status'], more: Partial<Step> = {}): Step => ({
-  name,
+  ...blankStep(name, 1),
   status,
   version: 1,
   writeId: 'w',
-  epoch: 1,
-  attempt: 0,
-  rung: 0,
-  rungAttempt: 0,
-  hardEndAt: 0,
-  mayHaveActed: false,
-  beat: 0,
-  probes: 0,
-  undoAttempt: 0,
   changedAt: NOW,
-  attempts: [],
   ...more,
 });
 export const stateOf = (records: readonly Step[], execution: Partial<Execution> = {}): Snapshot => ({

@@ -1,6 +1,6 @@
 /** S12 with figures: of small states, the very instant of the next watch, and by when a lease is over. */
 
-import type { AgentRung, CallbackStep, ChildStep, MapStep, Plan, PlanStep } from '../../lib/core/plan.ts';
+import type { CallbackStep, ChildStep, MapStep, Plan, PlanStep } from '../../lib/core/plan.ts';
 import type { Children, Execution, HeldStep, Incident, Snapshot, Step } from '../../lib/core/state.ts';
 import {
   horizonMs,
@@ -11,7 +11,7 @@ import {
   wasSentSinceParked,
 } from '../../lib/core/watch.ts';
 import type { Work } from '../../lib/core/work.ts';
-import { DEADLINE, heldAs, planOf, recordOf, stateOf } from './one-step.ts';
+import { DEADLINE, heldAs, otherRung, planOf, recordOf, stateOf } from './one-step.ts';
 import { planStep, planWith } from './refusals.ts';
 import { NOW } from './states.ts';
 
@@ -172,26 +172,13 @@ it('an execution that has ended keeps its watch, or has none', () => {
 });
 
 describe('H (S12)', () => {
-  const rung: AgentRung = {
-    kind: 'useAgent',
-    agent: 'other',
-    undo: 'none',
-    attempts: 1,
-    firstMs: 0,
-    maxMs: 0,
-    effect: 'idempotent',
-    timeoutMs: 60_000,
-    leaseMs: 20_000,
-    pickupMs: 20_000,
-    settleMs: 5_000,
-  };
   it.each([
     ['a shorter lease', { leaseMs: 7_000 }, 7_000],
     ['a shorter pickup time', { pickupMs: 8_000 }, 8_000],
     ['a shorter time without progress', { maxNoProgressMs: 9_000 }, 9_000],
     ['longer times', { leaseMs: 50_000, pickupMs: 50_000 }, 30_000],
   ])('counts the agents that a ladder may come to: %s', (_, limits, ms) => {
-    expect(horizonMs(planWith({ ladder: [{ ...rung, ...limits }] }), undefined)).toBe(ms);
+    expect(horizonMs(planWith({ ladder: [{ ...otherRung, ...limits }] }), undefined)).toBe(ms);
   });
 });
 

@@ -153,6 +153,15 @@ async function dead(pid: number): Promise<number> {
   }
 }
 
+/** What a worker left is done by the next one, as a second attempt. */
+async function doneByAnother(run: Run): Promise<void> {
+  const next = start('encode');
+  lookNow();
+  expect(await run.ended()).toMatchObject({ status: 'succeeded', output: { attempt: 2 } });
+  expect(told(run)).toEqual(['begun 1', 'begun 2', 'done 2']);
+  await next.stop();
+}
+
 describe('a worker', () => {
   it('that is asked to stop lets an attempt finish', async () => {
     const worker = start('encode', { STEADFAST_STOP_WITHIN_MS: '20000' });
@@ -181,11 +190,7 @@ describe('a worker', () => {
     worker.process.kill('SIGTERM');
     expect(await exit).toBe(0);
     await dead(pid);
-    const next = start('encode');
-    lookNow();
-    expect(await run.ended()).toMatchObject({ status: 'succeeded', output: { attempt: 2 } });
-    expect(told(run)).toEqual(['begun 1', 'begun 2', 'done 2']);
-    await next.stop();
+    await doneByAnother(run);
   }, 60_000);
 
   it('that is killed takes its attempts along, and the supervisor finds what it left', async () => {
@@ -195,11 +200,7 @@ describe('a worker', () => {
     worker.process.kill('SIGKILL');
     const killedAt = Date.now();
     expect((await dead(pid)) - killedAt).toBeLessThan(5_000);
-    const next = start('encode');
-    lookNow();
-    expect(await run.ended()).toMatchObject({ status: 'succeeded', output: { attempt: 2 } });
-    expect(told(run)).toEqual(['begun 1', 'begun 2', 'done 2']);
-    await next.stop();
+    await doneByAnother(run);
   }, 60_000);
 
   it('kills an attempt that hangs by its hard end, with the programs that it started', async () => {

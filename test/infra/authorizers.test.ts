@@ -2,7 +2,7 @@
 
 import { HttpNoneAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpIamAuthorizer, HttpJwtAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
-import type { SteadfastProps } from '../../lib/infra/steadfast.ts';
+import type { SteadfastProps } from '../../lib/infra/steadfast-props.ts';
 import { makeStack, Reader } from './template.ts';
 
 type Routes = Record<string, { type: unknown; scopes: unknown }>;

@@ -5,7 +5,8 @@ import { Key } from 'aws-cdk-lib/aws-kms';
 import { Code, Function, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
 import type { AgentSettings } from '../../lib/infra/agent-settings.ts';
-import { Steadfast, type SteadfastProps } from '../../lib/infra/steadfast.ts';
+import { Steadfast } from '../../lib/infra/steadfast.ts';
+import type { SteadfastProps } from '../../lib/infra/steadfast-props.ts';
 import { FOUND } from './fixture.ts';
 import { findingsOf, makeApp, makeStack, Reader, statementsIn } from './template.ts';
 

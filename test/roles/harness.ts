@@ -74,6 +74,12 @@ const MAX_RECEIVES = 5;
 /** Lets everything run that does not wait for time. */
 export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
+/** Delivers what there is, without moving time. */
+export async function drain(h: Harness): Promise<void> {
+  while (h.sent.length > 0) for (const send of h.sent.splice(0)) await h.deliver(send);
+  await settle();
+}
+
 /** Of all executions: an execution's own children have theirs. */
 const earliestWatch = async ({ store }: MemoryWorld): Promise<number | undefined> =>
   (await store.due(0, Number.MAX_SAFE_INTEGER)).items[0]?.watchAt;

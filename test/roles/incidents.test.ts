@@ -5,7 +5,7 @@ import { PermanentError } from '../../lib/core/errors.ts';
 import { explain } from '../../lib/core/why.ts';
 import { human, retry, useAgent, withInput, workflow } from '../../lib/core/workflow.ts';
 import { answerIncident, type AnswerRequest } from '../../lib/roles/operators.ts';
-import { anAgent, anyObject, type Harness, harness } from './harness.ts';
+import { anAgent, anyObject, drain, type Harness, harness, settle } from './harness.ts';
 
 const first = anAgent('first');
 const second = anAgent('second', { effect: 'probed' });
@@ -21,13 +21,6 @@ const asking = workflow('asking', { input: anyObject, within: '10d' }, (w) => {
   const done = w.step('done', first, {});
   w.step('asked', second, {}, { after: [done], ladder: [human({ within: '1h' })] });
 });
-const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
-/** Delivers what there is, without moving time. */
-async function drain(h: Harness): Promise<void> {
-  while (h.sent.length > 0) for (const send of h.sent.splice(0)) await h.deliver(send);
-  await settle();
-}
 
 const answer = (h: Harness, id: string, given: Omit<AnswerRequest, 'incident'>) =>
   answerIncident(h.scheduler, id, { incident: 1, ...given });

@@ -1,29 +1,9 @@
 /** Commands that are repeated or not possible, and answers that are given during a pause. */
 
-import { TransientError } from '../../lib/core/errors.ts';
-import { human, retry, workflow } from '../../lib/core/workflow.ts';
 import { pause, resume } from '../../lib/roles/commands.ts';
 import { answerIncident } from '../../lib/roles/operators.ts';
-import { anAgent, anyObject, type Harness, harness, settle } from './harness.ts';
-
-const first = anAgent('first');
-const second = anAgent('second', { effect: 'probed' });
-const chain = workflow('chain', { input: anyObject, within: '1h' }, (w) => {
-  const a = w.step('a', first, {}, { ladder: [retry(3, { first: '10s', max: '10s' })] });
-  w.step('b', second, {}, { after: [a], ladder: [human({ within: '2h' })] });
-});
-const undo = async (): Promise<void> => undefined;
-
-/** Delivers what there is, without moving time. */
-async function drain(h: Harness): Promise<void> {
-  while (h.sent.length > 0) for (const send of h.sent.splice(0)) await h.deliver(send);
-  await settle();
-}
-const quick = () =>
-  harness(chain, {
-    first: { execute: async () => ({}), undo },
-    second: { execute: async () => ({}), undo, probe: async () => ({ verdict: 'not-done' }) },
-  });
+import { chain, failingOnce, quick, undo } from './chain.ts';
+import { drain, harness } from './harness.ts';
 
 describe('commands', () => {
   it('that are repeated are answered, not obeyed twice', async () => {
@@ -50,17 +30,9 @@ describe('commands', () => {
 
 describe('an answer during a pause', () => {
   const asked = async () => {
-    let tries = 0;
     const h = harness(chain, {
       first: { execute: async () => ({}), undo },
-      second: {
-        execute: async () => {
-          tries += 1;
-          if (tries === 1) throw new TransientError('503');
-          return {};
-        },
-        undo,
-      },
+      second: { execute: failingOnce(), undo },
     });
     const { id } = await h.begin();
     await drain(h);

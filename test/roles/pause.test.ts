@@ -2,33 +2,26 @@
 
 import type { Write } from '../../lib/core/decision.ts';
 import { TransientError } from '../../lib/core/errors.ts';
+import type { Ports } from '../../lib/core/ports.ts';
+import type { Snapshot } from '../../lib/core/state.ts';
 import { explain } from '../../lib/core/why.ts';
-import { human, retry, workflow } from '../../lib/core/workflow.ts';
 import { advance } from '../../lib/roles/advance.ts';
 import { cancel, pause, resume } from '../../lib/roles/commands.ts';
 import { answerIncident } from '../../lib/roles/operators.ts';
-import { anAgent, anyObject, type Harness, harness, settle } from './harness.ts';
+import { chain, failingOnce, quick, undo } from './chain.ts';
+import { drain, type Harness, harness, settle } from './harness.ts';
 
-const first = anAgent('first', { timeout: '40s', lease: '40s' });
-const second = anAgent('second', { effect: 'probed' });
-const chain = workflow('chain', { input: anyObject, within: '1h' }, (w) => {
-  const a = w.step('a', first, {}, { ladder: [retry(3, { first: '10s', max: '10s' })] });
-  w.step('b', second, {}, { after: [a], ladder: [human({ within: '2h' })] });
-});
-const undo = async (): Promise<void> => undefined;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** Delivers what there is, without moving time. */
-async function drain(h: Harness): Promise<void> {
-  while (h.sent.length > 0) for (const send of h.sent.splice(0)) await h.deliver(send);
-  await settle();
-}
-const quick = () =>
-  harness(chain, {
-    first: { execute: async () => ({}), undo },
-    second: { execute: async () => ({}), undo, probe: async () => ({ verdict: 'not-done' }) },
+/** A process whose first read is of a state that has passed since. */
+function lateProcess(h: Harness, stale: Snapshot): { readonly ports: Ports; readonly reads: () => number } {
+  let reads = 0;
+  const store = Object.assign(Object.create(h.store) as typeof h.store, {
+    read: async (of: string) => ((reads += 1) === 1 ? stale : h.store.read(of)),
   });
+  return { ports: { ...h, store }, reads: () => reads };
+}
 
 describe('a pause', () => {
   it('holds what could begin, is complete at once when nobody works, and is watched at its deadline (S12)', async () => {
@@ -72,16 +65,10 @@ describe('a pause', () => {
     const { id } = await h.begin();
     const stale = await h.state(id);
     const [send] = h.sent.splice(0);
-    let reads = 0;
-    const late = {
-      ...h,
-      store: Object.assign(Object.create(h.store) as typeof h.store, {
-        read: async (of: string) => ((reads += 1) === 1 ? stale : h.store.read(of)),
-      }),
-    };
+    const late = lateProcess(h, stale);
     await pause(h.scheduler, id, {});
-    await h.deliver(send as never, late);
-    expect(reads).toBe(2);
+    await h.deliver(send as never, late.ports);
+    expect(late.reads()).toBe(2);
     expect((await h.state(id)).steps['a']).toMatchObject({ status: 'held', attempt: 0 });
   });
 
@@ -92,15 +79,9 @@ describe('a pause', () => {
     await resume(h.scheduler, id, {});
     const stale = await h.state(id);
     const send = h.sent.at(-1);
-    let reads = 0;
-    const late = {
-      ...h,
-      store: Object.assign(Object.create(h.store) as typeof h.store, {
-        read: async (of: string) => ((reads += 1) === 1 ? stale : h.store.read(of)),
-      }),
-    };
+    const late = lateProcess(h, stale);
     await pause(h.scheduler, id, {});
-    await h.deliver(send as never, late);
+    await h.deliver(send as never, late.ports);
     expect((await h.state(id)).steps['a']).toMatchObject({ status: 'held', heldIn: 2, attempt: 0 });
   });
 
@@ -187,16 +168,8 @@ describe('the end of a pause', () => {
   });
 
   it('goes on with a retry as a retry', async () => {
-    let tries = 0;
     const h = harness(chain, {
-      first: {
-        execute: async () => {
-          tries += 1;
-          if (tries === 1) throw new TransientError('503');
-          return {};
-        },
-        undo,
-      },
+      first: { execute: failingOnce(), undo },
       second: { execute: async () => ({}), undo },
     });
     const { id } = await h.begin();

@@ -7,6 +7,24 @@
 
 import type { Choice } from './plans.ts';
 
+/** What people do, and what befalls a whole world. */
+const OF_PEOPLE_AND_WORLDS = [
+  'canceled',
+  'paused',
+  'retried',
+  'canceledChild',
+  'earlyAnswer',
+  'repeatedAnswer',
+  'noAnswer',
+  'rejected',
+  'twoOperators',
+  'repeatedStart',
+  'storeOutage',
+  'queueOutage',
+  'deadDependency',
+] as const;
+
+/** The dice are thrown for them in this order: another one is another world for every seed. */
 export const FAULT_KINDS = [
   'crashBefore',
   'crashAfter',
@@ -27,19 +45,7 @@ export const FAULT_KINDS = [
   'permanentFailure',
   'permanentUndoFailure',
   'noSupervisor',
-  'canceled',
-  'paused',
-  'retried',
-  'canceledChild',
-  'earlyAnswer',
-  'repeatedAnswer',
-  'noAnswer',
-  'rejected',
-  'twoOperators',
-  'repeatedStart',
-  'storeOutage',
-  'queueOutage',
-  'deadDependency',
+  ...OF_PEOPLE_AND_WORLDS,
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 export type FaultCounts = Record<FaultKind, number>;
@@ -98,23 +104,8 @@ const HIGHEST_RATE: Readonly<Record<FaultKind, number>> = {
   deadDependency: 0.8,
 };
 
-/** What people do, and what befalls a whole world: rare enough as it is, also in a mild world. */
-const NOT_MILDER: ReadonlySet<FaultKind> = new Set([
-  'permanentUndoFailure',
-  'canceled',
-  'paused',
-  'retried',
-  'canceledChild',
-  'earlyAnswer',
-  'repeatedAnswer',
-  'noAnswer',
-  'rejected',
-  'twoOperators',
-  'repeatedStart',
-  'storeOutage',
-  'queueOutage',
-  'deadDependency',
-]);
+/** Rare enough as it is, also in a mild world. */
+const NOT_MILDER: ReadonlySet<FaultKind> = new Set(['permanentUndoFailure', ...OF_PEOPLE_AND_WORLDS]);
 
 /** `mode`: 'all' is the swarm; 'none' has no fault; 'masked' only what must cost no intervention (C2). */
 export type FaultMode = 'all' | 'none' | 'masked';

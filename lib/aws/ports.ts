@@ -1,0 +1,108 @@
+/**
+ * What one process of a function works with: environment → clients → ports.
+ *
+ * Owns: reading the environment, how long a request may take and how often it is made, which adapter stands behind which
+ * port. Does not own: when that is done, and for which role (`handlers.ts`).
+ */
+
+import { randomUUID } from 'node:crypto';
+import type { Logger } from '@aws-lambda-powertools/logger';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { refuse } from '../core/errors.ts';
+import type { Ports, Receipts } from '../core/ports.ts';
+import { clock } from './clock.ts';
+import { dynamoBreakers } from './dynamo-breakers.ts';
+import { dynamoReceipts } from './dynamo-receipts.ts';
+import { dynamoStore } from './dynamo-store.ts';
+import { eventBus } from './event-bus.ts';
+import { createMeter, type Meter, metered } from './metrics.ts';
+import { DEFAULT_WATCH_SHARDS, ENV } from './names.ts';
+import { withPlainCalls } from './plain-calls.ts';
+import { type AtWork, sqsQueue } from './sqs-queue.ts';
+import { serviceLogger, tellAll } from './telemetry.ts';
+
+/** Below the shortest lease, so that a request that hangs does not cost it. The SDK only warns unless told to throw. */
+export const CLIENT = {
+  maxAttempts: 3,
+  requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
+} as const;
+const PLAIN = {
+  maxAttempts: CLIENT.maxAttempts,
+  requestTimeout: CLIENT.requestHandler.requestTimeout,
+} as const;
+
+/** @throws SteadfastError `no-environment` */
+export function fromEnvironment(name: string): string {
+  const value = process.env[name];
+  if (value === undefined || value === '') {
+    throw refuse(
+      'no-environment',
+      `the environment variable ${name} is not set; the Steadfast construct sets it`,
+    );
+  }
+  return value;
+}
+
+/** As unguessable as a UUID, in two thirds of its length: every record has two, and is read again and again. */
+const freshId = (): string =>
+  Buffer.from(randomUUID().replaceAll('-', ''), 'hex').toString('base64url').replaceAll('_', '-');
+
+export interface Telemetry {
+  readonly logger: Logger;
+  readonly meter: Meter;
+}
+
+/** @param fields what every line of this function has: its role, and of an agent its name */
+export function telemetryOf(fields: { readonly role: string; readonly agent?: string }): Telemetry {
+  const deployment = process.env[ENV.deployment] ?? 'local';
+  return { logger: serviceLogger(fields), meter: createMeter({ deployment, fields }) };
+}
+
+export const retention = (): { readonly retentionMs?: number } => {
+  const text = process.env[ENV.retentionMs];
+  return text === undefined ? {} : { retentionMs: Number(text) };
+};
+export const watchShards = (): number => Number(process.env[ENV.watchShards] ?? DEFAULT_WATCH_SHARDS);
+
+/** What the roles that look at all of the table need beside: made by them, so that no agent's bundle has it. */
+interface StateTable {
+  readonly client: DynamoDBClient;
+  readonly name: string;
+  readonly shards: number;
+  readonly agents: readonly string[];
+}
+export type OwnPorts = Ports & { readonly table: StateTable };
+
+export const receiptsOf = ({ table: { client, name, shards } }: OwnPorts): Receipts =>
+  dynamoReceipts(client, name, shards);
+
+export function portsOf({ logger, meter }: Telemetry, atWork?: AtWork): OwnPorts {
+  const queues = JSON.parse(process.env[ENV.queues] ?? '{}') as Record<string, string>;
+  const shards = watchShards();
+  const table = fromEnvironment(ENV.table);
+  const dynamo = withPlainCalls(new DynamoDBClient(CLIENT), process.env, PLAIN);
+  const log = tellAll(logger, meter);
+  const pause = (ms: number): Promise<void> => clock.sleep(ms);
+  return {
+    store: dynamoStore(dynamo, { table, watchShards: shards, ...retention(), pause, log }),
+    table: { client: dynamo, name: table, shards, agents: Object.keys(queues) },
+    breakers: dynamoBreakers(dynamo, table),
+    queue: metered(
+      sqsQueue(
+        withPlainCalls(new SQSClient(CLIENT), process.env, PLAIN),
+        new Map(Object.entries(queues)),
+        atWork,
+      ),
+      meter,
+    ),
+    announcer: eventBus(
+      withPlainCalls(new EventBridgeClient(CLIENT), process.env, PLAIN),
+      fromEnvironment(ENV.bus),
+    ),
+    clock,
+    dice: { id: freshId, random: () => Math.random() },
+    log,
+  };
+}

@@ -1,0 +1,152 @@
+/**
+ * What may be set of a deployment, each with its default.
+ *
+ * Owns: what can be asked of `Steadfast`, and the refusal of a retention that is too short. Does not own: what comes of it
+ * (`steadfast.ts`); what may be set of one agent (`agent-settings.ts`) and of one trigger (`triggers.ts`).
+ */
+
+import type { IHttpRouteAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
+import type { IEventBus } from 'aws-cdk-lib/aws-events';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { Tracing } from 'aws-cdk-lib/aws-lambda';
+import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import { Duration, type RemovalPolicy } from 'aws-cdk-lib/core';
+import { MIN_RETENTION_HOURS } from '../aws/names.ts';
+import type { AgentSettings } from './agent-settings.ts';
+import type { Discovery } from './discover.ts';
+import type { Scopes } from './scheduler-api.ts';
+import type { StateTableProps } from './state-table.ts';
+
+export interface SteadfastProps {
+  /** The workflows to deploy: `await discoverWorkflows(…)`. */
+  readonly workflows: Discovery;
+  /**
+   * What becomes of the state table and the logs when they leave the stack.
+   * @default RemovalPolicy.RETAIN
+   */
+  readonly removalPolicy?: RemovalPolicy;
+  /**
+   * Whether the state table is protected against deletion.
+   * @default - unless `removalPolicy` is DESTROY
+   */
+  readonly deletionProtection?: boolean;
+  /**
+   * Whether the state table can be restored to any second of the last 35 days.
+   * @default true
+   */
+  readonly pointInTimeRecovery?: boolean;
+  /**
+   * The name of a table restored from the state table's backup, to be used in its place (OPERATIONS.md).
+   * @default - the state table of this stack is used
+   */
+  readonly restoredTable?: string;
+  /**
+   * A key of your own for the table, the queues, the logs and the alarms' topic. An imported key's policy must let
+   * CloudWatch and its logs use it.
+   * @default - keys of the services, which cost nothing
+   */
+  readonly encryptionKey?: IKey;
+  /**
+   * The bus that hears of ended executions.
+   * @default - a new one
+   */
+  readonly eventBus?: IEventBus;
+  /**
+   * Who may call the API.
+   * @default - IAM: requests are signed, and allowed by `grantStart` or `grantInvoke`
+   */
+  readonly authorizer?: IHttpRouteAuthorizer;
+  /**
+   * With an authorizer of tokens (JWT): the scopes of which a token must have one, for each kind of call.
+   * @default - steadfast/start, steadfast/read, steadfast/operate, steadfast/callback
+   */
+  readonly scopes?: Partial<Scopes>;
+  /**
+   * Who may answer callbacks. `HttpNoneAuthorizer`: whoever has a callback's token.
+   * @default - as `authorizer`
+   */
+  readonly callbackAuthorizer?: IHttpRouteAuthorizer;
+  /**
+   * Steps that one agent performs at the same time, 2 to 1000. All agents' together should stay below the account's
+   * concurrent executions.
+   * @default 50
+   */
+  readonly agentConcurrency?: number;
+  /**
+   * Settings of single agents, by the agent's name.
+   * @default - all agents alike
+   */
+  readonly agentSettings?: Readonly<Record<string, AgentSettings>>;
+  /**
+   * Executions set aside for the supervisor: two a tick, which may still be there when the next two come. 'unreserved'
+   * for a new account, which has too few to set any aside.
+   * @default 4
+   */
+  readonly supervisorConcurrency?: number | 'unreserved';
+  /**
+   * Shards of the watch index. More are needed past about 500 changes of open executions a second each. With fewer than
+   * before, the audit's next pass brings back what is open in those that are gone.
+   * @default 4
+   */
+  readonly watchShards?: number;
+  /**
+   * How long an ended execution is kept after its end, 24 hours or more: its idempotency key is remembered for so long.
+   * Applies to what ends after the deployment.
+   * @default Duration.days(30)
+   */
+  readonly retention?: Duration;
+  /**
+   * How often the audit reads a piece of the state table, 100 MB or all of it; every two days at least.
+   * @default Duration.hours(1)
+   */
+  readonly auditEvery?: Duration;
+  /**
+   * Memory of every function, in MB; CPU grows with it.
+   * @default 512
+   */
+  readonly memorySize?: number;
+  /**
+   * How long logs are kept.
+   * @default RetentionDays.ONE_MONTH
+   */
+  readonly logRetention?: RetentionDays;
+  /**
+   * Whether Lambda traces the functions with X-Ray.
+   * @default - not
+   */
+  readonly tracing?: Tracing;
+  /**
+   * What is there to watch the deployment with.
+   * @default 'alarms-and-dashboard'
+   */
+  readonly monitoring?: 'alarms-and-dashboard' | 'alarms' | 'none';
+  /**
+   * What hears of every alarm, incidents included.
+   * @default - a new one, to which nobody has subscribed yet
+   */
+  readonly alarmTopic?: ITopic;
+  /**
+   * From how many percent of executions on that failed or had to be undone there is an alarm.
+   * @default 10
+   */
+  readonly failureAlarmPercent?: number;
+}
+
+/** Those that are given: an absent one has a default of its own. */
+export function tableSettings(props: SteadfastProps): Partial<StateTableProps> {
+  const { deletionProtection, pointInTimeRecovery, restoredTable } = props;
+  return {
+    ...(deletionProtection === undefined ? {} : { deletionProtection }),
+    ...(pointInTimeRecovery === undefined ? {} : { pointInTimeRecovery }),
+    ...(restoredTable === undefined ? {} : { restoredTable }),
+  };
+}
+
+/** @throws Error when it would break the promise of the idempotency keys */
+export function checkedRetention(retention: Duration): Duration {
+  if (retention.toMilliseconds() >= Duration.hours(MIN_RETENTION_HOURS).toMilliseconds()) return retention;
+  throw new Error(
+    `retention is ${retention.toHumanString()}; allowed are ${MIN_RETENTION_HOURS} hours or more, for so long is an idempotency key remembered`,
+  );
+}
