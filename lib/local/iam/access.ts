@@ -28,9 +28,15 @@ export interface PermissionUse extends Permission {
   readonly uses: number;
 }
 
+interface Use {
+  count: number;
+}
+
 interface Known {
   readonly request: AccessRequest;
   readonly verdict: Verdict;
+  /** Of the permissions that allow it. */
+  readonly uses: readonly Use[];
 }
 
 /** Different requests remembered; only policies with conditions on what requests carry make so many. */
@@ -41,7 +47,7 @@ export class Access {
   readonly #onDenied: (denial: Denial) => void;
   /** What was asked before: the policies of a running stack do not change. */
   readonly #known = new Map<string, Known>();
-  readonly #uses = new Map<string, number>();
+  readonly #uses = new Map<string, Use>();
   readonly #denials = new Map<string, Denial>();
 
   constructor(policies: StackPolicies, onDenied: (denial: Denial) => void) {
@@ -52,12 +58,9 @@ export class Access {
   /** Undefined when it is allowed, or nobody to check. */
   check(who: string, action: string, resource: string, context: Context = {}): Denial | undefined {
     if (!this.#policies.checks(who)) return undefined;
-    const { request, verdict } = this.#decide({ who, action, resource, context });
+    const { request, verdict, uses } = this.#decide({ who, action, resource, context });
     if (!verdict.allowed) return this.#denied(request, verdict.because);
-    for (const grant of verdict.grants) {
-      const key = keyOf({ who, ...grant });
-      this.#uses.set(key, (this.#uses.get(key) ?? 0) + 1);
-    }
+    for (const use of uses) use.count += 1;
     return undefined;
   }
 
@@ -74,7 +77,9 @@ export class Access {
 
   /** Every permission of the stack with the number of requests that needed it. */
   permissions(): PermissionUse[] {
-    return this.#policies.permissions().map((each) => ({ ...each, uses: this.#uses.get(keyOf(each)) ?? 0 }));
+    return this.#policies
+      .permissions()
+      .map((each) => ({ ...each, uses: this.#uses.get(keyOf(each))?.count ?? 0 }));
   }
 
   /** The different requests that were made. */
@@ -92,9 +97,18 @@ export class Access {
     const key = [request.who, request.action, request.resource, JSON.stringify(context)].join(' ');
     const before = this.#known.get(key);
     if (before !== undefined) return before;
-    const known = { request: { ...request, context }, verdict: this.#policies.decide(request) };
+    const verdict = this.#policies.decide(request);
+    const grants = verdict.allowed ? verdict.grants : [];
+    const uses = grants.map((grant) => this.#useOf(keyOf({ who: request.who, ...grant })));
+    const known = { request: { ...request, context }, verdict, uses };
     if (this.#known.size < REMEMBERED) this.#known.set(key, known);
     return known;
+  }
+
+  #useOf(key: string): Use {
+    const use = this.#uses.get(key) ?? { count: 0 };
+    this.#uses.set(key, use);
+    return use;
   }
 
   #denied({ who, action, resource }: AccessRequest, because: string): Denial {
