@@ -56,7 +56,7 @@ function measure(name: string, folder: string): Start {
     AWS_ACCESS_KEY_ID: 'measured',
     AWS_SECRET_ACCESS_KEY: 'measured',
     AWS_LAMBDA_FUNCTION_NAME: name,
-    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '512',
+    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '384',
     LAMBDA_TASK_ROOT: folder,
     [ENV.table]: 'table',
     [ENV.bus]: 'bus',

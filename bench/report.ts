@@ -194,7 +194,7 @@ const NOT_MEASURED = `## What is not measured
 
 - Nothing ran on AWS. Units are counted on the wire of the local cloud, whose DynamoDB reports consumed capacity by AWS's rules;
   durations of Lambda are a model (assumed latency of each call, plus processor time measured here and stretched to the share
-  of a processor that 512 MB have). Cold starts, throttling, retries and faults of AWS are not in any figure.
+  of a processor that 384 MB have). Cold starts, throttling, retries and faults of AWS are not in any figure.
 - The poller between queue and function is not on the wire: one receive and one delete for each batch are added, and its empty
   receives are counted by the month.
 - Other engines were not run beside it. Their prices are arithmetic on list prices.

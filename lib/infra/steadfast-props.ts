@@ -102,8 +102,8 @@ export interface SteadfastProps {
    */
   readonly auditEvery?: Duration;
   /**
-   * Memory of every function, in MB; CPU grows with it.
-   * @default 512
+   * Memory of every function, in MB; CPU grows with it. An agent that computes wants more: `agentSettings`.
+   * @default 384
    */
   readonly memorySize?: number;
   /**

@@ -46,6 +46,9 @@ import {
   type TriggersProps,
 } from './triggers.ts';
 
+/** Most of a step is waiting for calls, at the price of all of it (decision 19). */
+const DEFAULT_MEMORY_MB = 384;
+
 export class Steadfast extends Construct {
   readonly stateTable: StateTable;
   readonly eventBus: IEventBus;
@@ -79,7 +82,7 @@ export class Steadfast extends Construct {
     const { code, imageFolder } = codeSource(this, props.workflows);
     const shared = {
       logs,
-      memorySize: props.memorySize ?? 512,
+      memorySize: props.memorySize ?? DEFAULT_MEMORY_MB,
       environment: this.environment(props),
       ...(tracing === undefined ? {} : { tracing }),
     };

@@ -24,7 +24,7 @@ const AFTER: Reading = {
     call('PutEvents', 'events', 1),
     { ...call('GetItem', 'dynamodb', 99, 99), caller: 'outside' },
   ],
-  functions: [{ role: 'agent', logicalId: 'SteadfastAgentsEcho', invocations: 2, cpuMs: 28.9 }],
+  functions: [{ role: 'agent', logicalId: 'SteadfastAgentsEcho', invocations: 2, cpuMs: 21.7 }],
   logBytes: 1_000,
 };
 
@@ -44,7 +44,7 @@ describe('units on the wire', () => {
     const { lambdaGbSeconds } = unitsOf(between(NOTHING, AFTER), 5);
     const { dynamodb, sqs, events } = PRICES.latencyMs;
     const waitingMs = (32 * dynamodb + 9 * sqs + events) / 5;
-    expect(lambdaGbSeconds).toBeCloseTo(((waitingMs + 100) / 1_000) * 0.5);
+    expect(lambdaGbSeconds).toBeCloseTo(((waitingMs + 100) / 1_000) * 0.375, 4);
   });
 
   it('are counted from one reading to the next', () => {

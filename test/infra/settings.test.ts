@@ -52,7 +52,7 @@ describe('a single agent', () => {
       ScalingConfig: { MaximumConcurrency: 7 },
     });
     expect(reader.environmentOf('Agents/pay')).toMatchObject({ BANK: 'https://bank.example' });
-    expect(reader.functionOf('Agents/mail').Properties).toMatchObject({ MemorySize: 512 });
+    expect(reader.functionOf('Agents/mail').Properties).toMatchObject({ MemorySize: 384 });
     expect(mappingOf(reader, 'mail')).toMatchObject({
       BatchSize: 1,
       ScalingConfig: { MaximumConcurrency: 50 },
