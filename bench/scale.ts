@@ -59,7 +59,7 @@ const program = new Command('bench:scale')
   .addOption(new Option('--part <name>', 'one of them').choices(PARTS))
   .option(
     '--full',
-    'also 10,000 items, a million open executions and 10,000 due: some minutes for each part',
+    'also 10,000 items, a million open executions, 10,000 and 100,000 due: some minutes for each part',
   );
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
@@ -100,7 +100,7 @@ async function measure(part: Part, full: boolean): Promise<Series[]> {
       case 'maps':
         return await maps(stage, full ? [10, 100, 1_000, 10_000] : [10, 100, 1_000]);
       case 'due':
-        return [await due(stage, full ? [1_000, 10_000] : [1_000, 3_000])];
+        return await due(stage, full ? [1_000, 10_000, 100_000] : [1_000, 3_000]);
       case 'open':
         return await open(stage, full ? [1_000, 10_000, 100_000, 1_000_000] : [1_000, 10_000, 30_000]);
     }
@@ -182,31 +182,36 @@ async function maps(stage: Stage, sizes: readonly number[]): Promise<Series[]> {
 /** Long enough for every message to be overdue. */
 const STARTED_AGO_MS = 600_000;
 
+/** What DynamoDB takes at once. */
+const BATCH = 25;
+
 /** Executions in the table, without a message on its way. */
 async function put(stage: Stage, from: number, to: number, watchAt: number): Promise<void> {
   const credentials = { accessKeyId: 'bench', secretAccessKey: 'bench' };
   const client = new DynamoDBClient({ endpoint: stage.cloud.gatewayUrl, region: 'us-east-1', credentials });
   const resource = [...stage.cloud.resources.values()].find(({ type }) => type === 'AWS::DynamoDB::Table');
   const planHash = await planOfChain1(stage);
-  const writes: { PutRequest: { Item: Item } }[] = [];
-  for (let at = from; at < to; at += 1) {
-    const id = `open-${watchAt}-${at}`;
-    const given = { id, planHash, input: { data: 'x' }, inputHash: 'x', writeId: 'x' };
+  const write = (at: number): { PutRequest: { Item: Item } } => {
+    const given = {
+      id: `open-${watchAt}-${at}`,
+      planHash,
+      input: { data: 'x' },
+      inputHash: 'x',
+      writeId: 'x',
+    };
     const execution = { ...newExecution(chainOf1.plan, given, Date.now() - STARTED_AGO_MS), watchAt };
-    writes.push({ PutRequest: { Item: executionItem(execution, DEFAULT_WATCH_SHARDS) } });
-  }
-  for (let at = 0; at < writes.length; at += 25 * 8) {
-    const batches = Array.from({ length: 8 }, (_, part) =>
-      writes.slice(at + part * 25, at + (part + 1) * 25),
-    );
-    await Promise.all(
-      batches
-        .filter((batch) => batch.length > 0)
-        .map((batch) =>
-          client.send(new BatchWriteItemCommand({ RequestItems: { [resource?.ref ?? '']: batch } })),
-        ),
-    );
-  }
+    return { PutRequest: { Item: executionItem(execution, DEFAULT_WATCH_SHARDS) } };
+  };
+  let next = from;
+  const writer = async (): Promise<void> => {
+    while (next < to) {
+      const batch = Array.from({ length: Math.min(BATCH, to - next) }, (_, part) => write(next + part));
+      next += batch.length;
+      if (next % 100_000 === 0) say(`  ${next} of ${to} are in the table`);
+      await client.send(new BatchWriteItemCommand({ RequestItems: { [resource?.ref ?? '']: batch } }));
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, writer));
   client.destroy();
 }
 
@@ -243,7 +248,7 @@ async function open(stage: Stage, sizes: readonly number[]): Promise<Series[]> {
 }
 
 /** Until none is left that nobody has taken. */
-async function due(stage: Stage, sizes: readonly number[]): Promise<Series> {
+async function due(stage: Stage, sizes: readonly number[]): Promise<Series[]> {
   const points: Point[] = [];
   for (const size of sizes) {
     const watchAt = Date.now() - 60_000 - size;
@@ -260,7 +265,8 @@ async function due(stage: Stage, sizes: readonly number[]): Promise<Series> {
     await ticks;
     await stage.quiet();
   }
-  return seriesOf(SERIES.due, 's', points);
+  const rates = points.map(({ size, value }) => ({ size, value: size / value }));
+  return [seriesOf(SERIES.due, 's', points), seriesOf('the same, by the second', 'executions/s', rates)];
 }
 
 await main(program.parse().opts<Options>());
