@@ -5,6 +5,7 @@
  */
 
 import type { Send } from '../../core/decision.ts';
+import type { Message } from '../../core/state.ts';
 import { handleMessage } from '../../roles/agent.ts';
 import { ProcessBreaker } from '../../roles/breaker.ts';
 import { type Host, newProcess, planOf, portsOf } from './process.ts';
@@ -51,14 +52,22 @@ function warmBreaker({ choice, warm }: Host, agent: string): ProcessBreaker {
   return cold;
 }
 
+/** As of a long execution, whose messages say which plan it is. */
+function hinted(host: Host, { message }: Send): Message {
+  const plan = host.readsInPart ? host.outside.table.read(message.execution)?.execution.plan : undefined;
+  return plan === undefined ? message : { ...message, plan };
+}
+
 /** One invocation of the agent's function; no acknowledgement within the visibility time brings the message back. */
 function deliver(host: Host, send: Send, receives: number): void {
   const process = newProcess(host, PROCESS_MS);
   const implementation = service(host, process, send.agent);
-  const worker = { agent: agentOf(send.agent), implementation, breaker: warmBreaker(host, send.agent) };
+  const breaker = warmBreaker(host, send.agent);
+  const inPart = host.readsInPart ? { recordsARead: 0 } : {};
+  const worker = { agent: agentOf(send.agent), implementation, breaker, ...inPart };
   let handled = false;
   const hardEndAt = process.hardEndAt + process.skewMs;
-  handleMessage(portsOf(host, process), host.plans, worker, send.message, hardEndAt).then(
+  handleMessage(portsOf(host, process), host.plans, worker, hinted(host, send), hardEndAt).then(
     (result) => {
       handled = result === 'handled';
       // The platform keeps the process warm: what is left of the author's code goes on with the next message.

@@ -21,7 +21,7 @@ import type {
   Store,
   WriteResult,
 } from '../../core/ports.ts';
-import type { Ended, Execution } from '../../core/state.ts';
+import type { Ended, Execution, Snapshot } from '../../core/state.ts';
 import type { ProcessBreaker } from '../../roles/breaker.ts';
 import { planAt, storedHash } from '../../core/child-plans.ts';
 import type { PlanCache } from '../../roles/plans.ts';
@@ -62,6 +62,8 @@ export interface Host {
   /** The plans that its functions, kept warm, know by now. */
   readonly plans: PlanCache;
   readonly outages: Outages;
+  /** Every step that has others before it is claimed on a part of its execution, as in a long one. */
+  readonly readsInPart: boolean;
   /** What its functions' processes know of their agents' breakers. */
   readonly warm: Map<string, ProcessBreaker[]>;
   /** Those of the world's own eyes. */
@@ -175,8 +177,12 @@ class ProcessStore implements Store {
   read(id: string) {
     return this.#call(() => this.#table.read(id));
   }
-  readSteps(id: string, steps: readonly string[]) {
-    return this.#call(() => this.#table.readSteps(id, steps));
+  /** One request each, and the execution's after all others: anything may be written in between. */
+  async readSteps(id: string, names: readonly string[]): Promise<Snapshot | undefined> {
+    const parts = names.map((name) => this.#call(() => this.#table.readSteps(id, [name])));
+    const steps = (await Promise.all(parts)).map((part) => part?.steps ?? {});
+    const execution = await this.readExecution(id);
+    return execution && { execution, steps: Object.assign({}, ...steps) as Snapshot['steps'] };
   }
   readExecution(id: string) {
     return this.#call(() => this.#table.read(id)?.execution);

@@ -54,6 +54,8 @@ const FAULTY_MS = 15 * 60_000;
 /** After the heal everything must be over by then: all ladders, all undos, all long backoffs (L1). */
 const LIVENESS_MS = 12 * 3_600_000;
 const SHARDS = 2;
+/** One world in so many claims its steps on parts of their executions. */
+const IN_PART = 4;
 
 export class World {
   readonly #options: WorldOptions;
@@ -93,6 +95,7 @@ export class World {
       ledger: new Ledger(),
       plans: new Map(),
       outages: drawOutages(choice, faults, START_AT, AGENT_NAMES),
+      readsInPart: options.seed % IN_PART === 0,
       warm: new Map(),
       derived: new Map(),
       over: () => this.#clients.allAccepted && this.#table.open === 0,
