@@ -25,17 +25,17 @@ const NOTES = `What the figures are of:
 - **The same work, not the same way.** Every engine runs five steps that do nothing, one after the other, and each step hands on the
   100 bytes that it was given. Processor time and memory are those of an engine's whole process tree: the client that asks, what
   runs the steps, and the server that keeps them.
-- **Ours runs on a local cloud.** Every call of DynamoDB and SQS is signed, goes over HTTP through a gateway to an emulator, and each
-  function is a process of its own, as on AWS. The others call their steps in the process that asks, and talk to a database (or
-  their server) beside it. On AWS the emulators and the gateway would not be on our processors, nor their latencies ours: this
-  table ranks what runs on one machine, not what runs in production.
-- **Only ours is at home on AWS's services.** What the others need there (a PostgreSQL, a Redis, Restate's server, a worker that always runs)
-  is in neither time nor cost here; [Cost](#cost) has what ours needs.
-- **Lambda's local runner is a test tool.** It keeps nothing, and its times are not the service's.
-- **Settings.** Engines run as they come, with these exceptions: openworkflow and BullMQ take 64 at once; an end in openworkflow is taken from
-  its backend, because its own \`result()\` looks once a second; a BullMQ job reads what the one before it returned; Restate sends no
-  telemetry and, like DBOS, logs errors alone. Ours logs as it does in production.
-- **Not measured here**: what happens when a process dies in the middle of a step.`;
+- **Ours runs on a local cloud.** Its calls of DynamoDB and SQS are signed and go over HTTP through a gateway to emulators, and each
+  function is a process of its own. The others run their steps in the process that asks, and talk to one server or file
+  beside it. On AWS neither the emulators nor the gateway take our processors' time, and calls take longer: this table ranks
+  what runs on one machine, not what runs in production.
+- **Kept is not kept alike.** "Durable by" says what is on the disk before the next step begins. Ours loses no step in a power cut,
+  but perhaps messages, which the supervisor then sends again. Lambda's local runner is a test tool: it keeps nothing, and its
+  times are not the service's.
+- **Settings are the engines' own**, with these exceptions: openworkflow and BullMQ take 64 at once; an end in openworkflow is taken
+  from its backend, because its own \`result()\` looks once a second; Restate's service logs nothing and DBOS errors alone, while ours
+  writes its log; Restate sends no telemetry. A BullMQ job reads what the one before it returned. The supervisor's clock does not run.
+- **Not measured here**: what happens when a process dies in the middle of a step, and what the servers cost where they always run.`;
 
 export function besidePage(peers: readonly Peer[], how: Omit<Beside, 'peers'>, page: Page): string {
   const measured = peers.filter(isMeasured);
@@ -56,8 +56,14 @@ export function besidePage(peers: readonly Peer[], how: Omit<Beside, 'peers'>, p
           ),
           page.tableOf(BESIDE_HEAD, measured.map(besideCells)),
           page.tableOf(
-            ['engine', 'durable by', 'server', 'steps/s of the rounds'],
-            measured.map((one) => [one.name, one.durableBy, one.server ?? 'none', spreadOf(one)]),
+            ['engine', 'version', 'durable by', 'server', 'steps/s of the rounds'],
+            measured.map((one) => [
+              one.name,
+              one.version,
+              one.durableBy,
+              one.server ?? 'none',
+              spreadOf(one),
+            ]),
           ),
         ]),
     ...peers.filter(isSkipped).map((one) => `**${skippedText(one)}**`),

@@ -19,7 +19,7 @@ export const isMeasured = (peer: Peer): peer is PeerFigures => !('skipped' in pe
 export const isSkipped = (peer: Peer): peer is PeerSkipped => 'skipped' in peer;
 
 export const besideCells = (peer: PeerFigures): string[] => [
-  `${peer.name} ${peer.version}`,
+  peer.name,
   peer.stepsPerSecond.toLocaleString('en'),
   peer.p50Ms.toFixed(1),
   peer.p99Ms.toFixed(1),
@@ -34,8 +34,8 @@ export const skippedText = ({ name, version, skipped, install }: PeerSkipped): s
   `${name} ${version} was not measured: ${skipped}${install === undefined ? '' : ` (\`${install}\` brings it)`}.`;
 
 /** How it was measured: what the figures mean depends on it. */
-export const howTaken = ({ options, node, othersShare }: Omit<Beside, 'peers'>): string =>
-  `${options.rounds} rounds in turns, each ${options.single} executions one after the other and ${options.executions} with ${options.inFlight} in flight; warmed up with ${options.warmUp}; Node ${node}; others on this machine took ${(othersShare * 100).toFixed(0)} % of its processors' time.`;
+export const howTaken = ({ options, node, fsyncMs, othersShare }: Omit<Beside, 'peers'>): string =>
+  `In turns, rounds: ${options.rounds}; each ${options.single} executions one after the other and ${options.executions} with ${options.inFlight} in flight; warmed up with ${options.warmUp}; Node ${node}; an fsync of 4 KB takes ${fsyncMs} ms; others on this machine took ${(othersShare * 100).toFixed(0)} % of its processors' time.${options.only.length === 0 ? '' : ` Of the other engines only ${options.only.join(', ')}.`}`;
 
 export function besideTable(beside: Beside): string {
   const measured = beside.peers.filter(isMeasured);
@@ -44,8 +44,8 @@ export function besideTable(beside: Beside): string {
     table(BESIDE_HEAD, measured.map(besideCells)),
     '',
     ...measured.map(
-      ({ name, server, durableBy }) =>
-        `${name}: durable by ${durableBy}${server === undefined ? '' : ` (${server})`}`,
+      ({ name, version, server, durableBy }) =>
+        `${name} ${version}: durable by ${durableBy}${server === undefined ? '' : ` (${server})`}`,
     ),
     ...beside.peers.filter(isSkipped).map(skippedText),
   ].join('\n');

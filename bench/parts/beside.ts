@@ -7,8 +7,9 @@
  * figure too. Each round begins with another one.
  */
 
-import { readFileSync } from 'node:fs';
+import { closeSync, fdatasyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { execFileSync } from 'node:child_process';
 import { STEPS } from '../peers/contract.ts';
 import { percentile } from './load.ts';
@@ -77,6 +78,8 @@ export interface Beside {
   readonly machine: Machine;
   readonly node: string;
   readonly options: BesideOptions;
+  /** Median of writing 4 KB to the disk that keeps everybody's data. */
+  readonly fsyncMs: number;
   /** Of the processors' time during the rounds: what none of those that are measured took. */
   readonly othersShare: number;
   readonly peers: readonly Peer[];
@@ -97,10 +100,14 @@ interface Entry {
   failed?: string;
 }
 
-export async function measureBeside(options: BesideOptions, say: Say): Promise<Beside> {
+export async function measureBeside(options: BesideOptions, tell: Say): Promise<Beside> {
   const chosen = PEERS.filter(({ key }) => options.only.length === 0 || options.only.includes(key));
-  const problem = await installPeers(say);
+  const problem = await installPeers(tell);
   const home = openHome();
+  const say: Say = (text) => {
+    // Whoever interrupts knows why they fail.
+    if (!home.isClosed()) tell(text);
+  };
   try {
     const entries: Entry[] = [];
     const skipped: PeerSkipped[] = [];
@@ -111,8 +118,12 @@ export async function measureBeside(options: BesideOptions, say: Say): Promise<B
       if ('running' in got) entries.push(got);
       else skipped.push(skippedOf(namedOf(one), got, say));
     }
+    const fsyncMs = fsyncOn(home.folder);
     const before = { busy: busyCpuMs(), ours: treeCpuMs(), at: performance.now() };
-    for (let round = 0; round < options.rounds; round += 1) await measureRound(entries, round, options, say);
+    for (let round = 0; round < options.rounds; round += 1) {
+      await measureRound(entries, round, options, say);
+      if (home.isClosed()) throw new Error('interrupted');
+    }
     const share =
       (busyCpuMs() - before.busy - (treeCpuMs() - before.ours)) /
       ((performance.now() - before.at) * availableParallelism());
@@ -122,7 +133,7 @@ export async function measureBeside(options: BesideOptions, say: Say): Promise<B
     );
     const node = execFileSync(nodeOfAll().path, ['--version'], { encoding: 'utf8' }).trim();
     const othersShare = Math.max(0, Math.round(share * 1_000) / 1_000);
-    return { machine: machine(), node, options, othersShare, peers: [...found, ...skipped] };
+    return { machine: machine(), node, options, fsyncMs, othersShare, peers: [...found, ...skipped] };
   } finally {
     await home.close();
   }
@@ -230,6 +241,19 @@ function figuresOf({
     idleCpuMsPerSecond: idleMs === 0 ? 0 : tenth((idleCpuMs * 1_000) / idleMs),
     rounds,
   };
+}
+
+function fsyncOn(folder: string): number {
+  const file = openSync(join(folder, 'fsync'), 'w');
+  const page = Buffer.alloc(4_096);
+  const times = Array.from({ length: 100 }, () => {
+    const beganAt = performance.now();
+    writeSync(file, page);
+    fdatasyncSync(file);
+    return performance.now() - beganAt;
+  });
+  closeSync(file);
+  return Math.round(median(times) * 100) / 100;
 }
 
 /** Linux counts in hundredths of a second: user, nice and system, then idle and waiting, then interrupts. */

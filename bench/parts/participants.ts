@@ -23,8 +23,8 @@ export interface Participant {
 }
 
 export const OURS: readonly Participant[] = [
-  { key: 'steadfast', name: 'Steadfast, as it comes', module: 'steadfast' },
-  { key: 'steadfast', name: 'Steadfast, batchSize 10', module: 'steadfast', variant: 'batched' },
+  { key: 'steadfast', name: 'Steadfast, one message an invocation', module: 'steadfast' },
+  { key: 'steadfast', name: 'Steadfast, batches of 10', module: 'steadfast', variant: 'batched' },
 ];
 export const PEERS: readonly Participant[] = [
   { key: 'dbos', name: 'DBOS', package: '@dbos-inc/dbos-sdk', module: 'dbos' },
@@ -71,7 +71,10 @@ export async function installPeers(say: (text: string) => void): Promise<string 
   if (isInstalled()) return undefined;
   say(`Other engines are installed into bench/peers (${INSTALL}) …`);
   const [command = '', ...args] = INSTALL.split(' ');
-  const child = spawn(command, [...args, '--no-audit', '--no-fund'], { cwd: ROOT, stdio: ['ignore', 2, 2] });
+  const child = spawn(command, [...args, '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: ROOT,
+    stdio: ['ignore', 2, 2],
+  });
   const code = await new Promise((done) => {
     child.once('error', (error) => done(error.message));
     child.once('exit', done);
@@ -81,12 +84,12 @@ export async function installPeers(say: (text: string) => void): Promise<string 
 
 /** One Node for all of them: this one if it is new enough, else the one that the peers' packages bring. */
 export function nodeOfAll(): { readonly path: string; readonly args: readonly string[] } {
-  const quiet = '--disable-warning=ExperimentalWarning';
+  const quiet = ['--disable-warning=ExperimentalWarning', '--disable-warning=DeprecationWarning'];
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major > NODE[0] || (major === NODE[0] && minor >= NODE[1]))
-    return { path: process.execPath, args: [quiet] };
+    return { path: process.execPath, args: quiet };
   const packaged = join(FOLDER, 'node_modules', `node-linux-${process.arch}`, 'bin', 'node');
-  if (existsSync(packaged)) return { path: packaged, args: [quiet] };
+  if (existsSync(packaged)) return { path: packaged, args: quiet };
   return { path: process.execPath, args: ['--import', 'tsx'] };
 }
 
@@ -105,8 +108,11 @@ export interface Absent {
 
 export interface Home {
   readonly start: (one: Participant) => Promise<Running | Absent>;
+  /** Where all of them keep their data. */
+  readonly folder: string;
   /** Ends all of them and removes what they wrote. */
   readonly close: () => Promise<void>;
+  readonly isClosed: () => boolean;
 }
 
 /** Whatever becomes of this process, nothing of theirs stays behind. */
@@ -123,7 +129,9 @@ export function openHome(): Home {
   const onSignal = (): void => {
     void close().finally(() => process.exit(130));
   };
+  let closed = false;
   const close = async (): Promise<void> => {
+    closed = true;
     await Promise.all([...children].map(ended));
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, onSignal);
     process.off('exit', atExit);
@@ -138,10 +146,13 @@ export function openHome(): Home {
     mkdirSync(own, { mode: 0o711 });
     const child = launch(one, own);
     children.add(child);
-    child.once('exit', () => children.delete(child));
+    child.once('exit', () => {
+      children.delete(child);
+      killGroup(child);
+    });
     return await begun(child);
   };
-  return { start, close };
+  return { folder, start, close, isClosed: () => closed };
 }
 
 function launch({ module, variant }: Participant, own: string): ChildProcess {
@@ -175,7 +186,7 @@ async function begun(child: ChildProcess): Promise<Running | Absent> {
     durableBy,
     run: async (count, inFlight) => {
       const answer = told(child, RUN_WITHIN_MS);
-      child.send({ ask: 'run', count, inFlight } satisfies Asked);
+      child.send({ count, inFlight } satisfies Asked);
       const ran = await answer;
       if (ran.told !== 'ran') throw new Error(ran.told === 'failed' ? ran.reason : 'it gave no answer');
       return ran;
@@ -219,11 +230,18 @@ async function ended(child: ChildProcess): Promise<void> {
 
 function killTree(child: ChildProcess): void {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-  for (const pid of treePids(child.pid)) {
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch {
-      // It ended by itself.
-    }
+  for (const pid of treePids(child.pid)) kill(pid);
+}
+
+/** Servers of a process that ended without ending them: they have no parent of ours any more, but its group. */
+function killGroup({ pid }: ChildProcess): void {
+  if (pid !== undefined) kill(-pid);
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It ended by itself.
   }
 }

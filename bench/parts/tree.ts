@@ -24,8 +24,9 @@ function parentOf(pid: number): number | undefined {
   }
 }
 
+/** With what has ended in between: a server's processes come and go. */
 export const treeCpuMs = (root = process.pid): number =>
-  treePids(root).reduce((sum, pid) => sum + cpuMsOf(pid), 0);
+  treePids(root).reduce((sum, pid) => sum + cpuMsOf(pid, true), 0);
 
 const KILOBYTES_A_MEGABYTE = 1_024;
 

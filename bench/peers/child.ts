@@ -19,7 +19,7 @@ const reasonOf = (error: unknown): string => (error instanceof Error ? error.mes
 let starting: Promise<Engine> | undefined;
 let stopping = false;
 
-async function end(code: number): Promise<void> {
+async function end(): Promise<void> {
   if (stopping) return;
   stopping = true;
   try {
@@ -27,11 +27,10 @@ async function end(code: number): Promise<void> {
   } catch (error) {
     process.stderr.write(`${file}: ${reasonOf(error)}\n`);
   }
-  process.exit(code);
+  process.exit();
 }
 
 async function answer(engine: Engine, asked: Asked): Promise<void> {
-  if (asked.ask === 'stop') return end(0);
   const ran = await runMany(engine, asked.count, asked.inFlight);
   await engine.quiet?.();
   await pause(SETTLE_MS);
@@ -50,12 +49,12 @@ async function main(): Promise<void> {
 }
 
 // Whoever measures is gone, or somebody wants an end.
-process.on('disconnect', () => void end(1));
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void end(1));
+process.on('disconnect', () => void end());
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void end());
 
 main().catch((error: unknown) => {
   if (error instanceof Missing) tell({ told: 'missing', reason: error.message, install: error.install });
   else tell({ told: 'failed', reason: reasonOf(error) });
   starting = undefined;
-  void end(1);
+  void end();
 });

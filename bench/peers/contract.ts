@@ -69,9 +69,11 @@ export class Missing extends Error {
   }
 }
 
-export type Asked =
-  | { readonly ask: 'run'; readonly count: number; readonly inFlight: number }
-  | { readonly ask: 'stop' };
+/** An end is asked for by a signal. */
+export interface Asked {
+  readonly count: number;
+  readonly inFlight: number;
+}
 
 export type Told =
   | { readonly told: 'started'; readonly server?: string; readonly durableBy: string }

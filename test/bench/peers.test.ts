@@ -14,6 +14,15 @@ const KINDS = ['dependencies', 'optionalDependencies', 'devDependencies'];
 const pinsOf = (manifest: Manifest): [string, string][] =>
   KINDS.flatMap((kind) => Object.entries(manifest[kind] ?? {}));
 
+interface Locked {
+  readonly version?: string;
+  readonly resolved?: string;
+  readonly optionalDependencies?: Record<string, string>;
+}
+const lock = JSON.parse(readFileSync(join(FOLDER, 'package-lock.json'), 'utf8')) as {
+  readonly packages: Record<string, Locked>;
+};
+
 describe('the engines that ours is measured beside', () => {
   it.each([...OURS, ...PEERS].map((one) => [one.name, one] as const))(
     '%s has a file and a version',
@@ -24,12 +33,14 @@ describe('the engines that ours is measured beside', () => {
   );
 
   it('are pinned, as the lock has them', () => {
-    const lock = JSON.parse(readFileSync(join(FOLDER, 'package-lock.json'), 'utf8')) as {
-      readonly packages: Record<string, { readonly version?: string; readonly resolved?: string }>;
-    };
     for (const [name, version] of pinsOf(manifestIn(FOLDER)))
       expect([name, lock.packages[`node_modules/${name}`]?.version]).toEqual([name, version]);
     expect(Object.values(lock.packages).filter(({ resolved }) => resolved !== undefined)).toEqual([]);
+  });
+
+  it('are locked with the packages of every platform, without which npm ci refuses', () => {
+    const named = Object.values(lock.packages).flatMap((one) => Object.keys(one.optionalDependencies ?? {}));
+    expect(named.filter((name) => lock.packages[`node_modules/${name}`] === undefined)).toEqual([]);
   });
 
   it('are not what the project itself installs', () => {
