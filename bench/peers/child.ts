@@ -12,7 +12,10 @@ import { type Asked, type Engine, Missing, runMany, type Start, type Told } from
 const SETTLE_MS = 100;
 
 const [file = '', folder = '', variant] = process.argv.slice(2);
-const tell = (told: Told): void => void process.send?.(told);
+/** Nobody listens any more once whoever measures is gone, which ends this process in order. */
+const tell = (told: Told): void => {
+  if (process.connected) process.send?.(told, undefined, undefined, () => undefined);
+};
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Set before anything is started, so that an end in the middle of it waits and then ends it. */
