@@ -7,6 +7,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CostReport } from './cost.ts';
+import { besidePage } from './parts/beside-page.ts';
 import { barChart } from './parts/chart.ts';
 import { cellsOf, type Verdict } from './parts/limits.ts';
 import type { Machine } from './parts/machine.ts';
@@ -137,6 +138,11 @@ function speed({ single, load, core, onAws, machine }: SpeedReport): string {
   ].join('\n\n');
 }
 
+const beside = ({ peers, peersTaken }: SpeedReport): string[] =>
+  peers === undefined || peersTaken === undefined
+    ? []
+    : [besidePage(peers, peersTaken, { chart, tableOf, taken })];
+
 function scale({ series, machine }: ScaleReport): string {
   return [
     '## Growth',
@@ -197,7 +203,7 @@ const NOT_MEASURED = `## What is not measured
   of a processor that 384 MB have). Cold starts, throttling, retries and faults of AWS are not in any figure.
 - The poller between queue and function is not on the wire: one receive and one delete for each batch are added, and its empty
   receives are counted by the month.
-- Other engines were not run beside it. Their prices are arithmetic on list prices.
+- Prices of other engines are arithmetic on list prices.
 - Data transfer, KMS, backups, alarms, the dashboard and storage of what has ended are in [OPERATIONS.md](OPERATIONS.md#what-it-costs).`;
 
 function main(): void {
@@ -219,7 +225,7 @@ function main(): void {
       ...(recoveries === undefined ? [] : recoverVerdicts(recoveries.recover)),
     ]),
     ...(costs === undefined ? [] : [cost(costs)]),
-    ...(speeds === undefined ? [] : [speed(speeds.speed)]),
+    ...(speeds === undefined ? [] : [speed(speeds.speed), ...beside(speeds.speed)]),
     ...(scales === undefined ? [] : [scale(scales.scale)]),
     ...(recoveries === undefined ? [] : [recover(recoveries.recover)]),
     FINDINGS,

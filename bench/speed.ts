@@ -1,20 +1,23 @@
 /**
  * `npm run bench:speed`: how fast a chain of five steps is on the local cloud, and what processor time it takes.
  *
- * Owns: what is run, the limits, what is printed. Does not own: the counting (`parts/`).
+ * Owns: what is run, the limits, what is printed. Does not own: the counting (`parts/`), other engines (`parts/beside.ts`).
  *
  * Wall times are those of a laptop with everything on it: the functions, DynamoDB, the queues and the client share its
  * processors. Processor time depends less on who else is at work, but still does (shared caches, shared cores).
  */
 
 import { Command } from 'commander';
+import { type Beside, measureBeside, type Peer } from './parts/beside.ts';
+import { besideTable } from './parts/beside-table.ts';
 import { measureCore, type CoreFigures } from './parts/core.ts';
 import { percentile, run, warmUp } from './parts/load.ts';
 import { machine, type Machine } from './parts/machine.ts';
 import { table } from './parts/print.ts';
 import { printVerdicts, type Verdict } from './parts/limits.ts';
+import { PEERS } from './parts/participants.ts';
 import { PRICES } from './parts/prices.ts';
-import { keep } from './parts/results.ts';
+import { keep, resultOf } from './parts/results.ts';
 import { setStage, type StageOptions } from './parts/stage.ts';
 import { memoryMb, treeCpuMs, treePids } from './parts/tree.ts';
 import { speedVerdicts } from './parts/verdicts.ts';
@@ -40,23 +43,38 @@ export interface SpeedReport {
   readonly core: CoreFigures;
   readonly onAws: { readonly hops: readonly string[]; readonly msPerStep: number };
   readonly limits: readonly Verdict[];
+  /** Ours and other engines, in turns, … */
+  readonly peers?: readonly Peer[];
+  /** … and how they were measured. */
+  readonly peersTaken?: Omit<Beside, 'peers'>;
 }
 
 interface Options {
   readonly json?: true;
   readonly save?: true;
   readonly quick?: true;
+  readonly peers: boolean;
+  readonly onlyPeers?: string | true;
+  readonly rounds: number;
   readonly executions: number;
   readonly single: number;
 }
 
+const KEYS = PEERS.map(({ key }) => key).join(', ');
+
 const program = new Command('bench:speed')
   .description(
-    'A chain of five steps whose agents do nothing: one execution after the other, and many at once.',
+    `A chain of five steps whose agents do nothing: one execution after the other, and many at once; then the same on other engines (${KEYS}), in turns with ours. They are installed into bench/peers by npm ci when they are not there.`,
   )
   .option('--json', 'one line of JSON at the end')
   .option('--save', 'for bench:report')
-  .option('--quick', 'in a minute: batches of ten alone, a quarter of the executions')
+  .option('--quick', 'in some minutes: batches of ten alone, a quarter of the executions, one round')
+  .option('--no-peers', 'without other engines')
+  .option(
+    '--only-peers [names]',
+    'nothing but ours beside other engines, or beside those named (a,b); --save keeps the rest of the last result',
+  )
+  .option('--rounds <n>', 'rounds beside other engines, of which the median counts', Number, 3)
   .option('--single <n>', 'executions one after the other', Number, 200)
   .option('--executions <n>', 'executions of each load', Number, 2_000);
 
@@ -67,6 +85,29 @@ const ALONE: StageOptions = { ...COMMON, batchSize: 1 };
 const BATCHED: StageOptions = { ...COMMON, batchSize: 10, agentProcesses: 1 };
 
 async function main(options: Options): Promise<void> {
+  const unknown = chosen(options).find((name) => !PEERS.some(({ key }) => key === name));
+  if (unknown !== undefined) program.error(`error: there is no peer ${unknown}; there are ${KEYS}`);
+  const kept = (resultOf('speed') as { readonly speed: SpeedReport } | undefined)?.speed;
+  const own = options.onlyPeers === undefined ? await measureOwn(options) : undefined;
+  const beside = options.peers || own === undefined ? await measurePeers(options) : undefined;
+  if (own !== undefined) print(own);
+  if (beside !== undefined) console.log(besideTable(beside));
+  if (own !== undefined) printVerdicts(own.limits);
+  const last = {
+    ...(kept?.peers && { peers: kept.peers }),
+    ...(kept?.peersTaken && { peersTaken: kept.peersTaken }),
+  };
+  const report = { ...last, ...(own ?? kept), ...(beside === undefined ? {} : besideOf(beside)) };
+  if (options.save) keep('speed', { speed: report });
+  if (options.json) console.log(JSON.stringify({ speed: { ...own, ...(beside && besideOf(beside)) } }));
+}
+
+const besideOf = ({ peers, ...peersTaken }: Beside): Required<Pick<SpeedReport, 'peers' | 'peersTaken'>> => ({
+  peers,
+  peersTaken,
+});
+
+async function measureOwn(options: Options): Promise<SpeedReport> {
   say('The decision core …');
   const core = measureCore();
   const share = options.quick ? 4 : 1;
@@ -75,11 +116,34 @@ async function main(options: Options): Promise<void> {
   for (const stage of options.quick ? [BATCHED] : [BATCHED, ALONE])
     load.push(...(await measureLoad(stage, Math.ceil(options.executions / share))));
   const limits = speedVerdicts({ single, load });
-  const report: SpeedReport = { machine: machine(), single, load, core, onAws: hopsOnAws(), limits };
-  print(report);
-  printVerdicts(limits);
-  if (options.save) keep('speed', { speed: report });
-  if (options.json) console.log(JSON.stringify({ speed: report }));
+  return { machine: machine(), single, load, core, onAws: hopsOnAws(), limits };
+}
+
+/** None is all of them. */
+const chosen = ({ onlyPeers }: Options): string[] =>
+  typeof onlyPeers === 'string' ? onlyPeers.split(',') : [];
+
+/** Most of a minute a round, of which ours takes half. */
+const BESIDE = { single: 50, executions: 600, warmUp: 600, inFlight: 64 } as const;
+
+async function measurePeers(options: Options): Promise<Beside> {
+  say('Beside other engines …');
+  const { quick, rounds } = options;
+  const only = chosen(options);
+  const { single, executions, warmUp: warm, inFlight } = BESIDE;
+  return await measureBeside(
+    quick
+      ? {
+          single: Math.ceil(single / 2),
+          executions: executions / 4,
+          warmUp: warm / 4,
+          inFlight,
+          only,
+          rounds: 1,
+        }
+      : { single, executions, warmUp: warm, inFlight, only, rounds },
+    say,
+  );
 }
 
 async function measureSingle(executions: number): Promise<SpeedReport['single']> {

@@ -65,15 +65,21 @@ export function roleOf(logicalId: string): Role {
 
 /** Linux counts in hundredths of a second. */
 const TICK_MS = 10;
-/** After the name, which may hold blanks: user and system time are the 12th and 13th. */
-const [USER, SYSTEM] = [11, 12];
+/** After the name, which may hold blanks: user and system time are the 12th and 13th, then those of children that ended. */
+const OWN = [11, 12];
+const ENDED = [13, 14];
 
-/** Processor time of a process so far; 0 when it is gone. @throws Error where there is no /proc */
-export function cpuMsOf(pid: number): number {
+/**
+ * Processor time of a process so far; 0 when it is gone.
+ * @param withEnded with that of its children that have ended
+ * @throws Error where there is no /proc
+ */
+export function cpuMsOf(pid: number, withEnded = false): number {
   if (process.platform !== 'linux') throw new Error('processor time of processes is read from /proc (Linux)');
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-    return (Number(fields[USER]) + Number(fields[SYSTEM])) * TICK_MS;
+    const counted = withEnded ? [...OWN, ...ENDED] : OWN;
+    return counted.reduce((sum, at) => sum + Number(fields[at]), 0) * TICK_MS;
   } catch {
     return 0;
   }

@@ -1,16 +1,16 @@
-/** Processor time and memory of this process and all that it has started, read from /proc (Linux). */
+/** Processor time and memory of a process and all that it has started, read from /proc (Linux). */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { cpuMsOf } from './meter.ts';
 
-/** This process and its descendants. */
-export function treePids(): number[] {
+/** A process, this one unless another is named, and its descendants. */
+export function treePids(root = process.pid): number[] {
   const children = new Map<number, number[]>();
   for (const name of readdirSync('/proc').filter((each) => /^\d+$/.test(each))) {
     const parent = parentOf(Number(name));
     if (parent !== undefined) children.set(parent, [...(children.get(parent) ?? []), Number(name)]);
   }
-  const found = [process.pid];
+  const found = [root];
   for (let at = 0; at < found.length; at += 1) found.push(...(children.get(found[at] ?? 0) ?? []));
   return found;
 }
@@ -24,7 +24,9 @@ function parentOf(pid: number): number | undefined {
   }
 }
 
-export const treeCpuMs = (): number => treePids().reduce((sum, pid) => sum + cpuMsOf(pid), 0);
+/** With what has ended in between: a server's processes come and go. */
+export const treeCpuMs = (root = process.pid): number =>
+  treePids(root).reduce((sum, pid) => sum + cpuMsOf(pid, true), 0);
 
 const KILOBYTES_A_MEGABYTE = 1_024;
 

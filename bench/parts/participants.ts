@@ -1,0 +1,247 @@
+/**
+ * Ours and the engines beside it, each in a process of its own with all that it needs.
+ *
+ * Owns: who takes part, their packages, the Node they run on, their processes and their end. Does not own: how each is set up
+ * (`../peers/engines/`), what they are asked and the figures (`beside.ts`).
+ */
+
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Asked, Ran, Told } from '../peers/contract.ts';
+import { treePids } from './tree.ts';
+
+export interface Participant {
+  /** What it is chosen by. */
+  readonly key: string;
+  readonly name: string;
+  /** In `../peers/package.json`; ours is not there. */
+  readonly package?: string;
+  readonly module: string;
+  readonly variant?: string;
+}
+
+export const OURS: readonly Participant[] = [
+  { key: 'steadfast', name: 'Steadfast, one message an invocation', module: 'steadfast' },
+  { key: 'steadfast', name: 'Steadfast, batches of 10', module: 'steadfast', variant: 'batched' },
+];
+export const PEERS: readonly Participant[] = [
+  { key: 'dbos', name: 'DBOS', package: '@dbos-inc/dbos-sdk', module: 'dbos' },
+  { key: 'restate', name: 'Restate', package: '@restatedev/restate-sdk', module: 'restate' },
+  { key: 'openworkflow', name: 'openworkflow', package: 'openworkflow', module: 'openworkflow' },
+  { key: 'bullmq', name: 'BullMQ flow', package: 'bullmq', module: 'bullmq' },
+  {
+    key: 'durable',
+    name: 'Lambda durable SDK, local runner',
+    package: '@aws/durable-execution-sdk-js',
+    module: 'durable',
+  },
+];
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const FOLDER = join(ROOT, 'bench', 'peers');
+const START_WITHIN_MS = 90_000;
+const RUN_WITHIN_MS = 600_000;
+const STOP_WITHIN_MS = 15_000;
+/** From here on Node runs TypeScript and brings SQLite, both without a flag. */
+const NODE = [22, 18] as const;
+
+const manifestOf = (
+  folder: string,
+): { readonly version: string; readonly dependencies?: Record<string, string> } =>
+  JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+
+/** As pinned, which is what is installed. */
+export const versionOf = (one: Participant): string =>
+  one.package === undefined
+    ? manifestOf(ROOT).version
+    : (manifestOf(FOLDER).dependencies?.[one.package] ?? '');
+
+const isInstalled = (): boolean =>
+  Object.entries(manifestOf(FOLDER).dependencies ?? {}).every(([name, version]) => {
+    const folder = join(FOLDER, 'node_modules', name);
+    return existsSync(join(folder, 'package.json')) && manifestOf(folder).version === version;
+  });
+
+export const INSTALL = 'npm ci --prefix bench/peers';
+
+/** @returns what went wrong, if anything did */
+export async function installPeers(say: (text: string) => void): Promise<string | undefined> {
+  if (isInstalled()) return undefined;
+  say(`Other engines are installed into bench/peers (${INSTALL}) …`);
+  const [command = '', ...args] = INSTALL.split(' ');
+  const child = spawn(command, [...args, '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: ROOT,
+    stdio: ['ignore', 2, 2],
+  });
+  const code = await new Promise((done) => {
+    child.once('error', (error) => done(error.message));
+    child.once('exit', done);
+  });
+  return code === 0 && isInstalled() ? undefined : `"${INSTALL}" failed (${String(code)})`;
+}
+
+/** One Node for all of them: this one if it is new enough, else the one that the peers' packages bring. */
+export function nodeOfAll(): { readonly path: string; readonly args: readonly string[] } {
+  const quiet = ['--disable-warning=ExperimentalWarning', '--disable-warning=DeprecationWarning'];
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major > NODE[0] || (major === NODE[0] && minor >= NODE[1]))
+    return { path: process.execPath, args: quiet };
+  const packaged = join(FOLDER, 'node_modules', `node-linux-${process.arch}`, 'bin', 'node');
+  if (existsSync(packaged)) return { path: packaged, args: quiet };
+  return { path: process.execPath, args: ['--import', 'tsx'] };
+}
+
+export interface Running {
+  readonly pid: number;
+  readonly server?: string;
+  readonly durableBy: string;
+  readonly run: (count: number, inFlight: number) => Promise<Ran>;
+  readonly stop: () => Promise<void>;
+}
+
+export interface Absent {
+  readonly reason: string;
+  readonly install?: string;
+}
+
+export interface Home {
+  readonly start: (one: Participant) => Promise<Running | Absent>;
+  /** Where all of them keep their data. */
+  readonly folder: string;
+  /** Ends all of them and removes what they wrote. */
+  readonly close: () => Promise<void>;
+  readonly isClosed: () => boolean;
+}
+
+/** Whatever becomes of this process, nothing of theirs stays behind. */
+export function openHome(): Home {
+  const folder = mkdtempSync(join(tmpdir(), 'steadfast-peers-'));
+  // Servers that run as somebody else must get through to their own.
+  chmodSync(folder, 0o711);
+  const children = new Set<ChildProcess>();
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  const atExit = (): void => {
+    for (const child of children) killTree(child);
+    remove();
+  };
+  const onSignal = (): void => {
+    void close().finally(() => process.exit(130));
+  };
+  let closed = false;
+  const close = async (): Promise<void> => {
+    closed = true;
+    await Promise.all([...children].map(ended));
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, onSignal);
+    process.off('exit', atExit);
+    remove();
+  };
+  process.on('exit', atExit);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, onSignal);
+  let started = 0;
+  const start = async (one: Participant): Promise<Running | Absent> => {
+    started += 1;
+    const own = join(folder, String(started));
+    mkdirSync(own, { mode: 0o711 });
+    const child = launch(one, own);
+    children.add(child);
+    child.once('exit', () => {
+      children.delete(child);
+      killGroup(child);
+    });
+    return await begun(child);
+  };
+  return { folder, start, close, isClosed: () => closed };
+}
+
+function launch({ module, variant }: Participant, own: string): ChildProcess {
+  const { path, args } = nodeOfAll();
+  return fork(join(FOLDER, 'child.ts'), [module, own, ...(variant === undefined ? [] : [variant])], {
+    cwd: ROOT,
+    execPath: path,
+    execArgv: [...args],
+    env: { ...process.env, TMPDIR: own },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    // Ctrl-C is for this process alone, which then ends them in order.
+    detached: true,
+  });
+}
+
+async function begun(child: ChildProcess): Promise<Running | Absent> {
+  let first: Told;
+  try {
+    first = await told(child, START_WITHIN_MS);
+  } catch (error) {
+    killTree(child);
+    return { reason: error instanceof Error ? error.message : String(error) };
+  }
+  if (first.told === 'missing') return { reason: first.reason, install: first.install };
+  if (first.told !== 'started')
+    return { reason: first.told === 'failed' ? first.reason : 'it did not start' };
+  const { server, durableBy } = first;
+  return {
+    pid: child.pid ?? 0,
+    ...(server === undefined ? {} : { server }),
+    durableBy,
+    run: async (count, inFlight) => {
+      const answer = told(child, RUN_WITHIN_MS);
+      child.send({ count, inFlight } satisfies Asked);
+      const ran = await answer;
+      if (ran.told !== 'ran') throw new Error(ran.told === 'failed' ? ran.reason : 'it gave no answer');
+      return ran;
+    },
+    stop: () => ended(child),
+  };
+}
+
+/** Its next message. @throws Error if it ends before, or says nothing for that long */
+function told(child: ChildProcess, withinMs: number): Promise<Told> {
+  return new Promise((resolve, reject) => {
+    const clear = (): void => {
+      clearTimeout(limit);
+      child.off('message', onMessage).off('exit', onExit).off('error', onError);
+    };
+    const onMessage = (message: unknown): void => {
+      clear();
+      resolve(message as Told);
+    };
+    const failed = (reason: string): void => {
+      clear();
+      reject(new Error(reason));
+    };
+    const onExit = (code: number | null, signal: string | null): void =>
+      failed(`its process ended (${code ?? signal})`);
+    const onError = (error: Error): void => failed(error.message);
+    const limit = setTimeout(() => failed(`it said nothing for ${withinMs / 1_000} s`), withinMs);
+    child.on('message', onMessage).on('exit', onExit).on('error', onError);
+  });
+}
+
+/** Asked first, for an orderly end; then killed with all that it started. */
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const gone = new Promise((done) => child.once('exit', done));
+  child.kill('SIGTERM');
+  const limit = setTimeout(() => killTree(child), STOP_WITHIN_MS);
+  await gone;
+  clearTimeout(limit);
+}
+
+function killTree(child: ChildProcess): void {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  for (const pid of treePids(child.pid)) kill(pid);
+}
+
+/** Servers of a process that ended without ending them: they have no parent of ours any more, but its group. */
+function killGroup({ pid }: ChildProcess): void {
+  if (pid !== undefined) kill(-pid);
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It ended by itself.
+  }
+}
