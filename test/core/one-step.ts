@@ -44,9 +44,9 @@ export const heldAs = (mode: Mode, more: Partial<Step> = {}): HeldStep =>
   }) as HeldStep;
 
 /** What differs; null is gone. */
-export function changesOf(before: Step, after: Step | undefined): Record<string, unknown> | undefined {
+export function changesOf(before: object, after: object | undefined): Record<string, unknown> | undefined {
   if (after === undefined) return undefined;
-  const [old, now] = [before as object, after as object] as Record<string, unknown>[];
+  const [old, now] = [before, after] as Record<string, unknown>[];
   const names = [...new Set([...Object.keys(old ?? {}), ...Object.keys(now ?? {})])];
   const same = (name: string): boolean => JSON.stringify(old?.[name]) === JSON.stringify(now?.[name]);
   return Object.fromEntries(names.filter((name) => !same(name)).map((name) => [name, now?.[name] ?? null]));
