@@ -93,11 +93,11 @@ describe('an effect is to be undone', () => {
   });
 });
 
-test('executions are open until as many have ended as there are', () => {
+it('executions are open until as many have ended as there are', () => {
   expect([{}, { 0: clean }].map((ended) => hasOpenChildren(childrenOf(ended)))).toEqual([true, false]);
 });
 
-test('all is left as it is where a person said so', () => {
+it('all is left as it is where a person said so', () => {
   const { undo: _, ...cause } = left.cause;
   expect([left, { cause }, {}].map((execution) => leavesAsIs(stateOf([], execution)))).toEqual([
     true,
@@ -106,7 +106,7 @@ test('all is left as it is where a person said so', () => {
   ]);
 });
 
-test('a step is quiet when its process is dead and the service has settled, on its rung', () => {
+it('a step is quiet when its process is dead and the service has settled, on its rung', () => {
   const step = agentStepOf('it', { ladder: [otherAgent] });
   const at = (rung: number, more: Partial<Step> = acted) =>
     quietAt(step, recordOf('it', 'done', { hardEndAt: 7, rung, ...more }));

@@ -18,12 +18,12 @@ const it1 = agentStepOf('it', { ladder: [otherInput] });
 const it2 = { ...it1, input: otherInput.input };
 const parked = (mode: Parked['mode']): Parked => ({ mode, why: 'budget', at: NOW });
 
-test('a piece of work is known by step, mode, attempt and the time since when', () => {
+it('a piece of work is known by step, mode, attempt and the time since when', () => {
   const work: Work = { step: it1, mode: 'probe', attempt: 2, sinceAt: 5, dueAt: 7 };
   expect(workKey(work)).toBe('it/probe/2@5');
 });
 
-test('expressions read outputs of done steps, the input and the tokens of callbacks', () => {
+it('expressions read outputs of done steps, the input and the tokens of callbacks', () => {
   const records = [recordOf('a', 'done', { output: 1 }), recordOf('b', 'failed', { output: 2 })];
   const scope = scopeOf(stateOf(records, { input: { n: 1 }, callbackKeys: { c: 'key' } }));
   expect(scope.input).toEqual({ n: 1 });
@@ -36,14 +36,14 @@ test('expressions read outputs of done steps, the input and the tokens of callba
   expect(['a', 'c'].map((name) => scope.token?.(name))).toEqual([undefined, 'e-1.c.key']);
 });
 
-test('failed items are those given up, whether undone or not', () => {
+it('failed items are those given up, whether undone or not', () => {
   const statuses = ['failed', 'undoing', 'undone', 'undo-failed', 'done', 'retrying', 'sealed'] as const;
   const records = statuses.map((status) => recordOf(status, status));
   const plan = planOf(...statuses.map((name) => agentStepOf(name)), agentStepOf('none'));
   expect(failedItems(plan, stateOf(records))).toEqual(records.slice(0, 4));
 });
 
-test('it is a step’s turn since the last of start, retry and predecessors', () => {
+it('it is a step’s turn since the last of start, retry and predecessors', () => {
   const step = agentStepOf('c', { after: ['a', 'b', 'none'] });
   const of = (a: number, b: number, retriedAt?: number) =>
     turnAt(
