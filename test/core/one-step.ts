@@ -1,7 +1,8 @@
 /** Small states: one step in all modes, records of any, an execution around them; and what changes of a record. */
 
+import { decide, type Decision, type Event, type LookEvent } from '../../lib/core/decide.ts';
 import type { AgentStep, Plan, PlanStep } from '../../lib/core/plan.ts';
-import type { Execution, HeldStep, Mode, Snapshot, Step } from '../../lib/core/state.ts';
+import type { Execution, HeldStep, Incident, Mode, Snapshot, Step } from '../../lib/core/state.ts';
 import { planStep, planWith } from './refusals.ts';
 import { NOW } from './states.ts';
 
@@ -113,3 +114,30 @@ export const stateOf = (records: readonly Step[], execution: Partial<Execution> 
   },
   steps: Object.fromEntries(records.map((record) => [record.name, record])),
 });
+
+/** A question about the step `it`, asked a little ago. */
+export const incidentOf = (more: Partial<Incident> = {}): Incident => ({
+  number: 1,
+  version: 1,
+  writeId: 'w',
+  kind: 'ladder',
+  step: 'it',
+  stepVersion: 1,
+  failure,
+  openedAt: NOW - 5,
+  deadlineAt: NOW + 500,
+  otherwise: 'fail',
+  ...more,
+});
+
+/** A supervisor's look, about a step of which nothing else is known. */
+export const see = (plan: Plan, state: Snapshot, more: Partial<LookEvent> = {}): Decision =>
+  decide(plan, state, {
+    type: 'look',
+    by: 'supervisor',
+    concern: ['x'],
+    fresh: true,
+    readAt: NOW,
+    ...stamp,
+    ...more,
+  } as Event);
