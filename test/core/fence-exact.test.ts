@@ -42,7 +42,10 @@ describe('an effect is to be undone', () => {
     expect(new Set(where((record) => needsUndo(step, record), acted))).toEqual(
       new Set([...certain, ...maybe]),
     );
-    expect(needsUndo(step, undefined)).toBe(false);
+    expect([undefined, recordOf('it', 'sealed')].map((record) => needsUndo(step, record))).toEqual([
+      false,
+      false,
+    ]);
   });
 
   it('where the agent of its rung has an undo', () => {
@@ -175,6 +178,15 @@ describe('what depends on a step', () => {
     expect(clearAt(recordOf('b', 'done'))).toBeUndefined();
     expect(clearAt(undone('b', 3), recordOf('d', 'done'))).toBeUndefined();
     expect(clearAt(undone('b', 3), recordOf('d', 'failed'))).toBe(NOW);
+  });
+
+  it('is looked at once, in however many ways it depends', () => {
+    const layers = Array.from({ length: 20 }, (_, at) =>
+      ['l', 'r'].map((side) =>
+        agentStepOf(`${side}${at}`, { after: at === 0 ? [] : [`l${at - 1}`, `r${at - 1}`] }),
+      ),
+    ).flat();
+    expect(dependentsClearAt(planOf(...layers), layers[0] as PlanStep, stateOf([]))).toBe(0);
   });
 
   it('owes its undo also where the rest is left as it is', () => {

@@ -45,28 +45,17 @@ it('failed items are those given up, whether undone or not', () => {
 
 it('it is a step’s turn since the last of start, retry and predecessors', () => {
   const step = agentStepOf('c', { after: ['a', 'b', 'none'] });
-  const of = (a: number, b: number, retriedAt?: number) =>
+  const of = (a: number, b: number, ...retriedAt: number[]) =>
     turnAt(
       step,
       stateOf([recordOf('a', 'done', { changedAt: a }), recordOf('b', 'done', { changedAt: b })], {
         startedAt: START,
-        ...(retriedAt === undefined
-          ? {}
-          : {
-              retries: [
-                { at: NOW + 99, reason: '' },
-                { at: retriedAt, reason: '' },
-              ],
-            }),
+        retries: retriedAt.map((at) => ({ at, reason: '' })),
       }),
     );
-  expect([of(0, 0), of(NOW, 1), of(1, NOW + 1), of(NOW, 1, NOW + 2), of(NOW, 1, 2)]).toEqual([
-    START,
-    NOW,
-    NOW + 1,
-    NOW + 2,
-    NOW,
-  ]);
+  expect([of(0, 0), of(NOW, 1), of(1, NOW + 1)]).toEqual([START, NOW, NOW + 1]);
+  expect([of(NOW, 1, 9, 9, NOW + 2), of(NOW, 1, NOW + 9, NOW + 9, 2)]).toEqual([NOW + 2, NOW]);
+  expect(turnAt(step, stateOf([], { startedAt: START }))).toBe(START);
 });
 
 describe('work that leads forward', () => {
