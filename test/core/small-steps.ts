@@ -11,7 +11,7 @@ import type {
   Plan,
   WaitStep,
 } from '../../lib/core/plan.ts';
-import { type Children, type Step, STEP_STATUSES } from '../../lib/core/state.ts';
+import { type ChildEnd, type Children, type Step, STEP_STATUSES } from '../../lib/core/state.ts';
 import { retry } from '../../lib/core/workflow.ts';
 import { recordOf } from './one-step.ts';
 import { planStep } from './refusals.ts';
@@ -70,6 +70,12 @@ export const childrenOf = (ended: Children['ended'], more: Partial<Children> = {
   tolerated: 0,
   ended,
   ...more,
+});
+/** How an execution of its own ended. */
+export const endsAs = (status: ChildEnd['status'], clean = false): ChildEnd => ({
+  status,
+  version: 1,
+  clean,
 });
 
 export const otherInput: InputRung = {
