@@ -49,7 +49,9 @@ describe('the stage of a step', () => {
     expect(stageOf(step, 2)).toEqual({ ...step, input: otherInput.input });
     expect(stageOf(step, 3)).toEqual({ ...second, maxNoProgressMs: 7 });
     expect(stageOf(step, 4)).toEqual({ ...second, agent: 'last' });
-    expect([5, 6, 99].map((at) => stageOf(step, at))).toEqual(Array(3).fill({ ...second, agent: 'last' }));
+    expect([5, 6, 99].map((at) => stageOf(step, at))).toEqual(
+      [5, 6, 99].map(() => ({ ...second, agent: 'last' })),
+    );
     // Asked again, it is the same object.
     expect(stageOf(step, 3)).toBe(stageOf(step, 3));
   });
