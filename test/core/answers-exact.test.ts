@@ -27,25 +27,25 @@ describe('an answer to a question about a step', () => {
     const state = asked();
     const { write, ...rest } = say(state, { reason: 'r', nothingHappened: true });
     expect(write?.executionId).toBe('e-1');
-    expect(changesOf(state.execution, write?.execution)).toEqual({
+    expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       ...moved,
       status: 'running',
       watchAt: NOW + 30_000,
     });
-    expect(changesOf(waiting, write?.step)).toEqual({
+    expect(changesOf(waiting, write?.step)).toStrictEqual({
       ...moved,
       status: 'retrying',
       changedAt: NOW,
       retryAt: NOW,
     });
-    expect(changesOf(incidentOf({ failure }), write?.incident)).toEqual({
+    expect(changesOf(incidentOf({ failure }), write?.incident)).toStrictEqual({
       ...moved,
       resolvedAt: NOW,
       choice: 'retry',
       by: 'person',
       reason: 'r',
     });
-    expect(rest).toEqual({
+    expect(rest).toStrictEqual({
       sends: [],
       next: look(['it']),
       notes: [{ what: 'incident-resolved', executionId: 'e-1', step: 'it', detail: 'retry' }],
@@ -79,7 +79,7 @@ describe('an answer to a question about a step', () => {
     ['undoes all', { choice: 'undo-all', nothingHappened: true }, { status: 'failed' }],
     ['leaves all', { choice: 'fail', nothingHappened: true }, { status: 'failed' }],
   ])('%s', (_, answer, changes) => {
-    expect(changesOf(waiting, say(asked(), answer).write?.step)).toEqual({
+    expect(changesOf(waiting, say(asked(), answer).write?.step)).toStrictEqual({
       ...moved,
       changedAt: NOW,
       ...changes,
@@ -88,7 +88,7 @@ describe('an answer to a question about a step', () => {
 
   it('that gives nothing gives null', () => {
     const of = (choice: 'retry-with-input' | 'give-output') => say(asked(), { choice }).write?.step;
-    expect([of('retry-with-input')?.givenInput, of('give-output')?.output]).toEqual([null, null]);
+    expect([of('retry-with-input')?.givenInput, of('give-output')?.output]).toStrictEqual([null, null]);
     expect(say(asked(), { choice: 'resume' }).write).not.toHaveProperty('step');
   });
 
@@ -108,7 +108,7 @@ describe('an answer to a question about a step', () => {
 
   it('says in the log who gave it', () => {
     const what = (by: Answer['by']) => say(asked(), { by }).notes.map((note) => note.what);
-    expect([what('person'), what('deadline')]).toEqual([['incident-resolved'], ['incident-timed-out']]);
+    expect([what('person'), what('deadline')]).toStrictEqual([['incident-resolved'], ['incident-timed-out']]);
   });
 });
 
@@ -117,21 +117,21 @@ describe('an answer that stops the execution', () => {
   it('leaves all as it is, at once', () => {
     const state = asked({}, second);
     const { write, next } = say(state, { choice: 'fail' });
-    expect(changesOf(state.execution, write?.execution)).toEqual({
+    expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       ...moved,
       status: 'undoing',
       watchAt: NOW,
       cause: { ...cause, undo: false },
     });
-    expect(next).toEqual(look('all'));
+    expect(next).toStrictEqual(look('all'));
   });
 
   it('undoes all during a pause, which it ends; else the step’s failure decides', () => {
     const state = asked({ status: 'paused', pauses: [pause] });
     const { write, next } = say(state, { choice: 'undo-all' });
     expect(write?.execution).toMatchObject({ status: 'undoing', pauses: [{ ...pause, endedAt: NOW }] });
-    expect(write?.execution?.cause).toEqual(cause);
-    expect(next).toEqual(look('all'));
+    expect(write?.execution?.cause).toStrictEqual(cause);
+    expect(next).toStrictEqual(look('all'));
     expect(say(asked(), { choice: 'undo-all' })).toMatchObject({
       write: { execution: { status: 'running' } },
       next: look(['it']),
@@ -173,15 +173,18 @@ describe('an answer about an undo', () => {
 
   it('tries it again, when the last try is over for certain', () => {
     const again = { ...moved, status: 'undoing', changedAt: NOW, undoParkedAt: null };
-    expect(stepAfterSaying('retry')).toEqual({ ...again, retryAt: NOW + 9 + 5_000 });
-    expect(stepAfterSaying('retry', { ...stuck, rung: 1 })).toEqual({ ...again, retryAt: NOW + 9 + 6_000 });
-    expect(stepAfterSaying('retry', { ...stuck, hardEndAt: 0 })).toEqual({ ...again, retryAt: NOW });
+    expect(stepAfterSaying('retry')).toStrictEqual({ ...again, retryAt: NOW + 9 + 5_000 });
+    expect(stepAfterSaying('retry', { ...stuck, rung: 1 })).toStrictEqual({
+      ...again,
+      retryAt: NOW + 9 + 6_000,
+    });
+    expect(stepAfterSaying('retry', { ...stuck, hardEndAt: 0 })).toStrictEqual({ ...again, retryAt: NOW });
     const unknown = say(state(), { choice: 'retry' }, question, planOf(agentStepOf('other')));
     expect(unknown.write?.step?.retryAt).toBe(NOW + 9);
   });
 
   it('takes a person’s word that it is undone', () => {
-    expect(stepAfterSaying('skip')).toEqual({
+    expect(stepAfterSaying('skip')).toStrictEqual({
       ...moved,
       status: 'undone',
       changedAt: NOW,
@@ -201,15 +204,18 @@ describe('an answer about an undo', () => {
 describe('a question that a late success answers', () => {
   it('is the one about its ladder', () => {
     const closed = { ...incidentOf({ failure }), ...moved, resolvedAt: NOW, by: 'moot' };
-    expect(answeredBySuccess(asked(), 'it', stamp)).toEqual({ incident: closed, move: 'resume' });
-    expect(answeredBySuccess(asked({}, second), 'it', stamp)).toEqual({ incident: closed, move: 'adopt' });
-    expect(answeredBySuccess(asked({ status: 'paused' }), 'it', stamp)).toEqual({
+    expect(answeredBySuccess(asked(), 'it', stamp)).toStrictEqual({ incident: closed, move: 'resume' });
+    expect(answeredBySuccess(asked({}, second), 'it', stamp)).toStrictEqual({
       incident: closed,
       move: 'adopt',
     });
-    expect(answeredBySuccess(asked(), 'b', stamp)).toEqual({ move: 'adopt' });
+    expect(answeredBySuccess(asked({ status: 'paused' }), 'it', stamp)).toStrictEqual({
+      incident: closed,
+      move: 'adopt',
+    });
+    expect(answeredBySuccess(asked(), 'b', stamp)).toStrictEqual({ move: 'adopt' });
     const undo = { ...asked(), incidents: { 1: incidentOf({ kind: 'undo' }) } };
-    expect(answeredBySuccess(undo, 'it', stamp)).toEqual({ move: 'adopt' });
+    expect(answeredBySuccess(undo, 'it', stamp)).toStrictEqual({ move: 'adopt' });
     expect(settleIncidents(plan, stateOf([]), stamp)).toBeUndefined();
   });
 });

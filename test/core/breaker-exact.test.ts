@@ -33,7 +33,7 @@ const trying: Breaker = { ...open, openUntil: NOW, trial: 't', trialUntil: NOW +
 const calls = (failed: number, answered = 0) => ({ failed, answered, failure });
 
 it('its limits', () => {
-  expect([THRESHOLD, WINDOW_MS, MAX_COOLDOWN_MS]).toEqual([8, 30_000, 120_000]);
+  expect([THRESHOLD, WINDOW_MS, MAX_COOLDOWN_MS]).toStrictEqual([8, 30_000, 120_000]);
 });
 
 describe('who may call', () => {
@@ -53,17 +53,17 @@ describe('who may call', () => {
     ['one, when a trial is long over', { ...trying, trialUntil: NOW }, { kind: 'trial' }, hold(NOW)],
     ['one, of a record that says no time', { ...closed, openedAt: NOW - 90 }, { kind: 'trial' }, hold(NOW)],
   ])('%s', (_, breaker, passage, held) => {
-    expect(passageOf(breaker, NOW)).toEqual(passage);
-    expect(holdOf(breaker, NOW)).toEqual(held);
+    expect(passageOf(breaker, NOW)).toStrictEqual(passage);
+    expect(holdOf(breaker, NOW)).toStrictEqual(held);
   });
 });
 
 describe('failed calls', () => {
   const first = { agent: 'a', version: 1, writeId: 'w-new', failedAt: NOW, cooldowns: 0, failure };
   it('are the first record, or the next', () => {
-    expect(afterCalls(undefined, 'a', calls(2), stamp)).toEqual({ ...first, score: 2 });
-    expect(afterCalls(undefined, 'a', calls(2, 1), stamp)).toEqual({ ...first, score: 2 });
-    expect(afterCalls(closed, 'b', calls(2), stamp)).toEqual({
+    expect(afterCalls(undefined, 'a', calls(2), stamp)).toStrictEqual({ ...first, score: 2 });
+    expect(afterCalls(undefined, 'a', calls(2, 1), stamp)).toStrictEqual({ ...first, score: 2 });
+    expect(afterCalls(closed, 'b', calls(2), stamp)).toStrictEqual({
       ...closed,
       version: 4,
       writeId: 'w-new',
@@ -76,12 +76,12 @@ describe('failed calls', () => {
 
   it('add up within half a minute', () => {
     const after = (ms: number) => afterCalls({ ...closed, failedAt: NOW - ms }, 'a', calls(1), stamp)?.score;
-    expect([after(29_999), after(30_000)]).toEqual([5, 1]);
+    expect([after(29_999), after(30_000)]).toStrictEqual([5, 1]);
   });
 
   it('open it at the threshold, for ten seconds and up to a quarter more', () => {
     expect(afterCalls(closed, 'a', calls(3), stamp)).not.toHaveProperty('openedAt');
-    expect(afterCalls(closed, 'a', calls(4), stamp)).toEqual({
+    expect(afterCalls(closed, 'a', calls(4), stamp)).toStrictEqual({
       ...closed,
       version: 4,
       writeId: 'w-new',
@@ -108,14 +108,14 @@ describe('failed calls', () => {
       { failed: 1, answered: 0, failure: { code: 'c', message } },
       stamp,
     );
-    expect(kept?.failure).toEqual({ code: 'c', message: message.slice(1) });
+    expect(kept?.failure).toStrictEqual({ code: 'c', message: message.slice(1) });
   });
 });
 
 describe('a trial', () => {
   const next = { version: 4, writeId: 'w-new' };
   it('keeps others from trying for its time, a minute at most', () => {
-    expect(withTrial(open, 7_000, stamp)).toEqual({
+    expect(withTrial(open, 7_000, stamp)).toStrictEqual({
       ...open,
       ...next,
       trial: 'w-new',
@@ -127,7 +127,7 @@ describe('a trial', () => {
   it('that failed is followed by the next cooldown', () => {
     const { trial: _trial, trialUntil: _until, ...rest } = trying;
     const after = afterTrial(trying, 't', { code: 'c', message: 'd' }, stamp);
-    expect(after).toEqual({
+    expect(after).toStrictEqual({
       ...rest,
       ...next,
       cooldowns: 3,
@@ -142,7 +142,7 @@ describe('a trial', () => {
   });
 
   it('that was answered closes it', () => {
-    expect(afterTrial(trying, 't', undefined, stamp)).toEqual({
+    expect(afterTrial(trying, 't', undefined, stamp)).toStrictEqual({
       ...closed,
       ...next,
       score: 0,
@@ -160,8 +160,10 @@ describe('a trial', () => {
 it('held work comes back over half the time that its service was away, five seconds to five minutes', () => {
   const at = (awayMs: number, untilMs: number, random: number) =>
     heldUntil({ agent: 'a', since: NOW - awayMs, until: NOW + untilMs }, NOW, random) - NOW;
-  expect([at(60_000, 7, 0.5), at(60_000, -7, 0.5), at(60_000, 0, 0)]).toEqual([15_008, 15_001, 1]);
-  expect([at(9_999, 0, 0.5), at(10_002, 0, 0.999), at(700_000, 0, 0.5)]).toEqual([2_501, 4_996, 150_001]);
+  expect([at(60_000, 7, 0.5), at(60_000, -7, 0.5), at(60_000, 0, 0)]).toStrictEqual([15_008, 15_001, 1]);
+  expect([at(9_999, 0, 0.5), at(10_002, 0, 0.999), at(700_000, 0, 0.5)]).toStrictEqual([
+    2_501, 4_996, 150_001,
+  ]);
 });
 
 describe('a report says of the service', () => {

@@ -87,36 +87,38 @@ describe('the choices', () => {
     ],
     ['of the point itself, which has not acted', during('waiting', waiting), point, free],
   ])('%s', (_, state, given, choices) => {
-    expect(of(state, incidentOf(), given)).toEqual(choices);
+    expect(of(state, incidentOf(), given)).toStrictEqual(choices);
   });
 
   it('of a question that is answered: none', () => {
-    expect(of(during('waiting', waiting), incidentOf({ resolvedAt: NOW }))).toEqual([]);
+    expect(of(during('waiting', waiting), incidentOf({ resolvedAt: NOW }))).toStrictEqual([]);
     const { step: _, ...none } = incidentOf();
-    expect(of(during('waiting', waiting), none)).toEqual([]);
+    expect(of(during('waiting', waiting), none)).toStrictEqual([]);
   });
 
   it('about a pause', () => {
     const kind = 'pause' as const;
     const both = [{ choice: 'resume' }, { choice: 'fail' }];
-    expect(of(during('paused'), incidentOf({ kind }))).toEqual([
+    expect(of(during('paused'), incidentOf({ kind }))).toStrictEqual([
       { choice: 'resume' },
       { choice: 'undo-all' },
       { choice: 'fail' },
     ]);
-    expect(of(during('pausing', past), incidentOf({ kind }), withPoint(agentStepOf('it')))).toEqual(both);
-    expect(of(during('running'), incidentOf({ kind }))).toEqual([]);
+    expect(of(during('pausing', past), incidentOf({ kind }), withPoint(agentStepOf('it')))).toStrictEqual(
+      both,
+    );
+    expect(of(during('running'), incidentOf({ kind }))).toStrictEqual([]);
   });
 
   it('about an undo: that it is done by hand, when the last try is over', () => {
     const kind = 'undo' as const;
     const record = (hardEndAt: number, rung = 0) => recordOf('it', 'undo-failed', { hardEndAt, rung });
     const choices = (skip: object) => [{ choice: 'retry' }, { choice: 'skip', ...skip }, { choice: 'fail' }];
-    expect(of(during('undoing', record(NOW - 5_000)), incidentOf({ kind }))).toEqual(choices({}));
-    expect(of(during('undoing', record(NOW - 4_999)), incidentOf({ kind }))).toEqual(
+    expect(of(during('undoing', record(NOW - 5_000)), incidentOf({ kind }))).toStrictEqual(choices({}));
+    expect(of(during('undoing', record(NOW - 4_999)), incidentOf({ kind }))).toStrictEqual(
       choices({ notBefore: NOW + 1 }),
     );
-    expect(of(during('undoing', record(NOW, 1)), incidentOf({ kind }), probed)).toEqual(
+    expect(of(during('undoing', record(NOW, 1)), incidentOf({ kind }), probed)).toStrictEqual(
       choices({ notBefore: NOW + 6_000 }),
     );
   });

@@ -35,7 +35,7 @@ describe('why a command is not possible', () => {
     for (const type of ['cancel', 'pause', 'resume'] as const)
       expect(problem(as(status), type)).toBe(ended[status]);
     expect(does(as(status), 'cancel', { undo: false })).toBeUndefined();
-    expect(decide(plan, as(status), { ...commandOf('cancel'), ...stamp } as Event)).toEqual({
+    expect(decide(plan, as(status), { ...commandOf('cancel'), ...stamp } as Event)).toStrictEqual({
       sends: [],
       next: { kind: 'stop' },
       notes: [],
@@ -54,7 +54,7 @@ describe('why a command is not possible', () => {
     ['paused', undefined, 'it is paused', undefined],
   ])('to what is %s', (status, cancel, pausing, resume) => {
     const types = ['cancel', 'pause', 'resume'] as const;
-    expect(types.map((type) => problem(as(status), type))).toEqual([cancel, pausing, resume]);
+    expect(types.map((type) => problem(as(status), type))).toStrictEqual([cancel, pausing, resume]);
   });
 
   it('to a part of a list, which is not paused alone', () => {
@@ -84,8 +84,8 @@ describe('a cancel', () => {
   const cause = { kind: 'cancel', at: NOW, failure: { code: 'canceled', message: 'r' } };
   it('stops the execution, which remembers the last ten commands', () => {
     const { write, ...rest } = does(state, 'cancel') ?? {};
-    expect(write).toEqual({ executionId: 'e-1', execution: expect.anything() });
-    expect(changesOf(state.execution, write?.execution)).toEqual({
+    expect(write).toStrictEqual({ executionId: 'e-1', execution: expect.anything() });
+    expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       status: 'undoing',
       version: 2,
       writeId: 'w-new',
@@ -93,7 +93,7 @@ describe('a cancel', () => {
       watchAt: NOW,
       commands: [...ids.slice(1), 'c-new'],
     });
-    expect(rest).toEqual({
+    expect(rest).toStrictEqual({
       sends: [],
       next: all,
       notes: [{ what: 'canceled-by-operator', executionId: 'e-1' }],
@@ -102,7 +102,7 @@ describe('a cancel', () => {
 
   it('leaves all as it is where the command says so', () => {
     const { write } = does(state, 'cancel', { undo: false }) ?? {};
-    expect(write?.execution?.cause).toEqual({ ...cause, undo: false });
+    expect(write?.execution?.cause).toStrictEqual({ ...cause, undo: false });
   });
 });
 
@@ -111,8 +111,8 @@ describe('a pause', () => {
   const state = as('waiting', { commands: ['c'], watchAt: NOW + 5, pauses: before });
   it('is one write of the execution, which keeps the last ten', () => {
     const { write, ...rest } = does(state, 'pause', { withinMs: 7 }) ?? {};
-    expect(write).toEqual({ executionId: 'e-1', execution: expect.anything() });
-    expect(changesOf(state.execution, write?.execution)).toEqual({
+    expect(write).toStrictEqual({ executionId: 'e-1', execution: expect.anything() });
+    expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       status: 'pausing',
       version: 2,
       writeId: 'w-new',
@@ -120,12 +120,12 @@ describe('a pause', () => {
       watchAt: NOW,
       pauses: [...before.slice(1), { number: 11, at: NOW, reason: 'r', withinMs: 7 }],
     });
-    expect(rest).toEqual({ sends: [], next: all, notes: [{ what: 'pausing', executionId: 'e-1' }] });
+    expect(rest).toStrictEqual({ sends: [], next: all, notes: [{ what: 'pausing', executionId: 'e-1' }] });
   });
 
   it('lasts as long as the plan says where the command says nothing, and is the first where there was none', () => {
     const { write } = does(as('running'), 'pause', {}, { ...plan, pauseWithinMs: 8 }) ?? {};
-    expect(write?.execution?.pauses).toEqual([{ number: 1, at: NOW, reason: 'r', withinMs: 8 }]);
+    expect(write?.execution?.pauses).toStrictEqual([{ number: 1, at: NOW, reason: 'r', withinMs: 8 }]);
   });
 });
 
@@ -149,7 +149,7 @@ describe('a resume', () => {
   });
 
   it('answers the question about this pause', () => {
-    expect(of({})?.incident).toEqual({
+    expect(of({})?.incident).toStrictEqual({
       ...question,
       version: 2,
       writeId: 'w-new',
@@ -175,11 +175,11 @@ describe('a retry of what waits', () => {
     const first = does(waiting(other), 'retry', {}, two)?.write;
     expect(first?.incident).toMatchObject({ number: 1, choice: 'retry', by: 'person', reason: 'r' });
     expect(first?.step).toMatchObject({ name: 'it', status: 'retrying' });
-    expect(first?.execution?.commands).toEqual(['c']);
+    expect(first?.execution?.commands).toStrictEqual(['c']);
     const last = does(waiting({ ...other, resolvedAt: NOW }), 'retry', {}, two);
     expect(last?.write?.execution).toMatchObject({ status: 'running', commands: ['c', 'c-new'] });
     expect(last?.write).toMatchObject({ executionId: 'e-1', step: { name: 'it' }, incident: { number: 1 } });
-    expect(last?.next).toEqual({ kind: 'look', fresh: true, concern: ['it'] });
+    expect(last?.next).toStrictEqual({ kind: 'look', fresh: true, concern: ['it'] });
   });
 
   it('of what failed is another epoch, which remembers the command', () => {

@@ -37,12 +37,12 @@ describe('an effect is to be undone', () => {
   const step = undoableOf('it');
   it('of what is done, unknown or being undone; of the rest where it may have acted', () => {
     const certain = ['unknown', 'done', 'undoing', 'undo-failed'];
-    expect(where((record) => needsUndo(step, record))).toEqual(certain);
+    expect(where((record) => needsUndo(step, record))).toStrictEqual(certain);
     const maybe = ['retrying', 'waiting', 'held', 'failed'];
-    expect(new Set(where((record) => needsUndo(step, record), acted))).toEqual(
+    expect(new Set(where((record) => needsUndo(step, record), acted))).toStrictEqual(
       new Set([...certain, ...maybe]),
     );
-    expect([undefined, recordOf('it', 'sealed')].map((record) => needsUndo(step, record))).toEqual([
+    expect([undefined, recordOf('it', 'sealed')].map((record) => needsUndo(step, record))).toStrictEqual([
       false,
       false,
     ]);
@@ -50,7 +50,10 @@ describe('an effect is to be undone', () => {
 
   it('where the agent of its rung has an undo', () => {
     const later = undoableOf('it', { ladder: [otherAgent] });
-    expect([0, 1].map((rung) => needsUndo(later, recordOf('it', 'done', { rung })))).toEqual([true, false]);
+    expect([0, 1].map((rung) => needsUndo(later, recordOf('it', 'done', { rung })))).toStrictEqual([
+      true,
+      false,
+    ]);
     expect(needsUndo(agentStepOf('it'), recordOf('it', 'done'))).toBe(false);
     expect(needsUndo(callbackOf('it'), recordOf('it', 'done'))).toBe(false);
     expect(needsUndo(waitOf('it'), recordOf('it', 'done'))).toBe(false);
@@ -91,18 +94,18 @@ describe('an effect is to be undone', () => {
   });
 
   it('stays where child or item say so', () => {
-    expect([childOf('it'), childOf('it', { undo: 'none' })].map(isKept)).toEqual([false, true]);
-    expect([mapOf('it'), mapOf('it', { each: undoableOf('item') })].map(isKept)).toEqual([true, false]);
+    expect([childOf('it'), childOf('it', { undo: 'none' })].map(isKept)).toStrictEqual([false, true]);
+    expect([mapOf('it'), mapOf('it', { each: undoableOf('item') })].map(isKept)).toStrictEqual([true, false]);
   });
 });
 
 it('executions are open until as many have ended as there are', () => {
-  expect([{}, { 0: clean }].map((ended) => hasOpenChildren(childrenOf(ended)))).toEqual([true, false]);
+  expect([{}, { 0: clean }].map((ended) => hasOpenChildren(childrenOf(ended)))).toStrictEqual([true, false]);
 });
 
 it('all is left as it is where a person said so', () => {
   const { undo: _, ...cause } = left.cause;
-  expect([left, { cause }, {}].map((execution) => leavesAsIs(stateOf([], execution)))).toEqual([
+  expect([left, { cause }, {}].map((execution) => leavesAsIs(stateOf([], execution)))).toStrictEqual([
     true,
     false,
     false,
@@ -113,7 +116,7 @@ it('a step is quiet when its process is dead and the service has settled, on its
   const step = agentStepOf('it', { ladder: [otherAgent] });
   const at = (rung: number, more: Partial<Step> = acted) =>
     quietAt(step, recordOf('it', 'done', { hardEndAt: 7, rung, ...more }));
-  expect([at(0), at(1), at(0, {})]).toEqual([5_007, 6_007, 0]);
+  expect([at(0), at(1), at(0, {})]).toStrictEqual([5_007, 6_007, 0]);
   expect(quietAt(callbackOf('it'), recordOf('it', 'done', { ...acted, hardEndAt: 7 }))).toBe(0);
 });
 
@@ -121,16 +124,24 @@ describe('a step is clear', () => {
   const step = undoableOf('it');
   it('when nobody can take it and it owes nothing', () => {
     const isIt = (record: Step) => isClear(step, record, false);
-    expect(where(isIt)).toEqual(['ready', 'running', 'probing', 'sealed', 'failed', 'skipped', 'undone']);
-    expect(where(isIt, acted)).toEqual(['ready', 'running', 'probing', 'sealed', 'skipped', 'undone']);
-    expect(where(isIt, { leaseUntil: NOW })).toEqual([]);
+    expect(where(isIt)).toStrictEqual([
+      'ready',
+      'running',
+      'probing',
+      'sealed',
+      'failed',
+      'skipped',
+      'undone',
+    ]);
+    expect(where(isIt, acted)).toStrictEqual(['ready', 'running', 'probing', 'sealed', 'skipped', 'undone']);
+    expect(where(isIt, { leaseUntil: NOW })).toStrictEqual([]);
     expect(isClear(step, undefined, false)).toBe(true);
   });
 
   it('also when it owes something, where all is left as it is', () => {
     const isIt = (record: Step) => isClear(step, record, true);
     const never = ['retrying', 'waiting', 'answered', 'unknown', 'held'] as Step['status'][];
-    expect(where(isIt, acted)).toEqual(ALL.filter((status) => !never.includes(status)));
+    expect(where(isIt, acted)).toStrictEqual(ALL.filter((status) => !never.includes(status)));
     expect(isClear(step, heldAs('undo'), true)).toBe(false);
   });
 
@@ -148,9 +159,9 @@ describe('a step is clear', () => {
         'undoing',
       ] as Step['status'][];
       const ended = { children: childrenOf({ 0: clean }) };
-      expect(where(isIt, ended)).toEqual(ALL.filter((status) => !busy.includes(status)));
-      expect(where(isIt, { children: childrenOf({}) })).toEqual([]);
-      expect(where(isIt)).toEqual(ALL.filter((status) => !busy.includes(status)));
+      expect(where(isIt, ended)).toStrictEqual(ALL.filter((status) => !busy.includes(status)));
+      expect(where(isIt, { children: childrenOf({}) })).toStrictEqual([]);
+      expect(where(isIt)).toStrictEqual(ALL.filter((status) => !busy.includes(status)));
     },
   );
 });
@@ -205,10 +216,10 @@ describe('a step is sealed', () => {
     expect(sealed([agentStepOf('b'), step], [recordOf('b', 'sealed')])).toBe('it');
     const of = (given: PlanStep, more: Partial<Step> = {}, execution: Partial<Execution> = {}) =>
       where((record) => sealed([given], [record], execution) === 'it', more);
-    expect(of(step)).toEqual(['ready', 'retrying', 'waiting', 'answered', 'held']);
-    expect(of(step, acted)).toEqual(['ready', 'answered']);
-    expect(of(agentStepOf('it'), acted)).toEqual(['ready', ...open]);
-    expect(of(step, acted, left)).toEqual(['ready', ...open]);
+    expect(of(step)).toStrictEqual(['ready', 'retrying', 'waiting', 'answered', 'held']);
+    expect(of(step, acted)).toStrictEqual(['ready', 'answered']);
+    expect(of(agentStepOf('it'), acted)).toStrictEqual(['ready', ...open]);
+    expect(of(step, acted, left)).toStrictEqual(['ready', ...open]);
   });
 
   it('unless its executions may be starting, which are stopped', () => {
@@ -226,7 +237,7 @@ describe('a step is held', () => {
   it('when it could still be claimed', () => {
     expect(held([step], [])).toBe('it');
     expect(held([agentStepOf('it', { after: ['b'] })], [])).toBeUndefined();
-    expect(where((record) => held([step], [record]) === 'it', { heldIn: 2 })).toEqual([
+    expect(where((record) => held([step], [record]) === 'it', { heldIn: 2 })).toStrictEqual([
       'ready',
       'retrying',
       'unknown',
@@ -234,7 +245,7 @@ describe('a step is held', () => {
   });
 
   it('anew when it was held in an earlier pause', () => {
-    expect(where((record) => held([step], [record]) === 'it', { heldIn: 1 })).toEqual([
+    expect(where((record) => held([step], [record]) === 'it', { heldIn: 1 })).toStrictEqual([
       'ready',
       'retrying',
       'unknown',
@@ -246,13 +257,13 @@ describe('a step is held', () => {
     'never where no agent performs it ($kind)',
     (other) => {
       expect(held([other], [])).toBeUndefined();
-      expect(where((record) => held([other], [record]) === 'it', { heldIn: 1 })).toEqual([]);
+      expect(where((record) => held([other], [record]) === 'it', { heldIn: 1 })).toStrictEqual([]);
     },
   );
 
   it('only during a pause', () => {
     expect(
       (['pausing', 'paused', 'running', 'waiting'] as const).map((status) => held([step], [], status)),
-    ).toEqual(['it', 'it', undefined, undefined]);
+    ).toStrictEqual(['it', 'it', undefined, undefined]);
   });
 });

@@ -20,11 +20,11 @@ describe('a person is asked', () => {
   it('about what waits, and what could not be undone', () => {
     const during = (status: Execution['status']) =>
       statusesWhere((record) => asks(stateOf([record], { status })) !== undefined);
-    expect(during('running')).toEqual(['waiting', 'undo-failed']);
-    expect(during('waiting')).toEqual(['waiting', 'undo-failed']);
-    expect(during('undoing')).toEqual(['undo-failed']);
-    expect([during('pausing'), during('paused')]).toEqual([[], []]);
-    expect(stepToAskAbout(plan, stateOf([waiting]))).toEqual({ step: plan.steps[0], kind: 'ladder' });
+    expect(during('running')).toStrictEqual(['waiting', 'undo-failed']);
+    expect(during('waiting')).toStrictEqual(['waiting', 'undo-failed']);
+    expect(during('undoing')).toStrictEqual(['undo-failed']);
+    expect([during('pausing'), during('paused')]).toStrictEqual([[], []]);
+    expect(stepToAskAbout(plan, stateOf([waiting]))).toStrictEqual({ step: plan.steps[0], kind: 'ladder' });
     expect(asks(stateOf([recordOf('it', 'undo-failed')]))).toBe('undo');
   });
 
@@ -60,8 +60,12 @@ describe('a question', () => {
       incidents: { 3: incidentOf({ number: 3, step: 'b', resolvedAt: 1 }) },
     };
     const { write, ...rest } = see(plan, state);
-    expect(write).toEqual({ executionId: 'e-1', execution: expect.anything(), incident: expect.anything() });
-    expect(write?.incident).toEqual({
+    expect(write).toStrictEqual({
+      executionId: 'e-1',
+      execution: expect.anything(),
+      incident: expect.anything(),
+    });
+    expect(write?.incident).toStrictEqual({
       number: 4,
       version: 1,
       writeId: 'w-new',
@@ -73,13 +77,13 @@ describe('a question', () => {
       deadlineAt: DEADLINE,
       otherwise: 'undo-all',
     });
-    expect(changesOf(state.execution, write?.execution)).toEqual({
+    expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       status: 'waiting',
       version: 2,
       writeId: 'w-new',
       watchAt: NOW + 30_000,
     });
-    expect(rest).toEqual({
+    expect(rest).toStrictEqual({
       sends: [],
       next: { kind: 'look', fresh: true, concern: ['x'] },
       notes: [{ what: 'incident-opened', executionId: 'e-1', step: 'it' }],
@@ -88,7 +92,7 @@ describe('a question', () => {
 
   it('has a failure and a near watch, whatever the records say', () => {
     const { write } = see(plan, stateOf([recordOf('it', 'waiting')]));
-    expect(write?.incident?.failure).toEqual({ code: 'failed', message: 'the step failed' });
+    expect(write?.incident?.failure).toStrictEqual({ code: 'failed', message: 'the step failed' });
     expect(write?.execution?.watchAt).toBe(NOW);
     expect(see(plan, stateOf([waiting], { watchAt: NOW + 5 })).write?.execution?.watchAt).toBe(NOW + 5);
   });
@@ -145,7 +149,7 @@ describe('a question', () => {
       [DAY, 'undo-all'],
     ],
   ])('lasts %s', (_, step, records, more, terms) => {
-    expect(asked(step, records, more)).toEqual(terms);
+    expect(asked(step, records, more)).toStrictEqual(terms);
   });
 
   it('about an undo lasts a week, and then the effect stays', () => {

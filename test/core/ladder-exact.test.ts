@@ -20,9 +20,9 @@ const YEAR = 366 * 86_400_000;
 
 it('a backoff is the random part of what doubles up to its maximum', () => {
   const of = (n: number, random: number) => backoffMs(rung, n, random);
-  expect([of(1, 0.5), of(2, 0.5), of(4, 0.5), of(5, 0.5)]).toEqual([500, 1_000, 4_000, 5_000]);
-  expect([of(1, 0), of(1, 0.9999), of(1, 1), of(1, 2), of(1, -1)]).toEqual([0, 999, 1_000, 1_000, 0]);
-  expect([of(0, 1), of(-9, 1), of(5_000, 1)]).toEqual([1_000, 1_000, 10_000]);
+  expect([of(1, 0.5), of(2, 0.5), of(4, 0.5), of(5, 0.5)]).toStrictEqual([500, 1_000, 4_000, 5_000]);
+  expect([of(1, 0), of(1, 0.9999), of(1, 1), of(1, 2), of(1, -1)]).toStrictEqual([0, 999, 1_000, 1_000, 0]);
+  expect([of(0, 1), of(-9, 1), of(5_000, 1)]).toStrictEqual([1_000, 1_000, 10_000]);
   expect(backoffMs({ ...rung, maxMs: Number.POSITIVE_INFINITY }, 5_000, 1)).toBe(1_000 * 2 ** 50);
 });
 
@@ -42,14 +42,14 @@ describe('the stage of a step', () => {
   const second = { ...rest, input: otherInput.input, ...agent };
   it('is the step itself until a rung changes it', () => {
     expect(stageOf(step, 0)).toBe(step);
-    expect(stageOf(step, 1)).toEqual(step);
+    expect(stageOf(step, 1)).toStrictEqual(step);
   });
 
   it('has the input and the agent of the last rung that changed one', () => {
-    expect(stageOf(step, 2)).toEqual({ ...step, input: otherInput.input });
-    expect(stageOf(step, 3)).toEqual({ ...second, maxNoProgressMs: 7 });
-    expect(stageOf(step, 4)).toEqual({ ...second, agent: 'last' });
-    expect([5, 6, 99].map((at) => stageOf(step, at))).toEqual(
+    expect(stageOf(step, 2)).toStrictEqual({ ...step, input: otherInput.input });
+    expect(stageOf(step, 3)).toStrictEqual({ ...second, maxNoProgressMs: 7 });
+    expect(stageOf(step, 4)).toStrictEqual({ ...second, agent: 'last' });
+    expect([5, 6, 99].map((at) => stageOf(step, at))).toStrictEqual(
       [5, 6, 99].map(() => ({ ...second, agent: 'last' })),
     );
     // Asked again, it is the same object.
@@ -64,12 +64,12 @@ describe('the stage of a step', () => {
       between(0, 1, otherAgent),
       between(0, 1, rung),
       between(0, 1, personFor(1)),
-    ]).toEqual([true, true, false, false]);
+    ]).toStrictEqual([true, true, false, false]);
     expect([
       between(0, 1, rung, otherInput),
       between(1, 2, otherInput, rung),
       between(1, 2, rung, otherInput),
-    ]).toEqual([false, false, true]);
+    ]).toStrictEqual([false, false, true]);
   });
 });
 
@@ -100,12 +100,12 @@ describe('the next try', () => {
     ['waits no less than its backoff', { retryAfterMs: 499 }, attempt(1, 500), ladder],
     ['waits a year at most', { retryAfterMs: YEAR + 1 }, attempt(1, YEAR), ladder],
   ])('%s', (_, failed, result, of) => {
-    expect(next(failed, of)).toEqual(result);
+    expect(next(failed, of)).toStrictEqual(result);
   });
 
   it('where the outcome cannot be settled is a person’s or none', () => {
     const of = (...rungs: Rung[]) => nextUnsettled(agentStepOf('it', { ladder: rungs }));
-    expect([of(rung, personFor(1)), of(rung, otherAgent), of()]).toEqual([
+    expect([of(rung, personFor(1)), of(rung, otherAgent), of()]).toStrictEqual([
       { kind: 'person' },
       { kind: 'end' },
       { kind: 'end' },
@@ -116,12 +116,12 @@ describe('the next try', () => {
 it('an undo is tried once and then as often as declared', () => {
   const at = (attempts: number, undo: 'none' | RetryRung = rung) =>
     nextUndoAt(agentStepOf('it', { undo }), attempts, NOW, 0.5);
-  expect([at(1), at(2), at(3), at(1, 'none')]).toEqual([NOW + 500, NOW + 1_000, undefined, undefined]);
+  expect([at(1), at(2), at(3), at(1, 'none')]).toStrictEqual([NOW + 500, NOW + 1_000, undefined, undefined]);
 });
 
 it('a probe is repeated after one second, then two, up to a minute', () => {
   expect(MAX_PROBES).toBe(20);
-  expect([1, 2, 6, 7, 20].map((n) => nextProbeAt(n, NOW, 0.5) - NOW)).toEqual([
+  expect([1, 2, 6, 7, 20].map((n) => nextProbeAt(n, NOW, 0.5) - NOW)).toStrictEqual([
     500, 1_000, 16_000, 30_000, 30_000,
   ]);
 });

@@ -16,12 +16,12 @@ describe('the fence', () => {
   const plan = planOf(undoableOf('it'));
   it('seals what could still begin, in the step’s record alone', () => {
     const { write, ...rest } = see(plan, undoing([], { epoch: 3 }));
-    expect(write).toEqual({
+    expect(write).toStrictEqual({
       executionId: 'e-1',
       step: expect.objectContaining({ name: 'it', status: 'sealed', version: 1, epoch: 3, changedAt: NOW }),
     });
     const notes = [{ what: 'step-sealed', executionId: 'e-1', step: 'it' }];
-    expect(rest).toEqual({ sends: [], next: all, notes });
+    expect(rest).toStrictEqual({ sends: [], next: all, notes });
   });
 
   it('seals what was begun, as its next version', () => {
@@ -50,13 +50,13 @@ describe('the end of an undo', () => {
     const { write, ...rest } = see(plan, state);
     expect(write?.step).toBeUndefined();
     expect(write?.executionId).toBe('e-1');
-    expect(changesOf(state.execution, write?.execution)).toEqual({
+    expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       status: 'compensated',
       version: 2,
       writeId: 'w-new',
       endedAt: NOW,
     });
-    expect(rest).toEqual({
+    expect(rest).toStrictEqual({
       sends: [],
       next: { kind: 'look', fresh: false, concern: ['x'] },
       notes: [{ what: 'compensated', executionId: 'e-1' }],
@@ -116,11 +116,11 @@ describe('the end of an undo', () => {
     const wide = planOf(a, b, undoableOf('c'));
     const { write, notes } = see(wide, { ...undoing(stuck), incidents: asked });
     expect(write?.execution).toMatchObject({ status: 'failed', endedAt: NOW });
-    expect(write?.execution?.cause).toEqual({
+    expect(write?.execution?.cause).toStrictEqual({
       ...cause,
       failure: { code: 'undo-failed', message: 'the effects of these steps could not be undone: b, c' },
     });
-    expect(notes).toEqual([{ what: 'failed', executionId: 'e-1' }]);
+    expect(notes).toStrictEqual([{ what: 'failed', executionId: 'e-1' }]);
     // What does not lie before it is undone first.
     const beside = planOf(a, undoableOf('b'), undoableOf('c'));
     expect(ended({ ...undoing(stuck), incidents: asked }, beside)).toBeUndefined();
@@ -194,9 +194,9 @@ describe('an end', () => {
   it('is announced, and with the write that says so nobody watches any more', () => {
     const state = of();
     const { write, ...rest } = see(plan, state);
-    expect(rest).toEqual({ ...none, announce: told });
-    expect(write).toEqual({ executionId: 'e-1', execution: expect.anything() });
-    expect(changesOf(state.execution, write?.execution)).toEqual({
+    expect(rest).toStrictEqual({ ...none, announce: told });
+    expect(write).toStrictEqual({ executionId: 'e-1', execution: expect.anything() });
+    expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       version: 2,
       writeId: 'w-new',
       watchAt: null,
@@ -206,7 +206,7 @@ describe('an end', () => {
 
   it('of which nobody knows when it was is one of now', () => {
     const { endedAt: _, ...execution } = of().execution;
-    expect(see(plan, { ...of(), execution }).announce).toEqual({ ...told, endedAt: NOW });
+    expect(see(plan, { ...of(), execution }).announce).toStrictEqual({ ...told, endedAt: NOW });
   });
 
   it('is told to the parent, and of a part of a list to nobody else', () => {
@@ -215,14 +215,14 @@ describe('an end', () => {
     expect(see(plan, of({ parent }))).toMatchObject({ announce: told, tell: { parent, end } });
     const part = see(plan, of({ parent: { ...parent, part: true } }));
     expect(part).not.toHaveProperty('announce');
-    expect(part.tell).toEqual({ parent: { ...parent, part: true }, end });
+    expect(part.tell).toStrictEqual({ parent: { ...parent, part: true }, end });
   });
 
   it('is told once, by who wrote it or by a supervisor', () => {
     const { watchAt: _, ...over } = of().execution;
-    expect(see(plan, { ...of(), execution: over })).toEqual(none);
-    expect(see(plan, of(), { by: 'worker', outrun: true })).toEqual(none);
-    expect(see(plan, of(), { by: 'worker' }).announce).toEqual(told);
-    expect(see(plan, of(), { outrun: true }).announce).toEqual(told);
+    expect(see(plan, { ...of(), execution: over })).toStrictEqual(none);
+    expect(see(plan, of(), { by: 'worker', outrun: true })).toStrictEqual(none);
+    expect(see(plan, of(), { by: 'worker' }).announce).toStrictEqual(told);
+    expect(see(plan, of(), { outrun: true }).announce).toStrictEqual(told);
   });
 });

@@ -15,8 +15,8 @@ describe('a lease that has ended', () => {
   const held = (more: Partial<Step> = {}) => heldAs('execute', { leaseUntil: NOW - 1_000, ...more });
   it('is ended by a supervisor, in the step’s record alone', () => {
     const { write, ...rest } = see(plan, stateOf([held({ rung: 1 })]));
-    expect(write).toEqual({ executionId: 'e-1', step: expect.objectContaining({ status: 'failed' }) });
-    expect(rest).toEqual({
+    expect(write).toStrictEqual({ executionId: 'e-1', step: expect.objectContaining({ status: 'failed' }) });
+    expect(rest).toStrictEqual({
       sends: [],
       next: next('x', 'it'),
       notes: [{ what: 'lease-ended', ...about, attempt: 1, detail: 'execute', agent: 'other', ms: 1_000 }],
@@ -25,7 +25,7 @@ describe('a lease that has ended', () => {
 
   it('concerns all where all was concerned, and names the agent of its rung', () => {
     const decision = see(plan, stateOf([held()]), { concern: 'all' });
-    expect(decision.next).toEqual({ kind: 'look', fresh: true, concern: 'all' });
+    expect(decision.next).toStrictEqual({ kind: 'look', fresh: true, concern: 'all' });
     expect(decision.notes).toMatchObject([{ agent: 'worker' }]);
   });
 
@@ -49,9 +49,9 @@ describe('a look at what was written, and not read since', () => {
   const unread = { sends: [], next: next('x'), notes: [] };
   it('writes nothing but the end, and reads instead', () => {
     const ended = stateOf([heldAs('execute', { leaseUntil: NOW - 1_000 })]);
-    expect(see(plan, ended, { fresh: false })).toEqual(unread);
+    expect(see(plan, ended, { fresh: false })).toStrictEqual(unread);
     const all = { ...unread, next: { kind: 'look', fresh: true, concern: 'all' } };
-    expect(see(plan, ended, { fresh: false, concern: 'all' })).toEqual(all);
+    expect(see(plan, ended, { fresh: false, concern: 'all' })).toStrictEqual(all);
     const done = stateOf([recordOf('it', 'done')]);
     expect(see(plan, done, { fresh: false }).write?.execution?.status).toBe('succeeded');
     const told = stateOf([], { status: 'failed', watchAt: NOW, endedAt: NOW });
@@ -68,7 +68,7 @@ describe('a question that came up', () => {
   it('does not make the look forget what it was about', () => {
     const decision = see(plan, waiting);
     expect(decision.write?.incident).toMatchObject({ kind: 'ladder', step: 'it' });
-    expect(decision.next).toEqual(next('x'));
+    expect(decision.next).toStrictEqual(next('x'));
     expect(see(plan, waiting, { concern: 'all' }).next).toMatchObject({ concern: 'all' });
   });
 
@@ -79,7 +79,7 @@ describe('a question that came up', () => {
     };
     const decision = see(plan, moot);
     expect(decision.write?.incident?.by).toBe('moot');
-    expect(decision.next).toEqual(next('x'));
+    expect(decision.next).toStrictEqual(next('x'));
   });
 
   it('one that its time has answered concerns its step, or all where that stops the execution', () => {
@@ -87,9 +87,9 @@ describe('a question that came up', () => {
       ...stateOf([recordOf('it', 'waiting')], { status: 'waiting' }),
       incidents: { 1: incidentOf({ deadlineAt: NOW, otherwise }) },
     });
-    expect(see(plan, late('undo-all')).next).toEqual(next('x', 'it'));
+    expect(see(plan, late('undo-all')).next).toStrictEqual(next('x', 'it'));
     expect(see(plan, late('undo-all'), { concern: 'all' }).next).toMatchObject({ concern: 'all' });
-    expect(see(plan, late('fail')).next).toEqual({ kind: 'look', fresh: true, concern: 'all' });
+    expect(see(plan, late('fail')).next).toStrictEqual({ kind: 'look', fresh: true, concern: 'all' });
   });
 });
 
@@ -98,11 +98,15 @@ describe('a step whose condition does not hold', () => {
   const state = (more: Partial<Execution> = {}) => stateOf([recordOf('a', 'running')], { epoch: 2, ...more });
   it('is skipped, in a record of its own', () => {
     const { write, ...rest } = see(skips, state());
-    expect(write).toEqual({
+    expect(write).toStrictEqual({
       executionId: 'e-1',
       step: expect.objectContaining({ name: 'it', status: 'skipped', version: 1, epoch: 2, changedAt: NOW }),
     });
-    expect(rest).toEqual({ sends: [], next: next('x', 'it'), notes: [{ what: 'step-skipped', ...about }] });
+    expect(rest).toStrictEqual({
+      sends: [],
+      next: next('x', 'it'),
+      notes: [{ what: 'step-skipped', ...about }],
+    });
     expect(see(skips, state(), { concern: 'all' }).next).toMatchObject({ concern: 'all' });
   });
 
@@ -121,14 +125,14 @@ describe('success', () => {
     const { write, ...rest } = see(two, state);
     expect(write?.step).toBeUndefined();
     expect(write?.executionId).toBe('e-1');
-    expect(changesOf(state.execution, write?.execution)).toEqual({
+    expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       status: 'succeeded',
       version: 2,
       writeId: 'w-new',
       endedAt: NOW,
       output: {},
     });
-    expect(rest).toEqual({
+    expect(rest).toStrictEqual({
       sends: [],
       next: { kind: 'look', fresh: false, concern: ['x'] },
       notes: [{ what: 'succeeded', executionId: 'e-1' }],
@@ -202,7 +206,7 @@ describe('success', () => {
   it('ends the pause under way', () => {
     const pauses = [{ number: 1, at: NOW - 9, reason: '', withinMs: 1 }];
     const { write } = see(two, stateOf(over, { status: 'paused', pauses }));
-    expect(write?.execution?.pauses).toEqual([{ ...pauses[0], endedAt: NOW }]);
+    expect(write?.execution?.pauses).toStrictEqual([{ ...pauses[0], endedAt: NOW }]);
   });
 
   it('comes before the deadline, the deadline before what else is to be done', () => {

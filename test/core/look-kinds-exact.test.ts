@@ -28,20 +28,20 @@ const idsOf = (starts: readonly ChildStart[] | undefined) => starts?.map(({ id }
 describe('a time that has passed', () => {
   it('is written to the step alone', () => {
     const { write, ...rest } = onLook([waitOf('it', { forMs: 5 })], [], { startedAt: NOW - 5 });
-    expect(write).toEqual({
+    expect(write).toStrictEqual({
       executionId: 'e-1',
       step: expect.objectContaining({ status: 'done', version: 1 }),
     });
     const notes = [{ what: 'step-done', executionId: 'e-1', step: 'it' }];
-    expect(rest).toEqual({ sends: [], next: look('x', 'it'), notes });
+    expect(rest).toStrictEqual({ sends: [], next: look('x', 'it'), notes });
     const all = onLook([waitOf('it', { forMs: 5 })], [], { startedAt: NOW - 5 }, { concern: 'all' });
-    expect(all.next).toEqual({ kind: 'look', fresh: true, concern: 'all' });
+    expect(all.next).toStrictEqual({ kind: 'look', fresh: true, concern: 'all' });
   });
 
   it('of a callback nobody has answered is its failure', () => {
     const { write, notes } = onLook([callbackOf('it', { withinMs: 5 })], [], { startedAt: NOW - 5 });
     expect(write?.step?.status).toBe('failed');
-    expect(notes).toEqual([{ what: 'step-failed', executionId: 'e-1', step: 'it' }]);
+    expect(notes).toStrictEqual([{ what: 'step-failed', executionId: 'e-1', step: 'it' }]);
   });
 });
 
@@ -60,7 +60,7 @@ describe('executions to start', () => {
 
   it('are all that has its turn, and nothing is written before', () => {
     const decision = onLook([childOf('it')], []);
-    expect(decision).toEqual({
+    expect(decision).toStrictEqual({
       sends: [],
       next: {
         kind: 'start-children',
@@ -74,10 +74,10 @@ describe('executions to start', () => {
 
   it('wait for turn and condition, and for the execution to go forward', () => {
     expect(startsOf(childOf('it', { after: ['a'] }))).toBe('stop');
-    expect(startsOf(childOf('it', { after: ['a'] }), [recordOf('a', 'done')])).toEqual(['e-1.it.0']);
+    expect(startsOf(childOf('it', { after: ['a'] }), [recordOf('a', 'done')])).toStrictEqual(['e-1.it.0']);
     expect(startsOf(childOf('it', { when: false }))).toBe('look');
-    expect(startsOf(childOf('it', { when: true }))).toEqual(['e-1.it.0']);
-    expect(startsOf(childOf('it'), [], { status: 'waiting' })).toEqual(['e-1.it.0']);
+    expect(startsOf(childOf('it', { when: true }))).toStrictEqual(['e-1.it.0']);
+    expect(startsOf(childOf('it'), [], { status: 'waiting' })).toStrictEqual(['e-1.it.0']);
     expect(startsOf(childOf('it'), [recordOf('a', 'running')], { status: 'undoing' })).not.toEqual([
       'e-1.it.0',
     ]);
@@ -88,21 +88,25 @@ describe('executions to start', () => {
   it('go on where some are started, as far as there is room', () => {
     const some = (started: number, ended: Children['ended'] = {}) =>
       running(childrenOf(ended, { count: 3, started, items: 60 }));
-    expect(startsOf(list(60), [some(1)])).toEqual(['e-1.it.1', 'e-1.it.2']);
+    expect(startsOf(list(60), [some(1)])).toStrictEqual(['e-1.it.1', 'e-1.it.2']);
     expect(startsOf(list(60), [some(3)])).toBe('stop');
-    expect(startsOf(list(60, { concurrency: 50 }), [some(1)])).toEqual(['e-1.it.1']);
+    expect(startsOf(list(60, { concurrency: 50 }), [some(1)])).toStrictEqual(['e-1.it.1']);
     expect(startsOf(list(60, { concurrency: 50 }), [some(2)])).toBe('stop');
-    expect(startsOf(list(60, { concurrency: 50 }), [some(2, { 0: ends('succeeded') })])).toEqual([
+    expect(startsOf(list(60, { concurrency: 50 }), [some(2, { 0: ends('succeeded') })])).toStrictEqual([
       'e-1.it.2',
     ]);
-    expect(startsOf(list(60), [recordOf('it', 'running')])).toEqual(['e-1.it.0', 'e-1.it.1', 'e-1.it.2']);
+    expect(startsOf(list(60), [recordOf('it', 'running')])).toStrictEqual([
+      'e-1.it.0',
+      'e-1.it.1',
+      'e-1.it.2',
+    ]);
     expect(startsOf(list(60), [recordOf('it', 'done', { children: childrenOf({}, { count: 3 }) })])).toBe(
       'stop',
     );
   });
 
   it('may be none: of an empty list the step is told so', () => {
-    expect(startsOf(list(0))).toEqual([]);
+    expect(startsOf(list(0))).toStrictEqual([]);
     expect(startsOf(list(0), [recordOf('it', 'running')])).toBe('stop');
   });
 
@@ -126,7 +130,7 @@ describe('executions to start', () => {
       failure: { code: 'not-a-list' },
     });
     const notes = [{ what: 'step-failed', executionId: 'e-1', step: 'it' }];
-    expect(rest).toEqual({ sends: [], next: look('x', 'it'), notes });
+    expect(rest).toStrictEqual({ sends: [], next: look('x', 'it'), notes });
     expect(
       onLook([mapOf('it', { over: 5 })], [recordOf('it', 'ready', { version: 4 })]).write?.step?.version,
     ).toBe(5);
@@ -139,7 +143,7 @@ describe('executions that have ended', () => {
 
   it('are gathered when all have', () => {
     const both = { 0: ends('succeeded'), 1: ends('succeeded') };
-    expect(onLook([mapOf('it')], [record(both, {}, { count: 2 })])).toEqual({
+    expect(onLook([mapOf('it')], [record(both, {}, { count: 2 })])).toStrictEqual({
       sends: [],
       next: { kind: 'gather', step: 'it', ids: ['e-1.it.0', 'e-1.it.1'] },
       notes: [],
@@ -154,8 +158,8 @@ describe('executions that have ended', () => {
   it('fail the step where one has', () => {
     const given = record({ 0: ends('failed') });
     const { write, ...rest } = onLook([childOf('it')], [given]);
-    expect(write).toEqual({ executionId: 'e-1', step: expect.anything() });
-    expect(changesOf(given, write?.step)).toEqual({
+    expect(write).toStrictEqual({ executionId: 'e-1', step: expect.anything() });
+    expect(changesOf(given, write?.step)).toStrictEqual({
       status: 'failed',
       version: 2,
       writeId: 'w-new',
@@ -163,7 +167,7 @@ describe('executions that have ended', () => {
       failure: { code: 'child-failed', message: 'its execution e-1.it.0 ended: failed' },
     });
     const notes = [{ what: 'step-failed', executionId: 'e-1', step: 'it' }];
-    expect(rest).toEqual({ sends: [], next: look('x', 'it'), notes });
+    expect(rest).toStrictEqual({ sends: [], next: look('x', 'it'), notes });
   });
 
   it('of a second step are found behind the first', () => {
@@ -187,8 +191,8 @@ describe('executions that have ended', () => {
       });
       return [write?.step?.status, notes[0]?.what];
     };
-    expect(of(ends('compensated', true))).toEqual(['undone', 'step-undone']);
-    expect(of(ends('failed'))).toEqual(['undo-failed', 'step-undo-failed']);
-    expect(of(ends('succeeded'), { undo: false })).toEqual(['failed', 'step-failed']);
+    expect(of(ends('compensated', true))).toStrictEqual(['undone', 'step-undone']);
+    expect(of(ends('failed'))).toStrictEqual(['undo-failed', 'step-undo-failed']);
+    expect(of(ends('succeeded'), { undo: false })).toStrictEqual(['failed', 'step-failed']);
   });
 });

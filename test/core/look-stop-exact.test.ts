@@ -30,8 +30,8 @@ describe('executions to stop', () => {
   const left = { cause: { ...cause, undo: false as const } };
 
   it('are those under way and those that may be starting', () => {
-    expect(stopped(childOf('it'), running)).toEqual(one);
-    expect(stopped(childOf('it'))).toEqual(one);
+    expect(stopped(childOf('it'), running)).toStrictEqual(one);
+    expect(stopped(childOf('it'))).toStrictEqual(one);
     expect(stops([childOf('it')], [running])).toMatchObject({
       sends: [],
       next: { step: 'it', family: { items: 1 } },
@@ -40,16 +40,16 @@ describe('executions to stop', () => {
   });
 
   it('are told what is to become of what they did', () => {
-    expect(stopped(childOf('it', { undo: 'none' }), running)).toEqual({ ...one, recall: false });
-    expect(stopped(childOf('it'), running, left)).toEqual({ ...one, undo: false, recall: false });
+    expect(stopped(childOf('it', { undo: 'none' }), running)).toStrictEqual({ ...one, recall: false });
+    expect(stopped(childOf('it'), running, left)).toStrictEqual({ ...one, undo: false, recall: false });
   });
 
   it('are stopped in plan order, those first that may be starting', () => {
     const done = recordOf('it', 'done', { children: childrenOf({ 0: ends('succeeded') }) });
     const other = { ...running, name: 'b' };
-    expect(stopped(childOf('it'), done)).toEqual(one);
+    expect(stopped(childOf('it'), done)).toStrictEqual(one);
     expect(stopped(childOf('it'), done, {}, [[childOf('b'), other]])).toMatchObject({ ids: ['e-1.b.0'] });
-    expect(stopped(childOf('it'), running, {}, [[childOf('b'), other]])).toEqual(one);
+    expect(stopped(childOf('it'), running, {}, [[childOf('b'), other]])).toStrictEqual(one);
   });
 
   it('are fifty at a time', () => {
@@ -78,14 +78,18 @@ describe('executions to stop', () => {
     const children = childrenOf({ 0: ends('failed') });
     const given = recordOf('it', 'undoing', { children: { ...children, stopped: 0 }, changedAt: 5 });
     const { write, ...rest } = stops([childOf('it')], [given]);
-    expect(changesOf(given, write?.step)).toEqual({
+    expect(changesOf(given, write?.step)).toStrictEqual({
       version: 2,
       writeId: 'w-new',
       changedAt: NOW,
       children,
     });
     const notes = [{ what: 'children-stopped', executionId: 'e-1', step: 'it' }];
-    expect(rest).toEqual({ sends: [], next: { kind: 'look', fresh: true, concern: ['x', 'it'] }, notes });
+    expect(rest).toStrictEqual({
+      sends: [],
+      next: { kind: 'look', fresh: true, concern: ['x', 'it'] },
+      notes,
+    });
   });
 
   it('of what could have none are recorded as none', () => {
@@ -102,9 +106,9 @@ describe('executions to stop', () => {
     const done = recordOf('it', 'done', { children: childrenOf({ 0: ends('succeeded') }) });
     const after = undoableOf('b', { after: ['it'] });
     expect(stopped(childOf('it'), done, {}, [[after, recordOf('b', 'done')]])).toBe('stop');
-    expect(stopped(childOf('it'), done, {}, [[after, recordOf('b', 'undone')]])).toEqual(one);
+    expect(stopped(childOf('it'), done, {}, [[after, recordOf('b', 'undone')]])).toStrictEqual(one);
     const open = recordOf('it', 'failed', { children: childrenOf({}) });
-    expect(stopped(childOf('it'), open, {}, [[after, recordOf('b', 'done')]])).toEqual(one);
+    expect(stopped(childOf('it'), open, {}, [[after, recordOf('b', 'done')]])).toStrictEqual(one);
   });
 
   it('of a step that is over are only those that owe something', () => {

@@ -44,13 +44,17 @@ export const heldAs = (mode: Mode, more: Partial<Step> = {}): HeldStep =>
     ...more,
   }) as HeldStep;
 
-/** What differs; null is gone. */
+/** What differs; null is gone, and what is there as nothing, which no record should hold, is undefined. */
 export function changesOf(before: object, after: object | undefined): Record<string, unknown> | undefined {
   if (after === undefined) return undefined;
   const [old, now] = [before, after] as Record<string, unknown>[];
   const names = [...new Set([...Object.keys(old ?? {}), ...Object.keys(now ?? {})])];
-  const same = (name: string): boolean => JSON.stringify(old?.[name]) === JSON.stringify(now?.[name]);
-  return Object.fromEntries(names.filter((name) => !same(name)).map((name) => [name, now?.[name] ?? null]));
+  const isIn = (record: object | undefined, name: string): boolean => Object.hasOwn(record ?? {}, name);
+  const same = (name: string): boolean =>
+    isIn(old, name) === isIn(now, name) && JSON.stringify(old?.[name]) === JSON.stringify(now?.[name]);
+  return Object.fromEntries(
+    names.filter((name) => !same(name)).map((name) => [name, isIn(now, name) ? now?.[name] : null]),
+  );
 }
 
 /** What every end writes: one version on, nobody holds it, one line of history. */

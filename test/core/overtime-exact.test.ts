@@ -37,8 +37,12 @@ describe('the question about the deadline', () => {
   it('is asked behind a point of no return, about a step that hangs', () => {
     const state = { ...late([hanging]), incidents: { 3: incidentOf({ number: 3, resolvedAt: 1 }) } };
     const { write, ...rest } = see(plan, state);
-    expect(write).toEqual({ executionId: 'e-1', execution: expect.anything(), incident: expect.anything() });
-    expect(write?.incident).toEqual({
+    expect(write).toStrictEqual({
+      executionId: 'e-1',
+      execution: expect.anything(),
+      incident: expect.anything(),
+    });
+    expect(write?.incident).toStrictEqual({
       number: 4,
       version: 1,
       writeId: 'w-new',
@@ -50,12 +54,12 @@ describe('the question about the deadline', () => {
       deadlineAt: NOW + WEEK,
       otherwise: 'fail',
     });
-    expect(changesOf(state.execution, write?.execution)).toEqual({
+    expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       ...moved,
       status: 'waiting',
       watchAt: NOW + 30_000,
     });
-    expect(rest).toEqual({
+    expect(rest).toStrictEqual({
       sends: [],
       next: { kind: 'look', fresh: true, concern: ['x'] },
       notes: [{ what: 'incident-opened', executionId: 'e-1' }],
@@ -73,7 +77,7 @@ describe('the question about the deadline', () => {
 
   const stepAsked = (record: Step) => see(plan, late([record])).write?.incident?.step;
   it('names what is retried or unknown, and held by nobody', () => {
-    expect([stepAsked(recordOf('it', 'retrying')), stepAsked(recordOf('it', 'unknown'))]).toEqual([
+    expect([stepAsked(recordOf('it', 'retrying')), stepAsked(recordOf('it', 'unknown'))]).toStrictEqual([
       'it',
       'it',
     ]);
@@ -82,7 +86,7 @@ describe('the question about the deadline', () => {
 
   const isAsked = (state: Snapshot) => see(plan, state).write?.incident?.kind === 'deadline';
   it('comes to the millisecond, and where there is no way back', () => {
-    expect([isAsked(late([])), isAsked(late([], { deadlineAt: NOW + 1 }))]).toEqual([true, false]);
+    expect([isAsked(late([])), isAsked(late([], { deadlineAt: NOW + 1 }))]).toStrictEqual([true, false]);
     expect(isAsked({ ...late([]), steps: {} })).toBe(false);
     expect(isAsked({ ...late([]), incidents: { 1: incidentOf({ step: 'p', kind: 'deadline' }) } })).toBe(
       false,
@@ -95,23 +99,23 @@ describe('its choices', () => {
   const of = (status: Execution['status'], record: Step, incident = question) =>
     deadlineChoices(stateOf([record], { status }), incident).map(({ choice }) => choice);
   it('lead forward, or leave all as it is', () => {
-    expect(of('waiting', recordOf('it', 'done'))).toEqual(['resume', 'fail']);
-    expect(of('running', hanging)).toEqual(['resume', 'give-output', 'fail']);
-    expect(of('paused', hanging)).toEqual(['resume', 'give-output', 'fail']);
-    expect([of('undoing', hanging), of('failed', hanging)]).toEqual([[], []]);
+    expect(of('waiting', recordOf('it', 'done'))).toStrictEqual(['resume', 'fail']);
+    expect(of('running', hanging)).toStrictEqual(['resume', 'give-output', 'fail']);
+    expect(of('paused', hanging)).toStrictEqual(['resume', 'give-output', 'fail']);
+    expect([of('undoing', hanging), of('failed', hanging)]).toStrictEqual([[], []]);
     const { step: _, ...none } = question;
-    expect(of('waiting', hanging, none)).toEqual(['resume', 'fail']);
-    expect(statusesWhere((record) => of('waiting', record).includes('give-output'))).toEqual([
+    expect(of('waiting', hanging, none)).toStrictEqual(['resume', 'fail']);
+    expect(statusesWhere((record) => of('waiting', record).includes('give-output'))).toStrictEqual([
       'retrying',
       'unknown',
     ]);
-    expect(of('waiting', { ...hanging, leaseUntil: NOW })).toEqual(['resume', 'fail']);
+    expect(of('waiting', { ...hanging, leaseUntil: NOW })).toStrictEqual(['resume', 'fail']);
   });
 });
 
 it('time is given anew where none is left', () => {
   const of = (deadlineAt: number) => timeAnew(plan, stateOf([], { deadlineAt }).execution, NOW);
-  expect([of(NOW), of(NOW + 1)]).toEqual([{ deadlineAt: NOW + plan.withinMs }, {}]);
+  expect([of(NOW), of(NOW + 1)]).toStrictEqual([{ deadlineAt: NOW + plan.withinMs }, {}]);
 });
 
 describe('its answer', () => {
@@ -127,18 +131,18 @@ describe('its answer', () => {
   it('goes on: the execution has its time once more', () => {
     const state = asked();
     const { write, ...rest } = say(state, {});
-    expect(write).toEqual({
+    expect(write).toStrictEqual({
       executionId: 'e-1',
       execution: expect.anything(),
       incident: { ...closed, choice: 'resume' },
     });
-    expect(changesOf(state.execution, write?.execution)).toEqual({
+    expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       ...moved,
       status: 'running',
       deadlineAt: NOW + plan.withinMs,
       watchAt: NOW + 30_000,
     });
-    expect(rest).toEqual({
+    expect(rest).toStrictEqual({
       sends: [],
       next: { kind: 'look', fresh: true, concern: 'all' },
       notes: [{ what: 'incident-resolved', executionId: 'e-1', detail: 'resume' }],
@@ -149,12 +153,12 @@ describe('its answer', () => {
       answer: { choice: 'resume', by: 'person' },
       ...stamp,
     } as const;
-    expect(decide(plan, state, event)).toEqual({ write, ...rest });
+    expect(decide(plan, state, event)).toStrictEqual({ write, ...rest });
   });
 
   it('gives the output of what hangs', () => {
     const { write, next, notes } = say(asked(), { choice: 'give-output', output: 1 });
-    expect(changesOf(hanging, write?.step)).toEqual({
+    expect(changesOf(hanging, write?.step)).toStrictEqual({
       version: 5,
       writeId: 'w-new',
       status: 'done',
@@ -163,8 +167,8 @@ describe('its answer', () => {
       failure: null,
       retryAt: null,
     });
-    expect(next).toEqual({ kind: 'look', fresh: true, concern: ['it'] });
-    expect(notes).toEqual([{ what: 'incident-resolved', executionId: 'e-1', detail: 'give-output' }]);
+    expect(next).toStrictEqual({ kind: 'look', fresh: true, concern: ['it'] });
+    expect(notes).toStrictEqual([{ what: 'incident-resolved', executionId: 'e-1', detail: 'give-output' }]);
     expect(say(asked(), { choice: 'give-output' }).write?.step?.output).toBeNull();
     const { step: _, ...none } = question;
     expect(say(asked(), { choice: 'give-output' }, none).write).not.toHaveProperty('step');
@@ -174,12 +178,12 @@ describe('its answer', () => {
   it('leaves all as it is', () => {
     const state = asked();
     const { write, ...rest } = say(state, { choice: 'fail' });
-    expect(write).toEqual({
+    expect(write).toStrictEqual({
       executionId: 'e-1',
       execution: expect.anything(),
       incident: { ...closed, choice: 'fail' },
     });
-    expect(changesOf(state.execution, write?.execution)).toEqual({
+    expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       ...moved,
       status: 'undoing',
       watchAt: NOW,

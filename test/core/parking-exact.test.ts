@@ -33,7 +33,7 @@ describe('work that is held back', () => {
     parkedStep(workOf(mode), state, parked(mode), NOW + 9, met, stamp);
 
   it('of a step that has no record gets its first one, since when it was due', () => {
-    expect(park('execute', stateOf([], { epoch: 3 }))).toEqual(
+    expect(park('execute', stateOf([], { epoch: 3 }))).toStrictEqual(
       recordOf('it', 'retrying', {
         writeId: 'w-new',
         epoch: 3,
@@ -48,8 +48,8 @@ describe('work that is held back', () => {
   it('charges nothing, and is new since now only where somebody had taken the message up', () => {
     const changes = { epoch: 2, version: 2, writeId: 'w-new', retryAt: NOW + 9, parked: parked('execute') };
     const state = stateOf([retrying], { epoch: 2 });
-    expect(changesOf(retrying, park('execute', state))).toEqual(changes);
-    expect(changesOf(retrying, park('execute', state, true))).toEqual({ ...changes, changedAt: NOW });
+    expect(changesOf(retrying, park('execute', state))).toStrictEqual(changes);
+    expect(changesOf(retrying, park('execute', state, true))).toStrictEqual({ ...changes, changedAt: NOW });
   });
 
   it('of an undo remembers since when, once', () => {
@@ -62,8 +62,12 @@ describe('work that is held back', () => {
   });
 
   it('says why, and of a dead service since when', () => {
-    expect(parkedBy(workOf('probe'), 'unclaimed', NOW)).toEqual({ mode: 'probe', why: 'unclaimed', at: NOW });
-    expect(parkedBy(workOf('undo'), 'breaker', NOW, hold)).toEqual({
+    expect(parkedBy(workOf('probe'), 'unclaimed', NOW)).toStrictEqual({
+      mode: 'probe',
+      why: 'unclaimed',
+      at: NOW,
+    });
+    expect(parkedBy(workOf('undo'), 'breaker', NOW, hold)).toStrictEqual({
       mode: 'undo',
       why: 'breaker',
       at: NOW,
@@ -75,7 +79,7 @@ describe('work that is held back', () => {
     const open = (['unclaimed', 'budget', 'breaker'] as const).map((why) =>
       isOpenToLateMessages(workOf('execute', { parked: parked('execute', why) })),
     );
-    expect([...open, isOpenToLateMessages(workOf('execute'))]).toEqual([true, true, false, false]);
+    expect([...open, isOpenToLateMessages(workOf('execute'))]).toStrictEqual([true, true, false, false]);
   });
 });
 
@@ -87,7 +91,7 @@ describe('an attempt that a dead service failed', () => {
     ['undo', { undoAttempt: 3 }, { undoAttempt: 2, undoParkedAt: NOW }],
     ['undo', { undoAttempt: 3, undoParkedAt: 5 }, { undoAttempt: 2, undoParkedAt: 5 }],
   ])('is not charged (%s %j)', (mode, more, charge) => {
-    expect(excused(heldAs(mode, more), hold, stamp)).toEqual({
+    expect(excused(heldAs(mode, more), hold, stamp)).toStrictEqual({
       ...charge,
       retryAt: excuse.retryAt,
       parked: { ...excuse.parked, mode },
@@ -97,7 +101,7 @@ describe('an attempt that a dead service failed', () => {
   it('is excused for a day', () => {
     const since = (ms: number) => excused(heldAs('execute'), { ...hold, since: NOW - ms }, stamp);
     expect(MAX_EXCUSED_MS).toBe(DAY);
-    expect([since(DAY), since(DAY + 1)]).toEqual([expect.anything(), undefined]);
+    expect([since(DAY), since(DAY + 1)]).toStrictEqual([expect.anything(), undefined]);
     expect(excused(heldAs('execute'), undefined, stamp)).toBeUndefined();
   });
 });
@@ -125,8 +129,8 @@ describe('an undo that is held back', () => {
 
   it('is given up then, in the step’s record alone', () => {
     const { write, ...rest } = see(planOf(step), state(back));
-    expect(write).toEqual({ executionId: 'e-1', step: expect.anything() });
-    expect(changesOf(back, write?.step)).toEqual({
+    expect(write).toStrictEqual({ executionId: 'e-1', step: expect.anything() });
+    expect(changesOf(back, write?.step)).toStrictEqual({
       status: 'undo-failed',
       version: 2,
       writeId: 'w-new',
@@ -139,7 +143,7 @@ describe('an undo that is held back', () => {
         message: 'for a day nobody could undo it: its service does not answer, or nobody takes its messages',
       },
     });
-    expect(rest).toEqual({
+    expect(rest).toStrictEqual({
       sends: [],
       next: { kind: 'look', fresh: true, concern: ['x'] },
       notes: [{ what: 'undo-given-up', executionId: 'e-1', step: 'it' }],

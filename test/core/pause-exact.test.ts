@@ -40,7 +40,7 @@ it('the next pause has the next number, and the time that the command, else the 
       { reason: 'r', ...given },
       NOW,
     );
-  expect(of({}, {}, [earlier, { ...pause, number: 7 }])).toEqual({
+  expect(of({}, {}, [earlier, { ...pause, number: 7 }])).toStrictEqual({
     number: 8,
     at: NOW,
     reason: 'r',
@@ -55,7 +55,7 @@ it('the next pause has the next number, and the time that the command, else the 
 describe('the fence of a pause', () => {
   it('holds a step that has not begun, in a record of its own', () => {
     const { write, ...rest } = see(plan, pausing([], { epoch: 3 }));
-    expect(write).toEqual({
+    expect(write).toStrictEqual({
       executionId: 'e-1',
       step: expect.objectContaining({
         name: 'it',
@@ -67,7 +67,7 @@ describe('the fence of a pause', () => {
         changedAt: NOW,
       }),
     });
-    expect(rest).toEqual({
+    expect(rest).toStrictEqual({
       sends: [],
       next: look(['x']),
       notes: [{ what: 'step-held', executionId: 'e-1', step: 'it' }],
@@ -106,8 +106,8 @@ describe('a pause is complete', () => {
   it('when all is held and nobody works', () => {
     const state = pausing([held], { dispatches: { k: { count: 1, lastAt: 1 } } });
     const { write, ...rest } = see(plan, state);
-    expect(write).toEqual({ executionId: 'e-1', execution: expect.anything() });
-    expect(changesOf(state.execution, write?.execution)).toEqual({
+    expect(write).toStrictEqual({ executionId: 'e-1', execution: expect.anything() });
+    expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       status: 'paused',
       version: 2,
       writeId: 'w-new',
@@ -115,7 +115,7 @@ describe('a pause is complete', () => {
       dispatches: {},
       pauses: [earlier, { ...pause, pausedAt: NOW, deadlineAt: NOW + HOUR }],
     });
-    expect(rest).toEqual({
+    expect(rest).toStrictEqual({
       sends: [],
       next: { kind: 'stop' },
       notes: [{ what: 'paused', executionId: 'e-1' }],
@@ -125,8 +125,8 @@ describe('a pause is complete', () => {
   it('not while somebody works, nor twice', () => {
     const statusAfter = (state: Snapshot) => see(plan, state).write?.execution?.status;
     expect(statusAfter(pausing([heldAs('execute')]))).toBe('pausing');
-    expect(see(plan, paused({ deadlineAt: NOW + 9 })).notes).toEqual([]);
-    expect(see(plan, pausing([held], { pauses: [] })).notes).toEqual([]);
+    expect(see(plan, paused({ deadlineAt: NOW + 9 })).notes).toStrictEqual([]);
+    expect(see(plan, pausing([held], { pauses: [] })).notes).toStrictEqual([]);
   });
 });
 
@@ -135,7 +135,7 @@ describe('the time of a pause', () => {
     const state = paused();
     const { write, ...rest } = see(plan, state);
     const at = new Date(NOW - 90).toISOString();
-    expect(write?.incident).toEqual({
+    expect(write?.incident).toStrictEqual({
       number: 1,
       version: 1,
       writeId: 'w-new',
@@ -147,12 +147,12 @@ describe('the time of a pause', () => {
       otherwise: 'undo-all',
     });
     expect(write?.executionId).toBe('e-1');
-    expect(changesOf(state.execution, write?.execution)).toEqual({
+    expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       version: 2,
       writeId: 'w-new',
       watchAt: NOW,
     });
-    expect(rest).toEqual({
+    expect(rest).toStrictEqual({
       sends: [],
       next: look(['x']),
       notes: [{ what: 'incident-opened', executionId: 'e-1' }],
@@ -168,7 +168,7 @@ describe('the time of a pause', () => {
 
   const asks = (state: Snapshot) => see(plan, state).write?.incident !== undefined;
   it('is over to the millisecond, once, and only when the pause is complete', () => {
-    expect([asks(paused()), asks(paused({ deadlineAt: NOW + 1 }))]).toEqual([true, false]);
+    expect([asks(paused()), asks(paused({ deadlineAt: NOW + 1 }))]).toStrictEqual([true, false]);
     expect(asks(paused({}, { status: 'running' }))).toBe(false);
     const { step: _, ...about } = incidentOf({ kind: 'pause', stepVersion: 2, resolvedAt: NOW });
     expect(asks({ ...paused(), incidents: { 1: about } })).toBe(false);
@@ -192,8 +192,8 @@ describe('what goes on', () => {
   it('has the time of its pause once more, and all is looked at', () => {
     const state = paused({}, { watchAt: NOW + HOUR });
     const { write, ...rest } = goOn(plan, state, stamp);
-    expect(write).toEqual({ executionId: 'e-1', execution: expect.anything() });
-    expect(changesOf(state.execution, write?.execution)).toEqual({
+    expect(write).toStrictEqual({ executionId: 'e-1', execution: expect.anything() });
+    expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       status: 'running',
       version: 2,
       writeId: 'w-new',
@@ -201,7 +201,11 @@ describe('what goes on', () => {
       watchAt: NOW + 30_000,
       pauses: [earlier, { ...pause, pausedAt: NOW - 80, deadlineAt: NOW, endedAt: NOW }],
     });
-    expect(rest).toEqual({ sends: [], next: look('all'), notes: [{ what: 'resumed', executionId: 'e-1' }] });
+    expect(rest).toStrictEqual({
+      sends: [],
+      next: look('all'),
+      notes: [{ what: 'resumed', executionId: 'e-1' }],
+    });
   });
 
   it('keeps a watch that is near, and takes no time from who has a wrong clock', () => {
@@ -213,7 +217,7 @@ describe('what goes on', () => {
   it('asks on where a question about anything else is open', () => {
     const of = (more: Partial<Incident>) =>
       goOn(plan, { ...paused(), incidents: { 1: incidentOf(more) } }, stamp).write?.execution?.status;
-    expect([of({}), of({ kind: 'pause' }), of({ resolvedAt: NOW })]).toEqual([
+    expect([of({}), of({ kind: 'pause' }), of({ resolvedAt: NOW })]).toStrictEqual([
       'waiting',
       'running',
       'running',
@@ -240,13 +244,13 @@ describe('the answer to the question about a pause', () => {
 
   it('is written with it', () => {
     const answer = { choice: 'resume', by: 'person', reason: 'r' } as const;
-    expect(changesOf(question, answered(question, answer, stamp))).toEqual({
+    expect(changesOf(question, answered(question, answer, stamp))).toStrictEqual({
       version: 2,
       writeId: 'w-new',
       resolvedAt: NOW,
       ...answer,
     });
-    expect(changesOf(question, answered(question, { by: 'moot' }, stamp))).toEqual({
+    expect(changesOf(question, answered(question, { by: 'moot' }, stamp))).toStrictEqual({
       version: 2,
       writeId: 'w-new',
       resolvedAt: NOW,
@@ -257,10 +261,10 @@ describe('the answer to the question about a pause', () => {
   it('resumes', () => {
     const { write, next } = say('resume', { reason: 'r' });
     expect(write?.execution?.status).toBe('running');
-    expect(write?.incident).toEqual(
+    expect(write?.incident).toStrictEqual(
       answered(question, { choice: 'resume', by: 'person', reason: 'r' }, stamp),
     );
-    expect(next).toEqual(look('all'));
+    expect(next).toStrictEqual(look('all'));
   });
 
   it.each([
@@ -270,10 +274,10 @@ describe('the answer to the question about a pause', () => {
     const { write, notes } = say(choice);
     expect(write?.executionId).toBe('e-1');
     expect(write?.execution?.status).toBe('undoing');
-    expect(write?.execution?.cause).toEqual({ at: NOW, failure: question.failure, ...cause });
+    expect(write?.execution?.cause).toStrictEqual({ at: NOW, failure: question.failure, ...cause });
     expect(write?.execution?.pauses?.at(-1)?.endedAt).toBe(NOW);
     expect(write?.incident).toMatchObject({ choice, by: 'person', resolvedAt: NOW });
-    expect(notes).toEqual([{ what: 'undoing', executionId: 'e-1', detail: cause.kind }]);
+    expect(notes).toStrictEqual([{ what: 'undoing', executionId: 'e-1', detail: cause.kind }]);
   });
 
   it('that its time has given stops it as a deadline', () => {
@@ -290,11 +294,11 @@ describe('the deadline of a question stands still', () => {
     );
   const later = { ...pause, endedAt: NOW - 70 };
   it('as long as the pauses since it was asked, for which it was not moved yet', () => {
-    expect(of([earlier, later])).toEqual({ ms: 120, until: 2 });
-    expect(of([earlier, later], { movedFor: 1 })).toEqual({ ms: 20, until: 2 });
-    expect(of([earlier, later], { movedFor: 2 })).toEqual({ ms: 0, until: 2 });
-    expect(of([earlier, later], { openedAt: NOW - 899 })).toEqual({ ms: 20, until: 2 });
-    expect(of([earlier, pause])).toEqual({ ms: 100, until: 1 });
-    expect(of(undefined)).toEqual({ ms: 0, until: 0 });
+    expect(of([earlier, later])).toStrictEqual({ ms: 120, until: 2 });
+    expect(of([earlier, later], { movedFor: 1 })).toStrictEqual({ ms: 20, until: 2 });
+    expect(of([earlier, later], { movedFor: 2 })).toStrictEqual({ ms: 0, until: 2 });
+    expect(of([earlier, later], { openedAt: NOW - 899 })).toStrictEqual({ ms: 20, until: 2 });
+    expect(of([earlier, pause])).toStrictEqual({ ms: 100, until: 1 });
+    expect(of(undefined)).toStrictEqual({ ms: 0, until: 0 });
   });
 });

@@ -150,8 +150,8 @@ describe('what waits for a person is retried', () => {
       ...waiting({}),
       incidents: { 1: incidentOf({}), 2: incidentOf({ number: 2, kind: 'undo' }) },
     };
-    expect(openLadderQuestions(state)).toEqual([incidentOf({})]);
-    expect(RETRY_ANSWER).toEqual({ choice: 'retry', by: 'person' });
+    expect(openLadderQuestions(state)).toStrictEqual([incidentOf({})]);
+    expect(RETRY_ANSWER).toStrictEqual({ choice: 'retry', by: 'person' });
   });
 });
 
@@ -165,8 +165,8 @@ describe('a retry', () => {
       retries: earlier,
     });
     const { write, ...rest } = retried(plan, state, given, stamp);
-    expect(write).toEqual({ executionId: 'e-1', execution: expect.anything() });
-    expect(changesOf(state.execution, write?.execution)).toEqual({
+    expect(write).toStrictEqual({ executionId: 'e-1', execution: expect.anything() });
+    expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       status: 'running',
       version: 2,
       writeId: 'w-new',
@@ -179,7 +179,7 @@ describe('a retry', () => {
       commands: ['c'],
       dispatches: {},
     });
-    expect(rest).toEqual({
+    expect(rest).toStrictEqual({
       sends: [],
       next: { kind: 'look', fresh: true, concern: 'all' },
       notes: [{ what: 'retried', executionId: 'e-1' }],
@@ -195,6 +195,6 @@ describe('a retry', () => {
 
   it('is what a command asks for', () => {
     const event = { type: 'retry', commandId: 'c', reason: 'r', ...stamp } as Event;
-    expect(decide(plan, failed([]), event)).toEqual(retried(plan, failed([]), given, stamp));
+    expect(decide(plan, failed([]), event)).toStrictEqual(retried(plan, failed([]), given, stamp));
   });
 });

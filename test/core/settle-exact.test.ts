@@ -25,13 +25,13 @@ describe('a question that needs no answer any more', () => {
     const state = about({}, { status: 'waiting', watchAt: NOW + 99_000 }, recordOf('it', 'retrying'));
     const { write, ...rest } = settle(state) ?? {};
     expect(write?.executionId).toBe('e-1');
-    expect(changesOf(incidentOf(), write?.incident)).toEqual({ ...moved, resolvedAt: NOW, by: 'moot' });
-    expect(changesOf(state.execution, write?.execution)).toEqual({
+    expect(changesOf(incidentOf(), write?.incident)).toStrictEqual({ ...moved, resolvedAt: NOW, by: 'moot' });
+    expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       ...moved,
       status: 'running',
       watchAt: NOW + 30_000,
     });
-    expect(rest).toEqual({
+    expect(rest).toStrictEqual({
       sends: [],
       next: look,
       notes: [{ what: 'incident-moot', executionId: 'e-1', step: 'it' }],
@@ -42,7 +42,7 @@ describe('a question that needs no answer any more', () => {
     const watchOf = (more: object) =>
       settle(about({}, { status: 'waiting', ...more }, recordOf('it', 'retrying')))?.write?.execution
         ?.watchAt;
-    expect([watchOf({ watchAt: NOW + 5 }), watchOf({})]).toEqual([NOW + 5, NOW]);
+    expect([watchOf({ watchAt: NOW + 5 }), watchOf({})]).toStrictEqual([NOW + 5, NOW]);
   });
 
   it('is written alone where another is open, or the execution waits for nobody', () => {
@@ -78,16 +78,21 @@ describe('a question that needs no answer any more', () => {
         incidents: { 1: { ...ofNoStep, kind } },
       });
     const done = [recordOf('it', 'done'), recordOf('p', 'skipped')];
-    expect([of('running'), of('undoing'), of('paused'), of('pausing')]).toEqual([true, true, false, false]);
-    expect([of('paused', ...done), of('paused', ...done.slice(1))]).toEqual([true, false]);
+    expect([of('running'), of('undoing'), of('paused'), of('pausing')]).toStrictEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    expect([of('paused', ...done), of('paused', ...done.slice(1))]).toStrictEqual([true, false]);
     const written = settle({ ...about({}, { status: 'undoing' }), incidents: { 1: { ...ofNoStep, kind } } });
-    expect(written?.notes).toEqual([{ what: 'incident-moot', executionId: 'e-1' }]);
+    expect(written?.notes).toStrictEqual([{ what: 'incident-moot', executionId: 'e-1' }]);
   });
 
   it('about a deadline: when all is done, or being undone', () => {
     const of = (status: Execution['status'], ...records: Step[]) =>
       isMoot(about({ kind: 'deadline' }, { status }, ...records));
-    expect([of('undoing'), of('waiting')]).toEqual([true, false]);
+    expect([of('undoing'), of('waiting')]).toStrictEqual([true, false]);
     expect(of('waiting', recordOf('it', 'done'), recordOf('p', 'done'))).toBe(true);
   });
 });
@@ -98,13 +103,13 @@ describe('the deadline of a question, after a pause', () => {
   it('is moved by as long as that lasted', () => {
     const state = about(opened, { status: 'waiting', pauses: [over] }, waiting);
     const { write, ...rest } = settle(state) ?? {};
-    expect(write).toEqual({ executionId: 'e-1', incident: expect.anything() });
-    expect(changesOf(incidentOf(opened), write?.incident)).toEqual({
+    expect(write).toStrictEqual({ executionId: 'e-1', incident: expect.anything() });
+    expect(changesOf(incidentOf(opened), write?.incident)).toStrictEqual({
       ...moved,
       deadlineAt: NOW + 3,
       movedFor: 1,
     });
-    expect(rest).toEqual({
+    expect(rest).toStrictEqual({
       sends: [],
       next: look,
       notes: [{ what: 'incident-moved', executionId: 'e-1', step: 'it' }],

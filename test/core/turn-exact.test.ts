@@ -18,9 +18,9 @@ describe('the turn of a step', () => {
   const it1 = plan.steps[1] as PlanStep;
   const turns = (of: typeof plan) => where(({ status }) => isTurn(of, it1, stateOf([recordOf('a', status)])));
   it('has come when its predecessors are over', () => {
-    expect(turns(plan)).toEqual(['done', 'skipped']);
+    expect(turns(plan)).toStrictEqual(['done', 'skipped']);
     expect(isTurn(plan, it1, stateOf([]))).toBe(false);
-    expect(turns({ ...plan, tolerated: 0 })).toEqual([
+    expect(turns({ ...plan, tolerated: 0 })).toStrictEqual([
       'done',
       'failed',
       'skipped',
@@ -33,7 +33,7 @@ describe('the turn of a step', () => {
 
   it('makes it ready while it has not begun', () => {
     const a = recordOf('a', 'done');
-    expect(where((record) => isReady(plan, it1, stateOf([a, record])))).toEqual(['ready']);
+    expect(where((record) => isReady(plan, it1, stateOf([a, record])))).toStrictEqual(['ready']);
     expect(isReady(plan, it1, stateOf([a]))).toBe(true);
     expect(isReady(plan, it1, stateOf([]))).toBe(false);
   });
@@ -53,7 +53,7 @@ describe('a step is skipped', () => {
     [agentStepOf('it', { when: false }), ['ready']],
     [callbackOf('it', { when: false }), ['ready', 'waiting', 'answered']],
   ])('only before it has begun, or while the outside alone was heard ($kind)', (step, statuses) => {
-    expect(where((record) => skipped(step, [record]) === 'it')).toEqual(statuses);
+    expect(where((record) => skipped(step, [record]) === 'it')).toStrictEqual(statuses);
   });
 });
 
@@ -62,15 +62,13 @@ describe('executions of a step', () => {
   it.each([childOf('it'), mapOf('it')])(
     'may be under way, or be started by who read an older state ($kind)',
     (step) => {
-      expect(where((record) => may(step, record))).toEqual(['ready', 'running']);
+      expect(where((record) => may(step, record))).toStrictEqual(['ready', 'running']);
       expect(may(step)).toBe(true);
       expect(may({ ...step, when: false })).toBe(false);
       expect(may({ ...step, after: ['b'] })).toBe(false);
-      expect(where((record) => may(step, record), { children: childrenOf({}, { stopped: 0 }) })).toEqual([
-        'ready',
-        'running',
-        'undoing',
-      ]);
+      expect(
+        where((record) => may(step, record), { children: childrenOf({}, { stopped: 0 }) }),
+      ).toStrictEqual(['ready', 'running', 'undoing']);
     },
   );
 
@@ -81,8 +79,8 @@ describe('executions of a step', () => {
 
   it('are being stopped while some are still to be', () => {
     const stopped = { children: childrenOf({}, { stopped: 0 }) };
-    expect(where(isStopping, stopped)).toEqual(['undoing']);
-    expect([where(isStopping, { children: childrenOf({}) }), where(isStopping)]).toEqual([[], []]);
+    expect(where(isStopping, stopped)).toStrictEqual(['undoing']);
+    expect([where(isStopping, { children: childrenOf({}) }), where(isStopping)]).toStrictEqual([[], []]);
     expect(isStopping(undefined)).toBe(false);
   });
 });

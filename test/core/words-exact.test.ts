@@ -80,14 +80,14 @@ describe('what is said to people', () => {
 describe('a message’s text (S13)', () => {
   const message = { v: 1, execution: 'e-1', step: 'it', attempt: 0, mode: 'undo', seq: 0 } as const;
   it('has the plan where the sender gave it', () => {
-    expect(parseMessage(formatMessage({ ...message, plan: 'p' }))).toEqual({ ...message, plan: 'p' });
-    expect(Object.keys(parseMessage(JSON.stringify({ ...message, plan: 5 })) ?? {})).toEqual(
+    expect(parseMessage(formatMessage({ ...message, plan: 'p' }))).toStrictEqual({ ...message, plan: 'p' });
+    expect(Object.keys(parseMessage(JSON.stringify({ ...message, plan: 5 })) ?? {})).toStrictEqual(
       Object.keys(message),
     );
   });
 
   it.each(['execute', 'probe', 'undo'] as const)('knows the mode %s', (mode) => {
-    expect(parseMessage(formatMessage({ ...message, mode }))).toEqual({ ...message, mode });
+    expect(parseMessage(formatMessage({ ...message, mode }))).toStrictEqual({ ...message, mode });
   });
 
   it('is none with a number that is none, and newer by its version alone', () => {
@@ -98,6 +98,6 @@ describe('a message’s text (S13)', () => {
       read({ step: 5 }),
       read({ v: 1.5 }),
       read({ v: '2' }),
-    ]).toEqual([undefined, undefined, undefined, 'newer', undefined]);
+    ]).toStrictEqual([undefined, undefined, undefined, 'newer', undefined]);
   });
 });

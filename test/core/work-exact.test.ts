@@ -26,21 +26,21 @@ it('a piece of work is known by step, mode, attempt and the time since when', ()
 it('expressions read outputs of done steps, the input and the tokens of callbacks', () => {
   const records = [recordOf('a', 'done', { output: 1 }), recordOf('b', 'failed', { output: 2 })];
   const scope = scopeOf(stateOf(records, { input: { n: 1 }, callbackKeys: { c: 'key' } }));
-  expect(scope.input).toEqual({ n: 1 });
-  expect(['a', 'b', 'c', 'toString'].map((name) => scope.output(name))).toEqual([
+  expect(scope.input).toStrictEqual({ n: 1 });
+  expect(['a', 'b', 'c', 'toString'].map((name) => scope.output(name))).toStrictEqual([
     1,
     undefined,
     undefined,
     undefined,
   ]);
-  expect(['a', 'c'].map((name) => scope.token?.(name))).toEqual([undefined, 'e-1.c.key']);
+  expect(['a', 'c'].map((name) => scope.token?.(name))).toStrictEqual([undefined, 'e-1.c.key']);
 });
 
 it('failed items are those given up, whether undone or not', () => {
   const statuses = ['failed', 'undoing', 'undone', 'undo-failed', 'done', 'retrying', 'sealed'] as const;
   const records = statuses.map((status) => recordOf(status, status));
   const plan = planOf(...statuses.map((name) => agentStepOf(name)), agentStepOf('none'));
-  expect(failedItems(plan, stateOf(records))).toEqual(records.slice(0, 4));
+  expect(failedItems(plan, stateOf(records))).toStrictEqual(records.slice(0, 4));
 });
 
 it('it is a step’s turn since the last of start, retry and predecessors', () => {
@@ -53,8 +53,8 @@ it('it is a step’s turn since the last of start, retry and predecessors', () =
         retries: retriedAt.map((at) => ({ at, reason: '' })),
       }),
     );
-  expect([of(0, 0), of(NOW, 1), of(1, NOW + 1)]).toEqual([START, NOW, NOW + 1]);
-  expect([of(NOW, 1, 9, 9, NOW + 2), of(NOW, 1, NOW + 9, NOW + 9, 2)]).toEqual([NOW + 2, NOW]);
+  expect([of(0, 0), of(NOW, 1), of(1, NOW + 1)]).toStrictEqual([START, NOW, NOW + 1]);
+  expect([of(NOW, 1, 9, 9, NOW + 2), of(NOW, 1, NOW + 9, NOW + 9, 2)]).toStrictEqual([NOW + 2, NOW]);
   expect(turnAt(step, stateOf([], { startedAt: START }))).toBe(START);
 });
 
@@ -108,7 +108,7 @@ describe('work that leads forward', () => {
       [],
     ]),
   ])('%s', (_, records, work) => {
-    expect(workOf([it1], records)).toEqual(work);
+    expect(workOf([it1], records)).toStrictEqual(work);
   });
 
   it.each([
@@ -133,10 +133,10 @@ describe('work that leads forward', () => {
       workOf([it1, after, never, always, odd, waitOf('w'), callbackOf('x'), childOf('y')], records).map(
         ({ step }) => step.name,
       );
-    expect(names([])).toEqual(['it', 'd']);
-    expect(names([recordOf('it', 'done')])).toEqual(['b', 'd']);
-    expect(names([recordOf('it', 'skipped')])).toEqual(['b', 'd']);
-    expect(names([recordOf('it', 'failed')])).toEqual(['d']);
+    expect(names([])).toStrictEqual(['it', 'd']);
+    expect(names([recordOf('it', 'done')])).toStrictEqual(['b', 'd']);
+    expect(names([recordOf('it', 'skipped')])).toStrictEqual(['b', 'd']);
+    expect(names([recordOf('it', 'failed')])).toStrictEqual(['d']);
   });
 
   it('waits where a step has failed and a point of no return is open, but for the point itself', () => {
@@ -146,7 +146,7 @@ describe('work that leads forward', () => {
         [it1, point, agentStepOf('z')],
         [recordOf('it', failed), recordOf('p', 'unknown', { mayHaveActed: true })],
       ).map(({ step }) => step.name);
-    expect([names('failed'), names('done')]).toEqual([['p'], ['p', 'z']]);
+    expect([names('failed'), names('done')]).toStrictEqual([['p'], ['p', 'z']]);
   });
 });
 
@@ -174,7 +174,7 @@ describe('a failed item of a list', () => {
     ['that is done stays', recordOf('it', 'done', acted), []],
     ['that could not be undone stays', recordOf('it', 'undo-failed', acted), []],
   ])('%s', (_name, record, work) => {
-    expect(workOf([item], [record], {}, { tolerated: 0 })).toEqual(work);
+    expect(workOf([item], [record], {}, { tolerated: 0 })).toStrictEqual(work);
   });
 
   it('is only tolerated in a list, where the next in its lane does not wait for more', () => {
@@ -183,11 +183,11 @@ describe('a failed item of a list', () => {
       workOf([item, next], [recordOf('it', status, acted)], {}, more).map(
         ({ step, mode }) => `${step.name} ${mode}`,
       );
-    expect(of('failed', {})).toEqual([]);
-    expect(of('failed', { tolerated: 1 })).toEqual(['it undo', 'b execute']);
-    expect(of('undone', { tolerated: 1 })).toEqual(['b execute']);
-    expect(of('undo-failed', { tolerated: 1 })).toEqual(['b execute']);
-    expect(of('retrying', { tolerated: 1 })).toEqual(['it execute']);
+    expect(of('failed', {})).toStrictEqual([]);
+    expect(of('failed', { tolerated: 1 })).toStrictEqual(['it undo', 'b execute']);
+    expect(of('undone', { tolerated: 1 })).toStrictEqual(['b execute']);
+    expect(of('undo-failed', { tolerated: 1 })).toStrictEqual(['b execute']);
+    expect(of('retrying', { tolerated: 1 })).toStrictEqual(['it execute']);
   });
 });
 
@@ -228,36 +228,36 @@ describe('work that leads back', () => {
     ['not of what could not be undone', recordOf('b', 'undo-failed'), []],
     ['not of what has not acted', recordOf('b', 'failed'), []],
   ])('%s', (_, record, work) => {
-    expect(back([recordOf('a', 'sealed'), record])).toEqual(work);
+    expect(back([recordOf('a', 'sealed'), record])).toStrictEqual(work);
   });
 
   it('begins at the end, and goes on when that is clear', () => {
     const names = (...records: Step[]) =>
       back(records).map(({ step, sinceAt }) => `${step.name} ${sinceAt - NOW}`);
-    expect(names(done('a'), done('b'))).toEqual(['b -5']);
-    expect(names(done('a'), recordOf('b', 'undone', { changedAt: NOW - 2 }))).toEqual(['a -2']);
-    expect(names(done('a'), recordOf('b', 'undo-failed'))).toEqual([]);
+    expect(names(done('a'), done('b'))).toStrictEqual(['b -5']);
+    expect(names(done('a'), recordOf('b', 'undone', { changedAt: NOW - 2 }))).toStrictEqual(['a -2']);
+    expect(names(done('a'), recordOf('b', 'undo-failed'))).toStrictEqual([]);
   });
 
   it('is nothing where a person left all as it is, or somebody works on a point of no return', () => {
     const sealed = recordOf('a', 'sealed');
-    expect(back([sealed, done('b')], { cause: { ...cause, undo: false } })).toEqual([]);
+    expect(back([sealed, done('b')], { cause: { ...cause, undo: false } })).toStrictEqual([]);
     const point = agentStepOf('p', { pointOfNoReturn: true });
     const near = (mode: 'execute' | 'undo') =>
       back([sealed, done('b'), heldAs(mode, { name: 'p' })], {}, [a, b, point]).length;
-    expect([near('execute'), near('undo')]).toEqual([0, 1]);
+    expect([near('execute'), near('undo')]).toStrictEqual([0, 1]);
   });
 
   it('is nothing before nothing can begin any more', () => {
     const names = (steps: PlanStep[], ...records: Step[]) =>
       back(records, {}, steps).map(({ step }) => step.name);
     const c = agentStepOf('c');
-    expect(names([b, c], done('b'), recordOf('c', 'sealed'))).toEqual(['b']);
-    expect(names([b, c], done('b'))).toEqual([]);
-    expect(names([b, c], done('b'), recordOf('c', 'retrying'))).toEqual([]);
+    expect(names([b, c], done('b'), recordOf('c', 'sealed'))).toStrictEqual(['b']);
+    expect(names([b, c], done('b'))).toStrictEqual([]);
+    expect(names([b, c], done('b'), recordOf('c', 'retrying'))).toStrictEqual([]);
     const d = childOf('d');
-    expect(names([b, d], done('b'))).toEqual([]);
-    expect(names([b, d], done('b'), recordOf('d', 'running'))).toEqual([]);
-    expect(names([b, d], done('b'), recordOf('d', 'failed'))).toEqual(['b']);
+    expect(names([b, d], done('b'))).toStrictEqual([]);
+    expect(names([b, d], done('b'), recordOf('d', 'running'))).toStrictEqual([]);
+    expect(names([b, d], done('b'), recordOf('d', 'failed'))).toStrictEqual(['b']);
   });
 });

@@ -15,42 +15,42 @@ describe('a step’s next record (S2, S3)', () => {
   const before = recordOf('it', 'retrying', { retryAt: 5, token: 't' });
   it('has the next status and version, and what is given', () => {
     const after = stepAfter(before, 'claim', stamp, { attempt: 3 });
-    expect(changesOf(before, after)).toEqual({ ...moved, status: 'running', attempt: 3 });
-    expect(before).toEqual(recordOf('it', 'retrying', { retryAt: 5, token: 't' }));
+    expect(changesOf(before, after)).toStrictEqual({ ...moved, status: 'running', attempt: 3 });
+    expect(before).toStrictEqual(recordOf('it', 'retrying', { retryAt: 5, token: 't' }));
   });
 
   it('is without what is given as nothing', () => {
     const after = stepAfter(before, 'claim', stamp, { retryAt: undefined, failure: undefined });
     expect(after).not.toHaveProperty('retryAt');
     expect(after).not.toHaveProperty('failure');
-    expect(changesOf(before, after)).toEqual({ ...moved, status: 'running', retryAt: null });
+    expect(changesOf(before, after)).toStrictEqual({ ...moved, status: 'running', retryAt: null });
   });
 
   it('is no longer parked, unless it is parked anew', () => {
     const held = { ...before, parked };
     expect(stepAfter(held, 'claim', stamp, {})).not.toHaveProperty('parked');
-    expect(stepAfter(held, 'park', stamp, { parked: { ...parked, at: 2 } }).parked).toEqual({
+    expect(stepAfter(held, 'park', stamp, { parked: { ...parked, at: 2 } }).parked).toStrictEqual({
       ...parked,
       at: 2,
     });
-    expect(Object.keys(stepAfter(before, 'claim', stamp, {}))).toEqual(Object.keys(before));
+    expect(Object.keys(stepAfter(before, 'claim', stamp, {}))).toStrictEqual(Object.keys(before));
   });
 
   it('forgets what it was before it was held', () => {
     const held = recordOf('it', 'held', { heldFrom: 'retrying', heldIn: 2 });
-    expect(changesOf(held, stepAfter(held, 'release-retry', stamp, {}))).toEqual({
+    expect(changesOf(held, stepAfter(held, 'release-retry', stamp, {}))).toStrictEqual({
       ...moved,
       status: 'retrying',
       heldFrom: null,
       heldIn: null,
     });
-    expect(changesOf(held, stepAfter(held, 'hold', stamp, {}))).toEqual(moved);
+    expect(changesOf(held, stepAfter(held, 'hold', stamp, {}))).toStrictEqual(moved);
     const odd = { ...before, heldFrom: 'ready', heldIn: 1 } as const;
     expect(stepAfter(odd, 'claim', stamp, {})).toMatchObject({ heldFrom: 'ready', heldIn: 1 });
   });
 
   it('that is not written yet has the version of the stored one', () => {
-    expect(changesOf(before, stepAs(before, 'claim', { attempt: 3 }))).toEqual({
+    expect(changesOf(before, stepAs(before, 'claim', { attempt: 3 }))).toStrictEqual({
       status: 'running',
       attempt: 3,
     });
@@ -58,15 +58,15 @@ describe('a step’s next record (S2, S3)', () => {
 
   it('begins as nothing', () => {
     const { writeId, changedAt, ...rest } = recordOf('it', 'ready', { version: 0, epoch: 4 });
-    expect(blankStep('it', 4)).toEqual({ ...rest, writeId: '', changedAt: 0 });
-    expect([writeId, changedAt]).toEqual(['w', NOW]);
+    expect(blankStep('it', 4)).toStrictEqual({ ...rest, writeId: '', changedAt: 0 });
+    expect([writeId, changedAt]).toStrictEqual(['w', NOW]);
   });
 });
 
 describe('an execution’s next record (S2, S3)', () => {
   const before = stateOf([], { endedAt: 5 }).execution;
   it('has the next status and version, and is without what is given as nothing', () => {
-    expect(changesOf(before, executionAfter(before, 'pause', stamp, { watchAt: 7 }))).toEqual({
+    expect(changesOf(before, executionAfter(before, 'pause', stamp, { watchAt: 7 }))).toStrictEqual({
       ...moved,
       status: 'pausing',
       watchAt: 7,
@@ -74,7 +74,7 @@ describe('an execution’s next record (S2, S3)', () => {
     const after = executionAfter(before, 'watch', stamp, { endedAt: undefined, cause: undefined });
     expect(after).not.toHaveProperty('endedAt');
     expect(after).not.toHaveProperty('cause');
-    expect(changesOf(before, after)).toEqual({ ...moved, endedAt: null });
+    expect(changesOf(before, after)).toStrictEqual({ ...moved, endedAt: null });
   });
 });
 
@@ -99,8 +99,8 @@ describe('the first record of an execution (S11, S12)', () => {
     dispatched: 0,
   };
   it('is born with its watch', () => {
-    expect(newExecution(plan, given, NOW)).toEqual(first);
-    expect(Object.keys(newExecution(plan, given, NOW))).toEqual(Object.keys(first));
+    expect(newExecution(plan, given, NOW)).toStrictEqual(first);
+    expect(Object.keys(newExecution(plan, given, NOW))).toStrictEqual(Object.keys(first));
     expect(newExecution({ ...plan, withinMs: 9 }, given, NOW)).toMatchObject({
       deadlineAt: NOW + 9,
       watchAt: NOW + 9,
@@ -114,7 +114,7 @@ describe('the first record of an execution (S11, S12)', () => {
       parent: { executionId: 'p', step: 's', index: 0 },
       callbackKeys: { c: 'k' },
     };
-    expect(newExecution(plan, { ...given, ...more }, NOW)).toEqual({ ...first, ...more });
+    expect(newExecution(plan, { ...given, ...more }, NOW)).toStrictEqual({ ...first, ...more });
   });
 
   it('has a key for each of its callbacks', () => {
@@ -125,17 +125,17 @@ describe('the first record of an execution (S11, S12)', () => {
         planOf(callbackOf('a'), agentStepOf('it'), callbackOf('b', { kind: 'approval' })),
         fresh,
       ),
-    ).toEqual({
+    ).toStrictEqual({
       callbackKeys: { a: 'key-1', b: 'key-2' },
     });
-    expect(callbackKeysOf(planOf(agentStepOf('it')), fresh)).toEqual({});
+    expect(callbackKeysOf(planOf(agentStepOf('it')), fresh)).toStrictEqual({});
   });
 
   it('may be a place that is taken for good: it has ended and told so', () => {
     const parent = { executionId: 'p', step: 's', index: 0 };
     const { watchAt: _, ...rest } = first;
     const place = placeHolder(plan, { id: 'e-1', planId: 'p', input: 1, parent }, 'w', NOW);
-    expect(place).toEqual({
+    expect(place).toStrictEqual({
       ...rest,
       input: null,
       inputHash: '',
@@ -160,7 +160,7 @@ describe('what an execution answers', () => {
     return Object.keys(keptOutput(plan, stateOf([], { input, ...more })));
   };
   it('is kept where it is small, of what has a parent up to 100 KB', () => {
-    expect([kept(200), kept(201), kept(100_000, { parent }), kept(100_001, { parent })]).toEqual([
+    expect([kept(200), kept(201), kept(100_000, { parent }), kept(100_001, { parent })]).toStrictEqual([
       ['output'],
       ['outputBytes'],
       ['output'],
@@ -171,10 +171,10 @@ describe('what an execution answers', () => {
         { ...planOf(), output: { $ref: 'input', path: [] } },
         stateOf([], { input: 'x'.repeat(300) }),
       ),
-    ).toEqual({
+    ).toStrictEqual({
       outputBytes: 302,
     });
-    expect(keptOutput({ ...planOf(), output: { $ref: 'step:b', path: [] } }, stateOf([]))).toEqual({
+    expect(keptOutput({ ...planOf(), output: { $ref: 'step:b', path: [] } }, stateOf([]))).toStrictEqual({
       output: null,
     });
   });
@@ -182,11 +182,11 @@ describe('what an execution answers', () => {
   it('is shown as it is kept, or made anew up to 100 KB', () => {
     const plan = { ...planOf(), output: { $ref: 'input', path: [] } };
     const of = (more: Partial<Execution>) => outputOf(plan, stateOf([], { input: 7, ...more }));
-    expect([of({ output: 5 }), of({}), of({ outputBytes: 100_000 }), of({ outputBytes: 100_001 })]).toEqual([
-      { output: 5 },
-      {},
-      { output: 7 },
-      { outputBytes: 100_001 },
-    ]);
+    expect([
+      of({ output: 5 }),
+      of({}),
+      of({ outputBytes: 100_000 }),
+      of({ outputBytes: 100_001 }),
+    ]).toStrictEqual([{ output: 5 }, {}, { output: 7 }, { outputBytes: 100_001 }]);
   });
 });
