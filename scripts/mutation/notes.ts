@@ -136,4 +136,34 @@ export const NOTES: readonly Note[] = [
     answer: 'test',
     said: 'a message that was taken up and held back did not answer those that were sent before it. The test is newer than the table.',
   },
+  {
+    file: 'lib/core/work.ts',
+    at: "record?.status === 'answered' || record?.status === 'waiting'",
+    answer: 'equivalent',
+    said: 'where there is no record the step has not begun, which is asked first; the rest is for the compiler.',
+  },
+  {
+    file: 'lib/core/look.ts',
+    at: 'plan.tolerated !== undefined && stepToAskAbout(plan, state) !== undefined',
+    answer: 'equivalent',
+    said: 'where nothing is tolerated every step is done or skipped by then, and about such a step nobody is asked.',
+  },
+  {
+    file: 'lib/core/pause.ts',
+    at: 'const pauses = [...(execution.pauses ?? []).slice(0, -1)',
+    answer: 'equivalent',
+    said: 'there is a pause under way by then; the other half is for the compiler.',
+  },
+  {
+    file: 'lib/core/pause.ts',
+    at: 'of execution.pauses ?? []',
+    answer: 'equivalent',
+    said: 'what has no end is passed over.',
+  },
+  {
+    file: 'lib/core/stop.ts',
+    at: 'return { pauses: [...(execution.pauses ?? []).slice(0, -1)',
+    answer: 'equivalent',
+    said: 'there is a last pause by then; the other half is for the compiler.',
+  },
 ];

@@ -2,7 +2,7 @@
 
 import { decide } from '../../lib/core/decide.ts';
 import type { Plan } from '../../lib/core/plan.ts';
-import { answered, DEFAULT_PAUSE_MS, endPause, goOn, nextPause, pausedMs } from '../../lib/core/pause.ts';
+import { answered, DEFAULT_PAUSE_MS, endPause, goOn, nextPause } from '../../lib/core/pause.ts';
 import type { Execution, Incident, Pause, Snapshot, Step } from '../../lib/core/state.ts';
 import {
   changesOf,
@@ -283,22 +283,5 @@ describe('the answer to the question about a pause', () => {
   it('that its time has given stops it as a deadline', () => {
     const closed = answered(question, { choice: 'undo-all', by: 'deadline' }, stamp);
     expect(endPause(plan, state, closed, stamp).write?.execution?.cause?.kind).toBe('deadline');
-  });
-});
-
-describe('the deadline of a question stands still', () => {
-  const of = (pauses: Pause[] | undefined, more: Partial<Incident> = {}) =>
-    pausedMs(
-      stateOf([], pauses === undefined ? {} : { pauses }).execution,
-      incidentOf({ openedAt: NOW - 900, ...more }),
-    );
-  const later = { ...pause, endedAt: NOW - 70 };
-  it('as long as the pauses since it was asked, for which it was not moved yet', () => {
-    expect(of([earlier, later])).toStrictEqual({ ms: 120, until: 2 });
-    expect(of([earlier, later], { movedFor: 1 })).toStrictEqual({ ms: 20, until: 2 });
-    expect(of([earlier, later], { movedFor: 2 })).toStrictEqual({ ms: 0, until: 2 });
-    expect(of([earlier, later], { openedAt: NOW - 899 })).toStrictEqual({ ms: 20, until: 2 });
-    expect(of([earlier, pause])).toStrictEqual({ ms: 100, until: 1 });
-    expect(of(undefined)).toStrictEqual({ ms: 0, until: 0 });
   });
 });

@@ -1,6 +1,7 @@
 /** What a look does with open questions: moot, moved by a pause, or answered by the time (L1). */
 
 import { settleIncidents } from '../../lib/core/answers.ts';
+import { pausedMs } from '../../lib/core/pause.ts';
 import type { Plan } from '../../lib/core/plan.ts';
 import type { Execution, Incident, Pause, Snapshot, Step } from '../../lib/core/state.ts';
 import { changesOf, incidentOf, planOf, recordOf, stamp, stateOf } from './one-step.ts';
@@ -164,5 +165,24 @@ describe('the time of a question', () => {
     expect(of()).toBe('undo-all');
     expect(of(recordOf('p', 'unknown', { mayHaveActed: true }))).toBe('fail');
     expect(of(recordOf('p', 'done'))).toBe('fail');
+  });
+});
+
+describe('the deadline of a question stands still', () => {
+  const of = (pauses: Pause[] | undefined, more: Partial<Incident> = {}) =>
+    pausedMs(
+      stateOf([], pauses === undefined ? {} : { pauses }).execution,
+      incidentOf({ openedAt: NOW - 900, ...more }),
+    );
+  const earlier = { ...pause, at: NOW - 900, endedAt: NOW - 800 };
+  const under = { ...pause, number: 2, at: NOW - 90 };
+  const later = { ...under, endedAt: NOW - 70 };
+  it('as long as the pauses since it was asked, for which it was not moved yet', () => {
+    expect(of([earlier, later])).toStrictEqual({ ms: 120, until: 2 });
+    expect(of([earlier, later], { movedFor: 1 })).toStrictEqual({ ms: 20, until: 2 });
+    expect(of([earlier, later], { movedFor: 2 })).toStrictEqual({ ms: 0, until: 2 });
+    expect(of([earlier, later], { openedAt: NOW - 899 })).toStrictEqual({ ms: 20, until: 2 });
+    expect(of([earlier, under])).toStrictEqual({ ms: 100, until: 1 });
+    expect(of(undefined)).toStrictEqual({ ms: 0, until: 0 });
   });
 });
