@@ -105,6 +105,14 @@ describe('executions to start', () => {
     );
   });
 
+  it('are not counted again while none is due, which takes as long as the list', () => {
+    const odd = (children: Partial<Children>) =>
+      running(childrenOf({}, { count: 3, items: 60, ...children }));
+    expect(startsOf(mapOf('it', { over: 5 }), [odd({ started: 3 })])).toBe('stop');
+    expect(startsOf(mapOf('it', { over: 5, concurrency: 25 }), [odd({ started: 1 })])).toBe('stop');
+    expect(startsOf(mapOf('it', { over: 5 }), [odd({ started: 2 })])).toBe('look');
+  });
+
   it('may be none: of an empty list the step is told so', () => {
     expect(startsOf(list(0))).toStrictEqual([]);
     expect(startsOf(list(0), [recordOf('it', 'running')])).toBe('stop');

@@ -1,7 +1,7 @@
 /** Which executions of its own a step is to stop, in small states (S10). */
 
 import type { PlanStep } from '../../lib/core/plan.ts';
-import type { Cause, ChildEnd, Execution, Step } from '../../lib/core/state.ts';
+import type { Cause, ChildEnd, Children, Execution, Step } from '../../lib/core/state.ts';
 import { changesOf, heldAs, planOf, recordOf, see, stateOf } from './one-step.ts';
 import { agentStepOf, childOf, childrenOf, endsAs as ends, mapOf, undoableOf } from './small-steps.ts';
 import { NOW } from './states.ts';
@@ -128,6 +128,12 @@ describe('executions to stop', () => {
     expect(of('done', ends('succeeded'), {}, 'none').notes).toMatchObject([{ what: 'canceled' }]);
     // Its end was told before its stopping was recorded.
     expect(of('done', ends('compensated', true)).notes).toMatchObject([{ what: 'children-stopped' }]);
+    const parts = { 0: ends('succeeded'), 1: ends('compensated', true) };
+    const list = (children: Children) =>
+      stops([mapOf('it')], [recordOf('it', 'done', { children })]).notes[0]?.what;
+    expect(list(childrenOf(parts, { count: 2 }))).toBe('children-stopped');
+    expect(list(childrenOf({}, { count: 0 }))).toBe('canceled');
+    expect(stops([childOf('it')], [recordOf('it', 'done')]).notes).toMatchObject([{ what: 'canceled' }]);
     expect(of('undone', ends('succeeded')).notes).toMatchObject([{ what: 'canceled' }]);
   });
 });
