@@ -1,7 +1,9 @@
 /** Small states: one step in all modes, records of any, an execution around them; and what changes of a record. */
 
+import { decide, type Event, type LookEvent } from '../../lib/core/decide.ts';
+import type { Decision } from '../../lib/core/decision.ts';
 import type { AgentRung, AgentStep, Plan, PlanStep } from '../../lib/core/plan.ts';
-import type { Execution, HeldStep, Mode, Snapshot, Step } from '../../lib/core/state.ts';
+import type { Execution, HeldStep, Incident, Mode, Snapshot, Step } from '../../lib/core/state.ts';
 import { blankStep } from '../../lib/core/write.ts';
 import { planStep, planWith } from './refusals.ts';
 import { NOW } from './states.ts';
@@ -44,13 +46,17 @@ export const heldAs = (mode: Mode, more: Partial<Step> = {}): HeldStep =>
     ...more,
   }) as HeldStep;
 
-/** What differs; null is gone. */
-export function changesOf(before: Step, after: Step | undefined): Record<string, unknown> | undefined {
+/** What differs; null is gone, and what is there as nothing, which no record should hold, is undefined. */
+export function changesOf(before: object, after: object | undefined): Record<string, unknown> | undefined {
   if (after === undefined) return undefined;
-  const [old, now] = [before as object, after as object] as Record<string, unknown>[];
+  const [old, now] = [before, after] as Record<string, unknown>[];
   const names = [...new Set([...Object.keys(old ?? {}), ...Object.keys(now ?? {})])];
-  const same = (name: string): boolean => JSON.stringify(old?.[name]) === JSON.stringify(now?.[name]);
-  return Object.fromEntries(names.filter((name) => !same(name)).map((name) => [name, now?.[name] ?? null]));
+  const isIn = (record: object | undefined, name: string): boolean => Object.hasOwn(record ?? {}, name);
+  const same = (name: string): boolean =>
+    isIn(old, name) === isIn(now, name) && JSON.stringify(old?.[name]) === JSON.stringify(now?.[name]);
+  return Object.fromEntries(
+    names.filter((name) => !same(name)).map((name) => [name, isIn(now, name) ? now?.[name] : null]),
+  );
 }
 
 /** What every end writes: one version on, nobody holds it, one line of history. */
@@ -119,3 +125,30 @@ export const stateOf = (records: readonly Step[], execution: Partial<Execution> 
   },
   steps: Object.fromEntries(records.map((record) => [record.name, record])),
 });
+
+/** A question about the step `it`, asked a little ago. */
+export const incidentOf = (more: Partial<Incident> = {}): Incident => ({
+  number: 1,
+  version: 1,
+  writeId: 'w',
+  kind: 'ladder',
+  step: 'it',
+  stepVersion: 1,
+  failure,
+  openedAt: NOW - 5,
+  deadlineAt: NOW + 500,
+  otherwise: 'fail',
+  ...more,
+});
+
+/** A supervisor's look, about a step of which nothing else is known. */
+export const see = (plan: Plan, state: Snapshot, more: Partial<LookEvent> = {}): Decision =>
+  decide(plan, state, {
+    type: 'look',
+    by: 'supervisor',
+    concern: ['x'],
+    fresh: true,
+    readAt: NOW,
+    ...stamp,
+    ...more,
+  } as Event);

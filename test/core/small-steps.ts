@@ -1,0 +1,109 @@
+/** Steps of all kinds with a name of one's choice, for the exact tests of small plans. */
+
+import type {
+  AgentRung,
+  AgentStep,
+  CallbackStep,
+  ChildStep,
+  HumanRung,
+  InputRung,
+  MapStep,
+  Plan,
+  WaitStep,
+} from '../../lib/core/plan.ts';
+import { type ChildEnd, type Children, type Step, STEP_STATUSES } from '../../lib/core/state.ts';
+import { retry } from '../../lib/core/workflow.ts';
+import { recordOf } from './one-step.ts';
+import { planStep } from './refusals.ts';
+
+export const agentStepOf = (name: string, more: Partial<AgentStep> = {}): AgentStep => ({
+  ...planStep,
+  name,
+  ...more,
+});
+/** With an undo that is tried twice again, after up to 2 s. */
+export const undoableOf = (name: string, more: Partial<AgentStep> = {}): AgentStep =>
+  agentStepOf(name, { undo: retry(2, { first: '2s', max: '1m' }), ...more });
+export const waitOf = (name: string, more: Partial<WaitStep> = {}): WaitStep => ({
+  kind: 'wait',
+  name,
+  after: [],
+  forMs: 1_000,
+  ...more,
+});
+export const callbackOf = (name: string, more: Partial<CallbackStep> = {}): CallbackStep => ({
+  kind: 'callback',
+  name,
+  after: [],
+  withinMs: 60_000,
+  ...more,
+});
+export const innerPlan: Plan = {
+  v: 1,
+  workflow: 'inner',
+  withinMs: 3_600_000,
+  steps: [agentStepOf('x')],
+  output: {},
+};
+export const childOf = (name: string, more: Partial<ChildStep> = {}): ChildStep => ({
+  kind: 'child',
+  name,
+  after: [],
+  plan: innerPlan,
+  input: {},
+  undo: 'required',
+  ...more,
+});
+export const mapOf = (name: string, more: Partial<MapStep> = {}): MapStep => ({
+  kind: 'map',
+  name,
+  after: [],
+  over: [1],
+  each: agentStepOf('item'),
+  tolerate: { items: 0 },
+  ...more,
+});
+export const childrenOf = (ended: Children['ended'], more: Partial<Children> = {}): Children => ({
+  count: 1,
+  started: 1,
+  items: 1,
+  tolerated: 0,
+  ended,
+  ...more,
+});
+/** How an execution of its own ended. */
+export const endsAs = (status: ChildEnd['status'], clean = false): ChildEnd => ({
+  status,
+  version: 1,
+  clean,
+});
+
+export const otherInput: InputRung = {
+  kind: 'withInput',
+  input: { other: true },
+  attempts: 1,
+  firstMs: 0,
+  maxMs: 0,
+};
+export const otherAgent: AgentRung = {
+  kind: 'useAgent',
+  agent: 'other',
+  undo: 'none',
+  attempts: 1,
+  firstMs: 0,
+  maxMs: 0,
+  effect: 'idempotent',
+  timeoutMs: 61_000,
+  leaseMs: 31_000,
+  pickupMs: 32_000,
+  settleMs: 6_000,
+};
+export const personFor = (withinMs: number, otherwise: HumanRung['otherwise'] = 'undo'): HumanRung => ({
+  kind: 'human',
+  withinMs,
+  otherwise,
+});
+
+/** The statuses of a step of which it is so. */
+export const statusesWhere = (is: (record: Step) => boolean, more: Partial<Step> = {}): Step['status'][] =>
+  STEP_STATUSES.filter((status) => is(recordOf('it', status, more)));
