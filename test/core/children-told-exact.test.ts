@@ -226,7 +226,7 @@ describe('a step whose executions are stopped', () => {
 
 describe('the end that an execution tells its parent', () => {
   const plan = planOf({ ...planStep, name: 'a' }, { ...planStep, name: 'b' });
-  const told = (
+  const endIs = (
     status: ExecutionStatus,
     records: readonly Step[] = [],
     more: Partial<Execution> = {},
@@ -237,25 +237,25 @@ describe('the end that an execution tells its parent', () => {
   const part = { ...plan, tolerated: 2 };
 
   it('is clean when nothing of it is in effect', () => {
-    expect(told('succeeded')).toEqual({ status: 'succeeded', version: 9, clean: false });
-    expect(told('canceled')).toEqual({ status: 'canceled', version: 9, clean: true });
-    expect(told('failed', failed)).toEqual({ status: 'failed', version: 9, clean: true });
-    expect(told('failed', [recordOf('a', 'undone'), recordOf('b', 'undo-failed')])).toMatchObject({
+    expect(endIs('succeeded')).toEqual({ status: 'succeeded', version: 9, clean: false });
+    expect(endIs('canceled')).toEqual({ status: 'canceled', version: 9, clean: true });
+    expect(endIs('failed', failed)).toEqual({ status: 'failed', version: 9, clean: true });
+    expect(endIs('failed', [recordOf('a', 'undone'), recordOf('b', 'undo-failed')])).toMatchObject({
       clean: false,
     });
-    expect(told('canceled', [], { cause })).toMatchObject({ clean: true });
-    expect(told('canceled', [], { cause: { ...cause, undo: false } })).toMatchObject({ clean: false });
+    expect(endIs('canceled', [], { cause })).toMatchObject({ clean: true });
+    expect(endIs('canceled', [], { cause: { ...cause, undo: false } })).toMatchObject({ clean: false });
   });
 
   it('says how many items failed, of a part of a list that has succeeded', () => {
-    expect(told('succeeded', failed, {}, part)).toEqual({
+    expect(endIs('succeeded', failed, {}, part)).toEqual({
       status: 'succeeded',
       version: 9,
       clean: false,
       failed: 2,
     });
-    expect(told('succeeded', failed)).not.toHaveProperty('failed');
-    expect(told('failed', failed, {}, part)).not.toHaveProperty('failed');
-    expect(told('succeeded', [recordOf('a', 'done')], {}, part)).not.toHaveProperty('failed');
+    expect(endIs('succeeded', failed)).not.toHaveProperty('failed');
+    expect(endIs('failed', failed, {}, part)).not.toHaveProperty('failed');
+    expect(endIs('succeeded', [recordOf('a', 'done')], {}, part)).not.toHaveProperty('failed');
   });
 });
