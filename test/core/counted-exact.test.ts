@@ -8,6 +8,7 @@ import { changesOf, planOf, recordOf, stateOf, step as laddered } from './one-st
 import { NOW } from './states.ts';
 
 const retries = [
+  { at: NOW - 900, reason: 'a' },
   { at: NOW - 700, reason: 'a' },
   { at: NOW - 50, reason: 'b' },
 ];
@@ -34,6 +35,7 @@ const old = (status: StepStatus, more: Partial<Step> = {}): Step =>
 
 describe('a step that was held', () => {
   const pauses = [
+    { number: 0, at: NOW - 999, reason: 'a', withinMs: 5, endedAt: NOW - 998 },
     { number: 1, at: NOW - 900, reason: 'a', withinMs: 5, endedAt: NOW - 800 },
     { number: 2, at: NOW - 90, reason: 'a', withinMs: 5, endedAt: NOW - 60 },
   ];
@@ -57,9 +59,10 @@ describe('a step that was held', () => {
   it('is ready where it does not say what it was, and keeps its time where no pause says its end', () => {
     expect(counted(laddered, held(), { pauses })).toEqual({ ...gone, status: 'ready' });
     expect(counted(laddered, held(), {})).toEqual({ status: 'ready', heldIn: null });
+    expect(counted(laddered, held(), { pauses: [] })).toEqual({ status: 'ready', heldIn: null });
   });
   it('keeps its time where it was held later', () => {
-    const ended = pauses.slice(0, 1);
+    const ended = pauses.slice(0, 2);
     expect(counted(laddered, held(), { pauses: ended })).toEqual({ status: 'ready', heldIn: null });
   });
   it.each(['pausing', 'paused', 'undoing', 'failed'] as const)('stays as it is while %s', (status) => {
@@ -80,6 +83,7 @@ describe('a step that failed or was sealed before a retry of its execution', () 
   it('keeps its time where no retry says its own, or where it is later', () => {
     const { changedAt: _, ...rest } = anew;
     expect(counted(laddered, old('failed'), { epoch: 3 })).toEqual({ ...rest, status: 'ready' });
+    expect(counted(laddered, old('failed'), { epoch: 3, retries: [] })).toEqual({ ...rest, status: 'ready' });
     const later = old('failed', { changedAt: NOW - 5 });
     expect(counted(laddered, later, retried)).toEqual({ ...rest, status: 'ready' });
   });

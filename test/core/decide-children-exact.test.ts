@@ -175,6 +175,7 @@ describe('what executions answered', () => {
       output: { ...counts, items: [1, null, 3] },
     });
     expect(changes(map, [[1, null], undefined], known)).toEqual({ ...done, output: counts });
+    expect(changes(map, [[1], undefined], known)?.['output']).toStrictEqual(counts);
     expect(changes(map, [[1], ['x'.repeat(100_000)]], known)).toEqual({ ...done, output: counts });
     expect(changes(map, [[1], 'no list'], known)).toEqual({ ...done, output: counts });
     expect(changes(map, [], undefined)).toEqual({ ...done, output: { total: 0, failed: 0, items: [] } });

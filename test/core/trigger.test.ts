@@ -117,8 +117,11 @@ describe('a trigger’s file', () => {
     JSON.stringify({ ...trigger, from: 'queue' }),
     JSON.stringify({ ...trigger, input: undefined }),
   ])('is refused as %s', (text) => {
-    const message = 'the trigger is not one that the infrastructure has written';
-    expect(() => parseTrigger(text)).toThrow(expect.objectContaining({ code: 'bad-trigger', message }));
+    const refused = {
+      code: 'bad-trigger',
+      message: 'the trigger is not one that the infrastructure has written',
+    };
+    expect(() => parseTrigger(text)).toThrow(expect.objectContaining(refused));
   });
   it('may be of a message, and give null', () => {
     const other = { ...trigger, from: 'message', input: null };
