@@ -21,8 +21,8 @@ it('the budget is so much a step, and a step and hour of its time, whole', () =>
 
 it('a note says what it knows', () => {
   const state = stateOf([]);
-  expect(noteOf(state, 'x')).toEqual({ what: 'x', executionId: 'e-1' });
-  expect(noteOf(state, 'x', 'a', 0, 'd')).toEqual({
+  expect(noteOf(state, 'x')).toStrictEqual({ what: 'x', executionId: 'e-1' });
+  expect(noteOf(state, 'x', 'a', 0, 'd')).toStrictEqual({
     what: 'x',
     executionId: 'e-1',
     step: 'a',
@@ -163,5 +163,7 @@ describe('what a supervisor may send to an agent now', () => {
     });
     // What is not overdue has its own time.
     expect(sent({ x: gate(1), worker: gate(0) }).watchAt).toBe(NOW + 30_000);
+    const soon = sent({ x: gate(1), worker: gate(0) }, { startedAt: NOW - 29_000 });
+    expect([soon.steps, soon.watchAt]).toEqual([['a'], NOW + 1_000]);
   });
 });

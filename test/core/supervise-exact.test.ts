@@ -40,7 +40,7 @@ describe('a supervisor', () => {
 
   it('sends what follows for the first time, which is no repetition', () => {
     const state = stateOf([], { watchAt: NOW, dispatched: 4 });
-    expect(supervise(one, state, look('supervisor', { concern: ['b'] }))).toEqual({
+    expect(supervise(one, state, look('supervisor', { concern: ['b'] }))).toStrictEqual({
       write: {
         executionId: 'e-1',
         execution: { ...state.execution, version: 2, writeId: 'w-new', watchAt: NOW + 30_000, dispatched: 5 },

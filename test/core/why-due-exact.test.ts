@@ -109,6 +109,41 @@ it.each<[string, string, Step[], Partial<Execution>, More]>([
     undoing,
     { plan: planOf(child) },
   ],
+  [
+    'step-done',
+    'a step is over: its time has come, or its answer counts now',
+    [],
+    {},
+    { plan: planOf({ kind: 'wait', name: 'w', after: [], until: NOW }) },
+  ],
+  [
+    'step-failed',
+    'a step fails: its time is over, or one of its executions failed',
+    [recordOf('sub', 'running', { children: childrenOf(1, { 0: end('failed') }) })],
+    {},
+    { plan: planOf(child) },
+  ],
+  [
+    'step-undone',
+    'a step is undone: all of its executions are',
+    [recordOf('sub', 'undoing', { children: childrenOf(1, { 0: end('canceled') }) })],
+    undoing,
+    { plan: planOf(child) },
+  ],
+  [
+    'step-undo-failed',
+    'a step cannot be undone: one of its executions could not be',
+    [recordOf('sub', 'undoing', { children: childrenOf(1, { 0: end('failed') }) })],
+    undoing,
+    { plan: planOf(child) },
+  ],
+  [
+    'children-stopped',
+    'the executions of a step are stopped',
+    [],
+    { ...undoing, input: { list: 'no list' } },
+    { plan: planOf(map) },
+  ],
 ])('is told in words: %s', (_, words, records, execution, more) => {
   expect(explained(records, execution, more).next).toMatchObject({ what: words, at: NOW, who: 'supervisor' });
 });
