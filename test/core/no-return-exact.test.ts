@@ -62,6 +62,7 @@ describe('the way back behind a point of no return', () => {
   });
   it('is closed, or may be, by the first', () => {
     expect(lastPoint(plan, stateOf([]))).toBeUndefined();
+    expect(lastPoint(plan, stateOf([heldAs('undo')]))).toBeUndefined();
     expect(lastPoint(plan, stateOf([recordOf('plain', 'done', { mayHaveActed: true })]))).toBeUndefined();
     const done = stateOf([recordOf('it', 'ready'), recordOf('other', 'done')]);
     expect(lastPoint(plan, done)?.name).toBe('other');

@@ -1,6 +1,7 @@
 /** Waits, callbacks and approvals: until when, and by what they are over (S12, L1). */
 
 import { isCallback, outsideTimes, passTime, timeOf, waitsUntil } from '../../lib/core/outside.ts';
+import type { Json } from '../../lib/core/json.ts';
 import type { CallbackStep, PlanStep, WaitStep } from '../../lib/core/plan.ts';
 import {
   type Execution,
@@ -35,7 +36,7 @@ it('callbacks and approvals are answered by the outside, and nothing else is', (
   ).toEqual([true, true, false, false, false, false, false]);
 });
 
-it.each<[string | number | null | undefined | boolean, number | undefined]>([
+it.each<[Json | undefined, number | undefined]>([
   [5, 5],
   ['1970-01-02', 86_400_000],
   ['1970-01-01T00:01Z', 60_000],
@@ -46,6 +47,8 @@ it.each<[string | number | null | undefined | boolean, number | undefined]>([
   ['1970-01-01T00:00', undefined],
   ['1970-01-01T00Z', undefined],
   ['x1970-01-02', undefined],
+  ['+001970-01-02', undefined],
+  [['1970-01-02'], undefined],
   ['1970-01-02x', undefined],
   ['1970-1-02', undefined],
   ['1970-01-01T00:01Z x', undefined],
