@@ -238,4 +238,28 @@ export const NOTES: readonly Note[] = [
     answer: 'open',
     said: 'a list of more than a thousand parts has 100 MB of text, which takes seconds to count.',
   },
+  {
+    file: 'lib/core/outside.ts',
+    at: "typeof until === 'string' && ISO.test(until) ?",
+    answer: 'test',
+    said: 'a list with a date in it was a time.',
+  },
+  {
+    file: 'lib/core/outside.ts',
+    at: "return typeof at === 'number' && Number.isFinite(at) ? at : undefined;",
+    answer: 'equivalent',
+    said: 'what is no number is not finite; the first half is for the compiler.',
+  },
+  {
+    file: 'lib/core/trigger.ts',
+    at: "value !== null && value !== ''",
+    answer: 'equivalent',
+    said: 'null is an object, too, and refused as one.',
+  },
+  {
+    file: 'lib/core/dispatch.ts',
+    at: 'else if (one.overdue) later[workKey(one.piece)] = gate.laterAt;',
+    answer: 'test',
+    said: 'what is sent for the first time, and not yet overdue, was put off beyond its own time.',
+  },
 ];
