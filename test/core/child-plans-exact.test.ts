@@ -26,6 +26,9 @@ it('are found by their names', () => {
 it.each([
   'h.x',
   'h.it',
+  'h.it.2x1',
+  'h.it.0x0',
+  'h.x.0x0',
   'h.list',
   'h.list.2',
   'h.list.x2x1',

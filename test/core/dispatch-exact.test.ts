@@ -163,7 +163,7 @@ describe('what a supervisor may send to an agent now', () => {
     });
     // What is not overdue has its own time.
     expect(sent({ x: gate(1), worker: gate(0) }).watchAt).toBe(NOW + 30_000);
-    const soon = sent({ x: gate(1), worker: gate(0) }, { startedAt: NOW - 29_000 });
-    expect([soon.steps, soon.watchAt]).toEqual([['a'], NOW + 1_000]);
+    const soon = sent({ x: gate(0), worker: gate(0) }, { startedAt: NOW - 29_000 });
+    expect([soon.steps, soon.watchAt]).toEqual([[], NOW + 1_000]);
   });
 });

@@ -115,7 +115,7 @@ describe('why, of a wait or a callback', () => {
     ['waits', callback, record('waiting'), []],
     ['sealed', callback, record('sealed'), []],
   ])('past: %s', (_, step, given, past) => {
-    expect(told(step, given).past).toEqual(past);
+    expect(told(step, given).past).toStrictEqual(past);
   });
 
   it('past: beat, of who answers from outside alone', () => {
@@ -192,6 +192,7 @@ describe('why, of a step with executions of its own', () => {
     [sub('running'), 'its executions were started, 0 of 0'],
     [sub('done', one), 'done: 1 of 2 executions ended (1 failed)'],
     [sub('undone', one), 'undone: 1 of 2 executions ended (1 failed)'],
+    [sub('undone', one, { failure }), 'undone: 1 of 2 executions ended (1 failed)'],
     [sub('failed', one, { failure }), 'failed (x: y): 1 of 2 executions ended (1 failed)'],
     [sub('undo-failed', one), 'undo-failed: 1 of 2 executions ended (1 failed)'],
     [sub('undoing', one), 'its executions were stopped'],
@@ -201,7 +202,7 @@ describe('why, of a step with executions of its own', () => {
     const counts = children === undefined ? {} : { count: children.count, ended: children.ended };
     const evidence = { status, ...(because === undefined ? {} : { failure: because }), ...counts };
     const past = what === undefined ? [] : [{ at: NOW + 3, what, of: 'sub', evidence }];
-    expect(told(child, given).past).toEqual(past);
+    expect(told(child, given).past).toStrictEqual(past);
   });
 
   it('likewise of a list', () => {

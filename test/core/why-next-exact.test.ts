@@ -105,7 +105,7 @@ describe('next for an execution', () => {
     };
     expect(next(over, { watchAt: NOW - 5 })).toEqual({ ...ended, at: NOW });
     expect(next(over, { watchAt: NOW + 5 })).toEqual({ ...ended, at: NOW + 5 });
-    expect(next([recordOf('it', 'done')])).toEqual({
+    expect(next([recordOf('it', 'done')])).toStrictEqual({
       what: 'it succeeds: every step is done or skipped',
       at: NOW,
       ...supervisor,
@@ -196,6 +196,28 @@ describe('next for an execution', () => {
     expect(
       next(done, waiting, { plan: point, incidents: [{ ...asked, kind: 'ladder', step: 'x' }] }),
     ).not.toEqual(answer);
+  });
+
+  it('is the earliest of two questions', () => {
+    const point = planOf({ ...planStep, name: 'point', pointOfNoReturn: true }, step);
+    const records = [recordOf('point', 'done'), recordOf('it', 'waiting')];
+    const incidents = [incidentOf(), incidentOf({ number: 2, kind: 'deadline', deadlineAt: NOW + 40 })];
+    const asked = next(records, { status: 'waiting' }, { plan: point, incidents });
+    expect(asked).toMatchObject({ at: NOW + 40, who: 'person', what: expect.stringContaining('incident 2') });
+  });
+
+  it('is its agent where a supervisor would send a message again', () => {
+    expect(next([], { startedAt: NOW - 30_000 })).toMatchObject({
+      who: 'agent',
+      at: NOW - 30_000,
+      step: 'it',
+    });
+  });
+
+  it('is an execution of its own behind what is done', () => {
+    const both = planOf(step, child);
+    const records = [recordOf('it', 'done'), recordOf('sub', 'running', { children: childrenOf(1) })];
+    expect(next(records, {}, { plan: both })).toMatchObject({ who: 'child', step: 'sub' });
   });
 
   it('says whose and in which status', () => {
