@@ -210,4 +210,52 @@ export const AROUND: readonly Note[] = [
     answer: 'equivalent',
     said: 'what is resolved says by whom.',
   },
+  {
+    file: 'lib/core/check-plan.ts',
+    at: 'const path: string[] = [];',
+    answer: 'equivalent',
+    said: 'what comes before the cycle is cut off.',
+  },
+  {
+    file: 'lib/core/check-plan.ts',
+    at: 'while (at !== undefined && !path.includes(at.name)) {',
+    answer: 'equivalent',
+    said: 'each step of what is left has one before it that is left, too.',
+  },
+  {
+    file: 'lib/core/check-plan.ts',
+    at: 'return at === undefined ? path : [',
+    answer: 'equivalent',
+    said: 'likewise.',
+  },
+  {
+    file: 'lib/core/agent.ts',
+    at: "ms('maxNoProgress', '1m')",
+    answer: 'equivalent',
+    said: 'it is asked for only where it is given.',
+  },
+  {
+    file: 'lib/core/agent.ts',
+    at: 'spec.maxNoProgressMs !== undefined && spec.maxNoProgressMs < 1_000',
+    answer: 'equivalent',
+    said: 'nothing is not smaller than a second.',
+  },
+  {
+    file: 'lib/core/plan.ts',
+    at: 'if (known !== undefined) return known.has(name);',
+    answer: 'equivalent',
+    said: 'what was found once is found again.',
+  },
+  {
+    file: 'lib/core/plan.ts',
+    at: 'const queue = [...(graph.step.get(other)?.after ?? [])];',
+    answer: 'equivalent',
+    said: 'no step has the name that is put there.',
+  },
+  {
+    file: 'lib/core/plan.ts',
+    at: 'queue.push(...(graph.step.get(next)?.after ?? []));',
+    answer: 'equivalent',
+    said: 'likewise.',
+  },
 ];

@@ -12,12 +12,12 @@ const said = (plan: Plan) => {
   return { message, ...(details as object) };
 };
 const ofPlan = (changes: Partial<Plan>, reason: string, message: string): void =>
-  expect(said(planWith({}, changes))).toEqual({
+  expect(said(planWith({}, changes))).toStrictEqual({
     workflow: 'flow',
     reason,
     message: `workflow 'flow': ${message}`,
   });
-it.each<[Partial<Plan>, string, string]>([
+const refusals: readonly [Partial<Plan>, string, string][] = [
   [
     { withinMs: Number.NaN },
     'unbounded',
@@ -46,7 +46,10 @@ it.each<[Partial<Plan>, string, string]>([
     'bad-output',
     "of the output it reads the token of 'it', which is no callback",
   ],
-])('%j', (changes, reason, message) => {
+];
+it.each(
+  refusals.map(([changes, reason, message]): [string, string, Partial<Plan>] => [message, reason, changes]),
+)('%s', (message, reason, changes) => {
   ofPlan(changes, reason, message);
 });
 
