@@ -65,7 +65,7 @@ function callbackProblem({ kind, withinMs, beatMs }: CallbackStep): Problem | un
   if (!isDurationMs(withinMs)) {
     return {
       reason: 'unbounded',
-      message: `a step that is a ${kind} needs 'within', or it could wait for ever`,
+      message: `a step of kind '${kind}' needs 'within', or it could wait for ever`,
     };
   }
   return beatMs === undefined || isDurationMs(beatMs)

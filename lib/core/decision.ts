@@ -41,6 +41,9 @@ export interface Note {
 /** Whose work a look may send at once: of all steps, or of these and what depends on them. */
 export type Concern = 'all' | readonly string[];
 
+export const alsoConcern = (concern: Concern, step: string): Concern =>
+  concern === 'all' ? 'all' : [...concern, step];
+
 /** What the caller does after the write and the sends. */
 export type Next =
   | { readonly kind: 'stop' }

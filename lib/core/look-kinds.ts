@@ -20,7 +20,7 @@ import {
   roomFor,
   stopSettled,
 } from './children.ts';
-import type { Concern, Decision } from './decision.ts';
+import { alsoConcern, type Decision } from './decision.ts';
 import type { Look, Rule } from './look.ts';
 import { passTime } from './outside.ts';
 import type { ChildStep, MapStep, Plan } from './plan.ts';
@@ -38,9 +38,6 @@ import {
   needsUndo,
 } from './work.ts';
 import { blankStep, stepAfter, type StepChanges } from './write.ts';
-
-const alsoConcern = (concern: Concern, step: string): Concern =>
-  concern === 'all' ? 'all' : [...concern, step];
 
 const written = (state: Snapshot, event: Look, step: Step, what: string): Decision => ({
   write: { executionId: state.execution.id, step },

@@ -13,7 +13,7 @@
 import { settledAs } from './attempts.ts';
 import { settleIncidents } from './answers.ts';
 import type { LookEvent } from './decide.ts';
-import type { Concern, Decision } from './decision.ts';
+import { alsoConcern, type Concern, type Decision } from './decision.ts';
 import { endOf } from './children.ts';
 import { noteOf, send, supervise } from './dispatch.ts';
 import { ask, stepToAskAbout } from './incidents.ts';
@@ -84,9 +84,6 @@ export function look(plan: Plan, state: Snapshot, event: Look): Decision {
 }
 
 const again = (concern: Concern, fresh = true): Decision['next'] => ({ kind: 'look', fresh, concern });
-const alsoConcern = (concern: Concern, step: string): Concern =>
-  concern === 'all' ? 'all' : [...concern, step];
-
 const endLease: Rule = (plan, state, event) => {
   if (event.by !== 'supervisor') return undefined;
   const record = Object.values(state.steps).find(

@@ -38,8 +38,15 @@ const ISO = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
 
 /** Epoch ms of what data or an author says; nothing when it is no time. */
 export function timeOf(until: Json | undefined): number | undefined {
-  const at = typeof until === 'string' && ISO.test(until) ? Date.parse(until) : until;
+  const at =
+    typeof until === 'string' && ISO.test(until) && isDay(until.slice(0, 10)) ? Date.parse(until) : until;
   return typeof at === 'number' && Number.isFinite(at) ? at : undefined;
+}
+
+/** The 30th of February would be taken for the 2nd of March. */
+function isDay(day: string): boolean {
+  const at = Date.parse(day);
+  return Number.isFinite(at) && new Date(at).toISOString().startsWith(day);
 }
 
 /** When a wait whose turn has come is over; nothing when the data names no time. */

@@ -98,7 +98,7 @@ export interface ChildStep extends StepBase {
   readonly undo: 'none' | 'required';
 }
 
-/** One agent over a list, in executions of up to 100 items each. */
+/** One agent over a list, in executions of up to 25 items each. */
 export interface MapStep extends StepBase {
   readonly kind: 'map';
   readonly over: Expr;

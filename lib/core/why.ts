@@ -85,7 +85,7 @@ export function explain(plan: Plan, stored: Snapshot, now: number): Explanation 
 function because(plan: Plan, step: PlanStep, state: Snapshot): string {
   const record = state.steps[step.name];
   const toBeUndone = needsUndo(step, record) && state.execution.status === 'undoing';
-  const ofKind = toBeUndone && record?.status === 'done' ? undefined : becauseOfKind(plan, step, state);
+  const ofKind = becauseOfKind(plan, step, state);
   if (ofKind !== undefined) return ofKind;
   if (record === undefined || record.status === 'ready') return becauseUnbegun(plan, step, state);
   if (isHeld(record)) {
@@ -276,7 +276,9 @@ function nextOf(plan: Plan, state: Snapshot, ofSteps: readonly Next[], now: numb
     random: 0,
     writeId: 'why',
   });
-  const note = dueWithChildren(decision) ?? (decision.next.kind === 'look' ? decision.notes[0] : undefined);
+  const [first] = decision.notes;
+  const isDue = first !== undefined && (decision.next.kind === 'look' || Object.hasOwn(DUE_NOW, first.what));
+  const note = dueWithChildren(decision) ?? (isDue ? first : undefined);
   if (note !== undefined) {
     const step = note.step === undefined ? {} : { step: note.step };
     return {

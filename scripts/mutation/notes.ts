@@ -1,6 +1,7 @@
 /** Survivors that somebody has looked at. Owns: what was concluded. Does not own: the counts. */
 
 import { SAME } from './notes-same.ts';
+import { AROUND } from './notes-around.ts';
 
 export interface Note {
   readonly file: string;
@@ -139,4 +140,5 @@ export const NOTES: readonly Note[] = [
     said: 'a message that was taken up and held back did not answer those that were sent before it. The test is newer than the table.',
   },
   ...SAME,
+  ...AROUND,
 ];

@@ -103,7 +103,7 @@ describe('an answer to a question about a step', () => {
   it('draws a watch near that is far, or that nobody set', () => {
     expect(say(asked({ watchAt: NOW + 5 }), {}).write?.execution?.watchAt).toBe(NOW + 5);
     const { watchAt: _, ...execution } = asked().execution;
-    expect(say({ ...asked(), execution }, {}).write?.execution?.watchAt).toBe(NOW);
+    expect(say({ ...asked(), execution }, {}).write?.execution?.watchAt).toBe(NOW + 30_000);
   });
 
   it('says in the log who gave it', () => {

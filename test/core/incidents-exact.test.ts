@@ -93,7 +93,7 @@ describe('a question', () => {
   it('has a failure and a near watch, whatever the records say', () => {
     const { write } = see(plan, stateOf([recordOf('it', 'waiting')]));
     expect(write?.incident?.failure).toStrictEqual({ code: 'failed', message: 'the step failed' });
-    expect(write?.execution?.watchAt).toBe(NOW);
+    expect(write?.execution?.watchAt).toBe(NOW + 30_000);
     expect(see(plan, stateOf([waiting], { watchAt: NOW + 5 })).write?.execution?.watchAt).toBe(NOW + 5);
   });
 

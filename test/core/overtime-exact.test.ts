@@ -62,7 +62,7 @@ describe('the question about the deadline', () => {
     expect(rest).toStrictEqual({
       sends: [],
       next: { kind: 'look', fresh: true, concern: ['x'] },
-      notes: [{ what: 'incident-opened', executionId: 'e-1' }],
+      notes: [{ what: 'incident-opened', executionId: 'e-1', step: 'it' }],
     });
   });
 
@@ -72,7 +72,7 @@ describe('the question about the deadline', () => {
     expect(write?.incident).toMatchObject({ stepVersion: 0, failure });
     expect(write?.execution?.watchAt).toBe(NOW + 5);
     const { watchAt: _, ...execution } = late([]).execution;
-    expect(see(plan, { ...late([]), execution }).write?.execution?.watchAt).toBe(NOW);
+    expect(see(plan, { ...late([]), execution }).write?.execution?.watchAt).toBe(NOW + 30_000);
   });
 
   const stepAsked = (record: Step) => see(plan, late([record])).write?.incident?.step;
@@ -207,6 +207,6 @@ describe('its answer', () => {
     const watchOf = (more: Partial<Execution>) => say(asked(more), {}).write?.execution?.watchAt;
     expect(watchOf({ watchAt: NOW + 5 })).toBe(NOW + 5);
     const { watchAt: _, ...execution } = asked().execution;
-    expect(say({ ...asked(), execution }, {}).write?.execution?.watchAt).toBe(NOW);
+    expect(say({ ...asked(), execution }, {}).write?.execution?.watchAt).toBe(NOW + 30_000);
   });
 });

@@ -63,7 +63,45 @@ describe('the start that an event asks for', () => {
 
   it('is refused where all of the input should come from a place that is not there', () => {
     const whole = { ...trigger, input: { $ref: 'input', path: ['body'] } };
-    expect(() => startOf(whole, message(event))).toThrow('where the input should come from');
+    const refused = { code: 'bad-event', message: expect.stringMatching(/where the input should come from/) };
+    expect(() => startOf(whole, message(event))).toThrow(expect.objectContaining(refused));
+  });
+
+  it('is refused where nothing tells one event from another', () => {
+    expect(() => startOf({ ...trigger, key: [] }, message(event))).toThrow(/idempotency key/);
+    expect(() => startOf({ ...trigger, key: [{ $ref: 'step:a', path: [] }] }, message(event))).toThrow(
+      /idempotency key/,
+    );
+  });
+
+  it.each<[unknown, string]>([
+    [0, '["sold",0,"p"]'],
+    [false, '["sold",false,"p"]'],
+    [' ', '["sold"," ","p"]'],
+  ])('has %j in its key as it is', (id, key) => {
+    expect(startOf(trigger, message({ id, part: 'p' })).key).toBe(key);
+  });
+
+  it.each<[unknown]>([[null], [[1]], [undefined]])('has no key of %j', (id) => {
+    expect(() => startOf(trigger, message({ id, part: 'p' }))).toThrow(/idempotency key/);
+  });
+
+  it('says in few words what is not acceptable', () => {
+    const deep = `${'['.repeat(40)}${']'.repeat(40)}`;
+    const refusal = (body: string): string => {
+      try {
+        startOf(trigger, message(body));
+      } catch (error) {
+        return (error as Error).message;
+      }
+      return 'it was accepted';
+    };
+    expect(refusal(deep)).toBe('the message is not acceptable: nested deeper than 32 levels');
+    expect(refusal('{')).toBe('the message is not JSON');
+    const key = 'k'.repeat(250);
+    expect(refusal(`{"${key}":1e999}`)).toBe(`the message is not acceptable: /${key.slice(0, 199)}`);
+    const polluted = JSON.stringify({ a: { constructor: 1 } });
+    expect(refusal(polluted)).toBe('the message is not acceptable: the key "constructor" is not allowed');
   });
 });
 
@@ -71,7 +109,24 @@ describe('a trigger’s file', () => {
   it('is read back', () => {
     expect(parseTrigger(JSON.stringify(trigger))).toEqual(trigger);
   });
-  it.each(['null', '[]', '{}', JSON.stringify({ ...trigger, key: 'id' })])('is refused as %s', (text) => {
-    expect(() => parseTrigger(text)).toThrow(expect.objectContaining({ code: 'bad-trigger' }));
+  it.each([
+    'null',
+    '[]',
+    '{}',
+    JSON.stringify({ ...trigger, key: 'id' }),
+    JSON.stringify({ ...trigger, name: 1 }),
+    JSON.stringify({ ...trigger, workflow: 1 }),
+    JSON.stringify({ ...trigger, from: 'queue' }),
+    JSON.stringify({ ...trigger, input: undefined }),
+  ])('is refused as %s', (text) => {
+    const refused = {
+      code: 'bad-trigger',
+      message: 'the trigger is not one that the infrastructure has written',
+    };
+    expect(() => parseTrigger(text)).toThrow(expect.objectContaining(refused));
+  });
+  it('may be of a message, and give null', () => {
+    const other = { ...trigger, from: 'message', input: null };
+    expect(parseTrigger(JSON.stringify(other))).toEqual(other);
   });
 });

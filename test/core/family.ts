@@ -1,0 +1,53 @@
+/** Steps whose work are executions of their own, and what a record says of those. */
+
+import type { ChildStep, MapStep, Plan } from '../../lib/core/plan.ts';
+import type { ChildEnd, Children, Execution, ExecutionStatus } from '../../lib/core/state.ts';
+import { planStep, planWith } from './refusals.ts';
+
+export const child: ChildStep = {
+  kind: 'child',
+  name: 'sub',
+  after: [],
+  plan: planWith({}),
+  input: { of: { $ref: 'input', path: ['order'] } },
+  undo: 'required',
+};
+export const map: MapStep = {
+  kind: 'map',
+  name: 'list',
+  after: [],
+  over: { $ref: 'input', path: ['list'] },
+  each: {
+    ...planStep,
+    input: { $ref: 'item', path: [] },
+    undo: { kind: 'retry', attempts: 2, firstMs: 1, maxMs: 1 },
+  },
+  tolerate: { items: 0 },
+};
+/** Whose items leave nothing to be undone. */
+export const keptMap: MapStep = { ...map, each: { ...map.each, undo: 'none' } };
+export const familyPlan: Plan = { ...planWith({}), steps: [child, map] };
+
+export const end = (status: ExecutionStatus, version = 3, more: Partial<ChildEnd> = {}): ChildEnd => ({
+  status,
+  version,
+  clean: status === 'canceled' || status === 'compensated',
+  ...more,
+});
+export const childrenOf = (
+  count: number,
+  ended: Children['ended'] = {},
+  more: Partial<Children> = {},
+): Children => ({
+  count,
+  started: count,
+  items: count,
+  tolerated: 0,
+  ended,
+  ...more,
+});
+/** Of which the steps' executions are. */
+export const parentOf = (more: Partial<Execution> = {}): Partial<Execution> => ({
+  input: { order: 5, list: [7, 8] },
+  ...more,
+});
