@@ -276,9 +276,9 @@ function nextOf(plan: Plan, state: Snapshot, ofSteps: readonly Next[], now: numb
     random: 0,
     writeId: 'why',
   });
-  const [first] = decision.notes;
-  const isDue = first !== undefined && (decision.next.kind === 'look' || Object.hasOwn(DUE_NOW, first.what));
-  const note = dueWithChildren(decision) ?? (isDue ? first : undefined);
+  const [said] = decision.notes;
+  const isDue = said !== undefined && (decision.next.kind === 'look' || Object.hasOwn(DUE_NOW, said.what));
+  const note = dueWithChildren(decision) ?? (isDue ? said : undefined);
   if (note !== undefined) {
     const step = note.step === undefined ? {} : { step: note.step };
     return {
