@@ -40,10 +40,11 @@ describe('a fault-free order without a supervisor', () => {
         .functions()
         .some(({ processes }) => processes.some(({ state }) => state === 'busy'));
     while (isBusy()) await turn(20);
-    // One branch is slower, so that both do not end in the same millisecond and each tell the join.
+    // One branch is slower, by more than a busy machine delays the other, so that both do not end at once and each tell the
+    // join: two messages would be two processes.
     await fetch(`${stage.world.url}/behave`, {
       method: 'POST',
-      body: JSON.stringify({ service: 'warehouse', mode: 'slow', ms: 300 }),
+      body: JSON.stringify({ service: 'warehouse', mode: 'slow', ms: 1_500 }),
     });
     stage.cloud.control.resetCalls();
     const executionId = await stage.startOrder('measured');
