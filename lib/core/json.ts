@@ -21,7 +21,8 @@ export interface JsonLimits {
   readonly nodes: number;
 }
 
-export const JSON_LIMITS: JsonLimits = { depth: 32, nodes: 20_000 };
+/** A list may have 10,000 items (`children.ts`): of several fields each, as far as a body has room for them. */
+export const JSON_LIMITS: JsonLimits = { depth: 32, nodes: 60_000 };
 
 export function isJsonObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

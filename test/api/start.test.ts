@@ -127,7 +127,7 @@ describe('a body', () => {
     const many = JSON.stringify({ input: Array.from({ length: JSON_LIMITS.nodes }, () => 0) });
     expect(await post(START, many)).toMatchObject({
       status: 400,
-      body: refusal('bad-json', /more than 20000/),
+      body: refusal('bad-json', /more than 60000/),
     });
   });
 
