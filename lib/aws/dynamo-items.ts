@@ -15,12 +15,15 @@ import { isExecutionId, isName } from '../core/names.ts';
 import type { Plan } from '../core/plan.ts';
 import { expiresAt } from '../core/retention.ts';
 import type { Attempt, Execution, Incident, Step } from '../core/state.ts';
+import { childrenOf, groupedChildren } from './children-text.ts';
 import { TABLE } from './names.ts';
 
 export type Item = Record<string, AttributeValue>;
 
-/** Version of the items this code reads at most. Of those it writes, only an execution's without its input has it. */
-const ITEM_VERSION = 2;
+/** Version of the items this code reads at most. Of those it writes, only a step's with its children in groups has it. */
+const ITEM_VERSION = 3;
+/** Of an execution's without its input. */
+const APART_VERSION = 2;
 const PLAIN_VERSION = 1;
 /** Shards of one workflow's list key. */
 export const LIST_SHARDS = 4;
@@ -110,7 +113,7 @@ export function executionItem(execution: Execution, watchShards: number, retenti
     ...attributes(execution, EXECUTION_JSON, EXECUTION_DEFAULTS, left),
   };
   // Code that does not know where the input is must not take it for nothing.
-  if (inputKey !== undefined) item['v'] = { N: String(ITEM_VERSION) };
+  if (inputKey !== undefined) item['v'] = { N: String(APART_VERSION) };
   // A part of a list is shown with its parent, not beside it.
   if (execution.parent?.part !== true)
     item[TABLE.listIndex.pk] = { S: listKey(execution.workflow, shardOf(id, LIST_SHARDS)) };
@@ -133,12 +136,16 @@ export function stepItem(executionId: string, step: Step): Item {
   const { name, attempts } = step;
   const isKnown = attempts.length <= 1 && JSON.stringify(attempts) === JSON.stringify(onlyAttempt(step));
   const left = isKnown ? ['name', 'attempts'] : ['name'];
-  return { ...stepKey(executionId, name), ...attributes(step, STEP_JSON, STEP_DEFAULTS, left) };
+  const item = { ...stepKey(executionId, name), ...attributes(step, STEP_JSON, STEP_DEFAULTS, left) };
+  const children = step.children && groupedChildren(step.children);
+  if (children === undefined) return item;
+  return { ...item, v: { N: String(ITEM_VERSION) }, children: { S: children } };
 }
 
 export function stepOf(item: Item): Step {
   const base = { ...STEP_DEFAULTS, attempts: [], name: text(item, TABLE.sk).slice(STEP_PREFIX.length) };
-  const step = { ...base, ...values(item, STEP_JSON) } as unknown as Step;
+  const stored = { ...base, ...values(item, STEP_JSON) } as unknown as Step;
+  const step = stored.children === undefined ? stored : { ...stored, children: childrenOf(stored.children) };
   return item['attempts'] === undefined ? { ...step, attempts: onlyAttempt(step) } : step;
 }
 

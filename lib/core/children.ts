@@ -13,7 +13,7 @@
 
 import { epochOfIds, knownVersion } from './children-again.ts';
 import { childPlanId, partPlanId } from './child-plans.ts';
-import type { Decision, Note } from './decision.ts';
+import { type Decision, type Note, STOP } from './decision.ts';
 import { type Json, utf8Bytes } from './json.ts';
 import { type ChildStep, graphOf, type MapStep, type Plan, type PlanStep } from './plan.ts';
 import { evaluate, type Scope } from './refs.ts';
@@ -240,9 +240,17 @@ export function told(
       execution: executionAfter(execution, 'adopt', stamp, { watchAt }),
     },
     sends: [],
-    next: { kind: 'look', fresh: true, concern: [news.step] },
+    next: waitsForMore(step, execution, next) ? STOP : { kind: 'look', fresh: true, concern: [news.step] },
     notes: [noteOf(execution, 'child-ended', news.step, news.end.status)],
   };
+}
+
+/** Nothing follows from this end but one less to wait for. The write says that no other end is unheard of here. */
+function waitsForMore(step: ChildStep | MapStep, execution: Execution, { status, children }: Step): boolean {
+  if (execution.status !== 'running' || status !== 'running' || children === undefined) return false;
+  const { started, count, again } = children;
+  const isOpen = started >= count && again === undefined && !allEnded(children);
+  return isOpen && childrenFailure(step, execution, children) === undefined;
 }
 
 function recordTold(

@@ -245,6 +245,7 @@ export async function tellParent(
     if (decision.write === undefined) return;
     if ((await commit(ports, decision)) === 'written') {
       const { id } = state.execution;
+      if (decision.next.kind === 'stop') return;
       await advance?.(ports, plan, id, { by: 'worker', concern: [step] }).catch(() => {
         ports.log.note({ what: 'follow-up-failed', executionId: id, step });
       });

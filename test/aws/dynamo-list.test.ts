@@ -58,7 +58,7 @@ describe('a list', () => {
       .on(QueryCommand)
       .resolvesOnce({ Items: [key('e-3', 3), key('e-2', 2), key('e-1', 1)] })
       .resolves({ Items: [] });
-    const state = [{ ...item('e-3'), v: { N: '3' } }, { ...item('e-2'), tags: { S: '{' } }, item('e-1')];
+    const state = [{ ...item('e-3'), v: { N: '4' } }, { ...item('e-2'), tags: { S: '{' } }, item('e-1')];
     dynamo.on(BatchGetItemCommand).resolves({ Responses: { state } });
     const notes: Note[] = [];
     const log = { note: (note: Note) => void notes.push(note) };

@@ -225,7 +225,7 @@ describe('a read of an execution', () => {
   });
 
   it('of a newer version is refused, not guessed at', async () => {
-    dynamo.on(QueryCommand).resolves({ Items: [{ ...executionItem(execution, 2), v: { N: '3' } }] });
+    dynamo.on(QueryCommand).resolves({ Items: [{ ...executionItem(execution, 2), v: { N: '4' } }] });
     await expect(store.read('e-1')).rejects.toMatchObject({ code: 'newer-item' });
   });
 

@@ -161,8 +161,8 @@ describe('what the release before wrote', () => {
 describe('what a later release wrote', () => {
   const table = mockClient(DynamoDBClient);
   const { executionId, items, plan, messages } = written('begun');
-  const newer = (item: Item): Item => ({ ...item, v: { N: '3' }, novelty: { S: 'x' } });
-  const said = /version 3; this code reads up to 2: deploy the newer code/;
+  const newer = (item: Item): Item => ({ ...item, v: { N: '4' }, novelty: { S: 'x' } });
+  const said = /version 4; this code reads up to 3: deploy the newer code/;
   const body = messages[0]!.body;
 
   beforeEach(() => {

@@ -59,6 +59,18 @@ describe('an end that a parent is told', () => {
     expect(tell(state)?.write?.execution?.watchAt).toBe(at);
   });
 
+  it.each<[string, 'look' | 'stop', Children, Partial<Execution>]>([
+    ['one of several that are awaited', 'stop', childrenOf(3, {}), {}],
+    ['the last one', 'look', childrenOf(3, { 0: end('succeeded'), 2: end('succeeded') }), {}],
+    ['one that makes room for others', 'look', childrenOf(3, {}, { started: 2 }), {}],
+    ['one beside a failure', 'look', childrenOf(3, { 0: end('failed') }), {}],
+    ['one beside others that are tried again', 'look', childrenOf(3, {}, { again: { 0: 3 } }), {}],
+    ['one while a pause begins', 'look', childrenOf(3, {}), { status: 'pausing' }],
+  ])('of %s leads to a %s', (_, kind, children, more) => {
+    const decision = tell(stateOf([running(children)], more), { end: end('succeeded') });
+    expect(decision?.next.kind).toBe(kind);
+  });
+
   it('is heard of a step that is over, for what is being stopped may tell before that is recorded', () => {
     for (const status of ['done', 'failed', 'undoing'] as const) {
       const state = stateOf([recordOf('list', status, { children: childrenOf(3) })]);

@@ -1,0 +1,86 @@
+/** The executions of a step as text: nothing of them is lost, and many of them stay small (S3, C1). */
+
+import {
+  assert,
+  type Arbitrary,
+  boolean,
+  constantFrom,
+  dictionary,
+  integer,
+  nat,
+  option,
+  property,
+  record,
+} from 'fast-check';
+import { childrenOf, groupedChildren } from '../../lib/aws/children-text.ts';
+import { stepItem, stepOf } from '../../lib/aws/dynamo-items.ts';
+import type { ChildEnd, Children } from '../../lib/core/state.ts';
+import { blankStep } from '../../lib/core/write.ts';
+
+const succeeded: ChildEnd = { status: 'succeeded', version: 3, clean: false };
+const children = (ended: Record<string, ChildEnd>): Children => ({
+  count: 400,
+  started: 400,
+  items: 10_000,
+  tolerated: 0,
+  ended,
+});
+const ends = (count: number, endOf: (at: number) => ChildEnd = () => succeeded): Record<string, ChildEnd> =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [at, endOf(at)]));
+
+const read = (value: Children): Children => {
+  const item = stepItem('e-1', { ...blankStep('list', 1), children: value });
+  return stepOf(item).children as Children;
+};
+
+const anyEnd: Arbitrary<ChildEnd> = record(
+  {
+    status: constantFrom('succeeded', 'failed', 'compensated', 'canceled'),
+    version: integer({ min: 1, max: 5 }),
+    clean: boolean(),
+    failed: integer({ min: 0, max: 2 }),
+  },
+  { requiredKeys: ['status', 'version', 'clean'], noNullPrototype: true },
+);
+
+describe('the executions of a step', () => {
+  it('are read as they were written, whichever have ended and how', () => {
+    const some = dictionary(nat(400).map(String), anyEnd, { maxKeys: 60, noNullPrototype: true });
+    assert(
+      property(some, option(nat(400), { nil: undefined }), (ended, stopped) => {
+        const given = { ...children(ended), ...(stopped === undefined ? {} : { stopped }) };
+        expect(read(given)).toStrictEqual(given);
+      }),
+    );
+  });
+
+  it('are one by one while they are few, as every release reads them', () => {
+    expect(groupedChildren(children(ends(12)))).toBeUndefined();
+    const item = stepItem('e-1', { ...blankStep('list', 1), children: children(ends(12)) });
+    expect(item['v']).toEqual({ N: '1' });
+    expect(childrenOf(children(ends(12)))).toEqual(children(ends(12)));
+  });
+
+  it('are in groups when they are many: those that are alike together, in runs, which older code refuses', () => {
+    const other: ChildEnd = { status: 'succeeded', version: 4, clean: false, failed: 1 };
+    const text = groupedChildren(children(ends(300, (at) => (at === 7 || at === 9 ? other : succeeded))));
+    expect(JSON.parse(text ?? '')).toEqual({
+      count: 400,
+      started: 400,
+      items: 10_000,
+      tolerated: 0,
+      ends: [
+        [succeeded, '0-6,8,10-299'],
+        [other, '7,9'],
+      ],
+    });
+    const item = stepItem('e-1', { ...blankStep('list', 1), children: children(ends(13)) });
+    expect(item['v']).toEqual({ N: '3' });
+  });
+
+  it('fit into two write units, a list of 10,000 items that ends in any order', () => {
+    // Every third is still under way.
+    const half = Object.fromEntries(Object.entries(ends(400)).filter(([at]) => Number(at) % 3 > 0));
+    expect(groupedChildren(children(half))?.length).toBeLessThan(2_048 - 400);
+  });
+});
