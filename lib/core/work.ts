@@ -142,6 +142,8 @@ function forwardWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
   const dueAt = Math.max(sinceAt, record.retryAt ?? 0);
   const stage = stageOf(step, record.rung);
   if (record.status === 'retrying') {
+    // After a retry of the execution the item before it in its lane may have begun anew as well.
+    if (!isTurn(plan, step, snapshot)) return [];
     return [
       {
         step: stage,

@@ -177,6 +177,18 @@ describe('a failed item of a list', () => {
     expect(workOf([item], [record], {}, { tolerated: 0 })).toStrictEqual(work);
   });
 
+  it('waits for its turn again where the one before it in its lane was begun anew, too', () => {
+    const lane = planOf(agentStepOf('a'), agentStepOf('it', { after: ['a'] }));
+    const of = (before: Step['status']) =>
+      openWork({ ...lane, tolerated: 1 }, stateOf([recordOf('a', before), recordOf('it', 'retrying')])).map(
+        (piece) => piece.step.name,
+      );
+    expect(of('retrying')).toStrictEqual(['a']);
+    expect(of('running')).toStrictEqual([]);
+    expect(of('done')).toStrictEqual(['it']);
+    expect(of('undone')).toStrictEqual(['it']);
+  });
+
   it('is only tolerated in a list, where the next in its lane does not wait for more', () => {
     const next = agentStepOf('b', { after: ['it'] });
     const of = (status: Step['status'], more: Partial<Plan>) =>

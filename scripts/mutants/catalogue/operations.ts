@@ -221,4 +221,13 @@ export const OPERATIONS: readonly Mutant[] = [
     replace: '...(isLast && watchAt < 0 ? { execution } : {}),',
     killer: jest('roles/overtime', 'succeeds by itself although the question is open'),
   },
+  {
+    id: 'retried-beside-its-lane',
+    from: 'own',
+    bug: 'After a retry an item of a list is performed beside the one that it waits for (seed 504002875).',
+    file: 'lib/core/work.ts',
+    find: '    if (!isTurn(plan, step, snapshot)) return [];\n',
+    replace: '',
+    killer: jest('core/work-exact', 'waits for its turn again where the one before it in its lane'),
+  },
 ];
