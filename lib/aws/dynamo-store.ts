@@ -108,7 +108,8 @@ export function dynamoStore(client: DynamoDBClient, options: DynamoOptions): Sto
       return asWritten(executionOf(item), execution);
     },
     read: (executionId) => readSnapshot(client, table, executionId),
-    readSteps: (executionId, steps) => readSteps(client, table, executionId, steps),
+    readSteps: (executionId, steps, withInput = true) =>
+      readSteps(client, table, executionId, steps, withInput),
     readExecution,
     write: async (write) => {
       const puts = putOf(write);
@@ -225,6 +226,7 @@ async function readSteps(
   table: string,
   executionId: string,
   names: readonly string[],
+  withInput: boolean,
 ): Promise<Snapshot | undefined> {
   const keys = names.map((name) => stepKey(executionId, name));
   const items = (await Promise.all(keys.map((key) => getItem(client, table, key)))).filter(
@@ -234,7 +236,7 @@ async function readSteps(
   const own = await getItem(client, table, key);
   if (own === undefined) return undefined;
   const inputKey = own['inputKey']?.S;
-  if (inputKey === undefined) return snapshotOf(executionOf(own), items.map(stepOf), []);
+  if (inputKey === undefined || !withInput) return snapshotOf(executionOf(own), items.map(stepOf), []);
   const input = await getItem(client, table, { ...key, [TABLE.sk]: { S: inputSk(inputKey) } });
   const inputs = input === undefined ? [] : [input];
   return snapshotOf(executionOf(own, inputIn(inputs, inputKey)), items.map(stepOf), []);

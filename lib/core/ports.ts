@@ -55,8 +55,13 @@ export interface Store {
   /**
    * The records of these steps, and read after them the execution's: a claim needs no more of a long one. No incident is
    * read. @default a reader reads everything
+   * @param withInput an input that is beside the record, too, without which it is `null`. @default true
    */
-  readonly readSteps?: (executionId: string, steps: readonly string[]) => Promise<Snapshot | undefined>;
+  readonly readSteps?: (
+    executionId: string,
+    steps: readonly string[],
+    withInput?: boolean,
+  ) => Promise<Snapshot | undefined>;
   readonly readExecution: (executionId: string) => Promise<Execution | undefined>;
   /**
    * Writes each record on the condition that the stored one is one version behind (version 1: that there is none).

@@ -12,7 +12,7 @@
 import { isToGoOn } from '../core/children-again.ts';
 import { type ChildStart, endOf, type Family } from '../core/children.ts';
 import { type ChildrenDone, decide } from '../core/decide.ts';
-import type { Concern, Next } from '../core/decision.ts';
+import type { Concern, Decision, Next } from '../core/decision.ts';
 import type { Json } from '../core/json.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Ports, Store } from '../core/ports.ts';
@@ -52,6 +52,8 @@ interface Known {
 const SIDE_BY_SIDE = 10;
 const MAX_TELL_ROUNDS = 20;
 const TELL_RETRY_MS = 50;
+/** Executions of a step from which on its list is long: some thousand items, and an input of tens of KB. */
+const LONG_LIST = 40;
 
 const caches = new WeakMap<Store, PlanCache>();
 
@@ -229,22 +231,13 @@ const gathered = (ports: Ports, ids: readonly string[]): Promise<(Json | undefin
  * Has the parent's record say that the execution has ended, and carries the parent on unless the caller does.
  * @throws whatever the ports reject with; then the execution keeps its watch and tells again
  */
-export async function tellParent(
-  ports: Ports,
-  { parent, end }: Told,
-  advance: Advance | undefined,
-): Promise<void> {
-  const { store, clock } = ports;
+export async function tellParent(ports: Ports, news: Told, advance: Advance | undefined): Promise<void> {
+  const { executionId: id, step } = news.parent;
   for (let round = 0; round < MAX_TELL_ROUNDS; round += 1) {
-    const state = await store.read(parent.executionId);
-    if (state === undefined || isOfEarlierLife({ parent }, { ...parent, since: state.execution.startedAt }))
-      return;
-    const plan = await planOf(store, plansOf(store), state.execution.plan);
-    const { step, index, epoch = 1 } = parent;
-    const decision = decide(plan, state, { type: 'told', step, index, epoch, end, ...stampOf(ports) });
-    if (decision.write === undefined) return;
+    const found = (await heardInPart(ports, news)) ?? (await heard(ports, news, await ports.store.read(id)));
+    if (found?.decision.write === undefined) return;
+    const { plan, decision } = found;
     if ((await commit(ports, decision)) === 'written') {
-      const { id } = state.execution;
       if (decision.next.kind === 'stop') return;
       await advance?.(ports, plan, id, { by: 'worker', concern: [step] }).catch(() => {
         ports.log.note({ what: 'follow-up-failed', executionId: id, step });
@@ -252,9 +245,41 @@ export async function tellParent(
       return;
     }
     // Its siblings end at the same time.
-    await clock.sleep(Math.floor(ports.dice.random() * TELL_RETRY_MS * (round + 1)));
+    await ports.clock.sleep(Math.floor(ports.dice.random() * TELL_RETRY_MS * (round + 1)));
   }
   throw new Error(`the parent changed at every try to tell it`);
+}
+
+interface Heard {
+  readonly plan: Plan;
+  readonly decision: Decision;
+}
+
+async function heard(
+  ports: Ports,
+  { parent, end }: Told,
+  state: Snapshot | undefined,
+): Promise<Heard | undefined> {
+  if (state === undefined || isOfEarlierLife({ parent }, { ...parent, since: state.execution.startedAt }))
+    return undefined;
+  const plan = await planOf(ports.store, plansOf(ports.store), state.execution.plan);
+  const { step, index, epoch = 1 } = parent;
+  return {
+    plan,
+    decision: decide(plan, state, { type: 'told', step, index, epoch, end, ...stampOf(ports) }),
+  };
+}
+
+/**
+ * Of a long list, whose whole execution would be read again with each of its ends: the two records that an end is written
+ * to are enough while others are awaited. Whatever else follows is decided on all of it.
+ */
+async function heardInPart(ports: Ports, news: Told): Promise<Heard | undefined> {
+  const { executionId, step, index, part } = news.parent;
+  if (part !== true || index < LONG_LIST) return undefined;
+  const found = await heard(ports, news, await ports.store.readSteps?.(executionId, [step], false));
+  const isEnough = found?.decision.write !== undefined && found.decision.next.kind === 'stop';
+  return isEnough ? found : undefined;
 }
 
 function byIndex(

@@ -8,6 +8,8 @@ export interface Mutant {
   readonly mutatorName: string;
   readonly replacement?: string;
   readonly status: Status;
+  /** Of a time-out: which test had no end. Without it Stryker's own clock ran out, which a busy machine does as well. */
+  readonly statusReason?: string;
   readonly location: {
     readonly start: { readonly line: number; readonly column: number };
     readonly end?: { readonly line: number; readonly column: number };
@@ -40,8 +42,12 @@ export interface Summary extends Counts {
   readonly seconds: number;
 }
 
+/** What nobody saw to have no end is not noticed. */
+const verdictOf = ({ status, statusReason = '' }: Mutant): Status =>
+  status === 'Timeout' && statusReason === '' ? 'Survived' : status;
+
 export function countsOf(mutants: readonly Mutant[]): Counts {
-  const of = (status: Status): number => mutants.filter((mutant) => mutant.status === status).length;
+  const of = (status: Status): number => mutants.filter((mutant) => verdictOf(mutant) === status).length;
   const [killed, survived, timeout, noCoverage] = [
     of('Killed'),
     of('Survived'),
@@ -55,7 +61,7 @@ export function countsOf(mutants: readonly Mutant[]): Counts {
 
 const placeOf = ({ location, mutatorName, replacement }: Mutant): string =>
   JSON.stringify([location, mutatorName, replacement]);
-const isNoticed = ({ status }: Mutant): boolean => status === 'Killed' || status === 'Timeout';
+const isNoticed = (mutant: Mutant): boolean => ['Killed', 'Timeout'].includes(verdictOf(mutant));
 
 /** Runs as one: of a file that several have judged, by different tests, a mutant is noticed that any of them has noticed. */
 export function merged(reports: readonly Report[]): Report {
@@ -72,7 +78,9 @@ export function merged(reports: readonly Report[]): Report {
       files[name] = known === undefined || mutants === undefined ? file : { ...known, mutants };
     }
   }
-  return { files, run: { ...first.run, seconds: reports.reduce((sum, { run }) => sum + run.seconds, 0) } };
+  const commit = [...new Set(reports.map(({ run }) => run.commit))].join(', ');
+  const seconds = reports.reduce((sum, { run }) => sum + run.seconds, 0);
+  return { files, run: { ...first.run, commit, seconds } };
 }
 
 export function summaryOf({ files, run }: Report): Summary {
@@ -133,7 +141,9 @@ export function documentOf(report: Report, notes: readonly Note[], of: number): 
   const { score, mutants, killed, timeout, survived, noCoverage, seconds } = summary;
   const names = Object.keys(report.files).sort();
   const extent =
-    names.length < of ? `${names.length} of ${of} files (the others are not measured)` : `all ${of} files`;
+    names.length < of
+      ? `${names.length} of ${of} files (the others hold types alone, or are not measured)`
+      : `all ${of} files`;
   const open = notes.filter(({ answer }) => answer === 'open');
   const list = (answer: Note['answer']): string[] =>
     notes.filter((note) => note.answer === answer).map((note) => noted(report, note));

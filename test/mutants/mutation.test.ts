@@ -9,6 +9,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const mutant = (status: Mutant['status'], mutatorName = 'BooleanLiteral'): Mutant => ({
   status,
   mutatorName,
+  ...(status === 'Timeout' ? { statusReason: 'no end of a test' } : {}),
   location: { start: { line: 2, column: 1 } },
 });
 const run = { at: '2026-01-02', commit: 'abc', seconds: 10, runs: '100', tests: 9, leftOut: 1 };
@@ -37,11 +38,17 @@ describe('the mutation score', () => {
     expect({ killed, survived }).toEqual({ killed: 1, survived: 1 });
   });
 
+  it('does not count what nobody saw to have no end: on a busy machine that is the clock’s', () => {
+    const { statusReason: _, ...unexplained } = mutant('Timeout');
+    const alone = merged([reportOf('a.ts', unexplained), reportOf('a.ts', mutant('Survived'))]);
+    expect(summaryOf(alone)).toMatchObject({ timeout: 0, survived: 1, score: 0 });
+  });
+
   it('is written down with the lines of what was looked at', () => {
     const note = { file: 'a.ts', at: 'two two', answer: 'open', said: 'why' } as const;
     const text = documentOf(both, [note], 3);
     expect(text).toContain('| a.ts | 3 | 1 | 1 | 1 | 1 | 0 | 66.7 |');
-    expect(text).toContain('2 of 3 files (the others are not measured)');
+    expect(text).toContain('2 of 3 files (the others hold types alone, or are not measured)');
     expect(text).toContain('- `a.ts:2` `two two`: why');
   });
 });
