@@ -234,7 +234,8 @@ const gathered = (ports: Ports, ids: readonly string[]): Promise<(Json | undefin
 export async function tellParent(ports: Ports, news: Told, advance: Advance | undefined): Promise<void> {
   const { executionId: id, step } = news.parent;
   for (let round = 0; round < MAX_TELL_ROUNDS; round += 1) {
-    const found = (await heardInPart(ports, news)) ?? (await heard(ports, news, await ports.store.read(id)));
+    const found =
+      (await heardInPart(ports, news)) ?? (await heardOn(ports, news, await ports.store.read(id)));
     if (found?.decision.write === undefined) return;
     const { plan, decision } = found;
     if ((await commit(ports, decision)) === 'written') {
@@ -255,7 +256,7 @@ interface Heard {
   readonly decision: Decision;
 }
 
-async function heard(
+async function heardOn(
   ports: Ports,
   { parent, end }: Told,
   state: Snapshot | undefined,
@@ -277,7 +278,7 @@ async function heard(
 async function heardInPart(ports: Ports, news: Told): Promise<Heard | undefined> {
   const { executionId, step, index, part } = news.parent;
   if (part !== true || index < LONG_LIST) return undefined;
-  const found = await heard(ports, news, await ports.store.readSteps?.(executionId, [step], false));
+  const found = await heardOn(ports, news, await ports.store.readSteps?.(executionId, [step], false));
   const isEnough = found?.decision.write !== undefined && found.decision.next.kind === 'stop';
   return isEnough ? found : undefined;
 }
