@@ -204,6 +204,8 @@ const NOT_MEASURED = `## What is not measured
 - The poller between queue and function is not on the wire: one receive and one delete for each batch are added, and its empty
   receives are counted by the month.
 - Prices of other engines are arithmetic on list prices.
+- A hundred thousand overdue at once: the one try was broken off after ten minutes, before it had ended; why is not known. Of
+  open executions, those beyond the sizes above.
 - Data transfer, KMS, backups, alarms, the dashboard and storage of what has ended are in [OPERATIONS.md](OPERATIONS.md#what-it-costs).`;
 
 function main(): void {
