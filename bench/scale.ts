@@ -102,7 +102,7 @@ async function measure(part: Part, full: boolean): Promise<Series[]> {
       case 'due':
         return await due(stage, full ? [1_000, 10_000] : [1_000, 3_000]);
       case 'open':
-        return await open(stage, full ? [1_000, 10_000, 100_000, 1_000_000] : [1_000, 10_000, 30_000]);
+        return await open(stage, full ? [1_000, 10_000, 100_000, 1_000_000] : [1_000, 10_000, 100_000]);
     }
   } finally {
     await stage.strike();
