@@ -286,9 +286,9 @@ export class Steadfast extends Construct {
     for (const role of [scheduler, supervisor]) {
       fleet.allowSending(role);
       this.stateTable.grantFindDue(role);
+      for (const agent of this.agents.values()) agent.grantDepth(role);
     }
     this.stateTable.grantList(scheduler);
-    for (const agent of this.agents.values()) agent.grantDepth(scheduler);
     this.stateTable.grantReceipts(supervisor);
     this.stateTable.grantCountIncidents(supervisor);
     this.stateTable.grantAudit(this.audit.function);

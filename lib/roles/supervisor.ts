@@ -14,7 +14,7 @@
 import { advance, type Oversight } from './advance.ts';
 import { type GateKeeper, gateKeeper } from './gates.ts';
 import { Grace } from './grace.ts';
-import type { Due, Ports } from '../core/ports.ts';
+import type { Clock, Due, Ports } from '../core/ports.ts';
 import { type PlanCache, planOf } from './plans.ts';
 
 export interface TickOptions {
@@ -59,6 +59,13 @@ export interface ShardSweep extends Sweep {
 export const SWEEP_EVERY_MS = 2_000;
 /** Looks at once in a shard; each is a few calls to the store, so this bounds the load of a sweep after an outage. */
 const CONCURRENCY = 8;
+/**
+ * After a look that came too early, for its agent may be sent no more now, there is a rest of so many times its length. In
+ * a crowd that waits for one agent most looks are such; without rests they would take the store's capacity, and money,
+ * from the agents that work it off. Nobody behind the crowd is forgotten: to get to the end of it takes so much longer.
+ */
+const REST_PER_LOOK = 3;
+const MAX_REST_MS = 1_000;
 /** The others' shards are visited in every second sweep, … */
 const VISIT_EVERY = 2;
 /** … for what has been overdue for so many sweeps that nobody can be at work there. */
@@ -174,16 +181,17 @@ async function lookAtAll(
   ports: Ports,
   items: readonly Due[],
   untilAt: number,
-  look: (executionId: string) => Promise<void>,
+  look: (executionId: string) => Promise<'early' | 'done'>,
 ): Promise<number> {
   if (items.length === 0) return 0;
   const queue = [...items];
   let failed = 0;
   const worker = async (): Promise<void> => {
     for (let item = queue.shift(); item !== undefined; item = queue.shift()) {
-      if (ports.clock.now() > untilAt) return;
+      const beganAt = ports.clock.now();
+      if (beganAt > untilAt) return;
       try {
-        await look(item.executionId);
+        if ((await look(item.executionId)) === 'early') await rest(ports.clock, beganAt);
       } catch (error) {
         failed += 1;
         const detail = error instanceof Error ? error.name : 'error';
@@ -195,16 +203,33 @@ async function lookAtAll(
   return failed;
 }
 
+async function rest(clock: Clock, beganAt: number): Promise<void> {
+  const restMs = Math.min(MAX_REST_MS, REST_PER_LOOK * (clock.now() - beganAt));
+  if (restMs > 0) await clock.sleep(restMs);
+}
+
 async function lookAt(
   ports: Ports,
   plans: PlanCache,
   executionId: string,
   oversight: Oversight,
-): Promise<void> {
+): Promise<'early' | 'done'> {
   const readAt = ports.clock.now();
   const state = await ports.store.read(executionId);
-  if (state === undefined) return;
+  if (state === undefined) return 'done';
   const plan = await planOf(ports.store, plans, state.execution.plan);
   const known = { state, fresh: true, readAt };
-  await advance(ports, plan, executionId, { by: 'supervisor', concern: [], known, oversight });
+  let early = false;
+  const ask: Oversight['ask'] = async (agents) => {
+    const gates = await oversight.ask(agents);
+    early ||= Object.values(gates).some(({ hold, sends }) => hold === undefined && sends === 0);
+    return gates;
+  };
+  await advance(ports, plan, executionId, {
+    by: 'supervisor',
+    concern: [],
+    known,
+    oversight: { ...oversight, ask },
+  });
+  return early ? 'early' : 'done';
 }

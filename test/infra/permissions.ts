@@ -74,6 +74,12 @@ export const PERMISSIONS: readonly Row[] = [
     on: 'all queues',
     because: 'what was lost is sent again',
   },
+  {
+    who: 'supervisor',
+    actions: ['sqs:GetQueueAttributes'],
+    on: 'all queues',
+    because: 'of much that was lost no more is sent again than a queue has room for',
+  },
   { who: 'supervisor', actions: ['dynamodb:Query'], on: 'index watch', because: 'a sweep finds what is due' },
   {
     who: 'supervisor',

@@ -1,5 +1,5 @@
 /**
- * Many executions whose one outside service dies for a while: virtual time, warm agent processes that take one message at a
+ * Many executions whose one outside service is slow, or dies for a while: virtual time, warm agent processes that take one message at a
  * time, one supervisor that sweeps every two seconds, the production roles.
  */
 
@@ -44,6 +44,10 @@ export interface Crowd {
   readonly callsWhileDead: number;
   readonly trials: number;
   readonly parked: number;
+  /** Messages that the supervisor sent. */
+  readonly dispatched: number;
+  /** That waited for a process at one time. */
+  readonly longestQueue: number;
   /** Attempts that a ladder was charged for although the service was dead. */
   readonly charged: number;
   readonly mostSendsInASweep: number;
@@ -59,7 +63,9 @@ export async function runCrowd(options: CrowdOptions): Promise<Crowd> {
   const events = new EventQueue(START_AT);
   const backAt = START_AT + options.deadFromMs + options.deadForMs;
   const isDead = (): boolean => events.now >= START_AT + options.deadFromMs && events.now < backAt;
-  const count = { calls: 0, trials: 0, parked: 0, sends: 0, mostSends: 0, writes: 0, ended: 0, endedAt: 0 };
+  const count = { calls: 0, trials: 0, parked: 0, writes: 0, ended: 0, endedAt: 0 };
+  const repeated = { all: 0, inThisSweep: 0, most: 0 };
+  let longestQueue = 0;
   const callsBySecond = new Map<number, number>();
   const store = new MemoryStore(4);
   const waiting: Send[] = [];
@@ -83,6 +89,7 @@ export async function runCrowd(options: CrowdOptions): Promise<Crowd> {
       send: async (sends) => {
         for (const send of sends) events.plan(send.delayMs + 20, () => arrive(send));
       },
+      depths: async () => ({ carrier: { waiting: waiting.length, underWork: 0, delayed: 0 } }),
     },
     breakers: memoryBreakers(),
     announcer: {
@@ -97,7 +104,9 @@ export async function runCrowd(options: CrowdOptions): Promise<Crowd> {
       note: ({ what }) => {
         if (what === 'breaker-trial') count.trials += 1;
         if (what === 'parked') count.parked += 1;
-        if (what === 'dispatched') count.sends += 1;
+        if (what !== 'dispatched') return;
+        repeated.inThisSweep += 1;
+        repeated.all += 1;
       },
     },
   };
@@ -121,6 +130,7 @@ export async function runCrowd(options: CrowdOptions): Promise<Crowd> {
   }));
   const arrive = (send: Send): void => {
     waiting.push(send);
+    longestQueue = Math.max(longestQueue, waiting.length);
     work();
   };
   const work = (): void => {
@@ -139,9 +149,9 @@ export async function runCrowd(options: CrowdOptions): Promise<Crowd> {
   };
   const grace = new Grace();
   const sweep = (): void => {
-    count.sends = 0;
+    repeated.inThisSweep = 0;
     void sweepOnce(ports, plans, events.now, grace).then(() => {
-      count.mostSends = Math.max(count.mostSends, count.sends);
+      repeated.most = Math.max(repeated.most, repeated.inThisSweep);
     });
     if (count.ended < options.executions) events.plan(SWEEP_EVERY_MS, sweep);
   };
@@ -164,7 +174,9 @@ export async function runCrowd(options: CrowdOptions): Promise<Crowd> {
       callsWhileDead: count.calls,
       trials: count.trials,
       parked: count.parked,
-      mostSendsInASweep: count.mostSends,
+      dispatched: repeated.all,
+      longestQueue,
+      mostSendsInASweep: repeated.most,
       mostCallsInASecond: Math.max(...callsBySecond.values()),
       drainedAfterMs: count.endedAt - backAt,
       writesWhileDead: count.writes,
