@@ -13,7 +13,7 @@ import type {
 } from '../../lib/core/plan.ts';
 import { type ChildEnd, type Children, type Step, STEP_STATUSES } from '../../lib/core/state.ts';
 import { retry } from '../../lib/core/workflow.ts';
-import { recordOf } from './one-step.ts';
+import { otherRung, recordOf } from './one-step.ts';
 import { planStep } from './refusals.ts';
 
 export const agentStepOf = (name: string, more: Partial<AgentStep> = {}): AgentStep => ({
@@ -85,14 +85,9 @@ export const otherInput: InputRung = {
   firstMs: 0,
   maxMs: 0,
 };
+/** `otherRung`, whose every limit is unlike the step's own. */
 export const otherAgent: AgentRung = {
-  kind: 'useAgent',
-  agent: 'other',
-  undo: 'none',
-  attempts: 1,
-  firstMs: 0,
-  maxMs: 0,
-  effect: 'idempotent',
+  ...otherRung,
   timeoutMs: 61_000,
   leaseMs: 31_000,
   pickupMs: 32_000,
