@@ -101,7 +101,7 @@ const stepRow = (step: StepView, now: number, isOver: boolean): Cells => [
 const WAITS: readonly string[] = ['retrying', 'unknown', 'undoing'];
 const HELD_BACK = {
   breaker: "the agent's breaker is open",
-  unclaimed: 'no agent takes it',
+  unclaimed: 'no agent has taken it yet',
   budget: 'too many dispatches',
 };
 

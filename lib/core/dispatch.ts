@@ -29,6 +29,8 @@ export interface Gate {
   readonly sends: number;
   /** The rest of them then. */
   readonly laterAt: number;
+  /** Until then its queue has enough to do, at least. */
+  readonly busyUntil?: number;
 }
 export type Gates = Readonly<Record<string, Gate>>;
 
@@ -37,7 +39,7 @@ const BUDGET_PER_STEP = 20;
 const BUDGET_PER_STEP_AND_HOUR = 30;
 /** Beyond the budget each piece of work is sent so often: never silently stuck. */
 export const BUDGET_GAP_MS = 3_600_000;
-/** Where the gap until the next repetition is more horizons than this, parking costs less than looking meanwhile. */
+/** Where it is more horizons than this until the next repetition, parking costs less than looking meanwhile. */
 const MAX_HORIZONS = 4;
 
 /** S16: beyond it work is parked with long gaps. */
@@ -104,7 +106,16 @@ export function supervise(plan: Plan, state: Snapshot, event: Look): Decision {
     }
     if (overdue || following) chosen.push({ piece, overdue });
   }
-  return gated(state, event, chosen) ?? dispatch(plan, state, event, work, paced(event, chosen));
+  const held = gated(state, event, chosen);
+  if (held !== undefined) return held;
+  const paces = paced(event, chosen);
+  for (const { piece } of chosen) {
+    const turnAt = paces.later[workKey(piece)];
+    const busyMs = (event.gates?.[piece.step.agent]?.busyUntil ?? 0) - event.now;
+    if (turnAt !== undefined && busyMs > MAX_HORIZONS * horizon)
+      return park(state, event, piece, 'unclaimed', turnAt);
+  }
+  return dispatch(plan, state, event, work, paces);
 }
 
 interface Chosen {
@@ -166,7 +177,7 @@ function park(
 
 interface Paced {
   readonly now: readonly Chosen[];
-  /** By work key: not before then, for the sweep has sent enough to its agent. */
+  /** By work key: overdue, but not before then, for the sweep has sent enough to its agent. */
   readonly later: Readonly<Record<string, number>>;
 }
 

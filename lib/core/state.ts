@@ -87,7 +87,7 @@ export interface Retried {
 /** A piece of work that is held back: nobody sends it before the step's `retryAt`, when a supervisor does. */
 export interface Parked {
   readonly mode: Mode;
-  /** `breaker`: its agent's service is dead. `unclaimed`: nobody takes it. `budget`: too many dispatches already. */
+  /** `breaker`: its agent's service is dead. `unclaimed`: nobody has taken it yet. `budget`: too many dispatches already. */
   readonly why: 'breaker' | 'unclaimed' | 'budget';
   readonly at: number;
   /** Of `breaker`: since when. */

@@ -142,7 +142,7 @@ function becauseParked(step: PlanStep, record: Step, parked: Parked): string {
     case 'breaker':
       return `the breaker of agent '${agent}' is open since ${iso(parked.since ?? parked.at)}, so it is held back and no attempt is charged${last}`;
     case 'unclaimed':
-      return `no agent '${agent}' takes its messages, so they are sent at growing gaps${last}`;
+      return `no agent '${agent}' has taken its message yet, so it is sent again at growing gaps${last}`;
     case 'budget':
       return `its execution has used up its dispatches, so it is sent once an hour${last}`;
   }

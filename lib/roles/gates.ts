@@ -7,8 +7,8 @@
  * off (`core/dispatch.ts`).
  *
  * After an outage everything is due at once. Sweeps go through it oldest first; what a sweep has no messages left for is
- * put off by as many sweeps as it takes at the full pace, so that it is not looked at in every sweep. Where a queue is full
- * that is too early, and it is put off again.
+ * put off by as many sweeps as it takes at the full pace to come to it, and to what its queue holds too much; that is never
+ * later than its turn, though where a queue is worked off more slowly too early, and then it is put off again.
  */
 
 import { type Breaker, passageOf } from '../core/breaker.ts';
@@ -21,6 +21,8 @@ export const SENDS_PER_SWEEP = 300;
 export const FREE_SENDS = 30;
 /** With so many waiting, one more would not be taken sooner, but pass for lost itself, and be sent again. */
 export const FULL_QUEUE = 3_000;
+/** As long as the longest gap between two dispatches. */
+const MAX_PUT_OFF_MS = 900_000;
 /** Where one message may bring the trial, the others wait at least this much longer. */
 const TRIAL_MS = 10_000;
 
@@ -29,11 +31,18 @@ export interface GateKeeper {
   readonly ask: (agents: Readonly<Record<string, number>>) => Promise<Gates>;
 }
 
+interface Room {
+  /** So many more messages may wait in its queue, … */
+  readonly sends: number;
+  /** … or are too many there: they are all before whatever is sent now. */
+  readonly beyond: number;
+}
+
 interface Pace {
   readonly since: number;
   readonly breaker: Promise<Breaker | undefined>;
   /** Asked when more are wanted than are free. */
-  room: Promise<number> | undefined;
+  room: Promise<Room> | undefined;
   wanted: number;
   sent: number;
   putOff: number;
@@ -58,10 +67,9 @@ export function gateKeeper(ports: Ports, sweepEveryMs: number): GateKeeper {
     paces.set(agent, pace);
     return pace;
   };
-  /** How many messages the agent may get in all. Several looks ask at once: those that are free are given away at once. */
-  const limitOf = async (agent: string, pace: Pace): Promise<number> => {
+  const roomOf = (agent: string, pace: Pace): Promise<Room> => {
     pace.room ??= roomIn(ports, agent);
-    return Math.max(FREE_SENDS, Math.min(SENDS_PER_SWEEP, await pace.room));
+    return pace.room;
   };
   const gateOf = async (agent: string, wanted: number): Promise<Gate> => {
     const pace = paceOf(agent);
@@ -75,15 +83,22 @@ export function gateKeeper(ports: Ports, sweepEveryMs: number): GateKeeper {
     }
     if (passage.kind === 'trial') pace.triedOut = true;
     pace.wanted += wanted;
+    // Several looks ask at once: what is free is given away before anybody waits for an answer.
     const free = passage.kind === 'trial' ? 1 : wanted;
     const isFree = passage.kind === 'trial' || pace.wanted <= FREE_SENDS;
-    const limit = isFree ? pace.sent + free : await limitOf(agent, pace);
-    const answeredAt = ports.clock.now();
+    const room = isFree ? { sends: pace.sent + free, beyond: 0 } : await roomOf(agent, pace);
+    const limit = isFree ? room.sends : Math.max(FREE_SENDS, Math.min(SENDS_PER_SWEEP, room.sends));
     const sends = Math.max(0, Math.min(wanted, limit - pace.sent));
     pace.sent += sends;
     pace.putOff += wanted - sends;
-    const sweeps = Math.ceil(pace.putOff / SENDS_PER_SWEEP);
-    return { sends, laterAt: answeredAt + Math.floor((sweeps - ports.dice.random() / 2) * sweepEveryMs) };
+    const answeredAt = ports.clock.now();
+    const sweeps = Math.ceil((pace.putOff + room.beyond) / SENDS_PER_SWEEP);
+    const laterMs = Math.floor((sweeps - ports.dice.random() / 2) * sweepEveryMs);
+    return {
+      sends,
+      laterAt: answeredAt + Math.min(MAX_PUT_OFF_MS, laterMs),
+      busyUntil: answeredAt + Math.floor((room.beyond / SENDS_PER_SWEEP) * sweepEveryMs),
+    };
   };
   return {
     ask: async (agents) => {
@@ -96,11 +111,13 @@ export function gateKeeper(ports: Ports, sweepEveryMs: number): GateKeeper {
 }
 
 /** A queue that cannot be asked has room: what is sent in vain is dropped, what is not sent is late. */
-async function roomIn({ queue, log }: Ports, agent: string): Promise<number> {
-  if (queue.depths === undefined) return SENDS_PER_SWEEP;
+async function roomIn({ queue, log }: Ports, agent: string): Promise<Room> {
+  const unknown = { sends: SENDS_PER_SWEEP, beyond: 0 };
+  if (queue.depths === undefined) return unknown;
   const depths = await queue.depths([agent]).catch(() => undefined);
   const depth = depths?.[agent];
-  if (depth !== undefined) return FULL_QUEUE - depth.waiting;
+  if (depth !== undefined)
+    return { sends: FULL_QUEUE - depth.waiting, beyond: Math.max(0, depth.waiting - FULL_QUEUE) };
   log.note({ what: 'depth-failed', agent });
-  return SENDS_PER_SWEEP;
+  return unknown;
 }

@@ -166,4 +166,31 @@ describe('what a supervisor may send to an agent now', () => {
     const soon = sent({ x: gate(0), worker: gate(0) }, { startedAt: NOW - 29_000 });
     expect([soon.steps, soon.watchAt]).toEqual([[], NOW + 1_000]);
   });
+
+  it('is nothing while its queue is busy for long: then it is parked, for a look at every horizon costs more', () => {
+    // Four times the pickup time.
+    const far = NOW + 120_000;
+    const overdue = { startedAt: NOW - 30_000 };
+    const laterAt = NOW + 500_000;
+    const turn = (busyUntil: number, on: Partial<Execution> = overdue) =>
+      gatedBy({ x: gate(0, { laterAt, busyUntil }), worker: gate(2) }, on);
+    expect(turn(far).write).not.toHaveProperty('step');
+    expect(turn(far).write?.execution?.watchAt).toBe(NOW + 30_000);
+    const { write, sends, next, notes } = turn(far + 1);
+    expect([write?.execution, sends, next]).toEqual([
+      undefined,
+      [],
+      { kind: 'look', fresh: true, concern: 'all' },
+    ]);
+    expect(write?.step).toMatchObject({
+      name: 'a',
+      retryAt: laterAt,
+      parked: { mode: 'execute', why: 'unclaimed', at: NOW },
+    });
+    expect(notes).toMatchObject([{ what: 'parked', step: 'a', detail: 'unclaimed', ms: 500_000 }]);
+    // What is not overdue has its own time, and what may be sent is sent.
+    expect(turn(far + 1, {}).write).not.toHaveProperty('step');
+    const sent = gatedBy({ x: gate(1, { laterAt, busyUntil: far + 1 }), worker: gate(2) }, overdue);
+    expect(sent.sends).toHaveLength(3);
+  });
 });

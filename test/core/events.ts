@@ -72,12 +72,20 @@ export const toHeldAgents = (given: Case): fc.Arbitrary<Event> =>
 export const gates: fc.Arbitrary<{ gates?: Gates; graceFrom?: number }> = fc.oneof(
   fc.constant({}),
   fc.constant({ gates: {} }),
-  fc.array(fc.tuple(fc.integer({ min: 0, max: 2 }), holds), { minLength: 5, maxLength: 5 }).map((all) => ({
-    graceFrom: NOW - 1_000,
-    gates: Object.fromEntries(
-      all.map(([sends, hold], at) => [`agent-${'abcde'[at]}`, { sends, laterAt: NOW + 2_000, ...hold }]),
-    ),
-  })),
+  fc
+    .array(fc.tuple(fc.integer({ min: 0, max: 2 }), fc.constantFrom(2_000, 900_000), holds), {
+      minLength: 5,
+      maxLength: 5,
+    })
+    .map((all) => ({
+      graceFrom: NOW - 1_000,
+      gates: Object.fromEntries(
+        all.map(([sends, laterMs, hold], at) => [
+          `agent-${'abcde'[at]}`,
+          { sends, laterAt: NOW + laterMs, busyUntil: NOW + laterMs, ...hold },
+        ]),
+      ),
+    })),
 );
 export const looks: fc.Arbitrary<Event> = fc
   .tuple(fc.constantFrom('worker' as const, 'supervisor' as const), concern, fc.boolean(), gates)

@@ -202,12 +202,12 @@ describe('a step that is held back', () => {
     [
       'because nobody takes it',
       parked('unclaimed'),
-      "no agent 'worker' takes its messages, so they are sent at growing gaps",
+      "no agent 'worker' has taken its message yet, so it is sent again at growing gaps",
     ],
     [
       'because nobody takes it after a failure',
       parked('unclaimed', { failure }),
-      "no agent 'worker' takes its messages, so they are sent at growing gaps; its last attempt ended with x",
+      "no agent 'worker' has taken its message yet, so it is sent again at growing gaps; its last attempt ended with x",
     ],
     [
       'by its budget',

@@ -63,6 +63,32 @@ describe('the messages of a sweep to one agent', () => {
     expect(asked).toHaveLength(2);
   });
 
+  it('come later by as many sweeps as it takes to come to them, and to what the queue holds too much', async () => {
+    const laterMs = async (waiting: number, wanted: number): Promise<number> => {
+      const { gates, clock } = holding(waiting);
+      const { laterAt = 0, busyUntil = 0 } = (await gates.ask({ worker: wanted }))['worker'] ?? {};
+      const beyond = Math.max(0, waiting - FULL_QUEUE);
+      expect(busyUntil - clock.now()).toBe((beyond / SENDS_PER_SWEEP) * SWEEP_EVERY_MS);
+      return laterAt - clock.now();
+    };
+    const within = (sweeps: number): readonly number[] => [
+      (sweeps - 0.5) * SWEEP_EVERY_MS,
+      sweeps * SWEEP_EVERY_MS,
+    ];
+    for (const [waiting, wanted, sweeps] of [
+      [0, 2 * SENDS_PER_SWEEP, 1],
+      [0, 4 * SENDS_PER_SWEEP, 3],
+      [FULL_QUEUE, FREE_SENDS + SENDS_PER_SWEEP, 1],
+      [FULL_QUEUE + 30_000, FREE_SENDS + SENDS_PER_SWEEP, 101],
+    ] as const) {
+      const [least = 0, most = 0] = within(sweeps);
+      const ms = await laterMs(waiting, wanted);
+      expect(ms).toBeGreaterThanOrEqual(least);
+      expect(ms).toBeLessThanOrEqual(most);
+    }
+    expect(await laterMs(12_000_000, FREE_SENDS + 1)).toBe(900_000);
+  });
+
   it('of one execution are allowed in part', async () => {
     const { gates } = holding(FULL_QUEUE - 50);
     expect((await gates.ask({ worker: 80 }))['worker']?.sends).toBe(50);

@@ -46,6 +46,8 @@ export interface Crowd {
   readonly parked: number;
   /** Messages that the supervisor sent. */
   readonly dispatched: number;
+  /** Of the supervisor at an execution. */
+  readonly looks: number;
   /** That waited for a process at one time. */
   readonly longestQueue: number;
   /** Attempts that a ladder was charged for although the service was dead. */
@@ -66,6 +68,7 @@ export async function runCrowd(options: CrowdOptions): Promise<Crowd> {
   const count = { calls: 0, trials: 0, parked: 0, writes: 0, ended: 0, endedAt: 0 };
   const repeated = { all: 0, inThisSweep: 0, most: 0 };
   let longestQueue = 0;
+  let looks = 0;
   const callsBySecond = new Map<number, number>();
   const store = new MemoryStore(4);
   const waiting: Send[] = [];
@@ -150,7 +153,8 @@ export async function runCrowd(options: CrowdOptions): Promise<Crowd> {
   const grace = new Grace();
   const sweep = (): void => {
     repeated.inThisSweep = 0;
-    void sweepOnce(ports, plans, events.now, grace).then(() => {
+    void sweepOnce(ports, plans, events.now, grace).then(({ due }) => {
+      looks += due;
       repeated.most = Math.max(repeated.most, repeated.inThisSweep);
     });
     if (count.ended < options.executions) events.plan(SWEEP_EVERY_MS, sweep);
@@ -176,6 +180,7 @@ export async function runCrowd(options: CrowdOptions): Promise<Crowd> {
       parked: count.parked,
       dispatched: repeated.all,
       longestQueue,
+      looks,
       mostSendsInASweep: repeated.most,
       mostCallsInASecond: Math.max(...callsBySecond.values()),
       drainedAfterMs: count.endedAt - backAt,
