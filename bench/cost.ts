@@ -115,7 +115,8 @@ function save(report: CostReport): void {
   const found = report.situations ?? before?.situations;
   const situated = found === undefined ? {} : { situations: found };
   const limits = costVerdicts({ cases, ...situated });
-  keep('cost', { ...headline(cases), ...report, cases, ...situated, limits });
+  const on = report.cases.length > 0 ? report.machine : (before?.machine ?? report.machine);
+  keep('cost', { ...headline(cases), ...report, machine: on, cases, ...situated, limits });
 }
 
 async function measure(mode: Mode, options: Options): Promise<CostCase[]> {

@@ -12,7 +12,8 @@ import { Command } from 'commander';
 import type { ExecutionView } from '../lib/api/answers.ts';
 import { percentile } from './parts/load.ts';
 import { printVerdicts, type Verdict } from './parts/limits.ts';
-import { machine, type Machine } from './parts/machine.ts';
+import { machine, type Machine, type Taken, takenNow } from './parts/machine.ts';
+import { drainAfterOutage, type Outage } from './parts/outage.ts';
 import { table } from './parts/print.ts';
 import { keep, replaced, resultOf } from './parts/results.ts';
 import { setStage, type Stage } from './parts/stage.ts';
@@ -28,11 +29,13 @@ export interface Recovery {
   readonly recoverMs: { readonly p50: number; readonly p99: number };
   /** Of what is noticed, at p99. */
   readonly limitMs: number;
+  readonly taken: Taken;
 }
 
 export interface RecoverReport {
   readonly machine: Machine;
   readonly cases: readonly Recovery[];
+  readonly outage?: Outage & { readonly taken: Taken };
   readonly limits: readonly Verdict[];
 }
 
@@ -44,12 +47,22 @@ interface Options {
   readonly n: number;
 }
 
+const OUTAGE = 'outage';
+
 const program = new Command('bench:recover')
   .description('Kills, freezes and forgets attempts, and measures until they are noticed and made good.')
   .option('--json', 'one line of JSON at the end')
   .option('--save', 'for bench:report; of a part, beside what other parts have found')
-  .option('--only <fault/lease>', 'cases that begin like this, e.g. freeze or SIGKILL/3')
-  .option('--rounds <n>', 'how often each fault strikes; eight are 208 executions a case', Number, 1)
+  .option(
+    '--only <fault/lease>',
+    `cases that begin like this, e.g. freeze or SIGKILL/3; ${OUTAGE}: the last one alone`,
+  )
+  .option(
+    '--rounds <n>',
+    'how often each fault strikes: eight take three quarters of an hour, one six minutes',
+    Number,
+    8,
+  )
   .option('--n <n>', 'executions that are struck at once', Number, 26);
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
@@ -80,17 +93,26 @@ const nameOf = ({ fault, leaseMs }: Pick<Case, 'fault' | 'leaseMs'>): string => 
 
 async function main({ n, rounds, json, only = '', save: isSaved }: Options): Promise<void> {
   const wanted = CASES.filter((one) => nameOf(one).startsWith(only));
-  say(`Starting the local cloud for ${wanted.length} cases with ${n * rounds} executions each …`);
+  const isOutage = OUTAGE.startsWith(only);
+  if (wanted.length === 0 && !isOutage)
+    program.error(
+      `error: no case begins with ${only}; there are ${[...CASES.map(nameOf), OUTAGE].join(', ')}`,
+    );
+  say(`${wanted.length} cases with ${n * rounds} executions each, in ${rounds} rounds of about 40 s …`);
   const cases: Recovery[] = [];
   for (const one of wanted) {
     const all: Followed[] = [];
-    for (let round = 0; round < rounds; round += 1) all.push(...(await strikeOnce(one, n)));
+    for (let round = 1; round <= rounds; round += 1) {
+      all.push(...(await strikeOnce(one, n)));
+      say(`  ${nameOf(one)} s, round ${round} of ${rounds}`);
+    }
     const found = summed(one, all);
     const { p50, p99 } = found.detectMs;
     say(`  ${nameOf(one)} s: noticed p50 ${p50} ms, p99 ${p99} ms`);
     cases.push(found);
   }
-  const report: RecoverReport = { machine: machine(), cases, limits: recoverVerdicts({ cases }) };
+  const outage = isOutage ? { outage: { ...(await drainAfterOutage(say)), taken: takenNow() } } : {};
+  const report: RecoverReport = { machine: machine(), cases, ...outage, limits: recoverVerdicts({ cases }) };
   print(report);
   printVerdicts(report.limits);
   if (isSaved) save(report);
@@ -110,7 +132,9 @@ async function strikeOnce(one: Case, n: number): Promise<Followed[]> {
 function save(report: RecoverReport): void {
   const before = resultOf('recover') as { readonly recover: RecoverReport } | undefined;
   const cases = replaced(before?.recover.cases ?? [], report.cases, nameOf);
-  keep('recover', { recover: { ...report, cases, limits: recoverVerdicts({ cases }) } });
+  const on = report.cases.length > 0 ? report.machine : (before?.recover.machine ?? report.machine);
+  const limits = recoverVerdicts({ cases });
+  keep('recover', { recover: { ...before?.recover, ...report, machine: on, cases, limits } });
 }
 
 interface Followed {
@@ -121,7 +145,8 @@ interface Followed {
 function summed({ fault, leaseMs, limitMs }: Case, all: readonly Followed[]): Recovery {
   const of = (values: readonly number[]) => ({ p50: percentile(values, 0.5), p99: percentile(values, 0.99) });
   const detectMs = of(all.map((one) => one.detectMs));
-  return { fault, leaseMs, n: all.length, detectMs, recoverMs: of(all.map((one) => one.recoverMs)), limitMs };
+  const recoverMs = of(all.map((one) => one.recoverMs));
+  return { fault, leaseMs, n: all.length, detectMs, recoverMs, limitMs, taken: takenNow() };
 }
 
 async function measure(stage: Stage, { fault, leaseMs }: Case, n: number): Promise<Followed[]> {
@@ -202,7 +227,7 @@ async function follow(stage: Stage, id: string, lost: boolean, struckAt: number)
     : { detectMs: (first?.endedAt ?? endedAt) - struckAt, recoverMs: endedAt - struckAt };
 }
 
-function print({ cases, machine: { load } }: RecoverReport): void {
+function print({ cases, outage, machine: { load } }: RecoverReport): void {
   const head = ['fault', 'lease', 'n', 'noticed p50', 'p99', 'limit', '', 'recovered p50', 'p99'];
   const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
   const rows = cases.map(({ fault, leaseMs, n, detectMs, recoverMs, limitMs }) => [
@@ -216,7 +241,13 @@ function print({ cases, machine: { load } }: RecoverReport): void {
     seconds(recoverMs.p50),
     seconds(recoverMs.p99),
   ]);
-  console.log(`\nLoad average ${load.join(' and ')}\n\n${table(head, rows)}`);
+  console.log(`\nLoad average ${load.join(' and ')}`);
+  if (cases.length > 0) console.log(`\n${table(head, rows)}`);
+  if (outage === undefined) return;
+  const { executions, outageMs, drainedMs, calmMs } = outage;
+  console.log(
+    `\n${executions} executions, the table away for ${seconds(outageMs)}: all ended ${seconds(drainedMs)} after its return (${seconds(calmMs)} without an outage)`,
+  );
 }
 
 await main(program.parse().opts<Options>());

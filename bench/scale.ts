@@ -14,7 +14,7 @@ import { DEFAULT_WATCH_SHARDS } from '../lib/aws/names.ts';
 import { canonicalJson, type Json } from '../lib/core/json.ts';
 import { newExecution } from '../lib/core/start.ts';
 import { printVerdicts, type Verdict } from './parts/limits.ts';
-import { machine, type Machine } from './parts/machine.ts';
+import { machine, type Machine, type Taken, takenNow } from './parts/machine.ts';
 import { between, unitsOf } from './parts/meter.ts';
 import { dollars, total } from './parts/prices.ts';
 import { table } from './parts/print.ts';
@@ -34,6 +34,7 @@ export interface Series {
   readonly points: readonly Point[];
   /** value ~ size^exponent over all but the smallest size. */
   readonly exponent: number;
+  readonly taken: Taken;
 }
 
 export interface ScaleReport {
@@ -49,7 +50,7 @@ interface Options {
   readonly json?: true;
   readonly save?: true;
   readonly part?: Part;
-  readonly full?: true;
+  readonly quick?: true;
 }
 
 const program = new Command('bench:scale')
@@ -57,19 +58,18 @@ const program = new Command('bench:scale')
   .option('--json', 'one line of JSON at the end')
   .option('--save', 'for bench:report; of a part, beside what other parts have found')
   .addOption(new Option('--part <name>', 'one of them').choices(PARTS))
-  .option(
-    '--full',
-    'also 10,000 items, a million open executions, 10,000 due: some minutes for each part',
-  );
+  .option('--quick', 'smaller sizes, in some three minutes instead of twenty');
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
 async function main(options: Options): Promise<void> {
   const series: Series[] = [];
   const wanted = options.part === undefined ? PARTS : [options.part];
+  if (!options.quick)
+    say(`${wanted.join(', ')}: all of them take twenty minutes; --quick measures smaller sizes`);
   for (const part of wanted) {
     const beganAt = performance.now();
-    series.push(...(await measure(part, options.full === true)));
+    series.push(...(await measure(part, options.quick === true)));
     say(`${part}: ${Math.round((performance.now() - beganAt) / 1_000)} s`);
   }
   const report: ScaleReport = { machine: machine(), series, limits: scaleVerdicts({ series }) };
@@ -89,7 +89,7 @@ function save(report: ScaleReport): void {
 }
 
 /** Each on a deployment of its own: what one leaves behind is none of another's. */
-async function measure(part: Part, full: boolean): Promise<Series[]> {
+async function measure(part: Part, quick: boolean): Promise<Series[]> {
   if (part === 'plans') return [planSizes()];
   const capacity = part !== 'due';
   const stage = await setStage({ batchSize: 10, processes: 2, schedules: false, capacity });
@@ -98,11 +98,11 @@ async function measure(part: Part, full: boolean): Promise<Series[]> {
       case 'chains':
         return await chains(stage);
       case 'maps':
-        return await maps(stage, full ? [10, 100, 1_000, 10_000] : [10, 100, 1_000]);
+        return await maps(stage, quick ? [10, 100, 1_000] : [10, 100, 1_000, 10_000]);
       case 'due':
-        return await due(stage, full ? [1_000, 10_000] : [1_000, 3_000]);
+        return await due(stage, quick ? [1_000, 3_000] : [1_000, 10_000, 100_000]);
       case 'open':
-        return await open(stage, full ? [1_000, 10_000, 100_000, 1_000_000] : [1_000, 10_000, 100_000]);
+        return await open(stage, quick ? [1_000, 10_000, 100_000] : [1_000, 10_000, 100_000, 1_000_000]);
     }
   } finally {
     await stage.strike();
@@ -111,7 +111,8 @@ async function measure(part: Part, full: boolean): Promise<Series[]> {
 
 const seriesOf = (what: string, unit: string, points: readonly Point[]): Series => {
   say(`  ${what}: ${points.map(({ size, value }) => `${size}: ${value.toPrecision(3)}`).join(', ')} ${unit}`);
-  return { what, unit, points, exponent: exponentOf(points.length > 2 ? points.slice(1) : points) };
+  const exponent = exponentOf(points.length > 2 ? points.slice(1) : points);
+  return { what, unit, points, exponent, taken: takenNow() };
 };
 
 /** Least squares through the logarithms. */
@@ -247,6 +248,22 @@ async function open(stage: Stage, sizes: readonly number[]): Promise<Series[]> {
   return [seriesOf(SERIES.open, 'read units', units), seriesOf('the same, on this machine', 'ms', ms)];
 }
 
+const PROGRESS_EVERY_MS = 10_000;
+
+async function allOf(ids: readonly string[], ended: Stage['ended']): Promise<void> {
+  const beganAt = performance.now();
+  let count = 0;
+  const progress = setInterval(() => {
+    const seconds = Math.round((performance.now() - beganAt) / 1_000);
+    say(`  ${seconds} s: ${count} of ${ids.length} have ended`);
+  }, PROGRESS_EVERY_MS);
+  try {
+    await Promise.all(ids.map((id) => ended(id).then(() => (count += 1))));
+  } finally {
+    clearInterval(progress);
+  }
+}
+
 /** Until none is left that nobody has taken. */
 async function due(stage: Stage, sizes: readonly number[]): Promise<Series[]> {
   const points: Point[] = [];
@@ -259,11 +276,14 @@ async function due(stage: Stage, sizes: readonly number[]): Promise<Series[]> {
     const ticks = (async () => {
       while (!drained.signal.aborted) await tick(stage);
     })();
-    await Promise.all(last.map((id) => stage.ended(id)));
-    const seconds = (performance.now() - beganAt) / 1_000;
-    say(`  ${size} due at once: all ended after ${seconds.toFixed(1)} s`);
-    points.push({ size, value: seconds });
-    drained.abort();
+    try {
+      await allOf(last, stage.ended);
+      const seconds = (performance.now() - beganAt) / 1_000;
+      say(`  ${size} due at once: all ended after ${seconds.toFixed(1)} s`);
+      points.push({ size, value: seconds });
+    } finally {
+      drained.abort();
+    }
     await ticks;
     await stage.quiet();
   }

@@ -15,6 +15,9 @@ export interface Machine {
   readonly versions: Readonly<Record<string, string>>;
 }
 
+/** When, and beside what: of a part of a section that was taken on its own. */
+export type Taken = Pick<Machine, 'at' | 'load'>;
+
 const ROOT = join(import.meta.dirname, '..', '..');
 const GIGABYTE = 1_024 ** 3;
 const NAMED = ['@aws-sdk/client-dynamodb', '@aws-sdk/client-sqs', '@dynoxide/linux-x64'] as const;
@@ -27,13 +30,10 @@ export function machine(): Machine {
   };
   const all = { ...manifest.optionalDependencies, ...manifest.dependencies };
   return {
-    at: new Date().toISOString(),
+    ...takenNow(),
     processors: availableParallelism(),
     model: cpus()[0]?.model ?? 'unknown',
     memoryGb: Math.round(totalmem() / GIGABYTE),
-    load: loadavg()
-      .slice(0, 2)
-      .map((value) => Math.round(value * 10) / 10),
     node: process.version,
     versions: {
       steadfast: manifest.version,
@@ -41,3 +41,10 @@ export function machine(): Machine {
     },
   };
 }
+
+export const takenNow = (): Taken => ({
+  at: new Date().toISOString(),
+  load: loadavg()
+    .slice(0, 2)
+    .map((value) => Math.round(value * 10) / 10),
+});

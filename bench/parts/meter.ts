@@ -4,8 +4,9 @@
  * Owns: which call is which unit. Does not own: prices (`prices.ts`), the load (`load.ts`).
  *
  * DynamoDB's units are its own (`ReturnConsumedCapacity`), indexes and transactions included. A write that was refused
- * tells none and costs one for each started KB; ours are below that. Lambda's poller is not on the wire: it receives and
- * deletes once for each batch that it hands over; its empty receives cost by the hour, not by the step (`idle`).
+ * tells none and is counted as one unit; of a large item it costs more, but few are refused. Lambda's poller is not on the
+ * wire: it receives and deletes once for each batch that it hands over; its empty receives cost by the hour, not by the
+ * step (`idle`).
  * Durations are a model, because this machine is not Lambda: calls one after the other at the latencies of
  * `prices.json` plus the processor time that was measured, stretched to the share of a processor that the function has.
  */
@@ -140,7 +141,7 @@ export function unitsOf({ calls, functions, logBytes }: Reading, sideBySide: num
   };
 }
 
-/** Of all invocations together; a supervisor's sleep between two sweeps is not in it (`situations.ts`). */
+/** Of all invocations together; a supervisor's sleep between two sweeps is not in it. */
 function durationMs(
   calls: readonly CallCount[],
   functions: readonly FunctionUse[],

@@ -110,40 +110,70 @@ interface Ends {
   readonly stop: () => void;
 }
 
+type Event = ReturnType<Cloud['control']['events']>[number];
+interface Ended {
+  readonly executionId?: string;
+  readonly status?: string;
+}
+
+interface Waiting {
+  readonly resolve: (endedAt: number) => void;
+  readonly reject: (reason: Error) => void;
+}
+
 /** Reads the bus: asking the API would be counted. Whoever measures must not work for each of those that wait. */
 function endsOf(cloud: Cloud): Ends {
   const known = new Map<string, number>();
-  const waiting = new Map<string, (endedAt: number) => void>();
-  let last = '';
+  const waiting = new Map<string, Waiting>();
+  let last: string | undefined;
+  let broken: Error | undefined;
+  const fail = (reason: Error): void => {
+    broken ??= reason;
+    for (const { reject } of waiting.values()) reject(reason);
+    waiting.clear();
+  };
+  const hear = ({ at: endedAt, detail }: Event): void => {
+    const { executionId, status } = detail as Ended;
+    if (executionId === undefined || known.has(executionId)) return;
+    // What failed is cheap and quick: none of the figures is of such an execution.
+    if (status !== 'succeeded') return fail(new Error(`execution ${executionId} ended as ${status}`));
+    known.set(executionId, endedAt);
+    waiting.get(executionId)?.resolve(endedAt);
+    waiting.delete(executionId);
+  };
   const look = (): void => {
     const events = cloud.control.events();
-    for (let at = events.length - 1; at >= 0 && events[at]?.id !== last; at -= 1) {
-      const { at: endedAt, detail } = events[at] as (typeof events)[number];
-      const { executionId } = detail as { readonly executionId?: string };
-      if (executionId === undefined || known.has(executionId)) continue;
-      known.set(executionId, endedAt);
-      waiting.get(executionId)?.(endedAt);
-      waiting.delete(executionId);
-    }
-    last = events.at(-1)?.id ?? last;
+    const heard = events.findLastIndex(({ id }) => id === last);
+    if (heard < 0 && last !== undefined)
+      fail(new Error('more ends at once than the bus keeps: some were not heard of'));
+    for (const event of events.slice(heard + 1)) hear(event);
+    last = events.at(-1)?.id;
   };
   const timer = setInterval(look, LOOK_EVERY_MS);
   return {
-    of: (executionId) =>
-      new Promise((resolve, reject) => {
-        const endedAt = known.get(executionId);
-        if (endedAt !== undefined) return resolve(endedAt);
-        const limit = setTimeout(
-          () => reject(new Error(`execution ${executionId} did not end`)),
-          END_WITHIN_MS,
-        );
-        waiting.set(executionId, (at) => {
-          clearTimeout(limit);
-          resolve(at);
-        });
-      }),
+    of: async (executionId) => {
+      const endedAt = known.get(executionId);
+      if (endedAt !== undefined) return endedAt;
+      if (broken !== undefined) throw broken;
+      return await within(END_WITHIN_MS, `execution ${executionId} did not end`, ({ resolve, reject }) =>
+        waiting.set(executionId, { resolve, reject }),
+      );
+    },
     stop: () => clearInterval(timer),
   };
+}
+
+function within(ms: number, otherwise: string, wait: (waiting: Waiting) => void): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const limit = setTimeout(() => reject(new Error(otherwise)), ms);
+    const ended =
+      <Value>(settle: (value: Value) => void) =>
+      (value: Value): void => {
+        clearTimeout(limit);
+        settle(value);
+      };
+    wait({ resolve: ended(resolve), reject: ended(reject) });
+  });
 }
 
 /** The last write of an execution comes after its announcement. */
