@@ -2,7 +2,7 @@
  * The composition root: ports → roles → Lambda handlers.
  *
  * Owns: one invocation's event and answer, and that ports are made once per process, while the function initialises. Does
- * not own: any decision, nor what ports are made of (`aws/ports.ts`).
+ * not own: any decision, what ports are made of (`aws/ports.ts`), the function behind the API (`scheduler-handler.ts`).
  */
 
 import { createHash } from 'node:crypto';
@@ -11,19 +11,10 @@ import { join } from 'node:path';
 import type { Logger } from '@aws-lambda-powertools/logger';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import type {
-  APIGatewayProxyEventV2,
-  APIGatewayProxyResultV2,
-  Context,
-  SQSBatchResponse,
-  SQSEvent,
-  SQSRecord,
-} from 'aws-lambda';
-import { handle } from 'hono/aws-lambda';
+import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { v7 as uuidv7 } from 'uuid';
 import * as z from 'zod/mini';
 import en from 'zod/v4/locales/en.js';
-import { routes } from './api/routes.ts';
 import { clock } from './aws/clock.ts';
 import { type DeadLetters, deadLetters } from './aws/dead-letters.ts';
 import { dynamoInventory } from './aws/dynamo-inventory.ts';
@@ -63,7 +54,7 @@ z.config(en());
 const TICK_RESERVE_MS = 3_000;
 
 /** One invocation: its lines carry its id, and its figures are written when it is over, whichever way. */
-async function metering<Result>(
+export async function metering<Result>(
   { logger, meter }: Telemetry,
   context: Context,
   invocation: () => Promise<Result>,
@@ -77,7 +68,7 @@ async function metering<Result>(
 }
 
 /** In a Lambda function at once, while initialisation is free; elsewhere (a test imports the file) when first used. */
-function once<Value>(make: () => Value): () => Value {
+export function once<Value>(make: () => Value): () => Value {
   let made: { readonly value: Value } | undefined;
   const get = (): Value => {
     made ??= { value: make() };
@@ -146,25 +137,11 @@ async function handleRecord(
   }
 }
 
-const hash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
-
-/** The Lambda function behind the HTTP API. */
-export function schedulerHandler(
-  workflows: readonly Workflow[],
-): (event: APIGatewayProxyEventV2, context: Context) => Promise<APIGatewayProxyResultV2> {
-  const telemetry = telemetryOf({ role: 'scheduler' });
-  const app = once(() => {
-    const ports = portsOf(telemetry);
-    const scheduler = createScheduler(ports, workflows, { hash, newId: () => uuidv7() });
-    return handle(routes(scheduler, receiptsOf(ports)));
-  });
-  return (event, context) =>
-    metering(
-      telemetry,
-      context,
-      async () => (await app()(event as never, context as never)) as unknown as APIGatewayProxyResultV2,
-    );
-}
+/** Of whoever starts executions. */
+export const IDS = {
+  hash: (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32),
+  newId: (): string => uuidv7(),
+};
 
 interface Starting {
   readonly scheduler: Scheduler;
@@ -182,8 +159,7 @@ export function starterHandler(
       readFileSync(join(fromEnvironment('LAMBDA_TASK_ROOT'), TRIGGER_FILE), 'utf8'),
     );
     const setAside = deadLetters(new SQSClient(CLIENT), fromEnvironment(ENV.deadLetters));
-    const ids = { hash, newId: () => uuidv7() };
-    return { trigger, setAside, scheduler: createScheduler(portsOf(telemetry), workflows, ids) };
+    return { trigger, setAside, scheduler: createScheduler(portsOf(telemetry), workflows, IDS) };
   });
   const work = async ({ Records }: SQSEvent): Promise<SQSBatchResponse> => {
     const results = await Promise.all(

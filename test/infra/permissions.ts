@@ -227,6 +227,12 @@ export const TRIGGER_MAY_BE_IDLE = (triggers: Readonly<Record<string, Pick<Trigg
 
 /** Permissions of the order-fulfilment example that an end-to-end run may leave unused. */
 export const MAY_BE_IDLE: readonly Row[] = [
+  ...['charge-card', 'reserve-stock', 'schedule-shipping', 'notify-customer'].map((agent) => ({
+    who: 'supervisor',
+    actions: ['sqs:GetQueueAttributes'],
+    on: `queue of ${agent}`,
+    because: 'asked only when more than thirty messages to one agent were lost at once',
+  })),
   ...['charge-card', 'reserve-stock'].map((who) => ({
     who,
     actions: ['sqs:SendMessage'],

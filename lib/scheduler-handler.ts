@@ -1,0 +1,30 @@
+/**
+ * The Lambda function behind the HTTP API: ports → scheduler → routes.
+ *
+ * Owns: the composition of this one function, apart from the others' (`handlers.ts`): only it answers HTTP, and what that takes
+ * is none of an agent's or a supervisor's code. Does not own: the routes (`api/routes.ts`), what a start does (`roles/scheduler.ts`).
+ */
+
+import type { APIGatewayProxyEventV2, APIGatewayProxyResultV2, Context } from 'aws-lambda';
+import { handle } from 'hono/aws-lambda';
+import { routes } from './api/routes.ts';
+import { portsOf, receiptsOf, telemetryOf } from './aws/ports.ts';
+import type { Workflow } from './core/workflow.ts';
+import { IDS, metering, once } from './handlers.ts';
+import { createScheduler } from './roles/scheduler.ts';
+
+export function schedulerHandler(
+  workflows: readonly Workflow[],
+): (event: APIGatewayProxyEventV2, context: Context) => Promise<APIGatewayProxyResultV2> {
+  const telemetry = telemetryOf({ role: 'scheduler' });
+  const app = once(() => {
+    const ports = portsOf(telemetry);
+    return handle(routes(createScheduler(ports, workflows, IDS), receiptsOf(ports)));
+  });
+  return (event, context) =>
+    metering(
+      telemetry,
+      context,
+      async () => (await app()(event as never, context as never)) as unknown as APIGatewayProxyResultV2,
+    );
+}
