@@ -240,7 +240,7 @@ const FINDINGS = `## What follows from it
 - **Small payloads are cheap, large ones are not.** A step's writes are two units as long as its item stays below 1 KB; each started
   KB of an output is one more. A large input is written once, beside the execution's record. A list whose items bring 1 KB each
   costs as much as with Lambda durable functions; at 16 KB they cost less than ours in every shape, and Step Functions Standard
-  in one (mixed20 at rest). Keep large things elsewhere and hand on where they are.
+  costs as much as ours in one (mixed20 at rest). Keep large things elsewhere and hand on where they are.
 - **Length hardly costs.** A step of a long chain is claimed on its own record and its predecessors', not on all of them, and a list is
   cut into executions of up to 25 items. What does grow with a chain is what a claim reads besides, the execution's record (1 unit to
   3), and what shrinks is each step's share of start and end.
