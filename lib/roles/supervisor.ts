@@ -66,8 +66,8 @@ const CONCURRENCY = 8;
  */
 const REST_PER_LOOK = 3;
 const MAX_REST_MS = 1_000;
-/** The others' shards are visited in every second sweep, … */
-const VISIT_EVERY = 2;
+/** The others' shards are visited from the second sweep on (the first may be a whole tick, of an idle system), … */
+const FIRST_VISIT = 2;
 /** … for what has been overdue for so many sweeps that nobody can be at work there. */
 const MISSED_SWEEPS = 1.5;
 
@@ -80,7 +80,7 @@ export async function tick(ports: Ports, plans: PlanCache, options: TickOptions)
   for (let round = 1; ; round += 1) {
     const reach = { untilAt, grace, gates: gateKeeper(ports, sweepEveryMs) };
     const own = await sweepShards(ports, plans, [...kept], reach);
-    const others = round % VISIT_EVERY === 0 ? shardsOf(ports).filter((shard) => !kept.has(shard)) : [];
+    const others = round >= FIRST_VISIT ? shardsOf(ports).filter((shard) => !kept.has(shard)) : [];
     const lateMs = MISSED_SWEEPS * sweepEveryMs;
     const visited = await sweepShards(ports, plans, others, { ...reach, lateMs });
     grace.swept(ports.clock.now(), [...own, ...visited]);

@@ -137,8 +137,8 @@ export const SUPERVISOR: readonly Mutant[] = [
     from: 'own',
     bug: 'A supervisor never looks into the shards of its dead neighbour.',
     file: SUPERVISOR_FILE,
-    find: 'round % VISIT_EVERY === 0 ?',
-    replace: 'round % VISIT_EVERY === VISIT_EVERY ?',
+    find: 'round >= FIRST_VISIT ?',
+    replace: 'round < 0 * FIRST_VISIT ?',
     killer: jest('roles/two-supervisors', 'do the work of part'),
   },
   {
