@@ -29,7 +29,7 @@ export interface Gate {
   readonly sends: number;
   /** The rest of them then. */
   readonly laterAt: number;
-  /** Until then its queue has enough to do, at least. */
+  /** Until then its queue has enough to do, at the pace at which a supervisor sends. */
   readonly busyUntil?: number;
 }
 export type Gates = Readonly<Record<string, Gate>>;
@@ -109,12 +109,9 @@ export function supervise(plan: Plan, state: Snapshot, event: Look): Decision {
   const held = gated(state, event, chosen);
   if (held !== undefined) return held;
   const paces = paced(event, chosen);
-  for (const { piece } of chosen) {
-    const turnAt = paces.later[workKey(piece)];
-    const busyMs = (event.gates?.[piece.step.agent]?.busyUntil ?? 0) - event.now;
-    if (turnAt !== undefined && busyMs > MAX_HORIZONS * horizon)
-      return park(state, event, piece, 'unclaimed', turnAt);
-  }
+  const [piece] = work;
+  const untilAt = piece && work.length === 1 ? turnAt(piece, event, paces, horizon) : undefined;
+  if (piece !== undefined && untilAt !== undefined) return park(state, event, piece, 'unclaimed', untilAt);
   return dispatch(plan, state, event, work, paces);
 }
 
@@ -131,6 +128,19 @@ function unclaimedUntil(piece: Work, execution: Execution, horizon: number, now:
   const untilAt = known.lastAt + gap;
   const isLong = gap > MAX_HORIZONS * horizon && untilAt > now;
   return isLong && now >= known.lastAt + piece.step.pickupMs ? untilAt : undefined;
+}
+
+/**
+ * Its queue is long, and it has waited for long already. When its turn is, nobody knows: who parks it for no longer than it has
+ * waited at most doubles that. Only one piece alone: what is parked is claimed with the execution's record, and pieces that
+ * lie side by side in a queue would all claim at once.
+ */
+function turnAt(piece: Work, { gates, now }: Look, { later }: Paced, horizon: number): number | undefined {
+  const laterAt = later[workKey(piece)];
+  const busyMs = (gates?.[piece.step.agent]?.busyUntil ?? 0) - now;
+  const waitedMs = now - piece.sinceAt;
+  const isLong = Math.min(busyMs, waitedMs) > MAX_HORIZONS * horizon;
+  return laterAt !== undefined && isLong ? Math.min(laterAt, now + waitedMs) : undefined;
 }
 
 const hasWaitedForBudget = (piece: Work, known: Dispatch | undefined): boolean =>

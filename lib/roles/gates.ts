@@ -7,8 +7,8 @@
  * off (`core/dispatch.ts`).
  *
  * After an outage everything is due at once. Sweeps go through it oldest first; what a sweep has no messages left for is
- * put off by as many sweeps as it takes at the full pace to come to it, and to what its queue holds too much; that is never
- * later than its turn, though where a queue is worked off more slowly too early, and then it is put off again.
+ * put off by as many sweeps as it takes at the full pace to come to it, and to what its queue holds too much. Agents may be
+ * faster than that, or slower: it is an estimate, and whoever goes by it must bound how wrong it may be.
  */
 
 import { type Breaker, passageOf } from '../core/breaker.ts';

@@ -191,7 +191,7 @@ async function lookAtAll(
       const beganAt = ports.clock.now();
       if (beganAt > untilAt) return;
       try {
-        if ((await look(item.executionId)) === 'early') await rest(ports.clock, beganAt);
+        if ((await look(item.executionId)) === 'early') await rest(ports.clock, beganAt, untilAt);
       } catch (error) {
         failed += 1;
         const detail = error instanceof Error ? error.name : 'error';
@@ -203,8 +203,9 @@ async function lookAtAll(
   return failed;
 }
 
-async function rest(clock: Clock, beganAt: number): Promise<void> {
-  const restMs = Math.min(MAX_REST_MS, REST_PER_LOOK * (clock.now() - beganAt));
+async function rest(clock: Clock, beganAt: number, untilAt: number): Promise<void> {
+  const now = clock.now();
+  const restMs = Math.min(MAX_REST_MS, REST_PER_LOOK * (now - beganAt), untilAt - now);
   if (restMs > 0) await clock.sleep(restMs);
 }
 

@@ -167,30 +167,47 @@ describe('what a supervisor may send to an agent now', () => {
     expect([soon.steps, soon.watchAt]).toEqual([[], NOW + 1_000]);
   });
 
-  it('is nothing while its queue is busy for long: then it is parked, for a look at every horizon costs more', () => {
+  describe('while its queue is busy for long', () => {
     // Four times the pickup time.
-    const far = NOW + 120_000;
-    const overdue = { startedAt: NOW - 30_000 };
+    const far = 120_000;
     const laterAt = NOW + 500_000;
-    const turn = (busyUntil: number, on: Partial<Execution> = overdue) =>
-      gatedBy({ x: gate(0, { laterAt, busyUntil }), worker: gate(2) }, on);
-    expect(turn(far).write).not.toHaveProperty('step');
-    expect(turn(far).write?.execution?.watchAt).toBe(NOW + 30_000);
-    const { write, sends, next, notes } = turn(far + 1);
-    expect([write?.execution, sends, next]).toEqual([
-      undefined,
-      [],
-      { kind: 'look', fresh: true, concern: 'all' },
-    ]);
-    expect(write?.step).toMatchObject({
-      name: 'a',
-      retryAt: laterAt,
-      parked: { mode: 'execute', why: 'unclaimed', at: NOW },
+    const one = planOf(named('a', { agent: 'x' }));
+    const turn = (busyMs: number, waitedMs: number, of = one, sends = 0) => {
+      const gates = { x: gate(sends, { laterAt, busyUntil: NOW + busyMs }), worker: gate(9) };
+      const overdue = stateOf([], { watchAt: NOW, startedAt: NOW - waitedMs });
+      return supervise(of, overdue, look('supervisor', { gates }));
+    };
+
+    it('is nothing: it is parked for as long as it has waited, or until its turn', () => {
+      const { write, sends, next, notes } = turn(far + 1, far + 1);
+      expect([write?.execution, sends, next]).toEqual([
+        undefined,
+        [],
+        { kind: 'look', fresh: true, concern: 'all' },
+      ]);
+      expect(write?.step).toMatchObject({
+        name: 'a',
+        retryAt: NOW + far + 1,
+        parked: { mode: 'execute', why: 'unclaimed', at: NOW },
+      });
+      expect(notes).toMatchObject([{ what: 'parked', step: 'a', detail: 'unclaimed', ms: far + 1 }]);
+      expect(turn(far + 1, 600_000).write?.step?.retryAt).toBe(laterAt);
     });
-    expect(notes).toMatchObject([{ what: 'parked', step: 'a', detail: 'unclaimed', ms: 500_000 }]);
-    // What is not overdue has its own time, and what may be sent is sent.
-    expect(turn(far + 1, {}).write).not.toHaveProperty('step');
-    const sent = gatedBy({ x: gate(1, { laterAt, busyUntil: far + 1 }), worker: gate(2) }, overdue);
-    expect(sent.sends).toHaveLength(3);
+
+    it('is looked at every horizon, if that costs less or may be needed', () => {
+      const put = (...given: Parameters<typeof turn>) => {
+        const { write, sends } = turn(...given);
+        expect(write).not.toHaveProperty('step');
+        return [sends.length, (write?.execution?.watchAt ?? 0) - NOW];
+      };
+      expect(put(far, 600_000)).toEqual([0, 30_000]);
+      expect(put(600_000, far)).toEqual([0, 30_000]);
+      // What is not overdue has its own time, and what may be sent is sent.
+      expect(put(600_000, 10_000)).toEqual([0, 20_000]);
+      expect(put(600_000, 600_000, one, 1)).toEqual([1, 30_000]);
+      // All of them would be claimed at once, each with the execution's record.
+      const two = planOf(named('a', { agent: 'x' }), named('b', { agent: 'x' }));
+      expect(put(600_000, 600_000, two)).toEqual([0, 30_000]);
+    });
   });
 });
