@@ -17,6 +17,7 @@ import { ENV, TRIGGER_FILE } from '../lib/aws/names.ts';
 import { type Bundle, bundleDeployment } from '../lib/infra/bundle.ts';
 import { discoverWorkflows } from '../lib/infra/discover.ts';
 import { PROJECT_ROOT } from '../lib/infra/synth.ts';
+import { atLeastOne } from './parts/options.ts';
 import { percentile } from './parts/load.ts';
 import { machine } from './parts/machine.ts';
 import { table } from './parts/print.ts';
@@ -27,6 +28,7 @@ interface Start {
   readonly memoryMb: number;
 }
 interface Options {
+  readonly json?: true;
   readonly starts: number;
 }
 
@@ -75,9 +77,9 @@ function write(folder: string, { files }: Bundle): void {
   writeFileSync(join(folder, TRIGGER_FILE), JSON.stringify(TRIGGER));
 }
 
-const median = (values: readonly number[]): string => percentile(values, 0.5).toFixed(0);
+const median = (values: readonly number[]): number => Math.round(percentile(values, 0.5));
 
-async function main({ starts }: Options): Promise<void> {
+async function main({ starts, json }: Options): Promise<void> {
   const root = mkdtempSync(join(tmpdir(), 'steadfast-cold-'));
   try {
     const bundles = bundleDeployment(await discoverWorkflows({ root: PROJECT_ROOT }));
@@ -91,21 +93,22 @@ async function main({ starts }: Options): Promise<void> {
         if (round > 0) measured.get(name)?.push(start);
       }
     }
-    const rows = names.map((name) => {
+    const functions = names.map((name) => {
       const of = measured.get(name) ?? [];
-      return [
+      return {
         name,
-        ((bundles.get(name)?.bytes ?? 0) / 1024).toFixed(0),
-        median(of.map(({ cpuMs }) => cpuMs)),
-        median(of.map(({ wallMs }) => wallMs)),
-        median(of.map(({ memoryMb }) => memoryMb)),
-      ];
+        kilobytes: Math.round((bundles.get(name)?.bytes ?? 0) / 1_024),
+        cpuMs: median(of.map(({ cpuMs }) => cpuMs)),
+        wallMs: median(of.map(({ wallMs }) => wallMs)),
+        memoryMb: median(of.map(({ memoryMb }) => memoryMb)),
+      };
     });
-    const { processors, model, load, node } = machine();
-    process.stdout.write(`${table(['function', 'KB', 'processor ms', 'ms', 'memory MB'], rows)}\n`);
-    process.stdout.write(
-      `\n${starts} starts each; Node ${node}, ${processors} × ${model}, load ${load.join(', ')}\n`,
-    );
+    const report = { machine: machine(), starts, functions };
+    const { processors, model, load, node } = report.machine;
+    const rows = functions.map((one) => Object.values(one).map(String));
+    console.log(table(['function', 'KB', 'processor ms', 'ms', 'memory MB'], rows));
+    console.log(`\n${starts} starts each; Node ${node}, ${processors} × ${model}, load ${load.join(', ')}`);
+    if (json) console.log(JSON.stringify({ cold: report }));
   } finally {
     rmSync(root, { recursive: true, force: true });
   }
@@ -113,5 +116,6 @@ async function main({ starts }: Options): Promise<void> {
 
 const program = new Command('bench:cold')
   .description('What the process of each function does before its first event.')
-  .option('--starts <n>', 'of each function', Number, 20);
+  .option('--json', 'one line of JSON at the end')
+  .option('--starts <n>', 'of each function', atLeastOne, 20);
 await main(program.parse().opts<Options>());

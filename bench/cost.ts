@@ -6,6 +6,7 @@
  */
 
 import { Command } from 'commander';
+import { atLeastOne } from './parts/options.ts';
 import { KINDS, type Load, run, warmUp, type WorkflowName } from './parts/load.ts';
 import { type FunctionUse, type Reading, unitsOf } from './parts/meter.ts';
 import {
@@ -22,7 +23,7 @@ import {
   type Units,
 } from './parts/prices.ts';
 import { printVerdicts, type Verdict } from './parts/limits.ts';
-import { keep, replaced, resultOf } from './parts/results.ts';
+import { keep } from './parts/results.ts';
 import { type Situations, situations } from './parts/situations.ts';
 import { type Stage, setStage, type StageOptions } from './parts/stage.ts';
 import { machine, type Machine } from './parts/machine.ts';
@@ -90,50 +91,63 @@ const program = new Command('bench:cost')
     'Runs executions on a fresh local cloud and counts every AWS unit that they would be billed for. Counts do not depend on how busy the machine is; only the processor time in Lambda’s GB-seconds does.',
   )
   .option('--json', 'one line of JSON at the end')
-  .option('--save', 'for bench:report; of a part, beside what other parts have found')
+  .option('--save', 'for bench:report; of all cases together only')
   .option('--only <kind/bytes/mode>', 'cases that begin like this, e.g. chain5/100 or mixed20')
-  .option('--executions <n>', 'of five steps in a case at rest; four times as many under load', Number, 40)
-  .option('--no-situations', 'without waiting, beats, idling and parking, which take three minutes');
+  .option(
+    '--executions <n>',
+    'of five steps in a case at rest; four times as many under load',
+    atLeastOne,
+    40,
+  )
+  .option(
+    '--no-situations',
+    'without idling, parking, waiting, beats and queueing, which take seven minutes',
+  );
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
 async function main(options: Options): Promise<void> {
+  const all = (['atRest', 'underLoad'] as const).flatMap((mode) =>
+    wanted(mode, {}).map((one) => nameOf(one, mode)),
+  );
+  if (options.only !== undefined && !all.some((name) => name.startsWith(options.only ?? '')))
+    program.error(`error: no case begins with ${options.only}; there are ${all.join(', ')}`);
+  if (options.save && (options.only !== undefined || !options.situations))
+    program.error(
+      'error: only all cases together are kept: --save goes with neither --only nor --no-situations',
+    );
   const cases = [...(await measure('atRest', options)), ...(await measure('underLoad', options))];
   const found = options.situations ? { situations: await situations(say) } : {};
   const about = { machine: machine(), prices: { asOf: PRICES.asOf } };
   const report: CostReport = { ...about, cases, ...found, limits: costVerdicts({ cases, ...found }) };
   print(report);
-  if (options.save) save(report);
+  if (options.save) keep('cost', { ...headline(cases), ...report });
   if (options.json) console.log(JSON.stringify({ ...headline(cases), ...report }));
 }
 
-/** In their order, whichever was measured when. */
-function save(report: CostReport): void {
-  const before = resultOf('cost') as CostReport | undefined;
-  const keyOf = ({ kind, payloadBytes, mode }: CostCase): string => `${kind}/${payloadBytes}/${mode}`;
-  const cases = replaced(before?.cases ?? [], report.cases, keyOf);
-  const found = report.situations ?? before?.situations;
-  const situated = found === undefined ? {} : { situations: found };
-  const limits = costVerdicts({ cases, ...situated });
-  const on = report.cases.length > 0 ? report.machine : (before?.machine ?? report.machine);
-  keep('cost', { ...headline(cases), ...report, machine: on, cases, ...situated, limits });
+interface Wanted {
+  readonly kind: WorkflowName;
+  readonly bytes: number;
 }
+const nameOf = ({ kind, bytes }: Wanted, mode: Mode): string => `${kind}/${bytes}/${mode}`;
+
+const wanted = (mode: Mode, { only = '' }: Pick<Options, 'only'>): Wanted[] =>
+  KIND_NAMES.flatMap((kind) => PAYLOADS.map((bytes) => ({ kind, bytes }))).filter(
+    (one) =>
+      // A list of a hundred such items is more than a start may bring.
+      one.bytes * (one.kind === 'map100' ? 100 : 1) < MAX_INPUT_BYTES && nameOf(one, mode).startsWith(only),
+  );
 
 async function measure(mode: Mode, options: Options): Promise<CostCase[]> {
-  const wanted = KIND_NAMES.flatMap((kind) => PAYLOADS.map((bytes) => ({ kind, bytes }))).filter(
-    ({ kind, bytes }) =>
-      // A list of a hundred such items is more than a start may bring.
-      bytes * (kind === 'map100' ? 100 : 1) < MAX_INPUT_BYTES &&
-      `${kind}/${bytes}/${mode}`.startsWith(options.only ?? ''),
-  );
-  if (wanted.length === 0) return [];
+  const chosen = wanted(mode, options);
+  if (chosen.length === 0) return [];
   say(`Starting the local cloud for what is measured ${mode === 'atRest' ? 'at rest' : 'under load'} …`);
   const stage = await setStage(STAGES[mode]);
   try {
-    const kinds = [...new Set(wanted.map(({ kind }) => kind))];
+    const kinds = [...new Set(chosen.map(({ kind }) => kind))];
     await warmUp(stage, kinds, mode === 'underLoad' ? IN_FLIGHT : 1);
     const cases: CostCase[] = [];
-    for (const { kind, bytes } of wanted) {
+    for (const { kind, bytes } of chosen) {
       const one = await measureOne(stage, mode, loadOf(kind, bytes, mode, options.executions));
       say(`  ${kind} ${bytes} B: $${one.usdPerMillionSteps.toFixed(2)} per million steps`);
       cases.push(one);

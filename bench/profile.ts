@@ -14,6 +14,7 @@ import { SourceMap } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { Profiler } from 'node:inspector';
 import { Command } from 'commander';
+import { atLeastOne } from './parts/options.ts';
 import { run, warmUp } from './parts/load.ts';
 import { machine, type Machine } from './parts/machine.ts';
 import { table } from './parts/print.ts';
@@ -42,7 +43,7 @@ const program = new Command('bench:profile')
   .description('Samples a busy agent and says what its processor time goes to. It takes a minute.')
   .option('--json', 'one line of JSON at the end')
   .option('--save', 'for bench:report')
-  .option('--executions <n>', 'executions that are in the sample', Number, 2_000);
+  .option('--executions <n>', 'executions that are in the sample', atLeastOne, 2_000);
 
 const AGENT = 'echoc';
 const IN_FLIGHT = 256;

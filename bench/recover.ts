@@ -10,13 +10,14 @@
 
 import { Command } from 'commander';
 import type { ExecutionView } from '../lib/api/answers.ts';
+import { atLeastOne } from './parts/options.ts';
 import { percentile } from './parts/load.ts';
 import { printVerdicts, type Verdict } from './parts/limits.ts';
 import { machine, type Machine, type Taken, takenNow } from './parts/machine.ts';
 import { drainAfterOutage, type Outage } from './parts/outage.ts';
 import { table } from './parts/print.ts';
 import { keep, replaced, resultOf } from './parts/results.ts';
-import { setStage, type Stage } from './parts/stage.ts';
+import { setStage, type Stage, tick } from './parts/stage.ts';
 import { recoverVerdicts } from './parts/verdicts.ts';
 
 export type Fault = 'SIGKILL' | 'freeze' | 'lost message' | 'SIGKILL, supervisors too';
@@ -57,13 +58,8 @@ const program = new Command('bench:recover')
     '--only <fault/lease>',
     `cases that begin like this, e.g. freeze or SIGKILL/3; ${OUTAGE}: the last one alone`,
   )
-  .option(
-    '--rounds <n>',
-    'how often each fault strikes: eight take three quarters of an hour, one six minutes',
-    Number,
-    8,
-  )
-  .option('--n <n>', 'executions that are struck at once', Number, 26);
+  .option('--rounds <n>', 'how often each fault strikes: eight take 50 minutes, one eight', atLeastOne, 8)
+  .option('--n <n>', 'executions that are struck at once', atLeastOne, 26);
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
@@ -98,12 +94,14 @@ async function main({ n, rounds, json, only = '', save: isSaved }: Options): Pro
     program.error(
       `error: no case begins with ${only}; there are ${[...CASES.map(nameOf), OUTAGE].join(', ')}`,
     );
-  say(`${wanted.length} cases with ${n * rounds} executions each, in ${rounds} rounds of about 40 s …`);
+  say(
+    `${wanted.length} cases with ${n * rounds} executions each, in ${rounds} rounds of half a minute to a minute and a half …`,
+  );
   const cases: Recovery[] = [];
   for (const one of wanted) {
     const all: Followed[] = [];
     for (let round = 1; round <= rounds; round += 1) {
-      all.push(...(await strikeOnce(one, n)));
+      all.push(...(await strikeOnce(one, n, (round - 1) / rounds)));
       say(`  ${nameOf(one)} s, round ${round} of ${rounds}`);
     }
     const found = summed(one, all);
@@ -120,10 +118,10 @@ async function main({ n, rounds, json, only = '', save: isSaved }: Options): Pro
 }
 
 /** On a deployment of its own: what was struck in one round comes back to the queue long after it. */
-async function strikeOnce(one: Case, n: number): Promise<Followed[]> {
+async function strikeOnce(one: Case, n: number, phase: number): Promise<Followed[]> {
   const stage = await setStage({ batchSize: 1, processes: n + 4, schedules: true, capacity: false });
   try {
-    return await measure(stage, one, n);
+    return await measure(stage, one, n, phase);
   } finally {
     await stage.strike();
   }
@@ -149,7 +147,13 @@ function summed({ fault, leaseMs, limitMs }: Case, all: readonly Followed[]): Re
   return { fault, leaseMs, n: all.length, detectMs, recoverMs, limitMs, taken: takenNow() };
 }
 
-async function measure(stage: Stage, { fault, leaseMs }: Case, n: number): Promise<Followed[]> {
+/** @param phase of the minute between two ticks, where those matter, in [0, 1) */
+async function measure(
+  stage: Stage,
+  { fault, leaseMs }: Case,
+  n: number,
+  phase: number,
+): Promise<Followed[]> {
   const seconds = leaseMs / 1_000;
   const lost = fault === 'lost message';
   const begin = (): Promise<string> => stage.start(`naps${seconds}`, { ms: lost ? 0 : WORK_MS });
@@ -157,6 +161,7 @@ async function measure(stage: Stage, { fault, leaseMs }: Case, n: number): Promi
   const warming = await startAll(n, () => stage.start(`naps${seconds}`, { ms: START_MS }));
   await Promise.all(warming.map((id) => stage.ended(id)));
   await stage.quiet();
+  if (fault === 'SIGKILL, supervisors too') await pause(phase * TICK_MS);
   // The first sends do not take place: each is tried three times.
   if (lost) stage.cloud.control.throttle('scheduler', { calls: 3 * n, operation: 'SendMessage' });
   const [first = ''] = await startAll(1, begin);
@@ -178,15 +183,20 @@ async function startAll(n: number, start: () => Promise<string>): Promise<string
 }
 
 /** The supervisor's clock strikes now: it finds something to watch and stays until the next tick, as in a busy system. */
-function ring({ cloud: { control } }: Stage): void {
-  const clocks = control.schedules().filter(({ name }) => name.toLowerCase().includes('supervisor'));
+function ring(stage: Stage): void {
   // It may be killed on the way.
-  for (const { name } of clocks) void control.tick(name).catch(() => undefined);
+  tick(stage).catch(() => undefined);
 }
 
 async function allClaimed(stage: Stage, ids: readonly string[]): Promise<void> {
   for (const id of ids) {
-    while ((await view(stage, id)).steps[0]?.status !== 'running') await pause(50);
+    let step = (await view(stage, id)).steps[0];
+    // It stays at work for long enough for all to be claimed.
+    for (; step?.status !== 'running'; step = (await view(stage, id)).steps[0]) {
+      const { attempts = [], status } = step ?? {};
+      if (attempts.length > 0) throw new Error(`execution ${id} is ${status} before it was struck`);
+      await pause(50);
+    }
   }
   // Those claimed last have not beaten yet.
   await pause(500);

@@ -19,7 +19,7 @@ import { between, unitsOf } from './parts/meter.ts';
 import { dollars, total } from './parts/prices.ts';
 import { table } from './parts/print.ts';
 import { keep, replaced, resultOf } from './parts/results.ts';
-import { type Stage, setStage } from './parts/stage.ts';
+import { type Stage, setStage, tick } from './parts/stage.ts';
 import { scaleVerdicts, SERIES } from './parts/verdicts.ts';
 import { chainOf1, chainOf10, chainOf100, chainOf900 } from './workflows/load/workflow.ts';
 
@@ -32,7 +32,7 @@ export interface Series {
   readonly what: string;
   readonly unit: string;
   readonly points: readonly Point[];
-  /** value ~ size^exponent over all but the smallest size. */
+  /** value ~ size^exponent; of more than three sizes without the smallest. */
   readonly exponent: number;
   readonly taken: Taken;
 }
@@ -63,6 +63,8 @@ const program = new Command('bench:scale')
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
 async function main(options: Options): Promise<void> {
+  if (options.quick && options.save)
+    program.error('error: --quick measures less than the page shows: it goes without --save');
   const series: Series[] = [];
   const wanted = options.part === undefined ? PARTS : [options.part];
   if (!options.quick)
@@ -111,7 +113,7 @@ async function measure(part: Part, quick: boolean): Promise<Series[]> {
 
 const seriesOf = (what: string, unit: string, points: readonly Point[]): Series => {
   say(`  ${what}: ${points.map(({ size, value }) => `${size}: ${value.toPrecision(3)}`).join(', ')} ${unit}`);
-  const exponent = exponentOf(points.length > 2 ? points.slice(1) : points);
+  const exponent = exponentOf(points.length > 3 ? points.slice(1) : points);
   return { what, unit, points, exponent, taken: takenNow() };
 };
 
@@ -221,13 +223,6 @@ async function planOfChain1(stage: Stage): Promise<string> {
   await stage.ended(id);
   const answer = await fetch(`${stage.cloud.apiUrl}/executions/${id}`);
   return ((await answer.json()) as { readonly plan: string }).plan;
-}
-
-async function tick(stage: Stage): Promise<void> {
-  const clocks = stage.cloud.control
-    .schedules()
-    .filter(({ name }) => name.toLowerCase().includes('supervisor'));
-  await Promise.all(clocks.map(({ name }) => stage.cloud.control.tick(name)));
 }
 
 async function open(stage: Stage, sizes: readonly number[]): Promise<Series[]> {

@@ -11,6 +11,7 @@ import { Command } from 'commander';
 import { type Beside, measureBeside, type Peer } from './parts/beside.ts';
 import { besideTable } from './parts/beside-table.ts';
 import { measureCore, type CoreFigures } from './parts/core.ts';
+import { atLeastOne } from './parts/options.ts';
 import { percentile, run, warmUp } from './parts/load.ts';
 import { machine, type Machine } from './parts/machine.ts';
 import { table } from './parts/print.ts';
@@ -74,9 +75,9 @@ const program = new Command('bench:speed')
     '--only-peers [names]',
     'nothing but ours beside other engines, or beside those named (a,b); --save keeps the rest of the last result',
   )
-  .option('--rounds <n>', 'rounds beside other engines, of which the median counts', Number, 3)
-  .option('--single <n>', 'executions one after the other', Number, 200)
-  .option('--executions <n>', 'executions of each load', Number, 2_000);
+  .option('--rounds <n>', 'rounds beside other engines, of which the median counts', atLeastOne, 3)
+  .option('--single <n>', 'executions one after the other', atLeastOne, 200)
+  .option('--executions <n>', 'executions of each load', atLeastOne, 2_000);
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
@@ -85,6 +86,8 @@ const ALONE: StageOptions = { ...COMMON, batchSize: 1 };
 const BATCHED: StageOptions = { ...COMMON, batchSize: 10, agentProcesses: 1 };
 
 async function main(options: Options): Promise<void> {
+  if (options.quick && options.save)
+    program.error('error: --quick measures less than the page shows: it goes without --save');
   const unknown = chosen(options).find((name) => !PEERS.some(({ key }) => key === name));
   if (unknown !== undefined) program.error(`error: there is no peer ${unknown}; there are ${KEYS}`);
   const kept = (resultOf('speed') as { readonly speed: SpeedReport } | undefined)?.speed;

@@ -86,8 +86,13 @@ export async function warmUp(stage: Stage, kinds: readonly WorkflowName[], inFli
   });
 }
 
-/** Nearest rank. @param share in (0, 1] */
+/**
+ * Nearest rank.
+ * @param share in (0, 1]
+ * @throws Error when there are none: nothing measured is no figure
+ */
 export function percentile(values: readonly number[], share: number): number {
-  const inOrder = values.toSorted((one, other) => one - other);
-  return inOrder[Math.max(0, Math.ceil(share * inOrder.length) - 1)] ?? 0;
+  const found = values.toSorted((one, other) => one - other)[Math.ceil(share * values.length) - 1];
+  if (found === undefined) throw new Error('nothing was measured');
+  return found;
 }

@@ -1,11 +1,14 @@
 /** On what was measured, for whoever compares. */
 
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
 
 export interface Machine {
   readonly at: string;
+  /** Of the code, with a + if it was changed since; where there is a repository. */
+  readonly commit?: string;
   readonly processors: number;
   readonly model: string;
   readonly memoryGb: number;
@@ -16,7 +19,7 @@ export interface Machine {
 }
 
 /** When, and beside what: of a part of a section that was taken on its own. */
-export type Taken = Pick<Machine, 'at' | 'load'>;
+export type Taken = Pick<Machine, 'at' | 'commit' | 'load'>;
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const GIGABYTE = 1_024 ** 3;
@@ -44,7 +47,22 @@ export function machine(): Machine {
 
 export const takenNow = (): Taken => ({
   at: new Date().toISOString(),
+  ...commitNow(),
   load: loadavg()
     .slice(0, 2)
     .map((value) => Math.round(value * 10) / 10),
 });
+
+/** What is measured, and by what. */
+const CODE = ['lib', 'lambdas', 'bench', ':!bench/results', 'package-lock.json'];
+
+function commitNow(): Pick<Machine, 'commit'> {
+  const git = (...args: readonly string[]): string =>
+    execFileSync('git', args, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  try {
+    const isChanged = git('status', '--porcelain', '--', ...CODE) !== '';
+    return { commit: `${git('rev-parse', '--short', 'HEAD')}${isChanged ? '+' : ''}` };
+  } catch {
+    return {};
+  }
+}

@@ -3,10 +3,9 @@
  *
  * Owns: which call is which unit. Does not own: prices (`prices.ts`), the load (`load.ts`).
  *
- * DynamoDB's units are its own (`ReturnConsumedCapacity`), indexes and transactions included. A write that was refused
- * tells none and is counted as one unit; of a large item it costs more, but few are refused. Lambda's poller is not on the
- * wire: it receives and deletes once for each batch that it hands over; its empty receives cost by the hour, not by the
- * step (`idle`).
+ * DynamoDB's units are its own (`ReturnConsumedCapacity`), indexes and transactions included, and what a refused write would have
+ * written. Lambda's poller is not on the wire: it receives and deletes once for each batch that it hands over; its empty
+ * receives cost by the hour, not by the step.
  * Durations are a model, because this machine is not Lambda: calls one after the other at the latencies of
  * `prices.json` plus the processor time that was measured, stretched to the share of a processor that the function has.
  */
@@ -130,7 +129,7 @@ export function unitsOf({ calls, functions, logBytes }: Reading, sideBySide: num
   const invocations = sum(functions.map((one) => one.invocations));
   const batches = invocationsOf('agent');
   return {
-    writeUnits: sum(writes.map(({ capacityUnits, errors }) => capacityUnits + errors)),
+    writeUnits: sum(writes.map(({ capacityUnits }) => capacityUnits)),
     readUnits: sum(reads.map(({ capacityUnits }) => capacityUnits)),
     sqsRequests: callsOf('sqs') + batches * 2,
     lambdaRequests: invocations,

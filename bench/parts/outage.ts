@@ -58,7 +58,8 @@ async function withStage<Result>(work: (stage: Stage) => Promise<Result>): Promi
 async function started(stage: Stage): Promise<Promise<number>[]> {
   const ends = await startMany(stage, EXECUTIONS);
   const over = new Set<Promise<number>>();
-  for (const end of ends) void end.then(() => over.add(end));
+  // One that fails is waited for, and told of, later.
+  for (const end of ends) end.then(() => over.add(end)).catch(() => undefined);
   await new Promise((done) => setImmediate(done));
   return ends.filter((end) => !over.has(end));
 }

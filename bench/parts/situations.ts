@@ -1,15 +1,19 @@
 /**
- * What there is to pay for beside steps: waiting, beating, idling, parking.
+ * What there is to pay for beside steps: idling, waiting, parking, beating, and waiting in a queue.
  *
  * Owns: the situations, and how a second of each is carried over to an hour, a month or a million. Does not own: the
  * counting (`meter.ts`).
+ *
+ * The supervisor's clock is struck by hand: a tick that finds something to watch lasts 57 s, as on AWS. What a busy tick reads
+ * and writes for itself (sweeps, receipts) is shared by so many executions that it hardly shows.
  */
 
-import { type AttributeValue, DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb';
-import { DEFAULT_WATCH_SHARDS, TABLE } from '../../lib/aws/names.ts';
-import { between, type Reading, unitsOf } from './meter.ts';
-import { dollars, PRICES, total, type Units } from './prices.ts';
-import { type Stage, setStage } from './stage.ts';
+import { DEFAULT_WATCH_SHARDS } from '../../lib/aws/names.ts';
+import { warmUp } from './load.ts';
+import { between, type Reading, type Role, roleOf, unitsOf } from './meter.ts';
+import { dollars, logDollars, PRICES, total, type Units } from './prices.ts';
+import { type Stage, setStage, tick } from './stage.ts';
+import { storedBytes } from './stored.ts';
 
 export interface Situation {
   readonly what: string;
@@ -24,29 +28,45 @@ export interface Situations {
   readonly idle: { readonly shards: number; readonly queries: number; readonly others: number };
 }
 
-const PARKED = 20;
-const HOUR_MS = 3_600_000;
-const HOURS_A_MONTH = 730;
 const MILLION = 1_000_000;
-/** Of a nap whose lease is 3 s: a beat a second. */
-const NAP_MS = 12_000;
-/** Ten minutes with the usual lease of 30 s. */
-const BEATS_OF_TEN_MINUTES = 60;
-/** DynamoDB adds as much to every item and every index entry that is stored. */
-const ENTRY_OVERHEAD_BYTES = 100;
 const GIGABYTE = 1_000_000_000;
+const HOURS_A_MONTH = 730;
+const MINUTES_A_MONTH = HOURS_A_MONTH * 60;
 /** Five pollers of twenty seconds each. */
 const EMPTY_POLLS_AN_HOUR = 900;
 
-export async function situations(say: (text: string) => void): Promise<Situations> {
-  say('Waiting, beating, idling and parking …');
-  const stage = await setStage({ batchSize: 1, processes: 2, schedules: false });
+/** Of which the mean is taken: processor time is read in hundredths of a second. */
+const IDLE_TICKS = 20;
+/** That wait for a person, and then that wait for a time. */
+const PARKED = 200;
+/** After a start, with nothing for an agent to do, the supervisor looks for the first time; a tick sees 57 s ahead. */
+const FIRST_LOOK_MS = 60_000;
+const BEFORE_TICK_MS = 4_000;
+/** Steps that work side by side, a process each. */
+const AT_WORK = 16;
+const WORK_MS = 50_000;
+const TEN_MINUTES_MS = 600_000;
+/** Started as fast as they can be; sixteen processes perform eighty a second. */
+const QUEUED = 12_000;
+const QUEUED_WORK_MS = 200;
+const IN_FLIGHT = 64;
+
+type Say = (text: string) => void;
+const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+
+export async function situations(say: Say): Promise<Situations> {
+  say('Idling, parking, waiting, beating and queueing: some seven minutes …');
+  const stage = await setStage({ batchSize: 1, processes: 2, agentProcesses: AT_WORK, schedules: false });
   try {
+    await warmUp(stage, ['chain5'], 8);
     await ticked(stage);
-    const minute = await ticked(stage);
+    const idle = await idling(stage);
     const list = [
+      ...idle.list,
       ...(await parking(stage, say)),
-      await beating(stage),
+      await waiting(stage, say),
+      await working(stage, say),
+      await queueing(stage, say),
       {
         what: 'Lambda’s polling of an empty queue, a month and agent',
         usd: EMPTY_POLLS_AN_HOUR * HOURS_A_MONTH * PRICES.usd.sqsRequests,
@@ -57,147 +77,186 @@ export async function situations(say: (text: string) => void): Promise<Situation
     const lines = list.map(
       ({ what, usd, arithmetic }) => `${what.padEnd(width)}  $${usd.toFixed(usd < 1 ? 6 : 2)}  ${arithmetic}`,
     );
-    return { list, lines, idle: idleOf(minute) };
+    return { list, lines, idle: idle.calls };
   } finally {
     await stage.strike();
   }
 }
 
-/** Of one execution, not of a million. */
+/** Without processor time, of which processes that start have most. */
+const wireOf = (found: Reading): Units =>
+  unitsOf({ ...found, functions: found.functions.map((one) => ({ ...one, cpuMs: 0 })) }, 1);
+
+/** Of what functions of a role called for; their invocations are left out. */
+function callsOf(role: Role, { calls, logBytes }: Reading): Units {
+  const own = calls.filter(({ caller }) => caller !== 'outside' && roleOf(caller) === role);
+  return { ...unitsOf({ calls: own, functions: [], logBytes }, 1), lambdaGbSeconds: 0 };
+}
+
+/** Of so many executions, each. */
+const shared = (units: Units, by: number): Units =>
+  Object.fromEntries(Object.entries(units).map(([what, count]) => [what, count / by])) as Units;
+
+/** Of one execution or minute, not of a million. */
 const usdOf = (units: Units): number => total(dollars(units, MILLION));
 
-async function ticked(stage: Stage): Promise<Reading> {
+const few = (value: number): string => String(Math.round(value * 100) / 100);
+const brief = ({ writeUnits, readUnits, lambdaRequests }: Units): string =>
+  `${few(writeUnits)} write units, ${few(readUnits)} read units, ${few(lambdaRequests)} invocations`;
+
+async function reading(stage: Stage, work: () => Promise<unknown>): Promise<Reading> {
   const before = stage.meter.read();
-  const clocks = stage.cloud.control
-    .schedules()
-    .filter(({ name }) => name.toLowerCase().includes('supervisor'));
-  await Promise.all(clocks.map(({ name }) => stage.cloud.control.tick(name)));
+  await work();
   return between(before, stage.meter.read());
 }
 
-function idleOf({ calls }: Reading): Situations['idle'] {
-  const dynamo = calls.filter(({ service, caller }) => service === 'dynamodb' && caller !== 'outside');
+const ticked = (stage: Stage): Promise<Reading> => reading(stage, () => tick(stage));
+
+/** A minute of nothing, and what its calls are. */
+async function idling(stage: Stage): Promise<{ list: Situation[]; calls: Situations['idle'] }> {
+  const found = await reading(stage, async () => {
+    for (let at = 0; at < IDLE_TICKS; at += 1) await tick(stage);
+  });
+  const minute = shared(unitsOf(found, 1), IDLE_TICKS);
+  const ofLogs = logDollars(minute, MILLION);
+  const dynamo = found.calls.filter(({ service, caller }) => service === 'dynamodb' && caller !== 'outside');
   const count = (isQuery: boolean): number =>
     dynamo
       .filter(({ operation }) => (operation === 'Query') === isQuery)
-      .reduce((sum, one) => sum + one.calls, 0);
-  return { shards: DEFAULT_WATCH_SHARDS, queries: count(true), others: count(false) };
+      .reduce((sum, { calls }) => sum + calls, 0) / IDLE_TICKS;
+  const idle = {
+    what: 'an idle system, a month, with its logs',
+    usd: (usdOf(minute) + ofLogs) * MINUTES_A_MONTH,
+    arithmetic: `a minute: ${brief(minute)}, ${(minute.lambdaGbSeconds / PRICES.lambda.memoryGb).toFixed(2)} s, ${Math.round(minute.logBytes)} B of logs`,
+  };
+  return {
+    list: [idle],
+    calls: { shards: DEFAULT_WATCH_SHARDS, queries: count(true), others: count(false) },
+  };
 }
 
-const brief = ({ writeUnits, readUnits, sqsRequests, lambdaRequests }: Units): string =>
-  `${writeUnits} write units, ${readUnits} read units, ${sqsRequests} SQS requests, ${lambdaRequests} invocations`;
+/** @returns what `count` starts of a workflow come to, with all that follows at once */
+const begun = (stage: Stage, count: number, workflow: string, input: () => unknown): Promise<Reading> =>
+  reading(stage, async () => {
+    for (let at = 0; at < count; at += 1) await stage.start(workflow, input());
+    await stage.quiet();
+  });
 
-async function parking(stage: Stage, say: (text: string) => void): Promise<Situation[]> {
-  await ticked(stage);
-  const idle = unitsOf(await ticked(stage), 1);
-  const before = stage.meter.read();
-  for (let at = 0; at < PARKED; at += 1) await stage.start('asks', { data: 'x'.repeat(90) });
-  await stage.quiet();
-  const begun = unitsOf(between(before, stage.meter.read()), 1);
+async function parking(stage: Stage, say: Say): Promise<Situation[]> {
+  say('  parking: the first look, in a minute');
+  const started = await begun(stage, PARKED, 'asks', () => ({ data: 'x'.repeat(90) }));
   const itemBytes = (await storedBytes(stage)) / PARKED;
-  say('  ticks of the supervisor until all is looked at: four minutes');
-  await looksOf(stage);
-  for (let at = 0; at < PARKED; at += 1) await stage.start('waits', { until: Date.now() + HOUR_MS });
-  await stage.quiet();
-  const each = (await looksOf(stage)) / PARKED;
+  await pause(BEFORE_TICK_MS);
+  const looked = await ticked(stage);
   // The tick after one that found something also counts what is open.
   await ticked(stage);
-  const parked = unitsOf(await ticked(stage), 1);
-  const month = (units: Units): number => usdOf(units) * 60 * HOURS_A_MONTH;
+  const minute = wireOf(await ticked(stage));
+  const [start, look] = [shared(wireOf(started), PARKED), shared(wireOf(looked), PARKED)];
+  if (look.writeUnits < 1) throw new Error('the executions that wait for a person were not looked at');
   const storage = (itemBytes / GIGABYTE) * MILLION * PRICES.usd.storageGbMonth;
   return [
     {
-      what: 'an idle system, a month',
-      usd: month(idle),
-      arithmetic: `a minute: ${brief(idle)}`,
-    },
-    {
-      what: `the same with ${2 * PARKED} executions that wait`,
-      usd: month(parked),
-      arithmetic: `a minute: ${brief(parked)}`,
-    },
-    {
-      what: 'an hour of waiting (w.wait), each',
-      usd: each * PRICES.usd.writeUnits,
-      arithmetic: `one look after the start: ${each.toFixed(1)} write units, and a read; then nothing until it wakes, which is another look: its place in the index is its time`,
-    },
-    {
       what: 'a million executions that wait for a person, to start',
-      usd: (usdOf(begun) / PARKED) * MILLION,
-      arithmetic: `each ${begun.writeUnits / PARKED} write units, ${begun.lambdaRequests / PARKED} invocation`,
+      usd: (usdOf(start) + usdOf(look)) * MILLION,
+      arithmetic: `each ${brief(start)}; one look: ${brief(look)}`,
     },
     {
       what: 'the same, for every month that they wait',
       usd: storage,
-      arithmetic: `${Math.round(itemBytes)} B each with both index entries × 1 M × $${PRICES.usd.storageGbMonth} / GB; no reads, no writes`,
+      arithmetic: `${Math.round(itemBytes)} B each with both index entries × 1 M × $${PRICES.usd.storageGbMonth} / GB; a minute with ${PARKED} of them: ${brief(minute)}, as without`,
     },
   ];
 }
 
-/**
- * What supervisors write until they have nothing to write: each execution is looked at once, in case its message was lost. What they
- * read meanwhile is mostly the sweeps of a busy minute, which cost the same for one as for thousands.
- */
-async function looksOf(stage: Stage): Promise<number> {
-  let written = 0;
-  for (;;) {
-    const { writeUnits } = unitsOf(await ticked(stage), 1);
-    if (writeUnits === 0) return written;
-    written += writeUnits;
-  }
-}
-
-async function beating(stage: Stage): Promise<Situation> {
-  const writesOf = async (ms: number): Promise<number> => {
-    const before = stage.meter.read();
-    await stage.ended(await stage.start('naps3', { ms }));
+/** From before the wait to after it, without the step that follows. */
+async function waiting(stage: Stage, say: Say): Promise<Situation> {
+  say('  waiting: the first look and the end of the wait, in a minute');
+  const plain = await begun(stage, PARKED, 'chain-of-1', () => ({ data: 'x' }));
+  const until = Date.now() + FIRST_LOOK_MS + 2 * BEFORE_TICK_MS;
+  const ids: string[] = [];
+  const whole = await reading(stage, async () => {
+    for (let at = 0; at < PARKED; at += 1) ids.push(await stage.start('waits', { until }));
+    await pause(BEFORE_TICK_MS);
+    const ended = Promise.all(ids.map((id) => stage.ended(id)));
+    await tick(stage);
+    await tick(stage);
+    await ended;
     await stage.quiet();
-    return unitsOf(between(before, stage.meter.read()), 1).writeUnits;
-  };
-  const atOnce = await writesOf(0);
-  const beats = Math.floor(NAP_MS / 1_000) - 1;
-  const each = Math.round(((await writesOf(NAP_MS)) - atOnce) / beats);
-  const usd = BEATS_OF_TEN_MINUTES * each * PRICES.usd.writeUnits;
+  });
+  const [without, all] = [wireOf(plain), wireOf(whole)];
+  const more = Object.fromEntries(
+    Object.entries(all).map(([what, count]) => [what, (count - without[what as keyof Units]) / PARKED]),
+  ) as Units;
   return {
-    what: 'the beats of a step of ten minutes',
-    usd,
-    arithmetic: `a lease of 30 s: ${BEATS_OF_TEN_MINUTES} beats × ${each} write unit`,
+    what: 'an hour of waiting (w.wait), each',
+    usd: usdOf(more),
+    arithmetic: `more than without it: ${brief(more)}: its begin, a look a minute after the start, its end; however long it lasts, nothing is read or written meanwhile`,
   };
 }
 
-/** Of all executions' own items with their entries in both indexes. */
-async function storedBytes({ cloud }: Stage): Promise<number> {
-  const credentials = { accessKeyId: 'bench', secretAccessKey: 'bench' };
-  const client = new DynamoDBClient({ endpoint: cloud.gatewayUrl, region: 'us-east-1', credentials });
-  const table = [...cloud.resources.values()].find(({ type }) => type === 'AWS::DynamoDB::Table');
-  let bytes = 0;
-  for await (const { Items = [] } of paginateScan({ client }, { TableName: table?.ref })) {
-    for (const item of Items.filter((one) => one['sk']?.S === 'exec')) bytes += storedWith(item);
-  }
-  client.destroy();
-  return bytes;
+/** A step with the usual lease of 30 s, while supervisors watch. */
+async function working(stage: Stage, say: Say): Promise<Situation> {
+  say('  a long step: a minute of its ten');
+  const writesOf = async (ms: number): Promise<{ agents: number; looks: number }> => {
+    const found = await reading(stage, async () => {
+      const ids: string[] = [];
+      for (let at = 0; at < AT_WORK; at += 1) ids.push(await stage.start('works', { ms }));
+      const ended = Promise.all(ids.map((id) => stage.ended(id)));
+      if (ms === WORK_MS) await tick(stage);
+      await ended;
+      await stage.quiet();
+    });
+    const of = (role: Role): number => callsOf(role, found).writeUnits / AT_WORK;
+    return { agents: of('agent'), looks: of('supervisor') };
+  };
+  // Every process is there, …
+  await writesOf(BEFORE_TICK_MS);
+  // … and so many writes it takes to begin and to end.
+  const { agents } = await writesOf(0);
+  const long = await writesOf(WORK_MS);
+  const times = TEN_MINUTES_MS / WORK_MS;
+  const [beats, looks] = [(long.agents - agents) * times, long.looks * times];
+  return {
+    what: 'ten minutes of a step’s work, beside its begin and end',
+    usd: (beats + looks) * PRICES.usd.writeUnits,
+    arithmetic: `a lease of 30 s: ${few(beats)} write units of beats, ${few(looks)} of a supervisor’s looks (${AT_WORK} such steps for ${WORK_MS / 1_000} s, × ${times})`,
+  };
 }
 
-const KEYS = ['pk', 'sk'];
-const ENTRIES = [
-  [...KEYS, TABLE.watchIndex.pk, TABLE.watchIndex.sk],
-  [...KEYS, TABLE.listIndex.pk, TABLE.listIndex.sk],
-];
-
-type Item = Readonly<Record<string, AttributeValue>>;
-
-/** By DynamoDB's rules: names and values, and of a number about half of its digits. */
-function bytesOf(item: Item, names: readonly string[] = Object.keys(item)): number {
-  return names
-    .filter((name) => item[name] !== undefined)
-    .map((name) => {
-      const { S, N } = item[name] ?? {};
-      return (
-        Buffer.byteLength(name) + (N === undefined ? Buffer.byteLength(S ?? '') : Math.ceil(N.length / 2) + 1)
-      );
-    })
-    .reduce((sum, bytes) => sum + bytes, ENTRY_OVERHEAD_BYTES);
+/** What supervisors do about steps that wait in a queue for longer than a pickup time. */
+async function queueing(stage: Stage, say: Say): Promise<Situation> {
+  say(`  queueing: ${QUEUED} steps for ${AT_WORK} processes, two and a half minutes`);
+  let left = QUEUED;
+  const ends: Promise<number>[] = [];
+  const over = new AbortController();
+  const watch = async (): Promise<void> => {
+    while (!over.signal.aborted) await tick(stage);
+  };
+  const waits: number[] = [];
+  const found = await reading(stage, async () => {
+    const client = async (): Promise<void> => {
+      while (left > 0) {
+        left -= 1;
+        const startedAt = Date.now();
+        const id = await stage.start('works', { ms: QUEUED_WORK_MS });
+        ends.push(stage.ended(id).then((endedAt) => waits.push(endedAt - startedAt - QUEUED_WORK_MS)));
+      }
+    };
+    const watched = watch();
+    try {
+      await Promise.all(Array.from({ length: IN_FLIGHT }, client));
+      await Promise.all(ends);
+    } finally {
+      over.abort();
+    }
+    await watched;
+    await stage.quiet();
+  });
+  const each = shared(callsOf('supervisor', found), QUEUED);
+  const meanMs = waits.reduce((sum, ms) => sum + ms, 0) / waits.length;
+  return {
+    what: 'a million steps that wait in a queue, what supervisors do about them',
+    usd: usdOf(each) * MILLION,
+    arithmetic: `${QUEUED.toLocaleString('en')} at once for an agent that performs ${(AT_WORK * 1_000) / QUEUED_WORK_MS} a second; they wait ${Math.round(meanMs / 1_000)} s in the mean, ${Math.round(Math.max(...waits) / 1_000)} s at most: each ${few(each.writeUnits)} write units, ${few(each.readUnits)} read units, ${few(each.sqsRequests)} SQS requests`,
+  };
 }
-
-const storedWith = (item: Item): number =>
-  ENTRIES.reduce((sum, names) => sum + bytesOf(item, names), bytesOf(item));

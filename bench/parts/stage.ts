@@ -81,6 +81,18 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   };
 }
 
+/** The schedules of the supervisors: two at the same minute. */
+export const clocksOf = ({ cloud: { control } }: Stage): string[] =>
+  control
+    .schedules()
+    .map(({ name }) => name)
+    .filter((name) => name.toLowerCase().includes('supervisor'));
+
+/** Strikes the supervisors' clock; it is over when they have nothing left to watch, or the next tick is near. */
+export async function tick(stage: Stage): Promise<void> {
+  await Promise.all(clocksOf(stage).map((name) => stage.cloud.control.tick(name)));
+}
+
 /** As `agentSettings` would: these two properties are all that the settings set. */
 function tune(file: string, { batchSize, agentProcesses }: StageOptions): void {
   const template = JSON.parse(readFileSync(file, 'utf8')) as {
@@ -176,11 +188,24 @@ function within(ms: number, otherwise: string, wait: (waiting: Waiting) => void)
   });
 }
 
+/** The longest that anything is under way once all have ended: a supervisor's tick. */
+const QUIET_WITHIN_MS = 120_000;
+
 /** The last write of an execution comes after its announcement. */
-async function quiet(cloud: Cloud): Promise<void> {
-  const isBusy = (): boolean =>
-    cloud.control.functions().some(({ processes }) => processes.some(({ state }) => state === 'busy')) ||
-    cloud.control.queues().some(({ visible, inFlight, delayed }) => visible + inFlight + delayed > 0);
-  do await pause(50);
-  while (isBusy());
+async function quiet({ control }: Cloud): Promise<void> {
+  const giveUpAt = performance.now() + QUIET_WITHIN_MS;
+  for (;;) {
+    await pause(50);
+    const queues = control
+      .queues()
+      .filter(({ visible, inFlight, delayed }) => visible + inFlight + delayed > 0);
+    const busy = control
+      .functions()
+      .filter(({ processes }) => processes.some(({ state }) => state === 'busy'));
+    const dead = queues.find(({ name }) => name.toLowerCase().includes('deadletter'));
+    if (dead !== undefined) throw new Error(`a message is in ${dead.name}: an agent has failed`);
+    if (queues.length + busy.length === 0) return;
+    const what = [...queues.map(({ name }) => name), ...busy.map(({ logicalId }) => logicalId)];
+    if (performance.now() > giveUpAt) throw new Error(`there is no end of work in ${what.join(', ')}`);
+  }
 }

@@ -1,7 +1,8 @@
 /**
  * The limits, and what each benchmark's figures say of them. Pure.
  *
- * Owns: which figure each limit speaks of. Does not own: measuring. A figure that is not there is not judged.
+ * Owns: which figure each limit speaks of, and which of them there must be. Does not own: measuring. A figure that is not there
+ * is not judged where a part is measured, and is missed on the page (`unmeasured`).
  */
 
 import type { CostReport } from '../cost.ts';
@@ -16,7 +17,7 @@ export function costVerdicts({ cases, situations }: Pick<CostReport, 'cases' | '
       ? []
       : [
           atMost(
-            `${kind}, ${payloadBytes} B, ${mode === 'atRest' ? 'at rest' : 'under load'}`,
+            `${kind}, ${payloadBytes} B, ${mode === 'atRest' ? 'at rest' : 'under load'}, without API and logs`,
             '$ per million steps',
             limit,
             usdPerMillionSteps,
@@ -99,3 +100,32 @@ export const recoverVerdicts = ({ cases }: Pick<RecoverReport, 'cases'>): Verdic
       detectMs.p99 / 1_000,
     ),
   );
+
+/** What whole runs are judged by. */
+const JUDGED: readonly string[] = [
+  'chain5, 100 B, at rest, without API and logs',
+  'chain5, 100 B, under load, without API and logs',
+  'chain5, 1024 B, under load, without API and logs',
+  'mixed20, 100 B, under load, without API and logs',
+  'an idle system: queries a minute',
+  'an idle system: other calls of DynamoDB',
+  'five steps, one execution at a time, p50',
+  'processor time of the functions, best load',
+  'processor time of all processes, best load',
+  'throughput, best load',
+  'a step of a chain, from 10 to 900',
+  'an item of a list, from 100 to 10,000',
+  'a tick with so many open executions, none due, from 1,000 to 1,000,000',
+  '10,000 overdue at once, all ended',
+  ...['SIGKILL, lease 3 s', 'freeze, lease 3 s', 'SIGKILL, lease 6 s', 'freeze, lease 6 s'].map(noticed),
+  ...['SIGKILL, lease 12 s', 'freeze, lease 12 s', 'lost message, lease 3 s'].map(noticed),
+  noticed('SIGKILL, supervisors too, lease 3 s'),
+];
+
+function noticed(fault: string): string {
+  return `${fault}: noticed, p99 of 208`;
+}
+
+/** Those of which there is no figure. */
+export const unmeasured = (verdicts: readonly Verdict[]): readonly string[] =>
+  JUDGED.filter((name) => !verdicts.some(({ what }) => what === name));

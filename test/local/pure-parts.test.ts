@@ -1,4 +1,4 @@
-import { capacityOf, askingForCapacity } from '../../lib/local/gateway/capacity.ts';
+import { askingForCapacity, capacityOf, refusedCapacityOf } from '../../lib/local/gateway/capacity.ts';
 import { readAwsCall } from '../../lib/local/gateway/aws-call.ts';
 import { matchesPattern } from '../../lib/local/events/pattern.ts';
 import { httpAnswer, proxyEvent } from '../../lib/local/http/proxy-event.ts';
@@ -185,6 +185,22 @@ test('capacity is asked for once and summed up', () => {
   expect(askingForCapacity('PutItem', Buffer.from(asked)).toString()).toBe(asked);
   expect(askingForCapacity('DescribeTable', Buffer.from('{}')).toString()).toBe('{}');
   expect(capacityOf('{"ConsumedCapacity":[{"CapacityUnits":2},{"CapacityUnits":0.5}]}')).toBe(2.5);
+});
+
+test('a refused write consumes what it would have written, in a transaction twice', () => {
+  const consumed = (request: object, type = 'ConditionalCheckFailedException') =>
+    refusedCapacityOf(
+      Buffer.from(JSON.stringify(request)),
+      JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${type}` }),
+    );
+  const small = { Put: { Item: { pk: { S: 'x' } } } };
+  const large = { Put: { Item: { pk: { S: 'x'.repeat(1_024) } } } };
+  expect(consumed(small.Put)).toBe(1);
+  expect(consumed(large.Put)).toBe(2);
+  expect(consumed({ Key: { pk: { S: 'x' } } })).toBe(1);
+  const transaction = { TransactItems: [small, large, { ConditionCheck: { Key: {} } }] };
+  expect(consumed(transaction, 'TransactionCanceledException')).toBe(8);
+  expect(consumed(large.Put, 'ProvisionedThroughputExceededException')).toBe(0);
 });
 
 test('a name may be a unique part; an unclear one lists the candidates', () => {

@@ -25,13 +25,13 @@ const AGENTS = [echoA, echoB, echoC, echoD, echoE] as const;
 const Nap = z.object({ ms: z.number() });
 
 /** Takes as long as it is told, the first time; beats three times a lease while it does. */
-const napper = (name: string, lease: '3s' | '6s' | '12s') =>
+const napper = (name: string, lease: '3s' | '6s' | '12s' | '30s', pickup: '3s' | '30s' = '3s') =>
   agent(name, {
     input: Nap,
     output: Nap,
     effect: 'idempotent',
     lease,
-    pickup: '3s',
+    pickup,
     timeout: '60s',
     undo: 'none',
   });
@@ -39,6 +39,8 @@ const napper = (name: string, lease: '3s' | '6s' | '12s') =>
 export const nap3 = napper('nap-3', '3s');
 export const nap6 = napper('nap-6', '6s');
 export const nap12 = napper('nap-12', '12s');
+/** With the lease and the pickup time that are usual. */
+export const works30 = napper('works-30', '30s', '30s');
 
 const agentAt = (at: number) => AGENTS[at % AGENTS.length] ?? echoA;
 
@@ -106,6 +108,7 @@ const naps = (name: string, napping: typeof nap3) =>
 export const naps3 = naps('naps3', nap3);
 export const naps6 = naps('naps6', nap6);
 export const naps12 = naps('naps12', nap12);
+export const works = naps('works', works30);
 
 /** As long as its name says. */
 const chain = (steps: number) =>

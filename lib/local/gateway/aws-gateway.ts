@@ -19,7 +19,7 @@ import { runSqsOperation } from '../sqs/operations.ts';
 import type { QueueDirectory } from '../sqs/queue-directory.ts';
 import { SqsError } from '../sqs/request-checks.ts';
 import { type AwsAnswer, type AwsCall, errorAnswer, readAwsCall } from './aws-call.ts';
-import { askingForCapacity, capacityOf } from './capacity.ts';
+import { askingForCapacity, capacityOf, refusedCapacityOf } from './capacity.ts';
 import type { CallCounts } from './call-counts.ts';
 
 /** What a fault decided before a call is executed. */
@@ -83,8 +83,10 @@ async function serve(
   const asked = isMetered ? { ...call, body: askingForCapacity(call.operation, call.body) } : call;
   const answer =
     interception?.kind === 'answer' ? interception.answer : await execute(asked, request, response, backends);
-  if (answer.statusCode >= 400) counter.errors += 1;
-  else if (isMetered) counter.capacityUnits += capacityOf(answer.body);
+  const isError = answer.statusCode >= 400;
+  if (isError) counter.errors += 1;
+  if (isMetered)
+    counter.capacityUnits += isError ? refusedCapacityOf(call.body, answer.body) : capacityOf(answer.body);
   const last = interception?.kind === 'execute' ? await interception.afterwards?.() : undefined;
   if (last === 'hangUp') {
     response.destroy();

@@ -11,7 +11,7 @@ export interface CallCount {
   readonly calls: number;
   /** Answered with an error status, faults included. */
   readonly errors: number;
-  /** DynamoDB capacity units; 0 unless measuring is on. */
+  /** DynamoDB capacity units, those of refused writes included; 0 unless measuring is on. */
   readonly capacityUnits: number;
 }
 

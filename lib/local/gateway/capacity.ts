@@ -1,6 +1,6 @@
 /**
- * Owns: asking DynamoDB for the consumed capacity of calls that did not ask, and reading it from the answers. Off unless
- * switched on: it costs a parse of every answer.
+ * Owns: asking DynamoDB for the consumed capacity of calls that did not ask, reading it from the answers, and what a refused
+ * write consumes, of which no answer tells. Off unless switched on: it costs a parse of every answer.
  */
 import { isRecord, type Json } from '../template/json.ts';
 
@@ -35,3 +35,26 @@ export function capacityOf(body: Buffer | string): number {
   }
   return units;
 }
+
+const REFUSALS = ['ConditionalCheckFailedException', 'TransactionCanceledException'];
+const UNIT_BYTES = 1_024;
+const TRANSACTION = 2;
+
+/**
+ * What a write whose condition did not hold consumes: as much as one that is made, by the size of the larger of the old and the
+ * new item, in a transaction twice (developer guide, "DynamoDB read and write operations"). Here by the length of the new item's JSON
+ * text, which is somewhat longer than what DynamoDB counts; indexes are not written. Of any other error: nothing.
+ */
+export function refusedCapacityOf(body: Buffer, answer: Buffer | string): number {
+  const failure = answer.toString();
+  if (!REFUSALS.some((name) => failure.includes(name))) return 0;
+  const { TransactItems: all, ...one } = JSON.parse(body.toString()) as Readonly<Record<string, Json>>;
+  if (!Array.isArray(all)) return unitsOf(one);
+  const writes = all.flatMap((each) => (isRecord(each) ? Object.values(each) : []));
+  return writes.reduce<number>((sum, write) => sum + TRANSACTION * unitsOf(write), 0);
+}
+
+const unitsOf = (write: Json | undefined): number => {
+  const item = isRecord(write) ? write['Item'] : undefined;
+  return item === undefined ? 1 : Math.ceil(Buffer.byteLength(JSON.stringify(item)) / UNIT_BYTES);
+};

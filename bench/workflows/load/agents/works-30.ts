@@ -1,0 +1,11 @@
+/** Works as long as it is told, which is to wait; what is tried again is done at once. */
+
+import { setTimeout as pause } from 'node:timers/promises';
+import { works30 } from '../workflow.ts';
+
+export const handler = works30.handler({
+  execute: async (ctx, input) => {
+    if (ctx.attempt === 1) await pause(input.ms);
+    return input;
+  },
+});
