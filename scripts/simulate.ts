@@ -52,8 +52,11 @@ const program = new Command('simulate')
   .option('--worlds <n>', 'exactly so many worlds instead, one seed each (1 replays a seed)', whole)
   .option('--seed <n>', 'the first seed', whole, 0)
   .addOption(
-    new Option('--mode <mode>', "'all' faults, 'none', or 'masked': only faults that must cost nothing")
-      .choices(['all', 'none', 'masked'])
+    new Option(
+      '--mode <mode>',
+      "'all' faults, 'none', 'masked': only faults that must cost nothing, or 'crowded': all, and full queues",
+    )
+      .choices(['all', 'none', 'masked', 'crowded'])
       .default('all'),
   )
   .option('--only <kinds>', "with --worlds: of the faults only these, by commas; or 'none'", kinds)

@@ -51,7 +51,7 @@ interface Pace {
 }
 
 /** For one sweep. */
-export function gateKeeper(ports: Ports, sweepEveryMs: number): GateKeeper {
+export function gateKeeper(ports: Ports, sweepEveryMs: number, freeSends = FREE_SENDS): GateKeeper {
   const paces = new Map<string, Pace>();
   const paceOf = (agent: string): Pace => {
     const known = paces.get(agent);
@@ -85,9 +85,9 @@ export function gateKeeper(ports: Ports, sweepEveryMs: number): GateKeeper {
     pace.wanted += wanted;
     // Several looks ask at once: what is free is given away before anybody waits for an answer.
     const free = passage.kind === 'trial' ? 1 : wanted;
-    const isFree = passage.kind === 'trial' || pace.wanted <= FREE_SENDS;
+    const isFree = passage.kind === 'trial' || pace.wanted <= freeSends;
     const room = isFree ? { sends: pace.sent + free, beyond: 0 } : await roomOf(agent, pace);
-    const limit = isFree ? room.sends : Math.max(FREE_SENDS, Math.min(SENDS_PER_SWEEP, room.sends));
+    const limit = isFree ? room.sends : Math.max(freeSends, Math.min(SENDS_PER_SWEEP, room.sends));
     const sends = Math.max(0, Math.min(wanted, limit - pace.sent));
     pace.sent += sends;
     pace.putOff += wanted - sends;

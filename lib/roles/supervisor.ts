@@ -29,6 +29,11 @@ export interface TickOptions {
    */
   readonly grace?: Grace;
   /**
+   * Messages to an agent whatever its queue holds, in a sweep (`gates.ts`).
+   * @default FREE_SENDS
+   */
+  readonly freeSends?: number;
+  /**
    * Told of every sweep, to leave receipts (`receipts.ts`); `last` after the last one.
    * @default nobody is
    */
@@ -73,12 +78,12 @@ const MISSED_SWEEPS = 1.5;
 
 /** One tick: sweeps until the next one while there is something to watch. @returns the sweeps made */
 export async function tick(ports: Ports, plans: PlanCache, options: TickOptions): Promise<readonly Sweep[]> {
-  const { untilAt, sweepEveryMs, part, leave, grace = new Grace() } = options;
+  const { untilAt, sweepEveryMs, part, leave, freeSends, grace = new Grace() } = options;
   const kept = new Set(shardsOf(ports, part));
   const sweeps: Sweep[] = [];
   let busy = false;
   for (let round = 1; ; round += 1) {
-    const reach = { untilAt, grace, gates: gateKeeper(ports, sweepEveryMs) };
+    const reach = { untilAt, grace, gates: gateKeeper(ports, sweepEveryMs, freeSends) };
     const own = await sweepShards(ports, plans, [...kept], reach);
     const others = round >= FIRST_VISIT ? shardsOf(ports).filter((shard) => !kept.has(shard)) : [];
     const lateMs = MISSED_SWEEPS * sweepEveryMs;

@@ -4,7 +4,7 @@
  * Owns: the shape, the exact-once replacement, what is wrong with a catalogue. Pure: texts in, texts out.
  */
 
-export type FaultMode = 'all' | 'none' | 'masked';
+export type FaultMode = 'all' | 'none' | 'masked' | 'crowded';
 
 /** The cheapest check that must notice the bug. */
 export type Killer =
@@ -33,7 +33,12 @@ export interface Mutant extends Edit {
 }
 
 /** The seeds that `npm test` runs in each mode, so that what they kill is killed with every commit. */
-export const COMMIT_WORLDS: Readonly<Record<FaultMode, number>> = { all: 100, none: 100, masked: 60 };
+export const COMMIT_WORLDS: Readonly<Record<FaultMode, number>> = {
+  all: 100,
+  none: 100,
+  masked: 60,
+  crowded: 60,
+};
 
 export const simulation = (mode: FaultMode = 'all', worlds: number = COMMIT_WORLDS[mode]): Killer => ({
   kind: 'simulation',

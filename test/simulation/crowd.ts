@@ -86,6 +86,7 @@ export async function runCrowd(crowd: Crowd): Promise<CrowdResult> {
     ledger: new Ledger(),
     plans: new Map(),
     outages: CALM,
+    crowded: false,
     readsInPart: false,
     warm: new Map(),
     derived: new Map(),

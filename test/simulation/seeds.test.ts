@@ -11,16 +11,18 @@ async function simulate(mode: FaultMode) {
   const faults = noCounts();
   const violations: string[] = [];
   let executions = 0;
+  let parked = 0;
   await runWorlds(
     Array.from({ length: COMMIT_WORLDS[mode] }, (_, at) => at),
     mode,
     (result) => {
       executions += result.executions;
+      parked += result.parked;
       for (const kind of FAULT_KINDS) faults[kind] += result.faults[kind];
       for (const violation of result.violations) violations.push(`seed ${result.seed}: ${violation}`);
     },
   );
-  return { faults, violations, executions };
+  return { faults, violations, executions, parked };
 }
 
 /** What is seen of each seed's world, in the order of the seeds. */
@@ -47,6 +49,13 @@ describe('simulated worlds', () => {
 
   it('with duplicates, reordering and a stale index: no intervention at all (C2)', async () => {
     expect((await simulate('masked')).violations).toEqual([]);
+  }, 60_000);
+
+  it('behind full queues, with every kind of fault: nothing is stuck, and what waits is parked and claimed (L1, S12)', async () => {
+    const { violations, parked } = await simulate('crowded');
+    expect(violations).toEqual([]);
+    // What nobody takes although it was sent is a quarter of that.
+    expect(parked).toBeGreaterThan(300);
   }, 60_000);
 
   it('is repeatable: the same seed makes the same calls, alone or beside others', async () => {

@@ -107,8 +107,11 @@ const HIGHEST_RATE: Readonly<Record<FaultKind, number>> = {
 /** Rare enough as it is, also in a mild world. */
 const NOT_MILDER: ReadonlySet<FaultKind> = new Set(['permanentUndoFailure', ...OF_PEOPLE_AND_WORLDS]);
 
-/** `mode`: 'all' is the swarm; 'none' has no fault; 'masked' only what must cost no intervention (C2). */
-export type FaultMode = 'all' | 'none' | 'masked';
+/**
+ * 'all' is the swarm; 'none' has no fault; 'masked' only what must cost no intervention (C2); 'crowded' is the swarm where
+ * supervisors find queues full that others have filled.
+ */
+export type FaultMode = 'all' | 'none' | 'masked' | 'crowded';
 
 const MASKED: ReadonlySet<FaultKind> = new Set([
   'duplicatedMessage',
@@ -129,7 +132,7 @@ export function swarm(choice: Choice, mode: FaultMode, only?: ReadonlySet<FaultK
     FAULT_KINDS.map((kind) => {
       const on = choice.chance(0.6);
       const rate = choice.random() * HIGHEST_RATE[kind] * (NOT_MILDER.has(kind) ? 1 : intensity);
-      const allowed = mode === 'all' || (mode === 'masked' && MASKED.has(kind));
+      const allowed = mode === 'all' || mode === 'crowded' || (mode === 'masked' && MASKED.has(kind));
       return [kind, on && allowed ? rate : 0];
     }),
   ) as FaultCounts;

@@ -18,6 +18,7 @@ import type {
   Log,
   Ports,
   Queue,
+  QueueDepth,
   Store,
   WriteResult,
 } from '../../core/ports.ts';
@@ -62,6 +63,8 @@ export interface Host {
   /** The plans that its functions, kept warm, know by now. */
   readonly plans: PlanCache;
   readonly outages: Outages;
+  /** Its queues hold more messages than those of its executions, until the world is healed. */
+  readonly crowded: boolean;
   /** Every step that has others before it is claimed on a part of its execution, as in a long one. */
   readonly readsInPart: boolean;
   /** What its functions' processes know of their agents' breakers. */
@@ -232,17 +235,26 @@ class ProcessClock implements Clock {
 
 const flat = <Value>(value: Value): Value => value;
 
+/** As SQS counts: roughly, and of some it may not tell. */
+function depthsOf({ choice, faults }: Host, agents: readonly string[]): Readonly<Record<string, QueueDepth>> {
+  const told = agents.filter(() => choice.chance(0.9));
+  const waiting = (): number => (faults.healed() || choice.chance(0.2) ? 0 : choice.between(2_950, 200_000));
+  return Object.fromEntries(told.map((agent) => [agent, { waiting: waiting(), underWork: 0, delayed: 0 }]));
+}
+
 /** The ports as one process sees them. */
 class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
   readonly store: Store;
   readonly clock: Clock;
   readonly dice: Dice;
+  readonly depths?: NonNullable<Queue['depths']>;
   readonly #host: Host;
   readonly #process: Process;
 
   constructor(host: Host, process: Process) {
     this.#host = host;
     this.#process = process;
+    if (host.crowded) this.depths = (agents) => call(host, process, () => depthsOf(host, agents));
     this.store = new ProcessStore(host, process);
     this.clock = new ProcessClock(host, process);
     this.dice = host.outside.dice;

@@ -11,7 +11,7 @@ const TICK_MS = 60_000;
 const PARTS = 2;
 
 export function startSupervisors(host: Host): void {
-  const { choice, events, faults, plans } = host;
+  const { choice, crowded, events, faults, plans } = host;
   const supervisors = choice.between(1, 3);
   const everyTick = (): void => {
     for (let at = 0; at < supervisors; at += 1) {
@@ -20,8 +20,10 @@ export function startSupervisors(host: Host): void {
       const untilAt = ports.clock.now() + TICK_MS - 3_000;
       const sweepEveryMs = choice.pick([5_000, 10_000, 30_000]);
       const part = { part: at % PARTS, of: Math.min(PARTS, supervisors) };
+      // A world holds few executions: what is free must be fewer still.
+      const limits = crowded ? { freeSends: choice.between(0, 1) } : {};
       events.plan(choice.between(0, 2_000), () => {
-        void tick(ports, plans, { untilAt, sweepEveryMs, part }).catch(() => undefined);
+        void tick(ports, plans, { untilAt, sweepEveryMs, part, ...limits }).catch(() => undefined);
       });
     }
     if (!host.over()) events.plan(TICK_MS, everyTick);

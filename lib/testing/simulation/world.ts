@@ -37,6 +37,8 @@ export interface WorldResult {
   readonly faults: FaultCounts;
   readonly ends: Readonly<Record<string, number>>;
   readonly interventions: number;
+  /** Pieces of work that were held back because nobody had taken them for long. */
+  readonly parked: number;
   readonly calls: number;
 }
 
@@ -66,6 +68,7 @@ export class World {
   readonly #announced = new Map<string, Set<string>>();
   readonly #violations: string[] = [];
   #interventions = 0;
+  #parked = 0;
 
   constructor(options: WorldOptions) {
     this.#options = options;
@@ -95,6 +98,7 @@ export class World {
       ledger: new Ledger(),
       plans: new Map(),
       outages: drawOutages(choice, faults, START_AT, AGENT_NAMES),
+      crowded: options.mode === 'crowded',
       readsInPart: options.seed % IN_PART === 0,
       warm: new Map(),
       derived: new Map(),
@@ -111,7 +115,8 @@ export class World {
 
   #graceFrom = Number.NEGATIVE_INFINITY;
 
-  #note({ what }: Note): void {
+  #note({ what, detail }: Note): void {
+    if (what === 'parked' && detail === 'unclaimed') this.#parked += 1;
     if (what === 'lease-ended' || what === 'dispatched') this.#interventions += 1;
     if (what === 'grace') this.#graceFrom = this.#host.events.now;
     if (what === 'rounds-exhausted') this.#violations.push('S14 a look did not come to an end');
@@ -167,7 +172,7 @@ export class World {
       for (const problem of problems) this.#violate(id, problem);
     }
     if (!this.#clients.allAccepted) this.#violations.push('L1 a start was never accepted');
-    if (mode !== 'all' && this.#interventions > 0) {
+    if ((mode === 'none' || mode === 'masked') && this.#interventions > 0) {
       this.#violations.push(`${mode === 'none' ? 'C1' : 'C2'} ${this.#interventions} interventions`);
     }
     return {
@@ -179,6 +184,7 @@ export class World {
       faults: faults.counts,
       ends,
       interventions: this.#interventions,
+      parked: this.#parked,
       calls,
     };
   }

@@ -195,9 +195,9 @@ export const BREAKERS: readonly Mutant[] = [
     from: 'own',
     bug: 'While its queue is full an agent is sent nothing, so that what was lost waits as long as others keep it full.',
     file: GATES,
-    find: 'Math.max(FREE_SENDS, Math',
+    find: 'Math.max(freeSends, Math',
     replace: 'Math.max(0, Math',
-    also: [{ file: GATES, find: 'pace.wanted <= FREE_SENDS', replace: 'pace.wanted < 0' }],
+    also: [{ file: GATES, find: 'pace.wanted <= freeSends', replace: 'pace.wanted < 0' }],
     killer: jest('roles/gates', 'are a few, although it holds'),
   },
   {
