@@ -144,8 +144,9 @@ const begun = (stage: Stage, count: number, workflow: string, input: () => unkno
 
 async function parking(stage: Stage, say: Say): Promise<Situation[]> {
   say('  parking: the first look, in a minute');
+  const before = await storedBytes(stage);
   const started = await begun(stage, PARKED, 'asks', () => ({ data: 'x'.repeat(90) }));
-  const itemBytes = (await storedBytes(stage)) / PARKED;
+  const itemBytes = ((await storedBytes(stage)) - before) / PARKED;
   await pause(BEFORE_TICK_MS);
   const looked = await ticked(stage);
   // The tick after one that found something also counts what is open.
