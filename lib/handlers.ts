@@ -46,6 +46,7 @@ import { receiptBook } from './roles/receipts.ts';
 import { createScheduler, type Scheduler } from './roles/scheduler.ts';
 import { startFrom } from './roles/starter.ts';
 import { type Part, SWEEP_EVERY_MS, tick } from './roles/supervisor.ts';
+import { Turns } from './roles/turns.ts';
 
 // zod/mini says only "Invalid input" until it is given words; 3 KB of them tell a client what was wrong and what is allowed.
 z.config(en());
@@ -84,7 +85,8 @@ export type AgentHandler = ((event: SQSEvent, context: Context) => Promise<SQSBa
 
 /** The Lambda function of an agent: an SQS batch, each message on its own, those to be delivered again named. */
 export function agentHandler(agent: Agent, implementation: Implementation<unknown, unknown>): AgentHandler {
-  const worker: Worker = { agent, implementation, breaker: new ProcessBreaker(agent.spec.name) };
+  const breaker = new ProcessBreaker(agent.spec.name);
+  const worker: Worker = { agent, implementation, breaker, turns: new Turns() };
   const telemetry = telemetryOf({ role: 'agent', agent: agent.spec.name });
   const atWork = { messages: 0 };
   const ports = once(() => portsOf(telemetry, atWork));

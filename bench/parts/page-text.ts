@@ -19,7 +19,7 @@ export const FINDINGS = `## What follows from it
 
 - **Small payloads are cheap, large ones are not.** A step's writes are two units as long as its item stays below 1 KB; each started
   KB of an output is one more. A large input is written once, beside the execution's record. A list whose items bring 1 KB each
-  costs as much as with Lambda durable functions; at 16 KB they cost less than ours in every shape, and Step Functions Standard
+  costs at rest as much as with Lambda durable functions; at 16 KB they cost less than ours in every shape, and Step Functions Standard
   costs as much as ours in one (mixed20 at rest). Keep large things elsewhere and hand on where they are.
 - **Length hardly costs.** A step of a long chain is claimed on its own record and its predecessors', not on all of them, and a list is
   cut into executions of up to 25 items. What does grow with a chain is what a claim reads besides, the execution's record (1 unit to
@@ -42,6 +42,7 @@ busier machine than now; the commits that have them say so.
 | a claim read the whole execution: now the records that it stands on ([decision 17](decisions/0017-large-inputs-apart-long-executions-in-part.md)) | 39 read units a step, chain of 900 | 3 |
 | sends left one by one: those of a batch now wait for each other, up to 20 ms | 10 SQS requests for ten | 1 or 2 |
 | ends of a long list were written and read again with each of them ([decision 20](decisions/0020-ends-of-a-long-list.md)) | 3.49 $ per million items, list of 10,000 | 2.49 |
+| each report of a batch was followed by a look of its own, which lost races ([decision 22](decisions/0022-looks-in-turn.md)) | 10.86 $ per million items, list of 100 with 1 KB each, under load | 6.95 |
 | what waited in a long queue passed for lost ([decision 21](decisions/0021-a-full-queue.md)) | 100,000 due at once: no end after 650 s | 413 s |`;
 
 export const NOT_MEASURED = `## What is not measured

@@ -101,7 +101,7 @@ export async function advance(
   return state;
 }
 
-const joined = (one: Concern, other: Concern): Concern =>
+export const joined = (one: Concern, other: Concern): Concern =>
   one === 'all' || other === 'all' ? 'all' : [...one, ...other];
 
 /** What was done to other executions, recorded on the state that it followed from; a lost race is looked at again. */

@@ -11,7 +11,7 @@
 import { type Hold, saidOf } from '../core/breaker.ts';
 import type { Report } from '../core/reports.ts';
 import { decide, type Event } from '../core/decide.ts';
-import type { Decision } from '../core/decision.ts';
+import type { Concern, Decision } from '../core/decision.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Ports } from '../core/ports.ts';
 import { type HeldStep, isHeld, type Message, type Snapshot } from '../core/state.ts';
@@ -136,7 +136,7 @@ async function performAndReport(
   const { report, work } = ran;
   const hold = await tellBreaker(ports, worker, ran, trial);
   if (hold !== undefined) held.hold = hold;
-  await deliverReport(ports, held, report);
+  await deliverReport(ports, worker, held, report);
   // What the author's code may still do must not happen after `hardEnd`. Were the process given back now, the platform would
   // freeze it and let it go on with the next message; kept busy, it is ended in time, by its own return or by the platform.
   if (!report.settled) await work;
@@ -160,13 +160,14 @@ async function tellBreaker(
 }
 
 /** Tries until the report is written, refused, or the process's time is over: the work is done and must not be lost. */
-async function deliverReport(ports: Ports, held: Holding, report: Report): Promise<void> {
+async function deliverReport(ports: Ports, worker: Worker, held: Holding, report: Report): Promise<void> {
   let onTime = true;
   for (let waitMs = STORE_RETRY_MS; ; waitMs = Math.min(waitMs * 2, MAX_STORE_RETRY_MS)) {
     try {
       if (!onTime && !(await rereadHolding(ports, held))) return;
       const followUp = await reportOnce(ports, held, report, onTime);
-      if (followUp !== 'conflict') return await followUpOnceOrTwice(ports, held, followUp);
+      if (followUp === 'nothing') return;
+      if (followUp !== 'conflict') return await followUpOnceOrTwice(ports, worker, held, followUp);
     } catch (error) {
       if (ports.clock.now() + waitMs >= held.hardEndAt) throw error;
       await ports.clock.sleep(waitMs);
@@ -178,18 +179,26 @@ async function deliverReport(ports: Ports, held: Holding, report: Report): Promi
 /** The report is in the table. What follows is tried again once; then the watch makes good, not this busy process. */
 async function followUpOnceOrTwice(
   ports: Ports,
-  held: Holding,
-  followUp: () => Promise<unknown>,
+  { turns }: Worker,
+  { plan, planStep, state }: Holding,
+  { concern, look }: FollowUp,
 ): Promise<void> {
+  const { id } = state.execution;
+  const lookAnew = (of: Concern): Promise<unknown> => advance(ports, plan, id, { by: 'worker', concern: of });
   try {
-    await followUp();
+    await (turns === undefined ? look() : turns.take(id, concern, look, lookAnew));
   } catch {
     await ports.clock.sleep(STORE_RETRY_MS);
-    const { plan, planStep, state } = held;
-    await advance(ports, plan, state.execution.id, { by: 'worker', concern: [planStep.name] }).catch(() => {
-      ports.log.note({ what: 'follow-up-failed', executionId: state.execution.id, step: planStep.name });
+    await lookAnew([planStep.name]).catch(() => {
+      ports.log.note({ what: 'follow-up-failed', executionId: id, step: planStep.name });
     });
   }
+}
+
+/** What follows from a report that is in the table. */
+interface FollowUp {
+  readonly concern: Concern;
+  readonly look: () => Promise<unknown>;
 }
 
 /** Writes the report, unless it was written before. @returns what follows from it */
@@ -198,7 +207,7 @@ async function reportOnce(
   held: Holding,
   report: Report,
   onTime: boolean,
-): Promise<'conflict' | (() => Promise<unknown>)> {
+): Promise<'conflict' | 'nothing' | FollowUp> {
   const { plan, state, token, priorHardEndAt, planStep } = held;
   const record = state.steps[planStep.name];
   const released = !onTime && record?.token === token && !isHeld(record);
@@ -206,7 +215,8 @@ async function reportOnce(
     report.kind === 'done' && ['retrying', 'unknown', 'waiting', 'held'].includes(record?.status ?? '');
   if (released && !adoptable) {
     // The report, or the end of the lease, was written before: only what follows may be missing.
-    return () => advance(ports, plan, state.execution.id, { by: 'worker', concern: [planStep.name] });
+    const concern = [planStep.name];
+    return { concern, look: () => advance(ports, plan, state.execution.id, { by: 'worker', concern }) };
   }
   const readAt = ports.clock.now();
   const decision = decide(plan, state, {
@@ -220,7 +230,9 @@ async function reportOnce(
     ...stampOf(ports),
   });
   if ((await commit(ports, decision)) === 'conflict') return 'conflict';
-  return () => continueWith(ports, plan, state, decision, 'worker', readAt);
+  if (decision.next.kind !== 'look') return 'nothing';
+  const { concern } = decision.next;
+  return { concern, look: () => continueWith(ports, plan, state, decision, 'worker', readAt) };
 }
 
 async function rereadHolding(ports: Ports, held: Holding): Promise<boolean> {

@@ -11,6 +11,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Agent, AttemptContext, Implementation, Verdict } from '../core/agent.ts';
 import type { ProcessBreaker } from './breaker.ts';
+import type { Turns } from './turns.ts';
 import type { Report } from '../core/reports.ts';
 import { type Json, jsonProblem, utf8Bytes } from '../core/json.ts';
 import type { Failure, Mode } from '../core/state.ts';
@@ -23,6 +24,11 @@ export interface Worker {
    * @default it calls whatever the breaker says
    */
   readonly breaker?: ProcessBreaker;
+  /**
+   * Looks at the same execution that this process's messages want at the same time.
+   * @default each has its own
+   */
+  readonly turns?: Turns;
   /** From how many records on a claim reads those alone that it needs: so many for each of them. @default 12 */
   readonly recordsARead?: number;
 }

@@ -93,7 +93,7 @@ export function harness(
   implementations: Implementations,
   seed = 1,
   wrap: (world: MemoryWorld) => Ports = (world) => world,
-  settings: Pick<Worker, 'recordsARead'> = {},
+  settings: Pick<Worker, 'recordsARead' | 'turns'> = {},
 ): Harness {
   const world = memoryWorld({ seed });
   const seen = wrap(world);

@@ -75,9 +75,8 @@ export const AMBIGUITY: readonly Mutant[] = [
     from: 15,
     bug: 'After a report whose answer was lost, what follows from it is not done.',
     file: AGENT,
-    find: '    return () => advance(ports, plan, state.execution.id',
-    replace:
-      '    if (released) return () => Promise.resolve();\n    return () => advance(ports, plan, state.execution.id',
+    find: '    const concern = [planStep.name];\n',
+    replace: "    if (released) return 'nothing';\n    const concern = [planStep.name];\n",
     killer: jest('roles/faults', 'a write whose answer is lost'),
   },
 ];

@@ -5,6 +5,7 @@ import { jest, type Mutant, simulation } from '../mutant.ts';
 const COMMIT = 'lib/roles/commit.ts';
 const WATCH = 'lib/core/watch.ts';
 const QUEUE = 'lib/aws/sqs-queue.ts';
+const TURNS = 'lib/roles/turns.ts';
 
 export const DISPATCH: readonly Mutant[] = [
   {
@@ -167,5 +168,40 @@ export const DISPATCH: readonly Mutant[] = [
     find: 'if (refused.has(at)) failed(',
     replace: 'if (refused.size > parcels.length) failed(',
     killer: jest('aws/sends', 'of which a part was refused rejects'),
+  },
+  {
+    id: 'joint-look-forgets-a-step',
+    from: 'own',
+    bug: 'Of the messages of one process that wait for a look together only the first one has its successors sent.',
+    file: TURNS,
+    find: 'turn.next.concern = joined(turn.next.concern, concern);',
+    replace: 'turn.next.concern = turn.next.concern;',
+    killer: jest('roles/turns', 'become one after the one that is under way'),
+  },
+  {
+    id: 'look-that-began-before-the-report',
+    from: 'own',
+    bug: 'A look that has begun to read counts for a report that is written after that, so that nobody goes on from there.',
+    file: TURNS,
+    find: 'await turn.next.over;',
+    replace: 'await turn.over;',
+    also: [
+      {
+        file: TURNS,
+        find: 'if (turn.next === undefined) turn.next =',
+        replace: 'if (turn.next !== undefined) turn.next =',
+      },
+      { file: TURNS, find: 'else turn.next.concern =', replace: 'if (turn.next) turn.next.concern =' },
+    ],
+    killer: jest('roles/turns', 'become one after the one that is under way'),
+  },
+  {
+    id: 'looks-side-by-side',
+    from: 'own',
+    bug: 'Ten reports of one execution are followed by ten looks that read all of it, and race to write its end.',
+    file: TURNS,
+    find: 'if (turn === undefined) {',
+    replace: "if (turn === undefined || concern !== 'all') {",
+    killer: jest('roles/turns', 'is followed by two looks'),
   },
 ];
