@@ -101,7 +101,7 @@ const program = new Command('bench:cost')
   )
   .option(
     '--no-situations',
-    'without idling, parking, waiting, beats and queueing, which take seven minutes',
+    'without idling, parking, waiting, beats and queueing, which take eight minutes',
   );
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);

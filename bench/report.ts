@@ -99,7 +99,7 @@ function cost({ cases, situations, machine }: CostReport): string {
       'Cost of a million steps',
     ),
     tableOf(['$ per million steps', ...DOLLAR_HEADS], rows),
-    `At rest: one execution after the other, one message an invocation. Under load: \`batchSize: 10\` and more work than the agents' processes get done. The sums leave out the API, the logs (ours and Lambda's own, an assumed ${PRICES.platformLogBytesPerInvocation} B an invocation), what the agents themselves do, and the supervisor: its time ([$0.2 a month where nothing is due, $27 where something always is](OPERATIONS.md#what-it-costs)), and its looks at steps that take or wait longer than half a minute (below); the rivals' figures leave out their functions' invocations and time, retries and replays. Prices of ${PRICES.asOf}: \`bench/parts/prices.json\`.`,
+    `At rest: one execution after the other, one message an invocation. Under load: \`batchSize: 10\` and more work than the agents' processes get done. The sums leave out the API, the logs (ours and Lambda's own, an assumed ${PRICES.platformLogBytesPerInvocation} B an invocation), what the agents themselves do, and the supervisor: its time ([$0.1 a month where nothing is due, $27 where something always is](OPERATIONS.md#what-it-costs)), and its looks at steps that take or wait longer than half a minute (below); the rivals' figures leave out their functions' invocations and time, retries and replays. Prices of ${PRICES.asOf}: \`bench/parts/prices.json\`.`,
     ...(shown === undefined
       ? []
       : [

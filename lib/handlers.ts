@@ -85,10 +85,10 @@ export type AgentHandler = ((event: SQSEvent, context: Context) => Promise<SQSBa
 
 /** The Lambda function of an agent: an SQS batch, each message on its own, those to be delivered again named. */
 export function agentHandler(agent: Agent, implementation: Implementation<unknown, unknown>): AgentHandler {
-  const breaker = new ProcessBreaker(agent.spec.name);
-  const worker: Worker = { agent, implementation, breaker, turns: new Turns() };
-  const telemetry = telemetryOf({ role: 'agent', agent: agent.spec.name });
   const atWork = { messages: 0 };
+  const breaker = new ProcessBreaker(agent.spec.name);
+  const worker: Worker = { agent, implementation, breaker, turns: new Turns(atWork) };
+  const telemetry = telemetryOf({ role: 'agent', agent: agent.spec.name });
   const ports = once(() => portsOf(telemetry, atWork));
   const plans: PlanCache = new Map();
   const work = async (event: SQSEvent, context: Context): Promise<SQSBatchResponse> => {

@@ -54,7 +54,7 @@ const program = new Command('simulate')
   .addOption(
     new Option(
       '--mode <mode>',
-      "'all' faults, 'none', 'masked': only faults that must cost nothing, or 'crowded': all, and full queues",
+      "'all' faults, 'none', 'masked': only faults that must cost nothing, or 'crowded': all, full queues and batches",
     )
       .choices(['all', 'none', 'masked', 'crowded'])
       .default('all'),

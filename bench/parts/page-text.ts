@@ -54,7 +54,7 @@ export const NOT_MEASURED = `## What is not measured
 - The poller between queue and function is not on the wire: one receive and one delete for each batch are added, and its empty
   receives are counted by the month.
 - The hop through a queue is modelled by its median alone, and times of DynamoDB's calls are assumed; which calls follow one another
-  is written down, not observed.
+  is written down, not observed. Calls of one invocation's messages are taken to run side by side, also where one waits for another.
 - What a refused write consumes is reckoned from its request.
 - A list of 100 items with 16 KB each, which no request may hold; a chain of more than 924 steps, which no plan may.
 - What one fault alone does right after an idle minute (see Recovery), and faults while thousands of executions are overdue.

@@ -44,7 +44,8 @@ const FIRST_LOOK_MS = 60_000;
 const BEFORE_TICK_MS = 4_000;
 /** Steps that work side by side, a process each. */
 const AT_WORK = 16;
-const WORK_MS = 50_000;
+/** Three times a supervisor looks at them meanwhile, in two ticks. */
+const WORK_MS = 100_000;
 const TEN_MINUTES_MS = 600_000;
 /** Started as fast as they can be; sixteen processes perform eighty a second. */
 const QUEUED = 12_000;
@@ -55,7 +56,7 @@ type Say = (text: string) => void;
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
 export async function situations(say: Say): Promise<Situations> {
-  say('Idling, parking, waiting, beating and queueing: some seven minutes …');
+  say('Idling, parking, waiting, beating and queueing: some eight minutes …');
   const stage = await setStage({ batchSize: 1, processes: 2, agentProcesses: AT_WORK, schedules: false });
   try {
     await warmUp(stage, ['chain5'], 8);
@@ -197,13 +198,16 @@ async function waiting(stage: Stage, say: Say): Promise<Situation> {
 
 /** A step with the usual lease of 30 s, while supervisors watch. */
 async function working(stage: Stage, say: Say): Promise<Situation> {
-  say('  a long step: a minute of its ten');
+  say('  a long step: two minutes of its ten');
   const writesOf = async (ms: number): Promise<{ agents: number; looks: number }> => {
     const found = await reading(stage, async () => {
       const ids: string[] = [];
       for (let at = 0; at < AT_WORK; at += 1) ids.push(await stage.start('works', { ms }));
       const ended = Promise.all(ids.map((id) => stage.ended(id)));
-      if (ms === WORK_MS) await tick(stage);
+      if (ms === WORK_MS) {
+        await tick(stage);
+        await tick(stage);
+      }
       await ended;
       await stage.quiet();
     });
@@ -220,7 +224,7 @@ async function working(stage: Stage, say: Say): Promise<Situation> {
   return {
     what: 'ten minutes of a step’s work, beside its begin and end',
     usd: (beats + looks) * PRICES.usd.writeUnits,
-    arithmetic: `a lease of 30 s: ${few(beats)} write units of beats, ${few(looks)} of a supervisor’s looks (${AT_WORK} such steps for ${WORK_MS / 1_000} s, × ${times})`,
+    arithmetic: `a lease of 30 s: ${few(beats)} write units of beats, ${few(looks)} of a supervisor’s looks and receipts (${AT_WORK} such steps for ${WORK_MS / 1_000} s, × ${times})`,
   };
 }
 

@@ -131,14 +131,15 @@ function unclaimedUntil(piece: Work, execution: Execution, horizon: number, now:
 }
 
 /**
- * Its queue is long, and it has waited for long already. When its turn is, nobody knows: who parks it for no longer than it has
- * waited at most doubles that. Only one piece alone: what is parked is claimed with the execution's record, and pieces that
+ * Its queue is long, and it has waited there for long already. When its turn is, nobody knows: who parks it for no longer than
+ * it has waited at most doubles that. Only one piece alone: what is parked is claimed with the execution's record, and pieces that
  * lie side by side in a queue would all claim at once.
  */
 function turnAt(piece: Work, { gates, now }: Look, { later }: Paced, horizon: number): number | undefined {
   const laterAt = later[workKey(piece)];
   const busyMs = (gates?.[piece.step.agent]?.busyUntil ?? 0) - now;
-  const waitedMs = now - piece.sinceAt;
+  // What was parked for its queue waits since it came to be; a backoff, or a dead service, is no such wait.
+  const waitedMs = now - (piece.parked?.why === 'unclaimed' ? piece.sinceAt : piece.dueAt);
   const isLong = Math.min(busyMs, waitedMs) > MAX_HORIZONS * horizon;
   return laterAt !== undefined && isLong ? Math.min(laterAt, now + waitedMs) : undefined;
 }

@@ -179,26 +179,45 @@ async function deliverReport(ports: Ports, worker: Worker, held: Holding, report
 /** The report is in the table. What follows is tried again once; then the watch makes good, not this busy process. */
 async function followUpOnceOrTwice(
   ports: Ports,
-  { turns }: Worker,
+  worker: Worker,
   { plan, planStep, state }: Holding,
-  { concern, look }: FollowUp,
+  followUp: FollowUp,
 ): Promise<void> {
   const { id } = state.execution;
-  const lookAnew = (of: Concern): Promise<unknown> => advance(ports, plan, id, { by: 'worker', concern: of });
   try {
-    await (turns === undefined ? look() : turns.take(id, concern, look, lookAnew));
+    await lookInTurn(ports, worker, plan, id, followUp);
   } catch {
     await ports.clock.sleep(STORE_RETRY_MS);
-    await lookAnew([planStep.name]).catch(() => {
+    await lookInTurn(ports, worker, plan, id, lookOf(ports, plan, id, [planStep.name])).catch(() => {
       ports.log.note({ what: 'follow-up-failed', executionId: id, step: planStep.name });
     });
   }
 }
 
-/** What follows from a report that is in the table. */
+/** What follows from a write: a look. */
 interface FollowUp {
   readonly concern: Concern;
+  /** Whether it reads first. */
+  readonly fresh: boolean;
   readonly look: () => Promise<unknown>;
+}
+
+const lookOf = (ports: Ports, plan: Plan, executionId: string, concern: Concern): FollowUp => ({
+  concern,
+  fresh: true,
+  look: () => advance(ports, plan, executionId, { by: 'worker', concern }),
+});
+
+/** One that needs not read begins at once: it contends for nothing. */
+async function lookInTurn(
+  ports: Ports,
+  { turns }: Worker,
+  plan: Plan,
+  executionId: string,
+  { concern, fresh, look }: FollowUp,
+): Promise<void> {
+  const joint = (of: Concern): Promise<unknown> => lookOf(ports, plan, executionId, of).look();
+  await (turns === undefined || !fresh ? look() : turns.take(executionId, concern, look, joint));
 }
 
 /** Writes the report, unless it was written before. @returns what follows from it */
@@ -215,8 +234,7 @@ async function reportOnce(
     report.kind === 'done' && ['retrying', 'unknown', 'waiting', 'held'].includes(record?.status ?? '');
   if (released && !adoptable) {
     // The report, or the end of the lease, was written before: only what follows may be missing.
-    const concern = [planStep.name];
-    return { concern, look: () => advance(ports, plan, state.execution.id, { by: 'worker', concern }) };
+    return lookOf(ports, plan, state.execution.id, [planStep.name]);
   }
   const readAt = ports.clock.now();
   const decision = decide(plan, state, {
@@ -231,8 +249,8 @@ async function reportOnce(
   });
   if ((await commit(ports, decision)) === 'conflict') return 'conflict';
   if (decision.next.kind !== 'look') return 'nothing';
-  const { concern } = decision.next;
-  return { concern, look: () => continueWith(ports, plan, state, decision, 'worker', readAt) };
+  const { concern, fresh } = decision.next;
+  return { concern, fresh, look: () => continueWith(ports, plan, state, decision, 'worker', readAt) };
 }
 
 async function rereadHolding(ports: Ports, held: Holding): Promise<boolean> {

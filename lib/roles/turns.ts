@@ -6,7 +6,7 @@
  * The messages of a batch often are steps of one execution, and their reports are written within milliseconds. Were each
  * followed by a look of its own, each would read the execution whole, and where these were its last steps each would write its
  * end, which one may. A look that begins after a report was written covers it: so while one is under way, all that are wanted
- * become the next one. They fail with it, and are then made one by one, as if there were no turns (S14).
+ * become the next one. If the store does not answer the one before, they fail with it: each caller bounds its own tries.
  */
 
 import type { Concern } from '../core/decision.ts';
@@ -18,18 +18,24 @@ interface Next {
 }
 
 interface Turn {
-  /** Settles with the look; never rejects. */
+  /** As the look ends. */
   readonly over: Promise<unknown>;
   next?: Next;
 }
 
 export class Turns {
   readonly #turns = new Map<string, Turn>();
+  readonly #atWork: { messages: number };
+
+  /** @param atWork the process's messages that may send something soon; who waits for a turn does not */
+  constructor(atWork = { messages: 0 }) {
+    this.#atWork = atWork;
+  }
 
   /**
    * @param own what follows from the caller's write, when nobody else is looking
    * @param joint a look that reads first, for all that waited
-   * @throws whatever the look throws that the caller's became part of
+   * @throws whatever the look throws that the caller's became part of, or waited for
    */
   async take(
     executionId: string,
@@ -44,7 +50,12 @@ export class Turns {
     }
     if (turn.next === undefined) turn.next = this.#after(turn, executionId, concern, joint);
     else turn.next.concern = joined(turn.next.concern, concern);
-    await turn.next.over;
+    this.#atWork.messages -= 1;
+    try {
+      await turn.next.over;
+    } finally {
+      this.#atWork.messages += 1;
+    }
   }
 
   #after(
@@ -61,15 +72,19 @@ export class Turns {
   }
 
   #begin(executionId: string, look: () => Promise<unknown>): Promise<unknown> {
-    const looking = look();
+    const leave = (): void => void this.#turns.delete(executionId);
     const turn: Turn = {
-      over: looking
-        .catch(() => undefined)
-        .then(() => {
-          if (turn.next === undefined) this.#turns.delete(executionId);
-        }),
+      over: look().then(
+        () => {
+          if (turn.next === undefined) leave();
+        },
+        (error: unknown) => {
+          leave();
+          throw error;
+        },
+      ),
     };
     this.#turns.set(executionId, turn);
-    return looking;
+    return turn.over;
   }
 }

@@ -194,6 +194,21 @@ describe('what a supervisor may send to an agent now', () => {
       expect(turn(far + 1, 600_000).write?.step?.retryAt).toBe(laterAt);
     });
 
+    it('has waited since it was due, and if it was parked there since it came to be', () => {
+      const gates = { x: gate(0, { laterAt, busyUntil: NOW + 600_000 }) };
+      const parked = (why: 'unclaimed' | 'breaker') => ({
+        parked: { mode: 'execute', why, at: NOW } as const,
+      });
+      const after = (more: Partial<Step>) => {
+        const record = retrying('a', { changedAt: NOW - 400_000, ...more });
+        return supervise(one, stateOf([record], { watchAt: NOW }), look('supervisor', { gates })).write;
+      };
+      expect(after({ retryAt: NOW - 60_000 })).not.toHaveProperty('step');
+      expect(after({ retryAt: NOW - 60_000, ...parked('breaker') })).not.toHaveProperty('step');
+      expect(after({ retryAt: NOW - 200_000 })?.step?.retryAt).toBe(NOW + 200_000);
+      expect(after({ retryAt: NOW - 60_000, ...parked('unclaimed') })?.step?.retryAt).toBe(NOW + 400_000);
+    });
+
     it('is looked at every horizon, if that costs less or may be needed', () => {
       const put = (...given: Parameters<typeof turn>) => {
         const { write, sends } = turn(...given);

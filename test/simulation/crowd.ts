@@ -87,6 +87,7 @@ export async function runCrowd(crowd: Crowd): Promise<CrowdResult> {
     plans: new Map(),
     outages: CALM,
     crowded: false,
+    batches: new Map(),
     readsInPart: false,
     warm: new Map(),
     derived: new Map(),

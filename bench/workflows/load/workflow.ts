@@ -25,14 +25,18 @@ const AGENTS = [echoA, echoB, echoC, echoD, echoE] as const;
 const Nap = z.object({ ms: z.number() });
 
 /** Takes as long as it is told, the first time; beats three times a lease while it does. */
-const napper = (name: string, lease: '3s' | '6s' | '12s' | '30s', pickup: '3s' | '30s' = '3s') =>
+const napper = (
+  name: string,
+  lease: '3s' | '6s' | '12s' | '30s',
+  { pickup, timeout }: { pickup: '3s' | '30s'; timeout: '60s' | '120s' } = { pickup: '3s', timeout: '60s' },
+) =>
   agent(name, {
     input: Nap,
     output: Nap,
     effect: 'idempotent',
     lease,
     pickup,
-    timeout: '60s',
+    timeout,
     undo: 'none',
   });
 
@@ -40,7 +44,7 @@ export const nap3 = napper('nap-3', '3s');
 export const nap6 = napper('nap-6', '6s');
 export const nap12 = napper('nap-12', '12s');
 /** With the lease and the pickup time that are usual. */
-export const works30 = napper('works-30', '30s', '30s');
+export const works30 = napper('works-30', '30s', { pickup: '30s', timeout: '120s' });
 
 const agentAt = (at: number) => AGENTS[at % AGENTS.length] ?? echoA;
 

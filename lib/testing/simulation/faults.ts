@@ -109,7 +109,7 @@ const NOT_MILDER: ReadonlySet<FaultKind> = new Set(['permanentUndoFailure', ...O
 
 /**
  * 'all' is the swarm; 'none' has no fault; 'masked' only what must cost no intervention (C2); 'crowded' is the swarm where
- * supervisors find queues full that others have filled.
+ * supervisors find queues full that others have filled, and agents take messages in batches.
  */
 export type FaultMode = 'all' | 'none' | 'masked' | 'crowded';
 

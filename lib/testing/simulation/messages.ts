@@ -8,6 +8,7 @@ import type { Send } from '../../core/decision.ts';
 import type { Message } from '../../core/state.ts';
 import { handleMessage } from '../../roles/agent.ts';
 import { ProcessBreaker } from '../../roles/breaker.ts';
+import { Turns } from '../../roles/turns.ts';
 import { type Host, newProcess, planOf, portsOf } from './process.ts';
 import { agentOf, AGENT_NAMES, service } from './service.ts';
 
@@ -16,6 +17,14 @@ const MAX_RECEIVES = 5;
 const PROCESS_MS = 90_000;
 /** Of one agent. */
 const WARM_PROCESSES = 4;
+const MAX_BATCH = 10;
+const GATHER_MS = 200;
+
+/** A message on its way to a process, for so many times now. */
+export interface Delivery {
+  readonly send: Send;
+  readonly receives: number;
+}
 
 /** @param longestDelayMs what must be masked (C2) stays below every pickup time */
 export function sendMessage(host: Host, send: Send, longestDelayMs: number): void {
@@ -58,26 +67,48 @@ function hinted(host: Host, { message }: Send): Message {
   return plan === undefined ? message : { ...message, plan };
 }
 
-/** One invocation of the agent's function; no acknowledgement within the visibility time brings the message back. */
+/** In a crowded world messages of one agent that come soon after another are one batch. */
 function deliver(host: Host, send: Send, receives: number): void {
-  const process = newProcess(host, PROCESS_MS);
-  const implementation = service(host, process, send.agent);
-  const breaker = warmBreaker(host, send.agent);
-  const inPart = host.readsInPart ? { recordsARead: 0 } : {};
-  const worker = { agent: agentOf(send.agent), implementation, breaker, ...inPart };
-  let handled = false;
-  const hardEndAt = process.hardEndAt + process.skewMs;
-  handleMessage(portsOf(host, process), host.plans, worker, hinted(host, send), hardEndAt).then(
-    (result) => {
-      handled = result === 'handled';
-      // The platform keeps the process warm: what is left of the author's code goes on with the next message.
-      process.hardEndAt = Number.POSITIVE_INFINITY;
-    },
-    () => undefined,
-  );
-  if (receives === MAX_RECEIVES) return;
-  host.events.plan(VISIBILITY_MS, () => {
-    if (handled) return false;
-    return deliver(host, send, receives + 1);
+  const { batches, choice, crowded, events } = host;
+  const { agent } = send;
+  if (!crowded) return invoke(host, agent, [{ send, receives }]);
+  const waiting = batches.get(agent);
+  if (waiting !== undefined && waiting.length < MAX_BATCH) {
+    waiting.push({ send, receives });
+    return;
+  }
+  const batch = [{ send, receives }];
+  batches.set(agent, batch);
+  events.plan(choice.between(0, GATHER_MS), () => {
+    if (batches.get(agent) === batch) batches.delete(agent);
+    invoke(host, agent, batch);
   });
+}
+
+/** One invocation of the agent's function; no acknowledgement within the visibility time brings a message back. */
+function invoke(host: Host, agent: string, batch: readonly Delivery[]): void {
+  const process = newProcess(host, PROCESS_MS);
+  const implementation = service(host, process, agent);
+  const breaker = warmBreaker(host, agent);
+  const inPart = host.readsInPart ? { recordsARead: 0 } : {};
+  const inTurn = host.crowded ? { turns: new Turns() } : {};
+  const worker = { agent: agentOf(agent), implementation, breaker, ...inPart, ...inTurn };
+  const hardEndAt = process.hardEndAt + process.skewMs;
+  let left = batch.length;
+  for (const { send, receives } of batch) {
+    let handled = false;
+    handleMessage(portsOf(host, process), host.plans, worker, hinted(host, send), hardEndAt).then(
+      (result) => {
+        handled = result === 'handled';
+        left -= 1;
+        // The platform keeps the process warm: what is left of the author's code goes on with the next message.
+        if (left === 0) process.hardEndAt = Number.POSITIVE_INFINITY;
+      },
+      () => undefined,
+    );
+    if (receives < MAX_RECEIVES)
+      host.events.plan(VISIBILITY_MS, () => {
+        if (!handled) deliver(host, send, receives + 1);
+      });
+  }
 }

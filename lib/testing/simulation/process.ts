@@ -30,6 +30,7 @@ import type { MemoryTable } from '../memory-table.ts';
 import type { EventQueue } from './events.ts';
 import type { Faults } from './faults.ts';
 import type { Ledger } from './ledger.ts';
+import type { Delivery } from './messages.ts';
 import type { Outages } from './outages.ts';
 import type { Choice } from './plans.ts';
 
@@ -63,8 +64,10 @@ export interface Host {
   /** The plans that its functions, kept warm, know by now. */
   readonly plans: PlanCache;
   readonly outages: Outages;
-  /** Its queues hold more messages than those of its executions, until the world is healed. */
+  /** Its queues hold more messages than those of its executions until the world is healed, and agents take them in batches. */
   readonly crowded: boolean;
+  /** By agent: a batch that is still being gathered. */
+  readonly batches: Map<string, Delivery[]>;
   /** Every step that has others before it is claimed on a part of its execution, as in a long one. */
   readonly readsInPart: boolean;
   /** What its functions' processes know of their agents' breakers. */

@@ -99,6 +99,7 @@ export class World {
       plans: new Map(),
       outages: drawOutages(choice, faults, START_AT, AGENT_NAMES),
       crowded: options.mode === 'crowded',
+      batches: new Map(),
       readsInPart: options.seed % IN_PART === 0,
       warm: new Map(),
       derived: new Map(),

@@ -75,8 +75,8 @@ export const AMBIGUITY: readonly Mutant[] = [
     from: 15,
     bug: 'After a report whose answer was lost, what follows from it is not done.',
     file: AGENT,
-    find: '    const concern = [planStep.name];\n',
-    replace: "    if (released) return 'nothing';\n    const concern = [planStep.name];\n",
+    find: 'return lookOf(ports, plan, state.execution.id, [planStep.name]);',
+    replace: "return 'nothing';",
     killer: jest('roles/faults', 'a write whose answer is lost'),
   },
 ];

@@ -181,18 +181,10 @@ export const DISPATCH: readonly Mutant[] = [
   {
     id: 'look-that-began-before-the-report',
     from: 'own',
-    bug: 'A look that has begun to read counts for a report that is written after that, so that nobody goes on from there.',
+    bug: 'A look that has begun to read counts for a report that is written after that: its message is done before anybody goes on.',
     file: TURNS,
     find: 'await turn.next.over;',
     replace: 'await turn.over;',
-    also: [
-      {
-        file: TURNS,
-        find: 'if (turn.next === undefined) turn.next =',
-        replace: 'if (turn.next !== undefined) turn.next =',
-      },
-      { file: TURNS, find: 'else turn.next.concern =', replace: 'if (turn.next) turn.next.concern =' },
-    ],
     killer: jest('roles/turns', 'become one after the one that is under way'),
   },
   {
