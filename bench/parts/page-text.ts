@@ -27,6 +27,9 @@ export const FINDINGS = `## What follows from it
 - **Batches pay.** The default of one message an invocation costs $1.20 of SQS and $0.24 of invocations for a million steps;
   \`agentSettings: { batchSize: 10 }\` a fifth of that under load; at rest messages come one by one. It is not the default because a
   process that dies then takes ten attempts with it, and code that computes without a pause keeps ten leases from being renewed.
+- **A backlog costs looks.** A step that waits in its queue for longer than its pickup time is looked at about every 30 s, with three write
+  units each time: a minute in a queue costs more than the step. So does a long step: supervisors write almost as much about it as
+  its beats do.
 - **Logs are not free.** At rest a line of figures and Lambda's own two lines for every invocation cost more than its GB-seconds.
 
 ## What was slow, and was made fast
