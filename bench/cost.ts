@@ -95,7 +95,7 @@ const program = new Command('bench:cost')
   .option('--only <kind/bytes/mode>', 'cases that begin like this, e.g. chain5/100 or mixed20')
   .option(
     '--executions <n>',
-    'of five steps in a case at rest; four times as many under load',
+    'of five steps in a case at rest; five times as many under load',
     atLeastOne,
     40,
   )

@@ -109,9 +109,10 @@ export function supervise(plan: Plan, state: Snapshot, event: Look): Decision {
   const held = gated(state, event, chosen);
   if (held !== undefined) return held;
   const paces = paced(event, chosen);
-  const [piece] = work;
-  const untilAt = piece && work.length === 1 ? turnAt(piece, event, paces, horizon) : undefined;
-  if (piece !== undefined && untilAt !== undefined) return park(state, event, piece, 'unclaimed', untilAt);
+  for (const piece of work.length === 1 ? work : []) {
+    const untilAt = turnAt(piece, event, paces, horizon);
+    if (untilAt !== undefined) return park(state, event, piece, 'unclaimed', untilAt);
+  }
   return dispatch(plan, state, event, work, paces);
 }
 

@@ -223,8 +223,8 @@ export const BREAKERS: readonly Mutant[] = [
     from: 'own',
     bug: 'All items of a list that wait in a long queue are parked, and claim the same record when they come to its end together.',
     file: DISPATCH_FILE,
-    find: 'piece && work.length === 1 ?',
-    replace: 'piece && work.length > 0 ?',
+    find: 'work.length === 1 ? work : []',
+    replace: 'work',
     killer: jest('core/dispatch-exact', 'is looked at every horizon, if'),
   },
   {
