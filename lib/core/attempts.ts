@@ -7,7 +7,7 @@
  * S3 a fresh token per claim. S4 one holder at a time. S9 only a claim counts an attempt.
  */
 
-import type { AgentStep } from './plan.ts';
+import type { AgentStep, StepLimits } from './plan.ts';
 import { type HeldStep, isHeld, type Step } from './state.ts';
 import { leaseSpanMs, REPORT_GRACE_MS } from './watch.ts';
 import type { Work } from './work.ts';
@@ -48,6 +48,7 @@ export function claimed(
     ),
     progress: undefined,
     progressAt: undefined,
+    heartbeatAt: undefined,
     // A probe only asks: nothing has to wait for its process to be dead.
     hardEndAt: work.mode === 'probe' ? before.hardEndAt : Math.max(before.hardEndAt, hardEndAt),
     beat: 0,
@@ -83,6 +84,20 @@ export const stalledAt = (step: AgentStep, record: HeldStep, progressAt: number)
     ? Number.POSITIVE_INFINITY
     : progressAt + step.maxNoProgressMs;
 
+const BEATS_PER_LEASE = 3;
+/** How often a living attempt renews its lease. */
+export const beatEveryMs = (step: StepLimits): number => Math.floor(leaseSpanMs(step) / BEATS_PER_LEASE);
+/** Between the last beat and the end of a lease: one beat, and half a one for a store that answers slowly. */
+const BEATS_OF_SILENCE = 1.5;
+
+/**
+ * Whether the lease ended for want of progress: it was cut short for it, and the attempt was heard of until its end. When the
+ * end is noticed proves nothing: whoever notices late finds every attempt beyond its time without progress, a dead one as well.
+ */
+export const endedByStall = (step: AgentStep, record: HeldStep): boolean =>
+  record.leaseUntil >= stalledAt(step, record, record.progressAt ?? record.claimedAt ?? 0) &&
+  record.leaseUntil - (record.heartbeatAt ?? record.claimedAt ?? 0) <= BEATS_OF_SILENCE * beatEveryMs(step);
+
 /** The record of a beat, or nothing when the token is no longer the current one, the attempt's time is over, or it stalls. */
 export function beaten(
   step: AgentStep,
@@ -101,6 +116,7 @@ export function beaten(
   return stepAfter(record, 'beat', stamp, {
     leaseUntil: Math.max(leaseUntil, record.leaseUntil),
     beat: record.beat + 1,
+    heartbeatAt: stamp.now,
     ...(advanced ? { progress: progress.token, progressAt } : {}),
   });
 }

@@ -20,7 +20,7 @@ import {
   nextUnsettled,
   stageOf,
 } from './ladder.ts';
-import { stalledAt } from './attempts.ts';
+import { endedByStall } from './attempts.ts';
 import { type Hold, saidOf } from './breaker.ts';
 import { type Excuse, excused } from './parking.ts';
 import type { AgentStep } from './plan.ts';
@@ -343,9 +343,7 @@ const STALLED: Failure = { code: 'no-progress', message: 'the attempt was alive 
 export function expired(step: AgentStep, record: HeldStep, stamp: Stamp): Step {
   switch (record.mode) {
     case 'execute': {
-      const stalled =
-        stamp.now >=
-        stalledAt(stageOf(step, record.rung), record, record.progressAt ?? record.claimedAt ?? 0);
+      const stalled = endedByStall(stageOf(step, record.rung), record);
       // At once, not after a backoff: nothing says that the service is in trouble, only that an agent is gone.
       return lost(step, record, stalled ? STALLED : LEASE_LOST, { ...stamp, random: 0 });
     }

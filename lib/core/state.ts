@@ -225,6 +225,8 @@ export interface Step {
   /** Some attempt's outcome was unknown. Cleared only by `undone` or by a believed `notDone` (S10). */
   readonly mayHaveActed: boolean;
   readonly beat: number;
+  /** Of the latest beat of the attempt under way; absent before its first. */
+  readonly heartbeatAt?: number;
   readonly progress?: string;
   readonly progressAt?: number;
   /** Not before then: the next attempt, probe or undo. */

@@ -89,7 +89,7 @@ function because(plan: Plan, step: PlanStep, state: Snapshot): string {
   if (ofKind !== undefined) return ofKind;
   if (record === undefined || record.status === 'ready') return becauseUnbegun(plan, step, state);
   if (isHeld(record)) {
-    return `an agent holds it (${DEED[record.mode]} ${record.mode === 'undo' ? record.undoAttempt : record.attempt}), beat ${record.beat}`;
+    return `an agent holds it (${DEED[record.mode]} ${record.mode === 'undo' ? record.undoAttempt : record.attempt}), beat ${record.beat}${record.heartbeatAt === undefined ? '' : ` at ${iso(record.heartbeatAt)}`}`;
   }
   const acted = record.mayHaveActed ? '; an attempt of unknown outcome may have acted' : '';
   const failure = record.failure === undefined ? '' : ` (${record.failure.code}: ${record.failure.message})`;

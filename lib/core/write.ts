@@ -20,6 +20,7 @@ type Removable =
   | 'leaseUntil'
   | 'retryAt'
   | 'failure'
+  | 'heartbeatAt'
   | 'progress'
   | 'progressAt'
   | 'givenInput'

@@ -8,7 +8,7 @@
  */
 
 import type { AttemptContext } from '../core/agent.ts';
-import type { Progress } from '../core/attempts.ts';
+import { beatEveryMs, type Progress } from '../core/attempts.ts';
 import type { Hold } from '../core/breaker.ts';
 import type { Report } from '../core/reports.ts';
 import { decide } from '../core/decide.ts';
@@ -17,7 +17,6 @@ import { agentStep, type AgentStep, type Plan } from '../core/plan.ts';
 import type { Ports } from '../core/ports.ts';
 import { evaluate } from '../core/refs.ts';
 import type { HeldStep, Snapshot } from '../core/state.ts';
-import { leaseSpanMs } from '../core/watch.ts';
 import { scopeOf } from '../core/work.ts';
 import { commit, withWrite } from './commit.ts';
 import { Latch } from './latch.ts';
@@ -37,7 +36,6 @@ export interface Holding {
   state: Snapshot;
 }
 
-const BEATS_PER_LEASE = 3;
 const MAX_TOKEN_CHARS = 200;
 /** After the abort, for the author's code to return. */
 const ABORT_GRACE_MS = 2_000;
@@ -150,7 +148,7 @@ async function keepLease(
   onLost: () => void,
 ): Promise<void> {
   const { name } = held.planStep;
-  const everyMs = Math.floor(leaseSpanMs(held.planStep) / BEATS_PER_LEASE);
+  const everyMs = beatEveryMs(held.planStep);
   let wait = true;
   while (!stop.aborted) {
     if (wait) await pause(ports, held, pulse, everyMs, stop);

@@ -80,6 +80,7 @@ export const fullStep = (changes: Partial<Step> = {}): Step =>
     beat: 12,
     progress: 'row 500',
     progressAt: 1_700_000_001_000,
+    heartbeatAt: 1_700_000_001_500,
     retryAt: 1_700_000_002_000,
     parked: { mode: 'undo', why: 'breaker', at: 1_700_000_000_400, since: 1_700_000_000_300 },
     output: { chargeId: 'c-1', nested: [{ a: null }] },

@@ -55,6 +55,7 @@ describe('a claim', () => {
     } = heldAs(mode, {
       progress: 'p',
       progressAt: 5,
+      heartbeatAt: 4,
       retryAt: 6,
       anew: true,
       ...more,
@@ -73,6 +74,7 @@ describe('a claim', () => {
     leaseUntil: NOW + 30_000,
     progress: null,
     progressAt: null,
+    heartbeatAt: null,
     retryAt: null,
     beat: 0,
   };
@@ -114,7 +116,7 @@ describe('a beat', () => {
     const before = heldAs(more.mode ?? 'execute', more);
     return changesOf(before, beaten(of, before, 't', at, stamp));
   };
-  const same = { version: 8, writeId: 'w-new', beat: 4 };
+  const same = { version: 8, writeId: 'w-new', beat: 4, heartbeatAt: NOW };
   it.each<[string, Partial<Step>, AgentStep, object | undefined]>([
     ['renews the lease', {}, step, { leaseUntil: NOW + 30_000 }],
     ['never shortens it', { leaseUntil: NOW + 40_000 }, step, {}],
@@ -157,19 +159,49 @@ describe('a beat', () => {
 
 const silent = { failure: { code: 'lease-ended', message: expect.any(String) } };
 const still = { failure: { code: 'no-progress', message: expect.any(String) } };
+/** Its lease ended so long ago, with its latest beat just before. */
+const cut = (more: Partial<Step>, agoMs = 0): HeldStep =>
+  heldAs('execute', { leaseUntil: NOW - agoMs, heartbeatAt: NOW - agoMs - 3_000, ...more });
+const neverHeard = heldAs('execute', { leaseUntil: NOW - 1_000, beat: 0 });
 const onFirstRung = { status: 'retrying', rung: 1, rungAttempt: 0, mayHaveActed: true, retryAt: NOW };
 it.each<[string, AgentStep, HeldStep, string, object, object]>([
   ['to execute', step, heldAs('execute'), 'unknown', silent, onFirstRung],
-  ['that stood still', stalling(10_000), heldAs('execute'), 'unknown', still, onFirstRung],
-  ['that stood still not long enough', stalling(10_001), heldAs('execute'), 'unknown', silent, onFirstRung],
+  ['whose lease was cut while it beat', stalling(10_000), cut({}), 'unknown', still, onFirstRung],
+  ['whose lease was cut long ago', stalling(9_000), cut({}, 1_000), 'unknown', still, onFirstRung],
+  ['whose lease was not cut', stalling(10_001), cut({}), 'unknown', silent, onFirstRung],
   [
     'that had advanced since',
     stalling(10_000),
-    heldAs('execute', { progressAt: NOW - 9_999 }),
+    cut({ progressAt: NOW - 9_999 }),
     'unknown',
     silent,
     onFirstRung,
   ],
+  [
+    'that advanced and then stood still',
+    stalling(9_000),
+    cut({ progressAt: NOW - 9_000 }),
+    'unknown',
+    still,
+    onFirstRung,
+  ],
+  [
+    'that was silent for one beat of three and a half one before its lease was cut',
+    stalling(9_000),
+    cut({ heartbeatAt: NOW - 5_500 }, 1_000),
+    'unknown',
+    still,
+    onFirstRung,
+  ],
+  [
+    'that was silent for longer before its lease was cut',
+    stalling(9_000),
+    cut({ heartbeatAt: NOW - 5_501 }, 1_000),
+    'unknown',
+    silent,
+    onFirstRung,
+  ],
+  ['that never beat', stalling(9_000), neverHeard, 'unknown', silent, onFirstRung],
   [
     'that is probed',
     probed,

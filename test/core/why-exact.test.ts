@@ -34,6 +34,8 @@ describe('a step that somebody holds', () => {
     ['undo', 'an agent holds it (undo 5), beat 3'],
   ])('to %s', (mode, words) => {
     expect(because([heldAs(mode, { attempt: 2, undoAttempt: 5 })])).toBe(words);
+    const heard = heldAs(mode, { attempt: 2, undoAttempt: 5, heartbeatAt: NOW });
+    expect(because([heard])).toBe(`${words} at ${new Date(NOW).toISOString()}`);
   });
 });
 

@@ -3,6 +3,7 @@
 import { retry, workflow } from '../../lib/core/workflow.ts';
 import type { AttemptContext } from '../../lib/core/agent.ts';
 import { anAgent, anyObject, harness } from './harness.ts';
+import { aProcess } from './process.ts';
 
 const LIMITS = { lease: '10s', maxNoProgress: '4s', timeout: '50s' } as const;
 const copier = anAgent('copier', LIMITS);
@@ -69,5 +70,55 @@ describe('an agent with maxNoProgress', () => {
       outcome: 'unknown',
       failure: { code: 'no-progress' },
     });
+  });
+});
+
+describe('an agent with maxNoProgress that is noticed only after 40 seconds', () => {
+  /** What is recorded of a first attempt whose process dies after so long, or lives on and ignores its signal. */
+  const foundLate = async (limits: object, diesAfterMs: number | undefined): Promise<unknown> => {
+    let tries = 0;
+    const execute = async (): Promise<object> => {
+      tries += 1;
+      return tries > 1 ? {} : never;
+    };
+    const agent = anAgent('copier', { timeout: '50s', ...limits });
+    const late = workflow('late', { input: anyObject, within: '1h' }, (w) => {
+      w.step('copy', agent, {}, { ladder: [retry(2, { first: '1s', max: '1s' })] });
+    });
+    const h = harness(late, { copier: { execute, undo } });
+    const doomed = aProcess(h);
+    const { id } = await h.begin();
+    const startedAt = h.clock.now();
+    void h.clock.sleep(diesAfterMs ?? 3_600_000).then(() => doomed.kill());
+    // Something else to wait for, so that time moves on although nobody looks.
+    void h.clock.sleep(40_000);
+    const portsOf = ({ message }: { message: { attempt: number } }): typeof doomed.ports | undefined =>
+      message.attempt === 1 ? doomed.ports : undefined;
+    await h.run(id, {
+      portsOf,
+      supervised: false,
+      until: () => h.clock.now() >= startedAt + 40_000,
+    });
+    const { steps } = await h.run(id, { portsOf });
+    expect(steps['copy']?.attempts).toHaveLength(2);
+    return steps['copy']?.attempts[0]?.failure?.code;
+  };
+  const short = { lease: '10s', maxNoProgress: '4s' };
+  const long = { lease: '3s', maxNoProgress: '9s' };
+
+  it.each([
+    ['died before its first beat, its lease as long as it may stand still', short, 1],
+    ['died after its first beat', short, 1_400],
+    ['died long before its time without progress was over', long, 1],
+    ['died within its last lease but one', long, 5_500],
+  ])('and %s went silent', async (_, limits, diesAfterMs) => {
+    expect(await foundLate(limits, diesAfterMs)).toBe('lease-ended');
+  });
+
+  it.each([
+    ['in a lease as long as it may stand still', short],
+    ['for several leases', long],
+  ])('and beat to the end, %s, did not advance', async (_, limits) => {
+    expect(await foundLate(limits, undefined)).toBe('no-progress');
   });
 });

@@ -52,7 +52,7 @@ export function abstractStep(step: Step, ticks: number, abstraction: Abstraction
   const held = isHeld(step);
   const quiet = step.hardEndAt - ticks * TICK + SETTLE_TICKS * TICK;
   const asked = (step.claimedAt ?? 0) - ticks * TICK;
-  for (const key of ['failure', 'progress', 'progressAt', 'claimedAt']) delete fields[key];
+  for (const key of ['failure', 'progress', 'progressAt', 'heartbeatAt', 'claimedAt']) delete fields[key];
   // Of the attempt under way only this matters: whether a probe was asked before all was quiet.
   if (held)
     fields['claimedAt'] = step.mode === 'probe' && asked < quiet ? FLOOR - TICK : Math.max(FLOOR, asked);

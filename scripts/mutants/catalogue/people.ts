@@ -13,6 +13,25 @@ export const PEOPLE: readonly Mutant[] = [
     killer: jest('roles/progress', 'that beats but does not advance is caught'),
   },
   {
+    id: 'late-eye-blames-progress',
+    from: 'own',
+    bug: 'A dead agent that is noticed late is said to have stood still.',
+    file: 'lib/core/attempts.ts',
+    find: 'record.leaseUntil >= stalledAt(step, record, record.progressAt ?? record.claimedAt ?? 0) &&',
+    replace:
+      'record.leaseUntil + 3_600_000 >= stalledAt(step, record, record.progressAt ?? record.claimedAt ?? 0) &&',
+    killer: jest('core/attempts-exact', 'the end of the lease of an attempt whose lease was not cut'),
+  },
+  {
+    id: 'silence-is-no-progress',
+    from: 'own',
+    bug: 'An agent that fell silent long before its time without progress was over is said to have stood still.',
+    file: 'lib/core/attempts.ts',
+    find: '(record.heartbeatAt ?? record.claimedAt ?? 0) <=',
+    replace: 'record.leaseUntil <=',
+    killer: jest('roles/progress', 'and died after its first beat went silent'),
+  },
+  {
     id: 'same-token-advances',
     from: 'own',
     bug: 'The same progress token again counts as progress.',
