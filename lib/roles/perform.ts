@@ -2,7 +2,7 @@
  * Calls the author's code and turns what it returns or throws into a report.
  *
  * Owns: the meaning of a return and of a throw, the check of input and output against the agent's schemas, the size of
- * an output, the clean-up of an error before it is stored (S17). Does not own: time (`attempt.ts`) or the state.
+ * an output. Does not own: time (`attempt.ts`), the state, what is kept of an error (`core/failure.ts`).
  *
  * S6 what is not known to have failed has not failed: any error but `TransientError` and `PermanentError` is an unknown
  * outcome.
@@ -10,6 +10,7 @@
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Agent, AttemptContext, Implementation, Verdict } from '../core/agent.ts';
+import { failureOf, MAX_FAILURE_CHARS } from '../core/failure.ts';
 import type { ProcessBreaker } from './breaker.ts';
 import type { Turns } from './turns.ts';
 import type { Report } from '../core/reports.ts';
@@ -35,7 +36,6 @@ export interface Worker {
 
 /** Of an output's JSON text. Larger results belong in a store of the author's, with a reference as output. */
 export const MAX_OUTPUT_BYTES: number = 256 * 1024;
-const MAX_FAILURE_CHARS = 1_000;
 
 export interface Task {
   readonly mode: Mode;
@@ -131,18 +131,6 @@ function thrown(error: unknown, mode: Mode): Report {
     return { kind: 'failed', settled: true, permanent: false, failure, ...wish };
   }
   return { kind: 'unknown', settled: true, failure };
-}
-
-/** Name and message, cut to size; never the stack. */
-export function failureOf(error: unknown): Failure {
-  try {
-    const known = error instanceof Error ? error : new Error(String(error));
-    const code = 'code' in known && typeof known.code === 'string' ? known.code : known.name;
-    return { code: code.slice(0, 100), message: known.message.slice(0, MAX_FAILURE_CHARS) };
-  } catch {
-    // Not even text can be made of it; that something was thrown is all there is to say.
-    return { code: 'Error', message: 'what was thrown cannot be shown' };
-  }
 }
 
 /** The value as the schema makes it, or its issues in one line with their paths. */

@@ -7,6 +7,7 @@
 
 import { pathToFileURL } from 'node:url';
 import { Worker as Thread } from 'node:worker_threads';
+import { failureOf } from '../core/failure.ts';
 import { PIPE_FD, type Task, type Word } from './attempt-process.ts';
 
 /** What is needed of an agent's handler; it is the same that Lambda calls. */
@@ -70,6 +71,6 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  const message = error instanceof Error ? error.message : String(error);
+  const { message } = failureOf(error);
   process.send?.({ kind: 'refused', message } satisfies Word, () => process.exit(1));
 });

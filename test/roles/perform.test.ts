@@ -1,10 +1,13 @@
 /** S6 what is not known to have failed has not failed; S17 nothing but a name and a message of an error is kept. */
 
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import * as z from 'zod/mini';
 import { type AttemptContext, declareAgent, type Implementation } from '../../lib/core/agent.ts';
 import { PermanentError, TransientError } from '../../lib/core/errors.ts';
 import type { Mode } from '../../lib/core/state.ts';
-import { failureOf, MAX_OUTPUT_BYTES, perform } from '../../lib/roles/perform.ts';
+import { MAX_OUTPUT_BYTES, perform } from '../../lib/roles/perform.ts';
 
 const agent = declareAgent('worker', {
   input: z.object({ n: z.number() }),
@@ -162,20 +165,35 @@ describe('an undo', () => {
   });
 });
 
-describe('a failure', () => {
-  it('keeps a name and a message, cut to size, and no stack (S17)', () => {
-    const error = new Error('x'.repeat(5_000));
-    expect(failureOf(error)).toEqual({ code: 'Error', message: 'x'.repeat(1_000) });
-    expect(JSON.stringify(failureOf(new Error('y')))).not.toContain('.ts');
+describe('what is kept of an error (S17)', () => {
+  const modes = [
+    ['execute', 'unknown'],
+    ['probe', 'found'],
+    ['undo', 'unknown'],
+  ] as const;
+
+  it.each(modes)('of a %s names what caused it', async (mode, kind) => {
+    const cause = Object.assign(new Error('other side closed'), { code: 'ECONNRESET' });
+    const error = new TypeError('fetch failed', { cause });
+    const failure = { code: 'TypeError', message: 'fetch failed: ECONNRESET other side closed' };
+    expect(await run(mode, { [mode]: fails(error) })).toMatchObject({ kind, failure });
   });
 
-  it.each([null, undefined, 5, Symbol('x'), {}, [], () => 1])('of %p is made without a throw', (thrown) => {
-    expect(failureOf(thrown)).toMatchObject({ code: 'Error', message: expect.any(String) });
+  it.each([
+    [new TransientError('503', { cause: new Error('no route') }), '503: no route'],
+    [new PermanentError('declined', { cause: new Error('stolen') }), 'declined: stolen'],
+  ])('of %p is what the author said and what caused it', async (error, message) => {
+    expect(await run('execute', { execute: fails(error) })).toMatchObject({ failure: { message } });
   });
 
-  it('of an object that cannot be turned into text is made without a throw', () => {
-    const hostile = { toString: () => fails(new Error('again')), [Symbol.toPrimitive]: 5 };
-    expect(failureOf(hostile)).toMatchObject({ code: 'Error' });
-    expect(failureOf(Object.create(null))).toMatchObject({ code: 'Error' });
+  it('of a request that was hung up on names that', async () => {
+    const server = createServer((request) => request.socket.destroy()).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const report = await run('execute', { execute: () => fetch(`http://127.0.0.1:${port}`) });
+    server.close();
+    expect(report).toMatchObject({ kind: 'unknown', failure: { code: 'TypeError' } });
+    const { failure } = report as { failure: { message: string } };
+    expect(failure.message).toMatch(/^fetch failed: .*(ECONNRESET|other side closed)/);
   });
 });
