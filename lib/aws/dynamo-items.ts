@@ -77,6 +77,7 @@ const EXECUTION_JSON: ReadonlySet<string> = new Set([
   'cause',
   'dispatches',
   'pauses',
+  'earlierPauses',
   'retries',
   'parent',
   'callbackKeys',

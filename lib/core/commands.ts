@@ -10,7 +10,7 @@
 
 import { resolve } from './answers.ts';
 import type { Decision } from './decision.ts';
-import { goOn, MAX_KEPT, nextPause } from './pause.ts';
+import { goOn, nextPause, withPause } from './pause.ts';
 import { answered } from './questions.ts';
 import type { Plan } from './plan.ts';
 import { lastPoint, wayBack } from './point-of-no-return.ts';
@@ -151,7 +151,7 @@ function pause(plan: Plan, { execution }: Snapshot, command: Of<'pause'>): Decis
     write: {
       executionId: execution.id,
       execution: executionAfter(execution, 'pause', command, {
-        pauses: [...(execution.pauses ?? []), next].slice(-MAX_KEPT),
+        ...withPause(execution, next),
         commands: rememberedBy(execution, command),
         watchAt: noLater(execution, command.now),
       }),

@@ -20,6 +20,7 @@ import {
   isPausedOrPausing,
   type Snapshot,
   type Step,
+  summedSince,
 } from './state.ts';
 import { canMoveStep, type StepEvent } from './transitions.ts';
 import { applies, isTurn, scopeOf, turnAt } from './work.ts';
@@ -66,10 +67,10 @@ function expiresAt(step: CallbackStep, snapshot: Snapshot): number {
 }
 
 /** The outside has this much more time, for whatever is paused waits for nobody. */
-const pausedSince = ({ pauses }: Execution, sinceAt: number): number =>
+const pausedSince = ({ pauses, earlierPauses }: Execution, sinceAt: number): number =>
   (pauses ?? []).reduce(
     (sum, { at, endedAt }) => sum + Math.max(0, (endedAt ?? at) - Math.max(at, sinceAt)),
-    0,
+    earlierPauses === undefined ? 0 : summedSince(earlierPauses, sinceAt),
   );
 
 /** Whether the step waits for a time or for the outside, and until when. */

@@ -26,6 +26,7 @@ import {
   type Pause,
   pauseOf,
   type Snapshot,
+  summedSince,
 } from './state.ts';
 import { endedPause, stop } from './stop.ts';
 import { horizonMs } from './watch.ts';
@@ -46,6 +47,25 @@ export function nextPause(plan: Plan, execution: Execution, given: PauseGiven, n
     at: now,
     reason: given.reason,
     withinMs: given.withinMs ?? plan.pauseWithinMs ?? DEFAULT_PAUSE_MS,
+  };
+}
+
+/** The pauses with another one; of more than are kept, the oldest go into one sum, for their time is given back as well. */
+export function withPause(
+  { pauses = [], earlierPauses }: Execution,
+  next: Pause,
+): Pick<Execution, 'pauses' | 'earlierPauses'> {
+  const all = [...pauses, next];
+  const { number, at, endedAt = at } = all[0] as Pause;
+  if (all.length <= MAX_KEPT) return { pauses: all };
+  return {
+    pauses: all.slice(1),
+    earlierPauses: {
+      number,
+      at: earlierPauses?.at ?? at,
+      endedAt,
+      ms: (earlierPauses?.ms ?? 0) + endedAt - at,
+    },
   };
 }
 
@@ -159,6 +179,11 @@ export function endPause(plan: Plan, state: Snapshot, closed: Incident, stamp: S
 /** How long the deadline of a question has stood still for pauses that it has not been moved for. */
 export function pausedMs(execution: Execution, incident: Incident): { ms: number; until: number } {
   let [ms, until] = [0, incident.movedFor ?? 0];
+  const { earlierPauses: earlier } = execution;
+  if (earlier !== undefined && earlier.number > until && earlier.endedAt > incident.openedAt) {
+    ms = summedSince(earlier, incident.openedAt);
+    until = earlier.number;
+  }
   for (const { number, at, endedAt } of execution.pauses ?? []) {
     if (number <= until || endedAt === undefined || at < incident.openedAt) continue;
     ms += endedAt - at;

@@ -76,6 +76,18 @@ export interface Pause {
   readonly endedAt?: number;
 }
 
+/** Pauses that are over and no longer kept one by one. */
+export interface EarlierPauses {
+  /** Of the last of them. */
+  readonly number: number;
+  /** Of the first of them. */
+  readonly at: number;
+  /** Of the last of them. */
+  readonly endedAt: number;
+  /** How long they lasted, all together. */
+  readonly ms: number;
+}
+
 /** An operator had a failed execution tried again. */
 export interface Retried {
   readonly at: number;
@@ -142,6 +154,8 @@ export interface Execution {
   readonly cause?: Cause;
   /** The latest 10; the last one is under way while the execution is pausing or paused. */
   readonly pauses?: readonly Pause[];
+  /** Those before them, as one: their time is given back like theirs. */
+  readonly earlierPauses?: EarlierPauses;
   /** The latest 10. */
   readonly retries?: readonly Retried[];
   /** The execution that this one was started to make good for. */
@@ -340,6 +354,10 @@ export const isPausedOrPausing = (status: ExecutionStatus): boolean =>
 /** The pause under way. */
 export const pauseOf = ({ status, pauses }: Execution): Pause | undefined =>
   isPausedOrPausing(status) ? pauses?.at(-1) : undefined;
+
+/** Of pauses in a sum, how long it was paused since then: exact where they all lie behind it, else no less than it was. */
+export const summedSince = ({ ms, endedAt }: EarlierPauses, sinceAt: number): number =>
+  Math.min(ms, Math.max(0, endedAt - sinceAt));
 
 export const openIncidents = (snapshot: Snapshot): Incident[] =>
   Object.values(snapshot.incidents ?? {}).filter((incident) => incident.resolvedAt === undefined);

@@ -38,6 +38,7 @@ export const fullExecution = (changes: Partial<Execution> = {}): Execution =>
     endedAt: 1_700_000_100_000,
     commands: ['c-1', 'c-2'],
     cause: { kind: 'cancel', at: 5, step: 'a', failure: { code: 'canceled', message: 'because' } },
+    earlierPauses: { number: 2, at: 6, endedAt: 9, ms: 2 },
     output: { total: 1e21, small: 1e-7, empty: '', nothing: null },
     dispatches: { 'a/execute/1@5': { count: 3, lastAt: 9 } },
     dispatched: 7,

@@ -109,7 +109,7 @@ describe('a cancel', () => {
 describe('a pause', () => {
   const before = Array.from({ length: 10 }, (_, at) => ({ ...pause, number: at + 1, endedAt: NOW - 80 }));
   const state = as('waiting', { commands: ['c'], watchAt: NOW + 5, pauses: before });
-  it('is one write of the execution, which keeps the last ten', () => {
+  it('is one write of the execution, which keeps the last ten and the time of those before', () => {
     const { write, ...rest } = does(state, 'pause', { withinMs: 7 }) ?? {};
     expect(write).toStrictEqual({ executionId: 'e-1', execution: expect.anything() });
     expect(changesOf(state.execution, write?.execution)).toStrictEqual({
@@ -119,6 +119,7 @@ describe('a pause', () => {
       commands: ['c', 'c-new'],
       watchAt: NOW,
       pauses: [...before.slice(1), { number: 11, at: NOW, reason: 'r', withinMs: 7 }],
+      earlierPauses: { number: 1, at: NOW - 90, endedAt: NOW - 80, ms: 10 },
     });
     expect(rest).toStrictEqual({ sends: [], next: all, notes: [{ what: 'pausing', executionId: 'e-1' }] });
   });

@@ -160,6 +160,15 @@ describe('a callback', () => {
     expect(until(beating, undefined, { pauses })).toBe(TURN + 4_300);
     expect(until(beating, waiting(TURN + 600), { pauses })).toBe(TURN + 4_700);
   });
+  it('has the more time also by pauses of which only the sum is left, as far as they lie behind its turn', () => {
+    const summed = (at: number, endedAt: number, ms: number) =>
+      until(callback, undefined, { earlierPauses: { number: 3, at, endedAt, ms } });
+    expect(summed(TURN + 5, TURN + 500, 300)).toBe(NOW + 300);
+    expect(summed(TURN - 500, TURN, 300)).toBe(NOW);
+    // How much of it lay behind cannot be told any more: no less than it was.
+    expect(summed(TURN - 500, TURN + 100, 300)).toBe(NOW + 100);
+    expect(summed(TURN - 100, TURN + 900, 300)).toBe(NOW + 300);
+  });
   it.each<[StepStatus, number | undefined]>([
     ['ready', NOW],
     ['waiting', NOW],

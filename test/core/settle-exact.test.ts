@@ -185,4 +185,20 @@ describe('the deadline of a question stands still', () => {
     expect(of([earlier, under])).toStrictEqual({ ms: 100, until: 1 });
     expect(of(undefined)).toStrictEqual({ ms: 0, until: 0 });
   });
+
+  it('also as long as those of which only the sum is left', () => {
+    const summed = (more: Partial<Incident> = {}) =>
+      pausedMs(
+        stateOf([], {
+          pauses: [{ ...later, number: 12 }],
+          earlierPauses: { number: 11, at: NOW - 800, endedAt: NOW - 200, ms: 300 },
+        }).execution,
+        incidentOf({ openedAt: NOW - 900, ...more }),
+      );
+    expect(summed()).toStrictEqual({ ms: 320, until: 12 });
+    expect(summed({ movedFor: 10 })).toStrictEqual({ ms: 320, until: 12 });
+    expect(summed({ movedFor: 11 })).toStrictEqual({ ms: 20, until: 12 });
+    expect(summed({ openedAt: NOW - 200 })).toStrictEqual({ ms: 20, until: 12 });
+    expect(summed({ openedAt: NOW - 210 })).toStrictEqual({ ms: 30, until: 12 });
+  });
 });
