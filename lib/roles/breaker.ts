@@ -33,10 +33,19 @@ const PATIENCE_MS = 2_000;
 /** Free to call, perhaps as the trial; or held back. */
 export type Pass = { readonly trial?: string } | { readonly hold: Hold };
 
+/** The record, or that there is none. */
+interface Known {
+  readonly breaker: Breaker | undefined;
+  readonly readAt: number;
+  readonly order: number;
+}
+
 /** One per process. Any number of attempts may use it at once. */
 export class ProcessBreaker {
   readonly #agent: string;
-  #known: { readonly breaker: Breaker | undefined; readonly readAt: number } | undefined;
+  #known: Known | undefined;
+  /** Counts what begins to be read and what has been written, so that of two answers the later one counts. */
+  #order = 0;
   /** Not told yet. */
   #failed = 0;
   /** Its latest call failed while the breaker was closed: others may have opened it since. */
@@ -118,7 +127,7 @@ export class ProcessBreaker {
       if ((await breakers.write(next)) === 'conflict') continue;
       this.#answered -= answered;
       this.#failed -= failed;
-      this.#learn(next, stamp.now);
+      this.#learn({ breaker: next, readAt: stamp.now, order: (this.#order += 1) });
       this.#note(ports, before, next);
       return;
     }
@@ -126,12 +135,17 @@ export class ProcessBreaker {
 
   async #read(ports: Ports, breakers: Breakers): Promise<void> {
     const readAt = ports.clock.now();
-    this.#learn(await breakers.read(this.#agent), readAt);
+    const order = (this.#order += 1);
+    this.#learn({ breaker: await breakers.read(this.#agent), readAt, order });
   }
 
-  /** Another attempt of this process may have learnt something later meanwhile. */
-  #learn(breaker: Breaker | undefined, readAt: number): void {
-    if ((breaker?.version ?? 0) >= (this.#known?.breaker?.version ?? 0)) this.#known = { breaker, readAt };
+  /**
+   * Another attempt of this process may have learnt something later meanwhile: what began to be read after that counts
+   * whatever its version, for the record may have been deleted, and made anew from version 1.
+   */
+  #learn(known: Known): void {
+    const { breaker, order } = this.#known ?? { order: 0 };
+    if (known.order > order || (known.breaker?.version ?? 0) > (breaker?.version ?? 0)) this.#known = known;
   }
 
   /** Of all who come to a half-open breaker, one gets the trial: whose write is first. */
@@ -149,7 +163,7 @@ export class ProcessBreaker {
       const hold = holdOf(this.#known?.breaker, stamp.now);
       return hold === undefined ? {} : { hold };
     }
-    this.#learn(next, stamp.now);
+    this.#learn({ breaker: next, readAt: stamp.now, order: (this.#order += 1) });
     ports.log.note({ what: 'breaker-trial', agent: this.#agent });
     return { trial: stamp.writeId };
   }

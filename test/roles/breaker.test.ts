@@ -266,6 +266,62 @@ describe('a process', () => {
     expect(await process.pass(ports, 1_000)).toEqual({});
   });
 
+  describe('whose record is deleted', () => {
+    const failure = { code: 'x', message: 'y' };
+    const known = async (breaker: Breaker) => {
+      const { h } = open();
+      let table = memoryBreakers();
+      const inTable: Breakers = {
+        read: (agent) => table.read(agent),
+        write: (next) => table.write(next),
+      };
+      for (let version = 1; version <= 9; version += 1) await inTable.write({ ...breaker, version });
+      const ports = { ...h, breakers: inTable };
+      const process = new ProcessBreaker('carrier');
+      const pass = () => process.pass(ports, 1_000);
+      await pass();
+      table = memoryBreakers();
+      return { h, ports, process, pass, inTable };
+    };
+
+    it('calls again within seconds', async () => {
+      const { h, pass } = await known(openBreaker({ openUntil: T0 + 600_000 }));
+      expect(await pass()).toHaveProperty('hold');
+      h.clock.advanceTo(T0 + 5_000);
+      expect(await pass()).toEqual({});
+    });
+
+    it('hears of the one that others have made anew', async () => {
+      const { h, pass, inTable } = await known(openBreaker({ openUntil: T0 + 600_000 }));
+      const { openedAt: _, openUntil: __, ...closed } = openBreaker();
+      await inTable.write(closed);
+      h.clock.advanceTo(T0 + 5_000);
+      expect(await pass()).toEqual({});
+    });
+
+    it('tells its next failure to a record anew', async () => {
+      const { openedAt: _, openUntil: __, ...closed } = openBreaker({ score: 0 });
+      const { h, ports, process, inTable } = await known(closed);
+      await process.failed(ports, undefined, failure);
+      expect(await inTable.read('carrier')).toMatchObject({ version: 1, score: 1, failure });
+      expect(h.notes).toEqual([]);
+    });
+
+    it('is not thought deleted when an answer from before it was made comes late', async () => {
+      const { h } = open();
+      const answers: ((breaker: Breaker | undefined) => void)[] = [];
+      const read = () => new Promise<Breaker | undefined>((resolve) => void answers.push(resolve));
+      const process = new ProcessBreaker('carrier');
+      const ports = { ...h, breakers: { read, write: async () => 'written' as const } };
+      const first = process.pass(ports, 1_000);
+      const second = process.pass(ports, 1_000);
+      answers[1]?.(openBreaker({ version: 2, openUntil: T0 + 600_000 }));
+      expect(await second).toHaveProperty('hold');
+      answers[0]?.(undefined);
+      expect(await first).toHaveProperty('hold');
+    });
+  });
+
   it('whose failure meets another one tells it on top, and learns what the other has found', async () => {
     const { h, counts } = open();
     const ports = { ...h, breakers: counts.breakers };
