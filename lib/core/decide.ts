@@ -111,6 +111,8 @@ export interface LookEvent {
   readonly fresh: boolean;
   /** Another process's write came first meanwhile. */
   readonly outrun?: true;
+  /** Steps whose executions could not be started, stopped or read just now: they hold no other step up. */
+  readonly passOver?: readonly string[];
   /** The clock before the state was read. */
   readonly readAt: number;
   /** A supervisor's: by agent, what may be sent to it now; an agent that is missing is asked for. */

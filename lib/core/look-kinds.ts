@@ -51,9 +51,9 @@ export const passedTime: Rule = (plan, state, event) => {
   return step && written(state, event, step, `step-${step.status}`);
 };
 
-/** Child and map steps whose turn it is or was, in plan order. */
-const parents = (plan: Plan, state: Snapshot): (ChildStep | MapStep)[] =>
-  plan.steps.filter(hasChildren).filter((step) => isTurn(plan, step, state));
+/** Child and map steps, in plan order, but for those that the look passes over. */
+const parents = (plan: Plan, { passOver = [] }: Look): (ChildStep | MapStep)[] =>
+  plan.steps.filter(hasChildren).filter((step) => !passOver.includes(step.name));
 
 const isStartDue = (step: ChildStep | MapStep, children: Children): boolean =>
   children.started < children.count && roomFor(step, children) > 0;
@@ -61,7 +61,8 @@ const isStartDue = (step: ChildStep | MapStep, children: Children): boolean =>
 /** Starts what is to be started; a list that is none fails its step at once. */
 export const startChildren: Rule = (plan, state, event) => {
   if (!isForward(state.execution.status) || failureWaits(plan, state)) return undefined;
-  for (const step of parents(plan, state)) {
+  for (const step of parents(plan, event)) {
+    if (!isTurn(plan, step, state)) continue;
     const record = state.steps[step.name];
     if (isUnbegun(record) ? !applies(step, state) : record?.status !== 'running') continue;
     // Asked first: to say what is to be started takes as long as the list.
@@ -82,7 +83,7 @@ export const startChildren: Rule = (plan, state, event) => {
 
 /** A step whose executions have ended is over; what they answered is gathered first. */
 export const endChildren: Rule = (plan, state, event) => {
-  for (const step of plan.steps.filter(hasChildren)) {
+  for (const step of parents(plan, event)) {
     const record = state.steps[step.name];
     if (record?.children === undefined) continue;
     const settled = stopSettled(step, record, leavesAsIs(state), event);
@@ -109,6 +110,7 @@ export const stopChildren: Rule = (plan, state, event) => {
   // The fence comes first: what may be starting at this moment may depend on what is to be undone.
   const starting = families.filter((step) => mayHaveChildren(plan, step, state));
   for (const step of starting.length > 0 ? starting : families) {
+    if (event.passOver?.includes(step.name) === true) continue;
     const record = state.steps[step.name];
     const family = dueToStop(plan, step, state, record, left);
     if (family === undefined) continue;

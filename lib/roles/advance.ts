@@ -2,11 +2,12 @@
  * Carries an execution on: look, write, send, and look again, until there is nothing left to do now.
  *
  * Owns: the loop around `decide` for looks, its bound, and what a lost race means (read again, decide again). Does not
- * own: the decisions, or the order of effects (`commit.ts`).
+ * own: the decisions, or the order of effects (`commit.ts`). L4 a step whose executions cannot be started, stopped or read
+ * delays no other step.
  */
 
 import { type ChildrenDone, decide, type LookEvent } from '../core/decide.ts';
-import type { Concern, Decision } from '../core/decision.ts';
+import type { Concern, Decision, Next } from '../core/decision.ts';
 import type { Gates } from '../core/dispatch.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Ports } from '../core/ports.ts';
@@ -56,6 +57,7 @@ export async function advance(
   let fresh = start.known?.fresh ?? true;
   let readAt = start.known?.readAt ?? 0;
   let outrun = false;
+  const failed = new FailedEffects();
   for (let round = 0; round < plan.steps.length * ROUNDS_PER_STEP + SPARE_ROUNDS; round += 1) {
     if (state === undefined) {
       readAt = ports.clock.now();
@@ -71,6 +73,7 @@ export async function advance(
       fresh,
       readAt,
       ...(outrun ? { outrun } : {}),
+      ...failed.passOver,
       ...(oversight === undefined ? {} : { ...grace, gates }),
       ...stampOf(ports),
     });
@@ -89,16 +92,46 @@ export async function advance(
     }
     // A race that was lost over something else does not keep whoever then writes the end from telling it.
     if (decision.write !== undefined) outrun = false;
-    const about = await withChildren(ports, decision.next, advance);
+    const about = await failed.over(ports, executionId, decision.next);
+    if (about === 'failed') continue;
     const { next, write } = about === undefined ? decision : await record(ports, plan, state, about);
     state = withWrite(state, write);
-    if (next.kind !== 'look') return state;
+    if (next.kind !== 'look') return failed.thrownAfter(state);
     concern = about === undefined ? next.concern : joined(concern, next.concern);
     fresh = next.fresh;
     if (fresh) state = undefined;
   }
   ports.log.note({ what: 'rounds-exhausted', executionId });
-  return state;
+  return failed.thrownAfter(state);
+}
+
+/** Steps whose executions could not be started, stopped or read: the look goes on without them, and then says so. */
+class FailedEffects {
+  readonly #steps: string[] = [];
+  #first: unknown;
+
+  get passOver(): { readonly passOver?: readonly string[] } {
+    return this.#steps.length === 0 ? {} : { passOver: [...this.#steps] };
+  }
+
+  async over(ports: Ports, executionId: string, next: Next): Promise<ChildrenDone | 'failed' | undefined> {
+    try {
+      return await withChildren(ports, next, advance);
+    } catch (error) {
+      if (!('step' in next) || typeof next.step !== 'string') throw error;
+      this.#first ??= error;
+      this.#steps.push(next.step);
+      const detail = error instanceof Error ? error.name : 'error';
+      ports.log.note({ what: 'children-failed', executionId, step: next.step, detail });
+      return 'failed';
+    }
+  }
+
+  /** @throws the first failure, if there was any: whoever called counts it, and comes again */
+  thrownAfter(state: Snapshot | undefined): Snapshot | undefined {
+    if (this.#steps.length > 0) throw this.#first;
+    return state;
+  }
 }
 
 export const joined = (one: Concern, other: Concern): Concern =>

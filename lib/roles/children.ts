@@ -295,7 +295,10 @@ function byIndex(
   return ended;
 }
 
-/** In the order of the items; the first failure is thrown when those under way have ended. */
+/**
+ * In the order of the items. A failure ends one lane of ten, and is thrown when all have ended: one item that fails for ever
+ * holds no other up (L4), and where all fail few are tried.
+ */
 async function sideBySide<Item, Result>(
   items: readonly Item[],
   run: (item: Item) => Promise<Result>,
@@ -308,6 +311,7 @@ async function sideBySide<Item, Result>(
       results[at] = await run(items[at] as Item);
     }
   };
-  await Promise.all(Array.from({ length: Math.min(SIDE_BY_SIDE, items.length) }, worker));
+  const lanes = Array.from({ length: Math.min(SIDE_BY_SIDE, items.length) }, worker);
+  for (const lane of await Promise.allSettled(lanes)) if (lane.status === 'rejected') throw lane.reason;
   return results;
 }
