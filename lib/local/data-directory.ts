@@ -5,12 +5,26 @@
  * - I1 nothing is deleted or written in a folder that is neither empty nor marked as ours.
  * - I2 one cloud per folder: a second one is refused while the first lives; a dead one's lock is taken over, after its
  *   guardian has ended its children.
+ * - I3 a database that is left of an earlier cloud, because its guardian was killed with it, is ended first: no two have one
+ *   file open.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
+import { databaseFilesIn } from './dynamodb/database-files.ts';
+import { endLeftBehind, isAlive } from './processes/left-behind.ts';
 
 const MARKER = '.local-cloud';
 const LOCK = 'lock';
+const DYNAMODB = 'dynamodb';
 const MARKER_TEXT = 'This folder belongs to a local cloud. Starting it fresh deletes everything in here.\n';
 
 export interface DataDirectory {
@@ -33,8 +47,9 @@ interface Lock {
 
 /** Opens the folder for one cloud. @throws Error when it is a stranger's or in use */
 export async function openDataDirectory(directory: string, fresh: boolean): Promise<DataDirectory> {
-  const path = resolve(directory);
-  mkdirSync(path, { recursive: true });
+  mkdirSync(resolve(directory), { recursive: true });
+  // One name for it, whichever way it was reached.
+  const path = realpathSync(resolve(directory));
   const content = readdirSync(path);
   if (content.length > 0 && !content.includes(MARKER)) {
     throw new Error(
@@ -44,6 +59,13 @@ export async function openDataDirectory(directory: string, fresh: boolean): Prom
   writeFileSync(join(path, MARKER), MARKER_TEXT);
   const lockPath = join(path, LOCK);
   await takeLock(lockPath, path);
+  try {
+    const { pid, database } = databaseFilesIn(join(path, DYNAMODB));
+    await endLeftBehind(pid, database);
+  } catch (error) {
+    unlinkSync(lockPath);
+    throw error;
+  }
   if (fresh) {
     for (const name of readdirSync(path)) {
       if (name !== MARKER && name !== LOCK) rmSync(join(path, name), { recursive: true, force: true });
@@ -55,7 +77,7 @@ export async function openDataDirectory(directory: string, fresh: boolean): Prom
   };
   return {
     path,
-    dynamodb: folder('dynamodb'),
+    dynamodb: folder(DYNAMODB),
     queues: folder('queues'),
     objects: folder('objects'),
     logs: folder('logs'),
@@ -105,14 +127,5 @@ function readLock(lockPath: string): Lock | undefined {
     return JSON.parse(readFileSync(lockPath, 'utf8')) as Lock;
   } catch {
     return undefined;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    // Not allowed to signal it: it exists, under another user.
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

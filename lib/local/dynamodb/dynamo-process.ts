@@ -4,16 +4,18 @@
  *
  * Invariants
  * - I1 it is on the guardian's list: it does not outlive the cloud.
- * - I2 `ready()` resolves only when it answers at the address that `address` gives.
+ * - I2 it has put its process id beside its file before it opens it: whoever comes after us can end it.
+ * - I3 `ready()` resolves only when it answers at the address that `address` gives.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createWriteStream, mkdirSync } from 'node:fs';
+import { createWriteStream, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Guardian } from '../processes/guardian.ts';
 import { freePort } from '../processes/free-port.ts';
+import { type DatabaseFiles, databaseFilesIn } from './database-files.ts';
 
 export interface DynamoAddress {
   readonly host: string;
@@ -59,7 +61,7 @@ export function outsideDynamo(endpoint: string): DynamoServer {
 /** The embedded server as a child process. */
 export class EmbeddedDynamo implements DynamoServer {
   readonly #binary: string;
-  readonly #databasePath: string;
+  readonly #files: DatabaseFiles;
   readonly #logPath: string;
   readonly #guardian: Guardian;
   #port = 0;
@@ -75,7 +77,7 @@ export class EmbeddedDynamo implements DynamoServer {
   constructor(directory: string, logPath: string, guardian: Guardian, onProblem: (message: string) => void) {
     this.#binary = findBinary();
     mkdirSync(directory, { recursive: true });
-    this.#databasePath = join(directory, 'dynamodb.sqlite');
+    this.#files = databaseFilesIn(directory);
     this.#logPath = logPath;
     this.#guardian = guardian;
     this.#onProblem = onProblem;
@@ -121,6 +123,7 @@ export class EmbeddedDynamo implements DynamoServer {
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#kill();
+    rmSync(this.#files.pid, { force: true });
   }
 
   async #kill(): Promise<void> {
@@ -134,12 +137,17 @@ export class EmbeddedDynamo implements DynamoServer {
   }
 
   #launch(): void {
-    const args = ['--host', '127.0.0.1', '--port', String(this.#port), '--db-path', this.#databasePath];
-    const child = spawn(this.#binary, args, {
+    const { database, pid } = this.#files;
+    const args = ['--host', '127.0.0.1', '--port', String(this.#port), '--db-path', database];
+    const viaShell = ['-c', 'echo $$ > "$0" && exec "$@"', pid, this.#binary];
+    const isWindows = process.platform === 'win32';
+    // The shell becomes the database: so the process itself says who it is, even if we are killed at this very moment.
+    const child = spawn(isWindows ? this.#binary : '/bin/sh', isWindows ? args : [...viaShell, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
-      detached: process.platform !== 'win32',
+      detached: !isWindows,
       windowsHide: true,
     });
+    if (isWindows) writeFileSync(pid, String(child.pid));
     this.#child = child;
     this.#guardian.guard(child);
     const log = createWriteStream(this.#logPath, { flags: 'a' });

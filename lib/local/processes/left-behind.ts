@@ -1,0 +1,86 @@
+/**
+ * Owns: ending a process that an earlier local cloud has left behind, when it and its guardian were killed together.
+ *
+ * Invariants
+ * - I1 nothing is ended but a process that was started with the very file that it is said to have open: its number may
+ *   have been given to another one meanwhile.
+ * - I2 when this resolves, no such process lives.
+ */
+import { execFile } from 'node:child_process';
+import { readFileSync, rmSync } from 'node:fs';
+import { promisify } from 'node:util';
+
+const END_LIMIT_MS = 2000;
+const LOOK_EVERY_MS = 5;
+
+/**
+ * @param pidPath where the process has put its number
+ * @param filePath what it has open, an argument of its command line
+ * @param end sends SIGKILL. @returns whether it may be signalled
+ * @throws Error when it lives and cannot be ended, or nobody can say whether it is that process
+ */
+export async function endLeftBehind(
+  pidPath: string,
+  filePath: string,
+  end: (pid: number) => boolean = kill,
+): Promise<void> {
+  const pid = pidIn(pidPath);
+  if (pid === undefined) return;
+  for (const giveUpAt = Date.now() + END_LIMIT_MS; ; ) {
+    const commandLine = isAlive(pid) ? await commandLineOf(pid) : '';
+    if (commandLine === undefined) {
+      throw new Error(
+        `process ${pid} may be what an earlier local cloud has left behind, with ${filePath} open: end it, or if it is ` +
+          `something else delete ${pidPath}`,
+      );
+    }
+    if (!commandLine.includes(filePath)) break;
+    if (Date.now() > giveUpAt || !end(pid)) {
+      throw new Error(
+        `process ${pid} of an earlier local cloud still has ${filePath} open and cannot be ended from here: end it, or ` +
+          'use another data directory',
+      );
+    }
+    await new Promise((done) => setTimeout(done, LOOK_EVERY_MS));
+  }
+  rmSync(pidPath, { force: true });
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // Not allowed to signal it: it exists, under another user.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+function pidIn(path: string): number | undefined {
+  try {
+    const pid = Number(readFileSync(path, 'utf8').trim());
+    return Number.isInteger(pid) && pid > 1 ? pid : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Acknowledged writes are in SQLite's log: kill -9 loses none of them. @returns whether it may be signalled */
+function kill(pid: number): boolean {
+  try {
+    process.kill(pid, 'SIGKILL');
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
+}
+
+/** Empty of what has ended and waits for its parent; nothing where it cannot be read. */
+async function commandLineOf(pid: number): Promise<string | undefined> {
+  try {
+    if (process.platform === 'linux')
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+    return (await promisify(execFile)('ps', ['-ww', '-o', 'command=', '-p', String(pid)])).stdout;
+  } catch {
+    return isAlive(pid) ? undefined : '';
+  }
+}
