@@ -20,6 +20,7 @@ const DOCUMENT = join(ROOT, 'docs/MUTANTS.md');
 
 interface Options {
   readonly only?: string[];
+  readonly simulated?: boolean;
   readonly list?: boolean;
   readonly json?: boolean;
   readonly writeDocs?: boolean;
@@ -28,6 +29,7 @@ interface Options {
 const program = new Command('mutants')
   .description('Plants known bugs in copies of the tree and checks that each is noticed (docs/MUTANTS.md).')
   .option('--only <id...>', 'only these mutants')
+  .option('--simulated', 'only those that simulated worlds must notice')
   .option('--list', 'list them and run nothing')
   .option('--json', 'one JSON line at the end')
   .option('--write-docs', 'write docs/MUTANTS.md from this run');
@@ -83,7 +85,10 @@ async function main(options: Options): Promise<void> {
   const unknown = (options.only ?? []).filter((id) => !MUTANTS.some((mutant) => mutant.id === id));
   problems.push(...unknown.map((id) => `there is no mutant '${id}'; see --list`));
   if (problems.length > 0) program.error(problems.join('\n'));
-  const chosen = MUTANTS.filter(({ id }) => options.only?.includes(id) ?? true);
+  const chosen = MUTANTS.filter(
+    ({ id, killer }) =>
+      (options.only?.includes(id) ?? true) && (options.simulated !== true || killer.kind === 'simulation'),
+  );
   if (options.list === true) {
     for (const { id, bug, killer } of chosen) console.log(`${id}: ${bug} [${describeKiller(killer)}]`);
     return;

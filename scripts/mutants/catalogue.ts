@@ -1,5 +1,6 @@
 /** All planted bugs, in the order of the document. */
 
+import { BLIND } from './catalogue/blind.ts';
 import { LEASE } from './catalogue/lease.ts';
 import { AMBIGUITY } from './catalogue/ambiguity.ts';
 import { DISPATCH } from './catalogue/dispatch.ts';
@@ -25,4 +26,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...OPERATIONS,
   ...BREAKERS,
   ...KINDS,
+  ...BLIND,
 ];

@@ -8,7 +8,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Killer } from './mutant.ts';
+import { COMMIT_WORLDS, type Killer } from './mutant.ts';
 import type { SimVerdict } from './sim-worker.ts';
 
 export interface Outcome {
@@ -53,15 +53,17 @@ const lastLines = (text: string): string => text.trim().split('\n').slice(-3).jo
 
 async function simulate(root: string, killer: Killer & { kind: 'simulation' }): Promise<Outcome> {
   const worker = join(root, 'scripts/mutants/sim-worker.ts');
-  const given = [root, killer.mode, killer.seed, killer.worlds, LIMIT_S.simulation].map(String);
-  const ended = await run(root, ['--import', 'tsx', worker, ...given], LIMIT_S.simulation + 20);
+  // Of the seeds of every commit; more of them may take as much longer.
+  const limitS = LIMIT_S.simulation * Math.max(1, killer.worlds / COMMIT_WORLDS[killer.mode]);
+  const given = [root, killer.mode, killer.seed, killer.worlds, limitS].map(String);
+  const ended = await run(root, ['--import', 'tsx', worker, ...given], limitS + 20);
   if (ended.hung) return { kind: 'killed', detail: 'hangs' };
   const line = ended.stdout.trim().split('\n').at(-1) ?? '';
   if (!line.startsWith('{')) return { kind: 'broken', detail: lastLines(ended.stderr) };
   const verdict = JSON.parse(line) as SimVerdict;
   const worlds = `${verdict.worlds} worlds`;
   if (verdict.kind === 'clean') return { kind: 'clean', detail: worlds };
-  if (verdict.kind === 'slow') return { kind: 'clean', detail: `only ${worlds} in ${LIMIT_S.simulation} s` };
+  if (verdict.kind === 'slow') return { kind: 'clean', detail: `only ${worlds} in ${limitS} s` };
   if (verdict.kind === 'stuck') return { kind: 'killed', detail: `no further world ends after ${worlds}` };
   return { kind: 'killed', detail: `${verdict.detail ?? verdict.kind} (world ${verdict.worlds})` };
 }

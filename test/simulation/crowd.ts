@@ -17,6 +17,7 @@ import { seededDice, seededRandom } from '../../lib/testing/memory.ts';
 import { EventQueue } from '../../lib/testing/simulation/events.ts';
 import { swarm } from '../../lib/testing/simulation/faults.ts';
 import { Ledger } from '../../lib/testing/simulation/ledger.ts';
+import { EffectOrder } from '../../lib/testing/simulation/oracle-order.ts';
 import { choiceOf } from '../../lib/testing/simulation/plans.ts';
 import { clockOf, type Host, newProcess, portsOf } from '../../lib/testing/simulation/process.ts';
 import { anAgent, anyObject } from '../roles/harness.ts';
@@ -84,6 +85,7 @@ export async function runCrowd(crowd: Crowd): Promise<CrowdResult> {
       },
     },
     ledger: new Ledger(),
+    order: new EffectOrder(),
     plans: new Map(),
     outages: CALM,
     crowded: false,

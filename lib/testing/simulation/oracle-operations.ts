@@ -16,20 +16,6 @@ export function judgeRetry(before: Execution, after: Execution, { steps }: Snaps
 
 const TAKEN_BACK: ReadonlySet<Step['status']> = new Set(['undone', 'undoing', 'undo-failed']);
 const RENEWABLE: ReadonlySet<Step['status']> = new Set(['failed', 'sealed']);
-const RENEWED = ['ready', 'retrying', 'unknown', 'answered', 'running'];
-
-/** Where a record may lead: also from what it counts as after a pause, or after a retry of its execution. */
-export function leadsTo(
-  reach: ReadonlyMap<string, ReadonlySet<string>>,
-  before: Step | undefined,
-  epoch: number,
-  status: Step['status'],
-): boolean {
-  const isRenewed = before !== undefined && before.epoch < epoch && RENEWABLE.has(before.status);
-  const held = before?.heldFrom === undefined ? [] : [before.heldFrom];
-  const from = [before?.status ?? 'ready', ...held, ...(isRenewed ? RENEWED : [])];
-  return from.some((one) => reach.get(one)?.has(status) === true);
-}
 
 /** A step of an earlier epoch begins its ladder anew; on the rung that may have acted, if one may. */
 export const asRenewed = (before: Step | undefined, after: Step): Step | undefined =>

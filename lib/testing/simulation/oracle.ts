@@ -2,31 +2,20 @@
  * Sees every committed write and says which invariant it breaks.
  *
  * Owns: the checks S1–S5, S7, S10, S12 on the stored records, written anew and not by calling the rules they check. Does
- * not own: effects (`ledger.ts`), liveness and cost (`world.ts`).
+ * not own: the table of moves (`oracle-moves.ts`), the order of compensation (`oracle-order.ts`), effects (`ledger.ts`),
+ * liveness and cost (`world.ts`).
  */
 
 import type { Write } from '../../core/decision.ts';
 import { agentSteps, type Plan, type PlanStep } from '../../core/plan.ts';
-import {
-  type Children,
-  type Execution,
-  isTerminal,
-  openIncidents,
-  type Snapshot,
-  type Step,
-} from '../../core/state.ts';
-import { EXECUTION_MOVES, STEP_MOVES } from '../../core/transitions.ts';
+import { type Execution, isTerminal, openIncidents, type Snapshot, type Step } from '../../core/state.ts';
 import type { Ledger } from './ledger.ts';
-import { asRenewed, judgeOvertime, judgeRetry, judgeWayBack, leadsTo } from './oracle-operations.ts';
+import { judgeMoves } from './oracle-moves.ts';
+import { asRenewed, judgeOvertime, judgeRetry, judgeWayBack } from './oracle-operations.ts';
+import { judgeOrder } from './oracle-order.ts';
 
 /** Clocks differ, and a write takes time: what S12 may be late by. */
 const SLACK_MS = 3_000;
-
-/** Where a status may lead. */
-const reach = (moves: Readonly<Record<string, Readonly<Record<string, string>>>>) =>
-  new Map(Object.entries(moves).map(([from, events]) => [from, new Set(Object.values(events))]));
-const EXECUTION_REACH = reach(EXECUTION_MOVES);
-const STEP_REACH = reach(STEP_MOVES);
 
 /**
  * @param before the stored records. @param after as they are now. @param now true time
@@ -41,13 +30,13 @@ export function judge(
   after: Snapshot = stored(before, write),
   graceFrom = Number.NEGATIVE_INFINITY,
 ): string[] {
-  const problems: string[] = [];
+  const problems = judgeMoves(plan, before, write);
   const { execution, step } = write;
   if (execution !== undefined) {
     judgeExecution(problems, before.execution, execution, before);
     judgeDispatches(problems, plan, execution, now);
   }
-  if (step !== undefined) judgeStep(problems, plan, before, step);
+  if (step !== undefined) judgeStep(problems, plan, before, step, now);
   if (step?.parked !== undefined) judgeParked(problems, before.steps[step.name], step, now);
   judgeWatch(problems, plan, after, now, graceFrom);
   return problems;
@@ -62,9 +51,6 @@ const stored = (before: Snapshot, { execution, step, incident }: Write): Snapsho
 
 function judgeExecution(problems: string[], before: Execution, after: Execution, snapshot: Snapshot): void {
   if (after.version !== before.version + 1) problems.push('S3 execution: version not + 1');
-  if (EXECUTION_REACH.get(before.status)?.has(after.status) !== true) {
-    problems.push(`S2 execution: ${before.status} → ${after.status}`);
-  }
   const recalled =
     before.status === 'succeeded' && after.cause?.kind === 'parent' && before.parent !== undefined;
   if (isTerminal(before.status) && before.status !== after.status && !recalled)
@@ -80,12 +66,9 @@ function judgeExecution(problems: string[], before: Execution, after: Execution,
   }
 }
 
-function judgeStep(problems: string[], plan: Plan, snapshot: Snapshot, after: Step): void {
+function judgeStep(problems: string[], plan: Plan, snapshot: Snapshot, after: Step, now: number): void {
   const before = snapshot.steps[after.name];
-  const status = before?.status ?? 'ready';
   if (after.version !== (before?.version ?? 0) + 1) problems.push(`S3 '${after.name}': version not + 1`);
-  if (!leadsTo(STEP_REACH, before, snapshot.execution.epoch, after.status))
-    problems.push(`S2 '${after.name}': ${status} → ${after.status}`);
   const claims = after.leaseUntil !== undefined && after.token !== before?.token;
   if (claims && before?.leaseUntil !== undefined) problems.push(`S4 '${after.name}' was claimed while held`);
   if (after.leaseUntil !== undefined && before?.leaseUntil === undefined && after.token === before?.token) {
@@ -97,7 +80,7 @@ function judgeStep(problems: string[], plan: Plan, snapshot: Snapshot, after: St
   if (claims && snapshot.execution.status === 'paused')
     problems.push(`F1 '${after.name}' was claimed while paused`);
   if (claims && after.mode === 'execute') problems.push(...judgeStart(plan, snapshot, after));
-  if (claims && after.mode === 'undo') problems.push(...judgeUndo(plan, snapshot, after));
+  if (claims && after.mode === 'undo') problems.push(...judgeUndo(plan, snapshot, after, now));
 }
 
 /** S9: what is held back is charged nothing; an attempt that met a dead service leaves its ladder as it found it. */
@@ -159,46 +142,11 @@ function judgeStart(plan: Plan, snapshot: Snapshot, step: Step): string[] {
   return problems;
 }
 
-/** A failed item of a list is undone by itself while the others go on. */
-const isListGoingOn = (plan: Plan, { execution }: Snapshot): boolean =>
-  plan.tolerated !== undefined && (execution.status === 'running' || execution.status === 'waiting');
-
-function judgeUndo(plan: Plan, snapshot: Snapshot, step: Step): string[] {
-  // Items of a list wait for each other so that not too many are under way, and for nothing else.
-  if (plan.tolerated !== undefined) return [];
-  if (isListGoingOn(plan, snapshot)) return [];
-  const open = plan.steps.filter((other) => {
-    const children = snapshot.steps[other.name]?.children;
-    return other.after.includes(step.name) && children !== undefined && hasEffects(other, children);
-  });
-  return [
-    ...judgeWayBack(plan, snapshot, step),
-    ...open.map(({ name }) => `S10 the undo of '${step.name}' began before '${name}' was undone`),
-    ...judgeAgents(plan, snapshot, step),
-  ];
-}
-
-/** Executions of a step that are not over, or that did something that is to be undone and is not. */
-const hasEffects = (step: PlanStep, { started, ended }: Children): boolean => {
-  const undo = step.kind === 'map' ? step.each.undo : step.kind === 'child' ? step.undo : 'none';
-  const ends = Object.values(ended);
-  return ends.length < started || (undo !== 'none' && ends.some(({ status }) => status === 'succeeded'));
-};
-
-function judgeAgents(plan: Plan, snapshot: Snapshot, step: Step): string[] {
-  return agentSteps(plan)
-    .filter((other) => other.after.includes(step.name))
-    .map((other) => ({ name: other.name, undo: other.undo, record: snapshot.steps[other.name] }))
-    .filter(({ record, undo }) => {
-      if (record === undefined) return false;
-      if (record.leaseUntil !== undefined) return true;
-      return (
-        undo !== 'none' &&
-        (record.status === 'done' || record.status === 'unknown' || record.status === 'undoing')
-      );
-    })
-    .map(({ name }) => `S10 the undo of '${step.name}' began before '${name}' was undone`);
-}
+const judgeUndo = (plan: Plan, snapshot: Snapshot, step: Step, now: number): string[] =>
+  // A failed item of a list is undone by itself while the others go on.
+  plan.tolerated === undefined
+    ? [...judgeWayBack(plan, snapshot, step), ...judgeOrder(plan, snapshot, step.name, now, SLACK_MS)]
+    : [];
 
 /** S12 for what is stored: somebody looks soon after every lease's end, and an open execution has a watch at all. */
 function judgeWatch(problems: string[], plan: Plan, after: Snapshot, now: number, graceFrom: number): void {

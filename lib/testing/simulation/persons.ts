@@ -4,11 +4,10 @@
  */
 
 import { choicesFor } from '../../core/incidents.ts';
-import { type Incident, openIncidents } from '../../core/state.ts';
+import { openIncidents } from '../../core/state.ts';
 import { cancel } from '../../roles/commands.ts';
 import { answerIncident } from '../../roles/operators.ts';
 import { createScheduler } from '../../roles/scheduler.ts';
-import type { Ledger } from './ledger.ts';
 import { type Host, newProcess, planOf, portsOf } from './process.ts';
 
 const PROCESS_MS = 30_000;
@@ -37,7 +36,7 @@ async function cancelOne(host: Host, executionId: string): Promise<void> {
 
 /** Never rejects: a person whose answer is refused or lost looks again later. */
 async function answerSomething(host: Host, executionId: string): Promise<void> {
-  const { choice, ledger } = host;
+  const { choice, ledger, order } = host;
   const ports = portsOf(host, newProcess(host, PROCESS_MS));
   try {
     const state = await ports.store.read(executionId);
@@ -49,7 +48,10 @@ async function answerSomething(host: Host, executionId: string): Promise<void> {
       (one) => one.needs === undefined || !ledger.isLive(key),
     );
     const chosen = choice.pick(offered);
-    if (incident.kind === 'undo' && chosen.choice === 'skip') undoAllByHand(ledger, key, incident);
+    if (incident.kind === 'undo' && chosen.choice === 'skip' && incident.resolvedAt === undefined) {
+      ledger.undoByHand(key);
+      order.undoneByHand(executionId, incident.step ?? '');
+    }
     const scheduler = createScheduler(ports, [], { hash: (text) => text, newId: () => '' });
     await answerIncident(scheduler, executionId, {
       incident: incident.number,
@@ -64,8 +66,4 @@ async function answerSomething(host: Host, executionId: string): Promise<void> {
   } catch {
     // Refused, or the answer was lost: there is another time.
   }
-}
-
-function undoAllByHand(ledger: Ledger, key: string, incident: Incident): void {
-  if (incident.resolvedAt === undefined) ledger.undoByHand(key);
 }

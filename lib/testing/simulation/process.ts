@@ -31,6 +31,7 @@ import type { EventQueue } from './events.ts';
 import type { Faults } from './faults.ts';
 import type { Ledger } from './ledger.ts';
 import type { Delivery } from './messages.ts';
+import type { EffectOrder } from './oracle-order.ts';
 import type { Outages } from './outages.ts';
 import type { Choice } from './plans.ts';
 
@@ -61,6 +62,7 @@ export interface Host {
   readonly faults: Faults;
   readonly outside: Outside;
   readonly ledger: Ledger;
+  readonly order: EffectOrder;
   /** The plans that its functions, kept warm, know by now. */
   readonly plans: PlanCache;
   readonly outages: Outages;

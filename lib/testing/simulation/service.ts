@@ -53,7 +53,7 @@ class Service implements Implementation<unknown, unknown> {
   }
 
   async execute(ctx: AttemptContext): Promise<unknown> {
-    const { choice, faults, ledger } = this.host;
+    const { choice, faults, ledger, order } = this.host;
     this.#checkAgent(ctx);
     this.meetDeath();
     if (faults.strikes('transientFailure')) throw new TransientError('503');
@@ -67,19 +67,27 @@ class Service implements Implementation<unknown, unknown> {
     const lost = faults.strikes('lostReply');
     ctx.progress('asking');
     const effect = EFFECT_OF[this.name] as Effect;
-    await this.request(() => ledger.perform(ctx.effectKey, this.name, effect));
+    await this.request(() => {
+      ledger.perform(ctx.effectKey, this.name, effect);
+      const plan = planOf(this.host, ctx.executionId);
+      if (plan) order.performed(plan, ctx.executionId, ctx.step, `${ctx.effectKey}/${this.name}`);
+    });
     ctx.progress('asked');
     if (lost) throw new Error('socket hang up');
     return { key: ctx.effectKey };
   }
 
   async undo(ctx: AttemptContext): Promise<void> {
-    const { faults, ledger } = this.host;
+    const { faults, ledger, order } = this.host;
     this.#checkAgent(ctx);
     this.meetDeath();
     if (faults.strikes('transientFailure')) throw new TransientError('503');
     if (faults.strikes('permanentUndoFailure')) throw new PermanentError('cannot be taken back');
-    await this.request(() => ledger.undo(ctx.effectKey, this.name));
+    await this.request(() => {
+      ledger.undo(ctx.effectKey, this.name);
+      const plan = planOf(this.host, ctx.executionId);
+      if (plan) order.undone(plan, ctx.executionId, ctx.step, `${ctx.effectKey}/${this.name}`);
+    });
   }
 
   /** The service is away as a whole. */

@@ -19,6 +19,7 @@ import { sendMessage } from './messages.ts';
 import { startOperators } from './operators.ts';
 import { isAnnounced, judge, judgeEnd } from './oracle.ts';
 import { judgeChildren, judgeRecall } from './oracle-children.ts';
+import { EffectOrder } from './oracle-order.ts';
 import { drawOutages } from './outages.ts';
 import { startOutside } from './outside.ts';
 import { startPersons } from './persons.ts';
@@ -96,6 +97,7 @@ export class World {
         note: (note) => this.#note(note),
       },
       ledger: new Ledger(),
+      order: new EffectOrder(),
       plans: new Map(),
       outages: drawOutages(choice, faults, START_AT, AGENT_NAMES),
       crowded: options.mode === 'crowded',
@@ -152,7 +154,7 @@ export class World {
   }
 
   #verdict(): WorldResult {
-    const { events, faults, ledger, calls } = this.#host;
+    const { events, faults, ledger, order, calls } = this.#host;
     const { seed, mode } = this.#options;
     const ends: Record<string, number> = {};
     let executions = 0;
@@ -178,7 +180,7 @@ export class World {
     }
     return {
       seed,
-      violations: [...this.#violations, ...ledger.violations],
+      violations: [...this.#violations, ...ledger.violations, ...order.violations],
       starts: this.#clients.drawn,
       executions,
       simulatedMs: events.now - START_AT,
