@@ -63,7 +63,6 @@ function measure(name: string, folder: string): Start {
     [ENV.table]: 'table',
     [ENV.bus]: 'bus',
     [ENV.deployment]: 'measured',
-    [ENV.queues]: '{}',
     [ENV.deadLetters]: 'https://sqs.us-east-1.amazonaws.com/1/dead',
   };
   const options = { env: environment, encoding: 'utf8' as const };

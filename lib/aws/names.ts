@@ -2,15 +2,17 @@
  * The seam between the infrastructure and the run time: names that both must spell alike.
  *
  * Owns: environment variables, table attributes, index names, event names, metric names. Does not own: anything physical;
- * AWS chooses the names of tables and queues, and the environment carries them.
+ * the environment carries the names of tables and queues.
  */
 
 /** Environment variables that `infra` sets; `ports.ts`, the handlers and the worker read them. */
 export const ENV = {
   /** Name of the state table. */
   table: 'STEADFAST_TABLE',
-  /** JSON object: agent name → queue URL. */
+  /** What the addresses of all agents' queues begin with; an agent's name makes it that agent's. */
   queues: 'STEADFAST_QUEUES',
+  /** Names of the agents that this function may send to, with commas between them. */
+  agents: 'STEADFAST_AGENTS',
   /** Name of the event bus that hears of ended executions. */
   bus: 'STEADFAST_BUS',
   /** Number of shards of the watch index. */

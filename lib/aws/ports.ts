@@ -12,6 +12,7 @@ import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { refuse } from '../core/errors.ts';
 import type { Ports, Receipts } from '../core/ports.ts';
+import { agentQueues } from './agent-queues.ts';
 import { clock } from './clock.ts';
 import { dynamoBreakers } from './dynamo-breakers.ts';
 import { dynamoReceipts } from './dynamo-receipts.ts';
@@ -79,7 +80,7 @@ export const receiptsOf = ({ table: { client, name, shards } }: OwnPorts): Recei
   dynamoReceipts(client, name, shards);
 
 export function portsOf({ logger, meter }: Telemetry, atWork?: AtWork): OwnPorts {
-  const queues = JSON.parse(process.env[ENV.queues] ?? '{}') as Record<string, string>;
+  const queues = agentQueues(process.env);
   const shards = watchShards();
   const table = fromEnvironment(ENV.table);
   const dynamo = withPlainCalls(new DynamoDBClient(CLIENT), process.env, PLAIN);
@@ -87,14 +88,10 @@ export function portsOf({ logger, meter }: Telemetry, atWork?: AtWork): OwnPorts
   const pause = (ms: number): Promise<void> => clock.sleep(ms);
   return {
     store: dynamoStore(dynamo, { table, watchShards: shards, ...retention(), pause, log }),
-    table: { client: dynamo, name: table, shards, agents: Object.keys(queues) },
+    table: { client: dynamo, name: table, shards, agents: [...queues.keys()] },
     breakers: dynamoBreakers(dynamo, table),
     queue: metered(
-      sqsQueue(
-        withPlainCalls(new SQSClient(CLIENT), process.env, PLAIN),
-        new Map(Object.entries(queues)),
-        atWork,
-      ),
+      sqsQueue(withPlainCalls(new SQSClient(CLIENT), process.env, PLAIN), queues, atWork),
       meter,
     ),
     announcer: eventBus(

@@ -1,7 +1,8 @@
 /**
  * One queue, one dead-letter queue and one function per agent.
  *
- * Owns: the queues' settings and who may send to them. Does not own: what a message says.
+ * Owns: the queues' settings and who may send to them. Does not own: what a message says, the queues' names
+ * (`queue-names.ts`).
  *
  * A message is a hint, the table decides; so a queue may lose, repeat or keep one too long, and the dead-letter queue
  * is evidence for people and nothing else.
@@ -19,12 +20,13 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
-import { Duration, Names, Stack, Validations } from 'aws-cdk-lib/core';
+import { Duration, Names, RemovalPolicy, Stack, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { ENV } from '../aws/names.ts';
 import { AgentContainer } from './agent-container.ts';
 import { adopt, type AgentSettings, checkSettings } from './agent-settings.ts';
 import { addFunction, type LogSettings } from './function.ts';
+import { queuePrefix } from './queue-names.ts';
 
 /** For the abort, the report and a cold start, beyond the author's own limit. */
 const SPARE_SECONDS = 15;
@@ -53,6 +55,7 @@ export interface AgentDeclaration {
 
 export interface AgentProps {
   readonly agentName: string;
+  readonly queueName: string;
   /** One attempt's longest time. */
   readonly timeout: Duration;
   readonly runsIn?: 'container';
@@ -93,7 +96,7 @@ export class Agent extends Construct implements IGrantable {
     const timeout = inFunction ? functionTimeout(props.agentName, props.timeout) : props.timeout;
     const longest = settings.function instanceof LambdaFunction ? settings.function.timeout : undefined;
     const { queue, deadLetterQueue } = this.makeQueues(
-      props.encryptionKey,
+      props,
       inFunction ? Duration.seconds((longest ?? timeout).toSeconds() * VISIBILITY_FACTOR) : WORKER_VISIBILITY,
     );
     this.queue = queue;
@@ -128,7 +131,7 @@ export class Agent extends Construct implements IGrantable {
   }
 
   private makeQueues(
-    key: IKey | undefined,
+    { queueName, encryptionKey: key }: AgentProps,
     visibilityTimeout: Duration,
   ): { readonly queue: Queue; readonly deadLetterQueue: Queue } {
     const atRest =
@@ -141,7 +144,10 @@ export class Agent extends Construct implements IGrantable {
       retentionPeriod: Duration.days(14),
     });
     const queue = new Queue(this, 'Queue', {
+      queueName,
       enforceSSL: true,
+      // Whatever becomes of the rest: what is in it are hints, and its name has to be free for a deployment that comes again.
+      removalPolicy: RemovalPolicy.DESTROY,
       ...atRest,
       visibilityTimeout,
       deadLetterQueue: { queue: deadLetterQueue, maxReceiveCount: MAX_RECEIVES },
@@ -186,11 +192,6 @@ export class Agent extends Construct implements IGrantable {
       ...(vpcSubnets === undefined ? {} : { vpcSubnets }),
       ...(securityGroups === undefined ? {} : { securityGroups: [...securityGroups] }),
     });
-  }
-
-  /** Asking how full its queue is. */
-  grantDepth(grantee: IGrantable): Grant {
-    return this.grantOnQueue(grantee, ['sqs:GetQueueAttributes']);
   }
 
   /** Sending a message to this agent. */
@@ -238,6 +239,9 @@ export interface AgentFleetProps {
 export class AgentFleet extends Construct {
   readonly agents: ReadonlyMap<string, Agent>;
 
+  /** What the names of its agents' queues begin with, and no other queue's. */
+  readonly queuePrefix: string;
+
   constructor(scope: Construct, id: string, props: AgentFleetProps) {
     super(scope, id);
     const { agents, code, imageFolder, settings, ...shared } = props;
@@ -247,10 +251,12 @@ export class AgentFleet extends Construct {
       throw new Error(
         `settings for an agent '${stranger}', which does not exist; there are ${names.join(', ')}`,
       );
+    this.queuePrefix = queuePrefix(this);
     this.agents = new Map(
       agents.map(({ name, timeoutMs, runsIn }) => {
         const own = {
           agentName: name,
+          queueName: `${this.queuePrefix}${name}`,
           timeout: Duration.millis(timeoutMs),
           ...(runsIn === undefined ? {} : { runsIn }),
           code: () => code(name),
@@ -263,47 +269,54 @@ export class AgentFleet extends Construct {
     for (const { name, peers } of agents) {
       const agent = this.agents.get(name);
       if (agent?.function !== undefined) this.allowSending(agent.function, peers);
-      agent?.container?.addEnvironment(ENV.queues, this.grantSending(agent.container, peers));
+      if (agent?.container === undefined) continue;
+      for (const [variable, value] of Object.entries(this.grantSending(agent.container, peers)))
+        agent.container.addEnvironment(variable, value);
     }
   }
 
-  /** Lets a function send to these agents (to all when none are named) and tells it their queues. */
-  allowSending(sender: IFunction, names: readonly string[] = [...this.agents.keys()]): void {
-    const queues = this.grantSending(sender, names);
-    this.refuseTooMany(sender, names);
-    if (sender instanceof LambdaFunction) sender.addEnvironment(ENV.queues, queues);
-  }
-
-  /** @returns the queues of these agents, for the environment of the sender */
-  grantSending(sender: IGrantable, names: readonly string[]): string {
-    const urls: Record<string, string> = {};
-    for (const name of names) {
-      const agent = this.agents.get(name);
-      if (agent === undefined) continue;
-      agent.grantSend(sender);
-      urls[name] = agent.queue.queueUrl;
-    }
-    return Stack.of(this).toJsonString(urls);
+  /** Lets a function send to these agents, and tells it which they are. */
+  allowSending(sender: IFunction, names: readonly string[]): void {
+    tell(sender, this.grantSending(sender, names));
   }
 
   /**
-   * A function's environment holds 4 KB. Counted with the shortest address a queue can have, so that what is refused
-   * here would be refused by AWS in the middle of a deployment.
+   * Lets a function send to all agents and ask how full their queues are. One line of a policy for all of them, so that it
+   * neither grows nor changes with them: a send to an agent that is deployed no more is answered so, and not as forbidden.
    */
-  private refuseTooMany(sender: IFunction, names: readonly string[]): void {
+  allowAll(sender: IFunction): void {
     const stack = Stack.of(this);
-    const address = 'https://sqs.us-east-1.amazonaws.com/123456789012/'.length;
-    const bytes = names.map((name) => {
-      const queue = this.agents.get(name)?.queue;
-      const logicalId = String(stack.resolve(queue?.stack.getLogicalId(queue.node.defaultChild as never)));
-      const physicalName = Math.min(80, stack.stackName.length + logicalId.length + '--123456789012'.length);
-      return name.length + '"":"",'.length + address + physicalName;
+    const queues = stack.formatArn({ service: 'sqs', resource: `${this.queuePrefix}*` });
+    Grants.addToPrincipal({
+      grantee: sender,
+      actions: ['sqs:SendMessage', 'sqs:GetQueueAttributes'],
+      resourceArns: [queues],
     });
-    const total = bytes.reduce((sum, each) => sum + each, 0);
-    if (total > 4_096) {
-      throw new Error(
-        `${sender.node.path}: the addresses of ${names.length} agents take ${total} bytes, a Lambda environment holds 4096; deploy the workflows as two stacks (-c steadfast:only=…)`,
-      );
-    }
+    if (sender.role !== undefined)
+      Validations.of(sender.role).acknowledge({
+        id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:sqs:<AWS::Region>:<AWS::AccountId>:${this.queuePrefix}*]`,
+        reason: 'the queues of all agents of this deployment, and no others, have names with this prefix',
+      });
+    tell(sender, this.environmentFor([...this.agents.keys()]));
   }
+
+  /** @returns what the sender must find in its environment */
+  grantSending(sender: IGrantable, names: readonly string[]): Readonly<Record<string, string>> {
+    const known = names.filter((name) => this.agents.has(name));
+    for (const name of known) this.agents.get(name)?.grantSend(sender);
+    return this.environmentFor(known);
+  }
+
+  private environmentFor(names: readonly string[]): Readonly<Record<string, string>> {
+    const { region, urlSuffix, account } = Stack.of(this);
+    return {
+      [ENV.queues]: `https://sqs.${region}.${urlSuffix}/${account}/${this.queuePrefix}`,
+      [ENV.agents]: names.join(','),
+    };
+  }
+}
+
+function tell(sender: IFunction, environment: Readonly<Record<string, string>>): void {
+  if (!(sender instanceof LambdaFunction)) return;
+  for (const [name, value] of Object.entries(environment)) sender.addEnvironment(name, value);
 }

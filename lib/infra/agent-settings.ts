@@ -125,6 +125,6 @@ export function adopt(
   const variables = Object.keys(environment).join(', ');
   Validations.of(scope).addWarning(
     'steadfast:importedFunction',
-    `agent '${agent}': the imported function ${own.functionName} cannot be changed from here. Set on it: the environment variables ${variables} and STEADFAST_QUEUES as other agents have them, RecursiveLoop Allow, a timeout of ${timeout.toSeconds()} s or more, and the permissions that its role is lacking`,
+    `agent '${agent}': the imported function ${own.functionName} cannot be changed from here. Set on it: the environment variables ${variables}, STEADFAST_QUEUES and STEADFAST_AGENTS as other agents have them, RecursiveLoop Allow, a timeout of ${timeout.toSeconds()} s or more, and the permissions that its role is lacking`,
   );
 }

@@ -43,6 +43,7 @@ export interface StartQueueProps {
 
 export class StartQueue extends Construct {
   readonly triggerName: string;
+  readonly workflowName: string;
   /** Each message in it starts an execution. Grant sending to it with `grantSend`. */
   readonly queue: Queue;
   /** What started none, each message with the reason in its attributes. */
@@ -53,6 +54,7 @@ export class StartQueue extends Construct {
   constructor(scope: Construct, id: string, props: StartQueueProps) {
     super(scope, id);
     this.triggerName = props.triggerName;
+    this.workflowName = props.workflowName;
     const shared = {
       enforceSSL: true,
       retentionPeriod: RETENTION,

@@ -15,7 +15,7 @@ import { Duration, type RemovalPolicy } from 'aws-cdk-lib/core';
 import { MIN_RETENTION_HOURS } from '../aws/names.ts';
 import type { AgentSettings } from './agent-settings.ts';
 import type { Discovery } from './discover.ts';
-import type { Scopes } from './scheduler-api.ts';
+import type { SchedulerApiProps, Scopes } from './scheduler-api.ts';
 import type { StateTableProps } from './state-table.ts';
 
 export interface SteadfastProps {
@@ -140,6 +140,15 @@ export function tableSettings(props: SteadfastProps): Partial<StateTableProps> {
     ...(deletionProtection === undefined ? {} : { deletionProtection }),
     ...(pointInTimeRecovery === undefined ? {} : { pointInTimeRecovery }),
     ...(restoredTable === undefined ? {} : { restoredTable }),
+  };
+}
+
+export function apiSettings(props: SteadfastProps): Partial<SchedulerApiProps> {
+  const { authorizer, scopes, callbackAuthorizer } = props;
+  return {
+    ...(authorizer === undefined ? {} : { authorizer }),
+    ...(scopes === undefined ? {} : { scopes }),
+    ...(callbackAuthorizer === undefined ? {} : { callbackAuthorizer }),
   };
 }
 

@@ -30,11 +30,12 @@ import { allowServices, grantUse } from './encryption.ts';
 import type { WorkflowReference } from './event-mapping.ts';
 import { figuresOf } from './figures.ts';
 import type { LogSettings } from './function.ts';
+import { keepWithinLimits } from './limits.ts';
 import { Monitoring } from './monitoring.ts';
 import { SchedulerApi } from './scheduler-api.ts';
 import type { StartQueue } from './start-queue.ts';
 import { StateTable } from './state-table.ts';
-import { checkedRetention, type SteadfastProps, tableSettings } from './steadfast-props.ts';
+import { apiSettings, checkedRetention, type SteadfastProps, tableSettings } from './steadfast-props.ts';
 import { SupervisorClock } from './supervisor-clock.ts';
 import {
   type BucketReference,
@@ -102,9 +103,7 @@ export class Steadfast extends Construct {
     this.scheduler = new SchedulerApi(this, 'Scheduler', {
       ...shared,
       code: code('scheduler'),
-      ...(props.authorizer === undefined ? {} : { authorizer: props.authorizer }),
-      ...(props.scopes === undefined ? {} : { scopes: props.scopes }),
-      ...(props.callbackAuthorizer === undefined ? {} : { callbackAuthorizer: props.callbackAuthorizer }),
+      ...apiSettings(props),
     });
     this.supervisor = new SupervisorClock(this, 'Supervisor', {
       ...shared,
@@ -124,6 +123,9 @@ export class Steadfast extends Construct {
       workflows: props.workflows.workflows,
       ...this.starters(code),
     });
+    const { agents, triggers } = this;
+    const alarmsPerAgent = this.monitoring === undefined ? 0 : 1;
+    keepWithinLimits(this, { found: props.workflows, agents, triggers: triggers.all, alarmsPerAgent });
   }
 
   /**
@@ -170,6 +172,11 @@ export class Steadfast extends Construct {
     return this.triggers.onMessage(workflow, props);
   }
 
+  /** What the names of the agents' queues begin with, and the name of no other queue in the account. */
+  get queuePrefix(): string {
+    return this.#fleet.queuePrefix;
+  }
+
   /**
    * The agent of this name, to grant it what its outside service needs or to change its function.
    * @throws Error naming the agents there are
@@ -203,7 +210,7 @@ export class Steadfast extends Construct {
     this.grantDecide(grantee, this.#props.encryptionKey);
     return {
       ...this.environment(this.#props),
-      [ENV.queues]: this.#fleet.grantSending(grantee, peers),
+      ...this.#fleet.grantSending(grantee, peers),
     };
   }
 
@@ -284,9 +291,8 @@ export class Steadfast extends Construct {
     for (const role of [scheduler, supervisor, ...agents]) this.grantDecide(role, key);
     if (key !== undefined) allowServices(key, this);
     for (const role of [scheduler, supervisor]) {
-      fleet.allowSending(role);
+      fleet.allowAll(role);
       this.stateTable.grantFindDue(role);
-      for (const agent of this.agents.values()) agent.grantDepth(role);
     }
     this.stateTable.grantList(scheduler);
     this.stateTable.grantReceipts(supervisor);

@@ -4,6 +4,7 @@
  * Owns: what is read of the environment, the signals, the exit code. Does not own: the worker itself.
  */
 
+import { agentQueues } from '../aws/agent-queues.ts';
 import { ENV } from '../aws/names.ts';
 import { sqsInbox } from '../aws/sqs-inbox.ts';
 import { serviceLogger } from '../aws/telemetry.ts';
@@ -26,12 +27,11 @@ export interface RunSettings extends ProcessSettings {
 export async function runWorker(settings: RunSettings): Promise<void> {
   const first = new ForkedProcess(settings);
   const { agent } = await first.ready;
-  const queues = JSON.parse(process.env[ENV.queues] ?? '{}') as Record<string, string>;
-  const url = queues[agent];
+  const url = agentQueues(process.env).get(agent);
   if (url === undefined) {
     await first.kill();
     throw new Error(
-      `${ENV.queues} has no queue of the agent '${agent}'; it is a JSON object, agent name → queue URL, as its function would have it`,
+      `${ENV.agents} does not name the agent '${agent}'; it is a list of names with commas between them, and ${ENV.queues} what their queues' addresses begin with: both as grantWork('${agent}', …) returns them`,
     );
   }
   const logger = serviceLogger({ role: 'worker', agent });

@@ -173,7 +173,8 @@ test('a tick of the supervisor that finds nothing still says that it swept, and 
     [ENV.table]: 't',
     [ENV.bus]: 'b',
     [ENV.deployment]: 'd',
-    [ENV.queues]: JSON.stringify({ pay: 'https://sqs/pay', ship: 'https://sqs/ship' }),
+    [ENV.queues]: 'https://sqs/1/p_',
+    [ENV.agents]: 'pay,ship',
     AWS_REGION: 'us-east-1',
   });
   const lines = await linesOf(() => supervisorHandler()({}, TICK));

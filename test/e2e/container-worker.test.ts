@@ -223,7 +223,7 @@ describe('a worker', () => {
     expect(await run.ended()).toMatchObject({ status: 'succeeded', output: { attempt: 1 } });
     expect(told(run)).toEqual(['begun 1', 'done 1']);
     await worker.stop();
-    const queue = cloud.control.queues().find(({ name }) => name.includes('encodeatlengthQueue'));
+    const queue = cloud.control.queues().find(({ name }) => name.endsWith('_encode-at-length'));
     expect(queue).toMatchObject({ visible: 0, inFlight: 0 });
   }, 60_000);
 

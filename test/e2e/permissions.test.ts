@@ -94,7 +94,7 @@ describe('a run really fails', () => {
       'reservestockRole',
       'sqs:ReceiveMessage',
       'reservestockFunction',
-      'ReservestockQueue',
+      '_reserve-stock',
     ],
     [
       'what the API calls',

@@ -68,7 +68,8 @@ describe('an agent in a container', () => {
       STEADFAST_STOP_WITHIN_MS: '50000',
       STEADFAST_WATCH_SHARDS: '4',
     });
-    expect(JSON.stringify(environment['STEADFAST_QUEUES'])).toMatch(/pay.*ship/);
+    expect(environment['STEADFAST_AGENTS']).toBe('pay,ship');
+    expect(JSON.stringify(environment['STEADFAST_QUEUES'])).toMatch(/_"\]\]\}$/);
   });
 
   test('may do what its function could, with its own queue as a worker needs it', () => {
@@ -103,6 +104,7 @@ describe('an agent in a container', () => {
     const role = new Role(stack, 'Mine', { assumedBy: new ServicePrincipal('ec2.amazonaws.com') });
     const environment = steadfast.grantWork('pay', role);
     expect(Object.keys(environment).sort()).toEqual([
+      'STEADFAST_AGENTS',
       'STEADFAST_BUS',
       'STEADFAST_DEPLOYMENT',
       'STEADFAST_QUEUES',

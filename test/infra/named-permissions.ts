@@ -31,7 +31,14 @@ export function namerOf(template: ResolvedTemplate): Namer {
   const names = new Map(
     resources.flatMap((each) => [...arnsOf(each)].map((arn) => [arn, nameOf(each)] as const)),
   );
+  const agents = resources.filter(isQueueOfAgent).map(nameOf);
+  /** What a wildcard at the end takes in: the agents' queues and nothing else, or it is left as it is. */
+  const family = (pattern: string): string => {
+    const taken = [...names].filter(([arn]) => arn.startsWith(pattern.slice(0, -1))).map(([, name]) => name);
+    return taken.sort().join() === agents.toSorted().join() ? 'all queues' : pattern;
+  };
   const thing = (arn: string): string => {
+    if (arn.endsWith('_*')) return family(arn);
     const [table, index] = arn.split('/index/');
     return index === undefined
       ? (names.get(arn) ?? arn)
@@ -63,6 +70,9 @@ const KINDS: Readonly<Record<string, string>> = {
   'AWS::Lambda::Function': 'function of',
 };
 
+const isQueueOfAgent = ({ type, metadata }: ResolvedResource): boolean =>
+  type === 'AWS::SQS::Queue' && /\/Agents\/[^/]+\/Queue\//.test(String(metadata['aws:cdk:path']));
+
 function nameOf(resource: ResolvedResource): string {
   if (resource.type === 'AWS::DynamoDB::Table') return 'table';
   if (resource.type === 'AWS::Events::EventBus') return 'bus';
@@ -81,7 +91,6 @@ export function linesOf(rows: readonly Row[], agents: Readonly<Record<string, re
   const things = (on: string, who: string): readonly string[] => {
     if (on.startsWith('its ')) return [`${on.slice('its '.length)} of ${who}`];
     if (on === 'all roles') return [...functions, 'audit'].map((each) => `role of ${each}`);
-    if (on === 'all queues') return names.map((each) => `queue of ${each}`);
     if (on === 'the queues of its workflows') return (agents[who] ?? []).map((each) => `queue of ${each}`);
     return [on];
   };

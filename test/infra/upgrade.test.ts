@@ -43,7 +43,8 @@ const DEPLOYED: Readonly<Record<string, object>> = {
     GlobalSecondaryIndexes: [index('watch', 'watchShard', 'watchAt'), index('list', 'listKey', 'startedAt')],
   },
   SteadfastEvents515822EF: { Type: 'AWS::Events::EventBus', Name: 'TestSteadfastEventsD723B0D7' },
-  SteadfastAgentspayQueue454D92D3: { Type: 'AWS::SQS::Queue' },
+  // By its name others find it: a change of the prefix replaces the queues of all agents.
+  SteadfastAgentspayQueue454D92D3: { Type: 'AWS::SQS::Queue', QueueName: 'Test-2b69d643_pay' },
   SteadfastAgentspayDeadLetterQueue102C0B6C: { Type: 'AWS::SQS::Queue' },
   SteadfastAgentspayLogs1EB94AAD: { Type: 'AWS::Logs::LogGroup' },
   SteadfastSchedulerApi850C57D5: { Type: 'AWS::ApiGatewayV2::Api', ProtocolType: 'HTTP' },

@@ -48,6 +48,13 @@ describe('intrinsics', () => {
   const arn = 'arn:aws:sqs:us-east-1:000000000000:Shop-Queue';
   test.each<[string, Json, string]>([
     ['Ref of a queue is its URL', { Ref: 'Queue' }, 'http://gateway/000000000000/Shop-Queue'],
+    [
+      'an address of a queue put together from its name is its URL',
+      {
+        'Fn::Sub': 'https://sqs.${AWS::Region}.${AWS::URLSuffix}/${AWS::AccountId}/Shop-Queue',
+      },
+      'http://gateway/000000000000/Shop-Queue',
+    ],
     ['Ref of a function is its name', { Ref: 'Fn' }, 'Shop-Fn'],
     ['Ref of a parameter', { Ref: 'Stage' }, 'dev'],
     ['Ref of a list parameter', { Ref: 'List' }, '["a","b"]'],

@@ -57,11 +57,13 @@ class Resolver implements Scope {
   readonly #names = new Map<string, string>();
   /** Guards against a name property that refers to itself. */
   readonly #naming = new Set<string>();
-  readonly #apiAddresses: [string, string][] = [];
+  /** AWS's addresses of what runs here, and where that is; a queue's address may be put together from its name. */
+  readonly #addresses: [string, string][] = [];
 
   constructor(template: Record<string, Json>, place: StackPlace) {
     this.#template = template;
     this.#place = place;
+    this.#addresses.push([`https://sqs.${place.region}.amazonaws.com/`, `${place.gatewayUrl}/`]);
     const raw: Record<string, Record<string, Json>> = {};
     for (const [logicalId, resource] of Object.entries(section(template, 'Resources'))) {
       if (!isRecord(resource) || typeof resource['Type'] !== 'string') {
@@ -70,7 +72,7 @@ class Resolver implements Scope {
       raw[logicalId] = resource;
       if (resource['Type'] === 'AWS::ApiGatewayV2::Api') {
         const host = `https://${apiId(logicalId)}.execute-api.${place.region}.amazonaws.com`;
-        this.#apiAddresses.push([host, place.apiUrl(logicalId)]);
+        this.#addresses.push([host, place.apiUrl(logicalId)]);
       }
     }
     this.#raw = raw;
@@ -157,7 +159,7 @@ class Resolver implements Scope {
 
   rewrite(value: string): string {
     let result = value;
-    for (const [from, to] of this.#apiAddresses) {
+    for (const [from, to] of this.#addresses) {
       if (result.includes(from)) result = result.replaceAll(from, to);
     }
     return result;

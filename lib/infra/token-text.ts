@@ -1,0 +1,61 @@
+/**
+ * How long a text can be of which CloudFormation will put parts together.
+ *
+ * Owns: the longest region, account and generated name. Does not own: what is counted with it (`limits.ts`).
+ */
+
+import { CfnResource, type Stack } from 'aws-cdk-lib/core';
+
+/** The longest there are: https://docs.aws.amazon.com/general/latest/gr/rande.html */
+const PSEUDO: Readonly<Record<string, string>> = {
+  'AWS::Region': 'ap-southeast-1',
+  'AWS::AccountId': '123456789012',
+  'AWS::URLSuffix': 'amazonaws.com.cn',
+  'AWS::Partition': 'aws-us-gov',
+};
+/** CloudFormation makes names of stack, logical id and twelve or thirteen characters of its own. */
+const OWN_CHARACTERS = 13;
+const LONGEST_NAME: Readonly<Record<string, number>> = { 'AWS::SQS::Queue': 80, 'AWS::Lambda::Function': 64 };
+const ARN = 'arn:aws-us-gov:dynamodb:ap-southeast-1:123456789012:table/';
+const QUEUE_ADDRESS = 'https://sqs.ap-southeast-1.amazonaws.com.cn/123456789012/';
+
+/** What a text may refer to. */
+export interface Names {
+  readonly stackName: string;
+  /** Logical id → type of resource. */
+  readonly types: ReadonlyMap<string, string>;
+}
+
+export function namesIn(stack: Stack): Names {
+  const resources = stack.node.findAll().filter((node) => CfnResource.isCfnResource(node));
+  const types = resources.map(
+    ({ logicalId, cfnResourceType }) => [String(stack.resolve(logicalId)), cfnResourceType] as const,
+  );
+  return { stackName: stack.stackName, types: new Map(types) };
+}
+
+/** @param value resolved: a text, or intrinsics that give one */
+export function longestText(value: unknown, names: Names): string {
+  if (typeof value !== 'object' || value === null) return String(value ?? '');
+  const [[kind, argument] = ['', undefined]] = Object.entries(value);
+  if (kind === 'Ref') return PSEUDO[String(argument)] ?? longestName(String(argument), 'Ref', names);
+  if (kind === 'Fn::Join') {
+    const [separator, parts] = argument as [string, readonly unknown[]];
+    return parts.map((part) => longestText(part, names)).join(separator);
+  }
+  if (kind === 'Fn::GetAtt') {
+    const [id, attribute] = argument as readonly [string, string];
+    return longestName(id, attribute, names);
+  }
+  // Of any other intrinsic nobody knows; it is about as long as it is written.
+  return JSON.stringify(value);
+}
+
+function longestName(logicalId: string, attribute: string, { stackName, types }: Names): string {
+  if (logicalId === 'AWS::StackName') return stackName;
+  const type = types.get(logicalId) ?? '';
+  const whole = stackName.length + logicalId.length + '--'.length + OWN_CHARACTERS;
+  const name = 'x'.repeat(Math.min(whole, LONGEST_NAME[type] ?? 255));
+  if (/arn$/i.test(attribute)) return ARN + name;
+  return type === 'AWS::SQS::Queue' && attribute === 'Ref' ? QUEUE_ADDRESS + name : name;
+}
