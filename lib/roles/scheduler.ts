@@ -7,6 +7,7 @@
  * S11 same key → same execution; the same key with another body is refused.
  */
 
+import { lifeOf } from '../core/effect-key.ts';
 import { refuse, SteadfastError } from '../core/errors.ts';
 import { canonicalJson, type Json, jsonProblem, utf8Bytes } from '../core/json.ts';
 import { isExecutionId } from '../core/names.ts';
@@ -94,6 +95,7 @@ export async function start(scheduler: Scheduler, request: StartRequest): Promis
     workflow.plan,
     {
       id: key === undefined ? scheduler.newId() : hash(`${workflow.name}\n${key}`),
+      life: lifeOf(ports.dice.id()),
       planHash,
       input,
       inputHash: hash(body),

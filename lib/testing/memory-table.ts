@@ -82,6 +82,8 @@ export class MemoryTable {
     const before = this.#executions.get(executionId);
     if (before === undefined) return 'conflict';
     if (execution !== undefined && !follows(execution, before.execution)) return 'conflict';
+    if ([step, incident].some((record) => record !== undefined && isLeftover(record, before.execution)))
+      return 'conflict';
     if (step !== undefined && !follows(step, before.steps[step.name])) return 'conflict';
     if (incident !== undefined && !follows(incident, before.incidents?.[incident.number])) return 'conflict';
     const steps = step === undefined ? before.steps : { ...before.steps, [step.name]: step };
@@ -270,11 +272,16 @@ function without(snapshot: Snapshot, found: Beside): Snapshot {
   return { ...snapshot, incidents };
 }
 
-/** One version ahead of what is stored, or already stored by this very write. */
-const follows = (
-  next: { readonly version: number; readonly writeId: string },
-  stored: { readonly version: number; readonly writeId: string } | undefined,
-): boolean => (stored?.version ?? 0) === next.version - 1 || stored?.writeId === next.writeId;
+interface Stored {
+  readonly version: number;
+  readonly writeId: string;
+  readonly life: string;
+}
+
+/** One version ahead of what is stored, and of the same life; or already stored by this very write. */
+const follows = (next: Stored, stored: Stored | undefined): boolean =>
+  ((stored?.version ?? 0) === next.version - 1 && (stored?.life ?? next.life) === next.life) ||
+  stored?.writeId === next.writeId;
 
 const DUE_PAGE = 100;
 
