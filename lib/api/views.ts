@@ -20,7 +20,7 @@ import {
   type Snapshot,
   type Step,
 } from '../core/state.ts';
-import { isTurn } from '../core/work.ts';
+import { isTurn } from '../core/turn.ts';
 import type { Registered } from '../roles/scheduler.ts';
 import type { WorkflowStepView, WorkflowView } from './answers.ts';
 

@@ -5,14 +5,14 @@
  * earlier life (`core/retention.ts`), who removes what nothing replaces (`roles/audit.ts`).
  */
 
-import { isLeftover } from '../core/retention.ts';
+import { isLeftover, mayFollowLeftover } from '../core/retention.ts';
 import type { Execution, Incident, Step } from '../core/state.ts';
 import { incidentOf, isIncidentItem, isStepItem, type Item, stepOf } from './dynamo-items.ts';
 import { instead, type Put } from './dynamo-put.ts';
 
 /**
  * Whether all that stands in the way of these puts are records from an earlier life. Asked after a conflict alone, and it
- * reads the execution only if what is to be written is of another life than what is there.
+ * reads the execution only if the times say that it may be so.
  * @returns puts that replace them, each on the condition that it is still the one that was found
  */
 export async function overLeftovers(
@@ -25,13 +25,12 @@ export async function overLeftovers(
     return item === undefined ? [] : [{ next: besideIn(put.Item), old: besideIn(item) }];
   });
   const may = blocked.every(
-    ({ next, old }) => next?.version === 1 && old !== undefined && isLeftover(old, next),
+    ({ next, old }) => next?.version === 1 && old !== undefined && mayFollowLeftover(next, old),
   );
   if (blocked.length === 0 || !may) return undefined;
   const execution = await readExecution();
   if (execution === undefined) return undefined;
-  // Else it is the writer who is from an earlier life.
-  const all = blocked.every(({ next }) => next !== undefined && !isLeftover(next, execution));
+  const all = blocked.every(({ old }) => old !== undefined && isLeftover(old, execution));
   if (!all) return undefined;
   return puts.map((put, at) => {
     const item = stored[at];

@@ -36,7 +36,7 @@ export function addOperations(program: Command, cli: Cli): void {
     ' --reason "ordered twice"',
     ' --no-undo',
   )
-    .option('--no-undo', 'leave what has acted as it is')
+    .option('--no-undo', "leave what has acted as it is: it ends as 'failed', and can be tried again")
     .action(async (id: string, flags: Flags, command: Command) => {
       const answer = await client(command).cancel(id, {
         ...reasonOf(flags),

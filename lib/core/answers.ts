@@ -15,7 +15,7 @@ import { stageOf } from './ladder.ts';
 import { answerDeadline, timeAnew } from './overtime.ts';
 import { endPause, pausedMs } from './pause.ts';
 import { agentStep, type Plan } from './plan.ts';
-import { mayBePast, wayBack } from './point-of-no-return.ts';
+import { mayBePast, mayBeStopped, wayBack } from './point-of-no-return.ts';
 import { answered, waitsForThisAlone } from './questions.ts';
 import {
   type Cause,
@@ -64,7 +64,7 @@ export function resolve(
         watchAt: noLater(execution, stops ? stamp.now : stamp.now + horizonMs(plan, undefined)),
         ...(stops
           ? { cause, ...endedPause(execution, stamp.now) }
-          : wayBack(plan, state) === 'free'
+          : mayBeStopped(plan, state)
             ? {}
             : timeAnew(plan, execution, stamp.now)),
       }),
@@ -186,7 +186,7 @@ function isMoot(plan: Plan, state: Snapshot, { kind, step }: Incident): boolean 
 function choiceOfTime(plan: Plan, state: Snapshot, incident: Incident): Choice {
   if (incident.otherwise !== 'undo-all') return incident.otherwise;
   const step = plan.steps.find(({ name }) => name === incident.step);
-  if (step === undefined) return wayBack(plan, state) === 'free' ? 'undo-all' : 'fail';
+  if (step === undefined) return mayBeStopped(plan, state) ? 'undo-all' : 'fail';
   const isPast = wayBack(plan, state, step.name) === 'closed' || mayBePast(step, state.steps[step.name]);
   return isPast ? 'fail' : 'undo-all';
 }

@@ -19,7 +19,8 @@ import {
   type Rung,
   type StepLimits,
 } from './plan.ts';
-import { longerThanWithin, otherKindProblem, type Problem, sourceProblem } from './check-kinds.ts';
+import { otherKindProblem, type Problem, sourceProblem } from './check-kinds.ts';
+import { pointProblem, undoProblem } from './check-points.ts';
 import { type Expr, OPERATORS, stepsIn } from './refs.ts';
 
 /**
@@ -78,32 +79,14 @@ function stepProblem(step: PlanStep, seen: ReadonlySet<string>, plan: Plan): Pro
 
 function kindProblem(step: PlanStep, plan: Plan): Problem | undefined {
   return step.kind === 'step'
-    ? agentProblem(step, plan)
-    : (noReturnKindProblem(step) ?? otherKindProblem(step, plan, agentProblem));
+    ? agentProblem(step)
+    : (pointProblem(step, plan) ?? otherKindProblem(step, plan, agentProblem));
 }
 
-function agentProblem(step: AgentStep, plan: Plan): Problem | undefined {
+function agentProblem(step: AgentStep): Problem | undefined {
   if (!isName(step.agent))
     return { reason: 'bad-name', message: `its agent '${step.agent}' has no legal name` };
-  return limitsProblem(step, '') ?? ladderProblem(step, plan) ?? noReturnProblem(step);
-}
-
-/** Whether another kind of step is past the point is known by others than its execution's own records. */
-function noReturnKindProblem(step: PlanStep): Problem | undefined {
-  const isPoint =
-    step.pointOfNoReturn === true || (step.kind === 'map' && step.each.pointOfNoReturn === true);
-  if (!isPoint) return undefined;
-  const message = 'only a step that an agent performs can be a point of no return';
-  return { reason: 'bad-point-of-no-return', message };
-}
-
-/** What is never undone must not look as if it were. */
-function noReturnProblem(step: AgentStep): Problem | undefined {
-  const rungs = step.ladder.filter((rung) => rung.kind === 'useAgent');
-  if (step.pointOfNoReturn !== true || [step, ...rungs].every(({ undo }) => undo === 'none'))
-    return undefined;
-  const message = "it is a point of no return, which is never undone: leave its 'undo' out, or say 'none'";
-  return { reason: 'undo-after-no-return', message };
+  return limitsProblem(step, '') ?? ladderProblem(step) ?? undoProblem(step);
 }
 
 /** @param whose '' for the step itself, else the rung whose limits these are */
@@ -128,10 +111,10 @@ function limitsProblem(limits: StepLimits, whose: string): Problem | undefined {
   return undefined;
 }
 
-function ladderProblem(step: AgentStep, plan: Plan): Problem | undefined {
+function ladderProblem(step: AgentStep): Problem | undefined {
   const rungs = step.undo === 'none' ? step.ladder : [...step.ladder, step.undo];
   for (const rung of rungs) {
-    const problem = rung.kind === 'human' ? humanProblem(rung, plan) : triesProblem(rung);
+    const problem = rung.kind === 'human' ? humanProblem(rung) : triesProblem(rung);
     if (problem !== undefined) return problem;
   }
   const person = step.ladder.findIndex((rung) => rung.kind === 'human');
@@ -144,14 +127,14 @@ function ladderProblem(step: AgentStep, plan: Plan): Problem | undefined {
   return unsafeProblem(step);
 }
 
-function humanProblem(rung: HumanRung, plan: Plan): Problem | undefined {
+function humanProblem(rung: HumanRung): Problem | undefined {
   if (!isDurationMs(rung.withinMs)) {
     return { reason: 'unbounded', message: "its human rung has no 'within', so it could wait for ever" };
   }
   if (rung.otherwise !== 'undo' && rung.otherwise !== 'fail') {
     return { reason: 'bad-rung', message: "human's 'otherwise' is 'undo' or 'fail'" };
   }
-  return longerThanWithin(rung.withinMs, plan, 'its human rung gives a person');
+  return undefined;
 }
 
 function triesProblem(rung: Exclude<Rung, HumanRung>): Problem | undefined {

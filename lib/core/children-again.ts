@@ -5,7 +5,8 @@
  * again. Does not own: the retry of an execution (`retry.ts`), the effect on the child (`roles/children.ts`).
  *
  * S6 a child that failed goes on where it failed, under its id and its effect keys, and what has succeeded stays as it is.
- * S10 one that was canceled and left nothing behind cannot go on: another takes its place, under an id of its own.
+ * S10 one that was canceled and left nothing behind cannot go on: another takes its place, under an id of its own. One that
+ * an operator canceled and left as it was has neither: what becomes of that is for a person to say.
  * An end that was told before counts no more: `again` keeps its version, and only a later one is heard.
  */
 
@@ -19,7 +20,6 @@ const endsOf = ({ ended }: Children): ChildEnd[] => Object.values(ended);
 
 /** None of them succeeded or can go on, and nothing of them is in effect: others take their places. */
 export const isAnew = (children: Children): boolean =>
-  children.count > 0 &&
   endsOf(children).length >= children.count &&
   endsOf(children).every(({ status, clean }) => clean && (status === 'canceled' || status === 'compensated'));
 
@@ -30,6 +30,8 @@ export function againProblem(children: Children): string | undefined {
   if (isAnew(children)) return undefined;
   const stopped = ends.find(({ status }) => status !== 'failed' && status !== 'succeeded');
   if (stopped !== undefined) return `of its executions some were stopped (${stopped.status})`;
+  if (ends.some(({ canceled }) => canceled === true))
+    return 'an operator canceled one of its executions, which ended as it was';
   return ends.some(({ status }) => status === 'failed')
     ? undefined
     : 'its executions have succeeded, and would answer the same';
@@ -48,6 +50,10 @@ export function childrenAgain(record: Step, children: Children): Children {
     again: { ...children.again, ...Object.fromEntries(versions) },
   };
 }
+
+/** An operator canceled it, and it ended as it was: it does not go on because its parent does. */
+export const isCanceledAsIs = ({ status, cause }: Execution): boolean =>
+  status === 'failed' && cause?.kind === 'cancel';
 
 /** The version that an end must be later than to be news. */
 export const knownVersion = (children: Children | undefined, index: number): number =>

@@ -11,7 +11,7 @@
  * older state finds the place taken (S10). A child that succeeded is undone when its parent is.
  */
 
-import { epochOfIds, knownVersion } from './children-again.ts';
+import { epochOfIds, isCanceledAsIs, knownVersion } from './children-again.ts';
 import { childPlanId, partPlanId } from './child-plans.ts';
 import { type Decision, type Note, STOP } from './decision.ts';
 import { type Json, utf8Bytes } from './json.ts';
@@ -28,7 +28,8 @@ import {
   type Step,
 } from './state.ts';
 import { canMoveStep } from './transitions.ts';
-import { failedItems, isKept, isStopping, isUnbegun, leavesAsIs, scopeOf } from './work.ts';
+import { failedItems, isStopping, isUnbegun, scopeOf } from './turn.ts';
+import { isKept, leavesAsIs } from './work.ts';
 import { blankStep, executionAfter, noLater, type Stamp, stepAfter } from './write.ts';
 
 /** Few enough that every report's read of its siblings stays cheap, many enough to share an execution's own writes. */
@@ -187,11 +188,11 @@ export function childrenStarted(
   family: Family,
   record: Step | undefined,
   name: string,
-  execution: Pick<Execution, 'life' | 'epoch'>,
+  epoch: number,
   found: { readonly started: number; readonly ended: Children['ended'] },
   stamp: Stamp,
 ): Step {
-  const before = record ?? blankStep(name, execution);
+  const before = record ?? blankStep(name, epoch);
   return stepAfter(before, 'start-children', stamp, {
     ...(before.status === 'ready' ? { changedAt: stamp.now } : {}),
     children: {
@@ -266,7 +267,7 @@ function recordTold(
     const family = familyOf(step, state);
     if ('code' in family || !isUnbegun(record)) return undefined;
     const found = { started: 0, ended: news };
-    return childrenStarted(family, record, step.name, state.execution, found, stamp);
+    return childrenStarted(family, record, step.name, state.execution.epoch, found, stamp);
   }
   const children = { ...record.children, ended: laterEnds(record.children.ended, news) };
   // Also of a step that is over: a child that is stopped may tell its end before its stopping is recorded.
@@ -316,7 +317,7 @@ export function indexesToStop(count: number, children: Children | undefined, rec
 export function childrenStopped(
   record: Step | undefined,
   name: string,
-  execution: Pick<Execution, 'life' | 'epoch'>,
+  epoch: number,
   found: { readonly count: number; readonly stopped: number; readonly ended: Children['ended'] },
   stamp: Stamp,
 ): Step {
@@ -327,7 +328,7 @@ export function childrenStopped(
     tolerated: 0,
     ended: {},
   };
-  return stepAfter(record ?? blankStep(name, execution), 'stop-children', stamp, {
+  return stepAfter(record ?? blankStep(name, epoch), 'stop-children', stamp, {
     changedAt: stamp.now,
     children: {
       ...known,
@@ -349,13 +350,25 @@ export function stopSettled(
   if (record.status !== 'undoing' || children === undefined || isStopping(record)) return undefined;
   const kept = left || isKept(step);
   const ends = Object.values(children.ended).filter(({ status }) => kept || status !== 'succeeded');
-  if (ends.length < children.count) return undefined;
+  if (ends.length < children.count || staysDone(step, record, left)) return undefined;
   const changes = { changedAt: stamp.now };
-  if (ends.every(({ clean }) => clean)) return stepAfter(record, 'undone', stamp, changes);
+  // What is left as it is was not undone, also where there was nothing to undo: an operator may have it tried again.
+  if (!left && ends.every(({ clean }) => clean)) return stepAfter(record, 'undone', stamp, changes);
   if (kept) return stepAfter(record, 'leave', stamp, changes);
   const failure = { code: 'undo-failed', message: 'an execution of its own could not be undone' };
   return stepAfter(record, 'fail-undo', stamp, { ...changes, failure });
 }
+
+/** Before they could be stopped all had succeeded, and what they did stays: the step is done like any other. */
+export const staysDone = (step: ChildStep | MapStep, record: Step, left: boolean): boolean =>
+  record.status === 'undoing' &&
+  !isStopping(record) &&
+  (left || isKept(step)) &&
+  record.children !== undefined &&
+  record.children.count > 0 &&
+  allEnded(record.children) &&
+  failedOf(record.children) <= record.children.tolerated &&
+  Object.values(record.children.ended).every(({ status }) => status === 'succeeded');
 
 /** How an execution that has ended is told to its parent. */
 export function endOf(plan: Plan, state: Snapshot): ChildEnd {
@@ -367,6 +380,7 @@ export function endOf(plan: Plan, state: Snapshot): ChildEnd {
     version,
     clean: status !== 'succeeded' && !stuck && !leavesAsIs(state),
     ...(failed === 0 || status !== 'succeeded' ? {} : { failed }),
+    ...(isCanceledAsIs(state.execution) ? { canceled: true as const } : {}),
   };
 }
 

@@ -88,7 +88,9 @@ function pauseProblem(execution: Execution): string | undefined {
 function whatItIs({ status, cause }: Execution): string {
   switch (status) {
     case 'undoing':
-      return `it is already being undone (${cause?.failure.code ?? 'failure'})`;
+      return cause?.undo === false
+        ? `it is already ending as it is (${cause.failure.code}), and nothing is undone`
+        : `it is already being undone (${cause?.failure.code ?? 'failure'})`;
     case 'succeeded':
       return 'it has succeeded';
     case 'compensated':
@@ -110,6 +112,8 @@ function cancelProblem(plan: Plan, state: Snapshot, undo: false | undefined): st
       return `step '${name}' is past the point of no return, so nothing is undone any more; "undo": false ends it as it is`;
     case 'open':
       return `step '${name}' is a point of no return, and its outcome is open; try again when it is known, or end it as it is with "undo": false`;
+    // Whatever a child may do is stopped first, and its end says whether anything is undone.
+    case 'stoppable':
     case 'free':
       return undefined;
   }

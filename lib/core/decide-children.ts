@@ -6,8 +6,15 @@
  */
 
 import { expressionsOf } from './check-plan.ts';
-import { childrenStarted, childrenStopped, failedOf, hasChildren, told as tellParent } from './children.ts';
-import { isToGoOn } from './children-again.ts';
+import {
+  childrenStarted,
+  childrenStopped,
+  failedOf,
+  hasChildren,
+  staysDone,
+  told as tellParent,
+} from './children.ts';
+import { isCanceledAsIs, isToGoOn } from './children-again.ts';
 import type { ChildEvent, ChildrenDone } from './decide.ts';
 import type { Decision } from './decision.ts';
 import { type Json, utf8Bytes } from './json.ts';
@@ -27,6 +34,7 @@ import {
 import { endedPause } from './stop.ts';
 import { horizonMs } from './watch.ts';
 import { canMoveStep, type StepEvent } from './transitions.ts';
+import { leavesAsIs } from './work.ts';
 import { blankStep, executionAfter, noLater, type Stamp, stepAfter } from './write.ts';
 
 const NOTHING: Decision = { sends: [], next: { kind: 'stop' }, notes: [] };
@@ -68,17 +76,19 @@ function recordAfter(
   event: ChildrenDone & Stamp,
 ): Step | undefined {
   const record = state.steps[step.name];
-  const { status } = state.execution;
+  const { epoch, status } = state.execution;
   const { move, during } = RECORDED[event.type];
-  if (!during(status) || !canMoveStep(record?.status ?? 'ready', move)) return undefined;
+  const isStay = event.type === 'gathered' && record?.status === 'undoing';
+  if (isStay && !staysDone(step, record, leavesAsIs(state))) return undefined;
+  if (!during(status) || !canMoveStep(record?.status ?? 'ready', isStay ? 'stay' : move)) return undefined;
   switch (event.type) {
     case 'started': {
-      const started = childrenStarted(event.family, record, step.name, state.execution, event, event);
+      const started = childrenStarted(event.family, record, step.name, epoch, event, event);
       return event.failure === undefined ? started : refusedStart(started, record, event.failure, event);
     }
     case 'stopped': {
       const found = { count: event.family.starts.length, stopped: event.started, ended: event.ended };
-      return childrenStopped(record, step.name, state.execution, found, event);
+      return childrenStopped(record, step.name, epoch, found, event);
     }
     case 'gathered':
       return record && gathered(plan, step, record, event);
@@ -87,7 +97,7 @@ function recordAfter(
 
 /** It failed before it began: its execution's place was taken first, so nobody can begin it any more. */
 const refusedStart = (started: Step, before: Step | undefined, failure: Failure, stamp: Stamp): Step =>
-  stepAfter(before ?? blankStep(started.name, started), 'fail', stamp, {
+  stepAfter(before ?? blankStep(started.name, started.epoch), 'fail', stamp, {
     changedAt: stamp.now,
     failure,
     ...(started.children === undefined ? {} : { children: started.children }),
@@ -100,13 +110,15 @@ function gathered(
   event: ChildrenDone & { readonly type: 'gathered' } & Stamp,
 ): Step {
   const { now: changedAt } = event;
+  const isStay = record.status === 'undoing';
   const output = outputOf(step, record, event.outputs);
   if (output === undefined && isRead(plan, step.name)) {
     const message = `what its execution answered has more than ${MAX_GATHERED_BYTES} bytes, and other steps read it`;
-    return stepAfter(record, 'fail', event, { changedAt, failure: { code: 'output-too-large', message } });
+    const failure = { code: 'output-too-large', message };
+    return stepAfter(record, isStay ? 'leave' : 'fail', event, { changedAt, failure });
   }
   const { children } = record;
-  return stepAfter(record, 'done', event, {
+  return stepAfter(record, isStay ? 'stay' : 'done', event, {
     changedAt,
     output: output ?? null,
     ...(children === undefined ? {} : { children: { ...children, started: children.count } }),
@@ -175,7 +187,7 @@ function stop(
 /** S1 a failed execution goes on with the one that it belongs to; no operator has it do so alone. */
 function again(plan: Plan, state: Snapshot, heard: number, stamp: Stamp): Decision {
   const { execution } = state;
-  const isDue = execution.parent !== undefined && isToGoOn(execution, heard);
+  const isDue = execution.parent !== undefined && isToGoOn(execution, heard) && !isCanceledAsIs(execution);
   if (!isDue || againProblemOf(plan, state) !== undefined) return NOTHING;
   const reason = 'the execution that it is a part of was tried again';
   return retried(plan, state, { reason, commands: execution.commands }, stamp);

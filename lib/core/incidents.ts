@@ -15,7 +15,7 @@ import type { Json } from './json.ts';
 import { stageOf } from './ladder.ts';
 import { agentStep, agentSteps, type AgentStep, type Plan } from './plan.ts';
 import { deadlineChoices, LAST_INCIDENT_MS } from './overtime.ts';
-import { mayBePast, wayBack } from './point-of-no-return.ts';
+import { lastPoint, mayBePast, wayBack } from './point-of-no-return.ts';
 import { asking } from './questions.ts';
 import {
   type Choice,
@@ -152,6 +152,13 @@ export function choicesFor(
   ];
 }
 
+/** A person may have everything stopped, which has a child say what it did; nobody is promised that all is undone before. */
+function stopFirst(plan: Plan, state: Snapshot, { choice }: Answer): string {
+  if (choice !== 'undo-all' || wayBack(plan, state) !== 'stoppable') return '';
+  const name = lastPoint(plan, state)?.name ?? '';
+  return `, for step '${name}' is a point of no return, and its execution has not ended: a cancel stops that first, then undoes everything if it left nothing behind`;
+}
+
 /** Why an answer is not possible, or nothing. */
 export function answerProblem(
   plan: Plan,
@@ -165,7 +172,7 @@ export function answerProblem(
   if (match === undefined) {
     const possible =
       offered.map((one) => one.choice).join(', ') || 'none, for the execution has gone another way';
-    return `'${answer.choice}' is not possible here; possible are: ${possible}`;
+    return `'${answer.choice}' is not possible here${stopFirst(plan, state, answer)}; possible are: ${possible}`;
   }
   if (match.needs === 'nothingHappened' && answer.nothingHappened !== true) {
     return `an attempt may have acted: '${answer.choice}' needs "nothingHappened": true from somebody who has checked`;

@@ -18,25 +18,17 @@ import {
   MAX_STOPS,
   nextStarts,
   roomFor,
+  staysDone,
   stopSettled,
 } from './children.ts';
 import { alsoConcern, type Decision } from './decision.ts';
 import type { Look, Rule } from './look.ts';
 import { passTime } from './outside.ts';
 import type { ChildStep, MapStep, Plan } from './plan.ts';
-import { failureWaits, isNearNoReturn } from './point-of-no-return.ts';
+import { failureWaits, isNearNoReturn, wayBack } from './point-of-no-return.ts';
 import { type Children, isForward, type Snapshot, type Step } from './state.ts';
-import {
-  applies,
-  dependentsClearAt,
-  hasOpenChildren,
-  isKept,
-  isTurn,
-  isUnbegun,
-  leavesAsIs,
-  mayHaveChildren,
-  needsUndo,
-} from './work.ts';
+import { applies, hasOpenChildren, isTurn, isUnbegun, mayHaveChildren } from './turn.ts';
+import { dependentsClearAt, isKept, leavesAsIs, needsUndo } from './work.ts';
 import { blankStep, stepAfter, type StepChanges } from './write.ts';
 
 const written = (state: Snapshot, event: Look, step: Step, what: string): Decision => ({
@@ -69,7 +61,7 @@ export const startChildren: Rule = (plan, state, event) => {
     if (record?.children !== undefined && !isStartDue(step, record.children)) continue;
     const family = familyOf(step, state);
     if ('code' in family) {
-      const blank = record ?? blankStep(step.name, state.execution);
+      const blank = record ?? blankStep(step.name, state.execution.epoch);
       const failed = stepAfter(blank, 'fail', event, { changedAt: event.now, failure: family });
       return written(state, event, failed, 'step-failed');
     }
@@ -86,9 +78,10 @@ export const endChildren: Rule = (plan, state, event) => {
   for (const step of parents(plan, event)) {
     const record = state.steps[step.name];
     if (record?.children === undefined) continue;
-    const settled = stopSettled(step, record, leavesAsIs(state), event);
+    const left = leavesAsIs(state);
+    const settled = stopSettled(step, record, left, event);
     if (settled !== undefined) return written(state, event, settled, `step-${settled.status}`);
-    if (record.status !== 'running') continue;
+    if (record.status !== 'running' && !staysDone(step, record, left)) continue;
     const ids = { id: state.execution.id, epoch: epochOfIds(record, state.execution) };
     const failure = childrenFailure(step, ids, record.children);
     if (failure !== undefined) {
@@ -102,11 +95,18 @@ export const endChildren: Rule = (plan, state, event) => {
   return undefined;
 };
 
-/** What is under way is stopped at once; what has succeeded is undone when nothing that depends on it is in effect. */
+/**
+ * What is under way is stopped at once; what has succeeded is undone when nothing that depends on it is in effect. A child
+ * that is a point of no return comes first: whether the others are undone or left as they are follows from how it ended.
+ */
 export const stopChildren: Rule = (plan, state, event) => {
   if (state.execution.status !== 'undoing' || isNearNoReturn(plan, state)) return undefined;
   const left = leavesAsIs(state);
-  const families = plan.steps.filter(hasChildren);
+  const way = left ? 'free' : wayBack(plan, state);
+  if (way !== 'free' && way !== 'stoppable') return undefined;
+  const families = plan.steps
+    .filter(hasChildren)
+    .filter(({ pointOfNoReturn }) => way === 'free' || pointOfNoReturn === true);
   // The fence comes first: what may be starting at this moment may depend on what is to be undone.
   const starting = families.filter((step) => mayHaveChildren(plan, step, state));
   for (const step of starting.length > 0 ? starting : families) {
@@ -129,7 +129,7 @@ export const stopChildren: Rule = (plan, state, event) => {
       };
     }
     const found = { count, stopped: count, ended: {} };
-    const stopped = childrenStopped(record, step.name, state.execution, found, event);
+    const stopped = childrenStopped(record, step.name, state.execution.epoch, found, event);
     return written(state, event, stopped, 'children-stopped');
   }
   return undefined;

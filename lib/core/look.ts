@@ -124,7 +124,7 @@ const skip: Rule = (plan, state, event) => {
   return {
     write: {
       executionId: state.execution.id,
-      step: settledAs(planStep.name, state.steps[planStep.name], state.execution, 'skip', event),
+      step: settledAs(planStep.name, state.steps[planStep.name], state.execution.epoch, 'skip', event),
     },
     sends: [],
     next: again(alsoConcern(event.concern, planStep.name)),
@@ -168,10 +168,11 @@ const seal: Rule = (plan, state, event) => {
   if (state.execution.status !== 'undoing') return undefined;
   const planStep = stepToSeal(plan, state);
   if (planStep === undefined) return undefined;
+  const { epoch } = state.execution;
   return {
     write: {
       executionId: state.execution.id,
-      step: settledAs(planStep.name, state.steps[planStep.name], state.execution, 'seal', event),
+      step: settledAs(planStep.name, state.steps[planStep.name], epoch, 'seal', event),
     },
     sends: [],
     next: again('all'),
@@ -191,7 +192,7 @@ const endUndo: Rule = (plan, state, event) => {
   if (open.some((step) => !stuck.some((other) => isBefore(plan, step.name, other.name)))) return undefined;
   if (open.some((step) => isHeld(state.steps[step.name]))) return undefined;
   const anyUndone = plan.steps.some((step) => wasUndone(state.steps[step.name]));
-  const move = endMove(execution.cause, anyUndone && !left, stuck.length > 0);
+  const move = endMove(execution.cause, anyUndone, left || stuck.length > 0);
   const cause =
     stuck.length === 0 || execution.cause === undefined
       ? {}
@@ -215,9 +216,9 @@ const wasUndone = (record: Step | undefined): boolean =>
 function endMove(
   cause: Cause | undefined,
   anyUndone: boolean,
-  anyStuck: boolean,
+  anyLeft: boolean,
 ): 'fail' | 'cancel' | 'compensate' {
-  if (anyStuck) return 'fail';
+  if (anyLeft) return 'fail';
   if (cause?.kind === 'cancel' || cause?.kind === 'parent') return 'cancel';
   return anyUndone ? 'compensate' : 'fail';
 }

@@ -13,7 +13,7 @@ import { type Json, utf8Bytes } from './json.ts';
 import type { Plan } from './plan.ts';
 import { evaluate } from './refs.ts';
 import type { Execution, Snapshot } from './state.ts';
-import { scopeOf } from './work.ts';
+import { scopeOf } from './turn.ts';
 
 /** Cheap enough to be kept beside the rest. */
 const SMALL_BYTES = 200;

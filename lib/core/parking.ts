@@ -36,7 +36,7 @@ export function parkedStep(
 ): Step {
   const { name } = work.step;
   const before = state.steps[name] ?? {
-    ...blankStep(name, state.execution),
+    ...blankStep(name, state.execution.epoch),
     changedAt: work.sinceAt,
   };
   const { epoch } = state.execution;

@@ -14,7 +14,7 @@ import { settledAs } from './attempts.ts';
 import type { Decision } from './decision.ts';
 import type { Rule } from './look.ts';
 import type { Plan } from './plan.ts';
-import { wayBack } from './point-of-no-return.ts';
+import { mayBeStopped } from './point-of-no-return.ts';
 import { asking } from './questions.ts';
 import {
   askedAboutPause,
@@ -79,14 +79,14 @@ export const hold: Rule = (plan, state, event) => {
   const pause = pauseOf(state.execution);
   const step = pause && stepToHold(plan, state);
   if (pause === undefined || step === undefined) return undefined;
-  const { id } = state.execution;
+  const { id, epoch } = state.execution;
   const record = state.steps[step.name];
   const before = record?.status === 'held' ? record.heldFrom : record?.status;
   return {
     write: {
       executionId: id,
       step: {
-        ...settledAs(step.name, record, state.execution, 'hold', event),
+        ...settledAs(step.name, record, epoch, 'hold', event),
         heldFrom: before === 'retrying' || before === 'unknown' ? before : 'ready',
         heldIn: pause.number,
         ...(record?.retryAt === undefined ? {} : { retryAt: record.retryAt }),
@@ -129,7 +129,7 @@ export const askAboutPause: Rule = (plan, state, event) => {
     failure: { code: 'paused', message: `it has been paused since ${iso(pause.at)}: ${pause.reason}` },
     openedAt: event.now,
     deadlineAt: event.now + PAUSE_INCIDENT_MS,
-    otherwise: wayBack(plan, state) === 'free' ? ('undo-all' as const) : ('fail' as const),
+    otherwise: mayBeStopped(plan, state) ? ('undo-all' as const) : ('fail' as const),
   };
   return asking(state, question, event.now, event.concern, event);
 };

@@ -3,36 +3,61 @@
  *
  * Owns: whether an execution can still be undone. Does not own: what a rule does where it cannot (`stop.ts`, `incidents.ts`).
  *
- * A step that may have acted counts as past the point until it is certain that it did not, so that nothing that belongs to
- * a step which cannot be taken back is ever undone by a machine. L1 `open` does not last: an attempt ends with its lease,
- * probes and retries with their ladder, a question with its deadline.
+ * S10 a step that may have acted counts as past the point until it is certain that it did not, so that nothing that belongs
+ * to a step which cannot be taken back is ever undone by a machine. Of a child that is such a step only its recorded end says
+ * what it did: from when it may have been created until then nothing outside of it is undone.
+ * L1 neither `open` nor `stoppable` lasts: an attempt ends with its lease, probes and retries with their ladder, a question
+ * with its deadline, and a child is an execution with an end of its own.
  */
 
 import type { Plan, PlanStep } from './plan.ts';
 import { isForward, isHeld, openIncidents, type Snapshot, type Step } from './state.ts';
+import { hasOpenChildren, mayHaveChildren } from './turn.ts';
 
-/** `open`: whether the point is passed is not known yet, but will be. */
-export type WayBack = 'free' | 'open' | 'closed';
+/**
+ * `open`: an attempt may pass the point, or may have; its outcome is awaited.
+ * `stoppable`: a child may pass it, or has; it is stopped first, and how it ended says whether there is a way back.
+ */
+export type WayBack = 'free' | 'stoppable' | 'open' | 'closed';
+
+/** The later one holds where steps say different things. */
+const WAYS: readonly WayBack[] = ['free', 'stoppable', 'open', 'closed'];
 
 /** @param except a step whose own outcome is the question */
 export function wayBack(plan: Plan, state: Snapshot, except?: string): WayBack {
   let way: WayBack = 'free';
   for (const step of plan.steps) {
     if (step.pointOfNoReturn !== true || step.name === except) continue;
-    const of = wayBackBehind(state.steps[step.name]);
-    if (of === 'closed') return 'closed';
-    if (of === 'open') way = 'open';
+    const behind = wayBackBehind(plan, step, state);
+    if (WAYS.indexOf(behind) > WAYS.indexOf(way)) way = behind;
   }
   return way;
 }
 
-function wayBackBehind(record: Step | undefined): WayBack {
+const wayBackBehind = (plan: Plan, step: PlanStep, state: Snapshot): WayBack =>
+  step.kind === 'step' ? behindAttempts(state.steps[step.name]) : behindChild(plan, step, state);
+
+function behindAttempts(record: Step | undefined): WayBack {
   if (record === undefined) return 'free';
   if (record.status === 'done') return 'closed';
   if (isHeld(record)) return record.mode === 'undo' ? 'free' : 'open';
   if (!record.mayHaveActed) return 'free';
   return record.status === 'failed' || record.status === 'sealed' ? 'closed' : 'open';
 }
+
+/** Also before it is recorded that the child was created, for whoever creates it may have died before it said so. */
+function behindChild(plan: Plan, step: PlanStep, state: Snapshot): WayBack {
+  const { children } = state.steps[step.name] ?? {};
+  if (children === undefined) return mayHaveChildren(plan, step, state) ? 'stoppable' : 'free';
+  if (hasOpenChildren(children)) return 'stoppable';
+  return Object.values(children.ended).every(({ clean }) => clean) ? 'free' : 'closed';
+}
+
+/** A failure, the deadline or a cancel stops it: everything is undone at once, or once a child that is stopped has said that it may be. */
+export const mayBeStopped = (plan: Plan, state: Snapshot): boolean => {
+  const way = wayBack(plan, state);
+  return way === 'free' || way === 'stoppable';
+};
 
 /** Somebody works on a step that cannot be taken back. */
 export const isNearNoReturn = (plan: Plan, state: Snapshot): boolean =>
@@ -47,7 +72,7 @@ export const isNearNoReturn = (plan: Plan, state: Snapshot): boolean =>
  */
 export const isAskedAtDeadline = (plan: Plan, state: Snapshot): boolean =>
   isForward(state.execution.status) &&
-  wayBack(plan, state) !== 'free' &&
+  !mayBeStopped(plan, state) &&
   !isNearNoReturn(plan, state) &&
   openIncidents(state).length === 0;
 
@@ -59,7 +84,8 @@ export const failureWaits = (plan: Plan, state: Snapshot): boolean =>
   plan.steps.some((step) => state.steps[step.name]?.status === 'failed') && wayBack(plan, state) === 'open';
 
 /** The step that closes the way, or may, for the words of a refusal. */
-export const lastPoint = (plan: Plan, state: Snapshot): PlanStep | undefined =>
-  plan.steps.find(
-    (step) => step.pointOfNoReturn === true && wayBackBehind(state.steps[step.name]) !== 'free',
-  );
+export function lastPoint(plan: Plan, state: Snapshot): PlanStep | undefined {
+  const way = wayBack(plan, state);
+  if (way === 'free') return undefined;
+  return plan.steps.find((step) => step.pointOfNoReturn === true && wayBackBehind(plan, step, state) === way);
+}

@@ -4,15 +4,17 @@
  * Owns: the rules of a look that stop an execution or, where there is no way back, ask a person instead. Does not own:
  * what is undone then (`work.ts`), operators' commands (`commands.ts`).
  *
- * L1 a failure beside an open point of no return waits for that outcome, which is bounded, and for nothing else.
+ * L1 a failure beside an open point of no return waits for that outcome, which is bounded, and for nothing else. Beside a
+ * child that is such a point it stops the execution, and the child first of all (`look-kinds.ts`).
  */
 
 import type { Decision } from './decision.ts';
 import type { Rule } from './look.ts';
 import { agentStep } from './plan.ts';
-import { isNearNoReturn, wayBack } from './point-of-no-return.ts';
+import { isNearNoReturn, mayBeStopped, wayBack } from './point-of-no-return.ts';
 import { type Cause, type Execution, isForward, type Snapshot, type Step } from './state.ts';
-import { failedItems, leavesAsIs } from './work.ts';
+import { failedItems } from './turn.ts';
+import { leavesAsIs } from './work.ts';
 import { executionAfter, noLater, type Stamp, stepAfter } from './write.ts';
 
 /** The write that stops an execution, after which everything is looked at. */
@@ -78,20 +80,21 @@ const askInstead = (state: Snapshot, failed: Step, stamp: Stamp): Decision => ({
 /** After `succeed`: what was finished in time is not undone because nobody looked in time. */
 export const passDeadline: Rule = (plan, state, event) => {
   const { status, deadlineAt } = state.execution;
-  if (!isForward(status) || event.now < deadlineAt || wayBack(plan, state) !== 'free') return undefined;
+  if (!isForward(status) || event.now < deadlineAt || !mayBeStopped(plan, state)) return undefined;
   const failure = { code: 'deadline', message: 'the execution was not over within its time' };
   return stop(state, event, { kind: 'deadline', at: event.now, failure });
 };
 
 /**
- * The point of no return was passed, or may have been, by an attempt that was claimed just as the execution was stopped.
- * No undo has begun, for none is offered while such a step is worked on (`openWork`): what has acted stays as it is.
+ * The point of no return was passed, or may have been: by an attempt that was claimed just as the execution was stopped, or
+ * by a child before it could be stopped. No undo has begun, for none is offered before that is known (`openWork`): what has
+ * acted stays as it is.
  */
 export const keepPast: Rule = (plan, state, event) => {
   const { execution } = state;
   const { cause } = execution;
   if (execution.status !== 'undoing' || cause === undefined || leavesAsIs(state)) return undefined;
-  if (isNearNoReturn(plan, state) || wayBack(plan, state) === 'free') return undefined;
+  if (isNearNoReturn(plan, state) || mayBeStopped(plan, state)) return undefined;
   return {
     write: {
       executionId: execution.id,

@@ -38,8 +38,9 @@ import {
 import { allEnded, roomFor } from './children.ts';
 import { outsideTimes } from './outside.ts';
 import { undoOverdueAt } from './parking.ts';
-import { isAskedAtDeadline, wayBack } from './point-of-no-return.ts';
-import { applies, isReady, isUnbegun, openWork, stepToHold, type Work, workKey } from './work.ts';
+import { isAskedAtDeadline, mayBeStopped } from './point-of-no-return.ts';
+import { applies, isReady, isUnbegun } from './turn.ts';
+import { openWork, stepToHold, type Work, workKey } from './work.ts';
 
 /** Allowance for clocks that differ and for a beat that is under way. A lease is over this much after its end. */
 export const LEASE_MARGIN_MS = 1_000;
@@ -156,7 +157,7 @@ export function nextWatchAt(
 }
 
 const endsAtDeadline = (plan: Plan, snapshot: Snapshot): boolean =>
-  isForward(snapshot.execution.status) && wayBack(plan, snapshot) === 'free';
+  isForward(snapshot.execution.status) && mayBeStopped(plan, snapshot);
 
 /** Of the open questions, and of a pause about which none was asked yet; during a pause those about steps stand still. */
 function questionDeadlines(snapshot: Snapshot): number[] {

@@ -13,7 +13,7 @@ import { type CallbackStep, graphOf, type Plan, type PlanStep } from './plan.ts'
 import { type Children, type Failure, isForward, type Snapshot, type Step } from './state.ts';
 import type { Happened } from './why-past.ts';
 import type { Next } from './why.ts';
-import { turnAt } from './work.ts';
+import { turnAt } from './turn.ts';
 
 const iso = (at: number): string => new Date(at).toISOString();
 const inBrackets = (failure: Failure | undefined): string =>

@@ -10,7 +10,7 @@ import { asCounted } from './counted.ts';
 import { decide } from './decide.ts';
 import { stageOf } from './ladder.ts';
 import { graphOf, type Plan, type PlanStep } from './plan.ts';
-import { failureWaits, isAskedAtDeadline, lastPoint, wayBack } from './point-of-no-return.ts';
+import { failureWaits, isAskedAtDeadline, lastPoint, mayBeStopped } from './point-of-no-return.ts';
 import {
   askedAboutPause,
   type Choice,
@@ -29,7 +29,8 @@ import {
 import { dispatchDueAt, leaseEndsAt, wasSentSinceParked } from './watch.ts';
 import { becauseOfKind, DUE_OF_KINDS, dueWithChildren, nextOfKind } from './why-kinds.ts';
 import { DEED, type Happened, past } from './why-past.ts';
-import { isClear, isTurn, isUnbegun, needsUndo, openWork, type Work, workKey } from './work.ts';
+import { isTurn, isUnbegun } from './turn.ts';
+import { isClear, needsUndo, openWork, type Work, workKey } from './work.ts';
 
 /** Something that will happen: by itself at `at` at the latest, unless something earlier changes it. */
 export interface Next {
@@ -297,7 +298,7 @@ function nextOf(plan: Plan, state: Snapshot, ofSteps: readonly Next[], now: numb
   // Executions of its own have times of their own.
   const child = timed.length === 0 ? ofSteps.find(({ who }) => who === 'child') : undefined;
   if (child !== undefined && !isPausedOrPausing(execution.status)) return child;
-  const undoes = isForward(execution.status) && wayBack(plan, state) === 'free';
+  const undoes = isForward(execution.status) && mayBeStopped(plan, state);
   const candidates = [
     ...timed,
     ...(undoes ? [deadline] : []),

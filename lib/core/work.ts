@@ -8,7 +8,6 @@
  * complete and everything that depends on the step is clear, and after `hardEnd` if any outcome was ever unknown.
  */
 
-import type { Json } from './json.ts';
 import { stageOf } from './ladder.ts';
 import {
   type AgentStep,
@@ -18,20 +17,9 @@ import {
   type Plan,
   type PlanStep,
 } from './plan.ts';
-import { failureWaits, isNearNoReturn, mayBePast } from './point-of-no-return.ts';
-import { evaluate, type Scope } from './refs.ts';
-import {
-  callbackToken,
-  type Children,
-  isForward,
-  isHeld,
-  isSettled,
-  type Mode,
-  type Parked,
-  pauseOf,
-  type Snapshot,
-  type Step,
-} from './state.ts';
+import { failureWaits, mayBePast, wayBack } from './point-of-no-return.ts';
+import { isForward, isHeld, type Mode, type Parked, pauseOf, type Snapshot, type Step } from './state.ts';
+import { applies, hasOpenChildren, isReady, isTurn, isUnbegun, mayHaveChildren, turnAt } from './turn.ts';
 
 export interface Work {
   /** As it is on its current rung: agent, limits, input. */
@@ -50,56 +38,6 @@ export interface Work {
 /** Identifies a piece of work among those of its execution; the next probe of the same attempt is another piece. */
 export const workKey = (work: Work): string =>
   `${work.step.name}/${work.mode}/${work.attempt}@${work.sinceAt}`;
-
-export const scopeOf = (snapshot: Snapshot): Scope => ({
-  input: snapshot.execution.input,
-  output: (step): Json | undefined => {
-    const record = Object.hasOwn(snapshot.steps, step) ? snapshot.steps[step] : undefined;
-    return record?.status === 'done' ? record.output : undefined;
-  },
-  token: (step): Json | undefined => callbackToken(snapshot.execution, step),
-});
-
-const GIVEN_UP: ReadonlySet<Step['status'] | undefined> = new Set([
-  'failed',
-  'undoing',
-  'undone',
-  'undo-failed',
-]);
-
-/** Those of a part of a list that failed, whether or not what they did is undone yet. */
-export const failedItems = (plan: Plan, snapshot: Snapshot): readonly Step[] =>
-  plan.steps.flatMap(({ name }) => {
-    const record = snapshot.steps[name];
-    return record !== undefined && GIVEN_UP.has(record.status) ? [record] : [];
-  });
-
-/** Lets those start that wait for it; so does a failed item of a list, for which nobody waits but the next in its lane. */
-const isPassed = (plan: Plan, record: Step | undefined): boolean =>
-  isSettled(record) || (plan.tolerated !== undefined && GIVEN_UP.has(record?.status));
-
-/** Its predecessors are over. */
-export const isTurn = (plan: Plan, step: PlanStep, snapshot: Snapshot): boolean =>
-  step.after.every((name) => isPassed(plan, snapshot.steps[name]));
-
-/** Since when it is the step's turn; after a retry of its execution, anew. */
-export const turnAt = (step: PlanStep, snapshot: Snapshot): number =>
-  Math.max(
-    snapshot.execution.startedAt,
-    snapshot.execution.retries?.at(-1)?.at ?? 0,
-    ...step.after.map((name) => snapshot.steps[name]?.changedAt ?? 0),
-  );
-
-/** The step has no record yet, or one that counts as none (`counted.ts`). */
-export const isUnbegun = (record: Step | undefined): boolean =>
-  record === undefined || record.status === 'ready';
-
-/** Nothing must be done before the step but to claim it. */
-export const isReady = (plan: Plan, step: PlanStep, snapshot: Snapshot): boolean =>
-  isUnbegun(snapshot.steps[step.name]) && isTurn(plan, step, snapshot);
-
-export const applies = (step: PlanStep, snapshot: Snapshot): boolean =>
-  step.when === undefined || evaluate(step.when, scopeOf(snapshot)) === true;
 
 /** The first step whose turn it is and whose condition does not hold. */
 export const stepToSkip = (plan: Plan, snapshot: Snapshot): PlanStep | undefined =>
@@ -123,7 +61,7 @@ export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
     for (const step of plan.steps)
       if (!waits || mayBePast(step, snapshot.steps[step.name]))
         work.push(...forwardWork(plan, step, snapshot));
-  } else if (status === 'undoing' && isFenced(plan, snapshot) && !isNearNoReturn(plan, snapshot)) {
+  } else if (status === 'undoing' && isFenced(plan, snapshot) && wayBack(plan, snapshot) === 'free') {
     for (const step of plan.steps) work.push(...undoWork(plan, step, snapshot));
   }
   return work;
@@ -206,9 +144,6 @@ function owesChildren(step: ChildStep | MapStep, { status, children }: Step): bo
 export const isKept = (step: ChildStep | MapStep): boolean =>
   (step.kind === 'map' ? step.each.undo : step.undo) === 'none';
 
-/** Any of them, for a starter may be at work of which the record does not say so yet. */
-export const hasOpenChildren = ({ count, ended }: Children): boolean => Object.keys(ended).length < count;
-
 /** A person said that nothing is to be undone. */
 export const leavesAsIs = (snapshot: Snapshot): boolean => snapshot.execution.cause?.undo === false;
 
@@ -278,17 +213,6 @@ const isWithChildren = (step: PlanStep, { status, children }: Step): boolean =>
 const isFenced = (plan: Plan, snapshot: Snapshot): boolean =>
   stepToSeal(plan, snapshot) === undefined &&
   !plan.steps.some((step) => mayHaveChildren(plan, step, snapshot));
-
-/** Some of its executions are stopped, and others are still to be. */
-export const isStopping = (record: Step | undefined): boolean =>
-  record?.status === 'undoing' && record.children?.stopped !== undefined;
-
-/** A reader of an older state may be starting executions of the step's at this moment. */
-export const mayHaveChildren = (plan: Plan, step: PlanStep, snapshot: Snapshot): boolean =>
-  (step.kind === 'child' || step.kind === 'map') &&
-  (snapshot.steps[step.name]?.status === 'running' ||
-    isStopping(snapshot.steps[step.name]) ||
-    (isReady(plan, step, snapshot) && applies(step, snapshot)));
 
 /**
  * The fence: the first step that a reader of an older state could still claim although the execution is being undone.

@@ -64,9 +64,15 @@ export interface Approval {
 export interface ChildOptions extends AnyStepOptions {
   /**
    * 'none': what the other execution did stays when this one is undone.
-   * @default 'required': it is undone, in its turn
+   * @default 'required': it is undone, in its turn; of a point of no return 'none'
    */
   readonly undo?: 'none' | 'required';
+  /**
+   * Once the other execution has succeeded, or has failed and left something in effect, nothing of this one is undone any
+   * more. Until it has ended, a failure or a cancel of this execution stops it first, and nothing is undone before it is known
+   * how it ended. Must be said where the other workflow has a point of no return itself.
+   */
+  readonly pointOfNoReturn?: boolean;
 }
 
 export interface MapLimits {
@@ -134,7 +140,8 @@ export const childStep = (name: string, plan: Plan, input: Expr, options: ChildO
   ...baseOf(name, options),
   plan,
   input,
-  undo: options.undo ?? 'required',
+  undo: options.undo ?? (options.pointOfNoReturn === true ? 'none' : 'required'),
+  ...(options.pointOfNoReturn === true ? { pointOfNoReturn: true as const } : {}),
 });
 
 /**

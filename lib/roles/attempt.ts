@@ -12,13 +12,12 @@ import { beatEveryMs, type Progress } from '../core/attempts.ts';
 import type { Hold } from '../core/breaker.ts';
 import type { Report } from '../core/reports.ts';
 import { decide } from '../core/decide.ts';
-import { effectKeyOf } from '../core/effect-key.ts';
 import { stageOf } from '../core/ladder.ts';
 import { agentStep, type AgentStep, type Plan } from '../core/plan.ts';
 import type { Ports } from '../core/ports.ts';
 import { evaluate } from '../core/refs.ts';
 import type { HeldStep, Snapshot } from '../core/state.ts';
-import { scopeOf } from '../core/work.ts';
+import { scopeOf } from '../core/turn.ts';
 import { commit, withWrite } from './commit.ts';
 import { Latch } from './latch.ts';
 import { perform, type Worker } from './perform.ts';
@@ -76,7 +75,7 @@ export async function runAttempt(ports: Ports, worker: Worker, held: Holding): P
     executionId: state.execution.id,
     step: planStep.name,
     attempt: record.attempt,
-    effectKey: effectKeyOf(state.execution, planStep.name),
+    effectKey: `${state.execution.id}.${planStep.name}`,
     // Made when it is first asked for: not all code listens.
     get signal() {
       return abort.signal;

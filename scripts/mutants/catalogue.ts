@@ -11,7 +11,6 @@ import { SECURITY } from './catalogue/security.ts';
 import { PEOPLE } from './catalogue/people.ts';
 import { OPERATIONS } from './catalogue/operations.ts';
 import { BREAKERS } from './catalogue/breaker.ts';
-import { KEYS } from './catalogue/keys.ts';
 import { KINDS } from './catalogue/kinds.ts';
 import type { Mutant } from './mutant.ts';
 
@@ -28,5 +27,4 @@ export const MUTANTS: readonly Mutant[] = [
   ...BREAKERS,
   ...KINDS,
   ...BLIND,
-  ...KEYS,
 ];

@@ -90,7 +90,7 @@ describe('a cancel', () => {
     await c.deliver(c.sent.splice(0)[0] as never);
     expect((await c.post(`/executions/${id}/cancel`, { undo: false })).status).toBe(202);
     const { execution, steps } = await c.run(id);
-    expect(execution).toMatchObject({ status: 'canceled', cause: { undo: false } });
+    expect(execution).toMatchObject({ status: 'failed', cause: { kind: 'cancel', undo: false } });
     expect(steps).toMatchObject({ a: { status: 'done' }, b: { status: 'sealed' } });
   });
 });

@@ -26,7 +26,7 @@ const open = 'some of its executions have not said how they ended';
 const again = 'its executions have succeeded, and would answer the same';
 it.each<[string, Children, boolean, string | undefined]>([
   ['were all canceled or undone', childrenOf(2, { 0: gone, 1: end('compensated') }), true, undefined],
-  ['never were any', childrenOf(0), false, again],
+  ['never were any', childrenOf(0), true, undefined],
   ['have not all ended', childrenOf(2, { 0: gone }), false, open],
   ['have all succeeded', childrenOf(1, { 0: end('succeeded') }), false, again],
   [
@@ -42,6 +42,12 @@ it.each<[string, Children, boolean, string | undefined]>([
     childrenOf(3, { 0: end('failed'), 1: gone, 2: end('succeeded') }),
     false,
     'of its executions some were stopped (canceled)',
+  ],
+  [
+    'an operator canceled as they were',
+    childrenOf(1, { 0: end('failed', 1, { canceled: true }) }),
+    false,
+    'an operator canceled one of its executions, which ended as it was',
   ],
   [
     'were stopped and left something',

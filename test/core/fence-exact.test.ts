@@ -2,9 +2,9 @@
 
 import type { PlanStep } from '../../lib/core/plan.ts';
 import { type Execution, type Step, STEP_STATUSES } from '../../lib/core/state.ts';
+import { hasOpenChildren } from '../../lib/core/turn.ts';
 import {
   dependentsClearAt,
-  hasOpenChildren,
   isClear,
   isKept,
   leavesAsIs,

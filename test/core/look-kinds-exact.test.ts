@@ -193,14 +193,19 @@ describe('executions that have ended', () => {
     const cause: Cause = { kind: 'cancel', at: NOW, failure: { code: 'x', message: 'y' } };
     const of = (ended: ChildEnd, more: Partial<Cause> = {}) => {
       const given = record({ 0: ended }, { status: 'undoing' });
-      const { write, notes } = onLook([childOf('it')], [given], {
+      const { write, notes, next } = onLook([childOf('it')], [given], {
         status: 'undoing',
         cause: { ...cause, ...more },
       });
-      return [write?.step?.status, notes[0]?.what];
+      return next.kind === 'gather' ? next.kind : [write?.step?.status, notes[0]?.what];
     };
     expect(of(ends('compensated', true))).toStrictEqual(['undone', 'step-undone']);
     expect(of(ends('failed'))).toStrictEqual(['undo-failed', 'step-undo-failed']);
-    expect(of(ends('succeeded'), { undo: false })).toStrictEqual(['failed', 'step-failed']);
+    expect(of(ends('failed'), { undo: false })).toStrictEqual(['failed', 'step-failed']);
+    // Nothing was undone: an operator may have it tried again.
+    expect(of(ends('canceled', true), { undo: false })).toStrictEqual(['failed', 'step-failed']);
+    // It could not be stopped any more, and stays: the step is done.
+    expect(of(ends('succeeded'), { undo: false })).toBe('gather');
+    expect(of(ends('succeeded'))).toStrictEqual([undefined, undefined]);
   });
 });

@@ -124,7 +124,7 @@ describe('executions to stop', () => {
     expect(of('failed', ends('failed')).notes).toMatchObject([{ what: 'children-stopped' }]);
     expect(of('failed', ends('canceled', true)).notes).toMatchObject([{ what: 'canceled' }]);
     expect(kind('done', ends('succeeded'))).toBe('stop-children');
-    expect(of('done', ends('succeeded'), left).notes).toMatchObject([{ what: 'canceled' }]);
+    expect(of('done', ends('succeeded'), left).notes).toMatchObject([{ what: 'failed' }]);
     expect(of('done', ends('succeeded'), {}, 'none').notes).toMatchObject([{ what: 'canceled' }]);
     // Its end was told before its stopping was recorded.
     expect(of('done', ends('compensated', true)).notes).toMatchObject([{ what: 'children-stopped' }]);

@@ -60,13 +60,14 @@ describe('the way back behind a point of no return', () => {
     expect(wayBack(plan, state, 'other')).toBe('closed');
     expect(wayBack(plan, stateOf([recordOf('it', 'done')]), 'it')).toBe('free');
   });
-  it('is closed, or may be, by the first', () => {
+  it('is closed, or may be, by the first that says as much', () => {
     expect(lastPoint(plan, stateOf([]))).toBeUndefined();
     expect(lastPoint(plan, stateOf([heldAs('undo')]))).toBeUndefined();
     expect(lastPoint(plan, stateOf([recordOf('plain', 'done', { mayHaveActed: true })]))).toBeUndefined();
     const done = stateOf([recordOf('it', 'ready'), recordOf('other', 'done')]);
     expect(lastPoint(plan, done)?.name).toBe('other');
-    expect(lastPoint(plan, stateOf([heldAs('execute'), recordOf('other', 'done')]))?.name).toBe('it');
+    expect(lastPoint(plan, stateOf([heldAs('execute'), recordOf('other', 'done')]))?.name).toBe('other');
+    expect(lastPoint(plan, stateOf([heldAs('execute')]))?.name).toBe('it');
   });
 });
 
@@ -83,7 +84,6 @@ it('somebody is near a point of no return who works on it, but for an undo', () 
 describe('at its deadline an execution', () => {
   const question: Incident = {
     number: 1,
-    life: 'life1',
     version: 1,
     writeId: 'w',
     kind: 'ladder',

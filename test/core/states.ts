@@ -125,7 +125,6 @@ const agentRecord = (name: string): fc.Arbitrary<Step> =>
       const held = mode !== undefined && !(mode === 'undo' && waiting);
       return {
         name,
-        life: 'life1',
         writeId: `w-${name}`,
         token: `token-${name}`,
         beat: 0,
@@ -192,7 +191,6 @@ const execution: fc.Arbitrary<Execution> = fc
     const isForward = open && status !== 'undoing';
     return {
       id: 'e-1',
-      life: 'life1',
       workflow: 'flow',
       plan: 'hash',
       status,

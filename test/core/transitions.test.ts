@@ -100,6 +100,7 @@ const STEP_ROWS = `
   undoing   told               undoing
   undoing   stop-children      undoing
   undoing   leave              failed
+  undoing   stay               done
   retrying  choose-output      done
   unknown   choose-output      done
   retrying  give-up-undo       undo-failed

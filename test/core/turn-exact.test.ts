@@ -2,7 +2,8 @@
 
 import type { PlanStep } from '../../lib/core/plan.ts';
 import type { Step } from '../../lib/core/state.ts';
-import { isReady, isStopping, isTurn, mayHaveChildren, stepToSkip } from '../../lib/core/work.ts';
+import { isReady, isStopping, isTurn, mayHaveChildren } from '../../lib/core/turn.ts';
+import { stepToSkip } from '../../lib/core/work.ts';
 import { planOf, recordOf, stateOf } from './one-step.ts';
 import {
   agentStepOf,

@@ -2,7 +2,8 @@
 
 import type { Plan, PlanStep } from '../../lib/core/plan.ts';
 import type { Execution, Parked, Step } from '../../lib/core/state.ts';
-import { failedItems, openWork, scopeOf, turnAt, type Work, workKey } from '../../lib/core/work.ts';
+import { failedItems, scopeOf, turnAt } from '../../lib/core/turn.ts';
+import { openWork, type Work, workKey } from '../../lib/core/work.ts';
 import { heldAs, planOf, recordOf, stateOf } from './one-step.ts';
 import { agentStepOf, callbackOf, childOf, otherInput, undoableOf, waitOf } from './small-steps.ts';
 import { NOW } from './states.ts';

@@ -8,7 +8,6 @@ import type { Parent, Snapshot, Told } from '../../lib/core/state.ts';
 import { retry as tries, type Workflow, workflow } from '../../lib/core/workflow.ts';
 import { tellParent } from '../../lib/roles/children.ts';
 import { cancel, retry } from '../../lib/roles/commands.ts';
-import { stepOfKey } from './book.ts';
 import { anAgent, anyObject, type Harness, harness } from './harness.ts';
 import { withStore } from './process.ts';
 
@@ -36,7 +35,7 @@ const listed = workflow('listed', { input, within: '3h' }, (w) => {
 }) as Workflow;
 
 interface Broken {
-  /** By the end of an execution's id and a step. */
+  /** By the end of an effect key. */
   readonly keys: Set<string>;
   readonly done: string[];
 }
@@ -44,9 +43,8 @@ interface Broken {
 function broken(flow: Workflow, ...keys: string[]): { h: Harness; service: Broken } {
   const service: Broken = { keys: new Set(keys), done: [] };
   const execute = async ({ effectKey }: { effectKey: string }): Promise<object> => {
-    const step = stepOfKey(effectKey);
-    if ([...service.keys].some((key) => step.endsWith(key))) throw new PermanentError('declined');
-    service.done.push(step);
+    if ([...service.keys].some((key) => effectKey.endsWith(key))) throw new PermanentError('declined');
+    service.done.push(effectKey);
     return {};
   };
   return { h: harness(flow, { plain: { execute } }), service };

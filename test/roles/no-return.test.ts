@@ -77,7 +77,7 @@ describe('behind a point of no return', () => {
     });
     await cancel(h.scheduler, id, { undo: false });
     const { execution, steps } = await h.run(id);
-    expect(execution.status).toBe('canceled');
+    expect(execution).toMatchObject({ status: 'failed', cause: { kind: 'cancel', undo: false } });
     expect(steps).toMatchObject({ a: { status: 'done' }, p: { status: 'done' }, c: { status: 'sealed' } });
     expect(undos).toEqual([]);
   });
@@ -182,7 +182,7 @@ describe('beside a point of no return whose outcome is open', () => {
     await h.deliver(ofPoint as never, late);
     const { execution, steps } = await h.run(id);
     expect(steps['p']).toMatchObject({ status: 'done' });
-    expect(execution).toMatchObject({ status: 'canceled', cause: { undo: false } });
+    expect(execution).toMatchObject({ status: 'failed', cause: { kind: 'cancel', undo: false } });
     expect(undos).toEqual([]);
   });
 });

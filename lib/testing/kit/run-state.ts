@@ -18,7 +18,7 @@ import {
 } from '../../core/state.ts';
 import type { Explanation } from '../../core/why.ts';
 import { outputOf } from '../../core/output.ts';
-import { isTurn } from '../../core/work.ts';
+import { isTurn } from '../../core/turn.ts';
 import type { Shown } from '../../roles/scheduler.ts';
 import type { RunEnd } from './driver.ts';
 

@@ -43,7 +43,7 @@ export const KINDS: readonly Mutant[] = [
     id: 'open-children-forgotten',
     from: 'own',
     bug: 'Only executions that the record calls started are stopped after a failure.',
-    file: 'lib/core/work.ts',
+    file: 'lib/core/turn.ts',
     find: 'hasOpenChildren = ({ count, ended }: Children): boolean => Object.keys(ended).length < count;',
     replace:
       'hasOpenChildren = ({ started, ended }: Children): boolean => Object.keys(ended).length < started - 1;',
@@ -242,7 +242,7 @@ export const KINDS: readonly Mutant[] = [
     id: 'fenced-while-stopping',
     from: 'own',
     bug: 'Undos begin while executions of a step are still to be stopped.',
-    file: 'lib/core/work.ts',
+    file: 'lib/core/turn.ts',
     find: '    isStopping(snapshot.steps[step.name]) ||\n',
     replace: '',
     killer: jest('roles/families', 'are not over before the last fifty are stopped'),
@@ -270,8 +270,8 @@ export const KINDS: readonly Mutant[] = [
     from: 'own',
     bug: 'A workflow is accepted that waits for longer than it may take.',
     file: 'lib/core/check-kinds.ts',
-    find: 'if (timeMs <= withinMs) return undefined;',
-    replace: 'if (timeMs <= withinMs * 1_000) return undefined;',
+    find: '  return forMs <= withinMs\n',
+    replace: '  return forMs <= withinMs * 1_000\n',
     killer: jest('core/kind-refusals', 'a wait that is longer than the workflow may take'),
   },
 ];

@@ -1,6 +1,6 @@
 /** What operators do: pause, resume, try again, end as it is; and the point behind which nothing is undone. */
 
-import { jest, type Mutant } from '../mutant.ts';
+import { jest, type Mutant, simulated, simulation } from '../mutant.ts';
 
 const WORK = 'lib/core/work.ts';
 const PAUSE = 'lib/core/pause.ts';
@@ -168,6 +168,60 @@ export const OPERATIONS: readonly Mutant[] = [
     find: '  keepPast,\n  seal,',
     replace: '  seal,',
     killer: jest('roles/no-return', 'what was claimed just as the execution was stopped'),
+  },
+  {
+    id: 'point-hidden-in-a-child',
+    from: 'own',
+    bug: 'A workflow is accepted although a child of it has a point of no return that it does not know of.',
+    file: 'lib/core/check-points.ts',
+    find: 'if (hidden === undefined) return undefined;',
+    replace: "if (hidden === undefined || step.undo !== 'none') return undefined;",
+    killer: jest('core/child-point', 'that has a point of no return inside a child, however deep'),
+  },
+  {
+    id: 'undone-beside-the-child',
+    from: 'own',
+    bug: 'Undos begin while a child that is a point of no return is still being stopped.',
+    file: 'lib/core/point-of-no-return.ts',
+    find: "if (hasOpenChildren(children)) return 'stoppable';",
+    replace: "if (hasOpenChildren(children)) return 'free';",
+    killer: simulated(),
+  },
+  {
+    id: 'child-not-yet-recorded',
+    from: 'own',
+    bug: 'A child that is a point of no return counts only once it is recorded that it was created.',
+    file: 'lib/core/point-of-no-return.ts',
+    find: "return mayHaveChildren(plan, step, state) ? 'stoppable' : 'free';",
+    replace: "return mayHaveChildren(plan, step, state) && step.kind === 'step' ? 'stoppable' : 'free';",
+    killer: jest('core/child-point', 'is open from when it may have been created'),
+  },
+  {
+    id: 'all-stopped-with-the-point',
+    from: 'own',
+    bug: 'With a child that is a point of no return the others are stopped, and undo themselves before it has ended.',
+    file: 'lib/core/look-kinds.ts',
+    find: "({ pointOfNoReturn }) => way === 'free' || pointOfNoReturn === true",
+    replace: "({ pointOfNoReturn }) => way === 'free' || way === 'stoppable' || pointOfNoReturn === true",
+    killer: jest('core/child-point', 'nothing is undone, and nobody else is stopped'),
+  },
+  {
+    id: 'canceled-but-left',
+    from: 'own',
+    bug: 'What is canceled and left as it is ends as canceled.',
+    file: 'lib/core/look.ts',
+    find: 'left || stuck.length > 0);',
+    replace: 'stuck.length > 0);',
+    killer: simulation(),
+  },
+  {
+    id: 'canceled-reopened-by-parent',
+    from: 'own',
+    bug: 'A retry of the parent has a child go on that an operator had canceled and left as it was.',
+    file: 'lib/core/decide-children.ts',
+    find: ' && !isCanceledAsIs(execution);',
+    replace: ';',
+    killer: jest('core/child-point', 'is for nobody to reopen but an operator'),
   },
   {
     id: 'refused-input-is-undone',

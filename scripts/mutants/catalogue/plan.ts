@@ -7,7 +7,7 @@ export const PLAN: readonly Mutant[] = [
     id: 'join-on-one',
     from: 60,
     bug: 'A join starts when one of its predecessors is done.',
-    file: 'lib/core/work.ts',
+    file: 'lib/core/turn.ts',
     find: 'step.after.every((name) => isPassed(plan, snapshot.steps[name]))',
     replace: '(step.after.length === 0 || step.after.some((name) => isPassed(plan, snapshot.steps[name])))',
     killer: simulation(),

@@ -93,8 +93,8 @@ export const SAGA: readonly Mutant[] = [
     from: 56,
     bug: 'An execution of which an undo failed for good ends as compensated.',
     file: 'lib/core/look.ts',
-    find: "if (anyStuck) return 'fail';",
-    replace: "if (anyStuck) return 'compensate';",
+    find: "if (anyLeft) return 'fail';",
+    replace: "if (anyLeft) return 'compensate';",
     killer: jest('roles/undo', 'an undo'),
   },
   {
