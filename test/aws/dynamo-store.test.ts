@@ -70,15 +70,12 @@ describe('every write', () => {
     expect(puts().map((put) => put.ConditionExpression)).toEqual([
       'attribute_not_exists(pk)',
       'attribute_not_exists(pk)',
-      '#version = :behind AND #life = :life',
-      '#version = :behind AND #life = :life',
+      '#version = :behind',
+      '#version = :behind',
       'attribute_not_exists(pk)',
     ]);
     for (const put of puts().slice(0, 4)) expect(put.ReturnValuesOnConditionCheckFailure).toBe('ALL_OLD');
-    expect(puts()[2]?.ExpressionAttributeValues).toEqual({
-      ':behind': { N: '1' },
-      ':life': { S: 'life1' },
-    });
+    expect(puts()[2]?.ExpressionAttributeValues).toEqual({ ':behind': { N: '1' } });
   });
 
   it('of a name that is no name is refused before it is sent', async () => {
@@ -119,9 +116,7 @@ describe('a write of two records', () => {
     dynamo.on(TransactWriteItemsCommand).resolves({});
     expect(await both()).toBe('written');
     const items = sent()[0]?.args[0].input.TransactItems ?? [];
-    expect(items.map((item) => item.Put?.ConditionExpression)).toEqual(
-      Array(2).fill('#version = :behind AND #life = :life'),
-    );
+    expect(items.map((item) => item.Put?.ConditionExpression)).toEqual(Array(2).fill('#version = :behind'));
   });
 
   it('that met another one is tried again', async () => {

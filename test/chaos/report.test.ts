@@ -33,7 +33,6 @@ const PLAN: Plan = {
 
 const step = (more: Partial<Step> = {}): Step => ({
   name: 'charge',
-  life: 'life1',
   status: 'done',
   version: 2,
   writeId: 'w',
@@ -53,7 +52,6 @@ const step = (more: Partial<Step> = {}): Step => ({
 const snapshot = (more: Partial<Execution> = {}, record: Partial<Step> = {}): Snapshot => ({
   execution: {
     id: 'x',
-    life: 'life1',
     workflow: 'flow',
     plan: 'p',
     status: 'succeeded',

@@ -60,7 +60,7 @@ const CHILDREN: Moves<StepStatus> = {
   done: ['done', 'undoing'],
   failed: ['failed', 'undoing'],
   // Left as it is, or one of its executions could not be undone.
-  undoing: ['undoing', 'undone', 'failed', 'undo-failed'],
+  undoing: ['undoing', 'undone', 'failed', 'undo-failed', 'done'],
 };
 
 const OF_KIND: Readonly<Record<PlanStep['kind'], Moves<StepStatus>>> = {

@@ -6,7 +6,16 @@
  */
 
 import type { Effect } from '../../core/agent.ts';
-import type { AgentRung, AgentStep, HumanRung, Plan, PlanStep, RetryRung, Rung } from '../../core/plan.ts';
+import type {
+  AgentRung,
+  AgentStep,
+  ChildStep,
+  HumanRung,
+  Plan,
+  PlanStep,
+  RetryRung,
+  Rung,
+} from '../../core/plan.ts';
 
 export interface Choice {
   /** In [0, 1). */
@@ -39,17 +48,61 @@ const FEW: readonly number[] = [1, 1, 1, 2, 2, 3];
 const MANY: readonly number[] = [2, 3, 4, 5, 7];
 const MANY_SHARE = 0.15;
 
+/** Of the steps of a child: few workflows have one, and most of what matters happens around it. */
+const INNER_POINT_SHARE = 0.25;
+
+/** Of the workflows: which are made so that a child's point of no return has something beside it. */
+const BESIDE_POINT_SHARE = 0.06;
+const HOUR_MS = 3_600_000;
+
 /** Some have so little time that it is over while faults strike, or waits and people take theirs. */
 const SHORT_MS = 900_000;
 const MANY_IN_SHORT = 4;
 
 /** @param depth workflows around it: each is an execution of its own, so the world is kept small */
 export function randomPlan(choice: Choice, workflow: string, depth = 0): Plan {
+  if (depth === 0 && choice.chance(BESIDE_POINT_SHARE)) return planBesidePoint(choice, workflow);
   const count = choice.pick(depth === 0 && choice.chance(MANY_SHARE) ? MANY : FEW);
   const steps: PlanStep[] = [];
   for (let at = 0; at < count; at += 1) steps.push(randomStep(choice, at, steps, workflow, depth));
-  const withinMs = count >= MANY_IN_SHORT ? SHORT_MS : (6 - depth) * 3_600_000;
+  const withinMs = count >= MANY_IN_SHORT ? SHORT_MS : (6 - depth) * HOUR_MS;
   return { v: 1, workflow, withinMs, steps, output: { steps: count } };
+}
+
+const waitOf = (name: string, choice: Choice): PlanStep => ({
+  kind: 'wait',
+  name,
+  after: [],
+  forMs: choice.pick([10_000, 30_000, 120_000]),
+});
+
+/**
+ * A child with a point of no return in its middle, beside steps that can be undone, before it and at the same time: by chance
+ * alone few plans have all of it.
+ */
+function planBesidePoint(choice: Choice, workflow: string): Plan {
+  const first = randomAgentStep(choice, 0, [], 0, false);
+  const beside = randomAgentStep(choice, 2, choice.chance(0.5) ? [first] : [], 0, false);
+  // It waits before its point and after it, so that much happens to its parent while it is under way.
+  const inner: PlanStep[] = [];
+  const add = (step: PlanStep): number =>
+    inner.push({ ...step, after: inner.slice(-1).map(({ name }) => name) });
+  add(randomAgentStep(choice, 0, [], 1, false));
+  if (choice.chance(0.6)) add(waitOf('w0', choice));
+  add(randomAgentStep(choice, 1, inner.slice(0, 1), 1, true));
+  if (choice.chance(0.6)) add(waitOf('w1', choice));
+  add(randomAgentStep(choice, 2, [], 1, false));
+  const plan: Plan = { v: 1, workflow: `${workflow}-s1`, withinMs: 4 * HOUR_MS, steps: inner, output: {} };
+  const child: ChildStep = {
+    kind: 'child',
+    name: 's1',
+    after: choice.chance(0.7) ? [first.name] : [],
+    plan,
+    input: { order: 0, flag: choice.chance(0.5), items: [] },
+    undo: 'none',
+    pointOfNoReturn: true,
+  };
+  return { v: 1, workflow, withinMs: 6 * HOUR_MS, steps: [first, child, beside], output: { steps: 3 } };
 }
 
 /** Most steps are agents'; every other kind has its share. */
@@ -60,7 +113,7 @@ function randomStep(
   workflow: string,
   depth: number,
 ): PlanStep {
-  const step = randomAgentStep(choice, at, before);
+  const step = randomAgentStep(choice, at, before, depth);
   const base = {
     name: step.name,
     after: step.after,
@@ -76,26 +129,49 @@ function randomStep(
   if (drawn < 0.17 && depth < 2) {
     const plan = randomPlan(choice, `${workflow}-${step.name}`, depth + 1);
     const undo = choice.chance(0.1) ? 'none' : 'required';
-    return {
+    const child = {
       ...base,
       kind: 'child',
       plan,
       input: { order: 0, flag: choice.chance(0.5), items: [1, 2] },
       undo,
-    };
+    } as const;
+    return hasPoint(plan) || choice.chance(0.1) ? asPoint(child, before) : child;
   }
   if (drawn < 0.21 && depth < 2) {
     return {
       ...base,
       kind: 'map',
       over: { $ref: 'input', path: ['items'] },
-      each: { ...step, after: [], input: { n: { $ref: 'item', path: [] }, at: { $ref: 'index', path: [] } } },
+      each: itemOf(step),
       ...(choice.chance(0.4) ? { concurrency: choice.between(1, 3) } : {}),
       tolerate: choice.pick([{ items: 0 }, { items: 1 }, { items: 5 }, { percent: 40 }]),
     };
   }
   return step;
 }
+
+/** Of a list nothing is a point of no return. */
+function itemOf({ pointOfNoReturn: _point, when: _when, ...step }: AgentStep): AgentStep {
+  return { ...step, after: [], input: { n: { $ref: 'item', path: [] }, at: { $ref: 'index', path: [] } } };
+}
+
+const hasPoint = ({ steps }: Plan): boolean => steps.some(({ pointOfNoReturn }) => pointOfNoReturn === true);
+
+/** One that has a point of no return is one itself, and comes after the others that are. */
+const asPoint = (child: ChildStep, before: readonly PlanStep[]): ChildStep => ({
+  ...child,
+  undo: 'none',
+  pointOfNoReturn: true,
+  after: [
+    ...new Set([
+      ...child.after,
+      ...before
+        .filter(({ kind, pointOfNoReturn }) => kind === 'child' && pointOfNoReturn === true)
+        .map(({ name }) => name),
+    ]),
+  ],
+});
 
 const human = (choice: Choice): HumanRung => ({
   kind: 'human',
@@ -126,7 +202,13 @@ const otherAgent = (choice: Choice, effect: Effect): AgentRung => ({
   settleMs: 2_000,
 });
 
-function randomAgentStep(choice: Choice, at: number, before: readonly PlanStep[]): AgentStep {
+function randomAgentStep(
+  choice: Choice,
+  at: number,
+  before: readonly PlanStep[],
+  depth: number,
+  isPoint?: boolean,
+): AgentStep {
   const name = `s${at}`;
   const previous = before.at(-1)?.name;
   const chain = choice.chance(0.4) && previous !== undefined;
@@ -153,7 +235,7 @@ function randomAgentStep(choice: Choice, at: number, before: readonly PlanStep[]
     ladder: randomLadder(choice, effect),
     undo: choice.chance(0.15) ? 'none' : rung(choice, 20, 40),
   };
-  return choice.chance(0.08) ? withNoReturn(step) : step;
+  return (isPoint ?? choice.chance(depth === 0 ? 0.08 : INNER_POINT_SHARE)) ? withNoReturn(step) : step;
 }
 
 /** Such a step has no undo, on whichever rung it is. */

@@ -20,6 +20,7 @@ import { startOperators } from './operators.ts';
 import { isAnnounced, judge, judgeEnd } from './oracle.ts';
 import { judgeChildren, judgeRecall } from './oracle-children.ts';
 import { EffectOrder } from './oracle-order.ts';
+import { judgeNothingLeft, judgeUndoOutside } from './oracle-points.ts';
 import { drawOutages } from './outages.ts';
 import { startOutside } from './outside.ts';
 import { startPersons } from './persons.ts';
@@ -136,6 +137,8 @@ export class World {
       planOf: (id: string) => planOf(this.#host, id),
     };
     for (const problem of judgeRecall(before.execution, write, others)) this.#violate(executionId, problem);
+    for (const problem of judgeUndoOutside(before, write, others, this.#host.ledger))
+      this.#violate(executionId, problem);
   }
 
   #violate(executionId: string, problem: string): void {
@@ -170,6 +173,7 @@ export class World {
           ? ['S14 it has no plan']
           : [
               ...judgeEnd(known, state, ledger, announced),
+              ...judgeNothingLeft(known, state, ledger),
               ...judgeChildren(known, state, (child) => this.#table.read(child)),
             ];
       for (const problem of problems) this.#violate(id, problem);
