@@ -17,27 +17,28 @@ import * as z from 'zod/mini';
 import en from 'zod/v4/locales/en.js';
 import { clock } from './aws/clock.ts';
 import { type DeadLetters, deadLetters } from './aws/dead-letters.ts';
-import { dynamoInventory } from './aws/dynamo-inventory.ts';
+import { dynamoInventory, inventoryCalls } from './aws/dynamo-inventory.ts';
 import { ENV, TRIGGER_FILE } from './aws/names.ts';
 import { OpenGauge, type OpenNow, openNow } from './aws/open-now.ts';
 import {
   CLIENT,
   fromEnvironment,
   type OwnPorts,
+  PLAIN,
   portsOf,
   receiptsOf,
   retention,
   type Telemetry,
   telemetryOf,
-  watchShards,
 } from './aws/ports.ts';
+import { withPlainCalls } from './aws/plain-calls.ts';
 import type { Agent, Implementation } from './core/agent.ts';
 import { parseMessage } from './core/message.ts';
 import type { Ports } from './core/ports.ts';
 import { parseTrigger, type Trigger } from './core/trigger.ts';
 import type { Workflow } from './core/workflow.ts';
 import { handleMessage } from './roles/agent.ts';
-import { audit } from './roles/audit.ts';
+import { audit, auditAgeMs } from './roles/audit.ts';
 import { ProcessBreaker } from './roles/breaker.ts';
 import { Grace } from './roles/grace.ts';
 import type { Worker } from './roles/perform.ts';
@@ -238,24 +239,32 @@ const countOpen = ({ table: { client, name, agents }, log }: OwnPorts): Promise<
     clock.sleep(COUNT_WITHIN_MS).then(() => undefined),
   ]);
 
-/** Bounds what one run costs: a page is 1 MB, so a run reads 100 MB, for $0.003. */
-const AUDIT_PAGES = 100;
+/** Where nothing is said, as in a template of an earlier release. */
+const AUDIT_PAGES = 1_000;
+/** Of a run's time; the rest is for the pages under way. */
+const AUDIT_SHARE = 0.9;
 
 /** The Lambda function of the audit: one run, a piece of the pass through the table. */
 export function auditHandler(): (event: unknown, context: Context) => Promise<{ scanned: number }> {
   const telemetry = telemetryOf({ role: 'audit' });
   const ports = once(() => {
-    const table = { table: fromEnvironment(ENV.table), watchShards: watchShards() };
     const own = portsOf(telemetry);
-    const inventory = dynamoInventory(new DynamoDBClient(CLIENT), table);
+    const { name, shards } = own.table;
+    const client = withPlainCalls(new DynamoDBClient(CLIENT), process.env, PLAIN, inventoryCalls());
+    const inventory = dynamoInventory(client, { table: name, watchShards: shards });
     return { ...own, receipts: receiptsOf(own), inventory };
   });
   return (_event, context) =>
     metering(telemetry, context, async () => {
-      const untilAt = clock.now() + context.getRemainingTimeInMillis() / 2;
-      const { pass, cursor } = await audit(ports(), { untilAt, maxPages: AUDIT_PAGES, ...retention() });
-      telemetry.meter.audited();
-      telemetry.logger.info('audited', { ...pass, whole: cursor === undefined });
+      const { receipt, removed } = await audit(ports(), {
+        untilAt: clock.now() + context.getRemainingTimeInMillis() * AUDIT_SHARE,
+        maxPages: Number(process.env[ENV.auditPages] ?? AUDIT_PAGES),
+        passEveryMs: Number(process.env[ENV.auditEveryMs] ?? 0),
+        ...retention(),
+      });
+      const { pass, segments } = receipt;
+      telemetry.meter.audited({ removed, ageMs: auditAgeMs(receipt, clock.now()) });
+      telemetry.logger.info('audited', { ...pass, whole: segments === undefined });
       return { scanned: pass.scanned };
     });
 }

@@ -203,7 +203,7 @@ export interface ShardHealth {
 }
 
 /** The last run, and the last pass through the whole table. */
-export type AuditHealth = Omit<AuditReceipt, 'version' | 'writeId' | 'cursor'>;
+export type AuditHealth = Omit<AuditReceipt, 'version' | 'writeId' | 'segments'>;
 
 export interface ListPage {
   readonly items: readonly ExecutionSummary[];

@@ -56,7 +56,6 @@ export const FIGURES: Readonly<Record<string, Figures>> = {
   'incident-timed-out': one('IncidentsClosed'),
   'incident-moot': one('IncidentsClosed'),
   'watch-healed': one('WatchesHealed'),
-  'leftover-removed': one('LeftoversRemoved'),
   'audit-failed': one('RecordsUnaudited'),
 };
 
@@ -72,7 +71,7 @@ export interface Meter extends Log {
   readonly swept: (sweeps: Sweeps) => void;
   readonly open: (now: OpenNow) => void;
   /** A run of the audit is over. */
-  readonly audited: () => void;
+  readonly audited: (run: { readonly removed: number; readonly ageMs: number }) => void;
   /** Writes the line, if there is anything to tell. At the end of every invocation. */
   readonly flush: () => void;
 }
@@ -97,7 +96,7 @@ export function createMeter(options: MeterOptions): Meter {
     swept: ({ made, oldestOverdueMs, failed }) =>
       add({ Sweeps: made, OldestOverdue: oldestOverdueMs, LooksFailed: failed }),
     open: ({ incidents, breakers }) => add({ OpenIncidents: incidents, OpenBreakers: breakers }),
-    audited: () => add({ Audits: 1 }),
+    audited: ({ removed, ageMs }) => add({ Audits: 1, LeftoversRemoved: removed, AuditAge: ageMs }),
     flush: () => {
       if (!metrics.hasStoredMetrics()) return;
       for (const [key, value] of Object.entries(options.fields)) metrics.addMetadata(key, value);

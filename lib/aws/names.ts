@@ -19,6 +19,10 @@ export const ENV = {
   watchShards: 'STEADFAST_WATCH_SHARDS',
   /** How long an ended execution is kept, in ms; absent: for ever. */
   retentionMs: 'STEADFAST_RETENTION_MS',
+  /** Of the audit: from the beginning of a pass to the next, at least, in ms. */
+  auditEveryMs: 'STEADFAST_AUDIT_EVERY_MS',
+  /** Of the audit: pages of the table that one run reads at most, 1 MB each. */
+  auditPages: 'STEADFAST_AUDIT_PAGES',
   /** What the metrics of this deployment are told apart by. */
   deployment: 'STEADFAST_DEPLOYMENT',
   /** Attempts that a worker performs at the same time. */
@@ -107,8 +111,15 @@ export const METRICS = {
   /** What the audit put in order: open executions that nobody would have looked at, records that were left behind. */
   WatchesHealed: 'Count',
   LeftoversRemoved: 'Count',
+  /** How long ago the audit's last pass through the whole table ended. */
+  AuditAge: 'Milliseconds',
 } as const;
 export type MetricName = keyof typeof METRICS;
 
 /** Of these each value is the whole truth of its moment: they are never added up. */
-export const GAUGES: ReadonlySet<MetricName> = new Set(['OldestOverdue', 'OpenIncidents', 'OpenBreakers']);
+export const GAUGES: ReadonlySet<MetricName> = new Set([
+  'OldestOverdue',
+  'OpenIncidents',
+  'OpenBreakers',
+  'AuditAge',
+]);

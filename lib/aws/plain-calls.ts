@@ -22,7 +22,8 @@ import { SendMessageBatchCommand, SendMessageCommand } from '@aws-sdk/client-sqs
 import { amzDate, authorization, type Credentials } from './signature.ts';
 import { Wire } from './wire.ts';
 
-interface Target {
+/** Which operation a command of the SDK is. */
+export interface Target {
   readonly service: 'dynamodb' | 'sqs' | 'events';
   readonly operation: string;
   /** Of the JSON protocol. @default 1.0 */
@@ -64,11 +65,13 @@ interface Place {
 /**
  * Has the client make these calls by plain requests, where that is known to do.
  * @param environment of the process
+ * @param more calls that only this client makes so: no other function's code has their commands
  */
 export function withPlainCalls<Client>(
   client: Client,
   environment: Environment,
   options: PlainOptions,
+  more: ReadonlyMap<unknown, Target> = new Map(),
 ): Client {
   const place = placeOf(environment);
   if (place === undefined) return client;
@@ -76,7 +79,7 @@ export function withPlainCalls<Client>(
   const others = sender.send.bind(client);
   sender.send = (command: never): Promise<unknown> => {
     const { constructor, input } = command as Command;
-    const target = PLAIN.get(constructor);
+    const target = PLAIN.get(constructor) ?? more.get(constructor);
     return target === undefined ? others(command) : call(target, input, place, options);
   };
   return client;

@@ -29,7 +29,7 @@ export const CLIENT = {
   maxAttempts: 3,
   requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
 } as const;
-const PLAIN = {
+export const PLAIN = {
   maxAttempts: CLIENT.maxAttempts,
   requestTimeout: CLIENT.requestHandler.requestTimeout,
 } as const;

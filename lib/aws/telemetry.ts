@@ -15,6 +15,8 @@ const ROUTINE: ReadonlySet<string> = new Set([
   'step-done',
   'succeeded',
   'message-dropped',
+  // As many as steps were done; the audit's own line has their number.
+  'leftover-removed',
 ]);
 
 /** @param others who hear every note as well */

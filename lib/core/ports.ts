@@ -79,9 +79,15 @@ export interface Store {
 }
 
 /** The state table without its indexes: for the audit alone. */
+/** One of `of` parts of the table, numbered from 0. All records of an execution are in one, and stay there. */
+export interface Segment {
+  readonly index: number;
+  readonly of: number;
+}
+
 export interface Inventory {
-  /** Some of all records of executions, strongly read: an execution's own one before those beside it. */
-  readonly page: (cursor?: string) => Promise<Page<Found>>;
+  /** Some of all records of executions in a segment, strongly read: an execution's own one before those beside it. */
+  readonly page: (segment: Segment, cursor?: string) => Promise<Page<Found>>;
   /** Removes the record on the condition that it is still the one that was found. */
   readonly remove: (found: Removable) => Promise<'removed' | 'conflict'>;
 }

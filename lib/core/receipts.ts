@@ -34,13 +34,19 @@ export interface AuditCounts {
   readonly failed: number;
 }
 
+/** Where the pass stands in one segment of the table: at its beginning, behind a record, or at its end. */
+export interface SegmentPlace {
+  readonly cursor?: string;
+  readonly over?: true;
+}
+
 /** Of the audit: where it stands. */
 export interface AuditReceipt {
   readonly version: number;
   readonly writeId: string;
   readonly auditedAt: number;
-  /** Where the pass under way goes on; absent when it is over. */
-  readonly cursor?: string;
+  /** Where the pass under way goes on, by segment; absent when it is over. */
+  readonly segments?: readonly SegmentPlace[];
   readonly pass: AuditCounts;
   /** The last pass that came to the table's end. */
   readonly whole?: AuditCounts & { readonly endedAt: number };

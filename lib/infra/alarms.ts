@@ -47,8 +47,12 @@ export interface AlarmsProps {
   readonly table: ITable;
   /** Of executions that ended: from how many percent on that failed or had to be undone. */
   readonly failurePercent: number;
-  /** How often a run of the audit is expected. */
-  readonly auditEvery: Duration;
+  readonly audit: {
+    /** How often a run is expected. */
+    readonly runEvery: Duration;
+    /** From the beginning of a pass to the next. */
+    readonly every: Duration;
+  };
 }
 
 type Settings = Pick<AlarmProps, 'metric' | 'threshold' | 'alarmDescription'> & {
@@ -119,9 +123,8 @@ export class Alarms extends Construct {
     ];
   }
 
-  private ofTheAudit({ figure, auditEvery }: AlarmsProps): Alarm[] {
-    const period = Duration.millis(Math.min(auditEvery.toMilliseconds(), DAY.toMilliseconds()));
-    const periods = Math.ceil(auditEvery.toMilliseconds() / period.toMilliseconds());
+  private ofTheAudit({ figure, audit }: AlarmsProps): Alarm[] {
+    const period = audit.runEvery;
     return [
       new Alarm(this, 'AuditSilent', {
         alarmDescription:
@@ -129,8 +132,16 @@ export class Alarms extends Construct {
         metric: figure('Audits', { period }),
         comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
         threshold: 1,
-        evaluationPeriods: MISSED_AUDITS * periods,
+        evaluationPeriods: MISSED_AUDITS,
         treatMissingData: TreatMissingData.BREACHING,
+      }),
+      this.raise('AuditBehind', {
+        alarmDescription:
+          'The audit has not come through the whole table for a day: what executions leave behind grows, and one that lost its watch waits for so long. Raise auditMegabytes; if the function runs into its time, memorySize.',
+        metric: figure('AuditAge', { period }),
+        threshold: Math.max(DAY.toMilliseconds(), MISSED_AUDITS * audit.every.toMilliseconds()),
+        bad: 1,
+        of: 1,
       }),
       this.raise('WatchHealed', {
         alarmDescription:

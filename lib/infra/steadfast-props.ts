@@ -97,10 +97,17 @@ export interface SteadfastProps {
    */
   readonly retention?: Duration;
   /**
-   * How often the audit reads a piece of the state table, 100 MB or all of it; every two days at least.
+   * How often the audit begins a pass through the state table, at the soonest; every two days at least. Until a pass has come to
+   * its end, a run goes on with it every 15 minutes.
    * @default Duration.hours(1)
    */
   readonly auditEvery?: Duration;
+  /**
+   * How much of the state table one run of the audit reads, at most: what bounds its cost, $0.032 for 1,000 MB. What executions
+   * leave behind is removed by the same pass, so a large table with many starts a day needs more.
+   * @default 1000
+   */
+  readonly auditMegabytes?: number;
   /**
    * Memory of every function, in MB; CPU grows with it. An agent that computes wants more: `agentSettings`.
    * @default 384

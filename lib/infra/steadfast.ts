@@ -114,6 +114,7 @@ export class Steadfast extends Construct {
       ...shared,
       code: code('audit'),
       every: props.auditEvery ?? Duration.hours(1),
+      megabytes: props.auditMegabytes ?? 1_000,
     });
     this.grantRoles(fleet, encryptionKey);
     if (props.monitoring !== 'none') this.monitoring = this.watch(props);
@@ -247,7 +248,7 @@ export class Steadfast extends Construct {
       supervisor: this.supervisor.function as IFunction,
       api: this.scheduler.api,
       table: this.stateTable.table,
-      auditEvery: this.audit.every,
+      audit: this.audit,
       failurePercent: failureAlarmPercent ?? 10,
       withDashboard: monitoring !== 'alarms',
       ...(alarmTopic === undefined ? {} : { alarmTopic }),

@@ -2,24 +2,35 @@
  * The audit: reads the whole table, a piece at each run, and puts in order what no index would show (P5).
  *
  * Owns: the pass through the table, its bounds, where the next run goes on, one bad record alone. Does not own: what is
- * out of order (`core/audit.ts`). Any number may run at once: what they do is conditional, and the loser's receipt is lost.
+ * out of order (`core/audit.ts`). Any number may run at once: what they do is conditional, and whose receipt comes second stops.
  *
- * A run that dies leaves no receipt: the next one reads its piece again, and finds in order what was healed.
+ * The table is read in segments, side by side, for what executions leave behind must be removed as fast as it comes. A run
+ * writes down where it stands once a minute: after one that died the next reads again what that minute had read, and
+ * finds in order what was healed.
  */
 
 import { type Found, heal, isLeftBehind, type Removable } from '../core/audit.ts';
 import type { Inventory, Ports, Receipts } from '../core/ports.ts';
-import type { AuditCounts, AuditReceipt } from '../core/receipts.ts';
+import type { AuditCounts, AuditReceipt, SegmentPlace } from '../core/receipts.ts';
 import { isOfEarlierLife, isPastChild } from '../core/retention.ts';
 import type { Execution } from '../core/state.ts';
+import { sideBySide } from './side-by-side.ts';
 import { stampOf } from './stamp.ts';
 import { commit } from './commit.ts';
+
+/** Parts of the table that are read at a time. Another number begins the pass under way again. */
+const SEGMENTS = 8;
+/** Records of one page that are handled at a time; with `SEGMENTS` they bound the calls under way. */
+const RECORDS_AT_A_TIME = 4;
+const CHECKPOINT_MS = 60_000;
 
 export interface AuditOptions {
   /** No page is read after that. */
   readonly untilAt: number;
   /** Pages of one run: they bound what it costs. */
   readonly maxPages: number;
+  /** From the beginning of a pass to the next, at least. @default 0 */
+  readonly passEveryMs?: number;
   /** How long an ended execution is kept; absent: for ever. */
   readonly retentionMs?: number;
 }
@@ -28,35 +39,101 @@ export type AuditPorts = Ports & { readonly inventory: Inventory; readonly recei
 
 type Deed = 'healed' | 'removed' | 'failed' | 'nothing';
 
-/** One run: from where the last one stopped, to the table's end or a bound. @returns the receipt it left */
-export async function audit(ports: AuditPorts, options: AuditOptions): Promise<AuditReceipt> {
-  const { clock, inventory, receipts } = ports;
-  const { audit: before } = await receipts.read();
-  let cursor = before?.cursor;
-  let pass: AuditCounts =
-    before === undefined || cursor === undefined
-      ? { startedAt: clock.now(), scanned: 0, healed: 0, removed: 0, failed: 0 }
-      : before.pass;
-  let pages = 0;
-  do {
-    const page = await inventory.page(cursor);
-    pass = withDeeds(pass, page.items.length, await auditPage(ports, page.items, options.retentionMs));
-    pages += 1;
-    ({ cursor } = page);
-  } while (cursor !== undefined && pages < options.maxPages && clock.now() < options.untilAt);
-  const now = clock.now();
-  const whole = cursor === undefined ? { ...pass, endedAt: now } : before?.whole;
-  const receipt: AuditReceipt = {
-    version: (before?.version ?? 0) + 1,
-    writeId: ports.dice.id(),
-    auditedAt: now,
-    ...(cursor === undefined ? {} : { cursor }),
-    pass,
-    ...(whole === undefined ? {} : { whole }),
-  };
-  const result = await receipts.write(receipt);
-  if (result === 'conflict') ports.log.note({ what: 'receipt-failed', detail: 'another audit was faster' });
-  return receipt;
+/** What came of one run. */
+export interface Audited {
+  /** The latest one: the run's own, or the former where it is not time for another pass yet. */
+  readonly receipt: AuditReceipt;
+  /** Records, by this run alone. */
+  readonly removed: number;
+}
+
+/** One run: from where the last one stopped, to the table's end or a bound. */
+export async function audit(ports: AuditPorts, options: AuditOptions): Promise<Audited> {
+  const { audit: before } = await ports.receipts.read();
+  const isUnderWay = before?.segments?.length === SEGMENTS;
+  const nextAt = (before?.pass.startedAt ?? 0) + (options.passEveryMs ?? 0);
+  if (before !== undefined && before.segments === undefined && ports.clock.now() < nextAt)
+    return { receipt: before, removed: 0 };
+  return new Run(ports, options, before, isUnderWay).toItsEnd();
+}
+
+/** How long ago the last pass through the whole table ended; without one, how long the first has been under way. */
+export const auditAgeMs = ({ whole, pass }: AuditReceipt, now: number): number =>
+  Math.max(0, now - (whole?.endedAt ?? pass.startedAt));
+
+class Run {
+  readonly #ports: AuditPorts;
+  readonly #options: AuditOptions;
+  readonly #places: SegmentPlace[];
+  #receipt: AuditReceipt | undefined;
+  #pass: AuditCounts;
+  #pages = 0;
+  #savedAt: number;
+  /** Another run's receipt came first: it is at work. */
+  #isSecond = false;
+
+  constructor(
+    ports: AuditPorts,
+    options: AuditOptions,
+    before: AuditReceipt | undefined,
+    isUnderWay: boolean,
+  ) {
+    this.#ports = ports;
+    this.#options = options;
+    this.#receipt = before;
+    this.#savedAt = ports.clock.now();
+    const blank = { startedAt: this.#savedAt, scanned: 0, healed: 0, removed: 0, failed: 0 };
+    this.#pass = before !== undefined && isUnderWay ? before.pass : blank;
+    this.#places = [
+      ...((isUnderWay ? before?.segments : undefined) ?? Array.from({ length: SEGMENTS }, () => ({}))),
+    ];
+  }
+
+  async toItsEnd(): Promise<Audited> {
+    const removedBefore = this.#pass.removed;
+    await sideBySide([...this.#places.keys()], SEGMENTS, (index) => this.#readSegment(index));
+    return { receipt: await this.#save(), removed: this.#pass.removed - removedBefore };
+  }
+
+  async #readSegment(index: number): Promise<void> {
+    const { clock, inventory } = this.#ports;
+    while (this.#places[index]?.over !== true && this.#mayGoOn(clock.now())) {
+      this.#pages += 1;
+      const { items, cursor } = await inventory.page({ index, of: SEGMENTS }, this.#places[index]?.cursor);
+      const deeds = await auditPage(this.#ports, items, this.#options.retentionMs);
+      this.#pass = withDeeds(this.#pass, items.length, deeds);
+      this.#places[index] = cursor === undefined ? { over: true } : { cursor };
+      if (clock.now() >= this.#savedAt + CHECKPOINT_MS) await this.#save();
+    }
+  }
+
+  /** A run reads at least one page, whatever its bounds. */
+  readonly #mayGoOn = (now: number): boolean =>
+    !this.#isSecond &&
+    (this.#pages === 0 || (this.#pages < this.#options.maxPages && now < this.#options.untilAt));
+
+  async #save(): Promise<AuditReceipt> {
+    const { clock, dice, log, receipts } = this.#ports;
+    const now = clock.now();
+    this.#savedAt = now;
+    const isOver = this.#places.every(({ over }) => over === true);
+    const whole = isOver ? { ...this.#pass, endedAt: now } : this.#receipt?.whole;
+    const receipt: AuditReceipt = {
+      version: (this.#receipt?.version ?? 0) + 1,
+      writeId: dice.id(),
+      auditedAt: now,
+      ...(isOver ? {} : { segments: [...this.#places] }),
+      pass: this.#pass,
+      ...(whole === undefined ? {} : { whole }),
+    };
+    if (this.#isSecond) return receipt;
+    this.#receipt = receipt;
+    if ((await receipts.write(receipt)) === 'conflict') {
+      this.#isSecond = true;
+      log.note({ what: 'receipt-failed', detail: 'another audit was faster' });
+    }
+    return receipt;
+  }
 }
 
 async function auditPage(
@@ -65,30 +142,29 @@ async function auditPage(
   retentionMs: number | undefined,
 ): Promise<Deed[]> {
   const met: Met = { executions: new Map(), retentionMs };
-  const deeds: Deed[] = [];
-  for (const found of items) {
+  for (const found of items)
+    if (found.kind === 'execution') met.executions.set(found.execution.id, Promise.resolve(found.execution));
+  return sideBySide(items, RECORDS_AT_A_TIME, async (found) => {
     try {
-      deeds.push(await auditOne(ports, found, met));
+      return await auditOne(ports, found, met);
     } catch (error) {
       const executionId = found.kind === 'execution' ? found.execution.id : found.executionId;
       const detail = error instanceof Error ? error.name : 'error';
       ports.log.note({ what: 'audit-failed', executionId, detail });
-      deeds.push('failed');
+      return 'failed';
     }
-  }
-  return deeds;
+  });
 }
 
 interface Met {
-  /** Those met so far in this page; others are read when they are asked for. */
-  readonly executions: Map<string, Execution | undefined>;
+  /** Those of this page, and those that were asked for: each is read once. */
+  readonly executions: Map<string, Promise<Execution | undefined>>;
   readonly retentionMs: number | undefined;
 }
 
 async function auditOne(ports: AuditPorts, found: Found, met: Met): Promise<Deed> {
   switch (found.kind) {
     case 'execution': {
-      met.executions.set(found.execution.id, found.execution);
       if (await hasOutlivedParent(ports, found.execution, met)) return remove(ports, found);
       const decision = heal(found, stampOf(ports));
       // A conflict: somebody has just written it, with its watch in its place.
@@ -114,13 +190,14 @@ async function hasOutlivedParent(ports: AuditPorts, execution: Execution, met: M
   return owner === undefined || isOfEarlierLife(execution, { ...parent, since: owner.startedAt });
 }
 
-async function executionOf(
+function executionOf(
   { store }: AuditPorts,
   executionId: string,
   { executions }: Met,
 ): Promise<Execution | undefined> {
-  if (!executions.has(executionId)) executions.set(executionId, await store.readExecution(executionId));
-  return executions.get(executionId);
+  const known = executions.get(executionId) ?? store.readExecution(executionId);
+  executions.set(executionId, known);
+  return known;
 }
 
 async function remove(ports: AuditPorts, found: Removable): Promise<Deed> {

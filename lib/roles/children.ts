@@ -28,6 +28,7 @@ import {
 } from '../core/state.ts';
 import { commit } from './commit.ts';
 import { type PlanCache, planOf } from './plans.ts';
+import { sideBySide } from './side-by-side.ts';
 import { stampOf } from './stamp.ts';
 
 /** Carries another execution on; handed in by `advance.ts`, whose loop this is a part of. */
@@ -88,7 +89,7 @@ async function started(
   advance: Advance,
 ): Promise<ChildrenDone> {
   let failure: Failure | undefined;
-  const ends = await sideBySide(starts, async (start) => {
+  const ends = await sideBySide(starts, SIDE_BY_SIDE, async (start) => {
     const refused = await refusedInput(ports, start);
     failure ??= refused?.failure;
     return refused?.end ?? startChild(ports, start, advance);
@@ -189,7 +190,7 @@ type Stopping = Extract<Next, { readonly kind: 'stop-children' }>;
 
 async function stopped(ports: Ports, how: Stopping, advance: Advance): Promise<ChildrenDone> {
   const { step, family, starts, below } = how;
-  const ends = await sideBySide(starts, (start) => stopChild(ports, start, how, advance));
+  const ends = await sideBySide(starts, SIDE_BY_SIDE, (start) => stopChild(ports, start, how, advance));
   return { type: 'stopped', step, family, started: below, ended: byIndex(starts, ends) };
 }
 
@@ -225,7 +226,7 @@ async function stopChild(
 }
 
 const gathered = (ports: Ports, ids: readonly string[]): Promise<(Json | undefined)[]> =>
-  sideBySide(ids, async (id) => (await ports.store.readExecution(id))?.output);
+  sideBySide(ids, SIDE_BY_SIDE, async (id) => (await ports.store.readExecution(id))?.output);
 
 /**
  * Has the parent's record say that the execution has ended, and carries the parent on unless the caller does.
@@ -293,25 +294,4 @@ function byIndex(
     if (end !== undefined) ended[start.parent.index] = end;
   }
   return ended;
-}
-
-/**
- * In the order of the items. A failure ends one lane of ten, and is thrown when all have ended: one item that fails for ever
- * holds no other up (L4), and where all fail few are tried.
- */
-async function sideBySide<Item, Result>(
-  items: readonly Item[],
-  run: (item: Item) => Promise<Result>,
-): Promise<Result[]> {
-  const results: Result[] = [];
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    for (let at = next; at < items.length; at = next) {
-      next += 1;
-      results[at] = await run(items[at] as Item);
-    }
-  };
-  const lanes = Array.from({ length: Math.min(SIDE_BY_SIDE, items.length) }, worker);
-  for (const lane of await Promise.allSettled(lanes)) if (lane.status === 'rejected') throw lane.reason;
-  return results;
 }

@@ -21,6 +21,14 @@ function placeOf(found: Found): string {
   return found.kind === 'step' ? `${found.executionId} 2${found.step.name}` : `${found.executionId} 3`;
 }
 
+/** All records of an execution are in one segment, as DynamoDB has all items of a partition in one. */
+function segmentOf(found: Found, of: number): number {
+  const id = found.kind === 'execution' ? found.execution.id : found.executionId;
+  let hash = 0;
+  for (const char of id) hash = (hash * 31 + (char.codePointAt(0) ?? 0)) % 65_521;
+  return hash % of;
+}
+
 /** The state table behind the promises of a store. */
 export class MemoryStore implements Store {
   readonly #table: MemoryTable;
@@ -45,8 +53,10 @@ export class MemoryStore implements Store {
   /** @param size records of a page */
   inventory(size = INVENTORY_PAGE): Inventory {
     return {
-      page: async (cursor = '') => {
-        const rest = this.#table.found().filter((found) => placeOf(found) > cursor);
+      page: async ({ index, of }, cursor = '') => {
+        const rest = this.#table
+          .found()
+          .filter((found) => segmentOf(found, of) === index && placeOf(found) > cursor);
         const items = rest.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1)).slice(0, size);
         const last = items.at(-1);
         return last !== undefined && rest.length > size ? { items, cursor: placeOf(last) } : { items };

@@ -220,7 +220,7 @@ describe('GET /health', () => {
     const left = { sweptAt: 1, due: 3, failed: 0, oldestOverdueMs: 20 };
     await receipts.write({ shard: 0, version: 1, writeId: 'w', ...left });
     const pass = { startedAt: 2, scanned: 5, healed: 1, removed: 0, failed: 0 };
-    await receipts.write({ version: 1, writeId: 'w', auditedAt: 4, cursor: 'secret', pass });
+    await receipts.write({ version: 1, writeId: 'w', auditedAt: 4, segments: [{ cursor: 'secret' }], pass });
     expect((await get('/health')).body).toMatchObject({
       status: 'ok',
       shards: [{ shard: 0, overdueMs: 5_000, receipt: left }],

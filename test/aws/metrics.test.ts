@@ -119,7 +119,7 @@ test('every metric that has a name is emitted, and no other', async () => {
     meter.sent(1);
     meter.swept({ made: 1, oldestOverdueMs: 0, failed: 0 });
     meter.open({ incidents: 0, breakers: 0 });
-    meter.audited();
+    meter.audited({ removed: 0, ageMs: 0 });
   });
   const names = lines.flatMap(({ _aws }) => _aws.CloudWatchMetrics[0].Metrics.map(({ Name }) => Name));
   expect(names.sort()).toEqual(Object.keys(METRICS).sort());
@@ -220,7 +220,8 @@ test('what is open is counted as long as something is, and then no more until so
 test('a run of the audit says that it was made, and which records it could not read', async () => {
   const dynamo = mockClient(DynamoDBClient);
   dynamo.on(BatchGetItemCommand).resolves({ Responses: { t: [] } });
-  dynamo.on(ScanCommand).resolves({ Items: [{ pk: { S: 'exec#e' }, sk: { S: 'exec' } }] });
+  dynamo.on(ScanCommand).resolves({ Items: [] });
+  dynamo.on(ScanCommand, { Segment: 3 }).resolves({ Items: [{ pk: { S: 'exec#e' }, sk: { S: 'exec' } }] });
   dynamo.on(PutItemCommand).resolves({});
   Object.assign(process.env, {
     [ENV.table]: 't',
@@ -231,7 +232,14 @@ test('a run of the audit says that it was made, and which records it could not r
   const context = { getRemainingTimeInMillis: () => 5_000, awsRequestId: 'r' } as unknown as Context;
   const lines = await linesOf(() => auditHandler()({}, context));
   expect(lines.filter((line) => '_aws' in line)).toEqual([
-    expect.objectContaining({ service: 'd', role: 'audit', Audits: 1, RecordsUnaudited: 1 }),
+    expect.objectContaining({
+      service: 'd',
+      role: 'audit',
+      Audits: 1,
+      RecordsUnaudited: 1,
+      LeftoversRemoved: 0,
+      AuditAge: expect.any(Number),
+    }),
   ]);
   // One that does not come to its end is none.
   dynamo.on(ScanCommand).rejects(new Error('away'));

@@ -22,6 +22,8 @@ export interface InventoryUnderTest {
 }
 
 const T = 1_700_000_000_000;
+/** Every record is in one of them, and those of an execution in the same. */
+const SEGMENTS = 3;
 const LATER = T + 2 * MIN_RETENTION_MS;
 const anIncident: Incident = {
   number: 1,
@@ -54,12 +56,14 @@ export function describeInventory(title: string, open: () => Promise<InventoryUn
 
 async function everything(inventory: Inventory): Promise<Found[]> {
   const all: Found[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await inventory.page(cursor);
-    all.push(...page.items);
-    ({ cursor } = page);
-  } while (cursor !== undefined);
+  for (let index = 0; index < SEGMENTS; index += 1) {
+    let cursor: string | undefined;
+    do {
+      const page = await inventory.page({ index, of: SEGMENTS }, cursor);
+      all.push(...page.items);
+      ({ cursor } = page);
+    } while (cursor !== undefined);
+  }
   return all;
 }
 const isBeside = (found: Found): found is Beside => found.kind === 'step' || found.kind === 'incident';

@@ -24,7 +24,7 @@ const ofAudit = (changes: Partial<AuditReceipt> = {}): AuditReceipt => ({
   version: 1,
   writeId: 'w-1',
   auditedAt: 1_700_000_000_500,
-  cursor: '{"pk":"exec#e-1"}',
+  segments: [{ cursor: '{"pk":"exec#e-1"}' }, { over: true }],
   pass: counts,
   whole: { ...counts, endedAt: 1_700_000_000_400 },
   ...changes,

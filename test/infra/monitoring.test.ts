@@ -106,6 +106,7 @@ describe('alarms', () => {
         'LooksFailing',
         'WatchHealed',
         'AuditSilent',
+        'AuditBehind',
         'RecordsUnaudited',
         'IncidentOpened',
         'IncidentOpen',
@@ -134,23 +135,33 @@ describe('alarms', () => {
   });
 
   test.each([
-    [Duration.minutes(10), 600, 3],
-    [undefined, 3_600, 3],
-    [Duration.hours(36), 86_400, 6],
-  ])('of the audit look for three runs that are missing: %s', (auditEvery, period, periods) => {
-    const changed = new Reader(makeStack(auditEvery === undefined ? {} : { auditEvery }));
-    expect(named('AuditSilent', changed).Properties).toMatchObject({
-      MetricName: 'Audits',
-      Statistic: 'Sum',
-      Period: period,
-      EvaluationPeriods: periods,
-      Threshold: 1,
-      ComparisonOperator: 'LessThanThreshold',
-      TreatMissingData: 'breaching',
-    });
-  });
+    [Duration.minutes(10), 600, 86_400_000],
+    [undefined, 900, 86_400_000],
+    [Duration.hours(36), 900, 3 * 36 * 3_600_000],
+  ])(
+    'of the audit look for three runs that are missing, and for a pass that is late: %s',
+    (auditEvery, period, lateMs) => {
+      const changed = new Reader(makeStack(auditEvery === undefined ? {} : { auditEvery }));
+      expect(named('AuditSilent', changed).Properties).toMatchObject({
+        MetricName: 'Audits',
+        Statistic: 'Sum',
+        Period: period,
+        EvaluationPeriods: 3,
+        Threshold: 1,
+        ComparisonOperator: 'LessThanThreshold',
+        TreatMissingData: 'breaching',
+      });
+      expect(named('AuditBehind', changed).Properties).toMatchObject({
+        MetricName: 'AuditAge',
+        Statistic: 'Maximum',
+        Period: period,
+        Threshold: lateMs,
+        ComparisonOperator: 'GreaterThanOrEqualToThreshold',
+      });
+    },
+  );
 
-  test('could not see that an audit every three days is missing, so that is refused', () => {
+  test('an audit every three days is refused: what it would put in order waits for so long', () => {
     expect(() => makeStack({ auditEvery: Duration.days(3) })).toThrow(
       'auditEvery is 3 days; allowed are 2 days or less',
     );
@@ -241,8 +252,8 @@ test('an own topic takes the alarms; the dashboard, or all of it, can be left aw
     ['AWS::CloudWatch::Alarm', 'AWS::CloudWatch::Dashboard', 'AWS::SNS::Topic'].map(
       (type) => one.ofType(type).length,
     );
-  expect(counts(new Reader(some))).toEqual([15, 0, 1]);
+  expect(counts(new Reader(some))).toEqual([16, 0, 1]);
   expect(counts(new Reader(makeStack({ monitoring: 'none' })))).toEqual([0, 0, 0]);
   const topic = Topic.fromTopicArn(some, 'Own', 'arn:aws:sns:us-east-1:123456789012:own');
-  expect(counts(new Reader(makeStack({ alarmTopic: topic })))).toEqual([15, 1, 0]);
+  expect(counts(new Reader(makeStack({ alarmTopic: topic })))).toEqual([16, 1, 0]);
 });

@@ -2,7 +2,8 @@
 
 import { MIN_RETENTION_MS } from '../../lib/core/retention.ts';
 import { retry, workflow } from '../../lib/core/workflow.ts';
-import { audit, type AuditPorts } from '../../lib/roles/audit.ts';
+import { audit, auditAgeMs, type AuditPorts } from '../../lib/roles/audit.ts';
+import type { AuditReceipt } from '../../lib/core/receipts.ts';
 import { memoryReceipts } from '../../lib/testing/memory-receipts.ts';
 import { anAgent, anyObject, harness, type Harness } from './harness.ts';
 
@@ -19,8 +20,10 @@ function open(change: (ports: AuditPorts) => Partial<AuditPorts> = () => ({})) {
   const h = harness(single, { worker: { execute, undo: async () => undefined } });
   const base: AuditPorts = { ...h, inventory: h.store.inventory(PAGE), receipts: memoryReceipts() };
   const ports = { ...base, ...change(base) };
-  const run = (maxPages = 100) =>
-    audit(ports, { untilAt: Number.MAX_SAFE_INTEGER, maxPages, retentionMs: RETENTION_MS });
+  const run = async (maxPages = 100, passEveryMs = 0): Promise<AuditReceipt> => {
+    const options = { untilAt: Number.MAX_SAFE_INTEGER, maxPages, passEveryMs, retentionMs: RETENTION_MS };
+    return (await audit(ports, options)).receipt;
+  };
   /** Takes the watch away, as a hand in the table could. */
   const blind = async (id: string): Promise<void> => {
     const { watchAt: _, ...execution } = (await h.state(id)).execution;
@@ -174,32 +177,125 @@ describe('a run', () => {
     for (let at = 0; at < 7; at += 1) await h.begin();
   };
 
-  it('stops at its bound, and the next one goes on where it stopped', async () => {
+  it('stops at its bound, and the next one goes on where it stopped, in every segment', async () => {
     const { h, run, blind, receipts } = open();
     await seven(h);
     await blind('e-7');
     const startedAt = h.clock.now();
-    expect(await run(1)).toMatchObject({ version: 1, pass: { scanned: PAGE, healed: 0 } });
+    const first = await run(3);
+    expect(first).toMatchObject({ version: 1, pass: { startedAt } });
+    expect(first.segments?.filter(({ over, cursor }) => over === true || cursor !== undefined)).toHaveLength(
+      3,
+    );
     expect((await receipts.read()).audit?.whole).toBeUndefined();
     h.clock.advanceTo(startedAt + 1_000);
+    let last = first;
+    for (let runs = 0; last.segments !== undefined && runs < 10; runs += 1) last = await run(3);
     const pass = { startedAt, scanned: 7, healed: 1, removed: 0, failed: 0 };
     const whole = { ...pass, endedAt: h.clock.now() };
-    expect(await run(1)).toEqual({
-      version: 2,
+    expect(last).toEqual({
+      version: last.version,
       writeId: expect.any(String),
       auditedAt: h.clock.now(),
       pass,
       whole,
     });
-    expect(await run(1)).toMatchObject({ version: 3, pass: { scanned: PAGE }, whole });
+    expect(await run(1)).toMatchObject({ version: last.version + 1, pass: { healed: 0 }, whole });
   });
 
   it('stops when its time is over, after a page at least', async () => {
     const { h, receipts } = open();
     await seven(h);
-    const ports = { ...h, inventory: h.store.inventory(PAGE), receipts };
-    const { pass } = await audit(ports, { untilAt: 0, maxPages: 100 });
-    expect(pass.scanned).toBe(PAGE);
+    let pages = 0;
+    const inventory = h.store.inventory(PAGE);
+    const counted = {
+      ...inventory,
+      page: (...of: Parameters<typeof inventory.page>) => inventory.page(...of),
+    };
+    counted.page = (...of) => {
+      pages += 1;
+      return inventory.page(...of);
+    };
+    await audit({ ...h, inventory: counted, receipts }, { untilAt: 0, maxPages: 100 });
+    expect(pages).toBe(1);
+  });
+
+  it('begins no pass before its time, and reads nothing then; one under way goes on at once', async () => {
+    const { h, run } = open();
+    await seven(h);
+    const hour = 3_600_000;
+    const first = await run(3, hour);
+    expect(first.segments).toBeDefined();
+    const second = await run(100, hour);
+    expect(second).toMatchObject({ version: 2, pass: { scanned: 7 } });
+    h.clock.advanceTo(first.pass.startedAt + hour - 1);
+    expect(await run(100, hour)).toEqual(second);
+    h.clock.advanceTo(first.pass.startedAt + hour);
+    expect(await run(100, hour)).toMatchObject({ version: 3, pass: { startedAt: h.clock.now() } });
+  });
+
+  it('reads the segments side by side, and works on several records of each', async () => {
+    let [pages, removals] = [0, 0];
+    const most = { pages: 0, removals: 0 };
+    const { h, run } = open(({ inventory }) => ({
+      inventory: {
+        page: async (segment, cursor) => {
+          most.pages = Math.max(most.pages, (pages += 1));
+          const page = await inventory.page(segment, cursor);
+          await Promise.resolve();
+          pages -= 1;
+          return page;
+        },
+        remove: async (found) => {
+          most.removals = Math.max(most.removals, (removals += 1));
+          await new Promise((done) => setImmediate(done));
+          removals -= 1;
+          return inventory.remove(found);
+        },
+      },
+    }));
+    for (let at = 0; at < 40; at += 1) {
+      const { id } = await h.begin();
+      await h.run(id);
+      h.store.expire(id);
+    }
+    h.clock.advanceTo(h.clock.now() + 2 * MIN_RETENTION_MS);
+    expect((await run()).pass).toMatchObject({ scanned: 40, removed: 40 });
+    expect(most.pages).toBe(8);
+    expect(most.removals).toBeGreaterThan(8);
+    expect(most.removals).toBeLessThanOrEqual(32);
+  });
+
+  it('writes down where it stands once a minute, so that a death costs no more than that', async () => {
+    let pages = 0;
+    const { h, run, receipts } = open(({ inventory, clock }) => ({
+      inventory: {
+        ...inventory,
+        page: async (segment, cursor) => {
+          pages += 1;
+          if (pages > 5) throw new Error('the process was killed');
+          h.clock.advanceTo(clock.now() + 61_000);
+          return inventory.page(segment, cursor);
+        },
+      },
+    }));
+    for (let at = 0; at < 60; at += 1) await h.begin();
+    await expect(run()).rejects.toThrow('killed');
+    const { audit: receipt } = await receipts.read();
+    expect(receipt?.pass.scanned).toBeGreaterThan(0);
+    expect(receipt?.segments?.some(({ cursor, over }) => cursor !== undefined || over === true)).toBe(true);
+    pages = -1_000;
+    let last = await run();
+    for (let runs = 0; last.segments !== undefined && runs < 10; runs += 1) last = await run();
+    expect(last.pass.scanned).toBe(60);
+  });
+
+  it('tells how old the last whole pass is, or how long the first has been under way', () => {
+    const pass = { startedAt: 1_000, scanned: 0, healed: 0, removed: 0, failed: 0 };
+    const receipt = { version: 1, writeId: 'w', auditedAt: 5_000, pass };
+    expect(auditAgeMs(receipt, 9_000)).toBe(8_000);
+    expect(auditAgeMs({ ...receipt, whole: { ...pass, endedAt: 7_000 } }, 9_000)).toBe(2_000);
+    expect(auditAgeMs(receipt, 500)).toBe(0);
   });
 
   it('goes past a record that cannot be handled, and says so (L4)', async () => {
