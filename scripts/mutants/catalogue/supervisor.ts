@@ -182,8 +182,8 @@ export const SUPERVISOR: readonly Mutant[] = [
     from: 'own',
     bug: 'Every run of the audit begins at the beginning, so the end of a large table is never read.',
     file: 'lib/roles/audit.ts',
-    find: 'let cursor = before?.cursor;',
-    replace: 'let cursor: string | undefined;',
+    find: 'before?.segments?.length === SEGMENTS;',
+    replace: 'before?.segments?.length === 0;',
     killer: jest('roles/audit', 'stops at its bound, and the next one goes on'),
   },
   {
