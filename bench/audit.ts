@@ -69,7 +69,7 @@ async function leaveBehind(client: DynamoDBClient, executions: number): Promise<
   const changedAt = Date.now() - 7 * 86_400_000;
   const items = Array.from({ length: executions * STEPS }, (_, at) =>
     stepItem(`order-${Math.floor(at / STEPS)}`, {
-      ...blankStep(`step-${at % STEPS}`, 1),
+      ...blankStep(`step-${at % STEPS}`, { epoch: 1, life: 'life1' }),
       status: 'done',
       version: 2,
       writeId: `write-${at}`,

@@ -197,6 +197,7 @@ async function put(stage: Stage, from: number, to: number, watchAt: number): Pro
   const write = (at: number): { PutRequest: { Item: Item } } => {
     const given = {
       id: `open-${watchAt}-${at}`,
+      life: 'bench',
       planHash,
       input: { data: 'x' },
       inputHash: 'x',

@@ -45,10 +45,14 @@ type Undo<T extends Options> = (
   output: Out<T> | undefined,
 ) => Promise<unknown>;
 
-/** `probe` must be there where the effect is 'probed', `undo` unless there is nothing to undo. */
+/** `probe` must be there unless the effect is 'idempotent' and says nothing else, `undo` unless there is nothing to undo. */
 export type ImplementationOf<T extends Options> = {
   readonly execute: Execute<T>;
-} & (T['effect'] extends 'idempotent' ? { readonly probe?: Probe<T> } : { readonly probe: Probe<T> }) &
+} & (T extends { readonly effect: 'idempotent'; readonly probe?: never }
+  ? { readonly probe?: Probe<T> }
+  : T extends { readonly probe: 'none' }
+    ? { readonly probe?: never }
+    : { readonly probe: Probe<T> }) &
   (T extends { readonly undo: 'none' } ? { readonly undo?: Undo<T> } : { readonly undo: Undo<T> });
 
 export interface DeclaredAgent<T extends Options> extends Agent<In<T>, Out<T>> {

@@ -21,6 +21,7 @@ import { catalogue, look, put } from './library.ts';
 import {
   encodeRendition,
   notifySubscribers,
+  orderTranscript,
   publishVideo,
   type Upload,
   videoPublishing,
@@ -78,7 +79,8 @@ test('the transcriber finds the token in its order', async () => {
   const run = await trial.start(upload);
   await run.until(({ steps }) => steps['encode']?.status === 'done');
   const [spoken] = await run.children('transcribe');
-  expect(await look('transcripts', `${spoken?.id}.order`)).toEqual({
+  const [ordered] = trial.calls(orderTranscript);
+  expect(await look('transcripts', ordered?.effectKey ?? '')).toEqual({
     upload: 'harbour',
     token: expect.stringMatching(new RegExp(`^${spoken?.id}\\.transcript\\..+`)),
   });

@@ -64,16 +64,21 @@ export const answerBody = z.strictObject({
   nothingHappened: z.optional(z.boolean()),
 });
 
+/** What it may be `parseLimit` says. */
+const limit = z.optional(z.string().check(z.maxLength(20)));
+/** Of a list of many workflows, some ids: below what an HTTP API takes as a request's line and headers (10,240 bytes). */
+const cursor = z.optional(z.string().check(z.maxLength(6_000)));
+
 export const pageQuery = z.strictObject({
-  cursor: z.optional(z.string().check(z.maxLength(1_200))),
-  limit: z.optional(z.string().check(z.regex(/^[0-9]{1,3}$/, 'a whole number is wanted'))),
+  cursor,
+  limit,
 });
 
 export const listQuery = z.strictObject({
   workflow: z.optional(z.string().check(z.maxLength(48))),
   status: z.optional(z.enum(EXECUTION_STATUSES)),
-  cursor: z.optional(z.string().check(z.maxLength(1_200))),
-  limit: z.optional(z.string().check(z.regex(/^[0-9]{1,3}$/, 'a whole number is wanted'))),
+  cursor,
+  limit,
 });
 
 /**
@@ -130,10 +135,15 @@ export function parsePause(text: string): number {
   throw refuse('bad-request', `within is ${text}; a person is asked after 30d at the latest`);
 }
 
+/** @throws SteadfastError `bad-request` */
 export function parseLimit(text: string | undefined): number {
-  const limit = Number(text ?? DEFAULT_LIMIT);
-  if (limit >= 1 && limit <= MAX_LIMIT) return limit;
-  throw refuse('bad-request', `limit is ${limit}; allowed are 1 to ${MAX_LIMIT}`);
+  const wanted = text ?? String(DEFAULT_LIMIT);
+  const count = /^\d+$/.test(wanted) ? Number(wanted) : Number.NaN;
+  if (count >= 1 && count <= MAX_LIMIT) return count;
+  throw refuse(
+    'bad-request',
+    `limit is ${JSON.stringify(wanted)}; allowed are 1 to ${MAX_LIMIT}, and the answer's cursor asks for more`,
+  );
 }
 
 export const asJson = (value: unknown): Json => (value ?? null) as Json;

@@ -5,14 +5,14 @@
  * earlier life (`core/retention.ts`), who removes what nothing replaces (`roles/audit.ts`).
  */
 
-import { isLeftover, mayFollowLeftover } from '../core/retention.ts';
+import { isLeftover } from '../core/retention.ts';
 import type { Execution, Incident, Step } from '../core/state.ts';
 import { incidentOf, isIncidentItem, isStepItem, type Item, stepOf } from './dynamo-items.ts';
 import { instead, type Put } from './dynamo-put.ts';
 
 /**
  * Whether all that stands in the way of these puts are records from an earlier life. Asked after a conflict alone, and it
- * reads the execution only if the times say that it may be so.
+ * reads the execution only if what is to be written is of another life than what is there.
  * @returns puts that replace them, each on the condition that it is still the one that was found
  */
 export async function overLeftovers(
@@ -25,12 +25,13 @@ export async function overLeftovers(
     return item === undefined ? [] : [{ next: besideIn(put.Item), old: besideIn(item) }];
   });
   const may = blocked.every(
-    ({ next, old }) => next?.version === 1 && old !== undefined && mayFollowLeftover(next, old),
+    ({ next, old }) => next?.version === 1 && old !== undefined && isLeftover(old, next),
   );
   if (blocked.length === 0 || !may) return undefined;
   const execution = await readExecution();
   if (execution === undefined) return undefined;
-  const all = blocked.every(({ old }) => old !== undefined && isLeftover(old, execution));
+  // Else it is the writer who is from an earlier life.
+  const all = blocked.every(({ next }) => next !== undefined && !isLeftover(next, execution));
   if (!all) return undefined;
   return puts.map((put, at) => {
     const item = stored[at];

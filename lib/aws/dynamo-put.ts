@@ -36,15 +36,29 @@ export interface Put {
   readonly ReturnValuesOnConditionCheckFailure: 'ALL_OLD';
 }
 
-/** The one condition: what is stored is one version behind. */
-export function conditional(table: string, item: Item, record: { readonly version: number }): Put {
+/** The one condition: what is stored is one version behind, and of the same life, if it has one. */
+export function conditional(
+  table: string,
+  item: Item,
+  record: { readonly version: number; readonly life?: string },
+): Put {
   const common = { TableName: table, Item: item, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
   if (record.version === 1) return { ...common, ConditionExpression: 'attribute_not_exists(pk)' };
+  const { life = '' } = record;
+  const behind = { ':behind': { N: String(record.version - 1) } };
+  const version = { '#version': 'version' };
+  if (life === '')
+    return {
+      ...common,
+      ConditionExpression: '#version = :behind',
+      ExpressionAttributeNames: version,
+      ExpressionAttributeValues: behind,
+    };
   return {
     ...common,
-    ConditionExpression: '#version = :behind',
-    ExpressionAttributeNames: { '#version': 'version' },
-    ExpressionAttributeValues: { ':behind': { N: String(record.version - 1) } },
+    ConditionExpression: '#version = :behind AND #life = :life',
+    ExpressionAttributeNames: { ...version, '#life': 'life' },
+    ExpressionAttributeValues: { ...behind, ':life': { S: life } },
   };
 }
 

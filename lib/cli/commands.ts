@@ -213,7 +213,7 @@ interface ListFlags {
 function addList(program: Command, cli: Cli): void {
   program
     .command('list')
-    .description('list executions, latest start first (workflow by workflow unless one is named)')
+    .description('list executions, latest start first')
     .option('--workflow <name>', 'only of this workflow')
     .addOption(new Option('--status <status>', 'only in this status').choices(STATUSES))
     .option('--limit <count>', `how many, 1 to ${MAX_LIMIT}`, countOf, 20)

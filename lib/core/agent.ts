@@ -59,6 +59,13 @@ export interface AgentOptions<I, O> {
    * @default 'required': the handler must have `undo`
    */
   readonly undo?: 'required' | 'none';
+  /**
+   * Of an 'idempotent' agent, and asked for only where a step goes on with `withInput` or `useAgent`: 'required' and the
+   * handler must have `probe`, so that an unknown outcome can be settled first; 'none' and those stages follow only
+   * errors that say "not done".
+   * @default 'required' for the other effects; the handler of an 'idempotent' agent may have one
+   */
+  readonly probe?: 'required' | 'none';
 }
 
 /** The agent as data: what the plan, the infrastructure and the roles need to know of it. */
@@ -71,6 +78,8 @@ export interface AgentSpec {
   readonly settleMs: number;
   readonly maxNoProgressMs?: number;
   readonly undo: 'required' | 'none';
+  /** Absent: of an 'idempotent' agent unsaid, of another 'required'. */
+  readonly probe?: 'required' | 'none';
   /** Absent: in a Lambda function. */
   readonly runsIn?: 'container';
 }
@@ -148,6 +157,7 @@ export function declareAgent<I, O>(name: string, options: AgentOptions<I, O>): A
     settleMs: ms('settle', '5s'),
     ...(options.maxNoProgress === undefined ? {} : { maxNoProgressMs: ms('maxNoProgress', '1m') }),
     undo: options.undo ?? 'required',
+    ...(options.probe === undefined ? {} : { probe: options.probe }),
     // Left out where it says nothing: a plan is addressed by its content.
     ...(options.runsIn === undefined || options.runsIn === 'lambda' ? {} : { runsIn: options.runsIn }),
   };
@@ -172,5 +182,9 @@ export function agentProblem(spec: AgentSpec): string | undefined {
   }
   if (!['required', 'none'].includes(spec.undo))
     return `undo is ${JSON.stringify(spec.undo)}; allowed are 'required' and 'none'`;
+  if (spec.probe !== undefined && !['required', 'none'].includes(spec.probe))
+    return `probe is ${JSON.stringify(spec.probe)}; allowed are 'required' and 'none'`;
+  if (spec.probe === 'none' && spec.effect !== 'idempotent')
+    return `effect '${spec.effect}' needs a probe: leave probe: 'none' out, or say effect: 'idempotent' if the service deduplicates`;
   return undefined;
 }

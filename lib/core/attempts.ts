@@ -8,7 +8,7 @@
  */
 
 import type { AgentStep, StepLimits } from './plan.ts';
-import { type HeldStep, isHeld, type Step } from './state.ts';
+import { type Execution, type HeldStep, isHeld, type Step } from './state.ts';
 import { leaseSpanMs, REPORT_GRACE_MS } from './watch.ts';
 import type { Work } from './work.ts';
 import { blankStep, type Stamp, stepAfter } from './write.ts';
@@ -22,12 +22,12 @@ const CLAIM_EVENT = { execute: 'claim', probe: 'probe', undo: 'start-undo' } as 
 export function claimed(
   work: Work,
   record: Step | undefined,
-  epoch: number,
+  execution: Pick<Execution, 'life' | 'epoch'>,
   token: string,
   hardEndAt: number,
   stamp: Stamp,
 ): Step {
-  const before = record ?? blankStep(work.step.name, epoch);
+  const before = record ?? blankStep(work.step.name, execution);
   const counts =
     work.mode === 'execute'
       ? { attempt: work.attempt, rungAttempt: before.rungAttempt + 1, undoAttempt: before.undoAttempt }
@@ -38,7 +38,7 @@ export function claimed(
     attempt: counts.attempt,
     rungAttempt: counts.rungAttempt,
     undoAttempt: counts.undoAttempt,
-    epoch,
+    epoch: execution.epoch,
     token,
     mode: work.mode,
     claimedAt: stamp.now,
@@ -61,12 +61,12 @@ export function claimed(
 export function settledAs(
   name: string,
   record: Step | undefined,
-  epoch: number,
+  execution: Pick<Execution, 'life' | 'epoch'>,
   event: 'skip' | 'seal' | 'hold',
   stamp: Stamp,
 ): Step {
-  return stepAfter(record ?? blankStep(name, epoch), event, stamp, {
-    epoch,
+  return stepAfter(record ?? blankStep(name, execution), event, stamp, {
+    epoch: execution.epoch,
     changedAt: stamp.now,
     retryAt: undefined,
   });

@@ -73,5 +73,7 @@ export function isLeftBehind(
 ): boolean {
   // It is there before its execution: one that no record names may be that of a start under way.
   if (found.kind === 'input') return execution?.inputKey !== found.key && isLongAgo(found.storedAt, now);
-  return execution === undefined ? isAbandoned(besideOf(found), now) : isLeftover(besideOf(found), execution);
+  const record = besideOf(found);
+  const isOfNone = execution === undefined || isLeftover(record, execution);
+  return isOfNone && isAbandoned(record, now);
 }

@@ -23,26 +23,26 @@ const MAX_DEPTH = 5;
 export function otherKindProblem(
   step: Exclude<PlanStep, AgentStep>,
   plan: Plan,
-  agentProblem: (step: AgentStep) => Problem | undefined,
+  agentProblem: (step: AgentStep, plan: Plan) => Problem | undefined,
 ): Problem | undefined {
   switch (step.kind) {
     case 'wait':
       return waitProblem(step, plan);
     case 'callback':
     case 'approval':
-      return callbackProblem(step);
+      return callbackProblem(step, plan);
     case 'child':
       return depthOf(plan) > MAX_DEPTH
         ? { reason: 'too-deep', message: `workflows within workflows, over ${MAX_DEPTH} deep` }
         : undefined;
     case 'map':
-      return mapProblem(step) ?? agentProblem(step.each);
+      return mapProblem(step) ?? agentProblem(step.each, plan);
     default:
       return { reason: 'bad-kind', message: `'${String((step as PlanStep).kind)}' is no kind of step` };
   }
 }
 
-function waitProblem({ forMs, until }: WaitStep, { withinMs }: Plan): Problem | undefined {
+function waitProblem({ forMs, until }: WaitStep, plan: Plan): Problem | undefined {
   if ((forMs === undefined) === (until === undefined)) {
     return { reason: 'unbounded', message: "a wait has one of 'for' and 'until'" };
   }
@@ -53,24 +53,32 @@ function waitProblem({ forMs, until }: WaitStep, { withinMs }: Plan): Problem | 
   }
   if (forMs === undefined) return undefined;
   if (!isDurationMs(forMs)) return { reason: 'unbounded', message: `its wait is ${String(forMs)} ms long` };
-  return forMs <= withinMs
-    ? undefined
-    : {
-        reason: 'longer-than-within',
-        message: `it waits for ${formatDuration(forMs)}, and the workflow is to be over within ${formatDuration(withinMs)}`,
-      };
+  return longerThanWithin(forMs, plan, 'it waits for');
 }
 
-function callbackProblem({ kind, withinMs, beatMs }: CallbackStep): Problem | undefined {
+/**
+ * Whoever is promised more time than the whole execution has loses it without a word when that is over.
+ * @param what 'it waits for'
+ */
+export function longerThanWithin(timeMs: number, { withinMs }: Plan, what: string): Problem | undefined {
+  if (timeMs <= withinMs) return undefined;
+  return {
+    reason: 'longer-than-within',
+    message: `${what} ${formatDuration(timeMs)}, and the workflow is to be over within ${formatDuration(withinMs)}`,
+  };
+}
+
+function callbackProblem({ kind, withinMs, beatMs }: CallbackStep, plan: Plan): Problem | undefined {
   if (!isDurationMs(withinMs)) {
     return {
       reason: 'unbounded',
       message: `a step of kind '${kind}' needs 'within', or it could wait for ever`,
     };
   }
-  return beatMs === undefined || isDurationMs(beatMs)
-    ? undefined
-    : { reason: 'unbounded', message: "'beatEvery' is no time" };
+  if (beatMs !== undefined && !isDurationMs(beatMs)) {
+    return { reason: 'unbounded', message: "'beatEvery' is no time" };
+  }
+  return longerThanWithin(withinMs, plan, 'it waits for an answer for');
 }
 
 function mapProblem({ concurrency, tolerate }: MapStep): Problem | undefined {

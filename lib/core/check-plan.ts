@@ -19,7 +19,7 @@ import {
   type Rung,
   type StepLimits,
 } from './plan.ts';
-import { otherKindProblem, type Problem, sourceProblem } from './check-kinds.ts';
+import { longerThanWithin, otherKindProblem, type Problem, sourceProblem } from './check-kinds.ts';
 import { pointProblem, undoProblem } from './check-points.ts';
 import { type Expr, OPERATORS, stepsIn } from './refs.ts';
 
@@ -79,14 +79,14 @@ function stepProblem(step: PlanStep, seen: ReadonlySet<string>, plan: Plan): Pro
 
 function kindProblem(step: PlanStep, plan: Plan): Problem | undefined {
   return step.kind === 'step'
-    ? agentProblem(step)
+    ? agentProblem(step, plan)
     : (pointProblem(step, plan) ?? otherKindProblem(step, plan, agentProblem));
 }
 
-function agentProblem(step: AgentStep): Problem | undefined {
+function agentProblem(step: AgentStep, plan: Plan): Problem | undefined {
   if (!isName(step.agent))
     return { reason: 'bad-name', message: `its agent '${step.agent}' has no legal name` };
-  return limitsProblem(step, '') ?? ladderProblem(step) ?? undoProblem(step);
+  return limitsProblem(step, '') ?? ladderProblem(step, plan) ?? undoProblem(step);
 }
 
 /** @param whose '' for the step itself, else the rung whose limits these are */
@@ -111,10 +111,10 @@ function limitsProblem(limits: StepLimits, whose: string): Problem | undefined {
   return undefined;
 }
 
-function ladderProblem(step: AgentStep): Problem | undefined {
+function ladderProblem(step: AgentStep, plan: Plan): Problem | undefined {
   const rungs = step.undo === 'none' ? step.ladder : [...step.ladder, step.undo];
   for (const rung of rungs) {
-    const problem = rung.kind === 'human' ? humanProblem(rung) : triesProblem(rung);
+    const problem = rung.kind === 'human' ? humanProblem(rung, plan) : triesProblem(rung);
     if (problem !== undefined) return problem;
   }
   const person = step.ladder.findIndex((rung) => rung.kind === 'human');
@@ -127,14 +127,14 @@ function ladderProblem(step: AgentStep): Problem | undefined {
   return unsafeProblem(step);
 }
 
-function humanProblem(rung: HumanRung): Problem | undefined {
+function humanProblem(rung: HumanRung, plan: Plan): Problem | undefined {
   if (!isDurationMs(rung.withinMs)) {
     return { reason: 'unbounded', message: "its human rung has no 'within', so it could wait for ever" };
   }
   if (rung.otherwise !== 'undo' && rung.otherwise !== 'fail') {
     return { reason: 'bad-rung', message: "human's 'otherwise' is 'undo' or 'fail'" };
   }
-  return undefined;
+  return longerThanWithin(rung.withinMs, plan, 'its human rung gives a person');
 }
 
 function triesProblem(rung: Exclude<Rung, HumanRung>): Problem | undefined {

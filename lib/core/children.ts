@@ -188,11 +188,11 @@ export function childrenStarted(
   family: Family,
   record: Step | undefined,
   name: string,
-  epoch: number,
+  execution: Pick<Execution, 'life' | 'epoch'>,
   found: { readonly started: number; readonly ended: Children['ended'] },
   stamp: Stamp,
 ): Step {
-  const before = record ?? blankStep(name, epoch);
+  const before = record ?? blankStep(name, execution);
   return stepAfter(before, 'start-children', stamp, {
     ...(before.status === 'ready' ? { changedAt: stamp.now } : {}),
     children: {
@@ -267,7 +267,7 @@ function recordTold(
     const family = familyOf(step, state);
     if ('code' in family || !isUnbegun(record)) return undefined;
     const found = { started: 0, ended: news };
-    return childrenStarted(family, record, step.name, state.execution.epoch, found, stamp);
+    return childrenStarted(family, record, step.name, state.execution, found, stamp);
   }
   const children = { ...record.children, ended: laterEnds(record.children.ended, news) };
   // Also of a step that is over: a child that is stopped may tell its end before its stopping is recorded.
@@ -317,7 +317,7 @@ export function indexesToStop(count: number, children: Children | undefined, rec
 export function childrenStopped(
   record: Step | undefined,
   name: string,
-  epoch: number,
+  execution: Pick<Execution, 'life' | 'epoch'>,
   found: { readonly count: number; readonly stopped: number; readonly ended: Children['ended'] },
   stamp: Stamp,
 ): Step {
@@ -328,7 +328,7 @@ export function childrenStopped(
     tolerated: 0,
     ended: {},
   };
-  return stepAfter(record ?? blankStep(name, epoch), 'stop-children', stamp, {
+  return stepAfter(record ?? blankStep(name, execution), 'stop-children', stamp, {
     changedAt: stamp.now,
     children: {
       ...known,

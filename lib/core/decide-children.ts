@@ -76,19 +76,19 @@ function recordAfter(
   event: ChildrenDone & Stamp,
 ): Step | undefined {
   const record = state.steps[step.name];
-  const { epoch, status } = state.execution;
+  const { status } = state.execution;
   const { move, during } = RECORDED[event.type];
   const isStay = event.type === 'gathered' && record?.status === 'undoing';
   if (isStay && !staysDone(step, record, leavesAsIs(state))) return undefined;
   if (!during(status) || !canMoveStep(record?.status ?? 'ready', isStay ? 'stay' : move)) return undefined;
   switch (event.type) {
     case 'started': {
-      const started = childrenStarted(event.family, record, step.name, epoch, event, event);
+      const started = childrenStarted(event.family, record, step.name, state.execution, event, event);
       return event.failure === undefined ? started : refusedStart(started, record, event.failure, event);
     }
     case 'stopped': {
       const found = { count: event.family.starts.length, stopped: event.started, ended: event.ended };
-      return childrenStopped(record, step.name, epoch, found, event);
+      return childrenStopped(record, step.name, state.execution, found, event);
     }
     case 'gathered':
       return record && gathered(plan, step, record, event);
@@ -97,7 +97,7 @@ function recordAfter(
 
 /** It failed before it began: its execution's place was taken first, so nobody can begin it any more. */
 const refusedStart = (started: Step, before: Step | undefined, failure: Failure, stamp: Stamp): Step =>
-  stepAfter(before ?? blankStep(started.name, started.epoch), 'fail', stamp, {
+  stepAfter(before ?? blankStep(started.name, started), 'fail', stamp, {
     changedAt: stamp.now,
     failure,
     ...(started.children === undefined ? {} : { children: started.children }),

@@ -52,7 +52,7 @@ export function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>):
   }
   if (event.hardEndAt - event.now < MIN_REMAINING_MS) return nothing({ kind: 'give-back' });
   if (event.hold !== undefined) return parkDelivered(state, work, event.hold, event);
-  const step = claimed(work, record, state.execution.epoch, event.token, event.hardEndAt, event);
+  const step = claimed(work, record, state.execution, event.token, event.hardEndAt, event);
   const { execution } = state;
   // What was parked as unclaimed has its watch far away, so a claim before its time draws it near.
   const watchAt = noLater(execution, event.now + horizonMs(plan, state));

@@ -61,7 +61,7 @@ export const startChildren: Rule = (plan, state, event) => {
     if (record?.children !== undefined && !isStartDue(step, record.children)) continue;
     const family = familyOf(step, state);
     if ('code' in family) {
-      const blank = record ?? blankStep(step.name, state.execution.epoch);
+      const blank = record ?? blankStep(step.name, state.execution);
       const failed = stepAfter(blank, 'fail', event, { changedAt: event.now, failure: family });
       return written(state, event, failed, 'step-failed');
     }
@@ -129,7 +129,7 @@ export const stopChildren: Rule = (plan, state, event) => {
       };
     }
     const found = { count, stopped: count, ended: {} };
-    const stopped = childrenStopped(record, step.name, state.execution.epoch, found, event);
+    const stopped = childrenStopped(record, step.name, state.execution, found, event);
     return written(state, event, stopped, 'children-stopped');
   }
   return undefined;

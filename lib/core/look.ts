@@ -124,7 +124,7 @@ const skip: Rule = (plan, state, event) => {
   return {
     write: {
       executionId: state.execution.id,
-      step: settledAs(planStep.name, state.steps[planStep.name], state.execution.epoch, 'skip', event),
+      step: settledAs(planStep.name, state.steps[planStep.name], state.execution, 'skip', event),
     },
     sends: [],
     next: again(alsoConcern(event.concern, planStep.name)),
@@ -168,11 +168,10 @@ const seal: Rule = (plan, state, event) => {
   if (state.execution.status !== 'undoing') return undefined;
   const planStep = stepToSeal(plan, state);
   if (planStep === undefined) return undefined;
-  const { epoch } = state.execution;
   return {
     write: {
       executionId: state.execution.id,
-      step: settledAs(planStep.name, state.steps[planStep.name], epoch, 'seal', event),
+      step: settledAs(planStep.name, state.steps[planStep.name], state.execution, 'seal', event),
     },
     sends: [],
     next: again('all'),

@@ -100,7 +100,7 @@ export function passTime(plan: Plan, snapshot: Snapshot, stamp: Stamp): Step | u
   for (const step of plan.steps) {
     const untilAt = waitsUntil(plan, step, snapshot);
     if (untilAt === undefined || untilAt > stamp.now) continue;
-    const record = snapshot.steps[step.name] ?? blankStep(step.name, snapshot.execution.epoch);
+    const record = snapshot.steps[step.name] ?? blankStep(step.name, snapshot.execution);
     if (step.kind === 'wait') {
       return elapsesAt(step, snapshot) === undefined
         ? over(record, 'fail', stamp, { failure: BAD_TIME })
@@ -138,7 +138,7 @@ export function answerCallback(
   stamp: Stamp & { readonly horizonMs: number },
 ): Decision {
   const step = graphOf(plan).step.get(name) as CallbackStep;
-  const record = snapshot.steps[name] ?? blankStep(name, snapshot.execution.epoch);
+  const record = snapshot.steps[name] ?? blankStep(name, snapshot.execution);
   const { execution } = snapshot;
   // An answer during a pause is kept, and counts when the pause is over.
   const turn = isForward(execution.status) && isTurn(plan, step, snapshot) && applies(step, snapshot);

@@ -36,7 +36,7 @@ export function parkedStep(
 ): Step {
   const { name } = work.step;
   const before = state.steps[name] ?? {
-    ...blankStep(name, state.execution.epoch),
+    ...blankStep(name, state.execution),
     changedAt: work.sinceAt,
   };
   const { epoch } = state.execution;

@@ -79,14 +79,14 @@ export const hold: Rule = (plan, state, event) => {
   const pause = pauseOf(state.execution);
   const step = pause && stepToHold(plan, state);
   if (pause === undefined || step === undefined) return undefined;
-  const { id, epoch } = state.execution;
+  const { id } = state.execution;
   const record = state.steps[step.name];
   const before = record?.status === 'held' ? record.heldFrom : record?.status;
   return {
     write: {
       executionId: id,
       step: {
-        ...settledAs(step.name, record, epoch, 'hold', event),
+        ...settledAs(step.name, record, state.execution, 'hold', event),
         heldFrom: before === 'retrying' || before === 'unknown' ? before : 'ready',
         heldIn: pause.number,
         ...(record?.retryAt === undefined ? {} : { retryAt: record.retryAt }),

@@ -32,7 +32,7 @@ export interface Page<Item> {
 }
 
 export interface ListQuery {
-  readonly workflow: string;
+  readonly workflows: readonly string[];
   readonly status?: ExecutionStatus;
   readonly limit: number;
   readonly cursor?: string;
@@ -74,7 +74,11 @@ export interface Store {
   readonly due: (shard: number, untilAt: number, cursor?: string, limit?: number) => Promise<Page<Due>>;
   /** Latest opened first. */
   readonly openIncidents: (limit: number, cursor?: string) => Promise<Page<OpenIncident>>;
-  /** Latest start first. */
+  /**
+   * Latest start first, those of all its workflows together. Of a status that few have, a page may hold fewer than its limit
+   * and still have a cursor: reading is bounded.
+   * @throws SteadfastError `bad-cursor`
+   */
   readonly list: (query: ListQuery) => Promise<Page<Execution>>;
 }
 

@@ -33,7 +33,13 @@ export function asking(
     write: {
       executionId: execution.id,
       execution: executionAfter(execution, 'ask', stamp, { watchAt: noLater(execution, watchAt) }),
-      incident: { number: incidentNumber(state), version: 1, writeId: stamp.writeId, ...question },
+      incident: {
+        number: incidentNumber(state),
+        life: execution.life,
+        version: 1,
+        writeId: stamp.writeId,
+        ...question,
+      },
     },
     sends: [],
     next: { kind: 'look', fresh: true, concern },

@@ -9,6 +9,7 @@
  * R3 own properties only, so no path reaches a prototype.
  */
 
+import { refuse } from './errors.ts';
 import { type Json, type JsonObject, isJsonObject, isPlainObject } from './json.ts';
 
 /** An expression's JSON form; plain JSON stands for itself. An object literal with a `$` key is quoted by `$literal`. */
@@ -55,6 +56,8 @@ export function ref<T>(source: RefSource, path: readonly string[] = []): Ref<T> 
     {
       get: (_, key) => {
         if (key === SOURCE) return expression;
+        // What text, sums, comparisons and JSON.stringify call. A comparison of identity and truth call nothing.
+        if (key === Symbol.toPrimitive || key === 'toJSON') return () => refuseValue(nameOf(source, path));
         return typeof key === 'symbol' ? undefined : ref(source, [...path, key]);
       },
       has: (_, key) => key === SOURCE,
@@ -64,7 +67,29 @@ export function ref<T>(source: RefSource, path: readonly string[] = []): Ref<T> 
   ) as Ref<T>;
 }
 
-const condition = (expression: JsonObject): Condition => ({ [SOURCE]: expression }) as unknown as Condition;
+/** @throws SteadfastError `not-a-value` */
+function refuseValue(what: string): never {
+  throw refuse(
+    'not-a-value',
+    `${what} has no value while the workflow is built: join texts with concat('…', ${what}), and compare in \`when\` with eq, ne, lt, gt`,
+  );
+}
+
+/** As its author most likely wrote it: 'input.name', 'pay.output.id', 'paid.token', 'item.sku'. */
+export function nameOf(source: string, path: readonly string[]): string {
+  const [kind, step = ''] = source.split(':');
+  const root = kind === 'step' ? `${step}.output` : kind === 'token' ? `${step}.token` : source;
+  return [root, ...path].join('.');
+}
+
+function condition(expression: JsonObject): Condition {
+  const what = 'an expression (concat, eq, and, …)';
+  const made = { [SOURCE]: expression };
+  for (const key of [Symbol.toPrimitive, 'toJSON']) {
+    Object.defineProperty(made, key, { value: () => refuseValue(what), enumerable: false });
+  }
+  return made as unknown as Condition;
+}
 
 type Scalar = string | number | boolean | null;
 type Sortable = string | number;

@@ -1,11 +1,12 @@
 /**
  * What an ended execution leaves behind, and for how long.
  *
- * Owns: when a record belongs to an earlier life of the same id. Does not own: when an execution's own record expires
+ * Owns: how a record of an earlier life of the same id is known. Does not own: when an execution's own record expires
  * (the store's), or who removes what it leaves behind (`roles/audit.ts`).
  *
  * The record of an execution expires by itself, some time after its end; those of its steps and incidents do not, for no
- * timer may delete what an open execution stands on. So the same idempotency key may start anew beside records from before.
+ * timer may delete what an open execution stands on. So the same idempotency key may start anew beside records from before;
+ * each says of which life it is.
  * S11 until then it is the same execution. S6 such a record is not the new one's: a step that was done before is not done.
  */
 
@@ -14,7 +15,7 @@ import { type Execution, type Incident, isTerminal, type Parent, type Step } fro
 /** An idempotency key is remembered for so long after its execution's end, at least. */
 export const MIN_RETENTION_MS = 86_400_000;
 
-/** Between two lives of one id there is more than that; no two clocks differ by as much. */
+/** Between two starts that put the same input, where one is of an earlier life of the id; no two clocks differ by as much. */
 export const LIFE_GAP_MS: number = MIN_RETENTION_MS / 2;
 
 /** When the record was last written, as far as it says. */
@@ -23,19 +24,15 @@ export const touchedAt = (record: Step | Incident): number =>
     ? Math.max(record.openedAt, record.resolvedAt ?? 0)
     : Math.max(record.changedAt, record.claimedAt ?? 0, record.leaseUntil ?? 0, record.hardEndAt);
 
-/** Whether it was written in an earlier life, before this execution started: `startedAt` stays the same in one life. */
-export const isLeftover = (record: Step | Incident, execution: Pick<Execution, 'startedAt'>): boolean =>
-  isOlder(record, execution.startedAt - LIFE_GAP_MS);
+/** Whether it belongs to another execution that had the same id. */
+export const isLeftover = (record: Step | Incident, { life }: Pick<Execution, 'life'>): boolean =>
+  record.life !== life;
 
 /** A record that does not say when it was written is older than nothing. */
 const isOlder = (record: Step | Incident, at: number): boolean =>
   touchedAt(record) > 0 && touchedAt(record) < at;
 
-/** Whether a record that was just made may stand where the stored one is from an earlier life; who asks knows when to look. */
-export const mayFollowLeftover = (next: Step | Incident, stored: Step | Incident): boolean =>
-  isOlder(stored, touchedAt(next) - LIFE_GAP_MS);
-
-/** Whether what has no execution any more may be removed: nobody has touched it for as long as a key is remembered. */
+/** Whether what belongs to no execution any more may be removed: nobody has touched it for as long as a key is remembered. */
 export const isAbandoned = (record: Step | Incident, now: number): boolean =>
   isOlder(record, now - MIN_RETENTION_MS);
 

@@ -15,6 +15,8 @@ import { horizonMs } from './watch.ts';
 
 export interface NewExecution {
   readonly id: string;
+  /** Of `lifeOf`: the execution that the store keeps has that of the start which won. */
+  readonly life: string;
   readonly planHash: string;
   readonly input: Json;
   readonly inputHash: string;
@@ -26,10 +28,11 @@ export interface NewExecution {
 }
 
 export function newExecution(plan: Plan, given: NewExecution, now: number): Execution {
-  const { id, planHash, input, inputHash, tags, redriveOf, parent, callbackKeys, writeId } = given;
+  const { id, life, planHash, input, inputHash, tags, redriveOf, parent, callbackKeys, writeId } = given;
   const deadlineAt = now + plan.withinMs;
   return {
     id,
+    life,
     workflow: plan.workflow,
     plan: planHash,
     status: 'running',
@@ -62,9 +65,14 @@ export function callbackKeysOf(plan: Plan, fresh: () => string): Pick<NewExecuti
 }
 
 /** Takes the place of a child that its parent will never start any more. It has told its end: it has no watch. */
-export function placeHolder(plan: Plan, start: ChildStart, writeId: string, now: number): Execution {
+export function placeHolder(
+  plan: Plan,
+  start: ChildStart,
+  fresh: Pick<NewExecution, 'life' | 'writeId'>,
+  now: number,
+): Execution {
   const { id, planId, parent } = start;
-  const given = { id, planHash: planId, input: null, inputHash: '', parent, writeId };
+  const given = { id, planHash: planId, input: null, inputHash: '', parent, ...fresh };
   const { watchAt: _, ...execution } = newExecution(plan, given, now);
   return { ...execution, status: 'canceled', endedAt: now, deadlineAt: now };
 }

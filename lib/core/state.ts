@@ -127,6 +127,8 @@ export interface Parent {
 
 export interface Execution {
   readonly id: string;
+  /** Fresh at the create that won: tells apart the executions that one id has had, one after the other. Part of every effect key. */
+  readonly life: string;
   readonly workflow: string;
   /** Content hash of the plan it started with and keeps; of a child, its parent's with the way to its own (`planAt`). */
   readonly plan: string;
@@ -212,6 +214,8 @@ export interface Children {
 
 export interface Step {
   readonly name: string;
+  /** Of its execution: one of an earlier life is not this one's, whatever it says. */
+  readonly life: string;
   readonly status: StepStatus;
   readonly version: number;
   readonly writeId: string;
@@ -278,6 +282,8 @@ export type Choice = (typeof CHOICES)[number];
 /** A question to a person, with a time by which it answers itself. */
 export interface Incident {
   readonly number: number;
+  /** Of its execution, as of a step. */
+  readonly life: string;
   readonly version: number;
   readonly writeId: string;
   /**

@@ -1,27 +1,17 @@
 /**
  * What an author writes: a workflow as data built by typed code, run once when the module loads, never replayed.
  *
- * Owns: the builder and its defaults. Does not own: the refusals (`plan.ts`) or the meaning of a plan (`decide.ts`).
+ * Owns: the builder and its defaults. Does not own: ladders (`workflow-ladder.ts`), steps without an agent
+ * (`workflow-kinds.ts`), the refusals of a plan (`check-plan.ts`) or its meaning (`decide.ts`).
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Agent, AgentSpec } from './agent.ts';
 import { type Duration, formatDuration, parseDuration } from './duration.ts';
-import { refuse } from './errors.ts';
+import { refuse, SteadfastError } from './errors.ts';
 import { checkName } from './names.ts';
 import { checkPlan, expressionsOf } from './check-plan.ts';
-import {
-  type AgentRung,
-  type HumanRung,
-  type InputRung,
-  limitsOf,
-  type Plan,
-  type PlanStep,
-  type AgentStep,
-  type RetryRung,
-  type Rung,
-  type Tries,
-} from './plan.ts';
+import { limitsOf, type Plan, type PlanStep, type AgentStep, type RetryRung, type Rung } from './plan.ts';
 import { type Expr, type Input, type Ref, ref, stepsIn, toExpr } from './refs.ts';
 import {
   type AnyStepOptions,
@@ -41,6 +31,9 @@ import {
   type WaitOptions,
   waitStep,
 } from './workflow-kinds.ts';
+import { agentsOn, defaultLadder, ladderProblem, planRung, undoOf } from './workflow-ladder.ts';
+
+export { human, retry, useAgent, withInput } from './workflow-ladder.ts';
 
 export interface WorkflowOptions<I> {
   /** Any Standard Schema; the scheduler refuses an input that does not fit it. */
@@ -130,76 +123,6 @@ export type OutputOf<R> =
         ? { readonly [Key in keyof R]: OutputOf<R[Key]> }
         : R;
 
-export interface Backoff {
-  /** @default '1s' */
-  readonly first?: Duration;
-  /** @default '30s' */
-  readonly max?: Duration;
-}
-
-/**
- * `attempts` more tries after what came before, with exponential backoff and full jitter.
- * @throws SteadfastError `bad-duration`
- */
-export const retry = (attempts: number, backoff: Backoff = {}): RetryRung => ({
-  kind: 'retry',
-  ...tries(attempts, backoff, 'retry'),
-});
-
-/**
- * From here on other parameters. Taken only when it is certain that nothing of the earlier tries took effect. The effect
- * key stays the same: a service that ties a key to its first parameters refuses others under it.
- * @throws SteadfastError `bad-duration`
- */
-export const withInput = (
-  input: unknown,
-  options: Backoff & { readonly attempts?: number } = {},
-): InputRung => ({
-  kind: 'withInput',
-  input: toExpr(input),
-  ...tries(options.attempts ?? 1, options, 'withInput'),
-});
-
-/**
- * From here on another agent. Taken only when it is certain that nothing of the earlier tries took effect.
- * @throws SteadfastError `bad-duration`
- */
-export const useAgent = (
-  agent: Agent,
-  options: Backoff & { readonly attempts?: number } = {},
-): AgentRungOf => {
-  const rung: AgentRung = {
-    kind: 'useAgent',
-    agent: agent.spec.name,
-    undo: undoOf(agent.spec),
-    ...limitsOf(agent.spec),
-    ...tries(options.attempts ?? 1, options, 'useAgent'),
-  };
-  return Object.defineProperty(rung, DECLARED, { value: agent, enumerable: false }) as AgentRungOf;
-};
-
-/** The rung remembers its agent, for the workflow's list of agents; the plan's JSON does not. */
-const DECLARED: unique symbol = Symbol('agent');
-type AgentRungOf = AgentRung & { readonly [DECLARED]?: Agent };
-
-/**
- * A person decides; without an answer `within` that time, what acted is undone, or (`otherwise: 'fail'`) left as it is.
- * @throws SteadfastError `bad-duration`
- */
-export const human = (
-  options: { readonly within?: Duration; readonly otherwise?: 'undo' | 'fail' } = {},
-): HumanRung => ({
-  kind: 'human',
-  withinMs: parseDuration(options.within ?? '7d', "human's within"),
-  otherwise: options.otherwise ?? 'undo',
-});
-
-const tries = (attempts: number, backoff: Backoff, what: string): Tries => ({
-  attempts,
-  firstMs: parseDuration(backoff.first ?? '1s', `${what}'s first`),
-  maxMs: parseDuration(backoff.max ?? '30s', `${what}'s max`),
-});
-
 /**
  * Declares a workflow. `build` is called once, here; what it returns is the execution's output.
  * @throws SteadfastError `workflow-refused` with the step's name and the reason, `bad-name`, `bad-duration`
@@ -210,10 +133,17 @@ export function workflow<I, R extends Readonly<Record<string, unknown>> | undefi
   build: (w: WorkflowBuilder<I>) => R,
 ): Workflow<I, OutputOf<R>> {
   checkName(name, 'workflow');
-  const draft: Draft = { workflow: name, steps: [], agents: new Map(), children: [], callbacks: {} };
-  const output = build(builderOf<I>(draft));
   const withinMs =
     options.within === undefined ? Number.NaN : parseDuration(options.within, `within of '${name}'`);
+  const draft: Draft = {
+    workflow: name,
+    withinMs,
+    steps: [],
+    agents: new Map(),
+    children: [],
+    callbacks: {},
+  };
+  const output = built(draft, () => build(builderOf<I>(draft)));
   const { pauseWithin } = options;
   const plan: Plan = {
     v: 1,
@@ -237,9 +167,25 @@ export function workflow<I, R extends Readonly<Record<string, unknown>> | undefi
   };
 }
 
+/** What the author's function throws that is no refusal of ours gets its place: the step that it came after. */
+function built<R>({ workflow: name, steps }: Draft, build: () => R): R {
+  try {
+    return build();
+  } catch (error) {
+    const isRefusal = error instanceof SteadfastError && error.code !== 'not-a-value';
+    if (isRefusal || typeof error !== 'object' || error === null || !('message' in error)) throw error;
+    const last = steps.at(-1)?.name;
+    const place = last === undefined ? 'before its first step' : `after step '${last}'`;
+    // The same error, so that its stack still leads to the line.
+    error.message = `workflow '${name}', ${place}: ${String(error.message)}`;
+    throw error;
+  }
+}
+
 /** What has been declared so far. */
 interface Draft {
   readonly workflow: string;
+  readonly withinMs: number;
   readonly steps: PlanStep[];
   readonly agents: Map<string, Agent>;
   readonly children: Workflow[];
@@ -248,9 +194,8 @@ interface Draft {
 
 function builderOf<I>(draft: Draft): WorkflowBuilder<I> {
   const { workflow: name, callbacks } = draft;
-  const uses = (agents: readonly Agent[], { ladder = [] }: StepOptions = {}): void => {
-    const others = ladder.flatMap((rung) => (rung as AgentRungOf)[DECLARED] ?? []);
-    for (const used of [...agents, ...others]) draft.agents.set(used.spec.name, used);
+  const uses = (stepName: string, agents: readonly Agent[], { ladder = [] }: StepOptions = {}): void => {
+    for (const used of [...agents, ...agentsOn(ladder)]) addAgent(draft, stepName, used);
   };
   const added = <O>(step: PlanStep): StepHandle<O> => {
     draft.steps.push({ ...step, after: predecessors(step.after, expressionsOf(step)) });
@@ -259,8 +204,8 @@ function builderOf<I>(draft: Draft): WorkflowBuilder<I> {
   return {
     input: ref<I>('input'),
     step: (stepName, agent, input, options = {}) => {
-      const step = agentStepOf(name, stepName, agent as Agent, input, options);
-      uses([agent as Agent], options);
+      const step = agentStepOf(draft, stepName, agent as Agent, input, options);
+      uses(stepName, [agent as Agent], options);
       return added(step);
     },
     wait: (stepName, options) => added(waitStep(stepName, options)),
@@ -276,21 +221,34 @@ function builderOf<I>(draft: Draft): WorkflowBuilder<I> {
     child: (stepName, other, input, options = {}) => {
       const step = childStep(stepName, planOfChild(name, stepName, other), toExpr(input), options);
       checkConstantInput(name, stepName, other as Workflow, step.input);
-      uses(other.agents);
+      uses(stepName, other.agents);
       draft.children.push(other as Workflow);
       return added(step);
     },
     map: (stepName, agent, list, input, options = {}) => {
       const { after: _after, when: _when, ...own } = options;
-      const each = agentStepOf(name, 'item', agent as Agent, input(ref('item'), ref('index')), own);
-      uses([agent as Agent], options);
-      return added(mapStep(name, stepName, toExpr(list), each, options));
+      const item = agentStepOf(draft, stepName, agent as Agent, input(ref('item'), ref('index')), own);
+      uses(stepName, [agent as Agent], options);
+      return added(mapStep(name, stepName, toExpr(list), { ...item, name: 'item' }, options));
     },
   };
 }
 
+/** Queue, function and schemas go by the agent's name: two agents of one name would do each other's work. */
+function addAgent({ workflow: name, agents }: Draft, step: string, used: Agent): void {
+  const known = agents.get(used.spec.name);
+  if (known !== undefined && known !== used) {
+    throw refuse(
+      'workflow-refused',
+      `workflow '${name}', step '${step}': two agents are named '${used.spec.name}'; give one of them another name, or declare it once and use it in both places`,
+      { workflow: name, step, reason: 'duplicate-agent' },
+    );
+  }
+  agents.set(used.spec.name, used);
+}
+
 function agentStepOf(
-  workflowName: string,
+  { workflow: workflowName, withinMs }: Draft,
   name: string,
   agent: Agent,
   input: unknown,
@@ -305,6 +263,15 @@ function agentStepOf(
   }
   const { spec } = agent;
   const when = options.when === undefined ? undefined : toExpr(options.when);
+  const ladder = options.ladder ?? defaultLadder(spec);
+  const problem = ladderProblem(spec, ladder);
+  if (problem !== undefined) {
+    throw refuse('workflow-refused', `workflow '${workflowName}', step '${name}': ${problem}`, {
+      workflow: workflowName,
+      step: name,
+      reason: 'unreachable-rung',
+    });
+  }
   const undo = options.undo ?? (options.pointOfNoReturn === true ? 'none' : undefined);
   const declared = (options.after ?? []).map((before) => (typeof before === 'string' ? before : before.name));
   return {
@@ -316,7 +283,7 @@ function agentStepOf(
     ...(when === undefined ? {} : { when }),
     ...limitsOf(spec),
     timeoutMs: stepTimeoutMs(workflowName, name, spec, options.timeout),
-    ladder: (options.ladder ?? defaultLadder(spec)).map((rung) => planRung(rung, undo)),
+    ladder: ladder.map((rung) => planRung(rung, undo, withinMs)),
     undo: undo ?? undoOf(spec),
     ...(options.pointOfNoReturn === true ? { pointOfNoReturn: true as const } : {}),
   };
@@ -331,17 +298,6 @@ function planOfChild(workflowName: string, name: string, other: Pick<Workflow, '
     { workflow: workflowName, step: name, reason: 'not-a-workflow' },
   );
 }
-
-const undoOf = (spec: AgentSpec): AgentStep['undo'] =>
-  spec.undo === 'none' ? 'none' : retry(10, { first: '1s', max: '1m' });
-
-/** What can neither be repeated nor asked for goes to a person at once. */
-const defaultLadder = (spec: AgentSpec): readonly Rung[] =>
-  spec.effect === 'unsafe' ? [human()] : [retry(3)];
-
-/** Plain data, and what the step says of its undo holds for every agent on its ladder. */
-const planRung = (rung: Rung, undo: StepOptions['undo']): Rung =>
-  rung.kind === 'useAgent' && undo !== undefined ? { ...rung, undo } : { ...rung };
 
 /** The agent's function is built for the agent's timeout; a step can only ask for less. */
 function stepTimeoutMs(

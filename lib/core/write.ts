@@ -61,7 +61,7 @@ type Changing<Record> = { -readonly [Field in keyof Record]: Record[Field] };
 
 /** A new object: one from which fields are deleted is slow for good, for all who read or copy it later. */
 function without(record: Step, gone: readonly string[]): Changing<Step> {
-  const rest: Changing<Step> = blankStep(record.name, record.epoch);
+  const rest: Changing<Step> = blankStep(record.name, record);
   for (const name of Object.keys(record) as (keyof Step)[])
     if (!gone.includes(name)) rest[name] = record[name] as never;
   return rest;
@@ -92,9 +92,10 @@ export function executionAfter(
   ) as unknown as Execution;
 }
 
-/** What a step is before its first write. */
-export const blankStep = (name: string, epoch: number): Step => ({
+/** What a step is before its first write. @param of its execution */
+export const blankStep = (name: string, { life, epoch }: Pick<Execution, 'life' | 'epoch'>): Step => ({
   name,
+  life,
   status: 'ready',
   version: 0,
   writeId: '',

@@ -65,10 +65,12 @@ export interface DiscoverProps {
 interface WorkflowLike {
   readonly kind: 'steadfast:workflow';
   readonly name: string;
-  readonly agents: readonly { readonly spec: SpecLike }[];
+  readonly agents: readonly AgentLike[];
 }
 
-type SpecLike = Pick<FoundAgent, 'name' | 'timeoutMs' | 'runsIn'>;
+interface AgentLike {
+  readonly spec: Pick<FoundAgent, 'name' | 'timeoutMs' | 'runsIn'>;
+}
 
 const WORKFLOW_FILE = 'workflow.ts';
 const AGENT_FOLDER = 'agents';
@@ -132,15 +134,15 @@ interface LoadedFolder {
 async function loadFolder(folder: string, relativeToRoot: (path: string) => string): Promise<LoadedFolder> {
   const file = join(folder, WORKFLOW_FILE);
   const exported = await workflowsOf(file, relativeToRoot(file));
-  const specs = new Map<string, SpecLike>();
+  const used = new Map<string, AgentLike>();
   const peers = new Map<string, Set<string>>();
   for (const { workflow } of exported) {
     const names = workflow.agents.map(({ spec }) => spec.name);
-    for (const { spec } of workflow.agents) {
-      const known = specs.get(spec.name);
-      if (known !== undefined && JSON.stringify(known) !== JSON.stringify(spec)) {
+    for (const agent of workflow.agents) {
+      const { spec } = agent;
+      if ((used.get(spec.name) ?? agent) !== agent) {
         throw new DiscoveryError(
-          `${relativeToRoot(file)}: agent '${spec.name}' is declared twice with different limits; declare it once and use it in both workflows`,
+          `${relativeToRoot(file)}: two agents are named '${spec.name}'; give one of them another name, or declare it once and use it in both workflows`,
         );
       }
       const agentFile = join(folder, AGENT_FOLDER, `${spec.name}.ts`);
@@ -149,11 +151,11 @@ async function loadFolder(folder: string, relativeToRoot: (path: string) => stri
           `workflow '${workflow.name}' uses the agent '${spec.name}', but ${relativeToRoot(agentFile)} does not exist; it must export its handler (export const handler = ….handler({ … }))`,
         );
       }
-      specs.set(spec.name, spec);
+      used.set(spec.name, agent);
       peers.set(spec.name, new Set([...(peers.get(spec.name) ?? []), ...names]));
     }
   }
-  const agents = [...specs.values()].map(({ name, timeoutMs, runsIn }) => ({
+  const agents = [...used.values()].map(({ spec: { name, timeoutMs, runsIn } }) => ({
     name,
     timeoutMs,
     ...(runsIn === undefined ? {} : { runsIn }),
@@ -166,7 +168,7 @@ async function loadFolder(folder: string, relativeToRoot: (path: string) => stri
     exportName,
     agents: workflow.agents.map(({ spec }) => spec.name),
   }));
-  return { workflows, agents, warnings: unusedFiles(folder, specs, relativeToRoot) };
+  return { workflows, agents, warnings: unusedFiles(folder, used, relativeToRoot) };
 }
 
 async function workflowsOf(
@@ -177,10 +179,8 @@ async function workflowsOf(
   try {
     module = (await import(pathToFileURL(file).href)) as Record<string, unknown>;
   } catch (error) {
-    throw new DiscoveryError(
-      `${shown} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`,
-      { cause: error },
-    );
+    const message = error instanceof Error ? error.message : String(error);
+    throw new DiscoveryError(`${shown}${lineOf(error, file)} cannot be loaded: ${message}`, { cause: error });
   }
   const found: { exportName: string; workflow: WorkflowLike }[] = [];
   for (const [exportName, value] of Object.entries(module)) {
@@ -195,6 +195,14 @@ async function workflowsOf(
     );
   }
   return found;
+}
+
+/** ':12', the line of the file in which it was thrown or which called what threw; '' where that is not to be seen. */
+function lineOf(error: unknown, file: string): string {
+  const stack = (Object(error) as { stack?: unknown }).stack;
+  const frame = typeof stack === 'string' ? stack.split(`${file}:`)[1] : undefined;
+  const line = /^\d+/.exec(frame ?? '')?.[0];
+  return line === undefined ? '' : `:${line}`;
 }
 
 function isWorkflow(value: unknown): value is WorkflowLike {

@@ -12,6 +12,7 @@ import { beatEveryMs, type Progress } from '../core/attempts.ts';
 import type { Hold } from '../core/breaker.ts';
 import type { Report } from '../core/reports.ts';
 import { decide } from '../core/decide.ts';
+import { effectKeyOf } from '../core/effect-key.ts';
 import { stageOf } from '../core/ladder.ts';
 import { agentStep, type AgentStep, type Plan } from '../core/plan.ts';
 import type { Ports } from '../core/ports.ts';
@@ -75,7 +76,7 @@ export async function runAttempt(ports: Ports, worker: Worker, held: Holding): P
     executionId: state.execution.id,
     step: planStep.name,
     attempt: record.attempt,
-    effectKey: `${state.execution.id}.${planStep.name}`,
+    effectKey: effectKeyOf(state.execution, planStep.name),
     // Made when it is first asked for: not all code listens.
     get signal() {
       return abort.signal;

@@ -12,12 +12,13 @@
 import { isToGoOn } from '../core/children-again.ts';
 import { type ChildStart, endOf, type Family } from '../core/children.ts';
 import { type ChildrenDone, decide } from '../core/decide.ts';
+import { lifeOf } from '../core/effect-key.ts';
 import type { Concern, Decision, Next } from '../core/decision.ts';
 import type { Json } from '../core/json.ts';
 import type { Plan } from '../core/plan.ts';
-import type { Ports, Store } from '../core/ports.ts';
+import type { Dice, Ports, Store } from '../core/ports.ts';
 import { isOfEarlierLife } from '../core/retention.ts';
-import { callbackKeysOf, newExecution, placeHolder } from '../core/start.ts';
+import { callbackKeysOf, type NewExecution, newExecution, placeHolder } from '../core/start.ts';
 import {
   type ChildEnd,
   type Execution,
@@ -105,6 +106,12 @@ async function started(
   };
 }
 
+/** What an execution gets of its own at its create; if another create has won, that one's holds. */
+const freshOf = (dice: Dice): Pick<NewExecution, 'life' | 'writeId'> => ({
+  life: lifeOf(dice.id()),
+  writeId: dice.id(),
+});
+
 /** A part of a list is checked by the agent, item by item. @returns nothing when it may begin, or has begun */
 async function refusedInput(
   ports: Ports,
@@ -115,7 +122,7 @@ async function refusedInput(
   const plan = await planOf(store, plansOf(store), start.planId);
   const problem = await childInputs.problem(plan, start.input);
   if (problem === undefined) return undefined;
-  const holder = placeHolder(plan, start, dice.id(), clock.now());
+  const holder = placeHolder(plan, start, freshOf(dice), clock.now());
   if ((await store.create(holder)) !== 'written') return undefined;
   const message = `workflow '${plan.workflow}' does not accept the input of its execution: ${problem}`;
   return {
@@ -138,7 +145,7 @@ async function startChild(ports: Ports, start: ChildStart, advance: Advance): Pr
       inputHash: '',
       parent: start.parent,
       ...callbackKeysOf(plan, () => dice.id()),
-      writeId: dice.id(),
+      ...freshOf(dice),
     },
     now,
   );
@@ -207,7 +214,7 @@ async function stopChild(
     const readAt = clock.now();
     const state = await store.read(start.id);
     if (state === undefined || isOfEarlierLife(state.execution, start.parent)) {
-      const holder = placeHolder(plan, start, ports.dice.id(), readAt);
+      const holder = placeHolder(plan, start, freshOf(ports.dice), readAt);
       if ((await store.create(holder)) === 'written') return endOf(plan, { execution: holder, steps: {} });
       continue;
     }

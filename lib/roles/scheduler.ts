@@ -7,6 +7,7 @@
  * S11 same key → same execution; the same key with another body is refused.
  */
 
+import { lifeOf } from '../core/effect-key.ts';
 import { refuse, SteadfastError } from '../core/errors.ts';
 import { canonicalJson, type Json, jsonProblem, utf8Bytes } from '../core/json.ts';
 import { isExecutionId } from '../core/names.ts';
@@ -94,6 +95,7 @@ export async function start(scheduler: Scheduler, request: StartRequest): Promis
     workflow.plan,
     {
       id: key === undefined ? scheduler.newId() : hash(`${workflow.name}\n${key}`),
+      life: lifeOf(ports.dice.id()),
       planHash,
       input,
       inputHash: hash(body),
@@ -209,34 +211,12 @@ export interface ListRequest {
 }
 
 /**
- * Executions, latest start first: of one workflow, or of one workflow after the other.
+ * Executions, latest start first, of one workflow or of all.
  * @throws SteadfastError `unknown-workflow`, `bad-cursor`
  */
 export async function list(scheduler: Scheduler, request: ListRequest): Promise<Page<Execution>> {
-  const names = request.workflow === undefined ? [...scheduler.workflows.keys()].sort() : [request.workflow];
-  if (request.workflow !== undefined) workflowOf(scheduler, request.workflow);
-  const at = parseListCursor(request.cursor, names);
-  const name = names[at.index];
-  if (name === undefined) return { items: [] };
-  const page = await scheduler.ports.store.list({
-    workflow: name,
-    limit: request.limit,
-    ...(request.status === undefined ? {} : { status: request.status }),
-    ...(at.cursor === undefined ? {} : { cursor: at.cursor }),
-  });
-  const nextName = page.cursor === undefined ? names[at.index + 1] : name;
-  if (nextName === undefined) return { items: page.items };
-  return { items: page.items, cursor: `${nextName}:${page.cursor ?? ''}` };
-}
-
-function parseListCursor(
-  text: string | undefined,
-  names: readonly string[],
-): { index: number; cursor?: string } {
-  if (text === undefined) return { index: 0 };
-  const colon = text.indexOf(':');
-  const index = names.indexOf(text.slice(0, colon));
-  if (colon < 0 || index < 0) throw refuse('bad-cursor', 'the cursor is not one that a list has returned');
-  const cursor = text.slice(colon + 1);
-  return cursor === '' ? { index } : { index, cursor };
+  const { workflow, ...query } = request;
+  if (workflow !== undefined) workflowOf(scheduler, workflow);
+  const workflows = workflow === undefined ? [...scheduler.workflows.keys()] : [workflow];
+  return scheduler.ports.store.list({ ...query, workflows });
 }

@@ -19,6 +19,7 @@ import type { Execution, Incident, Snapshot, Step } from '../core/state.ts';
 
 export class MemoryTable {
   #shards: number;
+  readonly #tie: (executionId: string) => string;
   readonly #plans = new Map<string, Plan>();
   readonly #executions = new Map<string, Snapshot>();
   /** By shard: the open executions, earliest watch first. */
@@ -29,8 +30,10 @@ export class MemoryTable {
   readonly #left = new Map<string, Beside[]>();
   #open = 0;
 
-  constructor(shards = 1) {
+  /** @param tie by which a list orders what started in the same moment: an index of DynamoDB does not do so by id */
+  constructor(shards = 1, tie: (executionId: string) => string = scattered) {
     this.#shards = shards;
+    this.#tie = tie;
     this.#watches = Array.from({ length: shards }, () => []);
   }
 
@@ -79,6 +82,8 @@ export class MemoryTable {
     const before = this.#executions.get(executionId);
     if (before === undefined) return 'conflict';
     if (execution !== undefined && !follows(execution, before.execution)) return 'conflict';
+    if ([step, incident].some((record) => record !== undefined && isLeftover(record, before.execution)))
+      return 'conflict';
     if (step !== undefined && !follows(step, before.steps[step.name])) return 'conflict';
     if (incident !== undefined && !follows(incident, before.incidents?.[incident.number])) return 'conflict';
     const steps = step === undefined ? before.steps : { ...before.steps, [step.name]: step };
@@ -104,12 +109,15 @@ export class MemoryTable {
 
   list(query: ListQuery): Page<Execution> {
     const after = query.cursor === undefined ? undefined : parsePlace(query.cursor);
+    const place = (at: number, id: string) => [at, this.#tie(id)] as const;
     const rest = [...this.#executions.values()]
       .map(({ execution }) => execution)
-      .filter(({ workflow, parent }) => workflow === query.workflow && parent?.part !== true)
+      .filter(({ workflow, parent }) => query.workflows.includes(workflow) && parent?.part !== true)
       .filter(({ status }) => query.status === undefined || status === query.status)
-      .filter(({ startedAt, id }) => after === undefined || compare(after[0], after[1], startedAt, id) > 0)
-      .sort((a, b) => compare(b.startedAt, b.id, a.startedAt, a.id));
+      .filter(
+        (one) => after === undefined || compare(...place(...after), ...place(one.startedAt, one.id)) > 0,
+      )
+      .sort((a, b) => compare(...place(b.startedAt, b.id), ...place(a.startedAt, a.id)));
     const items = rest.slice(0, query.limit);
     const last = items.at(-1);
     return last !== undefined && rest.length > query.limit
@@ -245,10 +253,7 @@ export class MemoryTable {
 
   #shardOf(executionId: string): number {
     if (this.#shards === 1) return 0;
-    let sum = 0;
-    for (let at = 0; at < executionId.length; at += 1)
-      sum = (sum * 31 + executionId.charCodeAt(at)) % 1_000_003;
-    return sum % this.#shards;
+    return sumOf(executionId) % this.#shards;
   }
 }
 
@@ -267,13 +272,27 @@ function without(snapshot: Snapshot, found: Beside): Snapshot {
   return { ...snapshot, incidents };
 }
 
-/** One version ahead of what is stored, or already stored by this very write. */
-const follows = (
-  next: { readonly version: number; readonly writeId: string },
-  stored: { readonly version: number; readonly writeId: string } | undefined,
-): boolean => (stored?.version ?? 0) === next.version - 1 || stored?.writeId === next.writeId;
+interface Stored {
+  readonly version: number;
+  readonly writeId: string;
+  readonly life: string;
+}
+
+/** One version ahead of what is stored, and of the same life; or already stored by this very write. */
+const follows = (next: Stored, stored: Stored | undefined): boolean =>
+  ((stored?.version ?? 0) === next.version - 1 && (stored?.life ?? next.life) === next.life) ||
+  stored?.writeId === next.writeId;
 
 const DUE_PAGE = 100;
+
+/** In no order that its id would tell. */
+const scattered = (id: string): string => `${sumOf(id)}.${id}`;
+
+function sumOf(text: string): number {
+  let sum = 0;
+  for (let at = 0; at < text.length; at += 1) sum = (sum * 31 + text.charCodeAt(at)) % 1_000_003;
+  return sum;
+}
 
 const compare = (at: number, id: string, otherAt: number, otherId: string): number =>
   at - otherAt || (id < otherId ? -1 : Number(id > otherId));

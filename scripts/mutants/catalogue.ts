@@ -11,6 +11,7 @@ import { SECURITY } from './catalogue/security.ts';
 import { PEOPLE } from './catalogue/people.ts';
 import { OPERATIONS } from './catalogue/operations.ts';
 import { BREAKERS } from './catalogue/breaker.ts';
+import { KEYS } from './catalogue/keys.ts';
 import { KINDS } from './catalogue/kinds.ts';
 import type { Mutant } from './mutant.ts';
 
@@ -27,4 +28,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...BREAKERS,
   ...KINDS,
   ...BLIND,
+  ...KEYS,
 ];

@@ -101,6 +101,7 @@ describe('GET /executions', () => {
   it.each([
     ['limit=0', 'bad-request'],
     ['limit=101', 'bad-request'],
+    ['limit=1000', 'bad-request'],
     ['limit=-1', 'bad-request'],
     ['limit=1e1', 'bad-request'],
     ['limit=5.5', 'bad-request'],
@@ -116,11 +117,19 @@ describe('GET /executions', () => {
     ['cursor=flow:x', 'bad-cursor'],
     ['cursor=flow:-1.e-1', 'bad-cursor'],
     ['cursor=flow:%7B%7D', 'bad-cursor'],
-    [`cursor=${'x'.repeat(1_201)}`, 'bad-request'],
+    [`cursor=${'x'.repeat(6_001)}`, 'bad-request'],
     [`workflow=${'x'.repeat(49)}`, 'bad-request'],
   ])('with %s is refused as %s', async (query, code) => {
     const { get } = client();
     expect(await get(`/executions?${query}`)).toMatchObject({ status: 400, body: refusal(code) });
+  });
+
+  it('with a limit that is too high names what is allowed', async () => {
+    const { get } = client();
+    for (const limit of ['1000', '99999999'])
+      expect((await get(`/executions?limit=${limit}`)).body['error']).toMatchObject({
+        message: `limit is "${limit}"; allowed are 1 to 100, and the answer's cursor asks for more`,
+      });
   });
 
   it('of an unknown workflow is a 404', async () => {

@@ -29,7 +29,7 @@ const ends = (count: number, endOf: (at: number) => ChildEnd = () => succeeded):
   Object.fromEntries(Array.from({ length: count }, (_, at) => [at, endOf(at)]));
 
 const read = (value: Children): Children => {
-  const item = stepItem('e-1', { ...blankStep('list', 1), children: value });
+  const item = stepItem('e-1', { ...blankStep('list', { life: 'life1', epoch: 1 }), children: value });
   return stepOf(item).children as Children;
 };
 
@@ -56,7 +56,10 @@ describe('the executions of a step', () => {
 
   it('are one by one while they are few, as every release reads them', () => {
     expect(groupedChildren(children(ends(12)))).toBeUndefined();
-    const item = stepItem('e-1', { ...blankStep('list', 1), children: children(ends(12)) });
+    const item = stepItem('e-1', {
+      ...blankStep('list', { life: 'life1', epoch: 1 }),
+      children: children(ends(12)),
+    });
     expect(item['v']).toEqual({ N: '1' });
     expect(childrenOf(children(ends(12)))).toEqual(children(ends(12)));
   });
@@ -74,7 +77,10 @@ describe('the executions of a step', () => {
         [other, '7,9'],
       ],
     });
-    const item = stepItem('e-1', { ...blankStep('list', 1), children: children(ends(13)) });
+    const item = stepItem('e-1', {
+      ...blankStep('list', { life: 'life1', epoch: 1 }),
+      children: children(ends(13)),
+    });
     expect(item['v']).toEqual({ N: '3' });
   });
 

@@ -78,6 +78,7 @@ describe('an item', () => {
     expect(stepOf(stepItem('e-1', step))).toStrictEqual(step);
     const asked: Incident = {
       number: 1,
+      life: 'life1',
       version: 2,
       writeId: 'w',
       kind: 'pause',

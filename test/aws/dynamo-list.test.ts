@@ -2,9 +2,11 @@
 
 import { BatchGetItemCommand, DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
+import * as fc from 'fast-check';
 import { executionItem, type Item } from '../../lib/aws/dynamo-items.ts';
 import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
 import type { Note } from '../../lib/core/decision.ts';
+import type { Execution } from '../../lib/core/state.ts';
 import { anExecution } from '../contract/records.ts';
 
 const dynamo = mockClient(DynamoDBClient);
@@ -33,7 +35,7 @@ describe('a list', () => {
       .on(BatchGetItemCommand)
       .resolvesOnce({ Responses: { state: [item('e-2')] }, UnprocessedKeys: { state: { Keys: [left] } } })
       .resolvesOnce({ Responses: { state: [item('e-1')] } });
-    const { items } = await store.list({ workflow: 'flow', limit: 10 });
+    const { items } = await store.list({ workflows: ['flow'], limit: 10 });
     expect(items.map(({ id }) => id)).toEqual(['e-2', 'e-1']);
     expect(dynamo.commandCalls(BatchGetItemCommand).map(keysOf)[1]).toEqual([left]);
   });
@@ -50,7 +52,7 @@ describe('a list', () => {
       if (calls > 100) throw new Error('it would have asked for ever');
       return { Responses: {}, UnprocessedKeys: { state: { Keys } } };
     });
-    await expect(store.list({ workflow: 'flow', limit: 10 })).rejects.toThrow('busy');
+    await expect(store.list({ workflows: ['flow'], limit: 10 })).rejects.toThrow('busy');
   });
 
   it('leaves out what a later release wrote, or what is damaged, and says so', async () => {
@@ -63,7 +65,7 @@ describe('a list', () => {
     const notes: Note[] = [];
     const log = { note: (note: Note) => void notes.push(note) };
     const { items } = await dynamoStore(client, { table: 'state', watchShards: 2, log }).list({
-      workflow: 'flow',
+      workflows: ['flow'],
       limit: 10,
     });
     expect(items.map(({ id }) => id)).toEqual(['e-1']);
@@ -79,7 +81,118 @@ describe('a list', () => {
       .resolvesOnce({ Items: [key('e-2', 2), key('e-1', 1)] })
       .resolves({ Items: [] });
     dynamo.on(BatchGetItemCommand).resolves({ Responses: { state: [item('e-1')] } });
-    const { items } = await store.list({ workflow: 'flow', limit: 10 });
+    const { items } = await store.list({ workflows: ['flow'], limit: 10 });
     expect(items.map(({ id }) => id)).toEqual(['e-1']);
+  });
+});
+
+/** The index as DynamoDB has it: what started in one millisecond is in an order of its own, and stays so. */
+function indexOf(executions: readonly Execution[], tieOf: (id: string) => number): void {
+  const items = executions.map((execution) => executionItem(execution, 2));
+  const keys = items.map(({ pk, sk, listKey, startedAt }) => ({ pk, sk, listKey, startedAt }) as Item);
+  const at = (item: Item): number => Number(item['startedAt']?.N);
+  const id = (item: Item): string => item['pk']?.S ?? '';
+  keys.sort((a, b) => at(b) - at(a) || tieOf(id(a)) - tieOf(id(b)));
+  dynamo
+    .on(QueryCommand)
+    .callsFake(({ ExpressionAttributeValues: values, ExclusiveStartKey: from, Limit }) => {
+      const partition = keys
+        .filter(({ listKey }) => listKey?.S === values[':key'].S)
+        .filter((key) => values[':at'] === undefined || at(key) <= Number(values[':at'].N));
+      const begin = from === undefined ? 0 : partition.findIndex((key) => id(key) === from.pk.S) + 1;
+      if (from !== undefined && begin === 0) throw new Error('no such place in this partition');
+      const Items = partition.slice(begin, begin + Limit);
+      return Items.length === Limit ? { Items, LastEvaluatedKey: Items.at(-1) } : { Items };
+    });
+  dynamo.on(BatchGetItemCommand).callsFake(({ RequestItems }) => {
+    const wanted = new Set(RequestItems.state.Keys.map((key: Item) => key['pk']?.S));
+    return { Responses: { state: items.filter(({ pk }) => wanted.has(pk?.S)) } };
+  });
+}
+
+async function allPages(query: { limit: number; status?: 'failed' }, workflows: string[]) {
+  const pages: Execution[][] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await store.list({ workflows, ...query, ...(cursor === undefined ? {} : { cursor }) });
+    pages.push([...page.items]);
+    ({ cursor } = page);
+  } while (cursor !== undefined);
+  return pages;
+}
+
+describe('a list of what the index orders in its own way', () => {
+  const starts = fc.array(
+    fc.record({
+      workflow: fc.constantFrom('flow', 'other', 'third'),
+      startedAt: fc.integer({ min: 1, max: 3 }),
+      tie: fc.nat(),
+    }),
+    { maxLength: 60 },
+  );
+
+  it('has each once, latest first across workflows, whatever the order of ties and the size of the pages', async () => {
+    await fc.assert(
+      fc.asyncProperty(starts, fc.integer({ min: 1, max: 40 }), async (all, limit) => {
+        dynamo.reset();
+        const ties = new Map(all.map(({ tie }, at) => [`exec#e-${at}`, tie]));
+        const executions = all.map(({ workflow, startedAt }, at) =>
+          anExecution({ id: `e-${at}`, workflow, startedAt }),
+        );
+        indexOf(executions, (id) => ties.get(id) ?? 0);
+        const pages = await allPages({ limit }, ['flow', 'other', 'third']);
+        const found = pages.flat();
+        expect(found.map(({ id }) => id).sort()).toEqual(executions.map(({ id }) => id).sort());
+        const times = found.map(({ startedAt }) => startedAt);
+        expect(times).toEqual([...times].sort((a, b) => b - a));
+        // No page but the last is short: nothing was filtered.
+        expect(pages.slice(0, -1).every(({ length }) => length === limit)).toBe(true);
+        expect(pages.length).toBe(Math.max(1, Math.ceil(executions.length / limit)));
+      }),
+    );
+  });
+
+  it('costs a query for each partition, and reads of a rare status 500 executions before it gives a page back', async () => {
+    const executions = Array.from({ length: 1_200 }, (_, at) =>
+      anExecution({
+        id: `e-${at}`,
+        workflow: at % 2 === 0 ? 'flow' : 'other',
+        startedAt: at,
+        status: at < 300 ? 'failed' : 'succeeded',
+      }),
+    );
+    indexOf(executions, Number);
+    const counts = () => [
+      dynamo.commandCalls(QueryCommand).length,
+      dynamo.commandCalls(BatchGetItemCommand).length,
+    ];
+    await store.list({ workflows: ['flow', 'other'], limit: 20 });
+    expect(counts()).toEqual([8, 1]);
+    dynamo.resetHistory();
+    const pages = await allPages({ limit: 20, status: 'failed' }, ['flow', 'other']);
+    // 900 have succeeded since: the first page holds none of the failed, and the second some.
+    expect(pages.map(({ length }) => length).slice(0, 3)).toEqual([0, 20, 20]);
+    expect(pages.flat().map(({ id }) => id)).toEqual(Array.from({ length: 300 }, (_, at) => `e-${299 - at}`));
+    dynamo.resetHistory();
+    await store.list({ workflows: ['flow', 'other'], limit: 20, status: 'failed' });
+    const [queries = 0, batches = 0] = counts();
+    expect(queries).toBeLessThanOrEqual(8 + 500 / 25 + 8);
+    expect(batches).toBeLessThanOrEqual(500 / 25 + 5);
+  });
+
+  it.each([
+    '5',
+    '5_',
+    '5_flow',
+    '5_flow/e-1/e-2',
+    '5_unknown/e-1',
+    '5_flow/E',
+    `5${'_flow/e-1'.repeat(5)}`,
+    '-1_flow/e-1',
+    '5.e-1',
+  ])('refuses the cursor %j', async (cursor) => {
+    await expect(store.list({ workflows: ['flow'], limit: 5, cursor })).rejects.toMatchObject({
+      code: 'bad-cursor',
+    });
   });
 });

@@ -70,12 +70,15 @@ describe('every write', () => {
     expect(puts().map((put) => put.ConditionExpression)).toEqual([
       'attribute_not_exists(pk)',
       'attribute_not_exists(pk)',
-      '#version = :behind',
-      '#version = :behind',
+      '#version = :behind AND #life = :life',
+      '#version = :behind AND #life = :life',
       'attribute_not_exists(pk)',
     ]);
     for (const put of puts().slice(0, 4)) expect(put.ReturnValuesOnConditionCheckFailure).toBe('ALL_OLD');
-    expect(puts()[2]?.ExpressionAttributeValues).toEqual({ ':behind': { N: '1' } });
+    expect(puts()[2]?.ExpressionAttributeValues).toEqual({
+      ':behind': { N: '1' },
+      ':life': { S: 'life1' },
+    });
   });
 
   it('of a name that is no name is refused before it is sent', async () => {
@@ -116,7 +119,9 @@ describe('a write of two records', () => {
     dynamo.on(TransactWriteItemsCommand).resolves({});
     expect(await both()).toBe('written');
     const items = sent()[0]?.args[0].input.TransactItems ?? [];
-    expect(items.map((item) => item.Put?.ConditionExpression)).toEqual(Array(2).fill('#version = :behind'));
+    expect(items.map((item) => item.Put?.ConditionExpression)).toEqual(
+      Array(2).fill('#version = :behind AND #life = :life'),
+    );
   });
 
   it('that met another one is tried again', async () => {

@@ -20,6 +20,7 @@ afterAll(() => dynamo.stop());
 
 const incident = (changes: Partial<Incident> = {}): Incident => ({
   number: 1,
+  life: 'life1',
   version: 1,
   writeId: 'w-1',
   kind: 'ladder',

@@ -33,6 +33,7 @@ const PLAN: Plan = {
 
 const step = (more: Partial<Step> = {}): Step => ({
   name: 'charge',
+  life: 'life1',
   status: 'done',
   version: 2,
   writeId: 'w',
@@ -52,6 +53,7 @@ const step = (more: Partial<Step> = {}): Step => ({
 const snapshot = (more: Partial<Execution> = {}, record: Partial<Step> = {}): Snapshot => ({
   execution: {
     id: 'x',
+    life: 'life1',
     workflow: 'flow',
     plan: 'p',
     status: 'succeeded',

@@ -6,6 +6,7 @@ import { anExecution, aStep } from './records.ts';
 
 const anIncident = (changes: Partial<Incident> = {}): Incident => ({
   number: 1,
+  life: 'life1',
   version: 1,
   writeId: 'w-i',
   kind: 'ladder',

@@ -27,6 +27,7 @@ const SEGMENTS = 3;
 const LATER = T + 2 * MIN_RETENTION_MS;
 const anIncident: Incident = {
   number: 1,
+  life: 'life1',
   version: 1,
   writeId: 'w-i',
   kind: 'ladder',
@@ -173,8 +174,9 @@ function resharded(under: () => InventoryUnderTest): void {
 }
 
 function reborn(under: () => InventoryUnderTest): void {
-  const again = (startedAt: number): Execution => anExecution({ startedAt, writeId: 'w-new' });
+  const again = (startedAt: number): Execution => anExecution({ startedAt, life: 'life2', writeId: 'w-new' });
   const claim = aStep({
+    life: 'life2',
     writeId: 'w-claim',
     claimedAt: LATER,
     hardEndAt: LATER + 60_000,
@@ -197,7 +199,7 @@ function reborn(under: () => InventoryUnderTest): void {
     expect(await store.write({ executionId: 'e-1', step: claim })).toBe('written');
     expect(await store.write({ executionId: 'e-1', step: late })).toBe('conflict');
     expect(await store.write({ executionId: 'e-1', step: claim })).toBe('written');
-    const asked = { ...anIncident, writeId: 'w-asked', openedAt: LATER };
+    const asked = { ...anIncident, life: 'life2', writeId: 'w-asked', openedAt: LATER };
     const execution = { ...again(LATER), version: 2, writeId: 'w-asked' };
     const both = { executionId: 'e-1', execution, incident: asked };
     expect(await store.write(both)).toBe('written');
@@ -211,14 +213,24 @@ function reborn(under: () => InventoryUnderTest): void {
     ]);
   });
 
-  it('keeps what is not from an earlier life: a record of the same day is never taken for one', async () => {
+  it('has none of them however late they were written: the life tells, not the time', async () => {
     const { store } = under();
-    const soon = T + 3_600_000;
-    await store.create(again(soon));
-    const state = await store.read('e-1');
-    expect(Object.keys(state?.steps ?? {})).toEqual(['a', 'b']);
-    const step = aStep({ ...claim, claimedAt: soon, hardEndAt: soon, leaseUntil: soon });
-    expect(await store.write({ executionId: 'e-1', step })).toBe('conflict');
+    await store.create(again(T + 1_000));
+    expect(await store.read('e-1')).toStrictEqual({ execution: again(T + 1_000), steps: {} });
+    expect(await store.write({ executionId: 'e-1', step: claim })).toBe('written');
+    expect((await store.read('e-1'))?.steps).toEqual({ a: claim });
+  });
+
+  it('is written by nobody who knows the earlier life alone, at whatever version', async () => {
+    const { store } = under();
+    await store.create(again(LATER));
+    await store.write({ executionId: 'e-1', step: claim });
+    const stale = aStep({ writeId: 'w-stale', token: 't-stale' });
+    for (const step of [stale, { ...stale, version: 2 }])
+      expect(await store.write({ executionId: 'e-1', step })).toBe('conflict');
+    const execution = anExecution({ version: 2, writeId: 'w-stale', status: 'succeeded' });
+    expect(await store.write({ executionId: 'e-1', execution })).toBe('conflict');
+    expect(await store.read('e-1')).toStrictEqual({ execution: again(LATER), steps: { a: claim } });
   });
 
   it('is not made up for one that does not exist', async () => {
@@ -230,9 +242,10 @@ function reborn(under: () => InventoryUnderTest): void {
 
   it('never replaces what a frozen process would have it replace in one life', async () => {
     const { store } = under();
-    await store.create(again(T + 1_000));
+    await store.create({ ...again(T + 1_000), life: 'life1' });
     // A process that read before the first claim and went on days later.
-    expect(await store.write({ executionId: 'e-1', step: claim })).toBe('conflict');
+    const step = { ...claim, life: 'life1' };
+    expect(await store.write({ executionId: 'e-1', step })).toBe('conflict');
     expect((await store.read('e-1'))?.steps['a']?.output).toEqual({ life: 1 });
   });
 }

@@ -5,6 +5,7 @@ import type { Execution, Step } from '../../lib/core/state.ts';
 
 export const anExecution = (changes: Partial<Execution> = {}): Execution => ({
   id: 'e-1',
+  life: 'life1',
   workflow: 'flow',
   plan: 'hash-1',
   status: 'running',
@@ -47,6 +48,7 @@ export const fullExecution = (changes: Partial<Execution> = {}): Execution =>
 
 export const aStep = (changes: Partial<Step> = {}): Step => ({
   name: 'a',
+  life: 'life1',
   status: 'running',
   version: 1,
   writeId: 'w-1',

@@ -268,7 +268,7 @@ const due: Body = (store) => {
 };
 
 const listed: Body = (store) => {
-  const query = { workflow: 'flow', limit: 10 };
+  const query = { workflows: ['flow'], limit: 10 };
   const pages = (more: object = {}): Promise<Execution[]> =>
     allPages((cursor) => store().list({ ...query, ...more, ...(cursor === undefined ? {} : { cursor }) }));
   const make = async (count: number, changes: (at: number) => Partial<Execution>): Promise<void> => {
@@ -297,6 +297,28 @@ const listed: Body = (store) => {
       const starts = found.map(({ startedAt }) => startedAt);
       expect(starts).toEqual([...starts].sort((a, b) => b - a));
     }
+  });
+
+  it('of several workflows has the latest start first across them, each once, also of one moment', async () => {
+    const workflows = ['flow', 'other', 'third'];
+    await make(45, (at) => ({ workflow: workflows[at % 3] ?? '', startedAt: T + Math.floor(at / 12) }));
+    for (const limit of [1, 7, 44, 45, 100]) {
+      const found = await pages({ workflows, limit });
+      expect(new Set(found.map(({ id }) => id)).size).toBe(45);
+      expect(found).toHaveLength(45);
+      const starts = found.map(({ startedAt }) => startedAt);
+      expect(starts).toEqual([...starts].sort((a, b) => b - a));
+    }
+    const two = await pages({ workflows: ['third', 'flow'], limit: 4 });
+    expect(new Set(two.map(({ workflow }) => workflow))).toEqual(new Set(['flow', 'third']));
+    expect(two).toHaveLength(30);
+  });
+
+  it('has no page behind its last one, and of a rare status none that is empty', async () => {
+    await make(30, (at) => ({ startedAt: T + at, status: at === 0 ? 'failed' : 'running' }));
+    expect(await store().list({ ...query, limit: 30 })).not.toHaveProperty('cursor');
+    const { items, cursor } = await store().list({ ...query, limit: 1, status: 'failed' });
+    expect([items.map(({ id }) => id), cursor]).toEqual([['e-0'], undefined]);
   });
 
   it('never has more than its limit', async () => {

@@ -12,6 +12,7 @@ const plan = planOf(planStep);
 describe('an answer', () => {
   const incident: Incident = {
     number: 1,
+    life: 'life1',
     version: 1,
     writeId: 'w',
     kind: 'ladder',

@@ -63,7 +63,10 @@ describe('a claim', () => {
     const status = mode === 'execute' ? 'retrying' : mode === 'probe' ? 'unknown' : 'done';
     const before: Step = { ...free, status };
     const work: Work = { step: of, mode, attempt: 4, sinceAt: NOW, dueAt: NOW };
-    return changesOf(before, claimed(work, before, 2, 'fresh', NOW + 60_000, stamp));
+    return changesOf(
+      before,
+      claimed(work, before, { life: 'life1', epoch: 2 }, 'fresh', NOW + 60_000, stamp),
+    );
   };
   const same = {
     version: 8,
@@ -105,7 +108,7 @@ it.each(['skip', 'seal', 'hold'] as const)(
   (event) => {
     const { leaseUntil: _, ...free } = heldAs('execute', { status: 'retrying', retryAt: NOW + 9 });
     const before: Step = { ...free, status: event === 'skip' ? 'ready' : 'retrying' };
-    const after = settledAs('it', before, 2, event, stamp);
+    const after = settledAs('it', before, { life: 'life1', epoch: 2 }, event, stamp);
     expect(after).toMatchObject({ epoch: 2, changedAt: NOW, version: 8, writeId: 'w-new' });
     expect(after).not.toHaveProperty('retryAt');
   },

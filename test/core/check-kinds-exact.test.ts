@@ -54,9 +54,18 @@ it.each<[Partial<CallbackStep>, string | undefined]>([
   ],
   [{ beatMs: 1 }, undefined],
   [{ beatMs: 0 }, "'beatEvery' is no time"],
+  [{ withinMs: 60_000 }, undefined],
 ])('a callback %j: %s', (more, message) => {
   const step: CallbackStep = { kind: 'callback', name: 'c', after: [], withinMs: 5, ...more };
   expect(problem(step)).toEqual(message === undefined ? undefined : { reason: 'unbounded', message });
+});
+
+it.each(['callback', 'approval'] as const)('a %s that promises more time than the workflow has', (kind) => {
+  const message = 'it waits for an answer for 1m1ms, and the workflow is to be over within 1m';
+  expect(problem({ kind, name: 'c', after: [], withinMs: 60_001 })).toEqual({
+    reason: 'longer-than-within',
+    message,
+  });
 });
 
 it('workflows are five within one another, and no more', () => {

@@ -189,6 +189,7 @@ describe('while its end is not known', () => {
     const asked = stateOf([charged, open, recordOf('beside', 'waiting')], { status: 'waiting' });
     const incident = {
       number: 1,
+      life: 'life1',
       version: 1,
       writeId: 'w',
       kind: 'ladder' as const,

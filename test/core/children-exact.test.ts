@@ -217,7 +217,14 @@ describe('the record of executions', () => {
   const same = { version: 2, writeId: 'w-new' };
 
   it('that were started says how many, of how many, and since when', () => {
-    const after = childrenStarted(family, undefined, 'list', 2, { started: 2, ended: {} }, stamp);
+    const after = childrenStarted(
+      family,
+      undefined,
+      'list',
+      { life: 'life1', epoch: 2 },
+      { started: 2, ended: {} },
+      stamp,
+    );
     const children = { count: 3, items: 60, tolerated: 4, started: 2, ended: {} };
     expect(changesOf(recordOf('list', 'ready'), after)).toEqual({
       status: 'running',
@@ -234,12 +241,29 @@ describe('the record of executions', () => {
     const before = recordOf('list', 'running', { children, changedAt: NOW - 9 });
     const news = { 0: end('canceled', 5), 1: end('canceled', 1), 2: end('canceled', 3) };
     expect(
-      changesOf(before, childrenStarted(family, before, 'list', 9, { started: 1, ended: news }, stamp)),
+      changesOf(
+        before,
+        childrenStarted(
+          family,
+          before,
+          'list',
+          { life: 'life1', epoch: 9 },
+          { started: 1, ended: news },
+          stamp,
+        ),
+      ),
     ).toEqual({
       ...same,
       children: { ...children, ended: { 0: end('failed', 5), 1: news[1], 2: news[2] } },
     });
-    const more = childrenStarted(family, before, 'list', 9, { started: 3, ended: {} }, stamp);
+    const more = childrenStarted(
+      family,
+      before,
+      'list',
+      { life: 'life1', epoch: 9 },
+      { started: 3, ended: {} },
+      stamp,
+    );
     expect(more.children?.started).toBe(3);
   });
 
@@ -249,7 +273,10 @@ describe('the record of executions', () => {
     const found = { count: 3, stopped: 2, ended: { 1: end('canceled') } };
     const ended = { 0: end('succeeded'), 1: end('canceled') };
     const after = (stopped: number) =>
-      changesOf(before, childrenStopped(before, 'list', 9, { ...found, stopped }, stamp));
+      changesOf(
+        before,
+        childrenStopped(before, 'list', { life: 'life1', epoch: 9 }, { ...found, stopped }, stamp),
+      );
     const changes = { ...same, status: 'undoing', changedAt: NOW };
     expect(after(2)).toEqual({ ...changes, children: { ...children, started: 3, ended, stopped: 2 } });
     const { stopped: _, ...rest } = children;
@@ -257,7 +284,13 @@ describe('the record of executions', () => {
   });
 
   it('that never were has them all stopped', () => {
-    const after = childrenStopped(undefined, 'list', 2, { count: 3, stopped: 3, ended: {} }, stamp);
+    const after = childrenStopped(
+      undefined,
+      'list',
+      { life: 'life1', epoch: 2 },
+      { count: 3, stopped: 3, ended: {} },
+      stamp,
+    );
     expect(after).toMatchObject({ name: 'list', status: 'undoing', epoch: 2, version: 1, changedAt: NOW });
     expect(after.children).toEqual({ count: 3, started: 3, items: 0, tolerated: 0, ended: {} });
   });

@@ -67,6 +67,7 @@ describe('a question', () => {
     });
     expect(write?.incident).toStrictEqual({
       number: 4,
+      life: 'life1',
       version: 1,
       writeId: 'w-new',
       kind: 'ladder',

@@ -159,7 +159,7 @@ export const kindRecord = (
       const failed = ['failed', 'undo-failed'].includes(status) || (status === 'answered' && fails);
       const answered = status === 'done' || (status === 'answered' && !fails);
       return {
-        ...blankStep(step.name, 1),
+        ...blankStep(step.name, { life: 'life1', epoch: 1 }),
         status,
         version,
         writeId: `w-${step.name}`,

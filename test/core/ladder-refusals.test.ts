@@ -2,7 +2,7 @@
 
 import { type AgentOptions, declareAgent } from '../../lib/core/agent.ts';
 import { checkPlan } from '../../lib/core/check-plan.ts';
-import { human, retry, useAgent, withInput } from '../../lib/core/workflow.ts';
+import { human, retry, useAgent, withInput, workflow } from '../../lib/core/workflow.ts';
 import { anAgent } from '../roles/harness.ts';
 import { base, planWith, refusalOf, rows } from './refusals.ts';
 
@@ -21,7 +21,18 @@ describe('a ladder is refused', () => {
         'unsafe-without-human',
         'it',
       ],
-      ['a rung behind the person', planWith({ ladder: [human(), retry(1)] }), 'unreachable-rung', 'it'],
+      [
+        'a rung behind the person',
+        planWith({ ladder: [human({ within: '1m' }), retry(1)] }),
+        'unreachable-rung',
+        'it',
+      ],
+      [
+        'a person who has longer than the execution',
+        planWith({ ladder: [human({ within: '61s' })] }),
+        'longer-than-within',
+        'it',
+      ],
       [
         'a person who may take for ever',
         planWith({ ladder: [{ ...human(), withinMs: Number.POSITIVE_INFINITY }] }),
@@ -90,5 +101,49 @@ describe('an agent is refused', () => {
 
   it.each(['', 'Worker', 'a#b', 'x'.repeat(49), 'constructor', undefined, 5])('for the name %j', (name) => {
     expect(refusalOf(() => declareAgent(name as string, base as never)).code).toBe('bad-name');
+  });
+});
+
+const flowOf = (first: object, ladder: readonly unknown[]): (() => unknown) => {
+  const agent = declareAgent('first', { ...base, ...first } as AgentOptions<unknown, unknown>);
+  return () =>
+    workflow('flow', { input: base.input, within: '1h' }, (w) => {
+      w.step('it', agent, {}, { ladder: ladder as never });
+    });
+};
+const second = (more: object = {}) =>
+  useAgent(declareAgent('second', { ...base, ...more } as AgentOptions<unknown, unknown>));
+
+describe('a stage that a crash would bar for ever, for nobody could say whether the one before it acted,', () => {
+  const asked = { probe: 'required' } as const;
+  it.each([
+    ['other parameters', {}, [retry(1), withInput({})], 'withInput', 'first'],
+    ['another agent', {}, [second()], 'useAgent', 'first'],
+    ['another agent that cannot be asked', asked, [second(), retry(1), withInput({})], 'withInput', 'second'],
+  ])('is refused: %s', (_, first, ladder, what, whom) => {
+    const { message, details } = refusalOf(flowOf(first, ladder));
+    expect(details).toEqual({ workflow: 'flow', step: 'it', reason: 'unreachable-rung' });
+    expect(message).toBe(
+      `workflow 'flow', step 'it': after a crash ${what} is never tried: it needs certainty that agent '${whom}' did nothing, and agent '${whom}' may be without a probe; declare it with probe: 'required' and write the probe, or with probe: 'none' if ${what} is meant for TransientError and PermanentError alone`,
+    );
+  });
+
+  it.each<[string, object, unknown[]]>([
+    ['an idempotent agent that has a probe', asked, [withInput({}), second()]],
+    ['an agent whose author says that it has none', { probe: 'none' }, [withInput({})]],
+    ['a probed agent', { effect: 'probed' }, [withInput({}), second(), retry(1)]],
+    ['the same again', {}, [retry(3), human()]],
+  ])('is not seen in what is behind %s', (_, first, ladder) => {
+    expect(flowOf(first, ladder)).not.toThrow();
+  });
+
+  it('says of an agent what can be true', () => {
+    const declare = (more: object) => () => declareAgent('a', { ...base, ...more } as never);
+    expect(refusalOf(declare({ probe: 'some' })).message).toContain(
+      "probe is \"some\"; allowed are 'required' and 'none'",
+    );
+    expect(refusalOf(declare({ effect: 'probed', probe: 'none' })).message).toContain(
+      "effect 'probed' needs a probe",
+    );
   });
 });

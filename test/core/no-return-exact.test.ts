@@ -84,6 +84,7 @@ it('somebody is near a point of no return who works on it, but for an undo', () 
 describe('at its deadline an execution', () => {
   const question: Incident = {
     number: 1,
+    life: 'life1',
     version: 1,
     writeId: 'w',
     kind: 'ladder',

@@ -2,13 +2,15 @@
 
 import { checkPlan } from '../../lib/core/check-plan.ts';
 import { retry, useAgent, workflow } from '../../lib/core/workflow.ts';
-import { agent, any, planStep, planWith, refusalOf } from './refusals.ts';
+import { declareAgent } from '../../lib/core/agent.ts';
+import { agent, any, base, planStep, planWith, refusalOf } from './refusals.ts';
 
 const point = { pointOfNoReturn: true } as const;
 
 it('a point of no return has no undo, unless it is said to have one', () => {
   const { plan } = workflow('flow', { input: any, within: '1h' }, (w) => {
-    w.step('it', agent, {}, { ...point, ladder: [retry(1), useAgent(agent)] });
+    const sure = declareAgent('sure', { ...base, probe: 'required' });
+    w.step('it', sure, {}, { ...point, ladder: [retry(1), useAgent(sure)] });
   });
   expect(plan.steps).toMatchObject([{ ...point, undo: 'none', ladder: [{}, { undo: 'none' }] }]);
 });

@@ -25,6 +25,7 @@ export const failure = { code: 'x', message: 'y' };
 export const heldAs = (mode: Mode, more: Partial<Step> = {}): HeldStep =>
   ({
     name: 'it',
+    life: 'life1',
     status: STATUS[mode],
     version: 7,
     writeId: 'w-old',
@@ -98,7 +99,7 @@ export const otherRung: AgentRung = {
 export const DEADLINE = NOW + 3_600_000;
 export const planOf = (...steps: PlanStep[]): Plan => planWith({}, { steps });
 export const recordOf = (name: string, status: Step['status'], more: Partial<Step> = {}): Step => ({
-  ...blankStep(name, 1),
+  ...blankStep(name, { life: 'life1', epoch: 1 }),
   status,
   version: 1,
   writeId: 'w',
@@ -108,6 +109,7 @@ export const recordOf = (name: string, status: Step['status'], more: Partial<Ste
 export const stateOf = (records: readonly Step[], execution: Partial<Execution> = {}): Snapshot => ({
   execution: {
     id: 'e-1',
+    life: 'life1',
     workflow: 'flow',
     plan: 'p',
     status: 'running',
@@ -129,6 +131,7 @@ export const stateOf = (records: readonly Step[], execution: Partial<Execution> 
 /** A question about the step `it`, asked a little ago. */
 export const incidentOf = (more: Partial<Incident> = {}): Incident => ({
   number: 1,
+  life: 'life1',
   version: 1,
   writeId: 'w',
   kind: 'ladder',

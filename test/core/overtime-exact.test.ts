@@ -44,6 +44,7 @@ describe('the question about the deadline', () => {
     });
     expect(write?.incident).toStrictEqual({
       number: 4,
+      life: 'life1',
       version: 1,
       writeId: 'w-new',
       kind: 'deadline',

@@ -78,7 +78,7 @@ describe('a piece of work that is held back (P8)', () => {
 
 it('a service that has been dead for a day is no longer an excuse', () => {
   const held = { leaseUntil: NOW, token: 't', mode: 'probe' } as const;
-  const record: HeldStep = { ...blankStep('a', 1), status: 'probing', ...held };
+  const record: HeldStep = { ...blankStep('a', { life: 'life1', epoch: 1 }), status: 'probing', ...held };
   const excuse = (since: number) =>
     excused(record, { agent: 'a', since, until: NOW }, { now: NOW, random: 0, writeId: 'w' });
   expect(excuse(NOW - MAX_EXCUSED_MS)).toMatchObject({ parked: { mode: 'probe' } });

@@ -138,6 +138,7 @@ describe('the time of a pause', () => {
     const at = new Date(NOW - 90).toISOString();
     expect(write?.incident).toStrictEqual({
       number: 1,
+      life: 'life1',
       version: 1,
       writeId: 'w-new',
       kind: 'pause',

@@ -212,3 +212,27 @@ describe('evaluation (R1)', () => {
     );
   });
 });
+
+describe('a reference has no value while the workflow is built, and says so', () => {
+  // As an author who gets no help from types has them.
+  const text = (one: unknown): string => one as string;
+  const name = ref<string>('input', ['name']);
+  const output = ref<{ id: string }>('step:pay').id;
+  it.each<[string, () => unknown, string]>([
+    ['in a text', () => `Dear ${text(name)}`, 'input.name'],
+    ['in a sum of texts', () => 'Dear ' + text(name), 'input.name'],
+    ['in a sum', () => Number(text(output)) + 1, 'pay.output.id'],
+    ['in a comparison', () => text(ref<number>('index')) < '5', 'index'],
+    ['in JSON', () => JSON.stringify({ name }), 'input.name'],
+    ['as a token', () => `a ${text(ref<string>('token:paid'))}`, 'paid.token'],
+    ['a joined text in a text', () => `a ${text(concat('a', name))}`, 'an expression (concat, eq, and, …)'],
+    ['a condition in JSON', () => JSON.stringify([eq(name, 'x')]), 'an expression (concat, eq, and, …)'],
+  ])('%s', (_, use, what) => {
+    expect(use).toThrow(
+      expect.objectContaining({
+        code: 'not-a-value',
+        message: `${what} has no value while the workflow is built: join texts with concat('…', ${what}), and compare in \`when\` with eq, ne, lt, gt`,
+      }),
+    );
+  });
+});

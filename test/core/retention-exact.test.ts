@@ -16,7 +16,6 @@ import {
   isOfEarlierLife,
   isPastChild,
   LIFE_GAP_MS,
-  mayFollowLeftover,
   MIN_RETENTION_MS,
   touchedAt,
 } from '../../lib/core/retention.ts';
@@ -33,6 +32,7 @@ import { NOW } from './states.ts';
 const DAY = 86_400_000;
 const incidentAt = (openedAt: number, more: Partial<Incident> = {}): Incident => ({
   number: 1,
+  life: 'life1',
   version: 2,
   writeId: 'w-i',
   kind: 'ladder',
@@ -62,20 +62,11 @@ it('a record was touched when anything of it was written last', () => {
   expect(touchedAt(incidentAt(7, { resolvedAt: 6 }))).toBe(7);
 });
 
-it('it is left over from before its execution by more than the gap between lives', () => {
-  const execution = { startedAt: NOW };
-  expect(isLeftover(stepAt(NOW - DAY / 2 - 1), execution)).toBe(true);
-  expect(isLeftover(stepAt(NOW - DAY / 2), execution)).toBe(false);
-  expect(isLeftover(stepAt(NOW), execution)).toBe(false);
-  expect(isLeftover(stepAt(0), execution)).toBe(false);
-  expect(isLeftover(stepAt(1), execution)).toBe(true);
-});
-
-it('it makes room for one of a later life', () => {
-  expect(mayFollowLeftover(stepAt(NOW), stepAt(NOW - DAY / 2 - 1))).toBe(true);
-  expect(mayFollowLeftover(stepAt(NOW), stepAt(NOW - DAY / 2))).toBe(false);
-  expect(mayFollowLeftover(stepAt(NOW), stepAt(0))).toBe(false);
-  expect(mayFollowLeftover(incidentAt(NOW), incidentAt(NOW - DAY))).toBe(true);
+it('it is left over when it is of another life than its execution, whenever it was written', () => {
+  for (const record of [stepAt(NOW - DAY), stepAt(NOW), incidentAt(NOW)]) {
+    expect(isLeftover(record, { life: 'life1' })).toBe(false);
+    expect(isLeftover(record, { life: 'life2' })).toBe(true);
+  }
 });
 
 it('it is abandoned when nobody has touched it for a day', () => {
@@ -176,8 +167,12 @@ describe('what an audit finds', () => {
     expect(isLeftBehind({ ...step, step: stepAt(NOW - DAY) }, undefined, NOW)).toBe(false);
     expect(isLeftBehind(incident, undefined, NOW)).toBe(false);
     expect(isLeftBehind(incident, undefined, NOW + DAY + 1)).toBe(true);
-    expect(isLeftBehind(step, executionOf({ startedAt: NOW }), NOW)).toBe(true);
-    expect(isLeftBehind(step, executionOf({ startedAt: NOW - DAY }), NOW)).toBe(false);
+    expect(isLeftBehind(step, executionOf({ life: 'life2' }), NOW)).toBe(true);
+    expect(isLeftBehind(step, executionOf(), NOW)).toBe(false);
+    // Whoever is from an earlier life may still be at work on it.
+    expect(isLeftBehind({ ...step, step: stepAt(NOW - DAY) }, executionOf({ life: 'life2' }), NOW)).toBe(
+      false,
+    );
     expect(isLeftBehind(incident, execution, NOW + 9 * DAY)).toBe(false);
   });
 

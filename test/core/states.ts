@@ -125,6 +125,7 @@ const agentRecord = (name: string): fc.Arbitrary<Step> =>
       const held = mode !== undefined && !(mode === 'undo' && waiting);
       return {
         name,
+        life: 'life1',
         writeId: `w-${name}`,
         token: `token-${name}`,
         beat: 0,
@@ -191,6 +192,7 @@ const execution: fc.Arbitrary<Execution> = fc
     const isForward = open && status !== 'undoing';
     return {
       id: 'e-1',
+      life: 'life1',
       workflow: 'flow',
       plan: 'hash',
       status,

@@ -133,6 +133,7 @@ describe('the watch of a pause (S12)', () => {
   it('that is not complete is near, also while a person is asked about a step', () => {
     const open: Incident = {
       number: 1,
+      life: 'life1',
       version: 1,
       writeId: 'w',
       kind: 'ladder',
@@ -149,6 +150,7 @@ describe('the watch of a pause (S12)', () => {
   it('about which a person was asked is that question’s time, and none once it is answered', () => {
     const question: Incident = {
       number: 1,
+      life: 'life1',
       version: 1,
       writeId: 'w',
       kind: 'pause',

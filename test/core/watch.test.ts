@@ -117,7 +117,7 @@ describe('the next watch (S12)', () => {
   it('is set at birth, within H and before the deadline', () => {
     check(
       fc.property(plans, (plan) => {
-        const given = { id: 'e', planHash: 'h', input: {}, inputHash: 'i', writeId: 'w' };
+        const given = { id: 'e', life: 'life1', planHash: 'h', input: {}, inputHash: 'i', writeId: 'w' };
         const { watchAt, deadlineAt } = newExecution(plan, given, NOW);
         expect(watchAt).toBe(Math.min(deadlineAt, NOW + horizonMs(plan, undefined)));
       }),

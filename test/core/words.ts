@@ -10,6 +10,7 @@ export const isoOf = (at: number): string => new Date(at).toISOString();
 
 export const incidentOf = (more: Partial<Incident> = {}): Incident => ({
   number: 1,
+  life: 'life1',
   version: 1,
   writeId: 'w-i',
   kind: 'ladder',

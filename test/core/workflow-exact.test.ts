@@ -26,6 +26,7 @@ const stepsOf = (build: Build) => define(build).plan.steps;
 const other = (name: string, more: object = {}) =>
   declareAgent<Anything, Anything>(name, { ...base, ...more } as unknown as AgentOptions<Anything, Anything>);
 const free = other('free', { undo: 'none' });
+const sure = other('worker', { probe: 'required' });
 
 const limits = {
   effect: 'idempotent',
@@ -158,7 +159,20 @@ describe('a step that an agent performs', () => {
   });
 
   it('that is unsafe goes to a person at once', () => {
-    expect(one('a', other('bold', { effect: 'unsafe' }), {})).toMatchObject({ ladder: [human()] });
+    expect(one('a', other('bold', { effect: 'unsafe' }), {})).toMatchObject({
+      ladder: [human({ within: '1h' })],
+    });
+  });
+
+  it('gives a person no longer than the workflow has', () => {
+    const given = (within: string | undefined, more: object = {}) =>
+      define((w) => void w.step('a', agent, {}, { ladder: [human(more)] }), { within }).plan.steps[0];
+    expect(given('9d')).toMatchObject({ ladder: [{ withinMs: 7 * 86_400_000 }] });
+    expect(given('6d')).toMatchObject({ ladder: [{ withinMs: 6 * 86_400_000 }] });
+    expect(given('6d', { within: '6d' })).toMatchObject({ ladder: [human({ within: '6d' })] });
+    expect(refusalOf(() => given('6d', { within: '7d' })).message).toBe(
+      "workflow 'flow', step 'a': its human rung gives a person 7d, and the workflow is to be over within 6d",
+    );
   });
 
   it('that cannot be taken back has no undo', () => {
@@ -169,11 +183,11 @@ describe('a step that an agent performs', () => {
     });
     expect(one('a', agent, {}, { pointOfNoReturn: false })).toStrictEqual(step);
     const ladder = [useAgent(other('b'))];
-    expect(one('a', agent, {}, { pointOfNoReturn: true, ladder })).toMatchObject({
+    expect(one('a', sure, {}, { pointOfNoReturn: true, ladder })).toMatchObject({
       ladder: [{ undo: 'none' }],
     });
-    expect(one('a', agent, {}, { ladder })).toMatchObject({ ladder: [{ undo }] });
-    expect(one('a', agent, {}, { undo: retry(2), ladder })).toMatchObject({
+    expect(one('a', sure, {}, { ladder })).toMatchObject({ ladder: [{ undo }] });
+    expect(one('a', sure, {}, { undo: retry(2), ladder })).toMatchObject({
       ladder: [{ undo: retry(2) }],
       undo: retry(2),
     });
@@ -229,13 +243,71 @@ it('a workflow’s agents are those of its steps, of their rungs, and of its chi
   const inner = define((w) => void w.step('x', other('deep'), {}));
   const { agents, children } = define((w) => {
     const ladder = [retry(1), useAgent(other('rung'))];
-    w.step('a', agent, {}, { ladder });
-    w.step('b', agent, {});
+    w.step('a', sure, {}, { ladder });
+    w.step('b', sure, {});
     w.child('c', inner, {});
-    w.map('d', other('each'), ref<readonly string[]>('input'), () => ({}), { ladder: [useAgent(free)] });
+    w.map('d', other('each', { probe: 'none' }), ref<readonly string[]>('input'), () => ({}), {
+      ladder: [useAgent(free)],
+    });
   });
   expect(agents.map(({ spec }) => spec.name)).toEqual(['worker', 'rung', 'deep', 'each', 'free']);
   expect(children).toEqual([inner]);
+});
+
+describe('two agents of one name are refused', () => {
+  const twin = other('worker');
+  const inner = define((w) => void w.step('x', twin, {}));
+  it.each<[string, Build, string]>([
+    ['in two steps', (w) => void w.step('b', twin, {}), 'b'],
+    [
+      'on a ladder',
+      (w) => void w.step('b', other('c', { effect: 'probed' }), {}, { ladder: [useAgent(twin)] }),
+      'b',
+    ],
+    ['in a list', (w) => void w.map('b', twin, ref<readonly string[]>('input'), () => ({})), 'b'],
+    ['in a child', (w) => void w.child('b', inner, {}), 'b'],
+  ])('%s', (_, more, place) => {
+    const refused = refusalOf(() =>
+      define((w) => {
+        w.step('a', agent, {});
+        w.step('same', agent, {});
+        more(w);
+      }),
+    );
+    expect([refused.message, refused.details]).toEqual([
+      `workflow 'flow', step '${place}': two agents are named 'worker'; give one of them another name, or declare it once and use it in both places`,
+      { workflow: 'flow', step: place, reason: 'duplicate-agent' },
+    ]);
+  });
+});
+
+describe('what an author’s function throws is told with its place', () => {
+  it.each<[string, Build, string]>([
+    [
+      'a reference in a text',
+      (w) => void w.step('b', agent, { text: `Dear ${w.input['name'] as unknown as string}` } as never),
+      "workflow 'flow', after step 'a': input.name has no value while the workflow is built: join texts with concat('…', input.name), and compare in `when` with eq, ne, lt, gt",
+    ],
+    [
+      'an error of its own',
+      () => {
+        throw new TypeError('no such thing');
+      },
+      "workflow 'flow', after step 'a': no such thing",
+    ],
+  ])('%s', (_, more, message) => {
+    expect(() =>
+      define((w) => {
+        w.step('a', agent, {});
+        more(w);
+      }),
+    ).toThrow(message);
+  });
+
+  it('before its first step', () => {
+    const early: Build = (w) => void `a ${w.input['x'] as unknown as string}`;
+    expect(() => define(early)).toThrow(/^workflow 'flow', before its first step: input\.x has no value/);
+  });
 });
 
 it('what the outside answers must fit what the callback says', () => {

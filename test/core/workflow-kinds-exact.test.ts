@@ -1,9 +1,10 @@
 /** What the steps that no agent performs compile to, field by field, and the words of what is refused at once. */
 
 import * as z from 'zod/mini';
+import { declareAgent } from '../../lib/core/agent.ts';
 import { eq, ref, toExpr } from '../../lib/core/refs.ts';
 import { retry, useAgent, type Workflow, type WorkflowBuilder, workflow } from '../../lib/core/workflow.ts';
-import { agent, any, type Anything, refusalOf } from './refusals.ts';
+import { agent, any, type Anything, base, refusalOf } from './refusals.ts';
 
 type Build = (w: WorkflowBuilder<Anything>) => Readonly<Record<string, unknown>> | undefined | void;
 const define = (build: Build, input: unknown = any): Workflow =>
@@ -177,7 +178,13 @@ describe('a list', () => {
 
   it('is performed item by item', () => {
     expect(of()).toStrictEqual(mapped);
-    expect(of({ concurrency: 5, undo: 'none', ladder: [useAgent(agent)] })).toMatchObject({
+    const sure = declareAgent('sure', { ...base, probe: 'none' });
+    const ladder = [useAgent(sure)];
+    const step = first(
+      (w) =>
+        void w.map('m', sure, list as never, () => ({}) as never, { concurrency: 5, undo: 'none', ladder }),
+    );
+    expect(step).toMatchObject({
       concurrency: 5,
       each: { undo: 'none', ladder: [{ kind: 'useAgent', undo: 'none' }] },
     });

@@ -58,7 +58,11 @@ describe('a step’s next record (S2, S3)', () => {
 
   it('begins as nothing', () => {
     const { writeId, changedAt, ...rest } = recordOf('it', 'ready', { version: 0, epoch: 4 });
-    expect(blankStep('it', 4)).toStrictEqual({ ...rest, writeId: '', changedAt: 0 });
+    expect(blankStep('it', { life: 'life1', epoch: 4 })).toStrictEqual({
+      ...rest,
+      writeId: '',
+      changedAt: 0,
+    });
     expect([writeId, changedAt]).toStrictEqual(['w', NOW]);
   });
 });
@@ -80,9 +84,10 @@ describe('an execution’s next record (S2, S3)', () => {
 
 describe('the first record of an execution (S11, S12)', () => {
   const plan = planOf(agentStepOf('it'), callbackOf('c'));
-  const given = { id: 'e-1', planHash: 'p', input: { n: 1 }, inputHash: 'h', writeId: 'w' };
+  const given = { id: 'e-1', life: 'life1', planHash: 'p', input: { n: 1 }, inputHash: 'h', writeId: 'w' };
   const first: Execution = {
     id: 'e-1',
+    life: 'life1',
     workflow: 'flow',
     plan: 'p',
     status: 'running',
@@ -134,7 +139,8 @@ describe('the first record of an execution (S11, S12)', () => {
   it('may be a place that is taken for good: it has ended and told so', () => {
     const parent = { executionId: 'p', step: 's', index: 0 };
     const { watchAt: _, ...rest } = first;
-    const place = placeHolder(plan, { id: 'e-1', planId: 'p', input: 1, parent }, 'w', NOW);
+    const fresh = { life: 'life1', writeId: 'w' };
+    const place = placeHolder(plan, { id: 'e-1', planId: 'p', input: 1, parent }, fresh, NOW);
     expect(place).toStrictEqual({
       ...rest,
       input: null,

@@ -105,16 +105,16 @@ test.each([
   expect(await refusal({ ...TWO_FOLDERS, ...more })).toBe(message);
 });
 
-test('an agent declared twice in one folder with different limits is refused', async () => {
+test('two agents of one name in one folder are refused, also with equal limits', async () => {
   const files = {
     ...TWO_FOLDERS,
     'examples/order/workflow.ts': `
       const agents = (timeoutMs) => [{ spec: { name: 'pay', timeoutMs } }];
       export const a = { kind: 'steadfast:workflow', name: 'a', agents: agents(1) };
-      export const b = { kind: 'steadfast:workflow', name: 'b', agents: agents(2) };`,
+      export const b = { kind: 'steadfast:workflow', name: 'b', agents: agents(1) };`,
   };
   expect(await refusal(files)).toBe(
-    "examples/order/workflow.ts: agent 'pay' is declared twice with different limits; declare it once and use it in both workflows",
+    "examples/order/workflow.ts: two agents are named 'pay'; give one of them another name, or declare it once and use it in both workflows",
   );
 });
 
@@ -122,9 +122,9 @@ test('a workflow file without a workflow, or with an error in it, is refused by 
   expect(await refusal({ 'examples/empty/workflow.ts': 'export const limits = 1;' })).toMatch(
     /^examples\/empty\/workflow\.ts exports no workflow; it must export at least one/,
   );
-  expect(await refusal({ 'examples/bad/workflow.ts': "throw new Error('workflow ‘bad’: no within');" })).toBe(
-    'examples/bad/workflow.ts cannot be loaded: workflow ‘bad’: no within',
-  );
+  expect(
+    await refusal({ 'examples/bad/workflow.ts': "\n\nthrow new Error('workflow ‘bad’: no within');" }),
+  ).toBe('examples/bad/workflow.ts:3 cannot be loaded: workflow ‘bad’: no within');
 });
 
 test('no folder at all, and a folder that does not exist, are refused with what was looked for', async () => {

@@ -111,7 +111,7 @@ describe('a cancel while the child is under way', () => {
       cause: { kind: 'parent', undo: false },
     });
     expect(undone).toEqual([]);
-    expect([...live]).toEqual(expect.arrayContaining([`${id}.charge`, `${id}.ship.0.hand-over`]));
+    expect([...live].filter((key) => /\.(?:charge|hand-over)\./.test(key))).toHaveLength(2);
   });
 
   it('waits for an end that is told late', async () => {
@@ -252,7 +252,7 @@ describe('a cancel that leaves what has acted as it is', () => {
     await retry(h.scheduler, id, {});
     expect((await h.run(id)).execution.status).toBe('succeeded');
     expect((await childOf(h, id)).execution.status).toBe('succeeded');
-    expect([...live]).toContain(`${id}.ship.0.hand-over`);
+    expect([...live].filter((key) => key.startsWith(`${id}.ship.0.hand-over.`))).toHaveLength(1);
   });
 
   it('of the child alone is for nobody else to take back: its parent is not tried again', async () => {

@@ -8,6 +8,7 @@ import type { Parent, Snapshot, Told } from '../../lib/core/state.ts';
 import { retry as tries, type Workflow, workflow } from '../../lib/core/workflow.ts';
 import { tellParent } from '../../lib/roles/children.ts';
 import { cancel, retry } from '../../lib/roles/commands.ts';
+import { stepOfKey } from './book.ts';
 import { anAgent, anyObject, type Harness, harness } from './harness.ts';
 import { withStore } from './process.ts';
 
@@ -35,7 +36,7 @@ const listed = workflow('listed', { input, within: '3h' }, (w) => {
 }) as Workflow;
 
 interface Broken {
-  /** By the end of an effect key. */
+  /** By the end of an execution's id and a step. */
   readonly keys: Set<string>;
   readonly done: string[];
 }
@@ -43,8 +44,9 @@ interface Broken {
 function broken(flow: Workflow, ...keys: string[]): { h: Harness; service: Broken } {
   const service: Broken = { keys: new Set(keys), done: [] };
   const execute = async ({ effectKey }: { effectKey: string }): Promise<object> => {
-    if ([...service.keys].some((key) => effectKey.endsWith(key))) throw new PermanentError('declined');
-    service.done.push(effectKey);
+    const step = stepOfKey(effectKey);
+    if ([...service.keys].some((key) => step.endsWith(key))) throw new PermanentError('declined');
+    service.done.push(step);
     return {};
   };
   return { h: harness(flow, { plain: { execute } }), service };

@@ -10,7 +10,7 @@ import type { Step } from '../../lib/core/state.ts';
 import { retry, type Workflow, workflow } from '../../lib/core/workflow.ts';
 import { cancel } from '../../lib/roles/commands.ts';
 import type { MemoryWorld } from '../../lib/testing/memory.ts';
-import { book } from './book.ts';
+import { book, stepOfKey } from './book.ts';
 import { anAgent, anyObject, harness } from './harness.ts';
 
 const agentA = anAgent('agent-a');
@@ -63,7 +63,7 @@ describe('a child', () => {
         return {};
       },
       undo: async ({ effectKey }: { effectKey: string }) => {
-        undone.push(effectKey);
+        undone.push(stepOfKey(effectKey));
       },
     };
     const world = harness(outer, { 'agent-a': implementation, 'agent-b': last });

@@ -1,6 +1,6 @@
 /**
- * Steps with executions of their own where it is narrow: two at once, an earlier life of the same id, what is too large,
- * hundreds at a time.
+ * Steps with executions of their own where it is narrow: two at once, what is too large, hundreds at a
+ * time.
  */
 
 import * as z from 'zod/mini';
@@ -36,39 +36,6 @@ const losing =
         loses(write) ? Promise.reject(new Error('the process is dead')) : store.write(write),
     }));
 
-describe('the same key in a later life', () => {
-  const flow = workflow('flow', { input, within: '3h' }, (w) => {
-    const sub = w.child('sub', inner, {} as never);
-    w.step('last', agentB, {}, { after: [sub] });
-  }) as Workflow;
-
-  it('has its children do their work anew, whatever is left of earlier ones (S6)', async () => {
-    const { implementation, done } = book();
-    const world = harness(flow, { 'agent-a': implementation, 'agent-b': implementation });
-    const { id } = await world.begin({}, 'key-1');
-    await world.run(id);
-    world.store.expire(id);
-    world.clock.advanceTo(world.clock.now() + 30 * DAY);
-    expect((await world.begin({}, 'key-1')).id).toBe(id);
-    const end = await world.run(id);
-    expect(end.execution.status).toBe('succeeded');
-    expect(done.filter((key) => key === `${id}.sub.0.x`)).toHaveLength(2);
-  });
-
-  it('undoes nothing of an earlier one (S10)', async () => {
-    const { implementation, undone } = book();
-    const world = harness(flow, { 'agent-a': implementation, 'agent-b': implementation });
-    const { id } = await world.begin({}, 'key-1');
-    await world.run(id);
-    world.store.expire(id);
-    world.clock.advanceTo(world.clock.now() + 30 * DAY);
-    await world.begin({}, 'key-1');
-    await cancel(world.scheduler, id, {});
-    const end = await world.run(id);
-    expect(end.execution.status).toBe('canceled');
-    expect(undone).toEqual([]);
-  });
-});
 describe('two children in a row', () => {
   it('are undone in reverse, also when nobody has said yet that the second was started (S10)', async () => {
     const flow = workflow('flow', { input, within: '3h' }, (w) => {
@@ -125,7 +92,9 @@ describe("a child that is not to be undone (undo: 'none')", () => {
 const lists = (size: number): Workflow =>
   workflow('lists', { input, within: '3h' }, (w) => {
     const { items, text } = w.input as never as { items: never; text: never };
-    const all = w.map('each', agentA, items, (n) => ({ n: n as never, text, size }), { ladder: [retry(0)] });
+    const all = w.map('each', agentA, items, (n) => ({ n: n as never, text, size }), {
+      ladder: [retry(0)],
+    });
     return { all: all.output };
   }) as Workflow;
 

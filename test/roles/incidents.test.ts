@@ -7,7 +7,7 @@ import { human, retry, useAgent, withInput, workflow } from '../../lib/core/work
 import { answerIncident, type AnswerRequest } from '../../lib/roles/operators.ts';
 import { anAgent, anyObject, drain, type Harness, harness, settle } from './harness.ts';
 
-const first = anAgent('first');
+const first = anAgent('first', { probe: 'none' });
 const second = anAgent('second', { effect: 'probed' });
 const blind = anAgent('blind', { effect: 'unsafe' });
 const undo = async (): Promise<void> => undefined;
@@ -276,7 +276,8 @@ describe('an answer', () => {
 it('a question ends with the execution at the latest, and the answer that was declared for silence holds', async () => {
   const short = workflow('short', { input: anyObject, within: '10m' }, (w) => {
     const done = w.step('done', first, {});
-    w.step('asked', second, {}, { after: [done], ladder: [human({ within: '7d', otherwise: 'fail' })] });
+    const later = w.wait('later', { for: '1m', after: [done] });
+    w.step('asked', second, {}, { after: [later], ladder: [human({ within: '10m', otherwise: 'fail' })] });
   });
   const h = harness(short, {
     first: { execute: async () => ({}), undo },

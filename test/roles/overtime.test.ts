@@ -139,7 +139,8 @@ it('a point of no return whose outcome nobody can find out is put to a person at
 it('whoever has a failed step tried again after the deadline is not asked about the deadline at once', async () => {
   const asking = workflow('asking', { input: anyObject, within: '1h' }, (w) => {
     const p = w.step('p', point, {}, { pointOfNoReturn: true });
-    w.step('c', after, {}, { after: [p], ladder: [again(1), human({ within: '1d' })] });
+    const later = w.wait('later', { for: '30m', after: [p] });
+    w.step('c', after, {}, { after: [later], ladder: [again(1), human({ within: '1h' })] });
   });
   let isBroken = true;
   const h = harness(asking, {
@@ -154,7 +155,7 @@ it('whoever has a failed step tried again after the deadline is not asked about 
   });
   const { id } = await h.begin();
   await h.run(id, { until: isAsked });
-  h.clock.advanceTo(h.clock.now() + 2 * HOUR);
+  h.clock.advanceTo(h.clock.now() + 0.6 * HOUR);
   await h.sweep();
   isBroken = false;
   await answerIncident(h.scheduler, id, { incident: 1, choice: 'retry' });
@@ -166,7 +167,8 @@ it('whoever has a failed step tried again after the deadline is not asked about 
 it('one that waits for the outside alone is watched at its deadline (S12)', async () => {
   const calling = workflow('calling', { input: anyObject, within: '1h' }, (w) => {
     const p = w.step('p', point, {}, { pointOfNoReturn: true });
-    w.callback('answer', { output: anyObject, within: '10h', after: [p] });
+    const later = w.wait('later', { for: '10m', after: [p] });
+    w.callback('answer', { output: anyObject, within: '1h', after: [later] });
   });
   const h = harness(calling, { point: { execute: async () => ({}) } });
   const { id } = await h.begin();

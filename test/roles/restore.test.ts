@@ -122,3 +122,18 @@ it('at whichever moment, it ends, asks for nothing under another key, and drops 
   }
   expect(dropped).toBeGreaterThan(moments.length);
 });
+
+it('knows no start from after its moment: sent again, it is another execution, with effect keys of its own (S18)', async () => {
+  const recording: Recording = { moments: [], messages: [] };
+  const outside = services();
+  const h = harness(order, outside.all, 1, recorded(recording));
+  const { id } = await h.begin({}, 'key-1');
+  await h.run(id);
+  const before = [...outside.done];
+  const later = harness(order, outside.all, 2);
+  later.clock.advanceTo(h.clock.now() + 600_000);
+  // So whoever sends it again must know what it has done already: docs/OPERATIONS.md has the starts listed first.
+  expect((await later.begin({}, 'key-1')).id).toBe(id);
+  expect((await later.run(id)).execution.status).toBe('succeeded');
+  expect(outside.done.size).toBe(2 * before.length);
+});

@@ -3,9 +3,10 @@
 import * as z from 'zod/mini';
 import type { AttemptContext } from '../../lib/core/agent.ts';
 import { PermanentError } from '../../lib/core/errors.ts';
-import { retry, workflow } from '../../lib/core/workflow.ts';
+import { retry, type Workflow, workflow } from '../../lib/core/workflow.ts';
 import { cancel } from '../../lib/roles/commands.ts';
-import { list, show, showAtEnd, start } from '../../lib/roles/scheduler.ts';
+import { createScheduler, list, show, showAtEnd, start } from '../../lib/roles/scheduler.ts';
+import { memoryWorld } from '../../lib/testing/memory.ts';
 import { anAgent, anyObject, harness, settle } from './harness.ts';
 import { deferred, withStore } from './process.ts';
 
@@ -78,6 +79,35 @@ describe('a start', () => {
       details: { issues: [{ path: 'items.1.sku', message: expect.any(String) }] },
     });
     expect((await list(h.scheduler, { limit: 10 })).items).toEqual([]);
+  });
+
+  it('is listed with those of all workflows, latest first, page by page; a status shows what has it at once', async () => {
+    const flows = ['one', 'two', 'three'].map((name) =>
+      workflow(name, { input: anyObject, within: '1h' }, (w) => {
+        w.step('a', worker, {}, quick);
+      }),
+    ) as Workflow[];
+    const world = memoryWorld();
+    const ids = { hash: (text: string) => text.replaceAll(/[^a-z0-9]/g, '-'), newId: () => 'new' };
+    const scheduler = createScheduler(world, flows, ids);
+    const started: string[] = [];
+    for (let at = 0; at < 9; at += 1) {
+      world.clock.advanceTo(world.clock.now() + 1);
+      const name = ['one', 'two', 'three'][at % 3] ?? '';
+      const { id } = await start(scheduler, { workflow: name, input: {}, idempotencyKey: `k${at}` });
+      started.unshift(id);
+    }
+    const pages: string[][] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await list(scheduler, { limit: 4, ...(cursor === undefined ? {} : { cursor }) });
+      pages.push(page.items.map(({ id }) => id));
+      ({ cursor } = page);
+    } while (cursor !== undefined);
+    expect(pages).toEqual([started.slice(0, 4), started.slice(4, 8), started.slice(8)]);
+    await cancel(scheduler, started[1] ?? '', {});
+    const canceled = await list(scheduler, { limit: 1, status: 'canceled' });
+    expect(canceled.items.map(({ id }) => id)).toEqual([started[1]]);
   });
 
   it('whose answer was lost is found again by its key, and one sweep brings it on its way', async () => {

@@ -5,6 +5,7 @@
 
 import {
   agent,
+  type AgentOptions,
   type AttemptContext,
   done,
   human,
@@ -68,7 +69,9 @@ async function strike(ways: Ways, through: readonly Way[]): Promise<CrashReport[
     probe = right.probe,
     undo = right.undo,
   } = ways;
-  const first = agent('first-agent', { ...anything, effect });
+  // Needed where it goes on in another way; without a probe that happens after certain failures alone.
+  const asked = effect === 'idempotent' ? ({ probe: 'none' } as const) : {};
+  const first = agent('first-agent', { ...anything, effect, ...asked } as AgentOptions<unknown, unknown>);
   const flow = workflow('two-steps', { input: z.any(), within: '2h' }, (w) => {
     const begun = w.step('first', first, {}, ladder === undefined ? {} : { ladder });
     w.step('last', last, {}, { after: [begun] });
@@ -125,6 +128,11 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     way: 'there',
     is: 'doubled',
     execute: async (ctx, world) => (await world.find(ctx.effectKey)) ?? world.act(keyOfAttempt(ctx)),
+  },
+  'asks first, then acts, as if no request of its own were still under way': {
+    way: 'there',
+    is: 'doubled',
+    execute: async (ctx, world) => (await world.find(ctx.effectKey)) ?? world.act(ctx.effectKey),
   },
   'remembers in the process that it has acted, before it has': {
     way: 'there',
@@ -230,9 +238,6 @@ const CORRECT: Readonly<Record<string, Ways>> = {
   'idempotent, by keys made of its own': {
     execute: (ctx, world) => world.actOnce(`${ctx.effectKey}/charge`),
     undo: (ctx, world) => world.undo(`${ctx.effectKey}/charge`),
-  },
-  'idempotent, by asking first': {
-    execute: async (ctx, world) => (await world.find(ctx.effectKey)) ?? world.act(ctx.effectKey),
   },
   probed: { effect: 'probed' },
   'probed, and the probe sees it under way for a while': {

@@ -46,7 +46,7 @@ describe('a run', () => {
         agent: 'confirm-trip',
         on: 'execute',
         step: 'confirm',
-        effectKey: `${run.id}.confirm`,
+        effectKey: expect.stringMatching(new RegExp(`^${run.id}\\.confirm\\.[a-z0-9]+$`)),
         outcome: 'returned',
       },
     ]);

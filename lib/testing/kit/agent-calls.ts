@@ -5,7 +5,8 @@
  * makes of an answer (`roles/perform.ts`), when a process runs (`driver.ts`).
  */
 
-import type { Agent, AttemptContext, Implementation } from '../../core/agent.ts';
+import type { Agent, AgentSpec, AttemptContext, Implementation } from '../../core/agent.ts';
+import { formatDuration } from '../../core/duration.ts';
 import { TransientError } from '../../core/errors.ts';
 import type { Mode } from '../../core/state.ts';
 import type { Worker } from '../../roles/perform.ts';
@@ -45,7 +46,7 @@ export interface FaultOptions {
 
 export interface PlannedFault extends FaultOptions {
   readonly agent: string;
-  readonly kind: 'fail' | 'lose-reply' | 'hang' | 'slow' | 'die-before' | 'die-after';
+  readonly kind: 'fail' | 'lose-reply' | 'late' | 'hang' | 'slow' | 'die-before' | 'die-after';
   readonly error?: Error;
   readonly byMs?: number;
 }
@@ -57,6 +58,18 @@ const never: Promise<never> = new Promise(() => undefined);
 
 /** What it throws is neither of the two errors that say "not done": so nobody knows. */
 const lostReply = (): Error => new Error('the reply was lost (by the test)');
+
+/** Whoever has given up a request cannot take it back: it may still be in a queue of the service's, or on its way. */
+const givenUp = (lateMs: number): Error =>
+  new Error(`the connection broke (by the test); the request takes effect ${formatDuration(lateMs)} later`);
+
+/** Who works under an effect key. */
+interface AtWork {
+  readonly process: Process;
+  readonly spec: AgentSpec;
+  readonly on: Mode;
+  readonly about: string;
+}
 
 interface UnderWay {
   readonly settled: Promise<void>;
@@ -70,7 +83,7 @@ export class AgentCalls {
   readonly #faults: { readonly fault: PlannedFault; left: number }[] = [];
   readonly #underWay = new Set<UnderWay>();
   /** Who worked last under an effect key. */
-  readonly #workers = new Map<string, { readonly process: Process; readonly about: string }>();
+  readonly #workers = new Map<string, AtWork>();
 
   constructor(host: Host) {
     this.#host = host;
@@ -120,6 +133,9 @@ export class AgentCalls {
     if (strikes(`before:${place}`, about)) process.kill();
     if (process.isDead()) return never;
     if (strikes(`refused:${place}`, about)) throw new Error('connection refused (by the test)');
+    if (worker.on !== 'probe' && this.#isLate(place, about, worker.spec)) {
+      return this.#later(perform, this.#host.lateMs(worker.spec));
+    }
     const answer = await perform();
     if (strikes(`after:${place}`, about)) process.kill();
     if (process.isDead()) return never;
@@ -158,13 +174,31 @@ export class AgentCalls {
     await process.ports.clock.sleep(CALL_MS);
     const fault = this.#take(spec.name, on, step);
     await this.#faultBefore(fault, process);
-    this.#workers.set(effectKey, { process, about });
-    const answer = await this.#track(entry, process, act);
+    this.#workers.set(effectKey, { process, spec, on, about });
+    const work = (): Promise<Answer> => this.#track(entry, process, act);
+    if (fault?.kind === 'late') return this.#later(work, fault.byMs ?? 0);
+    if (on !== 'probe' && this.#isLate(place, about, spec)) return this.#later(work, this.#host.lateMs(spec));
+    const answer = await work();
     if (strikes(`after:${place}`, about) || fault?.kind === 'die-after') process.kill();
     await process.alive();
     if (fault?.kind === 'lose-reply') throw lostReply();
     if (on !== 'probe' && strikes(`unanswered:${place}`, about)) throw lostReply();
     return answer;
+  }
+
+  #isLate(place: string, about: string, spec: AgentSpec): boolean {
+    const lateMs = this.#host.lateMs(spec);
+    const how = `${about}, and the effect comes ${formatDuration(lateMs)} after the caller has given up`;
+    return this.#host.strikes(`late:${place}`, how, adviceOn(spec, lateMs));
+  }
+
+  /** The caller hears of an error at once; the work is done so much later, whoever has died by then. */
+  #later(work: () => Promise<unknown>, lateMs: number): never {
+    void this.#host.world.clock
+      .sleep(lateMs)
+      .then(work)
+      .catch(() => undefined);
+    throw givenUp(lateMs);
   }
 
   async #faultBefore(fault: PlannedFault | undefined, process: Process): Promise<void> {
@@ -179,6 +213,7 @@ export class AgentCalls {
       case 'slow':
         return process.ports.clock.sleep(fault.byMs ?? 0);
       case 'lose-reply':
+      case 'late':
       case 'die-after':
       case undefined:
     }
@@ -217,3 +252,9 @@ export class AgentCalls {
     return found?.fault;
   }
 }
+
+/** What its author is to change if effects so late do harm; nothing where the agent's `settle` covers them. */
+const adviceOn = ({ name, settleMs }: AgentSpec, lateMs: number): string | undefined =>
+  lateMs <= settleMs
+    ? undefined
+    : `agent '${name}' has settle: '${formatDuration(settleMs)}', and its service may act ${formatDuration(lateMs)} after its caller is gone: say settle: '${formatDuration(lateMs)}' or more`;

@@ -21,6 +21,8 @@ import {
   type Problem,
   problemsOf,
 } from './verdict.ts';
+import type { Strikes } from './process.ts';
+import { checkSlowest, type Slowest, slowestMs, timesOf, unsaid } from './slowest.ts';
 import type { TestRun } from './test-run.ts';
 import { type TestOptions, WorkflowTest } from './workflow-test.ts';
 
@@ -40,6 +42,12 @@ export interface CrashOptions<I> extends TestOptions {
    * @default (trial, input) => trial.start(input)
    */
   readonly scenario?: (trial: WorkflowTest<I>, input: I) => Promise<TestRun>;
+  /**
+   * How long after its caller has given up a service's slowest request may still take effect: of all agents, or by their
+   * names. Effects come as late as that, or as late as the agent's `settle`, whichever is later.
+   * @default the agent's `settle`; `blind` in the report says so
+   */
+  readonly slowest?: Slowest;
   /** One point alone, as the report names it: 'after:write:7'. 'write:7' is all faults at that place. */
   readonly only?: string;
   /**
@@ -83,6 +91,7 @@ export interface CrashReport {
 interface Point {
   readonly name: string;
   readonly about: string;
+  readonly advice?: string | undefined;
 }
 
 /** No process lives longer than this. */
@@ -97,18 +106,19 @@ interface Outcome {
 /**
  * Strikes a workflow at every point: a process dies before and after each of its writes, sends and announcements, with
  * each message in its hand, and before and after each `execute`, `probe` and `undo`; the reply of an `execute` or `undo` is
- * lost; a process freezes for two leases before it executes; a message is delivered twice; and around each request to
- * `world`. One run and one fault each.
+ * lost, or its effect comes late; a process freezes for two leases before it executes; a message is delivered twice; and
+ * around each request to `world`. One run and one fault each.
  * @returns what is lost, doubled or stuck; nothing of it is thrown
- * @throws SteadfastError `missing-agent`, `bad-input`, `unknown-point`; whatever `scenario` and `effects` throw
+ * @throws SteadfastError `missing-agent`, `bad-input`, `unknown-agent`, `unknown-point`; whatever `scenario` and `effects` throw
  */
 export async function crashEverywhere<I>(
   workflow: Workflow<I>,
   options: CrashOptions<I>,
 ): Promise<CrashReport> {
+  checkSlowest(workflow, options.slowest);
   const points: Point[] = [];
-  const first = await runOnce(workflow, options, 'none', undefined, (name, about) => {
-    points.push({ name, about });
+  const first = await runOnce(workflow, options, 'none', undefined, (name, about, advice) => {
+    points.push({ name, about, advice });
     return false;
   });
   const findings = first.problems.map((problem) => findingOf(workflow, problem, { name: 'none', about: '' }));
@@ -127,7 +137,10 @@ export async function crashEverywhere<I>(
     leftOut: points.length - chosen.length,
     ends,
     points: points.map((point) => point.name),
-    blind: blindSpots(first.evidence, expected),
+    blind: [
+      ...blindSpots(first.evidence, expected),
+      ...unsaid(workflow, options.slowest, first.evidence.calls),
+    ],
   };
   return { ...report, text: textOf(workflow, report) };
 }
@@ -137,7 +150,7 @@ async function runOnce<I>(
   options: CrashOptions<I>,
   point: string,
   expected: Expectation | undefined,
-  strikes: (point: string, about: string) => boolean,
+  strikes: Strikes,
 ): Promise<Outcome> {
   const { input, world, scenario = (trial: WorkflowTest<I>) => trial.start(input), within = '60d' } = options;
   // Every run has effect keys of its own, so that agents may be shared by all runs.
@@ -145,6 +158,7 @@ async function runOnce<I>(
   const trial = new WorkflowTest(workflow, options, {
     strikes,
     idPrefix: prefix.toLowerCase(),
+    slowestMs: (agent) => slowestMs(options.slowest, agent),
     ...(world === undefined ? {} : { world }),
   });
   const effects = options.effects ?? world?.effects;
@@ -156,6 +170,7 @@ async function runOnce<I>(
     for (const other of trial.runs()) await other.untilEnd(within);
     // A process that was frozen, or taken for dead, may act after the end.
     await trial.skip(LAST_PROCESS);
+    for (const late of timesOf(options.slowest)) await trial.skip(late);
   } catch (error) {
     if (!(error instanceof SteadfastError && error.code === 'stuck')) throw error;
     problems.push({ kind: 'stuck', message: error.message });
@@ -185,9 +200,17 @@ function choose<I>(points: readonly Point[], { only, maxRuns = 2_000 }: CrashOpt
   );
 }
 
-function findingOf(workflow: { readonly name: string }, problem: Problem, { name, about }: Point): Finding {
+function findingOf(workflow: { readonly name: string }, problem: Problem, point: Point): Finding {
+  const { name, about, advice } = point;
   const call = workflow.name.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
-  return { ...problem, point: name, about, replay: `crashEverywhere(${call}, { …, only: '${name}' })` };
+  const message = advice === undefined ? problem.message : `${problem.message}; ${advice}`;
+  return {
+    ...problem,
+    message,
+    point: name,
+    about,
+    replay: `crashEverywhere(${call}, { …, only: '${name}' })`,
+  };
 }
 
 function blindSpots({ effects, executions }: Evidence, { effects: usual }: Expectation): string[] {

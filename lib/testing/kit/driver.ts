@@ -26,6 +26,7 @@ export interface DriverOptions {
   /** By the agent's name; read at each delivery. */
   readonly workers: ReadonlyMap<string, Worker>;
   readonly strikes: Strikes;
+  readonly lateMs: Host['lateMs'];
   readonly seed: number;
   /** Epoch ms. */
   readonly startsAt: number;
@@ -64,6 +65,7 @@ export type RunEnd =
 export class Driver implements Host {
   readonly world: MemoryWorld;
   readonly strikes: Strikes;
+  readonly lateMs: Host['lateMs'];
   readonly calls: AgentCalls;
   readonly created: Set<string> = new Set();
   readonly #options: DriverOptions;
@@ -76,6 +78,7 @@ export class Driver implements Host {
   constructor(options: DriverOptions) {
     this.#options = options;
     this.strikes = options.strikes;
+    this.lateMs = options.lateMs;
     const world = memoryWorld({ seed: options.seed });
     const send = async (sends: readonly Send[]): Promise<void> => {
       for (const one of sends) this.#put(one);

@@ -7,6 +7,7 @@
  * A request that has left takes effect although its sender dies; what a dead process waits for is never settled.
  */
 
+import type { AgentSpec } from '../../core/agent.ts';
 import type { Send, Write } from '../../core/decision.ts';
 import type { Clock, Ports } from '../../core/ports.ts';
 import type { Execution } from '../../core/state.ts';
@@ -14,14 +15,17 @@ import type { MemoryWorld } from '../memory.ts';
 
 /**
  * Asked at every point of a run, with its name ('after:write:7') and what it is about.
+ * @param advice what to change if the fault does harm, where that is known
  * @returns whether the fault that the name tells of happens here
  */
-export type Strikes = (point: string, about: string) => boolean;
+export type Strikes = (point: string, about: string, advice?: string) => boolean;
 
 /** What all processes of a run share. */
 export interface Host {
   readonly world: MemoryWorld;
   readonly strikes: Strikes;
+  /** How late an effect may come after its caller has given up, in ms. */
+  readonly lateMs: (agent: AgentSpec) => number;
   /** Numbers the calls of a kind: 1, 2, … */
   readonly count: (what: string) => number;
   /** Ids of the executions that there are; filled here. */

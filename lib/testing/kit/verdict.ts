@@ -7,6 +7,7 @@
  * Without a book of the outside world only this is visible: whether the agents' code ran to its end, and what it returned.
  */
 
+import { effectKeyOf } from '../../core/effect-key.ts';
 import { stageOf } from '../../core/ladder.ts';
 import type { Snapshot, Step } from '../../core/state.ts';
 import { isTerminal } from '../../core/state.ts';
@@ -89,7 +90,7 @@ function countsOf(effects: readonly Effect[]): ReadonlyMap<string, number> {
 
 /** Those under the step's effect key, and under keys that an author has made of it by adding something. */
 function effectsOf(book: readonly Effect[], { execution, steps }: Snapshot, step: string): readonly Effect[] {
-  const keyOf = (name: string): string => `${execution.id}.${name}`;
+  const keyOf = (name: string): string => effectKeyOf(execution, name);
   const longer = Object.keys(steps).filter((name) => name !== step && name.startsWith(step));
   return book.filter(
     ({ key }) => extendsKey(key, keyOf(step)) && !longer.some((name) => extendsKey(key, keyOf(name))),
@@ -158,7 +159,7 @@ function doubled(
   const problem = (message: string): Problem => ({
     kind: 'doubled',
     step: step.name,
-    effectKey: `${shown.state.execution.id}.${step.name}`,
+    effectKey: effectKeyOf(shown.state.execution, step.name),
     message: `step '${step.name}': ${message}`,
   });
   const usual = expected?.effects.get(placeOf(shown, step.name));
@@ -194,7 +195,7 @@ function lost(
   const { plan, state } = shown;
   const { execution } = state;
   if (!isTerminal(execution.status)) return [];
-  const effectKey = `${execution.id}.${step.name}`;
+  const effectKey = effectKeyOf(execution, step.name);
   const problem = (message: string): Problem => ({
     kind: 'lost',
     step: step.name,

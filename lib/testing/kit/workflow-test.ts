@@ -58,6 +58,8 @@ const STARTS_AT = 1_700_000_000_000;
 /** What `crashEverywhere` adds. */
 export interface Inner {
   readonly strikes?: Strikes;
+  /** By the agent's name: how late its service may act, in ms, where that is known. */
+  readonly slowestMs?: (agent: string) => number | undefined;
   /** Of the executions' ids. @default the workflow's name */
   readonly idPrefix?: string;
   readonly world?: OutsideWorld;
@@ -84,6 +86,7 @@ export class WorkflowTest<I> {
       workflows,
       workers: this.#workers,
       strikes: inner.strikes ?? (() => false),
+      lateMs: ({ name, settleMs }) => Math.max(settleMs, inner.slowestMs?.(name) ?? 0),
       seed: options.seed ?? 1,
       startsAt: options.startsAt ?? STARTS_AT,
       patienceMs: options.patienceMs ?? 2_000,
@@ -178,6 +181,15 @@ export class WorkflowTest<I> {
   /** The next calls do their work, and their answer is lost: the outcome is unknown. */
   loseReply(agent: AgentRef, options: FaultOptions = {}): void {
     this.#plan(agent, options, { kind: 'lose-reply' });
+  }
+
+  /**
+   * The next calls end with an error at once and do their work so much later, as a request does whose connection breaks
+   * while the service is slow: the outcome is unknown, a probe that asks too soon finds nothing, and the effect comes.
+   */
+  lateEffect(agent: AgentRef, options: FaultOptions & { readonly by: Duration }): void {
+    const { by, ...rest } = options;
+    this.#plan(agent, rest, { kind: 'late', byMs: parseDuration(by, 'by') });
   }
 
   /** The next calls are not made and never answer; the attempt ends at its timeout. */

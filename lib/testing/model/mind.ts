@@ -60,7 +60,7 @@ export class Mind {
   }
 
   first(): Stored {
-    const given = { id: 'e', planHash: 'p', input: { flag: true }, inputHash: '', writeId: '' };
+    const given = { id: 'e', life: 'l', planHash: 'p', input: { flag: true }, inputHash: '', writeId: '' };
     const execution = { ...newExecution(this.plan, given, NOW), deadlineAt: NEVER };
     return { exec: this.#idOfExecution(execution), steps: this.#names.map(() => 0) };
   }

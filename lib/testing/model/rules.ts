@@ -57,7 +57,7 @@ const unfenced: Decide = (plan, given, event) => {
   while (state.execution.status === 'undoing') {
     const open = stepToSeal(plan, state);
     if (open === undefined) break;
-    const record = state.steps[open.name] ?? blankStep(open.name, 1);
+    const record = state.steps[open.name] ?? blankStep(open.name, state.execution);
     const { leaseUntil: _, ...rest } = record;
     state = withStep(state, { ...rest, status: 'sealed' });
   }

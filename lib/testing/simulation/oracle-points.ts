@@ -7,6 +7,7 @@
  */
 
 import type { Write } from '../../core/decision.ts';
+import { effectKeyOf } from '../../core/effect-key.ts';
 import type { Plan, PlanStep } from '../../core/plan.ts';
 import { type Execution, isTerminal, type Snapshot } from '../../core/state.ts';
 import type { Ledger } from './ledger.ts';
@@ -57,7 +58,7 @@ function problemsOf(
     if (child === undefined) return [];
     if (!isTerminal(child.execution.status))
       return [`S10 undone while ${id}, a point of no return, is under way`];
-    const past = pointsPast(id, planOf(id), ledger);
+    const past = pointsPast(child, planOf(id), read, ledger);
     return past.map((point) => `S10 undone although '${point}' of ${id}, a point of no return, has acted`);
   });
 }
@@ -66,30 +67,41 @@ const epochsOf = ({ epoch }: Execution): string[] =>
   Array.from({ length: epoch }, (_, at) => (at === 0 ? '' : `-${at + 1}`));
 
 /** Points of no return that took effect inside of the execution, its own and its children's. */
-function pointsPast(id: string, plan: Plan | undefined, ledger: Ledger): string[] {
+function pointsPast(
+  state: Snapshot | undefined,
+  plan: Plan | undefined,
+  read: Others['read'],
+  ledger: Ledger,
+): string[] {
+  if (state === undefined) return [];
+  const { execution } = state;
   return (plan?.steps ?? []).flatMap((step) => {
     if (step.pointOfNoReturn !== true) return [];
-    if (step.kind === 'child') return pointsPast(`${id}.${step.name}.0`, step.plan, ledger);
-    return ledger.isLive(`${id}.${step.name}`) ? [step.name] : [];
+    if (step.kind !== 'child') return ledger.isLive(effectKeyOf(execution, step.name)) ? [step.name] : [];
+    return epochsOf(execution).flatMap((suffix) =>
+      pointsPast(read(`${execution.id}.${step.name}.0${suffix}`), step.plan, read, ledger),
+    );
   });
 }
 
 /** What has ended as canceled or compensated has left nothing that could be undone, and nothing that never can be. */
-export function judgeNothingLeft(plan: Plan, { execution }: Snapshot, ledger: Ledger): string[] {
-  const { status, cause, id } = execution;
+export function judgeNothingLeft(
+  plan: Plan,
+  state: Snapshot,
+  read: Others['read'],
+  ledger: Ledger,
+): string[] {
+  const { execution } = state;
+  const { status, cause } = execution;
   if (status !== 'canceled' && status !== 'compensated') return [];
   const said = cause?.undo === false ? [`S10 ${status}, and what has acted was left as it is`] : [];
   const live = plan.steps.filter(
     (step) =>
       step.kind === 'step' &&
       (step.undo !== 'none' || step.pointOfNoReturn === true) &&
-      ledger.isLive(`${id}.${step.name}`),
+      ledger.isLive(effectKeyOf(execution, step.name)),
   );
-  const past = plan.steps
-    .filter(isChildPoint)
-    .flatMap((step) =>
-      pointsPast(`${id}.${step.name}.0`, step.kind === 'child' ? step.plan : undefined, ledger),
-    );
+  const past = pointsPast(state, { ...plan, steps: plan.steps.filter(isChildPoint) }, read, ledger);
   return [
     ...said,
     ...live.map(({ name }) => `S10 ${status}, but the effect of '${name}' is in place`),

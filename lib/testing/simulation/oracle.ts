@@ -7,6 +7,7 @@
  */
 
 import type { Write } from '../../core/decision.ts';
+import { effectKeyOf } from '../../core/effect-key.ts';
 import { agentSteps, type Plan, type PlanStep } from '../../core/plan.ts';
 import { type Execution, isTerminal, openIncidents, type Snapshot, type Step } from '../../core/state.ts';
 import type { Ledger } from './ledger.ts';
@@ -241,7 +242,7 @@ export function judgeEnd(
     problems.push('L1 it ended with an open question');
   }
   for (const { name, undo, pointOfNoReturn } of agentSteps(plan)) {
-    const live = ledger.isLive(`${execution.id}.${name}`);
+    const live = ledger.isLive(effectKeyOf(execution, name));
     const status = steps[name]?.status;
     const tolerated =
       plan.tolerated !== undefined && ['failed', 'undone', 'undo-failed'].includes(status ?? '');

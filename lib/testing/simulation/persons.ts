@@ -3,6 +3,7 @@
  * only when they have looked and it is so, and undo by hand what they say they have undone.
  */
 
+import { effectKeyOf } from '../../core/effect-key.ts';
 import { choicesFor } from '../../core/incidents.ts';
 import { openIncidents } from '../../core/state.ts';
 import { cancel } from '../../roles/commands.ts';
@@ -43,7 +44,7 @@ async function answerSomething(host: Host, executionId: string): Promise<void> {
     const incident = state && choice.pick([...openIncidents(state), undefined]);
     const plan = planOf(host, executionId);
     if (state === undefined || incident === undefined || plan === undefined) return;
-    const key = `${executionId}.${incident.step}`;
+    const key = effectKeyOf(state.execution, incident.step ?? '');
     const offered = choicesFor(plan, state, incident, ports.clock.now()).filter(
       (one) => one.needs === undefined || !ledger.isLive(key),
     );

@@ -173,7 +173,7 @@ export class World {
           ? ['S14 it has no plan']
           : [
               ...judgeEnd(known, state, ledger, announced),
-              ...judgeNothingLeft(known, state, ledger),
+              ...judgeNothingLeft(known, state, (other) => this.#table.read(other), ledger),
               ...judgeChildren(known, state, (child) => this.#table.read(child)),
             ];
       for (const problem of problems) this.#violate(id, problem);

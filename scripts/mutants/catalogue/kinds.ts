@@ -270,8 +270,8 @@ export const KINDS: readonly Mutant[] = [
     from: 'own',
     bug: 'A workflow is accepted that waits for longer than it may take.',
     file: 'lib/core/check-kinds.ts',
-    find: '  return forMs <= withinMs\n',
-    replace: '  return forMs <= withinMs * 1_000\n',
+    find: 'if (timeMs <= withinMs) return undefined;',
+    replace: 'if (timeMs <= withinMs * 1_000) return undefined;',
     killer: jest('core/kind-refusals', 'a wait that is longer than the workflow may take'),
   },
 ];

@@ -191,8 +191,8 @@ export const SUPERVISOR: readonly Mutant[] = [
     from: 'own',
     bug: 'The audit removes the steps of executions that are there.',
     file: 'lib/core/audit.ts',
-    find: 'isLeftover(besideOf(found), execution);',
-    replace: 'isAbandoned(besideOf(found), now + 10 * 86_400_000);',
+    find: 'const isOfNone = execution === undefined || isLeftover(record, execution);',
+    replace: 'const isOfNone = record.version > 0;',
     killer: jest('roles/audit', 'is left alone if it has ended and said so'),
   },
   {
@@ -201,7 +201,7 @@ export const SUPERVISOR: readonly Mutant[] = [
     bug: 'A step of an expired execution counts as done in a new one with the same key.',
     file: 'lib/aws/dynamo-store.ts',
     find: 'records.filter((record) => !isLeftover(record, execution));',
-    replace: 'records.filter((record) => !isLeftover(record, { ...execution, startedAt: 0 }));',
+    replace: 'records.filter((record) => !isLeftover(record, record) || execution.version === 0);',
     killer: jest('contract/store', 'has none of its steps and incidents'),
   },
   {
