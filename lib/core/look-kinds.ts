@@ -23,13 +23,13 @@ import {
 } from './children.ts';
 import { alsoConcern, type Decision } from './decision.ts';
 import type { Look, Rule } from './look.ts';
-import { passTime } from './outside.ts';
+import { outsideTimes, passTime } from './outside.ts';
 import type { ChildStep, MapStep, Plan } from './plan.ts';
 import { failureWaits, isNearNoReturn, wayBack } from './point-of-no-return.ts';
 import { type Children, isForward, type Snapshot, type Step } from './state.ts';
 import { applies, hasOpenChildren, isTurn, isUnbegun, mayHaveChildren } from './turn.ts';
-import { dependentsClearAt, isKept, leavesAsIs, needsUndo } from './work.ts';
-import { blankStep, stepAfter, type StepChanges } from './write.ts';
+import { dependentsClearAt, isKept, leavesAsIs, needsUndo, openWork } from './work.ts';
+import { blankStep, executionAfter, stepAfter, type StepChanges } from './write.ts';
 
 const written = (state: Snapshot, event: Look, step: Step, what: string): Decision => ({
   write: { executionId: state.execution.id, step },
@@ -42,6 +42,32 @@ export const passedTime: Rule = (plan, state, event) => {
   const step = passTime(plan, state, event);
   return step && written(state, event, step, `step-${step.status}`);
 };
+
+/**
+ * S12 what waits for a time may be due before anything that an agent writes, and so before the watch: a wait or a callback
+ * whose turn has come, or what an attempt that met a dead service left to be sent again. A supervisor's look says so with
+ * its own write; whoever else has brought it about draws the watch near.
+ */
+export const watchTime: Rule = (plan, state, event) => {
+  const { execution } = state;
+  if (event.by === 'supervisor' || execution.watchAt === undefined) return undefined;
+  const untilAt = Math.min(...outsideTimes(plan, state), ...parkedTimes(plan, state));
+  if (untilAt >= execution.watchAt) return undefined;
+  return {
+    write: {
+      executionId: execution.id,
+      execution: executionAfter(execution, 'watch', event, { watchAt: untilAt }),
+    },
+    sends: [],
+    next: { kind: 'look', fresh: true, concern: event.concern },
+    notes: [],
+  };
+};
+
+const parkedTimes = (plan: Plan, state: Snapshot): number[] =>
+  Object.values(state.steps).some(({ parked }) => parked !== undefined)
+    ? openWork(plan, state).flatMap(({ parked, dueAt }) => (parked === undefined ? [] : [dueAt]))
+    : [];
 
 /** Child and map steps, in plan order, but for those that the look passes over. */
 const parents = (plan: Plan, { passOver = [] }: Look): (ChildStep | MapStep)[] =>

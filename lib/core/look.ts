@@ -18,7 +18,7 @@ import { endOf } from './children.ts';
 import { noteOf, send, supervise } from './dispatch.ts';
 import { ask, stepToAskAbout } from './incidents.ts';
 import { stageOf } from './ladder.ts';
-import { endChildren, passedTime, startChildren, stopChildren } from './look-kinds.ts';
+import { endChildren, passedTime, startChildren, stopChildren, watchTime } from './look-kinds.ts';
 import { keptOutput } from './output.ts';
 import { agentStep, isBefore, type Plan, type PlanStep } from './plan.ts';
 import { expired } from './reports.ts';
@@ -67,6 +67,7 @@ const rulesOf = (): readonly Rule[] => [
   giveUpUndo,
   question,
   endUndo,
+  watchTime,
 ];
 
 export function look(plan: Plan, state: Snapshot, event: Look): Decision {

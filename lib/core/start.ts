@@ -9,7 +9,7 @@
 import type { Json } from './json.ts';
 import type { Plan } from './plan.ts';
 import type { ChildStart } from './children.ts';
-import { isCallback } from './outside.ts';
+import { isCallback, outsideTimes } from './outside.ts';
 import type { Execution, Parent } from './state.ts';
 import { horizonMs } from './watch.ts';
 
@@ -30,7 +30,8 @@ export interface NewExecution {
 export function newExecution(plan: Plan, given: NewExecution, now: number): Execution {
   const { id, life, planHash, input, inputHash, tags, redriveOf, parent, callbackKeys, writeId } = given;
   const deadlineAt = now + plan.withinMs;
-  return {
+  const watchAt = Math.min(deadlineAt, now + horizonMs(plan, undefined));
+  const execution: Execution = {
     id,
     life,
     workflow: plan.workflow,
@@ -47,11 +48,16 @@ export function newExecution(plan: Plan, given: NewExecution, now: number): Exec
     ...(callbackKeys === undefined ? {} : { callbackKeys }),
     startedAt: now,
     deadlineAt,
-    watchAt: Math.min(deadlineAt, now + horizonMs(plan, undefined)),
+    watchAt,
     commands: [],
     dispatches: {},
     dispatched: 0,
   };
+  // S12 a wait at its beginning may be over before anything that an agent does is due.
+  const timesAt = outsideTimes(plan, { execution, steps: {} });
+  return timesAt.some((at) => at < watchAt)
+    ? { ...execution, watchAt: Math.max(now, Math.min(...timesAt)) }
+    : execution;
 }
 
 /**

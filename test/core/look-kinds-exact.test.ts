@@ -45,6 +45,31 @@ describe('a time that has passed', () => {
   });
 });
 
+describe('a time that comes before the watch', () => {
+  const byWorker = (steps: PlanStep[], records: Step[]) =>
+    onLook(steps, records, { startedAt: NOW, watchAt: NOW + 9 }, { by: 'worker' });
+
+  it('draws it near where no supervisor looks, and nothing else does (S12)', () => {
+    const { write, ...rest } = byWorker([waitOf('it', { forMs: 5 })], []);
+    expect(write).toStrictEqual({
+      executionId: 'e-1',
+      execution: expect.objectContaining({ status: 'running', version: 2, watchAt: NOW + 5 }),
+    });
+    expect(rest).toStrictEqual({ sends: [], next: look('x'), notes: [] });
+    const callback = byWorker([callbackOf('it', { withinMs: 5 })], []);
+    expect(callback.write?.execution?.watchAt).toBe(NOW + 5);
+    for (const forMs of [9, 10]) expect(byWorker([waitOf('it', { forMs })], []).write).toBeUndefined();
+  });
+
+  it('may be that of what a dead service left to be sent again', () => {
+    const parked = { mode: 'execute', why: 'breaker', at: NOW } as const;
+    const left = (retryAt: number) => [recordOf('it', 'retrying', { changedAt: NOW, retryAt, parked })];
+    const near = byWorker([agentStepOf('it')], left(NOW + 5));
+    expect(near.write?.execution?.watchAt).toBe(NOW + 5);
+    expect(byWorker([agentStepOf('it')], left(NOW + 9)).write).toBeUndefined();
+  });
+});
+
 describe('executions to start', () => {
   const list = (count: number, more: Partial<MapStep> = {}) =>
     mapOf('it', { over: Array.from({ length: count }, (_, at) => at), ...more });

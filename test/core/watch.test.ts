@@ -14,8 +14,10 @@ import {
   nextWatchAt,
 } from '../../lib/core/watch.ts';
 import { openWork, stepToSkip, type Work } from '../../lib/core/work.ts';
-import { agentSteps, type Plan } from '../../lib/core/plan.ts';
+import { agentSteps, type Plan, type WaitStep } from '../../lib/core/plan.ts';
 import { check } from './check.ts';
+import { planOf } from './one-step.ts';
+import { agentStepOf } from './small-steps.ts';
 import { cases as stored, instant, NOW, plans } from './states.ts';
 
 /** As `decide` sees them. */
@@ -122,6 +124,17 @@ describe('the next watch (S12)', () => {
         expect(watchAt).toBe(Math.min(deadlineAt, NOW + horizonMs(plan, undefined)));
       }),
     );
+  });
+
+  it('is set at birth no later than the time of a wait at the beginning, and not before now', () => {
+    const given = { id: 'e', life: 'life1', planHash: 'h', input: {}, inputHash: 'i', writeId: 'w' };
+    const bornWith = (wait: Partial<WaitStep>) => {
+      const step: WaitStep = { kind: 'wait', name: 'w', after: [], ...wait };
+      return newExecution(planOf(step, agentStepOf('a')), given, NOW).watchAt;
+    };
+    expect(bornWith({ forMs: 5 })).toBe(NOW + 5);
+    expect(bornWith({ until: NOW - 5 })).toBe(NOW);
+    expect(bornWith({ forMs: 3_600_000 })).toBe(NOW + horizonMs(planOf(agentStepOf('a')), undefined));
   });
 
   it('with a late success is drawn near in the same write, never put off', () => {
