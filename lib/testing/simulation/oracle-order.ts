@@ -50,16 +50,20 @@ const MAY_START: ReadonlySet<StepStatus> = new Set([
 ]);
 const STANDS: ReadonlySet<StepStatus> = new Set(['done', 'undoing', 'undo-failed']);
 
-/** @param now true time. @param slackMs clocks differ by so much */
-export function judgeOrder(plan: Plan, snapshot: Snapshot, name: string, now: number, slackMs: number) {
+/** @param now true time, later by what clocks may differ */
+export const judgeOrder = (plan: Plan, snapshot: Snapshot, name: string, now: number): string[] =>
+  reasonsAgainstUndo(plan, snapshot, name, now).map((why) => `S10 the undo of '${name}' began while ${why}`);
+
+/** Whatever of its dependents, however far, is not clear. */
+export function reasonsAgainstUndo(plan: Plan, snapshot: Snapshot, name: string, now: number): string[] {
   // Items of a list wait for each other so that not too many are under way, and for nothing else.
   if (plan.tolerated !== undefined) return [];
-  const problems: string[] = [];
+  const reasons: string[] = [];
   for (const other of reachOf(plan).dependents.get(name) ?? []) {
-    const why = whyOpen(other, snapshot, now + slackMs);
-    if (why !== undefined) problems.push(`S10 the undo of '${name}' began while '${other.name}' ${why}`);
+    const why = whyOpen(other, snapshot, now);
+    if (why !== undefined) reasons.push(`'${other.name}' ${why}`);
   }
-  return problems;
+  return reasons;
 }
 
 /** Why what depends on this step's dependents is not clear yet; nothing when it is. */
@@ -83,7 +87,7 @@ function whyOpen(step: PlanStep, { execution, steps }: Snapshot, now: number): s
 }
 
 function whyOpenChildren(step: PlanStep, { status, children }: Step): string | undefined {
-  if (status === 'running' || status === 'undoing') return `is ${status}`;
+  if (status === 'running' || status === 'undoing' || status === 'undo-failed') return `is ${status}`;
   return children !== undefined && hasEffects(step, children) ? 'has executions in effect' : undefined;
 }
 
@@ -95,7 +99,7 @@ const hasEffects = (step: PlanStep, { started, ended }: Children): boolean => {
 };
 
 /** The agent of the last rung up to there that named one. */
-const agentOn = (step: AgentStep, rung: number) =>
+export const agentOn = (step: AgentStep, rung: number) =>
   step.ladder.slice(0, rung).findLast((one) => one.kind === 'useAgent') ?? step;
 
 const undoOn = (step: AgentStep, rung: number) => agentOn(step, rung).undo;

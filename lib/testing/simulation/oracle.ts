@@ -14,13 +14,10 @@ import type { Ledger } from './ledger.ts';
 import { judgeMoves } from './oracle-moves.ts';
 import { asRenewed, judgeOvertime, judgeRetry, judgeWayBack } from './oracle-operations.ts';
 import { judgeOrder } from './oracle-order.ts';
-
-/** Clocks differ, and a write takes time: what S12 may be late by. */
-const SLACK_MS = 3_000;
+import { CLOCKS_DIFFER_MS, judgeLeases } from './oracle-wake.ts';
 
 /**
  * @param before the stored records. @param after as they are now. @param now true time
- * @param graceFrom when a supervisor last noticed the end of an outage: leases from before get their length once more
  * @returns the broken invariants
  */
 export function judge(
@@ -39,7 +36,8 @@ export function judge(
   }
   if (step !== undefined) judgeStep(problems, plan, before, step, now);
   if (step?.parked !== undefined) judgeParked(problems, before.steps[step.name], step, now);
-  judgeWatch(problems, plan, after, now, graceFrom);
+  judgeFarthest(problems, plan, after, now);
+  problems.push(...judgeLeases(plan, after, graceFrom));
   return problems;
 }
 
@@ -103,7 +101,8 @@ function judgeParked(problems: string[], before: Step | undefined, after: Step, 
   if (charges(found) !== charges(after) || after.attempt !== (before?.attempt ?? 0)) {
     problems.push(`S9 '${after.name}' is parked and charged: ${charges(found)} → ${charges(after)}`);
   }
-  if ((after.retryAt ?? 0) <= now - SLACK_MS) problems.push(`S12 '${after.name}' is parked until it was`);
+  if ((after.retryAt ?? 0) <= now - CLOCKS_DIFFER_MS)
+    problems.push(`S12 '${after.name}' is parked until it was`);
 }
 
 const HOUR_MS = 3_600_000;
@@ -146,24 +145,20 @@ function judgeStart(plan: Plan, snapshot: Snapshot, step: Step): string[] {
 const judgeUndo = (plan: Plan, snapshot: Snapshot, step: Step, now: number): string[] =>
   // A failed item of a list is undone by itself while the others go on.
   plan.tolerated === undefined
-    ? [...judgeWayBack(plan, snapshot, step), ...judgeOrder(plan, snapshot, step.name, now, SLACK_MS)]
+    ? [
+        ...judgeWayBack(plan, snapshot, step),
+        ...judgeOrder(plan, snapshot, step.name, now + CLOCKS_DIFFER_MS),
+      ]
     : [];
 
-/** S12 for what is stored: somebody looks soon after every lease's end, and an open execution has a watch at all. */
-function judgeWatch(problems: string[], plan: Plan, after: Snapshot, now: number, graceFrom: number): void {
+/** S12 the watch of an open execution is not beyond all that it could be for. */
+function judgeFarthest(problems: string[], plan: Plan, after: Snapshot, now: number): void {
   const { execution, incidents } = after;
-  if (isTerminal(execution.status)) return;
   const { watchAt } = execution;
-  if (watchAt === undefined) {
-    problems.push('S12 an open execution has no watch');
-    return;
-  }
-  let firstEnd = Number.POSITIVE_INFINITY;
+  if (isTerminal(execution.status) || watchAt === undefined) return;
   let farthest = now;
   for (const name in after.steps) {
-    const { leaseUntil, retryAt = 0, hardEndAt } = after.steps[name] as Step;
-    const graceUntil = (leaseUntil ?? 0) < graceFrom + SLACK_MS ? graceFrom + longestLeaseMs(plan) : 0;
-    if (leaseUntil !== undefined) firstEnd = Math.min(firstEnd, Math.max(leaseUntil, graceUntil) + 1_000);
+    const { retryAt = 0, hardEndAt } = after.steps[name] as Step;
     farthest = Math.max(farthest, retryAt, hardEndAt + 6_000);
     // Its executions have watches of their own, and tell when they end.
     const { status, children } = after.steps[name] as Step;
@@ -174,9 +169,7 @@ function judgeWatch(problems: string[], plan: Plan, after: Snapshot, now: number
   if (incidents !== undefined)
     for (const { deadlineAt } of openIncidents(after)) farthest = Math.max(farthest, deadlineAt);
   farthest += longestMs(plan);
-  if (watchAt > firstEnd + SLACK_MS)
-    problems.push(`S12 the watch is ${watchAt - firstEnd} ms later than the end of a lease`);
-  if (watchAt > farthest + SLACK_MS)
+  if (watchAt > farthest + CLOCKS_DIFFER_MS)
     problems.push(`S12 the watch is ${watchAt - farthest} ms later than any H allows`);
 }
 
@@ -186,22 +179,6 @@ const unwatchedMs = (step: PlanStep): number => {
   if (step.kind === 'wait') return step.forMs ?? 0;
   return step.kind === 'callback' || step.kind === 'approval' ? step.withinMs : 0;
 };
-
-const longestLeases = new WeakMap<Plan, number>();
-
-/** On whichever rung; asked with every write. */
-function longestLeaseMs(plan: Plan): number {
-  let ms = longestLeases.get(plan);
-  if (ms === undefined) {
-    const leases = agentSteps(plan).flatMap(({ leaseMs, ladder }) => [
-      leaseMs,
-      ...ladder.map((rung) => (rung.kind === 'useAgent' ? rung.leaseMs : 0)),
-    ]);
-    ms = Math.max(0, ...leases);
-    longestLeases.set(plan, ms);
-  }
-  return ms;
-}
 
 const longest = new WeakMap<Plan, number>();
 

@@ -179,6 +179,10 @@ const human = (choice: Choice): HumanRung => ({
   otherwise: choice.pick(['undo', 'fail'] as const),
 });
 
+/** Most are tried until they work; some so seldom that a person is asked. */
+const randomUndo = (choice: Choice): RetryRung =>
+  choice.chance(0.3) ? rung(choice, 1, 3) : rung(choice, 20, 40);
+
 /** Every order of rungs that authors may write. */
 function randomLadder(choice: Choice, effect: Effect): Rung[] {
   if (effect === 'unsafe') return [human(choice)];
@@ -195,7 +199,7 @@ const otherAgent = (choice: Choice, effect: Effect): AgentRung => ({
   kind: 'useAgent',
   agent: `agent-other-${effect}`,
   effect,
-  undo: rung(choice, 20, 40),
+  undo: randomUndo(choice),
   timeoutMs: 20_000,
   leaseMs: choice.pick([5_000, 20_000]),
   pickupMs: choice.pick([5_000, 20_000]),
@@ -233,7 +237,7 @@ function randomAgentStep(
     settleMs: choice.pick([1_000, 5_000]),
     ...(choice.chance(0.2) ? { maxNoProgressMs: choice.pick([3_000, 8_000]) } : {}),
     ladder: randomLadder(choice, effect),
-    undo: choice.chance(0.15) ? 'none' : rung(choice, 20, 40),
+    undo: choice.chance(0.15) ? 'none' : randomUndo(choice),
   };
   return (isPoint ?? choice.chance(depth === 0 ? 0.08 : INNER_POINT_SHARE)) ? withNoReturn(step) : step;
 }

@@ -102,8 +102,11 @@ class CallFailed extends Error {
 const THROTTLED = new CallFailed('throttled');
 const NO_ANSWER = new CallFailed('no answer');
 
+/** What a clock may be wrong by (docs/OPERATIONS.md). */
+const MAX_SKEW_MS = 2_000;
+
 export const newProcess = ({ events, choice, faults }: Host, lifeMs: number): Process => ({
-  skewMs: faults.strikes('skewedClock') ? choice.between(-400, 400) : 0,
+  skewMs: faults.strikes('skewedClock') ? choice.between(-MAX_SKEW_MS, MAX_SKEW_MS) : 0,
   hardEndAt: events.now + lifeMs,
   dead: false,
   frozenUntil: 0,

@@ -12,6 +12,7 @@ import {
 } from '../../core/agent.ts';
 import { PermanentError, TransientError } from '../../core/errors.ts';
 import { agentStep } from '../../core/plan.ts';
+import { NEVER_UNDONE } from './oracle-tries.ts';
 import { call, clockOf, type Host, planOf, type Process } from './process.ts';
 
 /** Takes every value as it is. */
@@ -53,15 +54,14 @@ class Service implements Implementation<unknown, unknown> {
   }
 
   async execute(ctx: AttemptContext): Promise<unknown> {
-    const { choice, faults, ledger, order } = this.host;
+    const { faults, ledger, order } = this.host;
     this.#checkAgent(ctx);
     this.meetDeath();
     if (faults.strikes('transientFailure')) throw new TransientError('503');
     if (faults.strikes('permanentFailure')) throw new PermanentError('declined');
     if (faults.strikes('hungService')) await new Promise(() => undefined);
-    // Long enough to outlive its time limit, its lease and its process's time.
-    if (faults.strikes('slowService'))
-      await clockOf(this.host, this.process).sleep(choice.between(5_000, 200_000));
+    // Long enough to outlive its time limit, its lease and its process's time; or as long as this process can act at all.
+    if (faults.strikes('slowService')) await clockOf(this.host, this.process).sleep(this.#slowMs());
     // Alive and beating, but nothing comes of it until its time is over.
     if (faults.strikes('wedgedAgent')) await new Promise(() => undefined);
     const lost = faults.strikes('lostReply');
@@ -77,12 +77,20 @@ class Service implements Implementation<unknown, unknown> {
     return { key: ctx.effectKey };
   }
 
+  #slowMs(): number {
+    const { choice, events } = this.host;
+    const lastMs = this.process.hardEndAt - events.now - choice.between(50, 3_000);
+    return choice.chance(0.4) && lastMs > 0 && Number.isFinite(lastMs)
+      ? lastMs
+      : choice.between(5_000, 200_000);
+  }
+
   async undo(ctx: AttemptContext): Promise<void> {
     const { faults, ledger, order } = this.host;
     this.#checkAgent(ctx);
     this.meetDeath();
     if (faults.strikes('transientFailure')) throw new TransientError('503');
-    if (faults.strikes('permanentUndoFailure')) throw new PermanentError('cannot be taken back');
+    if (faults.strikes('permanentUndoFailure')) throw new PermanentError(NEVER_UNDONE);
     await this.request(() => {
       ledger.undo(ctx.effectKey, this.name);
       const plan = planOf(this.host, ctx.executionId);

@@ -6,6 +6,7 @@
  */
 
 import type { Note, Write } from '../../core/decision.ts';
+import type { Plan } from '../../core/plan.ts';
 import type { Due, Page, WriteResult } from '../../core/ports.ts';
 import type { Snapshot } from '../../core/state.ts';
 import { seededDice, seededRandom } from '../memory.ts';
@@ -20,7 +21,10 @@ import { startOperators } from './operators.ts';
 import { isAnnounced, judge, judgeEnd } from './oracle.ts';
 import { judgeChildren, judgeRecall } from './oracle-children.ts';
 import { EffectOrder } from './oracle-order.ts';
+import { OracleTimes } from './oracle-times.ts';
 import { judgeNothingLeft, judgeUndoOutside } from './oracle-points.ts';
+import { judgeTries } from './oracle-tries.ts';
+import { judgeWake } from './oracle-wake.ts';
 import { drawOutages } from './outages.ts';
 import { startOutside } from './outside.ts';
 import { startPersons } from './persons.ts';
@@ -57,6 +61,8 @@ const START_AT = 1_700_000_000_000;
 const FAULTY_MS = 15 * 60_000;
 /** After the heal everything must be over by then: all ladders, all undos, all long backoffs (L1). */
 const LIVENESS_MS = 12 * 3_600_000;
+/** A supervisor that lets one message through to a service that is tried puts the others off to its next sweep; to a full queue, for longer. */
+const PUT_OFF_MS: Readonly<Record<FaultMode, number>> = { all: 31_000, none: 0, masked: 0, crowded: 900_000 };
 const SHARDS = 2;
 /** One world in so many claims its steps on parts of their executions. */
 const IN_PART = 4;
@@ -69,6 +75,9 @@ export class World {
   /** By execution: an end that another followed, after a retry or a recall, may be told late. */
   readonly #announced = new Map<string, Set<string>>();
   readonly #violations: string[] = [];
+  readonly #times = new OracleTimes();
+  /** Since when nothing is out of order. */
+  #healedAt: number | undefined;
   #interventions = 0;
   #parked = 0;
 
@@ -130,8 +139,16 @@ export class World {
     const plan = planOf(this.#host, executionId);
     const after = this.#table.read(executionId);
     if (plan === undefined || after === undefined) return this.#violate(executionId, 'S14 it has no plan');
-    for (const problem of judge(plan, before, write, this.#host.events.now, after, this.#graceFrom))
-      this.#violate(executionId, problem);
+    const { now } = this.#host.events;
+    const context = { now, putOffMs: PUT_OFF_MS[this.#options.mode], mayDie: true };
+    const problems = [
+      ...judge(plan, before, write, now, after, this.#graceFrom),
+      ...judgeWake(plan, after, context),
+      ...(write.step === undefined ? [] : judgeTries(plan, before, write.step)),
+      ...this.#times.judge({ plan, before, write, now, healedAt: this.#healedAt }),
+    ];
+    for (const problem of problems) this.#violate(executionId, problem);
+    this.#judgeWaits(executionId, plan);
     const others = {
       read: (id: string) => this.#table.read(id),
       planOf: (id: string) => planOf(this.#host, id),
@@ -139,6 +156,19 @@ export class World {
     for (const problem of judgeRecall(before.execution, write, others)) this.#violate(executionId, problem);
     for (const problem of judgeUndoOutside(before, write, others, this.#host.ledger))
       this.#violate(executionId, problem);
+  }
+
+  /** Where nobody dies, a wait is watched as soon as it has begun. */
+  #judgeWaits(executionId: string, plan: Plan): void {
+    const { mode } = this.#options;
+    if ((mode !== 'none' && mode !== 'masked') || plan.steps.every(({ kind }) => kind !== 'wait')) return;
+    this.#host.events.plan(1_000, () => {
+      const state = this.#table.read(executionId);
+      const context = { now: this.#host.events.now, putOffMs: 0, mayDie: false };
+      for (const problem of state === undefined ? [] : judgeWake(plan, state, context))
+        this.#violate(executionId, problem);
+      return false;
+    });
   }
 
   #violate(executionId: string, problem: string): void {
@@ -151,7 +181,10 @@ export class World {
    */
   advance(): WorldResult | undefined {
     const { events, faults, over } = this.#host;
-    if (!faults.healed() && events.now >= START_AT + FAULTY_MS) faults.heal();
+    if (!faults.healed() && events.now >= START_AT + FAULTY_MS) {
+      faults.heal();
+      this.#healedAt = events.now;
+    }
     const isLate = events.now > START_AT + FAULTY_MS + LIVENESS_MS;
     return over() || isLate || !events.step() ? this.#verdict() : undefined;
   }
