@@ -57,6 +57,7 @@ export const FIGURES: Readonly<Record<string, Figures>> = {
   'incident-moot': one('IncidentsClosed'),
   'watch-healed': one('WatchesHealed'),
   'audit-failed': one('RecordsUnaudited'),
+  'clock-skewed': one('ClocksSkewed'),
 };
 
 /** What a supervisor tells of a tick. */

@@ -105,6 +105,8 @@ export const METRICS = {
   Sweeps: 'Count',
   OldestOverdue: 'Milliseconds',
   LooksFailed: 'Count',
+  /** Processes whose clock was further from the store's than is allowed, each once a quarter of an hour. */
+  ClocksSkewed: 'Count',
   /** The audit's runs, and the records that it could not read or put in order. */
   Audits: 'Count',
   RecordsUnaudited: 'Count',

@@ -19,6 +19,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { SendMessageBatchCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
+import type { ClockSkew } from './clock-skew.ts';
 import { amzDate, authorization, type Credentials } from './signature.ts';
 import { Wire } from './wire.ts';
 
@@ -44,6 +45,8 @@ export interface PlainOptions {
   readonly maxAttempts: number;
   /** Of one attempt, from its first byte to the answer's last. */
   readonly requestTimeout: number;
+  /** What the store's answers say of this process's clock. */
+  readonly skew?: ClockSkew;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -139,7 +142,7 @@ async function call(target: Target, input: object, place: Place, options: PlainO
     let failure: unknown;
     let throttled = false;
     try {
-      const { statusCode, body: answer } = await post(target, body, place, options.requestTimeout);
+      const { statusCode, body: answer } = await post(target, body, place, options);
       if (statusCode < 300) return answer;
       const error = exceptionOf(answer, statusCode);
       throttled = statusCode === 429 || THROTTLES.has(error.name);
@@ -206,21 +209,24 @@ async function post(
   { service, operation, version = '1.0' }: Target,
   body: string,
   place: Place,
-  limitMs: number,
+  { requestTimeout, skew }: PlainOptions,
 ): Promise<Answer> {
+  const sentAt = Date.now();
   const url = place.urlOf(service);
   const { sessionToken } = place.credentials;
   const signed = {
     'content-type': `application/x-amz-json-${version}`,
     host: url.host,
-    'x-amz-date': amzDate(Date.now()),
+    'x-amz-date': amzDate(sentAt),
     ...(sessionToken === undefined ? {} : { 'x-amz-security-token': sessionToken }),
     'x-amz-target': operation,
   };
   const scope = { service, region: place.region };
   let headers = `authorization: ${authorization(signed, body, place.credentials, scope)}\r\n`;
   for (const [name, value] of Object.entries(signed)) if (name !== 'host') headers += `${name}: ${value}\r\n`;
-  const answer = await wireTo(url).post(headers, body, limitMs);
+  const answer = await wireTo(url).post(headers, body, requestTimeout);
+  if (skew?.isDue(sentAt) === true)
+    skew.measure(sentAt, Date.now(), /\r\ndate: *([^\r]+)/.exec(answer.head)?.[1]);
   return { statusCode: answer.statusCode, body: jsonOf(answer) };
 }
 

@@ -14,6 +14,7 @@ import { refuse } from '../core/errors.ts';
 import type { Ports, Receipts } from '../core/ports.ts';
 import { agentQueues } from './agent-queues.ts';
 import { clock } from './clock.ts';
+import { ClockSkew, measured } from './clock-skew.ts';
 import { dynamoBreakers } from './dynamo-breakers.ts';
 import { dynamoReceipts } from './dynamo-receipts.ts';
 import { dynamoStore } from './dynamo-store.ts';
@@ -83,8 +84,12 @@ export function portsOf({ logger, meter }: Telemetry, atWork?: AtWork): OwnPorts
   const queues = agentQueues(process.env);
   const shards = watchShards();
   const table = fromEnvironment(ENV.table);
-  const dynamo = withPlainCalls(new DynamoDBClient(CLIENT), process.env, PLAIN);
   const log = tellAll(logger, meter);
+  const skew = new ClockSkew(log);
+  const dynamo = withPlainCalls(measured(new DynamoDBClient(CLIENT), skew, clock.now), process.env, {
+    ...PLAIN,
+    skew,
+  });
   const pause = (ms: number): Promise<void> => clock.sleep(ms);
   return {
     store: dynamoStore(dynamo, { table, watchShards: shards, ...retention(), pause, log }),

@@ -19,12 +19,16 @@ const ROUTINE: ReadonlySet<string> = new Set([
   'leftover-removed',
 ]);
 
+/** What somebody should look into although nothing has failed yet. */
+const WARNINGS: ReadonlySet<string> = new Set(['clock-skewed']);
+
 /** @param others who hear every note as well */
 export function tellAll(logger: Logger, ...others: readonly Log[]): Log {
   return {
     note: (note) => {
       const { what, ...fields } = note;
       if (ROUTINE.has(what)) logger.debug(what, fields);
+      else if (WARNINGS.has(what)) logger.warn(what, fields);
       else logger.info(what, fields);
       for (const other of others) other.note(note);
     },

@@ -15,6 +15,8 @@ import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'n
 
 export interface WireAnswer {
   readonly statusCode: number;
+  /** Status and headers, in lower case. */
+  readonly head: string;
   readonly body: string;
 }
 
@@ -201,14 +203,14 @@ function answerIn(read: Buffer, ended: boolean): (WireAnswer & { readonly keep: 
   const keep = head.startsWith('http/1.1') && !/\r\nconnection: *close/.test(head);
   if (/\r\ntransfer-encoding: *chunked/.test(head)) {
     const chunked = chunksIn(read, from);
-    return chunked && { statusCode, body: chunked.body, keep: keep && chunked.end === read.length };
+    return chunked && { statusCode, head, body: chunked.body, keep: keep && chunked.end === read.length };
   }
   const length = /\r\ncontent-length: *(\d+)/.exec(head)?.[1];
   if (length === undefined)
-    return ended ? { statusCode, body: read.toString('utf8', from), keep: false } : undefined;
+    return ended ? { statusCode, head, body: read.toString('utf8', from), keep: false } : undefined;
   const end = from + Number(length);
   if (read.length < end) return undefined;
-  return { statusCode, body: read.toString('utf8', from, end), keep: keep && end === read.length };
+  return { statusCode, head, body: read.toString('utf8', from, end), keep: keep && end === read.length };
 }
 
 /** Pieces, each with its size before it; one of size 0 ends them. */

@@ -120,6 +120,14 @@ export class Alarms extends Construct {
         bad: 3,
         of: 3,
       }),
+      this.raise('ClockSkewed', {
+        alarmDescription:
+          "The clock of a process is more than 2 s from the store's: what is due may be noticed late. Its log says by how much: clock-skewed.",
+        metric: figure('ClocksSkewed', { period: FIVE_MINUTES }),
+        threshold: 1,
+        bad: 1,
+        of: 1,
+      }),
     ];
   }
 

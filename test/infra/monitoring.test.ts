@@ -104,6 +104,7 @@ describe('alarms', () => {
         'SupervisorSilent',
         'OldestOverdue',
         'LooksFailing',
+        'ClockSkewed',
         'WatchHealed',
         'AuditSilent',
         'AuditBehind',

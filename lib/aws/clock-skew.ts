@@ -1,0 +1,84 @@
+/**
+ * How far this process's clock is from the store's, which is the one clock that all processes see.
+ *
+ * Owns: the allowance, and the note when it is exceeded. Measured by the `Date` header of an answer that has come anyway:
+ * no call, and between two measurements no more than one comparison. Does not own: what a wrong clock does (late wake
+ * times; docs/OPERATIONS.md), the correction of the clock (the platform's).
+ *
+ * The header is in whole seconds, cut off (RFC 9110, 6.6.1 and 5.6.7), and the answer was made some time between request and
+ * arrival. So only what is certain counts: a clock may be wrong by a second and the call's time more than is said here.
+ */
+
+import type { Log } from '../core/ports.ts';
+
+/** What each clock may be wrong by: up to there every wake time is met (docs/ARCHITECTURE.md, Clocks). */
+export const CLOCK_ALLOWANCE_MS = 2_000;
+/** Of one process. */
+const MEASURED_EVERY_MS = 60_000;
+const NOTED_EVERY_MS = 900_000;
+/** What the header is cut off by. */
+const RESOLUTION_MS = 1_000;
+
+export class ClockSkew {
+  readonly #log: Log;
+  #measureAt = 0;
+  #noteAt = 0;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** Whether an answer that comes now is to be measured. */
+  isDue(now: number): boolean {
+    return now >= this.#measureAt;
+  }
+
+  /**
+   * @param sentAt, receivedAt this process's clock, epoch ms
+   * @param date the answer's header; another thing than a date is no measurement
+   */
+  measure(sentAt: number, receivedAt: number, date: string | undefined): void {
+    const cutAt = date === undefined ? Number.NaN : Date.parse(date);
+    if (Number.isNaN(cutAt)) return;
+    this.#measureAt = receivedAt + MEASURED_EVERY_MS;
+    const aheadMs = sentAt - (cutAt + RESOLUTION_MS);
+    const behindMs = cutAt - receivedAt;
+    const ms = Math.max(aheadMs, behindMs);
+    if (ms <= CLOCK_ALLOWANCE_MS || receivedAt < this.#noteAt) return;
+    this.#noteAt = receivedAt + NOTED_EVERY_MS;
+    this.#log.note({ what: 'clock-skewed', detail: aheadMs > behindMs ? 'ahead' : 'behind', ms });
+  }
+}
+
+interface Answered {
+  readonly response: unknown;
+}
+type Handler = (given: never) => Promise<Answered>;
+interface Stacked {
+  readonly middlewareStack: {
+    readonly add: (
+      middleware: (next: Handler) => Handler,
+      options: { step: 'deserialize'; name: string },
+    ) => void;
+  };
+}
+
+/** Measures by the answers of calls that go the SDK's way; each attempt of a call is one. */
+export function measured<Client>(client: Client, skew: ClockSkew, now: () => number): Client {
+  const { middlewareStack } = client as Stacked;
+  middlewareStack.add(
+    (next) => async (given) => {
+      const sentAt = now();
+      const answered = await next(given);
+      if (skew.isDue(sentAt)) skew.measure(sentAt, now(), dateOf(answered.response));
+      return answered;
+    },
+    { step: 'deserialize', name: 'steadfastClockSkew' },
+  );
+  return client;
+}
+
+function dateOf(response: unknown): string | undefined {
+  const { headers } = (response ?? {}) as { readonly headers?: Readonly<Record<string, string>> };
+  return headers?.['date'];
+}

@@ -1,0 +1,100 @@
+/** A clock that is further from the store's than is allowed is told of, by answers that come anyway; seldom, and never in vain. */
+
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { DescribeTableCommand, DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { CLOCK_ALLOWANCE_MS, ClockSkew, measured } from '../../lib/aws/clock-skew.ts';
+import { withPlainCalls } from '../../lib/aws/plain-calls.ts';
+import type { Note } from '../../lib/core/decision.ts';
+
+const NOW = Date.parse('2026-11-22T14:00:00Z');
+const MINUTE = 60_000;
+
+function skewed() {
+  const notes: Note[] = [];
+  return { notes, skew: new ClockSkew({ note: (note) => notes.push(note) }) };
+}
+/** What the store's clock shows, in whole seconds. */
+const dateAt = (at: number): string => new Date(at).toUTCString();
+
+describe('a clock', () => {
+  it('that is as wrong as is allowed, or may be right, is not told of', () => {
+    const { notes, skew } = skewed();
+    // Ahead by the header's second, and the allowance; behind by as much as the call took, and the allowance.
+    skew.measure(NOW + 1_000 + CLOCK_ALLOWANCE_MS, NOW + 9_000, dateAt(NOW));
+    skew.measure(NOW - 9_000, NOW - CLOCK_ALLOWANCE_MS, dateAt(NOW));
+    expect(notes).toEqual([]);
+  });
+
+  it('that is further off is told of, with what is certain', () => {
+    const ahead = skewed();
+    ahead.skew.measure(NOW + 1_001 + CLOCK_ALLOWANCE_MS, NOW + 9_000, dateAt(NOW));
+    expect(ahead.notes).toEqual([{ what: 'clock-skewed', detail: 'ahead', ms: CLOCK_ALLOWANCE_MS + 1 }]);
+    const behind = skewed();
+    behind.skew.measure(NOW - 9_000, NOW - CLOCK_ALLOWANCE_MS - 1, dateAt(NOW));
+    expect(behind.notes).toEqual([{ what: 'clock-skewed', detail: 'behind', ms: CLOCK_ALLOWANCE_MS + 1 }]);
+  });
+
+  it('is measured once a minute and told of once a quarter of an hour', () => {
+    const { notes, skew } = skewed();
+    let measurements = 0;
+    for (let at = NOW; at < NOW + 30 * MINUTE; at += 1_000) {
+      if (!skew.isDue(at)) continue;
+      measurements += 1;
+      skew.measure(at, at, dateAt(at - 60_000));
+    }
+    expect(measurements).toBe(30);
+    expect(notes).toHaveLength(2);
+  });
+
+  it('is not measured by what is no date, which costs no turn', () => {
+    const { notes, skew } = skewed();
+    for (const date of [undefined, '', 'yesterday']) skew.measure(NOW, NOW, date);
+    expect(skew.isDue(NOW)).toBe(true);
+    expect(notes).toEqual([]);
+  });
+});
+
+describe('the store’s answers', () => {
+  let server: Server;
+  let endpoint: string;
+
+  beforeAll(async () => {
+    server = createServer((_request, response) => {
+      // An hour ago, whatever the machine's clock shows.
+      response.sendDate = false;
+      response.setHeader('date', dateAt(Date.now() - 3_600_000));
+      response.end('{}');
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  const credentials = { accessKeyId: 'a', secretAccessKey: 's' };
+  const sdk = () => new DynamoDBClient({ endpoint, region: 'us-east-1', credentials, maxAttempts: 1 });
+
+  it('say it on the SDK’s way, whichever the call', async () => {
+    const { notes, skew } = skewed();
+    await measured(sdk(), skew, Date.now).send(new DescribeTableCommand({ TableName: 't' }));
+    expect(notes).toMatchObject([{ what: 'clock-skewed', detail: 'ahead' }]);
+    expect(notes[0]?.ms).toBeGreaterThan(3_500_000);
+  });
+
+  it('say it on the plain way', async () => {
+    const { notes, skew } = skewed();
+    const environment = {
+      AWS_LAMBDA_FUNCTION_NAME: 'one',
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: 'a',
+      AWS_SECRET_ACCESS_KEY: 's',
+      AWS_ENDPOINT_URL: endpoint,
+    };
+    const client = withPlainCalls(sdk(), environment, { maxAttempts: 1, requestTimeout: 60_000, skew });
+    await client.send(new GetItemCommand({ TableName: 't', Key: { pk: { S: 'a' } } }));
+    expect(notes).toMatchObject([{ what: 'clock-skewed', detail: 'ahead' }]);
+  });
+});
