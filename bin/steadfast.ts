@@ -1,5 +1,4 @@
-#!/usr/bin/env -S node --import tsx
-/** The command line: `npx steadfast --help`. */
+/** The command line: `npx steadfast --help`, begun by `steadfast.cjs`. */
 
 import { run } from '../lib/cli/main.ts';
 

@@ -13,7 +13,9 @@ import { dirname, join, resolve } from 'node:path';
 import { banner, quoted } from '../../lib/cli/dev/banner.ts';
 import { openDevFolder } from '../../lib/cli/dev/dev-folder.ts';
 import { startOutsides } from '../../lib/cli/dev/outsides.ts';
+import { showProgress } from '../../lib/cli/dev/progress.ts';
 import { synthesise } from '../../lib/cli/dev/synthesis.ts';
+import { run } from '../../lib/cli/main.ts';
 import { projectFolders } from '../../lib/cli/dev/workflow-folders.ts';
 import type { Io } from '../../lib/cli/io.ts';
 import { fakeApi } from './fake-api.ts';
@@ -58,6 +60,23 @@ describe('the folder of dev', () => {
     );
     expect(existsSync(join(root, 'thesis.txt'))).toBe(true);
     expect(existsSync(join(root, 'cdk.out/x'))).toBe(true);
+  });
+
+  test.each([
+    ['a file', 'notes', 'a file is in the way'],
+    ['in a file', 'notes/data', 'a file is in the way'],
+  ])('that cannot be one is refused with the next step: %s', (_, name, why) => {
+    write({ notes: 'mine' });
+    expect(() => openDevFolder(join(root, name), false)).toThrow(
+      `${join(root, name)} cannot hold the data: ${why}; give --data another folder`,
+    );
+  });
+
+  test('whose marker cannot be written is refused', () => {
+    mkdirSync(join(root, 'steadfast-dev.json'));
+    expect(() => openDevFolder(root, false)).toThrow(
+      / cannot hold the data: EISDIR.*; give --data another folder$/,
+    );
   });
 
   test('is emptied by --fresh', () => {
@@ -138,6 +157,35 @@ describe('dev.ts of a folder', () => {
     await expect(start(source)).rejects.toThrow(/examples\/a\/dev\.ts cannot be started: /);
     await expect(start(source)).rejects.toThrow(message);
   });
+});
+
+describe('before anything slow', () => {
+  test('a port that is taken is refused, with the next step', async () => {
+    const taken = await fakeApi();
+    const port = new URL(taken.url).port;
+    let told = '';
+    const listening: Io = { ...io, err: (text) => void (told += text) };
+    const exit = await run(['dev', '--port', port, '--data', join(root, 'data')], listening);
+    await taken.stop();
+    expect([exit, said]).toEqual([1, '']);
+    expect(told).toContain(`port ${port} (of the HTTP API; --port chooses another) is taken`);
+  });
+});
+
+test.each([
+  [false, /^Making \(about 5 s\) … (?:\d+ s … )+done\n$/],
+  [true, /\rMaking \(about 5 s\) … \d+ s .*Making … done\n$/s],
+])('what takes longer says that it goes on (on a terminal: %s)', async (isTTY, pattern) => {
+  let progress: { end: (how: string) => void } | undefined;
+  await new Promise<void>((again) => {
+    const out = (text: string): void => {
+      said += text;
+      if (/\d s (… )?$/.test(text)) again();
+    };
+    progress = showProgress({ ...io, isTTY, out }, 'Making', 5, 1);
+  });
+  progress?.end('done');
+  expect(said).toMatch(pattern);
 });
 
 describe('synthesis', () => {

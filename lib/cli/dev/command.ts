@@ -13,6 +13,7 @@ import { type Cli, CliError, EXIT, type Io, messageOf } from '../io.ts';
 import { banner } from './banner.ts';
 import { type DevFolder, openDevFolder } from './dev-folder.ts';
 import { startOutsides } from './outsides.ts';
+import { showProgress } from './progress.ts';
 import { synthesise } from './synthesis.ts';
 import { startWorkers } from './workers.ts';
 import { projectFolders } from './workflow-folders.ts';
@@ -73,11 +74,17 @@ async function dev(flags: DevFlags, io: Io): Promise<number> {
 async function start(flags: DevFlags, io: Io, signal: AbortSignal, cleanUps: CleanUp[]): Promise<void> {
   const folder = openDevFolder(flags.data, flags.fresh ?? false);
   cleanUps.push(() => folder.release());
+  await refuseTakenPort(flags.port);
   const project = projectFolders(PROJECT_ROOT);
   await synthesise(PROJECT_ROOT, folder.assembly, io, signal);
   const environment = await startOutsides(project, folder.outside, io, (stop) => cleanUps.push(stop));
   if (signal.aborted) return;
-  const cloud = await startLocal(flags, folder, environment, io);
+  const starting = showProgress(io, 'Starting the local cloud', 3);
+  const cloud = await startLocal(flags, folder, environment, io).catch((error: unknown) => {
+    starting.end('failed');
+    throw error;
+  });
+  starting.end('done');
   cleanUps.push(() => cloud.stop());
   const workers = startWorkers(folder.assembly, cloud, environment, (text, agent) =>
     appendFileSync(join(folder.logs, `worker-${agent}.log`), text),
@@ -88,6 +95,15 @@ async function start(flags: DevFlags, io: Io, signal: AbortSignal, cleanUps: Cle
   lookAtOnce(cloud);
   const atWork = workers.map(({ agent }) => agent);
   io.out(await banner(project, cloud.apiUrl, folder, atWork));
+}
+
+/** Synthesis takes long enough that nobody should hear only after it that there is no port. */
+async function refuseTakenPort(port: number): Promise<void> {
+  const { listen } = await import('../../local/http/servers.ts');
+  const listening = await listen(port, 'of the HTTP API; --port chooses another').catch((error: unknown) => {
+    throw new CliError('port', messageOf(error), EXIT.failed);
+  });
+  await listening.close();
 }
 
 async function startLocal(
@@ -139,6 +155,8 @@ function listenForStop(io: Io): Stopping {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of signals) process.on(signal, onSignal);
   const over = (): void => {
+    // A signal that is repeated must not end the end; without one nothing has to be kept off.
+    if (!abort.signal.aborted) for (const signal of signals) process.off(signal, onSignal);
     if (abort.signal.aborted) io.out('Stopped. The data is kept; npm start finds it again.\n');
   };
   return { asked, signal: abort.signal, over };

@@ -7,7 +7,7 @@
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { CliError } from '../io.ts';
+import { CliError, messageOf } from '../io.ts';
 
 export interface DevFolder {
   readonly path: string;
@@ -20,9 +20,31 @@ export interface DevFolder {
 
 const MARKER = 'steadfast-dev.json';
 
-/** @throws CliError `not-ours`, `in-use` */
+/** @throws CliError `not-ours`, `in-use`, `bad-data` */
 export function openDevFolder(directory: string, fresh: boolean): DevFolder {
   const path = resolve(directory);
+  try {
+    return openAt(path, fresh);
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (error instanceof CliError || !/^E[A-Z]+$/.test(code)) throw error;
+    throw new CliError(
+      'bad-data',
+      `${path} cannot hold the data: ${WHY[code] ?? messageOf(error)}; give --data another folder`,
+    );
+  }
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  EEXIST: 'a file is in the way',
+  ENOTDIR: 'a file is in the way',
+  EACCES: 'it may not be written',
+  EPERM: 'it may not be written',
+  EROFS: 'it is on a disk that cannot be written',
+  ENOSPC: 'the disk is full',
+};
+
+function openAt(path: string, fresh: boolean): DevFolder {
   mkdirSync(path, { recursive: true });
   const marker = join(path, MARKER);
   const content = readdirSync(path);

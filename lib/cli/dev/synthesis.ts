@@ -1,19 +1,20 @@
 /**
  * Makes the assembly: the CDK app in a process of its own, as `cdk synth` runs it.
  *
- * Owns: showing that it is at work, and its error as it said it. Does not own: the app (`bin/app.ts`).
+ * Owns: its error as it said it. Does not own: the app (`bin/app.ts`).
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { CliError, EXIT, type Io } from '../io.ts';
+import { showProgress } from './progress.ts';
 
 const WHAT = 'Synthesising the template that would be deployed';
 
 /** @throws CliError `synthesis` with what the app said */
 export async function synthesise(root: string, outdir: string, io: Io, signal: AbortSignal): Promise<void> {
   const startedAt = Date.now();
-  const progress = showProgress(io, startedAt);
+  const progress = showProgress(io, WHAT, 5);
   const child = spawn(process.execPath, ['--import', 'tsx', 'bin/app.ts'], {
     cwd: root,
     env: { ...process.env, CDK_OUTDIR: outdir },
@@ -38,19 +39,4 @@ function collect(child: ChildProcess): () => string {
   child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
   child.stderr?.on('data', (chunk: Buffer) => chunks.push(chunk));
   return () => Buffer.concat(chunks).toString('utf8');
-}
-
-/** On a terminal the line counts seconds; elsewhere it is written once. */
-function showProgress(io: Io, startedAt: number): { readonly end: (how: string) => void } {
-  io.out(`${WHAT} (about 5 s) … `);
-  if (!io.isTTY) return { end: (how) => io.out(`${how}\n`) };
-  const timer = setInterval(() => {
-    io.out(`\r${WHAT} (about 5 s) … ${Math.round((Date.now() - startedAt) / 1_000)} s `);
-  }, 1_000);
-  return {
-    end: (how) => {
-      clearInterval(timer);
-      io.out(`\r\u001B[K${WHAT} … ${how}\n`);
-    },
-  };
 }

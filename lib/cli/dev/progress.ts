@@ -1,0 +1,33 @@
+/**
+ * One line that shows that something is at work, and how long it should take.
+ *
+ * Owns: the line. On a terminal it counts seconds; elsewhere a count is added whenever it takes that much longer than said.
+ */
+
+import type { Io } from '../io.ts';
+
+const ON_TERMINAL_MS = 1_000;
+/** Rarely enough for a log. */
+const ELSEWHERE_MS = 10_000;
+
+/** @param seconds that it takes on an idle machine. @param everyMs how often it says that it goes on */
+export function showProgress(
+  io: Io,
+  what: string,
+  seconds: number,
+  everyMs: number = io.isTTY ? ON_TERMINAL_MS : ELSEWHERE_MS,
+): { readonly end: (how: string) => void } {
+  const startedAt = Date.now();
+  const line = `${what} (about ${seconds} s) … `;
+  io.out(line);
+  const timer = setInterval(() => {
+    const passed = `${Math.round((Date.now() - startedAt) / 1_000)} s`;
+    io.out(io.isTTY ? `\r${line}${passed} ` : `${passed} … `);
+  }, everyMs);
+  return {
+    end: (how) => {
+      clearInterval(timer);
+      io.out(io.isTTY ? `\r\u001B[K${what} … ${how}\n` : `${how}\n`);
+    },
+  };
+}
