@@ -11,6 +11,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { nearest } from '../core/nearest.ts';
+import { referenceProblems } from '../core/reference-check.ts';
+import { jsonSchemaOf } from './json-schema.ts';
 
 /** A layout that cannot be deployed; says which file or folder, and what is expected. */
 export class DiscoveryError extends Error {
@@ -147,8 +150,10 @@ async function loadFolder(folder: string, relativeToRoot: (path: string) => stri
       }
       const agentFile = join(folder, AGENT_FOLDER, `${spec.name}.ts`);
       if (!existsSync(agentFile)) {
+        const like = nearest(`${spec.name}.ts`, agentFilesIn(folder));
+        const meant = like === undefined ? '' : `; ${like} is there: is that the one?`;
         throw new DiscoveryError(
-          `workflow '${workflow.name}' uses the agent '${spec.name}', but ${relativeToRoot(agentFile)} does not exist; it must export its handler (export const handler = ….handler({ … }))`,
+          `workflow '${workflow.name}' uses the agent '${spec.name}', but ${relativeToRoot(agentFile)} does not exist; it must export its handler (export const handler = ….handler({ … }))${meant}`,
         );
       }
       used.set(spec.name, agent);
@@ -189,6 +194,8 @@ async function workflowsOf(
       found.push({ exportName, workflow: value });
     }
   }
+  const problems = found.flatMap(({ workflow }) => unreadable(workflow));
+  if (problems.length > 0) throw new DiscoveryError(`${shown}: ${problems.join('\n')}`);
   if (found.length === 0) {
     throw new DiscoveryError(
       `${shown} exports no workflow; it must export at least one (export const … = workflow('…', …))`,
@@ -196,6 +203,10 @@ async function workflowsOf(
   }
   return found;
 }
+
+/** The types see a wrong path as well, but nothing makes an author ask them before the start. */
+const unreadable = (workflow: WorkflowLike): string[] =>
+  'plan' in workflow ? referenceProblems(workflow as never, jsonSchemaOf) : [];
 
 /** ':12', the line of the file in which it was thrown or which called what threw; '' where that is not to be seen. */
 function lineOf(error: unknown, file: string): string {
@@ -211,20 +222,25 @@ function isWorkflow(value: unknown): value is WorkflowLike {
   );
 }
 
+function agentFilesIn(folder: string): string[] {
+  const agentFolder = join(folder, AGENT_FOLDER);
+  if (!existsSync(agentFolder)) return [];
+  return readdirSync(agentFolder)
+    .filter((name) => name.endsWith('.ts') && !/\.(test|d)\.ts$/.test(name))
+    .sort();
+}
+
 /** A warning, not a refusal: the agent may have been written before the step that will use it. */
 function unusedFiles(
   folder: string,
   used: ReadonlyMap<string, unknown>,
   relativeToRoot: (path: string) => string,
 ): string[] {
-  const agentFolder = join(folder, AGENT_FOLDER);
-  if (!existsSync(agentFolder)) return [];
-  return readdirSync(agentFolder)
-    .filter((name) => name.endsWith('.ts') && !/\.(test|d)\.ts$/.test(name) && !used.has(name.slice(0, -3)))
-    .sort()
+  return agentFilesIn(folder)
+    .filter((name) => !used.has(name.slice(0, -3)))
     .map(
       (name) =>
-        `${relativeToRoot(join(agentFolder, name))} is deployed nowhere: no workflow of its folder uses an agent '${name.slice(0, -3)}'`,
+        `${relativeToRoot(join(folder, AGENT_FOLDER, name))} is deployed nowhere: no workflow of its folder uses an agent '${name.slice(0, -3)}'`,
     );
 }
 

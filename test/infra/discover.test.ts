@@ -76,6 +76,34 @@ test('a missing agent file is refused with workflow, agent and path', async () =
   );
 });
 
+test('a file whose name is nearly the agent’s is named', async () => {
+  const { 'examples/order/agents/ship.ts': file, ...files } = TWO_FOLDERS;
+  expect(await refusal({ ...files, 'examples/order/agents/shpi.ts': file })).toMatch(
+    /ship\.ts does not exist; .*; shpi\.ts is there: is that the one\?$/,
+  );
+});
+
+test('a reference that leads nowhere is refused with its step and what there is', async () => {
+  const known = { type: 'object', properties: { text: {} }, additionalProperties: false };
+  const step = (name: string, input: object, after: string[]) => ({
+    kind: 'step',
+    name,
+    agent: 'pay',
+    input,
+    after,
+    ladder: [],
+  });
+  const steps = [step('a', {}, []), step('b', { x: { $ref: 'step:a', path: ['txt'] } }, ['a'])];
+  const { 'examples/order/workflow.ts': _, 'examples/order/agents/ship.ts': __, ...files } = TWO_FOLDERS;
+  const module = `const schema = { '~standard': { jsonSchema: { output: () => (${JSON.stringify(known)}) } } };
+    export const it = { kind: 'steadfast:workflow', name: 'order', input: schema, callbacks: {},
+      agents: [{ spec: { name: 'pay', timeoutMs: 1000 }, output: schema }],
+      plan: { steps: ${JSON.stringify(steps)}, output: {} } };`;
+  expect(await refusal({ ...files, 'examples/order/workflow.ts': module })).toBe(
+    "examples/order/workflow.ts: workflow 'order', step 'b': it reads a.output.txt, which does not exist: a.output has text; did you mean a.output.text?",
+  );
+});
+
 test('an agent file that nothing uses is a warning; tests beside agents are not', async () => {
   const { warnings } = await found({
     ...TWO_FOLDERS,

@@ -1,0 +1,29 @@
+/**
+ * A schema as JSON Schema, where its library can say it: by Standard JSON Schema, or zod's own converter, for zod/mini does
+ * not carry one with every schema.
+ *
+ * Owns: the conversion, at synthesis only. Does not own: what is made of it (`core/reference-check.ts`).
+ * @see https://standardschema.dev/json-schema
+ */
+
+import * as z from 'zod/mini';
+
+interface Standard {
+  readonly '~standard'?: {
+    readonly vendor?: string;
+    readonly jsonSchema?: { readonly output: (options: { readonly target: string }) => unknown };
+  };
+}
+
+/** What the schema lets through; nothing where its library does not say. */
+export function jsonSchemaOf(schema: unknown): unknown {
+  try {
+    const { vendor, jsonSchema } = (schema as Standard)['~standard'] ?? {};
+    if (jsonSchema !== undefined) return jsonSchema.output({ target: 'draft-2020-12' });
+    if (vendor !== 'zod') return undefined;
+    return z.toJSONSchema(schema as z.ZodMiniType, { io: 'output', unrepresentable: 'any' });
+  } catch {
+    // A schema that has no such form: nothing is known of it.
+    return undefined;
+  }
+}
