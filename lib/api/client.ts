@@ -7,6 +7,7 @@
  */
 
 import { isTerminal } from '../core/state.ts';
+import { refusedNumbers, roundedIn } from '../core/whole-numbers.ts';
 import type { Explanation } from '../core/why.ts';
 import type {
   AgentView,
@@ -133,6 +134,19 @@ export function createClient(options: ClientOptions): Client {
     agents: async () => (await call<{ items: readonly AgentView[] }>('GET', '/agents', 'items')).items,
     health: () => call('GET', '/health', 'oldestOverdueMs'),
   };
+}
+
+/**
+ * JSON as a person or a file gives it, to be sent on.
+ * @throws ApiError `unsafe-number`: it has a whole number that would be rounded on the way
+ * @throws SyntaxError where it is no JSON
+ */
+export function exactJson(text: string, what = 'the text'): Json {
+  const value = JSON.parse(text) as Json;
+  const rounded = roundedIn(text);
+  if (rounded.length === 0) return value;
+  const { code, message, details } = refusedNumbers(what, rounded);
+  throw new ApiError(code, message, { details });
 }
 
 function baseOf(url: string): string {

@@ -10,6 +10,8 @@ import { parseDuration } from '../core/duration.ts';
 import { refuse } from '../core/errors.ts';
 import { type Json, jsonProblem } from '../core/json.ts';
 import { CHOICES, EXECUTION_STATUSES } from '../core/state.ts';
+import { cut } from '../core/text.ts';
+import { refusedNumbers, roundedIn } from '../core/whole-numbers.ts';
 
 /** Of a request's body, in bytes of UTF-8. */
 export const MAX_BODY_BYTES: number = 256 * 1024;
@@ -83,7 +85,7 @@ export const listQuery = z.strictObject({
 
 /**
  * The body as JSON of the wanted shape.
- * @throws SteadfastError `too-large`, `bad-json`, `bad-request`
+ * @throws SteadfastError `too-large`, `bad-json` (also text that is no Unicode), `unsafe-number`, `bad-request`
  */
 export function parseBody<Schema extends z.ZodMiniType>(text: string, schema: Schema): z.infer<Schema> {
   const bytes = new TextEncoder().encode(text).length;
@@ -97,7 +99,9 @@ export function parseBody<Schema extends z.ZodMiniType>(text: string, schema: Sc
     throw refuse('bad-json', 'the body is not JSON');
   }
   const problem = jsonProblem(value);
-  if (problem !== undefined) throw refuse('bad-json', `the body is not acceptable: ${problem.slice(0, 200)}`);
+  if (problem !== undefined) throw refuse('bad-json', `the body is not acceptable: ${cut(problem, 200)}`);
+  const rounded = roundedIn(text);
+  if (rounded.length > 0) throw refusedNumbers('the body', rounded);
   return checked(value, schema, 'body');
 }
 

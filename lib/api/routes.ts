@@ -42,6 +42,7 @@ const STATUS: Readonly<Record<string, ContentfulStatusCode>> = {
   'bad-json': 400,
   'bad-request': 400,
   'bad-cursor': 400,
+  'unsafe-number': 400,
   'bad-duration': 400,
   'unknown-workflow': 404,
   'unknown-execution': 404,

@@ -15,7 +15,7 @@ import {
   type Json,
   STATUSES,
 } from '../api/answers.ts';
-import { type Client, createClient } from '../api/client.ts';
+import { ApiError, type Client, createClient, exactJson } from '../api/client.ts';
 import { regionOf, signedFetch, tokenFetch } from './signed-fetch.ts';
 import { type Cli, CliError, EXIT, invocation, messageOf } from './io.ts';
 import {
@@ -127,13 +127,14 @@ function addStart(program: Command, cli: Cli): void {
     });
 }
 
-/** @throws CliError `bad-input-file`, `bad-json` */
+/** @throws CliError `bad-input-file`, `bad-json`; ApiError `unsafe-number` */
 export function inputOf(text: string, option = '--input'): Json {
   const file = text.startsWith('@') ? text.slice(1) : undefined;
   const where = file ?? option;
   try {
-    return JSON.parse(file === undefined ? text : readFileSync(file, 'utf8')) as Json;
+    return exactJson(file === undefined ? text : readFileSync(file, 'utf8'), where);
   } catch (error) {
+    if (error instanceof ApiError) throw error;
     if (file !== undefined && 'code' in Object(error)) {
       throw new CliError('bad-input-file', `the input file ${file} cannot be read: ${messageOf(error)}`);
     }

@@ -12,6 +12,7 @@
 
 import type { Report } from './reports.ts';
 import type { Failure } from './state.ts';
+import { cut } from './text.ts';
 import type { Stamp } from './write.ts';
 
 /** More failures than answers by so many open it. */
@@ -116,7 +117,7 @@ export function afterCalls(
 
 const shortened = ({ code, message }: Failure): Failure => ({
   code,
-  message: message.slice(0, MAX_FAILURE_CHARS),
+  message: cut(message, MAX_FAILURE_CHARS),
 });
 
 /** Another cooldown begins. */

@@ -8,6 +8,7 @@
  */
 
 import type { Failure } from './state.ts';
+import { cut } from './text.ts';
 
 export const MAX_FAILURE_CHARS = 1_000;
 const MAX_CODE_CHARS = 100;
@@ -39,9 +40,9 @@ export function failureOf(error: unknown): Failure {
     const known: ErrorLike = isErrorLike(error) ? error : { message: String(error) };
     const code =
       codeOf(known) ?? (typeof known.name === 'string' && known.name !== '' ? known.name : 'Error');
-    const own = known.message.slice(0, MAX_FAILURE_CHARS);
+    const own = cut(known.message, MAX_FAILURE_CHARS);
     const message = withRest(own, causesOf(known, new Set([error]), MAX_DEPTH));
-    return { code: code.slice(0, MAX_CODE_CHARS), message: cut(message, MAX_FAILURE_CHARS) };
+    return { code: cut(code, MAX_CODE_CHARS), message: cut(message, MAX_FAILURE_CHARS) };
   } catch {
     // Not even text can be made of it; that something was thrown is all there is to say.
     return { code: 'Error', message: 'what was thrown cannot be shown' };
@@ -50,9 +51,6 @@ export function failureOf(error: unknown): Failure {
 
 const codeOf = ({ code }: ErrorLike): string | undefined =>
   typeof code === 'string' && code !== '' ? code : undefined;
-
-/** Not within a character: half of one is no text. */
-const cut = (text: string, chars: number): string => text.slice(0, chars).replace(/[\uD800-\uDBFF]$/, '');
 
 /** What an error was caused by, in one line; nothing where that cannot be told. */
 function causesOf(error: ErrorLike, seen: Set<unknown>, depth: number): string {

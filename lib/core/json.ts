@@ -2,7 +2,7 @@
  * JSON values and their one canonical text.
  *
  * Owns: the `Json` type, canonical serialisation (the input of every content hash) and the check that a foreign
- * value is plain JSON without keys that could pollute a prototype. Does not own: parsing or hashing.
+ * value is plain JSON of Unicode text without keys that could pollute a prototype. Does not own: parsing or hashing.
  */
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
@@ -19,6 +19,8 @@ export interface JsonLimits {
   readonly depth: number;
   /** Keys and array elements, all levels together. */
   readonly nodes: number;
+  /** Also text with half of a character in it, which is no Unicode. */
+  readonly anyText?: true;
 }
 
 /** A list may have 10,000 items (`children.ts`): of several fields each, as far as a body has room for them. */
@@ -50,7 +52,8 @@ export function jsonProblem(root: unknown, limits: JsonLimits = JSON_LIMITS): st
     if (nodes > limits.nodes) return `more than ${limits.nodes} values`;
     if (next.depth > limits.depth) return `nested deeper than ${limits.depth} levels`;
     const { value, path, depth } = next;
-    const problem = scalarProblem(value, path);
+    const problem =
+      scalarProblem(value, path) ?? (limits.anyText === true ? undefined : textProblem(value, path));
     if (problem !== undefined) return problem;
     if (typeof value !== 'object' || value === null) continue;
     if (!Array.isArray(value) && !isPlainObject(value)) return `${path || 'the value'} is not plain JSON`;
@@ -73,6 +76,17 @@ function scalarProblem(value: unknown, path: string): string | undefined {
     return `${path || 'the value'} is ${typeof value}, which JSON cannot hold`;
   }
   return undefined;
+}
+
+/** Of a text, or of an object's keys. */
+function textProblem(value: unknown, path: string): string | undefined {
+  const what = (path || 'the value').toWellFormed();
+  if (typeof value === 'string' && !value.isWellFormed())
+    return `${what} has half of a character in it (an unpaired surrogate), which is no Unicode text`;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  return Object.keys(value).every((key) => key.isWellFormed())
+    ? undefined
+    : `a key of ${what} has half of a character in it (an unpaired surrogate), which is no Unicode text`;
 }
 
 export function isPlainObject(value: object): boolean {

@@ -231,6 +231,19 @@ const isTree = (expr: Expr): expr is JsonObject | Json[] => typeof expr === 'obj
 export const stepsIn = (expr: Expr): string[] =>
   sourcesIn(expr).flatMap((source) => (source.startsWith('step:') ? [source.slice('step:'.length)] : []));
 
+/** The paths that the references of an expression read of one source. */
+export function pathsIn(expr: Expr, source: RefSource): (readonly string[])[] {
+  const found: (readonly string[])[] = [];
+  const queue: Expr[] = [expr];
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    if (!isTree(next) || Object.hasOwn(next, '$literal')) continue;
+    if (isJsonObject(next) && next['$ref'] === source)
+      found.push(Array.isArray(next['path']) ? (next['path'] as string[]) : []);
+    for (const item of Object.values(next)) queue.push(item as Expr);
+  }
+  return found;
+}
+
 /** Everything that the references of an expression point to, each once, sorted. */
 export function sourcesIn(expr: Expr): string[] {
   const found = new Set<string>();

@@ -8,8 +8,10 @@
  */
 
 import { refuse } from './errors.ts';
-import { canonicalJson, isJsonObject, type Json, jsonProblem } from './json.ts';
-import { evaluate, type Expr } from './refs.ts';
+import { canonicalJson, isJsonObject, JSON_LIMITS, type Json, jsonProblem } from './json.ts';
+import { evaluate, type Expr, pathsIn } from './refs.ts';
+import { cut } from './text.ts';
+import { type JsonPath, refusedNumbers, roundedIn } from './whole-numbers.ts';
 
 export interface Trigger {
   /** The executions that it starts carry it as the tag `trigger`, and no two triggers share keys. */
@@ -37,11 +39,14 @@ export interface EventStart {
 
 /**
  * The start that a message asks for.
- * @throws SteadfastError `bad-event`: it is not JSON, or the key has no value in it
+ * @throws SteadfastError `bad-event`: it is not JSON, the key has no value in it, or what is read is no Unicode text;
+ * `unsafe-number`: what is read has a whole number that would be rounded. What nobody reads may hold anything.
  */
 export function startOf(trigger: Trigger, message: StartMessage): EventStart {
   const body = parsed(message.body);
   const { id, attributes } = message;
+  const rounded = roundedIn(message.body).filter((path) => isRead(trigger, path));
+  if (rounded.length > 0) throw refusedNumbers('the message', rounded);
   const event: Json = trigger.from === 'event' ? body : { messageId: id, body, attributes };
   const scope = { input: event, output: () => undefined };
   const parts = trigger.key.map((part) => evaluate(part, scope));
@@ -52,7 +57,16 @@ export function startOf(trigger: Trigger, message: StartMessage): EventStart {
   const input = evaluate(trigger.input, scope);
   if (input === undefined)
     throw refuse('bad-event', 'the event has no value where the input should come from');
+  const problem = [input, ...known].map((part) => jsonProblem(part)).find((one) => one !== undefined);
+  if (problem !== undefined)
+    throw refuse('bad-event', `what is read of the message is not acceptable: ${cut(problem, 200)}`);
   return { input, key: canonicalJson([trigger.name, ...known]) };
+}
+
+/** Whether the key or the input has a part of the message's text in it. */
+function isRead({ from, input, key }: Trigger, path: JsonPath): boolean {
+  const place = from === 'event' ? path : ['body', ...path];
+  return pathsIn([input, ...key], 'input').some((read) => read.every((part, at) => part === place[at]));
 }
 
 const isKeyPart = (value: Json | undefined): value is string | number | boolean =>
@@ -65,9 +79,8 @@ function parsed(text: string): Json {
   } catch {
     throw refuse('bad-event', 'the message is not JSON');
   }
-  const problem = jsonProblem(value);
-  if (problem !== undefined)
-    throw refuse('bad-event', `the message is not acceptable: ${problem.slice(0, 200)}`);
+  const problem = jsonProblem(value, { ...JSON_LIMITS, anyText: true });
+  if (problem !== undefined) throw refuse('bad-event', `the message is not acceptable: ${cut(problem, 200)}`);
   return value as Json;
 }
 

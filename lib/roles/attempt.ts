@@ -18,6 +18,7 @@ import { agentStep, type AgentStep, type Plan } from '../core/plan.ts';
 import type { Ports } from '../core/ports.ts';
 import { evaluate } from '../core/refs.ts';
 import type { HeldStep, Snapshot } from '../core/state.ts';
+import { cut } from '../core/text.ts';
 import { scopeOf } from '../core/turn.ts';
 import { commit, withWrite } from './commit.ts';
 import { Latch } from './latch.ts';
@@ -82,7 +83,7 @@ export async function runAttempt(ports: Ports, worker: Worker, held: Holding): P
       return abort.signal;
     },
     progress: (token) => {
-      pulse.progress = { token: String(token).slice(0, MAX_TOKEN_CHARS), at: ports.clock.now() };
+      pulse.progress = { token: cut(String(token), MAX_TOKEN_CHARS), at: ports.clock.now() };
       pulse.wake?.();
     },
   };

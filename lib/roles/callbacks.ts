@@ -12,6 +12,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { decide } from '../core/decide.ts';
 import { refuse, type SteadfastError } from '../core/errors.ts';
 import { canonicalJson, type Json, jsonProblem, utf8Bytes } from '../core/json.ts';
+import { cut } from '../core/text.ts';
 import { type CallbackAnswer, callbackProblem, isCallback } from '../core/outside.ts';
 import { graphOf, type Plan } from '../core/plan.ts';
 import { callbackToken, type Snapshot, type Step } from '../core/state.ts';
@@ -110,7 +111,7 @@ async function checkedAnswer(
   }
   const problem = jsonProblem(checked.value ?? null);
   if (problem !== undefined) {
-    throw refuse('bad-output', `the output, as its schema makes it: ${problem.slice(0, 200)}`);
+    throw refuse('bad-output', `the output, as its schema makes it: ${cut(problem, 200)}`);
   }
   return { kind: 'complete', output: (checked.value ?? null) as Json };
 }

@@ -10,6 +10,7 @@ import { refuse, type SteadfastError } from '../core/errors.ts';
 import { type Answer, answerProblem, choicesFor } from '../core/incidents.ts';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { type Json, jsonProblem, utf8Bytes } from '../core/json.ts';
+import { cut } from '../core/text.ts';
 import { stageOf } from '../core/ladder.ts';
 import { agentStep, type Plan } from '../core/plan.ts';
 import type { Incident, Snapshot, Step } from '../core/state.ts';
@@ -87,7 +88,7 @@ async function checkedAnswer(
   if ('issues' in checked) throw misfit('output', agent.spec.name, checked.issues, checked.list);
   const problem = jsonProblem(checked.value);
   if (problem !== undefined)
-    throw refuse('bad-input', `the output, as its schema makes it: ${problem.slice(0, 200)}`);
+    throw refuse('bad-input', `the output, as its schema makes it: ${cut(problem, 200)}`);
   return { ...given, output: checked.value as Json };
 }
 

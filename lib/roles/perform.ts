@@ -14,7 +14,8 @@ import { failureOf, MAX_FAILURE_CHARS } from '../core/failure.ts';
 import type { ProcessBreaker } from './breaker.ts';
 import type { Turns } from './turns.ts';
 import type { Report } from '../core/reports.ts';
-import { type Json, jsonProblem, utf8Bytes } from '../core/json.ts';
+import { JSON_LIMITS, type Json, type JsonLimits, jsonProblem, utf8Bytes } from '../core/json.ts';
+import { cut, wellFormed } from '../core/text.ts';
 import type { Failure, Mode } from '../core/state.ts';
 
 export interface Worker {
@@ -93,6 +94,9 @@ async function undo(worker: Worker, task: Task, input: unknown): Promise<Report>
   return { kind: 'undone', settled: true };
 }
 
+/** The work is done: half of a character in what it answers is made whole, not refused. */
+const ANY_TEXT: JsonLimits = { ...JSON_LIMITS, anyText: true };
+
 /** An output that fits the schema, is JSON and is not too large; else why not. */
 async function usable(worker: Worker, value: unknown): Promise<{ output: Json } | { failure: Failure }> {
   const checked = await check(worker.agent.output, value);
@@ -101,15 +105,16 @@ async function usable(worker: Worker, value: unknown): Promise<{ output: Json } 
       failure: { code: 'bad-output', message: `the output does not fit its schema: ${checked.issues}` },
     };
   }
-  const output = checked.value ?? null;
-  const problem = jsonProblem(output);
+  const given = checked.value ?? null;
+  const problem = jsonProblem(given, ANY_TEXT);
   if (problem !== undefined) return { failure: { code: 'bad-output', message: `the output: ${problem}` } };
+  const output = wellFormed(given as Json);
   const bytes = utf8Bytes(JSON.stringify(output));
   if (bytes > MAX_OUTPUT_BYTES) {
     const message = `the output has ${bytes} bytes; allowed are ${MAX_OUTPUT_BYTES}: store it elsewhere and return a reference`;
     return { failure: { code: 'output-too-large', message } };
   }
-  return { output: output as Json };
+  return { output };
 }
 
 function refusedInput(issues: string): Report {
@@ -141,7 +146,7 @@ export async function check(
   const result = await schema['~standard'].validate(value);
   if (result.issues === undefined) return { value: result.value };
   const lines = result.issues.map((issue) => `${pathOf(issue) || '(the value)'}: ${issue.message}`);
-  return { issues: lines.join('; ').slice(0, MAX_FAILURE_CHARS), list: result.issues };
+  return { issues: cut(lines.join('; '), MAX_FAILURE_CHARS), list: result.issues };
 }
 
 /** 'items.0.sku' */

@@ -10,6 +10,7 @@
 import { lifeOf } from '../core/effect-key.ts';
 import { refuse, SteadfastError } from '../core/errors.ts';
 import { canonicalJson, type Json, jsonProblem, utf8Bytes } from '../core/json.ts';
+import { cut } from '../core/text.ts';
 import { isExecutionId } from '../core/names.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Page, Ports } from '../core/ports.ts';
@@ -123,7 +124,7 @@ function acceptedInput(workflow: string, value: unknown): Json {
   if (problem !== undefined) {
     throw refuse(
       'bad-input',
-      `the input of workflow '${workflow}', as its schema makes it: ${problem.slice(0, 200)}`,
+      `the input of workflow '${workflow}', as its schema makes it: ${cut(problem, 200)}`,
     );
   }
   const bytes = utf8Bytes(JSON.stringify(value));
@@ -165,7 +166,7 @@ export function workflowOf(scheduler: Scheduler, name: string): Registered {
   const registered = scheduler.workflows.get(name);
   if (registered !== undefined) return registered;
   const known = [...scheduler.workflows.keys()].join(', ') || 'none';
-  throw refuse('unknown-workflow', `there is no workflow '${name.slice(0, 60)}'; there are: ${known}`);
+  throw refuse('unknown-workflow', `there is no workflow '${cut(name, 60)}'; there are: ${known}`);
 }
 
 export interface Shown {
@@ -184,7 +185,7 @@ const exists = async ({ ports }: Scheduler, id: string): Promise<boolean> =>
   isExecutionId(id) && (await ports.store.readExecution(id)) !== undefined;
 
 const unknownExecution = (id: string): SteadfastError =>
-  refuse('unknown-execution', `there is no execution '${id.slice(0, 70)}'`);
+  refuse('unknown-execution', `there is no execution '${cut(id, 70)}'`);
 
 const FIRST_POLL_MS = 100;
 const MAX_POLL_MS = 1_000;

@@ -18,6 +18,7 @@ const FOR_GOOD: ReadonlySet<string> = new Set([
   'key-reused',
   'too-large',
   'unknown-workflow',
+  'unsafe-number',
 ]);
 
 export type StartOutcome =

@@ -153,6 +153,34 @@ describe.each(ROUTES)('%s %s', (method, pattern) => {
       expect(table.calls()).toHaveLength(0);
     });
 
+    it('refuses whole numbers that would be rounded, and text that is no Unicode, with the place', async () => {
+      const path = pattern.replaceAll(/:\w+/g, 'nobody');
+      const bodies = [
+        ['{"input":{"orderId":"o","n":[1,9007199254740993]}}', 'unsafe-number', "'input.n.1'"],
+        ['{"output":{"id":-18446744073709551615}}', 'unsafe-number', "'output.id'"],
+        ['{"reason":9007199254740992}', 'unsafe-number', "'reason'"],
+        ['{"input":{"orderId":"o\\ud83d"}}', 'bad-json', '/input/orderId'],
+        ['{"output":["\\udc00"]}', 'bad-json', '/output/0'],
+        ['{"reason":"\\ud83d","idempotencyKey":"k"}', 'bad-json', '/reason'],
+        ['{"idempotencyKey":"\\ud800","input":{"orderId":"o"}}', 'bad-json', '/idempotencyKey'],
+        ['{"tags":{"t\\ud800":"x"},"input":{"orderId":"o"}}', 'bad-json', 'a key of /tags'],
+      ] as const;
+      for (const [text, code, where] of bodies) {
+        const { status, text: answer } = await ask(path, { method, body: text });
+        const { error } = JSON.parse(answer) as { error: { code: string; message: string } };
+        // A beat has no body, so none of it is read.
+        if (pattern.endsWith('/beat')) expect(status).toBe(404);
+        else
+          expect([text, status, error.code, error.message]).toEqual([
+            text,
+            400,
+            code,
+            expect.stringContaining(where),
+          ]);
+      }
+      expectUntouched();
+    });
+
     it('is polluted by no body, and writes none', async () => {
       const path = pattern.replaceAll(/:\w+/g, 'nobody');
       const bodies = [

@@ -118,6 +118,11 @@ describe('start', () => {
     const { exitCode, err } = await cli('start', 'order', '--input', '{total:1}');
     expect(exitCode).toBe(2);
     expect(err).toMatch(/^--input is not JSON: .*\nGive JSON in single quotes, or @file\n$/);
+    const long = await cli('start', 'order', '--input', '{"id":9007199254740993}');
+    expect([long.exitCode, long.err]).toEqual([
+      1,
+      expect.stringMatching(/^--input has at 'id' a whole number beyond ±9007199254740991.*in quotes\n$/),
+    ]);
     const missing = await cli('start', 'order', '--input', `@${folder}/none.json`);
     expect(missing.exitCode).toBe(2);
     expect(missing.err).toContain(`the input file ${folder}/none.json cannot be read: ENOENT`);

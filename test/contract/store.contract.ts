@@ -302,7 +302,7 @@ const listed: Body = (store) => {
   it('of several workflows has the latest start first across them, each once, also of one moment', async () => {
     const workflows = ['flow', 'other', 'third'];
     await make(45, (at) => ({ workflow: workflows[at % 3] ?? '', startedAt: T + Math.floor(at / 12) }));
-    for (const limit of [1, 7, 44, 45, 100]) {
+    for (const limit of [9, 45, 100]) {
       const found = await pages({ workflows, limit });
       expect(new Set(found.map(({ id }) => id)).size).toBe(45);
       expect(found).toHaveLength(45);

@@ -47,6 +47,42 @@ describe('the start that an event asks for', () => {
     expect(startOf(byId, message({ a: 1 })).key).toBe('["sold","m-1"]');
   });
 
+  it('is refused where what is read of it would be rounded or is no Unicode, and only there', () => {
+    const whole = JSON.stringify({ ...event, other: { size: 'N', cut: 'T' } });
+    const at = (place: string, text: string): unknown =>
+      startOf(trigger, message(whole.replace(place, text).replace('"N"', '0')));
+    const big = '9007199254740993';
+    for (const [place, text, code, path] of [
+      ['"o-1"', big, 'unsafe-number', "'detail.id'"],
+      ['"e-1"', big, 'unsafe-number', "'id'"],
+      [':2,', `:-${big},`, 'unsafe-number', "'part'"],
+      ['"o-1"', '"o\\ud83d"', 'bad-event', '/id has half'],
+      ['"e-1"', '"e\\ud83d"', 'bad-event', 'half of a character'],
+    ] as const) {
+      expect(() => at(place, text)).toThrow(
+        expect.objectContaining({ code, message: expect.stringContaining(path) }),
+      );
+    }
+    const plainly = startOf(trigger, message(event));
+    expect(at('"N"', big)).toEqual(plainly);
+    expect(at('"T"', '"\\ud83d"')).toEqual(plainly);
+    expect(at('"s"', big)).toEqual(plainly);
+  });
+
+  it('of a message is refused by the path in its text', () => {
+    const direct: Trigger = {
+      ...trigger,
+      from: 'message',
+      input: { $ref: 'input', path: ['body', 'order'] },
+      key: [{ $ref: 'input', path: ['messageId'] }],
+    };
+    const text = '{"order":{"lines":[{"sku":9007199254740993}]},"other":9007199254740993}';
+    expect(() => startOf(direct, message(text))).toThrow(/at 'order.lines.0.sku' a whole number/);
+    expect(startOf(direct, message(text.replace('9007199254740993', '7'))).input).toEqual({
+      lines: [{ sku: 7 }],
+    });
+  });
+
   it.each<[string, unknown, RegExp]>([
     ['no JSON', 'hello', /is not JSON/],
     ['a key that pollutes', '{"id":"e","part":1,"__proto__":{}}', /__proto__/],

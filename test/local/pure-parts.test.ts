@@ -1,5 +1,6 @@
 import { askingForCapacity, capacityOf, refusedCapacityOf } from '../../lib/local/gateway/capacity.ts';
 import { readAwsCall } from '../../lib/local/gateway/aws-call.ts';
+import { parseExact, plain, stringifyExact } from '../../lib/local/events/exact-json.ts';
 import { matchesPattern } from '../../lib/local/events/pattern.ts';
 import { httpAnswer, proxyEvent } from '../../lib/local/http/proxy-event.ts';
 import { matchRoute } from '../../lib/local/http/routes.ts';
@@ -212,4 +213,23 @@ test('a name may be a unique part; an unclear one lists the candidates', () => {
     '"reserve" fits several functions: ReserveStockFn34, ReserveStockElsewhereFn',
   );
   expect(() => find('ship')).toThrow(/no function is called "ship"; there are: ChargeCardFn12AB/);
+});
+
+describe('JSON whose numbers keep their text', () => {
+  it.each([
+    '9007199254740993',
+    '1.10',
+    '-0',
+    '1E+3',
+    '"9007199254740993"',
+    '"\\"1.10"',
+    '{"1.10":[1.10,{"a":2}]}',
+  ])('%s', (text) => {
+    expect(stringifyExact(parseExact(text))).toBe(text);
+    expect(plain(parseExact(text))).toEqual(JSON.parse(text));
+  });
+
+  it('is refused where it is none', () => {
+    for (const text of ['', '{', '01', '1.', "'a'"]) expect(() => parseExact(text)).toThrow(SyntaxError);
+  });
 });

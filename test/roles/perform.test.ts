@@ -32,8 +32,28 @@ const run = (mode: Mode, part: Partial<Implementation<unknown, unknown>>, input:
   );
 const gives = (value: unknown) => ({ execute: async () => value });
 
+it('an output is never refused for a whole number beyond 2^53: what was lost was lost before', async () => {
+  const counter = declareAgent('counter', { input: z.any(), output: z.any(), effect: 'probed' } as never);
+  const execute = gives({ n: 2 ** 60 });
+  const report = await perform(
+    { agent: counter, implementation: execute },
+    { mode: 'execute', ctx, input: {}, output: undefined },
+  );
+  expect(report).toMatchObject({ kind: 'done', output: { n: 2 ** 60 } });
+});
+
 describe('an execute', () => {
   it.each<[string, Partial<Implementation<unknown, unknown>>, object]>([
+    [
+      'that returns half of a character is done, with a sign in its place',
+      gives({ text: 'x\ud83d' }),
+      { kind: 'done', output: { text: 'x\ufffd' } },
+    ],
+    [
+      'that throws half of a character keeps the rest',
+      { execute: fails(Object.assign(new Error('\udc00 hang up'), { code: 'E\ud800' })) },
+      { kind: 'unknown', failure: { code: 'E\ufffd', message: '\ufffd hang up' } },
+    ],
     ['that returns is done', gives({ text: 'x' }), { kind: 'done', output: { text: 'x' } }],
     [
       'that throws any error is unknown',

@@ -52,6 +52,26 @@ describe('an agent with maxNoProgress', () => {
     expect([execution.status, steps['copy']?.attempt, intervened]).toEqual(['succeeded', 1, 0]);
   });
 
+  it('that reports a long token keeps what fits of it, and half of no character (S17)', async () => {
+    const execute = async (ctx: AttemptContext): Promise<object> => {
+      ctx.progress(`${'x'.repeat(199)}😀`);
+      await h.clock.sleep(3_900);
+      ctx.progress('\ud83d');
+      await h.clock.sleep(3_900);
+      return {};
+    };
+    const h = harness(copying, { copier: { execute, undo } });
+    const { id } = await h.begin();
+    const seen = new Set<string | undefined>();
+    await h.run(id, {
+      until: ({ execution, steps }) => {
+        seen.add(steps['copy']?.progress);
+        return execution.endedAt !== undefined;
+      },
+    });
+    expect([...seen].filter((token) => token !== undefined)).toEqual(['x'.repeat(199), '\ufffd']);
+  });
+
   it('that reports the same token again and again does not advance', async () => {
     let tries = 0;
     const execute = async (ctx: AttemptContext): Promise<object> => {

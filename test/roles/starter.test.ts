@@ -54,6 +54,22 @@ it.each<[string, object, Partial<Trigger>, string]>([
   expect(outcome).toMatchObject({ kind: 'refused', code, message: expect.any(String) });
 });
 
+it('sets both of two events aside whose 64-bit ids would be rounded to one, and starts none', async () => {
+  const { scheduler, store } = world();
+  const idOnly = { ...trigger, key: [{ $ref: 'input', path: ['detail', 'id'] }] };
+  for (const id of ['9007199254740992', '9007199254740993']) {
+    const body = `{"id":"e-1","detail":{"order":"o-1","id":${id}}}`;
+    expect(await startFrom(scheduler, idOnly, { id: 'm', body, attributes: {} })).toEqual({
+      kind: 'refused',
+      code: 'unsafe-number',
+      message: expect.stringContaining(
+        "the message has at 'detail.id' a whole number beyond ±9007199254740991",
+      ),
+    });
+  }
+  expect((await store.list({ workflows: ['flow'], limit: 9 })).items).toEqual([]);
+});
+
 it('refuses another input under a key that has started something', async () => {
   const { scheduler } = world();
   await startFrom(scheduler, trigger, message(event));

@@ -8,6 +8,7 @@
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { ToldEvent } from '../events/event-bus.ts';
+import { parseExact } from '../events/exact-json.ts';
 import { readBody } from '../http/read-body.ts';
 import { isRecord } from '../template/json.ts';
 import type { Control } from './control.ts';
@@ -75,7 +76,8 @@ async function run(
   const text = await readBody(request, MAX_BODY_BYTES);
   if (text === 'tooLarge') return [413, problem('tooLarge', 'the body is too large')];
   try {
-    const parsed: unknown = text.length === 0 ? {} : JSON.parse(text.toString());
+    const parse = group === 'events' ? parseExact : JSON.parse;
+    const parsed: unknown = text.length === 0 ? {} : parse(text.toString());
     return [200, (await handler(control, name, isRecord(parsed) ? parsed : {})) ?? { ok: true }];
   } catch (error) {
     return [400, problem('badRequest', error instanceof Error ? error.message : String(error))];

@@ -1,5 +1,6 @@
 /**
  * Owns: EventBridge in process: PutEvents, rule matching, delivery to targets, the log of the last events.
+ * Numbers keep their text on the way; a pattern sees them as numbers of JavaScript.
  * Owns not: time (schedules.ts), retries of functions (lambda/async-invoke.ts).
  */
 import { randomUUID } from 'node:crypto';
@@ -10,6 +11,7 @@ import type { QueueDirectory } from '../sqs/queue-directory.ts';
 import { isRecord, type Json } from '../template/json.ts';
 import type { RuleSpec, TargetSpec } from '../template/routing-model.ts';
 import { functionNameOf } from '../template/stack-model.ts';
+import { parseExact, plain, stringifyExact } from './exact-json.ts';
 import { matchesPattern } from './pattern.ts';
 
 /** One event as it was put on a bus. */
@@ -31,6 +33,7 @@ export interface ToldEvent {
   readonly bus?: string;
   readonly source: string;
   readonly detailType: string;
+  /** Also from `parseExact`. */
   readonly detail: Json;
   readonly resources?: Json[];
 }
@@ -134,14 +137,16 @@ export class EventBus {
       resources: resources ?? [],
       detail,
     };
+    const seen = plain(event);
     const matching = this.#settings.rules.filter(
       (rule) =>
         rule.busName === bus &&
         rule.pattern !== undefined &&
         this.isEnabled(rule.ruleName) &&
-        matchesPattern(rule.pattern, event),
+        matchesPattern(rule.pattern, seen),
     );
-    this.#log.push({ id, at, bus, source, detailType, detail, rules: matching.map((rule) => rule.ruleName) });
+    const rules = matching.map((rule) => rule.ruleName);
+    this.#log.push({ id, at, bus, source, detailType, detail: plain(detail), rules });
     if (this.#log.length > LOG_LENGTH) this.#log.shift();
     for (const rule of matching) void this.deliver(rule, event);
     return id;
@@ -181,12 +186,12 @@ function payloadOf(target: TargetSpec, event: Json, rule: RuleSpec): string {
   if (target.input !== undefined) {
     return rule.kind === 'schedule' ? withContext(target.input, event, rule) : target.input;
   }
-  if (target.inputPath === undefined) return JSON.stringify(event);
+  if (target.inputPath === undefined) return stringifyExact(event);
   let value: Json | undefined = event;
   for (const part of target.inputPath.replace(/^\$\.?/, '').split('.')) {
     if (part !== '') value = isRecord(value) ? value[part] : undefined;
   }
-  return JSON.stringify(value ?? null);
+  return stringifyExact(value ?? null);
 }
 
 /** The keywords that EventBridge Scheduler replaces in a payload. */
@@ -203,7 +208,7 @@ function withContext(input: string, event: Json, rule: RuleSpec): string {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExact(text);
   } catch {
     return undefined;
   }
