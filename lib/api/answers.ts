@@ -80,6 +80,8 @@ export interface StepView {
   readonly changedAt?: number;
   /** The latest 20. */
   readonly attempts: readonly Attempt[];
+  /** Left out, for the answer would be too large: `GET /executions/{id}?step={name}` has it. */
+  readonly omitted?: readonly ('failure' | 'attempts' | 'children' | 'output')[];
 }
 
 export interface ExecutionView extends ExecutionSummary {
@@ -96,6 +98,14 @@ export interface ExecutionView extends ExecutionSummary {
   /** Questions to people, open and answered. */
   readonly incidents: readonly IncidentView[];
   readonly steps: readonly StepView[];
+  /** Left out, for the answer would be too large: 'input', 'output', or 'incidents' that are over. */
+  readonly omitted?: readonly string[];
+}
+
+/** @see Explanation */
+export interface Reasons extends Explanation {
+  /** How many entries of the past, the oldest, are left out, for the answer would be too large. */
+  readonly omittedPast?: number;
 }
 
 export interface IncidentView extends Omit<Incident, 'version' | 'writeId'> {

@@ -8,7 +8,6 @@
 
 import { isTerminal } from '../core/state.ts';
 import { refusedNumbers, roundedIn } from '../core/whole-numbers.ts';
-import type { Explanation } from '../core/why.ts';
 import type {
   AgentView,
   AnswerOptions,
@@ -22,6 +21,7 @@ import type {
   ListOptions,
   ListPage,
   PauseOptions,
+  Reasons,
   Settled,
   Started,
   StartOptions,
@@ -51,12 +51,18 @@ export class ApiError extends Error {
 export interface Client {
   readonly url: string;
   readonly start: (workflow: string, options: StartOptions) => Promise<Started>;
-  /** With `waitMs`, the answer comes when the execution has ended or the time (at most 25 s) is over. */
-  readonly get: (executionId: string, options?: { readonly waitMs?: number }) => Promise<ExecutionView>;
+  /**
+   * With `waitMs`, the answer comes when the execution has ended or the time (at most 25 s) is over. What would make it larger
+   * than an answer may be is left out, and named in `omitted`; with `step`, it has that step alone, whole.
+   */
+  readonly get: (
+    executionId: string,
+    options?: { readonly waitMs?: number; readonly step?: string },
+  ) => Promise<ExecutionView>;
   /** Asks until the execution has ended. It will: its workflow says within what time. */
   readonly untilEnd: (executionId: string) => Promise<ExecutionView>;
   /** What happened, the evidence, and what happens next and when. */
-  readonly why: (executionId: string) => Promise<Explanation>;
+  readonly why: (executionId: string) => Promise<Reasons>;
   readonly list: (options?: ListOptions) => Promise<ListPage>;
   readonly cancel: (executionId: string, options?: CancelOptions) => Promise<Started>;
   /** Nothing new starts; what was begun goes on to its end. */
@@ -100,10 +106,10 @@ export function createClient(options: ClientOptions): Client {
   const execution = (id: string): string => `/executions/${encodeURIComponent(id)}`;
   const settle = (token: string, what: 'complete' | 'fail' | 'beat', body: unknown): Promise<Settled> =>
     call('POST', `/callbacks/${encodeURIComponent(token)}/${what}`, 'status', body);
-  const get: Client['get'] = (id, { waitMs } = {}) =>
+  const get: Client['get'] = (id, { waitMs, step } = {}) =>
     call(
       'GET',
-      `${execution(id)}${queryOf({ wait: waitMs === undefined ? undefined : `${waitMs}ms` })}`,
+      `${execution(id)}${queryOf({ wait: waitMs === undefined ? undefined : `${waitMs}ms`, step })}`,
       'steps',
     );
   return {

@@ -7,15 +7,18 @@
 
 import { type Context, Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { SteadfastError } from '../core/errors.ts';
+import { refuse, SteadfastError } from '../core/errors.ts';
 import type { Receipts } from '../core/ports.ts';
 import type { Execution } from '../core/state.ts';
+import { cut } from '../core/text.ts';
 import { explain } from '../core/why.ts';
 import { settleCallback } from '../roles/callbacks.ts';
 import { cancel, pause, resume, retry } from '../roles/commands.ts';
 import { answerIncident, type AnswerRequest } from '../roles/operators.ts';
 import { list, type Scheduler, show, showAtEnd, start, workflowOf } from '../roles/scheduler.ts';
 import { agentsOf } from './agents.ts';
+import type { ExecutionView } from './answers.ts';
+import { fittedExecution, fittedExplanation } from './fitting.ts';
 import { healthOf } from './health.ts';
 import {
   answerBody,
@@ -47,6 +50,7 @@ const STATUS: Readonly<Record<string, ContentfulStatusCode>> = {
   'unknown-workflow': 404,
   'unknown-execution': 404,
   'unknown-route': 404,
+  'unknown-step': 404,
   'key-reused': 409,
   'unknown-incident': 404,
   'unknown-callback': 404,
@@ -127,13 +131,22 @@ function executionRoutes(app: Hono, scheduler: Scheduler): void {
     const waitMs = parseWait(c.req.query('wait'));
     const id = c.req.param('id');
     const { state, plan } = await (waitMs > 0 ? showAtEnd(scheduler, id, waitMs) : show(scheduler, id));
-    return c.json(executionView(state, plan, scheduler.ports.clock.now()));
+    const step = c.req.query('step');
+    if (step !== undefined && !plan.steps.some(({ name }) => name === step)) throw unknownStep(id, step);
+    const view = executionView(state, plan, scheduler.ports.clock.now());
+    return c.json(fittedExecution(view as unknown as ExecutionView, step));
   });
   app.get('/executions/:id/why', async (c) => {
     const { state, plan } = await show(scheduler, c.req.param('id'));
-    return c.json(explain(plan, state, scheduler.ports.clock.now()));
+    return c.json(fittedExplanation(explain(plan, state, scheduler.ports.clock.now())));
   });
 }
+
+const unknownStep = (id: string, step: string): SteadfastError =>
+  refuse(
+    'unknown-step',
+    `execution ${id} has no step '${cut(step, 60)}'; without ?step= it shows all of them`,
+  );
 
 function commandRoutes(app: Hono, scheduler: Scheduler): void {
   app.post('/executions/:id/cancel', async (c) =>

@@ -26,6 +26,7 @@ import {
   listText,
   openQuestions,
   questionFact,
+  stepText,
   whyText,
   workflowsText,
 } from './print.ts';
@@ -185,12 +186,26 @@ function addShow(program: Command, cli: Cli): void {
     .argument('<id>', 'of the execution')
     .description('show an execution with its steps and attempts')
     .option('--wait', 'wait for the end first')
-    .addHelpText('after', examples('show 0f343b0931126a20f133d67c2b018a3b', 'show 0f343b09… --wait --json'))
-    .action(async (id: string, options: { wait?: true }, command: Command) => {
+    .option('--step <name>', 'one of its steps, with all that it answered')
+    .addHelpText(
+      'after',
+      examples(
+        'show 0f343b0931126a20f133d67c2b018a3b',
+        'show 0f343b09… --wait --json',
+        'show 0f343b09… --step charge',
+      ),
+    )
+    .action(async (id: string, options: { wait?: true; step?: string }, command: Command) => {
+      if (options.step !== undefined) return showStep(cli, command, id, options.step);
       if (options.wait) return showEnd(cli, command, id);
       const view = await client(command).get(id);
       say(cli, command, view, () => showText(command, view));
     });
+}
+
+async function showStep(cli: Cli, command: Command, executionId: string, step: string): Promise<void> {
+  const view = await client(command).get(executionId, { step });
+  say(cli, command, view.steps[0], () => stepText(view, Date.now()));
 }
 
 function addWhy(program: Command, cli: Cli): void {

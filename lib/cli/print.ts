@@ -8,9 +8,9 @@ import type {
   AuditHealth,
   ExecutionSummary,
   ExecutionView,
-  Explanation,
   Health,
   IncidentView,
+  Reasons,
   StepView,
   WorkflowView,
 } from '../api/answers.ts';
@@ -75,8 +75,29 @@ export function executionText(
   return `${head}\n${table(
     ['STEP', 'STATUS', 'AGENT', 'NOTE'],
     view.steps.map((step) => stepRow(step, now, view.endedAt !== undefined)),
-  )}${childrenText(view)}${attemptsText(view)}`;
+  )}${childrenText(view)}${attemptsText(view)}${omittedText(view, invocation)}`;
 }
+
+/** One step, and what it answered. */
+export function stepText(view: ExecutionView, now: number): string {
+  const rows = view.steps.map((step) => stepRow(step, now, view.endedAt !== undefined));
+  const outputs = view.steps.flatMap(({ output }) =>
+    output === undefined ? [] : [`\nOUTPUT\n${JSON.stringify(output, null, 2)}\n`],
+  );
+  return `${table(['STEP', 'STATUS', 'AGENT', 'NOTE'], rows)}${attemptsText(view)}${outputs.join('')}`;
+}
+
+/** What the API has left out, and how to get it. */
+function omittedText(view: ExecutionView, invocation: (line: string) => string): string {
+  const cut = view.steps.filter(({ omitted }) => omitted !== undefined).map(({ name }) => name);
+  const own = view.omitted === undefined ? '' : `\nLeft out, it is too large: ${view.omitted.join(', ')}.\n`;
+  if (cut.length === 0) return own;
+  const names = `${cut.slice(0, MAX_NAMED).join(', ')}${cut.length > MAX_NAMED ? ', …' : ''}`;
+  const look = invocation(`show ${view.executionId} --step ${cut[0] ?? ''}`);
+  return `${own}\nLeft out of ${cut.length} steps, for all would be too large: ${names}\nLook at one: ${look}\n`;
+}
+
+const MAX_NAMED = 5;
 
 /** Of the pause under way. */
 function pauseFact({ status, pauses }: ExecutionView, now: number): (readonly [string, string])[] {
@@ -141,8 +162,11 @@ const attemptRow = (step: string, attempt: Attempt, startedAt: number): Cells =>
   attempt.failure === undefined ? '' : `${attempt.failure.code}: ${attempt.failure.message}`,
 ];
 
-export function whyText({ executionId, status, past, steps, next }: Explanation, now: number): string {
+export function whyText(reasons: Reasons, now: number): string {
+  const { executionId, status, past, steps, next, omittedPast } = reasons;
   const startedAt = past[0]?.at ?? now;
+  const earlier =
+    omittedPast === undefined ? [] : [['', '', `(${omittedPast} earlier entries: too many for one answer)`]];
   const happened = past.map(({ at, step = '', what }) => [
     `+${durationText(Math.max(0, at - startedAt))}`,
     step,
@@ -153,13 +177,13 @@ export function whyText({ executionId, status, past, steps, next }: Explanation,
     ...(step.next.what === 'nothing' ? [] : [['', '', `next: ${nextText(step.next, now)}`]]),
   ]);
   const tables = [
-    table(['AT', 'STEP', 'WHAT HAPPENED'], happened),
+    table(['AT', 'STEP', 'WHAT HAPPENED'], [...earlier, ...happened]),
     table(['STEP', 'STATUS', 'BECAUSE'], rows),
   ];
   return `${executionId}  ${status}\nnext: ${nextText(next, now)}\n\n${tables.join('\n')}`;
 }
 
-function nextText({ what, at, who }: Explanation['next'], now: number): string {
+function nextText({ what, at, who }: Reasons['next'], now: number): string {
   const by = who === 'nobody' ? [] : [who];
   const when = at === undefined ? [] : [at > now ? `within ${durationText(at - now)}` : 'due now'];
   const note = [...by, ...when].join(', ');

@@ -180,6 +180,30 @@ describe('show', () => {
     expect(out).toBe(`${JSON.stringify(ended, null, 2)}\n`);
   });
 
+  test('says what the API has left out, and how to get it', async () => {
+    const steps = ended.steps.map((step, at) =>
+      at < 2 ? { ...step, attempts: [], omitted: ['attempts'] } : step,
+    );
+    api.answers.push(ok({ ...ended, steps, omitted: ['incidents'] }));
+    const { out } = await cli('show', 'e1');
+    expect(out).toContain('\nLeft out, it is too large: incidents.\n');
+    expect(out).toContain(
+      `\nLeft out of 2 steps, for all would be too large: charge, ship\nLook at one: npx steadfast show e1 --step charge --url ${api.url}\n`,
+    );
+  });
+
+  test('--step shows one of its steps, with what it answered', async () => {
+    const [charge] = ended.steps;
+    const steps = [{ ...charge, output: { chargeId: 'c-1' } }];
+    api.answers.push(ok({ ...ended, steps }), ok({ ...ended, steps }));
+    const { out } = await cli('show', 'e1', '--step', 'charge');
+    expect(api.asked[0]?.path).toBe('/executions/e1?step=charge');
+    expect(out).toMatch(/^STEP +STATUS +AGENT +NOTE\ncharge +undone +charge-card\n/);
+    expect(out).toMatch(/\nOUTPUT\n\{\n {2}"chargeId": "c-1"\n\}\n$/);
+    const json = await cli('show', 'e1', '--step', 'charge', '--json');
+    expect(JSON.parse(json.out)).toEqual(steps[0]);
+  });
+
   test('an unknown execution is exit code 1 and says where the known ones are', async () => {
     api.answers.push(refusal(404, 'unknown-execution', "there is no execution 'e9'"));
     const { exitCode, err } = await cli('show', 'e9');
@@ -260,6 +284,10 @@ test('why prints the past, and each step with its reason and what is next', asyn
     ].join('\n'),
   );
   expect(JSON.parse((await cli('why', 'e1', '--json')).out)).toEqual(explanation);
+  api.answers.push(ok({ ...explanation, omittedPast: 7 }));
+  expect((await cli('why', 'e1')).out).toMatch(
+    /WHAT HAPPENED\n +\(7 earlier entries: too many for one answer\)\n/,
+  );
   expect(api.asked[0]?.path).toBe('/executions/e1/why');
 });
 

@@ -1,0 +1,111 @@
+/**
+ * Answers that fit into what a Lambda function may answer.
+ *
+ * Owns: the budget, what is left out of an answer that would be larger, in which order, and that the answer says so. Does not
+ * own: what is in an answer (`views.ts`).
+ *
+ * A function's answer may have 6 MB ("Invocation payload (request and response)", AWS Lambda Developer Guide, quotas), and
+ * is JSON with the body as a text in it: quotes and backslashes count twice. An execution may have 1,000 steps with outputs
+ * of 256 KB. Pages of lists are bounded by what is in them: 100 executions or incidents have less than 3 MB.
+ */
+
+import { utf8Bytes } from '../core/json.ts';
+import { cut } from '../core/text.ts';
+import type { Explanation, ExecutionView, Reasons, StepView } from './answers.ts';
+
+/** Of a body inside of the function's answer; the rest is for headers and the names of what is left out. */
+const MAX_BYTES = 5_500_000;
+/** For the word that a part of a step is left out. */
+const MENTION_BYTES = 40;
+/** Of each reason, where the reasons of all steps would be too large. */
+const SHORT_CHARS = 200;
+
+/** What is left, in bytes. */
+class Room {
+  #left = MAX_BYTES;
+
+  /** Takes the room of a value, if there is so much. */
+  take(value: unknown): boolean {
+    if (value === undefined) return true;
+    const text = JSON.stringify(value);
+    // Counted only where it may fit: it has no fewer bytes than characters.
+    const bytes = text.length > this.#left ? text.length : utf8Bytes(JSON.stringify(text));
+    if (bytes > this.#left) return false;
+    this.#left -= bytes;
+    return true;
+  }
+
+  spend(bytes: number): void {
+    this.#left -= bytes;
+  }
+}
+
+/**
+ * The execution without what there is no room for; `omitted` names it. Its input, its output and its open incidents come first,
+ * then what was tried, then what the steps answered, in the plan's order.
+ * @param only the step that is wanted: the others are left out, and it comes first
+ */
+export function fittedExecution(view: ExecutionView, only?: string): ExecutionView {
+  const { input, output, incidents, steps, ...head } = view;
+  const room = new Room();
+  const shown = only === undefined ? steps : steps.filter(({ name }) => name === only);
+  const bare = shown.map(({ output: _, attempts: __, children: ___, failure: ____, ...rest }) => rest);
+  room.take([head, bare]);
+  room.spend(bare.length * STEP_PARTS.length * MENTION_BYTES);
+  const omitted: string[] = [];
+  const optional = (name: string, value: unknown): boolean => {
+    if (room.take(value)) return true;
+    omitted.push(name);
+    return false;
+  };
+  const open = incidents.filter((one) => one.resolvedAt === undefined);
+  const keepsInput = optional('input', input);
+  const whole = only === undefined ? undefined : fittedSteps(shown, room);
+  const keepsOutput = optional('output', output);
+  const isAll = room.take(incidents);
+  if (!isAll) omitted.push('incidents');
+  return {
+    ...head,
+    input: keepsInput ? input : null,
+    ...(output === undefined || !keepsOutput ? {} : { output }),
+    incidents: isAll ? incidents : open.filter((one) => room.take(one)),
+    steps: whole ?? fittedSteps(shown, room),
+    ...(omitted.length === 0 ? {} : { omitted }),
+  };
+}
+
+/** In the order in which there is room for them. */
+const STEP_PARTS = ['failure', 'attempts', 'children', 'output'] as const;
+
+function fittedSteps(steps: readonly StepView[], room: Room): StepView[] {
+  const omitted = steps.map((): (typeof STEP_PARTS)[number][] => []);
+  for (const part of STEP_PARTS) {
+    for (const [at, step] of steps.entries()) if (!room.take(step[part])) omitted[at]?.push(part);
+  }
+  return steps.map((step, at) => {
+    const left = omitted[at] ?? [];
+    if (left.length === 0) return step;
+    const kept = Object.entries(step).filter(([name]) => !(left as readonly string[]).includes(name));
+    return { attempts: [], ...(Object.fromEntries(kept) as Omit<StepView, 'attempts'>), omitted: left };
+  });
+}
+
+/** The explanation without the beginning of its past, as far as there is no room for it; `omittedPast` counts what is left out. */
+export function fittedExplanation(explanation: Explanation): Reasons {
+  const { past, ...whole } = explanation;
+  const room = new Room();
+  const rest = room.take(whole) ? whole : shortened(whole);
+  if (rest !== whole) room.take(rest);
+  let from = past.length;
+  while (from > 0 && room.take(past[from - 1])) from -= 1;
+  return from === 0 ? { ...rest, past } : { ...rest, past: past.slice(from), omittedPast: from };
+}
+
+const shortened = (reasons: Omit<Explanation, 'past'>): Omit<Explanation, 'past'> => ({
+  ...reasons,
+  steps: reasons.steps.map(({ because, next, ...step }) => ({
+    ...step,
+    because: cut(because, SHORT_CHARS),
+    next: { ...next, what: cut(next.what, SHORT_CHARS) },
+  })),
+});

@@ -1,0 +1,172 @@
+/** However large an execution is, what is answered fits into what a Lambda function may answer, and says what is left out. */
+
+import { handle } from 'hono/aws-lambda';
+import { createClient } from '../../lib/api/client.ts';
+import { routes } from '../../lib/api/routes.ts';
+import type { ExecutionView, Reasons } from '../../lib/api/answers.ts';
+import type { Attempt, Execution, Incident, Step } from '../../lib/core/state.ts';
+import { retry, type Workflow, workflow } from '../../lib/core/workflow.ts';
+import { createScheduler } from '../../lib/roles/scheduler.ts';
+import { memoryWorld } from '../../lib/testing/memory.ts';
+import { anExecution, aStep } from '../contract/records.ts';
+import { incidentOf } from '../core/one-step.ts';
+import { anAgent, anyObject } from '../roles/harness.ts';
+
+/** To make them takes a while on a busy machine. */
+const PATIENCE_MS = 120_000;
+/** AWS Lambda, quotas: invocation payload (request and response), synchronous. */
+const LAMBDA_BYTES = 6 * 1024 * 1024;
+const LARGE = { text: '"\\'.repeat(64 * 1024) };
+
+const worker = anAgent('worker');
+const flow = (steps: number): Workflow =>
+  workflow('flow', { input: anyObject, within: '1h' }, (w) => {
+    for (let at = 0; at < steps; at += 1) w.step(`s${at}`, worker, {}, { ladder: [retry(0)] });
+  }) as Workflow;
+
+const done = (name: string, more: Partial<Step> = {}): Step => {
+  const { leaseUntil: _, token: __, mode: ___, ...rest } = aStep({ name, status: 'done', ...more });
+  return rest;
+};
+
+/** Asks the function as API Gateway does. @returns the answer's body, and the bytes of what the function answers */
+async function stage(
+  count: number,
+  stepOf: (name: string) => Step,
+  execution: Partial<Execution> = {},
+  incidents: readonly Incident[] = [],
+) {
+  const served = flow(count);
+  const world = memoryWorld();
+  const ids = { hash: () => 'h', newId: () => 'e-1' };
+  const scheduler = createScheduler(world, [served], ids);
+  await world.store.writePlan('h', served.plan);
+  await world.store.create(anExecution({ workflow: 'flow', plan: 'h', ...execution }));
+  for (const { name } of served.plan.steps)
+    await world.store.write({ executionId: 'e-1', step: { ...stepOf(name), name, version: 1 } });
+  for (const incident of incidents) await world.store.write({ executionId: 'e-1', incident });
+  const lambda = handle(routes(scheduler));
+  const sizes: number[] = [];
+  const fetcher = async (url: string | URL | Request): Promise<Response> => {
+    const { pathname, search } = new URL(String(url));
+    const http = { method: 'GET', path: pathname, sourceIp: '127.0.0.1' };
+    const event = {
+      version: '2.0',
+      rawPath: pathname,
+      rawQueryString: search.slice(1),
+      headers: { host: 'api' },
+      requestContext: { http, domainName: 'api' },
+    };
+    const answer = (await lambda(event as never)) as { body: string; statusCode: number };
+    sizes.push(Buffer.byteLength(JSON.stringify(answer)));
+    return new Response(answer.body, { status: answer.statusCode });
+  };
+  return { client: createClient({ url: 'http://api', fetch: fetcher as typeof fetch }), sizes };
+}
+
+const attempts = (text: string): Attempt[] =>
+  Array.from({ length: 20 }, (_, at) => ({
+    number: at + 1,
+    mode: 'execute',
+    claimedAt: at,
+    endedAt: at + 1,
+    outcome: 'failed',
+    failure: { code: 'x', message: text.repeat(1_000) },
+  }));
+
+describe('an execution with large outputs', () => {
+  it('leaves out what there is no room for, in the order of the plan, and has every step', async () => {
+    const { client, sizes } = await stage(60, (name) => done(name, { output: LARGE, attempts: [] }));
+    const view = await client.get('e-1');
+    expect(sizes[0]).toBeLessThan(LAMBDA_BYTES);
+    expect(sizes[0]).toBeGreaterThan(LAMBDA_BYTES / 2);
+    expect(view.steps.map(({ name }) => name)).toEqual(Array.from({ length: 60 }, (_, at) => `s${at}`));
+    const [kept, cut] = [true, false].map((has) => view.steps.filter((step) => 'output' in step === has));
+    expect(kept?.length).toBeGreaterThan(8);
+    expect(kept?.map(({ name }) => name)).toEqual(view.steps.slice(0, kept?.length).map(({ name }) => name));
+    expect(kept?.every((step) => !('omitted' in step))).toBe(true);
+    expect(cut?.map(({ omitted }) => omitted)).toEqual(cut?.map(() => ['output']));
+    expect(cut?.[0]).toMatchObject({ status: 'done', attempts: [] });
+    expect(view).not.toHaveProperty('omitted');
+  });
+
+  it('shows one step whole where it is asked for', async () => {
+    const { client, sizes } = await stage(60, (name) =>
+      done(name, { output: LARGE, attempts: attempts('"') }),
+    );
+    const view = await client.get('e-1', { step: 's59' });
+    expect(view.steps).toEqual([
+      expect.objectContaining({ name: 's59', output: LARGE, attempts: attempts('"') }),
+    ]);
+    expect(view.steps[0]).not.toHaveProperty('omitted');
+    expect(sizes[0]).toBeLessThan(LAMBDA_BYTES);
+    await expect(client.get('e-1', { step: 'S59' })).rejects.toMatchObject({
+      code: 'unknown-step',
+      status: 404,
+      message: "execution e-1 has no step 'S59'; without ?step= it shows all of them",
+    });
+  });
+
+  it('keeps its input and what a person is asked before all else', async () => {
+    const open = incidentOf({ number: 3, version: 1 });
+    const over = Array.from({ length: 2 }, (_, at) =>
+      incidentOf({ number: at + 1, version: 1, resolvedAt: 1, reason: 'x'.repeat(3_000_000) }),
+    );
+    const { client, sizes } = await stage(
+      40,
+      (name) => done(name, { output: LARGE }),
+      { status: 'waiting', input: LARGE },
+      [...over, open],
+    );
+    const view = await client.get('e-1');
+    expect(sizes[0]).toBeLessThan(LAMBDA_BYTES);
+    expect(view.input).toEqual(LARGE);
+    expect(view.incidents.map(({ number }) => number)).toEqual([3]);
+    expect(view.omitted).toEqual(['incidents']);
+  });
+});
+
+/** What it waits for, and why, is said with its failure. */
+const failed = (name: string, char: string): Step =>
+  done(name, {
+    status: 'waiting',
+    attempts: attempts(char),
+    failure: { code: 'x', message: char.repeat(1_000) },
+    progress: char.repeat(200),
+  });
+
+describe.each([
+  [300, 'of text', 'x'],
+  [300, 'that count twice', '"'],
+  [300, 'that count three times', '€'],
+  [800, 'that count seven times', '\u0001'],
+])('%d steps with twenty failures %s each', (count, _, char) => {
+  let asked: Awaited<ReturnType<typeof stage>>;
+  let shown: { view: ExecutionView; why: Reasons };
+  beforeAll(async () => {
+    asked = await stage(count, (name) => failed(name, char));
+    shown = { view: await asked.client.get('e-1'), why: await asked.client.why('e-1') };
+  }, PATIENCE_MS);
+
+  it('are answered within the limit, and why as well, with the latest of the past', () => {
+    expect(Math.max(...asked.sizes)).toBeLessThan(LAMBDA_BYTES);
+    const { view, why } = shown;
+    expect(view.steps).toHaveLength(count);
+    const cut = view.steps.filter(({ omitted }) => omitted !== undefined);
+    expect(cut.length).toBeGreaterThan(0);
+    expect(cut.every((step) => step.attempts.length === 0)).toBe(true);
+    expect(why.steps).toHaveLength(count);
+    // The start, and each attempt.
+    expect(why.past.length + (why.omittedPast ?? 0)).toBe(20 * count + 1);
+    expect(why.past.length).toBeGreaterThan(200);
+    expect(why.past.at(-1)?.at).toBeGreaterThanOrEqual(why.past[0]?.at ?? 0);
+  });
+});
+
+it('what fits has all of it, and says nothing of it', async () => {
+  const { client } = await stage(3, (name) => done(name, { output: { of: name } }));
+  const view = await client.get('e-1');
+  expect(JSON.stringify(view)).not.toContain('omitted');
+  expect(view.steps.map(({ output }) => output)).toEqual([{ of: 's0' }, { of: 's1' }, { of: 's2' }]);
+  expect(await client.why('e-1')).not.toHaveProperty('omittedPast');
+});
