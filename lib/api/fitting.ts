@@ -49,7 +49,7 @@ export function fittedExecution(view: ExecutionView, only?: string): ExecutionVi
   const { input, output, incidents, steps, ...head } = view;
   const room = new Room();
   const shown = only === undefined ? steps : steps.filter(({ name }) => name === only);
-  const bare = shown.map(({ output: _, attempts: __, children: ___, failure: ____, ...rest }) => rest);
+  const bare = shown.map((step) => without(step, STEP_PARTS));
   room.take([head, bare]);
   room.spend(bare.length * STEP_PARTS.length * MENTION_BYTES);
   const omitted: string[] = [];
@@ -85,10 +85,12 @@ function fittedSteps(steps: readonly StepView[], room: Room): StepView[] {
   return steps.map((step, at) => {
     const left = omitted[at] ?? [];
     if (left.length === 0) return step;
-    const kept = Object.entries(step).filter(([name]) => !(left as readonly string[]).includes(name));
-    return { attempts: [], ...(Object.fromEntries(kept) as Omit<StepView, 'attempts'>), omitted: left };
+    return { attempts: [], ...without(step, left), omitted: left };
   });
 }
+
+const without = (step: StepView, parts: readonly string[]): Omit<StepView, 'attempts'> =>
+  Object.fromEntries(Object.entries(step).filter(([name]) => !parts.includes(name))) as never;
 
 /** The explanation without the beginning of its past, as far as there is no room for it; `omittedPast` counts what is left out. */
 export function fittedExplanation(explanation: Explanation): Reasons {

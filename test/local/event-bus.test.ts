@@ -1,0 +1,74 @@
+/** The bus delivers numbers as they were written, whichever way an event came in and whatever part of it goes out. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Control } from '../../lib/local/control/control.ts';
+import { controlListener } from '../../lib/local/control/control-http.ts';
+import { EventBus } from '../../lib/local/events/event-bus.ts';
+import { parseExact } from '../../lib/local/events/exact-json.ts';
+
+const EXACT = '{"total":50,"id":9007199254740993,"price":1.10,"list":[18446744073709551615,-0]}';
+
+function open(inputPath?: string): { bus: EventBus; delivered: string[] } {
+  const delivered: string[] = [];
+  const queue = { send: ({ body }: { body: string }) => void delivered.push(body) };
+  const target = { arn: 'arn:aws:sqs:us-east-1:000000000000:q', input: undefined, inputPath };
+  const rule = {
+    kind: 'rule',
+    ruleName: 'r',
+    busName: 'default',
+    enabled: true,
+    pattern: { detail: { total: [{ numeric: ['>', 10] }], price: [1.1] } },
+    targets: [target],
+  };
+  const settings = {
+    rules: [rule],
+    busNames: ['default'],
+    queues: { byArn: () => queue },
+    functionByName: () => undefined,
+    clock: { now: () => 0 },
+    mayReach: () => true,
+    onProblem: (message: string) => {
+      throw new Error(message);
+    },
+  };
+  return { bus: new EventBus(settings as never), delivered };
+}
+
+test('an event that was put keeps its numbers; a pattern sees them as numbers', () => {
+  const { bus, delivered } = open();
+  const answer = bus.put([{ Source: 'shop', DetailType: 'Done', Detail: EXACT }]);
+  expect(answer.FailedEntryCount).toBe(0);
+  expect(delivered).toEqual([expect.stringContaining(`"detail":${EXACT}`)]);
+  expect(bus.emitted()[0]?.detail).toEqual(JSON.parse(EXACT));
+});
+
+test.each([
+  ['$.detail', EXACT],
+  ['$.detail.id', '9007199254740993'],
+  ['$.detail.price', '1.10'],
+])('the part %s of one as well', (inputPath, text) => {
+  const { bus, delivered } = open(inputPath);
+  bus.put([{ Source: 'shop', DetailType: 'Done', Detail: EXACT }]);
+  expect(delivered).toEqual([text]);
+});
+
+test('one of AWS itself as well', () => {
+  const { bus, delivered } = open('$.detail');
+  bus.tell({ source: 'aws.s3', detailType: 'Done', detail: parseExact(EXACT) });
+  expect(delivered).toEqual([EXACT]);
+});
+
+test('one that came by the control as well', async () => {
+  const { bus, delivered } = open('$.detail');
+  const control = { putEvent: bus.tell.bind(bus) } as unknown as Control;
+  const facts = { outputs: {}, notRun: [], apiUrl: '', gatewayUrl: '' };
+  const server = createServer(controlListener(control, facts as never, () => undefined));
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const answer = await fetch(`http://127.0.0.1:${port}/_local/events`, {
+    method: 'POST',
+    body: `{"source":"shop","detailType":"Done","detail":${EXACT}}`,
+  });
+  expect([answer.status, delivered]).toEqual([200, [EXACT]]);
+  await new Promise((resolve) => void server.close(resolve));
+});
