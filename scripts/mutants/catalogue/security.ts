@@ -26,8 +26,8 @@ export const SECURITY: readonly Mutant[] = [
     from: 68,
     bug: 'The stack of an error is stored and shown.',
     file: 'lib/core/failure.ts',
-    find: 'const own = known.message.slice(0, MAX_FAILURE_CHARS);',
-    replace: 'const own = String((known as { stack?: unknown }).stack).slice(0, MAX_FAILURE_CHARS);',
+    find: 'const own = cut(known.message, MAX_FAILURE_CHARS);',
+    replace: 'const own = cut(String((known as { stack?: unknown }).stack), MAX_FAILURE_CHARS);',
     killer: jest('core/failure', 'keeps a name and a message, cut to size, and no stack'),
   },
   {
