@@ -10,6 +10,8 @@
 
 import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import {
+  type CfnCluster,
+  type CfnService,
   Cluster,
   ContainerImage,
   ContainerInsights,
@@ -21,10 +23,10 @@ import {
   LogDriver,
   OperatingSystemFamily,
 } from 'aws-cdk-lib/aws-ecs';
-import type { IGrantable, IPrincipal } from 'aws-cdk-lib/aws-iam';
+import { Grant, type IGrantable, type IPrincipal } from 'aws-cdk-lib/aws-iam';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Platform } from 'aws-cdk-lib/aws-ecr-assets';
-import { Duration, Validations } from 'aws-cdk-lib/core';
+import { Duration, Stack, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { ENV } from '../aws/names.ts';
 import type { LogSettings } from './function.ts';
@@ -45,7 +47,7 @@ export interface ContainerSettings {
   readonly cluster?: ICluster;
   /**
    * What the image is made from: Node 22 or newer and a user `node`, with the programs that the agent calls.
-   * @default 'node:24-slim'
+   * @default - Node 24 on Debian, from the public gallery of ECR, by its digest
    */
   readonly baseImage?: string;
   /**
@@ -65,8 +67,9 @@ export interface ContainerSettings {
   /** @default CpuArchitecture.ARM64 */
   readonly cpuArchitecture?: CpuArchitecture;
   /**
-   * Tasks. More or fewer by load: `steadfast.agent('…').container.service.autoScaleTaskCount(…)`.
-   * @default 1
+   * Tasks, set again by every deployment. By load instead: leave it out, and
+   * `steadfast.agent('…').container.service.autoScaleTaskCount(…)`.
+   * @default - one at first, then as many as there are
    */
   readonly desiredCount?: number;
   /**
@@ -117,13 +120,37 @@ export class AgentContainer extends Construct implements IGrantable {
     this.service = new FargateService(this, 'Service', {
       cluster,
       taskDefinition: this.taskDefinition,
-      desiredCount: settings.desiredCount ?? 1,
       assignPublicIp: settings.assignPublicIp ?? false,
       // A new task takes messages beside the old ones: nothing waits for a deployment.
       minHealthyPercent: 100,
       circuitBreaker: { rollback: true },
+      ...(settings.desiredCount === undefined ? {} : { desiredCount: settings.desiredCount }),
       ...(settings.vpcSubnets === undefined ? {} : { vpcSubnets: settings.vpcSubnets }),
       ...(settings.securityGroups === undefined ? {} : { securityGroups: [...settings.securityGroups] }),
+    });
+    // Otherwise each deployment would take back what autoscaling has set, unless a feature flag of the CDK says so too.
+    if (settings.desiredCount === undefined)
+      (this.service.node.findChild('Service') as CfnService).desiredCount = undefined;
+    this.allowProtection(cluster);
+  }
+
+  /** A task protects itself while it works; which tasks there will be is not known, but whose. */
+  private allowProtection(cluster: ICluster): void {
+    const tasks = Stack.of(this).formatArn({
+      service: 'ecs',
+      resource: 'task',
+      resourceName: `${cluster.clusterName}/*`,
+    });
+    const grantee = this.taskDefinition.taskRole;
+    Grant.addToPrincipal({ grantee, actions: ['ecs:UpdateTaskProtection'], resourceArns: [tasks] });
+    const { defaultChild } = cluster.node;
+    const name =
+      defaultChild === undefined
+        ? cluster.clusterName
+        : `<${Stack.of(this).getLogicalId(defaultChild as CfnCluster)}>`;
+    Validations.of(grantee as unknown as Construct).acknowledge({
+      id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ecs:<AWS::Region>:<AWS::AccountId>:task/${name}/*]`,
+      reason: 'the tasks of a service have no names beforehand',
     });
   }
 

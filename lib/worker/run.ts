@@ -10,6 +10,7 @@ import { sqsInbox } from '../aws/sqs-inbox.ts';
 import { serviceLogger } from '../aws/telemetry.ts';
 import { clock } from '../aws/clock.ts';
 import { ForkedProcess, type ProcessSettings } from './attempt-process.ts';
+import { taskProtection } from './task-protection.ts';
 import { Worker } from './worker.ts';
 
 /** ECS gives two minutes at most between its SIGTERM and its SIGKILL. */
@@ -26,7 +27,7 @@ export interface RunSettings extends ProcessSettings {
  */
 export async function runWorker(settings: RunSettings): Promise<void> {
   const first = new ForkedProcess(settings);
-  const { agent } = await first.ready;
+  const { agent, timeoutMs } = await first.ready;
   const url = agentQueues(process.env).get(agent);
   if (url === undefined) {
     await first.kill();
@@ -35,12 +36,14 @@ export async function runWorker(settings: RunSettings): Promise<void> {
     );
   }
   const logger = serviceLogger({ role: 'worker', agent });
+  const log = (what: string, fields: object = {}): void => logger.info(what, { ...fields });
   const worker = new Worker(
     {
       inbox: sqsInbox(url),
       startProcess: () => new ForkedProcess(settings),
       clock,
-      log: (what, fields = {}) => logger.info(what, fields),
+      protection: taskProtection({ agentUri: process.env['ECS_AGENT_URI'], timeoutMs, now: clock.now, log }),
+      log,
       concurrency: settings.concurrency ?? wholeNumber(ENV.workerConcurrency, 1),
       stopWithinMs: settings.stopWithinMs ?? wholeNumber(ENV.stopWithinMs, STOP_WITHIN_MS),
     },

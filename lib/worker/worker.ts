@@ -11,11 +11,13 @@
  *
  * W1 a message is removed only when its process has said that it was handled.
  * W2 no process outlives the worker.
+ * W3 while an attempt is under way, ECS is asked to leave the task alone.
  */
 
 import { type Inbox, MAX_RECEIVED, type Received } from '../aws/sqs-inbox.ts';
 import type { Clock } from '../core/ports.ts';
 import type { AttemptProcess } from './attempt-process.ts';
+import type { TaskProtection } from './task-protection.ts';
 
 export const HIDDEN_S = 30;
 const RENEW_EVERY_MS = 10_000;
@@ -29,6 +31,7 @@ export interface WorkerParts {
   readonly inbox: Inbox;
   readonly startProcess: () => AttemptProcess;
   readonly clock: Clock;
+  readonly protection: TaskProtection;
   readonly log: (what: string, fields?: Readonly<Record<string, unknown>>) => void;
   /** Attempts at the same time. */
   readonly concurrency: number;
@@ -98,16 +101,17 @@ export class Worker {
   }
 
   async #handle(message: Received): Promise<void> {
-    const { inbox, startProcess, log } = this.#parts;
+    const { inbox, startProcess, protection, log } = this.#parts;
     let process = this.#idle.pop();
     while (process?.isAlive === false) process = this.#idle.pop();
     process ??= startProcess();
     this.#busy.add(process);
     const over = new AbortController();
     const kept = this.#keepHidden(message, over.signal);
+    await protection.begin();
     const how = await process.run(message);
     over.abort();
-    await kept;
+    await Promise.all([kept, protection.end()]);
     this.#busy.delete(process);
     // What a process died of it may have begun: its lease ends, and the supervisor asks what became of it.
     if (how === 'died') {

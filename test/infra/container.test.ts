@@ -48,6 +48,9 @@ describe('an agent in a container', () => {
     });
     const service = reader.one('AWS::ECS::Service', `${AT}/Service`).Properties;
     expect(service).toMatchObject({ DesiredCount: 3, LaunchType: 'FARGATE' });
+    // Without it, a deployment leaves the number to autoscaling.
+    const [free] = deployed({}).read().ofType('AWS::ECS::Service');
+    expect(free?.Properties).not.toHaveProperty('DesiredCount');
     expect(service['DeploymentConfiguration']).toMatchObject({
       DeploymentCircuitBreaker: { Enable: true, Rollback: true },
       MinimumHealthyPercent: 100,
@@ -81,6 +84,7 @@ describe('an agent in a container', () => {
       'dynamodb:GetItem',
       'dynamodb:PutItem',
       'dynamodb:Query',
+      'ecs:UpdateTaskProtection',
       'events:PutEvents',
       'sqs:ChangeMessageVisibility',
       'sqs:DeleteMessage',

@@ -93,7 +93,20 @@ function world(options: { concurrency?: number; stopWithinMs?: number } = {}) {
     };
   };
   const log = (what: string): void => void lines.push(what);
-  const parts = { inbox, startProcess, clock, log, concurrency: 1, stopWithinMs: 1_000, ...options };
+  const protection = {
+    begin: async () => void done.push('protect'),
+    end: async () => void done.push('release'),
+  };
+  const parts = {
+    inbox,
+    startProcess,
+    protection,
+    clock,
+    log,
+    concurrency: 1,
+    stopWithinMs: 1_000,
+    ...options,
+  };
   const worker = new Worker(parts);
   return {
     worker,
@@ -115,11 +128,23 @@ function world(options: { concurrency?: number; stopWithinMs?: number } = {}) {
       await settle();
     },
     /** Of what happened since the last time, what is not a receive. */
-    happened: () => done.splice(0).filter((each) => !each.startsWith('receive')),
+    happened: () => done.splice(0).filter((each) => !/^(?:receive|protect|release)/.test(each)),
+    /** Of the same, how ECS was asked. */
+    protections: () => done.filter((each) => /^(?:protect|release)/.test(each)),
   };
 }
 
 describe('a worker', () => {
+  it('has its task left alone from before an attempt until after it, however it ends (W3)', async () => {
+    const w = world();
+    await w.send('a');
+    expect(w.protections()).toEqual(['protect']);
+    await w.answer('a', 'handled');
+    await w.send('b');
+    await w.answer('b', 'died');
+    expect(w.protections()).toEqual(['protect', 'release', 'protect', 'release']);
+  });
+
   it('removes a message when its process says that it was handled, and uses the process again', async () => {
     const w = world();
     await w.send('a');

@@ -1,0 +1,103 @@
+/**
+ * Keeps ECS from ending this task while it performs attempts: at scale-in, and at a deployment.
+ *
+ * Owns: when the task is protected, for how long, and the request to the container agent. Does not own: what an attempt is
+ * (`worker.ts`). Outside ECS there is no agent to ask, and nothing is done.
+ *
+ * A protection that is refused is a log line: the attempt is performed all the same, and if its task is ended, its lease ends.
+ * @see https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-scale-in-protection.html
+ */
+
+/** ECS protects for 48 hours at most. */
+const LONGEST_MINUTES = 2_880;
+/** Beyond an attempt's time: its report, and what starts before it. */
+const RESERVE_MS = 300_000;
+/** Longer still, so that not every attempt beside others has to ask again. */
+const SHARED_MS = 1_800_000;
+const ANSWER_WITHIN_MS = 5_000;
+
+export interface TaskProtection {
+  /** An attempt begins. Resolves when the task is protected, or cannot be. Never rejects. */
+  readonly begin: () => Promise<void>;
+  /** An attempt is over; after the last one the task may be ended. Never rejects. */
+  readonly end: () => Promise<void>;
+}
+
+export interface ProtectionSettings {
+  /** The container agent's address, `ECS_AGENT_URI`; absent outside of ECS. */
+  readonly agentUri: string | undefined;
+  /** Of an attempt, at most. */
+  readonly timeoutMs: number;
+  readonly now: () => number;
+  readonly log: (what: string, fields?: Readonly<Record<string, unknown>>) => void;
+  /** @default fetch */
+  readonly request?: typeof fetch;
+}
+
+export function taskProtection({
+  agentUri,
+  timeoutMs,
+  now,
+  log,
+  request = fetch,
+}: ProtectionSettings): TaskProtection {
+  if (agentUri === undefined || agentUri === '')
+    return { begin: async () => undefined, end: async () => undefined };
+  const minutes = Math.min(LONGEST_MINUTES, Math.ceil((timeoutMs + RESERVE_MS + SHARED_MS) / 60_000));
+  let attempts = 0;
+  let protectedUntilAt = 0;
+  // One after the other: a release that overtook the next protection would leave work unprotected.
+  let last: Promise<void> = Promise.resolve();
+  const put = async (isProtected: boolean): Promise<void> => {
+    // Another attempt has begun, or ended, since this was asked for.
+    if (isProtected !== attempts > 0) return;
+    if (isProtected && protectedUntilAt >= now() + timeoutMs + RESERVE_MS) return;
+    protectedUntilAt = 0;
+    const untilAt = now() + minutes * 60_000;
+    try {
+      const body = isProtected
+        ? { ProtectionEnabled: true, ExpiresInMinutes: minutes }
+        : { ProtectionEnabled: false };
+      const answer = await request(`${agentUri}/task-protection/v1/state`, {
+        method: 'PUT',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+        signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+      });
+      const reason = reasonIn(await answer.text());
+      if (!answer.ok || reason !== undefined)
+        log('protection-refused', {
+          wanted: isProtected,
+          status: answer.status,
+          reason: reason ?? 'unknown',
+        });
+      else if (isProtected) protectedUntilAt = untilAt;
+    } catch (error) {
+      log('protection-failed', { wanted: isProtected, error: error instanceof Error ? error.name : 'error' });
+    }
+  };
+  const next = (isProtected: boolean): Promise<void> => (last = last.then(() => put(isProtected)));
+  return {
+    begin: () => {
+      attempts += 1;
+      return next(true);
+    },
+    end: () => {
+      attempts -= 1;
+      return attempts === 0 ? next(false) : last;
+    },
+  };
+}
+
+/** Why the agent did not do it; it answers so with a status of 200, too. */
+function reasonIn(text: string): string | undefined {
+  try {
+    const { failure, error } = JSON.parse(text) as {
+      readonly failure?: { readonly Reason?: string };
+      readonly error?: { readonly Code?: string };
+    };
+    return failure?.Reason ?? error?.Code;
+  } catch {
+    return 'the answer is not JSON';
+  }
+}
