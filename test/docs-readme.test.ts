@@ -81,7 +81,7 @@ test('its types, and those of dev.ts and of what fails, are right', async () => 
     'wait',
     'step',
   ]);
-}, 15_000);
+});
 
 test('the id in the second command is the one that the first command starts', () => {
   const start = shellLines.find((line) => line.includes('/workflows/hello-greeting/executions')) ?? '';

@@ -50,7 +50,7 @@ test('their types are right', () => {
   const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
   const run = (): string => execFileSync(process.execPath, [tsc, '-p', root], { encoding: 'utf8' });
   expect(run).not.toThrow();
-}, 60_000);
+});
 
 test('they pass under node:test', async () => {
   const environment = { ...process.env, NODE_OPTIONS: '' };
@@ -58,7 +58,7 @@ test('they pass under node:test', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root, env: environment });
   expect(stdout).toMatch(/^# fail 0$/m);
   expect(Number(/^# pass (\d+)$/m.exec(stdout)?.[1])).toBeGreaterThanOrEqual(11);
-}, 120_000);
+});
 
 test('the finding that is shown is what it finds', async () => {
   const load = (path: string): Promise<never> => import(join(root, FOLDER, path)) as Promise<never>;

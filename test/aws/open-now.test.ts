@@ -15,7 +15,7 @@ let name: string;
 beforeAll(async () => {
   dynamo = await startDynamo();
   ({ name } = await dynamo.table());
-}, 30_000);
+});
 afterAll(() => dynamo.stop());
 
 const incident = (changes: Partial<Incident> = {}): Incident => ({

@@ -7,7 +7,7 @@ import { setStage, type Stage } from './stage.ts';
 let stage: Stage;
 beforeAll(async () => {
   stage = await setStage({ schedules: false });
-}, 60_000);
+});
 afterAll(() => stage.strike());
 
 const tableName = (): string => {
@@ -53,4 +53,4 @@ it('an execution whose watch was removed by hand goes on after a run of the audi
   );
   expect(left).not.toEqual([]);
   over.catch(() => undefined);
-}, 120_000);
+});

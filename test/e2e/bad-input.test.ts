@@ -5,7 +5,7 @@ import { order, setStage, type Stage } from './stage.ts';
 let stage: Stage;
 beforeAll(async () => {
   stage = await setStage({ schedules: false });
-}, 60_000);
+});
 afterAll(() => stage.strike());
 
 const START = '/workflows/order-fulfilment/executions';
@@ -104,5 +104,5 @@ describe('bad input', () => {
       code: 'not-cancelable',
       message: expect.stringContaining('succeeded'),
     });
-  }, 30_000);
+  });
 });

@@ -50,7 +50,7 @@ beforeAll(async () => {
     schedules: false,
     onDenied: ({ message }) => denied.push(message),
   });
-}, 60_000);
+});
 afterAll(async () => {
   await cloud?.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -110,4 +110,4 @@ test('each of two does what it was given, and nothing of the other’s', async (
   expect(buses.filter((bus) => bus === 'shop')).toHaveLength(2);
   expect(new Set(buses).size).toBe(2);
   expect(denied).toEqual([]);
-}, 60_000);
+});

@@ -41,7 +41,7 @@ beforeAll(async () => {
   } finally {
     await stage.strike();
   }
-}, 120_000);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test('every permission is needed, but for those that are argued', () => {

@@ -60,7 +60,7 @@ beforeAll(async () => {
     schedules: false,
     onDenied: ({ message }) => onDenied.push(message),
   });
-}, 60_000);
+});
 afterAll(async () => {
   await cloud.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -195,7 +195,7 @@ test('a table that is away loses no start', async () => {
   ).not.toContain('{"id":"later"}');
   expect(await executions()).toHaveLength(before);
   expect(cloud.control.peek(queueOf('intake-queue', 'Queue'))).toHaveLength(1);
-}, 60_000);
+});
 
 const SOURCES = {
   'intake-object-created': { source: 'rule' },

@@ -10,7 +10,7 @@ import { setStage, type Stage } from './stage.ts';
 let stage: Stage;
 beforeAll(async () => {
   stage = await setStage({ schedules: false });
-}, 60_000);
+});
 afterAll(() => stage.strike());
 
 const AGENTS = ['charge-card', 'reserve-stock', 'schedule-shipping', 'notify-customer'] as const;
@@ -69,7 +69,7 @@ describe('a fault-free order without a supervisor', () => {
     expect(total(all, (key) => !known.some((operation) => key.endsWith(` ${operation}`)))).toBe(0);
     // Only the waiting client's polls and its answer.
     expect(total(all, (key) => key.endsWith('GetItem') && !key.startsWith('scheduler'))).toBe(0);
-  }, 60_000);
+  });
 });
 
 describe('a minute in which nothing is due', () => {
@@ -82,7 +82,7 @@ describe('a minute in which nothing is due', () => {
     for (const { operation, calls: some } of control.calls())
       calls.set(operation, (calls.get(operation) ?? 0) + some);
     expect(Object.fromEntries(calls)).toEqual({ Query: DEFAULT_WATCH_SHARDS });
-  }, 30_000);
+  });
 });
 
 /** The scheduler sends the first two; the branch that ends last sends to the join. */

@@ -50,7 +50,7 @@ const budgetOf = (name: string): number => (/^(?:scheduler|starter)$/.test(name)
 let deployed: ReadonlyMap<string, Bundle>;
 beforeAll(async () => {
   deployed = bundleDeployment(await discoverWorkflows({ root: PROJECT_ROOT }));
-}, 60_000);
+});
 
 test('what is deployed is small, and nothing of the infrastructure is in it', () => {
   expect([...deployed.keys()]).toEqual(expect.arrayContaining(['scheduler', 'supervisor']));

@@ -82,7 +82,7 @@ test('CloudFormation’s own rules find nothing to say', () => {
     pluginReports: unknown[];
   };
   expect(report.pluginReports).toEqual([]);
-}, 30_000);
+});
 
 test('and would refuse what CloudFormation would', () => {
   const context = { 'aws:cdk:bundling-stacks': [], '@aws-cdk/core:validateAgainstDefaultRules': true };
@@ -90,4 +90,4 @@ test('and would refuse what CloudFormation would', () => {
   const { scheduler } = new Steadfast(new Stack(other, 'Other'), 'Steadfast', { workflows: FOUND });
   scheduler.function.addEnvironment('I', 'a name of one letter');
   expect(() => other.synth()).toThrow('F3002');
-}, 30_000);
+});

@@ -76,7 +76,7 @@ test('an object is written, read and deleted, and is there after the next start'
   expect((await ask('DELETE', 'shop-uploads/in/a%20b.csv')).status).toBe(204);
   const gone = await ask('GET', 'shop-uploads/in/a%20b.csv');
   expect([gone.status, await gone.text()]).toEqual([404, expect.stringContaining('<Code>NoSuchKey</Code>')]);
-}, 30_000);
+});
 
 test('an object in chunks is put together', async () => {
   const body =

@@ -50,7 +50,7 @@ describe('the model', () => {
       stuck: 0,
     });
     expect(runConfig(config, { rules: ABLATIONS['lateTx']! }).first?.problems[0]).toMatch(/^S12/);
-  }, 30_000);
+  });
 
   it('stops at the bound and says so', () => {
     expect(runConfig(configOf('one-live'), { maxStates: 100 }).closed).toBe(false);

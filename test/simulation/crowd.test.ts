@@ -25,7 +25,7 @@ describe('a crowd of agents', () => {
     });
     expect(Math.max(...late)).toBeLessThanOrEqual(LEASE_MARGIN_MS + SWEEP_EVERY_MS + LOOKS_MS);
     expect(Math.min(...late)).toBeGreaterThanOrEqual(0);
-  }, 60_000);
+  });
 
   it('10,000 slow ones that advance: none is touched, and all succeed at their first attempt', async () => {
     const { touched, beats, succeeded } = await runCrowd({
@@ -43,7 +43,7 @@ describe('a crowd of agents', () => {
     });
     expect([succeeded, touched.length]).toEqual([10_000, 0]);
     expect(beats).toBeGreaterThan(10_000 * 5);
-  }, 120_000);
+  });
 });
 
 /** The looks of one sweep themselves, of which eight are under way at once. */

@@ -135,7 +135,7 @@ describe('a fault at any point of a workflow with a child, a list, an approval a
     expect(report.ends).toEqual({ succeeded: report.runs + 1 });
     expect(report.blind).toEqual([expect.stringContaining('book-flight 1s, book-hotel 1s, confirm-trip 1s')]);
     expect(report.points).toEqual(expect.arrayContaining(['after:create:3', 'before:create:2']));
-  }, 60_000);
+  });
 
   it('nor on the way back', async () => {
     const { world, agents } = goodAgents();
@@ -150,7 +150,7 @@ describe('a fault at any point of a workflow with a child, a list, an approval a
     });
     expect(report.text).toContain('nothing lost, doubled or stuck');
     expect(report.ends).toEqual({ compensated: report.runs + 1 });
-  }, 60_000);
+  });
 
   it('nor when it is canceled under way', async () => {
     const { world, agents } = goodAgents();
@@ -167,7 +167,7 @@ describe('a fault at any point of a workflow with a child, a list, an approval a
     });
     expect(report.text).toContain('nothing lost, doubled or stuck');
     expect(report.ends).toEqual({ canceled: report.runs + 1 });
-  }, 60_000);
+  });
 });
 
 describe('a mistake of an author', () => {
@@ -191,7 +191,7 @@ describe('a mistake of an author', () => {
         effectKey: expect.stringMatching(/\.rooms\.0\.i\d\.[a-z0-9]+$/),
       }),
     );
-  }, 60_000);
+  });
 
   it('in an agent of a child is found, also on the way back', async () => {
     const post = outsideWorld();
@@ -219,5 +219,5 @@ describe('a mistake of an author', () => {
         effectKey: expect.stringMatching(/\.there\.0\.flight\.[a-z0-9]+$/),
       }),
     ]);
-  }, 60_000);
+  });
 });

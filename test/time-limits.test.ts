@@ -1,0 +1,31 @@
+/**
+ * No test has a time limit of its own: how long one takes is the machine's affair, and a busy one must fail none. A test that
+ * hangs meets the limit of jest.config.js, which is far above what any needs.
+ */
+
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '..');
+/** The third argument of a test or a hook, as it stands at the end of one that was formatted. */
+const LIMIT = /^ *\}, (?:\d[\d_]{3,}|[A-Z_]+_MS)\);$/gm;
+
+const limitsIn = (text: string): string[] => [...text.matchAll(LIMIT)].map(([line]) => line.trim());
+
+it('is given to no test', () => {
+  const list = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'test', 'examples'], {
+    cwd: ROOT,
+  });
+  const files = String(list)
+    .split('\n')
+    .filter((file) => file.endsWith('.ts'));
+  expect(files.length).toBeGreaterThan(200);
+  expect(
+    files.flatMap((file) => limitsIn(readFileSync(join(ROOT, file), 'utf8')).map((it) => `${file} ${it}`)),
+  ).toEqual([]);
+});
+
+it.each(['  }, 60_000);', '}, 5000);', '}, LIMIT_MS);'])('would be found: %s', (line) => {
+  expect(limitsIn(`it('a', async () => {\n${line}\n`)).toEqual([line.trim()]);
+});
