@@ -146,11 +146,6 @@ export const SAME: readonly Note[] = [
   ),
   same(
     'look-kinds',
-    'for (const step of plan.steps.filter(hasChildren)) {',
-    'steps of other kinds have no executions in their records; it is for the compiler.',
-  ),
-  same(
-    'look-kinds',
     'const below = all.length > MAX_STOPS ?',
     'where there are no more, there is none behind the last, and the answer is the same.',
   ),
