@@ -33,6 +33,7 @@ import {
 } from './aws/ports.ts';
 import { withPlainCalls } from './aws/plain-calls.ts';
 import type { Agent, Implementation } from './core/agent.ts';
+import { sayable } from './core/errors.ts';
 import { parseMessage } from './core/message.ts';
 import type { Ports } from './core/ports.ts';
 import { parseTrigger, type Trigger } from './core/trigger.ts';
@@ -133,9 +134,8 @@ async function handleRecord(
   try {
     return await handleMessage(ports, plans, worker, message, hardEndAt);
   } catch (error) {
-    const { name } = error instanceof Error ? error : { name: 'error' };
     const { execution: executionId, step, attempt } = message;
-    logger.warn('message-given-back', { executionId, step, attempt, error: name });
+    logger.warn('message-given-back', { executionId, step, attempt, error: sayable(error) });
     return 'give-back';
   }
 }
@@ -191,7 +191,7 @@ async function startRecord(
     }
     return 'handled';
   } catch (error) {
-    logger.warn('start-given-back', { ...about, error: error instanceof Error ? error.name : 'error' });
+    logger.warn('start-given-back', { ...about, error: sayable(error) });
     return 'give-back';
   }
 }
@@ -233,7 +233,7 @@ const COUNT_WITHIN_MS = 1_000;
 const countOpen = ({ table: { client, name, agents }, log }: OwnPorts): Promise<OpenNow | undefined> =>
   Promise.race([
     openNow(client, name, agents, clock.now()).catch((error: unknown) => {
-      log.note({ what: 'count-failed', detail: error instanceof Error ? error.name : 'error' });
+      log.note({ what: 'count-failed', detail: sayable(error) });
       return undefined;
     }),
     clock.sleep(COUNT_WITHIN_MS).then(() => undefined),

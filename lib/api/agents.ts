@@ -1,16 +1,78 @@
 /**
- * What `GET /agents` answers: of each agent its queue, its breaker, and the latest failure that the breaker has heard of.
+ * What `GET /agents` answers: of each agent its queue, its breaker, and the latest failure that the breaker has heard of; and
+ * which agents are not deployed although executions under way need them.
  *
  * Owns: the answer, and that a part of it that cannot be read is left out. Does not own: the rules (`core/breaker.ts`).
  *
- * Costs one request to SQS and one read per agent.
+ * Costs one request to SQS and one read per agent, and for those that are missing a query per shard and a read per open
+ * execution, of the first 100.
  */
 
 import { type Breaker, passageOf } from '../core/breaker.ts';
+import { agentsNamed, type Plan } from '../core/plan.ts';
+import type { Receipts } from '../core/ports.ts';
+import { planOf } from '../roles/plans.ts';
 import type { Scheduler } from '../roles/scheduler.ts';
-import type { AgentView, BreakerView } from './answers.ts';
+import type { Agents, AgentView, BreakerView } from './answers.ts';
+import { missingNow } from './health.ts';
 
-export async function agentsOf(scheduler: Scheduler): Promise<AgentView[]> {
+/** Of open executions whose plans are looked at; there is no list of plans, and hardly more than one for each workflow. */
+const MOST_LOOKED = 100;
+
+export async function agentsOf(scheduler: Scheduler, receipts?: Receipts): Promise<Agents> {
+  const [items, { missing, looked }] = await Promise.all([
+    deployedAgents(scheduler),
+    missingAgentsOf(scheduler, receipts),
+  ]);
+  return { items, missing, looked };
+}
+
+/** Those that stand in the way now, and those that open executions may come to. */
+async function missingAgentsOf(
+  scheduler: Scheduler,
+  receipts: Receipts | undefined,
+): Promise<Pick<Agents, 'missing' | 'looked'>> {
+  const { queue, clock } = scheduler.ports;
+  const { reaches } = queue;
+  if (reaches === undefined) return { missing: [], looked: 0 };
+  const [{ shards }, plans] = await Promise.all([receipts?.read() ?? { shards: [] }, openPlans(scheduler)]);
+  const waiting = missingNow(scheduler, shards, clock.now());
+  const planned = new Map<string, number>();
+  for (const plan of plans) {
+    for (const agent of agentsNamed(plan))
+      if (!reaches(agent)) planned.set(agent, (planned.get(agent) ?? 0) + 1);
+  }
+  const names = [...new Set([...waiting.keys(), ...planned.keys()])].sort();
+  const missing = names.map((name) => ({
+    name,
+    waiting: waiting.get(name) ?? 0,
+    planned: planned.get(name) ?? 0,
+  }));
+  return { missing, looked: plans.length };
+}
+
+/** Of open executions the plan of each, those first that are due soonest. */
+async function openPlans({ ports: { store }, plans }: Scheduler): Promise<readonly Plan[]> {
+  const limit = Math.ceil(MOST_LOOKED / store.shards);
+  const shards = Array.from({ length: store.shards }, (_, shard) => shard);
+  const pages = await Promise.all(
+    shards.map((shard) => store.due(shard, Number.MAX_SAFE_INTEGER, undefined, limit)),
+  );
+  const due = pages.flatMap(({ items }) => items).slice(0, MOST_LOOKED);
+  // What this version cannot read is left out: the answer is about all the others.
+  const open = await Promise.all(
+    due.map(({ executionId }) => store.readExecution(executionId).catch(() => undefined)),
+  );
+  const found: Plan[] = [];
+  // One after the other: most are the same, and the first read puts it where the next finds it.
+  for (const execution of open) {
+    const plan = execution && (await planOf(store, plans, execution.plan).catch(() => undefined));
+    if (plan !== undefined) found.push(plan);
+  }
+  return found;
+}
+
+async function deployedAgents(scheduler: Scheduler): Promise<AgentView[]> {
   const { queue, breakers, clock } = scheduler.ports;
   const workflows = new Map<string, string[]>();
   const effects = new Map<string, AgentView['effect']>();

@@ -193,10 +193,31 @@ export interface AgentView {
   readonly lastError?: Failure & { readonly at: number };
 }
 
+/** An agent that is not deployed although executions under way need it, or may. */
+export interface MissingAgent {
+  readonly name: string;
+  /** Executions that stand still because of it, about, as supervisors have met them in the last minutes. */
+  readonly waiting: number;
+  /** Of the open executions that were looked at: those whose plan names it. Some of them may need it no more. */
+  readonly planned: number;
+}
+
+export interface Agents {
+  readonly items: readonly AgentView[];
+  readonly missing: readonly MissingAgent[];
+  /** Open executions whose plans were looked at, those that are due soonest. */
+  readonly looked: number;
+}
+
 export interface Health {
-  /** 'overdue': an execution should have been looked at long ago, so no supervisor is at work. */
-  readonly status: 'ok' | 'overdue';
+  /**
+   * 'overdue': an execution should have been looked at long ago, so no supervisor is at work. 'agent-missing': executions
+   * wait for an agent that is not deployed.
+   */
+  readonly status: 'ok' | 'overdue' | 'agent-missing';
   readonly oldestOverdueMs: number;
+  /** By agent that is not deployed: how many executions wait for it, about. Absent where none does. */
+  readonly missing?: Readonly<Record<string, number>>;
   readonly workflows: number;
   /** Of the watch index. */
   readonly shards: readonly ShardHealth[];

@@ -9,7 +9,7 @@
 import { isTerminal } from '../core/state.ts';
 import { refusedNumbers, roundedIn } from '../core/whole-numbers.ts';
 import type {
-  AgentView,
+  Agents,
   AnswerOptions,
   CancelOptions,
   CommandOptions,
@@ -83,7 +83,7 @@ export interface Client {
   readonly beatCallback: (token: string) => Promise<Settled>;
   readonly workflows: () => Promise<readonly WorkflowView[]>;
   /** Their queues, their breakers, their latest failures. */
-  readonly agents: () => Promise<readonly AgentView[]>;
+  readonly agents: () => Promise<Agents>;
   readonly health: () => Promise<Health>;
 }
 
@@ -137,7 +137,7 @@ export function createClient(options: ClientOptions): Client {
     beatCallback: (token) => settle(token, 'beat', {}),
     workflows: async () =>
       (await call<{ items: readonly WorkflowView[] }>('GET', '/workflows', 'items')).items,
-    agents: async () => (await call<{ items: readonly AgentView[] }>('GET', '/agents', 'items')).items,
+    agents: () => call('GET', '/agents', 'items'),
     health: () => call('GET', '/health', 'oldestOverdueMs'),
   };
 }

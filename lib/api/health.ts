@@ -1,14 +1,16 @@
 /**
- * What `GET /health` answers: whether anybody looks at what is due, and what those who watch say of themselves.
+ * What `GET /health` answers: whether anybody looks at what is due, whether what is looked at can go on, and what those who
+ * watch say of themselves.
  *
- * Owns: the verdict. Only the watch index decides it: an execution that should have been looked at long ago means that
- * nobody looks, whatever the receipts say, and an idle supervisor leaves none. Does not own: the receipts.
+ * Owns: the verdict. That nobody looks is decided by the watch index alone: an execution that should have been looked at long
+ * ago means it, whatever the receipts say, and an idle supervisor leaves none. That an agent is missing which executions wait
+ * for is said by the supervisors' receipts. Does not own: the receipts.
  *
  * Cheap: a query for one key per shard, and one read of all receipts.
  */
 
 import type { Receipts } from '../core/ports.ts';
-import type { AuditReceipt } from '../core/receipts.ts';
+import { type AuditReceipt, missingAgents, type ShardReceipt } from '../core/receipts.ts';
 import type { Scheduler } from '../roles/scheduler.ts';
 import type { AuditHealth, Health, ShardHealth } from './answers.ts';
 
@@ -32,13 +34,30 @@ export async function healthOf(scheduler: Scheduler, receipts?: Receipts): Promi
     return { shard, overdueMs, receipt: { sweptAt, due, failed, oldestOverdueMs } };
   });
   const oldestOverdueMs = Math.max(0, ...shards.map(({ overdueMs }) => overdueMs));
+  const missing = missingNow(scheduler, left.shards, now);
   return {
-    status: oldestOverdueMs > OVERDUE_ALARM_MS ? 'overdue' : 'ok',
+    status: verdictOf(oldestOverdueMs, missing.size),
     oldestOverdueMs,
+    ...(missing.size === 0 ? {} : { missing: Object.fromEntries(missing) }),
     workflows: scheduler.workflows.size,
     shards,
     ...(left.audit === undefined ? {} : { audit: auditHealth(left.audit) }),
   };
+}
+
+const verdictOf = (oldestOverdueMs: number, missing: number): Health['status'] => {
+  if (oldestOverdueMs > OVERDUE_ALARM_MS) return 'overdue';
+  return missing > 0 ? 'agent-missing' : 'ok';
+};
+
+/** As the supervisors have met them of late, without those that have been deployed since. */
+export function missingNow(
+  { ports: { queue } }: Scheduler,
+  receipts: readonly ShardReceipt[],
+  now: number,
+): ReadonlyMap<string, number> {
+  const met = [...missingAgents(receipts, now)];
+  return new Map(met.filter(([agent]) => queue.reaches?.(agent) === false));
 }
 
 /** Where in the table it is concerns nobody outside. */

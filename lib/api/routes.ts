@@ -7,7 +7,7 @@
 
 import { type Context, Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { refuse, SteadfastError } from '../core/errors.ts';
+import { refuse, sayable, SteadfastError } from '../core/errors.ts';
 import type { Receipts } from '../core/ports.ts';
 import type { Execution } from '../core/state.ts';
 import { cut } from '../core/text.ts';
@@ -83,7 +83,7 @@ export function routes(scheduler: Scheduler, receipts?: Receipts): Hono {
   callbackRoutes(app, scheduler);
   app.get('/workflows', (c) => c.json({ items: [...scheduler.workflows.values()].map(workflowView) }));
   app.get('/workflows/:name', (c) => c.json(workflowView(workflowOf(scheduler, c.req.param('name')))));
-  app.get('/agents', async (c) => c.json({ items: await agentsOf(scheduler) }));
+  app.get('/agents', async (c) => c.json(await agentsOf(scheduler, receipts)));
   app.get('/health', async (c) => {
     const health = await healthOf(scheduler, receipts);
     return c.json(health, health.status === 'ok' ? 200 : 503);
@@ -98,7 +98,7 @@ export function routes(scheduler: Scheduler, receipts?: Receipts): Hono {
       return c.json(bodyOf(error.code, error.message, error.details), STATUS[error.code]);
     }
     // What we did not foresee is named in the log, not in the answer.
-    scheduler.ports.log.note({ what: 'request-failed', detail: error.name });
+    scheduler.ports.log.note({ what: 'request-failed', detail: sayable(error) });
     return c.json(bodyOf('internal', 'the request could not be handled; try it again'), 500);
   });
   return app;
@@ -138,7 +138,8 @@ function executionRoutes(app: Hono, scheduler: Scheduler): void {
   });
   app.get('/executions/:id/why', async (c) => {
     const { state, plan } = await show(scheduler, c.req.param('id'));
-    return c.json(fittedExplanation(explain(plan, state, scheduler.ports.clock.now())));
+    const { clock, queue } = scheduler.ports;
+    return c.json(fittedExplanation(explain(plan, state, clock.now(), queue.reaches)));
   });
 }
 

@@ -10,6 +10,7 @@
  */
 
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { sayable } from '../core/errors.ts';
 import type { ListQuery, Log, Page } from '../core/ports.ts';
 import type { Execution } from '../core/state.ts';
 import { executionKey, executionOf, type Item } from './dynamo-items.ts';
@@ -55,7 +56,7 @@ function readable(item: Item, executionId: string, log: Log | undefined): Execut
   try {
     return executionOf(item);
   } catch (error) {
-    log?.note({ what: 'list-left-out', executionId, detail: error instanceof Error ? error.name : 'error' });
+    log?.note({ what: 'list-left-out', executionId, detail: sayable(error) });
     return undefined;
   }
 }

@@ -51,6 +51,7 @@ export const FIGURES: Readonly<Record<string, Figures>> = {
   'breaker-opened': one('BreakersOpened'),
   'breaker-closed': one('BreakersClosed'),
   parked: one('Parked'),
+  'agent-missing': one('AgentsMissing'),
   'incident-opened': one('IncidentsOpened'),
   'incident-resolved': one('IncidentsClosed'),
   'incident-timed-out': one('IncidentsClosed'),

@@ -96,6 +96,8 @@ export const METRICS = {
   BreakersOpened: 'Count',
   BreakersClosed: 'Count',
   Parked: 'Count',
+  /** By sweep: agents that are not deployed and that executions under way need. */
+  AgentsMissing: 'Count',
   IncidentsOpened: 'Count',
   IncidentsClosed: 'Count',
   /** How many are open right now, counted once a tick: questions to a person, breakers. */

@@ -54,6 +54,7 @@ export function sqsQueue(
     return made;
   };
   return {
+    reaches: (agent) => urls.has(agent),
     send: async (sends) => {
       const byAgent = new Map<string, Send[]>();
       for (const send of sends) byAgent.set(send.agent, [...(byAgent.get(send.agent) ?? []), send]);

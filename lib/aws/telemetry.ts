@@ -1,7 +1,7 @@
 /**
  * Notes as JSON log lines.
  *
- * Owns: which notes are worth a line on the healthy path (none: they are debug), and the fields of a line. Does not own:
+ * Owns: which notes are worth a line on the healthy path (none: they are debug), which are warnings, and the fields of a line. Does not own:
  * figures (`metrics.ts`). S17: a note has no field for a payload, so none can get here.
  */
 
@@ -19,8 +19,24 @@ const ROUTINE: ReadonlySet<string> = new Set([
   'leftover-removed',
 ]);
 
-/** What somebody should look into although nothing has failed yet. */
-const WARNINGS: ReadonlySet<string> = new Set(['clock-skewed']);
+/** What a person should read: something was left undone, or may go wrong soon. */
+const WARNINGS: ReadonlySet<string> = new Set([
+  'agent-missing',
+  'audit-failed',
+  'breaker-failed',
+  'clock-skewed',
+  'count-failed',
+  'depth-failed',
+  'first-sends-failed',
+  'follow-up-failed',
+  'list-left-out',
+  'look-failed',
+  'not-sent',
+  'receipt-failed',
+  'request-failed',
+  'rounds-exhausted',
+  'sweep-failed',
+]);
 
 /** @param others who hear every note as well */
 export function tellAll(logger: Logger, ...others: readonly Log[]): Log {

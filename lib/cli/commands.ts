@@ -18,11 +18,10 @@ import {
 import { ApiError, type Client, createClient, exactJson } from '../api/client.ts';
 import { regionOf, signedFetch, tokenFetch } from './signed-fetch.ts';
 import { type Cli, CliError, EXIT, invocation, messageOf } from './io.ts';
+import { agentsText, healthText } from './print-deployment.ts';
 import {
-  agentsText,
   answerLine,
   executionText,
-  healthText,
   listText,
   openQuestions,
   questionFact,
@@ -59,8 +58,8 @@ export function addCommands(program: Command, cli: Cli): void {
     .description('tell of each agent how full its queue is, and whether its service is alive')
     .addHelpText('after', examples('agents', 'agents --json'))
     .action(async (_options, command: Command) => {
-      const items = await client(command).agents();
-      say(cli, command, { items }, () => agentsText(items, Date.now()));
+      const agents = await client(command).agents();
+      say(cli, command, agents, () => agentsText(agents, Date.now()));
     });
   program
     .command('health')

@@ -3,12 +3,9 @@
  */
 
 import type {
-  AgentView,
   Attempt,
-  AuditHealth,
   ExecutionSummary,
   ExecutionView,
-  Health,
   IncidentView,
   Reasons,
   StepView,
@@ -124,6 +121,7 @@ const HELD_BACK = {
   breaker: "the agent's breaker is open",
   unclaimed: 'no agent has taken it yet',
   budget: 'too many dispatches',
+  'not-deployed': 'its agent is not deployed',
 };
 
 function noteOf(step: StepView, now: number): string {
@@ -163,7 +161,7 @@ const attemptRow = (step: string, attempt: Attempt, startedAt: number): Cells =>
 ];
 
 export function whyText(reasons: Reasons, now: number): string {
-  const { executionId, status, past, steps, next, omittedPast } = reasons;
+  const { executionId, status, past, steps, next, warnings, omittedPast } = reasons;
   const startedAt = past[0]?.at ?? now;
   const earlier =
     omittedPast === undefined ? [] : [['', '', `(${omittedPast} earlier entries: too many for one answer)`]];
@@ -180,7 +178,8 @@ export function whyText(reasons: Reasons, now: number): string {
     table(['AT', 'STEP', 'WHAT HAPPENED'], [...earlier, ...happened]),
     table(['STEP', 'STATUS', 'BECAUSE'], rows),
   ];
-  return `${executionId}  ${status}\nnext: ${nextText(next, now)}\n\n${tables.join('\n')}`;
+  const warned = warnings.map((warning) => `WARNING: ${warning}\n`).join('');
+  return `${executionId}  ${status}\nnext: ${nextText(next, now)}\n${warned}\n${tables.join('\n')}`;
 }
 
 function nextText({ what, at, who }: Reasons['next'], now: number): string {
@@ -204,52 +203,4 @@ export function workflowsText(items: readonly WorkflowView[]): string {
     ]),
   );
   return table(['WORKFLOW', 'WITHIN', 'STEP', 'AGENT', 'AFTER', 'EFFECT', 'UNDO'], rows);
-}
-
-export function agentsText(items: readonly AgentView[], now: number): string {
-  if (items.length === 0) return 'No agents.\n';
-  const rows = items.map(({ name, queue, breaker, lastError }) => [
-    name,
-    ...(queue === undefined ? ['?', '?', '?'] : [queue.waiting, queue.underWork, queue.delayed].map(String)),
-    breakerText(breaker, now),
-    lastError === undefined ? '' : `${durationText(now - lastError.at)} ago: ${lastError.message}`,
-  ]);
-  return table(['AGENT', 'WAITING', 'UNDER WORK', 'DELAYED', 'BREAKER', 'LAST ERROR'], rows);
-}
-
-function breakerText({ status, since, until, trialUntil }: AgentView['breaker'], now: number): string {
-  if (since === undefined) return status;
-  const rest = until === undefined ? '' : `, ${durationText(Math.max(0, until - now))} more`;
-  const trial = trialUntil === undefined ? '' : ', a trial is under way';
-  return `${status} for ${durationText(now - since)}${rest}${trial}`;
-}
-
-export function healthText(health: Health, now: number): string {
-  const { status, oldestOverdueMs, workflows, shards, audit } = health;
-  const verdict =
-    status === 'ok'
-      ? `ok: ${workflows} workflow${workflows === 1 ? '' : 's'}, nothing is overdue for long`
-      : `overdue: an execution should have been looked at ${durationText(oldestOverdueMs)} ago, so no supervisor is at work; look at the supervisor's log`;
-  const rows = shards.map(({ shard, overdueMs, receipt }) => [
-    String(shard),
-    overdueMs === 0 ? '' : durationText(overdueMs),
-    receipt === undefined ? '' : `${durationText(Math.max(0, now - receipt.sweptAt))} ago`,
-    receipt === undefined ? '' : String(receipt.due),
-    receipt === undefined ? '' : String(receipt.failed),
-  ]);
-  const parts = [
-    verdict,
-    ...(rows.length === 0
-      ? []
-      : [table(['SHARD', 'OVERDUE', 'LAST RECEIPT', 'DUE', 'FAILED'], rows).trimEnd()]),
-    ...(audit === undefined ? [] : [auditText(audit, now)]),
-  ];
-  return `${parts.join('\n\n')}\n`;
-}
-
-function auditText({ auditedAt, pass, whole }: AuditHealth, now: number): string {
-  const of = ({ scanned, healed, removed, failed }: AuditHealth['pass']): string =>
-    `${scanned} records, ${healed} healed, ${removed} removed, ${failed} failed`;
-  const last = whole === undefined ? 'no whole pass yet' : `last whole pass: ${of(whole)}`;
-  return `audit: ran ${durationText(Math.max(0, now - auditedAt))} ago; ${last}; this pass: ${of(pass)}`;
 }

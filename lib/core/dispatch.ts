@@ -25,6 +25,8 @@ type Look = LookEvent & Stamp;
 export interface Gate {
   /** Its service is dead: park what would be sent. */
   readonly hold?: Hold;
+  /** No such agent is deployed: park what would be sent until `laterAt`. */
+  readonly missing?: true;
   /** So many messages, in this sweep. */
   readonly sends: number;
   /** The rest of them then. */
@@ -148,7 +150,7 @@ function turnAt(piece: Work, { gates, now }: Look, { later }: Paced, horizon: nu
 const hasWaitedForBudget = (piece: Work, known: Dispatch | undefined): boolean =>
   piece.parked?.why === 'budget' && !wasSentSinceParked(piece, known);
 
-/** Asks for the gates that are not known yet; parks what is meant for a dead service. */
+/** Asks for the gates that are not known yet; parks what is meant for a dead service, or for an agent that is not there. */
 function gated(state: Snapshot, event: Look, chosen: readonly Chosen[]): Decision | undefined {
   const { gates } = event;
   if (gates === undefined) return undefined;
@@ -159,7 +161,9 @@ function gated(state: Snapshot, event: Look, chosen: readonly Chosen[]): Decisio
   }
   if (Object.keys(asked).length > 0) return { sends: [], next: { kind: 'ask', agents: asked }, notes: [] };
   for (const { piece } of chosen) {
-    const hold = gates[piece.step.agent]?.hold;
+    const gate = gates[piece.step.agent];
+    if (gate?.missing === true) return park(state, event, piece, 'not-deployed', gate.laterAt);
+    const hold = gate?.hold;
     if (hold === undefined) continue;
     return park(state, event, piece, 'breaker', heldUntil(hold, event.now, event.random), hold);
   }

@@ -41,3 +41,12 @@ export class SteadfastError extends Error {
 export function refuse(code: string, message: string, details?: unknown): SteadfastError {
   return new SteadfastError(code, message, details);
 }
+
+/**
+ * What a log may say of an error: of one of our own all of it, of any other its name alone, for its message may quote a
+ * payload (S17).
+ */
+export function sayable(error: unknown): string {
+  if (error instanceof SteadfastError) return `${error.code}: ${error.message}`;
+  return error instanceof Error ? error.name : 'error';
+}

@@ -58,6 +58,8 @@ export const parkedBy = (work: Work, why: Parked['why'], now: number, hold?: Hol
   why,
   at: now,
   ...(hold === undefined ? {} : { since: hold.since }),
+  // Asked for again and again it is missing since the first time.
+  ...(why === 'not-deployed' ? { since: work.parked?.why === why ? (work.parked.since ?? now) : now } : {}),
 });
 
 /** A message that comes after all may still be taken: only a dead service must not be called. */
@@ -96,7 +98,8 @@ export const undoOverdueAt = ({ parked, undoParkedAt }: Step): number =>
 
 const HELD_UP: Failure = {
   code: 'undo-held-up',
-  message: 'for a day nobody could undo it: its service does not answer, or nobody takes its messages',
+  message:
+    'for a day nobody could undo it: its service does not answer, nobody takes its messages, or its agent is not deployed',
 };
 
 /** L1 an undo that nobody may begin would hang in silence: the question to a person is another rule's. */

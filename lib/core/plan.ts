@@ -180,6 +180,18 @@ export function agentStep(plan: Plan, name: string): AgentStep | undefined {
 /** The steps that agents perform, in plan order. */
 export const agentSteps = (plan: Plan): readonly AgentStep[] => graphOf(plan).performed;
 
+/** Every agent that an execution of the plan, or one of its children, may need: also those of a later rung. */
+export function agentsNamed(plan: Plan): ReadonlySet<string> {
+  const names = plan.steps.flatMap((step) => {
+    if (step.kind === 'child') return [...agentsNamed(step.plan)];
+    const performed = step.kind === 'map' ? step.each : step;
+    if (!isAgentStep(performed)) return [];
+    const others = performed.ladder.flatMap((rung) => (rung.kind === 'useAgent' ? [rung.agent] : []));
+    return [performed.agent, ...others];
+  });
+  return new Set(names);
+}
+
 export const dependentsOf = (plan: Plan, name: string): readonly PlanStep[] =>
   graphOf(plan).dependents.get(name) ?? [];
 

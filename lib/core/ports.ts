@@ -124,6 +124,12 @@ export interface QueueDepth {
 /** Delivers at least once, in any order, perhaps never. */
 export interface Queue {
   readonly send: (sends: readonly Send[]) => Promise<void>;
+  /**
+   * Whether there is a queue for the agent: one that is not deployed has none. A supervisor and the API know every agent that
+   * is deployed, an agent only those to which its own workflows send.
+   * @default there is one for every agent
+   */
+  readonly reaches?: (agent: string) => boolean;
   /** By agent; one whose queue cannot be asked is left out. */
   readonly depths?: (agents: readonly string[]) => Promise<Readonly<Record<string, QueueDepth>>>;
 }

@@ -1,7 +1,7 @@
 /**
  * Receipts: what those who watch leave behind, so that they are watched themselves (P5).
  *
- * Owns: the shapes. Does not own: when one is written (`roles/receipts.ts`, `roles/audit.ts`), or what `/health` makes of
+ * Owns: the shapes, and which agents all of them together miss. Does not own: when one is written (`roles/receipts.ts`, `roles/audit.ts`), or what `/health` makes of
  * them. Nothing is ever decided by a receipt: one that is missing or stale makes nobody wait.
  */
 
@@ -18,6 +18,21 @@ export interface ShardReceipt {
   readonly failed: number;
   /** … and how long the oldest was overdue. */
   readonly oldestOverdueMs: number;
+  /** By agent that is not deployed: how many executions were met that have something for it. Absent where none was. */
+  readonly missing?: Readonly<Record<string, number>>;
+}
+
+/** What is waited for is met again well within this time: a receipt that is older says nothing of now. */
+const MISSING_FRESH_MS = 180_000;
+
+/** Of all shards together. @returns by agent, how many executions wait for it, as far as that was met of late */
+export function missingAgents(receipts: readonly ShardReceipt[], now: number): ReadonlyMap<string, number> {
+  const agents = new Map<string, number>();
+  for (const { sweptAt, missing = {} } of receipts) {
+    if (now - sweptAt > MISSING_FRESH_MS) continue;
+    for (const [agent, count] of Object.entries(missing)) agents.set(agent, (agents.get(agent) ?? 0) + count);
+  }
+  return agents;
 }
 
 /** What an audit found and did: in the pass through the table that is under way, or in a whole one. */

@@ -99,10 +99,13 @@ export interface Retried {
 /** A piece of work that is held back: nobody sends it before the step's `retryAt`, when a supervisor does. */
 export interface Parked {
   readonly mode: Mode;
-  /** `breaker`: its agent's service is dead. `unclaimed`: nobody has taken it yet. `budget`: too many dispatches already. */
-  readonly why: 'breaker' | 'unclaimed' | 'budget';
+  /**
+   * `breaker`: its agent's service is dead. `unclaimed`: nobody has taken it yet. `budget`: too many dispatches already.
+   * `not-deployed`: there is no such agent.
+   */
+  readonly why: 'breaker' | 'unclaimed' | 'budget' | 'not-deployed';
   readonly at: number;
-  /** Of `breaker`: since when. */
+  /** Of `breaker` and `not-deployed`: since when. */
   readonly since?: number;
 }
 

@@ -29,6 +29,7 @@ import {
 import { dispatchDueAt, leaseEndsAt, wasSentSinceParked } from './watch.ts';
 import { becauseOfKind, DUE_OF_KINDS, dueWithChildren, nextOfKind } from './why-kinds.ts';
 import { DEED, type Happened, past } from './why-past.ts';
+import { type IsDeployed, warningsOf } from './why-warnings.ts';
 import { isTurn, isUnbegun } from './turn.ts';
 import { isClear, needsUndo, openWork, type Work, workKey } from './work.ts';
 
@@ -53,10 +54,21 @@ export interface Explanation {
   }[];
   /** The earliest of what is next. */
   readonly next: Next;
+  /** What an operator has to put right around it, a sentence each: a supervisor that is late, an agent that is not deployed. */
+  readonly warnings: readonly string[];
 }
 
-/** @param now epoch ms. @returns past, reasons and what is next; total and pure */
-export function explain(plan: Plan, stored: Snapshot, now: number): Explanation {
+/**
+ * @param now epoch ms
+ * @param isDeployed of an agent; what is not known to be missing is there
+ * @returns past, reasons, what is next and what is in its way; total and pure
+ */
+export function explain(
+  plan: Plan,
+  stored: Snapshot,
+  now: number,
+  isDeployed: IsDeployed = () => true,
+): Explanation {
   const state = asCounted(plan, stored);
   const work = openWork(plan, state);
   const steps = plan.steps.map((step) => ({
@@ -67,7 +79,7 @@ export function explain(plan: Plan, stored: Snapshot, now: number): Explanation 
         : 'pending'
       : (state.steps[step.name] as Step).status,
     because: because(plan, step, state),
-    next: nextOfStep(plan, step, state, work),
+    next: nextOfStep(plan, step, state, work, isDeployed),
   }));
   return {
     executionId: state.execution.id,
@@ -80,6 +92,7 @@ export function explain(plan: Plan, stored: Snapshot, now: number): Explanation 
       steps.map((step) => step.next),
       now,
     ),
+    warnings: warningsOf(plan, state, work, now, isDeployed),
   };
 }
 
@@ -144,6 +157,8 @@ function becauseParked(step: PlanStep, record: Step, parked: Parked): string {
       return `the breaker of agent '${agent}' is open since ${iso(parked.since ?? parked.at)}, so it is held back and no attempt is charged${last}`;
     case 'unclaimed':
       return `no agent '${agent}' has taken its message yet, so it is sent again at growing gaps${last}`;
+    case 'not-deployed':
+      return `no agent '${agent}' was deployed, from ${iso(parked.since ?? parked.at)} to ${iso(parked.at)} at least, so it is held back and no attempt is charged${last}`;
     case 'budget':
       return `its execution has used up its dispatches, so it is sent once an hour${last}`;
   }
@@ -169,7 +184,13 @@ function waitsForUndo(plan: Plan, step: PlanStep, state: Snapshot): string {
     : `it is undone after ${open.map((other) => `'${other.name}'`).join(', ')}`;
 }
 
-function nextOfStep(plan: Plan, step: PlanStep, state: Snapshot, work: readonly Work[]): Next {
+function nextOfStep(
+  plan: Plan,
+  step: PlanStep,
+  state: Snapshot,
+  work: readonly Work[],
+  isDeployed: IsDeployed,
+): Next {
   const record = state.steps[step.name];
   const named = { step: step.name };
   if (isHeld(record)) {
@@ -195,6 +216,10 @@ function nextOfStep(plan: Plan, step: PlanStep, state: Snapshot, work: readonly 
   if (piece === undefined) return { what: 'nothing', who: 'nobody', ...named };
   const deed = { execute: 'attempt', probe: 'a probe of attempt', undo: 'undo' }[piece.mode];
   const dispatch = state.execution.dispatches[workKey(piece)];
+  if (!isDeployed(piece.step.agent)) {
+    const what = `no agent '${piece.step.agent}' is deployed: deploy it again, and a supervisor sends it ${deed} ${piece.attempt}`;
+    return { what, at: piece.dueAt, who: 'person', ...named };
+  }
   if (piece.parked !== undefined && !wasSentSinceParked(piece, dispatch)) {
     const what = `a supervisor sends it to agent '${piece.step.agent}' again: ${deed} ${piece.attempt}`;
     return { what, at: piece.dueAt, who: 'supervisor', ...named };

@@ -34,6 +34,8 @@ const MISSED_AUDITS = 3;
 const DAY = Duration.days(1);
 /** A service that is away for shorter is an everyday matter: held work comes back by itself. */
 const BREAKER_OPEN_MINUTES = 10;
+/** While a deployment replaces one function after another, one of them may not know yet what another already needs. */
+const MISSING_MINUTES = 3;
 /** Fewer ends say nothing about a rate. */
 const FEWEST_ENDS = 10;
 /** CloudWatch's limit for one alarm. */
@@ -195,6 +197,14 @@ export class Alarms extends Construct {
         bad: BREAKER_OPEN_MINUTES,
         // A tick that stays and one that does not may tell in the same minute, and then in the next none does.
         of: BREAKER_OPEN_MINUTES + 2,
+      }),
+      this.raise('AgentMissing', {
+        alarmDescription:
+          'Executions under way need an agent that is no longer deployed: they stand still, also what is to be undone. GET /agents says which and how many wait for it. Deploy it again until they have ended; they go on within a minute.',
+        metric: figure('AgentsMissing', { period: MINUTE }),
+        threshold: 1,
+        bad: MISSING_MINUTES,
+        of: MISSING_MINUTES + 2,
       }),
     ];
   }

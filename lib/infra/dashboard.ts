@@ -97,7 +97,7 @@ function atRisk({ figure, agents }: DashboardProps): IWidget[] {
     graph(
       'Overdue, and looks that failed',
       [figure('OldestOverdue')],
-      [figure('LooksFailed'), figure('RecordsUnaudited'), figure('ClocksSkewed')],
+      [figure('LooksFailed'), figure('RecordsUnaudited'), figure('AgentsMissing'), figure('ClocksSkewed')],
     ),
     graph('Lost and unknown', [
       figure('LeasesLost'),

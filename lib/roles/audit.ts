@@ -10,6 +10,7 @@
  */
 
 import { type Found, heal, isLeftBehind, type Removable } from '../core/audit.ts';
+import { sayable } from '../core/errors.ts';
 import type { Inventory, Ports, Receipts } from '../core/ports.ts';
 import type { AuditCounts, AuditReceipt, SegmentPlace } from '../core/receipts.ts';
 import { isOfEarlierLife, isPastChild } from '../core/retention.ts';
@@ -149,7 +150,7 @@ async function auditPage(
       return await auditOne(ports, found, met);
     } catch (error) {
       const executionId = found.kind === 'execution' ? found.execution.id : found.executionId;
-      const detail = error instanceof Error ? error.name : 'error';
+      const detail = sayable(error);
       ports.log.note({ what: 'audit-failed', executionId, detail });
       return 'failed';
     }

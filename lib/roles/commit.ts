@@ -6,7 +6,7 @@
  * Does not own: what to decide, or what comes after (`advance.ts`).
  */
 
-import type { Decision, Write } from '../core/decision.ts';
+import type { Decision, Send, Write } from '../core/decision.ts';
 import type { Ports, WriteResult } from '../core/ports.ts';
 import type { Snapshot, Step } from '../core/state.ts';
 
@@ -20,9 +20,22 @@ export async function commit(ports: Ports, decision: Decision): Promise<WriteRes
     const result = await ports.store.write(decision.write);
     if (result === 'conflict') return result;
   }
-  if (decision.sends.length > 0) await ports.queue.send(decision.sends);
+  const sends = reachable(ports, decision.sends);
+  if (sends.length > 0) await ports.queue.send(sends);
   for (const note of decision.notes) ports.log.note(note);
   return 'written';
+}
+
+/** Without those to agents that this process cannot reach: the others' messages must leave, and a supervisor meets these. */
+function reachable({ queue, log }: Ports, sends: readonly Send[]): readonly Send[] {
+  if (queue.reaches === undefined) return sends;
+  const isReached = ({ agent }: Send): boolean => queue.reaches?.(agent) !== false;
+  for (const { agent, message } of sends.filter((send) => !isReached(send))) {
+    const detail = `this function knows no agent '${agent}'; a supervisor sends it, or says that it is not deployed`;
+    const { execution: executionId, step, attempt } = message;
+    log.note({ what: 'not-sent', executionId, step, attempt, agent, detail });
+  }
+  return sends.filter(isReached);
 }
 
 /** The state as it is after our own write, without a read. */

@@ -25,6 +25,11 @@ export const FULL_QUEUE = 3_000;
 const MAX_PUT_OFF_MS = 900_000;
 /** Where one message may bring the trial, the others wait at least this much longer. */
 const TRIAL_MS = 10_000;
+/**
+ * When an agent that is not deployed is asked for again: between this and half as much more. It bounds how late its work goes
+ * on once it is deployed, and how often everything that waits for it is written meanwhile.
+ */
+const MISSING_AGAIN_MS = 30_000;
 
 export interface GateKeeper {
   /** @param agents how many messages are meant for each. Never rejects. */
@@ -71,7 +76,9 @@ export function gateKeeper(ports: Ports, sweepEveryMs: number, freeSends = FREE_
     pace.room ??= roomIn(ports, agent);
     return pace.room;
   };
+  const ofMissing = missingGates(ports, sweepEveryMs);
   const gateOf = async (agent: string, wanted: number): Promise<Gate> => {
+    if (ports.queue.reaches?.(agent) === false) return ofMissing(agent, wanted);
     const pace = paceOf(agent);
     const breaker = await pace.breaker;
     const now = ports.clock.now();
@@ -109,6 +116,23 @@ export function gateKeeper(ports: Ports, sweepEveryMs: number, freeSends = FREE_
     },
   };
 }
+
+/** Gates of agents that are not deployed. Of a crowd as many are asked for at once as could be sent. */
+function missingGates(ports: Ports, sweepEveryMs: number): (agent: string, wanted: number) => Gate {
+  const asked = new Map<string, number>();
+  return (agent, wanted) => {
+    const before = asked.get(agent);
+    if (before === undefined) ports.log.note({ what: 'agent-missing', agent, detail: deployAgain(agent) });
+    asked.set(agent, (before ?? 0) + wanted);
+    const crowdMs = Math.floor(((before ?? 0) / SENDS_PER_SWEEP) * sweepEveryMs);
+    const againMs = Math.floor(MISSING_AGAIN_MS * (1 + ports.dice.random() / 2));
+    const laterMs = Math.min(MAX_PUT_OFF_MS, Math.max(againMs, crowdMs));
+    return { missing: true, sends: 0, laterAt: ports.clock.now() + laterMs };
+  };
+}
+
+const deployAgain = (agent: string): string =>
+  `no agent '${agent}' is deployed, and executions under way need it: deploy it again`;
 
 /** A queue that cannot be asked has room: what is sent in vain is dropped, what is not sent is late. */
 async function roomIn({ queue, log }: Ports, agent: string): Promise<Room> {

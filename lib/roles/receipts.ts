@@ -2,16 +2,17 @@
  * The supervisor's receipts: which shard was swept when, and what was found there.
  *
  * Owns: when a shard's receipt is written. At the first sweep that finds something due before the tick's end, then every
- * 20 s while that is so, and at the tick's end if there is something to tell. A shard in which nothing is due costs no
+ * 20 s while that is so, at once when another agent is found missing, and at the tick's end if there is something to tell. A shard in which nothing is due costs no
  * write and no read; that its supervisor lives is said by its log line, and that it is missed by what becomes overdue.
  * Does not own: the sweeps (`supervisor.ts`).
  *
  * A receipt never delays a sweep for long and never stops one: what cannot be written is left out.
  */
 
+import { sayable } from '../core/errors.ts';
 import type { Clock, Dice, Log, Receipts } from '../core/ports.ts';
-import type { ShardReceipt } from '../core/receipts.ts';
-import type { ShardSweep } from './supervisor.ts';
+import { missingAgents, type ShardReceipt } from '../core/receipts.ts';
+import type { Missing, ShardSweep } from './supervisor.ts';
 
 export const RECEIPT_EVERY_MS = 20_000;
 
@@ -24,6 +25,10 @@ interface Entry {
   readonly busy: boolean;
   /** When this supervisor last wrote the shard's receipt. */
   readonly writtenAt?: number;
+  /** Of the whole tick: in so long each execution that waits for an agent is met once at least. */
+  readonly missing: Missing;
+  /** How many agents were missing when the shard's receipt was last written. */
+  readonly told: number;
 }
 
 /** @returns what to call after each sweep; `last` after the tick's last one */
@@ -32,17 +37,18 @@ export function receiptBook(
   { clock, dice, log }: { readonly clock: Clock; readonly dice: Dice; readonly log: Log },
 ): (sweeps: readonly ShardSweep[], last: boolean) => Promise<void> {
   const entries = new Map<number, Entry>();
-  let versions: Map<number, number> | undefined;
+  let stored: Map<number, ShardReceipt> | undefined;
 
-  const write = async (shard: number, entry: Entry): Promise<void> => {
-    versions ??= new Map((await receipts.read()).shards.map((one) => [one.shard, one.version]));
+  const write = async (shard: number, entry: Entry, last: boolean): Promise<void> => {
+    stored ??= new Map((await receipts.read()).shards.map((one) => [one.shard, one]));
     const { sweptAt, due, failed, oldestOverdueMs } = entry;
-    const version = (versions.get(shard) ?? 0) + 1;
-    const found = { sweptAt, due, failed, oldestOverdueMs };
+    const before = stored.get(shard);
+    const version = (before?.version ?? 0) + 1;
+    const found = { sweptAt, due, failed, oldestOverdueMs, ...missed(entry, last ? undefined : before) };
     const receipt: ShardReceipt = { shard, version, writeId: dice.id(), ...found };
-    // Another supervisor has swept it and said so: that is as good. The versions are read again before the next one.
-    if ((await receipts.write(receipt)) === 'conflict') versions = undefined;
-    else versions.set(shard, version);
+    // Another supervisor has swept it and said so: that is as good. Its receipt is read before the next one.
+    if ((await receipts.write(receipt)) === 'conflict') stored = undefined;
+    else stored.set(shard, receipt);
   };
 
   return async (sweeps, last) => {
@@ -51,21 +57,32 @@ export function receiptBook(
     const ripe = [...entries].filter(([, entry]) => isRipe(entry, now, last));
     try {
       for (const [shard, entry] of ripe) {
-        entries.set(shard, { ...NOTHING, sweptAt: entry.sweptAt, busy: entry.busy, writtenAt: now });
-        await write(shard, entry);
+        const { sweptAt, busy, missing } = entry;
+        entries.set(shard, { ...NOTHING, sweptAt, busy, missing, told: missing.size, writtenAt: now });
+        await write(shard, entry, last);
       }
     } catch (error) {
-      log.note({ what: 'receipt-failed', detail: error instanceof Error ? error.name : 'error' });
+      log.note({ what: 'receipt-failed', detail: sayable(error) });
     }
   };
 }
 
 const NOTHING = { due: 0, failed: 0, oldestOverdueMs: 0 } as const;
 
-function isRipe({ busy, due, failed, writtenAt }: Entry, now: number, last: boolean): boolean {
+/** How many executions miss which agent; before the tick's end, when not all were met yet, no fewer than it was. */
+function missed(
+  { missing, sweptAt }: Entry,
+  before: ShardReceipt | undefined,
+): Pick<ShardReceipt, 'missing'> {
+  const counts = new Map(before === undefined ? [] : missingAgents([before], sweptAt));
+  for (const [agent, met] of missing) counts.set(agent, Math.max(counts.get(agent) ?? 0, met.size));
+  return counts.size === 0 ? {} : { missing: Object.fromEntries(counts) };
+}
+
+function isRipe({ busy, due, failed, writtenAt, missing, told }: Entry, now: number, last: boolean): boolean {
   if (due + failed === 0 && !busy) return false;
   if (last) return due + failed > 0;
-  return writtenAt === undefined || now - writtenAt >= RECEIPT_EVERY_MS;
+  return writtenAt === undefined || now - writtenAt >= RECEIPT_EVERY_MS || missing.size > told;
 }
 
 const joined = (before: Entry | undefined, sweep: ShardSweep, sweptAt: number): Entry => ({
@@ -74,5 +91,15 @@ const joined = (before: Entry | undefined, sweep: ShardSweep, sweptAt: number): 
   failed: (before?.failed ?? 0) + sweep.failed,
   oldestOverdueMs: Math.max(before?.oldestOverdueMs ?? 0, sweep.oldestOverdueMs),
   busy: sweep.busy,
+  missing: union(before?.missing, sweep.missing),
+  told: before?.told ?? 0,
   ...(before?.writtenAt === undefined ? {} : { writtenAt: before.writtenAt }),
 });
+
+function union(one: Missing = new Map(), other: Missing = new Map()): Missing {
+  if (other.size === 0) return one;
+  const all = [...one.keys(), ...other.keys()];
+  return new Map(
+    all.map((agent) => [agent, new Set([...(one.get(agent) ?? []), ...(other.get(agent) ?? [])])]),
+  );
+}

@@ -14,6 +14,7 @@
 import { advance, type Oversight } from './advance.ts';
 import { type GateKeeper, gateKeeper } from './gates.ts';
 import { Grace } from './grace.ts';
+import { sayable } from '../core/errors.ts';
 import type { Clock, Due, Ports } from '../core/ports.ts';
 import { type PlanCache, planOf } from './plans.ts';
 
@@ -59,7 +60,11 @@ export interface Sweep {
 
 export interface ShardSweep extends Sweep {
   readonly shard: number;
+  /** By agent that is not deployed: the executions that were met with something to send to it. */
+  readonly missing?: Missing;
 }
+
+export type Missing = ReadonlyMap<string, ReadonlySet<string>>;
 
 export const SWEEP_EVERY_MS = 2_000;
 /** Looks at once in a shard; each is a few calls to the store, so this bounds the load of a sweep after an outage. */
@@ -140,7 +145,7 @@ const sweepShards = (
     shards.map((shard) =>
       sweepShard(ports, plans, shard, reach).catch((error: unknown) => {
         // The index could not be read: stay, it may be back before the next tick.
-        ports.log.note({ what: 'sweep-failed', detail: error instanceof Error ? error.name : 'error' });
+        ports.log.note({ what: 'sweep-failed', detail: sayable(error) });
         return { shard, due: 0, failed: 1, oldestOverdueMs: 0, busy: true };
       }),
     ),
@@ -160,6 +165,7 @@ const sumOf = (sweeps: readonly Sweep[]): Sweep =>
 async function sweepShard(ports: Ports, plans: PlanCache, shard: number, reach: Reach): Promise<ShardSweep> {
   const { untilAt, lateMs } = reach;
   let [due, failed, oldestOverdueMs, busy] = [0, 0, 0, false];
+  const missing = new Map<string, Set<string>>();
   let cursor: string | undefined;
   do {
     const now = ports.clock.now();
@@ -173,12 +179,12 @@ async function sweepShard(ports: Ports, plans: PlanCache, shard: number, reach: 
     const { since: graceFrom } = reach.grace;
     const calm = graceFrom === undefined ? {} : { graceFrom };
     failed += await lookAtAll(ports, overdue, untilAt, (executionId) =>
-      lookAt(ports, plans, executionId, { ask: reach.gates.ask, ...calm }),
+      lookAt(ports, plans, executionId, { ask: reach.gates.ask, ...calm }, missing),
     );
     // Earliest first: once a page ends with something that is not due, nothing behind it is.
     cursor = overdue.length === page.items.length ? page.cursor : undefined;
   } while (cursor !== undefined && ports.clock.now() <= untilAt);
-  return { shard, due, failed, oldestOverdueMs, busy };
+  return { shard, due, failed, oldestOverdueMs, busy, ...(missing.size === 0 ? {} : { missing }) };
 }
 
 /** @returns how many could not be handled */
@@ -199,8 +205,7 @@ async function lookAtAll(
         if ((await look(item.executionId)) === 'early') await rest(ports.clock, beganAt, untilAt);
       } catch (error) {
         failed += 1;
-        const detail = error instanceof Error ? error.name : 'error';
-        ports.log.note({ what: 'look-failed', executionId: item.executionId, detail });
+        ports.log.note({ what: 'look-failed', executionId: item.executionId, detail: sayable(error) });
       }
     }
   };
@@ -219,6 +224,7 @@ async function lookAt(
   plans: PlanCache,
   executionId: string,
   oversight: Oversight,
+  missing: Map<string, Set<string>>,
 ): Promise<'early' | 'done'> {
   const readAt = ports.clock.now();
   const state = await ports.store.read(executionId);
@@ -228,7 +234,10 @@ async function lookAt(
   let early = false;
   const ask: Oversight['ask'] = async (agents) => {
     const gates = await oversight.ask(agents);
-    early ||= Object.values(gates).some(({ hold, sends }) => hold === undefined && sends === 0);
+    for (const [agent, gate] of Object.entries(gates)) {
+      if (gate.missing === true) missing.set(agent, (missing.get(agent) ?? new Set()).add(executionId));
+      else early ||= gate.hold === undefined && gate.sends === 0;
+    }
     return gates;
   };
   await advance(ports, plan, executionId, {

@@ -60,3 +60,94 @@ it('leaves out a queue that cannot be asked', async () => {
   const items = (await asked(open, () => Promise.reject(new Error('no')))) as object[];
   expect(items[0]).not.toHaveProperty('queue');
 });
+
+describe('an agent that is not deployed', () => {
+  const receipt = { shard: 0, version: 1, writeId: 'w', due: 1, failed: 0, oldestOverdueMs: 0 };
+  const without = (...gone: readonly string[]) =>
+    client(undefined, (world) => ({
+      ...world,
+      queue: { ...world.queue, reaches: (agent: string) => !gone.includes(agent) },
+    }));
+  const missing = async (c: ReturnType<typeof client>) => {
+    const { body } = await c.get('/agents');
+    return [body['missing'], body['looked']];
+  };
+
+  it('is listed with the open executions that have it in their plan', async () => {
+    const c = without('worker');
+    expect(await missing(c)).toEqual([[], 0]);
+    await c.begun();
+    await c.begun({ input: { orderId: 'o-2' } });
+    expect(await missing(c)).toEqual([[{ name: 'worker', waiting: 0, planned: 2 }], 2]);
+    // Of what has ended nothing is open.
+    expect(await missing(without())).toEqual([[], 0]);
+  });
+
+  it('is listed with the executions that wait for it, as supervisors have met them of late', async () => {
+    const c = without('gone', 'lost');
+    await c.begun();
+    await c.receipts.write({ ...receipt, sweptAt: c.clock.now(), missing: { gone: 3, worker: 2 } });
+    const waiting = { name: 'gone', waiting: 3, planned: 0 };
+    expect(await missing(c)).toEqual([[waiting], 1]);
+    expect(await c.get('/health')).toMatchObject({
+      status: 503,
+      body: { status: 'agent-missing', missing: { gone: 3 } },
+    });
+    c.clock.advanceTo(c.clock.now() + 180_000);
+    expect(await missing(c)).toEqual([[waiting], 1]);
+    c.clock.advanceTo(c.clock.now() + 1);
+    expect(await missing(c)).toEqual([[], 1]);
+  });
+
+  it('makes the health no better than overdue, and is good for nothing once it is deployed', async () => {
+    const late = without('gone');
+    await late.begun();
+    await late.receipts.write({ ...receipt, sweptAt: late.clock.now() + 125_000, missing: { gone: 1 } });
+    late.clock.advanceTo(late.clock.now() + 10_000 + 120_001);
+    expect((await late.get('/health')).body['status']).toBe('overdue');
+    const back = without();
+    await back.receipts.write({ ...receipt, sweptAt: back.clock.now(), missing: { gone: 3 } });
+    const { status, body } = await back.get('/health');
+    expect([status, body['status']]).toEqual([200, 'ok']);
+    expect(body).not.toHaveProperty('missing');
+  });
+
+  it('is said by why, which asks nobody', async () => {
+    const c = without('worker');
+    const id = await c.begun();
+    const { body } = await c.get(`/executions/${id}/why`);
+    expect(body['next']).toMatchObject({ who: 'person', what: expect.stringContaining("no agent 'worker'") });
+    expect(body['warnings']).toMatchObject([
+      expect.stringMatching(/^no agent 'worker' is deployed, and step 'a' needs it/),
+      expect.stringMatching(/^no agent 'worker' is deployed, and step 'b' may need it yet/),
+    ]);
+  });
+
+  it('is looked for in at most 100 executions, and what cannot be read is left out', async () => {
+    const reads: string[] = [];
+    const c = client(undefined, (world) => ({
+      ...world,
+      queue: { ...world.queue, reaches: () => false },
+      store: Object.assign(Object.create(world.store), {
+        readExecution: async (id: string) => {
+          reads.push(id);
+          if (id === 'e-1') throw new Error('newer');
+          return world.store.readExecution(id);
+        },
+      }),
+    }));
+    for (let at = 0; at < 101; at += 1) await c.begun();
+    expect(await missing(c)).toEqual([[{ name: 'worker', waiting: 0, planned: 99 }], 99]);
+    expect(reads).toHaveLength(100);
+  });
+});
+
+it('a supervisor that is late is said by why, until it has looked', async () => {
+  const c = client();
+  const id = await c.begun();
+  c.clock.advanceTo(c.clock.now() + 10_000 + 70_001);
+  const { body } = await c.get(`/executions/${id}/why`);
+  expect(body['warnings']).toMatchObject([expect.stringMatching(/^the supervisor is late: .* 1m10s1ms ago/)]);
+  await c.sweep();
+  expect((await c.get(`/executions/${id}/why`)).body['warnings']).toEqual([]);
+});

@@ -39,15 +39,16 @@ const dueItem = (at: number) => ({
   watchAt: { N: '1' },
 });
 
-/** What is written to standard output, as CloudWatch Logs gets it. */
+/** What is written, as CloudWatch Logs gets it: from standard output, and from where warnings go. */
 async function linesOf(act: () => unknown): Promise<Line[]> {
   const written: string[] = [];
-  const write = process.stdout.write.bind(process.stdout);
-  process.stdout.write = (text: string | Uint8Array) => written.push(String(text)) > 0;
+  const streams = [process.stdout, process.stderr];
+  const writes = streams.map((stream) => stream.write.bind(stream));
+  for (const stream of streams) stream.write = (text: string | Uint8Array) => written.push(String(text)) > 0;
   try {
     await act();
   } finally {
-    process.stdout.write = write;
+    for (const [at, stream] of streams.entries()) stream.write = writes[at] as typeof stream.write;
   }
   return written
     .flatMap((text) => text.split('\n'))
@@ -164,6 +165,20 @@ test('a log line says which execution, step, attempt and agent, and others hear 
   const { what, ...fields } = note;
   expect(lines).toEqual([expect.objectContaining({ message: what, role: 'supervisor', ...fields })]);
   expect(heard).toEqual(['lease-ended']);
+});
+
+test.each([
+  ['agent-missing', 'WARN'],
+  ['look-failed', 'WARN'],
+  ['sweep-failed', 'WARN'],
+  ['not-sent', 'WARN'],
+  ['parked', 'INFO'],
+])('a note %s is a line at level %s with what it says', async (what, level) => {
+  const logger = serviceLogger({ role: 'supervisor' });
+  const lines = await linesOf(() => tellAll(logger).note({ what, agent: 'pay', detail: 'a sentence' }));
+  expect(lines).toEqual([
+    expect.objectContaining({ message: what, level, agent: 'pay', detail: 'a sentence' }),
+  ]);
 });
 
 test('a tick of the supervisor that finds nothing still says that it swept, and what is open', async () => {

@@ -1,7 +1,7 @@
 /** How it is, from the command line: agents and health. */
 
 import type { AgentView } from '../../lib/api/answers.ts';
-import { agentsText, healthText } from '../../lib/cli/print.ts';
+import { agentsText, healthText } from '../../lib/cli/print-deployment.ts';
 import { type Answer, type FakeApi, fakeApi, type Ran, steadfast } from './fake-api.ts';
 
 let api: FakeApi;
@@ -28,7 +28,8 @@ test('agents: queues, breakers and latest failures; what could not be asked is a
     },
     { name: 'notify', effect: 'idempotent', workflows: ['order'], breaker: { status: 'closed' } },
   ];
-  api.answers.push(ok({ items }));
+  const agents = { items, missing: [], looked: 0 };
+  api.answers.push(ok(agents));
   const { exitCode, out } = await cli('agents');
   expect([exitCode, api.asked.at(-1)?.path]).toEqual([0, '/agents']);
   const [head, first, second] = out.split('\n').map((line) => line.split(/ {2,}/));
@@ -36,8 +37,35 @@ test('agents: queues, breakers and latest failures; what could not be asked is a
   expect(first?.slice(0, 4)).toEqual(['charge-card', '3', '2', '1']);
   expect(first?.[4]).toMatch(/^half-open for 1 min.*, a trial is under way$/);
   expect(first?.[5]).toMatch(/ ago: 503$/);
-  expect(agentsText(items, now)).toContain('half-open for 1 min, a trial is under way  10 s ago: 503\n');
+  expect(agentsText(agents, now)).toContain('half-open for 1 min, a trial is under way  10 s ago: 503\n');
   expect(second).toEqual(['notify', '?', '?', '?', 'closed']);
+});
+
+test('agents: those that are not deployed, who needs them and what to do', async () => {
+  const missing = [
+    { name: 'pay-trip', waiting: 3, planned: 5 },
+    { name: 'tell', waiting: 1, planned: 0 },
+    { name: 'write', waiting: 0, planned: 1 },
+  ];
+  api.answers.push(ok({ items: [], missing, looked: 7 }));
+  const again = 'Deploy it again until they have ended; what waits for it goes on within a minute.';
+  expect((await cli('agents')).out.split('\n')).toEqual([
+    'No agents.',
+    `No agent 'pay-trip' is deployed: 3 executions wait for it now; 5 of 7 open executions looked at have it in their plan. ${again}`,
+    `No agent 'tell' is deployed: 1 execution waits for it now. ${again}`,
+    `No agent 'write' is deployed: 1 of 7 open executions looked at have it in their plan. ${again}`,
+    '',
+  ]);
+});
+
+test('health: a missing agent is named, and exit code 4', async () => {
+  const health = { status: 'agent-missing', oldestOverdueMs: 0, workflows: 1, shards: [] };
+  api.answers.push(ok({ ...health, missing: { 'pay-trip': 3, tell: 1 } }, 503));
+  expect(await cli('health')).toEqual({
+    exitCode: 4,
+    out: `agent-missing: executions stand still because of agent 'pay-trip' (3), agent 'tell' (1), not deployed; deploy again what they need ("agents" says more)\n`,
+    err: '',
+  });
 });
 
 test('health: ok is exit code 0, overdue is an answer and exit code 4', async () => {

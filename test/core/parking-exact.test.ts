@@ -75,11 +75,28 @@ describe('work that is held back', () => {
     });
   });
 
+  it('says since when its agent is not deployed, however often that was found', () => {
+    const why = 'not-deployed';
+    const first = { mode: 'undo', why, at: NOW, since: NOW };
+    expect(parkedBy(workOf('undo'), why, NOW)).toStrictEqual(first);
+    const before = (earlier: Partial<Parked>) =>
+      parkedBy(workOf('undo', { parked: { mode: 'undo', why, at: NOW - 5, ...earlier } }), why, NOW);
+    expect(before({ since: NOW - 9 })).toStrictEqual({ ...first, since: NOW - 9 });
+    expect(before({})).toStrictEqual(first);
+    expect(before({ why: 'breaker', since: NOW - 9 })).toStrictEqual(first);
+  });
+
   it('may be taken meanwhile, but for a dead service', () => {
-    const open = (['unclaimed', 'budget', 'breaker'] as const).map((why) =>
+    const open = (['unclaimed', 'budget', 'not-deployed', 'breaker'] as const).map((why) =>
       isOpenToLateMessages(workOf('execute', { parked: parked('execute', why) })),
     );
-    expect([...open, isOpenToLateMessages(workOf('execute'))]).toStrictEqual([true, true, false, false]);
+    expect([...open, isOpenToLateMessages(workOf('execute'))]).toStrictEqual([
+      true,
+      true,
+      true,
+      false,
+      false,
+    ]);
   });
 });
 
@@ -140,7 +157,8 @@ describe('an undo that is held back', () => {
       parked: null,
       failure: {
         code: 'undo-held-up',
-        message: 'for a day nobody could undo it: its service does not answer, or nobody takes its messages',
+        message:
+          'for a day nobody could undo it: its service does not answer, nobody takes its messages, or its agent is not deployed',
       },
     });
     expect(rest).toStrictEqual({

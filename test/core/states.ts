@@ -111,7 +111,12 @@ const agentRecord = (name: string): fc.Arbitrary<Step> =>
         fc.record(
           {
             mode: fc.constantFrom<Mode>('execute', 'probe', 'undo'),
-            why: fc.constantFrom('breaker' as const, 'unclaimed' as const, 'budget' as const),
+            why: fc.constantFrom(
+              'breaker' as const,
+              'unclaimed' as const,
+              'budget' as const,
+              'not-deployed' as const,
+            ),
             at: past,
           },
           { noNullPrototype: true },

@@ -180,6 +180,38 @@ describe('a supervisor', () => {
   });
 });
 
+describe('what is meant for an agent that is not deployed', () => {
+  const two = planOf(named('b'), named('c', { agent: 'gone' }));
+  const gates = {
+    worker: { sends: 1, laterAt: 0 },
+    gone: { missing: true, sends: 0, laterAt: NOW + 40_000 },
+  };
+  const supervised = (records: readonly Step[] = []) =>
+    supervise(
+      two,
+      stateOf(records, { watchAt: NOW, startedAt: NOW - 30_000 }),
+      look('supervisor', { gates: gates as never }),
+    );
+  it('is held back until it is asked for again, and nothing else with it', () => {
+    const { write, sends, next, notes } = supervised();
+    expect(write?.execution).toBeUndefined();
+    expect(write?.step).toMatchObject({
+      name: 'c',
+      attempt: 0,
+      retryAt: NOW + 40_000,
+      parked: { mode: 'execute', why: 'not-deployed', at: NOW, since: NOW },
+    });
+    expect([sends, next]).toEqual([[], { kind: 'look', fresh: true, concern: 'all' }]);
+    expect(notes).toMatchObject([{ what: 'parked', detail: 'not-deployed', agent: 'gone', ms: 40_000 }]);
+  });
+  it('does not keep the others from being sent', () => {
+    const parked = { mode: 'execute', why: 'not-deployed', at: NOW, since: NOW } as const;
+    const { sends, write } = supervised([recordOf('c', 'retrying', { retryAt: NOW + 40_000, parked })]);
+    expect(sends.map(({ agent }) => agent)).toEqual(['worker']);
+    expect(write?.execution?.watchAt).toBeLessThanOrEqual(NOW + 40_000);
+  });
+});
+
 it('the end of a lease that could not be renewed waits for its grace', () => {
   const held = recordOf('b', 'running', {
     token: 't',

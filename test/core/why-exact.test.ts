@@ -212,6 +212,11 @@ describe('a step that is held back', () => {
       "no agent 'worker' has taken its message yet, so it is sent again at growing gaps; its last attempt ended with x",
     ],
     [
+      'because its agent is not deployed',
+      parked('not-deployed', { failure }),
+      `no agent 'worker' was deployed, from ${isoOf(NOW)} to ${isoOf(NOW)} at least, so it is held back and no attempt is charged; its last attempt ended with x`,
+    ],
+    [
       'by its budget',
       parked('budget', { failure }),
       'its execution has used up its dispatches, so it is sent once an hour; its last attempt ended with x',

@@ -28,6 +28,7 @@ export interface More {
   readonly plan?: Plan;
   readonly incidents?: readonly Incident[];
   readonly now?: number;
+  readonly isDeployed?: (agent: string) => boolean;
 }
 export const explained = (
   records: readonly Step[],
@@ -41,6 +42,7 @@ export const explained = (
       incidents: Object.fromEntries((more.incidents ?? []).map((one) => [one.number, one])),
     },
     more.now ?? NOW,
+    more.isDeployed,
   );
 export const undoing: Partial<Execution> = {
   status: 'undoing',

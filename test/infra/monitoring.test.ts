@@ -112,6 +112,7 @@ describe('alarms', () => {
         'IncidentOpened',
         'IncidentOpen',
         'BreakerOpen',
+        'AgentMissing',
         'FailureRate',
         'DeadLetters-pay',
         'DeadLetters-ship',
@@ -186,6 +187,20 @@ describe('alarms', () => {
     });
   });
 
+  test('of a missing agent wait for a deployment to be over, and say what to do', () => {
+    const { Properties } = named('AgentMissing');
+    expect(Properties).toMatchObject({
+      MetricName: 'AgentsMissing',
+      Statistic: 'Sum',
+      Period: 60,
+      EvaluationPeriods: 5,
+      DatapointsToAlarm: 3,
+      Threshold: 1,
+      TreatMissingData: 'notBreaching',
+    });
+    expect(Properties['AlarmDescription']).toMatch(/GET \/agents says which.* Deploy it again/);
+  });
+
   test('are sent, raised and over, to one topic, which takes them from CloudWatch and over TLS alone', () => {
     const topic = reader.ofType('AWS::SNS::Topic');
     expect(topic).toHaveLength(1);
@@ -253,8 +268,8 @@ test('an own topic takes the alarms; the dashboard, or all of it, can be left aw
     ['AWS::CloudWatch::Alarm', 'AWS::CloudWatch::Dashboard', 'AWS::SNS::Topic'].map(
       (type) => one.ofType(type).length,
     );
-  expect(counts(new Reader(some))).toEqual([16, 0, 1]);
+  expect(counts(new Reader(some))).toEqual([18, 0, 1]);
   expect(counts(new Reader(makeStack({ monitoring: 'none' })))).toEqual([0, 0, 0]);
   const topic = Topic.fromTopicArn(some, 'Own', 'arn:aws:sns:us-east-1:123456789012:own');
-  expect(counts(new Reader(makeStack({ alarmTopic: topic })))).toEqual([16, 1, 0]);
+  expect(counts(new Reader(makeStack({ alarmTopic: topic })))).toEqual([18, 1, 0]);
 });

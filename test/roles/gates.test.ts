@@ -109,10 +109,11 @@ describe('the messages of a sweep to one agent', () => {
 describe('a crowd that waits for one agent', () => {
   const COUNT = 400;
   const LOOK_MS = 20;
+  const worker = anAgent('worker');
   /** As many as that at once. */
   const wide = (steps: number) =>
     workflow(`wide${steps}`, { input: anyObject, within: '10h' }, (w) => {
-      for (let at = 0; at < steps; at += 1) w.step(`it${at}`, anAgent('worker'), {});
+      for (let at = 0; at < steps; at += 1) w.step(`it${at}`, worker, {});
       return {};
     });
   const fine = { execute: async () => ({}), undo: async () => undefined };

@@ -72,6 +72,44 @@ describe('a receipt', () => {
     expect(calls).toEqual(['read', 'write', 'write']);
   });
 
+  const missing = (agent: string, ...ids: string[]) => ({ missing: new Map([[agent, new Set(ids)]]) });
+
+  it('says at once that an agent is missing, and then as ever', async () => {
+    const { after, stored, calls } = open();
+    await after(0, [busy({ due: 1 })]);
+    await after(2_000, [busy({ due: 1, ...missing('gone', 'e-1') })]);
+    expect(await stored()).toMatchObject([{ version: 2, due: 1, missing: { gone: 1 } }]);
+    await after(2_000, [busy({ due: 1, ...missing('gone', 'e-1', 'e-2') })]);
+    expect(calls).toEqual(['read', 'write', 'write']);
+    await after(2_000, [busy({ due: 1, ...missing('lost', 'e-3') })]);
+    expect(await stored()).toMatchObject([{ version: 3, due: 2, missing: { gone: 2, lost: 1 } }]);
+  });
+
+  it('says before the end of a tick no fewer that wait for an agent than the tick before, and then how many', async () => {
+    const { after, stored, true_, clock } = open();
+    const sweptAt = clock.now() - 5_000;
+    const theirs = {
+      shard: 0,
+      sweptAt,
+      due: 0,
+      failed: 0,
+      oldestOverdueMs: 0,
+      missing: { gone: 5, back: 1 },
+    };
+    await true_.write({ ...theirs, version: 1, writeId: 'x-1' });
+    await after(0, [busy({ due: 1, ...missing('gone', 'e-1') })]);
+    expect(await stored()).toMatchObject([{ missing: { gone: 5, back: 1 } }]);
+    await after(2_000, [busy({ due: 1, ...missing('gone', 'e-2') })], true);
+    expect(await stored()).toMatchObject([{ missing: { gone: 2 } }]);
+    expect((await stored())[0]?.missing).toEqual({ gone: 2 });
+  });
+
+  it('says nothing of agents where none is missing', async () => {
+    const { after, stored } = open();
+    await after(0, [busy({ due: 1 })]);
+    expect((await stored())[0]).not.toHaveProperty('missing');
+  });
+
   it('goes on from what another supervisor left, also meanwhile', async () => {
     const { after, stored, true_ } = open();
     const theirs = { shard: 0, sweptAt: 1, due: 0, failed: 0, oldestOverdueMs: 0 };

@@ -115,7 +115,11 @@ describe('a sweep', () => {
     h.clock.advanceTo(h.clock.now() + PICKUP_MS);
     await h.sweep();
     expect(h.sent.map(({ message }) => message.execution)).toEqual([id]);
-    expect(h.notes).toContainEqual({ what: 'look-failed', executionId: 'e-0', detail: 'SteadfastError' });
+    expect(h.notes).toContainEqual({
+      what: 'look-failed',
+      executionId: 'e-0',
+      detail: 'no-plan: the plan gone is not in the state table',
+    });
   });
 
   it('pages through everything that is due, though looking at it takes it out of the index', async () => {

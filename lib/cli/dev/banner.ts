@@ -1,5 +1,6 @@
 /**
- * What `steadfast dev` says when everything runs: where it is, and three commands that work as they stand.
+ * What `steadfast dev` says when everything runs: where it is, three commands that work as they stand, and which agents an
+ * earlier run's executions miss.
  */
 
 import { createHash } from 'node:crypto';
@@ -7,6 +8,7 @@ import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { type WorkflowView } from '../../api/answers.ts';
 import { createClient } from '../../api/client.ts';
+import { missingLine } from '../print-deployment.ts';
 import type { DevFolder } from './dev-folder.ts';
 import type { WorkflowFolder } from './workflow-folders.ts';
 
@@ -35,6 +37,12 @@ export async function banner(
     '',
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** What to say of agents that executions of an earlier run name and that are no longer there; nothing where all are. */
+export async function missingAgentsText(apiUrl: string): Promise<string> {
+  const { missing, looked } = await createClient({ url: apiUrl }).agents();
+  return missing.map((agent) => `WARNING: ${missingLine(agent, looked)}\n`).join('');
 }
 
 interface First {

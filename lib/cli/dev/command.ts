@@ -10,7 +10,7 @@ import { join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Cloud } from '../../local/cloud.ts';
 import { type Cli, CliError, EXIT, type Io, messageOf } from '../io.ts';
-import { banner } from './banner.ts';
+import { banner, missingAgentsText } from './banner.ts';
 import { type DevFolder, openDevFolder } from './dev-folder.ts';
 import { startOutsides } from './outsides.ts';
 import { showProgress } from './progress.ts';
@@ -95,6 +95,7 @@ async function start(flags: DevFlags, io: Io, signal: AbortSignal, cleanUps: Cle
   lookAtOnce(cloud);
   const atWork = workers.map(({ agent }) => agent);
   io.out(await banner(project, cloud.apiUrl, folder, atWork));
+  io.err(await missingAgentsText(cloud.apiUrl));
 }
 
 /** Synthesis takes long enough that nobody should hear only after it that there is no port. */

@@ -92,7 +92,7 @@ export const SUPERVISOR: readonly Mutant[] = [
     from: 38,
     bug: 'A shard that cannot be read ends the sweep of all.',
     file: 'lib/roles/supervisor.ts',
-    find: "        ports.log.note({ what: 'sweep-failed', detail: error instanceof Error ? error.name : 'error' });\n",
+    find: "        ports.log.note({ what: 'sweep-failed', detail: sayable(error) });\n",
     replace: '        throw error;\n',
     killer: jest('roles/late-and-large', 'reads the other shards although one cannot be read'),
   },

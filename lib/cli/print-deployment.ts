@@ -1,0 +1,75 @@
+/**
+ * The answers about a deployment as a whole, as text for people: its agents, its health.
+ *
+ * Owns: the words. Does not own: the answers about executions and workflows (`print.ts`).
+ */
+
+import type { Agents, AgentView, AuditHealth, Health, MissingAgent } from '../api/answers.ts';
+import { durationText, table } from './text.ts';
+
+export function agentsText({ items, missing, looked }: Agents, now: number): string {
+  const gone = missing.map((agent) => `${missingLine(agent, looked)}\n`).join('');
+  if (items.length === 0) return `No agents.\n${gone}`;
+  const rows = items.map(({ name, queue, breaker, lastError }) => [
+    name,
+    ...(queue === undefined ? ['?', '?', '?'] : [queue.waiting, queue.underWork, queue.delayed].map(String)),
+    breakerText(breaker, now),
+    lastError === undefined ? '' : `${durationText(now - lastError.at)} ago: ${lastError.message}`,
+  ]);
+  const shown = table(['AGENT', 'WAITING', 'UNDER WORK', 'DELAYED', 'BREAKER', 'LAST ERROR'], rows);
+  return gone === '' ? shown : `${shown}\n${gone}`;
+}
+
+/** Of an agent that is not deployed: who needs it, and what to do. */
+export function missingLine({ name, waiting, planned }: MissingAgent, looked: number): string {
+  const needs = [
+    ...(waiting === 0
+      ? []
+      : [`${waiting} ${waiting === 1 ? 'execution waits' : 'executions wait'} for it now`]),
+    ...(planned === 0 ? [] : [`${planned} of ${looked} open executions looked at have it in their plan`]),
+  ];
+  return `No agent '${name}' is deployed: ${needs.join('; ')}. Deploy it again until they have ended; what waits for it goes on within a minute.`;
+}
+
+function breakerText({ status, since, until, trialUntil }: AgentView['breaker'], now: number): string {
+  if (since === undefined) return status;
+  const rest = until === undefined ? '' : `, ${durationText(Math.max(0, until - now))} more`;
+  const trial = trialUntil === undefined ? '' : ', a trial is under way';
+  return `${status} for ${durationText(now - since)}${rest}${trial}`;
+}
+
+export function healthText(health: Health, now: number): string {
+  const { status, oldestOverdueMs, workflows, shards, audit, missing = {} } = health;
+  const verdict = {
+    ok: `ok: ${workflows} workflow${workflows === 1 ? '' : 's'}, nothing is overdue for long`,
+    overdue: `overdue: an execution should have been looked at ${durationText(oldestOverdueMs)} ago, so no supervisor is at work; look at the supervisor's log`,
+    'agent-missing': `agent-missing: executions stand still because of ${agentNames(missing)}, not deployed; deploy again what they need ("agents" says more)`,
+  }[status];
+  const rows = shards.map(({ shard, overdueMs, receipt }) => [
+    String(shard),
+    overdueMs === 0 ? '' : durationText(overdueMs),
+    receipt === undefined ? '' : `${durationText(Math.max(0, now - receipt.sweptAt))} ago`,
+    receipt === undefined ? '' : String(receipt.due),
+    receipt === undefined ? '' : String(receipt.failed),
+  ]);
+  const parts = [
+    verdict,
+    ...(rows.length === 0
+      ? []
+      : [table(['SHARD', 'OVERDUE', 'LAST RECEIPT', 'DUE', 'FAILED'], rows).trimEnd()]),
+    ...(audit === undefined ? [] : [auditText(audit, now)]),
+  ];
+  return `${parts.join('\n\n')}\n`;
+}
+
+const agentNames = (missing: NonNullable<Health['missing']>): string =>
+  Object.entries(missing)
+    .map(([agent, count]) => `agent '${agent}' (${count})`)
+    .join(', ');
+
+function auditText({ auditedAt, pass, whole }: AuditHealth, now: number): string {
+  const of = ({ scanned, healed, removed, failed }: AuditHealth['pass']): string =>
+    `${scanned} records, ${healed} healed, ${removed} removed, ${failed} failed`;
+  const last = whole === undefined ? 'no whole pass yet' : `last whole pass: ${of(whole)}`;
+  return `audit: ran ${durationText(Math.max(0, now - auditedAt))} ago; ${last}; this pass: ${of(pass)}`;
+}

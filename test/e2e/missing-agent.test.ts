@@ -1,0 +1,118 @@
+/**
+ * An agent is renamed while executions under way need it to undo what it did. From two templates on the same data: everybody
+ * says what is missing, and with the first template again it is undone.
+ */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '../../lib/api/client.ts';
+import { missingAgentsText } from '../../lib/cli/dev/banner.ts';
+import { synthesize } from '../../lib/infra/synth.ts';
+import { type Cloud, startCloud } from '../../lib/local/cloud.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'steadfast-missing-'));
+const lines: string[] = [];
+const problems: string[] = [];
+let cloud: Cloud | undefined;
+
+const synthesized = (version: string): Promise<{ assembly: string }> =>
+  synthesize({
+    outdir: join(folder, version),
+    folders: [`test/e2e/renamed/${version}`],
+    validation: false,
+  });
+
+async function deployed(assembly: string): Promise<ReturnType<typeof createClient>> {
+  await cloud?.stop();
+  cloud = await startCloud({
+    assembly,
+    dataDir: join(folder, 'data'),
+    port: 0,
+    schedules: false,
+    onLog: ({ line }) => lines.push(line),
+    onDenied: ({ message }) => problems.push(message),
+  });
+  return createClient({ url: cloud.apiUrl });
+}
+
+/** Every supervisor's tick, which lasts until the next would begin: nobody waits for it. */
+function ring(): void {
+  for (const { name } of cloud?.control.schedules() ?? [])
+    void cloud?.control.tick(name).catch(() => undefined);
+}
+
+async function until<Value>(ask: () => Promise<Value>, isIt: (value: Value) => boolean): Promise<Value> {
+  for (;;) {
+    const value = await ask();
+    if (isIt(value)) return value;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
+
+afterAll(async () => {
+  await cloud?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('an agent that is gone is named everywhere, holds only its own work up, and goes on when it is back', async () => {
+  const [{ assembly: before }, { assembly: after }] = [
+    await synthesized('before'),
+    await synthesized('after'),
+  ];
+  let api = await deployed(before);
+  const { executionId } = await api.start('trip', { input: { to: 'Oslo' } });
+  const waiting = await until(
+    () => api.get(executionId),
+    ({ steps }) => steps.some(({ token, waitsUntil }) => token !== undefined && waitsUntil !== undefined),
+  );
+  const { token = '' } = waiting.steps.find(({ name }) => name === 'confirm') ?? {};
+
+  api = await deployed(after);
+  expect(await missingAgentsText(cloud?.apiUrl ?? '')).toBe(
+    "WARNING: No agent 'book-trip' is deployed: 1 of 1 open executions looked at have it in their plan. Deploy it again until they have ended; what waits for it goes on within a minute.\n",
+  );
+  expect((await api.health()).status).toBe('ok');
+  await api.failCallback(token, { message: 'not this year' });
+  expect((await api.why(executionId)).next).toMatchObject({
+    what: "no agent 'book-trip' is deployed: deploy it again, and a supervisor sends it undo 1",
+    who: 'person',
+  });
+  ring();
+  const health = await until(
+    () => api.health(),
+    ({ status }) => status !== 'ok',
+  );
+  expect(health).toMatchObject({ status: 'agent-missing', missing: { 'book-trip': 1 } });
+  expect(await api.agents()).toMatchObject({
+    items: [{ name: 'reserve-trip' }],
+    missing: [{ name: 'book-trip', waiting: 1, planned: 1 }],
+  });
+  const why = await api.why(executionId);
+  expect(why.warnings).toEqual([
+    expect.stringMatching(/^no agent 'book-trip' is deployed, and step 'book' needs it/),
+  ]);
+  expect(why.steps[0]?.because).toMatch(/^no agent 'book-trip' was deployed, from .*, so it is held back/);
+  const logged = lines.filter((line) => line.includes('"agent-missing"')).map((line) => JSON.parse(line));
+  expect(logged[0]).toMatchObject({
+    level: 'WARN',
+    role: 'supervisor',
+    detail: "no agent 'book-trip' is deployed, and executions under way need it: deploy it again",
+  });
+  expect(lines.filter((line) => line.includes('look-failed'))).toEqual([]);
+
+  api = await deployed(before);
+  expect(await missingAgentsText(cloud?.apiUrl ?? '')).toBe('');
+  expect((await api.health()).status).toBe('ok');
+  ring();
+  const ended = await until(
+    () => api.get(executionId, { waitMs: 20_000 }),
+    ({ endedAt }) => endedAt !== undefined,
+  );
+  expect(ended).toMatchObject({
+    status: 'compensated',
+    steps: [{ name: 'book', status: 'undone' }, { name: 'confirm' }],
+  });
+  expect(ended.steps[0]?.attempts.filter(({ mode }) => mode === 'undo')).toHaveLength(1);
+  expect(problems).toEqual([]);
+}, 400_000);

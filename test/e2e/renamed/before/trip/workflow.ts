@@ -1,0 +1,16 @@
+/** A trip that is booked and then confirmed by a person; another version of it has an agent of another name. */
+
+import { agent, workflow } from 'steadfast';
+import * as z from 'zod/mini';
+
+export const bookTrip = agent('book-trip', {
+  input: z.object({ to: z.string() }),
+  output: z.object({ booked: z.string() }),
+  effect: 'idempotent',
+  pickup: '1s',
+});
+
+export const trip = workflow('trip', { input: z.object({ to: z.string() }), within: '1h' }, (w) => {
+  const book = w.step('book', bookTrip, { to: w.input.to });
+  w.approval('confirm', { within: '30m', after: [book] });
+});
