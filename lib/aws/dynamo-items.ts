@@ -87,6 +87,7 @@ const STEP_JSON: ReadonlySet<string> = new Set([
   'failure',
   'attempts',
   'givenInput',
+  'keyInput',
   'parked',
   'children',
 ]);
@@ -100,6 +101,8 @@ const STEP_DEFAULTS: Readonly<Record<string, unknown>> = {
   undoAttempt: 0,
   rung: 0,
   rungAttempt: 0,
+  key: 1,
+  keyStage: 0,
   mayHaveActed: false,
   epoch: 1,
   life: '',

@@ -96,7 +96,11 @@ export interface AttemptContext {
   readonly executionId: string;
   readonly step: string;
   readonly attempt: number;
-  /** The same for every attempt, probe and undo of this step: send it to the outside service as idempotency key. */
+  /**
+   * The same for every attempt with the same input, and for its probe and its undo: send it to the outside service as
+   * idempotency key. Another rung of the ladder that changes the input or the agent has another, and so has what a person
+   * gave. Of letters in lower case, digits, dots and dashes.
+   */
   readonly effectKey: string;
   /** Aborted when the lease is lost or the attempt's time is over. Hand it to every request. */
   readonly signal: AbortSignalLike;

@@ -11,7 +11,7 @@
 
 import type { Decision, Note } from './decision.ts';
 import { type Answer, choicesFor } from './incidents.ts';
-import { stageOf } from './ladder.ts';
+import { attemptedStage } from './ladder.ts';
 import { answerDeadline, timeAnew } from './overtime.ts';
 import { endPause, pausedMs } from './pause.ts';
 import { agentStep, type Plan } from './plan.ts';
@@ -126,7 +126,7 @@ function ladderAnswer(record: Step, answer: Answer, certain: boolean, stamp: Sta
 function undoAnswer(plan: Plan, record: Step, answer: Answer, stamp: Stamp): Step | undefined {
   if (answer.choice === 'retry') {
     const planned = agentStep(plan, record.name);
-    const settleMs = planned === undefined ? 0 : stageOf(planned, record.rung).settleMs;
+    const settleMs = planned === undefined ? 0 : attemptedStage(planned, record).settleMs;
     // Not beside an earlier undo whose process may still act.
     const retryAt = Math.max(stamp.now, record.hardEndAt + settleMs);
     return stepAfter(record, 'choose-retry', stamp, {

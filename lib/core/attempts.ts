@@ -4,9 +4,11 @@
  * Owns: what each of these writes to the step, in the modes execute, probe and undo. Does not own: which work there is
  * (`work.ts`), how an attempt ends (`reports.ts`). Everything here is pure and returns the new record.
  *
- * S3 a fresh token per claim. S4 one holder at a time. S9 only a claim counts an attempt.
+ * S3 a fresh token per claim. S4 one holder at a time. S9 only a claim counts an attempt. S18 the claim records its effect
+ * key and what that stands for.
  */
 
+import { keyOfClaim } from './effect-key.ts';
 import type { AgentStep, StepLimits } from './plan.ts';
 import { type Execution, type HeldStep, isHeld, type Step } from './state.ts';
 import { leaseSpanMs, REPORT_GRACE_MS } from './watch.ts';
@@ -53,7 +55,8 @@ export function claimed(
     hardEndAt: work.mode === 'probe' ? before.hardEndAt : Math.max(before.hardEndAt, hardEndAt),
     beat: 0,
     retryAt: undefined,
-    ...(work.mode === 'execute' ? { anew: undefined } : {}),
+    ...(work.mode === 'execute' ? { anew: undefined, ...keyOfClaim(work.step, before) } : {}),
+    ...(work.mode === 'undo' ? { keySpent: true as const } : {}),
   });
 }
 

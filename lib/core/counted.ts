@@ -10,7 +10,7 @@
  */
 
 import { childrenAgain, isAnew } from './children-again.ts';
-import { changesBetween, stageOf } from './ladder.ts';
+import { attemptedStage, changesBetween } from './ladder.ts';
 import type { Plan, PlanStep } from './plan.ts';
 import { type Execution, isForward, type Snapshot, type Step } from './state.ts';
 import { stepAs } from './write.ts';
@@ -80,5 +80,5 @@ function renewalOf(
   const isAnswered = step.kind !== 'step' && record.status === 'sealed' && record.output !== undefined;
   if (isAnswered) return 'renew-answered';
   if (!record.mayHaveActed || step.kind !== 'step') return 'renew';
-  return stageOf(step, record.rung).effect === 'idempotent' ? 'renew-retry' : 'renew-unknown';
+  return attemptedStage(step, record).effect === 'idempotent' ? 'renew-retry' : 'renew-unknown';
 }

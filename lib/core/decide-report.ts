@@ -12,7 +12,7 @@ import { answeredBySuccess } from './answers.ts';
 import { beaten } from './attempts.ts';
 import type { EventOf } from './decide.ts';
 import { type Decision, type Note, nothing, STOP } from './decision.ts';
-import { stageOf } from './ladder.ts';
+import { attemptedStage } from './ladder.ts';
 import { isCallback } from './outside.ts';
 import { agentStep, dependentsOf, type Plan } from './plan.ts';
 import { reported } from './reports.ts';
@@ -25,7 +25,7 @@ export function beat(plan: Plan, state: Snapshot, event: EventOf<'beat'>): Decis
   const step =
     planStep &&
     beaten(
-      stageOf(planStep, state.steps[event.step]?.rung ?? 0),
+      attemptedStage(planStep, state.steps[event.step]),
       state.steps[event.step],
       event.token,
       event.progress,

@@ -12,7 +12,7 @@
 
 import type { Decision } from './decision.ts';
 import type { Json } from './json.ts';
-import { stageOf } from './ladder.ts';
+import { attemptedStage } from './ladder.ts';
 import { agentStep, agentSteps, type AgentStep, type Plan } from './plan.ts';
 import { deadlineChoices, LAST_INCIDENT_MS } from './overtime.ts';
 import { lastPoint, mayBePast, wayBack } from './point-of-no-return.ts';
@@ -126,7 +126,7 @@ export function choicesFor(
   const record = state.steps[incident.step ?? ''];
   if (step === undefined || record === undefined) return [];
   if (incident.kind === 'undo') {
-    const deadAt = record.hardEndAt + stageOf(step, record.rung).settleMs;
+    const deadAt = record.hardEndAt + attemptedStage(step, record).settleMs;
     return [
       { choice: 'retry' },
       { choice: 'skip', ...(deadAt > now ? { notBefore: deadAt } : {}) },
@@ -138,7 +138,7 @@ export function choicesFor(
   const careful = record.mayHaveActed
     ? { needs: 'nothingHappened' as const, ...(after > now ? { notBefore: after } : {}) }
     : {};
-  const again = stageOf(step, record.rung).effect === 'idempotent' ? {} : careful;
+  const again = attemptedStage(step, record).effect === 'idempotent' ? {} : careful;
   return [
     { choice: 'retry', ...again },
     { choice: 'retry-with-input', ...careful },

@@ -2,11 +2,12 @@
  * The ladder: what is tried next after a failure, and when.
  *
  * Owns: the order of rungs, what a step is on a rung (its stage), exponential backoff with full jitter, the retries of
- * probes and undos. Does not own: the dice (the random number is an argument) or the write that follows.
+ * probes and undos. Does not own: which stage has which effect key (`effect-key.ts`), the dice (the random number is an argument) or the write that follows.
  */
 
 import { MAX_DURATION_MS } from './duration.ts';
 import type { AgentStep, Rung, Tries } from './plan.ts';
+import type { Step } from './state.ts';
 
 /** Undecided probes before the outcome is given up. */
 export const MAX_PROBES = 20;
@@ -27,15 +28,35 @@ export function backoffMs(tries: Tries, n: number, random: number): number {
 const stages = new WeakMap<AgentStep, AgentStep[]>();
 
 /** The step as it is on a rung: with the input and the agent of the last rung up to there that changed one. */
-export function stageOf(step: AgentStep, rung: number): AgentStep {
-  if (rung === 0) return step;
-  // A plan never changes, and every look asks for the stage of every step.
+export const stageOf = (step: AgentStep, rung: number): AgentStep =>
+  rung === 0 ? step : (knownStages(step)[Math.min(rung, step.ladder.length)] as AgentStep);
+
+/** The number of the stage that a rung is on: a rung that changes nothing is on the one before it. */
+export const stageNumber = (step: AgentStep, rung: number): number =>
+  step.ladder.slice(0, rung).filter(changes).length;
+
+/** The step as it is in the stage with the number. */
+export function stageAt(step: AgentStep, number: number): AgentStep {
+  if (number === 0) return step;
+  const all = knownStages(step);
+  const last = step.ladder.findIndex((_, at) => stageNumber(step, at + 1) === number);
+  return (all[last + 1] ?? all.at(-1)) as AgentStep;
+}
+
+/** What is to be asked for, taken back or believed late: the stage of the latest attempt to execute, not that of the next. */
+export const attemptedStage = (step: AgentStep, record: Step | undefined): AgentStep =>
+  stageAt(step, record?.keyStage ?? 0);
+
+const changes = ({ kind }: Rung): boolean => kind === 'withInput' || kind === 'useAgent';
+
+/** A plan never changes, and every look asks for the stage of every step. */
+function knownStages(step: AgentStep): AgentStep[] {
   let known = stages.get(step);
   if (known === undefined) {
     known = stagesOf(step);
     stages.set(step, known);
   }
-  return known[Math.min(rung, step.ladder.length)] as AgentStep;
+  return known;
 }
 
 /** The stage of every rung, the first attempt's before them. */
@@ -56,7 +77,7 @@ function stagesOf(step: AgentStep): AgentStep[] {
 
 /** Whether a step is another one on the later of two rungs: then it must be certain that the earlier did not act. */
 export const changesBetween = (step: AgentStep, rung: number, later: number): boolean =>
-  step.ladder.slice(rung, later).some((passed) => passed.kind === 'withInput' || passed.kind === 'useAgent');
+  step.ladder.slice(rung, later).some(changes);
 
 export type NextTry =
   | { readonly kind: 'attempt'; readonly rung: number; readonly retryAt: number }

@@ -17,7 +17,7 @@ import { alsoConcern, type Concern, type Decision } from './decision.ts';
 import { endOf } from './children.ts';
 import { noteOf, send, supervise } from './dispatch.ts';
 import { ask, stepToAskAbout } from './incidents.ts';
-import { stageOf } from './ladder.ts';
+import { attemptedStage } from './ladder.ts';
 import { endChildren, passedTime, startChildren, stopChildren, watchTime } from './look-kinds.ts';
 import { keptOutput } from './output.ts';
 import { agentStep, isBefore, type Plan, type PlanStep } from './plan.ts';
@@ -100,7 +100,7 @@ const endLease: Rule = (plan, state, event) => {
     notes: [
       {
         ...noteOf(state, 'lease-ended', step.name, record.attempt, record.mode),
-        agent: stageOf(planStep, record.rung).agent,
+        agent: attemptedStage(planStep, record).agent,
         ms: event.now - record.leaseUntil,
       },
     ],

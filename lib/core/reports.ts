@@ -12,13 +12,13 @@
 import { MAX_DURATION_MS } from './duration.ts';
 import type { Json } from './json.ts';
 import {
+  attemptedStage,
   changesBetween,
   MAX_PROBES,
   nextProbeAt,
   nextTry,
   nextUndoAt,
   nextUnsettled,
-  stageOf,
 } from './ladder.ts';
 import { endedByStall } from './attempts.ts';
 import { type Hold, saidOf } from './breaker.ts';
@@ -95,6 +95,8 @@ function lateSuccess(record: Step, report: Report, stamp: Stamp): Step | undefin
     output: report.output,
     retryAt: undefined,
     failure: undefined,
+    // Not tried any more.
+    givenInput: undefined,
     changedAt: stamp.now,
   });
 }
@@ -106,9 +108,13 @@ const historyOf = (
   failure?: Failure,
 ): Attempt[] => {
   const number = record.mode === 'undo' ? record.undoAttempt : record.attempt;
+  const { key, keyStage, keyInput } = record;
   const attempt: Attempt = {
     number,
     mode: record.mode,
+    ...(key === 1 ? {} : { key }),
+    ...(keyStage === 0 ? {} : { stage: keyStage }),
+    ...(keyInput === undefined ? {} : { given: true as const }),
     claimedAt: record.claimedAt ?? now,
     endedAt: now,
     outcome,
@@ -151,7 +157,7 @@ function reportedExecute(
     ...ended(record, 'failed', stamp, report.failure),
     mayHaveActed: record.mayHaveActed || report.acted === true,
   };
-  if (free !== undefined && !report.permanent && stageOf(step, record.rung).effect !== 'unsafe') {
+  if (free !== undefined && !report.permanent && attemptedStage(step, record).effect !== 'unsafe') {
     const wishMs = Math.min(report.retryAfterMs ?? 0, MAX_DURATION_MS);
     const retryAt = Math.max(free.retryAt, stamp.now + wishMs);
     return stepAfter(record, 'retry', stamp, { ...changes, ...free, retryAt });
@@ -199,7 +205,7 @@ const onRung = (step: AgentStep, record: Step, rung: number): StepChanges => ({
 /** The outcome of an attempt to execute is unknown: ask first, or just repeat what may be repeated. */
 function lost(step: AgentStep, record: HeldStep, failure: Failure, stamp: Stamp, free?: Excuse): Step {
   const changes = { ...ended(record, 'unknown', stamp, failure), mayHaveActed: true };
-  const { effect } = stageOf(step, record.rung);
+  const { effect } = attemptedStage(step, record);
   if (effect === 'probed') {
     // Whoever is dead cannot be asked either.
     const asked = free === undefined ? {} : { ...free, parked: { ...free.parked, mode: 'probe' as const } };
@@ -229,7 +235,7 @@ function reportedProbe(
     case 'running':
       return stepAfter(record, 'find-open', stamp, {
         ...ended(record, 'still-running', stamp),
-        retryAt: stamp.now + stageOf(step, record.rung).leaseMs,
+        retryAt: stamp.now + attemptedStage(step, record).leaseMs,
       });
     case 'not-done':
       return foundNothing(step, record, stamp);
@@ -240,7 +246,7 @@ function reportedProbe(
 
 /** `notDone` is believed only when it was asked after everything that could still act was dead and settled. */
 function foundNothing(step: AgentStep, record: HeldStep, stamp: Stamp): Step {
-  const believableAt = quietAt(stageOf(step, record.rung), record);
+  const believableAt = quietAt(step, record);
   const changes = ended(record, 'not-done', stamp);
   if ((record.claimedAt ?? 0) < believableAt) {
     return stepAfter(record, 'find-open', stamp, { ...changes, retryAt: Math.max(stamp.now, believableAt) });
@@ -308,7 +314,7 @@ function reportedUndo(
     }
     const retryAt = report.permanent
       ? undefined
-      : nextUndoAt(stageOf(step, record.rung), record.undoAttempt, stamp.now, stamp.random);
+      : nextUndoAt(attemptedStage(step, record), record.undoAttempt, stamp.now, stamp.random);
     const changes = ended(record, 'failed', stamp, report.failure);
     return retryAt === undefined
       ? stepAfter(record, 'fail-undo', stamp, changes)
@@ -320,7 +326,7 @@ function reportedUndo(
 /** An undo whose outcome is unknown is repeated, but not while the lost one may still act. */
 function undoLost(step: AgentStep, record: HeldStep, failure: Failure, stamp: Stamp, free?: Excuse): Step {
   const changes = ended(record, 'unknown', stamp, failure);
-  const stage = stageOf(step, record.rung);
+  const stage = attemptedStage(step, record);
   const deadAt = record.hardEndAt + stage.settleMs;
   if (free !== undefined) {
     const retryAt = Math.max(free.retryAt, deadAt);
@@ -343,7 +349,7 @@ const STALLED: Failure = { code: 'no-progress', message: 'the attempt was alive 
 export function expired(step: AgentStep, record: HeldStep, stamp: Stamp): Step {
   switch (record.mode) {
     case 'execute': {
-      const stalled = endedByStall(stageOf(step, record.rung), record);
+      const stalled = endedByStall(attemptedStage(step, record), record);
       // At once, not after a backoff: nothing says that the service is in trouble, only that an agent is gone.
       return lost(step, record, stalled ? STALLED : LEASE_LOST, { ...stamp, random: 0 });
     }

@@ -4,14 +4,14 @@
  * Owns: when that is safe, and the one write that does it (F8). Does not own: what the steps of the earlier epoch count as
  * then (`counted.ts`), the answers to open questions (`answers.ts`).
  *
- * S1 the only way out of a terminal status. S10 never after anything was undone: an effect key keeps its meaning, so an
- * outside service would answer for what it has taken back. Whoever wants that done again starts another execution.
+ * S1 the only way out of a terminal status. S10 never after anything was undone: what is left of such an execution is no
+ * state that it was ever in on its way forward. Whoever wants that done again starts another execution.
  */
 
 import type { Decision } from './decision.ts';
 import { againProblem } from './children-again.ts';
 import { answerProblem } from './incidents.ts';
-import { stageOf } from './ladder.ts';
+import { attemptedStage } from './ladder.ts';
 import { MAX_KEPT } from './pause.ts';
 import type { Plan, PlanStep } from './plan.ts';
 import { type Incident, openIncidents, type Snapshot, type Step } from './state.ts';
@@ -64,7 +64,7 @@ export function againProblemOf(plan: Plan, state: Snapshot): string | undefined 
   });
   if (undone.length > 0) {
     const names = undone.map(({ name }) => `'${name}'`).join(', ');
-    return `the undo of ${names} has begun, and what is undone is not done again under the same effect key; ${instead(state)}`;
+    return `the undo of ${names} has begun, and what is undone is not done again by the same execution; ${instead(state)}`;
   }
   for (const { name } of plan.steps) {
     const { status, children } = state.steps[name] ?? {};
@@ -81,7 +81,7 @@ const isUnsafeAgain = (step: PlanStep, record: Step | undefined): boolean =>
   step.kind === 'step' &&
   (record?.status === 'failed' || record?.status === 'sealed') &&
   record.mayHaveActed &&
-  stageOf(step, record.rung).effect === 'unsafe';
+  attemptedStage(step, record).effect === 'unsafe';
 
 function waitingProblem(plan: Plan, state: Snapshot, now: number): string | undefined {
   const questions = openLadderQuestions(state);

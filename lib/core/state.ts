@@ -178,6 +178,12 @@ export interface Execution {
 export interface Attempt {
   readonly number: number;
   readonly mode: Mode;
+  /** Of its effect key; absent: 1. */
+  readonly key?: number;
+  /** Absent: 0. */
+  readonly stage?: number;
+  /** Its input was given by a person. */
+  readonly given?: true;
   readonly claimedAt: number;
   readonly endedAt: number;
   readonly outcome: 'done' | 'failed' | 'unknown' | 'not-done' | 'still-running' | 'cannot-tell' | 'undone';
@@ -231,12 +237,20 @@ export interface Step {
   readonly anew?: true;
   /** Attempts to execute that were claimed, all rungs together. */
   readonly attempt: number;
-  /** Where on the ladder: 0 is the first attempt, n the n-th rung. */
+  /** Where on the ladder the next attempt is: 0 is the first, n the n-th rung. */
   readonly rung: number;
   /** Attempts claimed on this rung. */
   readonly rungAttempt: number;
-  /** The input that a person gave instead of the plan's. */
+  /** The input that a person gave for the next attempt, instead of the plan's; its claim makes it the key's. */
   readonly givenInput?: Json;
+  /** Number of the effect key of the latest attempt to execute, from 1: a probe, an undo and a late success are under it. */
+  readonly key: number;
+  /** The stage of the ladder that the key stands for, with its agent and its input: 0 is the first. */
+  readonly keyStage: number;
+  /** The input that it stands for where a person gave it. */
+  readonly keyInput?: Json;
+  /** An undo was claimed under the key: the next attempt to execute has another. */
+  readonly keySpent?: true;
   /** Of the latest claim; kept after the lease is gone, so that its late success is recognised (S5). */
   readonly token?: string;
   /** Of the attempt under way; absent when nobody holds the step. */

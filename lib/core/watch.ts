@@ -10,7 +10,7 @@
  * before the read while anything may be written at any moment, else the earliest `retryAt`.
  */
 
-import { stageOf } from './ladder.ts';
+import { attemptedStage } from './ladder.ts';
 import {
   agentStep,
   agentSteps,
@@ -90,7 +90,7 @@ export function leaseOverAt(plan: Plan, step: HeldStep, graceFrom: number | unde
   const endsAt = leaseEndsAt(step.leaseUntil);
   const planned = agentStep(plan, step.name);
   if (graceFrom === undefined || planned === undefined || step.leaseUntil >= graceFrom) return endsAt;
-  const { leaseMs, timeoutMs } = stageOf(planned, step.rung);
+  const { leaseMs, timeoutMs } = attemptedStage(planned, step);
   const graceUntil = leaseEndsAt(graceFrom + leaseMs);
   // A process that is dead for certain renews nothing any more, nor does an attempt whose time is over.
   const overAt = (step.claimedAt ?? 0) + timeoutMs + REPORT_GRACE_MS;

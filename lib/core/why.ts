@@ -8,8 +8,8 @@
 
 import { asCounted } from './counted.ts';
 import { decide } from './decide.ts';
-import { stageOf } from './ladder.ts';
-import { graphOf, type Plan, type PlanStep } from './plan.ts';
+import { attemptedStage, stageOf } from './ladder.ts';
+import { type AgentStep, graphOf, type Plan, type PlanStep } from './plan.ts';
 import { failureWaits, isAskedAtDeadline, lastPoint, mayBeStopped } from './point-of-no-return.ts';
 import {
   askedAboutPause,
@@ -149,8 +149,12 @@ function failedFor(plan: Plan, state: Snapshot): string {
   return `; what follows is decided when the outcome of '${lastPoint(plan, state)?.name}', a point of no return, is known`;
 }
 
+/** Of what is held back: the next attempt's, or of a probe and an undo that of the latest. */
+const agentFor = (step: AgentStep, record: Step, { mode }: Parked): AgentStep =>
+  mode === 'execute' ? stageOf(step, record.rung) : attemptedStage(step, record);
+
 function becauseParked(step: PlanStep, record: Step, parked: Parked): string {
-  const agent = step.kind === 'step' ? stageOf(step, record.rung).agent : step.name;
+  const agent = step.kind === 'step' ? agentFor(step, record, parked).agent : step.name;
   const last = record.failure === undefined ? '' : `; its last attempt ended with ${record.failure.code}`;
   switch (parked.why) {
     case 'breaker':

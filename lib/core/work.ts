@@ -8,7 +8,7 @@
  * complete and everything that depends on the step is clear, and after `hardEnd` if any outcome was ever unknown.
  */
 
-import { stageOf } from './ladder.ts';
+import { attemptedStage, stageOf } from './ladder.ts';
 import {
   type AgentStep,
   type ChildStep,
@@ -22,7 +22,7 @@ import { isForward, isHeld, type Mode, type Parked, pauseOf, type Snapshot, type
 import { applies, hasOpenChildren, isReady, isTurn, isUnbegun, mayHaveChildren, turnAt } from './turn.ts';
 
 export interface Work {
-  /** As it is on its current rung: agent, limits, input. */
+  /** To execute: as it is on its current rung. To probe or to undo: as it was for the latest attempt. Agent, limits, input. */
   readonly step: AgentStep;
   readonly mode: Mode;
   /** The number the attempt will have (of a probe: of the attempt it asks about). */
@@ -78,13 +78,12 @@ function forwardWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
   }
   const sinceAt = record.changedAt;
   const dueAt = Math.max(sinceAt, record.retryAt ?? 0);
-  const stage = stageOf(step, record.rung);
   if (record.status === 'retrying') {
     // After a retry of the execution the item before it in its lane may have begun anew as well.
     if (!isTurn(plan, step, snapshot)) return [];
     return [
       {
-        step: stage,
+        step: stageOf(step, record.rung),
         mode: 'execute',
         attempt: record.attempt + 1,
         sinceAt,
@@ -94,6 +93,7 @@ function forwardWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
     ];
   }
   if (record.status === 'unknown') {
+    const stage = attemptedStage(step, record);
     return [
       { step: stage, mode: 'probe', attempt: record.attempt, sinceAt, dueAt, ...parkedFor(record, 'probe') },
     ];
@@ -106,7 +106,7 @@ function tolerated(step: AgentStep, record: Step): Work[] {
   const open = record.status === 'failed' || (record.status === 'undoing' && !isHeld(record));
   if (!open || !needsUndo(step, record)) return [];
   const dueAt = Math.max(record.changedAt, record.retryAt ?? 0, quietAt(step, record));
-  const stage = stageOf(step, record.rung);
+  const stage = attemptedStage(step, record);
   const attempt = record.undoAttempt + 1;
   const parked = parkedFor(record, 'undo');
   return [{ step: stage, mode: 'undo', attempt, sinceAt: record.changedAt, dueAt, ...parked }];
@@ -116,7 +116,7 @@ function tolerated(step: AgentStep, record: Step): Work[] {
 export function needsUndo(step: PlanStep, record: Step | undefined): boolean {
   if (record === undefined) return false;
   if (step.kind === 'child' || step.kind === 'map') return owesChildren(step, record);
-  if (step.kind !== 'step' || stageOf(step, record.rung).undo === 'none') return false;
+  if (step.kind !== 'step' || attemptedStage(step, record).undo === 'none') return false;
   switch (record.status) {
     case 'done':
     case 'undoing':
@@ -149,7 +149,7 @@ export const leavesAsIs = (snapshot: Snapshot): boolean => snapshot.execution.ca
 
 /** By then nothing of the step's attempts can still take effect. */
 export const quietAt = (step: PlanStep, record: Step): number =>
-  step.kind === 'step' && record.mayHaveActed ? record.hardEndAt + stageOf(step, record.rung).settleMs : 0;
+  step.kind === 'step' && record.mayHaveActed ? record.hardEndAt + attemptedStage(step, record).settleMs : 0;
 
 function undoWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
   if (step.kind !== 'step') return [];
@@ -163,7 +163,7 @@ function undoWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
   // Of any other status it is the time of what was to be done before the undo began.
   const retryAt = record.status === 'undoing' || 'parked' in parked ? (record.retryAt ?? 0) : 0;
   const dueAt = Math.max(sinceAt, retryAt, quietAt(step, record));
-  const stage = stageOf(step, record.rung);
+  const stage = attemptedStage(step, record);
   return [{ step: stage, mode: 'undo', attempt: record.undoAttempt + 1, sinceAt, dueAt, ...parked }];
 }
 

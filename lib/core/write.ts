@@ -24,6 +24,8 @@ type Removable =
   | 'progress'
   | 'progressAt'
   | 'givenInput'
+  | 'keyInput'
+  | 'keySpent'
   | 'parked'
   | 'undoParkedAt'
   | 'children'
@@ -103,6 +105,8 @@ export const blankStep = (name: string, { life, epoch }: Pick<Execution, 'life' 
   attempt: 0,
   rung: 0,
   rungAttempt: 0,
+  key: 1,
+  keyStage: 0,
   hardEndAt: 0,
   mayHaveActed: false,
   beat: 0,

@@ -13,7 +13,7 @@ import type { Hold } from '../core/breaker.ts';
 import type { Report } from '../core/reports.ts';
 import { decide } from '../core/decide.ts';
 import { effectKeyOf } from '../core/effect-key.ts';
-import { stageOf } from '../core/ladder.ts';
+import { attemptedStage } from '../core/ladder.ts';
 import { agentStep, type AgentStep, type Plan } from '../core/plan.ts';
 import type { Ports } from '../core/ports.ts';
 import { evaluate } from '../core/refs.ts';
@@ -28,7 +28,7 @@ import { stampOf } from './stamp.ts';
 /** What the holder of a step knows; `state` follows its own beats. */
 export interface Holding {
   readonly plan: Plan;
-  /** As it is on the rung of this attempt. */
+  /** As it is for this attempt. */
   readonly planStep: AgentStep;
   readonly token: string;
   readonly priorHardEndAt: number;
@@ -54,7 +54,7 @@ export function holding(
   hardEndAt: number,
 ): Holding | undefined {
   const planned = agentStep(plan, step.name);
-  const planStep = planned && stageOf(planned, step.rung);
+  const planStep = planned && attemptedStage(planned, step);
   return planStep && { plan, planStep, token: step.token, priorHardEndAt, hardEndAt, state };
 }
 
@@ -77,7 +77,7 @@ export async function runAttempt(ports: Ports, worker: Worker, held: Holding): P
     executionId: state.execution.id,
     step: planStep.name,
     attempt: record.attempt,
-    effectKey: effectKeyOf(state.execution, planStep.name),
+    effectKey: effectKeyOf(state.execution, planStep.name, record.key),
     // Made when it is first asked for: not all code listens.
     get signal() {
       return abort.signal;
@@ -92,8 +92,7 @@ export async function runAttempt(ports: Ports, worker: Worker, held: Holding): P
     lost = true;
     abort.abort();
   });
-  const input =
-    record.givenInput === undefined ? evaluate(planStep.input, scopeOf(state)) : record.givenInput;
+  const input = record.keyInput === undefined ? evaluate(planStep.input, scopeOf(state)) : record.keyInput;
   const work = perform(worker, { mode: record.mode, ctx, input, output: record.output });
   const report = await inTime(ports, work, abort, finished, timeLimitMs(ports, held));
   finished.end();

@@ -158,7 +158,7 @@ export const AROUND: readonly Note[] = [
   },
   {
     file: 'lib/core/why.ts',
-    at: "step.kind === 'step' ? stageOf(step, record.rung).agent : step.name;",
+    at: "step.kind === 'step' ? agentFor(step, record, parked).agent : step.name;",
     answer: 'equivalent',
     said: 'only what an agent performs is held back.',
   },

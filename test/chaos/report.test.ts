@@ -34,6 +34,8 @@ const PLAN: Plan = {
 const step = (more: Partial<Step> = {}): Step => ({
   name: 'charge',
   life: 'life1',
+  key: 1,
+  keyStage: 0,
   status: 'done',
   version: 2,
   writeId: 'w',

@@ -174,7 +174,7 @@ describe('an answer about an undo', () => {
   it('tries it again, when the last try is over for certain', () => {
     const again = { ...moved, status: 'undoing', changedAt: NOW, undoParkedAt: null };
     expect(stepAfterSaying('retry')).toStrictEqual({ ...again, retryAt: NOW + 9 + 5_000 });
-    expect(stepAfterSaying('retry', { ...stuck, rung: 1 })).toStrictEqual({
+    expect(stepAfterSaying('retry', { ...stuck, rung: 1, keyStage: 1 })).toStrictEqual({
       ...again,
       retryAt: NOW + 9 + 6_000,
     });

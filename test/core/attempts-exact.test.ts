@@ -90,7 +90,7 @@ describe('a claim', () => {
   });
   it('to undo counts an attempt to undo', () => {
     const counts = { undoAttempt: 4, hardEndAt: NOW + 60_000 };
-    expect(claim('undo')).toEqual({ ...same, status: 'undoing', mode: 'undo', ...counts });
+    expect(claim('undo')).toEqual({ ...same, status: 'undoing', mode: 'undo', keySpent: true, ...counts });
   });
   it('never shortens what earlier processes may live, and no lease outlives its process', () => {
     expect(claim('execute', { hardEndAt: NOW + 90_000 })).not.toHaveProperty('hardEndAt');

@@ -63,7 +63,7 @@ describe('the choices', () => {
     ],
     [
       'of what may be repeated on its rung',
-      during('waiting', { ...unsure, rung: 1 }),
+      during('waiting', { ...unsure, rung: 1, keyStage: 1 }),
       probed,
       [...guarded({}, { ...careful, notBefore: NOW + 6_000 }), { choice: 'undo-all' }, { choice: 'fail' }],
     ],
@@ -112,7 +112,8 @@ describe('the choices', () => {
 
   it('about an undo: that it is done by hand, when the last try is over', () => {
     const kind = 'undo' as const;
-    const record = (hardEndAt: number, rung = 0) => recordOf('it', 'undo-failed', { hardEndAt, rung });
+    const record = (hardEndAt: number, rung = 0) =>
+      recordOf('it', 'undo-failed', { hardEndAt, rung, keyStage: rung });
     const choices = (skip: object) => [{ choice: 'retry' }, { choice: 'skip', ...skip }, { choice: 'fail' }];
     expect(of(during('undoing', record(NOW - 5_000)), incidentOf({ kind }))).toStrictEqual(choices({}));
     expect(of(during('undoing', record(NOW - 4_999)), incidentOf({ kind }))).toStrictEqual(

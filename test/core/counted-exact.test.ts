@@ -116,7 +116,7 @@ describe('a step that failed or was sealed before a retry of its execution', () 
     const { timeoutMs, leaseMs, pickupMs, settleMs } = laddered;
     const rung = { ...other, effect: 'probed' as const, timeoutMs, leaseMs, pickupMs, settleMs };
     const step: AgentStep = { ...laddered, ladder: [rung] };
-    expect(counted(step, old('failed', { mayHaveActed: true }), retried)).toMatchObject({
+    expect(counted(step, old('failed', { mayHaveActed: true, keyStage: 1 }), retried)).toMatchObject({
       status: 'unknown',
     });
     expect(counted(step, old('failed', { mayHaveActed: true, rung: 0 }), retried)).toMatchObject({

@@ -161,7 +161,7 @@ it('a beat on a later rung lasts as long as that rung’s agent says', () => {
   const of = planOf({ ...planStep, ladder: [{ ...otherRung, leaseMs: 45_000 }] });
   const event = { type: 'beat', step: 'it', token: 't', ...stamp } as const;
   const leaseOf = (rung: number) =>
-    decide(of, stateOf([heldAs('execute', { rung })]), event).write?.step?.leaseUntil;
+    decide(of, stateOf([heldAs('execute', { rung, keyStage: rung })]), event).write?.step?.leaseUntil;
   expect([leaseOf(0), leaseOf(1)]).toEqual([NOW + 30_000, NOW + 45_000]);
 });
 

@@ -14,7 +14,7 @@ const plan = planOf(agentStepOf('it', { ladder: [otherAgent] }));
 describe('a lease that has ended', () => {
   const held = (more: Partial<Step> = {}) => heldAs('execute', { leaseUntil: NOW - 1_000, ...more });
   it('is ended by a supervisor, in the step’s record alone', () => {
-    const { write, ...rest } = see(plan, stateOf([held({ rung: 1 })]));
+    const { write, ...rest } = see(plan, stateOf([held({ rung: 1, keyStage: 1 })]));
     expect(write).toStrictEqual({ executionId: 'e-1', step: expect.objectContaining({ status: 'failed' }) });
     expect(rest).toStrictEqual({
       sends: [],

@@ -26,6 +26,8 @@ export const heldAs = (mode: Mode, more: Partial<Step> = {}): HeldStep =>
   ({
     name: 'it',
     life: 'life1',
+    key: 1,
+    keyStage: 0,
     status: STATUS[mode],
     version: 7,
     writeId: 'w-old',

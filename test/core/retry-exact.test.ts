@@ -53,7 +53,7 @@ describe('what has failed is retried', () => {
         recordOf('c', 'undo-failed'),
         recordOf('d', 'done'),
       ]),
-      `the undo of 'it', 'b', 'c' has begun, and what is undone is not done again under the same effect key; ${another}`,
+      `the undo of 'it', 'b', 'c' has begun, and what is undone is not done again by the same execution; ${another}`,
       ['it', 'b', 'c', 'd', 'e'].map((name) => agentStepOf(name)),
     ],
     [
@@ -85,7 +85,7 @@ describe('what has failed is retried', () => {
     ],
     [
       'where the agent of its rung can be asked',
-      failed([recordOf('it', 'failed', { mayHaveActed: true, rung: 1 })]),
+      failed([recordOf('it', 'failed', { mayHaveActed: true, rung: 1, keyStage: 1 })]),
       undefined,
       [agentStepOf('it', { effect: 'unsafe', ladder: [otherAgent] })],
     ],

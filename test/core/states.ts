@@ -131,6 +131,8 @@ const agentRecord = (name: string): fc.Arbitrary<Step> =>
       return {
         name,
         life: 'life1',
+        key: 1,
+        keyStage: 0,
         writeId: `w-${name}`,
         token: `token-${name}`,
         beat: 0,

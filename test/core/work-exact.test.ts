@@ -93,13 +93,18 @@ describe('work that leads forward', () => {
     ],
     [
       'a probe, of the attempt it asks about',
-      [recordOf('it', 'unknown', tried)],
+      [recordOf('it', 'unknown', { ...tried, keyStage: 1 })],
       [{ step: it2, mode: 'probe', ...due, attempt: 2 }],
+    ],
+    [
+      'a probe, of the stage that was attempted and not of the next (S18)',
+      [recordOf('it', 'unknown', tried)],
+      [{ step: it1, mode: 'probe', ...due, attempt: 2 }],
     ],
     [
       'a probe that is held back',
       [recordOf('it', 'unknown', { ...tried, parked: parked('probe') })],
-      [{ step: it2, mode: 'probe', ...due, attempt: 2, parked: parked('probe') }],
+      [{ step: it1, mode: 'probe', ...due, attempt: 2, parked: parked('probe') }],
     ],
     ...(
       ['running', 'waiting', 'answered', 'held', 'sealed', 'done', 'failed', 'skipped', 'undone'] as const

@@ -169,7 +169,7 @@ describe('what is not tried again', () => {
       w.step('b', agent, {}, { after: [a], ladder });
     });
 
-  it('is what was undone: the effect key keeps its meaning (S10)', async () => {
+  it('is what was undone: the way forward is gone (S10)', async () => {
     const h = harness(oneStep(second), {
       undone: { execute: async () => ({}), undo: async () => undefined },
       second: { execute: decline },

@@ -8,7 +8,7 @@
  */
 
 import { effectKeyOf } from '../../core/effect-key.ts';
-import { stageOf } from '../../core/ladder.ts';
+import { attemptedStage } from '../../core/ladder.ts';
 import type { Snapshot, Step } from '../../core/state.ts';
 import { isTerminal } from '../../core/state.ts';
 import { agentStep, type AgentStep, type Plan } from '../../core/plan.ts';
@@ -88,17 +88,14 @@ function countsOf(effects: readonly Effect[]): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** Those under the step's effect key, and under keys that an author has made of it by adding something. */
-function effectsOf(book: readonly Effect[], { execution, steps }: Snapshot, step: string): readonly Effect[] {
-  const keyOf = (name: string): string => effectKeyOf(execution, name);
-  const longer = Object.keys(steps).filter((name) => name !== step && name.startsWith(step));
-  return book.filter(
-    ({ key }) => extendsKey(key, keyOf(step)) && !longer.some((name) => extendsKey(key, keyOf(name))),
-  );
+/** Those under the step's effect keys, and under keys that an author has made of them by adding something. */
+function effectsOf(book: readonly Effect[], { execution }: Snapshot, step: string): readonly Effect[] {
+  const first = effectKeyOf(execution, step);
+  return book.filter(({ key }) => key.startsWith(first) && NUMBER_OR_MORE.test(key.slice(first.length)));
 }
 
-const extendsKey = (key: string, of: string): boolean =>
-  key.startsWith(of) && !/^[a-z0-9-]/.test(key.slice(of.length));
+/** What may follow the first key of a step in its others; a name does not go on with a letter, a digit or a dash. */
+const NUMBER_OR_MORE = /^(-\d+)?(?![a-z0-9-])/;
 
 /** @param expected absent for the run without a crash */
 export function problemsOf(evidence: Evidence, expected?: Expectation): Problem[] {
@@ -159,7 +156,7 @@ function doubled(
   const problem = (message: string): Problem => ({
     kind: 'doubled',
     step: step.name,
-    effectKey: effectKeyOf(shown.state.execution, step.name),
+    effectKey: effectKeyOf(shown.state.execution, step.name, step.key),
     message: `step '${step.name}': ${message}`,
   });
   const usual = expected?.effects.get(placeOf(shown, step.name));
@@ -195,7 +192,7 @@ function lost(
   const { plan, state } = shown;
   const { execution } = state;
   if (!isTerminal(execution.status)) return [];
-  const effectKey = effectKeyOf(execution, step.name);
+  const effectKey = effectKeyOf(execution, step.name, step.key);
   const problem = (message: string): Problem => ({
     kind: 'lost',
     step: step.name,
@@ -235,8 +232,8 @@ const isGiven = (state: Snapshot, step: Step): boolean =>
 
 const undoOf = (plan: Plan, step: Step): unknown => stageIn(plan, step)?.undo ?? 'none';
 
-/** The step as it is on its rung. */
+/** The step as it was for its latest attempt. */
 function stageIn(plan: Plan, step: Step): AgentStep | undefined {
   const planned = agentStep(plan, step.name);
-  return planned && stageOf(planned, step.rung);
+  return planned && attemptedStage(planned, step);
 }

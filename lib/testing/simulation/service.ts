@@ -53,7 +53,7 @@ class Service implements Implementation<unknown, unknown> {
     this.name = name;
   }
 
-  async execute(ctx: AttemptContext): Promise<unknown> {
+  async execute(ctx: AttemptContext, input: unknown): Promise<unknown> {
     const { faults, ledger, order } = this.host;
     this.#checkAgent(ctx);
     this.meetDeath();
@@ -68,7 +68,7 @@ class Service implements Implementation<unknown, unknown> {
     ctx.progress('asking');
     const effect = EFFECT_OF[this.name] as Effect;
     await this.request(() => {
-      ledger.perform(ctx.effectKey, this.name, effect);
+      ledger.perform(ctx.effectKey, { service: this.name, input }, effect);
       const plan = planOf(this.host, ctx.executionId);
       if (plan) order.performed(plan, ctx.executionId, ctx.step, `${ctx.effectKey}/${this.name}`);
     });
@@ -85,14 +85,14 @@ class Service implements Implementation<unknown, unknown> {
       : choice.between(5_000, 200_000);
   }
 
-  async undo(ctx: AttemptContext): Promise<void> {
+  async undo(ctx: AttemptContext, input: unknown): Promise<void> {
     const { faults, ledger, order } = this.host;
     this.#checkAgent(ctx);
     this.meetDeath();
     if (faults.strikes('transientFailure')) throw new TransientError('503');
     if (faults.strikes('permanentUndoFailure')) throw new PermanentError(NEVER_UNDONE);
     await this.request(() => {
-      ledger.undo(ctx.effectKey, this.name);
+      ledger.undo(ctx.effectKey, { service: this.name, input });
       const plan = planOf(this.host, ctx.executionId);
       if (plan) order.undone(plan, ctx.executionId, ctx.step, `${ctx.effectKey}/${this.name}`);
     });
@@ -120,9 +120,11 @@ class Service implements Implementation<unknown, unknown> {
 }
 
 class Probed extends Service {
-  async probe(ctx: AttemptContext): Promise<Verdict<unknown>> {
+  async probe(ctx: AttemptContext, input: unknown): Promise<Verdict<unknown>> {
     this.meetDeath();
-    const live = await this.request(() => this.host.ledger.isLive(ctx.effectKey, this.name));
+    const live = await this.request(() =>
+      this.host.ledger.find(ctx.effectKey, { service: this.name, input }),
+    );
     return live ? { verdict: 'done', output: { key: ctx.effectKey } } : { verdict: 'not-done' };
   }
 }

@@ -15,12 +15,13 @@ import { MemoryTable } from '../memory-table.ts';
 import { Clients } from './clients.ts';
 import { EventQueue } from './events.ts';
 import { type FaultCounts, type FaultKind, type FaultMode, swarm } from './faults.ts';
-import { Ledger } from './ledger.ts';
+import { KEY_MODES, Ledger } from './ledger.ts';
 import { sendMessage } from './messages.ts';
 import { startOperators } from './operators.ts';
 import { isAnnounced, judge, judgeEnd } from './oracle.ts';
 import { judgeChildren, judgeRecall } from './oracle-children.ts';
 import { EffectOrder } from './oracle-order.ts';
+import { judgeKeys } from './oracle-keys.ts';
 import { OracleTimes } from './oracle-times.ts';
 import { judgeNothingLeft, judgeUndoOutside } from './oracle-points.ts';
 import { judgeTries } from './oracle-tries.ts';
@@ -106,7 +107,7 @@ export class World {
         dice: seededDice(options.seed),
         note: (note) => this.#note(note),
       },
-      ledger: new Ledger(),
+      ledger: new Ledger(KEY_MODES[options.seed % KEY_MODES.length]),
       order: new EffectOrder(),
       plans: new Map(),
       outages: drawOutages(choice, faults, START_AT, AGENT_NAMES),
@@ -142,6 +143,7 @@ export class World {
     const { now } = this.#host.events;
     const context = { now, putOffMs: PUT_OFF_MS[this.#options.mode], mayDie: true };
     const problems = [
+      ...judgeKeys(plan, before, write),
       ...judge(plan, before, write, now, after, this.#graceFrom),
       ...judgeWake(plan, after, context),
       ...(write.step === undefined ? [] : judgeTries(plan, before, write.step)),

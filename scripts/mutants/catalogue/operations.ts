@@ -93,7 +93,7 @@ export const OPERATIONS: readonly Mutant[] = [
   {
     id: 'retry-of-what-was-undone',
     from: 'own',
-    bug: 'What was taken back is done again under the same effect key.',
+    bug: 'What was taken back is done again by the same execution.',
     file: RETRY,
     find: "new Set(['undoing', 'undone', 'undo-failed'])",
     replace: "new Set(['undoing'])",
@@ -113,8 +113,8 @@ export const OPERATIONS: readonly Mutant[] = [
     from: 'own',
     bug: 'An effect that can neither be asked for nor repeated is tried again.',
     file: RETRY,
-    find: "stageOf(step, record.rung).effect === 'unsafe';",
-    replace: 'stageOf(step, record.rung).timeoutMs < 0;',
+    find: "attemptedStage(step, record).effect === 'unsafe';",
+    replace: 'attemptedStage(step, record).timeoutMs < 0;',
     killer: jest('roles/retry', 'is an effect that may have taken place'),
   },
   {

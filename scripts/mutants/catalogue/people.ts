@@ -153,8 +153,8 @@ export const PEOPLE: readonly Mutant[] = [
     from: 'own',
     bug: 'On a later rung the step still has its first input and limits.',
     file: 'lib/roles/attempt.ts',
-    find: 'const planStep = planned && stageOf(planned, step.rung);',
-    replace: 'const planStep = planned && stageOf(planned, 0);',
+    find: 'const planStep = planned && attemptedStage(planned, step);',
+    replace: 'const planStep = step.rung < 0 ? undefined : planned;',
     killer: jest('roles/incidents', 'is climbed: other parameters, then another agent'),
   },
   {
