@@ -41,6 +41,7 @@ export class Clients {
   readonly #workflows: Registered;
   readonly #published = new Set<string>();
   readonly #accepted = new Set<string>();
+  readonly #requests: StartRequest[] = [];
 
   /** @param kept which of the starts take place; all of them when absent */
   constructor(host: Host, kept?: ReadonlySet<number>) {
@@ -58,7 +59,9 @@ export class Clients {
         idempotencyKey: `k${at}`,
       };
       const afterMs = choice.between(0, 60_000);
-      if (kept?.has(at) ?? true) host.events.plan(afterMs, () => this.#start(request));
+      if (!(kept?.has(at) ?? true)) continue;
+      this.#requests.push(request);
+      host.events.plan(afterMs, () => this.#start(request));
     }
     this.drawn = count;
     this.#wanted = kept === undefined ? count : kept.size;
@@ -66,6 +69,14 @@ export class Clients {
 
   get allAccepted(): boolean {
     return this.#accepted.size === this.#wanted;
+  }
+
+  /** Every start once more, under its key: what it has started before is forgotten by then. */
+  startAgain(afterMs: number): void {
+    const { choice, events } = this.#host;
+    this.#accepted.clear();
+    for (const request of this.#requests)
+      events.plan(afterMs + choice.between(0, 60_000), () => this.#start(request));
   }
 
   /** Now and then one that has just started, and has seen no plan. */

@@ -139,6 +139,11 @@ export class EffectOrder {
   }
 
   /** By a person, whatever there is. */
+  /** The execution has expired, and another may have its id. */
+  forget(executionId: string): void {
+    this.#executions.delete(executionId);
+  }
+
   undoneByHand(executionId: string, step: string): void {
     this.#of(executionId, step).standing.clear();
   }

@@ -64,6 +64,9 @@ const FAULTY_MS = 15 * 60_000;
 const LIVENESS_MS = 12 * 3_600_000;
 /** A supervisor that lets one message through to a service that is tried puts the others off to its next sweep; to a full queue, for longer. */
 const PUT_OFF_MS: Readonly<Record<FaultMode, number>> = { all: 31_000, none: 0, masked: 0, crowded: 900_000 };
+/** In one world in so many what has ended expires, and every start comes once more: no process lives that long. */
+const SECOND_LIVES = 4;
+const RETENTION_MS = 30 * 60_000;
 const SHARDS = 2;
 /** One world in so many claims its steps on parts of their executions. */
 const IN_PART = 4;
@@ -80,10 +83,13 @@ export class World {
   /** Since when nothing is out of order. */
   #healedAt: number | undefined;
   #interventions = 0;
+  #healAt = START_AT + FAULTY_MS;
+  #livesLeft: number;
   #parked = 0;
 
   constructor(options: WorldOptions) {
     this.#options = options;
+    this.#livesLeft = options.seed % SECOND_LIVES === 0 ? 1 : 0;
     const choice = choiceOf(seededRandom(options.seed));
     const faults = swarm(choice, options.mode, options.only);
     const longestDelayMs = options.mode === 'masked' ? 3_000 : 30_000;
@@ -152,7 +158,7 @@ export class World {
     for (const problem of problems) this.#violate(executionId, problem);
     this.#judgeWaits(executionId, plan);
     const others = {
-      read: (id: string) => this.#table.read(id),
+      read: (id: string) => this.#ofThisLife(id),
       planOf: (id: string) => planOf(this.#host, id),
     };
     for (const problem of judgeRecall(before.execution, write, others)) this.#violate(executionId, problem);
@@ -183,17 +189,41 @@ export class World {
    */
   advance(): WorldResult | undefined {
     const { events, faults, over } = this.#host;
-    if (!faults.healed() && events.now >= START_AT + FAULTY_MS) {
+    if (!faults.healed() && events.now >= this.#healAt) {
       faults.heal();
       this.#healedAt = events.now;
     }
-    const isLate = events.now > START_AT + FAULTY_MS + LIVENESS_MS;
+    if (this.#livesLeft > 0 && over()) this.#liveAgain();
+    const isLate = events.now > this.#healAt + LIVENESS_MS;
     return over() || isLate || !events.step() ? this.#verdict() : undefined;
   }
 
-  #verdict(): WorldResult {
-    const { events, faults, ledger, order, calls } = this.#host;
-    const { seed, mode } = this.#options;
+  /** The same keys start everything anew, beside what is left of the first executions, their children and their effects. */
+  #liveAgain(): void {
+    const { events, faults, order } = this.#host;
+    this.#livesLeft -= 1;
+    this.#judgeEnds();
+    for (const id of this.#table.ids()) {
+      order.forget(id);
+      if (id.includes('.')) continue;
+      this.#announced.delete(id);
+      this.#table.expire(id);
+    }
+    this.#clients.startAgain(RETENTION_MS);
+    if (!faults.healed()) this.#healAt = events.now + RETENTION_MS + FAULTY_MS;
+  }
+
+  /** Nothing for a child of an earlier execution with its parent's id, which no other has taken the place of yet. */
+  #ofThisLife(executionId: string): Snapshot | undefined {
+    const state = this.#table.read(executionId);
+    const { parent } = state?.execution ?? {};
+    const isOther =
+      parent !== undefined && this.#table.read(parent.executionId)?.execution.startedAt !== parent.since;
+    return isOther ? undefined : state;
+  }
+
+  #judgeEnds(): Pick<WorldResult, 'executions' | 'ends'> {
+    const { ledger } = this.#host;
     const ends: Record<string, number> = {};
     let executions = 0;
     for (const id of this.#table.ids()) {
@@ -208,11 +238,18 @@ export class World {
           ? ['S14 it has no plan']
           : [
               ...judgeEnd(known, state, ledger, announced),
-              ...judgeNothingLeft(known, state, (other) => this.#table.read(other), ledger),
-              ...judgeChildren(known, state, (child) => this.#table.read(child)),
+              ...judgeNothingLeft(known, state, (other) => this.#ofThisLife(other), ledger),
+              ...judgeChildren(known, state, (child) => this.#ofThisLife(child)),
             ];
       for (const problem of problems) this.#violate(id, problem);
     }
+    return { executions, ends };
+  }
+
+  #verdict(): WorldResult {
+    const { events, faults, ledger, order, calls } = this.#host;
+    const { seed, mode } = this.#options;
+    const { executions, ends } = this.#judgeEnds();
     if (!this.#clients.allAccepted) this.#violations.push('L1 a start was never accepted');
     if ((mode === 'none' || mode === 'masked') && this.#interventions > 0) {
       this.#violations.push(`${mode === 'none' ? 'C1' : 'C2'} ${this.#interventions} interventions`);
