@@ -20,18 +20,27 @@ import {
   type Parent,
   type Pause,
   type Retried,
+  type Standing,
   type StepStatus,
 } from '../core/state.ts';
 import type { PlanStep } from '../core/plan.ts';
 import type { Explanation } from '../core/why.ts';
 
-export type { Attempt, Choice, ExecutionStatus, Explanation, Json };
+export type { Attempt, Standing, Choice, ExecutionStatus, Explanation, Json };
 export const STATUSES: readonly ExecutionStatus[] = EXECUTION_STATUSES;
 export const ANSWERS: readonly Choice[] = CHOICES;
 
 export interface Started {
   readonly executionId: string;
   readonly status: ExecutionStatus;
+}
+
+/** How an execution goes on that was stopped, or of which a question was answered. */
+export interface Stopped extends Started {
+  /** False: nothing is undone, what has acted stays. */
+  readonly undo?: false;
+  /** What is in effect now; of no success. */
+  readonly standing?: Standing;
 }
 
 export interface ExecutionSummary extends Started {
@@ -95,6 +104,8 @@ export interface ExecutionView extends ExecutionSummary {
   /** The latest 10. */
   readonly retries?: readonly Retried[];
   readonly redriveOf?: string;
+  /** What is in effect, or may be; of no success. */
+  readonly standing?: Standing;
   /** Questions to people, open and answered. */
   readonly incidents: readonly IncidentView[];
   readonly steps: readonly StepView[];
@@ -114,6 +125,8 @@ export interface IncidentView extends Omit<Incident, 'version' | 'writeId'> {
     readonly choice: Choice;
     readonly needs?: string;
     readonly notBefore?: number;
+    /** Of 'fail': what stays in effect then. */
+    readonly leaves?: Standing;
   }[];
 }
 

@@ -25,6 +25,7 @@ import type {
   Settled,
   Started,
   StartOptions,
+  Stopped,
   WorkflowView,
 } from './answers.ts';
 
@@ -64,7 +65,7 @@ export interface Client {
   /** What happened, the evidence, and what happens next and when. */
   readonly why: (executionId: string) => Promise<Reasons>;
   readonly list: (options?: ListOptions) => Promise<ListPage>;
-  readonly cancel: (executionId: string, options?: CancelOptions) => Promise<Started>;
+  readonly cancel: (executionId: string, options?: CancelOptions) => Promise<Stopped>;
   /** Nothing new starts; what was begun goes on to its end. */
   readonly pause: (executionId: string, options?: PauseOptions) => Promise<Started>;
   readonly resume: (executionId: string, options?: CommandOptions) => Promise<Started>;
@@ -75,7 +76,7 @@ export interface Client {
     readonly limit?: number;
     readonly cursor?: string;
   }) => Promise<IncidentPage>;
-  readonly resolve: (executionId: string, incident: number, answer: AnswerOptions) => Promise<Started>;
+  readonly resolve: (executionId: string, incident: number, answer: AnswerOptions) => Promise<Stopped>;
   /** Answers the callback with this token. The same answer again is told the same. */
   readonly completeCallback: (token: string, output?: Json) => Promise<Settled>;
   readonly failCallback: (token: string, options?: FailOptions) => Promise<Settled>;

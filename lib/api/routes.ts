@@ -38,7 +38,7 @@ import {
   pauseBody,
   startBody,
 } from './requests.ts';
-import { executionSummary, executionView, incidentView, workflowView } from './views.ts';
+import { executionSummary, executionView, incidentView, stoppedView, workflowView } from './views.ts';
 
 const STATUS: Readonly<Record<string, ContentfulStatusCode>> = {
   'bad-input': 400,
@@ -150,12 +150,10 @@ const unknownStep = (id: string, step: string): SteadfastError =>
   );
 
 function commandRoutes(app: Hono, scheduler: Scheduler): void {
-  app.post('/executions/:id/cancel', async (c) =>
-    obeyed(
-      c,
-      await cancel(scheduler, c.req.param('id'), withoutAbsent(parseBody(await c.req.text(), cancelBody))),
-    ),
-  );
+  app.post('/executions/:id/cancel', async (c) => {
+    const body = withoutAbsent(parseBody(await c.req.text(), cancelBody));
+    return stopped(c, scheduler, await cancel(scheduler, c.req.param('id'), body));
+  });
   app.post('/executions/:id/pause', async (c) => {
     const { within, ...command } = parseBody(await c.req.text(), pauseBody);
     const withinMs = within === undefined ? {} : { withinMs: parsePause(within) };
@@ -179,6 +177,15 @@ function commandRoutes(app: Hono, scheduler: Scheduler): void {
 }
 
 const obeyed = (c: Context, { id, status }: Execution): Response => c.json({ executionId: id, status }, 202);
+
+/**
+ * What follows may be over by now: it is read again, for an operator wants to know what is left. Where that fails the command was
+ * obeyed all the same.
+ */
+async function stopped(c: Context, scheduler: Scheduler, { id, status }: Execution): Promise<Response> {
+  const now = await show(scheduler, id).catch(() => undefined);
+  return c.json(now === undefined ? { executionId: id, status } : stoppedView(now.state, now.plan), 202);
+}
 
 type Given<Body> = { readonly [Key in keyof Body]?: Exclude<Body[Key], undefined> };
 
@@ -223,7 +230,7 @@ function incidentRoutes(app: Hono, scheduler: Scheduler): void {
       ...(given as typeof body & object),
       incident,
     } as AnswerRequest);
-    return c.json({ executionId: state.execution.id, status: state.execution.status }, 202);
+    return stopped(c, scheduler, state.execution);
   });
 }
 

@@ -20,6 +20,7 @@ import {
   type Snapshot,
   type Step,
 } from '../core/state.ts';
+import { leftByFailing, standingOf } from '../core/standing.ts';
 import { isTurn } from '../core/turn.ts';
 import type { Registered } from '../roles/scheduler.ts';
 import type { WorkflowStepView, WorkflowView } from './answers.ts';
@@ -58,9 +59,12 @@ const body = (state: Snapshot, plan: Plan, now: number): Record<string, unknown>
   ...(state.execution.watchAt === undefined ? {} : { watchAt: state.execution.watchAt }),
   input: state.execution.input,
   ...outputOf(plan, state),
+  ...(state.execution.status === 'succeeded' ? {} : { standing: standingOf(plan, state) }),
   incidents: Object.values(state.incidents ?? {}).map((incident) => ({
     ...incidentView(incident),
-    choices: choicesFor(plan, state, incident, now),
+    choices: choicesFor(plan, state, incident, now).map((one) =>
+      one.choice === 'fail' ? { ...one, leaves: leftByFailing(plan, state, incident) } : one,
+    ),
   })),
   steps: plan.steps.map((step) => ({
     name: step.name,
@@ -81,6 +85,17 @@ function awaited(plan: Plan, step: PlanStep, state: Snapshot): Record<string, un
   return {
     ...(untilAt === undefined ? {} : { waitsUntil: untilAt }),
     ...(untilAt === undefined || token === undefined ? {} : { token }),
+  };
+}
+
+/** To whoever stopped it, or answered a question: how it goes on, and what is in effect now. */
+export function stoppedView({ execution, ...stored }: Snapshot, plan: Plan): Record<string, unknown> {
+  const state = asCounted(plan, { execution, ...stored });
+  return {
+    executionId: execution.id,
+    status: execution.status,
+    ...(execution.cause?.undo === false ? { undo: false } : {}),
+    ...(execution.status === 'succeeded' ? {} : { standing: standingOf(plan, state) }),
   };
 }
 

@@ -16,6 +16,7 @@ import {
   STATUSES,
 } from '../api/answers.ts';
 import { ApiError, type Client, createClient, exactJson } from '../api/client.ts';
+import { leavesFact } from './print-standing.ts';
 import { regionOf, signedFetch, tokenFetch } from './signed-fetch.ts';
 import { type Cli, CliError, EXIT, invocation, messageOf } from './io.ts';
 import { agentsText, healthText } from './print-deployment.ts';
@@ -175,7 +176,9 @@ function sayQuestion(cli: Cli, command: Command, executionId: string, question: 
   cli.io.err(
     json === true
       ? `${JSON.stringify({ incident: question, answer })}\n`
-      : `${name} is open: ${text}\nAnswer it: ${answer}\n`,
+      : `${name} is open: ${text}\n${leavesFact(question)
+          .map((fact) => `${fact.join(': ')}\n`)
+          .join('')}Answer it: ${answer}\n`,
   );
 }
 

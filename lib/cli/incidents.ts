@@ -9,6 +9,7 @@ import { ANSWERS, type AnswerOptions, type Choice, type IncidentPage } from '../
 import { client, examples, inputOf, say } from './commands.ts';
 import { type Cli, invocation } from './io.ts';
 import { answerLine } from './print.ts';
+import { stoppedText } from './print-standing.ts';
 import { durationText, table } from './text.ts';
 
 interface ResolveFlags {
@@ -51,7 +52,7 @@ export function addIncidents(program: Command, cli: Cli): void {
         cli,
         command,
         answer,
-        () => `${id}  ${answer.status}\nSee what follows: ${invocation(command, `why ${id}`)}\n`,
+        () => `${stoppedText(answer)}\nSee what follows: ${invocation(command, `why ${id}`)}\n`,
       );
     });
 }

@@ -5,9 +5,10 @@
  */
 
 import type { Command } from 'commander';
-import type { Started } from '../api/answers.ts';
+import type { Stopped } from '../api/answers.ts';
 import { client, examples, say } from './commands.ts';
 import { type Cli, invocation } from './io.ts';
+import { stoppedText } from './print-standing.ts';
 
 const ID = '0f343b0931126a20f133d67c2b018a3b';
 
@@ -25,8 +26,8 @@ export function addOperations(program: Command, cli: Cli): void {
       .description(description)
       .option('--reason <text>', 'why; kept with the execution')
       .addHelpText('after', examples(...lines.map((line) => `${name} ${ID}${line}`)));
-  const told = (command: Command, answer: Started, next: string): void =>
-    say(cli, command, answer, () => `${answer.executionId}  ${answer.status}\n${next}\n`);
+  const told = (command: Command, answer: Stopped, next: string): void =>
+    say(cli, command, answer, () => `${stoppedText(answer)}\n${next}\n`);
   const see = (command: Command, what: string, line: string): string =>
     `${what}: ${invocation(command, line)}`;
 

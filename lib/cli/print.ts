@@ -12,6 +12,7 @@ import type {
   WorkflowView,
 } from '../api/answers.ts';
 import { answerFacts, childrenText, noteOfKind, performerOf } from './print-kinds.ts';
+import { leavesFact, standingFacts, statusText } from './print-standing.ts';
 import { type Cells, durationText, table, timeText } from './text.ts';
 
 export function listText(items: readonly ExecutionSummary[], more: boolean, now: number): string {
@@ -50,7 +51,7 @@ export function executionText(
   const facts: (readonly [string, string])[] = [
     ['execution', view.executionId],
     ['workflow', view.workflow],
-    ['status', view.status],
+    ['status', statusText(view.status, view.cause?.undo)],
     ['started', timeText(view.startedAt)],
     view.endedAt === undefined
       ? ['deadline', `${timeText(view.deadlineAt)}, ${deadlineText(view.deadlineAt, now)}`]
@@ -58,11 +59,13 @@ export function executionText(
     ...(cause === undefined
       ? []
       : [['cause', [cause.kind, cause.step, cause.failure.message].filter(Boolean).join(': ')] as const]),
+    ...standingFacts(view),
     ...(view.redriveOf === undefined ? [] : [['redrive of', view.redriveOf] as const]),
     ...pauseFact(view, now),
     ...(view.output === undefined ? [] : [['output', JSON.stringify(view.output)] as const]),
     ...openQuestions(view).flatMap((one) => [
       questionFact(one),
+      ...leavesFact(one),
       ['answer', invocation(answerLine(view.executionId, one))] as const,
     ]),
     ...answerFacts(view, invocation),

@@ -23,6 +23,7 @@ import {
   pauseOf,
   type Snapshot,
 } from './state.ts';
+import { standingOf, standingText } from './standing.ts';
 import { stop } from './stop.ts';
 import { executionAfter, noLater, type Stamp } from './write.ts';
 
@@ -109,7 +110,7 @@ function cancelProblem(plan: Plan, state: Snapshot, undo: false | undefined): st
   const name = lastPoint(plan, state)?.name ?? '';
   switch (wayBack(plan, state)) {
     case 'closed':
-      return `step '${name}' is past the point of no return, so nothing is undone any more; "undo": false ends it as it is`;
+      return `step '${name}' is past the point of no return, so nothing is undone any more; "undo": false ends it as it is (${standingText(standingOf(plan, state))})`;
     case 'open':
       return `step '${name}' is a point of no return, and its outcome is open; try again when it is known, or end it as it is with "undo": false`;
     // Whatever a child may do is stopped first, and its end says whether anything is undone.

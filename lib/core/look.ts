@@ -41,6 +41,7 @@ import { moveExecution } from './transitions.ts';
 import { leaseOverAt } from './watch.ts';
 import { isClear, leavesAsIs, needsUndo, stepToSeal, stepToSkip } from './work.ts';
 import { endedPause, failStep, keepPast, passDeadline } from './stop.ts';
+import { standingOf } from './standing.ts';
 import { executionAfter, type Stamp } from './write.ts';
 
 export type Look = LookEvent & Stamp;
@@ -240,6 +241,8 @@ const announce: Rule = (plan, state, event) => {
     status: execution.status,
     startedAt: execution.startedAt,
     endedAt: execution.endedAt ?? event.now,
+    ...(execution.cause === undefined ? {} : { cause: execution.cause.kind }),
+    ...(execution.status === 'succeeded' ? {} : { standing: standingOf(plan, state) }),
   };
   const { watchAt: _, ...rest } = executionAfter(execution, 'announce', event, { dispatches: {} });
   const { parent } = execution;

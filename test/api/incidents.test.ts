@@ -36,6 +36,25 @@ describe('an incident', () => {
     ]);
   });
 
+  it("says before the choice what 'fail' leaves in effect, and after it what was left", async () => {
+    const { c, id } = await asked();
+    const standing = {
+      stands: 0,
+      mayStand: 1,
+      first: [{ step: 'a', effect: 'may-stand' }],
+      view: `/executions/${id}`,
+    };
+    const [incident] = (await c.get(`/executions/${id}`)).body['incidents'] as {
+      choices: { leaves?: object }[];
+    }[];
+    expect(incident?.choices.map(({ leaves }) => leaves)).toEqual([undefined, undefined, standing]);
+    c.clock.advanceTo(c.clock.now() + 60_000);
+    const { body } = await c.post(`/executions/${id}/incidents/1/resolve`, { choice: 'fail' });
+    expect(body).toMatchObject({ executionId: id, status: 'failed', standing });
+    await c.run(id);
+    expect(c.announced).toMatchObject([{ status: 'failed', cause: 'failure', standing }]);
+  });
+
   it('is answered once; the second answer is told what was chosen', async () => {
     const { c, id } = await asked();
     c.clock.advanceTo(c.clock.now() + 60_000);

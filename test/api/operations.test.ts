@@ -1,5 +1,6 @@
 /** Pause, resume, retry and cancel over HTTP: obeyed, shown, refused with a reason. */
 
+import { withStore } from '../roles/process.ts';
 import { PermanentError } from '../../lib/core/errors.ts';
 import { client } from './app.ts';
 
@@ -84,12 +85,61 @@ describe('a retry', () => {
 });
 
 describe('a cancel', () => {
+  it('that undoes everything leaves nothing, and says so; a success says nothing of it', async () => {
+    const c = client();
+    const id = await c.begun();
+    await c.deliver(c.sent.splice(0)[0] as never);
+    const { body } = await c.post(`/executions/${id}/cancel`, {});
+    expect(body).toMatchObject({ status: 'undoing', standing: { stands: 1 } });
+    expect(body).not.toHaveProperty('undo');
+    await c.run(id);
+    const none = { stands: 0, mayStand: 0, first: [], view: `/executions/${id}` };
+    expect(c.announced).toMatchObject([{ status: 'canceled', standing: none }]);
+    const other = await c.begun({ input: { orderId: 'o-2' } });
+    await c.run(other);
+    expect(c.announced[1]).toEqual({
+      executionId: other,
+      workflow: 'flow',
+      status: 'succeeded',
+      startedAt: expect.any(Number),
+      endedAt: expect.any(Number),
+    });
+    expect((await c.get(`/executions/${other}`)).body).not.toHaveProperty('standing');
+  });
+
+  it('is answered also where what follows cannot be read any more', async () => {
+    let reads = 0;
+    const c = client(undefined, (world) =>
+      withStore(world, (store) => ({
+        read: (id) => ((reads += 1) > 2 ? Promise.reject(new Error('the store is away')) : store.read(id)),
+      })),
+    );
+    const id = await c.begun();
+    reads = 0;
+    const { status, body } = await c.post(`/executions/${id}/cancel`, {});
+    expect([status, body]).toEqual([202, { executionId: id, status: 'undoing' }]);
+  });
+
   it('without undo leaves what has acted as it is', async () => {
     const c = client();
     const id = await c.begun();
     await c.deliver(c.sent.splice(0)[0] as never);
-    expect((await c.post(`/executions/${id}/cancel`, { undo: false })).status).toBe(202);
+    const standing = {
+      stands: 1,
+      mayStand: 0,
+      first: [{ step: 'a', effect: 'stands' }],
+      view: `/executions/${id}`,
+    };
+    expect((await c.get(`/executions/${id}`)).body).toMatchObject({ status: 'running', standing });
+    const answer = await c.post(`/executions/${id}/cancel`, { undo: false });
+    // Nobody works on it: it is over by now, and its answer says so.
+    expect([answer.status, answer.body]).toEqual([
+      202,
+      { executionId: id, status: 'failed', undo: false, standing },
+    ]);
     const { execution, steps } = await c.run(id);
+    expect((await c.get(`/executions/${id}`)).body).toMatchObject({ status: 'failed', standing });
+    expect(c.announced).toMatchObject([{ status: 'failed', cause: 'cancel', standing }]);
     expect(execution).toMatchObject({ status: 'failed', cause: { kind: 'cancel', undo: false } });
     expect(steps).toMatchObject({ a: { status: 'done' }, b: { status: 'sealed' } });
   });

@@ -71,6 +71,23 @@ test('show names the open question and the answers that are safe now', async () 
   expect(out).toContain(`answer      ${answerIt()}\n`);
 });
 
+test("show says what is in effect, and before the choice what 'fail' leaves", async () => {
+  const first = Array.from({ length: 20 }, (_, at) => ({ step: `s${at}`, effect: 'stands' }));
+  const standing = { stands: 23, mayStand: 0, first, view: '/executions/e1' };
+  const choices = [{ choice: 'retry' }, { choice: 'fail', leaves: standing }];
+  api.answers.push(ok({ ...open, standing, incidents: [{ ...incident, choices }] }));
+  const { out } = await cli('show', 'e1');
+  expect(out).toMatch(/^in effect +s0, .*, s19 and 3 more: GET \/executions\/e1$/m);
+  expect(out).toMatch(/^'fail' leaves +in effect: s0, /m);
+  const nothing = { stands: 0, mayStand: 0, first: [], view: '/executions/e1' };
+  const ended = { ...open, status: 'compensated', endedAt: AT + 1, standing: nothing };
+  api.answers.push(ok(ended));
+  expect((await cli('show', 'e1')).out).toMatch(/^in effect +nothing$/m);
+  // While it simply runs, its steps say it all.
+  api.answers.push(ok({ ...open, status: 'running', standing }));
+  expect((await cli('show', 'e1')).out).not.toContain('in effect');
+});
+
 test('show does not tell how to answer what is answered', async () => {
   api.answers.push(ok({ ...open, incidents: [{ ...incident, resolvedAt: AT, by: 'person' }] }));
   expect((await cli('show', 'e1')).out).not.toContain('resolve');

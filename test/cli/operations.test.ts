@@ -32,6 +32,29 @@ test.each([
   expect(api.asked).toEqual([{ method: 'POST', path: `/executions/e1/${args[0]}`, body }]);
 });
 
+test('a cancel says what is in effect, and never that something is undone where nothing will be', async () => {
+  const standing = {
+    stands: 2,
+    mayStand: 1,
+    first: [
+      { step: 'charge', effect: 'stands' },
+      { step: 'ship', effect: 'stands', executionId: 'e1.ship.0' },
+      { step: 'book', effect: 'may-stand' },
+    ],
+    view: '/executions/e1',
+  };
+  const body = { executionId: 'e1', status: 'undoing', undo: false, standing };
+  api.answers.push({ status: 202, body });
+  expect((await cli('cancel', 'e1', '--no-undo')).out.split('\n').slice(0, 2)).toEqual([
+    'e1  ending as it is, nothing is undone',
+    'It stays as it is; in effect: charge, ship (e1.ship.0); maybe in effect: book',
+  ]);
+  api.answers.push({ status: 202, body: { ...body, status: 'failed' } });
+  const { out } = await cli('resolve', 'e1', '1', '--choice', 'fail');
+  expect(out).toMatch(/^e1 {2}failed\nIt stays as it is; in effect: charge, /);
+  expect(out).not.toContain('undoing');
+});
+
 test('a refused one says why', async () => {
   const message = 'execution e1 cannot be tried again: it has ended: compensated';
   api.answers.push({ status: 409, body: { error: { code: 'not-retryable', message } } });

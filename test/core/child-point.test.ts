@@ -2,6 +2,7 @@
 
 import { checkPlan } from '../../lib/core/check-plan.ts';
 import { decide } from '../../lib/core/decide.ts';
+import { answerProblem } from '../../lib/core/incidents.ts';
 import type { ChildStep, Plan, PlanStep } from '../../lib/core/plan.ts';
 import { lastPoint, mayBeStopped, wayBack, type WayBack } from '../../lib/core/point-of-no-return.ts';
 import {
@@ -204,6 +205,7 @@ describe('while its end is not known', () => {
     const answer = { type: 'answer', incident: 1, ...stamp } as const;
     const undoAll = { choice: 'undo-all', by: 'person' } as const;
     expect(decide(plan, state, { ...answer, answer: undoAll }).write).toBeUndefined();
+    expect(answerProblem(plan, state, incident, undoAll, NOW)).toContain('a cancel stops that first');
     // Without an answer the step has failed, and that stops the child first.
     const { write } = look([charged, open, recordOf('beside', 'waiting')], { status: 'waiting' });
     expect(write?.execution?.cause).toBeUndefined();

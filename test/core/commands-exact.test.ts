@@ -68,7 +68,7 @@ describe('why a command is not possible', () => {
   it('behind a point of no return, where nothing is undone', () => {
     const past = as('running', {}, [recordOf('it', 'done')]);
     expect(problem(past, 'cancel', {}, point)).toBe(
-      'step \'it\' is past the point of no return, so nothing is undone any more; "undo": false ends it as it is',
+      "step 'it' is past the point of no return, so nothing is undone any more; \"undo\": false ends it as it is ('it' in effect)",
     );
     const open = as('running', {}, [recordOf('it', 'unknown', { mayHaveActed: true })]);
     expect(problem(open, 'cancel', {}, point)).toBe(

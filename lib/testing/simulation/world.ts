@@ -8,7 +8,7 @@
 import type { Note, Write } from '../../core/decision.ts';
 import type { Plan } from '../../core/plan.ts';
 import type { Due, Page, WriteResult } from '../../core/ports.ts';
-import type { Snapshot } from '../../core/state.ts';
+import type { Ended, Snapshot } from '../../core/state.ts';
 import { seededDice, seededRandom } from '../memory.ts';
 import { memoryBreakers } from '../memory-breakers.ts';
 import { MemoryTable } from '../memory-table.ts';
@@ -26,6 +26,7 @@ import { OracleTimes } from './oracle-times.ts';
 import { judgeNothingLeft, judgeUndoOutside } from './oracle-points.ts';
 import { judgeTries } from './oracle-tries.ts';
 import { judgeWake } from './oracle-wake.ts';
+import { judgeStanding } from './oracle-standing.ts';
 import { drawOutages } from './outages.ts';
 import { startOutside } from './outside.ts';
 import { startPersons } from './persons.ts';
@@ -106,7 +107,9 @@ export class World {
         send: (sends) => {
           for (const send of sends) sendMessage(host, send, longestDelayMs);
         },
-        announce: ({ executionId, status }) => {
+        announce: (ended) => {
+          const { executionId, status } = ended;
+          this.#judgeAnnounced(ended);
           const told = this.#announced.get(executionId) ?? new Set();
           this.#announced.set(executionId, told.add(status));
         },
@@ -177,6 +180,16 @@ export class World {
         this.#violate(executionId, problem);
       return false;
     });
+  }
+
+  #judgeAnnounced(ended: Ended): void {
+    const plan = planOf(this.#host, ended.executionId);
+    const state = this.#table.read(ended.executionId);
+    // Whoever tells an end late may tell one that another has followed.
+    if (plan === undefined || state?.execution.endedAt !== ended.endedAt) return;
+    const read = (id: string): Snapshot | undefined => this.#table.read(id);
+    for (const problem of judgeStanding(plan, state, ended, this.#host.ledger, read))
+      this.#violate(ended.executionId, problem);
   }
 
   #violate(executionId: string, problem: string): void {
