@@ -62,6 +62,7 @@ function measure(name: string, folder: string): Start {
     LAMBDA_TASK_ROOT: folder,
     [ENV.table]: 'table',
     [ENV.bus]: 'bus',
+    [ENV.wakeBus]: 'wake-bus',
     [ENV.deployment]: 'measured',
     [ENV.deadLetters]: 'https://sqs.us-east-1.amazonaws.com/1/dead',
   };

@@ -21,6 +21,7 @@ import { dynamoInventory, inventoryCalls } from './aws/dynamo-inventory.ts';
 import { ENV, TRIGGER_FILE } from './aws/names.ts';
 import { OpenGauge, type OpenNow, openNow } from './aws/open-now.ts';
 import {
+  callingPortsOf,
   CLIENT,
   fromEnvironment,
   type OwnPorts,
@@ -28,10 +29,12 @@ import {
   portsOf,
   receiptsOf,
   retention,
+  sweepEvery,
   type Telemetry,
   telemetryOf,
 } from './aws/ports.ts';
 import { withPlainCalls } from './aws/plain-calls.ts';
+import { calledBy } from './aws/wake-bus.ts';
 import type { Agent, Implementation } from './core/agent.ts';
 import { sayable } from './core/errors.ts';
 import { parseMessage } from './core/message.ts';
@@ -47,7 +50,8 @@ import type { PlanCache } from './roles/plans.ts';
 import { receiptBook } from './roles/receipts.ts';
 import { createScheduler, type Scheduler } from './roles/scheduler.ts';
 import { startFrom } from './roles/starter.ts';
-import { type Part, SWEEP_EVERY_MS, tick } from './roles/supervisor.ts';
+import { takeOver, tickStay } from './roles/presence.ts';
+import { type Part, tick } from './roles/supervisor.ts';
 import { Turns } from './roles/turns.ts';
 
 // zod/mini says only "Invalid input" until it is given words; 3 KB of them tell a client what was wrong and what is allowed.
@@ -91,7 +95,7 @@ export function agentHandler(agent: Agent, implementation: Implementation<unknow
   const breaker = new ProcessBreaker(agent.spec.name);
   const worker: Worker = { agent, implementation, breaker, turns: new Turns(atWork) };
   const telemetry = telemetryOf({ role: 'agent', agent: agent.spec.name });
-  const ports = once(() => portsOf(telemetry, atWork));
+  const ports = once(() => callingPortsOf(telemetry, atWork));
   const plans: PlanCache = new Map();
   const work = async (event: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
     const hardEndAt = clock.now() + context.getRemainingTimeInMillis();
@@ -162,7 +166,7 @@ export function starterHandler(
       readFileSync(join(fromEnvironment('LAMBDA_TASK_ROOT'), TRIGGER_FILE), 'utf8'),
     );
     const setAside = deadLetters(new SQSClient(CLIENT), fromEnvironment(ENV.deadLetters));
-    return { trigger, setAside, scheduler: createScheduler(portsOf(telemetry), workflows, IDS) };
+    return { trigger, setAside, scheduler: createScheduler(callingPortsOf(telemetry), workflows, IDS) };
   });
   const work = async ({ Records }: SQSEvent): Promise<SQSBatchResponse> => {
     const results = await Promise.all(
@@ -196,7 +200,10 @@ async function startRecord(
   }
 }
 
-/** The Lambda function on the schedule: one tick, with as many sweeps as are worth it. */
+/**
+ * The supervisors' Lambda function. On the schedule: one tick, with as many sweeps as are worth it. Called by another role:
+ * the same on all shards, for as long as something is due and no other has come. It calls nobody itself.
+ */
 export function supervisorHandler(): (event: unknown, context: Context) => Promise<{ sweeps: number }> {
   const telemetry = telemetryOf({ role: 'supervisor' });
   const { logger, meter } = telemetry;
@@ -207,11 +214,19 @@ export function supervisorHandler(): (event: unknown, context: Context) => Promi
   const gauge = new OpenGauge();
   return async (event, context) => {
     const untilAt = clock.now() + context.getRemainingTimeInMillis() - TICK_RESERVE_MS;
+    const sweepEveryMs = sweepEvery();
+    const called = calledBy(event);
+    const { presences } = ports();
+    const stay =
+      called === undefined
+        ? tickStay(presences, ports(), untilAt)
+        : await takeOver(presences, ports(), called, { untilAt, sweepEveryMs });
+    if (stay === undefined) return { sweeps: 0 };
     const part = partOf(event);
     const leave = receiptBook(receiptsOf(ports()), ports());
-    const options = { untilAt, sweepEveryMs: SWEEP_EVERY_MS, part, grace, leave };
-    // Beside the first sweeps, which it does not hold up.
-    const counted = gauge.isDue() ? countOpen(ports()) : undefined;
+    const options = { untilAt, sweepEveryMs, part, grace, leave, stay };
+    // Beside the first sweeps, which it does not hold up; a tick's alone, of which there is one every minute.
+    const counted = called === undefined && gauge.isDue() ? countOpen(ports()) : undefined;
     const sweeps = await tick(ports(), plans, options);
     const due = sweeps.reduce((sum, sweep) => sum + sweep.due, 0);
     const open = await counted;
@@ -219,9 +234,10 @@ export function supervisorHandler(): (event: unknown, context: Context) => Promi
     if (counted !== undefined || due > 0) gauge.counted(due > 0 ? undefined : open);
     const failed = sweeps.reduce((sum, sweep) => sum + sweep.failed, 0);
     const oldestOverdueMs = Math.max(0, ...sweeps.map((sweep) => sweep.oldestOverdueMs));
-    meter.swept({ made: sweeps.length, oldestOverdueMs, failed });
+    // Called ones must not hide that no tick comes any more.
+    meter.swept({ made: called === undefined ? sweeps.length : 0, oldestOverdueMs, failed });
     meter.flush();
-    logger.info('tick', { ...part, sweeps: sweeps.length, due, failed });
+    logger.info(called === undefined ? 'tick' : 'called', { ...part, sweeps: sweeps.length, due, failed });
     return { sweeps: sweeps.length };
   };
 }

@@ -8,7 +8,7 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyResultV2, Context } from 'aws-lambda';
 import { handle } from 'hono/aws-lambda';
 import { routes } from './api/routes.ts';
-import { portsOf, receiptsOf, telemetryOf } from './aws/ports.ts';
+import { callingPortsOf, receiptsOf, telemetryOf } from './aws/ports.ts';
 import type { Workflow } from './core/workflow.ts';
 import { IDS, metering, once } from './handlers.ts';
 import { createScheduler } from './roles/scheduler.ts';
@@ -18,7 +18,7 @@ export function schedulerHandler(
 ): (event: APIGatewayProxyEventV2, context: Context) => Promise<APIGatewayProxyResultV2> {
   const telemetry = telemetryOf({ role: 'scheduler' });
   const app = once(() => {
-    const ports = portsOf(telemetry);
+    const ports = callingPortsOf(telemetry);
     return handle(routes(createScheduler(ports, workflows, IDS), receiptsOf(ports)));
   });
   return (event, context) =>

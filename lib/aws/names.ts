@@ -15,6 +15,10 @@ export const ENV = {
   agents: 'STEADFAST_AGENTS',
   /** Name of the event bus that hears of ended executions. */
   bus: 'STEADFAST_BUS',
+  /** Name of the event bus on which a supervisor is called. */
+  wakeBus: 'STEADFAST_WAKE_BUS',
+  /** Between two sweeps of a supervisor, in ms. */
+  sweepEveryMs: 'STEADFAST_SWEEP_EVERY_MS',
   /** Number of shards of the watch index. */
   watchShards: 'STEADFAST_WATCH_SHARDS',
   /** How long an ended execution is kept, in ms; absent: for ever. */
@@ -52,6 +56,12 @@ export const MIN_RETENTION_HOURS = 24;
 /** Shards of the watch index; more are needed past about 500 index writes a second each. */
 export const DEFAULT_WATCH_SHARDS = 4;
 
+/** Between two sweeps of a supervisor that has something to watch. */
+export const DEFAULT_SWEEP_EVERY_MS = 2_000;
+
+/** Supervisors that a tick starts. */
+export const DEFAULT_SUPERVISORS = 2;
+
 /** The event on the bus when an execution has ended. */
 export const ENDED_EVENT = {
   source: 'steadfast',
@@ -59,6 +69,9 @@ export const ENDED_EVENT = {
   /** Of the detail: raised when a field changes its meaning or goes, not when one is added. */
   version: '1',
 } as const;
+
+/** The event that calls a supervisor, on a bus of its own. */
+export const WAKE_EVENT = { source: 'steadfast', detailType: 'Steadfast Supervisor Called' } as const;
 
 /** Every metric has this one dimension, whose value is the deployment; `service` is what Powertools calls it. */
 export const METRICS_NAMESPACE = 'Steadfast';

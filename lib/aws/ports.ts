@@ -11,19 +11,21 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { refuse } from '../core/errors.ts';
-import type { Ports, Receipts } from '../core/ports.ts';
+import type { Ports, Presences, Receipts } from '../core/ports.ts';
 import { agentQueues } from './agent-queues.ts';
 import { clock } from './clock.ts';
 import { ClockSkew, measured } from './clock-skew.ts';
 import { dynamoBreakers } from './dynamo-breakers.ts';
+import { dynamoPresences } from './dynamo-presence.ts';
 import { dynamoReceipts } from './dynamo-receipts.ts';
 import { dynamoStore } from './dynamo-store.ts';
 import { eventBus } from './event-bus.ts';
 import { createMeter, type Meter, metered } from './metrics.ts';
-import { DEFAULT_WATCH_SHARDS, ENV } from './names.ts';
+import { DEFAULT_SWEEP_EVERY_MS, DEFAULT_WATCH_SHARDS, ENV } from './names.ts';
 import { withPlainCalls } from './plain-calls.ts';
 import { type AtWork, sqsQueue } from './sqs-queue.ts';
 import { serviceLogger, tellAll } from './telemetry.ts';
+import { wakeBus } from './wake-bus.ts';
 
 /** Below the shortest lease, so that a request that hangs does not cost it. The SDK only warns unless told to throw. */
 export const CLIENT = {
@@ -66,6 +68,7 @@ export const retention = (): { readonly retentionMs?: number } => {
   const text = process.env[ENV.retentionMs];
   return text === undefined ? {} : { retentionMs: Number(text) };
 };
+export const sweepEvery = (): number => Number(process.env[ENV.sweepEveryMs] ?? DEFAULT_SWEEP_EVERY_MS);
 export const watchShards = (): number => Number(process.env[ENV.watchShards] ?? DEFAULT_WATCH_SHARDS);
 
 /** What the roles that look at all of the table need beside: made by them, so that no agent's bundle has it. */
@@ -75,7 +78,18 @@ interface StateTable {
   readonly shards: number;
   readonly agents: readonly string[];
 }
-export type OwnPorts = Ports & { readonly table: StateTable };
+export type OwnPorts = Ports & {
+  readonly table: StateTable;
+  readonly presences: Presences;
+  readonly events: EventBridgeClient;
+};
+
+/** Of every role but those that look at all of the table themselves: it calls a supervisor where none would look in time. */
+export function callingPortsOf(telemetry: Telemetry, atWork?: AtWork): OwnPorts {
+  const own = portsOf(telemetry, atWork);
+  const call = wakeBus(own.events, fromEnvironment(ENV.wakeBus));
+  return { ...own, wakeUps: { ...own.presences, call, known: { untilAt: 0 } } };
+}
 
 export const receiptsOf = ({ table: { client, name, shards } }: OwnPorts): Receipts =>
   dynamoReceipts(client, name, shards);
@@ -90,6 +104,7 @@ export function portsOf({ logger, meter }: Telemetry, atWork?: AtWork): OwnPorts
     ...PLAIN,
     skew,
   });
+  const events = withPlainCalls(new EventBridgeClient(CLIENT), process.env, PLAIN);
   const pause = (ms: number): Promise<void> => clock.sleep(ms);
   return {
     store: dynamoStore(dynamo, { table, watchShards: shards, ...retention(), pause, log }),
@@ -99,10 +114,9 @@ export function portsOf({ logger, meter }: Telemetry, atWork?: AtWork): OwnPorts
       sqsQueue(withPlainCalls(new SQSClient(CLIENT), process.env, PLAIN), queues, atWork),
       meter,
     ),
-    announcer: eventBus(
-      withPlainCalls(new EventBridgeClient(CLIENT), process.env, PLAIN),
-      fromEnvironment(ENV.bus),
-    ),
+    announcer: eventBus(events, fromEnvironment(ENV.bus)),
+    events,
+    presences: dynamoPresences(dynamo, table),
     clock,
     dice: { id: freshId, random: () => Math.random() },
     log,

@@ -9,6 +9,7 @@ import type { AbortSignalLike } from './agent.ts';
 import type { Breaker } from './breaker.ts';
 import type { Json } from './json.ts';
 import type { Plan } from './plan.ts';
+import type { Presence } from './presence.ts';
 import type { AuditReceipt, ShardReceipt } from './receipts.ts';
 import type { Ended, Execution, ExecutionStatus, Incident, Snapshot } from './state.ts';
 
@@ -112,6 +113,22 @@ export interface Breakers {
   readonly write: (breaker: Breaker) => Promise<WriteResult>;
 }
 
+/** Until when a supervisor is at work, beside the executions; what cannot be read or written holds nothing up. */
+export interface Presences {
+  /** Strongly consistent. */
+  readonly read: () => Promise<Presence | undefined>;
+  /** On the condition that the stored one is one version behind (version 1: that there is none). */
+  readonly write: (presence: Presence) => Promise<WriteResult>;
+}
+
+/** How a process calls a supervisor. */
+export interface WakeUps extends Presences {
+  /** Starts a supervisor that takes this presence over: at least once, perhaps never. */
+  readonly call: (presence: Presence) => Promise<void>;
+  /** Until when this process need not ask again; kept as long as the process. */
+  readonly known: { untilAt: number; asking?: Promise<void> };
+}
+
 /** Messages of one agent's queue, about. */
 export interface QueueDepth {
   readonly waiting: number;
@@ -170,6 +187,8 @@ export interface Ports {
   readonly breakers?: Breakers;
   /** @default whatever a child is given, its agents are the first to check */
   readonly childInputs?: ChildInputs;
+  /** @default nobody is called: what is due is seen by the next tick. A supervisor has none. */
+  readonly wakeUps?: WakeUps;
   readonly announcer: Announcer;
   readonly clock: Clock;
   readonly dice: Dice;

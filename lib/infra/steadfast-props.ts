@@ -79,11 +79,23 @@ export interface SteadfastProps {
    */
   readonly agentSettings?: Readonly<Record<string, AgentSettings>>;
   /**
-   * Executions set aside for the supervisor: two a tick, which may still be there when the next two come. 'unreserved'
-   * for a new account, which has too few to set any aside.
-   * @default 4
+   * Executions set aside for the supervisors: those of a tick may still be there when the next ones come, and one that was
+   * called beside them. 'unreserved' for a new account, which has too few to set any aside.
+   * @default - twice `supervisors`, and 2
    */
   readonly supervisorConcurrency?: number | 'unreserved';
+  /**
+   * Supervisors that each tick starts, 1 to 20, and no more than there are `watchShards`. More of them get through a large
+   * backlog sooner; each costs some $13 a month in a system that is never idle (OPERATIONS.md).
+   * @default 2
+   */
+  readonly supervisors?: number;
+  /**
+   * Between two sweeps of a supervisor that has something to watch, 1 to 15 seconds. What a fault delays grows and shrinks
+   * with it, and the queries of a system that is never idle shrink and grow.
+   * @default Duration.seconds(2)
+   */
+  readonly sweepEvery?: Duration;
   /**
    * Shards of the watch index. More are needed past about 500 changes of open executions a second each. With fewer than
    * before, the audit's next pass brings back what is open in those that are gone.

@@ -37,6 +37,7 @@ import type { StartQueue } from './start-queue.ts';
 import { StateTable } from './state-table.ts';
 import { apiSettings, checkedRetention, type SteadfastProps, tableSettings } from './steadfast-props.ts';
 import { SupervisorClock } from './supervisor-clock.ts';
+import { supervisorSettings } from './supervisor-settings.ts';
 import {
   type BucketReference,
   type EventTriggerProps,
@@ -46,6 +47,7 @@ import {
   Triggers,
   type TriggersProps,
 } from './triggers.ts';
+import { WakeUps } from './wake-ups.ts';
 
 /** Most of a step is waiting for calls, at the price of all of it (decision 19). */
 const DEFAULT_MEMORY_MB = 384;
@@ -56,6 +58,8 @@ export class Steadfast extends Construct {
   readonly scheduler: SchedulerApi;
   readonly supervisor: SupervisorClock;
   readonly audit: AuditClock;
+  /** How the other functions call a supervisor. */
+  readonly wakeUps: WakeUps = new WakeUps(this, 'WakeUps');
   readonly agents: ReadonlyMap<string, Agent>;
   /** What starts executions beside the API; empty until one of the methods adds some. */
   readonly triggers: Triggers;
@@ -108,7 +112,7 @@ export class Steadfast extends Construct {
     this.supervisor = new SupervisorClock(this, 'Supervisor', {
       ...shared,
       code: code('supervisor'),
-      reservedConcurrency: props.supervisorConcurrency ?? 4,
+      settings: supervisorSettings(props),
     });
     this.audit = new AuditClock(this, 'Audit', {
       ...shared,
@@ -209,6 +213,7 @@ export class Steadfast extends Construct {
     const { peers = [] } = this.#props.workflows.agents.find(({ name }) => name === agentName) ?? {};
     this.agent(agentName).grantWork(grantee);
     this.grantDecide(grantee, this.#props.encryptionKey);
+    this.wakeUps.grantCall(grantee);
     return {
       ...this.environment(this.#props),
       ...this.#fleet.grantSending(grantee, peers),
@@ -260,6 +265,7 @@ export class Steadfast extends Construct {
     return {
       [ENV.table]: this.stateTable.table.tableName,
       [ENV.bus]: this.eventBus.eventBusName,
+      [ENV.wakeBus]: this.wakeUps.bus.eventBusName,
       [ENV.watchShards]: String(props.watchShards ?? DEFAULT_WATCH_SHARDS),
       [ENV.deployment]: this.deploymentName,
       [ENV.retentionMs]: String(checkedRetention(props.retention ?? Duration.days(30)).toMilliseconds()),
@@ -279,6 +285,7 @@ export class Steadfast extends Construct {
     const { encryptionKey: key } = this.#props;
     this.stateTable.grantDecide(role);
     this.eventBus.grantPutEventsTo(role);
+    this.wakeUps.grantCall(role);
     this.#fleet.allowSending(role, agents);
     if (key !== undefined) grantUse(key, role);
     for (const alarm of trigger.alarms) this.monitoring?.add(alarm);
@@ -290,6 +297,8 @@ export class Steadfast extends Construct {
     const supervisor = this.supervisor.function;
     const agents = [...this.agents.values()].flatMap((agent) => agent.function ?? agent.container ?? []);
     for (const role of [scheduler, supervisor, ...agents]) this.grantDecide(role, key);
+    for (const role of [scheduler, ...agents]) this.wakeUps.grantCall(role);
+    this.wakeUps.startOn(supervisor);
     if (key !== undefined) allowServices(key, this);
     for (const role of [scheduler, supervisor]) {
       fleet.allowAll(role);

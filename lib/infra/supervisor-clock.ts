@@ -1,12 +1,15 @@
 /**
- * The supervisor: one Lambda function that EventBridge starts every minute, twice: each keeps half of the shards of the
- * watch index and visits the other's, so that one that dies is replaced at once (L5).
+ * The supervisor: one Lambda function that EventBridge starts every minute, several times at once: each keeps its part of the
+ * shards of the watch index and visits the others', so that one that dies is replaced at once (L5).
  *
  * Owns: the tick. Does not own: what is due, or what is done about it.
  *
  * A tick that comes late or fails is worth nothing, since the next one sees everything that it would have seen: so it
  * is neither retried nor kept. The function's own concurrency is reserved because agents that take all of the
  * account's must not stop the one role that would notice.
+ *
+ * With another number of them every shard stays somebody's: a tick's parts are told how many they are, and the rules beyond
+ * the first, which hold what EventBridge allows no rule to hold, come before it changes and go after it has.
  */
 
 import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
@@ -14,10 +17,13 @@ import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import type { Code, Function, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { ENV } from '../aws/names.ts';
 import { addFunction, type LogSettings } from './function.ts';
+import type { SupervisorSettings } from './supervisor-settings.ts';
 
 const TICK = Duration.minutes(1);
-const PARTS = 2;
+/** EventBridge's limit: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-quota.html */
+const TARGETS_A_RULE = 5;
 
 export interface SupervisorClockProps {
   readonly code: Code;
@@ -25,41 +31,50 @@ export interface SupervisorClockProps {
   readonly logs: LogSettings;
   readonly memorySize: number;
   readonly tracing?: Tracing;
-  /** Executions set aside for it, or 'unreserved' in an account that has too few to set any aside. */
-  readonly reservedConcurrency: number | 'unreserved';
+  readonly settings: SupervisorSettings;
 }
 
 export class SupervisorClock extends Construct {
   readonly function: Function;
-  readonly rule: Rule;
+  readonly rules: readonly Rule[];
 
   constructor(scope: Construct, id: string, props: SupervisorClockProps) {
     super(scope, id);
+    const { supervisors, reservedConcurrency } = props.settings;
     const once = { retryAttempts: 0, maxEventAge: TICK };
     this.function = addFunction(this, {
       description: 'Steadfast supervisor: finds what is due once a minute',
       code: props.code,
       timeout: Duration.seconds(60),
       memorySize: props.memorySize,
-      environment: props.environment,
+      environment: {
+        ...props.environment,
+        [ENV.sweepEveryMs]: String(props.settings.sweepEvery.toMilliseconds()),
+      },
       logs: props.logs,
       ...(props.tracing === undefined ? {} : { tracing: props.tracing }),
-      ...(props.reservedConcurrency === 'unreserved'
-        ? {}
-        : { reservedConcurrentExecutions: props.reservedConcurrency }),
+      ...(reservedConcurrency === 'unreserved' ? {} : { reservedConcurrentExecutions: reservedConcurrency }),
       ...once,
     });
-    this.rule = new Rule(this, 'Tick', {
-      description: 'Starts the Steadfast supervisor',
-      schedule: Schedule.rate(TICK),
-      targets: Array.from(
-        { length: PARTS },
-        (_, part) =>
-          new LambdaFunction(this.function, {
-            ...once,
-            event: RuleTargetInput.fromObject({ part, of: PARTS }),
-          }),
-      ),
-    });
+    const targets = Array.from(
+      { length: supervisors },
+      (_, part) =>
+        new LambdaFunction(this.function, {
+          ...once,
+          event: RuleTargetInput.fromObject({ part, of: supervisors }),
+        }),
+    );
+    const rules = Array.from(
+      { length: Math.ceil(supervisors / TARGETS_A_RULE) },
+      (_, at) =>
+        new Rule(this, at === 0 ? 'Tick' : `Tick${at + 1}`, {
+          description: 'Starts the Steadfast supervisor',
+          schedule: Schedule.rate(TICK),
+          targets: targets.slice(at * TARGETS_A_RULE, (at + 1) * TARGETS_A_RULE),
+        }),
+    );
+    const [first, ...others] = rules as [Rule, ...Rule[]];
+    first.node.addDependency(...others);
+    this.rules = rules;
   }
 }

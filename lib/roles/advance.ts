@@ -84,7 +84,7 @@ export async function advance(
     // Before the write, which records that the parent knows.
     if (decision.tell !== undefined)
       await tellParent(ports, decision.tell, start.forParent === true ? undefined : advance);
-    const result = await commit(ports, decision);
+    const result = await commit(ports, decision, state.execution);
     if (result === 'conflict') {
       outrun = true;
       state = undefined;
@@ -146,7 +146,7 @@ async function record(
 ): Promise<Pick<Decision, 'next' | 'write'>> {
   const decision = decide(plan, state, { ...event, ...stampOf(ports) });
   const again = { next: { kind: 'look', fresh: true, concern: [event.step] } } as const;
-  return (await commit(ports, decision)) === 'conflict' ? again : { ...again, ...decision };
+  return (await commit(ports, decision, state.execution)) === 'conflict' ? again : { ...again, ...decision };
 }
 
 /** Goes on where another decision (a delivery, a report, a cancel) left off. */

@@ -14,7 +14,7 @@ import { decide, type Event } from '../core/decide.ts';
 import type { Concern, Decision } from '../core/decision.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Ports } from '../core/ports.ts';
-import { type HeldStep, isHeld, type Message, type Snapshot } from '../core/state.ts';
+import { type Execution, type HeldStep, isHeld, type Message, type Snapshot } from '../core/state.ts';
 import { advance, continueWith } from './advance.ts';
 import { type Holding, holding, type Ran, runAttempt } from './attempt.ts';
 import { readForClaim } from './claim-read.ts';
@@ -80,7 +80,7 @@ export async function handleMessage(
       continue;
     }
     if (next.kind === 'perform') priorHardEndAt = next.priorHardEndAt;
-    const result = await commitOrUnsure(ports, decision);
+    const result = await commitOrUnsure(ports, decision, state.execution);
     if (result !== 'written') continue;
     if (next.kind === 'perform') {
       const claimed = withWrite(state, decision.write);
@@ -116,9 +116,13 @@ async function decideDelivery(
 }
 
 /** A rejected write may have taken place: the next read tells. */
-async function commitOrUnsure(ports: Ports, decision: Decision): Promise<'written' | 'conflict' | 'unsure'> {
+async function commitOrUnsure(
+  ports: Ports,
+  decision: Decision,
+  before: Execution,
+): Promise<'written' | 'conflict' | 'unsure'> {
   try {
-    return await commit(ports, decision);
+    return await commit(ports, decision, before);
   } catch (error) {
     if (decision.next.kind !== 'perform') throw error;
     await ports.clock.sleep(STORE_RETRY_MS);
@@ -247,7 +251,7 @@ async function reportOnce(
     ...(held.hold === undefined ? {} : { hold: held.hold }),
     ...stampOf(ports),
   });
-  if ((await commit(ports, decision)) === 'conflict') return 'conflict';
+  if ((await commit(ports, decision, state.execution)) === 'conflict') return 'conflict';
   if (decision.next.kind !== 'look') return 'nothing';
   const { concern, fresh } = decision.next;
   return { concern, fresh, look: () => continueWith(ports, plan, state, decision, 'worker', readAt) };

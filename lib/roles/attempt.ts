@@ -196,7 +196,7 @@ async function beatOnce(
     ...stampOf(ports),
   });
   if (decision.write === undefined) return 'lost';
-  if ((await commit(ports, decision)) === 'written') {
+  if ((await commit(ports, decision, held.state.execution)) === 'written') {
     held.state = withWrite(held.state, decision.write);
     return 'beaten';
   }

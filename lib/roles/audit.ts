@@ -169,7 +169,9 @@ async function auditOne(ports: AuditPorts, found: Found, met: Met): Promise<Deed
       if (await hasOutlivedParent(ports, found.execution, met)) return remove(ports, found);
       const decision = heal(found, stampOf(ports));
       // A conflict: somebody has just written it, with its watch in its place.
-      return decision !== undefined && (await commit(ports, decision)) === 'written' ? 'healed' : 'nothing';
+      return decision !== undefined && (await commit(ports, decision, found.execution)) === 'written'
+        ? 'healed'
+        : 'nothing';
     }
     case 'unreadable':
       ports.log.note({ what: 'audit-failed', executionId: found.executionId, detail: 'unreadable' });

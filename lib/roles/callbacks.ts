@@ -48,7 +48,7 @@ export async function settleCallback(
       });
     }
     const decision = decide(plan, state, { type: 'callback', step: name, answer, ...stampOf(ports) });
-    if ((await commit(ports, decision)) === 'conflict') continue;
+    if ((await commit(ports, decision, state.execution)) === 'conflict') continue;
     // The answer is taken; what follows and fails here, the watch makes good.
     await continueWith(ports, plan, state, decision, 'worker', readAt).catch(() => {
       ports.log.note({ what: 'follow-up-failed', executionId, step: name });

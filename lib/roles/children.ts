@@ -30,6 +30,7 @@ import {
 import { commit } from './commit.ts';
 import { type PlanCache, planOf } from './plans.ts';
 import { sideBySide } from './side-by-side.ts';
+import { wakeFor } from './wake-up.ts';
 import { stampOf } from './stamp.ts';
 
 /** Carries another execution on; handed in by `advance.ts`, whose loop this is a part of. */
@@ -157,6 +158,7 @@ async function startChild(ports: Ports, start: ChildStart, advance: Advance): Pr
       : endOfExisting(ports, plan, existing);
   }
   ports.log.note({ what: 'started', executionId: start.id, detail: execution.workflow });
+  await wakeFor(ports, execution.watchAt);
   const known = { state: { execution, steps: {} }, fresh: true, readAt: now };
   // It exists with its watch: what fails from here on, a supervisor makes good.
   await advance(ports, plan, start.id, { by: 'worker', concern: 'all', forParent: true, known }).catch(() => {
@@ -179,7 +181,7 @@ async function goOn(
     const decision = decide(plan, state, { type: 'again', heard, ...stampOf(ports) });
     if (decision.write === undefined)
       return isTerminal(state.execution.status) ? endOf(plan, state) : undefined;
-    if ((await commit(ports, decision)) === 'conflict') continue;
+    if ((await commit(ports, decision, state.execution)) === 'conflict') continue;
     await advance(ports, plan, id, { by: 'worker', concern: 'all', forParent: true }).catch(() => {
       ports.log.note({ what: 'follow-up-failed', executionId: id });
     });
@@ -224,7 +226,7 @@ async function stopChild(
     const heard = start.again === undefined ? {} : { heard: start.again };
     const decision = decide(plan, state, { type: 'stop', undo, ...heard, ...stampOf(ports) });
     if (decision.write === undefined) return ended;
-    if ((await commit(ports, decision)) === 'conflict' || mayGoOn) continue;
+    if ((await commit(ports, decision, state.execution)) === 'conflict' || mayGoOn) continue;
     await advance(ports, plan, start.id, { by: 'worker', concern: 'all', forParent: true }).catch(() => {
       ports.log.note({ what: 'follow-up-failed', executionId: start.id });
     });
@@ -245,8 +247,8 @@ export async function tellParent(ports: Ports, news: Told, advance: Advance | un
     const found =
       (await heardInPart(ports, news)) ?? (await heardOn(ports, news, await ports.store.read(id)));
     if (found?.decision.write === undefined) return;
-    const { plan, decision } = found;
-    if ((await commit(ports, decision)) === 'written') {
+    const { plan, decision, before } = found;
+    if ((await commit(ports, decision, before)) === 'written') {
       if (decision.next.kind === 'stop') return;
       await advance?.(ports, plan, id, { by: 'worker', concern: [step] }).catch(() => {
         ports.log.note({ what: 'follow-up-failed', executionId: id, step });
@@ -261,6 +263,7 @@ export async function tellParent(ports: Ports, news: Told, advance: Advance | un
 
 interface Heard {
   readonly plan: Plan;
+  readonly before: Execution;
   readonly decision: Decision;
 }
 
@@ -275,6 +278,7 @@ async function heardOn(
   const { step, index, epoch = 1 } = parent;
   return {
     plan,
+    before: state.execution,
     decision: decide(plan, state, { type: 'told', step, index, epoch, end, ...stampOf(ports) }),
   };
 }

@@ -107,7 +107,7 @@ async function obeyed(
     if (problem !== undefined && answers > 0) return execution;
     if (problem !== undefined) throw refusal(execution, command, problem);
     const decision = decide(plan, state, { ...command, ...stampOf(ports) });
-    if ((await commit(ports, decision)) === 'conflict') continue;
+    if ((await commit(ports, decision, state.execution)) === 'conflict') continue;
     answers += 1;
     // The command is obeyed; what follows and fails here, the watch makes good.
     await continueWith(ports, plan, state, decision, 'worker', readAt).catch(() => {

@@ -1,27 +1,35 @@
 /**
  * From a decision to its effects: the only file that turns one into writes and messages.
  *
- * Owns: the order. Announce (the end alone), then write, then send. A crash between the write and the sends is what the
+ * Owns: the order. Announce (the end alone), then write, then send, and call a supervisor where none would look in time. A crash between the write and the sends is what the
  * watch is for; a crash between the announcement and the write announces twice, which the outside is told to expect.
  * Does not own: what to decide, or what comes after (`advance.ts`).
  */
 
 import type { Decision, Send, Write } from '../core/decision.ts';
 import type { Ports, WriteResult } from '../core/ports.ts';
-import type { Snapshot, Step } from '../core/state.ts';
+import type { Execution, Snapshot, Step } from '../core/state.ts';
+import { wakeFor } from './wake-up.ts';
 
 /**
+ * @param before the execution's record as it was decided on
  * @returns 'conflict' when another write came first; then nothing was sent
  * @throws whatever the ports reject with; the caller then does not know whether the write took place
  */
-export async function commit(ports: Ports, decision: Decision): Promise<WriteResult> {
+export async function commit(
+  ports: Ports,
+  decision: Decision,
+  before: Pick<Execution, 'watchAt'>,
+): Promise<WriteResult> {
   if (decision.announce !== undefined) await ports.announcer.announce(decision.announce);
   if (decision.write !== undefined) {
     const result = await ports.store.write(decision.write);
     if (result === 'conflict') return result;
   }
+  const called = wakeFor(ports, decision.write?.execution?.watchAt, before.watchAt);
   const sends = reachable(ports, decision.sends);
   if (sends.length > 0) await ports.queue.send(sends);
+  await called;
   for (const note of decision.notes) ports.log.note(note);
   return 'written';
 }

@@ -51,7 +51,7 @@ export async function answerIncident(
     if (problem !== undefined)
       throw refuse('unsafe-choice', problem, { choices: choicesFor(plan, state, incident, readAt) });
     const decision = decide(plan, state, { type: 'answer', incident: number, answer, ...stampOf(ports) });
-    if ((await commit(ports, decision)) === 'conflict') continue;
+    if ((await commit(ports, decision, state.execution)) === 'conflict') continue;
     // The answer is given; what follows and fails here, the watch makes good.
     await continueWith(ports, plan, state, decision, 'worker', readAt).catch(() => {
       ports.log.note({ what: 'follow-up-failed', executionId });

@@ -21,6 +21,7 @@ import { advance } from './advance.ts';
 import { childInputsOf } from './child-inputs.ts';
 import { check, pathOf } from './perform.ts';
 import { type PlanCache, planOf } from './plans.ts';
+import { wakeFor } from './wake-up.ts';
 
 /** Hashes text: equal texts give equal ids, different ones different ids, in `[a-z0-9]`. */
 export type Hash = (text: string) => string;
@@ -111,7 +112,7 @@ export async function start(scheduler: Scheduler, request: StartRequest): Promis
   if (existing !== 'written') return sameStart(existing, execution);
   ports.log.note({ what: 'started', executionId: execution.id, detail: workflow.name });
   const known = { state: { execution, steps: {} }, fresh: true, readAt: now };
-  await firstSends(scheduler, workflow.plan, known);
+  await Promise.all([firstSends(scheduler, workflow.plan, known), wakeFor(ports, execution.watchAt)]);
   return execution;
 }
 

@@ -17,6 +17,8 @@ import { Grace } from './grace.ts';
 import { sayable } from '../core/errors.ts';
 import type { Clock, Due, Ports } from '../core/ports.ts';
 import { type PlanCache, planOf } from './plans.ts';
+import { type Stay, STAYS_WHEN_BUSY } from './presence.ts';
+import { callingNobody } from './wake-up.ts';
 
 export interface TickOptions {
   /** When the next tick is due; this one is over before. */
@@ -39,6 +41,11 @@ export interface TickOptions {
    * @default nobody is
    */
   readonly leave?: (sweeps: readonly ShardSweep[], last: boolean) => Promise<void>;
+  /**
+   * How long it stays, and who is told.
+   * @default once it has found something, until `untilAt`, and nobody
+   */
+  readonly stay?: Stay;
 }
 
 /** Which of the supervisors that a tick starts together: it keeps the shards whose number, modulo `of`, is `part`. */
@@ -82,13 +89,22 @@ const FIRST_VISIT = 2;
 const MISSED_SWEEPS = 1.5;
 
 /** One tick: sweeps until the next one while there is something to watch. @returns the sweeps made */
-export async function tick(ports: Ports, plans: PlanCache, options: TickOptions): Promise<readonly Sweep[]> {
-  const { untilAt, sweepEveryMs, part, leave, freeSends, grace = new Grace() } = options;
+export async function tick(given: Ports, plans: PlanCache, options: TickOptions): Promise<readonly Sweep[]> {
+  const ports = callingNobody(given);
+  const {
+    untilAt,
+    sweepEveryMs,
+    part,
+    leave,
+    freeSends,
+    grace = new Grace(),
+    stay = STAYS_WHEN_BUSY,
+  } = options;
   const kept = new Set(shardsOf(ports, part));
   const sweeps: Sweep[] = [];
   let busy = false;
   for (let round = 1; ; round += 1) {
-    const reach = { untilAt, grace, gates: gateKeeper(ports, sweepEveryMs, freeSends) };
+    const reach = { untilAt, grace, stay, gates: gateKeeper(ports, sweepEveryMs, freeSends) };
     const own = await sweepShards(ports, plans, [...kept], reach);
     const others = round >= FIRST_VISIT ? shardsOf(ports).filter((shard) => !kept.has(shard)) : [];
     const lateMs = MISSED_SWEEPS * sweepEveryMs;
@@ -100,7 +116,7 @@ export async function tick(ports: Ports, plans: PlanCache, options: TickOptions)
     sweeps.push(sweep);
     busy ||= sweep.busy;
     const nextAt = ports.clock.now() + sweepEveryMs;
-    const last = !busy || nextAt >= untilAt;
+    const last = nextAt >= untilAt || !(await stay.stays({ now: sweep.busy, ever: busy }));
     await leave?.([...own, ...visited.filter(({ shard }) => kept.has(shard))], last);
     if (last) return sweeps;
     await ports.clock.sleep(sweepEveryMs);
@@ -120,16 +136,18 @@ interface Reach {
   /** What may be sent, all shards of the sweep together. */
   readonly gates: GateKeeper;
   readonly grace: Grace;
+  readonly stay: Stay;
 }
 
 /** Looks once at everything that is due, all shards side by side, not longer than until `untilAt`. Never rejects. */
 export async function sweepOnce(
-  ports: Ports,
+  given: Ports,
   plans: PlanCache,
   untilAt: number,
   grace: Grace = new Grace(),
 ): Promise<Sweep> {
-  const reach = { untilAt, grace, gates: gateKeeper(ports, SWEEP_EVERY_MS) };
+  const ports = callingNobody(given);
+  const reach = { untilAt, grace, stay: STAYS_WHEN_BUSY, gates: gateKeeper(ports, SWEEP_EVERY_MS) };
   const sweeps = await sweepShards(ports, plans, shardsOf(ports), reach);
   grace.swept(ports.clock.now(), sweeps);
   return sumOf(sweeps);
@@ -163,7 +181,8 @@ const sumOf = (sweeps: readonly Sweep[]): Sweep =>
   );
 
 async function sweepShard(ports: Ports, plans: PlanCache, shard: number, reach: Reach): Promise<ShardSweep> {
-  const { untilAt, lateMs } = reach;
+  const { untilAt, lateMs, stay } = reach;
+  const looksUntilAt = Math.min(untilAt, stay.looksUntilAt());
   let [due, failed, oldestOverdueMs, busy] = [0, 0, 0, false];
   const missing = new Map<string, Set<string>>();
   let cursor: string | undefined;
@@ -173,17 +192,18 @@ async function sweepShard(ports: Ports, plans: PlanCache, shard: number, reach: 
     const page = await ports.store.due(shard, dueAt, cursor);
     const overdue = page.items.filter((item) => item.watchAt <= now);
     busy ||= page.items.length > 0;
+    if (page.items.length > 0) await stay.found();
     due += overdue.length;
     for (const item of overdue) oldestOverdueMs = Math.max(oldestOverdueMs, now - item.watchAt);
     if (reach.grace.begins(now, oldestOverdueMs)) ports.log.note({ what: 'grace', ms: oldestOverdueMs });
     const { since: graceFrom } = reach.grace;
     const calm = graceFrom === undefined ? {} : { graceFrom };
-    failed += await lookAtAll(ports, overdue, untilAt, (executionId) =>
+    failed += await lookAtAll(ports, overdue, looksUntilAt, (executionId) =>
       lookAt(ports, plans, executionId, { ask: reach.gates.ask, ...calm }, missing),
     );
     // Earliest first: once a page ends with something that is not due, nothing behind it is.
     cursor = overdue.length === page.items.length ? page.cursor : undefined;
-  } while (cursor !== undefined && ports.clock.now() <= untilAt);
+  } while (cursor !== undefined && ports.clock.now() <= looksUntilAt);
   return { shard, due, failed, oldestOverdueMs, busy, ...(missing.size === 0 ? {} : { missing }) };
 }
 

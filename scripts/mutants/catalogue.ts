@@ -5,6 +5,7 @@ import { LEASE } from './catalogue/lease.ts';
 import { AMBIGUITY } from './catalogue/ambiguity.ts';
 import { DISPATCH } from './catalogue/dispatch.ts';
 import { SUPERVISOR } from './catalogue/supervisor.ts';
+import { PRESENCES } from './catalogue/presence.ts';
 import { SAGA } from './catalogue/saga.ts';
 import { PLAN } from './catalogue/plan.ts';
 import { SECURITY } from './catalogue/security.ts';
@@ -20,6 +21,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...AMBIGUITY,
   ...DISPATCH,
   ...SUPERVISOR,
+  ...PRESENCES,
   ...SAGA,
   ...PLAN,
   ...SECURITY,

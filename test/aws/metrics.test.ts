@@ -2,7 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   BatchGetItemCommand,
+  ConditionalCheckFailedException,
   DynamoDBClient,
+  GetItemCommand,
   PutItemCommand,
   QueryCommand,
   ScanCommand,
@@ -10,7 +12,7 @@ import {
 import type { Context } from 'aws-lambda';
 import { mockClient } from 'aws-sdk-client-mock';
 import { createMeter, FIGURES, type Meter, metered } from '../../lib/aws/metrics.ts';
-import { ENV, METRICS } from '../../lib/aws/names.ts';
+import { ENV, METRICS, WAKE_EVENT } from '../../lib/aws/names.ts';
 import { serviceLogger, tellAll } from '../../lib/aws/telemetry.ts';
 import { STEP_STATUSES } from '../../lib/core/state.ts';
 import { auditHandler, supervisorHandler } from '../../lib/handlers.ts';
@@ -206,6 +208,27 @@ test('a tick of the supervisor that finds nothing still says that it swept, and 
       OpenBreakers: 1,
     }),
   ]);
+});
+
+test('a supervisor that was called hides no missing tick: its sweeps are not counted, nor what is open', async () => {
+  const dynamo = mockClient(DynamoDBClient);
+  dynamo.on(QueryCommand).resolves({ Items: [] });
+  dynamo.on(PutItemCommand).resolves({});
+  const called = {
+    source: WAKE_EVENT.source,
+    'detail-type': WAKE_EVENT.detailType,
+    detail: { version: 1, untilAt: Date.now() - 60_000 },
+  };
+  const lines = await linesOf(() => supervisorHandler()(called, TICK));
+  const [figures] = lines.filter((line) => '_aws' in line);
+  expect(figures).toMatchObject({ role: 'supervisor', Sweeps: 0 });
+  expect(figures).not.toHaveProperty('OpenIncidents');
+  expect(lines).toContainEqual(expect.objectContaining({ message: 'called', sweeps: 1 }));
+  // The second of two events finds that its call was taken over.
+  const taken = new ConditionalCheckFailedException({ message: 'no', $metadata: {} });
+  dynamo.on(PutItemCommand).rejects(taken);
+  dynamo.on(GetItemCommand).resolves({});
+  expect(await linesOf(() => supervisorHandler()(called, TICK))).toEqual([]);
 });
 
 test('what is open is counted as long as something is, and then no more until something is due', async () => {

@@ -187,6 +187,7 @@ describe('what a later release wrote', () => {
       AWS_REGION: 'us-east-1',
       STEADFAST_TABLE: 't',
       STEADFAST_BUS: 'b',
+      STEADFAST_WAKE_BUS: 'w',
       POWERTOOLS_LOG_LEVEL: 'SILENT',
     });
     const handler = agentHandler(pay as never, { execute: done, undo } as never);

@@ -8,8 +8,11 @@ import { memoryReceipts } from '../../lib/testing/memory-receipts.ts';
 import { type Dynamo, startDynamo } from './dynamodb.ts';
 import { dynamoBreakers } from '../../lib/aws/dynamo-breakers.ts';
 import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
+import { dynamoPresences } from '../../lib/aws/dynamo-presence.ts';
+import { memoryPresences } from '../../lib/testing/memory-presence.ts';
 import { describeBreakers } from './breakers.contract.ts';
 import { describeInventory } from './inventory.contract.ts';
+import { describePresences } from './presences.contract.ts';
 import { describeReceipts } from './receipts.contract.ts';
 import { describeStore } from './store.contract.ts';
 
@@ -20,6 +23,8 @@ describeStore('in memory', async () => ({ store: new MemoryStore(SHARDS), close:
 
 describeReceipts('in memory', async () => ({ receipts: memoryReceipts(), close: async () => undefined }));
 describeBreakers('in memory', async () => ({ breakers: memoryBreakers(), close: async () => undefined }));
+
+describePresences('in memory', async () => ({ presences: memoryPresences(), close: async () => undefined }));
 
 describeInventory('in memory', async () => {
   const store = new MemoryStore(SHARDS);
@@ -72,5 +77,9 @@ describe('on DynamoDB', () => {
   describeBreakers('DynamoDB', async () => {
     const { client, name, close } = await open();
     return { breakers: dynamoBreakers(client, name), close };
+  });
+  describePresences('DynamoDB', async () => {
+    const { client, name, close } = await open();
+    return { presences: dynamoPresences(client, name), close };
   });
 });

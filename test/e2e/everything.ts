@@ -6,7 +6,7 @@
 import { DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { stepItem } from '../../lib/aws/dynamo-items.ts';
 import { aStep } from '../contract/records.ts';
-import type { Stage } from './stage.ts';
+import { PRESENT_MS, type Stage } from './stage.ts';
 
 /** A step of an execution that expired long ago: its record went by itself, the steps are for the audit to remove. */
 async function leaveBehind({ cloud, round }: Run): Promise<void> {
@@ -44,6 +44,7 @@ interface Run extends Stage {
  */
 export async function doEverything(whole: Stage, round: number): Promise<void> {
   const stage: Run = { ...whole, round };
+  await stage.sayPresent(PRESENT_MS);
   // Before the supervisor is there, which would carry on what is canceled as well.
   await Promise.all([
     orderWith(stage, 'plain').then((id) => stage.ended(id)),
@@ -62,6 +63,18 @@ export async function doEverything(whole: Stage, round: number): Promise<void> {
     undoFromEachStep(stage),
     askEverything(stage),
   ]);
+  await callSupervisor(stage);
+}
+
+/** A start in a quiet system, by a process that does not know of the supervisor that was said to be there. */
+async function callSupervisor(stage: Run): Promise<void> {
+  const { control } = stage.cloud;
+  await stage.sayPresent(0);
+  const processes = () =>
+    control.functions().find(({ logicalId }) => logicalId.includes('SchedulerFunction'))?.processes ?? [];
+  for (const { pid } of processes()) process.kill(pid, 'SIGKILL');
+  while (processes().length > 0) await new Promise((next) => setTimeout(next, 20));
+  await stage.ended(await orderWith(stage, 'calls'));
 }
 
 async function misbehave(stage: Run, orderId: string, rule: Misbehaviour): Promise<void> {

@@ -30,7 +30,11 @@ beforeAll(async () => {
   assembly = await synthesizeExample(join(folder, 'cdk.out'));
   template = JSON.parse(readFileSync(templateIn(assembly), 'utf8')) as Json;
   const nameOf = namerOf(resolved(template, STACK));
-  const stage = await setStage({ schedules: false, changed: { assembly, change: (same) => same } });
+  const stage = await setStage({
+    schedules: false,
+    present: true,
+    changed: { assembly, change: (same) => same },
+  });
   try {
     for (let round = 1; round <= MAX_ROUNDS && (round === 1 || idle.length > 0); round += 1) {
       await doEverything(stage, round);

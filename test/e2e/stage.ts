@@ -4,10 +4,14 @@
  * A call that a role does not allow ends the test that made it: every request rejects with function, action and resource.
  */
 
+import { randomUUID } from 'node:crypto';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { startWorld, type World } from '../../examples/order-fulfilment/world/server.ts';
+import { dynamoPresences } from '../../lib/aws/dynamo-presence.ts';
+import { presenceAfter } from '../../lib/core/presence.ts';
 import { synthesize } from '../../lib/infra/synth.ts';
 import { type Cloud, startCloud } from '../../lib/local/cloud.ts';
 import type { Json } from '../../lib/local/template/json.ts';
@@ -32,6 +36,8 @@ export interface Stage {
   readonly startOrder: (orderId: string) => Promise<string>;
   /** Waits for the end of the execution and of all that follows it, however often the wait has to be renewed. */
   readonly ended: (executionId: string) => Promise<Answer['body']>;
+  /** A supervisor is said to be at work for so long, so that nobody calls one who knows of it. */
+  readonly sayPresent: (forMs: number) => Promise<void>;
   readonly strike: () => Promise<void>;
 }
 
@@ -51,6 +57,11 @@ export interface StageOptions {
    * @default the template's
    */
   readonly agentTimeoutS?: number;
+  /**
+   * Whether a supervisor is said to be at work all the time, so that nobody calls one, as in a busy system.
+   * @default false
+   */
+  readonly present?: boolean;
   /** An assembly that is there already, with its template changed. */
   readonly changed?: { readonly assembly: string; readonly change: (template: Json) => Json };
 }
@@ -84,7 +95,12 @@ function rewrite(assembly: string, change: (template: Json) => Json): void {
   writeFileSync(templateIn(assembly), JSON.stringify(change(template)));
 }
 
-export async function setStage({ schedules, agentTimeoutS, changed }: StageOptions): Promise<Stage> {
+export async function setStage({
+  schedules,
+  agentTimeoutS,
+  changed,
+  present = false,
+}: StageOptions): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), 'steadfast-e2e-'));
   const assembly = join(folder, 'cdk.out');
   if (changed === undefined) await synthesizeExample(assembly);
@@ -108,6 +124,8 @@ export async function setStage({ schedules, agentTimeoutS, changed }: StageOptio
     environment: { WORLD_URL: world.url },
     onDenied: ({ message }) => refuse(new Error(message)),
   });
+  const sayPresent = (forMs: number): Promise<void> => writePresence(cloud, forMs);
+  if (present) await sayPresent(PRESENT_MS);
   const request: Stage['request'] = async (method, path, body, headers = {}) => {
     const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
     const sent = fetch(`${cloud.apiUrl}${path}`, {
@@ -123,6 +141,7 @@ export async function setStage({ schedules, agentTimeoutS, changed }: StageOptio
     cloud,
     world,
     request,
+    sayPresent,
     startOrder: async (orderId) => {
       const { body } = await request('POST', '/workflows/order-fulfilment/executions', {
         input: order(orderId),
@@ -145,6 +164,22 @@ export async function setStage({ schedules, agentTimeoutS, changed }: StageOptio
       if (changed === undefined && denials.length > 0) throw new Error(denials.join('\n'));
     },
   };
+}
+
+/** For as long as any test takes. */
+export const PRESENT_MS = 3_600_000;
+
+async function writePresence({ gatewayUrl, resources }: Cloud, forMs: number): Promise<void> {
+  const table = [...resources.values()].find(({ type }) => type === 'AWS::DynamoDB::Table');
+  const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
+  const client = new DynamoDBClient({ endpoint: gatewayUrl, region: 'us-east-1', credentials });
+  const presences = dynamoPresences(client, table?.physicalName ?? '');
+  const untilAt = Date.now() + forMs;
+  for (let result = 'conflict'; result === 'conflict'; ) {
+    const stored = await presences.read();
+    result = await presences.write(presenceAfter(stored ?? { version: 0 }, randomUUID(), untilAt));
+  }
+  client.destroy();
 }
 
 function parsed(text: string): unknown {

@@ -215,7 +215,11 @@ test('nothing was refused, and what was not needed is argued', () => {
     .filter(({ uses }) => uses === 0)
     .map(nameOf)
     .filter((line) => triggers.some((trigger) => line.includes(trigger)));
-  expect([...new Set(idle)].sort()).toEqual(linesOf(TRIGGER_MAY_BE_IDLE(SOURCES), {}));
+  // Which of them calls a supervisor is a race; all others either need it or do not.
+  const isSettled = (line: string): boolean => !line.endsWith('on wake bus');
+  const argued = linesOf(TRIGGER_MAY_BE_IDLE(SOURCES), {});
+  expect([...new Set(idle)].filter(isSettled).sort()).toEqual(argued.filter(isSettled));
+  expect(argued).toEqual(expect.arrayContaining(idle));
 });
 
 test('without any one action of any policy of a trigger, all this would have been refused by name', () => {

@@ -9,7 +9,7 @@ import { setStage, type Stage } from './stage.ts';
 
 let stage: Stage;
 beforeAll(async () => {
-  stage = await setStage({ schedules: false });
+  stage = await setStage({ schedules: false, present: true });
 });
 afterAll(() => stage.strike());
 

@@ -114,6 +114,7 @@ describe('an agent in a container', () => {
       'STEADFAST_QUEUES',
       'STEADFAST_RETENTION_MS',
       'STEADFAST_TABLE',
+      'STEADFAST_WAKE_BUS',
       'STEADFAST_WATCH_SHARDS',
     ]);
     const reader = read();

@@ -48,6 +48,8 @@ test('two of them have their own of everything', () => {
 
 test('an imported bus is used, and only the other one makes its own', () => {
   expect(reader.ofType('AWS::Events::EventBus').map(({ id }) => id)).toEqual([
+    expect.stringMatching(/^PaymentsWakeUps/),
+    expect.stringMatching(/^ReportsWakeUps/),
     expect.stringMatching(/^ReportsEvents/),
   ]);
   const environments = reader

@@ -75,7 +75,8 @@ const isQueueOfAgent = ({ type, metadata }: ResolvedResource): boolean =>
 
 function nameOf(resource: ResolvedResource): string {
   if (resource.type === 'AWS::DynamoDB::Table') return 'table';
-  if (resource.type === 'AWS::Events::EventBus') return 'bus';
+  if (resource.type === 'AWS::Events::EventBus')
+    return String(resource.metadata['aws:cdk:path']).includes('/WakeUps/') ? 'wake bus' : 'bus';
   const isDead = String(resource.metadata['aws:cdk:path']).includes('/DeadLetterQueue/');
   return `${isDead ? 'dead-letter ' : ''}${KINDS[resource.type] ?? resource.type} ${ownerOf(resource)}`;
 }

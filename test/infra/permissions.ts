@@ -28,6 +28,12 @@ export const PERMISSIONS: readonly Row[] = [
     on: 'bus',
     because: 'whoever writes the end of an execution announces it',
   },
+  ...['scheduler', 'every agent'].map((who) => ({
+    who,
+    actions: ['events:PutEvents'],
+    on: 'wake bus',
+    because: 'whoever writes what is due before the next tick calls a supervisor',
+  })),
   {
     who: 'every function',
     actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
@@ -136,7 +142,7 @@ export const PERMISSIONS: readonly Row[] = [
     who: 'events.amazonaws.com',
     actions: ['lambda:InvokeFunction'],
     on: 'function of supervisor',
-    because: 'the tick',
+    because: 'the tick, and a call by another function',
   },
 ];
 
@@ -156,6 +162,7 @@ export const TRIGGER_PERMISSIONS = (triggers: Readonly<Record<string, TriggerRow
       because: 'a start: plan, execution, and what follows at once',
     },
     { who, actions: ['events:PutEvents'], on: 'bus', because: 'an execution may end with its start' },
+    { who, actions: ['events:PutEvents'], on: 'wake bus', because: 'a start in a quiet system' },
     {
       who,
       actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
@@ -221,9 +228,15 @@ export const TRIGGER_MAY_BE_IDLE = (triggers: Readonly<Record<string, Pick<Trigg
     },
     {
       who: trigger,
-      actions: ['dynamodb:GetItem', 'dynamodb:Query'],
+      actions: ['dynamodb:Query'],
       on: 'table',
       because: 'a start that goes on at once (a step skipped, a child, a breaker that is open) reads again',
+    },
+    {
+      who: trigger,
+      actions: ['events:PutEvents'],
+      on: 'wake bus',
+      because: 'of starts within seconds one calls a supervisor, whosever it is',
     },
     ...deliveries(trigger, source).filter(({ on }) => on.startsWith('dead-letter')),
   ]);
@@ -255,6 +268,13 @@ export const MAY_BE_IDLE: readonly Row[] = [
     actions: ['sqs:SendMessage'],
     on: `queue of ${who === 'charge-card' ? 'reserve-stock' : 'charge-card'}`,
     because: 'the undo of one branch by the agent of the other: whoever is first to see that all is quiet',
+  })),
+  ...['charge-card', 'reserve-stock', 'schedule-shipping', 'notify-customer'].map((who) => ({
+    who,
+    actions: ['events:PutEvents'],
+    on: 'wake bus',
+    because:
+      'an agent brings a wake time near where it tells a parent, or gives up: none of it in the example',
   })),
   {
     who: 'schedule-shipping',

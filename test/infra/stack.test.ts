@@ -195,7 +195,7 @@ describe('the supervisor', () => {
   test('has a minute, and executions of its own unless the account has none to spare', () => {
     const small = new Reader(makeStack({ supervisorConcurrency: 'unreserved' }));
     const reserved = 'ReservedConcurrentExecutions';
-    expect(dev.functionOf('Supervisor').Properties).toMatchObject({ Timeout: 60, [reserved]: 4 });
+    expect(dev.functionOf('Supervisor').Properties).toMatchObject({ Timeout: 60, [reserved]: 6 });
     expect(small.functionOf('Supervisor').Properties).not.toHaveProperty(reserved);
   });
 });

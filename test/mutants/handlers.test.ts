@@ -12,7 +12,12 @@ import { anExecution, aPlan } from '../contract/records.ts';
 
 const dynamo = mockClient(DynamoDBClient);
 const events = mockClient(EventBridgeClient);
-const environment = { [ENV.table]: 'state', [ENV.bus]: 'bus', AWS_REGION: 'us-east-1' };
+const environment = {
+  [ENV.table]: 'state',
+  [ENV.bus]: 'bus',
+  [ENV.wakeBus]: 'wake-bus',
+  AWS_REGION: 'us-east-1',
+};
 beforeAll(() => Object.assign(process.env, environment));
 beforeEach(() => dynamo.reset());
 

@@ -15,6 +15,36 @@ const open = (wrap?: Parameters<typeof harness>[3]): Harness => harness(single, 
 /** Takes all messages out of the queue unread. */
 const loseAll = (h: Harness): number => h.sent.splice(0).length;
 
+describe('any number of supervisors', () => {
+  const SHARDS = 6;
+  const askedBy = async (parts: readonly Part[]): Promise<number[]> => {
+    const asked = Array.from({ length: SHARDS }, () => 0);
+    const h = open((world) =>
+      withStore(world, () => ({
+        shards: SHARDS,
+        due: async (shard) => {
+          asked[shard] = (asked[shard] ?? 0) + 1;
+          return { items: [] };
+        },
+      })),
+    );
+    const options = { untilAt: h.clock.now() + 57_000, sweepEveryMs: SWEEP_EVERY_MS };
+    await Promise.all(parts.map((part) => tick(h.scheduler.ports, new Map(), { ...options, part })));
+    return asked;
+  };
+  const partsOf = (of: number): Part[] => Array.from({ length: of }, (_, part) => ({ part, of }));
+
+  it.each([1, 2, 3, 4, 5, 6])('as many as %i ask each shard once in all (C3)', async (of) => {
+    expect(await askedBy(partsOf(of))).toEqual(Array.from({ length: SHARDS }, () => 1));
+  });
+
+  it('leave no shard out while their number changes, rule by rule', async () => {
+    // Seven targets are two rules. The second comes first, and goes last.
+    const mixed = [...partsOf(2), ...partsOf(6).slice(5)];
+    expect(Math.min(...(await askedBy(mixed)))).toBeGreaterThanOrEqual(1);
+  });
+});
+
 describe('two supervisors of one tick', () => {
   const PARTS: readonly Part[] = [
     { part: 0, of: 2 },

@@ -5,6 +5,7 @@
  */
 
 import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
+import { memoryPresences } from '../../lib/testing/memory-presence.ts';
 import { CALM } from '../../lib/testing/simulation/outages.ts';
 import type { Agent, AttemptContext, Implementation } from '../../lib/core/agent.ts';
 import type { Note, Send } from '../../lib/core/decision.ts';
@@ -75,6 +76,8 @@ export async function runCrowd(crowd: Crowd): Promise<CrowdResult> {
     outside: {
       table,
       breakers: memoryBreakers(),
+      presences: memoryPresences(),
+      wake: () => undefined,
       send: (sends) => {
         for (const send of sends) events.plan(send.delayMs + choice.between(5, 50), () => deliver(send));
       },
@@ -92,6 +95,7 @@ export async function runCrowd(crowd: Crowd): Promise<CrowdResult> {
     batches: new Map(),
     readsInPart: false,
     warm: new Map(),
+    known: [],
     derived: new Map(),
     over: () => false,
     calls: 0,

@@ -9,6 +9,7 @@ import type { AbortSignalLike } from '../../core/agent.ts';
 import type { Note, Send, Write } from '../../core/decision.ts';
 import type { Plan } from '../../core/plan.ts';
 import type { Breaker } from '../../core/breaker.ts';
+import type { Presence } from '../../core/presence.ts';
 import type {
   Announcer,
   Breakers,
@@ -17,9 +18,11 @@ import type {
   ListQuery,
   Log,
   Ports,
+  Presences,
   Queue,
   QueueDepth,
   Store,
+  WakeUps,
   WriteResult,
 } from '../../core/ports.ts';
 import type { Ended, Execution, Snapshot } from '../../core/state.ts';
@@ -49,6 +52,9 @@ export interface Process {
 export interface Outside {
   readonly table: MemoryTable;
   readonly breakers: Breakers;
+  readonly presences: Presences;
+  /** Starts a supervisor, or not, or two. */
+  readonly wake: (presence: Presence) => void;
   readonly send: (sends: readonly Send[]) => void;
   readonly announce: (ended: Ended) => void;
   readonly dice: Dice;
@@ -74,6 +80,8 @@ export interface Host {
   readonly readsInPart: boolean;
   /** What its functions' processes know of their agents' breakers. */
   readonly warm: Map<string, ProcessBreaker[]>;
+  /** What its functions' processes know of the supervisors' presence. */
+  readonly known: WakeUps['known'][];
   /** Those of the world's own eyes. */
   readonly derived: Map<string, Plan>;
   /** Everything that was accepted has ended and said so. */
@@ -256,6 +264,7 @@ class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
   readonly clock: Clock;
   readonly dice: Dice;
   readonly depths?: NonNullable<Queue['depths']>;
+  readonly wakeUps: WakeUps;
   readonly #host: Host;
   readonly #process: Process;
 
@@ -266,6 +275,7 @@ class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
     this.store = new ProcessStore(host, process);
     this.clock = new ProcessClock(host, process);
     this.dice = host.outside.dice;
+    this.wakeUps = wakeUpsOf(host, process);
   }
 
   // Each of these is one method wide, so that the object is all of them itself.
@@ -306,7 +316,27 @@ class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
   }
 }
 
+/** Of the processes of all functions that are warm. */
+const MOST_KNOWN = 4;
+
+function wakeUpsOf(host: Host, process: Process): WakeUps {
+  const { choice, known, outages, outside } = host;
+  const isWarm = known.length > 0 && choice.chance(0.8);
+  const own = isWarm ? choice.pick(known) : { untilAt: 0 };
+  if (!isWarm) known.push(own);
+  if (known.length > MOST_KNOWN) known.shift();
+  const reach = <Answer>(execute: () => Promise<Answer>): Promise<Answer> =>
+    call(host, process, execute, outages.storeIsAway).then((answer) => answer);
+  return {
+    read: () => reach(() => outside.presences.read()),
+    write: (presence) => reach(() => outside.presences.write(presence)),
+    call: (presence) => call(host, process, () => outside.wake(presence)),
+    known: own,
+  };
+}
+
 export const clockOf = (host: Host, process: Process): Clock => new ProcessClock(host, process);
 
 /** The ports as this process sees them. */
-export const portsOf = (host: Host, process: Process): Ports => new ProcessPorts(host, process);
+export const portsOf = (host: Host, process: Process): Ports & { readonly wakeUps: WakeUps } =>
+  new ProcessPorts(host, process);

@@ -11,6 +11,7 @@ import type { Due, Page, WriteResult } from '../../core/ports.ts';
 import type { Ended, Snapshot } from '../../core/state.ts';
 import { seededDice, seededRandom } from '../memory.ts';
 import { memoryBreakers } from '../memory-breakers.ts';
+import { memoryPresences } from '../memory-presence.ts';
 import { MemoryTable } from '../memory-table.ts';
 import { Clients } from './clients.ts';
 import { EventQueue } from './events.ts';
@@ -33,7 +34,7 @@ import { startPersons } from './persons.ts';
 import { choiceOf } from './plans.ts';
 import { type Host, planOf } from './process.ts';
 import { AGENT_NAMES } from './service.ts';
-import { startSupervisors } from './supervisors.ts';
+import { startSupervisors, wakeSupervisor } from './supervisors.ts';
 
 export interface WorldResult {
   readonly seed: number;
@@ -104,6 +105,8 @@ export class World {
       outside: {
         table: this.#table,
         breakers: memoryBreakers(),
+        presences: memoryPresences(),
+        wake: (presence) => wakeSupervisor(host, presence, longestDelayMs),
         send: (sends) => {
           for (const send of sends) sendMessage(host, send, longestDelayMs);
         },
@@ -124,6 +127,7 @@ export class World {
       batches: new Map(),
       readsInPart: options.seed % IN_PART === 0,
       warm: new Map(),
+      known: [],
       derived: new Map(),
       over: () => this.#clients.allAccepted && this.#table.open === 0,
       calls: 0,

@@ -11,8 +11,8 @@ export const SUPERVISOR: readonly Mutant[] = [
     from: 33,
     bug: 'A sweep looks at nothing.',
     file: SUPERVISOR_FILE,
-    find: 'failed += await lookAtAll(ports, overdue, untilAt',
-    replace: 'failed += await lookAtAll(ports, [], untilAt',
+    find: 'failed += await lookAtAll(ports, overdue, looksUntilAt',
+    replace: 'failed += await lookAtAll(ports, [], looksUntilAt',
     killer: simulation(),
   },
   {
@@ -127,9 +127,9 @@ export const SUPERVISOR: readonly Mutant[] = [
     id: 'idle-tick-stays',
     from: 'own',
     bug: 'A tick that finds nothing due stays for its minute.',
-    file: 'lib/roles/supervisor.ts',
-    find: 'const last = !busy || nextAt',
-    replace: 'const last = nextAt',
+    file: 'lib/roles/presence.ts',
+    find: 'stays: async ({ ever }) => ever,',
+    replace: 'stays: async () => true,',
     killer: jest('roles/supervisor', 'with nothing due before the next one is over after one sweep'),
   },
   {

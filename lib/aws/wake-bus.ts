@@ -1,0 +1,41 @@
+/**
+ * Calls a supervisor: an event on a bus of its own, whose one rule starts the supervisors' function.
+ *
+ * Owns: the event, both ways. Does not own: when one is called (`roles/wake-up.ts`).
+ */
+
+import { type EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
+import { refuse } from '../core/errors.ts';
+import type { Presence } from '../core/presence.ts';
+import { WAKE_EVENT } from './names.ts';
+
+/** @returns what to call; it rejects when the bus does not take the event */
+export function wakeBus(client: EventBridgeClient, busName: string): (presence: Presence) => Promise<void> {
+  return async ({ version, untilAt }) => {
+    const answer = await client.send(
+      new PutEventsCommand({
+        Entries: [
+          {
+            EventBusName: busName,
+            Source: WAKE_EVENT.source,
+            DetailType: WAKE_EVENT.detailType,
+            Detail: JSON.stringify({ version, untilAt }),
+          },
+        ],
+      }),
+    );
+    if ((answer.FailedEntryCount ?? 0) > 0) {
+      const code = answer.Entries?.[0]?.ErrorCode ?? 'no code';
+      throw refuse('wake-up-failed', `the event bus refused the call of a supervisor: ${code}`);
+    }
+  };
+}
+
+/** The presence that an event calls a supervisor to take over; nothing of any other event. */
+export function calledBy(event: unknown): Pick<Presence, 'version' | 'untilAt'> | undefined {
+  const { 'detail-type': type, detail } = (event ?? {}) as { 'detail-type'?: unknown; detail?: unknown };
+  if (type !== WAKE_EVENT.detailType) return undefined;
+  const { version, untilAt } = (detail ?? {}) as Partial<Record<keyof Presence, unknown>>;
+  if (!Number.isSafeInteger(version) || !Number.isSafeInteger(untilAt)) return undefined;
+  return { version: Number(version), untilAt: Number(untilAt) };
+}

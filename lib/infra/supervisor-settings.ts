@@ -1,0 +1,55 @@
+/**
+ * How many supervisors a tick starts, and how often each sweeps.
+ *
+ * Owns: the defaults and the refusals. Does not own: the schedule (`supervisor-clock.ts`), what a sweep does.
+ */
+
+import { Duration } from 'aws-cdk-lib/core';
+import { DEFAULT_SUPERVISORS, DEFAULT_SWEEP_EVERY_MS, DEFAULT_WATCH_SHARDS } from '../aws/names.ts';
+
+export interface SupervisorSettings {
+  /** Each keeps its part of the shards and visits the others'. */
+  readonly supervisors: number;
+  readonly sweepEvery: Duration;
+  /** Executions set aside; 'unreserved': none. */
+  readonly reservedConcurrency: number | 'unreserved';
+}
+
+export interface SupervisorSettingsGiven {
+  readonly supervisors?: number;
+  readonly sweepEvery?: Duration;
+  readonly supervisorConcurrency?: number | 'unreserved';
+  readonly watchShards?: number;
+}
+
+/** More would have four rules of the schedule, each with the five targets that EventBridge allows. */
+const MOST_SUPERVISORS = 20;
+const SHORTEST_MS = 1_000;
+/** A tick has 57 s: of longer gaps there would be too few for the visits that replace a dead supervisor. */
+const LONGEST_MS = 15_000;
+/** Beside the ticks: one that was called, and one that takes its place. */
+const CALLED = 2;
+
+/** @throws Error saying what is allowed */
+export function supervisorSettings(given: SupervisorSettingsGiven): SupervisorSettings {
+  const supervisors = given.supervisors ?? DEFAULT_SUPERVISORS;
+  const shards = given.watchShards ?? DEFAULT_WATCH_SHARDS;
+  const sweepEvery = given.sweepEvery ?? Duration.millis(DEFAULT_SWEEP_EVERY_MS);
+  if (!Number.isInteger(supervisors) || supervisors < 1 || supervisors > MOST_SUPERVISORS) {
+    throw new Error(`supervisors is ${supervisors}; allowed is a whole number from 1 to ${MOST_SUPERVISORS}`);
+  }
+  if (supervisors > Math.max(shards, DEFAULT_SUPERVISORS)) {
+    throw new Error(
+      `supervisors is ${supervisors}, and the watch index has ${shards} shards (watchShards): a supervisor without a shard of its own has nothing to do; allowed are ${shards}, or raise watchShards as well`,
+    );
+  }
+  const everyMs = sweepEvery.toMilliseconds();
+  if (everyMs < SHORTEST_MS || everyMs > LONGEST_MS) {
+    throw new Error(
+      `sweepEvery is ${sweepEvery.toHumanString()}; allowed are ${SHORTEST_MS / 1_000} to ${LONGEST_MS / 1_000} seconds`,
+    );
+  }
+  // Those of a tick may still be there when the next ones come.
+  const reservedConcurrency = given.supervisorConcurrency ?? 2 * supervisors + CALLED;
+  return { supervisors, sweepEvery, reservedConcurrency };
+}

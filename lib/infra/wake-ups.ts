@@ -1,0 +1,42 @@
+/**
+ * How a function calls a supervisor: an event bus of its own, and the one rule on it.
+ *
+ * Owns: bus and rule, and who may call. Does not own: when one is called (`roles/wake-up.ts`).
+ *
+ * The bus is not the one that hears of ended executions: that may be anybody's, with listeners of anybody's, and may be in
+ * another account. An event that comes late is worth nothing, for by then a tick has looked: so it is not kept.
+ */
+
+import { EventBus, Rule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import type { Grant, IGrantable } from 'aws-cdk-lib/aws-iam';
+import type { Function } from 'aws-cdk-lib/aws-lambda';
+import { Duration } from 'aws-cdk-lib/core';
+import { Construct } from 'constructs';
+import { WAKE_EVENT } from '../aws/names.ts';
+
+export class WakeUps extends Construct {
+  readonly bus: EventBus;
+
+  constructor(scope: Construct, id: string) {
+    super(scope, id);
+    this.bus = new EventBus(this, 'Bus', {
+      description: 'Calls the Steadfast supervisor when something is due before its next tick',
+    });
+  }
+
+  /** Has calls start this function. */
+  startOn(supervisor: Function): Rule {
+    const { source, detailType } = WAKE_EVENT;
+    return new Rule(this, 'Rule', {
+      description: 'Starts the Steadfast supervisor when it is called',
+      eventBus: this.bus,
+      eventPattern: { source: [source], detailType: [detailType] },
+      targets: [new LambdaFunction(supervisor, { retryAttempts: 0, maxEventAge: Duration.minutes(1) })],
+    });
+  }
+
+  grantCall(grantee: IGrantable): Grant {
+    return this.bus.grantPutEventsTo(grantee);
+  }
+}

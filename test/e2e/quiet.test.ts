@@ -1,0 +1,48 @@
+/**
+ * A system in which nothing happens: no tick comes here at all, so whatever is noticed was noticed by a supervisor that an
+ * order's start has called.
+ */
+
+import { setTimeout as turn } from 'node:timers/promises';
+import { setStage, type Stage } from './stage.ts';
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await setStage({ schedules: false, agentTimeoutS: 12 });
+});
+afterAll(() => stage.strike());
+
+const supervisor = () =>
+  stage.cloud.control.functions().find(({ logicalId }) => logicalId.includes('SupervisorFunction'))!;
+const callsBy = (part: string, operation: string): number =>
+  stage.cloud.control
+    .calls()
+    .filter((call) => call.caller.includes(part) && call.operation === operation)
+    .reduce((sum, { calls }) => sum + calls, 0);
+
+describe('without any tick', () => {
+  it('an agent that is killed at its work is noticed and its order ends well (L2)', async () => {
+    // In a warm process the second call is the claim: it dies with its lease held.
+    await stage.ended(await stage.startOrder('warm-up'));
+    const { hit } = stage.cloud.control.kill('charge-card', { afterCall: 2 });
+    const id = await stage.startOrder('killed');
+    expect((await hit).outcome).toBe('hit');
+    const ended = await stage.ended(id);
+    expect(ended.status).toBe('succeeded');
+    const [charge] = ended.steps.filter(({ agent }: { agent?: string }) => agent === 'charge-card');
+    expect(charge.attempts[0]).toMatchObject({ outcome: 'unknown' });
+    expect(supervisor().invocations).toBeGreaterThanOrEqual(1);
+  });
+
+  it('healthy orders one after the other share one supervisor, which calls no other and goes home', async () => {
+    while (supervisor().processes.some(({ state }) => state === 'busy')) await turn(100);
+    const before = supervisor().invocations;
+    stage.cloud.control.resetCalls();
+    for (let at = 0; at < 3; at += 1) await stage.ended(await stage.startOrder(`healthy-${at}`));
+    const calledBySchedulers = callsBy('Scheduler', 'PutEvents');
+    while (supervisor().processes.some(({ state }) => state === 'busy')) await turn(100);
+    expect(calledBySchedulers).toBeGreaterThanOrEqual(1);
+    expect(supervisor().invocations - before).toBe(calledBySchedulers);
+    expect(callsBy('Supervisor', 'PutEvents')).toBe(0);
+  });
+});

@@ -1,0 +1,97 @@
+/** The supervisors of a deployment: how many, how often they sweep, who may call one. */
+
+import { Duration } from 'aws-cdk-lib/core';
+import { DEFAULT_SUPERVISORS, DEFAULT_SWEEP_EVERY_MS, DEFAULT_WATCH_SHARDS } from '../../lib/aws/names.ts';
+import { supervisorSettings, type SupervisorSettingsGiven } from '../../lib/infra/supervisor-settings.ts';
+import { SWEEP_EVERY_MS } from '../../lib/roles/supervisor.ts';
+import { makeStack, Reader } from './template.ts';
+
+interface RuleProperties {
+  readonly Targets: readonly { readonly Input: string }[];
+}
+const rulesOf = (reader: Reader) =>
+  reader
+    .ofType('AWS::Events::Rule')
+    .filter(({ Metadata }) => Metadata?.['aws:cdk:path']?.includes('/Supervisor/') === true);
+const inputsOf = (reader: Reader): unknown[] =>
+  rulesOf(reader).flatMap(({ Properties }) =>
+    (Properties as unknown as RuleProperties).Targets.map(({ Input }) => JSON.parse(Input) as unknown),
+  );
+
+describe('the supervisors', () => {
+  const many = new Reader(makeStack({ supervisors: 7, watchShards: 8, sweepEvery: Duration.millis(1_500) }));
+
+  test('are started by each tick, each told its part of how many', () => {
+    expect(inputsOf(many)).toEqual(Array.from({ length: 7 }, (_, part) => ({ part, of: 7 })));
+  });
+
+  test('beyond five have another rule, which comes before the first one changes', () => {
+    const [first, second] = rulesOf(many) as unknown as {
+      readonly id: string;
+      readonly Properties: RuleProperties;
+      readonly DependsOn?: readonly string[];
+    }[];
+    expect([first, second].map((rule) => rule?.Properties.Targets.length)).toEqual([5, 2]);
+    expect(first?.DependsOn).toContain(second?.id);
+  });
+
+  test('know between which sweeps they rest, and have executions set aside', () => {
+    expect(many.environmentOf('Supervisor')['STEADFAST_SWEEP_EVERY_MS']).toBe('1500');
+    expect(many.functionOf('Supervisor').Properties).toMatchObject({ ReservedConcurrentExecutions: 16 });
+  });
+
+  test('are two, every two seconds, unless said otherwise', () => {
+    expect(supervisorSettings({})).toMatchObject({
+      supervisors: DEFAULT_SUPERVISORS,
+      reservedConcurrency: 6,
+    });
+    expect(supervisorSettings({}).sweepEvery.toMilliseconds()).toBe(DEFAULT_SWEEP_EVERY_MS);
+    expect(DEFAULT_SWEEP_EVERY_MS).toBe(SWEEP_EVERY_MS);
+    expect(supervisorSettings({ watchShards: 1 }).supervisors).toBe(2);
+    expect(supervisorSettings({ supervisorConcurrency: 9 }).reservedConcurrency).toBe(9);
+  });
+
+  test.each<[SupervisorSettingsGiven, string]>([
+    [{ supervisors: 0 }, 'supervisors is 0; allowed is a whole number from 1 to 20'],
+    [{ supervisors: 1.5 }, 'supervisors is 1.5; allowed is a whole number from 1 to 20'],
+    [{ supervisors: 21, watchShards: 40 }, 'supervisors is 21; allowed is a whole number from 1 to 20'],
+    [
+      { supervisors: 5 },
+      `supervisors is 5, and the watch index has ${DEFAULT_WATCH_SHARDS} shards (watchShards): a supervisor without a shard of its own has nothing to do; allowed are 4, or raise watchShards as well`,
+    ],
+    [{ sweepEvery: Duration.millis(999) }, 'allowed are 1 to 15 seconds'],
+    [{ sweepEvery: Duration.seconds(16) }, 'sweepEvery is 16 seconds; allowed are 1 to 15 seconds'],
+  ])('are refused as %j', (given, message) => {
+    expect(() => supervisorSettings(given)).toThrow(message);
+  });
+
+  test.each([{ supervisors: 4 }, { sweepEvery: Duration.seconds(15) }, { sweepEvery: Duration.seconds(1) }])(
+    'may be %j',
+    (given) => {
+      expect(() => supervisorSettings(given)).not.toThrow();
+    },
+  );
+});
+
+describe('a call of a supervisor', () => {
+  const reader = new Reader(makeStack());
+  const bus = reader.one('AWS::Events::EventBus', 'WakeUps');
+
+  test('starts the same function, once, by an event on a bus of its own', () => {
+    expect(reader.one('AWS::Events::Rule', 'WakeUps').Properties).toMatchObject({
+      EventBusName: { Ref: bus.id },
+      EventPattern: { source: ['steadfast'], 'detail-type': ['Steadfast Supervisor Called'] },
+      Targets: [
+        {
+          Arn: { 'Fn::GetAtt': [reader.functionOf('Supervisor').id, 'Arn'] },
+          RetryPolicy: { MaximumEventAgeInSeconds: 60, MaximumRetryAttempts: 0 },
+        },
+      ],
+    });
+  });
+
+  test('goes to a bus that every function knows', () => {
+    for (const path of ['Scheduler', 'Agents/pay', 'Agents/mail'])
+      expect(reader.environmentOf(path)['STEADFAST_WAKE_BUS']).toEqual({ Ref: bus.id });
+  });
+});
