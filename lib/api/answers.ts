@@ -55,6 +55,20 @@ export interface ExecutionSummary extends Started {
   readonly parent?: Parent;
 }
 
+export interface AttemptView extends Omit<Attempt, 'key' | 'stage' | 'given'> {
+  /** Of the step's ladder, from 1; of no other kind than 'step', like all that follows. */
+  readonly stage?: number;
+  readonly agent?: string;
+  /** What the outside service was given as idempotency key. */
+  readonly effectKey?: string;
+  /** If its JSON text has up to 512 bytes. */
+  readonly input?: Json;
+  /** Of a larger one. */
+  readonly inputBytes?: number;
+  /** By a person, instead of the plan's; of these only the latest is kept. */
+  readonly inputGiven?: true;
+}
+
 export interface StepView {
   readonly name: string;
   readonly kind: PlanStep['kind'];
@@ -88,7 +102,7 @@ export interface StepView {
   };
   readonly changedAt?: number;
   /** The latest 20. */
-  readonly attempts: readonly Attempt[];
+  readonly attempts: readonly AttemptView[];
   /** Left out, for the answer would be too large: `GET /executions/{id}?step={name}` has it. */
   readonly omitted?: readonly ('failure' | 'attempts' | 'children' | 'output')[];
 }
@@ -119,7 +133,7 @@ export interface Reasons extends Explanation {
   readonly omittedPast?: number;
 }
 
-export interface IncidentView extends Omit<Incident, 'version' | 'writeId'> {
+export interface IncidentView extends Omit<Incident, 'version' | 'writeId' | 'life'> {
   /** Those that are safe now; `needs` and `notBefore` say under which condition. */
   readonly choices?: readonly {
     readonly choice: Choice;

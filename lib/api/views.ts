@@ -7,7 +7,7 @@
 
 import { asCounted } from '../core/counted.ts';
 import { choicesFor } from '../core/incidents.ts';
-import { stageOf } from '../core/ladder.ts';
+import { attemptedStage, stageOf } from '../core/ladder.ts';
 import { childIds } from '../core/children.ts';
 import { outputOf } from '../core/output.ts';
 import { isCallback, waitsUntil } from '../core/outside.ts';
@@ -23,7 +23,8 @@ import {
 import { leftByFailing, standingOf } from '../core/standing.ts';
 import { isTurn } from '../core/turn.ts';
 import type { Registered } from '../roles/scheduler.ts';
-import type { WorkflowStepView, WorkflowView } from './answers.ts';
+import type { AttemptView, WorkflowStepView, WorkflowView } from './answers.ts';
+import { attemptsView } from './attempts.ts';
 
 /** `pending`: a predecessor is not done yet. `ready`: waits for an agent. Both are derived; no record exists. */
 const derivedStatus = (plan: Plan, step: PlanStep, state: Snapshot): 'ready' | 'pending' =>
@@ -69,14 +70,28 @@ const body = (state: Snapshot, plan: Plan, now: number): Record<string, unknown>
   steps: plan.steps.map((step) => ({
     name: step.name,
     kind: step.kind,
-    ...(step.kind === 'step' ? { agent: stageOf(step, state.steps[step.name]?.rung ?? 0).agent } : {}),
+    ...(step.kind === 'step' ? { agent: agentOf(step, state.steps[step.name]) } : {}),
     after: step.after,
     ...(step.pointOfNoReturn === true ? { pointOfNoReturn: true } : {}),
     ...stepView(state.steps[step.name], derivedStatus(plan, step, state)),
+    ...attemptsOf(step, state),
     ...childrenView(state.steps[step.name], state.execution),
     ...awaited(plan, step, state),
   })),
 });
+
+/** Of the next attempt, where there is one to come; else of the latest. */
+const agentOf = (step: AgentStep, record: Step | undefined): string =>
+  record === undefined || TO_COME.has(record.status)
+    ? stageOf(step, record?.rung ?? 0).agent
+    : attemptedStage(step, record).agent;
+
+const TO_COME: ReadonlySet<Step['status']> = new Set(['ready', 'retrying']);
+
+function attemptsOf(step: PlanStep, state: Snapshot): { readonly attempts?: readonly AttemptView[] } {
+  const record = state.steps[step.name];
+  return step.kind === 'step' && record !== undefined ? { attempts: attemptsView(step, record, state) } : {};
+}
 
 /** Until when a step waits that no agent performs, and the token by which the outside answers it. */
 function awaited(plan: Plan, step: PlanStep, state: Snapshot): Record<string, unknown> {
@@ -133,7 +148,7 @@ function stepView(step: Step | undefined, derived: 'ready' | 'pending'): Record<
 }
 
 export const incidentView = (incident: Incident): Record<string, unknown> => {
-  const { version: _version, writeId: _writeId, ...shown } = incident;
+  const { version: _version, writeId: _writeId, life: _life, ...shown } = incident;
   return shown;
 };
 

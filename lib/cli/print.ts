@@ -3,7 +3,7 @@
  */
 
 import type {
-  Attempt,
+  AttemptView,
   ExecutionSummary,
   ExecutionView,
   IncidentView,
@@ -151,17 +151,33 @@ function attemptsText(view: ExecutionView): string {
   if (attempts.length === 0) return '';
   attempts.sort((one, other) => one.attempt.claimedAt - other.attempt.claimedAt);
   const rows = attempts.map(({ step, attempt }) => attemptRow(step, attempt, view.startedAt));
-  return `\n${table(['AT', 'STEP', 'ATTEMPT', 'OUTCOME', 'TOOK', 'WHY'], rows)}`;
+  return `\n${table(['AT', 'STEP', 'ATTEMPT', 'AGENT', 'INPUT', 'OUTCOME', 'TOOK', 'WHY'], rows)}`;
 }
 
-const attemptRow = (step: string, attempt: Attempt, startedAt: number): Cells => [
+const attemptRow = (step: string, attempt: AttemptView, startedAt: number): Cells => [
   `+${durationText(Math.max(0, attempt.claimedAt - startedAt))}`,
   step,
   `${attempt.mode} ${attempt.number}`,
+  stageText(attempt),
+  inputText(attempt),
   attempt.outcome,
   durationText(attempt.endedAt - attempt.claimedAt),
   attempt.failure === undefined ? '' : `${attempt.failure.code}: ${attempt.failure.message}`,
 ];
+
+/** The stage of the ladder, where it is not the first. */
+const stageText = ({ agent = '', stage = 1 }: AttemptView): string =>
+  stage === 1 ? agent : `${agent} (stage ${stage})`;
+
+const MAX_INPUT_CHARS = 40;
+
+function inputText({ input, inputBytes, inputGiven }: AttemptView): string {
+  const json = input === undefined ? '' : JSON.stringify(input);
+  const text =
+    json.length <= MAX_INPUT_CHARS ? json : `${json.slice(0, MAX_INPUT_CHARS - 1).toWellFormed()}…`;
+  const shown = inputBytes === undefined ? text : `${inputBytes} bytes`;
+  return inputGiven === true ? `${shown} given`.trim() : shown;
+}
 
 export function whyText(reasons: Reasons, now: number): string {
   const { executionId, status, past, steps, next, warnings, omittedPast } = reasons;

@@ -5,7 +5,8 @@
  */
 
 import { formatDuration } from './duration.ts';
-import type { Plan } from './plan.ts';
+import { stageAt } from './ladder.ts';
+import { agentStep, type Plan } from './plan.ts';
 import { pastOfKinds } from './why-kinds.ts';
 import type { Attempt, Incident, Pause, Retried, Snapshot } from './state.ts';
 
@@ -27,7 +28,7 @@ export function past(plan: Plan, state: Snapshot): Happened[] {
     },
   ];
   for (const { name } of plan.steps) {
-    for (const attempt of steps[name]?.attempts ?? []) happened.push(happenedAttempt(name, attempt));
+    for (const attempt of steps[name]?.attempts ?? []) happened.push(happenedAttempt(plan, name, attempt));
   }
   happened.push(...pastOfKinds(plan, state));
   for (const incident of Object.values(incidents ?? {})) happened.push(...happenedIncident(incident));
@@ -98,17 +99,34 @@ const RESULT: Readonly<Record<Attempt['outcome'], string>> = {
   undone: 'undid it',
 };
 
-function happenedAttempt(step: string, attempt: Attempt): Happened {
+function happenedAttempt(plan: Plan, step: string, attempt: Attempt): Happened {
   const { mode, number, outcome, failure } = attempt;
   const result = mode === 'probe' && outcome === 'done' ? 'found it done' : RESULT[outcome];
   const took = formatDuration(attempt.endedAt - attempt.claimedAt);
   const reason = failure === undefined ? '' : `: ${failure.message}`;
   return {
     at: attempt.endedAt,
-    what: `${DEED[mode]} ${number}, ${took}: ${result}${reason}`,
+    what: `${DEED[mode]} ${number}${stageWords(plan, step, attempt)}, ${took}: ${result}${reason}`,
     step,
     evidence: { ...attempt },
   };
+}
+
+/** Where it was not the first stage of the ladder, or its input not the plan's; what the input is, is no matter of words. */
+function stageWords(plan: Plan, name: string, { stage = 0, given }: Attempt): string {
+  const step = agentStep(plan, name);
+  if (step === undefined || (stage === 0 && given !== true)) return '';
+  const { agent, input } = stageAt(step, stage);
+  const words = [
+    ...(stage === 0 ? [] : [`stage ${stage + 1}`]),
+    ...(agent === step.agent ? [] : [`by agent '${agent}'`]),
+    ...(given === true
+      ? ['with an input that a person gave']
+      : input === step.input
+        ? []
+        : ['with other input']),
+  ];
+  return ` (${words.join(', ')})`;
 }
 
 const BY = {

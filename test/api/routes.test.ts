@@ -22,7 +22,15 @@ describe('GET /executions/{id}', () => {
       input: { orderId: 'o-1' },
       output: { order: 'o-1' },
       steps: [
-        { name: 'a', agent: 'worker', after: [], status: 'done', attempts: [{ number: 1, outcome: 'done' }] },
+        {
+          name: 'a',
+          agent: 'worker',
+          after: [],
+          status: 'done',
+          attempts: [
+            { number: 1, stage: 1, agent: 'worker', outcome: 'done', effectKey: expect.any(String) },
+          ],
+        },
         { name: 'b', agent: 'worker', after: ['a'], status: 'done', output: { ok: true } },
       ],
     });

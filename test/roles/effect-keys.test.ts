@@ -3,6 +3,8 @@
  * attempt was given. The service knows its keys: what it has done it answers again, and another request it refuses.
  */
 
+import type { StepView } from '../../lib/api/answers.ts';
+import { executionView } from '../../lib/api/views.ts';
 import type { AttemptContext, Implementation, Verdict } from '../../lib/core/agent.ts';
 import { canonicalJson, type Json } from '../../lib/core/json.ts';
 import { PermanentError, TransientError } from '../../lib/core/errors.ts';
@@ -15,6 +17,7 @@ import {
   type Workflow,
   workflow,
 } from '../../lib/core/workflow.ts';
+import { explain } from '../../lib/core/why.ts';
 import { pause, resume, retry } from '../../lib/roles/commands.ts';
 import { answerIncident } from '../../lib/roles/operators.ts';
 import { anAgent, anyObject, type Harness, harness } from './harness.ts';
@@ -166,6 +169,30 @@ describe('a ladder', () => {
     await resume(h.scheduler, id, {});
     expect((await h.run(id)).execution.status).toBe('succeeded');
     expect(texts(outside.calls).at(-1)).toBe('execute 2: first M');
+  });
+});
+
+describe('the history', () => {
+  it('says of every attempt its stage, agent, key and input, and so does why', async () => {
+    const outside = service({ 1: declined, 2: declined, 3: declined });
+    const h = shipped(outside);
+    const { id } = await h.begin();
+    await h.run(id, { until: ({ execution }) => execution.status === 'waiting' });
+    await answerIncident(h.scheduler, id, { incident: 1, choice: 'retry-with-input', input: { size: 'S' } });
+    const state = await h.run(id);
+    const [sent] = executionView(state, shipping.plan, h.clock.now())['steps'] as StepView[];
+    expect(sent?.attempts).toMatchObject([
+      { stage: 1, agent: 'first', effectKey: outside.keys[0], input: { size: 'L' } },
+      { stage: 2, agent: 'first', effectKey: outside.keys[1], input: { size: 'M' } },
+      { stage: 3, agent: 'second', effectKey: outside.keys[2], input: { size: 'M' } },
+      { stage: 3, agent: 'second', effectKey: outside.keys[3], input: { size: 'S' }, inputGiven: true },
+    ]);
+    const told = explain(shipping.plan, state, h.clock.now()).past.filter(({ step }) => step === 'sent');
+    const text = told.map(({ what }) => what).join('\n');
+    expect(text).toContain('attempt 2 (stage 2, with other input)');
+    expect(text).toContain("attempt 3 (stage 3, by agent 'second', with other input)");
+    expect(text).toContain("attempt 4 (stage 3, by agent 'second', with an input that a person gave)");
+    expect(text).not.toContain('size');
   });
 });
 

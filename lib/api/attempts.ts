@@ -1,0 +1,52 @@
+/**
+ * The attempts at a step as a client sees them: with the stage of the ladder, the agent, the effect key and the input.
+ *
+ * Owns: what is shown of each, and how much of an input. Does not own: what a key stands for (`core/effect-key.ts`).
+ */
+
+import { effectKeyOf } from '../core/effect-key.ts';
+import type { Json } from '../core/json.ts';
+import { utf8Bytes } from '../core/json.ts';
+import { stageAt } from '../core/ladder.ts';
+import type { AgentStep } from '../core/plan.ts';
+import { evaluate } from '../core/refs.ts';
+import type { Attempt, Snapshot, Step } from '../core/state.ts';
+import { scopeOf } from '../core/turn.ts';
+import type { AttemptView } from './answers.ts';
+
+/** Of an input's JSON text: an execution has many attempts, and its own input is shown once. */
+const MAX_INPUT_BYTES = 512;
+
+export const attemptsView = (step: AgentStep, record: Step, state: Snapshot): AttemptView[] =>
+  record.attempts.map((attempt) => {
+    const { key = 1, stage = 0, given, ...shown } = attempt;
+    return {
+      ...shown,
+      stage: stage + 1,
+      agent: stageAt(step, stage).agent,
+      effectKey: effectKeyOf(state.execution, step.name, key),
+      ...(given === true ? { inputGiven: true as const } : {}),
+      ...inputOf(step, record, attempt, state),
+    };
+  });
+
+/** Of what a person gave the latest is kept. */
+function inputOf(
+  step: AgentStep,
+  record: Step,
+  { key = 1, stage = 0, given }: Attempt,
+  state: Snapshot,
+): Pick<AttemptView, 'input' | 'inputBytes'> {
+  const isKept = given !== true || key === record.key;
+  const input = given === true ? record.keyInput : evaluate(stageAt(step, stage).input, shownScope(state));
+  if (!isKept || input === undefined) return {};
+  const bytes = utf8Bytes(JSON.stringify(input));
+  return bytes <= MAX_INPUT_BYTES ? { input } : { inputBytes: bytes };
+}
+
+/** As the attempt read it, also where what it read is undone since. A token is not shown: who holds it may answer. */
+const shownScope = (state: Snapshot): ReturnType<typeof scopeOf> => ({
+  ...scopeOf(state),
+  output: (step): Json | undefined => state.steps[step]?.output,
+  token: () => '(token)',
+});
