@@ -12,6 +12,7 @@ import { Command } from 'commander';
 import type { ExecutionView } from '../lib/api/answers.ts';
 import { atLeastOne } from './parts/options.ts';
 import { percentile } from './parts/load.ts';
+import { inQuiet } from './parts/quiet.ts';
 import { printVerdicts, type Verdict } from './parts/limits.ts';
 import { machine, type Machine, type Taken, takenNow } from './parts/machine.ts';
 import { drainAfterOutage, type Outage } from './parts/outage.ts';
@@ -20,7 +21,12 @@ import { keep, replaced, resultOf } from './parts/results.ts';
 import { setStage, type Stage, tick } from './parts/stage.ts';
 import { recoverVerdicts } from './parts/verdicts.ts';
 
-export type Fault = 'SIGKILL' | 'freeze' | 'lost message' | 'SIGKILL, supervisors too';
+export type Fault =
+  | 'quiet system, SIGKILL'
+  | 'SIGKILL'
+  | 'freeze'
+  | 'lost message'
+  | 'SIGKILL, supervisors too';
 
 export interface Recovery {
   readonly fault: Fault;
@@ -71,16 +77,20 @@ const WORK_MS = 50_000;
 const SPARE_MS = 6_000;
 const TICK_MS = 60_000;
 const PICKUP_MS = 3_000;
+/** In a quiet system a supervisor has to be called first. */
+const QUIET_SPARE_MS = 10_000;
 
 interface Case {
   readonly fault: Fault;
   readonly leaseMs: number;
   readonly limitMs: number;
 }
+const QUIET = 'quiet system, SIGKILL';
 const CASES: readonly Case[] = [
   ...[3_000, 6_000, 12_000].flatMap((leaseMs) =>
     (['SIGKILL', 'freeze'] as const).map((fault) => ({ fault, leaseMs, limitMs: leaseMs + SPARE_MS })),
   ),
+  { fault: QUIET, leaseMs: 3_000, limitMs: 3_000 + QUIET_SPARE_MS },
   { fault: 'lost message', leaseMs: 3_000, limitMs: PICKUP_MS + SPARE_MS },
   { fault: 'SIGKILL, supervisors too', leaseMs: 3_000, limitMs: TICK_MS + 3_000 + SPARE_MS },
 ];
@@ -99,8 +109,8 @@ async function main({ n, rounds, json, only = '', save: isSaved }: Options): Pro
   );
   const cases: Recovery[] = [];
   for (const one of wanted) {
-    const all: Followed[] = [];
-    for (let round = 1; round <= rounds; round += 1) {
+    const all: Followed[] = one.fault === QUIET ? await inQuiet(n * rounds, warmQuiet, strikeQuiet, say) : [];
+    for (let round = 1; one.fault !== QUIET && round <= rounds; round += 1) {
       all.push(...(await strikeOnce(one, n, (round - 1) / rounds)));
       say(`  ${nameOf(one)} s, round ${round} of ${rounds}`);
     }
@@ -173,6 +183,18 @@ async function measure(
   const found = await Promise.all(ids.map((id) => follow(stage, id, lost, struckAt)));
   for (const pid of struck) signal(pid, 'SIGKILL');
   return found;
+}
+
+const warmQuiet = async (stage: Stage): Promise<unknown> =>
+  stage.ended(await stage.start('naps3', { ms: 0 }));
+
+/** No clock is rung here: whoever notices it was called, or comes with a tick. */
+async function strikeQuiet(stage: Stage): Promise<Followed> {
+  const id = await stage.start('naps3', { ms: WORK_MS });
+  await allClaimed(stage, [id]);
+  const struckAt = Date.now();
+  strike(stage, 'SIGKILL', 'agentsnap3function');
+  return follow(stage, id, false, struckAt);
 }
 
 /** One after the other: so many at once would be so many processes of the scheduler. */

@@ -60,6 +60,6 @@ export const NOT_MEASURED = `## What is not measured
   is written down, not observed. Calls of one invocation's messages are taken to run side by side, also where one waits for another.
 - What a refused write consumes is reckoned from its request.
 - A list of 100 items with 16 KB each, which no request may hold; a chain of more than 924 steps, which no plan may.
-- What one fault alone does right after an idle minute (see Recovery), and faults while thousands of executions are overdue.
+- Faults while thousands of executions are overdue.
 - Prices of other engines are arithmetic on list prices.
 - Data transfer, KMS, backups, alarms, the dashboard and storage of what has ended are in [OPERATIONS.md](OPERATIONS.md#what-it-costs).`;

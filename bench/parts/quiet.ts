@@ -1,0 +1,48 @@
+/**
+ * One execution at a time in a system that is otherwise idle: its agent is killed, and nobody looks unless somebody is called.
+ *
+ * Owns: several deployments side by side, each idle before each start, and that the starts are spread over the minute between
+ * two ticks. Does not own: how an execution is struck and followed (`../recover.ts`).
+ *
+ * Nothing is scaled: ticks come once a minute, and a supervisor that stays has its whole minute. What takes time is waiting until
+ * all have gone home; so it is done in several deployments at once, which share the machine and nothing else.
+ */
+
+import { setStage, type Stage } from './stage.ts';
+
+const SIDE_BY_SIDE = 6;
+/** Between two ticks at least one of these lies anywhere. */
+const SPREAD_MS = 10_000;
+const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+
+/** @param strikeOne begins one execution, kills it at its work, and follows it to its end */
+export async function inQuiet<Found>(
+  n: number,
+  warmUp: (stage: Stage) => Promise<unknown>,
+  strikeOne: (stage: Stage) => Promise<Found>,
+  say: (text: string) => void,
+): Promise<Found[]> {
+  const found: Found[] = [];
+  let begun = 0;
+  const lane = async (stage: Stage): Promise<void> => {
+    await warmUp(stage);
+    while (begun < n) {
+      begun += 1;
+      await stage.quiet();
+      await pause(Math.random() * SPREAD_MS);
+      // A tick of this moment may be there; one that stayed for another execution is not.
+      await stage.quiet();
+      found.push(await strikeOne(stage));
+      if (found.length % 10 === 0) say(`  ${found.length} of ${n}`);
+    }
+  };
+  const stages: Stage[] = [];
+  try {
+    for (let at = 0; at < Math.min(SIDE_BY_SIDE, n); at += 1)
+      stages.push(await setStage({ batchSize: 1, processes: 3, schedules: true, capacity: false }));
+    await Promise.all(stages.map(lane));
+  } finally {
+    for (const stage of stages) await stage.strike();
+  }
+  return found;
+}
