@@ -125,7 +125,8 @@ export function ladderProblem(spec: AgentSpec, ladder: readonly Rung[]): string 
   let tried = spec;
   for (const rung of ladder) {
     if (rung.kind === 'human') return undefined;
-    if (rung.kind === 'retry') continue;
+    // What is no rung at all is refused with the whole plan.
+    if (rung.kind !== 'withInput' && rung.kind !== 'useAgent') continue;
     if (tried.effect === 'idempotent' && tried.probe === undefined) {
       const { name } = tried;
       return `after a crash ${rung.kind} is never tried: it needs certainty that agent '${name}' did nothing, and agent '${name}' may be without a probe; declare it with probe: 'required' and write the probe, or with probe: 'none' if ${rung.kind} is meant for TransientError and PermanentError alone`;

@@ -277,6 +277,7 @@ test('why prints the past, and each step with its reason and what is next', asyn
       { name: 'charge', status: 'done', because: 'it is done', next: { what: 'nothing', who: 'nobody' } },
       { name: 'ship', status: 'ready', because: 'nothing stands before it', next: { ...next, at: AT } },
     ],
+    warnings: [],
     next,
   };
   api.answers.push(ok(explanation), ok(explanation));

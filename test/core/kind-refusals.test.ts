@@ -71,10 +71,10 @@ const lists: [string, Build, string, string?][] = [
     'what is no agent for the items',
     (w) => void w.map('it', {} as never, list, () => ({})),
     'not-an-agent',
-    'item',
+    'it',
   ],
   ['items that are tried for ever', map({ ladder: [retry(1e9)] }), 'endless-ladder', 'it'],
-  ['items with a longer timeout than their agent’s', map({ timeout: '2h' }), 'bad-timeout', 'item'],
+  ['items with a longer timeout than their agent’s', map({ timeout: '2h' }), 'bad-timeout', 'it'],
   ['items that read a stranger', map({}, () => ({ a: ref('step:nobody') })), 'unknown-step', 'it'],
   ['items that hold a function', map({}, () => ({ a: () => 1 })), 'bad-expression', 'it'],
   [

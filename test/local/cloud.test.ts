@@ -244,6 +244,10 @@ describe('starting and stopping', () => {
     const { root, assembly, dataDir } = writeAssembly();
     const first = await open({ assembly, dataDir });
     await fetch(`${first.apiUrl}/order?id=kept`);
+    // A message under work would come back, and be among the dead in the end.
+    await until('the worker is done', () =>
+      first.control.queues().every(({ visible, inFlight }) => visible + inFlight === 0),
+    );
     first.control.send('dead', 'kept');
     await first.stop();
     const second = await open({ assembly, dataDir });

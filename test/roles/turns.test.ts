@@ -7,6 +7,8 @@ import { Turns } from '../../lib/roles/turns.ts';
 import { anAgent, anyObject, harness } from './harness.ts';
 import { withStore } from './process.ts';
 
+const worker = anAgent('worker');
+
 /** Looks that end when they are told to. */
 function looks() {
   const begun: { readonly what: string; readonly end: (failure?: Error) => void }[] = [];
@@ -89,8 +91,8 @@ describe('looks of one process at one execution', () => {
 describe('a batch of messages of one execution', () => {
   const SIDE = 10;
   const wide = workflow('wide', { input: anyObject, within: '1h' }, (w) => {
-    const side = Array.from({ length: SIDE }, (_, at) => w.step(`s${at}`, anAgent('worker'), {}));
-    w.step('last', anAgent('worker'), {}, { after: side });
+    const side = Array.from({ length: SIDE }, (_, at) => w.step(`s${at}`, worker, {}));
+    w.step('last', worker, {}, { after: side });
     return {};
   });
   const fine = { execute: async () => ({}), undo: async () => undefined };
@@ -135,8 +137,8 @@ describe('a batch of messages of one execution', () => {
   it('is followed at once by what needs no look at the others: the next in its lane', async () => {
     const lanes = workflow('lanes', { input: anyObject, within: '1h' }, (w) => {
       for (let at = 0; at < SIDE; at += 1) {
-        const first = w.step(`first${at}`, anAgent('worker'), {});
-        w.step(`second${at}`, anAgent('worker'), {}, { after: [first] });
+        const first = w.step(`first${at}`, worker, {});
+        w.step(`second${at}`, worker, {}, { after: [first] });
       }
       return {};
     });
