@@ -5,7 +5,8 @@
  * (`triggers.ts`), what a message becomes (`event-mapping.ts`).
  *
  * Everything waits in the queue, for 14 days if it has to: what is delivered is lost neither by a function that is
- * throttled or broken, nor by a table that is away.
+ * throttled or broken, nor by a table that is away. Nor is it by a deployment that takes the trigger away or gives it another
+ * name, where the stack's data is kept: both queues stay then, with what is in them.
  */
 
 import { Alarm, ComparisonOperator, type Metric, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
@@ -13,11 +14,12 @@ import { Grant, type IGrantable, PolicyStatement, ServicePrincipal } from 'aws-c
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { type Code, type Function, RecursiveLoop, type Tracing } from 'aws-cdk-lib/aws-lambda';
 import { type IQueue, Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
-import { Duration } from 'aws-cdk-lib/core';
+import { Duration, type RemovalPolicy } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { ENV } from '../aws/names.ts';
 import { grantUse } from './encryption.ts';
 import { addFunction, type LogSettings } from './function.ts';
+import { onceInUse } from './removal.ts';
 
 const TIMEOUT = Duration.seconds(30);
 /** As AWS asks for: six times the function's timeout. */
@@ -39,6 +41,8 @@ export interface StartQueueProps {
   readonly encryptionKey?: IKey;
   /** Messages that are made executions at the same time, in tens; 2 to 1000. */
   readonly maxConcurrency: number;
+  /** Of both queues, whose messages exist nowhere else. */
+  readonly removalPolicy: RemovalPolicy;
 }
 
 export class StartQueue extends Construct {
@@ -58,6 +62,7 @@ export class StartQueue extends Construct {
     const shared = {
       enforceSSL: true,
       retentionPeriod: RETENTION,
+      removalPolicy: onceInUse(props.removalPolicy),
       ...(props.encryptionKey === undefined
         ? { encryption: QueueEncryption.SQS_MANAGED }
         : { encryption: QueueEncryption.KMS, encryptionMasterKey: props.encryptionKey }),

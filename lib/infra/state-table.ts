@@ -20,6 +20,7 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { RemovalPolicy } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { TABLE } from '../aws/names.ts';
+import { onceInUse } from './removal.ts';
 
 /**
  * What is done to the table, by purpose. A transaction needs the action of each of its parts, and all of ours are puts.
@@ -75,6 +76,7 @@ export class StateTable extends Construct {
   constructor(scope: Construct, id: string, props: StateTableProps = {}) {
     super(scope, id);
     const removalPolicy = props.removalPolicy ?? RemovalPolicy.RETAIN;
+    const deletionProtection = props.deletionProtection ?? removalPolicy !== RemovalPolicy.DESTROY;
     this.own = new Table(this, 'Table', {
       partitionKey: { name: TABLE.pk, type: AttributeType.STRING },
       sortKey: { name: TABLE.sk, type: AttributeType.STRING },
@@ -84,8 +86,9 @@ export class StateTable extends Construct {
       ...(props.encryptionKey === undefined
         ? {}
         : { encryption: TableEncryption.CUSTOMER_MANAGED, encryptionKey: props.encryptionKey }),
-      removalPolicy,
-      deletionProtection: props.deletionProtection ?? removalPolicy !== RemovalPolicy.DESTROY,
+      // A protected one cannot be deleted, not by a roll back either: that would fail on it, and the stack with it.
+      removalPolicy: deletionProtection ? removalPolicy : onceInUse(removalPolicy),
+      deletionProtection,
     });
     for (const index of [TABLE.watchIndex, TABLE.listIndex]) {
       this.own.addGlobalSecondaryIndex({

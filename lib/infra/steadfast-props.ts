@@ -22,7 +22,7 @@ export interface SteadfastProps {
   /** The workflows to deploy: `await discoverWorkflows(…)`. */
   readonly workflows: Discovery;
   /**
-   * What becomes of the state table and the logs when they leave the stack.
+   * What becomes of the state table, the logs, and the queues of triggers with their dead letters, when they leave the stack.
    * @default RemovalPolicy.RETAIN
    */
   readonly removalPolicy?: RemovalPolicy;
@@ -79,9 +79,11 @@ export interface SteadfastProps {
    */
   readonly agentSettings?: Readonly<Record<string, AgentSettings>>;
   /**
-   * Executions set aside for the supervisors: those of a tick may still be there when the next ones come, and one that was
-   * called beside them. 'unreserved' for a new account, which has too few to set any aside.
-   * @default - twice `supervisors`, and 2
+   * Executions set aside for the supervisors, so that agents that take all of the account's do not stop the one role that
+   * would notice: twice `supervisors`, for those of a tick may still be there when the next ones come, and 2 for one that was
+   * called beside them. The account must have 100 more (https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html);
+   * of a new one's 10 none can be set aside.
+   * @default 'unreserved'
    */
   readonly supervisorConcurrency?: number | 'unreserved';
   /**

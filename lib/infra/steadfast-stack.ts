@@ -1,25 +1,25 @@
 /**
  * The stack that `cdk deploy` deploys: one `Steadfast` and its outputs.
  *
- * Owns: what the stages mean, and the names of the outputs. Does not own: anything of the system; to embed it in a
- * stack of your own use `Steadfast`.
+ * Owns: the names of the outputs. Does not own: what the stages are (`bin/app.ts`), anything of the system; to embed it in
+ * a stack of your own use `Steadfast`.
  */
 
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
-import { CfnOutput, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib/core';
+import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { Steadfast } from './steadfast.ts';
 import type { SteadfastProps } from './steadfast-props.ts';
 
-export const STAGES = ['dev', 'prod'] as const;
-export type StageName = (typeof STAGES)[number];
+/** What is set at a stage. What needs a stack to be in (a key, a network, an authorizer) is made in this one. */
+export type StageSettings = (stack: Stack) => Partial<Omit<SteadfastProps, 'workflows'>>;
 
-export interface SteadfastStackProps extends StackProps, Omit<SteadfastProps, 'removalPolicy'> {
+export interface SteadfastStackProps extends StackProps, SteadfastProps {
   /**
-   * 'dev': everything goes when the stack goes. 'prod': the table and the logs stay, and the table cannot be deleted.
-   * @default 'dev'
+   * More settings, which hold unless they are given here.
+   * @default - none
    */
-  readonly stageName?: StageName;
+  readonly settings?: StageSettings;
   /**
    * Where alarms are sent by e-mail; the address is asked for confirmation once.
    * @default - nowhere; subscribe to the topic
@@ -34,9 +34,7 @@ export class SteadfastStack extends Stack {
 
   constructor(scope: Construct, id: string, props: SteadfastStackProps) {
     super(scope, id, props);
-    const isProd = props.stageName === 'prod';
-    const removalPolicy = isProd ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
-    this.steadfast = new Steadfast(this, 'Steadfast', { ...props, removalPolicy });
+    this.steadfast = new Steadfast(this, 'Steadfast', { ...props.settings?.(this), ...props });
     const { monitoring } = this.steadfast;
     if (props.alarmEmail !== undefined)
       monitoring?.topic.addSubscription(new EmailSubscription(props.alarmEmail));

@@ -32,6 +32,7 @@ import { figuresOf } from './figures.ts';
 import type { LogSettings } from './function.ts';
 import { keepWithinLimits } from './limits.ts';
 import { Monitoring } from './monitoring.ts';
+import { onceInUse } from './removal.ts';
 import { SchedulerApi } from './scheduler-api.ts';
 import type { StartQueue } from './start-queue.ts';
 import { StateTable } from './state-table.ts';
@@ -83,7 +84,7 @@ export class Steadfast extends Construct {
     // The class spells an optional member otherwise than its interface (exactOptionalPropertyTypes).
     this.eventBus = props.eventBus ?? (new EventBus(this, 'Events') as IEventBus);
     const retention = props.logRetention ?? RetentionDays.ONE_MONTH;
-    const logs: LogSettings = { retention, removalPolicy, ...atRest };
+    const logs: LogSettings = { retention, removalPolicy: onceInUse(removalPolicy), ...atRest };
     const { code, imageFolder } = codeSource(this, props.workflows);
     const shared = {
       logs,
@@ -125,6 +126,7 @@ export class Steadfast extends Construct {
     this.triggers = new Triggers(this, 'Triggers', {
       ...shared,
       ...atRest,
+      removalPolicy,
       workflows: props.workflows.workflows,
       ...this.starters(code),
     });
@@ -192,6 +194,12 @@ export class Steadfast extends Construct {
       throw new Error(`no agent is named '${name}'; there are ${[...this.agents.keys()].join(', ')}`);
     }
     return agent;
+  }
+
+  /** Whether a workflow is part of this deployment. */
+  deploys(workflow: WorkflowReference): boolean {
+    const { workflows } = this.#props.workflows;
+    return workflows.some(({ name }) => name === (typeof workflow === 'string' ? workflow : workflow.name));
   }
 
   /** Starting executions of one workflow, or of all. */

@@ -27,8 +27,6 @@ const MOST_SUPERVISORS = 20;
 const SHORTEST_MS = 1_000;
 /** A tick has 57 s: of longer gaps there would be too few for the visits that replace a dead supervisor. */
 const LONGEST_MS = 15_000;
-/** Beside the ticks: one that was called, and one that takes its place. */
-const CALLED = 2;
 
 /** @throws Error saying what is allowed */
 export function supervisorSettings(given: SupervisorSettingsGiven): SupervisorSettings {
@@ -49,7 +47,6 @@ export function supervisorSettings(given: SupervisorSettingsGiven): SupervisorSe
       `sweepEvery is ${sweepEvery.toHumanString()}; allowed are ${SHORTEST_MS / 1_000} to ${LONGEST_MS / 1_000} seconds`,
     );
   }
-  // Those of a tick may still be there when the next ones come.
-  const reservedConcurrency = given.supervisorConcurrency ?? 2 * supervisors + CALLED;
+  const reservedConcurrency = given.supervisorConcurrency ?? 'unreserved';
   return { supervisors, sweepEvery, reservedConcurrency };
 }

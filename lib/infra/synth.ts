@@ -1,24 +1,26 @@
 /**
  * From a project's folder to a cloud assembly, with the CDK CLI (`bin/app.ts`) or without (`synthesize`).
  *
- * Owns: the context keys, and that both ways give the same template. Does not own: what is in the template.
+ * Owns: the context keys, the stack's name. Does not own: which stages there are and what is deployed (`bin/app.ts`), what is
+ * in the template.
  *
  * No lookups, no account: the template deploys into any account and region.
  */
 
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { App, type AppProps, Tags } from 'aws-cdk-lib/core';
+import { App, type AppProps as CdkAppProps, RemovalPolicy, Tags } from 'aws-cdk-lib/core';
 import { discoverWorkflows } from './discover.ts';
-import { type StageName, STAGES, SteadfastStack } from './steadfast-stack.ts';
+import { type StageSettings, SteadfastStack } from './steadfast-stack.ts';
 
 /** What `-c key=value` and cdk.json may set; lists are arrays or comma-separated. */
 export const CONTEXT = {
-  /** 'dev' or 'prod'. */
+  /** One of those that `bin/app.ts` has settings for. */
   stage: 'stage',
   /** Folders whose subfolders are workflow folders. */
   folders: 'steadfast:folders',
-  /** Names of the workflow folders to deploy. */
+  /** Names of the workflow folders to deploy, as a stack of their own; '*': all, in the stage's own stack. */
   only: 'steadfast:only',
   /** Executions set aside for the supervisor, or 'unreserved'. */
   supervisorConcurrency: 'steadfast:supervisorConcurrency',
@@ -32,7 +34,7 @@ export const CONTEXT = {
 export const PROJECT_ROOT: string = resolve(import.meta.dirname, '..', '..');
 
 /** An app with the feature flags of cdk.json, also when the CDK CLI is not there to pass them. */
-export function createApp(props: AppProps = {}): App {
+export function createApp(props: CdkAppProps = {}): App {
   const { context } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'cdk.json'), 'utf8')) as {
     context: Record<string, unknown>;
   };
@@ -49,14 +51,37 @@ export function createApp(props: AppProps = {}): App {
   });
 }
 
+export interface AppProps {
+  /**
+   * Names of the workflow folders that are deployed when the context names none.
+   * @default - all
+   */
+  readonly deployed?: readonly string[];
+  /**
+   * The stages by name, each with its settings; what needs a stack, such as a key or a network, is made in the one given.
+   * @default - 'dev', which goes with the stack, and 'prod', which stays
+   */
+  readonly stages?: Readonly<Record<string, StageSettings>>;
+}
+
+const STAGES: Readonly<Record<string, StageSettings>> = {
+  dev: () => ({ removalPolicy: RemovalPolicy.DESTROY }),
+  prod: () => ({ removalPolicy: RemovalPolicy.RETAIN }),
+};
+
 /**
  * Adds the stack that the app's context asks for.
  * @throws DiscoveryError about the workflow folders; Error about the context
  */
-export async function addSteadfast(app: App): Promise<SteadfastStack> {
-  const stageName = stageOf(app.node.tryGetContext(CONTEXT.stage));
+export async function addSteadfast(
+  app: App,
+  { deployed, stages = STAGES }: AppProps = {},
+): Promise<SteadfastStack> {
+  const stage = stageOf(app.node.tryGetContext(CONTEXT.stage), stages);
   const folders = listOf(CONTEXT.folders, app.node.tryGetContext(CONTEXT.folders));
-  const only = listOf(CONTEXT.only, app.node.tryGetContext(CONTEXT.only));
+  const named = listOf(CONTEXT.only, app.node.tryGetContext(CONTEXT.only));
+  const own = named?.join() === '*' ? undefined : named;
+  const only = named === undefined ? deployed : own;
   const supervisorConcurrency = concurrencyOf(app.node.tryGetContext(CONTEXT.supervisorConcurrency));
   const alarmEmail = emailOf(app.node.tryGetContext(CONTEXT.alarmEmail));
   const restoredTable = tableOf(app.node.tryGetContext(CONTEXT.restoredTable));
@@ -65,17 +90,40 @@ export async function addSteadfast(app: App): Promise<SteadfastStack> {
     ...(folders === undefined ? {} : { folders }),
     ...(only === undefined ? {} : { only }),
   });
-  const stack = new SteadfastStack(app, `Steadfast-${stageName}`, {
+  const stack = new SteadfastStack(app, stackNameOf(stage.name, own), {
     description: 'Steadfast: multi-step processes that finish or are cleanly undone',
-    stageName,
     workflows,
+    settings: stage.settings,
     ...(supervisorConcurrency === undefined ? {} : { supervisorConcurrency }),
     ...(alarmEmail === undefined ? {} : { alarmEmail }),
     ...(restoredTable === undefined ? {} : { restoredTable }),
   });
   Tags.of(app).add('app', 'steadfast');
-  Tags.of(app).add('stage', stageName);
+  Tags.of(app).add('stage', stage.name);
   return stack;
+}
+
+/** Ends the app with what is wrong, in whose file; the stack of this program would only hide that. */
+export function exitWith(error: unknown): never {
+  const isWhole = process.env['CDK_DEBUG'] === 'true' && error instanceof Error;
+  process.stderr.write(`${isWhole ? error.stack : String(error)}\n`);
+  // At once: CDK writes an empty assembly when the process ends by itself.
+  process.exit(1);
+}
+
+/** The longest that CloudFormation takes. */
+const LONGEST_STACK_NAME = 128;
+
+/** Folders that are named have a stack of their own: deployed as the stage's, they would take the place of the others. */
+function stackNameOf(stage: string, folders: readonly string[] | undefined): string {
+  if (folders === undefined) return `Steadfast-${stage}`;
+  const name = `Steadfast-${stage}-${folders
+    .toSorted()
+    .join('--')
+    .replaceAll(/[^A-Za-z0-9-]/g, '-')}`;
+  if (name.length <= LONGEST_STACK_NAME) return name;
+  const hash = createHash('sha256').update(folders.toSorted().join()).digest('hex').slice(0, 8);
+  return `${name.slice(0, LONGEST_STACK_NAME - hash.length - 1)}-${hash}`;
 }
 
 export interface SynthesizeProps {
@@ -86,10 +134,13 @@ export interface SynthesizeProps {
   readonly outdir?: string;
   /** @default ['examples'] */
   readonly folders?: readonly string[];
-  /** @default - all workflow folders */
+  /**
+   * The workflow folders of the stage's own stack.
+   * @default - all
+   */
   readonly only?: readonly string[];
   /** @default 'dev' */
-  readonly stage?: StageName;
+  readonly stage?: string;
   /**
    * Whether functions get their code. Without it, each gets a placeholder.
    * @default true
@@ -112,22 +163,29 @@ export async function synthesize(
     context: {
       ...(props.stage === undefined ? {} : { [CONTEXT.stage]: props.stage }),
       ...(props.folders === undefined ? {} : { [CONTEXT.folders]: props.folders }),
-      ...(props.only === undefined ? {} : { [CONTEXT.only]: props.only }),
       ...(props.bundling === false ? { 'aws:cdk:bundling-stacks': [] } : {}),
     },
   });
-  const stack = await addSteadfast(app);
+  const stack = await addSteadfast(app, props.only === undefined ? {} : { deployed: props.only });
   return { assembly: app.synth().directory, stackName: stack.stackName };
 }
 
-function stageOf(value: unknown): StageName {
-  const stage = STAGES.find((each) => each === (value ?? 'dev'));
-  if (stage === undefined) {
+/** A name becomes part of the stack's. */
+const STAGE = /^[A-Za-z][A-Za-z0-9-]{0,30}$/;
+
+function stageOf(
+  value: unknown,
+  stages: Readonly<Record<string, StageSettings>>,
+): { readonly name: string; readonly settings: StageSettings } {
+  const name = String(value ?? 'dev');
+  const settings = Object.hasOwn(stages, name) ? stages[name] : undefined;
+  if (settings === undefined || !STAGE.test(name)) {
+    const known = Object.keys(stages).map((each) => `'${each}'`);
     throw new Error(
-      `stage is ${JSON.stringify(value)}; allowed are ${STAGES.map((each) => `'${each}'`).join(', ')}`,
+      `stage is ${JSON.stringify(value)}; there are ${known.join(', ')}. Add another in bin/app.ts, named with letters, digits and dashes, up to 31`,
     );
   }
-  return stage;
+  return { name, settings };
 }
 
 function listOf(key: string, value: unknown): string[] | undefined {

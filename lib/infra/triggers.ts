@@ -11,7 +11,7 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Code, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { CfnBucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { CfnSchedule, type ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
-import { Stack, Validations } from 'aws-cdk-lib/core';
+import { type RemovalPolicy, Stack, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import type { FoundWorkflow } from './discover.ts';
 import { allowEvents, grantUse } from './encryption.ts';
@@ -26,7 +26,8 @@ export type BucketReference = Pick<IBucket, 'node' | 'bucketName' | 'enableEvent
 /** What every trigger may be given. */
 export interface TriggerProps<Input = unknown> {
   /**
-   * Its name: the tag `trigger` of the executions it starts. Another name is another trigger, with another queue.
+   * Its name: the tag `trigger` of the executions it starts. Another name is another trigger, with another queue
+   * (OPERATIONS.md: how to rename one).
    * @default - the workflow's name and the kind of the source
    */
   readonly name?: string;
@@ -71,6 +72,8 @@ export interface TriggersProps {
   readonly memorySize: number;
   readonly tracing?: Tracing;
   readonly encryptionKey?: IKey;
+  /** Of their queues. */
+  readonly removalPolicy: RemovalPolicy;
   /** Lets a starter decide, and send to the agents of its workflow. */
   readonly grantStart: (trigger: StartQueue, agents: readonly string[]) => void;
 }

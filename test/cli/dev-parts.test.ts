@@ -16,7 +16,7 @@ import { startOutsides } from '../../lib/cli/dev/outsides.ts';
 import { showProgress } from '../../lib/cli/dev/progress.ts';
 import { synthesise } from '../../lib/cli/dev/synthesis.ts';
 import { run } from '../../lib/cli/main.ts';
-import { projectFolders } from '../../lib/cli/dev/workflow-folders.ts';
+import { everythingIn, projectFolders } from '../../lib/cli/dev/workflow-folders.ts';
 import type { Io } from '../../lib/cli/io.ts';
 import { fakeApi } from './fake-api.ts';
 
@@ -124,6 +124,13 @@ test('workflow folders are those that synthesis finds, with what they hold for d
   ]);
 });
 
+test('a laptop runs all of them, unless cdk.json names some', () => {
+  write({ 'cdk.json': '{"context":{}}' });
+  expect(everythingIn(root)).toEqual({ 'steadfast:only': '*' });
+  write({ 'cdk.json': '{"context":{"steadfast:only":"a"}}' });
+  expect(everythingIn(root)).toEqual({});
+});
+
 describe('dev.ts of a folder', () => {
   const start = async (source: string, stops: (() => Promise<void>)[] = []) => {
     write({ 'examples/a/workflow.ts': '', 'examples/a/dev.ts': source });
@@ -198,11 +205,11 @@ describe('synthesis', () => {
     });
     write({ 'package.json': '{"type":"module"}' });
     symlinkSync(resolve(import.meta.dirname, '../../node_modules'), join(root, 'node_modules'));
-    await expect(synthesise(root, join(root, 'out'), io, never)).rejects.toThrow(
+    await expect(synthesise(root, join(root, 'out'), io, never, {})).rejects.toThrow(
       /DiscoveryError: examples\/a\/agents\/b\.ts does not exist$/,
     );
     expect(said).toMatch(/^Synthesising the template that would be deployed \(about 5 s\) … failed\n$/);
-  });
+  }, 120_000);
 });
 
 describe('the banner', () => {

@@ -4,10 +4,10 @@
  */
 
 import { Queue } from 'aws-cdk-lib/aws-sqs';
-import { findingsOf, makeStack } from './template.ts';
+import { FATES, findingsOf, makeStack } from './template.ts';
 
-test.each(['dev', 'prod'] as const)('a %s deployment has no finding', (stageName) => {
-  expect(findingsOf(makeStack({ stageName }))).toEqual([]);
+test.each(['dev', 'prod'] as const)('a %s deployment has no finding', (stage) => {
+  expect(findingsOf(makeStack({ removalPolicy: FATES[stage] }))).toEqual([]);
 });
 
 test('a finding would be seen', () => {

@@ -8,7 +8,7 @@ import type { AgentSettings } from '../../lib/infra/agent-settings.ts';
 import { Steadfast } from '../../lib/infra/steadfast.ts';
 import type { SteadfastProps } from '../../lib/infra/steadfast-props.ts';
 import { FOUND } from './fixture.ts';
-import { findingsOf, makeApp, makeStack, Reader, statementsIn } from './template.ts';
+import { FATES, findingsOf, makeApp, makeStack, Reader, statementsIn } from './template.ts';
 
 const withPay = (pay: AgentSettings): Reader => new Reader(makeStack({ agentSettings: { pay } }));
 const mappingOf = (reader: Reader, name: string): Record<string, unknown> =>
@@ -147,10 +147,10 @@ describe('a function of your own', () => {
 describe('a deployment', () => {
   test('can be kept, protected and restorable apart from each other', () => {
     const reader = new Reader(
-      makeStack({ stageName: 'prod', deletionProtection: false, pointInTimeRecovery: false }),
+      makeStack({ removalPolicy: FATES.prod, deletionProtection: false, pointInTimeRecovery: false }),
     );
     const table = reader.one('AWS::DynamoDB::Table', 'State');
-    expect(table.DeletionPolicy).toBe('Retain');
+    expect(table.DeletionPolicy).toBe('RetainExceptOnCreate');
     expect(table.Properties).toMatchObject({
       DeletionProtectionEnabled: false,
       PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: false },

@@ -4,7 +4,7 @@ import { Duration } from 'aws-cdk-lib/core';
 import { MIN_RETENTION_HOURS } from '../../lib/aws/names.ts';
 import { MIN_RETENTION_MS } from '../../lib/core/retention.ts';
 import { FOUND } from './fixture.ts';
-import { makeStack, Reader, statementsIn } from './template.ts';
+import { FATES, makeStack, Reader, statementsIn } from './template.ts';
 
 const AGENTS = ['pay', 'ship', 'mail'] as const;
 const dev = new Reader(makeStack());
@@ -39,7 +39,7 @@ describe('the state table', () => {
   });
 
   test('goes with a dev stack; stays and cannot be deleted in prod', () => {
-    const prod = new Reader(makeStack({ stageName: 'prod' }));
+    const prod = new Reader(makeStack({ removalPolicy: FATES.prod }));
     expect(fate(dev)).toEqual(['Delete', false]);
     expect(fate(prod)).toEqual(['Retain', true]);
   });
@@ -192,11 +192,12 @@ describe('the supervisor', () => {
     expect(dev.one('AWS::Lambda::EventInvokeConfig', 'Supervisor').Properties).toMatchObject(once);
   });
 
-  test('has a minute, and executions of its own unless the account has none to spare', () => {
-    const small = new Reader(makeStack({ supervisorConcurrency: 'unreserved' }));
+  test('has a minute; executions are set aside for it on demand only, for a new account has none to spare', () => {
+    const large = new Reader(makeStack({ supervisorConcurrency: 4 }));
     const reserved = 'ReservedConcurrentExecutions';
-    expect(dev.functionOf('Supervisor').Properties).toMatchObject({ Timeout: 60, [reserved]: 6 });
-    expect(small.functionOf('Supervisor').Properties).not.toHaveProperty(reserved);
+    expect(dev.functionOf('Supervisor').Properties['Timeout']).toBe(60);
+    expect(dev.all.filter(({ Properties }) => reserved in Properties)).toEqual([]);
+    expect(large.functionOf('Supervisor').Properties).toMatchObject({ [reserved]: 4 });
   });
 });
 

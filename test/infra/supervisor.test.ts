@@ -19,7 +19,8 @@ const inputsOf = (reader: Reader): unknown[] =>
   );
 
 describe('the supervisors', () => {
-  const many = new Reader(makeStack({ supervisors: 7, watchShards: 8, sweepEvery: Duration.millis(1_500) }));
+  const settings = { supervisors: 7, watchShards: 8, sweepEvery: Duration.millis(1_500) };
+  const many = new Reader(makeStack({ ...settings, supervisorConcurrency: 16 }));
 
   test('are started by each tick, each told its part of how many', () => {
     expect(inputsOf(many)).toEqual(Array.from({ length: 7 }, (_, part) => ({ part, of: 7 })));
@@ -43,7 +44,7 @@ describe('the supervisors', () => {
   test('are two, every two seconds, unless said otherwise', () => {
     expect(supervisorSettings({})).toMatchObject({
       supervisors: DEFAULT_SUPERVISORS,
-      reservedConcurrency: 6,
+      reservedConcurrency: 'unreserved',
     });
     expect(supervisorSettings({}).sweepEvery.toMilliseconds()).toBe(DEFAULT_SWEEP_EVERY_MS);
     expect(DEFAULT_SWEEP_EVERY_MS).toBe(SWEEP_EVERY_MS);

@@ -1,7 +1,7 @@
 /** Reads a synthesised template by the paths of its constructs, so that tests need no logical ids. */
 
 import { Template } from 'aws-cdk-lib/assertions';
-import type { App, Stack } from 'aws-cdk-lib/core';
+import { type App, RemovalPolicy, type Stack } from 'aws-cdk-lib/core';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { createApp } from '../../lib/infra/synth.ts';
 import { SteadfastStack, type SteadfastStackProps } from '../../lib/infra/steadfast-stack.ts';
@@ -12,6 +12,7 @@ export interface Resource {
   readonly Type: string;
   readonly Properties: Record<string, unknown>;
   readonly DeletionPolicy?: string;
+  readonly UpdateReplacePolicy?: string;
   readonly Metadata?: Record<string, string>;
 }
 
@@ -29,8 +30,11 @@ export const makeApp = (): App =>
     context: { 'aws:cdk:bundling-stacks': [] },
   });
 
+/** What is kept of a stage like 'dev', and of one like 'prod'. */
+export const FATES = { dev: RemovalPolicy.DESTROY, prod: RemovalPolicy.RETAIN } as const;
+
 export const makeStack = (props: Partial<SteadfastStackProps> = {}): SteadfastStack =>
-  new SteadfastStack(makeApp(), 'Test', { workflows: FOUND, ...props });
+  new SteadfastStack(makeApp(), 'Test', { workflows: FOUND, removalPolicy: FATES.dev, ...props });
 
 export class Reader {
   readonly all: readonly Resource[];

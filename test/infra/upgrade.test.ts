@@ -12,7 +12,7 @@ import { Stack } from 'aws-cdk-lib/core';
 import { Steadfast } from '../../lib/infra/steadfast.ts';
 import type { SteadfastStack } from '../../lib/infra/steadfast-stack.ts';
 import { FOUND } from './fixture.ts';
-import { makeApp, makeStack, Reader, type Resource } from './template.ts';
+import { FATES, makeApp, makeStack, Reader, type Resource } from './template.ts';
 
 /** Types that hold something, and the properties whose change replaces them. */
 const REPLACED_BY: Readonly<Record<string, readonly string[]>> = {
@@ -82,10 +82,59 @@ const lost = (reader: Reader): string[] => {
   return Object.keys(DEPLOYED).filter((id) => JSON.stringify(now[id]) !== JSON.stringify(DEPLOYED[id]));
 };
 
-test.each(['dev', 'prod'] as const)('in %s nothing that holds data is renamed or replaced', (stageName) => {
-  const now = identities(new Reader(withTrigger(makeStack({ stageName }))));
+test.each(['dev', 'prod'] as const)('in %s nothing that holds data is renamed or replaced', (stage) => {
+  const stack = withTrigger(makeStack({ removalPolicy: FATES[stage] }));
+  const now = identities(new Reader(stack));
   for (const [id, identity] of Object.entries({ ...DEPLOYED, ...TRIGGER }))
     expect({ id, ...now[id] }).toEqual({ id, ...identity });
+});
+
+/** Type, or what a queue is for → what becomes of it. */
+const fates = (reader: Reader): Record<string, unknown> => {
+  const kindOf = ({ Type, Metadata }: Resource): string =>
+    Type === 'AWS::SQS::Queue'
+      ? (/(Agents|Triggers)\/[^/]+\/\w+/.exec(Metadata?.['aws:cdk:path'] ?? '')?.[0].replace(/\/[^/]+/, '') ??
+        '')
+      : Type;
+  const held = reader.all.filter(({ Type }) =>
+    ['AWS::Logs::LogGroup', 'AWS::DynamoDB::Table', 'AWS::SQS::Queue'].includes(Type),
+  );
+  return Object.fromEntries(
+    held.map((resource) => [kindOf(resource), [resource.DeletionPolicy, resource.UpdateReplacePolicy]]),
+  );
+};
+
+test('what waits to be started stays with the table and the logs; a deployment that never was leaves nothing', () => {
+  const inUse = ['RetainExceptOnCreate', 'Retain'];
+  const gone = ['Delete', 'Delete'];
+  const prod = new Reader(withTrigger(makeStack({ removalPolicy: FATES.prod })));
+  expect(fates(prod)).toEqual({
+    // It is protected against deletion, which a roll back would fail on.
+    'AWS::DynamoDB::Table': ['Retain', 'Retain'],
+    'AWS::Logs::LogGroup': inUse,
+    'Triggers/Queue': inUse,
+    'Triggers/DeadLetterQueue': inUse,
+    'Agents/Queue': gone,
+    'Agents/DeadLetterQueue': gone,
+  });
+  const open = new Reader(makeStack({ removalPolicy: FATES.prod, deletionProtection: false }));
+  expect(fates(open)['AWS::DynamoDB::Table']).toEqual(inUse);
+  const dev = fates(new Reader(withTrigger(makeStack())));
+  expect(Object.values(dev)).toEqual(Object.keys(dev).map(() => gone));
+});
+
+test('a trigger of another name leaves the queues of the former one, and has its own', () => {
+  const queuesOf = (name: string): string[] => {
+    const stack = makeStack({ removalPolicy: FATES.prod });
+    stack.steadfast.startQueue('order', { name });
+    return new Reader(stack)
+      .ofType('AWS::SQS::Queue')
+      .filter(({ id }) => id.includes('Triggers'))
+      .map(({ id }) => id);
+  };
+  const [former, renamed] = [queuesOf('intake'), queuesOf('orders')];
+  expect([former.length, renamed.length]).toEqual([2, 2]);
+  expect(former.filter((id) => renamed.includes(id))).toEqual([]);
 });
 
 test('a construct of another name would be noticed, a table with another key too', () => {
@@ -100,7 +149,7 @@ test('a construct of another name would be noticed, a table with another key too
 });
 
 test('a restored table takes the place of the stack’s own, which stays', () => {
-  const reader = new Reader(makeStack({ stageName: 'prod', restoredTable: 'restored' }));
+  const reader = new Reader(makeStack({ removalPolicy: FATES.prod, restoredTable: 'restored' }));
   expect(lost(reader)).toEqual([]);
   for (const path of ['Scheduler', 'Supervisor', 'Agents/pay']) {
     expect(reader.environmentOf(path)['STEADFAST_TABLE']).toBe('restored');

@@ -16,7 +16,7 @@ import { startOutsides } from './outsides.ts';
 import { showProgress } from './progress.ts';
 import { synthesise } from './synthesis.ts';
 import { startWorkers } from './workers.ts';
-import { projectFolders } from './workflow-folders.ts';
+import { everythingIn, projectFolders } from './workflow-folders.ts';
 
 export const PROJECT_ROOT: string = resolve(import.meta.dirname, '..', '..', '..');
 
@@ -76,7 +76,7 @@ async function start(flags: DevFlags, io: Io, signal: AbortSignal, cleanUps: Cle
   cleanUps.push(() => folder.release());
   await refuseTakenPort(flags.port);
   const project = projectFolders(PROJECT_ROOT);
-  await synthesise(PROJECT_ROOT, folder.assembly, io, signal);
+  await synthesise(PROJECT_ROOT, folder.assembly, io, signal, everythingIn(PROJECT_ROOT));
   const environment = await startOutsides(project, folder.outside, io, (stop) => cleanUps.push(stop));
   if (signal.aborted) return;
   const starting = showProgress(io, 'Starting the local cloud', 3);
@@ -124,9 +124,14 @@ async function startLocal(
   });
 }
 
-/** What an earlier run left under way goes on now, not at the first tick a minute later. */
+/**
+ * What an earlier run left under way goes on now, not at the first tick a minute later. A trigger's schedule is another
+ * matter: it would start an execution.
+ */
 function lookAtOnce(cloud: Cloud): void {
-  for (const { name } of cloud.control.schedules()) cloud.control.tick(name).catch(() => undefined);
+  for (const { name, logicalId } of cloud.control.schedules())
+    if (cloud.resources.get(logicalId)?.type === 'AWS::Events::Rule')
+      cloud.control.tick(name).catch(() => undefined);
 }
 
 interface Stopping {

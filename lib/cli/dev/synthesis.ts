@@ -11,13 +11,22 @@ import { showProgress } from './progress.ts';
 
 const WHAT = 'Synthesising the template that would be deployed';
 
-/** @throws CliError `synthesis` with what the app said */
-export async function synthesise(root: string, outdir: string, io: Io, signal: AbortSignal): Promise<void> {
+/**
+ * @param context beside that of cdk.json
+ * @throws CliError `synthesis` with what the app said
+ */
+export async function synthesise(
+  root: string,
+  outdir: string,
+  io: Io,
+  signal: AbortSignal,
+  context: Readonly<Record<string, unknown>>,
+): Promise<void> {
   const startedAt = Date.now();
   const progress = showProgress(io, WHAT, 5);
   const child = spawn(process.execPath, ['--import', 'tsx', 'bin/app.ts'], {
     cwd: root,
-    env: { ...process.env, CDK_OUTDIR: outdir },
+    env: { ...process.env, CDK_OUTDIR: outdir, CDK_CONTEXT_JSON: JSON.stringify(context) },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const end = (): boolean => child.kill('SIGKILL');

@@ -14,6 +14,10 @@ export interface WorkflowFolder {
   readonly exampleInput: string | undefined;
 }
 
+/** What a laptop runs costs nothing: every folder, unless cdk.json names some. */
+export const everythingIn = (root: string): Readonly<Record<string, unknown>> =>
+  contextOf(root)['steadfast:only'] === undefined ? { 'steadfast:only': '*' } : {};
+
 /** In the order in which synthesis finds them. */
 export function projectFolders(root: string): WorkflowFolder[] {
   const context = contextOf(root);

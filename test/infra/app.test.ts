@@ -1,0 +1,97 @@
+/** `bin/app.ts` as `cdk deploy` runs it: what is in the stack, what others are called, what starts its workflow. */
+
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { orderFulfilment } from '../../examples/order-fulfilment/workflow.ts';
+import { parseTrigger, startOf } from '../../lib/core/trigger.ts';
+import { PROJECT_ROOT } from '../../lib/infra/synth.ts';
+import { project } from './fixture.ts';
+import type { Resource } from './template.ts';
+
+interface Synthesised {
+  readonly assembly: string;
+  readonly stacks: readonly string[];
+  readonly ofType: (type: string) => readonly Resource[];
+}
+
+function synthesise(context: Readonly<Record<string, unknown>>): Synthesised {
+  const assembly = project();
+  const { stderr, status } = spawnSync(process.execPath, ['--import', 'tsx', 'bin/app.ts'], {
+    cwd: PROJECT_ROOT,
+    env: {
+      ...process.env,
+      NODE_OPTIONS: '',
+      CDK_OUTDIR: assembly,
+      CDK_CONTEXT_JSON: JSON.stringify(context),
+    },
+    encoding: 'utf8',
+  });
+  expect([status, stderr]).toEqual([0, expect.any(String)]);
+  const templates = readdirSync(assembly).filter((file) => file.endsWith('.template.json'));
+  const resources = templates.flatMap((file) => {
+    const { Resources } = JSON.parse(readFileSync(join(assembly, file), 'utf8')) as {
+      Resources: Record<string, Omit<Resource, 'id'>>;
+    };
+    return Object.entries(Resources).map(([id, resource]) => ({ id, ...resource }));
+  });
+  const stacks = templates.map((file) => file.slice(0, -'.template.json'.length));
+  return { assembly, stacks, ofType: (type) => resources.filter(({ Type }) => Type === type) };
+}
+/** What `synth.test.ts` asks of both. */
+const quick = { '@aws-cdk/core:validateAgainstDefaultRules': false };
+const withoutCode = { ...quick, 'aws:cdk:bundling-stacks': [] };
+
+const agentsIn = ({ ofType }: Synthesised): string[] =>
+  ofType('AWS::SQS::Queue').flatMap(
+    ({ Properties }) => String(Properties['QueueName'] ?? '').split('_')[1] ?? [],
+  );
+const EVENTS: Readonly<Record<string, object>> = {
+  'order-fulfilment-object-created': {
+    detail: {
+      bucket: { name: 'pictures' },
+      object: { key: 'harbour.jpg', size: 1_024, etag: 'e', sequencer: '0055AED6DCD90281E5' },
+    },
+  },
+  'order-fulfilment-schedule': { time: '2026-11-22T02:00:00Z', schedule: 'arn:aws:scheduler:…' },
+};
+
+test('the default is one example with one bucket and one schedule, for a new account', async () => {
+  const app = synthesise(quick);
+  expect(app.stacks).toEqual(['Steadfast-dev']);
+  expect(agentsIn(app).sort()).toEqual([
+    'charge-card',
+    'notify-customer',
+    'reserve-stock',
+    'schedule-shipping',
+  ]);
+  expect(app.ofType('AWS::S3::Bucket')).toHaveLength(1);
+  expect(app.ofType('AWS::Scheduler::Schedule')).toHaveLength(1);
+  const patterns = app.ofType('AWS::Events::Rule').filter(({ Properties }) => 'EventPattern' in Properties);
+  expect(patterns).toHaveLength(1);
+  const functions = app.ofType('AWS::Lambda::Function');
+  expect(functions.filter(({ Properties }) => 'ReservedConcurrentExecutions' in Properties)).toEqual([]);
+
+  const triggers = join(app.assembly, 'bundles', 'triggers');
+  const names = readdirSync(triggers).filter((name) => !name.endsWith('.json'));
+  expect(names.sort()).toEqual(Object.keys(EVENTS));
+  for (const name of names) {
+    const trigger = parseTrigger(readFileSync(join(triggers, name, 'trigger.json'), 'utf8'));
+    const message = { id: 'm', body: JSON.stringify(EVENTS[name]), attributes: {} };
+    const { input } = startOf(trigger, message);
+    const checked = await orderFulfilment.input['~standard'].validate(input);
+    expect([trigger.workflow, checked.issues]).toEqual([orderFulfilment.name, undefined]);
+  }
+}, 600_000);
+
+test('examples by name are a stack of their own, without what starts the other', () => {
+  const app = synthesise({ ...withoutCode, 'steadfast:only': 'video-publishing', stage: 'prod' });
+  expect(app.stacks).toEqual(['Steadfast-prod-video-publishing']);
+  expect(agentsIn(app)).not.toContain('charge-card');
+  expect(app.ofType('AWS::Scheduler::Schedule')).toEqual([]);
+  expect(app.ofType('AWS::DynamoDB::Table')[0]?.DeletionPolicy).toBe('Retain');
+  const reserved = app
+    .ofType('AWS::Lambda::Function')
+    .flatMap(({ Properties }) => Properties['ReservedConcurrentExecutions'] ?? []);
+  expect(reserved).toEqual([4]);
+}, 600_000);
