@@ -63,6 +63,8 @@ interface Place {
   readonly region: string;
   readonly credentials: Credentials;
   readonly urlOf: (service: Target['service']) => URL;
+  /** Of the invocation under way, as Lambda puts it into the environment of each. */
+  readonly trace: () => string | undefined;
 }
 
 /**
@@ -92,6 +94,16 @@ export function withPlainCalls<Client>(
 const USUAL_REGION = /^(?!.*-iso)[a-z]{2}(-gov)?-[a-z]+-\d$/;
 const OTHER_WAYS = ['AWS_USE_FIPS_ENDPOINT', 'AWS_USE_DUALSTACK_ENDPOINT'];
 
+/**
+ * A message or an event takes the trace of who sent it along, from which X-Ray links it to that of who takes it
+ * (https://docs.aws.amazon.com/xray/latest/devguide/xray-services-sqs.html). As with the SDK the header is not signed: what is
+ * in between may change it. DynamoDB passes nothing on.
+ */
+const TRACE = '_X_AMZN_TRACE_ID';
+const TRACE_HEADER = 'x-amzn-trace-id';
+/** What stands in the environment becomes a line of the request, and must not become two. */
+const ONE_LINE = /^[\x20-\x7e]+$/;
+
 const ENDPOINTS = {
   dynamodb: 'AWS_ENDPOINT_URL_DYNAMODB',
   sqs: 'AWS_ENDPOINT_URL_SQS',
@@ -119,6 +131,7 @@ function placeOf(environment: Environment): Place | undefined {
     region,
     credentials: { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) },
     urlOf: (service) => urls.get(service) as URL,
+    trace: () => environment[TRACE],
   };
 }
 
@@ -224,6 +237,8 @@ async function post(
   const scope = { service, region: place.region };
   let headers = `authorization: ${authorization(signed, body, place.credentials, scope)}\r\n`;
   for (const [name, value] of Object.entries(signed)) if (name !== 'host') headers += `${name}: ${value}\r\n`;
+  const trace = service === 'dynamodb' ? undefined : place.trace();
+  if (trace !== undefined && ONE_LINE.test(trace)) headers += `${TRACE_HEADER}: ${trace}\r\n`;
   const answer = await wireTo(url).post(headers, body, requestTimeout);
   if (skew?.isDue(sentAt) === true)
     skew.measure(sentAt, Date.now(), /\r\ndate: *([^\r]+)/.exec(answer.head)?.[1]);

@@ -14,6 +14,7 @@ import {
   TransactionCanceledException,
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
+import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
 import { withPlainCalls } from '../../lib/aws/plain-calls.ts';
@@ -245,5 +246,43 @@ describe('an answer that is missing, or says later', () => {
     await client.send(new GetItemCommand(GET));
     server.closeIdleConnections();
     await expect(client.send(new GetItemCommand(GET))).resolves.toBeDefined();
+  });
+});
+
+describe('the trace of an invocation', () => {
+  const TRACE = 'Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=1';
+  const settings = { endpoint, region: 'us-east-1', credentials: CREDENTIALS };
+  const senders = (variables: Record<string, string>) => {
+    const options = { maxAttempts: 1, requestTimeout: 500 };
+    const sqs = withPlainCalls(new SQSClient({ ...settings, endpoint }), variables, options);
+    const bus = withPlainCalls(new EventBridgeClient({ ...settings, endpoint }), variables, options);
+    return async (): Promise<unknown[]> => {
+      heard = [];
+      await sqs.send(new SendMessageCommand({ QueueUrl: `${endpoint}/1/q`, MessageBody: 'a' }));
+      await bus.send(new PutEventsCommand({ Entries: [{ Detail: '{}' }] }));
+      return heard.map(({ headers }) => headers['x-amzn-trace-id']);
+    };
+  };
+
+  it('goes with messages and events, each time that of the invocation under way', async () => {
+    const variables = environment({ _X_AMZN_TRACE_ID: TRACE });
+    const send = senders(variables);
+    expect(await send()).toEqual([TRACE, TRACE]);
+    const next = TRACE.replace('5759', '5760');
+    variables['_X_AMZN_TRACE_ID'] = next;
+    expect(await send()).toEqual([next, next]);
+    expect(heard[0]?.headers.authorization).not.toContain('x-amzn-trace-id');
+  });
+
+  it('is left out where there is none, and where it would be more than a line', async () => {
+    expect(await senders(environment())()).toEqual([undefined, undefined]);
+    const split = environment({ _X_AMZN_TRACE_ID: 'Root=1\r\nx-amz-target: AmazonSQS.PurgeQueue' });
+    expect(await senders(split)()).toEqual([undefined, undefined]);
+    expect(heard[0]?.headers['x-amz-target']).toBe('AmazonSQS.SendMessage');
+  });
+
+  it('is not told to the table, which passes nothing on', async () => {
+    await plain({ _X_AMZN_TRACE_ID: TRACE }).send(new GetItemCommand(GET));
+    expect(heard[0]?.headers).not.toHaveProperty('x-amzn-trace-id');
   });
 });
