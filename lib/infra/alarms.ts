@@ -4,7 +4,9 @@
  * Owns: what is alarming, from when on, and what silence means. Does not own: who is told (`monitoring.ts`).
  *
  * Silence is alarming for two figures only: sweeps, which a living supervisor makes every minute whatever there is to do, and
- * runs of the audit, which come in their own time.
+ * runs of the audit, which come in their own time. These alarms are about having no data, which is a state of its own: it is
+ * told when an alarm gets there, and a new deployment, which begins there, raises none
+ * (https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html).
  */
 
 import {
@@ -66,11 +68,15 @@ type Settings = Pick<AlarmProps, 'metric' | 'threshold' | 'alarmDescription'> & 
 
 export class Alarms extends Construct {
   readonly all: readonly Alarm[];
+  /** Those that are raised by having no data any more: `INSUFFICIENT_DATA`. */
+  readonly ofSilence: ReadonlySet<Alarm>;
 
   constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id);
+    const silent = [this.supervisorSilent(props), this.auditSilent(props)];
+    this.ofSilence = new Set(silent);
     this.all = [
-      this.supervisorSilent(props),
+      ...silent,
       ...this.ofTheWatch(props),
       ...this.ofTheAudit(props),
       ...this.ofWhatIsOpen(props),
@@ -100,7 +106,19 @@ export class Alarms extends Construct {
       comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
       threshold: 1,
       evaluationPeriods: 3,
-      treatMissingData: TreatMissingData.BREACHING,
+      treatMissingData: TreatMissingData.MISSING,
+    });
+  }
+
+  private auditSilent({ figure, audit }: AlarmsProps): Alarm {
+    return new Alarm(this, 'AuditSilent', {
+      alarmDescription:
+        'The audit has not come to the end of a run three times in a row: an execution that lost its watch would stay lost. Look at the errors of its function and whether its rule is enabled.',
+      metric: figure('Audits', { period: audit.runEvery }),
+      comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
+      threshold: 1,
+      evaluationPeriods: MISSED_AUDITS,
+      treatMissingData: TreatMissingData.MISSING,
     });
   }
 
@@ -136,15 +154,6 @@ export class Alarms extends Construct {
   private ofTheAudit({ figure, audit }: AlarmsProps): Alarm[] {
     const period = audit.runEvery;
     return [
-      new Alarm(this, 'AuditSilent', {
-        alarmDescription:
-          'The audit has not come to the end of a run three times in a row: an execution that lost its watch would stay lost. Look at the errors of its function and whether its rule is enabled. On a first deployment, until its first run.',
-        metric: figure('Audits', { period }),
-        comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
-        threshold: 1,
-        evaluationPeriods: MISSED_AUDITS,
-        treatMissingData: TreatMissingData.BREACHING,
-      }),
       this.raise('AuditBehind', {
         alarmDescription:
           'The audit has not come through the whole table for a day: what executions leave behind grows, and one that lost its watch waits for so long. Raise auditMegabytes; if the function runs into its time, memorySize.',

@@ -50,6 +50,7 @@ export class Monitoring extends Construct {
     const action = new SnsAction(this.topic);
     alarm.addAlarmAction(action);
     alarm.addOkAction(action);
+    if (this.alarms.ofSilence.has(alarm)) alarm.addInsufficientDataAction(action);
   }
 
   private makeTopic(key: IKey | undefined): ITopic {

@@ -123,6 +123,15 @@ describe('alarms', () => {
     );
   });
 
+  test('raise nothing when a deployment is new, and has no data', () => {
+    const treated = alarms.map(({ Properties }) => Properties['TreatMissingData']);
+    expect(treated).not.toContain('breaching');
+    const told = alarms.filter(({ Properties }) => Properties['InsufficientDataActions'] !== undefined);
+    expect(told).toEqual([named('SupervisorSilent'), named('AuditSilent')]);
+    for (const { Properties } of told)
+      expect(Properties['InsufficientDataActions']).toEqual(Properties['AlarmActions']);
+  });
+
   test('take silence for bad in two cases only: when nobody sweeps, and when nobody audits', () => {
     const silent = alarms.filter(({ Properties }) => Properties['TreatMissingData'] !== 'notBreaching');
     expect(silent).toEqual([named('SupervisorSilent'), named('AuditSilent')]);
@@ -132,7 +141,7 @@ describe('alarms', () => {
       EvaluationPeriods: 3,
       Threshold: 1,
       ComparisonOperator: 'LessThanThreshold',
-      TreatMissingData: 'breaching',
+      TreatMissingData: 'missing',
     });
   });
 
@@ -151,7 +160,7 @@ describe('alarms', () => {
         EvaluationPeriods: 3,
         Threshold: 1,
         ComparisonOperator: 'LessThanThreshold',
-        TreatMissingData: 'breaching',
+        TreatMissingData: 'missing',
       });
       expect(named('AuditBehind', changed).Properties).toMatchObject({
         MetricName: 'AuditAge',
