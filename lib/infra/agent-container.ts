@@ -107,7 +107,8 @@ export class AgentContainer extends Construct implements IGrantable {
     super(scope, id);
     const { settings } = props;
     checkContainer(props.agentName, settings);
-    this.logGroup = new LogGroup(this, 'Logs', props.logs);
+    const { level: _, ...logs } = props.logs;
+    this.logGroup = new LogGroup(this, 'Logs', logs);
     this.taskDefinition = this.defineTask(props);
     this.grantPrincipal = this.taskDefinition.taskRole;
     // The class spells an optional member otherwise than its interface (exactOptionalPropertyTypes).

@@ -76,6 +76,8 @@ export interface AgentProps {
 /** One agent. Grant it what its outside service needs: `secret.grantRead(steadfast.agent('charge-card'))`. */
 export class Agent extends Construct implements IGrantable {
   readonly agentName: string;
+  /** Messages under work at the same time; of a container nothing, for it takes none of Lambda's. */
+  readonly maxConcurrency: number;
   readonly queue: Queue;
   readonly deadLetterQueue: Queue;
   /** None when it runs in a container. */
@@ -93,6 +95,7 @@ export class Agent extends Construct implements IGrantable {
     const maxConcurrency = settings.maxConcurrency ?? props.maxConcurrency;
     checkSettings(props.agentName, settings, maxConcurrency, props.runsIn);
     const inFunction = props.runsIn === undefined;
+    this.maxConcurrency = inFunction ? maxConcurrency : 0;
     const timeout = inFunction ? functionTimeout(props.agentName, props.timeout) : props.timeout;
     const longest = settings.function instanceof LambdaFunction ? settings.function.timeout : undefined;
     const { queue, deadLetterQueue } = this.makeQueues(
@@ -176,13 +179,14 @@ export class Agent extends Construct implements IGrantable {
 
   private makeFunction(props: AgentProps, timeout: Duration): LambdaFunction {
     const { environment, memorySize, reservedConcurrency, vpc, vpcSubnets, securityGroups } = props.settings;
+    const level = props.settings.logLevel ?? props.logs.level;
     return addFunction(this, {
       description: `Steadfast agent ${props.agentName}`,
       code: props.code(),
       timeout,
       memorySize: memorySize ?? props.memorySize,
       environment: { ...environment, ...props.environment },
-      logs: props.logs,
+      logs: { ...props.logs, ...(level === undefined ? {} : { level }) },
       // One execution runs through agent after agent in one chain of messages; Lambda would cut it after 16. The
       // dispatch budget of each execution bounds it instead.
       recursiveLoop: RecursiveLoop.ALLOW,

@@ -8,6 +8,7 @@
 import type { ContainerSettings } from './agent-container.ts';
 import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import {
+  type ApplicationLogLevel,
   type CfnFunction,
   Function as LambdaFunction,
   type IFunction,
@@ -37,6 +38,12 @@ export interface AgentSettings {
    * @default - none
    */
   readonly reservedConcurrency?: number;
+  /**
+   * What its function writes to its log. `ApplicationLogLevel.DEBUG`: also what every healthy step does, at the price of the
+   * lines. A worker in a container has `POWERTOOLS_LOG_LEVEL` in its `environment` for that.
+   * @default - as all functions
+   */
+  readonly logLevel?: ApplicationLogLevel;
   /**
    * Environment variables, beside those that Steadfast sets.
    * @default - none

@@ -22,9 +22,18 @@ const USE = [
   'kms:ReEncryptTo',
 ];
 
-/** What reading and writing the table, and sending and receiving messages, needs of the key. */
+/**
+ * What reading and writing the table, and sending and receiving messages, needs of the key. Who has no policy in this account
+ * is named in the key's own, which cannot be done from here where it is imported.
+ */
 export function grantUse(key: IKey, grantee: IGrantable): Grant {
-  return Grant.addToPrincipal({ grantee, actions: USE, resourceArns: [key.keyArn] });
+  return Grant.addToPrincipalOrResource({
+    grantee,
+    actions: USE,
+    resourceArns: [key.keyArn],
+    resource: key,
+    resourceSelfArns: ['*'],
+  });
 }
 
 /** Lets CloudWatch write encrypted logs and publish alarms to an encrypted topic. */

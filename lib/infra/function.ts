@@ -9,6 +9,7 @@
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import {
+  type ApplicationLogLevel,
   Architecture,
   type Code,
   Function,
@@ -26,6 +27,12 @@ export interface LogSettings {
   readonly retention: RetentionDays;
   readonly removalPolicy: RemovalPolicy;
   readonly encryptionKey?: IKey;
+  /**
+   * What is written at all. Lambda itself leaves out what is below it, whatever a function's own logger is set to
+   * (https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html).
+   * @default - Lambda's: INFO
+   */
+  readonly level?: ApplicationLogLevel;
 }
 
 export interface FunctionSettings
@@ -52,7 +59,8 @@ export interface FunctionSettings
 /** Adds a function with its role and its log group to `scope`. */
 export function addFunction(scope: Construct, settings: FunctionSettings): Function {
   const { logs, environment, ...props } = settings;
-  const logGroup = new LogGroup(scope, 'Logs', logs);
+  const { level, ...kept } = logs;
+  const logGroup = new LogGroup(scope, 'Logs', kept);
   const role = new Role(scope, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
   logGroup.grantWrite(role);
   if (settings.vpc !== undefined) allowNetworkInterfaces(role);
@@ -63,6 +71,7 @@ export function addFunction(scope: Construct, settings: FunctionSettings): Funct
     role,
     logGroup,
     loggingFormat: LoggingFormat.JSON,
+    ...(level === undefined ? {} : { applicationLogLevelV2: level }),
     runtime: Runtime.NODEJS_24_X,
     architecture: Architecture.ARM_64,
     handler: 'index.handler',

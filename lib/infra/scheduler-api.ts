@@ -11,6 +11,8 @@
 
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import {
+  type CorsPreflightOptions,
+  type DomainMappingOptions,
   HttpApi,
   HttpMethod,
   HttpRoute,
@@ -18,6 +20,7 @@ import {
   type HttpStage,
   type IHttpRouteAuthorizer,
   LogGroupLogDestination,
+  type ThrottleSettings,
 } from 'aws-cdk-lib/aws-apigatewayv2';
 import {
   HttpIamAuthorizer,
@@ -25,12 +28,13 @@ import {
   HttpUserPoolAuthorizer,
 } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
-import { Grant, type IGrantable, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { type Grant, type IGrantable, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { type Code, type Function, RecursiveLoop, type Tracing } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
-import { Duration, Stack } from 'aws-cdk-lib/core';
+import { Duration, Fn, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { addFunction, type LogSettings } from './function.ts';
+import { grantCalls } from './grants.ts';
 
 /** API Gateway gives up after 29 s; the longest `?wait` ends before that. */
 const INTEGRATION_TIMEOUT = Duration.seconds(29);
@@ -75,7 +79,9 @@ const ACCESS_LOG = AccessLogFormat.custom(
     route: '$context.routeKey',
     status: '$context.status',
     latencyMs: '$context.responseLatency',
+    // Of a signed request, of a token: whichever the authorizer is, the other is '-'.
     caller: '$context.identity.userArn',
+    subject: '$context.authorizer.claims.sub',
     error: '$context.error.message',
     integrationError: '$context.integrationErrorMessage',
   }),
@@ -103,7 +109,29 @@ export interface SchedulerApiProps {
    * @default - as `authorizer`
    */
   readonly callbackAuthorizer?: IHttpRouteAuthorizer;
+  /** Of all routes together. @default - the account's */
+  readonly throttle?: ThrottleSettings;
+  /** @default - no page of another origin may call */
+  readonly cors?: CorsPreflightOptions;
+  /** @default - AWS's own address alone */
+  readonly domain?: DomainMappingOptions;
+  /** Executions set aside for its function, which are its most as well. @default - none */
+  readonly reservedConcurrency?: number;
+  /** Tells this deployment from others of the account. */
+  readonly deploymentName: string;
 }
+
+/**
+ * API Gateway writes to a log group through a policy of the account's logs, which holds few groups; those with this beginning
+ * share one entry of it (https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/AWS-logs-and-resource-policy.html). The end is
+ * the stack's own id: a group that was kept when its stack went is not in the way of the next stack of the same name.
+ */
+function accessLogName(scope: Construct, { deploymentName }: SchedulerApiProps): string {
+  const id = Fn.select(0, Fn.split('-', Fn.select(2, Fn.split('/', Stack.of(scope).stackId))));
+  return `/aws/vendedlogs/apis/${deploymentName}-${id}`;
+}
+
+const withoutSlash = (url: string): string => (url.endsWith('/') ? url.slice(0, -1) : url);
 
 /** Only of these does API Gateway take scopes. */
 const takesScopes = (authorizer: IHttpRouteAuthorizer | undefined): boolean =>
@@ -131,30 +159,36 @@ export class SchedulerApi extends Construct {
       // It sends the first message of each chain; see the agents' function.
       recursiveLoop: RecursiveLoop.ALLOW,
       ...(props.tracing === undefined ? {} : { tracing: props.tracing }),
+      ...(props.reservedConcurrency === undefined
+        ? {}
+        : { reservedConcurrentExecutions: props.reservedConcurrency }),
     });
-    this.accessLog = new LogGroup(this, 'AccessLog', props.logs);
+    const { level: _, ...logs } = props.logs;
+    this.accessLog = new LogGroup(this, 'AccessLog', { ...logs, logGroupName: accessLogName(this, props) });
     this.api = new HttpApi(this, 'Api', {
       // A label for people; several APIs may have the same.
       apiName: Stack.of(this).stackName,
       description: 'Steadfast',
       createDefaultStage: false,
       defaultAuthorizer: props.authorizer ?? new HttpIamAuthorizer(),
+      ...(props.cors === undefined ? {} : { corsPreflight: props.cors }),
     });
     this.stage = this.api.addStage('Stage', {
       autoDeploy: true,
       accessLogSettings: { destination: new LogGroupLogDestination(this.accessLog), format: ACCESS_LOG },
+      ...(props.throttle === undefined ? {} : { throttle: props.throttle }),
+      ...(props.domain === undefined ? {} : { domainMapping: props.domain }),
     });
-    this.url = this.api.apiEndpoint;
+    this.url = props.domain === undefined ? this.api.apiEndpoint : withoutSlash(this.stage.domainUrl);
     this.defaultRoute = this.addRoutes(props);
   }
 
-  /** Calling the API: all of it, or one method and one path, in which `*` stands for any name. */
+  /**
+   * Calling the API: all of it, or one method and one path, in which `*` stands for any name.
+   * @throws Error for what is no role or user of this account: an HTTP API has no policy that could let others in
+   */
   grantInvoke(grantee: IGrantable, method?: HttpMethod, path?: string): Grant {
-    return Grant.addToPrincipal({
-      grantee,
-      actions: ['execute-api:Invoke'],
-      resourceArns: [this.api.arnForExecuteApi(method, path, this.stage.stageName)],
-    });
+    return grantCalls(grantee, this.api.arnForExecuteApi(method, path, this.stage.stageName), this);
   }
 
   private addRoutes({ authorizer, callbackAuthorizer, scopes }: SchedulerApiProps): HttpRoute {

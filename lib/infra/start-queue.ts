@@ -19,6 +19,7 @@ import { Construct } from 'constructs';
 import { ENV } from '../aws/names.ts';
 import { grantUse } from './encryption.ts';
 import { addFunction, type LogSettings } from './function.ts';
+import { grantSending } from './grants.ts';
 import { onceInUse } from './removal.ts';
 
 const TIMEOUT = Duration.seconds(30);
@@ -48,6 +49,7 @@ export interface StartQueueProps {
 export class StartQueue extends Construct {
   readonly triggerName: string;
   readonly workflowName: string;
+  readonly maxConcurrency: number;
   /** Each message in it starts an execution. Grant sending to it with `grantSend`. */
   readonly queue: Queue;
   /** What started none, each message with the reason in its attributes. */
@@ -59,6 +61,7 @@ export class StartQueue extends Construct {
     super(scope, id);
     this.triggerName = props.triggerName;
     this.workflowName = props.workflowName;
+    this.maxConcurrency = props.maxConcurrency;
     const shared = {
       enforceSSL: true,
       retentionPeriod: RETENTION,
@@ -95,11 +98,16 @@ export class StartQueue extends Construct {
     this.alarms = this.makeAlarms();
   }
 
-  /** Sending to the queue; of a queue with a key of your own, using the key as well. */
+  /**
+   * Sending to the queue; of a queue with a key of your own, using the key as well. What is no role of this account (a
+   * service, another account, a role there) is let in by the queue's own policy, and by the key's unless it is imported.
+   * @throws Error for a service without a condition, which would let in that service's users of any account
+   */
   grantSend(grantee: IGrantable): Grant {
+    const grant = grantSending(grantee, this.queue);
     const { encryptionMasterKey: key } = this.queue;
     if (key !== undefined) grantUse(key, grantee);
-    return allow(grantee, this.queue, 'sqs:SendMessage');
+    return grant;
   }
 
   /** Lets a rule of EventBridge deliver, and set aside what it cannot deliver. */

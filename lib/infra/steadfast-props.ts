@@ -5,10 +5,15 @@
  * (`steadfast.ts`); what may be set of one agent (`agent-settings.ts`) and of one trigger (`triggers.ts`).
  */
 
-import type { IHttpRouteAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
+import type {
+  CorsPreflightOptions,
+  DomainMappingOptions,
+  IHttpRouteAuthorizer,
+  ThrottleSettings,
+} from 'aws-cdk-lib/aws-apigatewayv2';
 import type { IEventBus } from 'aws-cdk-lib/aws-events';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
-import type { Tracing } from 'aws-cdk-lib/aws-lambda';
+import type { ApplicationLogLevel, Tracing } from 'aws-cdk-lib/aws-lambda';
 import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Duration, type RemovalPolicy } from 'aws-cdk-lib/core';
@@ -68,11 +73,38 @@ export interface SteadfastProps {
    */
   readonly callbackAuthorizer?: IHttpRouteAuthorizer;
   /**
+   * How many calls a second the API takes, and how many at once, of all callers together: what one of them may use up.
+   * @default - what the account allows: 10,000 a second and 5,000 at once, for all its APIs together
+   */
+  readonly throttle?: ThrottleSettings;
+  /**
+   * Which pages of which origins may call the API from a browser.
+   * @default - none
+   */
+  readonly cors?: CorsPreflightOptions;
+  /**
+   * A domain of your own for the API: `new DomainName(stack, …)` with its certificate. The record in your DNS is yours to make.
+   * @default - none
+   */
+  readonly domain?: DomainMappingOptions;
+  /**
    * Steps that one agent performs at the same time, 2 to 1000. All agents' together should stay below the account's
    * concurrent executions.
    * @default 50
    */
   readonly agentConcurrency?: number;
+  /**
+   * Executions set aside for the API's function, and its most: as many calls are answered at the same time, whatever the agents
+   * take of the account's. With `?wait` a call lasts up to 25 s.
+   * @default 'unreserved'
+   */
+  readonly schedulerConcurrency?: number | 'unreserved';
+  /**
+   * The account's limit of concurrent executions in the region, to warn of agents that may take more than there are
+   * (`aws lambda get-account-settings`).
+   * @default 1000
+   */
+  readonly accountConcurrency?: number;
   /**
    * Settings of single agents, by the agent's name.
    * @default - all agents alike
@@ -133,6 +165,11 @@ export interface SteadfastProps {
    */
   readonly logRetention?: RetentionDays;
   /**
+   * What functions write to their logs. `ApplicationLogLevel.DEBUG`: also what every healthy step does.
+   * @default - Lambda's: INFO
+   */
+  readonly logLevel?: ApplicationLogLevel;
+  /**
    * Whether Lambda traces the functions with X-Ray.
    * @default - not
    */
@@ -165,8 +202,13 @@ export function tableSettings(props: SteadfastProps): Partial<StateTableProps> {
 }
 
 export function apiSettings(props: SteadfastProps): Partial<SchedulerApiProps> {
-  const { authorizer, scopes, callbackAuthorizer } = props;
+  const { authorizer, scopes, callbackAuthorizer, throttle, cors, domain, schedulerConcurrency } = props;
+  const reserved = schedulerConcurrency === 'unreserved' ? undefined : schedulerConcurrency;
   return {
+    ...(throttle === undefined ? {} : { throttle }),
+    ...(cors === undefined ? {} : { cors }),
+    ...(domain === undefined ? {} : { domain }),
+    ...(reserved === undefined ? {} : { reservedConcurrency: reserved }),
     ...(authorizer === undefined ? {} : { authorizer }),
     ...(scopes === undefined ? {} : { scopes }),
     ...(callbackAuthorizer === undefined ? {} : { callbackAuthorizer }),

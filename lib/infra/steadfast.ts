@@ -26,6 +26,7 @@ import { type Agent, AgentFleet } from './agent-fleet.ts';
 import { AuditClock } from './audit-clock.ts';
 import { agentEntry } from './bundle.ts';
 import { type CodeSource, codeSource } from './code-source.ts';
+import { tellConcurrency } from './concurrency.ts';
 import { allowServices, grantUse } from './encryption.ts';
 import type { WorkflowReference } from './event-mapping.ts';
 import { figuresOf } from './figures.ts';
@@ -52,6 +53,8 @@ import { WakeUps } from './wake-ups.ts';
 
 /** Most of a step is waiting for calls, at the price of all of it (decision 19). */
 const DEFAULT_MEMORY_MB = 384;
+/** Of an account that was never asked for more, and is not new. */
+const DEFAULT_ACCOUNT_CONCURRENCY = 1_000;
 
 export class Steadfast extends Construct {
   readonly stateTable: StateTable;
@@ -83,8 +86,7 @@ export class Steadfast extends Construct {
     this.stateTable = new StateTable(this, 'State', { removalPolicy, ...atRest, ...tableSettings(props) });
     // The class spells an optional member otherwise than its interface (exactOptionalPropertyTypes).
     this.eventBus = props.eventBus ?? (new EventBus(this, 'Events') as IEventBus);
-    const retention = props.logRetention ?? RetentionDays.ONE_MONTH;
-    const logs: LogSettings = { retention, removalPolicy: onceInUse(removalPolicy), ...atRest };
+    const logs = this.logSettings(props, removalPolicy);
     const { code, imageFolder } = codeSource(this, props.workflows);
     const shared = {
       logs,
@@ -108,6 +110,7 @@ export class Steadfast extends Construct {
     this.scheduler = new SchedulerApi(this, 'Scheduler', {
       ...shared,
       code: code('scheduler'),
+      deploymentName: this.deploymentName,
       ...apiSettings(props),
     });
     this.supervisor = new SupervisorClock(this, 'Supervisor', {
@@ -130,9 +133,7 @@ export class Steadfast extends Construct {
       workflows: props.workflows.workflows,
       ...this.starters(code),
     });
-    const { agents, triggers } = this;
-    const alarmsPerAgent = this.monitoring === undefined ? 0 : 1;
-    keepWithinLimits(this, { found: props.workflows, agents, triggers: triggers.all, alarmsPerAgent });
+    this.keepWithinLimits(props);
   }
 
   /**
@@ -267,6 +268,23 @@ export class Steadfast extends Construct {
       ...(alarmTopic === undefined ? {} : { alarmTopic }),
       ...(encryptionKey === undefined ? {} : { encryptionKey }),
     });
+  }
+
+  private logSettings(props: SteadfastProps, removalPolicy: RemovalPolicy): LogSettings {
+    const { logRetention, logLevel, encryptionKey } = props;
+    return {
+      retention: logRetention ?? RetentionDays.ONE_MONTH,
+      removalPolicy: onceInUse(removalPolicy),
+      ...(encryptionKey === undefined ? {} : { encryptionKey }),
+      ...(logLevel === undefined ? {} : { level: logLevel }),
+    };
+  }
+
+  private keepWithinLimits({ workflows, accountConcurrency }: SteadfastProps): void {
+    const parts = { agents: this.agents, triggers: this.triggers.all };
+    tellConcurrency(this, { ...parts, account: accountConcurrency ?? DEFAULT_ACCOUNT_CONCURRENCY });
+    const alarmsPerAgent = this.monitoring === undefined ? 0 : 1;
+    keepWithinLimits(this, { ...parts, found: workflows, alarmsPerAgent });
   }
 
   private environment(props: SteadfastProps): Readonly<Record<string, string>> {

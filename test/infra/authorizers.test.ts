@@ -1,9 +1,18 @@
 /** Who may make which call: signed requests by default, tokens with scopes, callbacks for whoever has their token. */
 
-import { HttpNoneAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
+import {
+  CorsHttpMethod,
+  DomainName,
+  HttpNoneAuthorizer,
+  type IDomainName,
+} from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpIamAuthorizer, HttpJwtAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
+import { type CfnElement, Stack } from 'aws-cdk-lib/core';
+import { Steadfast } from '../../lib/infra/steadfast.ts';
 import type { SteadfastProps } from '../../lib/infra/steadfast-props.ts';
-import { makeStack, Reader } from './template.ts';
+import { FOUND } from './fixture.ts';
+import { makeApp, makeStack, Reader } from './template.ts';
 
 type Routes = Record<string, { type: unknown; scopes: unknown }>;
 
@@ -73,5 +82,62 @@ describe('the API', () => {
     expect(() => routesWith({ authorizer: new HttpIamAuthorizer(), scopes: {} })).toThrow(
       /HttpJwtAuthorizer/,
     );
+  });
+});
+
+describe('what else may be set of the API', () => {
+  const at = (props: Partial<SteadfastProps>, type: string): Record<string, unknown> =>
+    new Reader(makeStack(props)).ofType(`AWS::ApiGatewayV2::${type}`)[0]?.Properties ?? {};
+
+  test('how many calls it takes', () => {
+    expect(at({}, 'Stage')).not.toHaveProperty('DefaultRouteSettings');
+    expect(at({ throttle: { rateLimit: 100, burstLimit: 200 } }, 'Stage')).toMatchObject({
+      DefaultRouteSettings: { ThrottlingRateLimit: 100, ThrottlingBurstLimit: 200 },
+    });
+  });
+
+  test('which origins call it from a browser', () => {
+    expect(at({}, 'Api')).not.toHaveProperty('CorsConfiguration');
+    const cors = { allowOrigins: ['https://shop.example'], allowMethods: [CorsHttpMethod.GET] };
+    expect(at({ cors }, 'Api')).toMatchObject({
+      CorsConfiguration: { AllowOrigins: ['https://shop.example'], AllowMethods: ['GET'] },
+    });
+  });
+
+  test('a domain of its own, which the outputs then name', () => {
+    const stack = new Stack(makeApp(), 'Test');
+    const domainName = new DomainName(stack, 'Domain', {
+      domainName: 'steadfast.example',
+      certificate: Certificate.fromCertificateArn(
+        stack,
+        'Certificate',
+        'arn:aws:acm:us-east-1:1:certificate/c',
+      ),
+    }) as IDomainName;
+    const steadfast = new Steadfast(stack, 'Steadfast', { workflows: FOUND, domain: { domainName } });
+    const [mapping] = new Reader(stack).ofType('AWS::ApiGatewayV2::ApiMapping');
+    expect(mapping?.Properties).toMatchObject({ Stage: '$default' });
+    const domain = stack.getLogicalId(domainName.node.defaultChild as CfnElement);
+    expect(stack.resolve(steadfast.scheduler.url)).toEqual({
+      'Fn::Join': ['', ['https://', { Ref: domain }]],
+    });
+  });
+});
+
+describe('the access log', () => {
+  test('says who called, by signature or by token', () => {
+    const [stage] = new Reader(makeStack({ authorizer: jwt() })).ofType('AWS::ApiGatewayV2::Stage');
+    const { Format } = Object(stage?.Properties['AccessLogSettings']) as { Format: string };
+    expect(JSON.parse(Format)).toMatchObject({
+      caller: '$context.identity.userArn',
+      subject: '$context.authorizer.claims.sub',
+    });
+  });
+
+  test('is of the groups that share one entry of the account’s policy of logs, and of this stack alone', () => {
+    const group = new Reader(makeStack()).one('AWS::Logs::LogGroup', 'Scheduler/AccessLog');
+    const name = JSON.stringify(group.Properties['LogGroupName']);
+    expect(name).toMatch(/"\/aws\/vendedlogs\/apis\/Test-?Steadfast/);
+    expect(name).toContain('AWS::StackId');
   });
 });

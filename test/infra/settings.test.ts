@@ -2,7 +2,7 @@
 
 import { type IVpc, SecurityGroup, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Key } from 'aws-cdk-lib/aws-kms';
-import { Code, Function, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
+import { ApplicationLogLevel, Code, Function, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
 import type { AgentSettings } from '../../lib/infra/agent-settings.ts';
 import { Steadfast } from '../../lib/infra/steadfast.ts';
@@ -187,6 +187,19 @@ describe('a deployment', () => {
       /logs\..*cloudwatch\.amazonaws\.com/,
     );
     expect(findingsOf(stack)).toEqual([]);
+  });
+
+  test('writes what its log level says, all functions or one: Lambda keeps back what is below it', () => {
+    const levels = (props: Partial<SteadfastProps>, path: string): unknown =>
+      Object(new Reader(makeStack(props)).functionOf(path).Properties['LoggingConfig'])[
+        'ApplicationLogLevel'
+      ];
+    const { DEBUG, WARN } = ApplicationLogLevel;
+    expect(levels({}, 'Agents/pay')).toBeUndefined();
+    const one = { logLevel: WARN, agentSettings: { pay: { logLevel: DEBUG } } };
+    expect(levels(one, 'Agents/pay')).toBe('DEBUG');
+    expect(levels(one, 'Agents/ship')).toBe('WARN');
+    expect(levels(one, 'Scheduler')).toBe('WARN');
   });
 
   test('is traced when asked to, all functions or none', () => {

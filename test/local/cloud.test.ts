@@ -91,6 +91,7 @@ describe('a running stack', () => {
       OUTSIDE_URL: 'http://outside',
       AWS_LAMBDA_FUNCTION_NAME: 'Shop-Web',
       AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '256',
+      AWS_LAMBDA_LOG_LEVEL: 'DEBUG',
       AWS_REGION: 'us-east-1',
       AWS_ENDPOINT_URL: cloud.gatewayUrl,
     });

@@ -178,7 +178,12 @@ export function template(): {
           RedrivePolicy: { deadLetterTargetArn: { 'Fn::GetAtt': ['Dead', 'Arn'] }, maxReceiveCount: 2 },
         },
       },
-      Web: lambda('web', { Timeout: 2, MemorySize: 256, Environment: environment }),
+      Web: lambda('web', {
+        Timeout: 2,
+        MemorySize: 256,
+        Environment: environment,
+        LoggingConfig: { LogFormat: 'JSON', ApplicationLogLevel: 'DEBUG' },
+      }),
       Worker: lambda('worker', { Timeout: 5, Environment: environment }),
       Ticker: lambda('ticker', {}),
       Mapping: {

@@ -27,6 +27,8 @@ export function functionSettings(
     environment: {
       ...spec.environment,
       ...around.environment,
+      // As Lambda tells a function's own logger; without one set, a laptop leaves nothing out.
+      ...(spec.logLevel === undefined ? {} : { AWS_LAMBDA_LOG_LEVEL: spec.logLevel }),
       AWS_LAMBDA_FUNCTION_NAME: spec.functionName,
       AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
       AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(spec.memoryMb),

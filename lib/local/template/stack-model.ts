@@ -52,6 +52,8 @@ export interface FunctionSpec {
   readonly memoryMb: number;
   readonly reservedConcurrency: number | undefined;
   readonly logGroupName: string;
+  /** Of the template; absent: nothing is left out. */
+  readonly logLevel: string | undefined;
   readonly asyncRetries: number;
   readonly asyncMaxAgeMs: number;
 }
@@ -246,6 +248,7 @@ function readFunction(resource: ResolvedResource, all: readonly ResolvedResource
     reservedConcurrency: properties.optionalNumber('ReservedConcurrentExecutions'),
     logGroupName:
       properties.child('LoggingConfig').optionalText('LogGroup') ?? `/aws/lambda/${resource.physicalName}`,
+    logLevel: properties.child('LoggingConfig').optionalText('ApplicationLogLevel'),
     asyncRetries: retries.number('MaximumRetryAttempts', 2),
     asyncMaxAgeMs: retries.number('MaximumEventAgeInSeconds', 21_600) * SECOND_MS,
   };

@@ -1,0 +1,67 @@
+/**
+ * What a deployment may take of the account's concurrent executions, and what it sets aside of them.
+ *
+ * Owns: the sum, and what is said about it when the stack is built. Does not own: the settings. Nobody knows the account
+ * then, so what may be too much is a warning; only what no account of that size could have is refused.
+ */
+
+import type { CfnFunction } from 'aws-cdk-lib/aws-lambda';
+import { Annotations, Aspects, CfnResource, Validations } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
+import type { Agent } from './agent-fleet.ts';
+import type { StartQueue } from './start-queue.ts';
+
+/** So many must stay for all: https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html */
+const UNRESERVED = 100;
+
+export interface Takers {
+  readonly agents: ReadonlyMap<string, Agent>;
+  readonly triggers: ReadonlyMap<string, StartQueue>;
+  /** The account's limit. */
+  readonly account: number;
+}
+
+/** Looks when the app is synthesised: triggers are added until then. */
+export function tellConcurrency(scope: Construct, takers: Takers): void {
+  let told = false;
+  Aspects.of(scope).add({
+    visit: (node) => {
+      if (node !== scope || told) return;
+      told = true;
+      tell(scope, takers);
+    },
+  });
+  scope.node.addValidation({ validate: () => beyondAccount(setAside(scope), takers.account) });
+}
+
+function tell(scope: Construct, { agents, triggers, account }: Takers): void {
+  const reserved = setAside(scope);
+  if (reserved > 0) {
+    Annotations.of(scope).addInfoV2(
+      'steadfast:reserved',
+      `${reserved} concurrent executions are set aside: the account must have ${reserved + UNRESERVED} or more in this region (aws lambda get-account-settings --query AccountLimit.ConcurrentExecutions)`,
+    );
+  }
+  const takers = [...agents.values(), ...triggers.values()];
+  const most = takers.reduce((sum, { maxConcurrency }) => sum + maxConcurrency, 0);
+  if (most <= account) return;
+  const each = Math.max(2, Math.floor((account - UNRESERVED) / takers.length));
+  Validations.of(scope).addWarning(
+    'steadfast:concurrency',
+    `${agents.size} agents and ${triggers.size} triggers may have ${most} executions at the same time, and the account has ${account}: while a backlog lasts the API and the supervisor would be throttled. Set agentConcurrency to ${each} or less, set executions aside (schedulerConcurrency, supervisorConcurrency), or have the account's limit raised and say so (accountConcurrency)`,
+  );
+}
+
+function setAside(scope: Construct): number {
+  const functions = scope.node
+    .findAll()
+    .filter((node) => CfnResource.isCfnResource(node) && node.cfnResourceType === 'AWS::Lambda::Function');
+  return functions.reduce((sum, each) => sum + ((each as CfnFunction).reservedConcurrentExecutions ?? 0), 0);
+}
+
+const beyondAccount = (reserved: number, account: number): string[] =>
+  reserved === 0 || reserved + UNRESERVED <= account
+    ? []
+    : [
+        `${reserved} concurrent executions are to be set aside, and of the account's ${account} (accountConcurrency) ${UNRESERVED} must stay for all; have the limit raised to ${reserved + UNRESERVED} or more, or set fewer aside (supervisorConcurrency, schedulerConcurrency, reservedConcurrency of an agent)`,
+      ];

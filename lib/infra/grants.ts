@@ -1,0 +1,59 @@
+/**
+ * Grants to who is no role of this account: services, other accounts, roles of theirs.
+ *
+ * Owns: that each grant grants something or is refused with what to do instead. CDK itself adds nothing and says nothing.
+ */
+
+import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import { Stack, Token } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
+
+/** Sending to a queue, by the role's policy or, for others, by the queue's own. */
+export function grantSending(grantee: IGrantable, queue: IQueue): Grant {
+  refuseAnybody(grantee);
+  const grant = Grant.addToPrincipalOrResource({
+    grantee,
+    actions: ['sqs:SendMessage'],
+    resourceArns: [queue.queueArn],
+    resource: queue,
+  });
+  return grant;
+}
+
+/** A service acts for whoever asks it to, in any account; a queue that lets it in without a condition lets all of them in. */
+function refuseAnybody({ grantPrincipal }: IGrantable): void {
+  const { principalJson, conditions } = grantPrincipal.policyFragment;
+  const isAnybody = 'Service' in principalJson || (principalJson['AWS'] ?? []).includes('*');
+  if (!isAnybody || Object.keys(conditions).length > 0) return;
+  const who = JSON.stringify(principalJson);
+  throw new Error(
+    `grantSend: ${who} acts for any account. Give it a condition, such as new ServicePrincipal('sns.amazonaws.com', { conditions: { ArnEquals: { 'aws:SourceArn': topic.topicArn } } })`,
+  );
+}
+
+const OWN_ACCOUNT_ONLY =
+  'an HTTP API has no policy of its own, so only roles and users of its account can be granted calls. Let it assume a role of this stack, or use an authorizer of tokens (docs/SECURITY.md)';
+
+/**
+ * Calling an HTTP API.
+ * @throws Error for whom it would grant nothing: a service, an account, a role of another account as far as both are known
+ */
+export function grantCalls(grantee: IGrantable, resourceArn: string, api: Construct): Grant {
+  const { principalAccount } = grantee.grantPrincipal;
+  const { account } = Stack.of(api);
+  const areKnown = principalAccount !== undefined && !Token.isUnresolved([principalAccount, account]);
+  if (areKnown && principalAccount !== account)
+    throw new Error(
+      `${api.node.path}: the grantee is of account ${principalAccount}, the API of ${account}: ${OWN_ACCOUNT_ONLY}`,
+    );
+  const grant = Grant.addToPrincipal({
+    grantee,
+    actions: ['execute-api:Invoke'],
+    resourceArns: [resourceArn],
+  });
+  if (grant.success) return grant;
+  throw new Error(
+    `${api.node.path}: ${String(grantee.grantPrincipal)} would be granted nothing: ${OWN_ACCOUNT_ONLY}`,
+  );
+}

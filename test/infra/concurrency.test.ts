@@ -1,0 +1,40 @@
+/** What a deployment may take of the account's concurrent executions is said when it is synthesised. */
+
+import type { SteadfastStackProps } from '../../lib/infra/steadfast-stack.ts';
+import { makeStack, Reader } from './template.ts';
+
+/** What synthesis says about concurrency, and the function's own settings. */
+function said(props: Partial<SteadfastStackProps>, triggers = 0): { text: string; reader: Reader } {
+  const stack = makeStack(props);
+  for (let n = 0; n < triggers; n += 1) stack.steadfast.startQueue('order', { name: `intake-${n}` });
+  const reader = new Reader(stack);
+  const text = stack.steadfast.node.metadata.map(({ data }) => String(data)).join('\n');
+  return { text, reader };
+}
+
+test('a deployment that fits says nothing', () => {
+  expect(said({}).text).toBe('');
+});
+
+test('agents and triggers that may take more than the account has are told, with what helps', () => {
+  expect(said({ agentConcurrency: 333 }).text).toBe('');
+  const { text } = said({ agentConcurrency: 333 }, 1);
+  expect(text).toMatch(
+    /3 agents and 1 triggers may have 1009 executions at the same time, and the account has 1000: .*agentConcurrency to 225 or less.*schedulerConcurrency/,
+  );
+  expect(said({ agentConcurrency: 333, accountConcurrency: 3_000 }, 1).text).toBe('');
+  expect(said({ accountConcurrency: 10 }).text).toContain('may have 150 executions');
+});
+
+test('what is set aside names the account that it needs', () => {
+  const { text, reader } = said({ supervisorConcurrency: 4, schedulerConcurrency: 20 });
+  expect(text).toContain('24 concurrent executions are set aside: the account must have 124 or more');
+  expect(reader.functionOf('Scheduler').Properties['ReservedConcurrentExecutions']).toBe(20);
+});
+
+test('more than any account of that size has is refused', () => {
+  expect(() => said({ supervisorConcurrency: 4, accountConcurrency: 100 })).toThrow(
+    'of the account’s 100'.replace('’', "'"),
+  );
+  expect(() => said({ supervisorConcurrency: 4, accountConcurrency: 104 })).not.toThrow();
+});
