@@ -35,6 +35,22 @@ const index = (name: string, hash: string, range: string): object => ({
   Projection: { ProjectionType: 'KEYS_ONLY' },
 });
 
+/** Its end is the first part of the stack's own id. */
+const ACCESS_LOG = {
+  'Fn::Join': [
+    '',
+    [
+      '/aws/vendedlogs/apis/Test-Steadfast-D56510DA-',
+      {
+        'Fn::Select': [
+          0,
+          { 'Fn::Split': ['-', { 'Fn::Select': [2, { 'Fn::Split': ['/', { Ref: 'AWS::StackId' }] }] }] },
+        ],
+      },
+    ],
+  ],
+};
+
 /** As deployed so far: logical id, type, and what would replace it; of the agents one stands for all. */
 const DEPLOYED: Readonly<Record<string, object>> = {
   SteadfastStateTable0D45A083: {
@@ -49,7 +65,7 @@ const DEPLOYED: Readonly<Record<string, object>> = {
   SteadfastAgentspayLogs1EB94AAD: { Type: 'AWS::Logs::LogGroup' },
   SteadfastSchedulerApi850C57D5: { Type: 'AWS::ApiGatewayV2::Api', ProtocolType: 'HTTP' },
   SteadfastSchedulerLogs217C4A2A: { Type: 'AWS::Logs::LogGroup' },
-  SteadfastSchedulerAccessLog49928639: { Type: 'AWS::Logs::LogGroup' },
+  SteadfastSchedulerAccessLog49928639: { Type: 'AWS::Logs::LogGroup', LogGroupName: ACCESS_LOG },
   SteadfastSupervisorLogs1EC64FE0: { Type: 'AWS::Logs::LogGroup' },
   SteadfastMonitoringTopic54E40E63: { Type: 'AWS::SNS::Topic' },
   SteadfastAuditLogs8385C4A5: { Type: 'AWS::Logs::LogGroup' },

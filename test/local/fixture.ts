@@ -104,6 +104,7 @@ function lambda(name: string, properties: object): { Type: string; Properties: R
       Handler: 'index.handler',
       Code: { S3Bucket: { 'Fn::Sub': 'assets-${AWS::AccountId}-${AWS::Region}' }, S3Key: `${name}.zip` },
       Role: arnOf(`${name}Role`),
+      LoggingConfig: { LogFormat: 'JSON', ApplicationLogLevel: 'DEBUG' },
       ...properties,
     },
   };
@@ -178,12 +179,7 @@ export function template(): {
           RedrivePolicy: { deadLetterTargetArn: { 'Fn::GetAtt': ['Dead', 'Arn'] }, maxReceiveCount: 2 },
         },
       },
-      Web: lambda('web', {
-        Timeout: 2,
-        MemorySize: 256,
-        Environment: environment,
-        LoggingConfig: { LogFormat: 'JSON', ApplicationLogLevel: 'DEBUG' },
-      }),
+      Web: lambda('web', { Timeout: 2, MemorySize: 256, Environment: environment }),
       Worker: lambda('worker', { Timeout: 5, Environment: environment }),
       Ticker: lambda('ticker', {}),
       Mapping: {
