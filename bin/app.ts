@@ -13,8 +13,8 @@ const DEPLOYED = ['order-fulfilment'];
 /** By `-c stage=…`, for each what differs from the defaults in lib/infra/steadfast-props.ts: alarms, keys, agents' networks. */
 const STAGES = {
   dev: () => ({ removalPolicy: RemovalPolicy.DESTROY }),
-  // Needs an account with 104 concurrent executions: of a new one's 10 none can be set aside.
-  prod: () => ({ removalPolicy: RemovalPolicy.RETAIN, supervisorConcurrency: 4 }),
+  // Needs an account with 106 concurrent executions: of a new one's 10 none can be set aside.
+  prod: () => ({ removalPolicy: RemovalPolicy.RETAIN, supervisorConcurrency: 6 }),
 };
 
 /** What starts orders beside the API. */

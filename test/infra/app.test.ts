@@ -93,5 +93,5 @@ test('examples by name are a stack of their own, without what starts the other',
   const reserved = app
     .ofType('AWS::Lambda::Function')
     .flatMap(({ Properties }) => Properties['ReservedConcurrentExecutions'] ?? []);
-  expect(reserved).toEqual([4]);
+  expect(reserved).toEqual([6]);
 }, 600_000);
