@@ -191,8 +191,8 @@ export const SUPERVISOR: readonly Mutant[] = [
     from: 'own',
     bug: 'The audit removes the steps of executions that are there.',
     file: 'lib/core/audit.ts',
-    find: 'const isOfNone = execution === undefined || isLeftover(record, execution);',
-    replace: 'const isOfNone = record.version > 0;',
+    find: 'return isOfNone && isAbandoned(record, now);',
+    replace: 'return isOfNone || record.version > 0;',
     killer: jest('roles/audit', 'is left alone if it has ended and said so'),
   },
   {
