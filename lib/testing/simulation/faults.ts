@@ -22,6 +22,9 @@ const OF_PEOPLE_AND_WORLDS = [
   'storeOutage',
   'queueOutage',
   'deadDependency',
+  'lateAnswer',
+  'largeOutput',
+  'strangeText',
 ] as const;
 
 /** The dice are thrown for them in this order: another one is another world for every seed. */
@@ -102,6 +105,10 @@ const HIGHEST_RATE: Readonly<Record<FaultKind, number>> = {
   storeOutage: 0.6,
   queueOutage: 0.6,
   deadDependency: 0.8,
+  // Of people and services that are as they are.
+  lateAnswer: 0.3,
+  largeOutput: 0.03,
+  strangeText: 0.2,
 };
 
 /** Rare enough as it is, also in a mild world. */

@@ -40,7 +40,9 @@ export function startOutside(host: Host): void {
 function consider(host: Host, state: Snapshot, step: CallbackStep): void {
   const { choice, faults } = host;
   const status = state.steps[step.name]?.status;
-  if (status !== undefined && status !== 'waiting') return;
+  const isLate = status === 'failed' || status === 'done';
+  if (isLate && !faults.strikes('lateAnswer')) return;
+  if (!isLate && status !== undefined && status !== 'waiting') return;
   const isTurn = step.after.every((name) => ['done', 'skipped'].includes(state.steps[name]?.status ?? ''));
   if (!isTurn && !faults.strikes('earlyAnswer')) return;
   if (faults.strikes('noAnswer')) return;

@@ -5,7 +5,7 @@
 
 import { effectKeyOf } from '../../core/effect-key.ts';
 import { choicesFor } from '../../core/incidents.ts';
-import { openIncidents } from '../../core/state.ts';
+import { type Incident, openIncidents, type Snapshot } from '../../core/state.ts';
 import { cancel } from '../../roles/commands.ts';
 import { answerIncident } from '../../roles/operators.ts';
 import { createScheduler } from '../../roles/scheduler.ts';
@@ -37,13 +37,16 @@ async function cancelOne(host: Host, executionId: string): Promise<void> {
 
 /** Never rejects: a person whose answer is refused or lost looks again later. */
 async function answerSomething(host: Host, executionId: string): Promise<void> {
-  const { choice, ledger, order } = host;
+  const { choice, faults, ledger, order } = host;
   const ports = portsOf(host, newProcess(host, PROCESS_MS));
   try {
     const state = await ports.store.read(executionId);
-    const incident = state && choice.pick([...openIncidents(state), undefined]);
+    const isLate = faults.strikes('lateAnswer');
+    const incident =
+      state && choice.pick([...(isLate ? answeredIncidents(state) : openIncidents(state)), undefined]);
     const plan = planOf(host, executionId);
     if (state === undefined || incident === undefined || plan === undefined) return;
+    if (isLate) return await answerLate(host, executionId, incident);
     const key = effectKeyOf(state.execution, incident.step ?? '');
     const offered = choicesFor(plan, state, incident, ports.clock.now()).filter(
       (one) => one.needs === undefined || !ledger.isLive(key),
@@ -67,4 +70,15 @@ async function answerSomething(host: Host, executionId: string): Promise<void> {
   } catch {
     // Refused, or the answer was lost: there is another time.
   }
+}
+
+const answeredIncidents = ({ incidents }: Snapshot): Incident[] =>
+  Object.values(incidents ?? {}).filter(({ resolvedAt }) => resolvedAt !== undefined);
+
+/** To a question that was answered, by a person or by its time: as if it were still open. */
+async function answerLate(host: Host, executionId: string, { number }: Incident): Promise<void> {
+  const ports = portsOf(host, newProcess(host, PROCESS_MS));
+  const scheduler = createScheduler(ports, [], { hash: (text) => text, newId: () => '' });
+  const choice = host.choice.pick(['retry', 'skip', 'undo-all', 'fail'] as const);
+  await answerIncident(scheduler, executionId, { incident: number, choice, nothingHappened: true });
 }

@@ -42,6 +42,9 @@ export const agentOf = (name: string): Agent => agents.get(name) as Agent;
 export const service = (host: Host, process: Process, name: string): Implementation<unknown, unknown> =>
   EFFECT_OF[name] === 'probed' ? new Probed(host, process, name) : new Service(host, process, name);
 
+/** Characters of two halves each, so that a cut at any odd place leaves one half. */
+const CUT_ANYWHERE = `.${'😀'.repeat(1_200)}`;
+
 class Service implements Implementation<unknown, unknown> {
   readonly host: Host;
   readonly process: Process;
@@ -54,10 +57,11 @@ class Service implements Implementation<unknown, unknown> {
   }
 
   async execute(ctx: AttemptContext, input: unknown): Promise<unknown> {
-    const { faults, ledger, order } = this.host;
+    const { choice, faults, ledger, order } = this.host;
     this.#checkAgent(ctx);
     this.meetDeath();
-    if (faults.strikes('transientFailure')) throw new TransientError('503');
+    if (faults.strikes('transientFailure'))
+      throw new TransientError(faults.strikes('strangeText') ? CUT_ANYWHERE : '503');
     if (faults.strikes('permanentFailure')) throw new PermanentError('declined');
     if (faults.strikes('hungService')) await new Promise(() => undefined);
     // Long enough to outlive its time limit, its lease and its process's time; or as long as this process can act at all.
@@ -65,7 +69,7 @@ class Service implements Implementation<unknown, unknown> {
     // Alive and beating, but nothing comes of it until its time is over.
     if (faults.strikes('wedgedAgent')) await new Promise(() => undefined);
     const lost = faults.strikes('lostReply');
-    ctx.progress('asking');
+    ctx.progress(faults.strikes('strangeText') ? CUT_ANYWHERE : 'asking');
     const effect = EFFECT_OF[this.name] as Effect;
     await this.request(() => {
       ledger.perform(ctx.effectKey, { service: this.name, input }, effect);
@@ -74,6 +78,9 @@ class Service implements Implementation<unknown, unknown> {
     });
     ctx.progress('asked');
     if (lost) throw new Error('socket hang up');
+    // Too large to be kept, just so, or twice as much.
+    if (faults.strikes('largeOutput'))
+      return { key: ctx.effectKey, text: 'ä'.repeat(choice.pick([131_000, 131_100, 262_144])) };
     return { key: ctx.effectKey };
   }
 

@@ -23,6 +23,7 @@ import { isAnnounced, judge, judgeEnd } from './oracle.ts';
 import { judgeChildren, judgeRecall } from './oracle-children.ts';
 import { EffectOrder } from './oracle-order.ts';
 import { judgeKeys } from './oracle-keys.ts';
+import { judgeRetention, refusalOf } from './oracle-store.ts';
 import { OracleTimes } from './oracle-times.ts';
 import { judgeNothingLeft, judgeUndoOutside } from './oracle-points.ts';
 import { judgeTries } from './oracle-tries.ts';
@@ -72,6 +73,11 @@ const RETENTION_MS = 30 * 60_000;
 const SHARDS = 2;
 /** One world in so many claims its steps on parts of their executions. */
 const IN_PART = 4;
+/** One world in so many is kept until nothing of it is left. */
+const RETAINED = 4;
+/** One world in so many has pages of the watch index that are small. */
+const IN_PAGES = 3;
+const SMALL_PAGE = 5;
 
 export class World {
   readonly #options: WorldOptions;
@@ -96,6 +102,8 @@ export class World {
     const faults = swarm(choice, options.mode, options.only);
     const longestDelayMs = options.mode === 'masked' ? 3_000 : 30_000;
     this.#table = new WorldTable((executionId, before, write) => this.#judge(executionId, before, write), {
+      refuse: (executionId, why) => this.#violate(executionId, `S12 the store refuses ${why}`),
+      page: options.seed % IN_PAGES === 0 ? SMALL_PAGE : undefined,
       lagMs: () => (faults.strikes('staleIndex') ? choice.between(100, 5_000) : 0),
     });
     const host: Host = {
@@ -267,6 +275,8 @@ export class World {
     const { events, faults, ledger, order, calls } = this.#host;
     const { seed, mode } = this.#options;
     const { executions, ends } = this.#judgeEnds();
+    // Last, for it empties the table.
+    if (seed % RETAINED === 0) this.#violations.push(...judgeRetention(this.#table));
     if (!this.#clients.allAccepted) this.#violations.push('L1 a start was never accepted');
     if ((mode === 'none' || mode === 'masked') && this.#interventions > 0) {
       this.#violations.push(`${mode === 'none' ? 'C1' : 'C2'} ${this.#interventions} interventions`);
@@ -286,21 +296,31 @@ export class World {
   }
 }
 
+interface WorldIndex {
+  readonly lagMs: () => number;
+  /** Of so many items; absent: as the table has them. */
+  readonly page: number | undefined;
+  readonly refuse: (executionId: string, why: string) => void;
+}
+
 /** The state table with a judge behind every write and an index that lags. */
 class WorldTable extends MemoryTable {
   readonly #onWrite: (executionId: string, before: Snapshot, write: Write) => void;
-  readonly #index: { readonly lagMs: () => number };
+  readonly #index: WorldIndex;
 
-  constructor(
-    onWrite: (executionId: string, before: Snapshot, write: Write) => void,
-    index: { readonly lagMs: () => number },
-  ) {
+  constructor(onWrite: (executionId: string, before: Snapshot, write: Write) => void, index: WorldIndex) {
     super(SHARDS);
     this.#onWrite = onWrite;
     this.#index = index;
   }
 
+  /** @throws Error as the real one does: nothing is written */
   override write(write: Write): WriteResult {
+    const refusal = refusalOf(write);
+    if (refusal !== undefined) {
+      this.#index.refuse(write.executionId, refusal);
+      throw new Error(`ValidationException: ${refusal}`);
+    }
     const before = this.read(write.executionId);
     const result = super.write(write);
     if (result === 'written' && before !== undefined && !isRepeated(before, write))
@@ -310,7 +330,11 @@ class WorldTable extends MemoryTable {
 
   /** The index may show what was a while ago: items that have moved on, and not yet those that came. */
   override due(shard: number, untilAt: number, cursor?: string): Page<Due> {
-    return super.due(shard, untilAt - this.#index.lagMs(), cursor);
+    const page = super.due(shard, untilAt - this.#index.lagMs(), cursor, this.#index.page);
+    // What is due at the same time comes in any order.
+    const { items } = page;
+    if (!items.some(({ watchAt }, at) => watchAt === items[at + 1]?.watchAt)) return page;
+    return { ...page, items: [...items].reverse().sort((a, b) => a.watchAt - b.watchAt) };
   }
 }
 

@@ -1,6 +1,7 @@
 /**
  * Bugs of the kinds that the simulated worlds alone must see, without a unit test: order of compensation past direct
- * dependents, rows of the table of moves, times of questions and pauses, how often an undo is tried, forgotten attempts.
+ * dependents, rows of the table of moves, times of questions and pauses, how often an undo is tried, forgotten attempts, what
+ * the store would not take or keep.
  * Each is found within 20,000 executions.
  */
 
@@ -118,6 +119,60 @@ export const BLIND: readonly Mutant[] = [
     file: 'lib/core/ladder.ts',
     find: 'undoAttempt > step.undo.attempts)',
     replace: 'undoAttempt > step.undo.attempts + 1)',
+    killer: simulated(),
+  },
+  {
+    id: 'settled-forgets-earlier',
+    from: 'own',
+    bug: 'An attempt that has returned forgets that an earlier one, which was lost, may still act.',
+    file: 'lib/core/reports.ts',
+    find: 'settled ? Math.max(priorHardEndAt, stamp.now) : record.hardEndAt',
+    replace: 'settled ? stamp.now : record.hardEndAt',
+    killer: simulated(),
+  },
+  {
+    id: 'claim-forgets-hard-end',
+    from: 'own',
+    bug: 'A claim forgets by when the process of an earlier attempt is dead, which may be later than its own.',
+    file: 'lib/core/attempts.ts',
+    find: 'before.hardEndAt : Math.max(before.hardEndAt, hardEndAt)',
+    replace: 'before.hardEndAt : hardEndAt',
+    killer: simulated(),
+  },
+  {
+    id: 'retention-from-the-start',
+    from: 'own',
+    bug: 'The retention of an execution is counted from its start and not from its end.',
+    file: 'lib/core/retention.ts',
+    find: '    ? execution.endedAt + retentionMs',
+    replace: '    ? execution.startedAt + retentionMs',
+    killer: simulated(),
+  },
+  {
+    id: 'leftovers-for-ever',
+    from: 'own',
+    bug: 'What an expired execution has left behind is kept for months.',
+    file: 'lib/core/retention.ts',
+    find: '  isOlder(record, now - MIN_RETENTION_MS);',
+    replace: '  isOlder(record, now - 99 * MIN_RETENTION_MS);',
+    killer: simulated(),
+  },
+  {
+    id: 'output-without-limit',
+    from: 'own',
+    bug: 'An output is kept that makes its item larger than the store takes.',
+    file: 'lib/roles/perform.ts',
+    find: 'export const MAX_OUTPUT_BYTES: number = 256 * 1024;',
+    replace: 'export const MAX_OUTPUT_BYTES: number = 1_024 * 1024;',
+    killer: simulated(),
+  },
+  {
+    id: 'answered-again',
+    from: 'own',
+    bug: 'A question that was answered takes another answer.',
+    file: 'lib/core/incidents.ts',
+    find: '  if (incident.resolvedAt !== undefined) return [];\n',
+    replace: '',
     killer: simulated(),
   },
   {
