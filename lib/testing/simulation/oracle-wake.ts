@@ -199,10 +199,10 @@ function sentAt(step: AgentStep, record: Step, mode: Mode, sinceAt: number, exec
   const isParked = record.parked?.mode === mode;
   // Whoever held it back looks, too; should he die, somebody does after this.
   const seenAt = isParked ? record.changedAt + Math.min(step.leaseMs, step.pickupMs) : 0;
-  const dueAt = Math.max(sinceAt, record.retryAt ?? 0, seenAt);
+  const dueAt = Math.max(sinceAt, record.retryAt ?? 0);
   const nobodySent = isParked || dueAt - sinceAt > LONGEST_DELAY_MS;
   const { pickupMs } = agentOn(step, record.rung);
-  const firstAt = nobodySent ? dueAt : dueAt + pickupMs;
+  const firstAt = nobodySent ? Math.max(dueAt, seenAt) : dueAt + pickupMs;
   return dispatchedAt(step, mode, isParked ? dueAt : sinceAt, pickupMs, execution, firstAt);
 }
 

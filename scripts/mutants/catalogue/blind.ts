@@ -173,6 +173,22 @@ export const BLIND: readonly Mutant[] = [
     file: 'lib/core/incidents.ts',
     find: '  if (incident.resolvedAt !== undefined) return [];\n',
     replace: '',
+    also: [
+      {
+        file: 'lib/roles/operators.ts',
+        find: '    if (incident.resolvedAt !== undefined) throw alreadyResolved(executionId, incident);\n',
+        replace: '',
+      },
+    ],
+    killer: simulated(),
+  },
+  {
+    id: 'text-cut-anywhere',
+    from: 'own',
+    bug: 'Text is cut in the middle of a character, which the store does not take.',
+    file: 'lib/core/text.ts',
+    find: String.raw`text.slice(0, chars).replace(/[\uD800-\uDBFF]$/, '') : text).toWellFormed();`,
+    replace: 'text.slice(0, chars) : text);',
     killer: simulated(),
   },
   {
