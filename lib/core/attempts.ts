@@ -15,6 +15,9 @@ import { leaseSpanMs, REPORT_GRACE_MS } from './watch.ts';
 import type { Work } from './work.ts';
 import { blankStep, type Stamp, stepAfter } from './write.ts';
 
+/** Two clocks, each 2 s wrong: who reads by when a process is dead for certain may have the faster one (S6, S10). */
+export const CLOCKS_DIFFER_MS = 4_000;
+
 const CLAIM_EVENT = { execute: 'claim', probe: 'probe', undo: 'start-undo' } as const;
 
 /**
@@ -52,7 +55,8 @@ export function claimed(
     progressAt: undefined,
     heartbeatAt: undefined,
     // A probe only asks: nothing has to wait for its process to be dead.
-    hardEndAt: work.mode === 'probe' ? before.hardEndAt : Math.max(before.hardEndAt, hardEndAt),
+    hardEndAt:
+      work.mode === 'probe' ? before.hardEndAt : Math.max(before.hardEndAt, hardEndAt + CLOCKS_DIFFER_MS),
     beat: 0,
     retryAt: undefined,
     ...(work.mode === 'execute' ? { anew: undefined, ...keyOfClaim(work.step, before) } : {}),

@@ -1,6 +1,6 @@
 /** What a claim, a beat and the end of a lease write, field by field, and a report that comes when nobody holds the step (S3, S4, S5, S9). */
 
-import { beaten, claimed, settledAs } from '../../lib/core/attempts.ts';
+import { beaten, claimed, settledAs, CLOCKS_DIFFER_MS } from '../../lib/core/attempts.ts';
 import type { AgentStep } from '../../lib/core/plan.ts';
 import { expired, type Report, reported } from '../../lib/core/reports.ts';
 import type { HeldStep, Mode, Step } from '../../lib/core/state.ts';
@@ -82,14 +82,14 @@ describe('a claim', () => {
     beat: 0,
   };
   it('to execute counts an attempt and one of its rung', () => {
-    const counts = { attempt: 4, rungAttempt: 2, hardEndAt: NOW + 60_000, anew: null };
+    const counts = { attempt: 4, rungAttempt: 2, hardEndAt: NOW + 60_000 + CLOCKS_DIFFER_MS, anew: null };
     expect(claim('execute')).toEqual({ ...same, status: 'running', mode: 'execute', ...counts });
   });
   it('to probe counts none, and nothing waits for its process', () => {
     expect(claim('probe')).toEqual({ ...same, status: 'probing', mode: 'probe' });
   });
   it('to undo counts an attempt to undo', () => {
-    const counts = { undoAttempt: 4, hardEndAt: NOW + 60_000 };
+    const counts = { undoAttempt: 4, hardEndAt: NOW + 60_000 + CLOCKS_DIFFER_MS };
     expect(claim('undo')).toEqual({ ...same, status: 'undoing', mode: 'undo', keySpent: true, ...counts });
   });
   it('never shortens what earlier processes may live, and no lease outlives its process', () => {
