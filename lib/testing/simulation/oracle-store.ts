@@ -57,9 +57,9 @@ function add(size: Size, value: Json): void {
   } else if (Array.isArray(value)) {
     for (const one of value as readonly Json[]) add(size, one);
   } else if (typeof value === 'object' && value !== null) {
-    for (const key in value) {
+    for (const [key, one] of Object.entries(value)) {
       size.bytes += key.length + 4;
-      add(size, (value as Readonly<Record<string, Json>>)[key] as Json);
+      add(size, one as Json);
     }
   } else size.bytes += 8;
 }
@@ -71,7 +71,7 @@ const HOUR_MS = 3_600_000;
 export function judgeRetention(table: MemoryTable): string[] {
   const problems: string[] = [];
   let lastEndAt = 0;
-  for (const id of [...table.ids()]) {
+  for (const id of table.ids()) {
     const execution = table.read(id)?.execution;
     const { endedAt, parent, watchAt } = execution ?? {};
     if (execution === undefined || endedAt === undefined || watchAt !== undefined) continue;
@@ -87,7 +87,8 @@ export function judgeRetention(table: MemoryTable): string[] {
   const early = removals(table, lastEndAt + HOUR_MS);
   if (early.length > 0) problems.push(`S11 ${early.length} records are removed beside what is kept`);
   const late = lastEndAt + RETENTION_MS + MIN_RETENTION_MS + HOUR_MS;
-  for (const id of [...table.ids()]) if (table.read(id)?.execution.parent === undefined) table.expire(id);
+  const ids = Array.from(table.ids());
+  for (const id of ids) if (table.read(id)?.execution.parent === undefined) table.expire(id);
   // One pass after the other: what is beside a child goes after the child.
   for (let left = removals(table, late); left.length > 0; left = removals(table, late))
     for (const found of left) if (found.kind !== 'unreadable') table.remove(found);

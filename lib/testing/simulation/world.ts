@@ -334,7 +334,7 @@ class WorldTable extends MemoryTable {
     // What is due at the same time comes in any order.
     const { items } = page;
     if (!items.some(({ watchAt }, at) => watchAt === items[at + 1]?.watchAt)) return page;
-    return { ...page, items: [...items].reverse().sort((a, b) => a.watchAt - b.watchAt) };
+    return { ...page, items: items.toReversed().sort((a, b) => a.watchAt - b.watchAt) };
   }
 }
 

@@ -5,7 +5,7 @@
  * Each is found within 20,000 executions.
  */
 
-import { type Mutant, simulated } from '../mutant.ts';
+import { jest, type Mutant, simulated } from '../mutant.ts';
 
 const WORK = 'lib/core/work.ts';
 const IS_CLEAR = '    if (!isClear(next, record, false)) return undefined;\n';
@@ -135,9 +135,18 @@ export const BLIND: readonly Mutant[] = [
     from: 'own',
     bug: 'A claim forgets by when the process of an earlier attempt is dead, which may be later than its own.',
     file: 'lib/core/attempts.ts',
-    find: 'before.hardEndAt : Math.max(before.hardEndAt, hardEndAt)',
-    replace: 'before.hardEndAt : hardEndAt',
+    find: 'before.hardEndAt : Math.max(before.hardEndAt, hardEndAt + CLOCKS_DIFFER_MS)',
+    replace: 'before.hardEndAt : hardEndAt + CLOCKS_DIFFER_MS',
     killer: simulated(),
+  },
+  {
+    id: 'dead-by-the-slower-clock',
+    from: 'own',
+    bug: 'By when a process is dead is read without regard to clocks that differ.',
+    file: 'lib/core/attempts.ts',
+    find: 'Math.max(before.hardEndAt, hardEndAt + CLOCKS_DIFFER_MS)',
+    replace: 'Math.max(before.hardEndAt, hardEndAt)',
+    killer: jest('core/attempts-exact', 'to execute counts an attempt and one of its rung'),
   },
   {
     id: 'retention-from-the-start',
