@@ -48,9 +48,9 @@ describe('an effect is to be undone', () => {
     ]);
   });
 
-  it('where the agent of its rung has an undo', () => {
+  it('where the agent that acted has an undo', () => {
     const later = undoableOf('it', { ladder: [otherAgent] });
-    expect([0, 1].map((rung) => needsUndo(later, recordOf('it', 'done', { rung })))).toStrictEqual([
+    expect([0, 1].map((keyStage) => needsUndo(later, recordOf('it', 'done', { keyStage })))).toStrictEqual([
       true,
       false,
     ]);
@@ -112,10 +112,10 @@ it('all is left as it is where a person said so', () => {
   ]);
 });
 
-it('a step is quiet when its process is dead and the service has settled, on its rung', () => {
+it('a step is quiet when its process is dead and the service of the agent that acted has settled', () => {
   const step = agentStepOf('it', { ladder: [otherAgent] });
-  const at = (rung: number, more: Partial<Step> = acted) =>
-    quietAt(step, recordOf('it', 'done', { hardEndAt: 7, rung, ...more }));
+  const at = (keyStage: number, more: Partial<Step> = acted) =>
+    quietAt(step, recordOf('it', 'done', { hardEndAt: 7, keyStage, ...more }));
   expect([at(0), at(1), at(0, {})]).toStrictEqual([5_007, 6_007, 0]);
   expect(quietAt(callbackOf('it'), recordOf('it', 'done', { ...acted, hardEndAt: 7 }))).toBe(0);
 });

@@ -263,9 +263,11 @@ describe('a worker', () => {
     const ofTask = policyActions(template).filter(({ place }) =>
       place.includes('AgentsencodeContainerTaskTaskRoleDefaultPolicy'),
     );
+    // What a task asks of ECS is asked of nobody here: no container agent answers on a laptop.
+    const asksHere = ofTask.filter((one) => !JSON.stringify(one).includes('ecs:UpdateTaskProtection'));
     expect(ofTask.length).toBeGreaterThan(7);
     const requests = cloud.control.accessRequests();
-    expect(unnoticed(ofTask, { template, stackName: STACK, requests, mayBeIdle: [] })).toEqual([]);
+    expect(unnoticed(asksHere, { template, stackName: STACK, requests, mayBeIdle: [] })).toEqual([]);
     expect(new Set(asked)).toEqual(new Set(['a-token']));
     expect(cloud.control.calls().map(({ caller }) => caller)).toContain('task');
   });
