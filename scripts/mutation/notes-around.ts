@@ -86,7 +86,7 @@ export const AROUND: readonly Note[] = [
   },
   {
     file: 'lib/core/dispatch.ts',
-    at: 'const hold = gates[piece.step.agent]?.hold;',
+    at: 'const hold = gate?.hold;',
     answer: 'equivalent',
     said: 'an agent without a gate was asked for before.',
   },

@@ -136,7 +136,7 @@ export const SAME: readonly Note[] = [
   ),
   same(
     'ladder',
-    'if (rung === 0) return step;',
+    'if (number === 0) return step;',
     'the first stage is the step itself: it spares the table of stages.',
   ),
   same(

@@ -105,7 +105,7 @@ test('each of two does what it was given, and nothing of the other’s', async (
   expect(await ended(payments, 2)).toEqual(['payment', 'tea']);
   expect(await ended(reports, 2)).toEqual(['a.csv', 'report']);
   // The ends of one are on the bus that was given, those of the other on its own.
-  const ends = cloud.control.events().filter(({ source }) => source === 'steadfast');
+  const ends = cloud.control.events().filter(({ detailType }) => detailType === 'Steadfast Execution Ended');
   const buses = ends.map(({ bus }) => bus);
   expect(buses.filter((bus) => bus === 'shop')).toHaveLength(2);
   expect(new Set(buses).size).toBe(2);

@@ -26,6 +26,9 @@ function counts(): Map<string, number> {
   return sum;
 }
 
+const pids = (): number[] =>
+  stage.cloud.control.functions().flatMap(({ processes }) => processes.map(({ pid }) => pid));
+
 const total = (all: Map<string, number>, test: (key: string) => boolean): number =>
   [...all].filter(([key]) => test(key)).reduce((sum, [, calls]) => sum + calls, 0);
 
@@ -47,6 +50,7 @@ describe('a fault-free order without a supervisor', () => {
       body: JSON.stringify({ service: 'warehouse', mode: 'slow', ms: 1_500 }),
     });
     stage.cloud.control.resetCalls();
+    const before = new Set(pids());
     const executionId = await stage.startOrder('measured');
     expect(await stage.ended(executionId)).toMatchObject({ status: 'succeeded' });
     const all = counts();
@@ -67,8 +71,11 @@ describe('a fault-free order without a supervisor', () => {
     expect(total(all, (key) => key.endsWith('PutEvents'))).toBe(1);
     const known = ['PutItem', 'Query', 'SendMessage', 'PutEvents', 'GetItem'];
     expect(total(all, (key) => !known.some((operation) => key.endsWith(` ${operation}`)))).toBe(0);
-    // Only the waiting client's polls and its answer.
-    expect(total(all, (key) => key.endsWith('GetItem') && !key.startsWith('scheduler'))).toBe(0);
+    // Only the waiting client's polls and its answer; and a busy machine has a process more, which reads its breaker once, and
+    // once whether a supervisor is there.
+    const more = pids().filter((pid) => !before.has(pid)).length;
+    const reads = total(all, (key) => key.endsWith('GetItem') && !key.startsWith('scheduler'));
+    expect(reads).toBeLessThanOrEqual(2 * more);
   });
 });
 

@@ -112,7 +112,10 @@ export class Faults implements Interceptor {
 
   async intercept(call: AwsCall): Promise<Interception> {
     // Whose turn it is is settled now, in order of arrival, before anything is awaited.
-    const due = (this.#armed.get(call.caller) ?? []).filter((armed) => this.#isDue(armed, call));
+    // What a process that was just killed had sent is nobody's call any more, and counts for no fault.
+    const due = (this.#armed.get(call.caller) ?? []).filter(
+      (armed) => armed.local.processOf(call.accessKeyId) !== undefined && this.#isDue(armed, call),
+    );
     const name = `${call.service} ${call.operation}`;
     let isHangUp = false;
     let throttled = false;
