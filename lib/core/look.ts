@@ -185,6 +185,8 @@ const seal: Rule = (plan, state, event) => {
 const endUndo: Rule = (plan, state, event) => {
   const { execution } = state;
   if (execution.status !== 'undoing' || openIncidents(state).length > 0) return undefined;
+  // Somebody may be starting a child of a step that this look could not stop.
+  if (event.passOver !== undefined) return undefined;
   const left = leavesAsIs(state);
   const stuck = plan.steps.filter((step) => state.steps[step.name]?.status === 'undo-failed');
   const rest = plan.steps.filter((step) => !stuck.includes(step));

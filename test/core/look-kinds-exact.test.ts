@@ -70,6 +70,16 @@ describe('a time that comes before the watch', () => {
   });
 });
 
+describe('a step that the look passes over, for its executions could not be stopped', () => {
+  it('keeps the execution from its end, for one may just be started (S10)', () => {
+    const cause: Cause = { kind: 'cancel', at: NOW, failure: { code: 'canceled', message: 'no' } };
+    const undone = (more: Partial<LookEvent>) =>
+      onLook([childOf('it')], [], { status: 'undoing', cause }, { by: 'worker', ...more });
+    expect(undone({}).next.kind).toBe('stop-children');
+    expect(undone({ passOver: ['it'] }).write).toBeUndefined();
+  });
+});
+
 describe('executions to start', () => {
   const list = (count: number, more: Partial<MapStep> = {}) =>
     mapOf('it', { over: Array.from({ length: count }, (_, at) => at), ...more });

@@ -149,6 +149,15 @@ export const BLIND: readonly Mutant[] = [
     killer: jest('core/attempts-exact', 'to execute counts an attempt and one of its rung'),
   },
   {
+    id: 'ends-beside-what-it-passed-over',
+    from: 'own',
+    bug: 'An execution ends although a step whose executions could not be stopped may just be starting them.',
+    file: 'lib/core/look.ts',
+    find: '  if (event.passOver !== undefined) return undefined;\n',
+    replace: '',
+    killer: jest('core/look-kinds-exact', 'keeps the execution from its end'),
+  },
+  {
     id: 'retention-from-the-start',
     from: 'own',
     bug: 'The retention of an execution is counted from its start and not from its end.',
