@@ -118,7 +118,9 @@ class Service implements Implementation<unknown, unknown> {
 
   #checkAgent(ctx: AttemptContext): void {
     const plan = planOf(this.host, ctx.executionId);
-    const step = plan && agentStep(plan, ctx.step);
+    // It has expired, and this is an attempt that was frozen: nothing says any more who was to perform it.
+    if (plan === undefined) return;
+    const step = agentStep(plan, ctx.step);
     const isOnLadder = step?.ladder.some((rung) => rung.kind === 'useAgent' && rung.agent === this.name);
     if (step?.agent !== this.name && isOnLadder !== true) {
       this.host.ledger.violations.push(`S13 ${ctx.effectKey}: performed by another agent`);

@@ -199,7 +199,7 @@ export class World {
     const state = this.#table.read(ended.executionId);
     // Whoever tells an end late may tell one that another has followed.
     if (plan === undefined || state?.execution.endedAt !== ended.endedAt) return;
-    const read = (id: string): Snapshot | undefined => this.#table.read(id);
+    const read = (id: string): Snapshot | undefined => this.#ofThisLife(id);
     for (const problem of judgeStanding(plan, state, ended, this.#host.ledger, read))
       this.#violate(ended.executionId, problem);
   }
