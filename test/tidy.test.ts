@@ -61,6 +61,8 @@ interface Layer {
 }
 /** Names, and what refuses a workflow when it is loaded, which is in no function. */
 const LOADED = ['lib/aws/names.ts', 'lib/core/reference-check.ts', 'lib/core/nearest.ts', 'zod/mini'];
+const CLIENT = ['lib/api/client.ts', 'lib/api/answers.ts'];
+const SHELL = ['commander', '@smithy/', '@aws-sdk/credential-provider-node'];
 /** A folder may import itself and, of ours and of others, what begins with one of these. */
 const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/core/': { may: ['@standard-schema/spec'] },
@@ -72,19 +74,10 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/local/': { may: [], builtins: true },
   'lib/worker/': { may: ['lib/core/', 'lib/aws/'], builtins: true },
   'lib/cli/': {
-    may: [
-      'lib/worker/run.ts',
-      'lib/api/client.ts',
-      'lib/api/answers.ts',
-      'lib/local/',
-      'lib/testing/',
-      'commander',
-      '@smithy/',
-      '@aws-sdk/credential-provider-node',
-    ],
+    may: [...CLIENT, 'lib/worker/run.ts', 'lib/aws/names.ts', 'lib/local/', 'lib/testing/', ...SHELL],
     builtins: true,
   },
-  'lib/console/': { may: ['lib/api/client.ts', 'lib/api/answers.ts'] },
+  'lib/console/': { may: CLIENT },
   'lib/handlers.ts': {
     may: ['lib/core/', 'lib/roles/', 'lib/aws/', '@aws-', 'aws-lambda', 'uuid', 'zod/'],
     builtins: true,

@@ -50,6 +50,21 @@ export const TABLE = {
   ttl: 'expiresAt',
 } as const;
 
+/**
+ * What the command line finds a deployment's parts by. Only what has to stand still for `steadfast quiesce` carries them, and
+ * what says where the state is.
+ */
+export const TAGS = { stack: 'steadfast:stack', part: 'steadfast:part' } as const;
+
+/**
+ * - `source`: rules and schedule groups that fill the queue of a trigger
+ * - `trigger`, `agent`: the queue that a function reads; of agents in containers the service
+ * - `api`: the stage, and the function behind it, whose environment names the table
+ * - `supervisor`, `audit`: the rule that starts it, and its function
+ */
+export const PARTS = ['source', 'trigger', 'api', 'agent', 'supervisor', 'audit'] as const;
+export type Part = (typeof PARTS)[number];
+
 /** How long an ended execution is kept at least: its idempotency key is remembered for so long. */
 export const MIN_RETENTION_HOURS = 24;
 

@@ -1,15 +1,15 @@
 /**
- * `fetch` for an API that wants to know who asks: requests signed for AWS (Signature Version 4), or with a bearer token.
+ * `fetch` for whoever wants to know who asks: requests signed for AWS (Signature Version 4), or with a bearer token.
  *
- * Owns: which requests are signed, and for which region. Does not own: the signature itself and where credentials come
+ * Owns: which requests are signed, for which service and region. Does not own: the signature itself and where credentials come
  * from (the AWS SDK: environment, profile, SSO, role), which callers an API lets in (`lib/infra/authorizers.ts`).
  */
 
 import type { AwsCredentialIdentity, Provider } from '@smithy/types';
 import { ApiError } from '../api/client.ts';
 
-/** The name under which API Gateway's signatures are made. */
-const SERVICE = 'execute-api';
+/** The name under which signatures for APIs behind API Gateway are made. */
+const GATEWAY = 'execute-api';
 
 /** https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop.html: where an API without a domain is. */
 const GATEWAY_HOST = /^[a-z0-9]+\.execute-api\.([a-z0-9-]+)\.amazonaws\.com(\.cn)?$/;
@@ -19,6 +19,11 @@ export const regionOf = (url: string): string | undefined =>
   URL.canParse(url) ? GATEWAY_HOST.exec(new URL(url).hostname)?.[1] : undefined;
 
 export interface SigningOptions {
+  /**
+   * The name under which the service's signatures are made.
+   * @default 'execute-api'
+   */
+  readonly service?: string;
   /** Of the API, for example `eu-central-1`. */
   readonly region: string;
   /** @default the SDK's chain: environment, profile, SSO, role */
@@ -29,7 +34,7 @@ export interface SigningOptions {
  * @returns a `fetch` for texts as bodies that signs each request, and rejects with ApiError `no-credentials` when there are
  *   none to sign it with
  */
-export function signedFetch({ region, credentials }: SigningOptions): typeof fetch {
+export function signedFetch({ service = GATEWAY, region, credentials }: SigningOptions): typeof fetch {
   return async (input, init = {}) => {
     const url = new URL(input instanceof Request ? input.url : input);
     // Loaded when first needed: whoever asks a laptop's API does not wait for them.
@@ -41,7 +46,7 @@ export function signedFetch({ region, credentials }: SigningOptions): typeof fet
     const provider =
       typeof credentials === 'object' ? async () => credentials : (credentials ?? defaultProvider());
     const signer = new SignatureV4({
-      service: SERVICE,
+      service,
       region,
       credentials: await provider().catch((error: unknown) => {
         throw new ApiError('no-credentials', `there are no AWS credentials to sign with: ${String(error)}`);

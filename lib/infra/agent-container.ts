@@ -30,6 +30,7 @@ import { Duration, Stack, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { ENV } from '../aws/names.ts';
 import type { LogSettings } from './function.ts';
+import { tagPart } from './parts.ts';
 
 export interface ContainerSettings {
   /** The network of its tasks, which need a way out to the AWS services: a NAT gateway, or endpoints. */
@@ -132,6 +133,7 @@ export class AgentContainer extends Construct implements IGrantable {
     // Otherwise each deployment would take back what autoscaling has set, unless a feature flag of the CDK says so too.
     if (settings.desiredCount === undefined)
       (this.service.node.findChild('Service') as CfnService).desiredCount = undefined;
+    tagPart('agent', this.service);
     this.allowProtection(cluster);
   }
 

@@ -26,6 +26,7 @@ import { ENV } from '../aws/names.ts';
 import { AgentContainer } from './agent-container.ts';
 import { adopt, type AgentSettings, checkSettings } from './agent-settings.ts';
 import { addFunction, type LogSettings } from './function.ts';
+import { tagPart } from './parts.ts';
 import { queuePrefix } from './queue-names.ts';
 
 /** For the abort, the report and a cold start, beyond the author's own limit. */
@@ -155,6 +156,7 @@ export class Agent extends Construct implements IGrantable {
       visibilityTimeout,
       deadLetterQueue: { queue: deadLetterQueue, maxReceiveCount: MAX_RECEIVES },
     });
+    tagPart('agent', queue);
     return { queue, deadLetterQueue };
   }
 

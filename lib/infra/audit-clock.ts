@@ -16,6 +16,7 @@ import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { ENV } from '../aws/names.ts';
 import { addFunction, type LogSettings } from './function.ts';
+import { tagPart } from './parts.ts';
 
 export interface AuditClockProps {
   readonly code: Code;
@@ -76,5 +77,6 @@ export class AuditClock extends Construct {
       schedule: Schedule.rate(this.runEvery),
       targets: [new LambdaFunction(this.function, once)],
     });
+    tagPart('audit', this.rule, this.function);
   }
 }

@@ -35,6 +35,7 @@ import { Duration, Fn, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { addFunction, type LogSettings } from './function.ts';
 import { grantCalls } from './grants.ts';
+import { tagPart } from './parts.ts';
 
 /** API Gateway gives up after 29 s; the longest `?wait` ends before that. */
 const INTEGRATION_TIMEOUT = Duration.seconds(29);
@@ -179,6 +180,7 @@ export class SchedulerApi extends Construct {
       ...(props.throttle === undefined ? {} : { throttle: props.throttle }),
       ...(props.domain === undefined ? {} : { domainMapping: props.domain }),
     });
+    tagPart('api', this.stage, this.function);
     this.url = props.domain === undefined ? this.api.apiEndpoint : withoutSlash(this.stage.domainUrl);
     this.defaultRoute = this.addRoutes(props);
   }

@@ -10,14 +10,15 @@ import { type IGrantable, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Code, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { CfnBucket, type IBucket } from 'aws-cdk-lib/aws-s3';
-import { CfnSchedule, type ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
-import { type RemovalPolicy, Stack, Validations } from 'aws-cdk-lib/core';
+import { CfnSchedule, CfnScheduleGroup, type ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
+import { Names, type RemovalPolicy, Stack, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import type { FoundWorkflow } from './discover.ts';
 import { allowEvents, grantUse } from './encryption.ts';
 import { compileKey, compileMapping, type InputMapping, type WorkflowReference } from './event-mapping.ts';
 import { EVENT, MESSAGE, OBJECT_CREATED, SCHEDULE, type SourceKind } from './event-shapes.ts';
 import type { LogSettings } from './function.ts';
+import { tagPart } from './parts.ts';
 import { allow, StartQueue } from './start-queue.ts';
 
 /** What is needed of a bucket. The class spells optional members otherwise than `IBucket` (exactOptionalPropertyTypes). */
@@ -141,7 +142,7 @@ export class Triggers extends Construct {
     });
     for (const queue of [trigger.queue, trigger.deadLetterQueue]) allow(role, queue, 'sqs:SendMessage');
     this.#allowKey(role);
-    makeSchedule(trigger, schedule, role);
+    makeSchedule(trigger, schedule, role, this.#schedules());
     return trigger;
   }
 
@@ -181,6 +182,18 @@ export class Triggers extends Construct {
     return trigger;
   }
 
+  /** All schedules of the deployment in one group, since a schedule itself takes no tags. */
+  #schedules(): CfnScheduleGroup {
+    const id = 'Schedules';
+    const made = this.node.tryFindChild(id);
+    if (made !== undefined) return made as CfnScheduleGroup;
+    const group = new CfnScheduleGroup(this, id, {
+      name: Names.uniqueResourceName(this, { maxLength: 64, separator: '-' }),
+    });
+    tagPart('source', group);
+    return group;
+  }
+
   #checkedName(name: string): string {
     if (!NAME.test(name)) {
       throw new Error(
@@ -205,6 +218,7 @@ export class Triggers extends Construct {
       targets: [target],
       ...(eventBus === undefined ? {} : { eventBus }),
     });
+    tagPart('source', rule);
     trigger.allowRule(rule.ruleArn);
     const { encryptionKey } = this.#props;
     if (encryptionKey !== undefined) allowEvents(encryptionKey, this);
@@ -216,10 +230,16 @@ export class Triggers extends Construct {
   }
 }
 
-function makeSchedule(trigger: StartQueue, schedule: ScheduleExpression, role: Role): CfnSchedule {
+function makeSchedule(
+  trigger: StartQueue,
+  schedule: ScheduleExpression,
+  role: Role,
+  group: CfnScheduleGroup,
+): CfnSchedule {
   const timeZone = schedule.timeZone?.timezoneName;
   return new CfnSchedule(trigger, 'Schedule', {
     description: `Starts executions: trigger ${trigger.triggerName}`,
+    groupName: group.ref,
     scheduleExpression: schedule.expressionString,
     ...(timeZone === undefined ? {} : { scheduleExpressionTimezone: timeZone }),
     flexibleTimeWindow: { mode: 'OFF' },

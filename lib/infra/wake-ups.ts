@@ -14,6 +14,7 @@ import type { Function } from 'aws-cdk-lib/aws-lambda';
 import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { WAKE_EVENT } from '../aws/names.ts';
+import { tagPart } from './parts.ts';
 
 export class WakeUps extends Construct {
   readonly bus: EventBus;
@@ -28,12 +29,14 @@ export class WakeUps extends Construct {
   /** Has calls start this function. */
   startOn(supervisor: Function): Rule {
     const { source, detailType } = WAKE_EVENT;
-    return new Rule(this, 'Rule', {
+    const rule = new Rule(this, 'Rule', {
       description: 'Starts the Steadfast supervisor when it is called',
       eventBus: this.bus,
       eventPattern: { source: [source], detailType: [detailType] },
       targets: [new LambdaFunction(supervisor, { retryAttempts: 0, maxEventAge: Duration.minutes(1) })],
     });
+    tagPart('supervisor', rule);
+    return rule;
   }
 
   grantCall(grantee: IGrantable): Grant {

@@ -111,6 +111,12 @@ export const RUN_TYPES: Readonly<Record<string, ResourceType>> = {
     ref: byName,
     attributes: { Arn: arn('scheduler', (name) => `schedule/default/${name}`) },
   },
+  'AWS::Scheduler::ScheduleGroup': {
+    nameProperty: 'Name',
+    maxNameLength: 64,
+    ref: byName,
+    attributes: { Arn: arn('scheduler', (name) => `schedule-group/${name}`) },
+  },
   'AWS::ECS::TaskDefinition': {
     nameProperty: 'Family',
     ref: arn('ecs', (name) => `task-definition/${name}:1`),

@@ -1,0 +1,158 @@
+/**
+ * Signed calls of AWS's own APIs, without a client for each of nine services.
+ *
+ * Owns: addresses, the two shapes of a request (JSON with a target, REST), when a call is tried again, how a refusal reads. Does
+ * not own: the signature (`../signed-fetch.ts`), what is called (`kinds.ts`, `deployment.ts`, `aws.ts`).
+ */
+
+import { CliError, EXIT, messageOf } from '../io.ts';
+import { signedFetch, type SigningOptions } from '../signed-fetch.ts';
+import type { Clock } from './account.ts';
+
+export type Answer = Readonly<Record<string, unknown>>;
+
+/**
+ * What comes before the operation in `X-Amz-Target`, with the version of JSON: `metadata.targetPrefix` and `jsonVersion` of each
+ * service's model (https://github.com/boto/botocore/tree/develop/botocore/data).
+ */
+const TARGETS = {
+  'application-autoscaling': ['AnyScaleFrontendService', '1.1'],
+  dynamodb: ['DynamoDB_20120810', '1.0'],
+  ecs: ['AmazonEC2ContainerServiceV20141113', '1.1'],
+  events: ['AWSEvents', '1.1'],
+  ssm: ['AmazonSSM', '1.1'],
+  tagging: ['ResourceGroupsTaggingAPI_20170126', '1.1'],
+} as const;
+type JsonService = keyof typeof TARGETS;
+type RestService = 'apigateway' | 'lambda' | 'scheduler';
+
+/** Tagging is the one whose actions are called otherwise than its address. */
+const actionOf = (service: string, operation: string): string =>
+  `${service === 'tagging' ? 'tag' : service}:${operation}`;
+
+const TRIES = 8;
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 10_000;
+/** Also what is just being changed, as a mapping is while Lambda turns it on or off. */
+const BUSY =
+  /Throttl|TooManyRequests|RequestLimitExceeded|LimitExceeded|InUse|Conflict|ProvisionedThroughput/;
+const GONE = /NotFound/;
+
+/** An answer that is none. */
+export class CallError extends CliError {
+  readonly gone: boolean;
+
+  constructor(action: string, code: string, text: string, status: number) {
+    const denied = /AccessDenied|NotAuthorized|Unauthorized/.test(code);
+    super(
+      denied ? 'not-allowed' : 'aws',
+      denied
+        ? `not allowed: ${action}. ${text}\nThe actions that quiesce needs are in docs/SECURITY.md`
+        : `${action}: ${code}: ${text}`,
+      EXIT.failed,
+    );
+    this.gone = GONE.test(code) || status === 404;
+  }
+}
+
+export interface CallsOptions extends Pick<SigningOptions, 'region' | 'credentials'> {
+  readonly clock: Clock;
+  /** In place of every service's own address. */
+  readonly endpoint?: string | undefined;
+}
+
+export class Calls {
+  readonly #options: CallsOptions;
+
+  constructor(options: CallsOptions) {
+    this.#options = options;
+  }
+
+  json(service: JsonService, operation: string, body: object): Promise<Answer> {
+    const [target, version] = TARGETS[service];
+    return this.#send(service, actionOf(service, operation), '/', {
+      method: 'POST',
+      headers: {
+        'content-type': `application/x-amz-json-${version}`,
+        'x-amz-target': `${target}.${operation}`,
+      },
+      body: JSON.stringify(body),
+    });
+  }
+
+  /** @param action as IAM knows it, without the service */
+  rest(service: RestService, action: string, method: string, path: string, body?: object): Promise<Answer> {
+    return this.#send(service, actionOf(service, action), path, {
+      method,
+      ...(body === undefined
+        ? {}
+        : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    });
+  }
+
+  /** Page after page of it; `next` reads a page's token. */
+  async *pages(
+    ask: (token: string | undefined) => Promise<Answer>,
+    next: string,
+  ): AsyncGenerator<Answer, void> {
+    let token: string | undefined;
+    do {
+      const page: Answer = await ask(token);
+      yield page;
+      const given = page[next];
+      // Some services end with an empty one.
+      token = typeof given === 'string' && given !== '' ? given : undefined;
+    } while (token !== undefined);
+  }
+
+  async #send(service: string, action: string, path: string, init: RequestInit): Promise<Answer> {
+    const { region, credentials, clock } = this.#options;
+    const signed = signedFetch({ service, region, ...(credentials === undefined ? {} : { credentials }) });
+    let pauseMs = FIRST_PAUSE_MS;
+    for (let left = TRIES; ; left -= 1) {
+      const answer = await signed(`${this.#address(service)}${path}`, init).catch((error: unknown) => {
+        // The message of a refused connection is in its cause.
+        const { cause } = Object(error) as { cause?: unknown };
+        if ((Object(error) as { code?: unknown }).code === 'no-credentials') throw error;
+        throw new CliError('no-answer', `${action}: ${messageOf(cause ?? error)}`, EXIT.noAnswer);
+      });
+      const text = await answer.text();
+      if (answer.ok) return text === '' ? {} : (JSON.parse(text) as Answer);
+      const { code, message } = refusal(answer, text);
+      if (left <= 1 || !(BUSY.test(code) || answer.status >= 500))
+        throw new CallError(action, code, message, answer.status);
+      await clock.sleep(pauseMs);
+      pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+    }
+  }
+
+  #address(service: string): string {
+    const { endpoint, region } = this.#options;
+    const suffix = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
+    return endpoint ?? `https://${service}.${region}.${suffix}`;
+  }
+}
+
+/** What it was, wherever the service says it: `x-amzn-ErrorType: Name:http://…`, `__type: prefix#Name`, `code`. */
+function refusal(answer: Response, text: string): { readonly code: string; readonly message: string } {
+  let body: Answer = {};
+  try {
+    body = JSON.parse(text) as Answer;
+  } catch {
+    // From a proxy in between, say.
+  }
+  const type = answer.headers.get('x-amzn-errortype') ?? body['__type'] ?? body['code'];
+  const code = typeof type === 'string' ? type.replace(/:.*$/, '').replace(/^.*#/, '') : `${answer.status}`;
+  const said = body['message'] ?? body['Message'];
+  return { code, message: typeof said === 'string' ? said : text.slice(0, 500) };
+}
+
+/** @returns nothing where what was asked for is gone */
+export async function unlessGone<Result>(result: Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await result;
+  } catch (error) {
+    if (error instanceof CallError && error.gone) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,237 @@
+/**
+ * A deployment in an account: which parts it has, found by tags.
+ *
+ * Owns: what each tagged resource is. Does not own: what stopping means for each kind (`kinds.ts`), the order (`order.ts`), who is
+ * tagged (`lib/infra/parts.ts`).
+ *
+ * Mappings are found by their queue and not by their function: whoever reads an agent's queue has to stop, also with a function
+ * that another stack made.
+ */
+
+import { ENV, PARTS, TAGS } from '../../aws/names.ts';
+import { CliError } from '../io.ts';
+import type { Part, Role } from './account.ts';
+import { type Answer, type Calls, unlessGone } from './calls.ts';
+
+type Tagged = Readonly<Record<'arn' | 'part', string>>;
+
+/** The one route that starts executions; `$default` takes the same path written otherwise. */
+const STARTS: readonly string[] = ['POST /workflows/{name}/executions', '$default'];
+/** Readers change nothing, and operators want to see. */
+const READS = /^(GET|HEAD|OPTIONS) /;
+
+export class Deployment {
+  readonly #calls: Calls;
+  readonly #stack: string;
+  readonly #asked = new Map<string, Promise<Answer | undefined>>();
+  #tagged: readonly Tagged[] | undefined;
+
+  constructor(calls: Calls, stack: string) {
+    this.#calls = calls;
+    this.#stack = stack;
+  }
+
+  async parts(): Promise<readonly Part[]> {
+    const parts: Part[] = [];
+    const found = await this.#found();
+    for (const tagged of found) parts.push(...(await this.#partsOf(tagged)));
+    const missing = await this.#missing(found, parts);
+    if (missing.length > 0)
+      throw new CliError(
+        'incomplete',
+        `of '${this.#stack}' were not found by their tags: ${missing.join(', ')}. Tags are found some minutes after a deployment; a deployment that is older than its tags has to be deployed anew`,
+      );
+    return parts;
+  }
+
+  /** https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/API_GetResources.html */
+  async #resources(values?: readonly string[]): Promise<Record<string, string>[]> {
+    const filter = { Key: TAGS.stack, ...(values === undefined ? {} : { Values: values }) };
+    const found: Record<string, string>[] = [];
+    const pages = this.#calls.pages(
+      (PaginationToken) =>
+        this.#calls.json('tagging', 'GetResources', { TagFilters: [filter], PaginationToken }),
+      'PaginationToken',
+    );
+    for await (const page of pages) {
+      const list = page['ResourceTagMappingList'] as readonly {
+        readonly ResourceARN: string;
+        readonly Tags: readonly Record<'Key' | 'Value', string>[];
+      }[];
+      for (const { ResourceARN, Tags } of list)
+        found.push({ arn: ResourceARN, ...Object.fromEntries(Tags.map(({ Key, Value }) => [Key, Value])) });
+    }
+    return found;
+  }
+
+  async #found(): Promise<readonly Tagged[]> {
+    if (this.#tagged !== undefined) return this.#tagged;
+    const found = await this.#resources([this.#stack]);
+    if (found.length === 0) {
+      const stacks = [...new Set((await this.#resources()).map((tags) => String(tags[TAGS.stack])))];
+      const there =
+        stacks.length === 0 ? 'there is none in this region and account' : `there are ${stacks.join(', ')}`;
+      throw new CliError(
+        'no-stack',
+        `no deployment of Steadfast is a stack named '${this.#stack}'; ${there}`,
+      );
+    }
+    this.#tagged = found.map(({ arn = '', [TAGS.part]: part = '' }) => ({ arn, part }));
+    const stranger = this.#tagged.find(({ part }) => !PARTS.some((each) => each === part));
+    // Of a later version: leaving it alone could leave it writing.
+    if (stranger !== undefined)
+      throw new CliError(
+        'unknown-part',
+        `${stranger.arn} is a part '${stranger.part}', which this version does not know; use the version that was deployed`,
+      );
+    return this.#tagged;
+  }
+
+  #partsOf({ arn, part }: Tagged): Promise<Part[]> | Part[] {
+    const supervises = part === 'supervisor' || part === 'audit';
+    const role: Role = supervises
+      ? 'supervision'
+      : part === 'source'
+        ? 'source'
+        : part === 'agent'
+          ? 'work'
+          : 'start';
+    const [, , service, , , ...resource] = arn.split(':');
+    switch (service) {
+      case 'sqs':
+        return this.#mappings(role, arn);
+      case 'events':
+        // A run of the audit may last for minutes; it heals and removes, and nobody waits for it.
+        return this.#rule(role, arn, part === 'supervisor');
+      case 'ecs':
+        return [{ role, kind: 'service', id: arn, tailMs: 0 }];
+      case 'apigateway':
+        return this.#routes(resource.join(':'));
+      case 'scheduler':
+        return this.#schedules(resource.join(':').replace('schedule-group/', ''));
+      case 'lambda':
+        // The function is stopped by what calls it; its settings are asked for where they are needed.
+        return [];
+      default:
+        throw new CliError('unknown-part', `${arn} is tagged as a part, and nothing is known that stops one`);
+    }
+  }
+
+  /** https://docs.aws.amazon.com/lambda/latest/api/API_ListEventSourceMappings.html */
+  async #mappings(role: Role, queue: string): Promise<Part[]> {
+    const parts: Part[] = [];
+    const pages = this.#calls.pages((marker) => {
+      const query = new URLSearchParams({
+        EventSourceArn: queue,
+        ...(marker === undefined ? {} : { Marker: marker }),
+      });
+      const path = `/2015-03-31/event-source-mappings/?${String(query)}`;
+      return this.#calls.rest('lambda', 'ListEventSourceMappings', 'GET', path);
+    }, 'NextMarker');
+    for await (const page of pages) {
+      const found = page['EventSourceMappings'] as readonly Record<'UUID' | 'FunctionArn', string>[];
+      for (const { UUID, FunctionArn } of found) {
+        const tailMs = timeoutMs(await this.#settings(FunctionArn));
+        parts.push({ role, kind: 'mapping', id: UUID, tailMs });
+      }
+    }
+    return parts;
+  }
+
+  async #rule(role: Role, id: string, isWaitedFor: boolean): Promise<Part[]> {
+    const tails = isWaitedFor
+      ? await Promise.all(this.#functions('supervisor').map((arn) => this.#settings(arn)))
+      : [];
+    return [{ role, kind: 'rule', id, tailMs: Math.max(0, ...tails.map(timeoutMs)) }];
+  }
+
+  /** https://docs.aws.amazon.com/apigatewayv2/latest/api-reference/apis-apiid-routes.html */
+  async #routes(path: string): Promise<Part[]> {
+    const [, api = '', stage = ''] = /^\/apis\/([^/]+)\/stages\/([^/]+)$/.exec(path) ?? [];
+    const tails = await Promise.all(this.#functions('api').map((arn) => this.#settings(arn)));
+    const tailMs = Math.max(0, ...tails.map(timeoutMs));
+    const parts: Part[] = [];
+    const ask = (nextToken: string | undefined): Promise<Answer> => {
+      const query = nextToken === undefined ? '' : `?${String(new URLSearchParams({ nextToken }))}`;
+      return this.#calls.rest(
+        'apigateway',
+        'GET',
+        'GET',
+        `/v2/apis/${encodeURIComponent(api)}/routes${query}`,
+      );
+    };
+    for await (const page of this.#calls.pages(
+      async (token) => (await unlessGone(ask(token))) ?? {},
+      'nextToken',
+    )) {
+      for (const { routeKey } of (page['items'] ?? []) as readonly Record<'routeKey', string>[]) {
+        const role = STARTS.includes(routeKey) ? 'start' : 'work';
+        if (!READS.test(routeKey))
+          parts.push({ role, kind: 'route', id: `${api}/${stage}/${routeKey}`, tailMs });
+      }
+    }
+    return parts;
+  }
+
+  /** https://docs.aws.amazon.com/scheduler/latest/APIReference/API_ListSchedules.html */
+  async #schedules(group: string): Promise<Part[]> {
+    const parts: Part[] = [];
+    const ask = (token: string | undefined): Promise<Answer> => {
+      const query = new URLSearchParams({
+        ScheduleGroup: group,
+        ...(token === undefined ? {} : { NextToken: token }),
+      });
+      return this.#calls.rest('scheduler', 'ListSchedules', 'GET', `/schedules?${String(query)}`);
+    };
+    for await (const page of this.#calls.pages(
+      async (token) => (await unlessGone(ask(token))) ?? {},
+      'NextToken',
+    ))
+      for (const { Name } of (page['Schedules'] ?? []) as readonly Record<'Name', string>[])
+        parts.push({ role: 'source', kind: 'schedule', id: `${group}/${Name}`, tailMs: 0 });
+    return parts;
+  }
+
+  /** What every deployment has: what is not found would go on writing. */
+  async #missing(found: readonly Tagged[], parts: readonly Part[]): Promise<string[]> {
+    const queues = found.filter(({ arn }) => arn.split(':')[2] === 'sqs').map(({ arn }) => arn);
+    const agents = (await this.variable(ENV.agents))?.split(',') ?? [];
+    const rule = (part: string): boolean =>
+      found.some((tagged) => tagged.part === part && tagged.arn.includes(':rule/'));
+    return [
+      ...(parts.some(({ kind, role }) => kind === 'route' && role === 'start') ? [] : ['the API']),
+      ...['supervisor', 'audit'].filter((part) => !rule(part)).map((part) => `the rule of the ${part}`),
+      ...agents
+        .filter((name) => !queues.some((arn) => arn.endsWith(`_${name}`)))
+        .map((name) => `the queue of the agent ${name}`),
+    ];
+  }
+
+  /** Of the environment of the function behind the API. */
+  async variable(name: string): Promise<string | undefined> {
+    await this.#found();
+    for (const arn of this.#functions('api')) {
+      const { Environment } = (await this.#settings(arn)) ?? {};
+      const { Variables = {} } = (Environment ?? {}) as { Variables?: Record<string, string> };
+      if (Variables[name] !== undefined) return Variables[name];
+    }
+    return undefined;
+  }
+
+  #functions(part: string): string[] {
+    return (this.#tagged ?? [])
+      .filter((tagged) => tagged.part === part && tagged.arn.includes(':lambda:'))
+      .map(({ arn }) => arn);
+  }
+
+  #settings(functionArn: string): Promise<Answer | undefined> {
+    const path = `/2015-03-31/functions/${encodeURIComponent(functionArn)}/configuration`;
+    const asked =
+      this.#asked.get(functionArn) ??
+      unlessGone(this.#calls.rest('lambda', 'GetFunctionConfiguration', 'GET', path));
+    this.#asked.set(functionArn, asked);
+    return asked;
+  }
+}
+
+const timeoutMs = (settings: Answer | undefined): number => Number(settings?.['Timeout'] ?? 0) * 1_000;
