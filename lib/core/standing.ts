@@ -11,7 +11,7 @@
 
 import { epochOfIds } from './children-again.ts';
 import { childIds, hasChildren } from './children.ts';
-import { stageOf } from './ladder.ts';
+import { attemptedStage } from './ladder.ts';
 import { type AgentStep, type ChildStep, isBefore, type MapStep, type Plan, type PlanStep } from './plan.ts';
 import {
   type Execution,
@@ -78,7 +78,7 @@ function effectsOf(step: PlanStep, { execution, steps }: Snapshot): StandingEffe
 }
 
 function ofAttempts(step: AgentStep, record: Step): Effect | undefined {
-  if (step.pointOfNoReturn !== true && stageOf(step, record.rung).undo === 'none') return undefined;
+  if (step.pointOfNoReturn !== true && attemptedStage(step, record).undo === 'none') return undefined;
   switch (record.status) {
     case 'done':
       return 'stands';

@@ -13,7 +13,6 @@ import { incidentOf } from '../core/one-step.ts';
 import { anAgent, anyObject } from '../roles/harness.ts';
 
 /** To make them takes a while on a busy machine. */
-const PATIENCE_MS = 120_000;
 /** AWS Lambda, quotas: invocation payload (request and response), synchronous. */
 const LAMBDA_BYTES = 6 * 1024 * 1024;
 const LARGE = { text: '"\\'.repeat(64 * 1024) };
@@ -150,7 +149,7 @@ describe.each([
   beforeAll(async () => {
     asked = await stage(count, (name) => failed(name, char));
     shown = { view: await asked.client.get('e-1'), why: await asked.client.why('e-1') };
-  }, PATIENCE_MS);
+  });
 
   it('are answered within the limit, and why as well, with the latest of the past', () => {
     expect(Math.max(...asked.sizes)).toBeLessThan(LAMBDA_BYTES);

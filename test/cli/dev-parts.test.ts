@@ -209,7 +209,7 @@ describe('synthesis', () => {
       /DiscoveryError: examples\/a\/agents\/b\.ts does not exist$/,
     );
     expect(said).toMatch(/^Synthesising the template that would be deployed \(about 5 s\) … failed\n$/);
-  }, 120_000);
+  });
 });
 
 describe('the banner', () => {

@@ -115,4 +115,4 @@ test('an agent that is gone is named everywhere, holds only its own work up, and
   });
   expect(ended.steps[0]?.attempts.filter(({ mode }) => mode === 'undo')).toHaveLength(1);
   expect(problems).toEqual([]);
-}, 400_000);
+});

@@ -84,7 +84,7 @@ test('the default is one example with one bucket and one schedule, for a new acc
     const checked = await orderFulfilment.input['~standard'].validate(input);
     expect([trigger.workflow, checked.issues]).toEqual([orderFulfilment.name, undefined]);
   }
-}, 600_000);
+});
 
 test('examples by name are a stack of their own, without what starts the other', () => {
   const app = synthesise({ ...withoutCode, 'steadfast:only': 'video-publishing', stage: 'prod' });
@@ -96,4 +96,4 @@ test('examples by name are a stack of their own, without what starts the other',
     .ofType('AWS::Lambda::Function')
     .flatMap(({ Properties }) => Properties['ReservedConcurrentExecutions'] ?? []);
   expect(reserved).toEqual([6]);
-}, 600_000);
+});
