@@ -5,7 +5,8 @@
  * (`attempts.ts`).
  *
  * S2 only the work that the message is about is claimed, on the version that was read. S12 what was parked has its watch far
- * away: who takes it up, or parks it anew, draws the watch near in the same transaction.
+ * away: who takes it up, or parks it anew, draws the watch near in the same transaction; so does a claim
+ * whose lease ends with its process, before the watch need come.
  */
 
 import { claimed } from './attempts.ts';
@@ -15,7 +16,7 @@ import { type Decision, nothing, STOP } from './decision.ts';
 import { isOpenToLateMessages, parkedBy, parkedStep } from './parking.ts';
 import { graphOf, type Plan } from './plan.ts';
 import { isHeld, type Snapshot } from './state.ts';
-import { horizonMs } from './watch.ts';
+import { horizonMs, leaseEndsAt } from './watch.ts';
 import { openWork, type Work } from './work.ts';
 import { executionAfter, noLater, type Stamp } from './write.ts';
 
@@ -54,13 +55,18 @@ export function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>):
   if (event.hold !== undefined) return parkDelivered(state, work, event.hold, event);
   const step = claimed(work, record, state.execution, event.token, event.hardEndAt, event);
   const { execution } = state;
-  // What was parked as unclaimed has its watch far away, so a claim before its time draws it near.
-  const watchAt = noLater(execution, event.now + horizonMs(plan, state));
+  // What was parked as unclaimed has its watch far away, so a claim before its time draws it near; so does a lease that ends
+  // with its process, sooner than any that the watch allows for.
+  const horizonAt = event.now + horizonMs(plan, state);
+  const leaseEndAt = leaseEndsAt(step.leaseUntil ?? event.hardEndAt);
+  const watchAt = noLater(execution, Math.min(horizonAt, leaseEndAt));
   return {
     write: {
       executionId: execution.id,
       step,
-      ...(isLate ? { execution: executionAfter(execution, 'watch', event, { watchAt }) } : {}),
+      ...(isLate || leaseEndAt < horizonAt
+        ? { execution: executionAfter(execution, 'watch', event, { watchAt }) }
+        : {}),
     },
     sends: [],
     next: { kind: 'perform', step, priorHardEndAt: record?.hardEndAt ?? 0 },

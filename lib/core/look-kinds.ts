@@ -28,6 +28,7 @@ import type { ChildStep, MapStep, Plan } from './plan.ts';
 import { failureWaits, isNearNoReturn, wayBack } from './point-of-no-return.ts';
 import { type Children, isForward, type Snapshot, type Step } from './state.ts';
 import { applies, hasOpenChildren, isTurn, isUnbegun, mayHaveChildren } from './turn.ts';
+import { unleasedEnd } from './watch.ts';
 import { dependentsClearAt, isKept, leavesAsIs, needsUndo, openWork } from './work.ts';
 import { blankStep, executionAfter, stepAfter, type StepChanges } from './write.ts';
 
@@ -40,7 +41,12 @@ const written = (state: Snapshot, event: Look, step: Step, what: string): Decisi
 
 export const passedTime: Rule = (plan, state, event) => {
   const step = passTime(plan, state, event);
-  return step && written(state, event, step, `step-${step.status}`);
+  return (
+    step && {
+      ...written(state, event, step, `step-${step.status}`),
+      write: unleasedEnd(plan, state, step, event),
+    }
+  );
 };
 
 /**

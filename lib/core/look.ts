@@ -20,7 +20,7 @@ import { ask, stepToAskAbout } from './incidents.ts';
 import { attemptedStage } from './ladder.ts';
 import { endChildren, passedTime, startChildren, stopChildren, watchTime } from './look-kinds.ts';
 import { keptOutput } from './output.ts';
-import { agentStep, isBefore, type Plan, type PlanStep } from './plan.ts';
+import { agentStep, isBefore, type Plan } from './plan.ts';
 import { expired } from './reports.ts';
 import { askAboutDeadline } from './overtime.ts';
 import { giveUpUndo } from './parking.ts';
@@ -31,15 +31,14 @@ import {
   isForward,
   isPausedOrPausing,
   isHeld,
-  isSettled,
   isTerminal,
   openIncidents,
   type Snapshot,
   type Step,
 } from './state.ts';
 import { moveExecution } from './transitions.ts';
-import { leaseOverAt } from './watch.ts';
-import { isClear, leavesAsIs, needsUndo, stepToSeal, stepToSkip } from './work.ts';
+import { leaseOverAt, unleasedEnd } from './watch.ts';
+import { isAllOver, isClear, leavesAsIs, stepToSeal, stepToSkip } from './work.ts';
 import { endedPause, failStep, keepPast, passDeadline } from './stop.ts';
 import { standingOf } from './standing.ts';
 import { executionAfter, type Stamp } from './write.ts';
@@ -123,11 +122,9 @@ const skip: Rule = (plan, state, event) => {
   if (!isForward(state.execution.status)) return undefined;
   const planStep = stepToSkip(plan, state);
   if (planStep === undefined) return undefined;
+  const step = settledAs(planStep.name, state.steps[planStep.name], state.execution, 'skip', event);
   return {
-    write: {
-      executionId: state.execution.id,
-      step: settledAs(planStep.name, state.steps[planStep.name], state.execution, 'skip', event),
-    },
+    write: unleasedEnd(plan, state, step, event),
     sends: [],
     next: again(alsoConcern(event.concern, planStep.name)),
     notes: [noteOf(state, 'step-skipped', planStep.name)],
@@ -139,7 +136,7 @@ const succeed: Rule = (plan, state, event) => {
   // What is all done has nothing left that could be paused; where a question is open, its answer comes first.
   const isPaused = isPausedOrPausing(execution.status);
   if ((execution.status !== 'running' && !isPaused) || openIncidents(state).length > 0) return undefined;
-  if (!plan.steps.every((step) => isOver(plan, step, state.steps[step.name]))) return undefined;
+  if (!isAllOver(plan, state.steps)) return undefined;
   if (plan.tolerated !== undefined && stepToAskAbout(plan, state) !== undefined) return undefined;
   const output = keptOutput(plan, state);
   return {
@@ -157,14 +154,6 @@ const succeed: Rule = (plan, state, event) => {
     notes: [noteOf(state, 'succeeded')],
   };
 };
-
-/** Done or skipped; of a list also given up, once nothing of it is in effect or a person was asked about it. */
-const isOver = (plan: Plan, step: PlanStep, record: Step | undefined): boolean =>
-  isSettled(record) ||
-  (plan.tolerated !== undefined &&
-    ((record?.status === 'failed' && !needsUndo(step, record)) ||
-      record?.status === 'undone' ||
-      record?.status === 'undo-failed'));
 
 const seal: Rule = (plan, state, event) => {
   if (state.execution.status !== 'undoing') return undefined;

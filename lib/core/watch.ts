@@ -3,13 +3,14 @@
  *
  * Owns: S12 and the gaps between the supervisor's repeated dispatches. Does not own: who writes it. It is written when an
  * execution starts, when its status changes, by a supervisor's look, and with every write that no live lease covers
- * (a late success); claims, beats and reports never touch it.
+ * (a late success, the last step's end by time); beats and reports never touch it, and of claims only those below.
  *
  * S12 `watchAt` ≤ min(every deadline known, e + H). H is the smallest lease or pickup time among the unfinished
  * steps: a step write that the reader did not see creates a deadline no earlier than its own time + H. e is the clock
  * before the read while anything may be written at any moment, else the earliest `retryAt`.
  */
 
+import type { Write } from './decision.ts';
 import { attemptedStage } from './ladder.ts';
 import {
   agentStep,
@@ -40,7 +41,8 @@ import { outsideTimes } from './outside.ts';
 import { undoOverdueAt } from './parking.ts';
 import { isAskedAtDeadline, mayBeStopped } from './point-of-no-return.ts';
 import { applies, isReady, isUnbegun } from './turn.ts';
-import { openWork, stepToHold, type Work, workKey } from './work.ts';
+import { isAllOver, openWork, stepToHold, type Work, workKey } from './work.ts';
+import { executionAfter, noLater, type Stamp } from './write.ts';
 
 /** Allowance for clocks that differ and for a beat that is under way. A lease is over this much after its end. */
 export const LEASE_MARGIN_MS = 1_000;
@@ -167,6 +169,19 @@ function questionDeadlines(snapshot: Snapshot): number[] {
   const asked = askedAboutPause(snapshot, pause);
   if (asked !== undefined) return asked.resolvedAt === undefined ? [asked.deadlineAt] : [];
   return pause.deadlineAt === undefined ? [] : [pause.deadlineAt];
+}
+
+/**
+ * The write of a step that no lease covers and that is over now. S12 whoever writes it may have read it before a pause, and
+ * what is paused is watched at its question alone: with the last step, after which the end is due, goes the execution, so
+ * that the write fails on one that has been paused since.
+ */
+export function unleasedEnd(plan: Plan, state: Snapshot, step: Step, stamp: Stamp): Write {
+  const { execution, steps } = state;
+  const write: Write = { executionId: execution.id, step };
+  if (!isAllOver(plan, { ...steps, [step.name]: step })) return write;
+  const watchAt = noLater(execution, stamp.now + horizonMs(plan, state));
+  return { ...write, execution: executionAfter(execution, 'watch', stamp, { watchAt }) };
 }
 
 /** e of S12: until then nobody writes a step without having been sent there first. */

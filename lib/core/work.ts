@@ -18,7 +18,16 @@ import {
   type PlanStep,
 } from './plan.ts';
 import { failureWaits, mayBePast, wayBack } from './point-of-no-return.ts';
-import { isForward, isHeld, type Mode, type Parked, pauseOf, type Snapshot, type Step } from './state.ts';
+import {
+  isForward,
+  isHeld,
+  isSettled,
+  type Mode,
+  type Parked,
+  pauseOf,
+  type Snapshot,
+  type Step,
+} from './state.ts';
 import { applies, hasOpenChildren, isReady, isTurn, isUnbegun, mayHaveChildren, turnAt } from './turn.ts';
 
 export interface Work {
@@ -242,3 +251,15 @@ export function stepToHold(plan: Plan, snapshot: Snapshot): PlanStep | undefined
     return record?.status === 'retrying' || record?.status === 'unknown' || isReady(plan, step, snapshot);
   });
 }
+
+/** Nothing is left to be done, and an execution that goes forward, or is paused, has succeeded. */
+export const isAllOver = (plan: Plan, steps: Snapshot['steps']): boolean =>
+  plan.steps.every((step) => isOver(plan, step, steps[step.name]));
+
+/** Done or skipped; of a list also given up, once nothing of it is in effect or a person was asked about it. */
+const isOver = (plan: Plan, step: PlanStep, record: Step | undefined): boolean =>
+  isSettled(record) ||
+  (plan.tolerated !== undefined &&
+    ((record?.status === 'failed' && !needsUndo(step, record)) ||
+      record?.status === 'undone' ||
+      record?.status === 'undo-failed'));

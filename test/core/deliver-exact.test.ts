@@ -85,11 +85,11 @@ describe('a message (S13)', () => {
     expect(decide(plan, state, event)).toEqual(decision);
   });
 
-  it('to a process that ends in two seconds claims, and the claim is all that is written', () => {
+  it('that is due is claimed, and the claim is all that is written', () => {
     const { write, ...rest } = decide(
       plan,
       stateOf([{ ...retrying(NOW - 7), changedAt: NOW - 20 }]),
-      delivered({ hardEndAt: NOW + 2_000 }),
+      delivered(),
     );
     expect(write).toEqual({
       executionId: 'e-1',
@@ -100,6 +100,25 @@ describe('a message (S13)', () => {
       next: { kind: 'perform', step: write?.step, priorHardEndAt: 0 },
       notes: [{ what: 'claimed', ...about, detail: 'execute', ms: 7 }],
     });
+  });
+
+  it.each([
+    ['draws a watch near that is behind its end', DEADLINE, NOW + 3_000],
+    ['leaves a watch that is before its end, in a write that fails if it was moved', NOW + 4, NOW + 4],
+  ])('to a process that ends before a lease would, in two seconds, %s (S12)', (_, watchAt, at) => {
+    const { write } = decide(
+      plan,
+      stateOf([retrying(NOW)], { watchAt }),
+      delivered({ hardEndAt: NOW + 2_000 }),
+    );
+    expect(write?.step).toMatchObject({ status: 'running', leaseUntil: NOW + 2_000 });
+    expect(write?.execution).toMatchObject({ watchAt: at, version: 2 });
+  });
+
+  it('to a process that ends a margin before the watch may come writes the step alone', () => {
+    const { write } = decide(plan, stateOf([retrying(NOW)]), delivered({ hardEndAt: NOW + 29_000 }));
+    expect(write?.step?.leaseUntil).toBe(NOW + 29_000);
+    expect(write).not.toHaveProperty('execution');
   });
 
   const unclaimed = retrying(NOW + 60_000, { mode: 'execute', why: 'unclaimed', at: NOW });

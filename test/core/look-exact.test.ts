@@ -110,6 +110,12 @@ describe('a step whose condition does not hold', () => {
     expect(see(skips, state(), { concern: 'all' }).next).toMatchObject({ concern: 'all' });
   });
 
+  it('is skipped in one write with the execution if it is the last, which fails on one that was paused since (S12)', () => {
+    const { write } = see(skips, stateOf([recordOf('a', 'done')], { watchAt: NOW + 90_000 }));
+    expect(write?.step?.status).toBe('skipped');
+    expect(write?.execution).toMatchObject({ status: 'running', version: 2, watchAt: NOW + 30_000 });
+  });
+
   it('is skipped while a person is asked, and not during a pause', () => {
     expect(see(skips, state({ status: 'waiting' })).write?.step?.status).toBe('skipped');
     const pauses = [{ number: 1, at: NOW, reason: '', withinMs: 1 }];

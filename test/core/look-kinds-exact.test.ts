@@ -27,7 +27,8 @@ const idsOf = (starts: readonly ChildStart[] | undefined) => starts?.map(({ id }
 
 describe('a time that has passed', () => {
   it('is written to the step alone', () => {
-    const { write, ...rest } = onLook([waitOf('it', { forMs: 5 })], [], { startedAt: NOW - 5 });
+    const steps = [waitOf('it', { forMs: 5 }), agentStepOf('next', { after: ['it'] })];
+    const { write, ...rest } = onLook(steps, [], { startedAt: NOW - 5 });
     expect(write).toStrictEqual({
       executionId: 'e-1',
       step: expect.objectContaining({ status: 'done', version: 1 }),
@@ -36,6 +37,17 @@ describe('a time that has passed', () => {
     expect(rest).toStrictEqual({ sends: [], next: look('x', 'it'), notes });
     const all = onLook([waitOf('it', { forMs: 5 })], [], { startedAt: NOW - 5 }, { concern: 'all' });
     expect(all.next).toStrictEqual({ kind: 'look', fresh: true, concern: 'all' });
+  });
+
+  it('of the last step is one write with the execution, which fails on one that was paused since (S12)', () => {
+    const last = [waitOf('it', { forMs: 5 })];
+    const { write } = onLook(last, [], { startedAt: NOW - 5, watchAt: NOW + 90_000 });
+    expect(write).toMatchObject({
+      step: { name: 'it', status: 'done' },
+      execution: { status: 'running', version: 2, watchAt: NOW + 60_000 },
+    });
+    const near = onLook(last, [], { startedAt: NOW - 5, watchAt: NOW + 1 });
+    expect(near.write?.execution?.watchAt).toBe(NOW + 1);
   });
 
   it('of a callback nobody has answered is its failure', () => {

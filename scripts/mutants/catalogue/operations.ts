@@ -55,6 +55,15 @@ export const OPERATIONS: readonly Mutant[] = [
     killer: jest('roles/pause', 'holds what could begin'),
   },
   {
+    id: 'last-wait-unfenced',
+    from: 'own',
+    bug: 'The last wait of an execution ends by a write from before its pause, and nobody looks (seed 343).',
+    file: 'lib/core/watch.ts',
+    find: 'if (!isAllOver(plan, { ...steps, [step.name]: step })) return write;',
+    replace: 'if (plan.steps.length >= 0 || !isAllOver(plan, { ...steps, [step.name]: step })) return write;',
+    killer: jest('core/look-kinds-exact', 'of the last step is one write with the execution'),
+  },
+  {
     id: 'pause-costs-time',
     from: 'own',
     bug: 'The time of a pause is taken from the execution.',

@@ -26,8 +26,8 @@ export const PLAN: readonly Mutant[] = [
     from: 62,
     bug: 'An execution succeeds as soon as every step that has a record is done.',
     file: 'lib/core/look.ts',
-    find: 'if (!plan.steps.every((step) => isOver(plan, step, state.steps[step.name]))) return undefined;',
-    replace: 'if (!Object.values(state.steps).every(isSettled)) return undefined;',
+    find: 'if (!isAllOver(plan, state.steps)) return undefined;',
+    replace: "if (!Object.values(state.steps).every(({ status }) => status === 'done')) return undefined;",
     killer: jest('core/decide', 'ends an execution only when nothing works'),
   },
   {
