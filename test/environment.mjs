@@ -11,19 +11,14 @@ import { TestEnvironment } from 'jest-environment-node';
 /** @type {Set<AsyncLocalStorage<unknown>>} */
 const entered = new Set();
 
-const { run, enterWith } = AsyncLocalStorage.prototype;
-Object.assign(AsyncLocalStorage.prototype, {
-  /** @this {AsyncLocalStorage<unknown>} @param {Parameters<typeof run>} args */
-  run(...args) {
+const { prototype } = AsyncLocalStorage;
+for (const name of /** @type {const} */ (['run', 'enterWith'])) {
+  const enter = Reflect.get(prototype, name);
+  Reflect.set(prototype, name, function entering(...args) {
     entered.add(this);
-    return run.apply(this, args);
-  },
-  /** @this {AsyncLocalStorage<unknown>} @param {Parameters<typeof enterWith>} args */
-  enterWith(...args) {
-    entered.add(this);
-    enterWith.apply(this, args);
-  },
-});
+    return Reflect.apply(enter, this, args);
+  });
+}
 
 export default class extends TestEnvironment {
   async teardown() {
