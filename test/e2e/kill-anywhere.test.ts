@@ -8,7 +8,7 @@ import { setStage, type Stage } from './stage.ts';
 
 let stage: Stage;
 beforeAll(async () => {
-  stage = await setStage({ schedules: true, agentTimeoutS: 12 });
+  stage = await setStage({ schedules: true, agentTimeoutS: 6 });
 });
 afterAll(() => stage.strike(), 30_000);
 

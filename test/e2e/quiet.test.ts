@@ -8,7 +8,7 @@ import { setStage, type Stage } from './stage.ts';
 
 let stage: Stage;
 beforeAll(async () => {
-  stage = await setStage({ schedules: false, agentTimeoutS: 12 });
+  stage = await setStage({ schedules: false, agentTimeoutS: 6, sweepEveryMs: 1_000 });
 });
 afterAll(() => stage.strike());
 
@@ -21,6 +21,18 @@ const callsBy = (part: string, operation: string): number =>
     .reduce((sum, { calls }) => sum + calls, 0);
 
 describe('without any tick', () => {
+  it('healthy orders one after the other share one supervisor, which calls no other and goes home', async () => {
+    while (supervisor().processes.some(({ state }) => state === 'busy')) await turn(100);
+    const before = supervisor().invocations;
+    stage.cloud.control.resetCalls();
+    for (let at = 0; at < 3; at += 1) await stage.ended(await stage.startOrder(`healthy-${at}`));
+    const calledBySchedulers = callsBy('Scheduler', 'PutEvents');
+    while (supervisor().processes.some(({ state }) => state === 'busy')) await turn(100);
+    expect(calledBySchedulers).toBeGreaterThanOrEqual(1);
+    expect(supervisor().invocations - before).toBe(calledBySchedulers);
+    expect(callsBy('Supervisor', 'PutEvents')).toBe(0);
+  });
+
   it('an agent that is killed at its work is noticed and its order ends well (L2)', async () => {
     // In a warm process the second call is the claim: it dies with its lease held.
     await stage.ended(await stage.startOrder('warm-up'));
@@ -32,17 +44,5 @@ describe('without any tick', () => {
     const [charge] = ended.steps.filter(({ agent }: { agent?: string }) => agent === 'charge-card');
     expect(charge.attempts[0]).toMatchObject({ outcome: 'unknown' });
     expect(supervisor().invocations).toBeGreaterThanOrEqual(1);
-  });
-
-  it('healthy orders one after the other share one supervisor, which calls no other and goes home', async () => {
-    while (supervisor().processes.some(({ state }) => state === 'busy')) await turn(100);
-    const before = supervisor().invocations;
-    stage.cloud.control.resetCalls();
-    for (let at = 0; at < 3; at += 1) await stage.ended(await stage.startOrder(`healthy-${at}`));
-    const calledBySchedulers = callsBy('Scheduler', 'PutEvents');
-    while (supervisor().processes.some(({ state }) => state === 'busy')) await turn(100);
-    expect(calledBySchedulers).toBeGreaterThanOrEqual(1);
-    expect(supervisor().invocations - before).toBe(calledBySchedulers);
-    expect(callsBy('Supervisor', 'PutEvents')).toBe(0);
   });
 });

@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { startWorld, type World } from '../../examples/order-fulfilment/world/server.ts';
 import { dynamoPresences } from '../../lib/aws/dynamo-presence.ts';
+import { ENV } from '../../lib/aws/names.ts';
 import { presenceAfter } from '../../lib/core/presence.ts';
 import { synthesize } from '../../lib/infra/synth.ts';
 import { type Cloud, startCloud } from '../../lib/local/cloud.ts';
@@ -58,6 +59,11 @@ export interface StageOptions {
    */
   readonly agentTimeoutS?: number;
   /**
+   * How often a supervisor sweeps, and so how long one that was called stays.
+   * @default the template's
+   */
+  readonly sweepEveryMs?: number;
+  /**
    * Whether a supervisor is said to be at work all the time, so that nobody calls one, as in a busy system.
    * @default false
    */
@@ -84,6 +90,21 @@ function withAgentTimeout(template: Json, seconds: number): Json {
   return copy as unknown as Json;
 }
 
+/** The template with another time between two sweeps, as the stack's setting of it would make it. */
+function withSweepEvery(template: Json, ms: number): Json {
+  const copy = structuredClone(template) as unknown as { Resources: Record<string, Declared> };
+  const settings = Object.values(copy.Resources).map(({ Properties }) => variablesOf(Properties));
+  const supervisors = settings.filter((variables) => variables[ENV.sweepEveryMs] !== undefined);
+  if (supervisors.length === 0) throw new Error('no supervisor in the template');
+  for (const variables of supervisors) variables[ENV.sweepEveryMs] = String(ms);
+  return copy as unknown as Json;
+}
+
+function variablesOf(properties: Declared['Properties'] | undefined): Record<string, unknown> {
+  const { Variables } = Object(properties?.['Environment']) as { Variables?: Record<string, unknown> };
+  return Variables ?? {};
+}
+
 interface Declared {
   readonly Type: string;
   readonly Properties: Record<string, unknown>;
@@ -98,6 +119,7 @@ function rewrite(assembly: string, change: (template: Json) => Json): void {
 export async function setStage({
   schedules,
   agentTimeoutS,
+  sweepEveryMs,
   changed,
   present = false,
 }: StageOptions): Promise<Stage> {
@@ -109,6 +131,7 @@ export async function setStage({
     rewrite(assembly, changed.change);
   }
   if (agentTimeoutS !== undefined) rewrite(assembly, (template) => withAgentTimeout(template, agentTimeoutS));
+  if (sweepEveryMs !== undefined) rewrite(assembly, (template) => withSweepEvery(template, sweepEveryMs));
   let refuse: (reason: Error) => void = () => undefined;
   const refused = new Promise<never>((_, reject) => {
     refuse = reject;
