@@ -22,6 +22,8 @@ function synthesise(context: Readonly<Record<string, unknown>>): Synthesised {
     env: {
       ...process.env,
       NODE_OPTIONS: '',
+      // CloudFormation's own rules are asked in `synth.test.ts` and `foreign.test.ts`: they take seconds.
+      CDK_VALIDATION: 'false',
       CDK_OUTDIR: assembly,
       CDK_CONTEXT_JSON: JSON.stringify(context),
     },
@@ -38,9 +40,7 @@ function synthesise(context: Readonly<Record<string, unknown>>): Synthesised {
   const stacks = templates.map((file) => file.slice(0, -'.template.json'.length));
   return { assembly, stacks, ofType: (type) => resources.filter(({ Type }) => Type === type) };
 }
-/** What `synth.test.ts` asks of both. */
-const quick = { '@aws-cdk/core:validateAgainstDefaultRules': false };
-const withoutCode = { ...quick, 'aws:cdk:bundling-stacks': [] };
+const withoutCode = { 'aws:cdk:bundling-stacks': [] };
 
 const agentsIn = ({ ofType }: Synthesised): string[] =>
   ofType('AWS::SQS::Queue').flatMap(
@@ -57,7 +57,7 @@ const EVENTS: Readonly<Record<string, object>> = {
 };
 
 test('the default is one example with one bucket and one schedule, for a new account', async () => {
-  const app = synthesise(quick);
+  const app = synthesise({});
   expect(app.stacks).toEqual(['Steadfast-dev']);
   expect(agentsIn(app).sort()).toEqual([
     'charge-card',

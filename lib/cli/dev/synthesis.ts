@@ -1,5 +1,6 @@
 /**
- * Makes the assembly: the CDK app in a process of its own, as `cdk synth` runs it.
+ * Makes the assembly: the CDK app in a process of its own, as `cdk synth` runs it, but without CloudFormation's own rules:
+ * they take seconds of each start, and whatever is deployed is asked them.
  *
  * Owns: its error as it said it. Does not own: the app (`bin/app.ts`).
  */
@@ -26,7 +27,12 @@ export async function synthesise(
   const progress = showProgress(io, WHAT, 5);
   const child = spawn(process.execPath, ['--import', 'tsx', 'bin/app.ts'], {
     cwd: root,
-    env: { ...process.env, CDK_OUTDIR: outdir, CDK_CONTEXT_JSON: JSON.stringify(context) },
+    env: {
+      CDK_VALIDATION: 'false',
+      ...process.env,
+      CDK_OUTDIR: outdir,
+      CDK_CONTEXT_JSON: JSON.stringify(context),
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const end = (): boolean => child.kill('SIGKILL');
