@@ -13,11 +13,10 @@ import { besidePage } from './parts/beside-page.ts';
 import { barChart } from './parts/chart.ts';
 import { cellsOf, type Verdict } from './parts/limits.ts';
 import type { Machine, Taken } from './parts/machine.ts';
-import { BELOW_ONE, FINDINGS, NOT_MEASURED } from './parts/page-text.ts';
-import { BILLED, DOLLAR_HEADS, PRICES } from './parts/prices.ts';
+import { FINDINGS, NOT_MEASURED } from './parts/page-text.ts';
+import { PRICES } from './parts/prices.ts';
 import { resultOf } from './parts/results.ts';
 import { costVerdicts, recoverVerdicts, scaleVerdicts, speedVerdicts, unmeasured } from './parts/verdicts.ts';
-import type { ProfileReport } from './profile.ts';
 import type { RecoverReport } from './recover.ts';
 import type { ScaleReport } from './scale.ts';
 import type { SpeedReport } from './speed.ts';
@@ -56,7 +55,7 @@ function limits(verdicts: readonly Verdict[]): string {
   ];
   return [
     '## Limits',
-    `What the figures below are judged by: ${found.length === 0 ? 'all are met' : found.join(', ')}. Each section says when it was taken, from which commit (with a +: changed since), and how busy the machine was: load averages of a minute and of five, our own work included.`,
+    `What the figures below are judged by: ${found.length === 0 ? 'all are met' : found.join(', ')}. Each section says when it was taken, from which commit (with a +: changed since), and the load averages of a minute and of five.`,
     tableOf(
       ['judged', 'limit', 'measured', 'met?'],
       [
@@ -72,7 +71,6 @@ function cost({ cases, situations, machine }: CostReport): string {
     `${kind}, ${bytes} B, ${mode === 'atRest' ? 'at rest' : 'under load'}`;
   const rows = cases.map((one) => [
     name(one.kind, one.payloadBytes, one.mode),
-    ...BILLED.map((what) => money(one.parts[what])),
     `**${money(one.usdPerMillionSteps)}**`,
     money(one.apiGateway),
     money(one.logs),
@@ -92,46 +90,29 @@ function cost({ cases, situations, machine }: CostReport): string {
         ];
   return [
     '## Cost',
-    `\`npm run bench:cost\`. ${taken(machine)} Counts do not depend on the machine's load; the processor time in the column "time" does.`,
+    `\`npm run bench:cost\`, which also prints the parts of each sum. ${taken(machine)} At rest: one execution after the other, one message an invocation. Under load: \`batchSize: 10\` and more work than the agents' processes get done. Prices of ${PRICES.asOf}: \`bench/parts/prices.json\`.`,
     chart(
       'cost',
       barChart('$ per million steps, payload 100 B', [...bars, ...peers]),
       'Cost of a million steps',
     ),
-    tableOf(['$ per million steps', ...DOLLAR_HEADS], rows),
-    `At rest: one execution after the other, one message an invocation. Under load: \`batchSize: 10\` and more work than the agents' processes get done. The sums leave out the API, the logs (ours and Lambda's own, an assumed ${PRICES.platformLogBytesPerInvocation} B an invocation), what the agents themselves do, and the supervisor: its time ([$0.1 a month where nothing is due, $27 where something always is](OPERATIONS.md#what-it-costs)), and its looks at steps that take or wait longer than half a minute (below); the rivals' figures leave out their functions' invocations and time, retries and replays. Prices of ${PRICES.asOf}: \`bench/parts/prices.json\`.`,
-    ...(shown === undefined
-      ? []
-      : [
-          `One of them, worked out (${name(shown.kind, shown.payloadBytes, shown.mode)}, units of one execution of ${shown.steps / shown.executions} steps):`,
-          `\`\`\`\n${[
-            ...BILLED.map(
-              (what) =>
-                `${what.padEnd(16)} ${shown.units[what].toFixed(3).padStart(8)} / ${shown.steps / shown.executions} x 1 M x $${PRICES.usd[what].toPrecision(3)} = $${money(shown.parts[what])}`,
-            ),
-            ...shown.peers.arithmetic,
-          ].join('\n')}\n\`\`\``,
-        ]),
+    tableOf(['$ per million steps', 'sum', '+ API', '+ logs', 'Step Functions', 'durable functions'], rows),
     ...(situations === undefined
       ? []
       : [
-          '### Beside steps',
+          'Beside steps:',
           tableOf(
-            ['what', '$', 'how'],
-            situations.list.map(({ what, usd, arithmetic }) => [
-              what,
-              usd < 0.1 ? usd.toPrecision(2) : money(usd),
-              arithmetic,
-            ]),
+            ['what', '$'],
+            situations.list.map(({ what, usd }) => [what, usd < 0.1 ? usd.toPrecision(2) : money(usd)]),
           ),
         ]),
   ].join('\n\n');
 }
 
-function speed({ single, load, core, onAws, machine }: SpeedReport, profile?: ProfileReport): string {
+function speed({ single, load, core, onAws, machine }: SpeedReport): string {
   return [
     '## Speed',
-    `\`npm run bench:speed\`. ${taken(machine)} A chain of five steps whose agents do nothing, on the local cloud: functions, DynamoDB, queues and the client share the processors, so wall times are only as good as the load average.`,
+    `\`npm run bench:speed\`. ${taken(machine)} A chain of five steps whose agents do nothing, on the local cloud: functions, DynamoDB, queues and the client share the processors.`,
     `One execution after the other (n = ${single.executions}): **p50 ${single.p50Ms} ms, p99 ${single.p99Ms} ms** for all five steps.`,
     tableOf(
       [
@@ -139,7 +120,6 @@ function speed({ single, load, core, onAws, machine }: SpeedReport, profile?: Pr
         'messages an invocation',
         'steps/s',
         'CPU s per 1,000 steps, functions',
-        'of these agents',
         'whole process tree',
         'AWS calls a step',
         'MB, all processes',
@@ -149,28 +129,13 @@ function speed({ single, load, core, onAws, machine }: SpeedReport, profile?: Pr
         `≤ ${one.batchSize}`,
         one.stepsPerSecond,
         one.cpuLambda.toFixed(2),
-        one.cpuAgents.toFixed(2),
         one.cpuTree.toFixed(2),
         one.callsPerStep.toFixed(2),
         one.memoryMb,
       ]),
     ),
-    'The limits speak of batches of ten, the best load. With the default of one message an invocation every step pays for an invocation of its own.',
-    `The decision core alone: ${core.decisionsPerSecond.toLocaleString('en')} decisions/s, ${(core.nsEach / 1_000).toFixed(1)} µs each, ${core.decisionsPerExecution} an execution of five steps.`,
-    `On AWS the calls take longer than here. What follows one after the other from the end of a step's work to the begin of the next one's: ${onAws.hops.join('; ')}. Together ${onAws.msPerStep} ms, of which the hop through the queue is published (bitesizedserverless.com, 2022, p50) and the calls' times are assumed.`,
-    ...(profile === undefined ? [] : [whereItGoes(profile)]),
-  ].join('\n\n');
-}
-
-function whereItGoes({ parts, msPerStep, steps, machine }: ProfileReport): string {
-  return [
-    '### Where the processor time of a function goes',
-    `\`npm run bench:profile\`. ${taken(machine)} One agent of the chain, batches of ten, sampled over ${steps.toLocaleString('en')} of its steps: ${msPerStep.toFixed(2)} ms a step, some of it the sampling's own. What Node does for a call counts as the call's.`,
-    tableOf(
-      ['part', 'CPU ms a step', 'share'],
-      parts.map((one) => [one.part, one.msPerStep.toFixed(3), `${Math.round(one.share * 100)} %`]),
-    ),
-    BELOW_ONE,
+    `The decision core alone: ${core.decisionsPerSecond.toLocaleString('en')} decisions/s, ${(core.nsEach / 1_000).toFixed(1)} µs each, ${core.decisionsPerExecution} an execution of five steps. \`npm run bench:profile\` shows where the processor time of a function goes.`,
+    `On AWS some ${onAws.msPerStep} ms lie between the end of a step's work and the begin of the next one's: a write, a message (published p50), a read, a write (assumed).`,
   ].join('\n\n');
 }
 
@@ -182,18 +147,28 @@ const beside = ({ peers, peersTaken }: SpeedReport): string[] =>
 function scale({ series, machine }: ScaleReport): string {
   return [
     '## Growth',
-    `\`npm run bench:scale\`. On ${machine.processors} processors and ${machine.memoryGb} GB, Node ${machine.node}. The exponent is that of value ~ size^exponent, of more than three sizes without the smallest: 0 is constant, 1 grows alike. Dollars here are those of the wire's units alone, without processor time. A plan is at most 256 KB, so a chain of these steps ends at 924.`,
-    ...series.map(({ what, unit, points, exponent, taken: at }) =>
-      [
-        `**${what}**: exponent ${exponent.toFixed(2)} (${when(at)}, load average ${at.load.join(' and ')})`,
-        tableOf(
-          ['size', ...points.map(({ size }) => size.toLocaleString('en'))],
-          [[unit, ...points.map(({ value }) => Number(value.toPrecision(3)).toLocaleString('en'))]],
-        ),
-      ].join('\n\n'),
+    `\`npm run bench:scale\`. On ${machine.processors} processors and ${machine.memoryGb} GB, Node ${machine.node}. Each row has its smallest and its largest size, and the exponent of value ~ size^exponent: 0 is constant, 1 grows alike. A plan is at most 256 KB, so a chain of these steps ends at 924.`,
+    tableOf(
+      ['what', 'unit', 'from', 'to', 'exponent', 'taken'],
+      series.map(({ what, unit, points, exponent, taken: at }) => [
+        what,
+        unit,
+        pointText(points[0]),
+        pointText(points.at(-1)),
+        exponent.toFixed(2),
+        when(at),
+      ]),
     ),
   ].join('\n\n');
 }
+
+const pointText = (point?: { readonly size: number; readonly value: number }): string =>
+  point === undefined
+    ? ''
+    : `${point.size.toLocaleString('en')}: ${Number(point.value.toPrecision(3)).toLocaleString('en')}`;
+
+/** Executions under way when a fault strikes. */
+const ATTEMPTS_A_ROUND = 26;
 
 function recover({ cases, outage, machine }: RecoverReport): string {
   const bars = cases.map(({ fault, leaseMs, detectMs }) => ({
@@ -202,7 +177,7 @@ function recover({ cases, outage, machine }: RecoverReport): string {
   }));
   return [
     '## Recovery',
-    `\`npm run bench:recover\`, 50 minutes; \`-- --rounds 1\` takes eight. On ${machine.processors} processors and ${machine.memoryGb} GB, Node ${machine.node}. All processes of an agent are struck at once in the middle of their work, 26 executions in each of the rounds: those of one round share their sweeps, so p99 says little more than the worst round. A supervisor is sweeping, as in a system that has anything to do. In a quiet system one execution at a time starts when nobody sweeps, anywhere between two ticks, in six deployments side by side, each idle before each start; its supervisor is called ([decision 25](decisions/0025-a-supervisor-that-is-called.md)), and the limit is the lease and 10 s. Other limits are the lease (a lost message: the pickup time) and 6 s; that of supervisors that are killed as well is our own, a tick more: the next pair starts with it, and the rounds are spread over the minute between two ticks.`,
+    `\`npm run bench:recover\`, 50 minutes; \`-- --rounds 1\` takes eight. On ${machine.processors} processors and ${machine.memoryGb} GB, Node ${machine.node}. All processes of an agent are struck at once in the middle of their work, ${ATTEMPTS_A_ROUND} executions in each of the rounds. A supervisor is sweeping, but for a quiet system, where one execution at a time starts when none is. Limits are the lease (a lost message: the pickup time) and 6 s, in a quiet system 10 s; a tick more where supervisors are killed as well.`,
     chart('recovery', barChart('seconds until noticed, p99', bars), 'Time until a fault is noticed'),
     tableOf(
       [
@@ -214,7 +189,6 @@ function recover({ cases, outage, machine }: RecoverReport): string {
         'limit s',
         'recovered p50 s',
         'p99 s',
-        'taken',
         'load average',
       ],
       cases.map((one) => [
@@ -226,11 +200,10 @@ function recover({ cases, outage, machine }: RecoverReport): string {
         seconds(one.limitMs),
         seconds(one.recoverMs.p50),
         seconds(one.recoverMs.p99),
-        when(one.taken),
         loadOf(one),
       ]),
     ),
-    'After a SIGKILL all 26 processes start anew, on two processors, before any step is tried again: of six that are killed at once all have recovered after some 5 s (`-- --only SIGKILL/3 --rounds 1 --n 6`).',
+    `After a SIGKILL all ${ATTEMPTS_A_ROUND} processes start anew, on two processors, before any step is tried again: that is most of the time to recover.`,
     ...(outage === undefined
       ? []
       : [
@@ -243,7 +216,6 @@ function main(): void {
   const costs = resultOf('cost') as CostReport | undefined;
   const speeds = resultOf('speed') as { readonly speed: SpeedReport } | undefined;
   const scales = resultOf('scale') as { readonly scale: ScaleReport } | undefined;
-  const profiled = resultOf('profile') as { readonly profile: ProfileReport } | undefined;
   const recoveries = resultOf('recover') as { readonly recover: RecoverReport } | undefined;
   const sections = [
     '# Benchmarks',
@@ -264,7 +236,7 @@ function main(): void {
       ...(recoveries === undefined ? [] : recoverVerdicts(recoveries.recover)),
     ]),
     ...(costs === undefined ? [] : [cost(costs)]),
-    ...(speeds === undefined ? [] : [speed(speeds.speed, profiled?.profile), ...beside(speeds.speed)]),
+    ...(speeds === undefined ? [] : [speed(speeds.speed), ...beside(speeds.speed)]),
     ...(scales === undefined ? [] : [scale(scales.scale)]),
     ...(recoveries === undefined ? [] : [recover(recoveries.recover)]),
     FINDINGS,

@@ -9,7 +9,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { soundTreeProblems } from './mutants/baseline.ts';
-import { MUTANTS } from './mutants/catalogue.ts';
+import { CONCEPTS, MUTANTS } from './mutants/catalogue.ts';
 import { runKiller } from './mutants/killers.ts';
 import { catalogueProblems, describeKiller, type Mutant } from './mutants/mutant.ts';
 import { documentOf, type Fate, type Result, summaryOf } from './mutants/report.ts';
@@ -17,6 +17,10 @@ import { ROOT, scratchCopy, type Scratch } from './mutants/scratch.ts';
 
 const LANES = 2;
 const DOCUMENT = join(ROOT, 'docs/MUTANTS.md');
+const CONCEPT_IDS = Object.entries(CONCEPTS).map(([concept, mutants]) => ({
+  concept,
+  ids: mutants.map(({ id }) => id),
+}));
 
 interface Options {
   readonly only?: string[];
@@ -101,7 +105,7 @@ async function main(options: Options): Promise<void> {
     const results = await tryAll(scratches, chosen);
     progress('');
     const mutants = summaryOf(results, (Date.now() - startedAt) / 1_000);
-    if (options.writeDocs === true) writeFileSync(DOCUMENT, documentOf(results, mutants));
+    if (options.writeDocs === true) writeFileSync(DOCUMENT, documentOf(results, mutants, CONCEPT_IDS));
     console.log(options.json === true ? JSON.stringify({ mutants }) : mutants);
     if (results.some(({ fate }) => fate !== 'killed' && fate !== 'equivalent')) process.exitCode = 1;
   } finally {

@@ -16,19 +16,22 @@ import { KEYS } from './catalogue/keys.ts';
 import { KINDS } from './catalogue/kinds.ts';
 import type { Mutant } from './mutant.ts';
 
-export const MUTANTS: readonly Mutant[] = [
-  ...LEASE,
-  ...AMBIGUITY,
-  ...DISPATCH,
-  ...SUPERVISOR,
-  ...PRESENCES,
-  ...SAGA,
-  ...PLAN,
-  ...SECURITY,
-  ...PEOPLE,
-  ...OPERATIONS,
-  ...BREAKERS,
-  ...KINDS,
-  ...BLIND,
-  ...KEYS,
-];
+/** What the bugs are about → the bugs. */
+export const CONCEPTS: Readonly<Record<string, readonly Mutant[]>> = {
+  'claims, leases and reports': LEASE,
+  'writes whose answer is lost or ambiguous': AMBIGUITY,
+  'messages and acknowledgements': DISPATCH,
+  supervisors: SUPERVISOR,
+  'who is at work, and calls of a supervisor': PRESENCES,
+  'undo and ends': SAGA,
+  'plans and their checks': PLAN,
+  'access and secrets': SECURITY,
+  'progress, recovery, questions to people': PEOPLE,
+  'pause, retry, cancel, points of no return': OPERATIONS,
+  'breakers, deferred work, outages': BREAKERS,
+  'waiting steps, children, lists': KINDS,
+  'what only simulated worlds see': BLIND,
+  'effect keys': KEYS,
+};
+
+export const MUTANTS: readonly Mutant[] = Object.values(CONCEPTS).flat();

@@ -1,6 +1,12 @@
 /** What a run says: the JSON summary, and `docs/MUTANTS.md`. Pure. */
 
-import { describeKiller, type Mutant } from './mutant.ts';
+import type { Mutant } from './mutant.ts';
+
+/** Bugs that belong together, by id. */
+export interface Concept {
+  readonly concept: string;
+  readonly ids: readonly string[];
+}
 
 /** 'not-equivalent': said to be, and was noticed. 'broken': its killer could not run. */
 export type Fate = 'killed' | 'survived' | 'equivalent' | 'not-equivalent' | 'broken';
@@ -42,46 +48,47 @@ export function summaryOf(results: readonly Result[], seconds: number): Summary 
 
 const cell = (text: string): string => text.replaceAll('|', String.raw`\|`).replaceAll('\n', ' ');
 
-function rowOf({ mutant, seconds }: Result): string {
-  const cells = [
-    mutant.id,
-    String(mutant.from),
-    mutant.bug,
-    mutant.file,
-    describeKiller(mutant.killer),
-    `${seconds.toFixed(1)} s`,
-  ];
-  return `| ${cells.map(cell).join(' | ')} |`;
-}
-
 const HEAD = `# Planted bugs
 
 <!-- Written by npm run mutants -- --write-docs -->
 
-A test suite is believed when it notices bugs. \`npm run mutants\` plants each bug below, one at a time, in a copy of the tree,
+A test suite is believed when it notices bugs. \`npm run mutants\` plants each known bug, one at a time, in a copy of the tree,
 and runs the one check that is named to notice it. Each check first passes without any bug. A bug whose place in the code
 has changed makes the run fail until it is adapted (\`test/mutants/\` says so with every commit).
 
-The simulation runs the seeds of \`npm test\`, or for what no unit test is asked for 310 worlds (some 20,000 executions), and stops at
-the first violation. "from" is the bug's number in the list that
-the suite was designed against (or *own*). Times are of one run with two lanes, start of the process included.
+\`npm run mutants -- --list\` prints every bug and its check; \`--only <id>\` plants one. The simulation runs the seeds of
+\`npm test\`, or for what no unit test is asked for 310 worlds (some 20,000 executions), and stops at the first violation.
 `;
 
-export function documentOf(results: readonly Result[], summary: Summary): string {
-  const { planted, killed, equivalent, survivors, seconds, byKiller } = summary;
-  const by = Object.entries(byKiller).map(([kind, count]) => `${kind} ${count}`);
-  const rows = results.filter(({ mutant }) => mutant.equivalent === undefined).map(rowOf);
+/** One row for each concept of which the run had bugs. */
+function rowsOf(results: readonly Result[], concepts: readonly Concept[]): string[] {
+  return concepts.flatMap(({ concept, ids }) => {
+    const own = results.filter(({ mutant }) => ids.includes(mutant.id));
+    if (own.length === 0) return [];
+    const killed = own.filter(({ fate }) => fate === 'killed');
+    const by = (kind: string): number => killed.filter(({ mutant }) => mutant.killer.kind === kind).length;
+    const counts = [own.length, killed.length, by('jest'), by('simulation'), by('model')];
+    return [`| ${[cell(concept), ...counts].join(' | ')} |`];
+  });
+}
+
+export function documentOf(
+  results: readonly Result[],
+  summary: Summary,
+  concepts: readonly Concept[],
+): string {
+  const { planted, killed, equivalent, survivors, seconds } = summary;
   const argued = results
     .filter(({ mutant }) => mutant.equivalent !== undefined)
     .map(({ mutant }) => `- \`${mutant.id}\` (${mutant.file}): ${mutant.bug} ${mutant.equivalent ?? ''}`);
-  const verdict = `${planted} planted, ${killed} killed (${by.join(', ')}), ${equivalent} equivalent, ${survivors.length} survived; ${seconds} s.`;
+  const verdict = `${planted} planted, ${killed} noticed, ${equivalent} equivalent, ${survivors.length} survived; ${seconds} s.`;
   return [
     HEAD,
     `**${verdict}**${survivors.length === 0 ? '' : ` Survivors: ${survivors.join(', ')}.`}`,
     '',
-    '| id | from | bug | file | noticed by | time |',
-    '| --- | --- | --- | --- | --- | --- |',
-    ...rows,
+    '| bugs of | planted | noticed | by tests | by simulation | by the model |',
+    '| --- | ---: | ---: | ---: | ---: | ---: |',
+    ...rowsOf(results, concepts),
     '',
     '## Equivalent',
     '',

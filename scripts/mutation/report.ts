@@ -93,13 +93,34 @@ export function summaryOf({ files, run }: Report): Summary {
 
 const cells = (...values: readonly (string | number)[]): string => `| ${values.join(' | ')} |`;
 
-function rowOf(name: string, counts: Counts, mutants: readonly Mutant[]): string {
-  const { killed, survived, timeout, noCoverage, score } = counts;
-  const texts = mutants.filter(
-    ({ status, mutatorName }) => status === 'Survived' && mutatorName === 'StringLiteral',
-  );
-  return cells(name, counts.mutants, killed, timeout, survived, texts.length, noCoverage, score.toFixed(1));
+function rowOf(name: string, mutants: readonly Mutant[]): string {
+  const { mutants: all, killed, survived, timeout, noCoverage, score } = countsOf(mutants);
+  return cells(name, all, killed, timeout, survived, noCoverage, score.toFixed(1));
 }
+
+/** How many files are shown, those with the lowest score. */
+const WORST = 8;
+const TABLE = [
+  '| | mutants | killed | timed out | survived | not reached | score |',
+  '| --- | ---: | ---: | ---: | ---: | ---: | ---: |',
+];
+
+/** One row for each folder, and one for all. */
+function byFolder({ files }: Report): string[] {
+  const folders = new Map<string, Mutant[]>();
+  for (const [name, { mutants }] of Object.entries(files)) {
+    const folder = name.slice(0, name.lastIndexOf('/'));
+    folders.set(folder, [...(folders.get(folder) ?? []), ...mutants]);
+  }
+  const rows = [...folders].sort(([one], [other]) => one.localeCompare(other));
+  return [...rows, ['all', [...folders.values()].flat()] as const].map(([name, own]) => rowOf(name, own));
+}
+
+const lowest = ({ files }: Report): string[] =>
+  Object.entries(files)
+    .sort(([, one], [, other]) => countsOf(one.mutants).score - countsOf(other.mutants).score)
+    .slice(0, WORST)
+    .map(([name, { mutants }]) => rowOf(name, mutants));
 
 /** Where it is now: a line that moves takes its note along. */
 function noted(report: Report, { file, at, said }: Note): string {
@@ -107,10 +128,6 @@ function noted(report: Report, { file, at, said }: Note): string {
   const line = lines.findIndex((text) => text.includes(at)) + 1;
   return `- \`${file}${line === 0 ? '' : `:${line}`}\` \`${at}\`: ${said}`;
 }
-
-const BEFORE = `Before them (at b55124c) the same tests noticed 61.8 % in \`decide.ts\`, 71.3 % in \`watch.ts\` and 80.8 % in
-\`attempts.ts\`. What was missing were figures: properties say what must never happen, and leave what exactly is written to
-the roles' tests. The \`test/core/*-exact.test.ts\` say it field by field.`;
 
 const HEAD = `# Mutation score of the core
 
@@ -125,52 +142,40 @@ const HOW = (report: Report): string => `## How it is counted
 
 - The score is killed and timed out, of all. A mutant that takes twenty times the steps of its test has timed out.
 - Judges are \`test/core\`, \`test/roles\` and three files of \`test/mutants\`: ${report.run.tests} tests, of which
-  ${report.run.leftOut} cost too much to be run for every mutant and are left out. A property gets ${report.run.runs} runs at most where
-  \`npm test\` gives it up to 6,000. Simulation, model, chaos and the local cloud, which see more, do not judge here: the score
-  is a lower bound.
-- A test that only counts how often its property met a case kills by a counterexample alone.
-- Code that runs while modules load is judged by all tests, loaded anew with the mutant.
-- "texts" are survivors that only change a text: a word in a message, or a name.
-- One script holds all tests and is loaded once, so that a mutant costs milliseconds; Stryker is fetched when the command runs
-  and is no dependency.
+  ${report.run.leftOut} cost too much to be run for every mutant. A property gets ${report.run.runs} runs at most where \`npm test\` gives it up
+  to 6,000. Simulation, model, chaos and the local cloud, which see more, do not judge here: the score is a lower bound.
+- Stryker is fetched when the command runs and is no dependency.
 `;
 
 export function documentOf(report: Report, notes: readonly Note[], of: number): string {
-  const summary = summaryOf(report);
-  const all = Object.values(report.files).flatMap(({ mutants }) => mutants);
-  const { score, mutants, killed, timeout, survived, noCoverage, seconds } = summary;
-  const names = Object.keys(report.files).sort();
+  const { score, mutants, killed, timeout, survived, noCoverage, seconds } = summaryOf(report);
+  const names = Object.keys(report.files);
   const extent =
     names.length < of
       ? `${names.length} of ${of} files (the others hold types alone, or are not measured)`
       : `all ${of} files`;
+  const count = (answer: Note['answer']): number => notes.filter((note) => note.answer === answer).length;
   const open = notes.filter(({ answer }) => answer === 'open');
-  const list = (answer: Note['answer']): string[] =>
-    notes.filter((note) => note.answer === answer).map((note) => noted(report, note));
   return [
     HEAD,
     `**Score ${score} %: ${mutants} mutants of ${extent}, ${killed} killed, ${timeout} timed out, ${survived} survived, ${noCoverage} reached by no test; ${seconds} s, ${report.run.at}, at ${report.run.commit}.**`,
     '',
-    'All of it: `npm run mutation -- --write-docs`. Some files: `npm run mutation -- --files lib/core/decide.ts,lib/core/look.ts`.',
+    'All of it: `npm run mutation -- --write-docs`. Some files: `npm run mutation -- --files <file>,<file>`; it prints each file.',
     '',
-    '| file | mutants | killed | timed out | survived | of these texts | not reached | score |',
-    '| --- | --- | --- | --- | --- | --- | --- | --- |',
-    ...names.map((name) =>
-      rowOf(name, countsOf(report.files[name]?.mutants ?? []), report.files[name]?.mutants ?? []),
-    ),
-    rowOf('all', summary, all),
+    ...TABLE,
+    ...byFolder(report),
+    '',
+    'The files with the lowest score:',
+    '',
+    ...TABLE,
+    ...lowest(report),
     '',
     HOW(report),
-    '## Survivors that were answered by a test',
+    '## Survivors',
     '',
-    BEFORE,
+    `Somebody has looked at ${notes.length} of them: ${count('test')} got a test, ${count('equivalent')} change nothing that anybody could see, ${count('open')} stay open. \`scripts/mutation/notes.ts\` has the reasons.`,
     '',
-    ...list('test'),
-    '',
-    '## Survivors that change nothing',
-    '',
-    ...list('equivalent'),
-    '',
-    ...(open.length === 0 ? [] : ['## Survivors that stay', '', ...list('open'), '']),
+    ...open.map((note) => noted(report, note)),
+    ...(open.length === 0 ? [] : ['']),
   ].join('\n');
 }

@@ -80,10 +80,11 @@ describe('a run', () => {
     });
   });
 
-  it('is written down, equivalents apart', () => {
-    const text = documentOf(results, summaryOf(results, 3.6));
-    expect(text).toContain(String.raw`| m | 3 | A \| b. | x.ts | simulation, mode all, 8 worlds | 1.0 s |`);
+  it('is written down by concept, equivalents named', () => {
+    const concepts = [{ concept: 'A | b', ids: ['m', 'n', 'o', 'p'] }];
+    const text = documentOf(results, summaryOf(results, 3.6), concepts);
+    expect(text).toContain(String.raw`| A \| b | 4 | 1 | 0 | 1 | 0 |`);
     expect(text).toContain('- `n` (x.ts): A | b. Nobody asks.');
-    expect(text).not.toContain('| n |');
+    expect(text).toContain('Survivors: o, p.');
   });
 });

@@ -20,14 +20,14 @@ const reportOf = (file: string, ...mutants: Mutant[]): Report => ({
 
 describe('the mutation score', () => {
   const both = merged([
-    reportOf('a.ts', mutant('Killed'), mutant('Timeout'), mutant('Survived', 'StringLiteral')),
-    reportOf('b.ts', mutant('NoCoverage')),
+    reportOf('src/a.ts', mutant('Killed'), mutant('Timeout'), mutant('Survived', 'StringLiteral')),
+    reportOf('src/b.ts', mutant('NoCoverage')),
   ]);
   it('counts what was noticed of all, by file and together', () => {
     const { files, ...all } = summaryOf(both);
     const one = { killed: 1, survived: 1, timeout: 1, noCoverage: 0, mutants: 3, score: 66.7 };
-    expect(files['a.ts']).toEqual(one);
-    expect(files['b.ts']).toMatchObject({ mutants: 1, noCoverage: 1, score: 0 });
+    expect(files['src/a.ts']).toEqual(one);
+    expect(files['src/b.ts']).toMatchObject({ mutants: 1, noCoverage: 1, score: 0 });
     expect(all).toEqual({ ...one, mutants: 4, noCoverage: 1, score: 50, seconds: 20 });
   });
 
@@ -45,11 +45,13 @@ describe('the mutation score', () => {
   });
 
   it('is written down with the lines of what was looked at', () => {
-    const note = { file: 'a.ts', at: 'two two', answer: 'open', said: 'why' } as const;
+    const note = { file: 'src/a.ts', at: 'two two', answer: 'open', said: 'why' } as const;
     const text = documentOf(both, [note], 3);
-    expect(text).toContain('| a.ts | 3 | 1 | 1 | 1 | 1 | 0 | 66.7 |');
+    expect(text).toContain('| src/a.ts | 3 | 1 | 1 | 1 | 0 | 66.7 |');
+    expect(text).toContain('| src | 4 | 1 | 1 | 1 | 1 | 50.0 |');
+    expect(text).toContain('Somebody has looked at 1 of them: 0 got a test');
     expect(text).toContain('2 of 3 files (the others hold types alone, or are not measured)');
-    expect(text).toContain('- `a.ts:2` `two two`: why');
+    expect(text).toContain('- `src/a.ts:2` `two two`: why');
   });
 });
 
