@@ -2,7 +2,7 @@
  * `fetch` for whoever wants to know who asks: requests signed for AWS (Signature Version 4), or with a bearer token.
  *
  * Owns: which requests are signed, for which service and region. Does not own: the signature itself and where credentials come
- * from (the AWS SDK: environment, profile, SSO, role), which callers an API lets in (`lib/infra/authorizers.ts`).
+ * from (the AWS SDK: environment, profile, SSO, role), which callers an API lets in (`lib/infra/scheduler-api.ts`).
  */
 
 import type { AwsCredentialIdentity, Provider } from '@smithy/types';

@@ -1,0 +1,133 @@
+/** What documents and code name exists: files, scripts, headings, ids of guarantees. Each rule is tested on a planted mistake. */
+
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, normalize } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '..');
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+const tracked = String(execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: ROOT }))
+  .split('\n')
+  .filter((path) => path !== '' && existsSync(join(ROOT, path)));
+const documents = tracked.filter((path) => path.endsWith('.md'));
+const code = tracked.filter((path) => /\.(?:ts|mjs|cjs|js)$/.test(path));
+const basenames = new Set(tracked.map((path) => basename(path)));
+const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+
+const matches = (text: string, pattern: RegExp): string[] =>
+  [...text.matchAll(pattern)].map(([, name = '']) => name);
+const withoutBlocks = (text: string): string => text.replace(/^```[\s\S]*?^```$/gm, '');
+
+/** A heading as a link to it spells it. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/\]\([^)]*\)/g, ']')
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+const anchorsOf = (text: string): string[] => matches(withoutBlocks(text), /^#+ (.*)$/gm).map(anchorOf);
+
+function missingScripts(text: string): string[] {
+  return matches(text, /\bnpm run (?:-s )?([a-z][a-z:-]*)/g).filter((name) => scripts[name] === undefined);
+}
+
+function missingLinks(document: string, text: string): string[] {
+  return matches(withoutBlocks(text), /\]\(([^)\s]+)\)/g).filter((link) => {
+    if (/^[a-z]+:/.test(link)) return false;
+    const [path = '', anchor] = link.split('#');
+    const target = path === '' ? document : normalize(join(dirname(document), path));
+    if (target !== document && !existsSync(join(ROOT, target))) return true;
+    return anchor !== undefined && !anchorsOf(target === document ? text : read(target)).includes(anchor);
+  });
+}
+
+/** Paths from the project's root, and files by their names alone. */
+function missingFiles(text: string): string[] {
+  const prose = withoutBlocks(text);
+  const top = /`((?:bin|lib|lambdas|local|proof|test|scripts|docs|bench|examples|containers)\/[\w./-]+)`/g;
+  const paths = matches(prose, top).filter((path) => !existsSync(join(ROOT, path)));
+  const names = matches(prose, /`([a-z][a-z0-9-]*(?:\.test)?\.ts)`/g).filter((name) => !basenames.has(name));
+  return [...paths, ...names];
+}
+
+/** What a newcomer is told to write, and is not there yet. */
+const TO_BE_WRITTEN = /^examples\/hello-greeting\b/;
+
+describe('a document', () => {
+  it.each(documents)('%s names only scripts, links and files that exist', (document) => {
+    const text = read(document);
+    expect(missingScripts(text)).toEqual([]);
+    expect(missingLinks(document, text)).toEqual([]);
+    expect(missingFiles(text).filter((path) => !TO_BE_WRITTEN.test(path))).toEqual([]);
+  });
+
+  it.each([
+    ['a script', missingScripts('run `npm run nothing`')],
+    ['a file', missingFiles('see `lib/core/nothing.ts`')],
+    ['a file by its name', missingFiles('see `nothing.ts`')],
+    ['a link', missingLinks('docs/X.md', '[it](nothing.md)')],
+    ['a heading', missingLinks('docs/X.md', '[it](TESTING.md#nothing)')],
+    ['a heading of its own', missingLinks('docs/X.md', '# Something\n[it](#nothing)')],
+  ])('would be caught naming %s that is not there', (_, found) => {
+    expect(found).toHaveLength(1);
+  });
+});
+
+const commentsOf = (text: string): string =>
+  (text.match(/\/\*[\s\S]*?\*\/|(?<=\s)\/\/[^\n]*/g) ?? []).join('\n').replace(/\n\s*\*\s/g, ' ');
+
+/** Files that comments cite, by their whole path or its end. */
+function missingCitations(text: string): string[] {
+  return matches(commentsOf(text), /(?<![\w./*-])((?:[\w-]+\/)*[\w-][\w.-]*\.(?:ts|md))(?!\w)/g).filter(
+    (name) => !tracked.some((path) => path === name || path.endsWith(`/${name}`)),
+  );
+}
+
+describe('a comment', () => {
+  it('cites only files that exist', () => {
+    const missing = code.flatMap((path) => missingCitations(read(path)).map((name) => `${path}: ${name}`));
+    expect(missing).toEqual([]);
+  });
+  it('would be caught citing one that does not', () => {
+    expect(missingCitations('/** See `core/decide.ts`\n * and `core/\n */\n// nothing.ts')).toEqual([
+      'nothing.ts',
+    ]);
+  });
+});
+
+/** Ids are cited in comments, and in titles of tests in brackets or behind a colon. */
+function idsIn(text: string): string[] {
+  const brackets = text.match(/\((?:[SLCPF]\d{1,2}(?:, |–)?)+\)/g) ?? [];
+  const judged = text.match(/[`'][SLCPF]\d{1,2} /g) ?? [];
+  const cited = [commentsOf(text), ...brackets, ...judged].join('\n');
+  return [...new Set(cited.match(/\b[SLCPF]\d{1,2}\b/g))];
+}
+const defined = new Set(matches(read('docs/ARCHITECTURE.md'), /^\| ([SLCPF]\d{1,2}) \|/gm));
+/** This file invents ids. */
+const SELF = 'test/docs-names.test.ts';
+
+describe('an id that is cited', () => {
+  it('is defined in docs/ARCHITECTURE.md, by code', () => {
+    const unknown = code.flatMap((path) =>
+      idsIn(read(path))
+        .filter((id) => !defined.has(id) && path !== SELF)
+        .map((id) => `${path} cites ${id}`),
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  it('is defined there, by documents', () => {
+    const unknown = documents.flatMap((path) =>
+      matches(withoutBlocks(read(path)), /\b([SLCPF]\d{1,2})\b/g)
+        .filter((id) => !defined.has(id))
+        .map((id) => `${path} cites ${id}`),
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  it('is found where code cites it', () => {
+    const text =
+      "/** P0 so. */\n// by F99\nit('does (S98, L97)', () => problems.push(`C96 was`));\nconst a = 'S59';";
+    expect(idsIn(text)).toEqual(['P0', 'F99', 'S98', 'L97', 'C96']);
+  });
+});
