@@ -2,7 +2,7 @@
  * `npm run simulate`: the production roles in simulated worlds, as many as asked for, on all processors.
  *
  * Owns: the options, the processes, the progress line, the summary, and the command that replays a failure. Does not own:
- * worlds (`lib/testing/simulation`), what one process does (`simulate/worker.ts`).
+ * worlds (`lib/testing/simulation`), what one process does (`worker.ts`).
  */
 
 import { fork } from 'node:child_process';
