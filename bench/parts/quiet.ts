@@ -26,12 +26,14 @@ export async function inQuiet<Found>(
   let begun = 0;
   const lane = async (stage: Stage): Promise<void> => {
     await warmUp(stage);
+    let struck = 0;
     while (begun < n) {
       begun += 1;
-      await stage.quiet();
+      await stage.quiet(struck);
       await pause(Math.random() * SPREAD_MS);
       // A tick of this moment may be there; one that stayed for another execution is not.
-      await stage.quiet();
+      await stage.quiet(struck);
+      struck += 1;
       found.push(await strikeOne(stage));
       if (found.length % 10 === 0) say(`  ${found.length} of ${n}`);
     }

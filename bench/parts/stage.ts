@@ -37,7 +37,8 @@ export interface Stage {
   /** When it ended: the time at which its end was announced. */
   readonly ended: (executionId: string) => Promise<number>;
   /** Nothing is under way any more. */
-  readonly quiet: () => Promise<void>;
+  /** @param struck messages that may stay in flight: those of processes that were killed come back long after */
+  readonly quiet: (struck?: number) => Promise<void>;
   readonly strike: () => Promise<void>;
 }
 
@@ -80,7 +81,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     meter: meterOf(cloud, () => logBytes, options.capacity ?? true),
     start: (workflow, input) => start(cloud, workflow, input),
     ended: ends.of,
-    quiet: () => quiet(cloud),
+    quiet: (struck = 0) => quiet(cloud, struck),
     strike,
   };
 }
@@ -205,7 +206,7 @@ function within(ms: number, otherwise: string, wait: (waiting: Waiting) => void)
 const QUIET_WITHIN_MS = 120_000;
 
 /** The last write of an execution comes after its announcement. */
-async function quiet({ control }: Cloud): Promise<void> {
+async function quiet({ control }: Cloud, struck: number): Promise<void> {
   const giveUpAt = performance.now() + QUIET_WITHIN_MS;
   for (;;) {
     await pause(50);
@@ -217,7 +218,12 @@ async function quiet({ control }: Cloud): Promise<void> {
       .filter(({ processes }) => processes.some(({ state }) => state === 'busy'));
     const dead = queues.find(({ name }) => name.toLowerCase().includes('deadletter'));
     if (dead !== undefined) throw new Error(`a message is in ${dead.name}: an agent has failed`);
-    if (queues.length + busy.length === 0) return;
+    const moving = queues.reduce(
+      (sum, { visible, inFlight, delayed }) => sum + visible + inFlight + delayed,
+      0,
+    );
+    const left = queues.reduce((sum, { inFlight }) => sum + inFlight, 0);
+    if (moving - Math.min(left, struck) + busy.length === 0) return;
     const what = [...queues.map(({ name }) => name), ...busy.map(({ logicalId }) => logicalId)];
     if (performance.now() > giveUpAt) throw new Error(`there is no end of work in ${what.join(', ')}`);
   }
