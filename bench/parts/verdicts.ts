@@ -120,6 +120,7 @@ const JUDGED: readonly string[] = [
   ...['SIGKILL, lease 3 s', 'freeze, lease 3 s', 'SIGKILL, lease 6 s', 'freeze, lease 6 s'].map(noticed),
   ...['SIGKILL, lease 12 s', 'freeze, lease 12 s', 'lost message, lease 3 s'].map(noticed),
   noticed('SIGKILL, supervisors too, lease 3 s'),
+  noticed('quiet system, SIGKILL, lease 3 s'),
 ];
 
 function noticed(fault: string): string {
