@@ -92,7 +92,7 @@ test('the id in the second command is the one that the first command starts', ()
 });
 
 test('the two commands stand on lines of their own', () => {
-  expect(shellLines).toEqual(expect.arrayContaining(['npm ci && npm run demo', 'npm ci && npm test']));
+  expect(shellLines).toEqual(expect.arrayContaining(['npm ci && npm run demo', 'npm ci && npm run check']));
 });
 
 test.each(DOCUMENTS)('%s names only scripts, files and links that exist', (document) => {
