@@ -8,8 +8,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
-/** The third argument of a test or a hook, as it stands at the end of one that was formatted. */
-const LIMIT = /^ *\}, (?:\d[\d_]{3,}|[A-Z_]+_MS)\);$/gm;
+/** The third argument of a test or a hook, as it stands at the end of one that was formatted, on its line or on a line of its own. */
+const LIMIT = /^ *(?:\}|(?:before|after)(?:All|Each)\(.*\)),\s+(?:\d[\d_]{3,}|[A-Z_]+_MS),?\s*\);$/gm;
 
 const limitsIn = (text: string): string[] => [...text.matchAll(LIMIT)].map(([line]) => line.trim());
 
@@ -26,6 +26,12 @@ it('is given to no test', () => {
   ).toEqual([]);
 });
 
-it.each(['  }, 60_000);', '}, 5000);', '}, LIMIT_MS);'])('would be found: %s', (line) => {
+it.each([
+  '  }, 60_000);',
+  '}, 5000);',
+  '}, LIMIT_MS);',
+  '    },\n    LIMIT_MS,\n  );',
+  'afterAll(() => stop(), 30_000);',
+])('would be found: %s', (line) => {
   expect(limitsIn(`it('a', async () => {\n${line}\n`)).toEqual([line.trim()]);
 });

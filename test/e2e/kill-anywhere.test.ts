@@ -10,7 +10,7 @@ let stage: Stage;
 beforeAll(async () => {
   stage = await setStage({ schedules: true, agentTimeoutS: 6 });
 });
-afterAll(() => stage.strike(), 30_000);
+afterAll(() => stage.strike());
 
 const AGENTS = ['charge-card', 'reserve-stock', 'schedule-shipping', 'notify-customer'] as const;
 /** Read, claim, report, then a read, a send or the end's writes: one more than the healthy path makes. */

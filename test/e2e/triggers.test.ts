@@ -143,7 +143,6 @@ test.each(Object.keys(DELIVERIES))(
     expect(trigger).toContain(shown.input.from === 'message' ? 'queue' : shown.input.from);
     expect(cloud.control.peek(queueOf(trigger, 'DeadLetterQueue'))).toEqual([]);
   },
-  60_000,
 );
 
 test.each<[string, string, string]>([
@@ -153,19 +152,15 @@ test.each<[string, string, string]>([
   ['intake-schedule', '{}', 'no time'],
   ['intake-queue', 'hello', 'no JSON'],
   ['intake-queue', JSON.stringify({ id: { $ref: 'input' } }), 'a key that is none'],
-])(
-  '%s: what starts nothing (%s) is set aside as it came',
-  async (trigger, body) => {
-    const dead = queueOf(trigger, 'DeadLetterQueue');
-    cloud.control.purge(dead);
-    const before = (await executions()).length;
-    cloud.control.send(queueOf(trigger, 'Queue'), body);
-    await quiet();
-    expect(cloud.control.peek(dead).map((message) => message.body)).toEqual([body]);
-    expect(await executions()).toHaveLength(before);
-  },
-  60_000,
-);
+])('%s: what starts nothing (%s) is set aside as it came', async (trigger, body) => {
+  const dead = queueOf(trigger, 'DeadLetterQueue');
+  cloud.control.purge(dead);
+  const before = (await executions()).length;
+  cloud.control.send(queueOf(trigger, 'Queue'), body);
+  await quiet();
+  expect(cloud.control.peek(dead).map((message) => message.body)).toEqual([body]);
+  expect(await executions()).toHaveLength(before);
+});
 
 test('the alarm looks at the queue where it is', () => {
   const alarms = [...cloud.resources.values()].filter(({ type }) => type === 'AWS::CloudWatch::Alarm');
