@@ -14,18 +14,9 @@ import { retry, type Workflow, workflow } from '../../lib/core/workflow.ts';
 import { cancel } from '../../lib/roles/commands.ts';
 import type { MemoryWorld } from '../../lib/testing/memory.ts';
 import { book } from './book.ts';
-import { anAgent, anyObject, harness } from './harness.ts';
+import { harness } from './harness.ts';
+import { agentA, agentB, DAY, inner, input } from './inner.ts';
 import { withStore } from './process.ts';
-
-const agentA = anAgent('agent-a');
-const agentB = anAgent('agent-b');
-const input = anyObject as never;
-const DAY = 86_400_000;
-
-const inner = workflow('inner', { input, within: '1h' }, (w) => {
-  const x = w.step('x', agentA, {});
-  return { x: x.output['got'] };
-}) as Workflow;
 
 /** Writes are lost while `loses` says so: their processes die. */
 const losing =

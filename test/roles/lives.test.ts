@@ -8,17 +8,8 @@ import { PermanentError } from '../../lib/core/errors.ts';
 import { type Workflow, workflow } from '../../lib/core/workflow.ts';
 import { cancel, retry } from '../../lib/roles/commands.ts';
 import { book } from './book.ts';
-import { anAgent, anyObject, harness } from './harness.ts';
-
-const agentA = anAgent('agent-a');
-const agentB = anAgent('agent-b');
-const input = anyObject as never;
-const DAY = 86_400_000;
-
-const inner = workflow('inner', { input, within: '1h' }, (w) => {
-  const x = w.step('x', agentA, {});
-  return { x: x.output['got'] };
-}) as Workflow;
+import { harness } from './harness.ts';
+import { agentB, DAY, inner, input } from './inner.ts';
 
 describe('the same key in a later life', () => {
   const flow = workflow('flow', { input, within: '3h' }, (w) => {

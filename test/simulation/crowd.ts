@@ -6,7 +6,6 @@
 
 import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
 import { memoryPresences } from '../../lib/testing/memory-presence.ts';
-import { CALM } from '../../lib/testing/simulation/outages.ts';
 import type { Agent, AttemptContext, Implementation } from '../../lib/core/agent.ts';
 import type { Note, Send } from '../../lib/core/decision.ts';
 import { retry, workflow } from '../../lib/core/workflow.ts';
@@ -16,12 +15,10 @@ import { SWEEP_EVERY_MS, tick } from '../../lib/roles/supervisor.ts';
 import { MemoryTable } from '../../lib/testing/memory-table.ts';
 import { seededDice, seededRandom } from '../../lib/testing/memory.ts';
 import { EventQueue } from '../../lib/testing/simulation/events.ts';
-import { swarm } from '../../lib/testing/simulation/faults.ts';
-import { Ledger } from '../../lib/testing/simulation/ledger.ts';
-import { EffectOrder } from '../../lib/testing/simulation/oracle-order.ts';
 import { choiceOf } from '../../lib/testing/simulation/plans.ts';
 import { clockOf, type Host, newProcess, portsOf } from '../../lib/testing/simulation/process.ts';
 import { anAgent, anyObject } from '../roles/harness.ts';
+import { calmHost } from './calm.ts';
 
 export interface Crowd {
   readonly executions: number;
@@ -69,37 +66,20 @@ export async function runCrowd(crowd: Crowd): Promise<CrowdResult> {
   const table = new CountingTable(4);
   const choice = choiceOf(seededRandom(1));
   const events = new EventQueue(1_700_000_000_000);
-  const host: Host = {
-    events,
-    choice,
-    faults: swarm(choice, 'none'),
-    outside: {
-      table,
-      breakers: memoryBreakers(),
-      presences: memoryPresences(),
-      wake: () => undefined,
-      send: (sends) => {
-        for (const send of sends) events.plan(send.delayMs + choice.between(5, 50), () => deliver(send));
-      },
-      announce: () => undefined,
-      dice: seededDice(1),
-      note: (note) => {
-        if (TOUCHES.includes(note.what)) touched.push({ at: events.now, note });
-      },
+  const host = calmHost(events, choice, {
+    table,
+    breakers: memoryBreakers(),
+    presences: memoryPresences(),
+    wake: () => undefined,
+    send: (sends) => {
+      for (const send of sends) events.plan(send.delayMs + choice.between(5, 50), () => deliver(send));
     },
-    ledger: new Ledger(),
-    order: new EffectOrder(),
-    plans: new Map(),
-    outages: CALM,
-    crowded: false,
-    batches: new Map(),
-    readsInPart: false,
-    warm: new Map(),
-    known: [],
-    derived: new Map(),
-    over: () => false,
-    calls: 0,
-  };
+    announce: () => undefined,
+    dice: seededDice(1),
+    note: (note) => {
+      if (TOUCHES.includes(note.what)) touched.push({ at: events.now, note });
+    },
+  });
   const beganAt = new Map<string, number>();
   const deliver = (send: Send): void => {
     const process = newProcess(host, forMs);

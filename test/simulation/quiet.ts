@@ -16,13 +16,10 @@ import { memoryPresences } from '../../lib/testing/memory-presence.ts';
 import { MemoryTable } from '../../lib/testing/memory-table.ts';
 import { seededDice, seededRandom } from '../../lib/testing/memory.ts';
 import { EventQueue } from '../../lib/testing/simulation/events.ts';
-import { swarm } from '../../lib/testing/simulation/faults.ts';
-import { Ledger } from '../../lib/testing/simulation/ledger.ts';
-import { EffectOrder } from '../../lib/testing/simulation/oracle-order.ts';
-import { CALM } from '../../lib/testing/simulation/outages.ts';
 import { choiceOf } from '../../lib/testing/simulation/plans.ts';
 import { type Host, newProcess, portsOf } from '../../lib/testing/simulation/process.ts';
 import { anAgent, anyObject } from '../roles/harness.ts';
+import { calmHost } from './calm.ts';
 
 export const LEASE_MS = 3_000;
 const TICK_MS = 60_000;
@@ -52,45 +49,28 @@ export async function runQuiet(seed: number, calls: Calls): Promise<Quiet> {
   let noticedAt: number | undefined;
   let claimedAt: number | undefined;
   const count = { called: 0, stayed: 0 };
-  const host: Host = {
-    events,
-    choice,
-    faults: swarm(choice, 'none'),
-    outside: {
-      table,
-      breakers: memoryBreakers(),
-      presences: memoryPresences(),
-      wake: (presence) => {
-        count.called += 1;
-        if (calls === 'are-refused') throw new Error('no such bus');
-        const copies = { arrive: 1, 'arrive-twice': 2, 'get-lost': 0 }[calls];
-        for (let copy = 0; copy < copies; copy += 1)
-          events.plan(choice.between(100, 1_500), () => void begin(presence));
-      },
-      send: (sends) => {
-        for (const send of sends) events.plan(send.delayMs + choice.between(5, 50), () => deliver(send));
-      },
-      announce: () => undefined,
-      dice: seededDice(seed),
-      note: (note) => {
-        notes.push(note);
-        if (note.what === 'claimed') claimedAt ??= events.now;
-        if (note.what === 'lease-ended') noticedAt ??= events.now;
-      },
+  const host = calmHost(events, choice, {
+    table,
+    breakers: memoryBreakers(),
+    presences: memoryPresences(),
+    wake: (presence) => {
+      count.called += 1;
+      if (calls === 'are-refused') throw new Error('no such bus');
+      const copies = { arrive: 1, 'arrive-twice': 2, 'get-lost': 0 }[calls];
+      for (let copy = 0; copy < copies; copy += 1)
+        events.plan(choice.between(100, 1_500), () => void begin(presence));
     },
-    ledger: new Ledger(),
-    order: new EffectOrder(),
-    plans: new Map(),
-    outages: CALM,
-    crowded: false,
-    batches: new Map(),
-    readsInPart: false,
-    warm: new Map(),
-    known: [],
-    derived: new Map(),
-    over: () => false,
-    calls: 0,
-  };
+    send: (sends) => {
+      for (const send of sends) events.plan(send.delayMs + choice.between(5, 50), () => deliver(send));
+    },
+    announce: () => undefined,
+    dice: seededDice(seed),
+    note: (note) => {
+      notes.push(note);
+      if (note.what === 'claimed') claimedAt ??= events.now;
+      if (note.what === 'lease-ended') noticedAt ??= events.now;
+    },
+  });
   const begin = async (presence: Parameters<Host['outside']['wake']>[0]): Promise<void> => {
     const ports = portsOf(host, newProcess(host, TICK_MS));
     const limits = { untilAt: events.now + LIFE_MS, sweepEveryMs: SWEEP_EVERY_MS };
