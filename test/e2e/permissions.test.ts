@@ -3,22 +3,20 @@
  * every action of every policy, the run's requests are asked again of the policies without it. Some are also really run.
  */
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import type { AccessRequest, StackPolicies } from '../../lib/local/iam/stack-policies.ts';
 import type { Json } from '../../lib/local/template/json.ts';
 import { linesOf, namerOf, policiesOf, resolved } from '../infra/named-permissions.ts';
 import { MAY_BE_IDLE } from '../infra/permissions.ts';
+import { exampleAssembly } from './assembly.ts';
 import { doEverything } from './everything.ts';
 import { policyActions, refusals, unnoticed } from './policy-changes.ts';
-import { setStage, STACK, synthesizeExample, templateIn } from './stage.ts';
+import { setStage, STACK, templateIn } from './stage.ts';
 
 /** Which process meets which work is a race, above all on a busy machine. */
 const MAX_ROUNDS = 3;
 const mayBeIdle = linesOf(MAY_BE_IDLE, {});
 
-let folder: string;
 let assembly: string;
 let template: Json;
 /** What the run asked for, and which permissions it never needed, those that are argued apart. */
@@ -26,8 +24,7 @@ let requests: readonly AccessRequest[];
 let idle: readonly string[];
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'steadfast-permissions-'));
-  assembly = await synthesizeExample(join(folder, 'cdk.out'));
+  assembly = await exampleAssembly();
   template = JSON.parse(readFileSync(templateIn(assembly), 'utf8')) as Json;
   const nameOf = namerOf(resolved(template, STACK));
   const stage = await setStage({
@@ -46,7 +43,6 @@ beforeAll(async () => {
     await stage.strike();
   }
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test('every permission is needed, but for those that are argued', () => {
   expect(idle).toEqual([]);

@@ -13,9 +13,9 @@ import { startWorld, type World } from '../../examples/order-fulfilment/world/se
 import { dynamoPresences } from '../../lib/aws/dynamo-presence.ts';
 import { ENV } from '../../lib/aws/names.ts';
 import { presenceAfter } from '../../lib/core/presence.ts';
-import { synthesize } from '../../lib/infra/synth.ts';
 import { type Cloud, startCloud } from '../../lib/local/cloud.ts';
 import type { Json } from '../../lib/local/template/json.ts';
+import { exampleAssembly } from './assembly.ts';
 
 export interface Answer {
   readonly status: number;
@@ -75,10 +75,6 @@ export interface StageOptions {
 export const STACK = 'Steadfast-dev';
 export const templateIn = (assembly: string): string => join(assembly, `${STACK}.template.json`);
 
-export async function synthesizeExample(outdir: string): Promise<string> {
-  return (await synthesize({ outdir, only: ['order-fulfilment'], validation: false })).assembly;
-}
-
 /** The template with another timeout for every agent's function, and nothing else changed. */
 function withAgentTimeout(template: Json, seconds: number): Json {
   const copy = structuredClone(template) as unknown as { Resources: Record<string, Declared> };
@@ -125,11 +121,8 @@ export async function setStage({
 }: StageOptions): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), 'steadfast-e2e-'));
   const assembly = join(folder, 'cdk.out');
-  if (changed === undefined) await synthesizeExample(assembly);
-  else {
-    cpSync(changed.assembly, assembly, { recursive: true });
-    rewrite(assembly, changed.change);
-  }
+  cpSync(changed?.assembly ?? (await exampleAssembly()), assembly, { recursive: true });
+  if (changed !== undefined) rewrite(assembly, changed.change);
   if (agentTimeoutS !== undefined) rewrite(assembly, (template) => withAgentTimeout(template, agentTimeoutS));
   if (sweepEveryMs !== undefined) rewrite(assembly, (template) => withSweepEvery(template, sweepEveryMs));
   let refuse: (reason: Error) => void = () => undefined;

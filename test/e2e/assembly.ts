@@ -1,0 +1,67 @@
+/**
+ * The assembly of the example, made once for all tests that put it on a local cloud, whichever process they run in.
+ *
+ * It is addressed by the content of whatever it is made of, so it is never that of other sources; it is renamed to its place
+ * when it is whole, so two that make it at the same time do each other no harm.
+ */
+
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const KEPT = join(ROOT, '.steadfast', 'assemblies');
+const SOURCES = ['lib', 'lambdas', 'examples/order-fulfilment', 'cdk.json', 'package-lock.json'];
+/** Those of other sources: somebody may still be copying one of the last few minutes. */
+const STALE_AFTER_MS = 3_600_000;
+
+/** @returns its folder, which is only to be read */
+export async function exampleAssembly(): Promise<string> {
+  const folder = join(KEPT, hashOf(SOURCES));
+  if (existsSync(folder)) return folder;
+  mkdirSync(KEPT, { recursive: true });
+  removeStale();
+  // Only now: to load the CDK takes longer than all the rest.
+  const { synthesize } = await import('../../lib/infra/synth.ts');
+  const draft = mkdtempSync(join(KEPT, 'draft-'));
+  await synthesize({ outdir: draft, only: ['order-fulfilment'], validation: false });
+  try {
+    renameSync(draft, folder);
+  } catch (error) {
+    if (!existsSync(folder)) throw error;
+    rmSync(draft, { recursive: true });
+  }
+  return folder;
+}
+
+function hashOf(paths: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const path of paths.flatMap(filesIn)) {
+    const content = readFileSync(join(ROOT, path));
+    hash.update(`${path}\n${content.byteLength}\n`).update(content);
+  }
+  return hash.digest('hex').slice(0, 32);
+}
+
+function filesIn(path: string): string[] {
+  if (!statSync(join(ROOT, path)).isDirectory()) return [path];
+  return readdirSync(join(ROOT, path))
+    .sort()
+    .flatMap((name) => filesIn(`${path}/${name}`));
+}
+
+function removeStale(): void {
+  for (const name of readdirSync(KEPT)) {
+    const path = join(KEPT, name);
+    if (Date.now() - statSync(path).mtimeMs > STALE_AFTER_MS) rmSync(path, { recursive: true, force: true });
+  }
+}
