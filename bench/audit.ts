@@ -1,7 +1,7 @@
 /**
  * `npm run bench:audit`: how fast the audit removes what expired executions have left behind, and which rate of starts it keeps up with.
  *
- * Owns: the measuring. Does not own: the audit (`lib/roles/audit.ts`); the handler of production is what runs here.
+ * Owns: the measuring. Does not own: the audit (`lib/supervisor/audit.ts`); the handler of production is what runs here.
  *
  * The table holds nothing but step records whose executions have gone, the worst a run can meet: every record is one removal.
  * Processor time is what counts: a function has a share of a processor by its memory, and the calls overlap. Not measured: AWS's own
@@ -15,10 +15,10 @@ import { BatchWriteItemCommand, CreateTableCommand, DynamoDBClient } from '@aws-
 import { Command } from 'commander';
 import { stepItem } from '../lib/aws/dynamo-items.ts';
 import { ENV, TABLE } from '../lib/aws/names.ts';
-import { blankStep } from '../lib/core/write.ts';
-import { auditHandler } from '../lib/handlers.ts';
-import { EmbeddedDynamo } from '../lib/local/dynamodb/dynamo-process.ts';
-import { Guardian } from '../lib/local/processes/guardian.ts';
+import { blankStep } from '../lib/core/records/change.ts';
+import { auditHandler } from '../lib/supervisor/audit-handler.ts';
+import { EmbeddedDynamo } from '../local/dynamodb/dynamo-process.ts';
+import { Guardian } from '../local/processes/guardian.ts';
 import { machine } from './parts/machine.ts';
 import { atLeastOne } from './parts/options.ts';
 import { table } from './parts/print.ts';

@@ -54,13 +54,13 @@ const INSPECTOR = 'http://127.0.0.1:9229/json/list';
 /** The first that fits the source of a frame. */
 const PARTS: readonly (readonly [RegExp, string])[] = [
   [/lib\/core\//, 'decisions (lib/core)'],
-  [/lib\/roles\/|lambdas\//, 'the roles (lib/roles)'],
+  [/lib\/(?:engine|scheduler|agent|supervisor)\/|lambdas\//, 'engine and roles (lib/engine)'],
   [/lib\/aws\/(plain-calls|wire|signature)/, 'calls: signing, sending, reading answers (lib/aws/wire)'],
   [/lib\/aws\/(telemetry|metrics)|powertools/, 'log and figures'],
   [/lib\/aws\//, 'records to items and back (lib/aws)'],
   [/node_modules\/(@aws-sdk|@smithy|@aws)/, 'AWS SDK'],
   [/node_modules\/zod/, 'checking inputs and outputs (zod)'],
-  [/lib\/local\//, 'what stands for Lambda’s runtime (lib/local)'],
+  [/^(?:.*\/)?local\//, 'what stands for Lambda’s runtime (local)'],
   [/bench\/workflows/, 'the agent’s own code'],
 ];
 const COLLECTOR = 'garbage collection';

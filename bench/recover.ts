@@ -2,7 +2,7 @@
  * `npm run bench:recover`: how long it takes until a dead, frozen or unreached attempt is noticed, and until its step is done.
  *
  * Owns: the faults, their figures, the limits. Does not own: how a process is struck by the local cloud's tests
- * (`lib/local/control`): here all processes of an agent are struck at once, by their numbers.
+ * (`local/control`): here all processes of an agent are struck at once, by their numbers.
  *
  * Each execution is one step that works until it is struck; tried again it is done at once. Noticed: when the record says
  * that the lease has ended (a lost message: when the step is claimed after all). Recovered: when the execution has ended.

@@ -11,8 +11,8 @@ import { BatchWriteItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { Command, Option } from 'commander';
 import { executionItem, type Item } from '../lib/aws/dynamo-items.ts';
 import { DEFAULT_WATCH_SHARDS } from '../lib/aws/names.ts';
-import { canonicalJson, type Json } from '../lib/core/json.ts';
-import { newExecution } from '../lib/core/start.ts';
+import { canonicalJson, type Json } from '../lib/core/records/json.ts';
+import { newExecution } from '../lib/core/execution/start.ts';
 import { printVerdicts, type Verdict } from './parts/limits.ts';
 import { machine, type Machine, type Taken, takenNow } from './parts/machine.ts';
 import { between, unitsOf } from './parts/meter.ts';

@@ -1,6 +1,6 @@
 /** A trigger's Lambda function: behind its queue, with every workflow that was found at synthesis. */
 
 import { workflows } from '@steadfast/workflows';
-import { starterHandler } from '../lib/handlers.ts';
+import { starterHandler } from '../lib/scheduler/starter-handler.ts';
 
 export const handler = starterHandler(workflows);

@@ -1,5 +1,5 @@
 /** The supervisor's Lambda function: once a minute, finds what is due. It knows no workflow; plans are in the table. */
 
-import { supervisorHandler } from '../lib/handlers.ts';
+import { supervisorHandler } from '../lib/supervisor/handler.ts';
 
 export const handler = supervisorHandler();

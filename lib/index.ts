@@ -11,17 +11,23 @@ import {
   type AttemptContext,
   declareAgent,
   type Verdict,
-} from './core/agent.ts';
-import { type AgentHandler, agentHandler } from './handlers.ts';
+} from './core/plan/agent.ts';
+import { type AgentHandler, agentHandler } from './agent/handler.ts';
 
-export { cannotTell, done, notDone, running } from './core/agent.ts';
-export type { Agent, AgentOptions, AttemptContext, Effect, Verdict } from './core/agent.ts';
-export type { Duration } from './core/duration.ts';
-export { PermanentError, SteadfastError, TransientError } from './core/errors.ts';
-export { and, concat, eq, exists, gt, isIn, lt, ne, not, or } from './core/refs.ts';
-export type { Condition, Input, Ref } from './core/refs.ts';
-export { human, retry, useAgent, withInput, workflow } from './core/workflow.ts';
-export type { OutputOf, StepOptions, Workflow, WorkflowBuilder, WorkflowOptions } from './core/workflow.ts';
+export { cannotTell, done, notDone, running } from './core/plan/agent.ts';
+export type { Agent, AgentOptions, AttemptContext, Effect, Verdict } from './core/plan/agent.ts';
+export type { Duration } from './core/plan/duration.ts';
+export { PermanentError, SteadfastError, TransientError } from './core/records/errors.ts';
+export { and, concat, eq, exists, gt, isIn, lt, ne, not, or } from './core/plan/refs.ts';
+export type { Condition, Input, Ref } from './core/plan/refs.ts';
+export { human, retry, useAgent, withInput, workflow } from './core/plan/workflow.ts';
+export type {
+  OutputOf,
+  StepOptions,
+  Workflow,
+  WorkflowBuilder,
+  WorkflowOptions,
+} from './core/plan/workflow.ts';
 export type {
   Approval,
   ApprovalOptions,
@@ -32,7 +38,7 @@ export type {
   MapLimits,
   StepHandle,
   WaitOptions,
-} from './core/workflow-kinds.ts';
+} from './core/plan/waiting-steps.ts';
 
 type Options = AgentOptions<unknown, unknown>;
 type In<T extends Options> = StandardSchemaV1.InferOutput<T['input']>;

@@ -1,5 +1,5 @@
 /**
- * The rules of the house that no compiler checks: who may import whom (DESIGN §12), what the pure core may not touch,
+ * The rules of the house that no compiler checks: who may import whom (docs/ARCHITECTURE.md), what the pure core may not touch,
  * spelling, size. Each rule is a function of one file, and is itself tested on a planted violation.
  */
 
@@ -9,7 +9,7 @@ import { dirname, join, normalize } from 'node:path';
 import { build, type BuildOptions, type Metafile } from 'esbuild';
 
 const ROOT = join(import.meta.dirname, '..');
-const FOLDERS = ['bin', 'lib', 'lambdas', 'test', 'examples', 'bench', 'scripts'];
+const FOLDERS = ['bin', 'lib', 'lambdas', 'local', 'proof', 'test', 'examples', 'bench', 'scripts'];
 const MAX_CODE_LINES = 320;
 
 interface File {
@@ -45,7 +45,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
   steadfast: 'lib/index.ts',
   'steadfast/testing': 'lib/testing/kit/test-workflow.ts',
 };
-/** 'lib/core/json.ts' for a file of ours, else the package. */
+/** 'lib/core/records/json.ts' for a file of ours, else the package. */
 const targetOf = (path: string, specifier: string): string =>
   specifier.startsWith('.')
     ? normalize(join(dirname(path), specifier))
@@ -60,43 +60,53 @@ interface Layer {
   readonly builtins?: boolean;
 }
 /** Names, and what refuses a workflow when it is loaded, which is in no function. */
-const LOADED = ['lib/aws/names.ts', 'lib/core/reference-check.ts', 'lib/core/nearest.ts', 'zod/mini'];
+const LOADED = [
+  'lib/aws/names.ts',
+  'lib/core/plan/reference-check.ts',
+  'lib/core/plan/nearest.ts',
+  'zod/mini',
+];
 const CLIENT = ['lib/api/client.ts', 'lib/api/answers.ts'];
 const SHELL = ['commander', '@smithy/', '@aws-sdk/credential-provider-node'];
 /** A folder may import itself and, of ours and of others, what begins with one of these. */
+const ROLES = ['lib/scheduler/', 'lib/agent/', 'lib/supervisor/'];
+/** What is shared by the roles; a role knows no other. */
+const ROLE = { may: ['lib/core/', 'lib/engine/', '@standard-schema/spec'] };
+/** A role's Lambda function is where it meets AWS. */
+const HANDLER = ['lib/core/', 'lib/engine/', 'lib/aws/', '@aws-', 'aws-lambda'];
+/** A folder may import itself and, of ours and of others, what begins with one of these. The first that fits counts. */
 const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/core/': { may: ['@standard-schema/spec'] },
-  'lib/roles/': { may: ['lib/core/', '@standard-schema/spec'] },
-  'lib/aws/': { may: ['lib/core/', '@aws-sdk/', '@aws-lambda-powertools/'], builtins: true },
-  'lib/testing/': { may: ['lib/core/', 'lib/roles/', 'node:v8', 'node:vm'] },
-  'lib/api/': { may: ['lib/core/', 'lib/roles/', 'hono', 'zod/mini'] },
+  'lib/engine/': { may: ['lib/core/', '@standard-schema/spec'] },
+  // What answers HTTP is in no agent's code.
+  'lib/scheduler/handler.ts': { may: [...HANDLER, 'lib/scheduler/', 'lib/api/', 'hono'] },
+  'lib/scheduler/starter-handler.ts': { may: [...HANDLER, 'lib/scheduler/'], builtins: true },
+  'lib/scheduler/ids.ts': { may: ['uuid'], builtins: true },
+  'lib/scheduler/': ROLE,
+  'lib/agent/handler.ts': { may: [...HANDLER, 'lib/agent/'] },
+  'lib/agent/': ROLE,
+  'lib/supervisor/handler.ts': { may: [...HANDLER, 'lib/supervisor/'] },
+  'lib/supervisor/audit-handler.ts': { may: [...HANDLER, 'lib/supervisor/'] },
+  'lib/supervisor/': ROLE,
+  'lib/aws/': { may: ['lib/core/', '@aws-sdk/', '@aws-lambda', 'aws-lambda', 'zod/'], builtins: true },
+  'lib/testing/': { may: ['lib/core/', 'lib/engine/', ...ROLES, 'node:v8', 'node:vm'] },
+  'lib/api/': { may: ['lib/core/', 'lib/engine/', ...ROLES, 'hono', 'zod/mini'] },
   'lib/infra/': { may: ['aws-cdk-lib', 'constructs', 'esbuild', ...LOADED], builtins: true },
-  'lib/local/': { may: [], builtins: true },
   'lib/worker/': { may: ['lib/core/', 'lib/aws/'], builtins: true },
   'lib/cli/': {
-    may: [...CLIENT, 'lib/worker/run.ts', 'lib/aws/names.ts', 'lib/local/', 'lib/testing/', ...SHELL],
+    may: [...CLIENT, 'lib/worker/run.ts', 'lib/aws/names.ts', 'local/', 'lib/testing/', ...SHELL],
     builtins: true,
   },
-  'lib/console/': { may: CLIENT },
-  'lib/handlers.ts': {
-    may: ['lib/core/', 'lib/roles/', 'lib/aws/', '@aws-', 'aws-lambda', 'uuid', 'zod/'],
-    builtins: true,
-  },
-  // What answers HTTP is in no agent's code.
-  'lib/scheduler-handler.ts': {
-    may: ['lib/core/', 'lib/roles/', 'lib/aws/', 'lib/api/', 'lib/handlers.ts', 'aws-lambda', 'hono'],
-  },
-  'lib/index.ts': { may: ['lib/core/', 'lib/handlers.ts', '@standard-schema/spec'] },
-  'lambdas/': {
-    may: ['lib/handlers.ts', 'lib/scheduler-handler.ts', 'lib/index.ts', '@steadfast/workflows'],
-  },
+  'lib/index.ts': { may: ['lib/core/', 'lib/agent/handler.ts', '@standard-schema/spec'] },
+  'local/': { may: [], builtins: true },
+  'lambdas/': { may: [...ROLES, 'lib/index.ts', '@steadfast/'] },
 };
 
 /** One example: the library's front door, its own folder; how it is shown and tested may drive the local cloud. */
 function exampleLayer(path: string): [string, Layer] {
   const folder = `${path.split('/').slice(0, 2).join('/')}/`;
   const drives = path.includes('/demo/') || path.endsWith('.test.ts');
-  const may = ['lib/index.ts', 'zod/mini', ...(drives ? ['lib/local/', 'lib/testing/'] : [])];
+  const may = ['lib/index.ts', 'zod/mini', ...(drives ? ['local/', 'lib/testing/'] : [])];
   return [folder, { may, builtins: true }];
 }
 
@@ -115,7 +125,7 @@ const imports: Rule = ({ path, text }) => {
     .filter((target) => !may.some((start) => target.startsWith(start)))
     .map((target) => {
       const allowed = [...may, ...(builtins ? ["Node's own modules"] : [])].join(', ') || 'nothing else';
-      return `imports ${target}; beside itself ${folder} may import: ${allowed} (DESIGN §12). Pass it in through a port, or move the code.`;
+      return `imports ${target}; beside itself ${folder} may import: ${allowed} (docs/ARCHITECTURE.md, folders). Pass it in through a port, or move the code.`;
     });
 };
 
@@ -224,29 +234,29 @@ describe('a rule finds what is planted', () => {
   it.each<[string, Rule, File]>([
     ['core → aws', imports, plant('lib/core/x.ts', "import { a } from '../aws/names.ts';")],
     ['core → a type of aws', imports, plant('lib/core/x.ts', "import type { A } from '../aws/names.ts';")],
-    ['core → a type in place', imports, plant('lib/core/x.ts', "let a: import('../roles/agent.ts').A;")],
+    ['core → a type in place', imports, plant('lib/core/x.ts', "let a: import('../engine/commit.ts').A;")],
     ['core → node', imports, plant('lib/core/x.ts', "import { createHash } from 'node:crypto';")],
     ['core → a bare import', imports, plant('lib/core/x.ts', "import 'zod/mini';")],
-    ['core → a re-export', imports, plant('lib/core/x.ts', "export * from '../roles/agent.ts';")],
+    ['core → a re-export', imports, plant('lib/core/x.ts', "export * from '../engine/commit.ts';")],
     ['core → several lines', imports, plant('lib/core/x.ts', "import {\n  a,\n} from 'uuid';")],
-    ['roles → aws', imports, plant('lib/roles/x.ts', "import { a } from '../aws/names.ts';")],
-    ['aws → roles', imports, plant('lib/aws/x.ts', "import { a } from '../roles/agent.ts';")],
+    ['engine → aws', imports, plant('lib/engine/x.ts', "import { a } from '../aws/names.ts';")],
+    ['aws → engine', imports, plant('lib/aws/x.ts', "import { a } from '../engine/commit.ts';")],
     ['testing → aws', imports, plant('lib/testing/x.ts', "import { a } from '../aws/names.ts';")],
     ['api → aws', imports, plant('lib/api/x.ts', "import { a } from '../aws/names.ts';")],
     ['api → zod', imports, plant('lib/api/x.ts', "import * as z from 'zod';")],
-    ['infra → core', imports, plant('lib/infra/x.ts', "import { a } from '../core/plan.ts';")],
+    ['infra → core', imports, plant('lib/infra/x.ts', "import { a } from '../core/plan/plan.ts';")],
     ['infra → the store', imports, plant('lib/infra/x.ts', "import { a } from '../aws/dynamo-store.ts';")],
-    ['local → core', imports, plant('lib/local/a/x.ts', "import { a } from '../../core/plan.ts';")],
-    ['local → a package', imports, plant('lib/local/x.ts', "import { a } from '@aws-sdk/client-sqs';")],
-    ['cli → core', imports, plant('lib/cli/x.ts', "import { a } from '../core/plan.ts';")],
+    ['local → core', imports, plant('local/a/x.ts', "import { a } from '../../lib/core/plan/plan.ts';")],
+    ['local → a package', imports, plant('local/x.ts', "import { a } from '@aws-sdk/client-sqs';")],
+    ['cli → core', imports, plant('lib/cli/x.ts', "import { a } from '../core/plan/plan.ts';")],
     ['cli → the routes', imports, plant('lib/cli/x.ts', "import { a } from '../api/routes.ts';")],
-    ['console → local', imports, plant('lib/console/x.ts', "import { a } from '../local/cloud.ts';")],
-    ['agents → http', imports, plant('lib/handlers.ts', "import { a } from 'hono/aws-lambda';")],
-    ['handlers → cdk', imports, plant('lib/handlers.ts', "import { a } from 'aws-cdk-lib';")],
-    ['lambda → core', imports, plant('lambdas/x.ts', "import { a } from '../lib/core/plan.ts';")],
-    ['example → core', imports, plant('examples/a/x.ts', "import { a } from '../../lib/core/plan.ts';")],
+    ['a role → another', imports, plant('lib/agent/x.ts', "import { a } from '../supervisor/sweep.ts';")],
+    ['agents → http', imports, plant('lib/agent/handler.ts', "import { a } from 'hono/aws-lambda';")],
+    ['handlers → cdk', imports, plant('lib/supervisor/handler.ts', "import { a } from 'aws-cdk-lib';")],
+    ['lambda → core', imports, plant('lambdas/x.ts', "import { a } from '../lib/core/plan/plan.ts';")],
+    ['example → core', imports, plant('examples/a/x.ts', "import { a } from '../../lib/core/plan/plan.ts';")],
     ['example → another', imports, plant('examples/a/x.ts', "import { a } from '../b/x.ts';")],
-    ['example → local', imports, plant('examples/a/x.ts', "import { a } from '../../lib/local/cloud.ts';")],
+    ['example → local', imports, plant('examples/a/x.ts', "import { a } from '../../local/cloud.ts';")],
     ['lib → index', noIndex, plant('lib/core/x.ts', "import { a } from '../index.ts';")],
     ['lib → the test kit', noIndex, plant('lib/cli/x.ts', "import { a } from 'steadfast/testing';")],
     ['lib → index by name', noIndex, plant('lib/testing/x.ts', "import { a } from 'steadfast';")],
@@ -282,7 +292,7 @@ describe('a rule finds what is planted', () => {
     [
       'the local cloud in a demo',
       imports,
-      plant('examples/a/demo/x.ts', "import { a } from '../../../lib/local/cloud.ts';"),
+      plant('examples/a/demo/x.ts', "import { a } from '../../../local/cloud.ts';"),
     ],
     [
       'words in comments and texts',
@@ -307,7 +317,7 @@ describe('a rule finds what is planted', () => {
 
 /** What a function must not carry: the infrastructure's library is a hundred times its size. */
 const BANNED_PACKAGES = ['aws-cdk-lib', 'constructs', 'esbuild', 'commander'];
-const BANNED_FOLDERS = ['lib/infra/', 'lib/local/', 'lib/cli/', 'lib/console/', 'lib/testing/'];
+const BANNED_FOLDERS = ['lib/infra/', 'lib/cli/', 'lib/testing/', 'local/', 'proof/'];
 
 /** Follows what a bundle would follow, without reading packages. */
 async function bundled(options: BuildOptions): Promise<Metafile> {

@@ -1,10 +1,12 @@
 /** The decision core alone: a chain of five steps from its start to its end, decided and applied, with nothing around it. */
 
-import { decide, type Event } from '../../lib/core/decide.ts';
-import type { Decision } from '../../lib/core/decision.ts';
-import { newExecution } from '../../lib/core/start.ts';
-import type { Message, Snapshot } from '../../lib/core/state.ts';
-import { withWrite } from '../../lib/roles/commit.ts';
+import { decide } from '../../lib/core/decide.ts';
+import { newExecution } from '../../lib/core/execution/start.ts';
+import type { Decision } from '../../lib/core/records/decision.ts';
+import type { Event } from '../../lib/core/records/events.ts';
+import type { Message } from '../../lib/core/records/message.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import { withWrite } from '../../lib/engine/commit.ts';
 import { chain5 } from '../workflows/load/workflow.ts';
 
 export interface CoreFigures {

@@ -54,7 +54,7 @@ export const takenNow = (): Taken => ({
 });
 
 /** What is measured, and by what. */
-const CODE = ['lib', 'lambdas', 'bench', ':!bench/results', 'package-lock.json'];
+const CODE = ['lib', 'lambdas', 'local', 'bench', ':!bench/results', 'package-lock.json'];
 
 function commitNow(): Pick<Machine, 'commit'> {
   const git = (...args: readonly string[]): string =>

@@ -11,8 +11,8 @@
  */
 
 import { readFileSync } from 'node:fs';
-import type { CallCount } from '../../lib/local/gateway/call-counts.ts';
-import type { Cloud } from '../../lib/local/cloud.ts';
+import type { CallCount } from '../../local/gateway/call-counts.ts';
+import type { Cloud } from '../../local/cloud.ts';
 import { PRICES, type Units } from './prices.ts';
 
 export type Role = 'scheduler' | 'supervisor' | 'audit' | 'agent';

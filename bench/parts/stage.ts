@@ -13,7 +13,7 @@ import { text } from 'node:stream/consumers';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { dynamoPresences } from '../../lib/aws/dynamo-presence.ts';
 import { synthesize } from '../../lib/infra/synth.ts';
-import { type Cloud, startCloud } from '../../lib/local/cloud.ts';
+import { type Cloud, startCloud } from '../../local/cloud.ts';
 import { type Meter, meterOf, roleOf } from './meter.ts';
 
 export interface StageOptions {

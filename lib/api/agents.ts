@@ -2,17 +2,17 @@
  * What `GET /agents` answers: of each agent its queue, its breaker, and the latest failure that the breaker has heard of; and
  * which agents are not deployed although executions under way need them.
  *
- * Owns: the answer, and that a part of it that cannot be read is left out. Does not own: the rules (`core/breaker.ts`).
+ * Owns: the answer, and that a part of it that cannot be read is left out. Does not own: the rules (`core/step/breaker.ts`).
  *
  * Costs one request to SQS and one read per agent, and for those that are missing a query per shard and a read per open
  * execution, of the first 100.
  */
 
-import { type Breaker, passageOf } from '../core/breaker.ts';
-import { agentsNamed, type Plan } from '../core/plan.ts';
+import { type Breaker, passageOf } from '../core/step/breaker.ts';
+import { agentsNamed, type Plan } from '../core/plan/plan.ts';
 import type { Receipts } from '../core/ports.ts';
-import { planOf } from '../roles/plans.ts';
-import type { Scheduler } from '../roles/scheduler.ts';
+import { planOf } from '../engine/plans.ts';
+import type { Scheduler } from '../scheduler/start.ts';
 import type { Agents, AgentView, BreakerView } from './answers.ts';
 import { missingNow } from './health.ts';
 

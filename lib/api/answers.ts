@@ -4,27 +4,17 @@
  * Owns: the types alone. Does not own: the checks (`requests.ts`), or how the answers are made (`views.ts`).
  */
 
-import type { Effect } from '../core/agent.ts';
-import type { Json } from '../core/json.ts';
-import type { AuditReceipt, ShardReceipt } from '../core/receipts.ts';
-import {
-  type Attempt,
-  type Cause,
-  type Choice,
-  CHOICES,
-  EXECUTION_STATUSES,
-  type ExecutionStatus,
-  type Failure,
-  type Incident,
-  type Parked,
-  type Parent,
-  type Pause,
-  type Retried,
-  type Standing,
-  type StepStatus,
-} from '../core/state.ts';
-import type { PlanStep } from '../core/plan.ts';
-import type { Explanation } from '../core/why.ts';
+import type { Explanation } from '../core/explain/why.ts';
+import type { Effect } from '../core/plan/agent.ts';
+import type { PlanStep } from '../core/plan/plan.ts';
+import type { Parent } from '../core/records/children.ts';
+import type { Standing } from '../core/records/ended.ts';
+import type { Failure } from '../core/records/failure.ts';
+import { type Choice, CHOICES, type Incident } from '../core/records/incident.ts';
+import type { Json } from '../core/records/json.ts';
+import type { AuditReceipt, ShardReceipt } from '../core/records/receipts.ts';
+import type { Attempt, Cause, Parked, Pause, Retried } from '../core/records/state.ts';
+import { EXECUTION_STATUSES, type ExecutionStatus, type StepStatus } from '../core/transitions.ts';
 
 export type { Attempt, Standing, Choice, ExecutionStatus, Explanation, Json };
 export const STATUSES: readonly ExecutionStatus[] = EXECUTION_STATUSES;

@@ -1,17 +1,17 @@
 /**
  * The attempts at a step as a client sees them: with the stage of the ladder, the agent, the effect key and the input.
  *
- * Owns: what is shown of each, and how much of an input. Does not own: what a key stands for (`core/effect-key.ts`).
+ * Owns: what is shown of each, and how much of an input. Does not own: what a key stands for (`core/step/effect-key.ts`).
  */
 
-import { effectKeyOf } from '../core/effect-key.ts';
-import type { Json } from '../core/json.ts';
-import { utf8Bytes } from '../core/json.ts';
-import { stageAt } from '../core/ladder.ts';
-import type { AgentStep } from '../core/plan.ts';
-import { evaluate } from '../core/refs.ts';
-import type { Attempt, Snapshot, Step } from '../core/state.ts';
-import { scopeOf } from '../core/turn.ts';
+import type { AgentStep } from '../core/plan/plan.ts';
+import { evaluate } from '../core/plan/refs.ts';
+import { type Json, utf8Bytes } from '../core/records/json.ts';
+import type { Snapshot } from '../core/records/snapshot.ts';
+import type { Attempt, Step } from '../core/records/state.ts';
+import { effectKeyOf } from '../core/step/effect-key.ts';
+import { stageAt } from '../core/step/recovery.ts';
+import { scopeOf } from '../core/step/turn.ts';
 import type { AttemptView } from './answers.ts';
 
 /** Of an input's JSON text: an execution has many attempts, and its own input is shown once. */

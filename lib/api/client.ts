@@ -6,8 +6,8 @@
  * asks for it (`cli/signed-fetch.ts`).
  */
 
-import { isTerminal } from '../core/state.ts';
-import { refusedNumbers, roundedIn } from '../core/whole-numbers.ts';
+import { isTerminal } from '../core/records/state.ts';
+import { refusedNumbers, roundedIn } from '../core/plan/whole-numbers.ts';
 import type {
   Agents,
   AnswerOptions,

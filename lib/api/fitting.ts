@@ -9,8 +9,8 @@
  * of 256 KB. Pages of lists are bounded by what is in them: 100 executions or incidents have less than 3 MB.
  */
 
-import { utf8Bytes } from '../core/json.ts';
-import { cut } from '../core/text.ts';
+import { utf8Bytes } from '../core/records/json.ts';
+import { cut } from '../core/records/text.ts';
 import type { Explanation, ExecutionView, Reasons, StepView } from './answers.ts';
 
 /** Of a body inside of the function's answer; the rest is for headers and the names of what is left out. */

@@ -10,8 +10,8 @@
  */
 
 import type { Receipts } from '../core/ports.ts';
-import { type AuditReceipt, missingAgents, type ShardReceipt } from '../core/receipts.ts';
-import type { Scheduler } from '../roles/scheduler.ts';
+import { type AuditReceipt, missingAgents, type ShardReceipt } from '../core/records/receipts.ts';
+import type { Scheduler } from '../scheduler/start.ts';
 import type { AuditHealth, Health, ShardHealth } from './answers.ts';
 
 /** An execution overdue for longer than two ticks says that no supervisor is at work. */

@@ -6,12 +6,13 @@
  */
 
 import * as z from 'zod/mini';
-import { parseDuration } from '../core/duration.ts';
-import { refuse } from '../core/errors.ts';
-import { type Json, jsonProblem } from '../core/json.ts';
-import { CHOICES, EXECUTION_STATUSES } from '../core/state.ts';
-import { cut } from '../core/text.ts';
-import { refusedNumbers, roundedIn } from '../core/whole-numbers.ts';
+import { parseDuration } from '../core/plan/duration.ts';
+import { refusedNumbers, roundedIn } from '../core/plan/whole-numbers.ts';
+import { refuse } from '../core/records/errors.ts';
+import { CHOICES } from '../core/records/incident.ts';
+import { type Json, jsonProblem } from '../core/records/json.ts';
+import { cut } from '../core/records/text.ts';
+import { EXECUTION_STATUSES } from '../core/transitions.ts';
 
 /** Of a request's body, in bytes of UTF-8. */
 export const MAX_BODY_BYTES: number = 256 * 1024;

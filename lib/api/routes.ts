@@ -2,20 +2,20 @@
  * The HTTP contract: routes, status codes, error bodies. The same app answers in Lambda and in tests.
  *
  * Owns: which call does what and how every refusal looks: `{error: {code, message, details?}}`, never a stack, never a
- * payload. Does not own: the checks of a request (`requests.ts`), what the calls do (`roles/scheduler.ts`).
+ * payload. Does not own: the checks of a request (`requests.ts`), what the calls do (`scheduler/start.ts`).
  */
 
 import { type Context, Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { refuse, sayable, SteadfastError } from '../core/errors.ts';
+import { refuse, sayable, SteadfastError } from '../core/records/errors.ts';
 import type { Receipts } from '../core/ports.ts';
-import type { Execution } from '../core/state.ts';
-import { cut } from '../core/text.ts';
-import { explain } from '../core/why.ts';
-import { settleCallback } from '../roles/callbacks.ts';
-import { cancel, pause, resume, retry } from '../roles/commands.ts';
-import { answerIncident, type AnswerRequest } from '../roles/operators.ts';
-import { list, type Scheduler, show, showAtEnd, start, workflowOf } from '../roles/scheduler.ts';
+import type { Execution } from '../core/records/state.ts';
+import { cut } from '../core/records/text.ts';
+import { explain } from '../core/explain/why.ts';
+import { settleCallback } from '../scheduler/callbacks.ts';
+import { cancel, pause, resume, retry } from '../scheduler/commands.ts';
+import { answerIncident, type AnswerRequest } from '../scheduler/incidents.ts';
+import { list, type Scheduler, show, showAtEnd, start, workflowOf } from '../scheduler/start.ts';
 import { agentsOf } from './agents.ts';
 import type { ExecutionView } from './answers.ts';
 import { fittedExecution, fittedExplanation } from './fitting.ts';

@@ -5,24 +5,19 @@
  * versions, dispatches) stay inside.
  */
 
-import { asCounted } from '../core/counted.ts';
-import { choicesFor } from '../core/incidents.ts';
-import { attemptedStage, stageOf } from '../core/ladder.ts';
-import { childIds } from '../core/children.ts';
-import { outputOf } from '../core/output.ts';
-import { isCallback, waitsUntil } from '../core/outside.ts';
-import type { AgentStep, Plan, PlanStep } from '../core/plan.ts';
-import {
-  callbackToken,
-  type Execution,
-  type Incident,
-  isForward,
-  type Snapshot,
-  type Step,
-} from '../core/state.ts';
-import { leftByFailing, standingOf } from '../core/standing.ts';
-import { isTurn } from '../core/turn.ts';
-import type { Registered } from '../roles/scheduler.ts';
+import { asCounted } from '../core/execution/effective-state.ts';
+import { outputOf } from '../core/execution/output.ts';
+import { choicesFor } from '../core/operators/choices.ts';
+import { leftByFailing, standingOf } from '../core/operators/standing.ts';
+import { type AgentStep, isCallback, type Plan, type PlanStep } from '../core/plan/plan.ts';
+import type { Incident } from '../core/records/incident.ts';
+import type { Snapshot } from '../core/records/snapshot.ts';
+import { callbackToken, type Execution, isForward, type Step } from '../core/records/state.ts';
+import { attemptedStage, stageOf } from '../core/step/recovery.ts';
+import { isTurn } from '../core/step/turn.ts';
+import { childIds } from '../core/waiting/child.ts';
+import { waitsUntil } from '../core/waiting/timer.ts';
+import type { Registered } from '../scheduler/start.ts';
 import type { AttemptView, WorkflowStepView, WorkflowView } from './answers.ts';
 import { attemptsView } from './attempts.ts';
 

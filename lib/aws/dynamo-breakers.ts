@@ -5,9 +5,9 @@
  */
 
 import { type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
-import type { Breaker } from '../core/breaker.ts';
-import { refuse } from '../core/errors.ts';
-import { isName } from '../core/names.ts';
+import type { Breaker } from '../core/step/breaker.ts';
+import { refuse } from '../core/records/errors.ts';
+import { isName } from '../core/records/names.ts';
 import type { Breakers } from '../core/ports.ts';
 import { type Item, text } from './dynamo-items.ts';
 import { conditional, putOne } from './dynamo-put.ts';

@@ -5,8 +5,8 @@
  */
 
 import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
-import { refuse } from '../core/errors.ts';
-import { isExecutionId } from '../core/names.ts';
+import { refuse } from '../core/records/errors.ts';
+import { isExecutionId } from '../core/records/names.ts';
 import type { OpenIncident, Page } from '../core/ports.ts';
 import {
   executionKey,

@@ -2,7 +2,7 @@
  * Inputs that are kept beside their execution's record.
  *
  * Owns: which are, their items, and that such an item is there before the record that names it. Does not own: the record
- * (`dynamo-items.ts`), or who removes what no record names any more (`roles/audit.ts`).
+ * (`dynamo-items.ts`), or who removes what no record names any more (`supervisor/audit.ts`).
  *
  * Every write of a record costs a unit for each started KB of all of it. An execution's is written at its start, twice at
  * its end, and once for each end of a child: an input of some size is written once, and the record stays small. Its removal
@@ -12,9 +12,9 @@
 
 import { createHash } from 'node:crypto';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import type { Json } from '../core/json.ts';
-import { LIFE_GAP_MS } from '../core/retention.ts';
-import type { Execution } from '../core/state.ts';
+import type { Json } from '../core/records/json.ts';
+import { LIFE_GAP_MS } from '../core/records/retention.ts';
+import type { Execution } from '../core/records/state.ts';
 import {
   executionKey,
   type Item,

@@ -1,7 +1,7 @@
 /**
  * The state table without its indexes, for the audit.
  *
- * Owns: the scan, the removal of one record. Does not own: what is out of order or left behind (`core/audit.ts`).
+ * Owns: the scan, the removal of one record. Does not own: what is out of order or left behind (`core/supervision/audit.ts`).
  */
 
 import {
@@ -11,7 +11,7 @@ import {
   ScanCommand,
   TransactionConflictException,
 } from '@aws-sdk/client-dynamodb';
-import { type Found, type FoundInput, recordOf, type Removable } from '../core/audit.ts';
+import { type Found, type FoundInput, recordOf, type Removable } from '../core/supervision/audit.ts';
 import type { Inventory } from '../core/ports.ts';
 import {
   executionKey,

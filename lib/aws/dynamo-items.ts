@@ -9,12 +9,13 @@
  */
 
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import { refuse } from '../core/errors.ts';
-import type { Json } from '../core/json.ts';
-import { isExecutionId, isName } from '../core/names.ts';
-import type { Plan } from '../core/plan.ts';
-import { expiresAt } from '../core/retention.ts';
-import type { Attempt, Execution, Incident, Step } from '../core/state.ts';
+import type { Plan } from '../core/plan/plan.ts';
+import { refuse } from '../core/records/errors.ts';
+import type { Incident } from '../core/records/incident.ts';
+import type { Json } from '../core/records/json.ts';
+import { isExecutionId, isName } from '../core/records/names.ts';
+import { expiresAt } from '../core/records/retention.ts';
+import type { Attempt, Execution, Step } from '../core/records/state.ts';
 import { childrenOf, groupedChildren } from './children-text.ts';
 import { TABLE } from './names.ts';
 

@@ -2,11 +2,12 @@
  * New records in the place of those that an earlier life of the same id has left behind.
  *
  * Owns: the replacement, on the condition that it is still the very record that was found. Does not own: what is from an
- * earlier life (`core/retention.ts`), who removes what nothing replaces (`roles/audit.ts`).
+ * earlier life (`core/records/retention.ts`), who removes what nothing replaces (`supervisor/audit.ts`).
  */
 
-import { isLeftover } from '../core/retention.ts';
-import type { Execution, Incident, Step } from '../core/state.ts';
+import type { Incident } from '../core/records/incident.ts';
+import { isLeftover } from '../core/records/retention.ts';
+import type { Execution, Step } from '../core/records/state.ts';
 import { incidentOf, isIncidentItem, isStepItem, type Item, stepOf } from './dynamo-items.ts';
 import { instead, type Put } from './dynamo-put.ts';
 

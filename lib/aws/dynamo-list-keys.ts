@@ -10,8 +10,8 @@
  */
 
 import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
-import { refuse } from '../core/errors.ts';
-import { isExecutionId } from '../core/names.ts';
+import { refuse } from '../core/records/errors.ts';
+import { isExecutionId } from '../core/records/names.ts';
 import { executionKey, idOfKey, type Item, LIST_SHARDS, listKey, number, shardOf } from './dynamo-items.ts';
 import { TABLE } from './names.ts';
 

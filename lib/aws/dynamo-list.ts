@@ -10,9 +10,9 @@
  */
 
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { sayable } from '../core/errors.ts';
+import { sayable } from '../core/records/errors.ts';
 import type { ListQuery, Log, Page } from '../core/ports.ts';
-import type { Execution } from '../core/state.ts';
+import type { Execution } from '../core/records/state.ts';
 import { executionKey, executionOf, type Item } from './dynamo-items.ts';
 import { BATCH, keyText, readItems } from './dynamo-batch.ts';
 import { ListKeys } from './dynamo-list-keys.ts';

@@ -6,7 +6,7 @@
 
 import { type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import type { Presences } from '../core/ports.ts';
-import type { Presence } from '../core/presence.ts';
+import type { Presence } from '../core/supervision/presence.ts';
 import { type Item, text } from './dynamo-items.ts';
 import { conditional, putOne } from './dynamo-put.ts';
 import { TABLE } from './names.ts';

@@ -6,7 +6,7 @@
 
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Receipts } from '../core/ports.ts';
-import type { AuditReceipt, ShardReceipt } from '../core/receipts.ts';
+import type { AuditReceipt, ShardReceipt } from '../core/records/receipts.ts';
 import { BATCH, keyText, readItems } from './dynamo-batch.ts';
 import { type Item, text } from './dynamo-items.ts';
 import { conditional, putOne } from './dynamo-put.ts';

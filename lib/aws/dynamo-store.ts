@@ -14,11 +14,15 @@ import {
   PutItemCommand,
   QueryCommand,
 } from '@aws-sdk/client-dynamodb';
-import type { Write } from '../core/decision.ts';
-import type { Plan } from '../core/plan.ts';
+import type { Plan } from '../core/plan/plan.ts';
 import type { Due, ListQuery, Log, Page, Store } from '../core/ports.ts';
-import { isLeftover, isOfEarlierLife } from '../core/retention.ts';
-import type { Execution, Incident, Snapshot, Step } from '../core/state.ts';
+import type { Write } from '../core/records/decision.ts';
+import type { Incident } from '../core/records/incident.ts';
+import { isLeftover, isOfEarlierLife } from '../core/records/retention.ts';
+import type { Snapshot } from '../core/records/snapshot.ts';
+import type { Execution, Step } from '../core/records/state.ts';
+import { openIncidentsPage } from './dynamo-incidents.ts';
+import { inputApart, inputIn, putInput } from './dynamo-inputs.ts';
 import {
   executionItem,
   executionKey,
@@ -41,10 +45,8 @@ import {
   stepOf,
   watchShardKey,
 } from './dynamo-items.ts';
-import { openIncidentsPage } from './dynamo-incidents.ts';
-import { inputApart, inputIn, putInput } from './dynamo-inputs.ts';
-import { listPage } from './dynamo-list.ts';
 import { overLeftovers } from './dynamo-leftovers.ts';
+import { listPage } from './dynamo-list.ts';
 import { conditional, instead, type Put, putAll, putOne } from './dynamo-put.ts';
 import { TABLE } from './names.ts';
 

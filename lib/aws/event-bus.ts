@@ -5,7 +5,7 @@
  */
 
 import { type EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
-import { refuse } from '../core/errors.ts';
+import { refuse } from '../core/records/errors.ts';
 import type { Announcer } from '../core/ports.ts';
 import { ENDED_EVENT } from './names.ts';
 

@@ -8,7 +8,7 @@
  */
 
 import { Metrics } from '@aws-lambda-powertools/metrics';
-import type { Note } from '../core/decision.ts';
+import type { Note } from '../core/records/decision.ts';
 import type { Log, Queue } from '../core/ports.ts';
 import type { OpenNow } from './open-now.ts';
 import { type MetricName, METRICS, METRICS_NAMESPACE } from './names.ts';

@@ -1,14 +1,14 @@
 /**
  * What is open right now, counted: incidents that wait for a person, breakers that let nothing through but trials.
  *
- * Owns: the two reads. Does not own: what becomes of the numbers (`metrics.ts`), when a breaker is open (`core/breaker.ts`).
+ * Owns: the two reads. Does not own: what becomes of the numbers (`metrics.ts`), when a breaker is open (`core/step/breaker.ts`).
  *
  * Counted in the table and not from openings and closings: a count that one lost line would make wrong for ever is no gauge.
  * Costs one query and one read of the agents' breakers, in a tick that has something to tell: an idle system is not counted.
  */
 
 import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
-import { type Breaker, passageOf } from '../core/breaker.ts';
+import { type Breaker, passageOf } from '../core/step/breaker.ts';
 import { BATCH, readItems } from './dynamo-batch.ts';
 import { breakerKey, breakerOf } from './dynamo-breakers.ts';
 import { type Item, OPEN_INCIDENTS_KEY } from './dynamo-items.ts';

@@ -2,7 +2,7 @@
  * What one process of a function works with: environment → clients → ports.
  *
  * Owns: reading the environment, how long a request may take and how often it is made, which adapter stands behind which
- * port. Does not own: when that is done, and for which role (`handlers.ts`).
+ * port. Does not own: when that is done, and for which role (`agent/handler.ts`).
  */
 
 import { randomUUID } from 'node:crypto';
@@ -10,7 +10,7 @@ import type { Logger } from '@aws-lambda-powertools/logger';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { refuse } from '../core/errors.ts';
+import { refuse } from '../core/records/errors.ts';
 import type { Ports, Presences, Receipts } from '../core/ports.ts';
 import { agentQueues } from './agent-queues.ts';
 import { clock } from './clock.ts';

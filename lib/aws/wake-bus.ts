@@ -1,12 +1,12 @@
 /**
  * Calls a supervisor: an event on a bus of its own, whose one rule starts the supervisors' function.
  *
- * Owns: the event, both ways. Does not own: when one is called (`roles/wake-up.ts`).
+ * Owns: the event, both ways. Does not own: when one is called (`engine/wake-up.ts`).
  */
 
 import { type EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
-import { refuse } from '../core/errors.ts';
-import type { Presence } from '../core/presence.ts';
+import { refuse } from '../core/records/errors.ts';
+import type { Presence } from '../core/supervision/presence.ts';
 import { WAKE_EVENT } from './names.ts';
 
 /** @returns what to call; it rejects when the bus does not take the event */

@@ -3,15 +3,19 @@
  * against both.
  */
 
-import type { Found, Removable } from './audit.ts';
-import type { Send, Note, Write } from './decision.ts';
-import type { AbortSignalLike } from './agent.ts';
-import type { Breaker } from './breaker.ts';
-import type { Json } from './json.ts';
-import type { Plan } from './plan.ts';
-import type { Presence } from './presence.ts';
-import type { AuditReceipt, ShardReceipt } from './receipts.ts';
-import type { Ended, Execution, ExecutionStatus, Incident, Snapshot } from './state.ts';
+import type { AbortSignalLike } from './plan/agent.ts';
+import type { Plan } from './plan/plan.ts';
+import type { Note, Send, Write } from './records/decision.ts';
+import type { Ended } from './records/ended.ts';
+import type { Incident } from './records/incident.ts';
+import type { Json } from './records/json.ts';
+import type { AuditReceipt, ShardReceipt } from './records/receipts.ts';
+import type { Snapshot } from './records/snapshot.ts';
+import type { Execution } from './records/state.ts';
+import type { Breaker } from './step/breaker.ts';
+import type { Found, Removable } from './supervision/audit.ts';
+import type { Presence } from './supervision/presence.ts';
+import type { ExecutionStatus } from './transitions.ts';
 
 /** Losing a race is a value. `conflict`: a record was not one version behind; nothing was written. */
 export type WriteResult = 'written' | 'conflict';

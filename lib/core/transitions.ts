@@ -1,7 +1,7 @@
 /**
  * The legal moves of a step and of an execution, as data. Read this first.
  *
- * Owns: which status may follow which, and by what. Does not own: when a move is due (`look.ts`, `attempts.ts`) or
+ * Owns: which status may follow which, and by what. Does not own: when a move is due (`execution/rules.ts`, `step/claim.ts`) or
  * what else changes with it. `docs/STATE-MACHINE.md` is printed from these tables.
  *
  * S1 a terminal execution status has no row that leads out, but for an operator's retry of one that failed, and for a child
@@ -9,8 +9,39 @@
  * refuse whatever has no row.
  */
 
-import { refuse } from './errors.ts';
-import type { ExecutionStatus, StepStatus } from './state.ts';
+import { refuse } from './records/errors.ts';
+
+export const EXECUTION_STATUSES = [
+  'running',
+  'waiting',
+  'pausing',
+  'paused',
+  'undoing',
+  'succeeded',
+  'compensated',
+  'failed',
+  'canceled',
+] as const;
+export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
+
+export const STEP_STATUSES = [
+  'ready',
+  'running',
+  'retrying',
+  'waiting',
+  'answered',
+  'unknown',
+  'probing',
+  'held',
+  'sealed',
+  'done',
+  'failed',
+  'skipped',
+  'undoing',
+  'undone',
+  'undo-failed',
+] as const;
+export type StepStatus = (typeof STEP_STATUSES)[number];
 
 /** What can happen to a step, and what it means. */
 export const STEP_EVENTS = {

@@ -40,7 +40,7 @@ export const PROGRAM = {
 const ALIAS = {
   // One copy of the library, also where a workflow folder lies outside of it.
   steadfast: join(LIBRARY, 'lib', 'index.ts'),
-  '@aws-sdk/credential-provider-node': join(LIBRARY, 'lambdas', 'credentials.ts'),
+  '@aws-sdk/credential-provider-node': join(LIBRARY, 'lib', 'infra', 'lambda-credentials.ts'),
 };
 
 /** One function's code, before it is on disk. */

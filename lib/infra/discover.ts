@@ -11,8 +11,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { nearest } from '../core/nearest.ts';
-import { referenceProblems } from '../core/reference-check.ts';
+import { nearest } from '../core/plan/nearest.ts';
+import { referenceProblems } from '../core/plan/reference-check.ts';
 import { jsonSchemaOf } from './json-schema.ts';
 
 /** A layout that cannot be deployed; says which file or folder, and what is expected. */

@@ -2,7 +2,7 @@
  * A schema as JSON Schema, where its library can say it: by Standard JSON Schema, or zod's own converter, for zod/mini does
  * not carry one with every schema.
  *
- * Owns: the conversion, at synthesis only. Does not own: what is made of it (`core/reference-check.ts`).
+ * Owns: the conversion, at synthesis only. Does not own: what is made of it (`core/plan/reference-check.ts`).
  * @see https://standardschema.dev/json-schema
  */
 

@@ -1,7 +1,7 @@
 /**
  * How a function calls a supervisor: an event bus of its own, and the one rule on it.
  *
- * Owns: bus and rule, and who may call. Does not own: when one is called (`roles/wake-up.ts`).
+ * Owns: bus and rule, and who may call. Does not own: when one is called (`engine/wake-up.ts`).
  *
  * The bus is not the one that hears of ended executions: that may be anybody's, with listeners of anybody's, and may be in
  * another account. An event that comes late is worth nothing, for by then a tick has looked: so it is not kept.

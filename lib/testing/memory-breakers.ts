@@ -1,6 +1,6 @@
 /** The breakers in memory, with the condition of the real ones. */
 
-import type { Breaker } from '../core/breaker.ts';
+import type { Breaker } from '../core/step/breaker.ts';
 import type { Breakers } from '../core/ports.ts';
 
 export function memoryBreakers(): Breakers {

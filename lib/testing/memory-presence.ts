@@ -1,7 +1,7 @@
 /** The presence in memory, with the condition of the real one, and the calls in the open. */
 
 import type { Presences, WakeUps } from '../core/ports.ts';
-import type { Presence } from '../core/presence.ts';
+import type { Presence } from '../core/supervision/presence.ts';
 
 export function memoryPresences(): Presences {
   let stored: Presence | undefined;

@@ -1,7 +1,7 @@
 /** The receipts in memory, with the conditions of the real ones. */
 
 import type { Receipts } from '../core/ports.ts';
-import type { AuditReceipt, ShardReceipt } from '../core/receipts.ts';
+import type { AuditReceipt, ShardReceipt } from '../core/records/receipts.ts';
 
 export function memoryReceipts(): Receipts {
   const shards = new Map<number, ShardReceipt>();

@@ -8,14 +8,16 @@
  * given, and a read costs nothing.
  */
 
-import { type Beside, besideOf, type Found, recordOf, type Removable } from '../core/audit.ts';
-import type { Write } from '../core/decision.ts';
-import { refuse } from '../core/errors.ts';
-import { isExecutionId } from '../core/names.ts';
-import type { Plan } from '../core/plan.ts';
+import type { Plan } from '../core/plan/plan.ts';
 import type { Due, ListQuery, OpenIncident, Page, WriteResult } from '../core/ports.ts';
-import { isLeftover, isOfEarlierLife } from '../core/retention.ts';
-import type { Execution, Incident, Snapshot, Step } from '../core/state.ts';
+import type { Write } from '../core/records/decision.ts';
+import { refuse } from '../core/records/errors.ts';
+import type { Incident } from '../core/records/incident.ts';
+import { isExecutionId } from '../core/records/names.ts';
+import { isLeftover, isOfEarlierLife } from '../core/records/retention.ts';
+import type { Snapshot } from '../core/records/snapshot.ts';
+import type { Execution, Step } from '../core/records/state.ts';
+import { type Beside, besideOf, type Found, recordOf, type Removable } from '../core/supervision/audit.ts';
 
 export class MemoryTable {
   #shards: number;

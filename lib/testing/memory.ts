@@ -6,10 +6,11 @@
  * and their conditions (`memory-table.ts`), what is delivered when (the caller takes messages out of the queue).
  */
 
-import type { Found } from '../core/audit.ts';
-import type { Send, Note } from '../core/decision.ts';
 import type { Clock, Dice, Inventory, Ports, Store } from '../core/ports.ts';
-import type { Ended, Snapshot } from '../core/state.ts';
+import type { Note, Send } from '../core/records/decision.ts';
+import type { Ended } from '../core/records/ended.ts';
+import type { Snapshot } from '../core/records/snapshot.ts';
+import type { Found } from '../core/supervision/audit.ts';
 import { MemoryTable } from './memory-table.ts';
 
 const INVENTORY_PAGE = 100;

@@ -2,12 +2,12 @@
  * What runs inside an attempt's process: the agent's own handler, as in a Lambda function, one message at a time.
  *
  * Owns: the handler's event and context, and the thread that ends the process when it must end. Does not own: the
- * attempt (`roles/agent.ts`, behind the handler).
+ * attempt (`agent/message.ts`, behind the handler).
  */
 
 import { pathToFileURL } from 'node:url';
 import { Worker as Thread } from 'node:worker_threads';
-import { failureOf } from '../core/failure.ts';
+import { failureOf } from '../core/records/failure.ts';
 import { PIPE_FD, type Task, type Word } from './attempt-process.ts';
 
 /** What is needed of an agent's handler; it is the same that Lambda calls. */

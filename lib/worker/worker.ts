@@ -3,7 +3,7 @@
  * goodbye to the message.
  *
  * Owns: how many at the same time, what becomes of a message, the end. Does not own: the process and its time
- * (`attempt-process.ts`), what a message means (`roles/agent.ts`, inside the process).
+ * (`attempt-process.ts`), what a message means (`agent/message.ts`, inside the process).
  *
  * A message under work is kept from others by renewals of a short time, not by one long one: SQS hides none for more
  * than twelve hours, and what a worker that died had not begun is back within half a minute. That is all a renewal is for.

@@ -1,6 +1,6 @@
 /** GET /agents: queues, breakers, latest failures; what cannot be asked is left out. */
 
-import type { Breaker } from '../../lib/core/breaker.ts';
+import type { Breaker } from '../../lib/core/step/breaker.ts';
 import type { Ports, Queue } from '../../lib/core/ports.ts';
 import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
 import type { MemoryWorld } from '../../lib/testing/memory.ts';

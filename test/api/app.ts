@@ -2,12 +2,12 @@
 
 import * as z from 'zod/mini';
 import { routes } from '../../lib/api/routes.ts';
-import type { Json } from '../../lib/core/json.ts';
+import type { Json } from '../../lib/core/records/json.ts';
 import type { Ports, Receipts } from '../../lib/core/ports.ts';
-import { retry, type Workflow, workflow } from '../../lib/core/workflow.ts';
+import { retry, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
 import type { MemoryWorld } from '../../lib/testing/memory.ts';
 import { memoryReceipts } from '../../lib/testing/memory-receipts.ts';
-import { anAgent, harness, type Harness } from '../roles/harness.ts';
+import { anAgent, harness, type Harness } from '../engine/harness.ts';
 
 const worker = anAgent('worker');
 const order = z.object({

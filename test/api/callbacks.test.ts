@@ -2,8 +2,8 @@
 
 import * as z from 'zod/mini';
 import type { ExecutionView } from '../../lib/api/answers.ts';
-import { type Workflow, workflow } from '../../lib/core/workflow.ts';
-import { anAgent } from '../roles/harness.ts';
+import { type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
+import { anAgent } from '../engine/harness.ts';
 import { type Answer, type Client, client } from './app.ts';
 
 const worker = anAgent('worker');

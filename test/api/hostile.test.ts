@@ -16,7 +16,7 @@ import { mockClient } from 'aws-sdk-client-mock';
 import { MAX_BODY_BYTES } from '../../lib/api/requests.ts';
 import { routes } from '../../lib/api/routes.ts';
 import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
-import { createScheduler } from '../../lib/roles/scheduler.ts';
+import { createScheduler } from '../../lib/scheduler/start.ts';
 import { memoryWorld } from '../../lib/testing/memory.ts';
 import { flow } from './app.ts';
 

@@ -1,16 +1,17 @@
 /** However large an execution is, what is answered fits into what a Lambda function may answer, and says what is left out. */
 
 import { handle } from 'hono/aws-lambda';
+import type { ExecutionView, Reasons } from '../../lib/api/answers.ts';
 import { createClient } from '../../lib/api/client.ts';
 import { routes } from '../../lib/api/routes.ts';
-import type { ExecutionView, Reasons } from '../../lib/api/answers.ts';
-import type { Attempt, Execution, Incident, Step } from '../../lib/core/state.ts';
-import { retry, type Workflow, workflow } from '../../lib/core/workflow.ts';
-import { createScheduler } from '../../lib/roles/scheduler.ts';
+import { retry, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
+import type { Incident } from '../../lib/core/records/incident.ts';
+import type { Attempt, Execution, Step } from '../../lib/core/records/state.ts';
+import { createScheduler } from '../../lib/scheduler/start.ts';
 import { memoryWorld } from '../../lib/testing/memory.ts';
 import { anExecution, aStep } from '../contract/records.ts';
 import { incidentOf } from '../core/one-step.ts';
-import { anAgent, anyObject } from '../roles/harness.ts';
+import { anAgent, anyObject } from '../engine/harness.ts';
 
 /** To make them takes a while on a busy machine. */
 /** AWS Lambda, quotas: invocation payload (request and response), synchronous. */

@@ -1,7 +1,7 @@
 /** Pause, resume, retry and cancel over HTTP: obeyed, shown, refused with a reason. */
 
-import { withStore } from '../roles/process.ts';
-import { PermanentError } from '../../lib/core/errors.ts';
+import { withStore } from '../engine/process.ts';
+import { PermanentError } from '../../lib/core/records/errors.ts';
 import { client } from './app.ts';
 
 const errorOf = ({ status, body }: { status: number; body: Record<string, unknown> }) => [

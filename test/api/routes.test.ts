@@ -1,7 +1,7 @@
 /** Questions and commands over HTTP, and that nothing a client sends is answered with a 500. */
 
 import * as fc from 'fast-check';
-import { withStore } from '../roles/process.ts';
+import { withStore } from '../engine/process.ts';
 import { check } from '../core/check.ts';
 import { client } from './app.ts';
 

@@ -14,8 +14,8 @@ import {
 } from 'fast-check';
 import { childrenOf, groupedChildren } from '../../lib/aws/children-text.ts';
 import { stepItem, stepOf } from '../../lib/aws/dynamo-items.ts';
-import type { ChildEnd, Children } from '../../lib/core/state.ts';
-import { blankStep } from '../../lib/core/write.ts';
+import { blankStep } from '../../lib/core/records/change.ts';
+import type { ChildEnd, Children } from '../../lib/core/records/children.ts';
 
 const succeeded: ChildEnd = { status: 'succeeded', version: 3, clean: false };
 const children = (ended: Record<string, ChildEnd>): Children => ({

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { DescribeTableCommand, DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { CLOCK_ALLOWANCE_MS, ClockSkew, measured } from '../../lib/aws/clock-skew.ts';
 import { withPlainCalls } from '../../lib/aws/plain-calls.ts';
-import type { Note } from '../../lib/core/decision.ts';
+import type { Note } from '../../lib/core/records/decision.ts';
 
 const NOW = Date.parse('2026-11-22T14:00:00Z');
 const MINUTE = 60_000;

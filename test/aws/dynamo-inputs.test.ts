@@ -12,7 +12,7 @@ import { inputApart } from '../../lib/aws/dynamo-inputs.ts';
 import { dynamoInventory } from '../../lib/aws/dynamo-inventory.ts';
 import { executionItem, inputKeyOf, isInputItem, type Item, sizeOf } from '../../lib/aws/dynamo-items.ts';
 import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
-import type { Execution } from '../../lib/core/state.ts';
+import type { Execution } from '../../lib/core/records/state.ts';
 import { anExecution } from '../contract/records.ts';
 
 const dynamo = mockClient(DynamoDBClient);

@@ -15,7 +15,8 @@ import {
   stepItem,
   stepOf,
 } from '../../lib/aws/dynamo-items.ts';
-import type { Execution, Incident, Step } from '../../lib/core/state.ts';
+import type { Incident } from '../../lib/core/records/incident.ts';
+import type { Execution, Step } from '../../lib/core/records/state.ts';
 import { anExecution, aPlan, aStep, fullExecution, fullStep } from '../contract/records.ts';
 import { check } from '../core/check.ts';
 import { mixedCases as cases } from '../core/states.ts';

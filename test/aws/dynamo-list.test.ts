@@ -5,8 +5,8 @@ import { mockClient } from 'aws-sdk-client-mock';
 import * as fc from 'fast-check';
 import { executionItem, type Item } from '../../lib/aws/dynamo-items.ts';
 import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
-import type { Note } from '../../lib/core/decision.ts';
-import type { Execution } from '../../lib/core/state.ts';
+import type { Note } from '../../lib/core/records/decision.ts';
+import type { Execution } from '../../lib/core/records/state.ts';
 import { anExecution } from '../contract/records.ts';
 
 const dynamo = mockClient(DynamoDBClient);

@@ -14,8 +14,9 @@ import { mockClient } from 'aws-sdk-client-mock';
 import { createMeter, FIGURES, type Meter, metered } from '../../lib/aws/metrics.ts';
 import { ENV, METRICS, WAKE_EVENT } from '../../lib/aws/names.ts';
 import { serviceLogger, tellAll } from '../../lib/aws/telemetry.ts';
-import { STEP_STATUSES } from '../../lib/core/state.ts';
-import { auditHandler, supervisorHandler } from '../../lib/handlers.ts';
+import { STEP_STATUSES } from '../../lib/core/transitions.ts';
+import { auditHandler } from '../../lib/supervisor/audit-handler.ts';
+import { supervisorHandler } from '../../lib/supervisor/handler.ts';
 
 type Line = Record<string, unknown> & {
   readonly _aws: {
@@ -130,8 +131,11 @@ test('every metric that has a name is emitted, and no other', async () => {
 
 test('every note that is a figure is one that is made', () => {
   const lib = join(import.meta.dirname, '..', '..', 'lib');
-  const code = ['core', 'roles']
-    .flatMap((folder) => readdirSync(join(lib, folder)).map((file) => join(lib, folder, file)))
+  const code = ['core', 'engine', 'scheduler', 'agent', 'supervisor']
+    .map((folder) => join(lib, folder))
+    .flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
+    )
     // The one note that no role makes.
     .concat(join(lib, 'aws', 'clock-skew.ts'))
     .filter((file) => file.endsWith('.ts'))

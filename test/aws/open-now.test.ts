@@ -4,8 +4,8 @@ import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { dynamoBreakers } from '../../lib/aws/dynamo-breakers.ts';
 import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
 import { openNow } from '../../lib/aws/open-now.ts';
-import type { Breaker } from '../../lib/core/breaker.ts';
-import type { Incident } from '../../lib/core/state.ts';
+import type { Incident } from '../../lib/core/records/incident.ts';
+import type { Breaker } from '../../lib/core/step/breaker.ts';
 import { type Dynamo, startDynamo } from '../contract/dynamodb.ts';
 import { anExecution, aStep } from '../contract/records.ts';
 

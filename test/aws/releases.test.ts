@@ -25,13 +25,13 @@ import {
   stepOf,
 } from '../../lib/aws/dynamo-items.ts';
 import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
-import { parseMessage } from '../../lib/core/message.ts';
-import { human, retry, type Workflow, workflow } from '../../lib/core/workflow.ts';
-import { agentHandler } from '../../lib/handlers.ts';
-import { answerIncident } from '../../lib/roles/operators.ts';
-import { createScheduler } from '../../lib/roles/scheduler.ts';
+import { parseMessage } from '../../lib/core/records/message.ts';
+import { human, retry, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
+import { agentHandler } from '../../lib/agent/handler.ts';
+import { answerIncident } from '../../lib/scheduler/incidents.ts';
+import { createScheduler } from '../../lib/scheduler/start.ts';
 import { memoryWorld } from '../../lib/testing/memory.ts';
-import { anAgent, anyObject, harness, type Harness } from '../roles/harness.ts';
+import { anAgent, anyObject, harness, type Harness } from '../engine/harness.ts';
 
 interface Written {
   readonly now: number;

@@ -11,8 +11,8 @@ import {
 import { mockClient } from 'aws-sdk-client-mock';
 import { eventBus } from '../../lib/aws/event-bus.ts';
 import { sqsQueue } from '../../lib/aws/sqs-queue.ts';
-import type { Send } from '../../lib/core/decision.ts';
-import type { Ended } from '../../lib/core/state.ts';
+import type { Send } from '../../lib/core/records/decision.ts';
+import type { Ended } from '../../lib/core/records/ended.ts';
 
 const sqs = mockClient(SQSClient);
 const bus = mockClient(EventBridgeClient);

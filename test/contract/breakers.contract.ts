@@ -1,6 +1,6 @@
 /** What every place for breakers must do: one record per agent, one version after the other. */
 
-import type { Breaker } from '../../lib/core/breaker.ts';
+import type { Breaker } from '../../lib/core/step/breaker.ts';
 import type { Breakers } from '../../lib/core/ports.ts';
 
 export interface BreakersUnderTest {

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CreateTableCommand, DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { TABLE } from '../../lib/aws/names.ts';
-import { EmbeddedDynamo } from '../../lib/local/dynamodb/dynamo-process.ts';
-import { Guardian } from '../../lib/local/processes/guardian.ts';
+import { EmbeddedDynamo } from '../../local/dynamodb/dynamo-process.ts';
+import { Guardian } from '../../local/processes/guardian.ts';
 
 export interface Dynamo {
   readonly client: DynamoDBClient;

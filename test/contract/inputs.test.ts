@@ -4,9 +4,9 @@ import { GetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { dynamoInventory } from '../../lib/aws/dynamo-inventory.ts';
 import { executionKey, sizeOf } from '../../lib/aws/dynamo-items.ts';
 import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
-import { type Found, isLeftBehind } from '../../lib/core/audit.ts';
+import { type Found, isLeftBehind } from '../../lib/core/supervision/audit.ts';
 import type { Store } from '../../lib/core/ports.ts';
-import { MIN_RETENTION_MS } from '../../lib/core/retention.ts';
+import { MIN_RETENTION_MS } from '../../lib/core/records/retention.ts';
 import { type Dynamo, startDynamo } from './dynamodb.ts';
 import { anExecution } from './records.ts';
 

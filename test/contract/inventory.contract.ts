@@ -3,10 +3,11 @@
  * one id apart (S6, S11).
  */
 
-import { type Beside, besideOf, type Found } from '../../lib/core/audit.ts';
 import type { Inventory, Store } from '../../lib/core/ports.ts';
-import { MIN_RETENTION_MS } from '../../lib/core/retention.ts';
-import type { Execution, Incident } from '../../lib/core/state.ts';
+import type { Incident } from '../../lib/core/records/incident.ts';
+import { MIN_RETENTION_MS } from '../../lib/core/records/retention.ts';
+import type { Execution } from '../../lib/core/records/state.ts';
+import { type Beside, besideOf, type Found } from '../../lib/core/supervision/audit.ts';
 import { anExecution, aStep } from './records.ts';
 
 export interface InventoryUnderTest {

@@ -2,11 +2,11 @@
 
 import { createServer } from 'node:http';
 import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { readAwsCall } from '../../lib/local/gateway/aws-call.ts';
-import { serveSqs } from '../../lib/local/gateway/aws-gateway.ts';
-import { readBody } from '../../lib/local/http/read-body.ts';
-import { noJournal } from '../../lib/local/sqs/journal.ts';
-import { QueueDirectory } from '../../lib/local/sqs/queue-directory.ts';
+import { readAwsCall } from '../../local/gateway/aws-call.ts';
+import { serveSqs } from '../../local/gateway/aws-gateway.ts';
+import { readBody } from '../../local/http/read-body.ts';
+import { noJournal } from '../../local/sqs/journal.ts';
+import { QueueDirectory } from '../../local/sqs/queue-directory.ts';
 import { ManualClock } from '../local/manual-clock.ts';
 
 const ACCOUNT = '000000000000';

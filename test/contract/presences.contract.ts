@@ -1,7 +1,7 @@
 /** What every place for the supervisors' presence must do: one record, one version after the other. */
 
 import type { Presences } from '../../lib/core/ports.ts';
-import type { Presence } from '../../lib/core/presence.ts';
+import type { Presence } from '../../lib/core/supervision/presence.ts';
 
 export interface PresencesUnderTest {
   /** Empty. */

@@ -1,9 +1,8 @@
 /** What every queue must do. Delivery may be late, repeated and out of order; here it is only asked what arrives at all. */
 
-import type { Send } from '../../lib/core/decision.ts';
-import { parseMessage } from '../../lib/core/message.ts';
 import type { Queue } from '../../lib/core/ports.ts';
-import type { Message } from '../../lib/core/state.ts';
+import type { Send } from '../../lib/core/records/decision.ts';
+import { type Message, parseMessage } from '../../lib/core/records/message.ts';
 
 export interface QueueUnderTest {
   /** With the agents 'worker' and 'other'. */

@@ -1,5 +1,5 @@
 import { sqsQueue } from '../../lib/aws/sqs-queue.ts';
-import { formatMessage } from '../../lib/core/message.ts';
+import { formatMessage } from '../../lib/core/records/message.ts';
 import { memoryWorld } from '../../lib/testing/memory.ts';
 import { startSqs } from './local-sqs.ts';
 import { describeQueue } from './queue.contract.ts';

@@ -1,7 +1,7 @@
 /** What every place for receipts must do: keep them, one version after the other. */
 
 import type { Receipts } from '../../lib/core/ports.ts';
-import type { AuditReceipt, ShardReceipt } from '../../lib/core/receipts.ts';
+import type { AuditReceipt, ShardReceipt } from '../../lib/core/records/receipts.ts';
 
 export interface ReceiptsUnderTest {
   /** Empty; for two shards. */

@@ -1,7 +1,7 @@
 /** Records for the contract suites, with every field that a store must keep. */
 
-import type { Plan } from '../../lib/core/plan.ts';
-import type { Execution, Step } from '../../lib/core/state.ts';
+import type { Plan } from '../../lib/core/plan/plan.ts';
+import type { Execution, Step } from '../../lib/core/records/state.ts';
 
 export const anExecution = (changes: Partial<Execution> = {}): Execution => ({
   id: 'e-1',

@@ -1,11 +1,11 @@
 /** The local cloud's SQS against the contract, over real HTTP, with a clock of ours. */
 import { createServer } from 'node:http';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { readAwsCall } from '../../lib/local/gateway/aws-call.ts';
-import { serveSqs } from '../../lib/local/gateway/aws-gateway.ts';
-import { readBody } from '../../lib/local/http/read-body.ts';
-import { noJournal } from '../../lib/local/sqs/journal.ts';
-import { QueueDirectory } from '../../lib/local/sqs/queue-directory.ts';
+import { readAwsCall } from '../../local/gateway/aws-call.ts';
+import { serveSqs } from '../../local/gateway/aws-gateway.ts';
+import { readBody } from '../../local/http/read-body.ts';
+import { noJournal } from '../../local/sqs/journal.ts';
+import { QueueDirectory } from '../../local/sqs/queue-directory.ts';
 import { ManualClock } from '../local/manual-clock.ts';
 import { describeSqs, type SqsUnderTest } from './sqs-server.contract.ts';
 

@@ -1,6 +1,6 @@
 /** What every store must do: S3, S11, S15, the conditions of DESIGN §8, both indexes. */
 import type { Store } from '../../lib/core/ports.ts';
-import type { Execution } from '../../lib/core/state.ts';
+import type { Execution } from '../../lib/core/records/state.ts';
 import { incidents } from './incidents.contract.ts';
 import { parts } from './parts.contract.ts';
 import { plans } from './plans.contract.ts';

@@ -1,14 +1,16 @@
 /** S14 decide is pure and total; S1–S5, S7, S10, S13, S15 for whatever it decides, in any state, on any event. */
 
-import { CLOCKS_DIFFER_MS } from '../../lib/core/attempts.ts';
-import { decide, type Event } from '../../lib/core/decide.ts';
-import type { Decision } from '../../lib/core/decision.ts';
-import { agentStep, dependentsOf, isBefore } from '../../lib/core/plan.ts';
-import { isHeld, isSettled, isTerminal, type Snapshot } from '../../lib/core/state.ts';
+import { decide } from '../../lib/core/decide.ts';
+import { agentStep, dependentsOf, isBefore } from '../../lib/core/plan/plan.ts';
+import type { Decision } from '../../lib/core/records/decision.ts';
+import type { Event } from '../../lib/core/records/events.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import { isHeld, isSettled, isTerminal } from '../../lib/core/records/state.ts';
+import { CLOCKS_DIFFER_MS } from '../../lib/core/step/claim.ts';
+import { needsUndo, stepToSeal } from '../../lib/core/step/ready.ts';
+import { MAX_DELAY_MS } from '../../lib/core/supervision/wake-time.ts';
 import { EXECUTION_MOVES, STEP_MOVES } from '../../lib/core/transitions.ts';
-import { MAX_DELAY_MS } from '../../lib/core/watch.ts';
-import { needsUndo, stepToSeal } from '../../lib/core/work.ts';
-import { withWrite } from '../../lib/roles/commit.ts';
+import { withWrite } from '../../lib/engine/commit.ts';
 import { MemoryStore } from '../../lib/testing/memory.ts';
 import { deliveries, everywhere, type Judge, looks } from './events.ts';
 import { type Case, frozen, NOW } from './states.ts';

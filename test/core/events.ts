@@ -1,15 +1,13 @@
 /** Random events for random states: true and false messages, looks of all kinds, reports, beats, commands. */
 
 import * as fc from 'fast-check';
-import { asCounted } from '../../lib/core/counted.ts';
-import type { Hold } from '../../lib/core/breaker.ts';
-import { decide, type Event } from '../../lib/core/decide.ts';
-import type { Decision } from '../../lib/core/decision.ts';
-import type { Gates } from '../../lib/core/dispatch.ts';
-import { agentStep } from '../../lib/core/plan.ts';
-import type { Report } from '../../lib/core/reports.ts';
-import type { Message } from '../../lib/core/state.ts';
-import { openWork } from '../../lib/core/work.ts';
+import { decide } from '../../lib/core/decide.ts';
+import { asCounted } from '../../lib/core/execution/effective-state.ts';
+import { agentStep } from '../../lib/core/plan/plan.ts';
+import type { Decision } from '../../lib/core/records/decision.ts';
+import type { Event, Gates, Hold, Report } from '../../lib/core/records/events.ts';
+import type { Message } from '../../lib/core/records/message.ts';
+import { openWork } from '../../lib/core/step/ready.ts';
 import { check } from './check.ts';
 import { type Case, instant, messages, mixedCases as cases, NOW } from './states.ts';
 

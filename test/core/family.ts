@@ -1,7 +1,9 @@
 /** Steps whose work are executions of their own, and what a record says of those. */
 
-import type { ChildStep, MapStep, Plan } from '../../lib/core/plan.ts';
-import type { ChildEnd, Children, Execution, ExecutionStatus } from '../../lib/core/state.ts';
+import type { ChildStep, MapStep, Plan } from '../../lib/core/plan/plan.ts';
+import type { ChildEnd, Children } from '../../lib/core/records/children.ts';
+import type { Execution } from '../../lib/core/records/state.ts';
+import type { ExecutionStatus } from '../../lib/core/transitions.ts';
 import { planStep, planWith } from './refusals.ts';
 
 export const child: ChildStep = {

@@ -4,10 +4,12 @@
  */
 
 import * as fc from 'fast-check';
-import type { CallbackStep, ChildStep, MapStep, Plan, PlanStep, WaitStep } from '../../lib/core/plan.ts';
-import type { Json } from '../../lib/core/json.ts';
-import type { ChildEnd, Children, ExecutionStatus, Step, StepStatus } from '../../lib/core/state.ts';
-import { blankStep } from '../../lib/core/write.ts';
+import type { CallbackStep, ChildStep, MapStep, Plan, PlanStep, WaitStep } from '../../lib/core/plan/plan.ts';
+import { blankStep } from '../../lib/core/records/change.ts';
+import type { ChildEnd, Children } from '../../lib/core/records/children.ts';
+import type { Json } from '../../lib/core/records/json.ts';
+import type { Step } from '../../lib/core/records/state.ts';
+import type { ExecutionStatus, StepStatus } from '../../lib/core/transitions.ts';
 import { planStep } from './refusals.ts';
 
 const HOUR = 3_600_000;

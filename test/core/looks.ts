@@ -1,7 +1,7 @@
 /** Looks at small plans, for tests of what they send. */
 
-import type { LookEvent } from '../../lib/core/decide.ts';
-import type { AgentStep } from '../../lib/core/plan.ts';
+import type { AgentStep } from '../../lib/core/plan/plan.ts';
+import type { LookEvent } from '../../lib/core/records/events.ts';
 import { stamp } from './one-step.ts';
 import { planStep } from './refusals.ts';
 import { NOW } from './states.ts';

@@ -1,10 +1,13 @@
 /** Small states: one step in all modes, records of any, an execution around them; and what changes of a record. */
 
-import { decide, type Event, type LookEvent } from '../../lib/core/decide.ts';
-import type { Decision } from '../../lib/core/decision.ts';
-import type { AgentRung, AgentStep, Plan, PlanStep } from '../../lib/core/plan.ts';
-import type { Execution, HeldStep, Incident, Mode, Snapshot, Step } from '../../lib/core/state.ts';
-import { blankStep } from '../../lib/core/write.ts';
+import { decide } from '../../lib/core/decide.ts';
+import type { AgentRung, AgentStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
+import { blankStep } from '../../lib/core/records/change.ts';
+import type { Decision } from '../../lib/core/records/decision.ts';
+import type { Event, LookEvent } from '../../lib/core/records/events.ts';
+import type { Incident } from '../../lib/core/records/incident.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import type { Execution, HeldStep, Mode, Step } from '../../lib/core/records/state.ts';
 import { planStep, planWith } from './refusals.ts';
 import { NOW } from './states.ts';
 

@@ -1,10 +1,10 @@
 /** What the tests of refusals share: a good agent and plan to spoil, and the refusal itself. */
 
 import * as z from 'zod/mini';
-import { type AgentOptions, declareAgent } from '../../lib/core/agent.ts';
-import { SteadfastError } from '../../lib/core/errors.ts';
-import type { Plan, AgentStep } from '../../lib/core/plan.ts';
-import { retry } from '../../lib/core/workflow.ts';
+import { type AgentOptions, declareAgent } from '../../lib/core/plan/agent.ts';
+import { SteadfastError } from '../../lib/core/records/errors.ts';
+import type { Plan, AgentStep } from '../../lib/core/plan/plan.ts';
+import { retry } from '../../lib/core/plan/workflow.ts';
 
 export const any = z.record(z.string(), z.any());
 export type Anything = Record<string, unknown>;

@@ -1,6 +1,6 @@
 /** Rungs that are as short as a check allows. */
 
-import type { HumanRung, Rung } from '../../lib/core/plan.ts';
+import type { HumanRung, Rung } from '../../lib/core/plan/plan.ts';
 
 export const human = (more: Partial<HumanRung> = {}): HumanRung => ({
   kind: 'human',

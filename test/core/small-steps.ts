@@ -10,9 +10,11 @@ import type {
   MapStep,
   Plan,
   WaitStep,
-} from '../../lib/core/plan.ts';
-import { type ChildEnd, type Children, type Step, STEP_STATUSES } from '../../lib/core/state.ts';
-import { retry } from '../../lib/core/workflow.ts';
+} from '../../lib/core/plan/plan.ts';
+import { retry } from '../../lib/core/plan/workflow.ts';
+import type { ChildEnd, Children } from '../../lib/core/records/children.ts';
+import type { Step } from '../../lib/core/records/state.ts';
+import { STEP_STATUSES } from '../../lib/core/transitions.ts';
 import { otherRung, recordOf } from './one-step.ts';
 import { planStep } from './refusals.ts';
 

@@ -4,19 +4,12 @@
  */
 
 import * as fc from 'fast-check';
-import { isCallback } from '../../lib/core/outside.ts';
-import type { Plan, PlanStep, AgentStep } from '../../lib/core/plan.ts';
-import {
-  type Execution,
-  EXECUTION_STATUSES,
-  isTerminal,
-  type Message,
-  type Mode,
-  type Snapshot,
-  type Step,
-  type StepStatus,
-} from '../../lib/core/state.ts';
-import { retry } from '../../lib/core/workflow.ts';
+import { type AgentStep, isCallback, type Plan, type PlanStep } from '../../lib/core/plan/plan.ts';
+import { retry } from '../../lib/core/plan/workflow.ts';
+import type { Message } from '../../lib/core/records/message.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import { type Execution, isTerminal, type Mode, type Step } from '../../lib/core/records/state.ts';
+import { EXECUTION_STATUSES, type StepStatus } from '../../lib/core/transitions.ts';
 import { kindRecord, kindStep, lists, times } from './kinds.ts';
 
 export const NOW = 1_700_000_000_000;

@@ -1,15 +1,17 @@
 /** S1, S2: the legal moves, written out a second time; whatever is not here is refused. */
 
-import { EXECUTION_STATUSES, isTerminal, STEP_STATUSES } from '../../lib/core/state.ts';
+import { isTerminal } from '../../lib/core/records/state.ts';
 import {
   canMoveStep,
   EXECUTION_EVENTS,
   EXECUTION_MOVES,
+  EXECUTION_STATUSES,
   type ExecutionEvent,
   moveExecution,
   moveStep,
   STEP_EVENTS,
   STEP_MOVES,
+  STEP_STATUSES,
   type StepEvent,
 } from '../../lib/core/transitions.ts';
 

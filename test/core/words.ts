@@ -1,8 +1,9 @@
 /** What the tests of explanations share: a question to a person, a pause, an instant as it is written, the explanation. */
 
-import type { Plan } from '../../lib/core/plan.ts';
-import type { Execution, Incident, Pause, Step } from '../../lib/core/state.ts';
-import { type Explanation, explain } from '../../lib/core/why.ts';
+import { explain, type Explanation } from '../../lib/core/explain/why.ts';
+import type { Plan } from '../../lib/core/plan/plan.ts';
+import type { Incident } from '../../lib/core/records/incident.ts';
+import type { Execution, Pause, Step } from '../../lib/core/records/state.ts';
 import { planOf, stateOf, step } from './one-step.ts';
 import { NOW } from './states.ts';
 

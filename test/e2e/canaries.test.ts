@@ -13,7 +13,7 @@ import type { ExecutionView } from '../../lib/api/answers.ts';
 import { discoverWorkflows } from '../../lib/infra/discover.ts';
 import { SteadfastStack } from '../../lib/infra/steadfast-stack.ts';
 import { createApp, PROJECT_ROOT } from '../../lib/infra/synth.ts';
-import { type Cloud, startCloud } from '../../lib/local/cloud.ts';
+import { type Cloud, startCloud } from '../../local/cloud.ts';
 import { canary } from './workflows/canary/workflow.ts';
 
 const STACK = 'Canaries';

@@ -16,8 +16,8 @@ import { type LocalWorker, startWorkers } from '../../lib/cli/dev/workers.ts';
 import { discoverWorkflows } from '../../lib/infra/discover.ts';
 import { SteadfastStack } from '../../lib/infra/steadfast-stack.ts';
 import { createApp, PROJECT_ROOT } from '../../lib/infra/synth.ts';
-import { type Cloud, startCloud } from '../../lib/local/cloud.ts';
-import type { Json } from '../../lib/local/template/json.ts';
+import { type Cloud, startCloud } from '../../local/cloud.ts';
+import type { Json } from '../../local/template/json.ts';
 import { policyActions, unnoticed } from './policy-changes.ts';
 
 const STACK = 'Workers';

@@ -12,7 +12,7 @@ import { App, CfnOutput, Stack } from 'aws-cdk-lib/core';
 import { discoverWorkflows } from '../../lib/infra/discover.ts';
 import { Steadfast } from '../../lib/infra/steadfast.ts';
 import { PROJECT_ROOT } from '../../lib/infra/synth.ts';
-import { type Cloud, startCloud } from '../../lib/local/cloud.ts';
+import { type Cloud, startCloud } from '../../local/cloud.ts';
 import { intake } from './intake/workflow.ts';
 
 const STACK = 'Shop';

@@ -11,7 +11,7 @@ import { createClient } from '../../lib/api/client.ts';
 import { executionKey, stepKey } from '../../lib/aws/dynamo-items.ts';
 import { missingAgentsText } from '../../lib/cli/dev/banner.ts';
 import { synthesize } from '../../lib/infra/synth.ts';
-import { type Cloud, startCloud } from '../../lib/local/cloud.ts';
+import { type Cloud, startCloud } from '../../local/cloud.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'steadfast-missing-'));
 const lines: string[] = [];
@@ -54,7 +54,7 @@ async function until<Value>(ask: () => Promise<Value>, isIt: (value: Value) => b
 
 /**
  * The half minute after which an agent that is away is asked for again is over: by hand in the table, for it would take half
- * a minute. How long it is, and that it is kept, is shown in virtual time (`test/roles/missing-agent.test.ts`).
+ * a minute. How long it is, and that it is kept, is shown in virtual time (`test/supervisor/missing-agent.test.ts`).
  */
 async function waitIsOver(executionId: string, step: string): Promise<void> {
   const table = [...(cloud?.resources.values() ?? [])].find(({ type }) => type === 'AWS::DynamoDB::Table');

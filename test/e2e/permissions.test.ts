@@ -4,8 +4,8 @@
  */
 
 import { readFileSync } from 'node:fs';
-import type { AccessRequest, StackPolicies } from '../../lib/local/iam/stack-policies.ts';
-import type { Json } from '../../lib/local/template/json.ts';
+import type { AccessRequest, StackPolicies } from '../../local/iam/stack-policies.ts';
+import type { Json } from '../../local/template/json.ts';
 import { linesOf, namerOf, policiesOf, resolved } from '../infra/named-permissions.ts';
 import { MAY_BE_IDLE } from '../infra/permissions.ts';
 import { exampleAssembly } from './assembly.ts';

@@ -2,11 +2,11 @@
  * Every action of every policy of a template, and the template without it; and which of them a run would not miss.
  */
 
-import { Access } from '../../lib/local/iam/access.ts';
-import type { AccessRequest, StackPolicies } from '../../lib/local/iam/stack-policies.ts';
+import { Access } from '../../local/iam/access.ts';
+import type { AccessRequest, StackPolicies } from '../../local/iam/stack-policies.ts';
 import { linesOf, namerOf, policiesOf, resolved } from '../infra/named-permissions.ts';
 import type { Row } from '../infra/permissions.ts';
-import { isRecord, type Json } from '../../lib/local/template/json.ts';
+import { isRecord, type Json } from '../../local/template/json.ts';
 
 export interface PolicyAction {
   /** Logical id and, in it, the statement. */

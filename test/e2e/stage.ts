@@ -12,9 +12,9 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { startWorld, type World } from '../../examples/order-fulfilment/world/server.ts';
 import { dynamoPresences } from '../../lib/aws/dynamo-presence.ts';
 import { ENV } from '../../lib/aws/names.ts';
-import { presenceAfter } from '../../lib/core/presence.ts';
-import { type Cloud, startCloud } from '../../lib/local/cloud.ts';
-import type { Json } from '../../lib/local/template/json.ts';
+import { presenceAfter } from '../../lib/core/supervision/presence.ts';
+import { type Cloud, startCloud } from '../../local/cloud.ts';
+import type { Json } from '../../local/template/json.ts';
 import { exampleAssembly } from './assembly.ts';
 
 export interface Answer {

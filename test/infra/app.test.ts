@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { orderFulfilment } from '../../examples/order-fulfilment/workflow.ts';
-import { parseTrigger, startOf } from '../../lib/core/trigger.ts';
+import { parseTrigger, startOf } from '../../lib/core/plan/trigger.ts';
 import { PROJECT_ROOT } from '../../lib/infra/synth.ts';
 import { project } from './fixture.ts';
 import type { Resource } from './template.ts';

@@ -1,6 +1,6 @@
 /** A mapping as people write it does what the starter makes of it. */
 
-import { evaluate, type Expr } from '../../lib/core/refs.ts';
+import { evaluate, type Expr } from '../../lib/core/plan/refs.ts';
 import {
   compileMapping,
   type EventShape,

@@ -6,7 +6,7 @@ import type { AgentSettings } from '../../lib/infra/agent-settings.ts';
 import type { Discovery, FoundAgent } from '../../lib/infra/discover.ts';
 import { Steadfast } from '../../lib/infra/steadfast.ts';
 import { SteadfastStack } from '../../lib/infra/steadfast-stack.ts';
-import type { Json } from '../../lib/local/template/json.ts';
+import type { Json } from '../../local/template/json.ts';
 import { FOUND } from './fixture.ts';
 import { resolved } from './named-permissions.ts';
 import { makeApp, makeStack, Reader, type Resource, statementsIn } from './template.ts';

@@ -1,13 +1,13 @@
 /** A template's permissions in the words of `permissions.ts`: roles and resources by what they are, not by their ids. */
 
-import { type Permission, StackPolicies } from '../../lib/local/iam/stack-policies.ts';
-import type { Json } from '../../lib/local/template/json.ts';
-import { RUN_TYPES, type StackPlace } from '../../lib/local/template/resource-types.ts';
+import { type Permission, StackPolicies } from '../../local/iam/stack-policies.ts';
+import type { Json } from '../../local/template/json.ts';
+import { RUN_TYPES, type StackPlace } from '../../local/template/resource-types.ts';
 import {
   type ResolvedResource,
   type ResolvedTemplate,
   resolveTemplate,
-} from '../../lib/local/template/template.ts';
+} from '../../local/template/template.ts';
 import type { Row } from './permissions.ts';
 
 export const PLACE = { region: 'us-east-1', accountId: '000000000000' };

@@ -1,6 +1,6 @@
 /** The template allows what `permissions.ts` says and nothing else. */
 
-import type { Json } from '../../lib/local/template/json.ts';
+import type { Json } from '../../local/template/json.ts';
 import { linesOf, namerOf, policiesOf, resolved } from './named-permissions.ts';
 import { PERMISSIONS } from './permissions.ts';
 import { makeStack, Reader, statementsIn } from './template.ts';

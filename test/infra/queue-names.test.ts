@@ -4,7 +4,7 @@ import { NestedStack, Stack } from 'aws-cdk-lib/core';
 import { agentQueues } from '../../lib/aws/agent-queues.ts';
 import { LONGEST_PREFIX, LONGEST_QUEUE_NAME, queuePrefix } from '../../lib/infra/queue-names.ts';
 import { Steadfast } from '../../lib/infra/steadfast.ts';
-import type { Json } from '../../lib/local/template/json.ts';
+import type { Json } from '../../local/template/json.ts';
 import { resolved } from './named-permissions.ts';
 import { FOUND } from './fixture.ts';
 import { makeApp, makeStack, Reader } from './template.ts';

@@ -2,7 +2,7 @@ import { Capture, Match } from 'aws-cdk-lib/assertions';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Duration } from 'aws-cdk-lib/core';
 import { MIN_RETENTION_HOURS } from '../../lib/aws/names.ts';
-import { MIN_RETENTION_MS } from '../../lib/core/retention.ts';
+import { MIN_RETENTION_MS } from '../../lib/core/records/retention.ts';
 import { FOUND } from './fixture.ts';
 import { FATES, makeStack, Reader, statementsIn } from './template.ts';
 

@@ -3,7 +3,7 @@
 import { Duration } from 'aws-cdk-lib/core';
 import { DEFAULT_SUPERVISORS, DEFAULT_SWEEP_EVERY_MS, DEFAULT_WATCH_SHARDS } from '../../lib/aws/names.ts';
 import { supervisorSettings, type SupervisorSettingsGiven } from '../../lib/infra/supervisor-settings.ts';
-import { SWEEP_EVERY_MS } from '../../lib/roles/supervisor.ts';
+import { SWEEP_EVERY_MS } from '../../lib/supervisor/sweep.ts';
 import { makeStack, Reader } from './template.ts';
 
 interface RuleProperties {

@@ -6,7 +6,7 @@ import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
 import { Duration, TimeZone } from 'aws-cdk-lib/core';
 import { Steadfast } from '../../lib/infra/steadfast.ts';
-import type { Json } from '../../lib/local/template/json.ts';
+import type { Json } from '../../local/template/json.ts';
 import { FOUND } from './fixture.ts';
 import { linesOf, namerOf, policiesOf, resolved } from './named-permissions.ts';
 import { PERMISSIONS, TRIGGER_PERMISSIONS } from './permissions.ts';

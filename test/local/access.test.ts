@@ -2,8 +2,8 @@
 import { DynamoDBClient, ExecuteStatementCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { type Cloud, startCloud } from '../../lib/local/cloud.ts';
-import type { Denial } from '../../lib/local/iam/access.ts';
+import { type Cloud, startCloud } from '../../local/cloud.ts';
+import type { Denial } from '../../local/iam/access.ts';
 import { cloudFor, Lines, template, until, writeAssembly } from './fixture.ts';
 
 /** The fixture's stack without these resources. */

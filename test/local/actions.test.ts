@@ -1,5 +1,5 @@
 /** Which permissions a call needs, as the services' authorisation references say. */
-import { type CallPlace, needsOf } from '../../lib/local/iam/actions.ts';
+import { type CallPlace, needsOf } from '../../local/iam/actions.ts';
 
 const PLACE: CallPlace = {
   region: 'us-east-1',

@@ -1,6 +1,6 @@
 /** Objects, and what is told of them; events and schedules that cannot be delivered. */
-import { type Cloud, startCloud } from '../../lib/local/cloud.ts';
-import { readAwsCall } from '../../lib/local/gateway/aws-call.ts';
+import { type Cloud, startCloud } from '../../local/cloud.ts';
+import { readAwsCall } from '../../local/gateway/aws-call.ts';
 import { cloudFor, template } from './fixture.ts';
 
 /** The fixture's stack with a bucket that tells and one that does not, a rule that listens, and targets out of reach. */

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { type Cloud, startCloud } from '../../lib/local/cloud.ts';
+import { type Cloud, startCloud } from '../../local/cloud.ts';
 import { cloudFor, Lines, template, until, writeAssembly } from './fixture.ts';
 import { ManualClock } from './manual-clock.ts';
 

@@ -3,8 +3,8 @@ import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { startCloud } from '../../lib/local/cloud.ts';
-import { endLeftBehind } from '../../lib/local/processes/left-behind.ts';
+import { startCloud } from '../../local/cloud.ts';
+import { endLeftBehind } from '../../local/processes/left-behind.ts';
 import { until, writeAssembly } from './fixture.ts';
 
 interface Row {
@@ -41,7 +41,7 @@ function descendants(ancestor: number): number[] {
 test('when the cloud is killed, its functions (also a stopped one), DynamoDB and guardian are gone, and its data is there', async () => {
   const { root, assembly, dataDir } = writeAssembly();
   const script = `
-      import { startCloud } from ${JSON.stringify(new URL('../../lib/local/cloud.ts', import.meta.url).href)};
+      import { startCloud } from ${JSON.stringify(new URL('../../local/cloud.ts', import.meta.url).href)};
       const cloud = await startCloud(${JSON.stringify({ assembly, dataDir, port: 0, schedules: false })});
       await fetch(cloud.apiUrl + '/order?id=survivor');
       cloud.control.send('dead', 'survivor');
@@ -89,7 +89,7 @@ describe('when cloud and guardian are killed together', () => {
     const files = writeAssembly();
     const { assembly, dataDir } = files;
     const script = `
-      import { startCloud } from ${JSON.stringify(new URL('../../lib/local/cloud.ts', import.meta.url).href)};
+      import { startCloud } from ${JSON.stringify(new URL('../../local/cloud.ts', import.meta.url).href)};
       const cloud = await startCloud(${JSON.stringify({ assembly, dataDir, port: 0, schedules: false })});
       await fetch(cloud.apiUrl + '/order?id=survivor');
       console.log('ready');`;

@@ -1,10 +1,10 @@
 /** How events reach functions: batches, windows and caps of a mapping; retries of asynchronous invocations. */
-import { AsyncInvoker } from '../../lib/local/lambda/async-invoke.ts';
-import { type BatchTarget, EventSource, type MappingAccess } from '../../lib/local/lambda/event-source.ts';
-import type { InvocationResult } from '../../lib/local/lambda/function-process.ts';
-import { noJournal } from '../../lib/local/sqs/journal.ts';
-import { Queue } from '../../lib/local/sqs/queue.ts';
-import type { FunctionSpec } from '../../lib/local/template/stack-model.ts';
+import { AsyncInvoker } from '../../local/lambda/async-invoke.ts';
+import { type BatchTarget, EventSource, type MappingAccess } from '../../local/lambda/event-source.ts';
+import type { InvocationResult } from '../../local/lambda/function-process.ts';
+import { noJournal } from '../../local/sqs/journal.ts';
+import { Queue } from '../../local/sqs/queue.ts';
+import type { FunctionSpec } from '../../local/template/stack-model.ts';
 import { ManualClock } from './manual-clock.ts';
 
 const QUEUE = {

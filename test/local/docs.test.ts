@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { CONTROL_CALLS } from '../../lib/local/control/control-http.ts';
+import { CONTROL_CALLS } from '../../local/control/control-http.ts';
 
 // From `curl -X POST $L/functions/x/kill` to the key of the call, with a star for the name.
 function callOf(line: string): string {

@@ -1,10 +1,10 @@
 /** The bus delivers numbers as they were written, whichever way an event came in and whatever part of it goes out. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Control } from '../../lib/local/control/control.ts';
-import { controlListener } from '../../lib/local/control/control-http.ts';
-import { EventBus } from '../../lib/local/events/event-bus.ts';
-import { parseExact } from '../../lib/local/events/exact-json.ts';
+import type { Control } from '../../local/control/control.ts';
+import { controlListener } from '../../local/control/control-http.ts';
+import { EventBus } from '../../local/events/event-bus.ts';
+import { parseExact } from '../../local/events/exact-json.ts';
 
 const EXACT = '{"total":50,"id":9007199254740993,"price":1.10,"list":[18446744073709551615,-0]}';
 

@@ -1,5 +1,5 @@
 /** Faults on request: killed, frozen, slowed, throttled and ambiguous, at exact points. */
-import type { Cloud } from '../../lib/local/cloud.ts';
+import type { Cloud } from '../../local/cloud.ts';
 import { cloudFor, Lines, until } from './fixture.ts';
 import { ManualClock } from './manual-clock.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
-import { type Cloud, type CloudOptions, startCloud } from '../../lib/local/cloud.ts';
+import { type Cloud, type CloudOptions, startCloud } from '../../local/cloud.ts';
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 

@@ -1,7 +1,7 @@
 /** Conditions of a policy statement. */
-import type { Context } from '../../lib/local/iam/match.ts';
-import type { StackPolicies } from '../../lib/local/iam/stack-policies.ts';
-import type { Json } from '../../lib/local/template/json.ts';
+import type { Context } from '../../local/iam/match.ts';
+import type { StackPolicies } from '../../local/iam/stack-policies.ts';
+import type { Json } from '../../local/template/json.ts';
 import { allow, ask, inline, none, QUEUE, stack, TABLE } from './policies.ts';
 
 describe('conditions', () => {

@@ -1,7 +1,7 @@
 /** Policies of resources, and the principals they are for. */
-import type { Context } from '../../lib/local/iam/match.ts';
-import type { StackPolicies } from '../../lib/local/iam/stack-policies.ts';
-import type { Json } from '../../lib/local/template/json.ts';
+import type { Context } from '../../local/iam/match.ts';
+import type { StackPolicies } from '../../local/iam/stack-policies.ts';
+import type { Json } from '../../local/template/json.ts';
 import { allow, ask, FN, inline, none, QUEUE, type Resources, stack, TABLE } from './policies.ts';
 
 describe('the policy of a resource', () => {

@@ -1,5 +1,5 @@
 /** IAM's decisions, asked through the policies of small stacks. */
-import type { Json } from '../../lib/local/template/json.ts';
+import type { Json } from '../../local/template/json.ts';
 import { allow, ask, deny, FN, inline, none, QUEUE, stack, TABLE } from './policies.ts';
 
 describe('actions and resources', () => {

@@ -1,5 +1,5 @@
 /** A clock the test moves. */
-import type { Clock } from '../../lib/local/clock.ts';
+import type { Clock } from '../../local/clock.ts';
 
 interface Timer {
   readonly at: number;

@@ -1,8 +1,8 @@
 /** The policies of a small stack, and a way to ask them. */
-import type { Context } from '../../lib/local/iam/match.ts';
-import { StackPolicies } from '../../lib/local/iam/stack-policies.ts';
-import type { Json } from '../../lib/local/template/json.ts';
-import { resolveTemplate } from '../../lib/local/template/template.ts';
+import type { Context } from '../../local/iam/match.ts';
+import { StackPolicies } from '../../local/iam/stack-policies.ts';
+import type { Json } from '../../local/template/json.ts';
+import { resolveTemplate } from '../../local/template/template.ts';
 
 const PLACE = { region: 'us-east-1', accountId: '000000000000' };
 export const TABLE = 'arn:aws:dynamodb:us-east-1:000000000000:table/Shop-Table';

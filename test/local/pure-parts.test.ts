@@ -1,12 +1,12 @@
-import { askingForCapacity, capacityOf, refusedCapacityOf } from '../../lib/local/gateway/capacity.ts';
-import { readAwsCall } from '../../lib/local/gateway/aws-call.ts';
-import { parseExact, plain, stringifyExact } from '../../lib/local/events/exact-json.ts';
-import { matchesPattern } from '../../lib/local/events/pattern.ts';
-import { httpAnswer, proxyEvent } from '../../lib/local/http/proxy-event.ts';
-import { matchRoute } from '../../lib/local/http/routes.ts';
-import { failedIds } from '../../lib/local/lambda/event-source.ts';
-import { pick } from '../../lib/local/control/control.ts';
-import type { Json } from '../../lib/local/template/json.ts';
+import { askingForCapacity, capacityOf, refusedCapacityOf } from '../../local/gateway/capacity.ts';
+import { readAwsCall } from '../../local/gateway/aws-call.ts';
+import { parseExact, plain, stringifyExact } from '../../local/events/exact-json.ts';
+import { matchesPattern } from '../../local/events/pattern.ts';
+import { httpAnswer, proxyEvent } from '../../local/http/proxy-event.ts';
+import { matchRoute } from '../../local/http/routes.ts';
+import { failedIds } from '../../local/lambda/event-source.ts';
+import { pick } from '../../local/control/control.ts';
+import type { Json } from '../../local/template/json.ts';
 
 const entries = (...values: unknown[]) => ({
   batchItemFailures: values.map((itemIdentifier) => ({ itemIdentifier })),

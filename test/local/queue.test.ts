@@ -1,9 +1,9 @@
 import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DueHeap } from '../../lib/local/sqs/due-heap.ts';
-import { FileJournal, noJournal } from '../../lib/local/sqs/journal.ts';
-import { Queue } from '../../lib/local/sqs/queue.ts';
+import { DueHeap } from '../../local/sqs/due-heap.ts';
+import { FileJournal, noJournal } from '../../local/sqs/journal.ts';
+import { Queue } from '../../local/sqs/queue.ts';
 import { ManualClock } from './manual-clock.ts';
 
 const settings = {

@@ -1,8 +1,8 @@
-import { isRecord, type Json } from '../../lib/local/template/json.ts';
-import { physicalNameOf, type StackPlace } from '../../lib/local/template/resource-types.ts';
-import { rateMs } from '../../lib/local/template/routing-model.ts';
-import { readStackModel } from '../../lib/local/template/stack-model.ts';
-import { resolveTemplate } from '../../lib/local/template/template.ts';
+import { isRecord, type Json } from '../../local/template/json.ts';
+import { physicalNameOf, type StackPlace } from '../../local/template/resource-types.ts';
+import { rateMs } from '../../local/template/routing-model.ts';
+import { readStackModel } from '../../local/template/stack-model.ts';
+import { resolveTemplate } from '../../local/template/template.ts';
 import { template as fixture } from './fixture.ts';
 
 const place: StackPlace = {

@@ -9,7 +9,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type Cloud, startCloud } from '../../../lib/local/cloud.ts';
+import { type Cloud, startCloud } from '../../../local/cloud.ts';
 
 const EXAMPLE = resolve(import.meta.dirname, '..');
 const PROJECT = resolve(EXAMPLE, '..', '..');

@@ -8,7 +8,7 @@
 import { appendFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Cloud } from '../../local/cloud.ts';
+import type { Cloud } from '../../../local/cloud.ts';
 import { type Cli, CliError, EXIT, type Io, messageOf } from '../io.ts';
 import { banner, missingAgentsText } from './banner.ts';
 import { type DevFolder, openDevFolder } from './dev-folder.ts';
@@ -100,7 +100,7 @@ async function start(flags: DevFlags, io: Io, signal: AbortSignal, cleanUps: Cle
 
 /** Synthesis takes long enough that nobody should hear only after it that there is no port. */
 async function refuseTakenPort(port: number): Promise<void> {
-  const { listen } = await import('../../local/http/servers.ts');
+  const { listen } = await import('../../../local/http/servers.ts');
   const listening = await listen(port, 'of the HTTP API; --port chooses another').catch((error: unknown) => {
     throw new CliError('port', messageOf(error), EXIT.failed);
   });
@@ -114,7 +114,7 @@ async function startLocal(
   io: Io,
 ): Promise<Cloud> {
   // Loaded here: the other commands have no use for a cloud.
-  const { startCloud } = await import('../../local/cloud.ts');
+  const { startCloud } = await import('../../../local/cloud.ts');
   return startCloud({
     assembly: folder.assembly,
     dataDir: join(folder.path, 'cloud'),

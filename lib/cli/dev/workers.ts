@@ -8,7 +8,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Cloud } from '../../local/cloud.ts';
+import type { Cloud } from '../../../local/cloud.ts';
 
 /** What attempts may still take when `dev` is stopped; they go on after the next start. */
 const STOP_WITHIN_MS = 1_000;

@@ -2,14 +2,14 @@
  * The agents' own code as a run sees it: every call is written down, and meets the faults that the test has planned.
  *
  * Owns: the book of calls, the planned faults and their order, the points around a call. Does not own: what a report
- * makes of an answer (`roles/perform.ts`), when a process runs (`driver.ts`).
+ * makes of an answer (`agent/author-code.ts`), when a process runs (`driver.ts`).
  */
 
-import type { Agent, AgentSpec, AttemptContext, Implementation } from '../../core/agent.ts';
-import { formatDuration } from '../../core/duration.ts';
-import { TransientError } from '../../core/errors.ts';
-import type { Mode } from '../../core/state.ts';
-import type { Worker } from '../../roles/perform.ts';
+import type { Agent, AgentSpec, AttemptContext, Implementation } from '../../core/plan/agent.ts';
+import { formatDuration } from '../../core/plan/duration.ts';
+import { TransientError } from '../../core/records/errors.ts';
+import type { Mode } from '../../core/records/state.ts';
+import type { Worker } from '../../agent/author-code.ts';
 import type { Wire } from './outside-world.ts';
 import type { Host, Process } from './process.ts';
 

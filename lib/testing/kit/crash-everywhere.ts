@@ -8,9 +8,9 @@
  * One fault per run. The runs are the same every time as long as the agents are.
  */
 
-import type { Duration } from '../../core/duration.ts';
-import { refuse, SteadfastError } from '../../core/errors.ts';
-import type { Workflow } from '../../core/workflow.ts';
+import type { Duration } from '../../core/plan/duration.ts';
+import { refuse, SteadfastError } from '../../core/records/errors.ts';
+import type { Workflow } from '../../core/plan/workflow.ts';
 import type { Effect, OutsideWorld } from './outside-world.ts';
 import {
   type Evidence,

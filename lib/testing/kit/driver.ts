@@ -8,15 +8,15 @@
  * waits for something real (a server of the test's), and not longer than its patience.
  */
 
-import { refuse } from '../../core/errors.ts';
-import type { Send } from '../../core/decision.ts';
+import { refuse } from '../../core/records/errors.ts';
+import type { Send } from '../../core/records/decision.ts';
 import type { Ports } from '../../core/ports.ts';
-import type { Workflow } from '../../core/workflow.ts';
-import { handleMessage } from '../../roles/agent.ts';
-import type { Worker } from '../../roles/perform.ts';
-import { type PlanCache, planOf } from '../../roles/plans.ts';
-import { createScheduler, type Scheduler, type Shown } from '../../roles/scheduler.ts';
-import { SWEEP_EVERY_MS, sweepOnce } from '../../roles/supervisor.ts';
+import type { Workflow } from '../../core/plan/workflow.ts';
+import { handleMessage } from '../../agent/message.ts';
+import type { Worker } from '../../agent/author-code.ts';
+import { type PlanCache, planOf } from '../../engine/plans.ts';
+import { createScheduler, type Scheduler, type Shown } from '../../scheduler/start.ts';
+import { SWEEP_EVERY_MS, sweepOnce } from '../../supervisor/sweep.ts';
 import { ManualClock, type MemoryWorld, memoryWorld } from '../memory.ts';
 import { AgentCalls } from './agent-calls.ts';
 import { type Host, startProcess, type Strikes } from './process.ts';

@@ -7,10 +7,10 @@
  * A request that has left takes effect although its sender dies; what a dead process waits for is never settled.
  */
 
-import type { AgentSpec } from '../../core/agent.ts';
-import type { Send, Write } from '../../core/decision.ts';
+import type { AgentSpec } from '../../core/plan/agent.ts';
+import type { Send, Write } from '../../core/records/decision.ts';
 import type { Clock, Ports } from '../../core/ports.ts';
-import type { Execution } from '../../core/state.ts';
+import type { Execution } from '../../core/records/state.ts';
 import type { MemoryWorld } from '../memory.ts';
 
 /**

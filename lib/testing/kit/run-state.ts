@@ -1,25 +1,20 @@
 /**
  * An execution as a test sees it.
  *
- * Owns: the shape, and the words for one that does not come to its end. Does not own: the records (`core/state.ts`).
+ * Owns: the shape, and the words for one that does not come to its end. Does not own: the records (`core/records/state.ts`).
  */
 
-import type { Json } from '../../core/json.ts';
-import { waitsUntil } from '../../core/outside.ts';
-import {
-  type Attempt,
-  type Children,
-  type ExecutionStatus,
-  type Failure,
-  type Incident,
-  isForward,
-  type Step,
-  type StepStatus,
-} from '../../core/state.ts';
-import type { Explanation } from '../../core/why.ts';
-import { outputOf } from '../../core/output.ts';
-import { isTurn } from '../../core/turn.ts';
-import type { Shown } from '../../roles/scheduler.ts';
+import { outputOf } from '../../core/execution/output.ts';
+import type { Explanation } from '../../core/explain/why.ts';
+import type { Children } from '../../core/records/children.ts';
+import type { Failure } from '../../core/records/failure.ts';
+import type { Incident } from '../../core/records/incident.ts';
+import type { Json } from '../../core/records/json.ts';
+import { type Attempt, isForward, type Step } from '../../core/records/state.ts';
+import { isTurn } from '../../core/step/turn.ts';
+import type { ExecutionStatus, StepStatus } from '../../core/transitions.ts';
+import { waitsUntil } from '../../core/waiting/timer.ts';
+import type { Shown } from '../../scheduler/start.ts';
 import type { RunEnd } from './driver.ts';
 
 export interface StepState {

@@ -4,9 +4,9 @@
  * Owns: the spelling, its refusals, and the reminder where nothing was said. Does not own: the fault (`agent-calls.ts`).
  */
 
-import type { Agent } from '../../core/agent.ts';
-import { type Duration, formatDuration, parseDuration } from '../../core/duration.ts';
-import { refuse } from '../../core/errors.ts';
+import type { Agent } from '../../core/plan/agent.ts';
+import { type Duration, formatDuration, parseDuration } from '../../core/plan/duration.ts';
+import { refuse } from '../../core/records/errors.ts';
 import type { AgentCall } from './agent-calls.ts';
 
 /** Of every agent's service, or by the agents' names. */

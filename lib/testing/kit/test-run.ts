@@ -5,19 +5,21 @@
  * state is shown (`run-state.ts`).
  */
 
-import { childIds, hasChildren } from '../../core/children.ts';
-import { type Duration, parseDuration } from '../../core/duration.ts';
-import { refuse } from '../../core/errors.ts';
-import { choicesFor } from '../../core/incidents.ts';
-import type { Json } from '../../core/json.ts';
-import { type CallbackAnswer, isCallback } from '../../core/outside.ts';
-import { graphOf, type Plan, type PlanStep } from '../../core/plan.ts';
-import { callbackToken, type Choice, type Incident, type Snapshot } from '../../core/state.ts';
-import { type Explanation, explain } from '../../core/why.ts';
-import { settleCallback } from '../../roles/callbacks.ts';
-import { cancel } from '../../roles/commands.ts';
-import { type AnswerRequest, answerIncident } from '../../roles/operators.ts';
-import type { Scheduler, Shown } from '../../roles/scheduler.ts';
+import { explain, type Explanation } from '../../core/explain/why.ts';
+import { choicesFor } from '../../core/operators/choices.ts';
+import { type Duration, parseDuration } from '../../core/plan/duration.ts';
+import { graphOf, hasChildren, isCallback, type Plan, type PlanStep } from '../../core/plan/plan.ts';
+import { refuse } from '../../core/records/errors.ts';
+import type { CallbackAnswer } from '../../core/records/events.ts';
+import type { Choice, Incident } from '../../core/records/incident.ts';
+import type { Json } from '../../core/records/json.ts';
+import type { Snapshot } from '../../core/records/snapshot.ts';
+import { callbackToken } from '../../core/records/state.ts';
+import { childIds } from '../../core/waiting/child.ts';
+import { settleCallback } from '../../scheduler/callbacks.ts';
+import { cancel } from '../../scheduler/commands.ts';
+import { answerIncident, type AnswerRequest } from '../../scheduler/incidents.ts';
+import type { Scheduler, Shown } from '../../scheduler/start.ts';
 import type { Driver, RunEnd } from './driver.ts';
 import { type RunState, stateOf, stuckMessage } from './run-state.ts';
 

@@ -4,7 +4,7 @@
  * Owns: the package's second entry. Does not own: anything behind it. Nothing inside `lib` imports this file.
  */
 
-import type { Workflow } from '../../core/workflow.ts';
+import type { Workflow } from '../../core/plan/workflow.ts';
 import { type TestOptions, WorkflowTest } from './workflow-test.ts';
 
 export { crashEverywhere } from './crash-everywhere.ts';

@@ -7,12 +7,12 @@
  * Without a book of the outside world only this is visible: whether the agents' code ran to its end, and what it returned.
  */
 
-import { effectKeyOf } from '../../core/effect-key.ts';
-import { attemptedStage } from '../../core/ladder.ts';
-import type { Snapshot, Step } from '../../core/state.ts';
-import { isTerminal } from '../../core/state.ts';
-import { agentStep, type AgentStep, type Plan } from '../../core/plan.ts';
-import type { Shown } from '../../roles/scheduler.ts';
+import { agentStep, type AgentStep, type Plan } from '../../core/plan/plan.ts';
+import type { Snapshot } from '../../core/records/snapshot.ts';
+import { isTerminal, type Step } from '../../core/records/state.ts';
+import { effectKeyOf } from '../../core/step/effect-key.ts';
+import { attemptedStage } from '../../core/step/recovery.ts';
+import type { Shown } from '../../scheduler/start.ts';
 import type { AgentCall } from './agent-calls.ts';
 import type { Effect } from './outside-world.ts';
 

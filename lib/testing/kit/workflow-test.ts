@@ -5,15 +5,15 @@
  * (`driver.ts`, which runs the production roles), how a state is shown (`run-state.ts`).
  */
 
-import type { Agent, Implementation } from '../../core/agent.ts';
-import { type Duration, parseDuration } from '../../core/duration.ts';
-import { refuse } from '../../core/errors.ts';
-import type { Json } from '../../core/json.ts';
-import type { Note } from '../../core/decision.ts';
-import type { Ended } from '../../core/state.ts';
-import type { Workflow } from '../../core/workflow.ts';
-import type { Worker } from '../../roles/perform.ts';
-import { start } from '../../roles/scheduler.ts';
+import type { Worker } from '../../agent/author-code.ts';
+import type { Agent, Implementation } from '../../core/plan/agent.ts';
+import { type Duration, parseDuration } from '../../core/plan/duration.ts';
+import type { Workflow } from '../../core/plan/workflow.ts';
+import type { Note } from '../../core/records/decision.ts';
+import type { Ended } from '../../core/records/ended.ts';
+import { refuse } from '../../core/records/errors.ts';
+import type { Json } from '../../core/records/json.ts';
+import { start } from '../../scheduler/start.ts';
 import type { AgentCall, FaultOptions, PlannedFault } from './agent-calls.ts';
 import { Driver, missingAgent } from './driver.ts';
 import { connect, type OutsideWorld } from './outside-world.ts';

@@ -6,7 +6,7 @@
 
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { readBody } from '../../../lib/local/http/read-body.ts';
+import { readBody } from '../../../local/http/read-body.ts';
 
 type Body = Record<string, unknown>;
 export interface Call {

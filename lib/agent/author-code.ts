@@ -1,0 +1,136 @@
+/**
+ * Calls the author's code and turns what it returns or throws into a report.
+ *
+ * Owns: the meaning of a return and of a throw, the check of input and output against the agent's schemas, the size of
+ * an output. Does not own: time (`attempt.ts`), the state, what is kept of an error (`core/records/failure.ts`).
+ *
+ * S6 what is not known to have failed has not failed: any error but `TransientError` and `PermanentError` is an unknown
+ * outcome.
+ */
+
+import type { Agent, AttemptContext, Implementation, Verdict } from '../core/plan/agent.ts';
+import type { Report } from '../core/records/events.ts';
+import { type Failure, failureOf } from '../core/records/failure.ts';
+import { type Json, JSON_LIMITS, type JsonLimits, jsonProblem, utf8Bytes } from '../core/records/json.ts';
+import type { Mode } from '../core/records/state.ts';
+import { wellFormed } from '../core/records/text.ts';
+import { check, MAX_OUTPUT_BYTES } from '../engine/schema.ts';
+import type { ProcessBreaker } from './breaker.ts';
+import type { Turns } from './single-flight.ts';
+
+export interface Worker {
+  readonly agent: Agent;
+  readonly implementation: Implementation<unknown, unknown>;
+  /**
+   * What this process knows of the agent's breaker.
+   * @default it calls whatever the breaker says
+   */
+  readonly breaker?: ProcessBreaker;
+  /**
+   * Looks at the same execution that this process's messages want at the same time.
+   * @default each has its own
+   */
+  readonly turns?: Turns;
+  /** From how many records on a claim reads those alone that it needs: so many for each of them. @default 12 */
+  readonly recordsARead?: number;
+}
+
+export interface Task {
+  readonly mode: Mode;
+  readonly ctx: AttemptContext;
+  /** The step's input, resolved. */
+  readonly input: Json | undefined;
+  /** The step's output, when an undo begins from `done`. */
+  readonly output: Json | undefined;
+}
+
+/** Never rejects. */
+export async function perform(worker: Worker, task: Task): Promise<Report> {
+  try {
+    const input = await check(worker.agent.input, task.input);
+    // What was accepted once is still to be asked for and undone, whatever a later version of the agent accepts.
+    if ('issues' in input && task.mode === 'execute') return refusedInput(input.issues);
+    const value = 'issues' in input ? task.input : input.value;
+    switch (task.mode) {
+      case 'execute':
+        return await execute(worker, task, value);
+      case 'probe':
+        return await probe(worker, task, value);
+      case 'undo':
+        return await undo(worker, task, value);
+    }
+  } catch (error) {
+    return thrown(error, task.mode);
+  }
+}
+
+async function execute(worker: Worker, task: Task, input: unknown): Promise<Report> {
+  const result = await usable(worker, await worker.implementation.execute(task.ctx, input));
+  if ('output' in result) return { kind: 'done', settled: true, output: result.output };
+  return { kind: 'failed', settled: true, permanent: true, acted: true, failure: result.failure };
+}
+
+async function probe(worker: Worker, task: Task, input: unknown): Promise<Report> {
+  if (worker.implementation.probe === undefined) {
+    const failure = { code: 'no-probe', message: `agent '${worker.agent.spec.name}' has no probe` };
+    return { kind: 'found', settled: true, verdict: 'cannot-tell', failure };
+  }
+  const answer: Verdict<unknown> = await worker.implementation.probe(task.ctx, input);
+  if (answer.verdict !== 'done') return { kind: 'found', settled: true, verdict: answer.verdict };
+  const result = await usable(worker, answer.output);
+  if ('output' in result) return { kind: 'found', settled: true, verdict: 'done', output: result.output };
+  return { kind: 'found', settled: true, verdict: 'cannot-tell', failure: result.failure };
+}
+
+async function undo(worker: Worker, task: Task, input: unknown): Promise<Report> {
+  if (worker.implementation.undo === undefined) {
+    const failure = { code: 'no-undo', message: `agent '${worker.agent.spec.name}' has no undo` };
+    return { kind: 'failed', settled: true, permanent: true, failure };
+  }
+  await worker.implementation.undo(task.ctx, input, task.output);
+  return { kind: 'undone', settled: true };
+}
+
+/** The work is done: half of a character in what it answers is made whole, not refused. */
+const ANY_TEXT: JsonLimits = { ...JSON_LIMITS, anyText: true };
+
+/** An output that fits the schema, is JSON and is not too large; else why not. */
+async function usable(worker: Worker, value: unknown): Promise<{ output: Json } | { failure: Failure }> {
+  const checked = await check(worker.agent.output, value);
+  if ('issues' in checked) {
+    return {
+      failure: { code: 'bad-output', message: `the output does not fit its schema: ${checked.issues}` },
+    };
+  }
+  const given = checked.value ?? null;
+  const problem = jsonProblem(given, ANY_TEXT);
+  if (problem !== undefined) return { failure: { code: 'bad-output', message: `the output: ${problem}` } };
+  const output = wellFormed(given as Json);
+  const bytes = utf8Bytes(JSON.stringify(output));
+  if (bytes > MAX_OUTPUT_BYTES) {
+    const message = `the output has ${bytes} bytes; allowed are ${MAX_OUTPUT_BYTES}: store it elsewhere and return a reference`;
+    return { failure: { code: 'output-too-large', message } };
+  }
+  return { output };
+}
+
+function refusedInput(issues: string): Report {
+  const failure = { code: 'input-refused', message: `the agent does not accept the step's input: ${issues}` };
+  return { kind: 'failed', settled: true, permanent: true, inputRefused: true, failure };
+}
+
+function thrown(error: unknown, mode: Mode): Report {
+  const failure = failureOf(error);
+  if (mode === 'probe') return { kind: 'found', settled: true, verdict: 'cannot-tell', failure };
+  const name = error instanceof Error ? error.name : '';
+  if (name === 'PermanentError') return { kind: 'failed', settled: true, permanent: true, failure };
+  if (name === 'TransientError') {
+    const { retryAfterMs } = error as { retryAfterMs?: number };
+    const wish =
+      typeof retryAfterMs === 'number' && Number.isFinite(retryAfterMs) && retryAfterMs > 0
+        ? { retryAfterMs }
+        : {};
+    return { kind: 'failed', settled: true, permanent: false, failure, ...wish };
+  }
+  return { kind: 'unknown', settled: true, failure };
+}

@@ -1,0 +1,180 @@
+/**
+ * What one process knows of the breaker of its agent, and what it tells it.
+ *
+ * Owns: when the record is read (once per process; then only after a failed call and while it is open) and written (a failed call, a trial), the
+ * count of answered calls in between, what a lost race means (read, apply again). Does not own: the rules
+ * (`core/step/breaker.ts`), what becomes of the step (`core/step/defer.ts`).
+ *
+ * C1 an answered call costs no call to the store. The breaker is a favour to a service in trouble: where the store does
+ * not answer, work goes on without it.
+ */
+
+import type { Breakers, Ports } from '../core/ports.ts';
+import type { Hold } from '../core/records/events.ts';
+import type { Failure } from '../core/records/failure.ts';
+import {
+  afterCalls,
+  afterTrial,
+  type Breaker,
+  holdOf,
+  passageOf,
+  WINDOW_MS,
+  withTrial,
+} from '../core/step/breaker.ts';
+import { stampOf } from '../engine/stamp.ts';
+
+/** What is known of an open breaker is believed so long. */
+const FRESH_MS = 5_000;
+/** Lost races in a row before a failure is left to be told with the next one. */
+const MAX_ROUNDS = 5;
+/** The attempt is over and its report waits. */
+const PATIENCE_MS = 2_000;
+
+/** Free to call, perhaps as the trial; or held back. */
+export type Pass = { readonly trial?: string } | { readonly hold: Hold };
+
+/** The record, or that there is none. */
+interface Known {
+  readonly breaker: Breaker | undefined;
+  readonly readAt: number;
+  readonly order: number;
+}
+
+/** One per process. Any number of attempts may use it at once. */
+export class ProcessBreaker {
+  readonly #agent: string;
+  #known: Known | undefined;
+  /** Counts what begins to be read and what has been written, so that of two answers the later one counts. */
+  #order = 0;
+  /** Not told yet. */
+  #failed = 0;
+  /** Its latest call failed while the breaker was closed: others may have opened it since. */
+  #suspects = false;
+  #answered = 0;
+  #answeredAt = 0;
+
+  constructor(agent: string) {
+    this.#agent = agent;
+  }
+
+  /** Before a call. Never rejects. @param timeoutMs the call's longest time */
+  async pass(ports: Ports, timeoutMs: number): Promise<Pass> {
+    const { breakers } = ports;
+    if (breakers === undefined) return {};
+    const now = ports.clock.now();
+    try {
+      const known = this.#known;
+      const outdated = known?.breaker?.openedAt !== undefined && now - known.readAt >= FRESH_MS;
+      if (known === undefined || outdated || this.#suspects) await this.#read(ports, breakers);
+      if (passageOf(this.#known?.breaker, now).kind === 'trial')
+        return await this.#try(ports, breakers, timeoutMs);
+    } catch {
+      ports.log.note({ what: 'breaker-failed', agent: this.#agent });
+    }
+    const hold = holdOf(this.#known?.breaker, now);
+    return hold === undefined ? {} : { hold };
+  }
+
+  /** After a call that was answered. */
+  async answered(ports: Ports, trial: string | undefined): Promise<void> {
+    const now = ports.clock.now();
+    if (now - this.#answeredAt >= WINDOW_MS) this.#answered = 0;
+    this.#answered += 1;
+    this.#suspects = false;
+    this.#answeredAt = now;
+    if (trial !== undefined) await this.#tell(ports, trial, undefined);
+  }
+
+  /** After a call that failed. @returns what holds the agent back now, if anything does */
+  async failed(ports: Ports, trial: string | undefined, failure: Failure): Promise<Hold | undefined> {
+    if (trial === undefined) this.#failed += 1;
+    this.#suspects = true;
+    await this.#tell(ports, trial, failure);
+    return holdOf(this.#known?.breaker, ports.clock.now());
+  }
+
+  async #tell(ports: Ports, trial: string | undefined, failure: Failure | undefined): Promise<void> {
+    const { breakers } = ports;
+    if (breakers === undefined) return;
+    const told = this.#write(ports, breakers, trial, failure).catch(() => {
+      ports.log.note({ what: 'breaker-failed', agent: this.#agent });
+    });
+    await Promise.race([told, ports.clock.sleep(PATIENCE_MS)]);
+  }
+
+  async #write(
+    ports: Ports,
+    breakers: Breakers,
+    trial: string | undefined,
+    failure: Failure | undefined,
+  ): Promise<void> {
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      if (round > 0 || trial !== undefined) await this.#read(ports, breakers);
+      const before = this.#known?.breaker;
+      const stamp = stampOf(ports);
+      const failed = this.#failed;
+      if (trial === undefined && failed === 0) return;
+      const answered = stamp.now - this.#answeredAt < WINDOW_MS ? this.#answered : 0;
+      const next =
+        trial !== undefined
+          ? before && afterTrial(before, trial, failure, stamp)
+          : failure && afterCalls(before, this.#agent, { failed, answered, failure }, stamp);
+      if (next === undefined) {
+        // It is open already: what failed since is no news, nor will it be when it has closed.
+        this.#failed = 0;
+        return;
+      }
+      if ((await breakers.write(next)) === 'conflict') continue;
+      this.#answered -= answered;
+      this.#failed -= failed;
+      this.#learn({ breaker: next, readAt: stamp.now, order: (this.#order += 1) });
+      this.#note(ports, before, next);
+      return;
+    }
+  }
+
+  async #read(ports: Ports, breakers: Breakers): Promise<void> {
+    const readAt = ports.clock.now();
+    const order = (this.#order += 1);
+    this.#learn({ breaker: await breakers.read(this.#agent), readAt, order });
+  }
+
+  /**
+   * Another attempt of this process may have learnt something later meanwhile: what began to be read after that counts
+   * whatever its version, for the record may have been deleted, and made anew from version 1.
+   */
+  #learn(known: Known): void {
+    const { breaker, order } = this.#known ?? { order: 0 };
+    if (known.order > order || (known.breaker?.version ?? 0) > (breaker?.version ?? 0)) this.#known = known;
+  }
+
+  /** Of all who come to a half-open breaker, one gets the trial: whose write is first. */
+  async #try(ports: Ports, breakers: Breakers, timeoutMs: number): Promise<Pass> {
+    // What is known may be seconds old, and then the trial is somebody else's.
+    await this.#read(ports, breakers);
+    const before = this.#known?.breaker;
+    const stamp = stampOf(ports);
+    const passage = passageOf(before, stamp.now);
+    if (passage.kind === 'free' || before === undefined) return {};
+    if (passage.kind === 'hold') return passage;
+    const next = withTrial(before, timeoutMs, stamp);
+    if ((await breakers.write(next)) === 'conflict') {
+      await this.#read(ports, breakers);
+      const hold = holdOf(this.#known?.breaker, stamp.now);
+      return hold === undefined ? {} : { hold };
+    }
+    this.#learn({ breaker: next, readAt: stamp.now, order: (this.#order += 1) });
+    ports.log.note({ what: 'breaker-trial', agent: this.#agent });
+    return { trial: stamp.writeId };
+  }
+
+  #note(ports: Ports, before: Breaker | undefined, next: Breaker): void {
+    const agent = this.#agent;
+    if (before?.openedAt === undefined && next.openedAt !== undefined) {
+      ports.log.note({ what: 'breaker-opened', agent, detail: next.failure?.code ?? '' });
+    }
+    if (before?.openedAt !== undefined && next.openedAt === undefined) {
+      ports.log.note({ what: 'breaker-closed', agent, ms: ports.clock.now() - before.openedAt });
+    }
+  }
+}

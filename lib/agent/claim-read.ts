@@ -1,0 +1,73 @@
+/**
+ * What is read before a step is claimed: all of the execution, or of a long one what the claim is decided by.
+ *
+ * Owns: which records those are, and when they are not enough. Does not own: the decision. Nothing but a claim follows from
+ * a part of an execution: for any other decision all of it is read.
+ *
+ * Every record that is read costs, so a chain would cost the more for each step, the longer it is. The step's own record and
+ * those of its predecessors are read first and the execution's after them: whoever finds it running then has read nothing
+ * that is newer than a cancel of which it does not know, and the fence of a later one sees what the claim stands on (S10).
+ */
+
+import { expressionsOf } from '../core/plan/check.ts';
+import { graphOf, type Plan } from '../core/plan/plan.ts';
+import { stepsIn } from '../core/plan/refs.ts';
+import type { Ports } from '../core/ports.ts';
+import type { Message } from '../core/records/message.ts';
+import type { Snapshot } from '../core/records/snapshot.ts';
+import type { PlanCache } from '../engine/plans.ts';
+
+/** Records of steps that are read for what reading one alone costs. */
+const RECORDS_A_READ = 12;
+/** One request each, all at once: so many at most, or one for all is the cheaper one for the agent and the table. */
+const MAX_NAMES = 4;
+
+interface Read {
+  readonly state: Snapshot | undefined;
+  /** Not all of it. */
+  readonly isPart: boolean;
+}
+
+/**
+ * @param mayBePart whether a part will do, if it is enough
+ * @param recordsARead as of a worker
+ */
+export async function readForClaim(
+  ports: Ports,
+  plans: PlanCache,
+  message: Message,
+  mayBePart: boolean,
+  recordsARead: number = RECORDS_A_READ,
+): Promise<Read> {
+  const part = mayBePart ? await readPart(ports, plans, message, recordsARead) : undefined;
+  if (part !== undefined) return { state: part, isPart: true };
+  return { state: await ports.store.read(message.execution), isPart: false };
+}
+
+async function readPart(
+  { store }: Ports,
+  plans: PlanCache,
+  message: Message,
+  recordsARead: number,
+): Promise<Snapshot | undefined> {
+  // The message of a long execution says which plan it is. A hint like the rest of it: the record has the last word.
+  const plan = message.plan === undefined ? undefined : plans.get(message.plan);
+  const names = plan === undefined ? [] : recordsFor(plan, message, recordsARead);
+  if (names.length === 0 || store.readSteps === undefined) return undefined;
+  const state = await store.readSteps(message.execution, names);
+  if (state === undefined) return undefined;
+  const { status, epoch, pauses, plan: own } = state.execution;
+  const isPlain = status === 'running' && epoch === 1 && pauses === undefined;
+  return isPlain && own === message.plan ? state : undefined;
+}
+
+/** Its own and its predecessors', where that is cheaper than all; none where others count as well, or there are many. */
+function recordsFor(plan: Plan, { step: name, mode }: Message, recordsARead: number): readonly string[] {
+  const step = graphOf(plan).step.get(name);
+  if (step?.kind !== 'step' || mode !== 'execute') return [];
+  // What failed elsewhere holds back what leads past a point of no return.
+  if (plan.steps.some(({ pointOfNoReturn }) => pointOfNoReturn === true)) return [];
+  const names = [...new Set([name, ...step.after, ...stepsIn(expressionsOf(step))])];
+  const isCheaper = plan.steps.indexOf(step) > recordsARead * (names.length + 1);
+  return isCheaper && names.length <= MAX_NAMES ? names : [];
+}

@@ -1,0 +1,74 @@
+/**
+ * The Lambda function of an agent: ports → agent → SQS batch.
+ *
+ * Owns: one batch and its answer. Does not own: what becomes of a message (`agent/message.ts`), what ports are made of
+ * (`aws/ports.ts`), an invocation (`aws/invocation.ts`).
+ */
+
+import type { Logger } from '@aws-lambda-powertools/logger';
+import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import { clock } from '../aws/clock.ts';
+import { givenBack, metering, once } from '../aws/invocation.ts';
+import { callingPortsOf, telemetryOf } from '../aws/ports.ts';
+import type { Agent, Implementation } from '../core/plan/agent.ts';
+import type { Ports } from '../core/ports.ts';
+import { sayable } from '../core/records/errors.ts';
+import { parseMessage } from '../core/records/message.ts';
+import type { PlanCache } from '../engine/plans.ts';
+import type { Worker } from './author-code.ts';
+import { ProcessBreaker } from './breaker.ts';
+import { handleMessage } from './message.ts';
+import { Turns } from './single-flight.ts';
+
+export type AgentHandler = ((event: SQSEvent, context: Context) => Promise<SQSBatchResponse>) & {
+  readonly worker: Worker;
+};
+
+/** The Lambda function of an agent: an SQS batch, each message on its own, those to be delivered again named. */
+export function agentHandler(agent: Agent, implementation: Implementation<unknown, unknown>): AgentHandler {
+  const atWork = { messages: 0 };
+  const breaker = new ProcessBreaker(agent.spec.name);
+  const worker: Worker = { agent, implementation, breaker, turns: new Turns(atWork) };
+  const telemetry = telemetryOf({ role: 'agent', agent: agent.spec.name });
+  const ports = once(() => callingPortsOf(telemetry, atWork));
+  const plans: PlanCache = new Map();
+  const work = async (event: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
+    const hardEndAt = clock.now() + context.getRemainingTimeInMillis();
+    const results = await Promise.all(
+      event.Records.map(async (record) => {
+        atWork.messages += 1;
+        const result = await handleRecord(ports(), plans, worker, record, hardEndAt, telemetry.logger);
+        atWork.messages -= 1;
+        return result;
+      }),
+    );
+    return givenBack(event.Records, results);
+  };
+  const handler = (event: SQSEvent, context: Context): Promise<SQSBatchResponse> =>
+    metering(telemetry, context, () => work(event, context));
+  return Object.assign(handler, { worker });
+}
+
+async function handleRecord(
+  ports: Ports,
+  plans: PlanCache,
+  worker: Worker,
+  record: SQSRecord,
+  hardEndAt: number,
+  logger: Logger,
+): Promise<'handled' | 'give-back'> {
+  const message = parseMessage(record.body);
+  // A newer version's message is kept for the newer code; what is no message at all is worth nothing to anybody.
+  if (message === 'newer') return 'give-back';
+  if (message === undefined) {
+    logger.warn('message-malformed', { messageId: record.messageId });
+    return 'handled';
+  }
+  try {
+    return await handleMessage(ports, plans, worker, message, hardEndAt);
+  } catch (error) {
+    const { execution: executionId, step, attempt } = message;
+    logger.warn('message-given-back', { executionId, step, attempt, error: sayable(error) });
+    return 'give-back';
+  }
+}

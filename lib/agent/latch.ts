@@ -1,0 +1,30 @@
+/**
+ * A signal among our own sleepers: once ended it stays so, and wakes who listens.
+ *
+ * Owns: what the beats and the time limit of an attempt need of an AbortSignal. The platform's own, with its events and
+ * its registry, costs many times as much, and an attempt needs several; it is for the author's code alone.
+ */
+
+import type { AbortSignalLike } from '../core/plan/agent.ts';
+
+export class Latch implements AbortSignalLike {
+  aborted = false;
+  #listeners: (() => void)[] = [];
+
+  addEventListener(_type: 'abort', listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  removeEventListener(_type: 'abort', listener: () => void): void {
+    const at = this.#listeners.indexOf(listener);
+    if (at >= 0) this.#listeners.splice(at, 1);
+  }
+
+  end(): void {
+    if (this.aborted) return;
+    this.aborted = true;
+    const listeners = this.#listeners;
+    this.#listeners = [];
+    for (const listener of listeners) listener();
+  }
+}

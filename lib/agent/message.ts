@@ -1,0 +1,267 @@
+/**
+ * The agent: takes a message, claims the step, performs it, reports, and carries the execution on.
+ *
+ * Owns: what happens to one message, and what an ambiguous answer to a claim or a report means. Does not own: whether the
+ * message is still true (`decide`), the attempt itself (`attempt.ts`), the queue's acknowledgement (`handler.ts`).
+ *
+ * S5 after an ambiguous answer the token decides whether a claim or a report took place, never the answer.
+ * S9 a message that could not be handled is given back, and costs no attempt.
+ */
+
+import { decide } from '../core/decide.ts';
+import type { Plan } from '../core/plan/plan.ts';
+import type { Ports } from '../core/ports.ts';
+import type { Concern, Decision } from '../core/records/decision.ts';
+import type { Event, Hold, Report } from '../core/records/events.ts';
+import type { Message } from '../core/records/message.ts';
+import type { Snapshot } from '../core/records/snapshot.ts';
+import { type Execution, type HeldStep, isHeld } from '../core/records/state.ts';
+import { saidOf } from '../core/step/breaker.ts';
+import { commit, withWrite } from '../engine/commit.ts';
+import { type PlanCache, planOf } from '../engine/plans.ts';
+import { advance, continueWith } from '../engine/reconcile.ts';
+import { stampOf } from '../engine/stamp.ts';
+import { type Holding, holding, type Ran, runAttempt } from './attempt.ts';
+import type { Worker } from './author-code.ts';
+import { readForClaim } from './claim-read.ts';
+
+/** Lost races and ambiguous answers to a claim before the message is given back. */
+const MAX_CLAIM_ROUNDS = 5;
+const STORE_RETRY_MS = 200;
+const MAX_STORE_RETRY_MS = 5_000;
+
+/**
+ * @param hardEndAt when this process is dead for certain
+ * @returns 'give-back' when the message must be delivered again, to a process with more time
+ * @throws whatever the ports reject with; the message must then be delivered again
+ */
+export async function handleMessage(
+  ports: Ports,
+  plans: PlanCache,
+  worker: Worker,
+  message: Message,
+  hardEndAt: number,
+): Promise<'handled' | 'give-back'> {
+  // One for each claim (S3); a claim whose answer was lost is recognised by any of them.
+  const tokens = new Set<string>();
+  let priorHardEndAt = 0;
+  let trial: string | undefined;
+  for (let round = 0; round < MAX_CLAIM_ROUNDS; round += 1) {
+    const readAt = ports.clock.now();
+    const { state, isPart } = await readForClaim(ports, plans, message, round === 0, worker.recordsARead);
+    if (state === undefined) {
+      const { execution: executionId } = message;
+      ports.log.note({ what: 'message-dropped', executionId, detail: 'no such execution' });
+      return 'handled';
+    }
+    const plan = await planOf(ports.store, plans, state.execution.plan);
+    const mine = state.steps[message.step];
+    if (isHeld(mine) && tokens.has(mine.token)) {
+      const held = holding(plan, state, mine, priorHardEndAt, hardEndAt);
+      if (held !== undefined) await performAndReport(ports, worker, held, trial);
+      return 'handled';
+    }
+    const token = ports.dice.id();
+    tokens.add(token);
+    const delivery: Delivery = {
+      type: 'deliver',
+      agent: worker.agent.spec.name,
+      message,
+      token,
+      hardEndAt,
+      readAt,
+      ...stampOf(ports),
+    };
+    const { decision, ...taken } = await decideDelivery(ports, worker, plan, state, delivery, trial);
+    trial = taken.trial;
+    const { next } = decision;
+    if (isPart && next.kind !== 'perform') continue;
+    if (next.kind === 'give-back') return 'give-back';
+    if (next.kind === 'wait') {
+      await ports.clock.sleep(next.untilAt - ports.clock.now());
+      continue;
+    }
+    if (next.kind === 'perform') priorHardEndAt = next.priorHardEndAt;
+    const result = await commitOrUnsure(ports, decision, state.execution);
+    if (result !== 'written') continue;
+    if (next.kind === 'perform') {
+      const claimed = withWrite(state, decision.write);
+      const held = holding(plan, claimed, next.step as HeldStep, priorHardEndAt, hardEndAt);
+      if (held !== undefined) await performAndReport(ports, worker, held, trial);
+    } else {
+      await continueWith(ports, plan, state, decision, 'worker', readAt);
+    }
+    return 'handled';
+  }
+  return 'give-back';
+}
+
+type Delivery = Extract<Event, { readonly type: 'deliver' }>;
+
+/** The breaker is asked when the step would be claimed, so that no outdated message takes a trial. */
+async function decideDelivery(
+  ports: Ports,
+  { agent, breaker }: Worker,
+  plan: Plan,
+  state: Snapshot,
+  delivery: Delivery,
+  trial: string | undefined,
+): Promise<{ readonly decision: Decision; readonly trial: string | undefined }> {
+  const decision = decide(plan, state, delivery);
+  if (decision.next.kind !== 'perform' || trial !== undefined || breaker === undefined)
+    return { decision, trial };
+  const pass = await breaker.pass(ports, agent.spec.timeoutMs);
+  // That may have taken long, and a lease counts from before its write, not from before a pause.
+  const later = { ...delivery, ...stampOf(ports) };
+  if ('hold' in pass) return { decision: decide(plan, state, { ...later, hold: pass.hold }), trial };
+  return { decision: decide(plan, state, later), trial: pass.trial };
+}
+
+/** A rejected write may have taken place: the next read tells. */
+async function commitOrUnsure(
+  ports: Ports,
+  decision: Decision,
+  before: Execution,
+): Promise<'written' | 'conflict' | 'unsure'> {
+  try {
+    return await commit(ports, decision, before);
+  } catch (error) {
+    if (decision.next.kind !== 'perform') throw error;
+    await ports.clock.sleep(STORE_RETRY_MS);
+    return 'unsure';
+  }
+}
+
+async function performAndReport(
+  ports: Ports,
+  worker: Worker,
+  held: Holding,
+  trial: string | undefined,
+): Promise<void> {
+  const ran = await runAttempt(ports, worker, held);
+  const { report, work } = ran;
+  const hold = await tellBreaker(ports, worker, ran, trial);
+  if (hold !== undefined) held.hold = hold;
+  await deliverReport(ports, worker, held, report);
+  // What the author's code may still do must not happen after `hardEnd`. Were the process given back now, the platform would
+  // freeze it and let it go on with the next message; kept busy, it is ended in time, by its own return or by the platform.
+  if (!report.settled) await work;
+}
+
+/** @returns what holds the agent back now; then the attempt that failed is not charged */
+async function tellBreaker(
+  ports: Ports,
+  { breaker }: Worker,
+  { report, lost }: Ran,
+  trial: string | undefined,
+): Promise<Hold | undefined> {
+  const said = saidOf(report);
+  if (breaker === undefined || said === 'not-asked' || (lost && said === 'failed')) return undefined;
+  if (said === 'answered') {
+    await breaker.answered(ports, trial);
+    return undefined;
+  }
+  const failure = ('failure' in report ? report.failure : undefined) ?? { code: 'failed', message: '' };
+  return breaker.failed(ports, trial, failure);
+}
+
+/** Tries until the report is written, refused, or the process's time is over: the work is done and must not be lost. */
+async function deliverReport(ports: Ports, worker: Worker, held: Holding, report: Report): Promise<void> {
+  let onTime = true;
+  for (let waitMs = STORE_RETRY_MS; ; waitMs = Math.min(waitMs * 2, MAX_STORE_RETRY_MS)) {
+    try {
+      if (!onTime && !(await rereadHolding(ports, held))) return;
+      const followUp = await reportOnce(ports, held, report, onTime);
+      if (followUp === 'nothing') return;
+      if (followUp !== 'conflict') return await followUpOnceOrTwice(ports, worker, held, followUp);
+    } catch (error) {
+      if (ports.clock.now() + waitMs >= held.hardEndAt) throw error;
+      await ports.clock.sleep(waitMs);
+    }
+    onTime = false;
+  }
+}
+
+/** The report is in the table. What follows is tried again once; then the watch makes good, not this busy process. */
+async function followUpOnceOrTwice(
+  ports: Ports,
+  worker: Worker,
+  { plan, planStep, state }: Holding,
+  followUp: FollowUp,
+): Promise<void> {
+  const { id } = state.execution;
+  try {
+    await lookInTurn(ports, worker, plan, id, followUp);
+  } catch {
+    await ports.clock.sleep(STORE_RETRY_MS);
+    await lookInTurn(ports, worker, plan, id, lookOf(ports, plan, id, [planStep.name])).catch(() => {
+      ports.log.note({ what: 'follow-up-failed', executionId: id, step: planStep.name });
+    });
+  }
+}
+
+/** What follows from a write: a look. */
+interface FollowUp {
+  readonly concern: Concern;
+  /** Whether it reads first. */
+  readonly fresh: boolean;
+  readonly look: () => Promise<unknown>;
+}
+
+const lookOf = (ports: Ports, plan: Plan, executionId: string, concern: Concern): FollowUp => ({
+  concern,
+  fresh: true,
+  look: () => advance(ports, plan, executionId, { by: 'worker', concern }),
+});
+
+/** One that needs not read begins at once: it contends for nothing. */
+async function lookInTurn(
+  ports: Ports,
+  { turns }: Worker,
+  plan: Plan,
+  executionId: string,
+  { concern, fresh, look }: FollowUp,
+): Promise<void> {
+  const joint = (of: Concern): Promise<unknown> => lookOf(ports, plan, executionId, of).look();
+  await (turns === undefined || !fresh ? look() : turns.take(executionId, concern, look, joint));
+}
+
+/** Writes the report, unless it was written before. @returns what follows from it */
+async function reportOnce(
+  ports: Ports,
+  held: Holding,
+  report: Report,
+  onTime: boolean,
+): Promise<'conflict' | 'nothing' | FollowUp> {
+  const { plan, state, token, priorHardEndAt, planStep } = held;
+  const record = state.steps[planStep.name];
+  const released = !onTime && record?.token === token && !isHeld(record);
+  const adoptable =
+    report.kind === 'done' && ['retrying', 'unknown', 'waiting', 'held'].includes(record?.status ?? '');
+  if (released && !adoptable) {
+    // The report, or the end of the lease, was written before: only what follows may be missing.
+    return lookOf(ports, plan, state.execution.id, [planStep.name]);
+  }
+  const readAt = ports.clock.now();
+  const decision = decide(plan, state, {
+    type: 'report',
+    step: planStep.name,
+    token,
+    report,
+    priorHardEndAt,
+    onTime,
+    ...(held.hold === undefined ? {} : { hold: held.hold }),
+    ...stampOf(ports),
+  });
+  if ((await commit(ports, decision, state.execution)) === 'conflict') return 'conflict';
+  if (decision.next.kind !== 'look') return 'nothing';
+  const { concern, fresh } = decision.next;
+  return { concern, fresh, look: () => continueWith(ports, plan, state, decision, 'worker', readAt) };
+}
+
+async function rereadHolding(ports: Ports, held: Holding): Promise<boolean> {
+  const state = await ports.store.read(held.state.execution.id);
+  if (state === undefined) return false;
+  held.state = state;
+  return true;
+}

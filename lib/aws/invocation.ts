@@ -1,0 +1,46 @@
+/**
+ * One invocation of a Lambda function: what every role's handler does around its own work.
+ *
+ * Owns: that ports are made once per process, while the function initialises; the id on its log lines and its figures; the
+ * answer to a batch. Does not own: what a role does with the event (`agent/handler.ts`, `scheduler/handler.ts`,
+ * `supervisor/handler.ts`).
+ */
+
+import type { Context, SQSBatchResponse, SQSRecord } from 'aws-lambda';
+import * as z from 'zod/mini';
+import en from 'zod/v4/locales/en.js';
+import type { Telemetry } from './ports.ts';
+
+// zod/mini says only "Invalid input" until it is given words; 3 KB of them tell a client what was wrong and what is allowed.
+z.config(en());
+
+/** One invocation: its lines carry its id, and its figures are written when it is over, whichever way. */
+export async function metering<Result>(
+  { logger, meter }: Telemetry,
+  context: Context,
+  invocation: () => Promise<Result>,
+): Promise<Result> {
+  logger.appendKeys({ requestId: context.awsRequestId });
+  try {
+    return await invocation();
+  } finally {
+    meter.flush();
+  }
+}
+
+/** In a Lambda function at once, while initialisation is free; elsewhere (a test imports the file) when first used. */
+export function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  const get = (): Value => {
+    made ??= { value: make() };
+    return made.value;
+  };
+  if (process.env['AWS_LAMBDA_FUNCTION_NAME'] !== undefined) get();
+  return get;
+}
+
+/** The messages that must come again, by their ids; the others are done. */
+export const givenBack = (records: readonly SQSRecord[], results: readonly string[]): SQSBatchResponse => {
+  const failed = records.filter((_, at) => results[at] === 'give-back');
+  return { batchItemFailures: failed.map((record) => ({ itemIdentifier: record.messageId })) };
+};

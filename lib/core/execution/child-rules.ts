@@ -1,0 +1,195 @@
+/**
+ * The rules of a look for steps that no agent performs: time that has passed, executions to start, to gather, to stop.
+ *
+ * Owns: when each is due. Does not own: what is written (`waiting/timer.ts`, `waiting/child.ts`), the order of all rules
+ * (`rules.ts`), the effects on other executions (`engine/children.ts`), which come before the write that records them.
+ */
+
+import { type ChildStep, hasChildren, type MapStep, type Plan } from '../plan/plan.ts';
+import type { Rule } from '../plan/rule.ts';
+import { blankStep, executionAfter, stepAfter, type StepChanges } from '../records/change.ts';
+import type { Children, Family } from '../records/children.ts';
+import { alsoConcern, type Decision } from '../records/decision.ts';
+import type { Look } from '../records/events.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import { isForward, type Step } from '../records/state.ts';
+import { failureWaits, isNearNoReturn, wayBack } from '../step/point-of-no-return.ts';
+import { dependentsClearAt, isKept, leavesAsIs, needsUndo, openWork } from '../step/ready.ts';
+import { applies, hasOpenChildren, isTurn, isUnbegun, mayHaveChildren } from '../step/turn.ts';
+import { unleasedEnd } from '../supervision/wake-time.ts';
+import { epochOfIds } from '../waiting/child-retry.ts';
+import {
+  allEnded,
+  childIds,
+  childrenFailure,
+  childrenStopped,
+  familyOf,
+  indexesToStop,
+  MAX_STOPS,
+  nextStarts,
+  staysDone,
+  stopSettled,
+} from '../waiting/child.ts';
+import { roomFor } from '../waiting/map.ts';
+import { outsideTimes, passTime } from '../waiting/timer.ts';
+
+const written = (state: Snapshot, event: Look, step: Step, what: string): Decision => ({
+  write: { executionId: state.execution.id, step },
+  sends: [],
+  next: { kind: 'look', fresh: true, concern: alsoConcern(event.concern, step.name) },
+  notes: [{ what, executionId: state.execution.id, step: step.name }],
+});
+
+export const passedTime: Rule = (plan, state, event) => {
+  const step = passTime(plan, state, event);
+  return (
+    step && {
+      ...written(state, event, step, `step-${step.status}`),
+      write: unleasedEnd(plan, state, step, event),
+    }
+  );
+};
+
+/**
+ * S12 what waits for a time may be due before anything that an agent writes, and so before the watch: a wait or a callback
+ * whose turn has come, or what an attempt that met a dead service left to be sent again. A supervisor's look says so with
+ * its own write; whoever else has brought it about draws the watch near.
+ */
+export const watchTime: Rule = (plan, state, event) => {
+  const { execution } = state;
+  if (event.by === 'supervisor' || execution.watchAt === undefined) return undefined;
+  const untilAt = Math.min(...outsideTimes(plan, state), ...parkedTimes(plan, state));
+  if (untilAt >= execution.watchAt) return undefined;
+  return {
+    write: {
+      executionId: execution.id,
+      execution: executionAfter(execution, 'watch', event, { watchAt: untilAt }),
+    },
+    sends: [],
+    next: { kind: 'look', fresh: true, concern: event.concern },
+    notes: [],
+  };
+};
+
+const parkedTimes = (plan: Plan, state: Snapshot): number[] =>
+  Object.values(state.steps).some(({ parked }) => parked !== undefined)
+    ? openWork(plan, state).flatMap(({ parked, dueAt }) => (parked === undefined ? [] : [dueAt]))
+    : [];
+
+/** Child and map steps, in plan order, but for those that the look passes over. */
+const parents = (plan: Plan, { passOver = [] }: Look): (ChildStep | MapStep)[] =>
+  plan.steps.filter(hasChildren).filter((step) => !passOver.includes(step.name));
+
+const isStartDue = (step: ChildStep | MapStep, children: Children): boolean =>
+  children.started < children.count && roomFor(step, children) > 0;
+
+/** Starts what is to be started; a list that is none fails its step at once. */
+export const startChildren: Rule = (plan, state, event) => {
+  if (!isForward(state.execution.status) || failureWaits(plan, state)) return undefined;
+  for (const step of parents(plan, event)) {
+    if (!isTurn(plan, step, state)) continue;
+    const record = state.steps[step.name];
+    if (isUnbegun(record) ? !applies(step, state) : record?.status !== 'running') continue;
+    // Asked first: to say what is to be started takes as long as the list.
+    if (record?.children !== undefined && !isStartDue(step, record.children)) continue;
+    const family = familyOf(step, state);
+    if ('code' in family) {
+      const blank = record ?? blankStep(step.name, state.execution);
+      const failed = stepAfter(blank, 'fail', event, { changedAt: event.now, failure: family });
+      return written(state, event, failed, 'step-failed');
+    }
+    const starts = nextStarts(step, family, record);
+    if (starts.length === 0 && !isUnbegun(record)) continue;
+    const next = { kind: 'start-children', step: step.name, family, starts } as const;
+    return { sends: [], next, notes: [] };
+  }
+  return undefined;
+};
+
+/** A step whose executions have ended is over; what they answered is gathered first. */
+export const endChildren: Rule = (plan, state, event) => {
+  for (const step of parents(plan, event)) {
+    const record = state.steps[step.name];
+    if (record?.children === undefined) continue;
+    const left = leavesAsIs(state);
+    const settled = stopSettled(step, record, left, event);
+    if (settled !== undefined) return written(state, event, settled, `step-${settled.status}`);
+    if (record.status !== 'running' && !staysDone(step, record, left)) continue;
+    const ids = { id: state.execution.id, epoch: epochOfIds(record, state.execution) };
+    const failure = childrenFailure(step, ids, record.children);
+    if (failure !== undefined) {
+      const changes: StepChanges = { changedAt: event.now, failure };
+      return written(state, event, stepAfter(record, 'fail', event, changes), 'step-failed');
+    }
+    if (!allEnded(record.children)) continue;
+    const all = childIds(ids, step.name, record.children.count);
+    return { sends: [], next: { kind: 'gather', step: step.name, ids: all }, notes: [] };
+  }
+  return undefined;
+};
+
+/**
+ * What is under way is stopped at once; what has succeeded is undone when nothing that depends on it is in effect. A child
+ * that is a point of no return comes first: whether the others are undone or left as they are follows from how it ended.
+ */
+export const stopChildren: Rule = (plan, state, event) => {
+  if (state.execution.status !== 'undoing' || isNearNoReturn(plan, state)) return undefined;
+  const left = leavesAsIs(state);
+  const way = left ? 'free' : wayBack(plan, state);
+  if (way !== 'free' && way !== 'stoppable') return undefined;
+  const families = plan.steps
+    .filter(hasChildren)
+    .filter(({ pointOfNoReturn }) => way === 'free' || pointOfNoReturn === true);
+  // The fence comes first: what may be starting at this moment may depend on what is to be undone.
+  const starting = families.filter((step) => mayHaveChildren(plan, step, state));
+  for (const step of starting.length > 0 ? starting : families) {
+    if (event.passOver?.includes(step.name) === true) continue;
+    const record = state.steps[step.name];
+    const family = dueToStop(plan, step, state, record, left);
+    if (family === undefined) continue;
+    const recall = !left && !isKept(step);
+    const wanted = new Set(indexesToStop(family.starts.length, record?.children, recall));
+    const all = family.starts.filter(({ parent }) => wanted.has(parent.index));
+    const count = family.starts.length;
+    if (all.length > 0) {
+      const starts = all.slice(0, MAX_STOPS);
+      const below = all.length > MAX_STOPS ? (all[MAX_STOPS]?.parent.index ?? count) : count;
+      const how = { undo: !left, recall, below };
+      return {
+        sends: [],
+        next: { kind: 'stop-children', step: step.name, family, starts, ...how },
+        notes: [],
+      };
+    }
+    const found = { count, stopped: count, ended: {} };
+    const stopped = childrenStopped(record, step.name, state.execution, found, event);
+    return written(state, event, stopped, 'children-stopped');
+  }
+  return undefined;
+};
+
+/**
+ * Of a step that was done all executions had succeeded: another end comes of stopping them, and was told before their
+ * stopping was recorded.
+ */
+const wasRecalled = ({ status, children }: Step): boolean =>
+  status === 'done' && Object.values(children?.ended ?? {}).some((end) => end.status !== 'succeeded');
+
+const NOBODY: Family = { starts: [], items: 0, tolerated: 0 };
+
+function dueToStop(
+  plan: Plan,
+  step: ChildStep | MapStep,
+  state: Snapshot,
+  record: Step | undefined,
+  left: boolean,
+): Family | undefined {
+  const underWay = mayHaveChildren(plan, step, state);
+  const ended = record?.status === 'done' || record?.status === 'failed';
+  const open = record?.children !== undefined && hasOpenChildren(record.children);
+  const owes = ended && (open || wasRecalled(record) || (!left && needsUndo(step, record)));
+  if (!underWay && !owes) return undefined;
+  if (!underWay && !open && dependentsClearAt(plan, step, state) === undefined) return undefined;
+  const family = familyOf(step, state);
+  return 'code' in family ? NOBODY : family;
+}

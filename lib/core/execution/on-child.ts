@@ -1,0 +1,185 @@
+/**
+ * What follows from executions that belong to a step: they were started, stopped or gathered, one has ended, or the one
+ * that this is must stop because its parent does.
+ *
+ * Owns: the decisions. Does not own: the records (`waiting/child.ts`), when each is due (`child-rules.ts`).
+ */
+
+import { againProblemOf, retried } from '../operators/retry.ts';
+import { expressionsOf } from '../plan/check.ts';
+import { type ChildStep, graphOf, hasChildren, type MapStep, type Plan } from '../plan/plan.ts';
+import { stepsIn } from '../plan/refs.ts';
+import { blankStep, endedPause, executionAfter, noLater, type Stamp, stepAfter } from '../records/change.ts';
+import type { Decision } from '../records/decision.ts';
+import type { ChildEvent, ChildrenDone } from '../records/events.ts';
+import type { Failure } from '../records/failure.ts';
+import { type Json, utf8Bytes } from '../records/json.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import { type Cause, isForward, isPausedOrPausing, isTerminal, type Step } from '../records/state.ts';
+import { horizonMs } from '../step/lease.ts';
+import { leavesAsIs } from '../step/ready.ts';
+import { canMoveStep, type ExecutionStatus, type StepEvent } from '../transitions.ts';
+import { isCanceledAsIs, isToGoOn } from '../waiting/child-retry.ts';
+import {
+  childrenStarted,
+  childrenStopped,
+  failedOf,
+  staysDone,
+  told as tellParent,
+} from '../waiting/child.ts';
+
+const NOTHING: Decision = { sends: [], next: { kind: 'stop' }, notes: [] };
+
+/** Of what a step's executions answered; more is left with them. */
+const MAX_GATHERED_BYTES = 100_000;
+
+export function decideChildren(plan: Plan, state: Snapshot, event: ChildEvent & Stamp): Decision {
+  if (event.type === 'stop') return stop(state, event, event);
+  if (event.type === 'again') return again(plan, state, event.heard, event);
+  if (event.type === 'told') {
+    return tellParent(plan, state, event, { ...event, horizonMs: horizonMs(plan, state) }) ?? NOTHING;
+  }
+  const step = graphOf(plan).step.get(event.step);
+  if (!hasChildren(step)) return NOTHING;
+  const next = recordAfter(plan, step, state, event);
+  if (next === undefined) return NOTHING;
+  return {
+    write: { executionId: state.execution.id, step: next },
+    sends: [],
+    next: { kind: 'look', fresh: true, concern: [event.step] },
+    notes: [{ what: `children-${event.type}`, executionId: state.execution.id, step: event.step }],
+  };
+}
+
+/** By which move what was done is recorded, and in which statuses of the execution it is ever done. */
+const RECORDED: Readonly<
+  Record<ChildrenDone['type'], { move: StepEvent; during: (status: ExecutionStatus) => boolean }>
+> = {
+  started: { move: 'start-children', during: isForward },
+  stopped: { move: 'stop-children', during: (status) => status === 'undoing' },
+  gathered: { move: 'done', during: (status) => !isTerminal(status) },
+};
+
+function recordAfter(
+  plan: Plan,
+  step: ChildStep | MapStep,
+  state: Snapshot,
+  event: ChildrenDone & Stamp,
+): Step | undefined {
+  const record = state.steps[step.name];
+  const { status } = state.execution;
+  const { move, during } = RECORDED[event.type];
+  const isStay = event.type === 'gathered' && record?.status === 'undoing';
+  if (isStay && !staysDone(step, record, leavesAsIs(state))) return undefined;
+  if (!during(status) || !canMoveStep(record?.status ?? 'ready', isStay ? 'stay' : move)) return undefined;
+  switch (event.type) {
+    case 'started': {
+      const started = childrenStarted(event.family, record, step.name, state.execution, event, event);
+      return event.failure === undefined ? started : refusedStart(started, record, event.failure, event);
+    }
+    case 'stopped': {
+      const found = { count: event.family.starts.length, stopped: event.started, ended: event.ended };
+      return childrenStopped(record, step.name, state.execution, found, event);
+    }
+    case 'gathered':
+      return record && gathered(plan, step, record, event);
+  }
+}
+
+/** It failed before it began: its execution's place was taken first, so nobody can begin it any more. */
+const refusedStart = (started: Step, before: Step | undefined, failure: Failure, stamp: Stamp): Step =>
+  stepAfter(before ?? blankStep(started.name, started), 'fail', stamp, {
+    changedAt: stamp.now,
+    failure,
+    ...(started.children === undefined ? {} : { children: started.children }),
+  });
+
+function gathered(
+  plan: Plan,
+  step: ChildStep | MapStep,
+  record: Step,
+  event: ChildrenDone & { readonly type: 'gathered' } & Stamp,
+): Step {
+  const { now: changedAt } = event;
+  const isStay = record.status === 'undoing';
+  const output = outputOf(step, record, event.outputs);
+  if (output === undefined && isRead(plan, step.name)) {
+    const message = `what its execution answered has more than ${MAX_GATHERED_BYTES} bytes, and other steps read it`;
+    const failure = { code: 'output-too-large', message };
+    return stepAfter(record, isStay ? 'leave' : 'fail', event, { changedAt, failure });
+  }
+  const { children } = record;
+  return stepAfter(record, isStay ? 'stay' : 'done', event, {
+    changedAt,
+    output: output ?? null,
+    ...(children === undefined ? {} : { children: { ...children, started: children.count } }),
+  });
+}
+
+/** Nothing would be read there, and taken for what it is not. */
+const isRead = (plan: Plan, name: string): boolean =>
+  stepsIn([plan.output, ...plan.steps.flatMap(expressionsOf)]).includes(name);
+
+/**
+ * Of a child step its execution's output, if there is room for it. Of a list the counts, and every item's output where
+ * there is room for all: each has its place.
+ */
+function outputOf(
+  step: ChildStep | MapStep,
+  record: Step,
+  outputs: readonly (Json | undefined)[],
+): Json | undefined {
+  if (step.kind === 'child') return kept(outputs[0]);
+  const { children } = record;
+  const counts = { total: children?.items ?? 0, failed: children === undefined ? 0 : failedOf(children) };
+  const parts = outputs.flatMap((part) => (Array.isArray(part) ? [part as Json[]] : []));
+  const items = parts.length === outputs.length ? kept(parts.flat()) : undefined;
+  return items === undefined ? counts : { ...counts, items };
+}
+
+const kept = (output: Json | undefined): Json | undefined =>
+  output === undefined || utf8Bytes(JSON.stringify(output)) > MAX_GATHERED_BYTES ? undefined : output;
+
+/** A child that has succeeded is undone with its parent; S1 has this one way out for it. */
+function stop(
+  state: Snapshot,
+  { undo, heard }: { readonly undo: boolean; readonly heard?: number },
+  stamp: Stamp,
+): Decision {
+  const { execution } = state;
+  // It stays failed, as a later version that nobody has go on any more.
+  if (heard !== undefined && isToGoOn(execution, heard)) {
+    const closed = executionAfter(execution, 'watch', stamp, {});
+    return { ...NOTHING, write: { executionId: execution.id, execution: closed } };
+  }
+  const recalled = execution.status === 'succeeded' && undo && execution.parent !== undefined;
+  const isOpen = isForward(execution.status) || isPausedOrPausing(execution.status);
+  if (!isOpen && !recalled) return NOTHING;
+  const cause: Cause = {
+    kind: 'parent',
+    at: stamp.now,
+    failure: { code: 'parent-undone', message: 'the execution that it is a part of is being undone' },
+    ...(undo ? {} : { undo: false }),
+  };
+  const watchAt = noLater(execution, stamp.now);
+  const { endedAt: _, ...open } = executionAfter(execution, recalled ? 'recall' : 'stop', stamp, {
+    cause,
+    watchAt,
+    ...endedPause(execution, stamp.now),
+  });
+  return {
+    write: { executionId: execution.id, execution: open },
+    sends: [],
+    next: { kind: 'look', fresh: true, concern: 'all' },
+    notes: [{ what: 'stopped-by-parent', executionId: execution.id }],
+  };
+}
+
+/** S1 a failed execution goes on with the one that it belongs to; no operator has it do so alone. */
+function again(plan: Plan, state: Snapshot, heard: number, stamp: Stamp): Decision {
+  const { execution } = state;
+  const isDue = execution.parent !== undefined && isToGoOn(execution, heard) && !isCanceledAsIs(execution);
+  if (!isDue || againProblemOf(plan, state) !== undefined) return NOTHING;
+  const reason = 'the execution that it is a part of was tried again';
+  return retried(plan, state, { reason, commands: execution.commands }, stamp);
+}

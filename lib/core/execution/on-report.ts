@@ -1,0 +1,100 @@
+/**
+ * An attempt reports: its outcome, or that it is alive.
+ *
+ * Owns: the answers to `beat` and `report`, and when the read after a report may be spared. Does not own: the step's
+ * record (`step/claim.ts`, `step/report.ts`), what comes next (`rules.ts`).
+ *
+ * S3 a report counts under its own token alone, or as a late success. C1 a healthy step is decided on without a second
+ * read. S12 a late success is covered by no lease: it draws the watch near in the same transaction.
+ */
+
+import { answeredBySuccess } from '../operators/resolution.ts';
+import { agentStep, dependentsOf, isCallback, type Plan } from '../plan/plan.ts';
+import { executionAfter, noLater } from '../records/change.ts';
+import { type Decision, type Note, nothing, STOP } from '../records/decision.ts';
+import type { EventOf } from '../records/events.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import { isHeld, isTerminal, type Step } from '../records/state.ts';
+import { beaten, horizonMs } from '../step/lease.ts';
+import { attemptedStage } from '../step/recovery.ts';
+import { reported } from '../step/report.ts';
+
+export function beat(plan: Plan, state: Snapshot, event: EventOf<'beat'>): Decision {
+  const planStep = agentStep(plan, event.step);
+  const step =
+    planStep &&
+    beaten(
+      attemptedStage(planStep, state.steps[event.step]),
+      state.steps[event.step],
+      event.token,
+      event.progress,
+      event,
+    );
+  return step === undefined
+    ? nothing()
+    : { write: { executionId: state.execution.id, step }, sends: [], next: STOP, notes: [] };
+}
+
+export function report(plan: Plan, state: Snapshot, event: EventOf<'report'>): Decision {
+  const planStep = agentStep(plan, event.step);
+  const before = state.steps[event.step];
+  const about = { executionId: state.execution.id, step: event.step, attempt: before?.attempt ?? 0 };
+  const step =
+    planStep === undefined || isTerminal(state.execution.status)
+      ? undefined
+      : reported(planStep, before, event.token, event.report, event.priorHardEndAt, event, event.hold);
+  if (step === undefined) return nothing(STOP, [{ what: 'report-refused', ...about }]);
+  const recovery = recoveryOf(before, step, event.now);
+  const notes = [{ what: `step-${step.status}`, ...about, ...recovery }];
+  const concern = [event.step];
+  if (isHeld(before)) {
+    const fresh = !(event.onTime && mayDecideUnread(plan, state, step));
+    return {
+      write: { executionId: state.execution.id, step },
+      sends: [],
+      next: { kind: 'look', fresh, concern },
+      notes,
+    };
+  }
+  // A late success is covered by no lease, so the watch may be far away: it is drawn near in the same transaction.
+  const { execution } = state;
+  const watchAt = noLater(execution, event.now + horizonMs(plan, state));
+  // Nor does a person have to answer what the work has answered.
+  const answered = answeredBySuccess(state, event.step, event);
+  return {
+    write: {
+      executionId: state.execution.id,
+      step,
+      execution: executionAfter(execution, answered.move, event, { watchAt }),
+      ...(answered.incident === undefined ? {} : { incident: answered.incident }),
+    },
+    sends: [],
+    next: { kind: 'look', fresh: true, concern },
+    notes: [{ what: 'adopted', ...about, ...recovery }],
+  };
+}
+
+/** How long a step that is now done took from the first try that was not. */
+function recoveryOf(before: Step | undefined, step: Step, now: number): Pick<Note, 'ms'> {
+  const first = before?.attempts.find((attempt) => attempt.outcome !== 'done');
+  return step.status !== 'done' || first === undefined ? {} : { ms: now - first.endedAt };
+}
+
+/**
+ * After an on-time `done` the second read may be spared (C1) where the claim's snapshot is enough: to send to dependents
+ * that wait for this step alone and unconditionally, or to end the execution when all else was finished already.
+ */
+function mayDecideUnread(plan: Plan, state: Snapshot, step: Step): boolean {
+  if (step.status !== 'done' || state.execution.status !== 'running') return false;
+  const dependents = dependentsOf(plan, step.name);
+  if (dependents.length > 0) {
+    // A callback may have been answered since.
+    return dependents.every(
+      (other) => other.after.length === 1 && other.when === undefined && !isCallback(other),
+    );
+  }
+  return plan.steps.every((other) => {
+    const status = state.steps[other.name]?.status;
+    return other.name === step.name || status === 'done' || status === 'skipped';
+  });
+}

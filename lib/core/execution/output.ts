@@ -1,0 +1,42 @@
+/**
+ * What an execution answers.
+ *
+ * Owns: whether it is kept in the execution's own record or made anew from the steps' outputs, of which it follows. Does
+ * not own: how it is made (`plan/refs.ts`).
+ *
+ * The record is written once more after the end, and each started KB of it costs again: an output of some size is a copy of
+ * what the steps' records hold, and they are read together with it. A part's or a child's is kept, for its parent reads
+ * that record alone.
+ */
+
+import type { Plan } from '../plan/plan.ts';
+import { evaluate } from '../plan/refs.ts';
+import { type Json, utf8Bytes } from '../records/json.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import type { Execution } from '../records/state.ts';
+import { scopeOf } from '../step/turn.ts';
+
+/** Cheap enough to be kept beside the rest. */
+const SMALL_BYTES = 200;
+/** With the largest input it still fits into an item of the store (400 KB). */
+const MAX_KEPT_BYTES = 100_000;
+/** Shown; above it the steps' own are to be read one by one. */
+const MAX_SHOWN_BYTES = 100_000;
+
+/** What the record of an execution that has succeeded says of its output. An end must always be possible. */
+export function keptOutput(plan: Plan, state: Snapshot): Pick<Execution, 'output' | 'outputBytes'> {
+  const output = made(plan, state);
+  const bytes = utf8Bytes(JSON.stringify(output));
+  const most = state.execution.parent === undefined ? SMALL_BYTES : MAX_KEPT_BYTES;
+  return bytes > most ? { outputBytes: bytes } : { output };
+}
+
+/** What is shown of it: the output, or how large one is that is not shown. */
+export function outputOf(plan: Plan, state: Snapshot): Pick<Execution, 'output' | 'outputBytes'> {
+  const { output, outputBytes } = state.execution;
+  if (output !== undefined) return { output };
+  if (outputBytes === undefined) return {};
+  return outputBytes > MAX_SHOWN_BYTES ? { outputBytes } : { output: made(plan, state) };
+}
+
+const made = (plan: Plan, state: Snapshot): Json => evaluate(plan.output, scopeOf(state)) ?? null;

@@ -1,0 +1,79 @@
+/**
+ * How an execution leaves the straight path: a step that failed for good, a deadline, and the point of no return.
+ *
+ * Owns: the rules of a look that stop an execution or, where there is no way back, ask a person instead. Does not own:
+ * what is undone then (`step/ready.ts`), operators' commands (`operators/commands.ts`).
+ *
+ * L1 a failure beside an open point of no return waits for that outcome, which is bounded, and for nothing else. Beside a
+ * child that is such a point it stops the execution, and the child first of all (`child-rules.ts`).
+ */
+
+import { agentStep } from '../plan/plan.ts';
+import type { Rule } from '../plan/rule.ts';
+import { executionAfter, noLater, type Stamp, stepAfter, stop } from '../records/change.ts';
+import type { Decision } from '../records/decision.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import { isForward, type Step } from '../records/state.ts';
+import { isNearNoReturn, mayBeStopped, wayBack } from '../step/point-of-no-return.ts';
+import { leavesAsIs } from '../step/ready.ts';
+import { failedItems } from '../step/turn.ts';
+
+export const failStep: Rule = (plan, state, event) => {
+  if (!isForward(state.execution.status)) return undefined;
+  const given = failedItems(plan, state);
+  const failed =
+    plan.tolerated === undefined ? given.find(({ status }) => status === 'failed') : given[plan.tolerated];
+  if (failed === undefined) return undefined;
+  const way = wayBack(plan, state);
+  if (way === 'open') return undefined;
+  // Of what no agent performs there is nothing to be tried again: it is left as it is, for an operator to retry.
+  const isStep = failed.status === 'failed' && agentStep(plan, failed.name) !== undefined;
+  const isAsked = way === 'closed' && isStep;
+  if (isAsked) return askInstead(state, failed, event);
+  const failure = failed.failure ?? { code: 'failed', message: 'the step failed' };
+  const left = way === 'closed' ? { undo: false as const } : {};
+  return stop(state, event, { kind: 'failure', at: event.now, step: failed.name, failure, ...left });
+};
+
+/** There is no way back, so a person has to find one forward. The question itself is another rule's. */
+const askInstead = (state: Snapshot, failed: Step, stamp: Stamp): Decision => ({
+  write: {
+    executionId: state.execution.id,
+    step: stepAfter(failed, 'ask', stamp, { changedAt: stamp.now, retryAt: undefined }),
+  },
+  sends: [],
+  next: { kind: 'look', fresh: true, concern: [failed.name] },
+  notes: [{ what: 'no-way-back', executionId: state.execution.id, step: failed.name }],
+});
+
+/** After `succeed`: what was finished in time is not undone because nobody looked in time. */
+export const passDeadline: Rule = (plan, state, event) => {
+  const { status, deadlineAt } = state.execution;
+  if (!isForward(status) || event.now < deadlineAt || !mayBeStopped(plan, state)) return undefined;
+  const failure = { code: 'deadline', message: 'the execution was not over within its time' };
+  return stop(state, event, { kind: 'deadline', at: event.now, failure });
+};
+
+/**
+ * The point of no return was passed, or may have been: by an attempt that was claimed just as the execution was stopped, or
+ * by a child before it could be stopped. No undo has begun, for none is offered before that is known (`openWork`): what has
+ * acted stays as it is.
+ */
+export const keepPast: Rule = (plan, state, event) => {
+  const { execution } = state;
+  const { cause } = execution;
+  if (execution.status !== 'undoing' || cause === undefined || leavesAsIs(state)) return undefined;
+  if (isNearNoReturn(plan, state) || mayBeStopped(plan, state)) return undefined;
+  return {
+    write: {
+      executionId: execution.id,
+      execution: executionAfter(execution, 'keep', event, {
+        cause: { ...cause, undo: false },
+        watchAt: noLater(execution, event.now),
+      }),
+    },
+    sends: [],
+    next: { kind: 'look', fresh: true, concern: 'all' },
+    notes: [{ what: 'kept', executionId: execution.id }],
+  };
+};

@@ -1,0 +1,148 @@
+/**
+ * What happened to an execution, in words, oldest first: attempts, questions, pauses, retries, and why it was stopped.
+ *
+ * Owns: the words of the past. Does not own: reasons and what is next (`why.ts`).
+ */
+
+import { formatDuration } from '../plan/duration.ts';
+import { agentStep, type Plan } from '../plan/plan.ts';
+import type { Incident } from '../records/incident.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import type { Attempt, Pause, Retried } from '../records/state.ts';
+import { stageAt } from '../step/recovery.ts';
+import { pastOfKinds } from './waiting.ts';
+import { type Happened, iso } from './words.ts';
+
+export function past(plan: Plan, state: Snapshot): Happened[] {
+  const { execution, steps, incidents } = state;
+  const happened: Happened[] = [
+    {
+      at: execution.startedAt,
+      what: `workflow '${execution.workflow}' was started`,
+      evidence: { plan: execution.plan, deadlineAt: execution.deadlineAt },
+    },
+  ];
+  for (const { name } of plan.steps) {
+    for (const attempt of steps[name]?.attempts ?? []) happened.push(happenedAttempt(plan, name, attempt));
+  }
+  happened.push(...pastOfKinds(plan, state));
+  for (const incident of Object.values(incidents ?? {})) happened.push(...happenedIncident(incident));
+  happened.push(
+    ...(execution.pauses ?? []).flatMap(happenedPause),
+    ...(execution.retries ?? []).map(happenedRetry),
+  );
+  const { cause } = execution;
+  if (cause !== undefined) {
+    const whose = cause.step === undefined ? '' : ` of step '${cause.step}'`;
+    const reason = {
+      failure: 'the failure',
+      cancel: "an operator's cancel",
+      deadline: 'the deadline',
+      parent: 'the end of the execution that it is a part of',
+    }[cause.kind];
+    happened.push({
+      at: cause.at,
+      what: `${cause.undo === false ? 'it is ended as it is' : 'it is being undone'} because of ${reason}${whose}`,
+      evidence: { ...cause.failure },
+    });
+  }
+  if (execution.endedAt !== undefined) {
+    happened.push({
+      at: execution.endedAt,
+      what: `it ended: ${execution.status}`,
+      evidence: { status: execution.status },
+    });
+  }
+  return happened.sort((a, b) => a.at - b.at);
+}
+
+function happenedPause({ number, at, reason, pausedAt, deadlineAt, endedAt }: Pause): Happened[] {
+  const told = (when: number | undefined, what: string): Happened[] =>
+    when === undefined ? [] : [{ at: when, what, evidence: { pause: number } }];
+  const until = deadlineAt === undefined ? '' : `; a person is asked at ${iso(deadlineAt)}`;
+  return [
+    ...told(at, `a person paused it: ${reason}`),
+    ...told(pausedAt, `the pause was complete: nobody worked any more${until}`),
+    ...told(endedAt, 'the pause ended'),
+  ];
+}
+
+const happenedRetry = ({ at, reason, cause }: Retried): Happened => {
+  const failed =
+    cause === undefined
+      ? ''
+      : `; it had failed because of ${cause.step === undefined ? '' : `step '${cause.step}': `}${cause.failure.message}`;
+  return {
+    at,
+    what: `a person had it tried again: ${reason}${failed}`,
+    evidence: cause === undefined ? {} : { ...cause.failure },
+  };
+};
+
+export const DEED: Readonly<Record<Attempt['mode'], string>> = {
+  execute: 'attempt',
+  probe: 'probe of attempt',
+  undo: 'undo',
+};
+const RESULT: Readonly<Record<Attempt['outcome'], string>> = {
+  done: 'done',
+  failed: 'failed',
+  unknown: 'ended with an unknown outcome',
+  'not-done': 'found that it was not done',
+  'still-running': 'found it under way',
+  'cannot-tell': 'could not tell',
+  undone: 'undid it',
+};
+
+function happenedAttempt(plan: Plan, step: string, attempt: Attempt): Happened {
+  const { mode, number, outcome, failure } = attempt;
+  const result = mode === 'probe' && outcome === 'done' ? 'found it done' : RESULT[outcome];
+  const took = formatDuration(attempt.endedAt - attempt.claimedAt);
+  const reason = failure === undefined ? '' : `: ${failure.message}`;
+  return {
+    at: attempt.endedAt,
+    what: `${DEED[mode]} ${number}${stageWords(plan, step, attempt)}, ${took}: ${result}${reason}`,
+    step,
+    evidence: { ...attempt },
+  };
+}
+
+/** Where it was not the first stage of the ladder, or its input not the plan's; what the input is, is no matter of words. */
+function stageWords(plan: Plan, name: string, { stage = 0, given }: Attempt): string {
+  const step = agentStep(plan, name);
+  if (step === undefined || (stage === 0 && given !== true)) return '';
+  const { agent, input } = stageAt(step, stage);
+  const words = [
+    ...(stage === 0 ? [] : [`stage ${stage + 1}`]),
+    ...(agent === step.agent ? [] : [`by agent '${agent}'`]),
+    ...(given === true
+      ? ['with an input that a person gave']
+      : input === step.input
+        ? []
+        : ['with other input']),
+  ];
+  return ` (${words.join(', ')})`;
+}
+
+const BY = {
+  person: 'a person chose',
+  deadline: 'nobody answered in time, so it was',
+  moot: 'it needed no answer any more',
+};
+
+function happenedIncident(incident: Incident): Happened[] {
+  const { number, openedAt, resolvedAt, choice, by, reason } = incident;
+  const about = incident.step === undefined ? {} : { step: incident.step };
+  const opened = {
+    at: openedAt,
+    what: `incident ${number}: a person was asked`,
+    ...about,
+    evidence: { ...incident.failure },
+  };
+  if (resolvedAt === undefined || by === undefined) return [opened];
+  const what = `incident ${number}: ${BY[by]}${choice === undefined ? '' : ` '${choice}'`}${reason === undefined ? '' : ` (${reason})`}`;
+  return [
+    opened,
+    { at: resolvedAt, what, ...about, evidence: { by, ...(choice === undefined ? {} : { choice }) } },
+  ];
+}

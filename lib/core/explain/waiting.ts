@@ -1,0 +1,199 @@
+/**
+ * Why, for steps that no agent performs: until when one waits and for whom, how far its executions are.
+ *
+ * Owns: these words. Does not own: the rules, which are asked (`waiting/timer.ts`, `waiting/child.ts`), or how an explanation is put
+ * together (`why.ts`).
+ */
+
+import {
+  type CallbackStep,
+  graphOf,
+  hasChildren,
+  isCallback,
+  type Plan,
+  type PlanStep,
+} from '../plan/plan.ts';
+import type { Children } from '../records/children.ts';
+import type { Decision } from '../records/decision.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import { isForward, type Step } from '../records/state.ts';
+import { turnAt } from '../step/turn.ts';
+import { epochOfIds } from '../waiting/child-retry.ts';
+import { allEnded, childIds } from '../waiting/child.ts';
+import { waitsUntil } from '../waiting/timer.ts';
+import { type Happened, inBrackets, iso, type Next } from './words.ts';
+
+/** What a step's state rests on; nothing for what is the same for every kind. */
+export function becauseOfKind(plan: Plan, step: PlanStep, state: Snapshot): string | undefined {
+  const record = state.steps[step.name];
+  if (step.kind === 'step') return undefined;
+  if (hasChildren(step)) return record && becauseOfChildren(record);
+  const untilAt = isForward(state.execution.status) ? waitsUntil(plan, step, state) : undefined;
+  switch (record?.status) {
+    case undefined:
+    case 'ready':
+    case 'waiting':
+      if (untilAt === undefined)
+        return record?.status === 'waiting' ? 'it waits for nothing any more' : undefined;
+      return step.kind === 'wait' ? `it waits until ${iso(untilAt)}` : unanswered(step, record);
+    case 'answered':
+      return 'the outside answered before its turn; the answer is kept';
+    case 'done':
+      return step.kind === 'wait' ? 'its time has come' : answered(step);
+    case 'failed':
+      return step.kind === 'wait'
+        ? `its time cannot be told${inBrackets(record.failure)}`
+        : `it was not answered with a success${inBrackets(record.failure)}`;
+    default:
+      return undefined;
+  }
+}
+
+const isApproval = (step: CallbackStep): boolean => step.kind === 'approval';
+
+const answered = (step: CallbackStep): string =>
+  isApproval(step) ? 'a person approved it' : 'the outside answered';
+
+function unanswered(step: CallbackStep, record: Step | undefined): string {
+  const whom = isApproval(step) ? 'a person has not answered yet' : 'the outside has not answered yet';
+  if (step.beatMs === undefined) return whom;
+  return record?.progressAt === undefined
+    ? `${whom}, nor beaten`
+    : `${whom}; its last beat, ${record.beat}, was at ${iso(record.progressAt)}`;
+}
+
+function becauseOfChildren({ status, failure, children }: Step): string | undefined {
+  switch (status) {
+    case 'running':
+      return `${countText(children)}${openText(children)}`;
+    case 'undoing':
+      return `its executions are canceled, and those that succeeded are undone: ${countText(children)}`;
+    case 'failed':
+      return failure === undefined
+        ? `its executions are stopped, and what they did is left as it is: ${countText(children)}`
+        : `it failed${inBrackets(failure)}`;
+    case 'undo-failed':
+      return `it could not be undone${inBrackets(failure)}: what its executions did may still be in place`;
+    default:
+      return undefined;
+  }
+}
+
+/** '3 of 4 executions ended (2 succeeded, 1 failed)' */
+function countText(children: Children | undefined): string {
+  if (children === undefined) return 'none of its executions is known';
+  const ends = Object.values(children.ended).map(({ status }) => status);
+  const kinds = [...new Set(ends)].map((one) => `${ends.filter((end) => end === one).length} ${one}`);
+  const which = kinds.length === 0 ? '' : ` (${kinds.join(', ')})`;
+  return `${ends.length} of ${children.count} executions ended${which}`;
+}
+
+function openText(children: Children | undefined): string {
+  if (children === undefined || children.started >= children.count) return '';
+  return `, ${children.count - children.started} are not started yet`;
+}
+
+/** What comes next for a step; nothing where no kind of step has words of its own. */
+export function nextOfKind(plan: Plan, step: PlanStep, state: Snapshot): Next | undefined {
+  const named = { step: step.name };
+  if (step.kind === 'step') return undefined;
+  if (hasChildren(step)) return nextOfChildren(state, step.name);
+  const untilAt = isForward(state.execution.status) ? waitsUntil(plan, step, state) : undefined;
+  if (untilAt === undefined) return undefined;
+  const at = Math.max(untilAt, turnAt(step, state));
+  if (!isCallback(step)) return { what: 'its time comes', at, who: 'supervisor', ...named };
+  if (state.steps[step.name]?.status === 'answered') {
+    return { what: 'its answer counts', at, who: 'supervisor', ...named };
+  }
+  const beats = step.beatMs === undefined ? '' : ' or beats';
+  const whom = isApproval(step) ? 'a person approves or rejects' : `the outside answers${beats}`;
+  const who = isApproval(step) ? 'person' : 'outside';
+  return { what: `${whom}; in silence it fails`, at, who, ...named };
+}
+
+function nextOfChildren({ execution, steps }: Snapshot, step: string): Next | undefined {
+  const record = steps[step];
+  const { children } = record ?? {};
+  if (children === undefined || allEnded(children)) return undefined;
+  if (record?.status !== 'running' && record?.status !== 'undoing') return undefined;
+  const open = Array.from({ length: children.started }, (_, index) => index).filter(
+    (index) => children.ended[index] === undefined,
+  );
+  const [first] = open;
+  if (first === undefined) return undefined;
+  const others = open.length === 1 ? '' : ` and ${open.length - 1} other${open.length === 2 ? '' : 's'}`;
+  const id = childIds({ id: execution.id, epoch: epochOfIds(record, execution) }, step, first + 1)[first];
+  return { what: `execution ${id}${others} end`, who: 'child', step };
+}
+
+/** What a look is about to do with executions of a step, in words. */
+export function dueWithChildren({ next }: Decision): { what: string; step: string } | undefined {
+  switch (next.kind) {
+    case 'start-children':
+      return { what: 'executions of a step are started', step: next.step };
+    case 'stop-children':
+      return { what: 'executions of a step are stopped', step: next.step };
+    case 'gather':
+      return { what: 'what the executions of a step answered is gathered', step: next.step };
+    default:
+      return undefined;
+  }
+}
+
+/** The notes of a look at these steps that ends in a write. */
+export const DUE_OF_KINDS: Readonly<Record<string, string>> = {
+  'step-done': 'a step is over: its time has come, or its answer counts now',
+  'step-failed': 'a step fails: its time is over, or one of its executions failed',
+  'step-undone': 'a step is undone: all of its executions are',
+  'step-undo-failed': 'a step cannot be undone: one of its executions could not be',
+  'children-stopped': 'the executions of a step are stopped',
+};
+
+/** What happened to these steps. */
+export function pastOfKinds(plan: Plan, { steps }: Snapshot): Happened[] {
+  const happened: Happened[] = [];
+  for (const record of Object.values(steps)) {
+    const step = graphOf(plan).step.get(record.name);
+    if (step === undefined || step.kind === 'step') continue;
+    const named = { step: step.name };
+    if (isCallback(step) && record.progressAt !== undefined) {
+      const evidence = { beat: record.beat };
+      happened.push({ at: record.progressAt, what: 'the outside beat', ...named, evidence });
+    }
+    const what = hasChildren(step) ? deedOfChildren(record) : deedOfOutside(step, record);
+    if (what === undefined) continue;
+    const { failure, children } = record;
+    const evidence = {
+      status: record.status,
+      ...(failure === undefined ? {} : { failure }),
+      ...(children === undefined ? {} : { count: children.count, ended: children.ended }),
+    };
+    happened.push({ at: record.changedAt, what, ...named, evidence });
+  }
+  return happened;
+}
+
+function deedOfOutside(step: PlanStep, { status, failure }: Step): string | undefined {
+  if (status === 'answered') return 'the outside answered before its turn';
+  if (status === 'failed') return `it failed${inBrackets(failure)}`;
+  if (status !== 'done') return undefined;
+  return isCallback(step) ? answered(step) : 'its time came';
+}
+
+function deedOfChildren(record: Step): string | undefined {
+  const { status, failure, children } = record;
+  switch (status) {
+    case 'running':
+      return `its executions were started, ${children?.started ?? 0} of ${children?.count ?? 0}`;
+    case 'done':
+    case 'undone':
+      return `${status}: ${countText(children)}`;
+    case 'failed':
+    case 'undo-failed':
+      return `${status}${inBrackets(failure)}: ${countText(children)}`;
+    case 'undoing':
+      return 'its executions were stopped';
+    default:
+      return undefined;
+  }
+}

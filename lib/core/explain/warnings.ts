@@ -1,0 +1,75 @@
+/**
+ * Why it stands still although nothing of its own is wrong: what an operator has to put right around an execution.
+ *
+ * Owns: when a supervisor is late, which steps an agent that is not deployed holds up, and these words. Does not own: what
+ * happens next (`why.ts`), whether anything is late in the whole deployment (`GET /health`).
+ */
+
+import { formatDuration } from '../plan/duration.ts';
+import type { Plan, PlanStep } from '../plan/plan.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import { isTerminal, type Step } from '../records/state.ts';
+import { needsUndo, type Work } from '../step/ready.ts';
+import { stageOf } from '../step/recovery.ts';
+
+/** Of an agent: whether it is deployed. */
+export type IsDeployed = (agent: string) => boolean;
+
+/** An idle supervisor comes once a minute (`EventBridge` rules know no shorter rate) and may be slow to start. */
+export const SUPERVISOR_LATE_MS = 70_000;
+
+/** @param now epoch ms. @returns a sentence for each; none while all is well or the execution has ended */
+export function warningsOf(
+  plan: Plan,
+  state: Snapshot,
+  work: readonly Work[],
+  now: number,
+  isDeployed: IsDeployed,
+): string[] {
+  const missing = isTerminal(state.execution.status)
+    ? []
+    : plan.steps.flatMap((step) => missingFor(step, state, work, isDeployed));
+  return [...lateSupervisor(state, now), ...missing];
+}
+
+/** S12 the watch is no later than anything that is due, so nothing is late while it is not. */
+function lateSupervisor({ execution: { watchAt } }: Snapshot, now: number): string[] {
+  if (watchAt === undefined || now - watchAt <= SUPERVISOR_LATE_MS) return [];
+  return [
+    `the supervisor is late: it should have looked at ${new Date(watchAt).toISOString()}, ${formatDuration(now - watchAt)} ago; see GET /health, the alarms SupervisorSilent, OldestOverdue and LooksFailing, and the supervisor's log for the id of this execution`,
+  ];
+}
+
+function missingFor(
+  step: PlanStep,
+  state: Snapshot,
+  work: readonly Work[],
+  isDeployed: IsDeployed,
+): string[] {
+  const record = state.steps[step.name];
+  const agent = agentOf(step, record);
+  if (agent === undefined || isDeployed(agent)) return [];
+  const isNow = work.some((piece) => piece.step.name === step.name);
+  if (!isNow && !mayStillNeed(step, record, state)) return [];
+  const needs = isNow ? 'needs it' : 'may need it yet';
+  return [
+    `no agent '${agent}' is deployed, and step '${step.name}' ${needs}: deploy it again; what waits for it goes on within a minute`,
+  ];
+}
+
+function agentOf(step: PlanStep, record: Step | undefined): string | undefined {
+  if (step.kind === 'step') return stageOf(step, record?.rung ?? 0).agent;
+  return step.kind === 'map' ? step.each.agent : undefined;
+}
+
+const OVER: ReadonlySet<Step['status'] | undefined> = new Set([
+  'done',
+  'failed',
+  'skipped',
+  'sealed',
+  'undone',
+]);
+
+/** It is still to be performed, or would have to be undone. */
+const mayStillNeed = (step: PlanStep, record: Step | undefined, { execution }: Snapshot): boolean =>
+  (execution.status !== 'undoing' && !OVER.has(record?.status)) || needsUndo(step, record);

@@ -1,0 +1,329 @@
+/**
+ * Why: what happened to an execution, what its state rests on, and what happens next and when.
+ *
+ * Owns: the words. Does not own: any rule: what is next is read off the very functions by which the roles decide
+ * (`decide` for now, `openWork` and `watch` for later), so that an explanation cannot differ from what is done. The past
+ * is told by `history.ts`.
+ */
+
+import { decide } from '../decide.ts';
+import { asCounted } from '../execution/effective-state.ts';
+import { type AgentStep, graphOf, type Plan, type PlanStep } from '../plan/plan.ts';
+import type { Choice, Incident } from '../records/incident.ts';
+import { askedAboutPause, openIncidents, type Snapshot } from '../records/snapshot.ts';
+import {
+  isForward,
+  isHeld,
+  isPausedOrPausing,
+  isSettled,
+  isTerminal,
+  type Parked,
+  pauseOf,
+  type Step,
+} from '../records/state.ts';
+import { leaseEndsAt } from '../step/lease.ts';
+import { failureWaits, isAskedAtDeadline, lastPoint, mayBeStopped } from '../step/point-of-no-return.ts';
+import { isClear, needsUndo, openWork, type Work, workKey } from '../step/ready.ts';
+import { attemptedStage, stageOf } from '../step/recovery.ts';
+import { isTurn, isUnbegun } from '../step/turn.ts';
+import { dispatchDueAt, wasSentSinceParked } from '../supervision/wake-time.ts';
+import { DEED, past } from './history.ts';
+import { becauseOfKind, DUE_OF_KINDS, dueWithChildren, nextOfKind } from './waiting.ts';
+import { type IsDeployed, warningsOf } from './warnings.ts';
+import { type Happened, iso, type Next } from './words.ts';
+
+export interface Explanation {
+  readonly executionId: string;
+  readonly status: string;
+  readonly past: readonly Happened[];
+  readonly steps: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly because: string;
+    readonly next: Next;
+  }[];
+  /** The earliest of what is next. */
+  readonly next: Next;
+  /** What an operator has to put right around it, a sentence each: a supervisor that is late, an agent that is not deployed. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * @param now epoch ms
+ * @param isDeployed of an agent; what is not known to be missing is there
+ * @returns past, reasons, what is next and what is in its way; total and pure
+ */
+export function explain(
+  plan: Plan,
+  stored: Snapshot,
+  now: number,
+  isDeployed: IsDeployed = () => true,
+): Explanation {
+  const state = asCounted(plan, stored);
+  const work = openWork(plan, state);
+  const steps = plan.steps.map((step) => ({
+    name: step.name,
+    status: isUnbegun(state.steps[step.name])
+      ? isTurn(plan, step, state)
+        ? 'ready'
+        : 'pending'
+      : (state.steps[step.name] as Step).status,
+    because: because(plan, step, state),
+    next: nextOfStep(plan, step, state, work, isDeployed),
+  }));
+  return {
+    executionId: state.execution.id,
+    status: state.execution.status,
+    past: past(plan, state),
+    steps,
+    next: nextOf(
+      plan,
+      state,
+      steps.map((step) => step.next),
+      now,
+    ),
+    warnings: warningsOf(plan, state, work, now, isDeployed),
+  };
+}
+
+function because(plan: Plan, step: PlanStep, state: Snapshot): string {
+  const record = state.steps[step.name];
+  const toBeUndone = needsUndo(step, record) && state.execution.status === 'undoing';
+  const ofKind = becauseOfKind(plan, step, state);
+  if (ofKind !== undefined) return ofKind;
+  if (record === undefined || record.status === 'ready') return becauseUnbegun(plan, step, state);
+  if (isHeld(record)) {
+    return `an agent holds it (${DEED[record.mode]} ${record.mode === 'undo' ? record.undoAttempt : record.attempt}), beat ${record.beat}${record.heartbeatAt === undefined ? '' : ` at ${iso(record.heartbeatAt)}`}`;
+  }
+  const acted = record.mayHaveActed ? '; an attempt of unknown outcome may have acted' : '';
+  const failure = record.failure === undefined ? '' : ` (${record.failure.code}: ${record.failure.message})`;
+  if (record.parked !== undefined) return `${becauseParked(step, record, record.parked)}${acted}`;
+  switch (record.status) {
+    case 'retrying':
+      return `attempt ${record.attempt} failed${failure}, and its ladder allows another${acted}`;
+    case 'waiting':
+      return `attempt ${record.attempt} failed${failure}, and a person is asked what to do${acted}`;
+    case 'unknown':
+      return `the outcome of attempt ${record.attempt} is not known${failure}: nothing is repeated before it is settled`;
+    case 'held':
+      return `${HELD_AS[record.heldFrom ?? 'ready']}${failure}, and the execution is paused${acted}`;
+    case 'failed':
+      return `attempt ${record.attempt} failed${failure}, and nothing is left on its ladder${acted}${failedFor(plan, state)}`;
+    case 'skipped':
+      return chosenBy(state, step.name, 'skip') ? 'a person had it skipped' : 'its condition does not hold';
+    case 'sealed':
+      return record.attempt === 0
+        ? 'the execution is being undone, so it will never start'
+        : `attempt ${record.attempt} is the last, because the execution is being undone${acted}`;
+    case 'undoing':
+      return `undo ${record.undoAttempt} did not succeed${failure} and is tried again`;
+    case 'undo-failed':
+      if (record.failure?.code === 'undo-held-up')
+        return `${record.failure.message}; a person is asked, and its effect may still be in place`;
+      return `undo ${record.undoAttempt} failed${failure}, and no further one is allowed: its effect may still be in place`;
+    default:
+      return toBeUndone ? waitsForUndo(plan, step, state) : `it is ${record.status}`;
+  }
+}
+
+const HELD_AS = {
+  ready: 'it was ready to begin',
+  retrying: 'its next attempt was due',
+  unknown: 'its outcome was to be asked for',
+} as const;
+
+/** What becomes of a failure that is not decided on yet. */
+function failedFor(plan: Plan, state: Snapshot): string {
+  if (isPausedOrPausing(state.execution.status)) return '; what follows is decided after the pause';
+  if (!isForward(state.execution.status) || !failureWaits(plan, state)) return '';
+  return `; what follows is decided when the outcome of '${lastPoint(plan, state)?.name}', a point of no return, is known`;
+}
+
+/** Of what is held back: the next attempt's, or of a probe and an undo that of the latest. */
+const agentFor = (step: AgentStep, record: Step, { mode }: Parked): AgentStep =>
+  mode === 'execute' ? stageOf(step, record.rung) : attemptedStage(step, record);
+
+function becauseParked(step: PlanStep, record: Step, parked: Parked): string {
+  const agent = step.kind === 'step' ? agentFor(step, record, parked).agent : step.name;
+  const last = record.failure === undefined ? '' : `; its last attempt ended with ${record.failure.code}`;
+  switch (parked.why) {
+    case 'breaker':
+      return `the breaker of agent '${agent}' is open since ${iso(parked.since ?? parked.at)}, so it is held back and no attempt is charged${last}`;
+    case 'unclaimed':
+      return `no agent '${agent}' has taken its message yet, so it is sent again at growing gaps${last}`;
+    case 'not-deployed':
+      return `no agent '${agent}' was deployed, from ${iso(parked.since ?? parked.at)} to ${iso(parked.at)} at least, so it is held back and no attempt is charged${last}`;
+    case 'budget':
+      return `its execution has used up its dispatches, so it is sent once an hour${last}`;
+  }
+}
+
+const chosenBy = (state: Snapshot, step: string, choice: Choice): boolean =>
+  Object.values(state.incidents ?? {}).some((one) => one.step === step && one.choice === choice);
+
+function becauseUnbegun(plan: Plan, step: PlanStep, state: Snapshot): string {
+  if (isPausedOrPausing(state.execution.status)) return 'it has not begun, and the execution is paused';
+  if (!isForward(state.execution.status)) return 'it was never started';
+  const open = step.after.filter((name) => !isSettled(state.steps[name]));
+  if (!isTurn(plan, step, state)) return `it waits for ${open.map((name) => `'${name}'`).join(', ')}`;
+  return step.kind === 'step' ? 'it waits for an agent to take it' : 'it is to begin';
+}
+
+function waitsForUndo(plan: Plan, step: PlanStep, state: Snapshot): string {
+  const open = (graphOf(plan).dependents.get(step.name) ?? []).filter(
+    (other) => !isClear(other, state.steps[other.name], false),
+  );
+  return open.length === 0
+    ? 'it is done and is to be undone'
+    : `it is undone after ${open.map((other) => `'${other.name}'`).join(', ')}`;
+}
+
+function nextOfStep(
+  plan: Plan,
+  step: PlanStep,
+  state: Snapshot,
+  work: readonly Work[],
+  isDeployed: IsDeployed,
+): Next {
+  const record = state.steps[step.name];
+  const named = { step: step.name };
+  if (isHeld(record)) {
+    const at = leaseEndsAt(record.leaseUntil);
+    return {
+      what: `its agent reports, or renews its lease; if it stays silent, its outcome is taken for unknown`,
+      at,
+      who: 'supervisor',
+      ...named,
+    };
+  }
+  const question = openIncidents(state).find(
+    ({ kind, step: about }) => kind !== 'deadline' && about === step.name,
+  );
+  if (question !== undefined && isPausedOrPausing(state.execution.status)) {
+    const what = `a person answers incident ${question.number}; its deadline stands still during the pause`;
+    return { what, who: 'person', ...named };
+  }
+  if (question !== undefined) return { ...answerNext(question), ...named };
+  const ofKind = nextOfKind(plan, step, state);
+  if (ofKind !== undefined) return ofKind;
+  const piece = work.find((one) => one.step.name === step.name);
+  if (piece === undefined) return { what: 'nothing', who: 'nobody', ...named };
+  const deed = { execute: 'attempt', probe: 'a probe of attempt', undo: 'undo' }[piece.mode];
+  const dispatch = state.execution.dispatches[workKey(piece)];
+  if (!isDeployed(piece.step.agent)) {
+    const what = `no agent '${piece.step.agent}' is deployed: deploy it again, and a supervisor sends it ${deed} ${piece.attempt}`;
+    return { what, at: piece.dueAt, who: 'person', ...named };
+  }
+  if (piece.parked !== undefined && !wasSentSinceParked(piece, dispatch)) {
+    const what = `a supervisor sends it to agent '${piece.step.agent}' again: ${deed} ${piece.attempt}`;
+    return { what, at: piece.dueAt, who: 'supervisor', ...named };
+  }
+  const dispatchAt = dispatchDueAt(piece, dispatch);
+  return {
+    what: `agent '${piece.step.agent}' takes it: ${deed} ${piece.attempt}, from ${iso(piece.dueAt)}; if nobody has by ${iso(dispatchAt)}, its message is sent again`,
+    at: piece.dueAt,
+    who: 'agent',
+    ...named,
+  };
+}
+
+/** The notes of a look that ends in a write, in words. */
+const DUE_NOW: Readonly<Record<string, string>> = {
+  'lease-ended': 'the lease has ended: the outcome of the attempt is taken for unknown',
+  undoing: 'what has acted is undone',
+  'incident-opened': 'a person is asked',
+  'incident-timed-out': 'the time for an answer is over',
+  'incident-moot': 'an open question is closed, because the execution went another way',
+  'step-skipped': 'a step is skipped, because its condition does not hold',
+  'step-held': 'a step that could begin is held, because the execution is paused',
+  paused: 'the pause is complete: nobody works and nobody can begin',
+  'no-way-back': 'a person is asked, because there is no way back',
+  'undo-given-up': 'a person is asked, because nobody could undo a step for a day',
+  kept: 'what has acted is left as it is, because a point of no return was passed',
+  'incident-moved': 'the time for an answer is moved by the time of the pause',
+  'step-sealed': 'a step that has not started is closed for good',
+  succeeded: 'it succeeds: every step is done or skipped',
+  compensated: 'it ends as compensated: everything that acted is undone',
+  canceled: 'it ends as canceled: everything that acted is undone',
+  failed: 'it ends as failed',
+  ...DUE_OF_KINDS,
+};
+
+/** Where there is no way back somebody is asked at the deadline. */
+function deadlineNext(plan: Plan, state: Snapshot): (Next & { at: number })[] {
+  const { deadlineAt, status } = state.execution;
+  const asked = openIncidents(state).find(({ kind }) => kind === 'deadline');
+  if (asked !== undefined && !isPausedOrPausing(status)) return [answerNext(asked)];
+  return isAskedAtDeadline(plan, state)
+    ? [{ what: 'its time is over and a person is asked', at: deadlineAt, who: 'person' }]
+    : [];
+}
+
+const answerNext = ({ number, otherwise, deadlineAt }: Incident): Next & { at: number } => ({
+  what: `a person answers incident ${number}; without an answer it is taken for '${otherwise}'`,
+  at: deadlineAt,
+  who: 'person',
+});
+
+/** A pause has an end even if nobody thinks of it. */
+function pauseNext(state: Snapshot): (Next & { at: number })[] {
+  const pause = pauseOf(state.execution);
+  const asked = pause && askedAboutPause(state, pause);
+  if (asked?.resolvedAt === undefined && asked !== undefined) return [answerNext(asked)];
+  if (pause?.deadlineAt === undefined || asked !== undefined) return [];
+  return [
+    { what: 'a person is asked, unless the pause is ended before', at: pause.deadlineAt, who: 'person' },
+  ];
+}
+
+/** What a supervisor would do if it looked now; else the earliest of what the steps wait for. */
+function nextOf(plan: Plan, state: Snapshot, ofSteps: readonly Next[], now: number): Next {
+  const { execution } = state;
+  if (isTerminal(execution.status)) {
+    return execution.watchAt === undefined
+      ? { what: 'nothing: it has ended and said so', who: 'nobody' }
+      : { what: 'its end is announced', at: execution.watchAt, who: 'supervisor' };
+  }
+  const decision = decide(plan, state, {
+    type: 'look',
+    by: 'supervisor',
+    concern: [],
+    fresh: true,
+    readAt: now,
+    now,
+    random: 0,
+    writeId: 'why',
+  });
+  const [said] = decision.notes;
+  const isDue = said !== undefined && (decision.next.kind === 'look' || Object.hasOwn(DUE_NOW, said.what));
+  const note = dueWithChildren(decision) ?? (isDue ? said : undefined);
+  if (note !== undefined) {
+    const step = note.step === undefined ? {} : { step: note.step };
+    return {
+      what: DUE_NOW[note.what] ?? note.what,
+      at: Math.max(now, execution.watchAt ?? now),
+      who: 'supervisor',
+      ...step,
+    };
+  }
+  const timed = ofSteps.filter((next): next is Next & { at: number } => next.at !== undefined);
+  const deadline: Next & { at: number } = {
+    what: 'its time is over and it is undone',
+    at: execution.deadlineAt,
+    who: 'supervisor',
+  };
+  // Executions of its own have times of their own.
+  const child = timed.length === 0 ? ofSteps.find(({ who }) => who === 'child') : undefined;
+  if (child !== undefined && !isPausedOrPausing(execution.status)) return child;
+  const undoes = isForward(execution.status) && mayBeStopped(plan, state);
+  const candidates = [
+    ...timed,
+    ...(undoes ? [deadline] : []),
+    ...deadlineNext(plan, state),
+    ...pauseNext(state),
+  ];
+  return candidates.reduce<Next & { at: number }>(
+    (first, next) => (next.at < first.at ? next : first),
+    candidates[0] ?? { what: 'a supervisor looks', at: execution.watchAt ?? now, who: 'supervisor' },
+  );
+}

@@ -1,0 +1,103 @@
+/**
+ * The choices that a question offers, which are those that are safe now.
+ *
+ * Owns: which answers are offered, and why one is refused. Does not own: what an answer writes (`operators/resolution.ts`), who
+ * may answer (IAM), the transport (`api/`).
+ *
+ * S10 an answer that could leave an effect behind unseen is offered only to somebody who says that nothing happened, and only
+ * when nothing can still happen; nothing is offered that would undo what lies behind a point of no return.
+ */
+
+import { agentStep, type Plan } from '../plan/plan.ts';
+import type { Answer } from '../records/events.ts';
+import type { Choice, Incident } from '../records/incident.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import { isForward, isPausedOrPausing } from '../records/state.ts';
+import { lastPoint, mayBePast, wayBack } from '../step/point-of-no-return.ts';
+import { quietAt } from '../step/ready.ts';
+import { attemptedStage } from '../step/recovery.ts';
+import { deadlineChoices } from './deadline.ts';
+
+/** The choices that are safe now, and for those that are not yet or not without a word, why. */
+export function choicesFor(
+  plan: Plan,
+  state: Snapshot,
+  incident: Incident,
+  now: number,
+): { readonly choice: Choice; readonly needs?: 'nothingHappened'; readonly notBefore?: number }[] {
+  if (incident.resolvedAt !== undefined) return [];
+  const undoAll = { choice: 'undo-all' } as const;
+  const isPaused = isPausedOrPausing(state.execution.status);
+  if (incident.kind === 'pause') {
+    if (!isPaused) return [];
+    const back = wayBack(plan, state) === 'free' ? [undoAll] : [];
+    return [{ choice: 'resume' }, ...back, { choice: 'fail' }];
+  }
+  if (incident.kind === 'deadline') return deadlineChoices(state, incident);
+  const step = agentStep(plan, incident.step ?? '');
+  const record = state.steps[incident.step ?? ''];
+  if (step === undefined || record === undefined) return [];
+  if (incident.kind === 'undo') {
+    const deadAt = record.hardEndAt + attemptedStage(step, record).settleMs;
+    return [
+      { choice: 'retry' },
+      { choice: 'skip', ...(deadAt > now ? { notBefore: deadAt } : {}) },
+      { choice: 'fail' },
+    ];
+  }
+  if (!isForward(state.execution.status) && !isPaused) return [];
+  const after = quietAt(step, record);
+  const careful = record.mayHaveActed
+    ? { needs: 'nothingHappened' as const, ...(after > now ? { notBefore: after } : {}) }
+    : {};
+  const again = attemptedStage(step, record).effect === 'idempotent' ? {} : careful;
+  return [
+    { choice: 'retry', ...again },
+    { choice: 'retry-with-input', ...careful },
+    { choice: 'give-output' },
+    { choice: 'skip', ...careful },
+    // Where the step itself may be past the point of no return, only the word of a person says that it is not.
+    ...(wayBack(plan, state, step.name) === 'free'
+      ? [{ ...undoAll, ...(mayBePast(step, record) ? careful : {}) }]
+      : []),
+    { choice: 'fail' },
+  ];
+}
+
+/** A person may have everything stopped, which has a child say what it did; nobody is promised that all is undone before. */
+function stopFirst(plan: Plan, state: Snapshot, { choice }: Answer): string {
+  if (choice !== 'undo-all' || wayBack(plan, state) !== 'stoppable') return '';
+  const name = lastPoint(plan, state)?.name ?? '';
+  return `, for step '${name}' is a point of no return, and its execution has not ended: a cancel stops that first, then undoes everything if it left nothing behind`;
+}
+
+/** Why an answer is not possible, or nothing. */
+export function answerProblem(
+  plan: Plan,
+  state: Snapshot,
+  incident: Incident,
+  answer: Answer,
+  now: number,
+): string | undefined {
+  const offered = choicesFor(plan, state, incident, now);
+  const match = offered.find((one) => one.choice === answer.choice);
+  if (match === undefined) {
+    const possible =
+      offered.map((one) => one.choice).join(', ') || 'none, for the execution has gone another way';
+    return `'${answer.choice}' is not possible here${stopFirst(plan, state, answer)}; possible are: ${possible}`;
+  }
+  if (match.needs === 'nothingHappened' && answer.nothingHappened !== true) {
+    return `an attempt may have acted: '${answer.choice}' needs "nothingHappened": true from somebody who has checked`;
+  }
+  if (match.notBefore !== undefined && match.notBefore > now) {
+    return `an attempt may still be acting: '${answer.choice}' is possible from ${new Date(match.notBefore).toISOString()}`;
+  }
+  if (answer.input !== undefined && answer.choice !== 'retry-with-input')
+    return `'${answer.choice}' takes no input`;
+  if (answer.output !== undefined && answer.choice !== 'give-output')
+    return `'${answer.choice}' takes no output`;
+  if (answer.choice === 'retry-with-input' && answer.input === undefined)
+    return "'retry-with-input' needs an input";
+  if (answer.choice === 'give-output' && answer.output === undefined) return "'give-output' needs an output";
+  return undefined;
+}

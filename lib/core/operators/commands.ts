@@ -1,0 +1,178 @@
+/**
+ * Operators' commands: cancel, pause, resume, retry.
+ *
+ * Owns: when each is possible, why it is not, and the write that obeys it. Does not own: repeated commands and refusals as
+ * errors (`scheduler/commands.ts`), what follows (`execution/rules.ts`).
+ *
+ * A command is one write of the execution, which remembers the command's id. Where a command is not possible, nothing is
+ * decided; the caller asks `commandProblem` for the reason.
+ */
+
+import type { Plan } from '../plan/plan.ts';
+import { executionAfter, noLater, type Stamp, stop } from '../records/change.ts';
+import type { Decision } from '../records/decision.ts';
+import type { Command } from '../records/events.ts';
+import { askedAboutPause, type Snapshot } from '../records/snapshot.ts';
+import { type Execution, isForward, isPausedOrPausing, pauseOf } from '../records/state.ts';
+import { lastPoint, wayBack } from '../step/point-of-no-return.ts';
+import { answered } from './incident.ts';
+import { goOn, nextPause, withPause } from './pause.ts';
+import { resolve } from './resolution.ts';
+import { openLadderQuestions, retried, RETRY_ANSWER, retryProblem } from './retry.ts';
+import { standingOf, standingText } from './standing.ts';
+
+/** The command ids that are remembered: enough for every client that may still repeat one. */
+const MAX_COMMANDS = 10;
+
+const rememberedBy = ({ commands }: Execution, { commandId }: Command): readonly string[] =>
+  [...commands, commandId].slice(-MAX_COMMANDS);
+
+/** What the command writes; nothing where it is not possible. */
+export function obey(plan: Plan, state: Snapshot, command: Command & Stamp): Decision | undefined {
+  if (commandProblem(plan, state, command, command.now) !== undefined) return undefined;
+  switch (command.type) {
+    case 'cancel':
+      return cancel(state, command);
+    case 'pause':
+      return pause(plan, state, command);
+    case 'resume':
+      return resume(plan, state, command);
+    case 'retry':
+      return retry(plan, state, command);
+  }
+}
+
+/** Why a command is not possible now, or nothing. */
+export function commandProblem(
+  plan: Plan,
+  state: Snapshot,
+  command: Command,
+  now: number,
+): string | undefined {
+  const { status } = state.execution;
+  switch (command.type) {
+    case 'cancel':
+      return cancelProblem(plan, state, command.undo);
+    case 'pause':
+      return pauseProblem(state.execution);
+    case 'resume':
+      return isPausedOrPausing(status) ? undefined : whatItIs(state.execution);
+    case 'retry':
+      return retryProblem(plan, state, now);
+  }
+}
+
+function pauseProblem(execution: Execution): string | undefined {
+  if (!isForward(execution.status)) return whatItIs(execution);
+  const { parent } = execution;
+  if (parent?.part !== true) return undefined;
+  return `it is a part of the list of step '${parent.step}' of execution ${parent.executionId}`;
+}
+
+function whatItIs({ status, cause }: Execution): string {
+  switch (status) {
+    case 'undoing':
+      return cause?.undo === false
+        ? `it is already ending as it is (${cause.failure.code}), and nothing is undone`
+        : `it is already being undone (${cause?.failure.code ?? 'failure'})`;
+    case 'succeeded':
+      return 'it has succeeded';
+    case 'compensated':
+    case 'failed':
+    case 'canceled':
+      return `it has ended: ${status}`;
+    default:
+      return `it is ${status}`;
+  }
+}
+
+function cancelProblem(plan: Plan, state: Snapshot, undo: false | undefined): string | undefined {
+  const { status } = state.execution;
+  if (!isForward(status) && !isPausedOrPausing(status)) return whatItIs(state.execution);
+  if (undo === false) return undefined;
+  const name = lastPoint(plan, state)?.name ?? '';
+  switch (wayBack(plan, state)) {
+    case 'closed':
+      return `step '${name}' is past the point of no return, so nothing is undone any more; "undo": false ends it as it is (${standingText(standingOf(plan, state))})`;
+    case 'open':
+      return `step '${name}' is a point of no return, and its outcome is open; try again when it is known, or end it as it is with "undo": false`;
+    // Whatever a child may do is stopped first, and its end says whether anything is undone.
+    case 'stoppable':
+    case 'free':
+      return undefined;
+  }
+}
+
+type Of<Type extends Command['type']> = Command & Stamp & { readonly type: Type };
+
+function cancel(state: Snapshot, command: Of<'cancel'>): Decision {
+  const { execution } = state;
+  const decision = stop(state, command, {
+    kind: 'cancel',
+    at: command.now,
+    failure: { code: 'canceled', message: command.reason },
+    ...(command.undo === false ? { undo: false as const } : {}),
+  });
+  return {
+    ...decision,
+    write: withCommand(decision, execution, command),
+    notes: [{ what: 'canceled-by-operator', executionId: execution.id }],
+  };
+}
+
+/** Every command's write holds its execution. */
+const withCommand = (
+  { write }: Decision,
+  before: Execution,
+  command: Command,
+): NonNullable<Decision['write']> => ({
+  ...write,
+  executionId: before.id,
+  execution: { ...(write?.execution ?? before), commands: rememberedBy(before, command) },
+});
+
+function pause(plan: Plan, { execution }: Snapshot, command: Of<'pause'>): Decision {
+  const { reason, withinMs } = command;
+  const given = { reason, ...(withinMs === undefined ? {} : { withinMs }) };
+  const next = nextPause(plan, execution, given, command.now);
+  return {
+    write: {
+      executionId: execution.id,
+      execution: executionAfter(execution, 'pause', command, {
+        ...withPause(execution, next),
+        commands: rememberedBy(execution, command),
+        watchAt: noLater(execution, command.now),
+      }),
+    },
+    sends: [],
+    next: { kind: 'look', fresh: true, concern: 'all' },
+    notes: [{ what: 'pausing', executionId: execution.id }],
+  };
+}
+
+function resume(plan: Plan, state: Snapshot, command: Of<'resume'>): Decision {
+  const { execution } = state;
+  const current = pauseOf(execution);
+  const asked = current && askedAboutPause(state, current);
+  const answer = { choice: 'resume', by: 'person', reason: command.reason } as const;
+  return goOn(plan, state, command, {
+    ...(asked === undefined || asked.resolvedAt !== undefined
+      ? {}
+      : { incident: answered(asked, answer, command) }),
+    changes: { commands: rememberedBy(execution, command) },
+  });
+}
+
+/** Of a waiting execution one question at a time: the last answer remembers the command, so that a repeated one goes on. */
+function retry(plan: Plan, state: Snapshot, command: Of<'retry'>): Decision {
+  const { execution } = state;
+  if (execution.status === 'failed') {
+    const given = { reason: command.reason, commands: rememberedBy(execution, command) };
+    return retried(plan, state, given, command);
+  }
+  const [first, ...others] = openLadderQuestions(state);
+  if (first === undefined) return { sends: [], next: { kind: 'stop' }, notes: [] };
+  const decision = resolve(plan, state, first, { ...RETRY_ANSWER, reason: command.reason }, command);
+  if (others.length > 0) return decision;
+  return { ...decision, write: withCommand(decision, execution, command) };
+}

@@ -1,0 +1,113 @@
+/**
+ * The deadline of an execution that has no way back: it ends nothing any more, so a person is asked.
+ *
+ * Owns: the question, its choices, which all lead forward or leave things as they are, and what an answer writes. Does not
+ * own: when there is no way back (`step/point-of-no-return.ts`), the deadline of an execution that can be undone (`execution/stop.ts`),
+ * the questions about single steps (`incident.ts`).
+ *
+ * L1 behind a point of no return, too, somebody is told when the time is over. An answer that goes on gives the execution
+ * its time once more, and then a person is asked again; without an answer all is left as it is. S10 nothing is undone.
+ */
+
+import { agentSteps, type Plan } from '../plan/plan.ts';
+import type { Rule } from '../plan/rule.ts';
+import {
+  executionAfter,
+  type ExecutionChanges,
+  noLater,
+  type Stamp,
+  stepAfter,
+  stop,
+} from '../records/change.ts';
+import type { Decision } from '../records/decision.ts';
+import type { Answer } from '../records/events.ts';
+import type { Choice, Incident } from '../records/incident.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import { type Execution, isForward, isHeld, isPausedOrPausing, type Step } from '../records/state.ts';
+import { horizonMs } from '../step/lease.ts';
+import { isAskedAtDeadline, lastPoint } from '../step/point-of-no-return.ts';
+import { answered, asking, LAST_INCIDENT_MS, waitsForThisAlone } from './incident.ts';
+
+/** After `passDeadline`, which knows the executions that can be undone. */
+export const askAboutDeadline: Rule = (plan, state, event) => {
+  if (event.now < state.execution.deadlineAt || !isAskedAtDeadline(plan, state)) return undefined;
+  const step = stepThatHangs(plan, state);
+  const point = lastPoint(plan, state)?.name ?? '';
+  const question = {
+    kind: 'deadline' as const,
+    ...(step === undefined ? {} : { step: step.name }),
+    stepVersion: step?.version ?? 0,
+    failure: {
+      code: 'deadline',
+      message: `it was not over within its time, and nothing is undone behind the point of no return '${point}'`,
+    },
+    openedAt: event.now,
+    deadlineAt: event.now + LAST_INCIDENT_MS,
+    otherwise: 'fail' as const,
+  };
+  return asking(state, question, event.now + horizonMs(plan, state), event.concern, event);
+};
+
+/** Nobody works on it, and it is not over: a person may know what came of it. */
+const isHanging = (record: Step | undefined): record is Step =>
+  (record?.status === 'retrying' || record?.status === 'unknown') && !isHeld(record);
+
+const stepThatHangs = (plan: Plan, { steps }: Snapshot): Step | undefined =>
+  agentSteps(plan)
+    .map(({ name }) => steps[name])
+    .find(isHanging);
+
+export function deadlineChoices(state: Snapshot, { step }: Incident): { readonly choice: Choice }[] {
+  const { status } = state.execution;
+  if (!isForward(status) && !isPausedOrPausing(status)) return [];
+  const hangs = step !== undefined && isHanging(state.steps[step]);
+  return [{ choice: 'resume' }, ...(hangs ? [{ choice: 'give-output' as const }] : []), { choice: 'fail' }];
+}
+
+/** Time once more, where the execution has none left and goes on because a person said so. */
+export const timeAnew = (
+  plan: Plan,
+  { deadlineAt }: Execution,
+  now: number,
+): Pick<ExecutionChanges, 'deadlineAt'> => (now < deadlineAt ? {} : { deadlineAt: now + plan.withinMs });
+
+/** The answer to the question about the deadline. The caller has asked `answerProblem`. */
+export function answerDeadline(
+  plan: Plan,
+  state: Snapshot,
+  incident: Incident,
+  answer: Answer,
+  stamp: Stamp,
+): Decision {
+  const { execution } = state;
+  const closed = answered(incident, answer, stamp);
+  if (answer.choice === 'fail') {
+    const { failure } = incident;
+    const decision = stop(state, stamp, { kind: 'deadline', at: stamp.now, failure, undo: false });
+    return { ...decision, write: { executionId: execution.id, ...decision.write, incident: closed } };
+  }
+  const record = state.steps[incident.step ?? ''];
+  const step =
+    answer.choice === 'give-output' && record !== undefined
+      ? stepAfter(record, 'choose-output', stamp, {
+          changedAt: stamp.now,
+          output: answer.output ?? null,
+          failure: undefined,
+          retryAt: undefined,
+        })
+      : undefined;
+  return {
+    write: {
+      executionId: execution.id,
+      execution: executionAfter(execution, waitsForThisAlone(state, incident) ? 'resume' : 'answer', stamp, {
+        ...timeAnew(plan, execution, stamp.now),
+        watchAt: noLater(execution, stamp.now + horizonMs(plan, undefined)),
+      }),
+      ...(step === undefined ? {} : { step }),
+      incident: closed,
+    },
+    sends: [],
+    next: { kind: 'look', fresh: true, concern: step === undefined ? 'all' : [step.name] },
+    notes: [{ what: 'incident-resolved', executionId: execution.id, detail: answer.choice }],
+  };
+}

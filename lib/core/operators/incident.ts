@@ -1,0 +1,139 @@
+/**
+ * Incidents: when a person is asked about a step, how every question is put, and how it is closed.
+ *
+ * Owns: the steps to ask about, the transaction that asks, the record as it is answered, and whether an execution then waits
+ * for nobody. Does not own: which answers are offered (`operators/choices.ts`), what an answer writes beside the incident
+ * (`operators/resolution.ts`), the questions about a pause (`operators/pause.ts`) and a deadline (`operators/deadline.ts`).
+ *
+ * Opening is one transaction of all records concerned. L1 asking draws the watch near, for every question has a deadline with
+ * a default. S10 a question is closed in the same write as what its answer changes.
+ */
+
+import { type AgentStep, agentSteps, type Plan } from '../plan/plan.ts';
+import { executionAfter, noLater, type Stamp } from '../records/change.ts';
+import type { Concern, Decision } from '../records/decision.ts';
+import type { Choice, Incident } from '../records/incident.ts';
+import { incidentNumber, openIncidents, type Snapshot } from '../records/snapshot.ts';
+import { type Execution, isForward, isPausedOrPausing, type Step } from '../records/state.ts';
+import { horizonMs } from '../step/lease.ts';
+import { mayBePast, wayBack } from '../step/point-of-no-return.ts';
+
+/** Where there is no way back, or an undo failed: then the execution ends as failed and says what is left. */
+export const LAST_INCIDENT_MS: number = 7 * 86_400_000;
+
+/** For an agent that does not accept its step's input. */
+const INPUT_INCIDENT_MS = 86_400_000;
+
+const incidentOf = (state: Snapshot, step: string, kind: Incident['kind']): Incident | undefined =>
+  Object.values(state.incidents ?? {}).findLast(
+    (incident) => incident.step === step && incident.kind === kind,
+  );
+
+/** The first step for which a person is needed and has not been asked yet. */
+export function stepToAskAbout(
+  plan: Plan,
+  state: Snapshot,
+): { step: AgentStep; kind: Incident['kind'] } | undefined {
+  for (const step of agentSteps(plan)) {
+    const record = state.steps[step.name];
+    const kind = record && neededFor(record, state.execution);
+    if (kind === undefined) continue;
+    const known = incidentOf(state, step.name, kind);
+    const asked =
+      known !== undefined && (known.resolvedAt === undefined || known.stepVersion === record?.version);
+    if (!asked) return { step, kind };
+  }
+  return undefined;
+}
+
+function neededFor(record: Step, execution: Execution): Incident['kind'] | undefined {
+  if (record.status === 'undo-failed') return isPausedOrPausing(execution.status) ? undefined : 'undo';
+  return record.status === 'waiting' && isForward(execution.status) ? 'ladder' : undefined;
+}
+
+export function ask(plan: Plan, state: Snapshot, stamp: Stamp): Decision | undefined {
+  const found = stepToAskAbout(plan, state);
+  if (found === undefined) return undefined;
+  const { step, kind } = found;
+  const record = state.steps[step.name] as Step;
+  const question = {
+    kind,
+    step: step.name,
+    stepVersion: record.version,
+    failure: record.failure ?? { code: 'failed', message: 'the step failed' },
+    openedAt: stamp.now,
+    ...(kind === 'undo'
+      ? { deadlineAt: stamp.now + LAST_INCIDENT_MS, otherwise: 'fail' as const }
+      : termsOf(plan, state, step, stamp.now)),
+  };
+  return asking(state, question, stamp.now + horizonMs(plan, undefined), [], stamp);
+}
+
+/** How long a person has, and what holds without an answer: as declared, or as far as there is a way back. */
+function termsOf(
+  plan: Plan,
+  state: Snapshot,
+  step: AgentStep,
+  now: number,
+): Pick<Incident, 'deadlineAt' | 'otherwise'> {
+  const rung = step.ladder.find((one) => one.kind === 'human');
+  const isFree = wayBack(plan, state, step.name) !== 'closed' && !mayBePast(step, state.steps[step.name]);
+  const withinMs = rung?.kind === 'human' ? rung.withinMs : isFree ? INPUT_INCIDENT_MS : LAST_INCIDENT_MS;
+  // What was declared for no answer holds also where the execution's own time is shorter, as long as that time matters.
+  const deadlineAt = isFree ? Math.min(now + withinMs, state.execution.deadlineAt) : now + withinMs;
+  const undoes = isFree && !(rung?.kind === 'human' && rung.otherwise === 'fail');
+  return { deadlineAt, otherwise: undoes ? 'undo-all' : 'fail' };
+}
+
+/** What a question asks. */
+type Question = Pick<
+  Incident,
+  'kind' | 'step' | 'stepVersion' | 'failure' | 'openedAt' | 'deadlineAt' | 'otherwise'
+>;
+
+/** @param watchAt when it is looked at next, if not before */
+export function asking(
+  state: Snapshot,
+  question: Question,
+  watchAt: number,
+  concern: Concern,
+  stamp: Stamp,
+): Decision {
+  const { execution } = state;
+  const { step } = question;
+  return {
+    write: {
+      executionId: execution.id,
+      execution: executionAfter(execution, 'ask', stamp, { watchAt: noLater(execution, watchAt) }),
+      incident: {
+        number: incidentNumber(state),
+        life: execution.life,
+        version: 1,
+        writeId: stamp.writeId,
+        ...question,
+      },
+    },
+    sends: [],
+    next: { kind: 'look', fresh: true, concern },
+    notes: [{ what: 'incident-opened', executionId: execution.id, ...(step === undefined ? {} : { step }) }],
+  };
+}
+
+/** A question as it is once it is answered. */
+export const answered = (
+  incident: Incident,
+  answer: { readonly choice?: Choice; readonly by: NonNullable<Incident['by']>; readonly reason?: string },
+  stamp: Stamp,
+): Incident => ({
+  ...incident,
+  version: incident.version + 1,
+  writeId: stamp.writeId,
+  resolvedAt: stamp.now,
+  by: answer.by,
+  ...(answer.choice === undefined ? {} : { choice: answer.choice }),
+  ...(answer.reason === undefined ? {} : { reason: answer.reason }),
+});
+
+/** Whether the execution waits for the answer to this question, and to no other. */
+export const waitsForThisAlone = (state: Snapshot, { number }: Incident): boolean =>
+  state.execution.status === 'waiting' && openIncidents(state).every((other) => other.number === number);

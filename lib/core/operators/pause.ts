@@ -1,0 +1,190 @@
+/**
+ * Pauses: nothing new starts, what was begun goes on to its end, and a person is asked when nobody ends it.
+ *
+ * Owns: the rules of a look at an execution that is pausing or paused, its question, and what ends a pause. Does not own:
+ * which steps a fence must hold (`stepToHold` in `step/ready.ts`), who may command it (`commands.ts`).
+ *
+ * F1 a pause is complete only when every step that a reader of an older state could claim is held and nobody works. S12 a
+ * paused execution is watched at its deadline: nobody writes there without drawing the watch near. L1 a pause ends by its
+ * question's deadline at the latest, and the time it took is given back to the execution and to its open questions. A
+ * pause is of one execution: those it has started go on.
+ */
+
+import type { Plan } from '../plan/plan.ts';
+import type { Rule } from '../plan/rule.ts';
+import {
+  endedPause,
+  executionAfter,
+  type ExecutionChanges,
+  noLater,
+  type Stamp,
+  stop,
+} from '../records/change.ts';
+import type { Decision } from '../records/decision.ts';
+import type { Incident } from '../records/incident.ts';
+import { askedAboutPause, openIncidents, type Snapshot } from '../records/snapshot.ts';
+import { type Cause, type Execution, isHeld, type Pause, pauseOf, summedSince } from '../records/state.ts';
+import { settledAs } from '../step/claim.ts';
+import { horizonMs } from '../step/lease.ts';
+import { mayBeStopped } from '../step/point-of-no-return.ts';
+import { stepToHold } from '../step/ready.ts';
+import { asking } from './incident.ts';
+
+/** Where neither the command nor the plan says how long a pause may last. */
+export const DEFAULT_PAUSE_MS: number = 7 * 86_400_000;
+/** Also over a weekend; then the default holds. */
+const PAUSE_INCIDENT_MS = 3 * 86_400_000;
+/** Pauses and retries that are kept, for those who ask why. */
+export const MAX_KEPT = 10;
+
+/** The next pause of an execution. @param withinMs what the command asks for */
+export function nextPause(plan: Plan, execution: Execution, given: PauseGiven, now: number): Pause {
+  return {
+    number: (execution.pauses?.at(-1)?.number ?? 0) + 1,
+    at: now,
+    reason: given.reason,
+    withinMs: given.withinMs ?? plan.pauseWithinMs ?? DEFAULT_PAUSE_MS,
+  };
+}
+
+/** The pauses with another one; of more than are kept, the oldest go into one sum, for their time is given back as well. */
+export function withPause(
+  { pauses = [], earlierPauses }: Execution,
+  next: Pause,
+): Pick<Execution, 'pauses' | 'earlierPauses'> {
+  const all = [...pauses, next];
+  const { number, at, endedAt = at } = all[0] as Pause;
+  if (all.length <= MAX_KEPT) return { pauses: all };
+  return {
+    pauses: all.slice(1),
+    earlierPauses: {
+      number,
+      at: earlierPauses?.at ?? at,
+      endedAt,
+      ms: (earlierPauses?.ms ?? 0) + endedAt - at,
+    },
+  };
+}
+
+export interface PauseGiven {
+  readonly reason: string;
+  readonly withinMs?: number;
+}
+
+/** The fence: one step after the other. */
+export const hold: Rule = (plan, state, event) => {
+  const pause = pauseOf(state.execution);
+  const step = pause && stepToHold(plan, state);
+  if (pause === undefined || step === undefined) return undefined;
+  const { id } = state.execution;
+  const record = state.steps[step.name];
+  const before = record?.status === 'held' ? record.heldFrom : record?.status;
+  return {
+    write: {
+      executionId: id,
+      step: {
+        ...settledAs(step.name, record, state.execution, 'hold', event),
+        heldFrom: before === 'retrying' || before === 'unknown' ? before : 'ready',
+        heldIn: pause.number,
+        ...(record?.retryAt === undefined ? {} : { retryAt: record.retryAt }),
+      },
+    },
+    sends: [],
+    next: { kind: 'look', fresh: true, concern: event.concern },
+    notes: [{ what: 'step-held', executionId: id, step: step.name }],
+  };
+};
+
+/** After `hold`: the fence stands, so who holds nothing now never will. */
+export const halt: Rule = (_plan, state, event) => {
+  const { execution, steps } = state;
+  const pause = pauseOf(execution);
+  if (execution.status !== 'pausing' || pause === undefined || Object.values(steps).some(isHeld))
+    return undefined;
+  const deadlineAt = event.now + pause.withinMs;
+  const pauses = [...(execution.pauses ?? []).slice(0, -1), { ...pause, pausedAt: event.now, deadlineAt }];
+  return {
+    write: {
+      executionId: execution.id,
+      execution: executionAfter(execution, 'halt', event, { pauses, watchAt: deadlineAt, dispatches: {} }),
+    },
+    sends: [],
+    next: { kind: 'stop' },
+    notes: [{ what: 'paused', executionId: execution.id }],
+  };
+};
+
+/** The time of the pause is over: a person is asked. */
+export const askAboutPause: Rule = (plan, state, event) => {
+  const { execution } = state;
+  const pause = pauseOf(execution);
+  if (pause?.deadlineAt === undefined || pause.deadlineAt > event.now) return undefined;
+  if (execution.status !== 'paused' || askedAboutPause(state, pause) !== undefined) return undefined;
+  const question = {
+    kind: 'pause' as const,
+    stepVersion: pause.number,
+    failure: { code: 'paused', message: `it has been paused since ${iso(pause.at)}: ${pause.reason}` },
+    openedAt: event.now,
+    deadlineAt: event.now + PAUSE_INCIDENT_MS,
+    otherwise: mayBeStopped(plan, state) ? ('undo-all' as const) : ('fail' as const),
+  };
+  return asking(state, question, event.now, event.concern, event);
+};
+
+const iso = (at: number): string => new Date(at).toISOString();
+
+/** What ends a pause by going on, with the answer to its question if it is open. */
+export function goOn(
+  plan: Plan,
+  state: Snapshot,
+  stamp: Stamp,
+  more: { readonly incident?: Incident; readonly changes?: ExecutionChanges } = {},
+): Decision {
+  const { execution } = state;
+  const pause = pauseOf(execution);
+  const isAsked = openIncidents(state).some((incident) => incident.kind !== 'pause');
+  return {
+    write: {
+      executionId: execution.id,
+      execution: executionAfter(execution, isAsked ? 'go-on-asking' : 'go-on', stamp, {
+        ...more.changes,
+        ...endedPause(execution, stamp.now),
+        deadlineAt: execution.deadlineAt + Math.max(0, stamp.now - (pause?.at ?? stamp.now)),
+        watchAt: noLater(execution, stamp.now + horizonMs(plan, undefined)),
+      }),
+      ...(more.incident === undefined ? {} : { incident: more.incident }),
+    },
+    sends: [],
+    next: { kind: 'look', fresh: true, concern: 'all' },
+    notes: [{ what: 'resumed', executionId: execution.id }],
+  };
+}
+
+/** The answer to the question about a pause. @param closed the question as it is answered */
+export function endPause(plan: Plan, state: Snapshot, closed: Incident, stamp: Stamp): Decision {
+  if (closed.choice === 'resume') return goOn(plan, state, stamp, { incident: closed });
+  const cause: Cause = {
+    kind: closed.choice === 'fail' ? 'failure' : closed.by === 'person' ? 'cancel' : 'deadline',
+    at: stamp.now,
+    failure: closed.failure,
+    ...(closed.choice === 'fail' ? { undo: false as const } : {}),
+  };
+  const decision = stop(state, stamp, cause);
+  return { ...decision, write: { executionId: state.execution.id, ...decision.write, incident: closed } };
+}
+
+/** How long the deadline of a question has stood still for pauses that it has not been moved for. */
+export function pausedMs(execution: Execution, incident: Incident): { ms: number; until: number } {
+  let [ms, until] = [0, incident.movedFor ?? 0];
+  const { earlierPauses: earlier } = execution;
+  if (earlier !== undefined && earlier.number > until && earlier.endedAt > incident.openedAt) {
+    ms = summedSince(earlier, incident.openedAt);
+    until = earlier.number;
+  }
+  for (const { number, at, endedAt } of execution.pauses ?? []) {
+    if (number <= until || endedAt === undefined || at < incident.openedAt) continue;
+    ms += endedAt - at;
+    until = number;
+  }
+  return { ms, until };
+}

@@ -1,0 +1,241 @@
+/**
+ * Answers to the questions of incidents: a person's, or the default when the time is over.
+ *
+ * Owns: what each answer writes, when a question is answered by itself, and that its deadline stands still during a pause.
+ * Does not own: which answers are offered (`incident.ts`).
+ *
+ * Answering is one transaction of all records concerned: of two operators one wins, the other reads why. L1 every question
+ * is answered by its deadline at the latest. An answer that is given during a pause takes effect when the pause ends; one
+ * that stops the execution ends the pause.
+ */
+
+import { agentStep, type Plan } from '../plan/plan.ts';
+import {
+  endedPause,
+  executionAfter,
+  noLater,
+  type Stamp,
+  stepAfter,
+  type StepChanges,
+} from '../records/change.ts';
+import type { Decision, Note } from '../records/decision.ts';
+import type { Answer } from '../records/events.ts';
+import { type Choice, type Incident, isDue } from '../records/incident.ts';
+import { openIncidents, type Snapshot } from '../records/snapshot.ts';
+import {
+  type Cause,
+  type Execution,
+  isForward,
+  isPausedOrPausing,
+  isSettled,
+  type Step,
+} from '../records/state.ts';
+import { horizonMs } from '../step/lease.ts';
+import { mayBePast, mayBeStopped, wayBack } from '../step/point-of-no-return.ts';
+import { attemptedStage } from '../step/recovery.ts';
+import type { StepEvent } from '../transitions.ts';
+import { choicesFor } from './choices.ts';
+import { answerDeadline, timeAnew } from './deadline.ts';
+import { answered, waitsForThisAlone } from './incident.ts';
+import { endPause, pausedMs } from './pause.ts';
+
+/** The transaction of an answer. The caller has asked `answerProblem`. */
+export function resolve(
+  plan: Plan,
+  state: Snapshot,
+  incident: Incident,
+  answer: Answer,
+  stamp: Stamp,
+): Decision {
+  const { execution } = state;
+  if (incident.kind === 'deadline') return answerDeadline(plan, state, incident, answer, stamp);
+  if (incident.step === undefined) return endPause(plan, state, answered(incident, answer, stamp), stamp);
+  const record = state.steps[incident.step] as Step;
+  const offered = choicesFor(plan, state, incident, stamp.now).find((one) => one.choice === answer.choice);
+  // The word of a person is taken where it is asked for, and nowhere else.
+  const certain = offered?.needs === 'nothingHappened' && answer.nothingHappened === true;
+  const step =
+    incident.kind === 'undo'
+      ? undoAnswer(plan, record, answer, stamp)
+      : ladderAnswer(record, answer, certain, stamp);
+  const cause = causeOf(execution, incident, answer, stamp.now);
+  const stops = cause !== undefined;
+  const goesOn = waitsForThisAlone(state, incident) ? 'resume' : 'answer';
+  return {
+    write: {
+      executionId: execution.id,
+      execution: executionAfter(execution, stops ? 'stop' : goesOn, stamp, {
+        watchAt: noLater(execution, stops ? stamp.now : stamp.now + horizonMs(plan, undefined)),
+        ...(stops
+          ? { cause, ...endedPause(execution, stamp.now) }
+          : mayBeStopped(plan, state)
+            ? {}
+            : timeAnew(plan, execution, stamp.now)),
+      }),
+      ...(step === undefined ? {} : { step }),
+      incident: answered(incident, answer, stamp),
+    },
+    sends: [],
+    next: { kind: 'look', fresh: true, concern: stops ? 'all' : [incident.step] },
+    notes: [
+      noteOf(
+        execution,
+        `incident-${answer.by === 'deadline' ? 'timed-out' : 'resolved'}`,
+        incident.step,
+        answer.choice,
+      ),
+    ],
+  };
+}
+
+/**
+ * An answer that stops the execution at once. Left as it is: always so. Undone: otherwise the step's failure is decided
+ * on like any other, but a paused execution decides nothing, and the answer is to end the pause.
+ */
+function causeOf(
+  execution: Execution,
+  { kind, step, failure }: Incident,
+  { choice }: Answer,
+  at: number,
+): Cause | undefined {
+  if (kind !== 'ladder' || step === undefined) return undefined;
+  const cause = { kind: 'failure', at, step, failure } as const;
+  if (choice === 'fail') return { ...cause, undo: false };
+  return choice === 'undo-all' && isPausedOrPausing(execution.status) ? cause : undefined;
+}
+
+const LADDER_EVENT: Readonly<Record<Exclude<Choice, 'resume'>, StepEvent>> = {
+  retry: 'choose-retry',
+  'retry-with-input': 'choose-retry',
+  'give-output': 'choose-output',
+  skip: 'choose-skip',
+  'undo-all': 'choose-end',
+  fail: 'choose-end',
+};
+
+function ladderAnswer(record: Step, answer: Answer, certain: boolean, stamp: Stamp): Step | undefined {
+  // Offered for a pause alone.
+  if (answer.choice === 'resume') return undefined;
+  const changes: StepChanges = {
+    changedAt: stamp.now,
+    ...(certain ? { mayHaveActed: false } : {}),
+    ...(answer.choice === 'retry' || answer.choice === 'retry-with-input' ? { retryAt: stamp.now } : {}),
+    ...(answer.choice === 'retry-with-input' ? { givenInput: answer.input ?? null } : {}),
+    ...(answer.choice === 'give-output' ? { output: answer.output ?? null, failure: undefined } : {}),
+  };
+  return stepAfter(record, LADDER_EVENT[answer.choice], stamp, changes);
+}
+
+/** Nothing is written to the step when its effect stays: it is and remains `undo-failed`. */
+function undoAnswer(plan: Plan, record: Step, answer: Answer, stamp: Stamp): Step | undefined {
+  if (answer.choice === 'retry') {
+    const planned = agentStep(plan, record.name);
+    const settleMs = planned === undefined ? 0 : attemptedStage(planned, record).settleMs;
+    // Not beside an earlier undo whose process may still act.
+    const retryAt = Math.max(stamp.now, record.hardEndAt + settleMs);
+    return stepAfter(record, 'choose-retry', stamp, {
+      changedAt: stamp.now,
+      retryAt,
+      undoParkedAt: undefined,
+    });
+  }
+  if (answer.choice !== 'skip') return undefined;
+  return stepAfter(record, 'choose-undone', stamp, { changedAt: stamp.now, mayHaveActed: false });
+}
+
+/** The question about a step that a late success answers, and what becomes of the execution. */
+export function answeredBySuccess(
+  state: Snapshot,
+  step: string,
+  stamp: Stamp,
+): { readonly incident?: Incident; readonly move: 'adopt' | 'resume' } {
+  const asked = openIncidents(state).find(({ kind, step: about }) => kind === 'ladder' && about === step);
+  if (asked === undefined) return { move: 'adopt' };
+  const move = waitsForThisAlone(state, asked) ? 'resume' : 'adopt';
+  return { incident: answered(asked, { by: 'moot' }, stamp), move };
+}
+
+/** What a look does with open questions: one needs no answer any more, its time has moved, or its time is over. */
+export function settleIncidents(plan: Plan, state: Snapshot, stamp: Stamp): Decision | undefined {
+  const { execution } = state;
+  for (const incident of openIncidents(state)) {
+    if (isMoot(plan, state, incident)) return mootIncident(plan, state, incident, stamp);
+    const paused = pausedMs(execution, incident);
+    if (isForward(execution.status) && paused.until > (incident.movedFor ?? 0))
+      return moveDeadline(execution, incident, paused, stamp);
+    if (!isDue(execution, incident, stamp.now)) continue;
+    return resolve(
+      plan,
+      state,
+      incident,
+      { choice: choiceOfTime(plan, state, incident), by: 'deadline' },
+      stamp,
+    );
+  }
+  return undefined;
+}
+
+function isMoot(plan: Plan, state: Snapshot, { kind, step }: Incident): boolean {
+  const { status } = state.execution;
+  if (kind === 'pause') {
+    return !isPausedOrPausing(status) || plan.steps.every(({ name }) => isSettled(state.steps[name]));
+  }
+  if (kind === 'deadline')
+    return status === 'undoing' || plan.steps.every(({ name }) => isSettled(state.steps[name]));
+  const expects = kind === 'ladder' ? 'waiting' : 'undo-failed';
+  return state.steps[step ?? '']?.status !== expects || (kind === 'ladder' && status === 'undoing');
+}
+
+/** What holds without an answer may have been said when there still was a way back. */
+function choiceOfTime(plan: Plan, state: Snapshot, incident: Incident): Choice {
+  if (incident.otherwise !== 'undo-all') return incident.otherwise;
+  const step = plan.steps.find(({ name }) => name === incident.step);
+  if (step === undefined) return mayBeStopped(plan, state) ? 'undo-all' : 'fail';
+  const isPast = wayBack(plan, state, step.name) === 'closed' || mayBePast(step, state.steps[step.name]);
+  return isPast ? 'fail' : 'undo-all';
+}
+
+const moveDeadline = (
+  execution: Execution,
+  incident: Incident,
+  { ms, until }: { readonly ms: number; readonly until: number },
+  stamp: Stamp,
+): Decision => ({
+  write: {
+    executionId: execution.id,
+    incident: {
+      ...incident,
+      version: incident.version + 1,
+      writeId: stamp.writeId,
+      deadlineAt: incident.deadlineAt + ms,
+      movedFor: until,
+    },
+  },
+  sends: [],
+  next: { kind: 'look', fresh: true, concern: [] },
+  notes: [noteOf(execution, 'incident-moved', incident.step)],
+});
+
+/** Where nothing else is asked, the execution waits for nobody any more. */
+function mootIncident(plan: Plan, state: Snapshot, incident: Incident, stamp: Stamp): Decision {
+  const { execution } = state;
+  const isLast = waitsForThisAlone(state, incident);
+  const watchAt = noLater(execution, stamp.now + horizonMs(plan, undefined));
+  return {
+    write: {
+      executionId: execution.id,
+      ...(isLast ? { execution: executionAfter(execution, 'resume', stamp, { watchAt }) } : {}),
+      incident: answered(incident, { by: 'moot' }, stamp),
+    },
+    sends: [],
+    next: { kind: 'look', fresh: true, concern: [] },
+    notes: [noteOf(execution, 'incident-moot', incident.step)],
+  };
+}
+
+const noteOf = (execution: Execution, what: string, step: string | undefined, detail?: string): Note => ({
+  what,
+  executionId: execution.id,
+  ...(step === undefined ? {} : { step }),
+  ...(detail === undefined ? {} : { detail }),
+});

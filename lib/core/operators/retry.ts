@@ -1,0 +1,126 @@
+/**
+ * The retry of a failed execution: it goes on where it failed, under the next epoch.
+ *
+ * Owns: when that is safe, and the one write that does it (F8). Does not own: what the steps of the earlier epoch count as
+ * then (`execution/effective-state.ts`), the answers to open questions (`resolution.ts`).
+ *
+ * S1 the only way out of a terminal status. S10 never after anything was undone: what is left of such an execution is no
+ * state that it was ever in on its way forward. Whoever wants that done again starts another execution.
+ */
+
+import type { Plan, PlanStep } from '../plan/plan.ts';
+import { executionAfter, noLater, type Stamp } from '../records/change.ts';
+import type { Decision } from '../records/decision.ts';
+import type { Incident } from '../records/incident.ts';
+import { openIncidents, type Snapshot } from '../records/snapshot.ts';
+import type { Step } from '../records/state.ts';
+import { horizonMs } from '../step/lease.ts';
+import { attemptedStage } from '../step/recovery.ts';
+import { againProblem } from '../waiting/child-retry.ts';
+import { answerProblem } from './choices.ts';
+import { MAX_KEPT } from './pause.ts';
+
+/** A retry answers these, one after the other. */
+export const openLadderQuestions = (state: Snapshot): Incident[] =>
+  openIncidents(state).filter((incident) => incident.kind === 'ladder');
+
+export const RETRY_ANSWER = { choice: 'retry', by: 'person' } as const;
+
+/** Why a retry is not possible, or nothing. */
+export function retryProblem(plan: Plan, state: Snapshot, now: number): string | undefined {
+  switch (state.execution.status) {
+    case 'failed':
+      return failedProblem(plan, state);
+    case 'waiting':
+      return waitingProblem(plan, state, now);
+    case 'succeeded':
+    case 'compensated':
+    case 'canceled':
+      return `it has ended: ${state.execution.status}; ${instead(state)}`;
+    case 'undoing':
+      return 'it is being undone';
+    case 'pausing':
+    case 'paused':
+      return 'it is paused: resume it first';
+    case 'running':
+      return 'it is running: its steps are tried again by themselves';
+  }
+}
+
+const instead = ({ execution }: Snapshot): string =>
+  `start a new execution with "redriveOf": "${execution.id}"`;
+
+const TAKEN_BACK: ReadonlySet<Step['status']> = new Set(['undoing', 'undone', 'undo-failed']);
+
+function failedProblem(plan: Plan, state: Snapshot): string | undefined {
+  const { parent } = state.execution;
+  if (parent !== undefined) return `it belongs to step '${parent.step}' of execution ${parent.executionId}`;
+  return againProblemOf(plan, state);
+}
+
+/** Why what has failed cannot go on where it failed, or nothing; also of an execution that belongs to another. */
+export function againProblemOf(plan: Plan, state: Snapshot): string | undefined {
+  const undone = plan.steps.filter(({ name }) => {
+    const record = state.steps[name];
+    return record !== undefined && TAKEN_BACK.has(record.status);
+  });
+  if (undone.length > 0) {
+    const names = undone.map(({ name }) => `'${name}'`).join(', ');
+    return `the undo of ${names} has begun, and what is undone is not done again by the same execution; ${instead(state)}`;
+  }
+  for (const { name } of plan.steps) {
+    const { status, children } = state.steps[name] ?? {};
+    const problem = status === 'failed' && children !== undefined ? againProblem(children) : undefined;
+    if (problem !== undefined) return `step '${name}' cannot go on: ${problem}; ${instead(state)}`;
+  }
+  const unsafe = plan.steps.filter((step) => isUnsafeAgain(step, state.steps[step.name]));
+  if (unsafe.length === 0) return undefined;
+  const names = unsafe.map(({ name }) => `'${name}'`).join(', ');
+  return `${names} may have acted, and its effect can neither be asked for nor repeated; ${instead(state)}`;
+}
+
+const isUnsafeAgain = (step: PlanStep, record: Step | undefined): boolean =>
+  step.kind === 'step' &&
+  (record?.status === 'failed' || record?.status === 'sealed') &&
+  record.mayHaveActed &&
+  attemptedStage(step, record).effect === 'unsafe';
+
+function waitingProblem(plan: Plan, state: Snapshot, now: number): string | undefined {
+  const questions = openLadderQuestions(state);
+  if (questions.length === 0) return 'none of its open questions is about a step that could be tried again';
+  const problems = questions.flatMap((incident) => {
+    const problem = answerProblem(plan, state, incident, RETRY_ANSWER, now);
+    return problem === undefined ? [] : [`incident ${incident.number}, step '${incident.step}': ${problem}`];
+  });
+  return problems.length === 0 ? undefined : problems.join('; ');
+}
+
+/** The caller has asked `retryProblem`; the execution has failed. */
+export function retried(
+  plan: Plan,
+  state: Snapshot,
+  given: { readonly reason: string; readonly commands: readonly string[] },
+  stamp: Stamp,
+): Decision {
+  const { execution } = state;
+  const { cause } = execution;
+  const one = { at: stamp.now, reason: given.reason, ...(cause === undefined ? {} : { cause }) };
+  return {
+    write: {
+      executionId: execution.id,
+      execution: executionAfter(execution, 'retry', stamp, {
+        epoch: execution.epoch + 1,
+        cause: undefined,
+        endedAt: undefined,
+        deadlineAt: stamp.now + plan.withinMs,
+        watchAt: noLater(execution, stamp.now + horizonMs(plan, undefined)),
+        retries: [...(execution.retries ?? []), one].slice(-MAX_KEPT),
+        commands: given.commands,
+        dispatches: {},
+      }),
+    },
+    sends: [],
+    next: { kind: 'look', fresh: true, concern: 'all' },
+    notes: [{ what: 'retried', executionId: execution.id }],
+  };
+}

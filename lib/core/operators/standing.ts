@@ -1,0 +1,111 @@
+/**
+ * What an execution has in effect in the outside world: which of its effects stand, and which may.
+ *
+ * Owns: the answer, read off the records, and its short form for answers, events and refusals. Does not own: whether anything is
+ * to be undone (`step/ready.ts`), how it is printed (`cli/`).
+ *
+ * A step whose `undo` is 'none' is not listed, for its author says that there is nothing to take back; a point of no return is,
+ * for nobody can. So an execution that ended as canceled or compensated lists nothing (S10). Of a child or a part of a list the
+ * execution is named: it has a list of its own. S17 names and ids alone, never a payload.
+ */
+
+import {
+  type AgentStep,
+  type ChildStep,
+  hasChildren,
+  isBefore,
+  type MapStep,
+  type Plan,
+  type PlanStep,
+} from '../plan/plan.ts';
+import type { Standing, StandingEffect } from '../records/ended.ts';
+import type { Incident } from '../records/incident.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import { type Execution, isHeld, type Step } from '../records/state.ts';
+import { isKept } from '../step/ready.ts';
+import { attemptedStage } from '../step/recovery.ts';
+import { epochOfIds } from '../waiting/child-retry.ts';
+import { childIds } from '../waiting/child.ts';
+
+/** Of more the number is told; the whole execution shows all. */
+const MAX_SHOWN = 20;
+
+type Effect = StandingEffect['effect'];
+
+/** @param only steps that are asked about; all where it is left out */
+export function standingOf(
+  plan: Plan,
+  state: Snapshot,
+  only: (step: PlanStep) => boolean = () => true,
+): Standing {
+  const all = plan.steps.filter(only).flatMap((step) => effectsOf(step, state));
+  const stands = all.filter(({ effect }) => effect === 'stands').length;
+  return {
+    stands,
+    mayStand: all.length - stands,
+    first: all.slice(0, MAX_SHOWN),
+    view: `/executions/${state.execution.id}`,
+  };
+}
+
+/** What stays in effect if a person answers the question with 'fail'. */
+export function leftByFailing(plan: Plan, state: Snapshot, { kind }: Incident): Standing {
+  if (kind !== 'undo') return standingOf(plan, state);
+  // What failed to be undone, and all that comes before it; the rest is undone.
+  const stuck = plan.steps.filter(({ name }) => state.steps[name]?.status === 'undo-failed');
+  return standingOf(plan, state, (step) =>
+    stuck.some(({ name }) => name === step.name || isBefore(plan, step.name, name)),
+  );
+}
+
+/** For a person: `'a', 'b' and 3 more stand; 'c' may stand`. */
+export function standingText({ stands, mayStand, first }: Standing): string {
+  const part = (effect: Effect, count: number, verb: string): string[] => {
+    const names = first.filter((one) => one.effect === effect).map(nameOf);
+    const more = count > names.length ? [`${count - names.length} more`] : [];
+    return count === 0 ? [] : [`${[...names, ...more].join(', ')} ${verb}`];
+  };
+  const parts = [...part('stands', stands, 'in effect'), ...part('may-stand', mayStand, 'maybe in effect')];
+  return parts.join('; ') || 'nothing in effect';
+}
+
+const nameOf = ({ step, executionId }: StandingEffect): string =>
+  executionId === undefined ? `'${step}'` : `'${step}' (${executionId})`;
+
+function effectsOf(step: PlanStep, { execution, steps }: Snapshot): StandingEffect[] {
+  const record = steps[step.name];
+  if (record === undefined) return [];
+  if (hasChildren(step)) return ofChildren(step, record, execution);
+  const effect = step.kind === 'step' ? ofAttempts(step, record) : undefined;
+  return effect === undefined ? [] : [{ step: step.name, effect }];
+}
+
+function ofAttempts(step: AgentStep, record: Step): Effect | undefined {
+  if (step.pointOfNoReturn !== true && attemptedStage(step, record).undo === 'none') return undefined;
+  switch (record.status) {
+    case 'done':
+      return 'stands';
+    case 'undone':
+    case 'skipped':
+      return undefined;
+    case 'unknown':
+    case 'probing':
+    case 'undoing':
+    case 'undo-failed':
+      return 'may-stand';
+    default:
+      return record.mayHaveActed || isHeld(record) ? 'may-stand' : undefined;
+  }
+}
+
+function ofChildren(step: ChildStep | MapStep, record: Step, execution: Execution): StandingEffect[] {
+  const { children } = record;
+  if (children === undefined || (isKept(step) && step.pointOfNoReturn !== true)) return [];
+  const ids = childIds({ id: execution.id, epoch: epochOfIds(record, execution) }, step.name, children.count);
+  return ids.flatMap((executionId, index): StandingEffect[] => {
+    const end = children.ended[index];
+    if (end?.clean === true || (end === undefined && index >= children.started)) return [];
+    const effect = end?.status === 'succeeded' ? 'stands' : 'may-stand';
+    return [{ step: step.name, effect, executionId }];
+  });
+}

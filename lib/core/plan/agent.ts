@@ -1,0 +1,194 @@
+/**
+ * What an author declares of an agent: its contract and its time limits. The implementation is attached elsewhere
+ * (`handler`), so that workflows, the scheduler and `cdk synth` never load it.
+ *
+ * Owns: `AgentSpec`, its defaults and its refusals, and what an implementation is given (`AttemptContext`) and
+ * answers. Does not own: how an attempt is run (`agent/message.ts`).
+ */
+
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { type Duration, parseDuration } from './duration.ts';
+import { refuse } from '../records/errors.ts';
+import { checkName } from '../records/names.ts';
+
+/**
+ * `idempotent`: the same effect key has its effect once, however often it is asked, so an unknown outcome may be
+ * retried. `probed`: the outside service does not deduplicate, so an unknown outcome is settled by `probe` first.
+ * `unsafe`: it can neither deduplicate nor be asked, so only a person can say what follows an unknown outcome.
+ */
+export type Effect = 'idempotent' | 'probed' | 'unsafe';
+export const EFFECTS: readonly Effect[] = ['idempotent', 'probed', 'unsafe'];
+
+export interface AgentOptions<I, O> {
+  /** Any Standard Schema: zod, valibot, arktype, … */
+  readonly input: StandardSchemaV1<unknown, I>;
+  readonly output: StandardSchemaV1<unknown, O>;
+  readonly effect: Effect;
+  /**
+   * One attempt's longest time; it also sets the function's timeout. Up to 14m, in a container up to 24h.
+   * @default '1m'
+   */
+  readonly timeout?: Duration;
+  /**
+   * 'container': a long-lived worker takes its messages, for work past 14 minutes, for a GPU, for large files.
+   * @default 'lambda'
+   */
+  readonly runsIn?: 'lambda' | 'container';
+  /**
+   * An attempt that is silent for so long is taken for dead. Renewed by itself three times in that time.
+   * @default '30s'
+   */
+  readonly lease?: Duration;
+  /**
+   * A message that nobody picked up for so long is sent again.
+   * @default '30s'
+   */
+  readonly pickup?: Duration;
+  /**
+   * How long a request that is under way may still take effect after its sender is dead.
+   * @default '5s'
+   */
+  readonly settle?: Duration;
+  /**
+   * An attempt that renews its lease but reports no new `ctx.progress` for so long is taken for wedged.
+   * @default no limit: being alive is enough
+   */
+  readonly maxNoProgress?: Duration;
+  /**
+   * 'none' where there is nothing to compensate (a mail cannot be unsent).
+   * @default 'required': the handler must have `undo`
+   */
+  readonly undo?: 'required' | 'none';
+  /**
+   * Of an 'idempotent' agent, and asked for only where a step goes on with `withInput` or `useAgent`: 'required' and the
+   * handler must have `probe`, so that an unknown outcome can be settled first; 'none' and those stages follow only
+   * errors that say "not done".
+   * @default 'required' for the other effects; the handler of an 'idempotent' agent may have one
+   */
+  readonly probe?: 'required' | 'none';
+}
+
+/** The agent as data: what the plan, the infrastructure and the roles need to know of it. */
+export interface AgentSpec {
+  readonly name: string;
+  readonly effect: Effect;
+  readonly timeoutMs: number;
+  readonly leaseMs: number;
+  readonly pickupMs: number;
+  readonly settleMs: number;
+  readonly maxNoProgressMs?: number;
+  readonly undo: 'required' | 'none';
+  /** Absent: of an 'idempotent' agent unsaid, of another 'required'. */
+  readonly probe?: 'required' | 'none';
+  /** Absent: in a Lambda function. */
+  readonly runsIn?: 'container';
+}
+
+export interface Agent<I = unknown, O = unknown> {
+  readonly kind: 'steadfast:agent';
+  readonly spec: AgentSpec;
+  readonly input: StandardSchemaV1<unknown, I>;
+  readonly output: StandardSchemaV1<unknown, O>;
+}
+
+/** What one attempt knows of itself. */
+export interface AttemptContext {
+  readonly executionId: string;
+  readonly step: string;
+  readonly attempt: number;
+  /**
+   * The same for every attempt with the same input, and for its probe and its undo: send it to the outside service as
+   * idempotency key. Another rung of the ladder that changes the input or the agent has another, and so has what a person
+   * gave. Of letters in lower case, digits, dots and dashes.
+   */
+  readonly effectKey: string;
+  /** Aborted when the lease is lost or the attempt's time is over. Hand it to every request. */
+  readonly signal: AbortSignalLike;
+  /** Reports an advance; the token must differ from the last one (a count, a cursor). Stored with a beat. */
+  readonly progress: (token: string | number) => void;
+}
+
+/** The part of the platform's AbortSignal that matters here; a real one is handed over. */
+export type AbortSignalLike = {
+  readonly aborted: boolean;
+  addEventListener(type: 'abort', listener: () => void): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+};
+
+export type Verdict<O> =
+  | { readonly verdict: 'done'; readonly output: O }
+  | { readonly verdict: 'not-done' }
+  | { readonly verdict: 'running' }
+  | { readonly verdict: 'cannot-tell' };
+
+/** A probe's four answers. */
+export const done = <O>(output: O): Verdict<O> => ({ verdict: 'done', output });
+export const notDone = (): Verdict<never> => ({ verdict: 'not-done' });
+export const running = (): Verdict<never> => ({ verdict: 'running' });
+export const cannotTell = (): Verdict<never> => ({ verdict: 'cannot-tell' });
+
+export interface Implementation<I, O> {
+  /**
+   * Performs the work. Throw `TransientError` or `PermanentError` only when it was certainly NOT done; any other
+   * error means that the outcome is unknown.
+   */
+  readonly execute: (ctx: AttemptContext, input: I) => Promise<O>;
+  /** Asks the outside world whether the work under `ctx.effectKey` was done. Must not change anything. */
+  readonly probe?: (ctx: AttemptContext, input: I) => Promise<Verdict<O>>;
+  /** Compensates. `output` is absent when the outcome was unknown. Must bear being called again. */
+  readonly undo?: (ctx: AttemptContext, input: I, output: O | undefined) => Promise<unknown>;
+}
+
+/** Lambda ends an invocation after 15 minutes; a minute is kept for the abort, the report and the start. */
+const MAX_TIMEOUT_MS = 14 * 60_000;
+/** What is to take longer is better cut into steps: an attempt that dies begins from nothing. */
+const MAX_CONTAINER_TIMEOUT_MS = 24 * 3_600_000;
+
+/**
+ * Declares an agent.
+ * @throws SteadfastError `bad-name`, `bad-duration`, `bad-agent`
+ */
+export function declareAgent<I, O>(name: string, options: AgentOptions<I, O>): Agent<I, O> {
+  checkName(name, 'agent');
+  const ms = (key: 'timeout' | 'lease' | 'pickup' | 'settle' | 'maxNoProgress', fallback: Duration): number =>
+    parseDuration(options[key] ?? fallback, `${key} of agent '${name}'`);
+  const spec: AgentSpec = {
+    name,
+    effect: options.effect,
+    timeoutMs: ms('timeout', '1m'),
+    leaseMs: ms('lease', '30s'),
+    pickupMs: ms('pickup', '30s'),
+    settleMs: ms('settle', '5s'),
+    ...(options.maxNoProgress === undefined ? {} : { maxNoProgressMs: ms('maxNoProgress', '1m') }),
+    undo: options.undo ?? 'required',
+    ...(options.probe === undefined ? {} : { probe: options.probe }),
+    // Left out where it says nothing: a plan is addressed by its content.
+    ...(options.runsIn === undefined || options.runsIn === 'lambda' ? {} : { runsIn: options.runsIn }),
+  };
+  const problem = agentProblem(spec);
+  if (problem !== undefined) throw refuse('bad-agent', `agent '${name}': ${problem}`);
+  return { kind: 'steadfast:agent', spec, input: options.input, output: options.output };
+}
+
+export function agentProblem(spec: AgentSpec): string | undefined {
+  if (!EFFECTS.includes(spec.effect)) {
+    return `effect is ${JSON.stringify(spec.effect)}; allowed are 'idempotent', 'probed' and 'unsafe'`;
+  }
+  if (spec.runsIn !== undefined && spec.runsIn !== 'container')
+    return `runsIn is ${JSON.stringify(spec.runsIn)}; allowed are 'lambda' and 'container'`;
+  if (spec.runsIn === undefined && spec.timeoutMs > MAX_TIMEOUT_MS)
+    return "timeout is over 14m, which a Lambda function cannot give; with runsIn: 'container' it may be up to 24h";
+  if (spec.timeoutMs > MAX_CONTAINER_TIMEOUT_MS) return 'timeout is over 24h; cut the work into steps';
+  if (spec.leaseMs < 3_000) return 'lease is under 3s; a beat whose request hangs must have time for another';
+  if (spec.pickupMs < 1_000) return 'pickup is under 1s; a message needs time to arrive';
+  if (spec.maxNoProgressMs !== undefined && spec.maxNoProgressMs < 1_000) {
+    return 'maxNoProgress is under 1s; three beats must fit into it';
+  }
+  if (!['required', 'none'].includes(spec.undo))
+    return `undo is ${JSON.stringify(spec.undo)}; allowed are 'required' and 'none'`;
+  if (spec.probe !== undefined && !['required', 'none'].includes(spec.probe))
+    return `probe is ${JSON.stringify(spec.probe)}; allowed are 'required' and 'none'`;
+  if (spec.probe === 'none' && spec.effect !== 'idempotent')
+    return `effect '${spec.effect}' needs a probe: leave probe: 'none' out, or say effect: 'idempotent' if the service deduplicates`;
+  return undefined;
+}

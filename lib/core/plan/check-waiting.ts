@@ -1,0 +1,129 @@
+/**
+ * The check of steps that no agent performs, and of what references may point to.
+ *
+ * Owns: the refusals of wait, callback, approval, child and map. Does not own: agents' steps and the graph
+ * (`check.ts`). Nothing that could wait without end gets to run (P1).
+ */
+
+import { formatDuration, isDurationMs, timeOf } from './duration.ts';
+import {
+  type AgentStep,
+  type CallbackStep,
+  type MapStep,
+  MAX_ITEMS,
+  type Plan,
+  type PlanStep,
+  type WaitStep,
+} from './plan.ts';
+import { type Expr, sourcesIn } from './refs.ts';
+
+export interface Problem {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** A child of a child of a child …: each has an id that is longer by its step's name. */
+const MAX_DEPTH = 5;
+
+/** @param agentProblem what is refused of the step that a map performs */
+export function otherKindProblem(
+  step: Exclude<PlanStep, AgentStep>,
+  plan: Plan,
+  agentProblem: (step: AgentStep, plan: Plan) => Problem | undefined,
+): Problem | undefined {
+  switch (step.kind) {
+    case 'wait':
+      return waitProblem(step, plan);
+    case 'callback':
+    case 'approval':
+      return callbackProblem(step, plan);
+    case 'child':
+      return depthOf(plan) > MAX_DEPTH
+        ? { reason: 'too-deep', message: `workflows within workflows, over ${MAX_DEPTH} deep` }
+        : undefined;
+    case 'map':
+      return mapProblem(step) ?? agentProblem(step.each, plan);
+    default:
+      return { reason: 'bad-kind', message: `'${String((step as PlanStep).kind)}' is no kind of step` };
+  }
+}
+
+function waitProblem({ forMs, until }: WaitStep, plan: Plan): Problem | undefined {
+  if ((forMs === undefined) === (until === undefined)) {
+    return { reason: 'unbounded', message: "a wait has one of 'for' and 'until'" };
+  }
+  const isFixed = until !== undefined && (typeof until !== 'object' || until === null);
+  if (isFixed && timeOf(until) === undefined) {
+    const message = "'until' is neither epoch ms nor a date in ISO form with its zone";
+    return { reason: 'bad-time', message };
+  }
+  if (forMs === undefined) return undefined;
+  if (!isDurationMs(forMs)) return { reason: 'unbounded', message: `its wait is ${String(forMs)} ms long` };
+  return longerThanWithin(forMs, plan, 'it waits for');
+}
+
+/**
+ * Whoever is promised more time than the whole execution has loses it without a word when that is over.
+ * @param what 'it waits for'
+ */
+export function longerThanWithin(timeMs: number, { withinMs }: Plan, what: string): Problem | undefined {
+  if (timeMs <= withinMs) return undefined;
+  return {
+    reason: 'longer-than-within',
+    message: `${what} ${formatDuration(timeMs)}, and the workflow is to be over within ${formatDuration(withinMs)}`,
+  };
+}
+
+function callbackProblem({ kind, withinMs, beatMs }: CallbackStep, plan: Plan): Problem | undefined {
+  if (!isDurationMs(withinMs)) {
+    return {
+      reason: 'unbounded',
+      message: `a step of kind '${kind}' needs 'within', or it could wait for ever`,
+    };
+  }
+  if (beatMs !== undefined && !isDurationMs(beatMs)) {
+    return { reason: 'unbounded', message: "'beatEvery' is no time" };
+  }
+  return longerThanWithin(withinMs, plan, 'it waits for an answer for');
+}
+
+function mapProblem({ concurrency, tolerate }: MapStep): Problem | undefined {
+  if (concurrency !== undefined && !(Number.isInteger(concurrency) && concurrency >= 1)) {
+    return { reason: 'bad-concurrency', message: `concurrency is ${concurrency}; at least 1 is allowed` };
+  }
+  const most = 'items' in tolerate ? MAX_ITEMS : 100;
+  const value = 'items' in tolerate ? tolerate.items : tolerate.percent;
+  const whole = 'percent' in tolerate || Number.isInteger(value);
+  return whole && value >= 0 && value <= most
+    ? undefined
+    : { reason: 'bad-tolerance', message: `tolerate is ${value}; allowed are 0 to ${most}` };
+}
+
+function depthOf(plan: Plan): number {
+  const children = plan.steps.flatMap((step) => (step.kind === 'child' ? [step.plan] : []));
+  return 1 + Math.max(0, ...children.map(depthOf));
+}
+
+/**
+ * A reference to a token of no callback, or to an item outside of a list.
+ * @param ofItem whether the expression is evaluated once for each item
+ */
+export function sourceProblem(expr: Expr, plan: Plan, ofItem: boolean): Problem | undefined {
+  for (const source of sourcesIn(expr)) {
+    const [kind, name = ''] = source.split(':');
+    if (kind === 'token') {
+      const callback = plan.steps.find((other) => other.name === name);
+      if (callback?.kind !== 'callback' && callback?.kind !== 'approval') {
+        return { reason: 'unknown-step', message: `it reads the token of '${name}', which is no callback` };
+      }
+    } else if ((kind === 'item' || kind === 'index') && !ofItem) {
+      return {
+        reason: 'bad-expression',
+        message: `an expression reads the ${kind} of a list where there is none`,
+      };
+    } else if (kind !== 'input' && kind !== 'step' && kind !== 'item' && kind !== 'index') {
+      return { reason: 'bad-expression', message: `an expression points to '${source}', which is nothing` };
+    }
+  }
+  return undefined;
+}

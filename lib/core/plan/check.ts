@@ -1,0 +1,264 @@
+/**
+ * The check of a plan: everything that is refused when a workflow is built.
+ *
+ * Owns: `checkPlan` and the reasons. A plan that could hang, lie or grow without bound never gets to run (P1).
+ */
+
+import { EFFECTS } from './agent.ts';
+import { isDurationMs } from './duration.ts';
+import { refuse } from '../records/errors.ts';
+import { canonicalJson, isJsonObject, type Json, jsonProblem, utf8Bytes } from '../records/json.ts';
+import { isName } from '../records/names.ts';
+import {
+  type HumanRung,
+  isBefore,
+  type AgentStep,
+  type Plan,
+  PLAN_LIMITS,
+  type PlanStep,
+  type Rung,
+  type StepLimits,
+} from './plan.ts';
+import { longerThanWithin, otherKindProblem, type Problem, sourceProblem } from './check-waiting.ts';
+import { pointProblem, undoProblem } from './check-points.ts';
+import { type Expr, OPERATORS, stepsIn } from './refs.ts';
+
+/**
+ * Refuses a plan that could hang, lie or grow without bound.
+ * @throws SteadfastError `workflow-refused` whose message names the workflow, the step and the reason, and whose
+ * details are `{ workflow, step?, reason }`
+ */
+export function checkPlan(plan: Plan): void {
+  const refused = (reason: string, message: string, step?: string): Error =>
+    refuse(
+      'workflow-refused',
+      `workflow '${plan.workflow}'${step === undefined ? '' : `, step '${step}'`}: ${message}`,
+      { workflow: plan.workflow, ...(step === undefined ? {} : { step }), reason },
+    );
+  if (!isName(plan.workflow)) throw refused('bad-name', 'the name is not a legal one ([a-z][a-z0-9-]{0,47})');
+  if (!isDurationMs(plan.withinMs)) {
+    throw refused(
+      'unbounded',
+      "it has no 'within': say how long an execution may take at most, for example '1h'",
+    );
+  }
+  if (plan.pauseWithinMs !== undefined && !isDurationMs(plan.pauseWithinMs)) {
+    throw refused(
+      'unbounded',
+      `its pauseWithinMs is ${String(plan.pauseWithinMs)}; leave it out or give a time`,
+    );
+  }
+  if (plan.steps.length === 0) throw refused('no-end', 'it has no steps, so it would never reach an end');
+  if (plan.steps.length > PLAN_LIMITS.steps) {
+    throw refused('too-many-steps', `it has ${plan.steps.length} steps; allowed are ${PLAN_LIMITS.steps}`);
+  }
+  const seen = new Set<string>();
+  for (const step of plan.steps) {
+    const problem = stepProblem(step, seen, plan);
+    if (problem !== undefined) throw refused(problem.reason, problem.message, step.name);
+    seen.add(step.name);
+  }
+  const cycle = cycleIn(plan);
+  if (cycle !== undefined) throw refused('cycle', `it waits for itself: ${cycle.join(' → ')}`, cycle[0]);
+  const output = exprProblem(plan.output) ?? strangersIn(plan.output, plan);
+  if (output !== undefined) throw refused('bad-output', `the output ${output}`);
+  const source = sourceProblem(plan.output, plan, false);
+  if (source !== undefined) throw refused('bad-output', `of the output ${source.message}`);
+  const bytes = utf8Bytes(canonicalJson(plan as unknown as Json));
+  if (bytes > PLAN_LIMITS.bytes) {
+    throw refused('too-large', `its plan has ${bytes} bytes; allowed are ${PLAN_LIMITS.bytes}`);
+  }
+}
+
+function stepProblem(step: PlanStep, seen: ReadonlySet<string>, plan: Plan): Problem | undefined {
+  if (!isName(step.name))
+    return { reason: 'bad-name', message: 'the name is not legal ([a-z][a-z0-9-]{0,47})' };
+  if (seen.has(step.name)) return { reason: 'duplicate-name', message: 'two steps have this name' };
+  return kindProblem(step, plan) ?? referenceProblem(step, plan);
+}
+
+function kindProblem(step: PlanStep, plan: Plan): Problem | undefined {
+  return step.kind === 'step'
+    ? agentProblem(step, plan)
+    : (pointProblem(step, plan) ?? otherKindProblem(step, plan, agentProblem));
+}
+
+function agentProblem(step: AgentStep, plan: Plan): Problem | undefined {
+  if (!isName(step.agent))
+    return { reason: 'bad-name', message: `its agent '${step.agent}' has no legal name` };
+  return limitsProblem(step, '') ?? ladderProblem(step, plan) ?? undoProblem(step);
+}
+
+/** @param whose '' for the step itself, else the rung whose limits these are */
+function limitsProblem(limits: StepLimits, whose: string): Problem | undefined {
+  for (const key of ['timeoutMs', 'leaseMs', 'pickupMs', 'settleMs'] as const) {
+    if (!isDurationMs(limits[key])) {
+      return {
+        reason: 'unbounded',
+        message: `${whose}${key} is ${String(limits[key])}, so it could wait for ever`,
+      };
+    }
+  }
+  const { maxNoProgressMs } = limits;
+  if (maxNoProgressMs !== undefined && !isDurationMs(maxNoProgressMs)) {
+    const message = `${whose}maxNoProgressMs is ${String(maxNoProgressMs)}; leave it out or give a time`;
+    return { reason: 'unbounded', message };
+  }
+  if (!EFFECTS.includes(limits.effect)) {
+    const message = `${whose}effect '${String(limits.effect)}' is not 'idempotent', 'probed' or 'unsafe'`;
+    return { reason: 'bad-effect', message };
+  }
+  return undefined;
+}
+
+function ladderProblem(step: AgentStep, plan: Plan): Problem | undefined {
+  const rungs = step.undo === 'none' ? step.ladder : [...step.ladder, step.undo];
+  for (const rung of rungs) {
+    const problem = rung.kind === 'human' ? humanProblem(rung, plan) : triesProblem(rung);
+    if (problem !== undefined) return problem;
+  }
+  const person = step.ladder.findIndex((rung) => rung.kind === 'human');
+  if (person >= 0 && person !== step.ladder.length - 1) {
+    return {
+      reason: 'unreachable-rung',
+      message: 'human is the last rung: what comes after it is never tried',
+    };
+  }
+  return unsafeProblem(step);
+}
+
+function humanProblem(rung: HumanRung, plan: Plan): Problem | undefined {
+  if (!isDurationMs(rung.withinMs)) {
+    return { reason: 'unbounded', message: "its human rung has no 'within', so it could wait for ever" };
+  }
+  if (rung.otherwise !== 'undo' && rung.otherwise !== 'fail') {
+    return { reason: 'bad-rung', message: "human's 'otherwise' is 'undo' or 'fail'" };
+  }
+  return longerThanWithin(rung.withinMs, plan, 'its human rung gives a person');
+}
+
+function triesProblem(rung: Exclude<Rung, HumanRung>): Problem | undefined {
+  const known = ['retry', 'withInput', 'useAgent'].includes(rung.kind);
+  const least = rung.kind === 'retry' ? 0 : 1;
+  const { attempts } = rung;
+  if (!known || !Number.isInteger(attempts) || attempts < least || attempts > PLAN_LIMITS.attempts) {
+    const message = `a ladder must end: ${known ? rung.kind : 'a rung'} takes ${least} to ${PLAN_LIMITS.attempts} attempts`;
+    return { reason: 'endless-ladder', message };
+  }
+  if (!isDurationMs(rung.firstMs) || !isDurationMs(rung.maxMs) || rung.firstMs > rung.maxMs) {
+    return { reason: 'bad-backoff', message: `${rung.kind} needs 0 < 'first' ≤ 'max'` };
+  }
+  if (rung.kind !== 'useAgent') return undefined;
+  if (!isName(rung.agent))
+    return { reason: 'bad-name', message: `useAgent: '${rung.agent}' is no legal name` };
+  return limitsProblem(rung, `agent '${rung.agent}': `);
+}
+
+/** What can neither be repeated nor asked for is not repeated by a machine. */
+function unsafeProblem(step: AgentStep): Problem | undefined {
+  const unsafe = [step, ...step.ladder].some((one) => 'effect' in one && one.effect === 'unsafe');
+  if (!unsafe) return undefined;
+  if (step.ladder.some((rung) => rung.kind !== 'human')) {
+    return {
+      reason: 'unsafe-retry',
+      message: "an 'unsafe' effect must not be tried again by itself: its ladder is [human(…)]",
+    };
+  }
+  return step.ladder.length > 0
+    ? undefined
+    : {
+        reason: 'unsafe-without-human',
+        message: "an 'unsafe' effect needs a human rung: only a person can say what follows",
+      };
+}
+
+/** Everything of a step that may read outputs of others. */
+export const expressionsOf = (step: PlanStep): Expr[] => [
+  ...(step.when === undefined ? [] : [step.when]),
+  ...ownExpressions(step),
+];
+
+function ownExpressions(step: PlanStep): Expr[] {
+  switch (step.kind) {
+    case 'step':
+      return [step.input, ...step.ladder.flatMap((rung) => (rung.kind === 'withInput' ? [rung.input] : []))];
+    case 'wait':
+      return step.until === undefined ? [] : [step.until];
+    case 'child':
+      return [step.input];
+    case 'map':
+      return [step.over, ...ownExpressions(step.each)];
+    default:
+      return [];
+  }
+}
+
+function referenceProblem(step: PlanStep, plan: Plan): Problem | undefined {
+  const known = new Set(plan.steps.map((other) => other.name));
+  for (const name of step.after) {
+    if (!known.has(name))
+      return { reason: 'unknown-step', message: `it comes after '${name}', which does not exist` };
+  }
+  for (const expr of expressionsOf(step)) {
+    const problem = exprProblem(expr);
+    if (problem !== undefined) return { reason: 'bad-expression', message: `an expression ${problem}` };
+    const source = sourceProblem(expr, plan, step.kind === 'map' && ownExpressions(step.each).includes(expr));
+    if (source !== undefined) return source;
+    const stranger = stepsIn(expr).find((name) => !isBefore(plan, name, step.name));
+    if (stranger !== undefined) {
+      return {
+        reason: 'not-a-predecessor',
+        message: `it reads the output of '${stranger}', which need not be done before it`,
+      };
+    }
+  }
+  return undefined;
+}
+
+/** Evaluation descends: an expression is no deeper than any stack. */
+const EXPR_LIMITS = { depth: 64, nodes: 20_000 };
+
+function exprProblem(expr: Expr): string | undefined {
+  // Also inside literals, which hold values as they are: no references, no dates, no functions.
+  const problem = jsonProblem(expr, EXPR_LIMITS);
+  if (problem !== undefined) return `must become JSON: ${problem}`;
+  const queue: Expr[] = [expr];
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    if (Array.isArray(next)) queue.push(...(next as Expr[]));
+    if (!isJsonObject(next)) continue;
+    for (const key of Object.keys(next)) {
+      if (key.startsWith('$') && !OPERATORS.has(key)) return `has the unknown operator '${key}'`;
+    }
+    if (!Object.hasOwn(next, '$literal')) queue.push(...Object.values(next));
+  }
+  return undefined;
+}
+
+function strangersIn(expr: Expr, plan: Plan): string | undefined {
+  const stranger = stepsIn(expr).find((name) => !plan.steps.some((step) => step.name === name));
+  return stranger === undefined ? undefined : `reads the output of '${stranger}', which does not exist`;
+}
+
+/** The steps of one cycle, or nothing. Removes steps without open predecessors until none is left. */
+function cycleIn(plan: Plan): string[] | undefined {
+  let open = [...plan.steps];
+  for (;;) {
+    const names = new Set(open.map((step) => step.name));
+    const rest = open.filter((step) => step.after.some((name) => names.has(name)));
+    if (rest.length === 0) return undefined;
+    if (rest.length === open.length) return walkCycle(rest);
+    open = rest;
+  }
+}
+
+function walkCycle(steps: readonly PlanStep[]): string[] {
+  const names = new Set(steps.map((step) => step.name));
+  const path: string[] = [];
+  let at = steps[0];
+  while (at !== undefined && !path.includes(at.name)) {
+    path.push(at.name);
+    const previous = at.after.find((name) => names.has(name));
+    at = steps.find((step) => step.name === previous);
+  }
+  return at === undefined ? path : [...path.slice(path.indexOf(at.name)), at.name].toReversed();
+}

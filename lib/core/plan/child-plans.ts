@@ -1,0 +1,72 @@
+/**
+ * The plans of children: a child step carries its workflow's plan, and a map step's is made from the step it maps.
+ *
+ * Owns: how such a plan is named and found (`planAt`), and the plan of a part of a list. Does not own: which children
+ * there are, and what they are given (`waiting/child.ts`).
+ *
+ * A child's plan follows from its parent's, so it is neither stored nor hashed: `<hash>.<step>` names it. An execution
+ * keeps its plan and so do its children, whatever is deployed later.
+ */
+
+import type { AgentStep, ChildStep, MapStep, Plan, PlanStep, Rung } from './plan.ts';
+
+/** The hash under which the plan is stored from which this one follows. */
+export const storedHash = (planId: string): string => planId.slice(0, `${planId}.`.indexOf('.'));
+
+export const childPlanId = (planId: string, step: ChildStep): string => `${planId}.${step.name}`;
+
+/** @param size items of this part of the list. @param tolerated items of the whole list that may fail */
+export const partPlanId = (planId: string, step: MapStep, size: number, tolerated: number): string =>
+  `${planId}.${step.name}.${size}x${tolerated}`;
+
+const PART = /^(\d{1,4})x(\d{1,5})$/;
+
+/** The plan that the id names, of the stored plan with its hash; nothing when there is no such plan. */
+export function planAt(stored: Plan, planId: string): Plan | undefined {
+  const way = planId.split('.').slice(1);
+  let plan: Plan | undefined = stored;
+  for (let at = 0; at < way.length && plan !== undefined; at += 1) {
+    const step: PlanStep | undefined = plan.steps.find(({ name }) => name === way[at]);
+    if (step?.kind === 'child') plan = step.plan;
+    else if (step?.kind === 'map') {
+      at += 1;
+      const part = PART.exec(way[at] ?? '');
+      plan = part === null ? undefined : partPlan(plan, step, Number(part[1]), Number(part[2]));
+    } else plan = undefined;
+  }
+  return plan;
+}
+
+/** Never the name of an author's step: a part has no others. */
+const itemName = (at: number): string => `i${at}`;
+
+/**
+ * The plan of a part of a list: one step an item. A limit of concurrency is lanes: item n waits for item n - concurrency,
+ * so that no counter is needed and a free lane's next item follows from the report that freed it.
+ */
+function partPlan(parent: Plan, step: MapStep, size: number, tolerated: number): Plan {
+  const lanes = step.concurrency ?? size;
+  const steps = Array.from(
+    { length: size },
+    (_, at): AgentStep => ({
+      ...step.each,
+      name: itemName(at),
+      input: { $ref: 'input', path: ['items', String(at)] },
+      after: at < lanes ? [] : [itemName(at - lanes)],
+      ladder: step.each.ladder.map((rung, place) => rungOfItem(rung, at, place)),
+    }),
+  );
+  return {
+    v: 1,
+    workflow: parent.workflow,
+    withinMs: parent.withinMs,
+    steps,
+    output: steps.map(({ name }) => ({ $ref: `step:${name}`, path: [] })),
+    tolerated,
+  };
+}
+
+const rungOfItem = (rung: Rung, at: number, place: number): Rung =>
+  rung.kind === 'withInput'
+    ? { ...rung, input: { $ref: 'input', path: ['others', String(at), String(place)] } }
+    : rung;

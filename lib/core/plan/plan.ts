@@ -1,0 +1,220 @@
+/**
+ * The plan: a workflow compiled to JSON, addressed by its content.
+ *
+ * Owns: the plan's shape and the questions about its graph. Does not own: what is refused (`check.ts`), how authors
+ * write it (`workflow.ts`), where it is stored.
+ *
+ * An execution keeps the plan it started with, whatever is deployed later.
+ */
+
+import type { AgentSpec, Effect } from './agent.ts';
+import type { Expr } from './refs.ts';
+
+/** The n-th of `attempts` tries starts after a random part of min(max, first · 2^(n-1)) (full jitter). */
+export interface Tries {
+  readonly attempts: number;
+  readonly firstMs: number;
+  readonly maxMs: number;
+}
+
+/** The same again. */
+export interface RetryRung extends Tries {
+  readonly kind: 'retry';
+}
+
+/** Other parameters, from here on. */
+export interface InputRung extends Tries {
+  readonly kind: 'withInput';
+  readonly input: Expr;
+}
+
+/** Another agent, with its own limits, from here on. */
+export interface AgentRung extends Tries, StepLimits {
+  readonly kind: 'useAgent';
+  readonly agent: string;
+  readonly undo: 'none' | RetryRung;
+}
+
+/** A person decides; without an answer in time, `otherwise`. */
+export interface HumanRung {
+  readonly kind: 'human';
+  readonly withinMs: number;
+  readonly otherwise: 'undo' | 'fail';
+}
+
+export type Rung = RetryRung | InputRung | AgentRung | HumanRung;
+
+/** What a step takes from the agent that performs it. */
+export interface StepLimits {
+  readonly effect: Effect;
+  readonly timeoutMs: number;
+  readonly leaseMs: number;
+  readonly pickupMs: number;
+  readonly settleMs: number;
+  /** Absent: being alive is enough. */
+  readonly maxNoProgressMs?: number;
+}
+
+interface StepBase {
+  readonly name: string;
+  /** All direct predecessors: declared ones and those whose output is read. */
+  readonly after: readonly string[];
+  readonly when?: Expr;
+  /** Once it is done there is no way back: nothing is undone any more, only tried again or put to a person. */
+  readonly pointOfNoReturn?: true;
+}
+
+/** An agent performs it. */
+export interface AgentStep extends StepBase, StepLimits {
+  readonly kind: 'step';
+  readonly agent: string;
+  readonly input: Expr;
+  readonly ladder: readonly Rung[];
+  /** How its undo is retried; 'none' where there is nothing to compensate. */
+  readonly undo: 'none' | RetryRung;
+}
+
+/** Done when its time has come: so long after its predecessors, or at a time that is read from the data. */
+export interface WaitStep extends StepBase {
+  readonly kind: 'wait';
+  readonly forMs?: number;
+  /** Epoch ms, or a date in ISO form. */
+  readonly until?: Expr;
+}
+
+/** Done when the outside (a system, or of an approval a person) answers through the API. */
+export interface CallbackStep extends StepBase {
+  readonly kind: 'callback' | 'approval';
+  readonly withinMs: number;
+  /** The outside must say so often that it is still at it. */
+  readonly beatMs?: number;
+}
+
+/** Another workflow, run as an execution of its own. */
+export interface ChildStep extends StepBase {
+  readonly kind: 'child';
+  readonly plan: Plan;
+  readonly input: Expr;
+  readonly undo: 'none' | 'required';
+}
+
+/** One agent over a list, in executions of up to 25 items each. */
+export interface MapStep extends StepBase {
+  readonly kind: 'map';
+  readonly over: Expr;
+  /** How one item is performed; its input, and that of its rungs, reads the item and its index. */
+  readonly each: AgentStep;
+  /** Items under way at the same time. */
+  readonly concurrency?: number;
+  /** Items that may fail. */
+  readonly tolerate: { readonly items: number } | { readonly percent: number };
+}
+
+export type PlanStep = AgentStep | WaitStep | CallbackStep | ChildStep | MapStep;
+
+export interface Plan {
+  readonly v: 1;
+  readonly workflow: string;
+  readonly withinMs: number;
+  /** How long a pause may last before a person is asked, where the command does not say. */
+  readonly pauseWithinMs?: number;
+  /** In an order in which predecessors come first. */
+  readonly steps: readonly PlanStep[];
+  readonly output: Expr;
+  /** Of a part of a list: so many failed items do not fail it; each counts as over for those that wait for it. */
+  readonly tolerated?: number;
+}
+
+export const PLAN_LIMITS = { bytes: 256 * 1024, steps: 1_000, attempts: 1_000 } as const;
+
+/** Of which not every reader should read everything. */
+const LONG = 36;
+export const hasManySteps = (plan: Plan): boolean => plan.steps.length > LONG;
+
+export const limitsOf = (spec: AgentSpec): StepLimits => ({
+  effect: spec.effect,
+  timeoutMs: spec.timeoutMs,
+  leaseMs: spec.leaseMs,
+  pickupMs: spec.pickupMs,
+  settleMs: spec.settleMs,
+  ...(spec.maxNoProgressMs === undefined ? {} : { maxNoProgressMs: spec.maxNoProgressMs }),
+});
+
+/** Graph questions about a plan, answered once per plan. */
+export interface PlanGraph {
+  readonly step: ReadonlyMap<string, PlanStep>;
+  /** Those that agents perform, in plan order. */
+  readonly performed: readonly AgentStep[];
+  readonly dependents: ReadonlyMap<string, readonly PlanStep[]>;
+  /** All predecessors of a step, however far; filled as asked. */
+  readonly ancestors: Map<string, ReadonlySet<string>>;
+}
+
+const graphs = new WeakMap<Plan, PlanGraph>();
+
+export function graphOf(plan: Plan): PlanGraph {
+  const known = graphs.get(plan);
+  if (known !== undefined) return known;
+  const dependents = new Map<string, PlanStep[]>(plan.steps.map((step) => [step.name, []]));
+  for (const step of plan.steps) {
+    for (const name of step.after) dependents.get(name)?.push(step);
+  }
+  const graph: PlanGraph = {
+    step: new Map(plan.steps.map((step) => [step.name, step])),
+    performed: plan.steps.filter(isAgentStep),
+    dependents,
+    ancestors: new Map(),
+  };
+  graphs.set(plan, graph);
+  return graph;
+}
+
+const isAgentStep = (step: PlanStep | undefined): step is AgentStep => step?.kind === 'step';
+
+/** The step of that name, if an agent performs it. */
+export function agentStep(plan: Plan, name: string): AgentStep | undefined {
+  const step = graphOf(plan).step.get(name);
+  return isAgentStep(step) ? step : undefined;
+}
+
+/** The steps that agents perform, in plan order. */
+export const agentSteps = (plan: Plan): readonly AgentStep[] => graphOf(plan).performed;
+
+/** Every agent that an execution of the plan, or one of its children, may need: also those of a later rung. */
+export function agentsNamed(plan: Plan): ReadonlySet<string> {
+  const names = plan.steps.flatMap((step) => {
+    if (step.kind === 'child') return [...agentsNamed(step.plan)];
+    const performed = step.kind === 'map' ? step.each : step;
+    if (!isAgentStep(performed)) return [];
+    const others = performed.ladder.flatMap((rung) => (rung.kind === 'useAgent' ? [rung.agent] : []));
+    return [performed.agent, ...others];
+  });
+  return new Set(names);
+}
+
+export const dependentsOf = (plan: Plan, name: string): readonly PlanStep[] =>
+  graphOf(plan).dependents.get(name) ?? [];
+
+/** Whether `name` comes before `other`, directly or through other steps. */
+export function isBefore(plan: Plan, name: string, other: string): boolean {
+  const graph = graphOf(plan);
+  const known = graph.ancestors.get(other);
+  if (known !== undefined) return known.has(name);
+  const found = new Set<string>();
+  const queue = [...(graph.step.get(other)?.after ?? [])];
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    if (found.has(next)) continue;
+    found.add(next);
+    queue.push(...(graph.step.get(next)?.after ?? []));
+  }
+  graph.ancestors.set(other, found);
+  return found.has(name);
+}
+
+export const MAX_ITEMS = 10_000;
+
+export const hasChildren = (step: PlanStep | undefined): step is ChildStep | MapStep =>
+  step?.kind === 'child' || step?.kind === 'map';
+
+export const isCallback = (step: PlanStep | undefined): step is CallbackStep =>
+  step?.kind === 'callback' || step?.kind === 'approval';

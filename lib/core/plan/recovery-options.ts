@@ -1,0 +1,137 @@
+/**
+ * How authors write a ladder: what is tried after a failure, stage by stage.
+ *
+ * Owns: `retry`, `withInput`, `useAgent`, `human`, their defaults, and the refusal of a stage that a crash would bar for
+ * ever. Does not own: the refusals of a plan (`check.ts`), what is tried next (`step/recovery.ts`).
+ */
+
+import type { Agent, AgentSpec } from './agent.ts';
+import { type Duration, parseDuration } from './duration.ts';
+import {
+  type AgentRung,
+  type AgentStep,
+  type HumanRung,
+  type InputRung,
+  limitsOf,
+  type RetryRung,
+  type Rung,
+  type Tries,
+} from './plan.ts';
+import { toExpr } from './refs.ts';
+
+export interface Backoff {
+  /** @default '1s' */
+  readonly first?: Duration;
+  /** @default '30s' */
+  readonly max?: Duration;
+}
+
+/**
+ * `attempts` more tries after what came before, with exponential backoff and full jitter.
+ * @throws SteadfastError `bad-duration`
+ */
+export const retry = (attempts: number, backoff: Backoff = {}): RetryRung => ({
+  kind: 'retry',
+  ...tries(attempts, backoff, 'retry'),
+});
+
+/**
+ * From here on other parameters. Taken only when it is certain that nothing of the earlier tries took effect. The effect
+ * key stays the same: a service that ties a key to its first parameters refuses others under it.
+ * @throws SteadfastError `bad-duration`
+ */
+export const withInput = (
+  input: unknown,
+  options: Backoff & { readonly attempts?: number } = {},
+): InputRung => ({
+  kind: 'withInput',
+  input: toExpr(input),
+  ...tries(options.attempts ?? 1, options, 'withInput'),
+});
+
+/**
+ * From here on another agent. Taken only when it is certain that nothing of the earlier tries took effect.
+ * @throws SteadfastError `bad-duration`
+ */
+export const useAgent = (
+  agent: Agent,
+  options: Backoff & { readonly attempts?: number } = {},
+): AgentRungOf => {
+  const rung: AgentRung = {
+    kind: 'useAgent',
+    agent: agent.spec.name,
+    undo: undoOf(agent.spec),
+    ...limitsOf(agent.spec),
+    ...tries(options.attempts ?? 1, options, 'useAgent'),
+  };
+  return Object.defineProperty(rung, DECLARED, { value: agent, enumerable: false }) as AgentRungOf;
+};
+
+/** The agents that a ladder brings in. */
+export const agentsOn = (ladder: readonly Rung[]): Agent[] =>
+  ladder.flatMap((rung) => (rung as AgentRungOf)[DECLARED] ?? []);
+
+/** The rung remembers its agent, for the workflow's list of agents; the plan's JSON does not. */
+const DECLARED: unique symbol = Symbol('agent');
+type AgentRungOf = AgentRung & { readonly [DECLARED]?: Agent };
+
+/**
+ * A person decides; without an answer `within` that time, what acted is undone, or (`otherwise: 'fail'`) left as it is.
+ * @param options `within`: at most the workflow's own. Default: '7d', or the workflow's if that is shorter
+ * @throws SteadfastError `bad-duration`
+ */
+export const human = (
+  options: { readonly within?: Duration; readonly otherwise?: 'undo' | 'fail' } = {},
+): HumanRung => {
+  const rung: HumanRung = {
+    kind: 'human',
+    withinMs: parseDuration(options.within ?? '7d', "human's within"),
+    otherwise: options.otherwise ?? 'undo',
+  };
+  return options.within === undefined
+    ? Object.defineProperty(rung, UNSAID, { value: true, enumerable: false })
+    : rung;
+};
+
+/** Marks a person's time that is the default, which is no longer than the workflow's. */
+const UNSAID: unique symbol = Symbol('within');
+
+const tries = (attempts: number, backoff: Backoff, what: string): Tries => ({
+  attempts,
+  firstMs: parseDuration(backoff.first ?? '1s', `${what}'s first`),
+  maxMs: parseDuration(backoff.max ?? '30s', `${what}'s max`),
+});
+
+export const undoOf = (spec: AgentSpec): AgentStep['undo'] =>
+  spec.undo === 'none' ? 'none' : retry(10, { first: '1s', max: '1m' });
+
+/** What can neither be repeated nor asked for goes to a person at once. */
+export const defaultLadder = (spec: AgentSpec): readonly Rung[] =>
+  spec.effect === 'unsafe' ? [human()] : [retry(3)];
+
+/** Plain data, and what the step says of its undo holds for every agent on its ladder. */
+export function planRung(rung: Rung, undo: AgentStep['undo'] | undefined, withinMs: number): Rung {
+  if (rung.kind === 'useAgent' && undo !== undefined) return { ...rung, undo };
+  if (UNSAID in rung && rung.kind === 'human' && withinMs < rung.withinMs) return { ...rung, withinMs };
+  return { ...rung };
+}
+
+/**
+ * What is wrong with a ladder that goes on in another way although nothing may ever know whether the former way acted.
+ * An 'idempotent' agent need not have a probe, and without one an unknown outcome stays unknown: other parameters or
+ * another agent would then be tried after errors that say "not done" alone, never after a crash or a stall.
+ */
+export function ladderProblem(spec: AgentSpec, ladder: readonly Rung[]): string | undefined {
+  let tried = spec;
+  for (const rung of ladder) {
+    if (rung.kind === 'human') return undefined;
+    // What is no rung at all is refused with the whole plan.
+    if (rung.kind !== 'withInput' && rung.kind !== 'useAgent') continue;
+    if (tried.effect === 'idempotent' && tried.probe === undefined) {
+      const { name } = tried;
+      return `after a crash ${rung.kind} is never tried: it needs certainty that agent '${name}' did nothing, and agent '${name}' may be without a probe; declare it with probe: 'required' and write the probe, or with probe: 'none' if ${rung.kind} is meant for TransientError and PermanentError alone`;
+    }
+    tried = (rung as AgentRungOf)[DECLARED]?.spec ?? tried;
+  }
+  return undefined;
+}

@@ -1,0 +1,266 @@
+/**
+ * The reference language: how a plan says "the total of the input" or "the charge's id", and when a step applies.
+ *
+ * Owns: the typed references authors write, their JSON form, and the evaluation of that form. Does not own: which
+ * references a step may make (`plan.ts`).
+ *
+ * R1 total: every expression has a value (`undefined` where a path leads nowhere) and none can throw.
+ * R2 bounded: one visit per node, no calls, no loops, no recursion of its own making.
+ * R3 own properties only, so no path reaches a prototype.
+ */
+
+import { refuse } from '../records/errors.ts';
+import { type Json, type JsonObject, isJsonObject, isPlainObject } from '../records/json.ts';
+
+/** An expression's JSON form; plain JSON stands for itself. An object literal with a `$` key is quoted by `$literal`. */
+export type Expr = Json;
+
+const SOURCE: unique symbol = Symbol('source');
+const EXPRESSION: unique symbol = Symbol('expression');
+
+const REFERENCE = {};
+
+/** A typed reference to a value that exists only when the execution runs. */
+export type Ref<T> = { readonly [EXPRESSION]: T } & RefFields<T>;
+type RefFields<T> = T extends readonly (infer Item)[]
+  ? { readonly [index: number]: Ref<Item> }
+  : T extends object
+    ? { readonly [Key in keyof T]-?: Ref<Exclude<T[Key], undefined>> }
+    : unknown;
+
+/** What an author may write where a `T` is wanted: the value, a reference to it, or a structure of both. */
+export type Input<T> =
+  | Ref<T>
+  | (T extends string | number | boolean | null | undefined
+      ? T
+      : T extends readonly (infer Item)[]
+        ? readonly Input<Item>[]
+        : { readonly [Key in keyof T]: Input<T[Key]> });
+
+/** A condition on references; made by `eq`, `exists`, `and`, … */
+export interface Condition {
+  readonly [EXPRESSION]: boolean;
+}
+
+/**
+ * Where a reference points: the execution's input, a step's output, the token by which the outside answers a callback
+ * step, or of a list the item and its index.
+ */
+export type RefSource = 'input' | `step:${string}` | `token:${string}` | 'item' | 'index';
+
+/** A reference whose fields are references in turn; every path is allowed, `undefined` is its worst value. */
+export function ref<T>(source: RefSource, path: readonly string[] = []): Ref<T> {
+  const expression: JsonObject = { $ref: source, path };
+  return new Proxy(
+    {},
+    {
+      get: (_, key) => {
+        if (key === SOURCE) return expression;
+        // What text, sums, comparisons and JSON.stringify call. A comparison of identity and truth call nothing.
+        if (key === Symbol.toPrimitive || key === 'toJSON') return () => refuseValue(nameOf(source, path));
+        return typeof key === 'symbol' ? undefined : ref(source, [...path, key]);
+      },
+      has: (_, key) => key === SOURCE,
+      // Not plain JSON: where nothing is evaluated, a reference is refused when the plan is checked.
+      getPrototypeOf: () => REFERENCE,
+    },
+  ) as Ref<T>;
+}
+
+/** @throws SteadfastError `not-a-value` */
+function refuseValue(what: string): never {
+  throw refuse(
+    'not-a-value',
+    `${what} has no value while the workflow is built: join texts with concat('…', ${what}), and compare in \`when\` with eq, ne, lt, gt`,
+  );
+}
+
+/** As its author most likely wrote it: 'input.name', 'pay.output.id', 'paid.token', 'item.sku'. */
+export function nameOf(source: string, path: readonly string[]): string {
+  const [kind, step = ''] = source.split(':');
+  const root = kind === 'step' ? `${step}.output` : kind === 'token' ? `${step}.token` : source;
+  return [root, ...path].join('.');
+}
+
+function condition(expression: JsonObject): Condition {
+  const what = 'an expression (concat, eq, and, …)';
+  const made = { [SOURCE]: expression };
+  for (const key of [Symbol.toPrimitive, 'toJSON']) {
+    Object.defineProperty(made, key, { value: () => refuseValue(what), enumerable: false });
+  }
+  return made as unknown as Condition;
+}
+
+type Scalar = string | number | boolean | null;
+type Sortable = string | number;
+export const eq = <T extends Scalar>(left: Ref<T>, right: T | Ref<T>): Condition =>
+  condition({ $eq: [toExpr(left), toExpr(right)] });
+export const ne = <T extends Scalar>(left: Ref<T>, right: T | Ref<T>): Condition =>
+  condition({ $ne: [toExpr(left), toExpr(right)] });
+export const lt = <T extends Sortable>(left: Ref<T>, right: T | Ref<T>): Condition =>
+  condition({ $lt: [toExpr(left), toExpr(right)] });
+export const gt = <T extends Sortable>(left: Ref<T>, right: T | Ref<T>): Condition =>
+  condition({ $gt: [toExpr(left), toExpr(right)] });
+export const exists = (value: Ref<unknown>): Condition => condition({ $exists: toExpr(value) });
+export const isIn = <T extends Scalar>(value: Ref<T>, list: readonly T[]): Condition =>
+  condition({ $in: [toExpr(value), toExpr(list)] });
+export const and = (...all: readonly Condition[]): Condition => condition({ $and: all.map(toExpr) });
+export const or = (...any: readonly Condition[]): Condition => condition({ $or: any.map(toExpr) });
+export const not = (inner: Condition): Condition => condition({ $not: toExpr(inner) });
+/** Joins texts and references to texts or numbers into one text. */
+export const concat = (...parts: readonly Input<string | number>[]): Ref<string> =>
+  condition({ $concat: parts.map(toExpr) }) as unknown as Ref<string>;
+
+/** From what an author wrote to its JSON form. Foreign values (functions, class instances) stay, for `checkPlan` to refuse. */
+export function toExpr(value: unknown): Expr {
+  if (typeof value !== 'object' || value === null) return value as Expr;
+  if (SOURCE in value) return (value as Record<typeof SOURCE, Expr>)[SOURCE];
+  if (Array.isArray(value)) return value.map(toExpr);
+  if (!isPlainObject(value)) return value as Expr;
+  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
+  const object = Object.fromEntries(entries.map(([key, item]) => [key, toExpr(item)]));
+  return entries.some(([key]) => key.startsWith('$')) ? { $literal: value as Json } : object;
+}
+
+/** What a reference may read: the execution's input, the outputs of steps that are done, tokens, an item of a list. */
+export interface Scope {
+  readonly input: Json;
+  readonly output: (step: string) => Json | undefined;
+  readonly token?: (step: string) => Json | undefined;
+  readonly item?: Json;
+  readonly index?: number;
+}
+
+/** The value of an expression; object keys whose value is `undefined` are left out, array items become null. */
+export function evaluate(expr: Expr, scope: Scope): Json | undefined {
+  if (Array.isArray(expr)) return expr.map((item) => evaluate(item as Expr, scope) ?? null);
+  if (!isJsonObject(expr)) return expr;
+  const operator = Object.keys(expr).find((key) => key.startsWith('$'));
+  if (operator !== undefined) return evaluateOperator(operator, expr, scope);
+  const result: Record<string, Json> = {};
+  for (const [key, item] of Object.entries(expr)) {
+    const value = evaluate(item, scope);
+    if (value !== undefined) result[key] = value;
+  }
+  return result;
+}
+
+function evaluateOperator(operator: string, expr: JsonObject, scope: Scope): Json | undefined {
+  const argument = expr[operator] as Expr;
+  switch (operator) {
+    case '$ref':
+      return follow(sourceValue(argument, scope), expr['path']);
+    case '$literal':
+      return argument;
+    case '$concat':
+      return listOf(argument, scope).map(textOf).join('');
+    case '$exists':
+      return evaluate(argument, scope) !== undefined;
+    case '$and':
+      return listOf(argument, scope).every((item) => item === true);
+    case '$or':
+      return listOf(argument, scope).some((item) => item === true);
+    case '$not':
+      return evaluate(argument, scope) !== true;
+    default:
+      return compare(operator, listOf(argument, scope));
+  }
+}
+
+function compare(operator: string, [left, right]: readonly (Json | undefined)[]): boolean {
+  switch (operator) {
+    case '$eq':
+      return same(left, right);
+    case '$ne':
+      return !same(left, right);
+    case '$in':
+      return Array.isArray(right) && right.some((item) => same(left, item as Json));
+    case '$lt':
+      return ordered(left, right) && left < (right as typeof left);
+    case '$gt':
+      return ordered(left, right) && left > (right as typeof left);
+    default:
+      return false;
+  }
+}
+
+const listOf = (argument: Expr, scope: Scope): (Json | undefined)[] =>
+  Array.isArray(argument) ? argument.map((item) => evaluate(item as Expr, scope)) : [];
+
+const textOf = (value: Json | undefined): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+
+/** Text with text and number with number; anything else has no order. */
+function ordered(left: Json | undefined, right: Json | undefined): left is string | number {
+  return (typeof left === 'number' || typeof left === 'string') && typeof left === typeof right;
+}
+
+function same(left: Json | undefined, right: Json | undefined): boolean {
+  if (left === right) return true;
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
+  if (left === undefined || right === undefined || Array.isArray(left) !== Array.isArray(right)) return false;
+  const keys = Object.keys(left);
+  if (keys.length !== Object.keys(right).length) return false;
+  return keys.every(
+    (key) => Object.hasOwn(right, key) && same((left as JsonObject)[key], (right as JsonObject)[key]),
+  );
+}
+
+function sourceValue(source: Expr, scope: Scope): Json | undefined {
+  if (source === 'input') return scope.input;
+  if (source === 'item') return scope.item;
+  if (source === 'index') return scope.index;
+  const [kind, step = ''] = typeof source === 'string' ? source.split(':') : [];
+  if (kind === 'step') return scope.output(step);
+  return kind === 'token' ? scope.token?.(step) : undefined;
+}
+
+function follow(root: Json | undefined, path: Expr | undefined): Json | undefined {
+  let value = root;
+  for (const key of Array.isArray(path) ? (path as Json[]) : []) {
+    if (typeof key !== 'string' || typeof value !== 'object' || value === null) return undefined;
+    if (!Object.hasOwn(value, key)) return undefined;
+    value = (value as JsonObject)[key];
+  }
+  return value;
+}
+
+const isTree = (expr: Expr): expr is JsonObject | Json[] => typeof expr === 'object' && expr !== null;
+
+/** The steps whose output an expression reads, each once, sorted. */
+export const stepsIn = (expr: Expr): string[] =>
+  sourcesIn(expr).flatMap((source) => (source.startsWith('step:') ? [source.slice('step:'.length)] : []));
+
+/** The paths that the references of an expression read of one source. */
+export function pathsIn(expr: Expr, source: RefSource): (readonly string[])[] {
+  const found: (readonly string[])[] = [];
+  const queue: Expr[] = [expr];
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    if (!isTree(next) || Object.hasOwn(next, '$literal')) continue;
+    if (isJsonObject(next) && next['$ref'] === source)
+      found.push(Array.isArray(next['path']) ? (next['path'] as string[]) : []);
+    for (const item of Object.values(next)) queue.push(item as Expr);
+  }
+  return found;
+}
+
+/** Everything that the references of an expression point to, each once, sorted. */
+export function sourcesIn(expr: Expr): string[] {
+  const found = new Set<string>();
+  const queue: Expr[] = [expr];
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    if (!isTree(next) || Object.hasOwn(next, '$literal')) continue;
+    const source = isJsonObject(next) ? next['$ref'] : undefined;
+    if (typeof source === 'string') found.add(source);
+    // One by one: a list may be longer than a call may have arguments.
+    for (const item of Object.values(next)) queue.push(item as Expr);
+  }
+  return [...found].sort();
+}
+
+/** Operators of the language; anything else that starts with `$` is refused when the plan is checked. */
+export const OPERATORS: ReadonlySet<string> = new Set(
+  ['ref', 'literal', 'concat', 'exists', 'and', 'or', 'not', 'eq', 'ne', 'lt', 'gt', 'in'].map(
+    (name) => `$${name}`,
+  ),
+);

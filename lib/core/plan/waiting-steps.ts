@@ -1,0 +1,195 @@
+/**
+ * How authors write the steps that no agent of their own performs: wait, callback, approval, child, map.
+ *
+ * Owns: their options, defaults and handles. Does not own: agents' steps (`workflow.ts`), what is refused (`check-waiting.ts`).
+ */
+
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { type Duration, parseDuration } from './duration.ts';
+import { refuse } from '../records/errors.ts';
+import { jsonProblem } from '../records/json.ts';
+import type { AgentStep, CallbackStep, ChildStep, MapStep, Plan, WaitStep } from './plan.ts';
+import { type Condition, evaluate, type Expr, type Input, type Ref, ref, sourcesIn, toExpr } from './refs.ts';
+
+/** A step that was declared: `output` may be used in the input and the condition of later steps. */
+export interface StepHandle<O> {
+  readonly name: string;
+  readonly output: Ref<O>;
+}
+
+export interface CallbackHandle<O> extends StepHandle<O> {
+  /** For the outside: `POST /callbacks/{token}/complete`, `/fail`, `/beat`. May be given away before it is asked for. */
+  readonly token: Ref<string>;
+}
+
+/** What every step may say. */
+export interface AnyStepOptions {
+  /** Steps that must be done first although nothing of theirs is read. */
+  readonly after?: readonly (StepHandle<never> | StepHandle<unknown> | string)[];
+  /** Skipped unless it holds. */
+  readonly when?: Condition;
+}
+
+export interface WaitOptions extends AnyStepOptions {
+  /** So long from when its predecessors are done. One of `for` and `until`. */
+  readonly for?: Duration;
+  /** Epoch ms, or a date in ISO form with its zone. A time that has passed does not wait. */
+  readonly until?: Input<string> | Input<number>;
+}
+
+export interface CallbackOptions<O> extends AnyStepOptions {
+  /** Any Standard Schema; an answer that does not fit is refused. */
+  readonly output: StandardSchemaV1<unknown, O>;
+  /** Without an answer by then the step fails. */
+  readonly within: Duration;
+  /**
+   * The outside must `beat` so often to show that it is still at it.
+   * @default never: only the answer counts
+   */
+  readonly beatEvery?: Duration;
+}
+
+export interface ApprovalOptions extends AnyStepOptions {
+  /** Without an answer by then the step fails. */
+  readonly within: Duration;
+}
+
+/** What a person's approval gives to the steps behind it. */
+export interface Approval {
+  readonly approved: true;
+  readonly by?: string;
+  readonly comment?: string;
+}
+
+export interface ChildOptions extends AnyStepOptions {
+  /**
+   * 'none': what the other execution did stays when this one is undone.
+   * @default 'required': it is undone, in its turn; of a point of no return 'none'
+   */
+  readonly undo?: 'none' | 'required';
+  /**
+   * Once the other execution has succeeded, or has failed and left something in effect, nothing of this one is undone any
+   * more. Until it has ended, a failure or a cancel of this execution stops it first, and nothing is undone before it is known
+   * how it ended. Must be said where the other workflow has a point of no return itself.
+   */
+  readonly pointOfNoReturn?: boolean;
+}
+
+export interface MapLimits {
+  /**
+   * Items under way at the same time.
+   * @default no limit but the agent's own
+   */
+  readonly concurrency?: number;
+  /**
+   * Items that may fail: so many, or `'5%'` of them (rounded down). Their output is then null.
+   * @default 0: the first that fails for good fails the step
+   */
+  readonly tolerate?: number | `${number}%`;
+}
+
+/** What a list's step answers. */
+export interface Mapped<O> {
+  readonly total: number;
+  readonly failed: number;
+  /** In the order of the list, null for a failed one; left out when together they have more than 100 KB. */
+  readonly items?: (O | null)[];
+}
+
+const afterOf = (options: AnyStepOptions): string[] =>
+  (options.after ?? []).map((before) => (typeof before === 'string' ? before : before.name));
+
+const baseOf = (name: string, options: AnyStepOptions): Pick<WaitStep, 'name' | 'after' | 'when'> => ({
+  name,
+  after: afterOf(options),
+  ...(options.when === undefined ? {} : { when: toExpr(options.when) }),
+});
+
+export const waitStep = (name: string, options: WaitOptions): WaitStep => ({
+  kind: 'wait',
+  ...baseOf(name, options),
+  ...(options.for === undefined ? {} : { forMs: parseDuration(options.for, `for of step '${name}'`) }),
+  ...(options.until === undefined ? {} : { until: toExpr(options.until) }),
+});
+
+export const callbackStep = (
+  name: string,
+  kind: CallbackStep['kind'],
+  options: ApprovalOptions & { readonly beatEvery?: Duration },
+): CallbackStep => ({
+  kind,
+  ...baseOf(name, options),
+  withinMs: parseDurationOr(options.within, `within of step '${name}'`),
+  ...(options.beatEvery === undefined
+    ? {}
+    : { beatMs: parseDuration(options.beatEvery, `beatEvery of step '${name}'`) }),
+});
+
+/** A time that is missing is refused with the plan, which says why there must be one. */
+const parseDurationOr = (text: Duration | undefined, what: string): number =>
+  text === undefined ? Number.NaN : parseDuration(text, what);
+
+export const callbackHandle = <O>(name: string): CallbackHandle<O> => ({
+  name,
+  output: ref<O>(`step:${name}`),
+  token: ref<string>(`token:${name}`),
+});
+
+export const childStep = (name: string, plan: Plan, input: Expr, options: ChildOptions): ChildStep => ({
+  kind: 'child',
+  ...baseOf(name, options),
+  plan,
+  input,
+  undo: options.undo ?? (options.pointOfNoReturn === true ? 'none' : 'required'),
+  ...(options.pointOfNoReturn === true ? { pointOfNoReturn: true as const } : {}),
+});
+
+/**
+ * What a step gives to another workflow, where nothing of it is read when it runs: what is not accepted is found at once.
+ * @throws SteadfastError `workflow-refused`
+ */
+export function checkConstantInput(
+  workflowName: string,
+  name: string,
+  other: { readonly name: string; readonly input: StandardSchemaV1 },
+  input: Expr,
+): void {
+  // What is no JSON is refused with the plan.
+  if (sourcesIn(input).length > 0 || jsonProblem(input) !== undefined) return;
+  const value = evaluate(input, { input: null, output: () => undefined }) ?? null;
+  const result = other.input['~standard'].validate(value);
+  if ('then' in result || result.issues === undefined) return;
+  const issues = result.issues.map(({ message }) => message).join('; ');
+  throw refuse(
+    'workflow-refused',
+    `workflow '${workflowName}', step '${name}': workflow '${other.name}' does not accept its input: ${issues.slice(0, 300)}`,
+    { workflow: workflowName, step: name, reason: 'bad-input' },
+  );
+}
+
+/** @param each how one item is performed. @throws SteadfastError `workflow-refused` */
+export function mapStep(
+  workflowName: string,
+  name: string,
+  list: Expr,
+  each: AgentStep,
+  options: AnyStepOptions & MapLimits,
+): MapStep {
+  const { tolerate = 0, concurrency } = options;
+  const percent = typeof tolerate === 'string' ? /^(\d{1,3}(?:\.\d+)?)%$/.exec(tolerate)?.[1] : undefined;
+  if (typeof tolerate === 'string' && percent === undefined) {
+    throw refuse(
+      'workflow-refused',
+      `workflow '${workflowName}', step '${name}': tolerate is '${tolerate}'; allowed are a number of items and '5%'`,
+      { workflow: workflowName, step: name, reason: 'bad-tolerance' },
+    );
+  }
+  return {
+    kind: 'map',
+    ...baseOf(name, options),
+    over: list,
+    each,
+    ...(concurrency === undefined ? {} : { concurrency }),
+    tolerate: percent === undefined ? { items: Number(tolerate) } : { percent: Number(percent) },
+  };
+}

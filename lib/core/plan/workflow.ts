@@ -1,0 +1,335 @@
+/**
+ * What an author writes: a workflow as data built by typed code, run once when the module loads, never replayed.
+ *
+ * Owns: the builder and its defaults. Does not own: ladders (`recovery-options.ts`), steps without an agent
+ * (`waiting-steps.ts`), the refusals of a plan (`check.ts`) or its meaning (`decide.ts`).
+ */
+
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { Agent, AgentSpec } from './agent.ts';
+import { type Duration, formatDuration, parseDuration } from './duration.ts';
+import { refuse, SteadfastError } from '../records/errors.ts';
+import { checkName } from '../records/names.ts';
+import { checkPlan, expressionsOf } from './check.ts';
+import { limitsOf, type Plan, type PlanStep, type AgentStep, type RetryRung, type Rung } from './plan.ts';
+import { type Expr, type Input, type Ref, ref, stepsIn, toExpr } from './refs.ts';
+import {
+  type AnyStepOptions,
+  type Approval,
+  type ApprovalOptions,
+  callbackHandle,
+  type CallbackHandle,
+  type CallbackOptions,
+  callbackStep,
+  checkConstantInput,
+  type ChildOptions,
+  childStep,
+  type MapLimits,
+  type Mapped,
+  mapStep,
+  type StepHandle,
+  type WaitOptions,
+  waitStep,
+} from './waiting-steps.ts';
+import { agentsOn, defaultLadder, ladderProblem, planRung, undoOf } from './recovery-options.ts';
+
+export { human, retry, useAgent, withInput } from './recovery-options.ts';
+
+export interface WorkflowOptions<I> {
+  /** Any Standard Schema; the scheduler refuses an input that does not fit it. */
+  readonly input: StandardSchemaV1<unknown, I>;
+  /** An execution that is not over by then is undone. */
+  readonly within: Duration;
+  /**
+   * How long a pause may last before a person is asked.
+   * @default '7d'
+   */
+  readonly pauseWithin?: Duration;
+}
+
+export interface StepOptions extends AnyStepOptions {
+  /**
+   * What is tried after a failure, rung by rung.
+   * @default [retry(3, { first: '1s', max: '30s' })]
+   */
+  readonly ladder?: readonly Rung[];
+  /**
+   * 'none', or how its undo is retried.
+   * @default the agent's: 'none', or retry(10, { first: '1s', max: '1m' })
+   */
+  readonly undo?: 'none' | RetryRung;
+  /** @default the agent's */
+  readonly timeout?: Duration;
+  /**
+   * Once the step is done there is no way back, only forward: nothing is undone any more, and where a later step fails a
+   * person is asked. The step itself is never undone.
+   */
+  readonly pointOfNoReturn?: boolean;
+}
+
+export interface WorkflowBuilder<I> {
+  readonly input: Ref<I>;
+  readonly step: <SI, SO>(
+    name: string,
+    agent: Agent<SI, SO>,
+    input: Input<SI>,
+    options?: StepOptions,
+  ) => StepHandle<SO>;
+  /** Waits for a while or until a time. */
+  readonly wait: (name: string, options: WaitOptions) => StepHandle<null>;
+  /** Waits for an outside system's answer through the API. */
+  readonly callback: <O>(name: string, options: CallbackOptions<O>) => CallbackHandle<O>;
+  /** Waits for a person; a rejection fails the step. */
+  readonly approval: (name: string, options: ApprovalOptions) => CallbackHandle<Approval>;
+  /** Runs another workflow as an execution of its own. */
+  readonly child: <CI, CO>(
+    name: string,
+    other: Workflow<CI, CO>,
+    input: Input<CI>,
+    options?: ChildOptions,
+  ) => StepHandle<CO>;
+  /** Has an agent perform every item of a list, in executions of up to 25 items each. */
+  readonly map: <Item, SI, SO>(
+    name: string,
+    agent: Agent<SI, SO>,
+    list: Ref<readonly Item[]>,
+    input: (item: Ref<Item>, index: Ref<number>) => Input<SI>,
+    options?: StepOptions & MapLimits,
+  ) => StepHandle<Mapped<SO>>;
+}
+
+export interface Workflow<I = unknown, O = unknown> {
+  readonly kind: 'steadfast:workflow';
+  readonly name: string;
+  readonly input: StandardSchemaV1<unknown, I>;
+  readonly plan: Plan;
+  /** Its own and its children's. */
+  readonly agents: readonly Agent[];
+  /** Those that its steps run. */
+  readonly children: readonly Workflow[];
+  /** By callback step: what an answer must fit. */
+  readonly callbacks: Readonly<Record<string, StandardSchemaV1>>;
+  /** Of the type alone: what an execution answers. */
+  readonly output?: O;
+}
+
+/** What an execution answers, of what the author's function returned. */
+export type OutputOf<R> =
+  R extends Ref<infer T>
+    ? T
+    : R extends readonly (infer Item)[]
+      ? readonly OutputOf<Item>[]
+      : R extends object
+        ? { readonly [Key in keyof R]: OutputOf<R[Key]> }
+        : R;
+
+/**
+ * Declares a workflow. `build` is called once, here; what it returns is the execution's output.
+ * @throws SteadfastError `workflow-refused` with the step's name and the reason, `bad-name`, `bad-duration`
+ */
+export function workflow<I, R extends Readonly<Record<string, unknown>> | undefined | void>(
+  name: string,
+  options: WorkflowOptions<I>,
+  build: (w: WorkflowBuilder<I>) => R,
+): Workflow<I, OutputOf<R>> {
+  checkName(name, 'workflow');
+  const withinMs =
+    options.within === undefined ? Number.NaN : parseDuration(options.within, `within of '${name}'`);
+  const draft: Draft = {
+    workflow: name,
+    withinMs,
+    steps: [],
+    agents: new Map(),
+    children: [],
+    callbacks: {},
+  };
+  const output = built(draft, () => build(builderOf<I>(draft)));
+  const { pauseWithin } = options;
+  const plan: Plan = {
+    v: 1,
+    workflow: name,
+    withinMs,
+    ...(pauseWithin === undefined
+      ? {}
+      : { pauseWithinMs: parseDuration(pauseWithin, `pauseWithin of '${name}'`) }),
+    steps: inOrder(draft.steps),
+    output: toExpr(output ?? {}),
+  };
+  checkPlan(plan);
+  return {
+    kind: 'steadfast:workflow',
+    name,
+    input: options.input,
+    plan,
+    agents: [...draft.agents.values()],
+    children: draft.children,
+    callbacks: draft.callbacks,
+  };
+}
+
+/** What the author's function throws that is no refusal of ours gets its place: the step that it came after. */
+function built<R>({ workflow: name, steps }: Draft, build: () => R): R {
+  try {
+    return build();
+  } catch (error) {
+    const isRefusal = error instanceof SteadfastError && error.code !== 'not-a-value';
+    if (isRefusal || typeof error !== 'object' || error === null || !('message' in error)) throw error;
+    const last = steps.at(-1)?.name;
+    const place = last === undefined ? 'before its first step' : `after step '${last}'`;
+    // The same error, so that its stack still leads to the line.
+    error.message = `workflow '${name}', ${place}: ${String(error.message)}`;
+    throw error;
+  }
+}
+
+/** What has been declared so far. */
+interface Draft {
+  readonly workflow: string;
+  readonly withinMs: number;
+  readonly steps: PlanStep[];
+  readonly agents: Map<string, Agent>;
+  readonly children: Workflow[];
+  readonly callbacks: Record<string, StandardSchemaV1>;
+}
+
+function builderOf<I>(draft: Draft): WorkflowBuilder<I> {
+  const { workflow: name, callbacks } = draft;
+  const uses = (stepName: string, agents: readonly Agent[], { ladder = [] }: StepOptions = {}): void => {
+    for (const used of [...agents, ...agentsOn(ladder)]) addAgent(draft, stepName, used);
+  };
+  const added = <O>(step: PlanStep): StepHandle<O> => {
+    draft.steps.push({ ...step, after: predecessors(step.after, expressionsOf(step)) });
+    return { name: step.name, output: ref<O>(`step:${step.name}`) };
+  };
+  return {
+    input: ref<I>('input'),
+    step: (stepName, agent, input, options = {}) => {
+      const step = agentStepOf(draft, stepName, agent as Agent, input, options);
+      uses(stepName, [agent as Agent], options);
+      return added(step);
+    },
+    wait: (stepName, options) => added(waitStep(stepName, options)),
+    callback: (stepName, options) => {
+      added(callbackStep(stepName, 'callback', options));
+      callbacks[stepName] = options.output;
+      return callbackHandle(stepName);
+    },
+    approval: (stepName, options) => {
+      added(callbackStep(stepName, 'approval', options));
+      return callbackHandle(stepName);
+    },
+    child: (stepName, other, input, options = {}) => {
+      const step = childStep(stepName, planOfChild(name, stepName, other), toExpr(input), options);
+      checkConstantInput(name, stepName, other as Workflow, step.input);
+      uses(stepName, other.agents);
+      draft.children.push(other as Workflow);
+      return added(step);
+    },
+    map: (stepName, agent, list, input, options = {}) => {
+      const { after: _after, when: _when, ...own } = options;
+      const item = agentStepOf(draft, stepName, agent as Agent, input(ref('item'), ref('index')), own);
+      uses(stepName, [agent as Agent], options);
+      return added(mapStep(name, stepName, toExpr(list), { ...item, name: 'item' }, options));
+    },
+  };
+}
+
+/** Queue, function and schemas go by the agent's name: two agents of one name would do each other's work. */
+function addAgent({ workflow: name, agents }: Draft, step: string, used: Agent): void {
+  const known = agents.get(used.spec.name);
+  if (known !== undefined && known !== used) {
+    throw refuse(
+      'workflow-refused',
+      `workflow '${name}', step '${step}': two agents are named '${used.spec.name}'; give one of them another name, or declare it once and use it in both places`,
+      { workflow: name, step, reason: 'duplicate-agent' },
+    );
+  }
+  agents.set(used.spec.name, used);
+}
+
+function agentStepOf(
+  { workflow: workflowName, withinMs }: Draft,
+  name: string,
+  agent: Agent,
+  input: unknown,
+  options: StepOptions,
+): AgentStep {
+  if (agent?.kind !== 'steadfast:agent') {
+    throw refuse(
+      'workflow-refused',
+      `workflow '${workflowName}', step '${name}': the second argument is not an agent`,
+      { workflow: workflowName, step: name, reason: 'not-an-agent' },
+    );
+  }
+  const { spec } = agent;
+  const when = options.when === undefined ? undefined : toExpr(options.when);
+  const ladder = options.ladder ?? defaultLadder(spec);
+  const problem = ladderProblem(spec, ladder);
+  if (problem !== undefined) {
+    throw refuse('workflow-refused', `workflow '${workflowName}', step '${name}': ${problem}`, {
+      workflow: workflowName,
+      step: name,
+      reason: 'unreachable-rung',
+    });
+  }
+  const undo = options.undo ?? (options.pointOfNoReturn === true ? 'none' : undefined);
+  const declared = (options.after ?? []).map((before) => (typeof before === 'string' ? before : before.name));
+  return {
+    name,
+    kind: 'step',
+    agent: spec.name,
+    input: toExpr(input),
+    after: declared,
+    ...(when === undefined ? {} : { when }),
+    ...limitsOf(spec),
+    timeoutMs: stepTimeoutMs(workflowName, name, spec, options.timeout),
+    ladder: ladder.map((rung) => planRung(rung, undo, withinMs)),
+    undo: undo ?? undoOf(spec),
+    ...(options.pointOfNoReturn === true ? { pointOfNoReturn: true as const } : {}),
+  };
+}
+
+/** A workflow's plan, for a step that runs it. @throws SteadfastError `workflow-refused` */
+function planOfChild(workflowName: string, name: string, other: Pick<Workflow, 'kind' | 'plan'>): Plan {
+  if (other?.kind === 'steadfast:workflow') return other.plan;
+  throw refuse(
+    'workflow-refused',
+    `workflow '${workflowName}', step '${name}': the second argument is not a workflow`,
+    { workflow: workflowName, step: name, reason: 'not-a-workflow' },
+  );
+}
+
+/** The agent's function is built for the agent's timeout; a step can only ask for less. */
+function stepTimeoutMs(
+  workflowName: string,
+  name: string,
+  spec: AgentSpec,
+  timeout: Duration | undefined,
+): number {
+  const timeoutMs =
+    timeout === undefined ? spec.timeoutMs : parseDuration(timeout, `timeout of step '${name}'`);
+  if (timeoutMs <= spec.timeoutMs) return timeoutMs;
+  throw refuse(
+    'workflow-refused',
+    `workflow '${workflowName}', step '${name}': its timeout ${timeout} is longer than that of agent '${spec.name}' (${formatDuration(spec.timeoutMs)})`,
+    { workflow: workflowName, step: name, reason: 'bad-timeout' },
+  );
+}
+
+const predecessors = (declared: readonly string[], expressions: readonly Expr[]): string[] => [
+  ...new Set([...declared, ...expressions.flatMap(stepsIn)]),
+];
+
+/** Predecessors first; steps of a cycle stay at the end, for `checkPlan` to name. */
+function inOrder(steps: readonly PlanStep[]): PlanStep[] {
+  const ordered: PlanStep[] = [];
+  let rest = [...steps];
+  while (rest.length > 0) {
+    const waiting = new Set(rest.map((step) => step.name));
+    const free = rest.filter((step) => !step.after.some((name) => waiting.has(name)));
+    if (free.length === 0) return [...ordered, ...rest];
+    ordered.push(...free);
+    rest = rest.filter((step) => !free.includes(step));
+  }
+  return ordered;
+}

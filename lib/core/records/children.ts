@@ -1,0 +1,74 @@
+/**
+ * The records of executions that belong to a step: what the parent knows of them, and what each of them knows of its parent.
+ *
+ * Owns: the shapes. Does not own: what follows from them (`waiting/child.ts`, `waiting/child-retry.ts`).
+ */
+
+import type { ExecutionStatus } from '../transitions.ts';
+import type { Json } from './json.ts';
+
+/** The step that runs an execution as one of its own. */
+export interface Parent {
+  readonly executionId: string;
+  readonly step: string;
+  readonly index: number;
+  /** When the parent started: what an earlier life of its id has left behind is not its own. */
+  readonly since?: number;
+  /** Of the step when it was started; absent: the first. One that is tried again has others. */
+  readonly epoch?: number;
+  /** A part of a list: of no interest to anybody but its parent. */
+  readonly part?: true;
+}
+
+/** How an execution that belongs to a step ended. */
+export interface ChildEnd {
+  readonly status: ExecutionStatus;
+  /** Of the child's record: a later end counts, an earlier one is old news. */
+  readonly version: number;
+  /** Nothing of it is in effect any more, or ever was. */
+  readonly clean: boolean;
+  /** Items of its part of the list that failed and were tolerated. */
+  readonly failed?: number;
+  /** It failed, and an operator had canceled it: it does not go on because its parent is tried again. */
+  readonly canceled?: true;
+}
+
+/** The executions of a child or map step. */
+export interface Children {
+  readonly count: number;
+  /** Those below this index were started. */
+  readonly started: number;
+  /** Items of the whole list; of a child step 1. */
+  readonly items: number;
+  readonly tolerated: number;
+  /** By index: a set, never a counter, for whoever tells may tell again. */
+  readonly ended: Readonly<Record<string, ChildEnd>>;
+  /** While they are stopped: those below this index were. */
+  readonly stopped?: number;
+  /** Of the step when they were first started, once its execution was tried again; absent: the step's own. */
+  readonly epoch?: number;
+  /** By index: the version of an end after which it is to be tried again; only a later one counts. */
+  readonly again?: Readonly<Record<string, number>>;
+}
+
+/** What a parent is told of an execution of its own that has ended. */
+export interface Told {
+  readonly parent: Parent;
+  readonly end: ChildEnd;
+}
+
+export interface ChildStart {
+  readonly id: string;
+  readonly planId: string;
+  readonly input: Json;
+  readonly parent: Parent;
+  /** It has failed, and goes on if this is the version of that end. */
+  readonly again?: number;
+}
+
+/** All the executions that a step will have. */
+export interface Family {
+  readonly starts: readonly ChildStart[];
+  readonly items: number;
+  readonly tolerated: number;
+}

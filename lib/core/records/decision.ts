@@ -1,0 +1,101 @@
+/**
+ * What is decided: a write, what is sent after it, and what the caller does then.
+ *
+ * Owns: the shape of a decision. Does not own: which event leads to which (`decide.ts`), carrying it out
+ * (`engine/commit.ts`).
+ *
+ * S14 a decision is data. It holds at most one write (a step and its execution in one transaction count as one); sends come
+ * after it.
+ */
+
+import type { ChildStart, Family, Told } from './children.ts';
+import type { Ended } from './ended.ts';
+import type { Incident } from './incident.ts';
+import type { Message } from './message.ts';
+import type { Execution, Step } from './state.ts';
+
+/** Records with their new version; each is written on the condition that the stored one is one version behind. */
+export interface Write {
+  readonly executionId: string;
+  readonly execution?: Execution;
+  readonly step?: Step;
+  readonly incident?: Incident;
+}
+
+export interface Send {
+  readonly agent: string;
+  readonly message: Message;
+  /** 0 to 900,000. */
+  readonly delayMs: number;
+}
+
+/** For the log and the metrics: what happened, in the words of the glossary, never with a payload (S17). */
+export interface Note {
+  readonly what: string;
+  readonly executionId?: string;
+  readonly step?: string;
+  readonly attempt?: number;
+  readonly agent?: string;
+  readonly detail?: string;
+  /** How late it was: a claim after it was due, a lost lease after its end, a success after the first failure. */
+  readonly ms?: number;
+}
+
+/** Whose work a look may send at once: of all steps, or of these and what depends on them. */
+export type Concern = 'all' | readonly string[];
+
+export const alsoConcern = (concern: Concern, step: string): Concern =>
+  concern === 'all' ? 'all' : [...concern, step];
+
+/** What the caller does after the write and the sends. */
+export type Next =
+  | { readonly kind: 'stop' }
+  /** Decide again: on a fresh read, or (`fresh: false`) on the state as just written. */
+  | { readonly kind: 'look'; readonly fresh: boolean; readonly concern: Concern }
+  /** The claim is written: perform the step. */
+  | { readonly kind: 'perform'; readonly step: Step; readonly priorHardEndAt: number }
+  /** The message is early: keep it until then, read again and ask again. */
+  | { readonly kind: 'wait'; readonly untilAt: number }
+  /** So many messages are meant for these agents: ask how each one is, and decide again. */
+  | { readonly kind: 'ask'; readonly agents: Readonly<Record<string, number>> }
+  /** Put these executions into the table, then say so (`started`). */
+  | {
+      readonly kind: 'start-children';
+      readonly step: string;
+      readonly family: Family;
+      readonly starts: readonly ChildStart[];
+    }
+  /** Stop these executions, and take the place of those that do not exist; then say so (`stopped`). */
+  | {
+      readonly kind: 'stop-children';
+      readonly step: string;
+      readonly family: Family;
+      readonly starts: readonly ChildStart[];
+      /** Also what those under way have done. */
+      readonly undo: boolean;
+      /** Also those that have succeeded. */
+      readonly recall: boolean;
+      /** None below this index is left to be stopped then. */
+      readonly below: number;
+    }
+  /** Read what these executions answered, and say it (`gathered`). */
+  | { readonly kind: 'gather'; readonly step: string; readonly ids: readonly string[] }
+  /** This process has too little time left for an attempt: give the message back. */
+  | { readonly kind: 'give-back' };
+
+export interface Decision {
+  readonly write?: Write;
+  /** Told before the write, which records that it was told. With `tell` the only effect that precedes a write. */
+  readonly announce?: Ended;
+  readonly tell?: Told;
+  readonly sends: readonly Send[];
+  readonly next: Next;
+  readonly notes: readonly Note[];
+}
+
+export const STOP: Next = { kind: 'stop' };
+export const nothing = (next: Next = STOP, notes: readonly Note[] = []): Decision => ({
+  sends: [],
+  next,
+  notes,
+});

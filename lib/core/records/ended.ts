@@ -1,0 +1,40 @@
+/**
+ * What is said of an execution that has ended: how it ended, and what it leaves in effect.
+ *
+ * Owns: the shapes. Does not own: what is in effect (`operators/standing.ts`), when an end is announced (`execution/rules.ts`).
+ */
+
+import type { ExecutionStatus } from '../transitions.ts';
+import type { Cause } from './state.ts';
+
+/** What is told to the outside when an execution has ended; told at least once. */
+export interface Ended {
+  readonly executionId: string;
+  readonly workflow: string;
+  readonly status: ExecutionStatus;
+  readonly startedAt: number;
+  readonly endedAt: number;
+  /** Why it left the straight path; of no success. */
+  readonly cause?: Cause['kind'];
+  /** What it has left in effect; of no success. */
+  readonly standing?: Standing;
+}
+
+/** An effect that is in place, or may be. */
+export interface StandingEffect {
+  readonly step: string;
+  /** `stands`: done, and not undone. `may-stand`: under way, unknown, failed after it may have acted, or not surely undone. */
+  readonly effect: 'stands' | 'may-stand';
+  /** Of a child or a part of a list: what it has in effect is told there. */
+  readonly executionId?: string;
+}
+
+/** What an execution has in effect of all that can be undone, and of its points of no return. */
+export interface Standing {
+  readonly stands: number;
+  readonly mayStand: number;
+  /** The first 20, in the order of the plan. */
+  readonly first: readonly StandingEffect[];
+  /** Where all of it is shown: a path of the API. */
+  readonly view: string;
+}

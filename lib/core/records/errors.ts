@@ -1,0 +1,52 @@
+/**
+ * The errors that authors throw and that Steadfast throws.
+ *
+ * Owns: what an agent's author can say about a failure, and the one error class of our own with a string code.
+ * Does not own: what follows from a failure (`step/recovery.ts`).
+ *
+ * An agent that throws anything else than these says "I do not know what happened": the outcome is `unknown`,
+ * and nothing is repeated before it is settled (S6).
+ */
+
+/** The work was NOT done and may be tried again: a 503, a refused connection, a full queue. */
+export class TransientError extends Error {
+  override readonly name = 'TransientError';
+  /** The service's own wish, in ms from now; overrides the ladder's backoff where it is longer. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, options: { retryAfterMs?: number; cause?: unknown } = {}) {
+    super(message, { cause: options.cause });
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
+/** The work was NOT done and trying again cannot help: a declined card, an unknown article. */
+export class PermanentError extends Error {
+  override readonly name = 'PermanentError';
+}
+
+/** An error of Steadfast itself: `code` for programs, `message` for people (what was wrong, what is allowed). */
+export class SteadfastError extends Error {
+  override readonly name = 'SteadfastError';
+  readonly code: string;
+  readonly details: unknown;
+
+  constructor(code: string, message: string, details?: unknown) {
+    super(message);
+    this.code = code;
+    this.details = details;
+  }
+}
+
+export function refuse(code: string, message: string, details?: unknown): SteadfastError {
+  return new SteadfastError(code, message, details);
+}
+
+/**
+ * What a log may say of an error: of one of our own all of it, of any other its name alone, for its message may quote a
+ * payload (S17).
+ */
+export function sayable(error: unknown): string {
+  if (error instanceof SteadfastError) return `${error.code}: ${error.message}`;
+  return error instanceof Error ? error.name : 'error';
+}

@@ -1,0 +1,184 @@
+/**
+ * The events that `decide` answers, each with what it brings from outside the state.
+ *
+ * Owns: their shapes. Does not own: the answers (`decide.ts` says which file has which).
+ *
+ * S14 the time, random numbers and ids come with the event.
+ */
+
+import type { Stamp } from './change.ts';
+import type { ChildEnd, Children, Family } from './children.ts';
+import type { Concern } from './decision.ts';
+import type { Failure } from './failure.ts';
+import type { Choice } from './incident.ts';
+import type { Json } from './json.ts';
+import type { Message } from './message.ts';
+
+export type Event = Stamp &
+  (
+    | {
+        readonly type: 'deliver';
+        readonly message: Message;
+        /** Whose queue it came from. */
+        readonly agent: string;
+        readonly token: string;
+        readonly hardEndAt: number;
+        readonly readAt: number;
+        /** The agent's service is dead: it is not called. */
+        readonly hold?: Hold;
+      }
+    | { readonly type: 'beat'; readonly step: string; readonly token: string; readonly progress?: Progress }
+    | {
+        readonly type: 'report';
+        readonly step: string;
+        readonly token: string;
+        readonly report: Report;
+        readonly priorHardEndAt: number;
+        /** The state is the claim's snapshot, not a fresh read. */
+        readonly onTime: boolean;
+        /** The agent's service is dead, as this attempt has just found, too: the attempt is not charged for it. */
+        readonly hold?: Hold;
+      }
+    | LookEvent
+    | Command
+    | { readonly type: 'answer'; readonly incident: number; readonly answer: Answer }
+    | { readonly type: 'callback'; readonly step: string; readonly answer: CallbackAnswer }
+    | ChildEvent
+  );
+
+/** What was done to executions that belong to a step. */
+export type ChildrenDone =
+  | {
+      readonly type: 'started' | 'stopped';
+      readonly step: string;
+      readonly family: Family;
+      /** Those below are started, or stopped. */
+      readonly started: number;
+      readonly ended: Children['ended'];
+      /** Why there is none: its place is taken, so that nobody starts it. */
+      readonly failure?: Failure;
+    }
+  | {
+      readonly type: 'gathered';
+      readonly step: string;
+      /** Nothing where an output was too large to be kept. */
+      readonly outputs: readonly (Json | undefined)[];
+    };
+
+export type ChildEvent =
+  | ChildrenDone
+  /** An execution that belongs to the step has ended. */
+  | {
+      readonly type: 'told';
+      readonly step: string;
+      readonly index: number;
+      readonly epoch?: number;
+      readonly end: ChildEnd;
+    }
+  /** The parent is being undone, or ends as it is. */
+  | { readonly type: 'stop'; readonly undo: boolean; readonly heard?: number }
+  /** It has failed, and its parent was tried again. `heard`: of that end; also where it is stopped instead. @see isToGoOn */
+  | { readonly type: 'again'; readonly heard: number };
+
+export interface LookEvent {
+  readonly type: 'look';
+  /** Only a supervisor ends leases, repeats dispatches and sets the next watch. */
+  readonly by: 'worker' | 'supervisor';
+  readonly concern: Concern;
+  /** Whether the state was just read, or is what the caller wrote on top of an older read. */
+  readonly fresh: boolean;
+  /** Another process's write came first meanwhile. */
+  readonly outrun?: true;
+  /** Steps whose executions could not be started, stopped or read just now: they hold no other step up. */
+  readonly passOver?: readonly string[];
+  /** The clock before the state was read. */
+  readonly readAt: number;
+  /** A supervisor's: by agent, what may be sent to it now; an agent that is missing is asked for. */
+  readonly gates?: Gates;
+  /** Since then the store answers again: whoever held a lease before gets the time to renew it. */
+  readonly graceFrom?: number;
+}
+
+export type EventOf<Type extends Event['type']> = Event & { readonly type: Type };
+
+export type Look = LookEvent & Stamp;
+
+/** Of a callback or approval step, by whoever holds its token. */
+export type CallbackAnswer =
+  | { readonly kind: 'complete'; readonly output: Json }
+  | { readonly kind: 'fail'; readonly failure: Failure }
+  | { readonly kind: 'beat' };
+
+/** What an attempt says at its end. `settled`: the author's function has returned, so nothing of it goes on. */
+export type Report = { readonly settled: boolean } & (
+  | { readonly kind: 'done'; readonly output: Json }
+  | {
+      readonly kind: 'failed';
+      readonly permanent: boolean;
+      readonly failure: Failure;
+      readonly retryAfterMs?: number;
+      /** The work was done although its result cannot be used. */
+      readonly acted?: boolean;
+      /** The step's input was not accepted: at the end of the ladder a person is asked whether or not it has such a rung. */
+      readonly inputRefused?: boolean;
+    }
+  | { readonly kind: 'unknown'; readonly failure: Failure }
+  | { readonly kind: 'found'; readonly verdict: 'done'; readonly output: Json }
+  | {
+      readonly kind: 'found';
+      readonly verdict: 'not-done' | 'running' | 'cannot-tell';
+      readonly failure?: Failure;
+    }
+  | { readonly kind: 'undone' }
+);
+
+export type Command = { readonly commandId: string; readonly reason: string } & (
+  | { readonly type: 'cancel'; readonly undo?: false }
+  | {
+      readonly type: 'pause';
+      /** How long it may last before a person is asked. */
+      readonly withinMs?: number;
+    }
+  | { readonly type: 'resume' }
+  | { readonly type: 'retry' }
+);
+
+export interface Answer {
+  readonly choice: Choice;
+  readonly by: 'person' | 'deadline';
+  readonly reason?: string;
+  /** For 'retry-with-input'. */
+  readonly input?: Json;
+  /** For 'give-output'. */
+  readonly output?: Json;
+  /** The person asserts that no attempt had an effect. */
+  readonly nothingHappened?: boolean;
+}
+
+/** The latest `ctx.progress` of an attempt, and when it was called. */
+export interface Progress {
+  readonly token: string;
+  readonly at: number;
+}
+
+/** The service is taken for dead: nobody calls it before `until`. */
+export interface Hold {
+  readonly agent: string;
+  readonly since: number;
+  readonly until: number;
+}
+
+/** What a supervisor may send to an agent now. */
+export interface Gate {
+  /** Its service is dead: park what would be sent. */
+  readonly hold?: Hold;
+  /** No such agent is deployed: park what would be sent until `laterAt`. */
+  readonly missing?: true;
+  /** So many messages, in this sweep. */
+  readonly sends: number;
+  /** The rest of them then. */
+  readonly laterAt: number;
+  /** Until then its queue has enough to do, at the pace at which a supervisor sends. */
+  readonly busyUntil?: number;
+}
+export type Gates = Readonly<Record<string, Gate>>;

@@ -1,0 +1,89 @@
+/**
+ * What is kept of an error: a code, and a message that goes down to what caused it.
+ *
+ * Owns: the text, its bounds, and what never gets into it. Does not own: what follows from a failure (`step/recovery.ts`).
+ *
+ * S17 no stack, and no field of an error but its name, code and message: a cause that is no error may be a payload. `fetch`
+ * says only "fetch failed"; what happened is said by its cause.
+ */
+
+import { cut } from './text.ts';
+
+/** A failure as it is stored and shown: cut to size and free of stacks before it gets here (S17). */
+export interface Failure {
+  readonly code: string;
+  readonly message: string;
+}
+
+export const MAX_FAILURE_CHARS = 1_000;
+const MAX_CODE_CHARS = 100;
+/** Of each error in a chain. */
+const MAX_LINK_CHARS = 300;
+/** Causes of causes. */
+const MAX_DEPTH = 5;
+/** Of the errors that an AggregateError holds. */
+const MAX_MEMBERS = 3;
+
+/** An error of whatever realm or library. */
+interface ErrorLike {
+  readonly message: string;
+  readonly name?: unknown;
+  readonly code?: unknown;
+  readonly cause?: unknown;
+  readonly errors?: unknown;
+}
+
+const isErrorLike = (value: unknown): value is ErrorLike =>
+  typeof value === 'object' &&
+  value !== null &&
+  'message' in value &&
+  typeof (value as ErrorLike).message === 'string';
+
+/** Never throws. */
+export function failureOf(error: unknown): Failure {
+  try {
+    const known: ErrorLike = isErrorLike(error) ? error : { message: String(error) };
+    const code =
+      codeOf(known) ?? (typeof known.name === 'string' && known.name !== '' ? known.name : 'Error');
+    const own = cut(known.message, MAX_FAILURE_CHARS);
+    const message = withRest(own, causesOf(known, new Set([error]), MAX_DEPTH));
+    return { code: cut(code, MAX_CODE_CHARS), message: cut(message, MAX_FAILURE_CHARS) };
+  } catch {
+    // Not even text can be made of it; that something was thrown is all there is to say.
+    return { code: 'Error', message: 'what was thrown cannot be shown' };
+  }
+}
+
+const codeOf = ({ code }: ErrorLike): string | undefined =>
+  typeof code === 'string' && code !== '' ? code : undefined;
+
+/** What an error was caused by, in one line; nothing where that cannot be told. */
+function causesOf(error: ErrorLike, seen: Set<unknown>, depth: number): string {
+  if (depth === 0) return '';
+  try {
+    const { errors, cause } = error;
+    const members = Array.isArray(errors) ? (errors as readonly unknown[]) : [];
+    const shown = members.slice(0, MAX_MEMBERS).map((member) => linkOf(member, seen, depth));
+    const more = members.length > MAX_MEMBERS ? [`and ${members.length - MAX_MEMBERS} more`] : [];
+    const together = [...shown.filter((text) => text !== ''), ...more].join('; ');
+    return withRest(together, linkOf(cause, seen, depth));
+  } catch {
+    return '';
+  }
+}
+
+/** One link of the chain with what is behind it: its code, or else its name, its message, its causes. */
+function linkOf(error: unknown, seen: Set<unknown>, depth: number): string {
+  if (!isErrorLike(error) || seen.has(error)) return '';
+  seen.add(error);
+  const { message, name } = error;
+  const label = codeOf(error) ?? (typeof name === 'string' && name !== 'Error' ? name : '');
+  const said = message.includes(label) ? message : `${label} ${message}`.trim();
+  return withRest(cut(said, MAX_LINK_CHARS), causesOf(error, seen, depth - 1));
+}
+
+/** Wrappers often repeat what they wrap: what is said twice is said once. */
+function withRest(own: string, rest: string): string {
+  if (rest === '' || own.includes(rest)) return own;
+  return rest.includes(own) ? rest : `${own}: ${rest}`;
+}

@@ -1,0 +1,68 @@
+/**
+ * Receipts: what those who watch leave behind, so that they are watched themselves (P5).
+ *
+ * Owns: the shapes, and which agents all of them together miss. Does not own: when one is written (`supervisor/receipts.ts`, `supervisor/audit.ts`), or what `/health` makes of
+ * them. Nothing is ever decided by a receipt: one that is missing or stale makes nobody wait.
+ */
+
+/** Of a shard of the watch index. Written while something is due in it, now and then; an idle supervisor writes nothing. */
+export interface ShardReceipt {
+  readonly shard: number;
+  readonly version: number;
+  readonly writeId: string;
+  /** The last sweep of the shard by the supervisor that wrote this. */
+  readonly sweptAt: number;
+  /** Since its receipt before: executions found due, … */
+  readonly due: number;
+  /** … those of them that could not be handled, … */
+  readonly failed: number;
+  /** … and how long the oldest was overdue. */
+  readonly oldestOverdueMs: number;
+  /** By agent that is not deployed: how many executions were met that have something for it. Absent where none was. */
+  readonly missing?: Readonly<Record<string, number>>;
+}
+
+/** What is waited for is met again well within this time: a receipt that is older says nothing of now. */
+const MISSING_FRESH_MS = 180_000;
+
+/** Of all shards together. @returns by agent, how many executions wait for it, as far as that was met of late */
+export function missingAgents(receipts: readonly ShardReceipt[], now: number): ReadonlyMap<string, number> {
+  const agents = new Map<string, number>();
+  for (const { sweptAt, missing = {} } of receipts) {
+    if (now - sweptAt > MISSING_FRESH_MS) continue;
+    for (const [agent, count] of Object.entries(missing)) agents.set(agent, (agents.get(agent) ?? 0) + count);
+  }
+  return agents;
+}
+
+/** What an audit found and did: in the pass through the table that is under way, or in a whole one. */
+export interface AuditCounts {
+  /** When the pass began. */
+  readonly startedAt: number;
+  /** Records looked at. */
+  readonly scanned: number;
+  /** Open executions that no supervisor would have found, and that have a watch again. */
+  readonly healed: number;
+  /** Records that executions have left behind, and that are gone. */
+  readonly removed: number;
+  /** Records that could not be handled; the next pass meets them again. */
+  readonly failed: number;
+}
+
+/** Where the pass stands in one segment of the table: at its beginning, behind a record, or at its end. */
+export interface SegmentPlace {
+  readonly cursor?: string;
+  readonly over?: true;
+}
+
+/** Of the audit: where it stands. */
+export interface AuditReceipt {
+  readonly version: number;
+  readonly writeId: string;
+  readonly auditedAt: number;
+  /** Where the pass under way goes on, by segment; absent when it is over. */
+  readonly segments?: readonly SegmentPlace[];
+  readonly pass: AuditCounts;
+  /** The last pass that came to the table's end. */
+  readonly whole?: AuditCounts & { readonly endedAt: number };
+}

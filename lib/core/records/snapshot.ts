@@ -1,0 +1,29 @@
+/**
+ * All records of an execution, as one read finds them.
+ *
+ * Owns: the shape, and the questions about an execution together with its incidents. Does not own: the records.
+ */
+
+import type { Incident } from './incident.ts';
+import type { Execution, Pause, Step } from './state.ts';
+
+/** One strongly consistent read of an execution's partition. */
+export interface Snapshot {
+  readonly execution: Execution;
+  readonly steps: Readonly<Record<string, Step>>;
+  /** By number; absent when there never was one. */
+  readonly incidents?: Readonly<Record<number, Incident>>;
+}
+
+export const openIncidents = (snapshot: Snapshot): Incident[] =>
+  Object.values(snapshot.incidents ?? {}).filter((incident) => incident.resolvedAt === undefined);
+
+/** Of the next question. */
+export const incidentNumber = ({ incidents }: Snapshot): number =>
+  Math.max(0, ...Object.keys(incidents ?? {}).map(Number)) + 1;
+
+/** The question about this pause, open or answered. */
+export const askedAboutPause = (state: Snapshot, pause: Pause): Incident | undefined =>
+  Object.values(state.incidents ?? {}).find(
+    (incident) => incident.kind === 'pause' && incident.stepVersion === pause.number,
+  );

@@ -1,0 +1,240 @@
+/**
+ * The records of an execution and of its steps, as the store holds them.
+ *
+ * Owns: the shapes and a few total questions about them. Does not own: statuses and legal moves (`transitions.ts`), the records
+ * beside these (`records/incident.ts`, `records/children.ts`), what to do next (`decide.ts`), how a record is stored
+ * (`aws/dynamo-items.ts`).
+ *
+ * A step has no record until it is first claimed, fenced, skipped or parked: absent means `ready` (or not yet).
+ * Absent optional fields are left out, never `undefined`.
+ */
+
+import type { ExecutionStatus, StepStatus } from '../transitions.ts';
+import type { Children, Parent } from './children.ts';
+import type { Failure } from './failure.ts';
+import type { Json } from './json.ts';
+
+/** What an attempt is for: perform the step, ask the outside world for its outcome, or compensate it. */
+export type Mode = 'execute' | 'probe' | 'undo';
+
+/** Why an execution left the straight path. */
+export interface Cause {
+  readonly kind: 'failure' | 'cancel' | 'deadline' | 'parent';
+  readonly at: number;
+  readonly step?: string;
+  readonly failure: Failure;
+  /** False: what has acted is left as it is, because a person said so. */
+  readonly undo?: false;
+}
+
+/** One pause of an execution, from the command to its end. */
+export interface Pause {
+  /** Counts up with every pause; a step that was held in an earlier one has to be held again. */
+  readonly number: number;
+  readonly at: number;
+  readonly reason: string;
+  /** How long it may last before a person is asked. */
+  readonly withinMs: number;
+  /** Since when nobody works and nobody can begin. */
+  readonly pausedAt?: number;
+  /** A person is asked then. */
+  readonly deadlineAt?: number;
+  readonly endedAt?: number;
+}
+
+/** Pauses that are over and no longer kept one by one. */
+export interface EarlierPauses {
+  /** Of the last of them. */
+  readonly number: number;
+  /** Of the first of them. */
+  readonly at: number;
+  /** Of the last of them. */
+  readonly endedAt: number;
+  /** How long they lasted, all together. */
+  readonly ms: number;
+}
+
+/** An operator had a failed execution tried again. */
+export interface Retried {
+  readonly at: number;
+  readonly reason: string;
+  /** Why it had failed. */
+  readonly cause?: Cause;
+}
+
+/** A piece of work that is held back: nobody sends it before the step's `retryAt`, when a supervisor does. */
+export interface Parked {
+  readonly mode: Mode;
+  /**
+   * `breaker`: its agent's service is dead. `unclaimed`: nobody has taken it yet. `budget`: too many dispatches already.
+   * `not-deployed`: there is no such agent.
+   */
+  readonly why: 'breaker' | 'unclaimed' | 'budget' | 'not-deployed';
+  readonly at: number;
+  /** Of `breaker` and `not-deployed`: since when. */
+  readonly since?: number;
+}
+
+/** The supervisor's own dispatches of one piece of work that nobody claimed; the gap doubles with each. */
+export interface Dispatch {
+  readonly count: number;
+  readonly lastAt: number;
+}
+
+export interface Execution {
+  readonly id: string;
+  /** Fresh at the create that won: tells apart the executions that one id has had, one after the other. Part of every effect key. */
+  readonly life: string;
+  readonly workflow: string;
+  /** Content hash of the plan it started with and keeps; of a child, its parent's with the way to its own (`planAt`). */
+  readonly plan: string;
+  readonly parent?: Parent;
+  /** By callback step: what only the holder of its token knows. */
+  readonly callbackKeys?: Readonly<Record<string, string>>;
+  readonly status: ExecutionStatus;
+  readonly version: number;
+  readonly writeId: string;
+  readonly epoch: number;
+  /** Of a record that was read without what is beside it: nothing, if `inputKey` says that it is there. */
+  readonly input: Json;
+  /** Where the store keeps the input, if not in the execution's own record; the store's own matter. */
+  readonly inputKey?: string;
+  /** Hash of the start request's body: the same key with another body is refused (S11). */
+  readonly inputHash: string;
+  readonly tags?: Readonly<Record<string, string>>;
+  readonly startedAt: number;
+  readonly endedAt?: number;
+  readonly deadlineAt: number;
+  /** When someone must look (S12). Absent only when the execution has ended and its end was announced. */
+  readonly watchAt?: number;
+  /** The last operators' command ids: a repeated command is answered, not obeyed twice. */
+  readonly commands: readonly string[];
+  readonly cause?: Cause;
+  /** The latest 10; the last one is under way while the execution is pausing or paused. */
+  readonly pauses?: readonly Pause[];
+  /** Those before them, as one: their time is given back like theirs. */
+  readonly earlierPauses?: EarlierPauses;
+  /** The latest 10. */
+  readonly retries?: readonly Retried[];
+  /** The execution that this one was started to make good for. */
+  readonly redriveOf?: string;
+  readonly output?: Json;
+  /** The output's size when it was too large to be kept here: read it from the steps. */
+  readonly outputBytes?: number;
+  /** By work key (`decide`'s `workKey`); only pieces of work that are still open are kept. */
+  readonly dispatches: Readonly<Record<string, Dispatch>>;
+  /** All dispatches of supervisors, for the budget (S16). */
+  readonly dispatched: number;
+}
+
+/** One try, as history shows it. */
+export interface Attempt {
+  readonly number: number;
+  readonly mode: Mode;
+  /** Of its effect key; absent: 1. */
+  readonly key?: number;
+  /** Absent: 0. */
+  readonly stage?: number;
+  /** Its input was given by a person. */
+  readonly given?: true;
+  readonly claimedAt: number;
+  readonly endedAt: number;
+  readonly outcome: 'done' | 'failed' | 'unknown' | 'not-done' | 'still-running' | 'cannot-tell' | 'undone';
+  readonly failure?: Failure;
+}
+
+export interface Step {
+  readonly name: string;
+  /** Of its execution: one of an earlier life is not this one's, whatever it says. */
+  readonly life: string;
+  readonly status: StepStatus;
+  readonly version: number;
+  readonly writeId: string;
+  /** Of its execution when it was last claimed, fenced or skipped: an older one that failed or was sealed begins anew. */
+  readonly epoch: number;
+  /** While it is held: what it was, and goes on as, and the number of the pause. */
+  readonly heldFrom?: 'ready' | 'retrying' | 'unknown';
+  readonly heldIn?: number;
+  /** A retry of its execution began it anew while an attempt may have acted: found not done, it begins its ladder anew. */
+  readonly anew?: true;
+  /** Attempts to execute that were claimed, all rungs together. */
+  readonly attempt: number;
+  /** Where on the ladder the next attempt is: 0 is the first, n the n-th rung. */
+  readonly rung: number;
+  /** Attempts claimed on this rung. */
+  readonly rungAttempt: number;
+  /** The input that a person gave for the next attempt, instead of the plan's; its claim makes it the key's. */
+  readonly givenInput?: Json;
+  /** Number of the effect key of the latest attempt to execute, from 1: a probe, an undo and a late success are under it. */
+  readonly key: number;
+  /** The stage of the ladder that the key stands for, with its agent and its input: 0 is the first. */
+  readonly keyStage: number;
+  /** The input that it stands for where a person gave it. */
+  readonly keyInput?: Json;
+  /** An undo was claimed under the key: the next attempt to execute has another. */
+  readonly keySpent?: true;
+  /** Of the latest claim; kept after the lease is gone, so that its late success is recognised (S5). */
+  readonly token?: string;
+  /** Of the attempt under way; absent when nobody holds the step. */
+  readonly leaseUntil?: number;
+  readonly mode?: Mode;
+  readonly claimedAt?: number;
+  /** By then the process of every attempt so far is dead for certain. */
+  readonly hardEndAt: number;
+  /** Some attempt's outcome was unknown. Cleared only by `undone` or by a believed `notDone` (S10). */
+  readonly mayHaveActed: boolean;
+  readonly beat: number;
+  /** Of the latest beat of the attempt under way; absent before its first. */
+  readonly heartbeatAt?: number;
+  readonly progress?: string;
+  readonly progressAt?: number;
+  /** Not before then: the next attempt, probe or undo. */
+  readonly retryAt?: number;
+  readonly parked?: Parked;
+  /** When its undo was first held back, or failed because of a dead service; until it is undone or a person has answered. */
+  readonly undoParkedAt?: number;
+  readonly output?: Json;
+  readonly failure?: Failure;
+  /** Probes without a verdict since the outcome became unknown. */
+  readonly probes: number;
+  /** Attempts to undo that were claimed. */
+  readonly undoAttempt: number;
+  readonly children?: Children;
+  /** When its status last changed other than by a claim or a beat. */
+  readonly changedAt: number;
+  /** The latest 20. */
+  readonly attempts: readonly Attempt[];
+}
+
+const TERMINAL: ReadonlySet<ExecutionStatus> = new Set(['succeeded', 'compensated', 'failed', 'canceled']);
+
+export const isTerminal = (status: ExecutionStatus): boolean => TERMINAL.has(status);
+
+/** Forward work is done in these statuses: other branches go on while a person is asked about one. */
+export const isForward = (status: ExecutionStatus): boolean => status === 'running' || status === 'waiting';
+
+/** Nothing new starts in these statuses; what was begun goes on to its end. */
+export const isPausedOrPausing = (status: ExecutionStatus): boolean =>
+  status === 'pausing' || status === 'paused';
+
+/** The pause under way. */
+export const pauseOf = ({ status, pauses }: Execution): Pause | undefined =>
+  isPausedOrPausing(status) ? pauses?.at(-1) : undefined;
+
+/** Of pauses in a sum, how long it was paused since then: exact where they all lie behind it, else no less than it was. */
+export const summedSince = ({ ms, endedAt }: EarlierPauses, sinceAt: number): number =>
+  Math.min(ms, Math.max(0, endedAt - sinceAt));
+
+/** A step somebody works on: nobody else may while its lease lasts. `leaseUntil` alone says so. */
+export type HeldStep = Step & { readonly leaseUntil: number; readonly token: string; readonly mode: Mode };
+
+export const isHeld = (step: Step | undefined): step is HeldStep => step?.leaseUntil !== undefined;
+
+/** Predecessors in this status let a step start. */
+export const isSettled = (step: Step | undefined): boolean =>
+  step?.status === 'done' || step?.status === 'skipped';
+
+export const callbackToken = (execution: Execution, step: string): string | undefined => {
+  const key = execution.callbackKeys?.[step];
+  return key === undefined ? undefined : `${execution.id}.${step}.${key}`;
+};

@@ -1,0 +1,174 @@
+/**
+ * The breaker: one record per agent that tells all executions together whether its service answers.
+ *
+ * Owns: when it opens, for how long, who may try, what closes it, and until when held work waits. Does not own: who reads
+ * and writes the record (`agent/breaker.ts`), what becomes of a step meanwhile (`defer.ts`).
+ *
+ * Only failures are written, so a healthy step pays nothing: a process keeps count of its own answered calls and carries
+ * them with its next failure. The score rises by one per failure and falls by one per answer carried, never below zero: it
+ * climbs only while more calls fail than are answered, however many there are a second.
+ * A dead service is called THRESHOLD times, once by each process that has not heard, and once per trial.
+ */
+
+import type { Stamp } from '../records/change.ts';
+import type { Hold, Report } from '../records/events.ts';
+import type { Failure } from '../records/failure.ts';
+import { cut } from '../records/text.ts';
+
+/** More failures than answers by so many open it. */
+export const THRESHOLD = 8;
+/** Failures farther apart than this have nothing to do with each other; answers older than this say nothing. */
+export const WINDOW_MS = 30_000;
+const FIRST_COOLDOWN_MS = 10_000;
+export const MAX_COOLDOWN_MS = 120_000;
+/** Of a cooldown, added at random. */
+const COOLDOWN_JITTER = 0.25;
+/** Opening again within this time of a close goes on doubling where the last time ended. */
+const FLAPPING_MS = 600_000;
+/** A trial that has said nothing for so long no longer keeps others from trying. */
+const MAX_TRIAL_MS = 60_000;
+/** Held work comes back over half as long as the service has been away, within these. */
+const MIN_SPREAD_MS = 5_000;
+const MAX_SPREAD_MS = 300_000;
+/** A failure kept for people is cut to this. */
+const MAX_FAILURE_CHARS = 300;
+
+export interface Breaker {
+  readonly agent: string;
+  readonly version: number;
+  readonly writeId: string;
+  /** Failures less answers, as far as they were told. */
+  readonly score: number;
+  /** The latest failure. */
+  readonly failedAt: number;
+  readonly failure?: Failure;
+  /** Since when it lets nothing through but trials; absent while it is closed. */
+  readonly openedAt?: number;
+  /** Nobody calls before; then one trial at a time (half-open). */
+  readonly openUntil?: number;
+  /** Cooldowns in a row; each is twice as long as the last. */
+  readonly cooldowns: number;
+  /** The trial under way, and until when nobody else tries. */
+  readonly trial?: string;
+  readonly trialUntil?: number;
+  readonly closedAt?: number;
+}
+
+export type Passage =
+  | { readonly kind: 'free' }
+  /** Half-open, and nobody is trying. */
+  | { readonly kind: 'trial' }
+  | { readonly kind: 'hold'; readonly hold: Hold };
+
+/** Whether a call may be made now. */
+export function passageOf(breaker: Breaker | undefined, now: number): Passage {
+  if (breaker?.openedAt === undefined) return { kind: 'free' };
+  const until = Math.max(breaker.openUntil ?? 0, breaker.trialUntil ?? 0);
+  if (until <= now) return { kind: 'trial' };
+  return { kind: 'hold', hold: { agent: breaker.agent, since: breaker.openedAt, until } };
+}
+
+/** What holds work back, or nothing while it is closed. A trial that is possible holds back everyone but who takes it. */
+export function holdOf(breaker: Breaker | undefined, now: number): Hold | undefined {
+  const passage = passageOf(breaker, now);
+  if (passage.kind === 'free' || breaker?.openedAt === undefined) return undefined;
+  return passage.kind === 'hold'
+    ? passage.hold
+    : { agent: breaker.agent, since: breaker.openedAt, until: now };
+}
+
+/** What one process tells: failed calls, and the calls answered since it last told. */
+export interface Calls {
+  readonly failed: number;
+  readonly answered: number;
+  readonly failure: Failure;
+}
+
+/** The record after failed calls, or nothing where they were no news: it is open already. */
+export function afterCalls(
+  breaker: Breaker | undefined,
+  agent: string,
+  calls: Calls,
+  stamp: Stamp,
+): Breaker | undefined {
+  if (breaker?.openedAt !== undefined) return undefined;
+  const before = breaker ?? { agent, version: 0, score: 0, failedAt: 0, cooldowns: 0, writeId: '' };
+  const recent = stamp.now - before.failedAt < WINDOW_MS;
+  const score = Math.max(0, (recent ? before.score : 0) - calls.answered) + calls.failed;
+  const next: Breaker = {
+    ...before,
+    version: before.version + 1,
+    writeId: stamp.writeId,
+    score,
+    failedAt: stamp.now,
+    failure: shortened(calls.failure),
+  };
+  if (score < THRESHOLD) return next;
+  const flapping = before.closedAt !== undefined && stamp.now - before.closedAt < FLAPPING_MS;
+  return cooled({ ...next, openedAt: stamp.now, cooldowns: flapping ? before.cooldowns : 0 }, stamp);
+}
+
+const shortened = ({ code, message }: Failure): Failure => ({
+  code,
+  message: cut(message, MAX_FAILURE_CHARS),
+});
+
+/** Another cooldown begins. */
+function cooled(breaker: Breaker, stamp: Stamp): Breaker {
+  const cooldowns = breaker.cooldowns + 1;
+  const cooldownMs = Math.min(FIRST_COOLDOWN_MS * 2 ** Math.min(cooldowns - 1, 30), MAX_COOLDOWN_MS);
+  const { trial: _trial, trialUntil: _until, ...rest } = breaker;
+  return {
+    ...rest,
+    cooldowns,
+    openUntil: stamp.now + Math.floor(cooldownMs * (1 + COOLDOWN_JITTER * stamp.random)),
+  };
+}
+
+/** The record with a trial under way; the write decides who gets it. The trial is known by the id of that write. */
+export const withTrial = (breaker: Breaker, timeoutMs: number, stamp: Stamp): Breaker => ({
+  ...breaker,
+  version: breaker.version + 1,
+  writeId: stamp.writeId,
+  trial: stamp.writeId,
+  trialUntil: stamp.now + Math.min(timeoutMs, MAX_TRIAL_MS),
+});
+
+/** The record after a trial's end, or nothing when that trial is no longer the one that counts. */
+export function afterTrial(
+  breaker: Breaker,
+  trial: string,
+  failure: Failure | undefined,
+  stamp: Stamp,
+): Breaker | undefined {
+  if (breaker.openedAt === undefined || breaker.trial !== trial) return undefined;
+  const next = { ...breaker, version: breaker.version + 1, writeId: stamp.writeId };
+  if (failure !== undefined) {
+    return cooled({ ...next, failedAt: stamp.now, failure: shortened(failure) }, stamp);
+  }
+  const { openedAt: _opened, openUntil: _openUntil, trial: _trial, trialUntil: _until, ...rest } = next;
+  return { ...rest, score: 0, closedAt: stamp.now };
+}
+
+/**
+ * Until when held work waits: the end of the hold, and then spread, so that a service that is back is not met by all at
+ * once. @param random in [0, 1)
+ */
+export function heldUntil(hold: Hold, now: number, random: number): number {
+  const spreadMs = Math.min(Math.max((now - hold.since) / 2, MIN_SPREAD_MS), MAX_SPREAD_MS);
+  return Math.max(hold.until, now) + 1 + Math.floor(spreadMs * random);
+}
+
+/** What a report says of the service: it answered, it failed, or it was not asked. A refusal is an answer. */
+export function saidOf(report: Report): 'answered' | 'failed' | 'not-asked' {
+  const code = 'failure' in report ? report.failure?.code : undefined;
+  if (code !== undefined && OURS.has(code)) return 'not-asked';
+  if (report.kind === 'unknown') return 'failed';
+  if (report.kind === 'failed') return report.permanent ? 'answered' : 'failed';
+  const threw = report.kind === 'found' && report.verdict === 'cannot-tell' && code !== undefined;
+  return threw && !OF_AN_ANSWER.has(code) ? 'failed' : 'answered';
+}
+
+/** Failures that we find ourselves before the service is asked, and those of what it answered. */
+const OURS: ReadonlySet<string> = new Set(['input-refused', 'no-probe', 'no-undo']);
+const OF_AN_ANSWER: ReadonlySet<string> = new Set(['bad-output', 'output-too-large']);

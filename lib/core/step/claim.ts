@@ -1,0 +1,79 @@
+/**
+ * The claim of an attempt, and how a step is settled without one.
+ *
+ * Owns: what a claim writes to the step, in the modes execute, probe and undo. Does not own: which work there is
+ * (`step/ready.ts`), the lease (`step/lease.ts`), how an attempt ends (`step/report.ts`).
+ *
+ * S3 a fresh token per claim. S4 one holder at a time. S9 only a claim counts an attempt. S18 the claim records its effect
+ * key and what that stands for.
+ */
+
+import { blankStep, type Stamp, stepAfter } from '../records/change.ts';
+import type { Execution, Step } from '../records/state.ts';
+import { keyOfClaim } from './effect-key.ts';
+import { leaseSpanMs } from './lease.ts';
+import type { Work } from './ready.ts';
+
+/** Two clocks, each 2 s wrong: who reads by when a process is dead for certain may have the faster one (S6, S10). */
+export const CLOCKS_DIFFER_MS = 4_000;
+
+const CLAIM_EVENT = { execute: 'claim', probe: 'probe', undo: 'start-undo' } as const;
+
+/**
+ * The record of a claim. The lease is counted from `stamp.now`, which is before the write.
+ * @param hardEndAt when this attempt's process is dead for certain
+ */
+export function claimed(
+  work: Work,
+  record: Step | undefined,
+  execution: Pick<Execution, 'life' | 'epoch'>,
+  token: string,
+  hardEndAt: number,
+  stamp: Stamp,
+): Step {
+  const before = record ?? blankStep(work.step.name, execution);
+  const counts =
+    work.mode === 'execute'
+      ? { attempt: work.attempt, rungAttempt: before.rungAttempt + 1, undoAttempt: before.undoAttempt }
+      : work.mode === 'undo'
+        ? { attempt: before.attempt, rungAttempt: before.rungAttempt, undoAttempt: work.attempt }
+        : before;
+  return stepAfter(before, CLAIM_EVENT[work.mode], stamp, {
+    attempt: counts.attempt,
+    rungAttempt: counts.rungAttempt,
+    undoAttempt: counts.undoAttempt,
+    epoch: execution.epoch,
+    token,
+    mode: work.mode,
+    claimedAt: stamp.now,
+    leaseUntil: Math.min(
+      stamp.now + (work.mode === 'execute' ? leaseSpanMs(work.step) : work.step.leaseMs),
+      hardEndAt,
+    ),
+    progress: undefined,
+    progressAt: undefined,
+    heartbeatAt: undefined,
+    // A probe only asks: nothing has to wait for its process to be dead.
+    hardEndAt:
+      work.mode === 'probe' ? before.hardEndAt : Math.max(before.hardEndAt, hardEndAt + CLOCKS_DIFFER_MS),
+    beat: 0,
+    retryAt: undefined,
+    ...(work.mode === 'execute' ? { anew: undefined, ...keyOfClaim(work.step, before) } : {}),
+    ...(work.mode === 'undo' ? { keySpent: true as const } : {}),
+  });
+}
+
+/** A record that was fenced, held or skipped without ever having been claimed, or after. */
+export function settledAs(
+  name: string,
+  record: Step | undefined,
+  execution: Pick<Execution, 'life' | 'epoch'>,
+  event: 'skip' | 'seal' | 'hold',
+  stamp: Stamp,
+): Step {
+  return stepAfter(record ?? blankStep(name, execution), event, stamp, {
+    epoch: execution.epoch,
+    changedAt: stamp.now,
+    retryAt: undefined,
+  });
+}

@@ -1,0 +1,92 @@
+/**
+ * The point of no return: once such a step is done there is no way back, only forward.
+ *
+ * Owns: whether an execution can still be undone. Does not own: what a rule does where it cannot (`execution/stop.ts`, `operators/incident.ts`).
+ *
+ * S10 a step that may have acted counts as past the point until it is certain that it did not, so that nothing that belongs
+ * to a step which cannot be taken back is ever undone by a machine. Of a child that is such a step only its recorded end says
+ * what it did: from when it may have been created until then nothing outside of it is undone.
+ * L1 neither `open` nor `stoppable` lasts: an attempt ends with its lease, probes and retries with their ladder, a question
+ * with its deadline, and a child is an execution with an end of its own.
+ */
+
+import type { Plan, PlanStep } from '../plan/plan.ts';
+import { openIncidents, type Snapshot } from '../records/snapshot.ts';
+import { isForward, isHeld, type Step } from '../records/state.ts';
+import { hasOpenChildren, mayHaveChildren } from './turn.ts';
+
+/**
+ * `open`: an attempt may pass the point, or may have; its outcome is awaited.
+ * `stoppable`: a child may pass it, or has; it is stopped first, and how it ended says whether there is a way back.
+ */
+export type WayBack = 'free' | 'stoppable' | 'open' | 'closed';
+
+/** The later one holds where steps say different things. */
+const WAYS: readonly WayBack[] = ['free', 'stoppable', 'open', 'closed'];
+
+/** @param except a step whose own outcome is the question */
+export function wayBack(plan: Plan, state: Snapshot, except?: string): WayBack {
+  let way: WayBack = 'free';
+  for (const step of plan.steps) {
+    if (step.pointOfNoReturn !== true || step.name === except) continue;
+    const behind = wayBackBehind(plan, step, state);
+    if (WAYS.indexOf(behind) > WAYS.indexOf(way)) way = behind;
+  }
+  return way;
+}
+
+const wayBackBehind = (plan: Plan, step: PlanStep, state: Snapshot): WayBack =>
+  step.kind === 'step' ? behindAttempts(state.steps[step.name]) : behindChild(plan, step, state);
+
+function behindAttempts(record: Step | undefined): WayBack {
+  if (record === undefined) return 'free';
+  if (record.status === 'done') return 'closed';
+  if (isHeld(record)) return record.mode === 'undo' ? 'free' : 'open';
+  if (!record.mayHaveActed) return 'free';
+  return record.status === 'failed' || record.status === 'sealed' ? 'closed' : 'open';
+}
+
+/** Also before it is recorded that the child was created, for whoever creates it may have died before it said so. */
+function behindChild(plan: Plan, step: PlanStep, state: Snapshot): WayBack {
+  const { children } = state.steps[step.name] ?? {};
+  if (children === undefined) return mayHaveChildren(plan, step, state) ? 'stoppable' : 'free';
+  if (hasOpenChildren(children)) return 'stoppable';
+  return Object.values(children.ended).every(({ clean }) => clean) ? 'free' : 'closed';
+}
+
+/** A failure, the deadline or a cancel stops it: everything is undone at once, or once a child that is stopped has said that it may be. */
+export const mayBeStopped = (plan: Plan, state: Snapshot): boolean => {
+  const way = wayBack(plan, state);
+  return way === 'free' || way === 'stoppable';
+};
+
+/** Somebody works on a step that cannot be taken back. */
+export const isNearNoReturn = (plan: Plan, state: Snapshot): boolean =>
+  plan.steps.some((step) => {
+    const record = state.steps[step.name];
+    return step.pointOfNoReturn === true && isHeld(record) && record.mode !== 'undo';
+  });
+
+/**
+ * Its time ends nothing any more: a person is asked then, unless one is asked something already. While somebody works on
+ * such a step it may still turn out that there is a way back.
+ */
+export const isAskedAtDeadline = (plan: Plan, state: Snapshot): boolean =>
+  isForward(state.execution.status) &&
+  !mayBeStopped(plan, state) &&
+  !isNearNoReturn(plan, state) &&
+  openIncidents(state).length === 0;
+
+export const mayBePast = (step: PlanStep, record: Step | undefined): boolean =>
+  step.pointOfNoReturn === true && record?.mayHaveActed === true;
+
+/** A step has failed, and what that means is decided when the open outcome is known. Until then nothing else begins. */
+export const failureWaits = (plan: Plan, state: Snapshot): boolean =>
+  plan.steps.some((step) => state.steps[step.name]?.status === 'failed') && wayBack(plan, state) === 'open';
+
+/** The step that closes the way, or may, for the words of a refusal. */
+export function lastPoint(plan: Plan, state: Snapshot): PlanStep | undefined {
+  const way = wayBack(plan, state);
+  if (way === 'free') return undefined;
+  return plan.steps.find((step) => step.pointOfNoReturn === true && wayBackBehind(plan, step, state) === way);
+}

@@ -1,0 +1,265 @@
+/**
+ * What an execution needs done now: the pieces of work for which a message should be on its way.
+ *
+ * Owns: the one definition of "ready", "due for a probe", "may be undone" and "must be fenced" that all roles share.
+ * Does not own: who sends when (`execution/rules.ts`) or who may take a piece (`claim.ts`).
+ *
+ * S7 a step is offered only when its predecessors are done or skipped. S10 an undo is offered only when the fence is
+ * complete and everything that depends on the step is clear, and after `hardEnd` if any outcome was ever unknown.
+ */
+
+import {
+  type AgentStep,
+  type ChildStep,
+  dependentsOf,
+  type MapStep,
+  type Plan,
+  type PlanStep,
+} from '../plan/plan.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import {
+  isForward,
+  isHeld,
+  isSettled,
+  type Mode,
+  type Parked,
+  pauseOf,
+  type Step,
+} from '../records/state.ts';
+import { failureWaits, mayBePast, wayBack } from './point-of-no-return.ts';
+import { attemptedStage, stageOf } from './recovery.ts';
+import { applies, hasOpenChildren, isReady, isTurn, isUnbegun, mayHaveChildren, turnAt } from './turn.ts';
+
+export interface Work {
+  /** To execute: as it is on its current rung. To probe or to undo: as it was for the latest attempt. Agent, limits, input. */
+  readonly step: AgentStep;
+  readonly mode: Mode;
+  /** The number the attempt will have (of a probe: of the attempt it asks about). */
+  readonly attempt: number;
+  /** When this piece of work came to be. */
+  readonly sinceAt: number;
+  /** Not before then; ≥ sinceAt. */
+  readonly dueAt: number;
+  /** It is held back until `dueAt`. */
+  readonly parked?: Parked;
+}
+
+/** Identifies a piece of work among those of its execution; the next probe of the same attempt is another piece. */
+export const workKey = (work: Work): string =>
+  `${work.step.name}/${work.mode}/${work.attempt}@${work.sinceAt}`;
+
+/** The first step whose turn it is and whose condition does not hold. */
+export const stepToSkip = (plan: Plan, snapshot: Snapshot): PlanStep | undefined =>
+  plan.steps.find(
+    (step) =>
+      mayBeSkipped(step, snapshot.steps[step.name]) &&
+      isTurn(plan, step, snapshot) &&
+      !applies(step, snapshot),
+  );
+
+/** The outside may have answered it before its turn, or said that it is at it; an agent's step waits for a person. */
+const mayBeSkipped = ({ kind }: PlanStep, record: Step | undefined): boolean =>
+  isUnbegun(record) || (kind !== 'step' && (record?.status === 'answered' || record?.status === 'waiting'));
+
+/** All the work there is, in plan order; bounded by the number of steps. */
+export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
+  const { status } = snapshot.execution;
+  const work: Work[] = [];
+  if (isForward(status)) {
+    const waits = failureWaits(plan, snapshot);
+    for (const step of plan.steps)
+      if (!waits || mayBePast(step, snapshot.steps[step.name]))
+        work.push(...forwardWork(plan, step, snapshot));
+  } else if (status === 'undoing' && isFenced(plan, snapshot) && wayBack(plan, snapshot) === 'free') {
+    for (const step of plan.steps) work.push(...undoWork(plan, step, snapshot));
+  }
+  return work;
+}
+
+function forwardWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
+  if (step.kind !== 'step') return [];
+  const record = snapshot.steps[step.name];
+  if (record === undefined || record.status === 'ready') {
+    if (!isReady(plan, step, snapshot) || !applies(step, snapshot)) return [];
+    const sinceAt = Math.max(turnAt(step, snapshot), record?.changedAt ?? 0);
+    const attempt = (record?.attempt ?? 0) + 1;
+    return [{ step: stageOf(step, record?.rung ?? 0), mode: 'execute', attempt, sinceAt, dueAt: sinceAt }];
+  }
+  const sinceAt = record.changedAt;
+  const dueAt = Math.max(sinceAt, record.retryAt ?? 0);
+  if (record.status === 'retrying') {
+    // After a retry of the execution the item before it in its lane may have begun anew as well.
+    if (!isTurn(plan, step, snapshot)) return [];
+    return [
+      {
+        step: stageOf(step, record.rung),
+        mode: 'execute',
+        attempt: record.attempt + 1,
+        sinceAt,
+        dueAt,
+        ...parkedFor(record, 'execute'),
+      },
+    ];
+  }
+  if (record.status === 'unknown') {
+    const stage = attemptedStage(step, record);
+    return [
+      { step: stage, mode: 'probe', attempt: record.attempt, sinceAt, dueAt, ...parkedFor(record, 'probe') },
+    ];
+  }
+  return plan.tolerated === undefined ? [] : tolerated(step, record);
+}
+
+/** A failed item of a list is tolerated, not what it may have left behind. */
+function tolerated(step: AgentStep, record: Step): Work[] {
+  const open = record.status === 'failed' || (record.status === 'undoing' && !isHeld(record));
+  if (!open || !needsUndo(step, record)) return [];
+  const dueAt = Math.max(record.changedAt, record.retryAt ?? 0, quietAt(step, record));
+  const stage = attemptedStage(step, record);
+  const attempt = record.undoAttempt + 1;
+  const parked = parkedFor(record, 'undo');
+  return [{ step: stage, mode: 'undo', attempt, sinceAt: record.changedAt, dueAt, ...parked }];
+}
+
+/** Something of the step's may be in effect and must be compensated. */
+export function needsUndo(step: PlanStep, record: Step | undefined): boolean {
+  if (record === undefined) return false;
+  if (step.kind === 'child' || step.kind === 'map') return owesChildren(step, record);
+  if (step.kind !== 'step' || attemptedStage(step, record).undo === 'none') return false;
+  switch (record.status) {
+    case 'done':
+    case 'undoing':
+    case 'undo-failed':
+    case 'unknown':
+      return true;
+    case 'retrying':
+    case 'failed':
+    case 'held':
+    case 'waiting':
+      return record.mayHaveActed;
+    default:
+      return false;
+  }
+}
+
+/** Executions of its own are under way, or did something that is still in effect. */
+function owesChildren(step: ChildStep | MapStep, { status, children }: Step): boolean {
+  if (children === undefined || status === 'undone') return false;
+  if (hasOpenChildren(children)) return true;
+  return !isKept(step) && Object.values(children.ended).some(({ clean }) => !clean);
+}
+
+/** What its executions did stays when the execution is undone. */
+export const isKept = (step: ChildStep | MapStep): boolean =>
+  (step.kind === 'map' ? step.each.undo : step.undo) === 'none';
+
+/** A person said that nothing is to be undone. */
+export const leavesAsIs = (snapshot: Snapshot): boolean => snapshot.execution.cause?.undo === false;
+
+/** By then nothing of the step's attempts can still take effect. */
+export const quietAt = (step: PlanStep, record: Step): number =>
+  step.kind === 'step' && record.mayHaveActed ? record.hardEndAt + attemptedStage(step, record).settleMs : 0;
+
+function undoWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
+  if (step.kind !== 'step') return [];
+  const record = snapshot.steps[step.name];
+  if (record === undefined || isHeld(record) || record.status === 'undo-failed') return [];
+  if (leavesAsIs(snapshot)) return [];
+  const clearAt = dependentsClearAt(plan, step, snapshot);
+  if (!needsUndo(step, record) || clearAt === undefined) return [];
+  const sinceAt = Math.max(record.changedAt, clearAt, snapshot.execution.cause?.at ?? 0);
+  const parked = parkedFor(record, 'undo');
+  // Of any other status it is the time of what was to be done before the undo began.
+  const retryAt = record.status === 'undoing' || 'parked' in parked ? (record.retryAt ?? 0) : 0;
+  const dueAt = Math.max(sinceAt, retryAt, quietAt(step, record));
+  const stage = attemptedStage(step, record);
+  return [{ step: stage, mode: 'undo', attempt: record.undoAttempt + 1, sinceAt, dueAt, ...parked }];
+}
+
+const parkedFor = (record: Step, mode: Mode): Pick<Work, 'parked'> =>
+  record.parked?.mode === mode ? { parked: record.parked } : {};
+
+/**
+ * When nothing that depends on the step, however far, works, may still start, waits to be undone or can still take
+ * effect; nothing when that cannot be said yet.
+ */
+export function dependentsClearAt(plan: Plan, step: PlanStep, snapshot: Snapshot): number | undefined {
+  const queue = [...dependentsOf(plan, step.name)];
+  const seen = new Set<string>();
+  let clearAt = 0;
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    if (seen.has(next.name)) continue;
+    seen.add(next.name);
+    const record = snapshot.steps[next.name];
+    if (!isClear(next, record, false)) return undefined;
+    if (record !== undefined) clearAt = Math.max(clearAt, record.changedAt, quietAt(next, record));
+    queue.push(...dependentsOf(plan, next.name));
+  }
+  return clearAt;
+}
+
+/** A reader of an older state may take the step from here, or a person may send it there. */
+const CLAIMABLE: ReadonlySet<Step['status']> = new Set([
+  'retrying',
+  'waiting',
+  'answered',
+  'unknown',
+  'held',
+]);
+
+/** The step holds nothing and owes nothing. An absent one cannot start any more: the fence comes first. */
+export const isClear = (step: PlanStep, record: Step | undefined, left: boolean): boolean =>
+  !isHeld(record) &&
+  (left || !needsUndo(step, record)) &&
+  !(record !== undefined && (CLAIMABLE.has(record.status) || isWithChildren(step, record)));
+
+/** Executions of its own are under way, or it is not told yet how they ended. */
+const isWithChildren = (step: PlanStep, { status, children }: Step): boolean =>
+  (step.kind === 'child' || step.kind === 'map') &&
+  (status === 'running' || status === 'undoing' || (children !== undefined && hasOpenChildren(children)));
+
+/** Nothing can begin any more that was not begun when the undoing did. */
+const isFenced = (plan: Plan, snapshot: Snapshot): boolean =>
+  stepToSeal(plan, snapshot) === undefined &&
+  !plan.steps.some((step) => mayHaveChildren(plan, step, snapshot));
+
+/**
+ * The fence: the first step that a reader of an older state could still claim although the execution is being undone.
+ * One that may have acted and has an undo is undone instead; that claim conflicts with the stale one.
+ */
+export const stepToSeal = (plan: Plan, snapshot: Snapshot): PlanStep | undefined =>
+  plan.steps.find((step) => {
+    const record = snapshot.steps[step.name];
+    if (record === undefined || record.status === 'ready')
+      return isReady(plan, step, snapshot) && !mayHaveChildren(plan, step, snapshot);
+    return CLAIMABLE.has(record.status) && (leavesAsIs(snapshot) || !needsUndo(step, record));
+  });
+
+/**
+ * The fence of a pause: the first step that an agent with an older state could still claim. One that was held in an
+ * earlier pause may have been seen since, so it is held again. Only what agents perform is claimed. Of the other kinds
+ * nothing starts but by a look at a running execution; whoever read one just before may still start a step's executions,
+ * which are not paused with their parent, and which a later start finds.
+ */
+export function stepToHold(plan: Plan, snapshot: Snapshot): PlanStep | undefined {
+  const pause = pauseOf(snapshot.execution);
+  if (pause === undefined) return undefined;
+  return plan.steps.find((step) => {
+    const record = snapshot.steps[step.name];
+    if (step.kind !== 'step') return false;
+    if (record?.status === 'held') return record.heldIn !== pause.number;
+    return record?.status === 'retrying' || record?.status === 'unknown' || isReady(plan, step, snapshot);
+  });
+}
+
+/** Nothing is left to be done, and an execution that goes forward, or is paused, has succeeded. */
+export const isAllOver = (plan: Plan, steps: Snapshot['steps']): boolean =>
+  plan.steps.every((step) => isOver(plan, step, steps[step.name]));
+
+/** Done or skipped; of a list also given up, once nothing of it is in effect or a person was asked about it. */
+const isOver = (plan: Plan, step: PlanStep, record: Step | undefined): boolean =>
+  isSettled(record) ||
+  (plan.tolerated !== undefined &&
+    ((record?.status === 'failed' && !needsUndo(step, record)) ||
+      record?.status === 'undone' ||
+      record?.status === 'undo-failed'));

@@ -1,0 +1,80 @@
+/**
+ * The audit: what the state table itself says, without its indexes.
+ *
+ * Owns: which record is out of order, and what is done about it. Does not own: reading the table (`supervisor/audit.ts`).
+ *
+ * S12 every open execution has a watch in a shard that somebody sweeps. Nothing in the code takes one away; a hand in the
+ * table, a restore, or a lower number of shards can.
+ */
+
+import { executionAfter, noLater, type Stamp } from '../records/change.ts';
+import type { Decision } from '../records/decision.ts';
+import type { Incident } from '../records/incident.ts';
+import { isAbandoned, isLeftover, isLongAgo } from '../records/retention.ts';
+import { type Execution, isTerminal, type Step } from '../records/state.ts';
+
+/** A record of the table, strongly read. */
+export type Found =
+  | {
+      readonly kind: 'execution';
+      readonly execution: Execution;
+      /** Where its watch is in the index: nowhere, in a shard that nobody sweeps, or where it is found. */
+      readonly watch: 'none' | 'unswept' | 'swept';
+    }
+  | { readonly kind: 'step'; readonly executionId: string; readonly step: Step }
+  | { readonly kind: 'incident'; readonly executionId: string; readonly incident: Incident }
+  /** An input beside its execution's record, which names it by its key. */
+  | FoundInput
+  /** A newer version's, or damaged. */
+  | { readonly kind: 'unreadable'; readonly executionId: string };
+
+export interface FoundInput {
+  readonly kind: 'input';
+  readonly executionId: string;
+  readonly key: string;
+  readonly version: number;
+  readonly writeId: string;
+  readonly storedAt: number;
+}
+
+/** What an audit may remove. */
+export type Removable = Exclude<Found, { kind: 'unreadable' }>;
+
+export const recordOf = (found: Removable): { readonly version: number; readonly writeId: string } =>
+  found.kind === 'execution' ? found.execution : found.kind === 'input' ? found : besideOf(found);
+
+/** What is beside an execution's own record. */
+export type Beside = Extract<Found, { kind: 'step' | 'incident' }>;
+
+export const besideOf = (found: Beside): Step | Incident =>
+  found.kind === 'step' ? found.step : found.incident;
+
+/** The watch is set to now, in its right place: the next sweep looks at it. Nothing for an execution that is in order. */
+export function heal(found: Extract<Found, { kind: 'execution' }>, stamp: Stamp): Decision | undefined {
+  const { execution, watch } = found;
+  const isLost = watch === 'unswept' || (watch === 'none' && !isTerminal(execution.status));
+  if (!isLost) return undefined;
+  const watchAt = noLater(execution, stamp.now);
+  return {
+    write: {
+      executionId: execution.id,
+      execution: executionAfter(execution, 'watch', stamp, { watchAt }),
+    },
+    sends: [],
+    next: { kind: 'stop' },
+    notes: [{ what: 'watch-healed', executionId: execution.id, detail: watch }],
+  };
+}
+
+/** @param execution the one it lies beside, if there is one */
+export function isLeftBehind(
+  found: Beside | FoundInput,
+  execution: Execution | undefined,
+  now: number,
+): boolean {
+  // It is there before its execution: one that no record names may be that of a start under way.
+  if (found.kind === 'input') return execution?.inputKey !== found.key && isLongAgo(found.storedAt, now);
+  const record = besideOf(found);
+  const isOfNone = execution === undefined || isLeftover(record, execution);
+  return isOfNone && isAbandoned(record, now);
+}

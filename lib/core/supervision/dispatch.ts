@@ -1,0 +1,249 @@
+/**
+ * Dispatch: which pieces of work a look sends, and when a supervisor holds them back instead.
+ *
+ * Owns: a worker's sends, a supervisor's repeated ones with their budget, the choice between sending, parking and waiting
+ * for a later sweep. Does not own: the state of breakers and the pace of a sweep (they come with the event as gates), the
+ * gaps (`wake-time.ts`).
+ *
+ * S16 a worker sends only what its own step concerns; a supervisor's dispatches have a budget per execution, beyond which
+ * each piece of work is sent once an hour. What is parked is sent by a supervisor alone, when its time has come.
+ */
+
+import { hasManySteps, isBefore, type Plan } from '../plan/plan.ts';
+import { executionAfter } from '../records/change.ts';
+import type { Concern, Decision, Note, Send } from '../records/decision.ts';
+import type { Hold, Look } from '../records/events.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import type { Dispatch, Execution, Parked } from '../records/state.ts';
+import { heldUntil } from '../step/breaker.ts';
+import { parkedBy, parkedStep } from '../step/defer.ts';
+import { horizonMs } from '../step/lease.ts';
+import { openWork, type Work, workKey } from '../step/ready.ts';
+import { dispatchDueAt, gapMs, MAX_DELAY_MS, nextWatchAt, wasSentSinceParked } from './wake-time.ts';
+
+/** Dispatches of a supervisor that an execution may use up freely: so many per step, and per step and hour of its time. */
+const BUDGET_PER_STEP = 20;
+const BUDGET_PER_STEP_AND_HOUR = 30;
+/** Beyond the budget each piece of work is sent so often: never silently stuck. */
+export const BUDGET_GAP_MS = 3_600_000;
+/** Where it is more horizons than this until the next repetition, parking costs less than looking meanwhile. */
+const MAX_HORIZONS = 4;
+
+/** S16: beyond it work is parked with long gaps. */
+export const dispatchBudget = (plan: Plan): number =>
+  Math.ceil(
+    plan.steps.length * (BUDGET_PER_STEP + (BUDGET_PER_STEP_AND_HOUR * plan.withinMs) / BUDGET_GAP_MS),
+  );
+
+const waits = (work: Work, now: number): boolean => work.parked !== undefined && work.dueAt > now;
+
+/** A worker's sends: what its own step concerns, once. */
+export function send(plan: Plan, state: Snapshot, event: Look): Decision {
+  const work = openWork(plan, state).filter(
+    (piece) => concerns(plan, event.concern, piece) && !waits(piece, event.now),
+  );
+  return {
+    sends: work.flatMap((piece) => sendOf(plan, piece, state, event.now)),
+    next: { kind: 'stop' },
+    notes: [],
+  };
+}
+
+/** A piece of work follows from a step: the step itself, what depends on it, or (undoing) what it depends on. */
+function concerns(plan: Plan, concern: Concern, work: Work): boolean {
+  if (concern === 'all') return true;
+  const { name, after } = work.step;
+  if (concern.includes(name)) return true;
+  if (work.mode === 'undo') return concern.some((other) => isBefore(plan, name, other));
+  return after.some((other) => concern.includes(other));
+}
+
+function sendOf(plan: Plan, work: Work, state: Snapshot, now: number): Send[] {
+  const delayMs = Math.max(0, work.dueAt - now);
+  if (delayMs > MAX_DELAY_MS) return [];
+  const { step, mode, attempt } = work;
+  const seq = state.steps[step.name]?.version ?? 0;
+  const { id: execution, plan: planHash } = state.execution;
+  const hint = hasManySteps(plan) ? { plan: planHash } : {};
+  const message = { v: 1, execution, step: step.name, attempt, mode, seq, ...hint } as const;
+  return [{ agent: step.agent, message, delayMs }];
+}
+
+/** A supervisor's last act: park or repeat what nobody claimed, and say when to look again. One write, then the sends. */
+export function supervise(plan: Plan, state: Snapshot, event: Look): Decision {
+  const { execution } = state;
+  const onlySelf = event.concern !== 'all' && event.concern.length === 0;
+  if (onlySelf && (execution.watchAt ?? 0) > event.now)
+    return { sends: [], next: { kind: 'stop' }, notes: [] };
+  const work = openWork(plan, state);
+  const horizon = horizonMs(plan, state);
+  for (const piece of work) {
+    const untilAt = unclaimedUntil(piece, execution, horizon, event.now);
+    if (untilAt !== undefined) return park(state, event, piece, 'unclaimed', untilAt);
+  }
+  const isExhausted = execution.dispatched >= dispatchBudget(plan);
+  const chosen: Chosen[] = [];
+  for (const piece of work) {
+    const known = execution.dispatches[workKey(piece)];
+    const overdue = dispatchDueAt(piece, known) <= event.now;
+    const following =
+      known === undefined && concerns(plan, event.concern, piece) && !waits(piece, event.now) && !isExhausted;
+    if (overdue && isExhausted && !hasWaitedForBudget(piece, known)) {
+      return park(state, event, piece, 'budget', event.now + BUDGET_GAP_MS);
+    }
+    if (overdue || following) chosen.push({ piece, overdue });
+  }
+  const held = gated(state, event, chosen);
+  if (held !== undefined) return held;
+  const paces = paced(event, chosen);
+  for (const piece of work.length === 1 ? work : []) {
+    const untilAt = turnAt(piece, event, paces, horizon);
+    if (untilAt !== undefined) return park(state, event, piece, 'unclaimed', untilAt);
+  }
+  return dispatch(plan, state, event, work, paces);
+}
+
+interface Chosen {
+  readonly piece: Work;
+  readonly overdue: boolean;
+}
+
+/** It was sent, its pickup time is over, and the next repetition is far: nobody is there to take it. */
+function unclaimedUntil(piece: Work, execution: Execution, horizon: number, now: number): number | undefined {
+  const known = execution.dispatches[workKey(piece)];
+  if (known === undefined || !wasSentSinceParked(piece, known)) return undefined;
+  const gap = gapMs(piece, known);
+  const untilAt = known.lastAt + gap;
+  const isLong = gap > MAX_HORIZONS * horizon && untilAt > now;
+  return isLong && now >= known.lastAt + piece.step.pickupMs ? untilAt : undefined;
+}
+
+/**
+ * Its queue is long, and it has waited there for long already. When its turn is, nobody knows: who parks it for no longer than
+ * it has waited at most doubles that. Only one piece alone: what is parked is claimed with the execution's record, and pieces that
+ * lie side by side in a queue would all claim at once.
+ */
+function turnAt(piece: Work, { gates, now }: Look, { later }: Paced, horizon: number): number | undefined {
+  const laterAt = later[workKey(piece)];
+  const busyMs = (gates?.[piece.step.agent]?.busyUntil ?? 0) - now;
+  // What was parked for its queue waits since it came to be; a backoff, or a dead service, is no such wait.
+  const waitedMs = now - (piece.parked?.why === 'unclaimed' ? piece.sinceAt : piece.dueAt);
+  const isLong = Math.min(busyMs, waitedMs) > MAX_HORIZONS * horizon;
+  return laterAt !== undefined && isLong ? Math.min(laterAt, now + waitedMs) : undefined;
+}
+
+const hasWaitedForBudget = (piece: Work, known: Dispatch | undefined): boolean =>
+  piece.parked?.why === 'budget' && !wasSentSinceParked(piece, known);
+
+/** Asks for the gates that are not known yet; parks what is meant for a dead service, or for an agent that is not there. */
+function gated(state: Snapshot, event: Look, chosen: readonly Chosen[]): Decision | undefined {
+  const { gates } = event;
+  if (gates === undefined) return undefined;
+  const asked: Record<string, number> = {};
+  for (const { piece } of chosen) {
+    const { agent } = piece.step;
+    if (!Object.hasOwn(gates, agent)) asked[agent] = (asked[agent] ?? 0) + 1;
+  }
+  if (Object.keys(asked).length > 0) return { sends: [], next: { kind: 'ask', agents: asked }, notes: [] };
+  for (const { piece } of chosen) {
+    const gate = gates[piece.step.agent];
+    if (gate?.missing === true) return park(state, event, piece, 'not-deployed', gate.laterAt);
+    const hold = gate?.hold;
+    if (hold === undefined) continue;
+    return park(state, event, piece, 'breaker', heldUntil(hold, event.now, event.random), hold);
+  }
+  return undefined;
+}
+
+function park(
+  state: Snapshot,
+  event: Look,
+  piece: Work,
+  why: Parked['why'],
+  retryAt: number,
+  hold?: Hold,
+): Decision {
+  // From a state that was not just read nothing may come but hints.
+  if (!event.fresh)
+    return { sends: [], next: { kind: 'look', fresh: true, concern: event.concern }, notes: [] };
+  const { name, agent } = piece.step;
+  const step = parkedStep(piece, state, parkedBy(piece, why, event.now, hold), retryAt, false, event);
+  return {
+    write: { executionId: state.execution.id, step },
+    sends: [],
+    next: { kind: 'look', fresh: true, concern: event.concern },
+    notes: [{ ...noteOf(state, 'parked', name, piece.attempt, why), agent, ms: retryAt - event.now }],
+  };
+}
+
+interface Paced {
+  readonly now: readonly Chosen[];
+  /** By work key: overdue, but not before then, for the sweep has sent enough to its agent. */
+  readonly later: Readonly<Record<string, number>>;
+}
+
+function paced({ gates }: Look, chosen: readonly Chosen[]): Paced {
+  const used: Record<string, number> = {};
+  const now: Chosen[] = [];
+  const later: Record<string, number> = {};
+  for (const one of chosen) {
+    const { agent } = one.piece.step;
+    const gate = gates?.[agent];
+    used[agent] = (used[agent] ?? 0) + 1;
+    if (gate === undefined || (used[agent] ?? 0) <= gate.sends) now.push(one);
+    else if (one.overdue) later[workKey(one.piece)] = gate.laterAt;
+  }
+  return { now, later };
+}
+
+function dispatch(
+  plan: Plan,
+  state: Snapshot,
+  event: Look,
+  work: readonly Work[],
+  { now, later }: Paced,
+): Decision {
+  const { execution } = state;
+  const dispatches: Record<string, Dispatch> = {};
+  for (const piece of work) {
+    const known = execution.dispatches[workKey(piece)];
+    if (known !== undefined) dispatches[workKey(piece)] = known;
+  }
+  for (const { piece, overdue } of now) {
+    const key = workKey(piece);
+    if (overdue) dispatches[key] = { count: (dispatches[key]?.count ?? 0) + 1, lastAt: event.now };
+  }
+  const sends = now.flatMap(({ piece }) => sendOf(plan, piece, state, event.now));
+  const late = new Set(now.flatMap(({ piece, overdue }) => (overdue ? [piece.step.name] : [])));
+  const { graceFrom } = event;
+  const excuses = { later, ...(graceFrom === undefined ? {} : { graceFrom }) };
+  const watchAt = nextWatchAt(plan, state, dispatches, event.readAt, work, excuses) ?? event.now;
+  const dispatched = execution.dispatched + sends.length;
+  return {
+    write: {
+      executionId: state.execution.id,
+      execution: executionAfter(execution, 'watch', event, { watchAt, dispatches, dispatched }),
+    },
+    sends,
+    next: { kind: 'stop' },
+    // What follows from the supervisor's own write is sent for the first time: nobody has failed to take it.
+    notes: sends.map(({ agent, message: { step, attempt, mode } }) => ({
+      ...noteOf(state, late.has(step) ? 'dispatched' : 'sent', step, attempt, mode),
+      agent,
+    })),
+  };
+}
+
+export const noteOf = (
+  state: Snapshot,
+  what: string,
+  step?: string,
+  attempt?: number,
+  detail?: string,
+): Note => ({
+  what,
+  executionId: state.execution.id,
+  ...(step === undefined ? {} : { step }),
+  ...(attempt === undefined ? {} : { attempt }),
+  ...(detail === undefined ? {} : { detail }),
+});

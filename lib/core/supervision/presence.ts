@@ -1,0 +1,39 @@
+/**
+ * Presence: until when a supervisor is at work for certain.
+ *
+ * Owns: its shape, and which writes need one. Does not own: who promises it (`supervisor/stay.ts`), who calls a supervisor
+ * because there is none (`engine/wake-up.ts`).
+ *
+ * L2 ticks come once a minute, and one that finds nothing due before the next ends at once: a wake time that is written just
+ * after it would be met up to a minute late. Whatever is later than the next tick is seen by that tick.
+ */
+
+/** One record for all shards: a supervisor that stays sweeps its own and visits the others. */
+export interface Presence {
+  readonly version: number;
+  readonly writeId: string;
+  /** Whatever is written before then is seen by a supervisor that sweeps, or by the tick that follows it. */
+  readonly untilAt: number;
+}
+
+/** Between two ticks of the supervisors' schedule, the shortest that EventBridge has. */
+export const TICK_MS = 60_000;
+
+/**
+ * Whether a write leaves something to do that no tick sees in time.
+ * @param wakeAt as written
+ * @param beforeAt as it was before the write; nothing where there was no record
+ */
+export const needsPresence = (
+  wakeAt: number | undefined,
+  beforeAt: number | undefined,
+  now: number,
+): boolean =>
+  wakeAt !== undefined && wakeAt < now + TICK_MS && wakeAt < (beforeAt ?? Number.POSITIVE_INFINITY);
+
+/** The record's next version. */
+export const presenceAfter = (
+  { version }: Pick<Presence, 'version'>,
+  writeId: string,
+  untilAt: number,
+): Presence => ({ version: version + 1, writeId, untilAt });

@@ -1,0 +1,68 @@
+/**
+ * The executions of a step that failed, once the step's own execution is tried again.
+ *
+ * Owns: whether they can be, what the step's record says of them then, and when a child is the one that is to be tried
+ * again. Does not own: the retry of an execution (`operators/retry.ts`), the effect on the child (`engine/children.ts`).
+ *
+ * S6 a child that failed goes on where it failed, under its id and its effect keys, and what has succeeded stays as it is.
+ * S10 one that was canceled and left nothing behind cannot go on: another takes its place, under an id of its own. One that
+ * an operator canceled and left as it was has neither: what becomes of that is for a person to say.
+ * An end that was told before counts no more: `again` keeps its version, and only a later one is heard.
+ */
+
+import type { ChildEnd, Children } from '../records/children.ts';
+import type { Execution, Step } from '../records/state.ts';
+
+/** The epoch that is a part of the ids of the step's executions: that in which they were first started. */
+export const epochOfIds = (record: Step | undefined, execution: Pick<Execution, 'epoch'>): number =>
+  record?.children?.epoch ?? record?.epoch ?? execution.epoch;
+
+const endsOf = ({ ended }: Children): ChildEnd[] => Object.values(ended);
+
+/** None of them succeeded or can go on, and nothing of them is in effect: others take their places. */
+export const isAnew = (children: Children): boolean =>
+  endsOf(children).length >= children.count &&
+  endsOf(children).every(({ status, clean }) => clean && (status === 'canceled' || status === 'compensated'));
+
+/** Why they cannot be tried again, or nothing. */
+export function againProblem(children: Children): string | undefined {
+  const ends = endsOf(children);
+  if (ends.length < children.count) return 'some of its executions have not said how they ended';
+  if (isAnew(children)) return undefined;
+  const stopped = ends.find(({ status }) => status !== 'failed' && status !== 'succeeded');
+  if (stopped !== undefined) return `of its executions some were stopped (${stopped.status})`;
+  if (ends.some(({ canceled }) => canceled === true))
+    return 'an operator canceled one of its executions, which ended as it was';
+  return ends.some(({ status }) => status === 'failed')
+    ? undefined
+    : 'its executions have succeeded, and would answer the same';
+}
+
+/** What the step's record counts as: those that failed are to be started, which has them tried again. */
+export function childrenAgain(record: Step, children: Children): Children {
+  const failed = Object.entries(children.ended).filter(([, { status }]) => status === 'failed');
+  const ended = Object.entries(children.ended).filter(([, { status }]) => status !== 'failed');
+  const versions = failed.map(([index, { version }]) => [index, version] as const);
+  return {
+    ...children,
+    epoch: children.epoch ?? record.epoch,
+    started: Math.min(children.started, ...failed.map(([index]) => Number(index))),
+    ended: Object.fromEntries(ended),
+    again: { ...children.again, ...Object.fromEntries(versions) },
+  };
+}
+
+/** An operator canceled it, and it ended as it was: it does not go on because its parent does. */
+export const isCanceledAsIs = ({ status, cause }: Execution): boolean =>
+  status === 'failed' && cause?.kind === 'cancel';
+
+/** The version that an end must be later than to be news. */
+export const knownVersion = (children: Children | undefined, index: number): number =>
+  Math.max(children?.ended[index]?.version ?? 0, children?.again?.[index] ?? 0);
+
+/**
+ * It has failed and was not tried again since its parent heard of that: only the write that announced its end may have come
+ * after.
+ */
+export const isToGoOn = ({ status, version }: Execution, heard: number): boolean =>
+  status === 'failed' && version <= heard + 1;

@@ -1,0 +1,306 @@
+/**
+ * Executions that belong to a step: another workflow's (`child`), or the parts of a list (`map`).
+ *
+ * Owns: which there are and what each is given, what the parent's record says of them, when the step is over, and how
+ * they are stopped. Does not own: how a list is cut into parts (`waiting/map.ts`), putting them into the table
+ * (`engine/children.ts`), their own lives (every one is an execution like any other).
+ *
+ * A child's id follows from (parent, step, index), so it is started once however often it is started. It keeps its watch
+ * until the parent's record names its end, and ends are a set, never a counter: both survive any crash. Stopping puts a
+ * canceled execution under every id that is not taken, before anything is said to be stopped: a starter that read an
+ * older state finds the place taken (S10). A child that succeeded is undone when its parent is.
+ */
+
+import { childPlanId, partPlanId } from '../plan/child-plans.ts';
+import { type ChildStep, graphOf, hasChildren, type MapStep, MAX_ITEMS, type Plan } from '../plan/plan.ts';
+import { evaluate } from '../plan/refs.ts';
+import { blankStep, executionAfter, noLater, type Stamp, stepAfter } from '../records/change.ts';
+import type { ChildEnd, Children, ChildStart, Family } from '../records/children.ts';
+import { type Decision, type Note, STOP } from '../records/decision.ts';
+import type { Failure } from '../records/failure.ts';
+import { type Json, utf8Bytes } from '../records/json.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import { type Execution, isTerminal, type Step } from '../records/state.ts';
+import { isKept, leavesAsIs } from '../step/ready.ts';
+import { failedItems, isStopping, isUnbegun, scopeOf } from '../step/turn.ts';
+import { canMoveStep } from '../transitions.ts';
+import { epochOfIds, isCanceledAsIs, knownVersion } from './child-retry.ts';
+import { inputOf, itemsOf, partsOf, roomFor, shareOf } from './map.ts';
+
+/** As of an execution that is started from outside: its record must fit into an item of the store (400 KB). */
+const MAX_CHILD_INPUT_BYTES = 256 * 1024;
+
+/** Started in one go; then the parent's record says so, and it goes on. */
+const MAX_STARTS = 50;
+/** Stopped in one go, likewise: whoever dies on the way loses no more than that. */
+export const MAX_STOPS = 50;
+
+/** By the epoch of the step too: one that begins anew must not meet the children that were stopped. */
+const childId = ({ id, epoch }: Pick<Execution, 'id' | 'epoch'>, step: string, index: number): string =>
+  `${id}.${step}.${index}${epoch > 1 ? `-${epoch}` : ''}`;
+
+/** The step's executions, which its predecessors' outputs determine; or why there can be none. */
+export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot): Family | Failure {
+  const { execution } = snapshot;
+  const record = snapshot.steps[step.name];
+  const epoch = epochOfIds(record, execution);
+  const scope = scopeOf(snapshot);
+  const startOf = (index: number, planId: string, input: Json, part: boolean): ChildStart => ({
+    id: childId({ id: execution.id, epoch }, step.name, index),
+    planId,
+    input,
+    parent: {
+      executionId: execution.id,
+      step: step.name,
+      index,
+      since: execution.startedAt,
+      ...(epoch > 1 ? { epoch } : {}),
+      ...(part ? { part: true as const } : {}),
+    },
+    ...againOf(record, index),
+  });
+  if (step.kind === 'child') {
+    const input = evaluate(step.input, scope) ?? null;
+    const bytes = utf8Bytes(JSON.stringify(input));
+    if (bytes > MAX_CHILD_INPUT_BYTES) {
+      const message = `the input of its execution has ${bytes} bytes; allowed are ${MAX_CHILD_INPUT_BYTES}`;
+      return { code: 'input-too-large', message };
+    }
+    return { starts: [startOf(0, childPlanId(execution.plan, step), input, false)], items: 1, tolerated: 0 };
+  }
+  const list = evaluate(step.over, scope);
+  if (!Array.isArray(list)) return { code: 'not-a-list', message: 'what it maps over is not a list' };
+  if (list.length > MAX_ITEMS) {
+    const message = `the list has ${list.length} items; allowed are ${MAX_ITEMS}`;
+    return { code: 'list-too-long', message };
+  }
+  const { tolerate } = step;
+  const tolerated = 'items' in tolerate ? tolerate.items : shareOf(list.length, tolerate.percent);
+  const parts = partsOf(itemsOf(step, list as Json[], scope));
+  if ('code' in parts) return parts;
+  const starts = parts.map((part, index) =>
+    startOf(index, partPlanId(execution.plan, step, part.length, tolerated), inputOf(part), true),
+  );
+  return { starts, items: list.length, tolerated };
+}
+
+const againOf = (record: Step | undefined, index: number): Pick<ChildStart, 'again'> => {
+  const version = record?.children?.again?.[index];
+  return version === undefined ? {} : { again: version };
+};
+
+/** What is next to be started of a step whose turn it is, or which has some under way. */
+export function nextStarts(
+  step: ChildStep | MapStep,
+  family: Family,
+  record: Step | undefined,
+): readonly ChildStart[] {
+  const started = record?.children?.started ?? 0;
+  const count = Math.min(roomFor(step, record?.children), MAX_STARTS);
+  return family.starts.slice(started, started + count);
+}
+
+/** The record after executions were started. @param ended those that were found ended: a canceled place-holder */
+export function childrenStarted(
+  family: Family,
+  record: Step | undefined,
+  name: string,
+  execution: Pick<Execution, 'life' | 'epoch'>,
+  found: { readonly started: number; readonly ended: Children['ended'] },
+  stamp: Stamp,
+): Step {
+  const before = record ?? blankStep(name, execution);
+  return stepAfter(before, 'start-children', stamp, {
+    ...(before.status === 'ready' ? { changedAt: stamp.now } : {}),
+    children: {
+      ...record?.children,
+      count: family.starts.length,
+      items: family.items,
+      tolerated: family.tolerated,
+      started: Math.max(found.started, record?.children?.started ?? 0),
+      ended: laterEnds(record?.children?.ended ?? {}, found.ended),
+    },
+  });
+}
+
+function laterEnds(known: Children['ended'], news: Children['ended']): Children['ended'] {
+  const ended: Record<string, ChildEnd> = { ...known };
+  for (const [index, end] of Object.entries(news)) {
+    if ((ended[index]?.version ?? 0) < end.version) ended[index] = end;
+  }
+  return ended;
+}
+
+/** The transaction by which a parent learns of an end, or nothing when it knows already or does not care any more. */
+export function told(
+  plan: Plan,
+  state: Snapshot,
+  news: { readonly step: string; readonly index: number; readonly epoch?: number; readonly end: ChildEnd },
+  stamp: Stamp & { readonly horizonMs: number },
+): Decision | undefined {
+  const { execution } = state;
+  const step = graphOf(plan).step.get(news.step);
+  const record = state.steps[news.step];
+  // One of those that were stopped before the execution was tried again may tell late.
+  if ((news.epoch ?? 1) !== epochOfIds(record, execution)) return undefined;
+  if (!hasChildren(step) || isTerminal(execution.status)) return undefined;
+  if (knownVersion(record?.children, news.index) >= news.end.version) return undefined;
+  const next = recordTold(step, state, record, news, stamp);
+  if (next === undefined) return undefined;
+  const watchAt = noLater(execution, stamp.now + stamp.horizonMs);
+  return {
+    write: {
+      executionId: execution.id,
+      step: next,
+      execution: executionAfter(execution, 'adopt', stamp, { watchAt }),
+    },
+    sends: [],
+    next: waitsForMore(step, execution, next) ? STOP : { kind: 'look', fresh: true, concern: [news.step] },
+    notes: [noteOf(execution, 'child-ended', news.step, news.end.status)],
+  };
+}
+
+/** Nothing follows from this end but one less to wait for. The write says that no other end is unheard of here. */
+function waitsForMore(step: ChildStep | MapStep, execution: Execution, { status, children }: Step): boolean {
+  if (execution.status !== 'running' || status !== 'running' || children === undefined) return false;
+  const { started, count, again } = children;
+  const isOpen = started >= count && again === undefined && !allEnded(children);
+  return isOpen && childrenFailure(step, execution, children) === undefined;
+}
+
+function recordTold(
+  step: ChildStep | MapStep,
+  state: Snapshot,
+  record: Step | undefined,
+  { index, end }: { readonly index: number; readonly end: ChildEnd },
+  stamp: Stamp,
+): Step | undefined {
+  const news = { [index]: end };
+  if (record?.children === undefined) {
+    // Faster than the starter's own record.
+    const family = familyOf(step, state);
+    if ('code' in family || !isUnbegun(record)) return undefined;
+    const found = { started: 0, ended: news };
+    return childrenStarted(family, record, step.name, state.execution, found, stamp);
+  }
+  const children = { ...record.children, ended: laterEnds(record.children.ended, news) };
+  // Also of a step that is over: a child that is stopped may tell its end before its stopping is recorded.
+  return canMoveStep(record.status, 'told') ? stepAfter(record, 'told', stamp, { children }) : undefined;
+}
+
+/** Items that failed and were tolerated, of all parts so far. */
+export const failedOf = ({ ended }: Children): number =>
+  Object.values(ended).reduce((sum, end) => sum + (end.failed ?? 0), 0);
+
+/** Why a running step has failed because of an execution of its own, or nothing. */
+export function childrenFailure(
+  step: ChildStep | MapStep,
+  execution: Pick<Execution, 'id' | 'epoch'>,
+  children: Children,
+): Failure | undefined {
+  const bad = Object.entries(children.ended).find(([, { status }]) => status !== 'succeeded');
+  if (bad !== undefined) {
+    const id = childId(execution, step.name, Number(bad[0]));
+    return { code: `child-${bad[1].status}`, message: `its execution ${id} ended: ${bad[1].status}` };
+  }
+  const failed = failedOf(children);
+  if (failed <= children.tolerated) return undefined;
+  const message = `${failed} of ${children.items} items failed; tolerated are ${children.tolerated}`;
+  return { code: 'items-failed', message };
+}
+
+export const allEnded = ({ count, ended }: Children): boolean => Object.keys(ended).length >= count;
+
+/** @param execution its id, and the epoch of the step */
+export const childIds = (execution: Pick<Execution, 'id' | 'epoch'>, step: string, count: number): string[] =>
+  Array.from({ length: count }, (_, index) => childId(execution, step, index));
+
+/**
+ * Those that may be under way, or may still be begun by a reader of an older state, or have succeeded.
+ * @param recall those that have succeeded are undone, too
+ */
+export function indexesToStop(count: number, children: Children | undefined, recall: boolean): number[] {
+  const isOver = (index: number): boolean => {
+    if (index < (children?.stopped ?? 0)) return true;
+    const end = children?.ended[index];
+    return end !== undefined && !(recall && end.status === 'succeeded');
+  };
+  return Array.from({ length: count }, (_, index) => index).filter((index) => !isOver(index));
+}
+
+export function childrenStopped(
+  record: Step | undefined,
+  name: string,
+  execution: Pick<Execution, 'life' | 'epoch'>,
+  found: { readonly count: number; readonly stopped: number; readonly ended: Children['ended'] },
+  stamp: Stamp,
+): Step {
+  const { stopped: _, ...known } = record?.children ?? {
+    count: found.count,
+    started: 0,
+    items: 0,
+    tolerated: 0,
+    ended: {},
+  };
+  return stepAfter(record ?? blankStep(name, execution), 'stop-children', stamp, {
+    changedAt: stamp.now,
+    children: {
+      ...known,
+      started: known.count,
+      ended: laterEnds(known.ended, found.ended),
+      ...(found.stopped < found.count ? { stopped: found.stopped } : {}),
+    },
+  });
+}
+
+/** The step once all its executions are stopped, or nothing while some are being undone. */
+export function stopSettled(
+  step: ChildStep | MapStep,
+  record: Step,
+  left: boolean,
+  stamp: Stamp,
+): Step | undefined {
+  const { children } = record;
+  if (record.status !== 'undoing' || children === undefined || isStopping(record)) return undefined;
+  const kept = left || isKept(step);
+  const ends = Object.values(children.ended).filter(({ status }) => kept || status !== 'succeeded');
+  if (ends.length < children.count || staysDone(step, record, left)) return undefined;
+  const changes = { changedAt: stamp.now };
+  // What is left as it is was not undone, also where there was nothing to undo: an operator may have it tried again.
+  if (!left && ends.every(({ clean }) => clean)) return stepAfter(record, 'undone', stamp, changes);
+  if (kept) return stepAfter(record, 'leave', stamp, changes);
+  const failure = { code: 'undo-failed', message: 'an execution of its own could not be undone' };
+  return stepAfter(record, 'fail-undo', stamp, { ...changes, failure });
+}
+
+/** Before they could be stopped all had succeeded, and what they did stays: the step is done like any other. */
+export const staysDone = (step: ChildStep | MapStep, record: Step, left: boolean): boolean =>
+  record.status === 'undoing' &&
+  !isStopping(record) &&
+  (left || isKept(step)) &&
+  record.children !== undefined &&
+  record.children.count > 0 &&
+  allEnded(record.children) &&
+  failedOf(record.children) <= record.children.tolerated &&
+  Object.values(record.children.ended).every(({ status }) => status === 'succeeded');
+
+/** How an execution that has ended is told to its parent. */
+export function endOf(plan: Plan, state: Snapshot): ChildEnd {
+  const { status, version } = state.execution;
+  const failed = plan.tolerated === undefined ? 0 : failedItems(plan, state).length;
+  const stuck = Object.values(state.steps).some((step) => step.status === 'undo-failed');
+  return {
+    status,
+    version,
+    clean: status !== 'succeeded' && !stuck && !leavesAsIs(state),
+    ...(failed === 0 || status !== 'succeeded' ? {} : { failed }),
+    ...(isCanceledAsIs(state.execution) ? { canceled: true as const } : {}),
+  };
+}
+
+const noteOf = (execution: Execution, what: string, step: string, detail: string): Note => ({
+  what,
+  executionId: execution.id,
+  step,
+  detail,
+});

@@ -1,0 +1,78 @@
+/**
+ * The parts of a list that a step maps over: which items each part has, and how many parts may run at once.
+ *
+ * Owns: the cut by number and by size. Does not own: the executions that the parts become (`waiting/child.ts`), their plans
+ * (`plan/child-plans.ts`).
+ *
+ * The same list is always cut into the same parts, so a part that is started again is the same execution.
+ */
+
+import type { ChildStep, MapStep } from '../plan/plan.ts';
+import { evaluate, type Scope } from '../plan/refs.ts';
+import type { Children } from '../records/children.ts';
+import type { Failure } from '../records/failure.ts';
+import { type Json, utf8Bytes } from '../records/json.ts';
+
+/** Few enough that every report's read of its siblings stays cheap, many enough to share an execution's own writes. */
+export const ITEMS_PER_CHILD = 25;
+
+/** Of a list, which are fewer where items are large: the record that says how each has ended must fit into an item, too. */
+const MAX_PARTS = 1_000;
+/** Of the items of one child, which are its input. */
+const MAX_PART_BYTES = 200_000;
+
+interface Item {
+  readonly input: Json;
+  /** By rung: the other input, for the rungs that have one. */
+  readonly others: readonly Json[];
+}
+
+export const itemsOf = (step: MapStep, list: readonly Json[], scope: Scope): Item[] =>
+  list.map((item, index) => {
+    const of = { ...scope, item, index };
+    const others = step.each.ladder.map((rung) =>
+      rung.kind === 'withInput' ? (evaluate(rung.input, of) ?? null) : null,
+    );
+    return { input: evaluate(step.each.input, of) ?? null, others };
+  });
+
+export const inputOf = (part: readonly Item[]): Json => ({
+  items: part.map(({ input }) => input),
+  ...(part.some(({ others }) => others.some((other) => other !== null))
+    ? { others: part.map(({ others }) => others) }
+    : {}),
+});
+
+/** Cut by number and by size, from the front: the same list always into the same parts. */
+export function partsOf(items: readonly Item[]): Item[][] | Failure {
+  const parts: Item[][] = [];
+  let bytes = 0;
+  for (const [at, item] of items.entries()) {
+    const own = utf8Bytes(JSON.stringify(item));
+    if (own > MAX_PART_BYTES) {
+      const message = `item ${at} has ${own} bytes; allowed are ${MAX_PART_BYTES}`;
+      return { code: 'item-too-large', message };
+    }
+    const last = parts.at(-1);
+    bytes += own;
+    if (last === undefined || last.length >= ITEMS_PER_CHILD || bytes > MAX_PART_BYTES) {
+      if (parts.length >= MAX_PARTS) {
+        const message = `its ${items.length} items are too large for ${MAX_PARTS} executions of ${MAX_PART_BYTES} bytes each`;
+        return { code: 'list-too-large', message };
+      }
+      parts.push([item]);
+      bytes = own;
+    } else last.push(item);
+  }
+  return parts;
+}
+
+/** Executions that may be started beside those under way. */
+export function roomFor(step: ChildStep | MapStep, children: Children | undefined): number {
+  if (step.kind === 'child' || step.concurrency === undefined) return Number.POSITIVE_INFINITY;
+  const open = (children?.started ?? 0) - Object.keys(children?.ended ?? {}).length;
+  return Math.max(0, Math.max(1, Math.floor(step.concurrency / ITEMS_PER_CHILD)) - Math.max(0, open));
+}
+
+/** Rounded down; 0.57 % of 10,000 are 57, which binary fractions miss by a hair. */
+export const shareOf = (count: number, percent: number): number => Math.floor((count * percent) / 100 + 1e-9);

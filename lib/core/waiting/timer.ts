@@ -1,0 +1,88 @@
+/**
+ * The times until which steps wait that no agent performs: a wait for a time, a callback or an approval with its deadline.
+ *
+ * Owns: until when such a step waits, and what is written when its time has come. Does not own: an answer
+ * (`waiting/callback.ts`), the order of the rules (`execution/rules.ts`).
+ *
+ * L1 every callback has a deadline.
+ */
+
+import { timeOf } from '../plan/duration.ts';
+import { type CallbackStep, isCallback, type Plan, type PlanStep, type WaitStep } from '../plan/plan.ts';
+import { evaluate } from '../plan/refs.ts';
+import { blankStep, type Stamp, stepAfter, type StepChanges } from '../records/change.ts';
+import type { Failure } from '../records/failure.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import { type Execution, isForward, type Step, summedSince } from '../records/state.ts';
+import { applies, isTurn, scopeOf, turnAt } from '../step/turn.ts';
+import type { StepEvent } from '../transitions.ts';
+
+/** When a wait whose turn has come is over; nothing when the data names no time. */
+function elapsesAt(step: WaitStep, snapshot: Snapshot): number | undefined {
+  if (step.forMs !== undefined) return turnAt(step, snapshot) + step.forMs;
+  return timeOf(evaluate(step.until ?? null, scopeOf(snapshot)));
+}
+
+/** When nobody has answered in time: the whole answer, or a sign that somebody is at it. */
+function expiresAt(step: CallbackStep, snapshot: Snapshot): number {
+  const sinceAt = turnAt(step, snapshot);
+  const heardAt = Math.max(sinceAt, snapshot.steps[step.name]?.progressAt ?? 0);
+  return Math.min(
+    sinceAt + step.withinMs + pausedSince(snapshot.execution, sinceAt),
+    heardAt + (step.beatMs ?? Number.POSITIVE_INFINITY) + pausedSince(snapshot.execution, heardAt),
+  );
+}
+
+/** The outside has this much more time, for whatever is paused waits for nobody. */
+const pausedSince = ({ pauses, earlierPauses }: Execution, sinceAt: number): number =>
+  (pauses ?? []).reduce(
+    (sum, { at, endedAt }) => sum + Math.max(0, (endedAt ?? at) - Math.max(at, sinceAt)),
+    earlierPauses === undefined ? 0 : summedSince(earlierPauses, sinceAt),
+  );
+
+/** Whether the step waits for a time or for the outside, and until when. */
+export function waitsUntil(plan: Plan, step: PlanStep, snapshot: Snapshot): number | undefined {
+  const status = snapshot.steps[step.name]?.status ?? 'ready';
+  if (!isTurn(plan, step, snapshot) || !applies(step, snapshot)) return undefined;
+  if (step.kind === 'wait') return status === 'ready' ? (elapsesAt(step, snapshot) ?? 0) : undefined;
+  if (!isCallback(step)) return undefined;
+  if (status === 'answered') return 0;
+  return status === 'ready' || status === 'waiting' ? expiresAt(step, snapshot) : undefined;
+}
+
+/** The times until which steps wait, of all of them. */
+export const outsideTimes = (plan: Plan, snapshot: Snapshot): number[] =>
+  isForward(snapshot.execution.status)
+    ? plan.steps.flatMap((step) => waitsUntil(plan, step, snapshot) ?? [])
+    : [];
+
+const BAD_TIME: Failure = {
+  code: 'bad-time',
+  message: "'until' is neither epoch ms nor a date in ISO form with its zone",
+};
+
+/** The first step that is over because its time has come, or because it was answered before its turn. */
+export function passTime(plan: Plan, snapshot: Snapshot, stamp: Stamp): Step | undefined {
+  if (!isForward(snapshot.execution.status)) return undefined;
+  for (const step of plan.steps) {
+    const untilAt = waitsUntil(plan, step, snapshot);
+    if (untilAt === undefined || untilAt > stamp.now) continue;
+    const record = snapshot.steps[step.name] ?? blankStep(step.name, snapshot.execution);
+    if (step.kind === 'wait') {
+      return elapsesAt(step, snapshot) === undefined
+        ? over(record, 'fail', stamp, { failure: BAD_TIME })
+        : over(record, 'elapse', stamp, {});
+    }
+    if (record.status === 'answered')
+      return over(record, record.failure === undefined ? 'complete' : 'reject', stamp, {});
+    const failure = {
+      code: 'no-answer',
+      message: `the ${step.kind} was not answered in time`,
+    };
+    return over(record, 'expire', stamp, { failure });
+  }
+  return undefined;
+}
+
+export const over = (record: Step, event: StepEvent, stamp: Stamp, changes: StepChanges): Step =>
+  stepAfter(record, event, stamp, { changedAt: stamp.now, ...changes });

@@ -1,0 +1,305 @@
+/**
+ * The effects of one execution on others: a step starts, gathers or stops executions of its own, and an execution that has
+ * ended tells its parent.
+ *
+ * Owns: these effects, each of which may be repeated without harm. Does not own: when they are due (`core/execution/child-rules.ts`)
+ * or what is recorded of them (`core/execution/on-child.ts`).
+ *
+ * S11 a child's id is derived, and it is created once. S10 stopping takes the place of a child that does not exist, and
+ * writes one that failed and was to go on, so that a starter that read an older state cannot bring it to life any more.
+ */
+
+import { decide } from '../core/decide.ts';
+import { callbackKeysOf, type NewExecution, newExecution, placeHolder } from '../core/execution/start.ts';
+import type { Plan } from '../core/plan/plan.ts';
+import type { Dice, Ports, Store } from '../core/ports.ts';
+import type { ChildEnd, ChildStart, Family, Told } from '../core/records/children.ts';
+import type { Concern, Decision, Next } from '../core/records/decision.ts';
+import type { ChildrenDone } from '../core/records/events.ts';
+import type { Failure } from '../core/records/failure.ts';
+import type { Json } from '../core/records/json.ts';
+import { isOfEarlierLife } from '../core/records/retention.ts';
+import type { Snapshot } from '../core/records/snapshot.ts';
+import { type Execution, isTerminal } from '../core/records/state.ts';
+import { lifeOf } from '../core/step/effect-key.ts';
+import { isToGoOn } from '../core/waiting/child-retry.ts';
+import { endOf } from '../core/waiting/child.ts';
+import { commit } from './commit.ts';
+import { type PlanCache, planOf } from './plans.ts';
+import { sideBySide } from './side-by-side.ts';
+import { stampOf } from './stamp.ts';
+import { wakeFor } from './wake-up.ts';
+
+/** Carries another execution on; handed in by `reconcile.ts`, whose loop this is a part of. */
+type Advance = (
+  ports: Ports,
+  plan: Plan,
+  executionId: string,
+  start: {
+    readonly by: 'worker';
+    readonly concern: Concern;
+    readonly forParent?: true;
+    readonly known?: Known;
+  },
+) => Promise<unknown>;
+interface Known {
+  readonly state: Snapshot;
+  readonly fresh: boolean;
+  readonly readAt: number;
+}
+
+/** Other executions touched at the same time. */
+const SIDE_BY_SIDE = 10;
+const MAX_TELL_ROUNDS = 20;
+const TELL_RETRY_MS = 50;
+/** Executions of a step from which on its list is long: some thousand items, and an input of tens of KB. */
+const LONG_LIST = 40;
+
+const caches = new WeakMap<Store, PlanCache>();
+
+/** Plans that this process has read to carry on executions other than the one at hand. */
+function plansOf(store: Store): PlanCache {
+  const known = caches.get(store) ?? new Map<string, Plan>();
+  caches.set(store, known);
+  return known;
+}
+
+/** @returns what became of it, to be decided on; nothing when the next step is none of these */
+export async function withChildren(
+  ports: Ports,
+  next: Next,
+  advance: Advance,
+): Promise<ChildrenDone | undefined> {
+  switch (next.kind) {
+    case 'start-children':
+      return started(ports, next, advance);
+    case 'stop-children':
+      return stopped(ports, next, advance);
+    case 'gather':
+      return { type: 'gathered', step: next.step, outputs: await gathered(ports, next.ids) };
+    default:
+      return undefined;
+  }
+}
+
+async function started(
+  ports: Ports,
+  { step, family, starts }: { step: string; family: Family; starts: readonly ChildStart[] },
+  advance: Advance,
+): Promise<ChildrenDone> {
+  let failure: Failure | undefined;
+  const ends = await sideBySide(starts, SIDE_BY_SIDE, async (start) => {
+    const refused = await refusedInput(ports, start);
+    failure ??= refused?.failure;
+    return refused?.end ?? startChild(ports, start, advance);
+  });
+  const last = starts.at(-1);
+  return {
+    type: 'started',
+    step,
+    family,
+    started: (last?.parent.index ?? -1) + 1,
+    ended: byIndex(starts, ends),
+    ...(failure === undefined ? {} : { failure }),
+  };
+}
+
+/** What an execution gets of its own at its create; if another create has won, that one's holds. */
+const freshOf = (dice: Dice): Pick<NewExecution, 'life' | 'writeId'> => ({
+  life: lifeOf(dice.id()),
+  writeId: dice.id(),
+});
+
+/** A part of a list is checked by the agent, item by item. @returns nothing when it may begin, or has begun */
+async function refusedInput(
+  ports: Ports,
+  start: ChildStart,
+): Promise<{ readonly failure: Failure; readonly end: ChildEnd } | undefined> {
+  const { store, childInputs, clock, dice } = ports;
+  if (childInputs === undefined || start.parent.part === true) return undefined;
+  const plan = await planOf(store, plansOf(store), start.planId);
+  const problem = await childInputs.problem(plan, start.input);
+  if (problem === undefined) return undefined;
+  const holder = placeHolder(plan, start, freshOf(dice), clock.now());
+  if ((await store.create(holder)) !== 'written') return undefined;
+  const message = `workflow '${plan.workflow}' does not accept the input of its execution: ${problem}`;
+  return {
+    failure: { code: 'input-refused', message },
+    end: endOf(plan, { execution: holder, steps: {} }),
+  };
+}
+
+/** @returns how it ended, when it exists and has ended: its place was taken */
+async function startChild(ports: Ports, start: ChildStart, advance: Advance): Promise<ChildEnd | undefined> {
+  const { store, dice, clock } = ports;
+  const plan = await planOf(store, plansOf(store), start.planId);
+  const now = clock.now();
+  const execution = newExecution(
+    plan,
+    {
+      id: start.id,
+      planHash: start.planId,
+      input: start.input,
+      inputHash: '',
+      parent: start.parent,
+      ...callbackKeysOf(plan, () => dice.id()),
+      ...freshOf(dice),
+    },
+    now,
+  );
+  const existing = await store.create(execution);
+  if (existing !== 'written') {
+    const { again } = start;
+    return again !== undefined && isToGoOn(existing, again)
+      ? goOn(ports, plan, start.id, again, advance)
+      : endOfExisting(ports, plan, existing);
+  }
+  ports.log.note({ what: 'started', executionId: start.id, detail: execution.workflow });
+  await wakeFor(ports, execution.watchAt);
+  const known = { state: { execution, steps: {} }, fresh: true, readAt: now };
+  // It exists with its watch: what fails from here on, a supervisor makes good.
+  await advance(ports, plan, start.id, { by: 'worker', concern: 'all', forParent: true, known }).catch(() => {
+    ports.log.note({ what: 'first-sends-failed', executionId: start.id });
+  });
+  return undefined;
+}
+
+/** Has a child that failed go on where it failed. @returns how it ended, when it cannot or has ended again */
+async function goOn(
+  ports: Ports,
+  plan: Plan,
+  id: string,
+  heard: number,
+  advance: Advance,
+): Promise<ChildEnd | undefined> {
+  for (;;) {
+    const state = await ports.store.read(id);
+    if (state === undefined) return undefined;
+    const decision = decide(plan, state, { type: 'again', heard, ...stampOf(ports) });
+    if (decision.write === undefined)
+      return isTerminal(state.execution.status) ? endOf(plan, state) : undefined;
+    if ((await commit(ports, decision, state.execution)) === 'conflict') continue;
+    await advance(ports, plan, id, { by: 'worker', concern: 'all', forParent: true }).catch(() => {
+      ports.log.note({ what: 'follow-up-failed', executionId: id });
+    });
+    return undefined;
+  }
+}
+
+async function endOfExisting(ports: Ports, plan: Plan, execution: Execution): Promise<ChildEnd | undefined> {
+  if (!isTerminal(execution.status)) return undefined;
+  const state = await ports.store.read(execution.id);
+  return state && isTerminal(state.execution.status) ? endOf(plan, state) : undefined;
+}
+
+type Stopping = Extract<Next, { readonly kind: 'stop-children' }>;
+
+async function stopped(ports: Ports, how: Stopping, advance: Advance): Promise<ChildrenDone> {
+  const { step, family, starts, below } = how;
+  const ends = await sideBySide(starts, SIDE_BY_SIDE, (start) => stopChild(ports, start, how, advance));
+  return { type: 'stopped', step, family, started: below, ended: byIndex(starts, ends) };
+}
+
+/** @returns how it ended, when it has; one that is being undone tells its end later */
+async function stopChild(
+  ports: Ports,
+  start: ChildStart,
+  { undo, recall }: Pick<Stopping, 'undo' | 'recall'>,
+  advance: Advance,
+): Promise<ChildEnd | undefined> {
+  const { store, clock } = ports;
+  const plan = await planOf(store, plansOf(store), start.planId);
+  for (;;) {
+    const readAt = clock.now();
+    const state = await store.read(start.id);
+    if (state === undefined || isOfEarlierLife(state.execution, start.parent)) {
+      const holder = placeHolder(plan, start, freshOf(ports.dice), readAt);
+      if ((await store.create(holder)) === 'written') return endOf(plan, { execution: holder, steps: {} });
+      continue;
+    }
+    const ended = isTerminal(state.execution.status) ? endOf(plan, state) : undefined;
+    const mayGoOn = start.again !== undefined && isToGoOn(state.execution, start.again);
+    if (ended !== undefined && !recall && !mayGoOn) return ended;
+    const heard = start.again === undefined ? {} : { heard: start.again };
+    const decision = decide(plan, state, { type: 'stop', undo, ...heard, ...stampOf(ports) });
+    if (decision.write === undefined) return ended;
+    if ((await commit(ports, decision, state.execution)) === 'conflict' || mayGoOn) continue;
+    await advance(ports, plan, start.id, { by: 'worker', concern: 'all', forParent: true }).catch(() => {
+      ports.log.note({ what: 'follow-up-failed', executionId: start.id });
+    });
+    return undefined;
+  }
+}
+
+const gathered = (ports: Ports, ids: readonly string[]): Promise<(Json | undefined)[]> =>
+  sideBySide(ids, SIDE_BY_SIDE, async (id) => (await ports.store.readExecution(id))?.output);
+
+/**
+ * Has the parent's record say that the execution has ended, and carries the parent on unless the caller does.
+ * @throws whatever the ports reject with; then the execution keeps its watch and tells again
+ */
+export async function tellParent(ports: Ports, news: Told, advance: Advance | undefined): Promise<void> {
+  const { executionId: id, step } = news.parent;
+  for (let round = 0; round < MAX_TELL_ROUNDS; round += 1) {
+    const found =
+      (await heardInPart(ports, news)) ?? (await heardOn(ports, news, await ports.store.read(id)));
+    if (found?.decision.write === undefined) return;
+    const { plan, decision, before } = found;
+    if ((await commit(ports, decision, before)) === 'written') {
+      if (decision.next.kind === 'stop') return;
+      await advance?.(ports, plan, id, { by: 'worker', concern: [step] }).catch(() => {
+        ports.log.note({ what: 'follow-up-failed', executionId: id, step });
+      });
+      return;
+    }
+    // Its siblings end at the same time.
+    await ports.clock.sleep(Math.floor(ports.dice.random() * TELL_RETRY_MS * (round + 1)));
+  }
+  throw new Error(`the parent changed at every try to tell it`);
+}
+
+interface Heard {
+  readonly plan: Plan;
+  readonly before: Execution;
+  readonly decision: Decision;
+}
+
+async function heardOn(
+  ports: Ports,
+  { parent, end }: Told,
+  state: Snapshot | undefined,
+): Promise<Heard | undefined> {
+  if (state === undefined || isOfEarlierLife({ parent }, { ...parent, since: state.execution.startedAt }))
+    return undefined;
+  const plan = await planOf(ports.store, plansOf(ports.store), state.execution.plan);
+  const { step, index, epoch = 1 } = parent;
+  return {
+    plan,
+    before: state.execution,
+    decision: decide(plan, state, { type: 'told', step, index, epoch, end, ...stampOf(ports) }),
+  };
+}
+
+/**
+ * Of a long list, whose whole execution would be read again with each of its ends: the two records that an end is written
+ * to are enough while others are awaited. Whatever else follows is decided on all of it.
+ */
+async function heardInPart(ports: Ports, news: Told): Promise<Heard | undefined> {
+  const { executionId, step, index, part } = news.parent;
+  if (part !== true || index < LONG_LIST) return undefined;
+  const found = await heardOn(ports, news, await ports.store.readSteps?.(executionId, [step], false));
+  const isEnough = found?.decision.write !== undefined && found.decision.next.kind === 'stop';
+  return isEnough ? found : undefined;
+}
+
+function byIndex(
+  starts: readonly ChildStart[],
+  ends: readonly (ChildEnd | undefined)[],
+): Record<string, ChildEnd> {
+  const ended: Record<string, ChildEnd> = {};
+  for (const [at, start] of starts.entries()) {
+    const end = ends[at];
+    if (end !== undefined) ended[start.parent.index] = end;
+  }
+  return ended;
+}

@@ -1,0 +1,60 @@
+/**
+ * From a decision to its effects: the only file that turns one into writes and messages.
+ *
+ * Owns: the order. Announce (the end alone), then write, then send, and call a supervisor where none would look in time. A crash between the write and the sends is what the
+ * watch is for; a crash between the announcement and the write announces twice, which the outside is told to expect.
+ * Does not own: what to decide, or what comes after (`reconcile.ts`).
+ */
+
+import type { Ports, WriteResult } from '../core/ports.ts';
+import type { Decision, Send, Write } from '../core/records/decision.ts';
+import type { Snapshot } from '../core/records/snapshot.ts';
+import type { Execution, Step } from '../core/records/state.ts';
+import { wakeFor } from './wake-up.ts';
+
+/**
+ * @param before the execution's record as it was decided on
+ * @returns 'conflict' when another write came first; then nothing was sent
+ * @throws whatever the ports reject with; the caller then does not know whether the write took place
+ */
+export async function commit(
+  ports: Ports,
+  decision: Decision,
+  before: Pick<Execution, 'watchAt'>,
+): Promise<WriteResult> {
+  if (decision.announce !== undefined) await ports.announcer.announce(decision.announce);
+  if (decision.write !== undefined) {
+    const result = await ports.store.write(decision.write);
+    if (result === 'conflict') return result;
+  }
+  const called = wakeFor(ports, decision.write?.execution?.watchAt, before.watchAt);
+  const sends = reachable(ports, decision.sends);
+  if (sends.length > 0) await ports.queue.send(sends);
+  await called;
+  for (const note of decision.notes) ports.log.note(note);
+  return 'written';
+}
+
+/** Without those to agents that this process cannot reach: the others' messages must leave, and a supervisor meets these. */
+function reachable({ queue, log }: Ports, sends: readonly Send[]): readonly Send[] {
+  if (queue.reaches === undefined) return sends;
+  const isReached = ({ agent }: Send): boolean => queue.reaches?.(agent) !== false;
+  for (const { agent, message } of sends.filter((send) => !isReached(send))) {
+    const detail = `this function knows no agent '${agent}'; a supervisor sends it, or says that it is not deployed`;
+    const { execution: executionId, step, attempt } = message;
+    log.note({ what: 'not-sent', executionId, step, attempt, agent, detail });
+  }
+  return sends.filter(isReached);
+}
+
+/** The state as it is after our own write, without a read. */
+export function withWrite(state: Snapshot, write: Write | undefined): Snapshot {
+  if (write === undefined) return state;
+  const { incident } = write;
+  const incidents =
+    incident === undefined ? state.incidents : { ...state.incidents, [incident.number]: incident };
+  const { step, execution = state.execution } = write;
+  const steps = step === undefined ? state.steps : { ...state.steps };
+  if (step !== undefined) (steps as Record<string, Step>)[step.name] = step;
+  return incidents === undefined ? { execution, steps } : { execution, steps, incidents };
+}

@@ -1,0 +1,167 @@
+/**
+ * Carries an execution on: look, write, send, and look again, until there is nothing left to do now.
+ *
+ * Owns: the loop around `decide` for looks, its bound, and what a lost race means (read again, decide again). Does not
+ * own: the decisions, or the order of effects (`commit.ts`). L4 a step whose executions cannot be started, stopped or read
+ * delays no other step.
+ */
+
+import { decide } from '../core/decide.ts';
+import type { Plan } from '../core/plan/plan.ts';
+import type { Ports } from '../core/ports.ts';
+import type { Concern, Decision, Next } from '../core/records/decision.ts';
+import type { ChildrenDone, Gates, LookEvent } from '../core/records/events.ts';
+import type { Snapshot } from '../core/records/snapshot.ts';
+import { tellParent, withChildren } from './children.ts';
+import { commit, withWrite } from './commit.ts';
+import { stampOf } from './stamp.ts';
+
+/** Of each step in one look, at most: a lease's end, a skip or a seal, a parking. */
+const ROUNDS_PER_STEP = 3;
+/** For lost races. */
+const SPARE_ROUNDS = 20;
+
+/** What a supervisor's sweep knows beyond the execution it looks at. */
+export interface Oversight {
+  /** What may be sent to agents, asked for when there is something to send. Never rejects. */
+  readonly ask: (agents: Readonly<Record<string, number>>) => Promise<Gates>;
+  readonly graceFrom?: number;
+}
+
+export interface Start {
+  readonly by: LookEvent['by'];
+  readonly concern: Concern;
+  /** A supervisor's. */
+  readonly oversight?: Oversight;
+  /** Whoever starts or stops a child looks at the parent afterwards: news of the child need not carry it on as well. */
+  readonly forParent?: true;
+  /** A state to decide on without reading first. */
+  readonly known?: { readonly state: Snapshot; readonly fresh: boolean; readonly readAt: number };
+}
+
+/**
+ * @returns the state as last known, or nothing when the execution does not exist
+ * @throws whatever the ports reject with
+ */
+export async function advance(
+  ports: Ports,
+  plan: Plan,
+  executionId: string,
+  start: Start,
+): Promise<Snapshot | undefined> {
+  let { concern } = start;
+  const { oversight } = start;
+  const grace = oversight?.graceFrom === undefined ? {} : { graceFrom: oversight.graceFrom };
+  let gates: Gates = {};
+  let state = start.known?.state;
+  let fresh = start.known?.fresh ?? true;
+  let readAt = start.known?.readAt ?? 0;
+  let outrun = false;
+  const failed = new FailedEffects();
+  for (let round = 0; round < plan.steps.length * ROUNDS_PER_STEP + SPARE_ROUNDS; round += 1) {
+    if (state === undefined) {
+      readAt = ports.clock.now();
+      state = await ports.store.read(executionId);
+      fresh = true;
+      if (state === undefined) return undefined;
+    }
+    const { by } = start;
+    const decision = decide(plan, state, {
+      type: 'look',
+      by,
+      concern,
+      fresh,
+      readAt,
+      ...(outrun ? { outrun } : {}),
+      ...failed.passOver,
+      ...(oversight === undefined ? {} : { ...grace, gates }),
+      ...stampOf(ports),
+    });
+    if (decision.next.kind === 'ask') {
+      gates = { ...gates, ...(await oversight?.ask(decision.next.agents)) };
+      continue;
+    }
+    // Before the write, which records that the parent knows.
+    if (decision.tell !== undefined)
+      await tellParent(ports, decision.tell, start.forParent === true ? undefined : advance);
+    const result = await commit(ports, decision, state.execution);
+    if (result === 'conflict') {
+      outrun = true;
+      state = undefined;
+      continue;
+    }
+    // A race that was lost over something else does not keep whoever then writes the end from telling it.
+    if (decision.write !== undefined) outrun = false;
+    const about = await failed.over(ports, executionId, decision.next);
+    if (about === 'failed') continue;
+    const { next, write } = about === undefined ? decision : await record(ports, plan, state, about);
+    state = withWrite(state, write);
+    if (next.kind !== 'look') return failed.thrownAfter(state);
+    concern = about === undefined ? next.concern : joined(concern, next.concern);
+    fresh = next.fresh;
+    if (fresh) state = undefined;
+  }
+  ports.log.note({ what: 'rounds-exhausted', executionId });
+  return failed.thrownAfter(state);
+}
+
+/** Steps whose executions could not be started, stopped or read: the look goes on without them, and then says so. */
+class FailedEffects {
+  readonly #steps: string[] = [];
+  #first: unknown;
+
+  get passOver(): { readonly passOver?: readonly string[] } {
+    return this.#steps.length === 0 ? {} : { passOver: [...this.#steps] };
+  }
+
+  async over(ports: Ports, executionId: string, next: Next): Promise<ChildrenDone | 'failed' | undefined> {
+    try {
+      return await withChildren(ports, next, advance);
+    } catch (error) {
+      if (!('step' in next) || typeof next.step !== 'string') throw error;
+      this.#first ??= error;
+      this.#steps.push(next.step);
+      const detail = error instanceof Error ? error.name : 'error';
+      ports.log.note({ what: 'children-failed', executionId, step: next.step, detail });
+      return 'failed';
+    }
+  }
+
+  /** @throws the first failure, if there was any: whoever called counts it, and comes again */
+  thrownAfter(state: Snapshot | undefined): Snapshot | undefined {
+    if (this.#steps.length > 0) throw this.#first;
+    return state;
+  }
+}
+
+export const joined = (one: Concern, other: Concern): Concern =>
+  one === 'all' || other === 'all' ? 'all' : [...one, ...other];
+
+/** What was done to other executions, recorded on the state that it followed from; a lost race is looked at again. */
+async function record(
+  ports: Ports,
+  plan: Plan,
+  state: Snapshot,
+  event: ChildrenDone,
+): Promise<Pick<Decision, 'next' | 'write'>> {
+  const decision = decide(plan, state, { ...event, ...stampOf(ports) });
+  const again = { next: { kind: 'look', fresh: true, concern: [event.step] } } as const;
+  return (await commit(ports, decision, state.execution)) === 'conflict' ? again : { ...again, ...decision };
+}
+
+/** Goes on where another decision (a delivery, a report, a cancel) left off. */
+export const continueWith = async (
+  ports: Ports,
+  plan: Plan,
+  state: Snapshot,
+  decision: Decision,
+  by: LookEvent['by'],
+  readAt: number,
+): Promise<void> => {
+  const { next } = decision;
+  if (next.kind !== 'look') return;
+  const known = next.fresh
+    ? {}
+    : { known: { state: withWrite(state, decision.write), fresh: decision.write === undefined, readAt } };
+  await advance(ports, plan, state.execution.id, { by, concern: next.concern, ...known });
+};

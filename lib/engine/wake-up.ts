@@ -1,0 +1,68 @@
+/**
+ * Calls a supervisor when something must be looked at before a tick would see it, and none is there.
+ *
+ * Owns: when one is called, and by whom of many. Does not own: what the called one does (`supervisor/stay.ts`), which writes need
+ * one (`core/supervision/presence.ts`).
+ *
+ * L2 a dead agent is noticed in time in a quiet system too. In a busy one a process asks once a minute and calls nobody: what
+ * it has read holds until then. Of all that ask at once the conditional write of the presence lets one call (S15). A
+ * call that is lost or fails costs what it did before: the next tick looks.
+ */
+
+import { needsPresence, presenceAfter } from '../core/supervision/presence.ts';
+import type { Ports, WakeUps } from '../core/ports.ts';
+
+/** By then the called one is there, cold start included, and says so itself; if not, whoever writes next calls again. */
+export const CALL_MS = 5_000;
+
+/**
+ * After a write, beside its sends. Never rejects: the write has taken place, and a tick makes good what is missing here.
+ * @param wakeAt as written. @param beforeAt as it was before; absent of a new record
+ */
+export async function wakeFor(ports: Ports, wakeAt: number | undefined, beforeAt?: number): Promise<void> {
+  const { wakeUps, clock } = ports;
+  if (wakeUps === undefined) return;
+  const now = clock.now();
+  if (!needsPresence(wakeAt, beforeAt, now) || now < wakeUps.known.untilAt) return;
+  const { known } = wakeUps;
+  // Many messages of one process may want the same at once.
+  known.asking ??= callUnlessPresent(ports, wakeUps).finally(() => delete known.asking);
+  await known.asking;
+}
+
+async function callUnlessPresent({ clock, dice, log }: Ports, wakeUps: WakeUps): Promise<void> {
+  const { known } = wakeUps;
+  try {
+    const stored = await wakeUps.read();
+    const now = clock.now();
+    if (stored !== undefined && stored.untilAt > now) {
+      known.untilAt = stored.untilAt;
+      return;
+    }
+    const wanted = presenceAfter(stored ?? { version: 0 }, dice.id(), now + CALL_MS);
+    // After a conflict another has just called, or has come: for so long that is as good.
+    known.untilAt = wanted.untilAt;
+    if ((await wakeUps.write(wanted)) === 'conflict') return;
+    await wakeUps.call(wanted);
+    log.note({ what: 'supervisor-called' });
+  } catch (error) {
+    log.note({ what: 'wake-up-failed', detail: error instanceof Error ? error.name : 'error' });
+  }
+}
+
+/** For a supervisor's own looks: it is there already, and one that was called must not call the next. */
+export function callingNobody(ports: Ports): Ports {
+  if (ports.wakeUps === undefined) return ports;
+  // One by one: the object may be one whose methods are its own ports.
+  const { store, queue, breakers, childInputs, announcer, clock, dice, log } = ports;
+  return {
+    store,
+    queue,
+    announcer,
+    clock,
+    dice,
+    log,
+    ...(breakers === undefined ? {} : { breakers }),
+    ...(childInputs === undefined ? {} : { childInputs }),
+  };
+}

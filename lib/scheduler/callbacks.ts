@@ -1,0 +1,143 @@
+/**
+ * Callbacks: the outside answers a step through the API.
+ *
+ * Owns: the token, the check of an answer, repeated answers, and what is refused with which code. Does not own: what an
+ * answer writes (`core/waiting/timer.ts`).
+ *
+ * Who holds the token may answer: its last part is a fresh id that only this execution's record and whoever was given the
+ * token know. An answer that is repeated because its first reply was lost is told the same again.
+ */
+
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { decide } from '../core/decide.ts';
+import { graphOf, isCallback, type Plan } from '../core/plan/plan.ts';
+import type { Workflow } from '../core/plan/workflow.ts';
+import { refuse, type SteadfastError } from '../core/records/errors.ts';
+import type { CallbackAnswer } from '../core/records/events.ts';
+import { canonicalJson, type Json, jsonProblem, utf8Bytes } from '../core/records/json.ts';
+import type { Snapshot } from '../core/records/snapshot.ts';
+import { callbackToken, type Step } from '../core/records/state.ts';
+import { cut } from '../core/records/text.ts';
+import { callbackProblem } from '../core/waiting/callback.ts';
+import { commit } from '../engine/commit.ts';
+import { continueWith } from '../engine/reconcile.ts';
+import { check, MAX_OUTPUT_BYTES, pathOf } from '../engine/schema.ts';
+import { stampOf } from '../engine/stamp.ts';
+import { type Scheduler, show } from './start.ts';
+
+const TOKEN = /^([a-z0-9.-]{1,1200})\.([a-z][a-z0-9-]{0,47})\.([A-Za-z0-9-]{1,64})$/;
+
+/**
+ * @throws SteadfastError `unknown-callback`; `already-settled` when it was answered otherwise, or is not wanted any more;
+ * `bad-output` (details: the schema's issues), `too-large`
+ */
+export async function settleCallback(
+  scheduler: Scheduler,
+  token: string,
+  given: CallbackAnswer,
+): Promise<Snapshot> {
+  const { ports } = scheduler;
+  const [, executionId = '', name = ''] = TOKEN.exec(token) ?? [];
+  for (;;) {
+    const readAt = ports.clock.now();
+    const { state, plan } = await shownFor(scheduler, executionId, name, token);
+    const answer = await checkedAnswer(scheduler, plan, name, given);
+    if (isRepeated(state.steps[name], answer)) return state;
+    const problem = callbackProblem(plan, state, name);
+    if (problem !== undefined) {
+      throw refuse('already-settled', `this callback is not open any more: ${problem}`, {
+        status: state.steps[name]?.status ?? state.execution.status,
+      });
+    }
+    const decision = decide(plan, state, { type: 'callback', step: name, answer, ...stampOf(ports) });
+    if ((await commit(ports, decision, state.execution)) === 'conflict') continue;
+    // The answer is taken; what follows and fails here, the watch makes good.
+    await continueWith(ports, plan, state, decision, 'worker', readAt).catch(() => {
+      ports.log.note({ what: 'follow-up-failed', executionId, step: name });
+    });
+    return state;
+  }
+}
+
+/** Nobody learns from the answer whether there is such an execution or step. */
+async function shownFor(
+  scheduler: Scheduler,
+  executionId: string,
+  name: string,
+  token: string,
+): Promise<{ state: Snapshot; plan: Plan }> {
+  const shown = await show(scheduler, executionId).catch((error: SteadfastError) => {
+    if (error.code !== 'unknown-execution') throw error;
+    return undefined;
+  });
+  const known = shown && callbackToken(shown.state.execution, name);
+  if (shown === undefined || known !== token || !isCallback(graphOf(shown.plan).step.get(name))) {
+    throw refuse('unknown-callback', 'there is no callback with this token');
+  }
+  return shown;
+}
+
+function isRepeated(record: Step | undefined, answer: CallbackAnswer): boolean {
+  if (record === undefined || answer.kind === 'beat') return false;
+  const known = answer.kind === 'complete' ? record.output : record.failure;
+  const said = answer.kind === 'complete' ? answer.output : answer.failure;
+  const settled =
+    record.status === 'answered' || record.status === (answer.kind === 'complete' ? 'done' : 'failed');
+  return settled && known !== undefined && canonicalJson(known as Json) === canonicalJson(said as Json);
+}
+
+async function checkedAnswer(
+  scheduler: Scheduler,
+  plan: Plan,
+  name: string,
+  answer: CallbackAnswer,
+): Promise<CallbackAnswer> {
+  if (answer.kind !== 'complete') return answer;
+  const bytes = utf8Bytes(JSON.stringify(answer.output));
+  if (bytes > MAX_OUTPUT_BYTES) {
+    throw refuse('too-large', `the output has ${bytes} bytes; allowed are ${MAX_OUTPUT_BYTES}`);
+  }
+  if (graphOf(plan).step.get(name)?.kind === 'approval') {
+    return { kind: 'complete', output: { ...approvalOf(answer.output), approved: true } };
+  }
+  const schema = schemaOf(
+    [...scheduler.workflows.values()].map(({ workflow }) => workflow),
+    plan,
+    name,
+  );
+  if (schema === undefined) return answer;
+  const checked = await check(schema, answer.output);
+  if ('issues' in checked) {
+    const issues = checked.list.map((issue) => ({ path: pathOf(issue), message: issue.message }));
+    throw refuse('bad-output', `the output does not fit callback '${name}': ${checked.issues}`, { issues });
+  }
+  const problem = jsonProblem(checked.value ?? null);
+  if (problem !== undefined) {
+    throw refuse('bad-output', `the output, as its schema makes it: ${cut(problem, 200)}`);
+  }
+  return { kind: 'complete', output: (checked.value ?? null) as Json };
+}
+
+/** Of the workflow with the plan's name; one that only runs within others is found with them. */
+function schemaOf(workflows: readonly Workflow[], plan: Plan, name: string): StandardSchemaV1 | undefined {
+  const own = workflows.find((workflow) => workflow.name === plan.workflow);
+  if (own !== undefined) return own.callbacks[name];
+  const children = workflows.flatMap((workflow) => workflow.children);
+  return children.length === 0 ? undefined : schemaOf(children, plan, name);
+}
+
+/** @throws SteadfastError `bad-output` */
+function approvalOf(output: Json): { by?: string; comment?: string } {
+  const given = typeof output === 'object' && output !== null ? (output as Record<string, Json>) : {};
+  const allowed = ['approved', 'by', 'comment'];
+  const unknown = Object.keys(given).filter((key) => !allowed.includes(key));
+  const texts = Object.entries(given).filter(([key]) => key !== 'approved');
+  const wrong = texts.find(([, value]) => typeof value !== 'string' || value.length > 500);
+  if (unknown.length > 0 || wrong !== undefined || given['approved'] === false) {
+    throw refuse(
+      'bad-output',
+      "an approval's output has 'by' and 'comment' as texts of up to 500 characters; to reject, call fail",
+    );
+  }
+  return Object.fromEntries(texts);
+}

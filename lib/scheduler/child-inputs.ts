@@ -1,0 +1,37 @@
+/**
+ * The check of what a step gives to the execution of another workflow, against that workflow's schema.
+ *
+ * Owns: which schema belongs to a plan. Does not own: what becomes of a step whose input is refused (`engine/children.ts`).
+ *
+ * A schema is code, and a child's plan is data that may be older: only the schema of the very same plan is asked.
+ */
+
+import type { Workflow } from '../core/plan/workflow.ts';
+import type { ChildInputs } from '../core/ports.ts';
+import { canonicalJson, type Json } from '../core/records/json.ts';
+import { check } from '../engine/schema.ts';
+
+/** @param workflows those that are started from outside; their children, however far, are asked */
+export function childInputsOf(workflows: readonly Workflow[]): ChildInputs | undefined {
+  const children = new Set<Workflow>();
+  const collect = (workflow: Workflow): void => {
+    for (const child of workflow.children) {
+      if (!children.has(child)) collect(child);
+      children.add(child);
+    }
+  };
+  for (const workflow of workflows) collect(workflow);
+  if (children.size === 0) return undefined;
+  const keyOf = (plan: Workflow['plan']): string => canonicalJson(plan as unknown as Json);
+  let schemas: ReadonlyMap<string, Workflow['input']> | undefined;
+  return {
+    problem: async (plan, input) => {
+      schemas ??= new Map([...children].map((child) => [keyOf(child.plan), child.input]));
+      const schema = schemas.get(keyOf(plan));
+      if (schema === undefined) return undefined;
+      // A schema that throws says nothing of the input.
+      const checked = await check(schema, input).catch(() => undefined);
+      return checked !== undefined && 'issues' in checked ? checked.issues : undefined;
+    },
+  };
+}

@@ -1,0 +1,131 @@
+/**
+ * Operators' commands, obeyed: cancel, pause, resume, retry.
+ *
+ * Owns: repeated commands, two operators at once, and what is refused with which code. Does not own: when a command is
+ * possible and what it writes (`core/operators/commands.ts`).
+ */
+
+import { decide } from '../core/decide.ts';
+import { commandProblem } from '../core/operators/commands.ts';
+import { refuse, type SteadfastError } from '../core/records/errors.ts';
+import type { Command } from '../core/records/events.ts';
+import { type Execution, isPausedOrPausing } from '../core/records/state.ts';
+import { commit } from '../engine/commit.ts';
+import { continueWith } from '../engine/reconcile.ts';
+import { stampOf } from '../engine/stamp.ts';
+import { type Scheduler, show } from './start.ts';
+
+export interface CommandRequest {
+  readonly commandId?: string;
+  readonly reason?: string;
+}
+
+/**
+ * Cancels: nothing new starts, and what has acted is undone; with `undo: false` it is left as it is.
+ * @throws SteadfastError `unknown-execution`; `not-cancelable` when it has ended, is being undone for another reason, or
+ * is past a point of no return
+ */
+export const cancel = (
+  scheduler: Scheduler,
+  executionId: string,
+  request: CommandRequest & { readonly undo?: boolean },
+): Promise<Execution> =>
+  obeyed(scheduler, executionId, request, {
+    type: 'cancel',
+    ...(request.undo === false ? { undo: false as const } : {}),
+  });
+
+/**
+ * Pauses: nothing new starts, what was begun goes on to its end. Only of this execution, not of those it has started.
+ * @throws SteadfastError `unknown-execution`, `not-pausable`
+ */
+export const pause = (
+  scheduler: Scheduler,
+  executionId: string,
+  request: CommandRequest & { readonly withinMs?: number },
+): Promise<Execution> =>
+  obeyed(scheduler, executionId, request, {
+    type: 'pause',
+    ...(request.withinMs === undefined ? {} : { withinMs: request.withinMs }),
+  });
+
+/** @throws SteadfastError `unknown-execution`, `not-resumable` */
+export const resume = (
+  scheduler: Scheduler,
+  executionId: string,
+  request: CommandRequest,
+): Promise<Execution> => obeyed(scheduler, executionId, request, { type: 'resume' });
+
+/**
+ * Has a failed execution go on where it failed, or answers all questions of a waiting one with 'retry'.
+ * @throws SteadfastError `unknown-execution`, `not-retryable`
+ */
+export const retry = (
+  scheduler: Scheduler,
+  executionId: string,
+  request: CommandRequest,
+): Promise<Execution> => obeyed(scheduler, executionId, request, { type: 'retry' });
+
+type Given = Command extends infer One
+  ? One extends Command
+    ? Omit<One, 'commandId' | 'reason'>
+    : never
+  : never;
+
+const REASON: Readonly<Record<Command['type'], string>> = {
+  cancel: 'canceled by an operator',
+  pause: 'paused by an operator',
+  resume: 'resumed by an operator',
+  retry: 'tried again by an operator',
+};
+
+const REFUSAL: Readonly<Record<Command['type'], { readonly code: string; readonly done: string }>> = {
+  cancel: { code: 'not-cancelable', done: 'canceled' },
+  pause: { code: 'not-pausable', done: 'paused' },
+  resume: { code: 'not-resumable', done: 'resumed' },
+  retry: { code: 'not-retryable', done: 'tried again' },
+};
+
+async function obeyed(
+  scheduler: Scheduler,
+  executionId: string,
+  request: CommandRequest,
+  given: Given,
+): Promise<Execution> {
+  const { ports } = scheduler;
+  const command = {
+    ...given,
+    commandId: request.commandId ?? ports.dice.id(),
+    reason: request.reason ?? REASON[given.type],
+  } as Command;
+  for (let answers = 0; ; ) {
+    const readAt = ports.clock.now();
+    const { state, plan } = await show(scheduler, executionId);
+    const { execution } = state;
+    if (execution.commands.includes(command.commandId) || isObeyed(execution, command)) return execution;
+    const problem = commandProblem(plan, state, command, ports.clock.now());
+    // Of several questions the last was answered by somebody else.
+    if (problem !== undefined && answers > 0) return execution;
+    if (problem !== undefined) throw refusal(execution, command, problem);
+    const decision = decide(plan, state, { ...command, ...stampOf(ports) });
+    if ((await commit(ports, decision, state.execution)) === 'conflict') continue;
+    answers += 1;
+    // The command is obeyed; what follows and fails here, the watch makes good.
+    await continueWith(ports, plan, state, decision, 'worker', readAt).catch(() => {
+      ports.log.note({ what: 'follow-up-failed', executionId });
+    });
+    const after = decision.write?.execution ?? execution;
+    if (after.commands.includes(command.commandId)) return after;
+  }
+}
+
+/** What it asks for is under way already, by another command. */
+const isObeyed = ({ status, cause }: Execution, command: Command): boolean =>
+  command.type === 'cancel'
+    ? status === 'undoing' && cause?.kind === 'cancel' && cause.undo === command.undo
+    : command.type === 'pause' && isPausedOrPausing(status);
+
+function refusal({ id, status }: Execution, { type }: Command, problem: string): SteadfastError {
+  const { code, done } = REFUSAL[type];
+  return refuse(code, `execution ${id} cannot be ${done}: ${problem}`, { status });
+}

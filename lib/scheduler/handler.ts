@@ -1,0 +1,31 @@
+/**
+ * The Lambda function behind the HTTP API: ports → scheduler → routes.
+ *
+ * Owns: the composition of this one function, apart from the others' (`agent/handler.ts`): only it answers HTTP, and what that takes
+ * is none of an agent's or a supervisor's code. Does not own: the routes (`api/routes.ts`), what a start does (`scheduler/start.ts`).
+ */
+
+import type { APIGatewayProxyEventV2, APIGatewayProxyResultV2, Context } from 'aws-lambda';
+import { handle } from 'hono/aws-lambda';
+import { routes } from '../api/routes.ts';
+import { metering, once } from '../aws/invocation.ts';
+import { callingPortsOf, receiptsOf, telemetryOf } from '../aws/ports.ts';
+import type { Workflow } from '../core/plan/workflow.ts';
+import { IDS } from './ids.ts';
+import { createScheduler } from './start.ts';
+
+export function schedulerHandler(
+  workflows: readonly Workflow[],
+): (event: APIGatewayProxyEventV2, context: Context) => Promise<APIGatewayProxyResultV2> {
+  const telemetry = telemetryOf({ role: 'scheduler' });
+  const app = once(() => {
+    const ports = callingPortsOf(telemetry);
+    return handle(routes(createScheduler(ports, workflows, IDS), receiptsOf(ports)));
+  });
+  return (event, context) =>
+    metering(
+      telemetry,
+      context,
+      async () => (await app()(event as never, context as never)) as unknown as APIGatewayProxyResultV2,
+    );
+}

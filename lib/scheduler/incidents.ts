@@ -1,0 +1,121 @@
+/**
+ * Operators' answers to the questions of incidents. Their commands are in `commands.ts`.
+ *
+ * Owns: two operators at once, the check of what a person gives, and what is refused with which code. Does not own: which
+ * answers are safe (`core/operators/incident.ts`), what an answer writes (`core/operators/resolution.ts`).
+ */
+
+import { decide } from '../core/decide.ts';
+import { answerProblem, choicesFor } from '../core/operators/choices.ts';
+import { agentStep, type Plan } from '../core/plan/plan.ts';
+import { refuse, type SteadfastError } from '../core/records/errors.ts';
+import type { Answer } from '../core/records/events.ts';
+import type { Incident } from '../core/records/incident.ts';
+import { type Json, jsonProblem, utf8Bytes } from '../core/records/json.ts';
+import type { Snapshot } from '../core/records/snapshot.ts';
+import type { Step } from '../core/records/state.ts';
+import { cut } from '../core/records/text.ts';
+import { stageOf } from '../core/step/recovery.ts';
+import { commit, withWrite } from '../engine/commit.ts';
+import { continueWith } from '../engine/reconcile.ts';
+import { check, pathOf } from '../engine/schema.ts';
+import { stampOf } from '../engine/stamp.ts';
+import { type Scheduler, show } from './start.ts';
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+
+export interface AnswerRequest extends Omit<Answer, 'by'> {
+  readonly incident: number;
+}
+
+/**
+ * Answers an open question. Of two operators one wins; the other is told what was chosen.
+ * @throws SteadfastError `unknown-execution`, `unknown-incident`, `already-resolved`, `unsafe-choice`, `bad-input`
+ */
+export async function answerIncident(
+  scheduler: Scheduler,
+  executionId: string,
+  request: AnswerRequest,
+): Promise<Snapshot> {
+  const { ports } = scheduler;
+  const { incident: number, ...given } = request;
+  for (;;) {
+    const readAt = ports.clock.now();
+    const { state, plan } = await show(scheduler, executionId);
+    const incident = state.incidents?.[number];
+    if (incident === undefined) {
+      throw refuse('unknown-incident', `execution ${executionId} has no incident ${number}`);
+    }
+    if (incident.resolvedAt !== undefined) throw alreadyResolved(executionId, incident);
+    const answer: Answer = {
+      ...(await checkedAnswer(scheduler, plan, state.steps[incident.step ?? ''], given)),
+      by: 'person',
+    };
+    const problem = answerProblem(plan, state, incident, answer, ports.clock.now());
+    if (problem !== undefined)
+      throw refuse('unsafe-choice', problem, { choices: choicesFor(plan, state, incident, readAt) });
+    const decision = decide(plan, state, { type: 'answer', incident: number, answer, ...stampOf(ports) });
+    if ((await commit(ports, decision, state.execution)) === 'conflict') continue;
+    // The answer is given; what follows and fails here, the watch makes good.
+    await continueWith(ports, plan, state, decision, 'worker', readAt).catch(() => {
+      ports.log.note({ what: 'follow-up-failed', executionId });
+    });
+    return withWrite(state, decision.write);
+  }
+}
+
+/** Of an input that a person gives; with the largest output and history the step's record still fits into its item. */
+const MAX_GIVEN_INPUT_BYTES = 32 * 1024;
+
+/** What a person gives must fit where the agent's own would have to, on the rung the step is on. */
+async function checkedAnswer(
+  scheduler: Scheduler,
+  plan: Plan,
+  record: Step | undefined,
+  given: Omit<Answer, 'by'>,
+): Promise<Omit<Answer, 'by'>> {
+  const step = record && agentStep(plan, record.name);
+  const name = step && stageOf(step, record?.rung ?? 0).agent;
+  const { workflow } = scheduler.workflows.get(plan.workflow) ?? {};
+  const agent = workflow?.agents.find((one) => one.spec.name === name);
+  const bytes = given.input === undefined ? 0 : utf8Bytes(JSON.stringify(given.input));
+  if (bytes > MAX_GIVEN_INPUT_BYTES) {
+    throw refuse('too-large', `the input has ${bytes} bytes; a person may give ${MAX_GIVEN_INPUT_BYTES}`);
+  }
+  if (agent === undefined) return given;
+  if (given.input !== undefined) {
+    const checked = await check(agent.input, given.input);
+    if ('issues' in checked) throw misfit('input', agent.spec.name, checked.issues, checked.list);
+  }
+  if (given.output === undefined) return given;
+  const checked = await check(agent.output, given.output);
+  if ('issues' in checked) throw misfit('output', agent.spec.name, checked.issues, checked.list);
+  const problem = jsonProblem(checked.value);
+  if (problem !== undefined)
+    throw refuse('bad-input', `the output, as its schema makes it: ${cut(problem, 200)}`);
+  return { ...given, output: checked.value as Json };
+}
+
+const misfit = (
+  what: string,
+  agent: string,
+  text: string,
+  list: readonly StandardSchemaV1.Issue[],
+): SteadfastError => {
+  const issues = list.map((issue) => ({ path: pathOf(issue), message: issue.message }));
+  return refuse('bad-input', `the ${what} does not fit agent '${agent}': ${text}`, { issues });
+};
+
+function alreadyResolved(executionId: string, incident: Incident): SteadfastError {
+  const how = incident.choice === undefined ? 'by itself' : `with '${incident.choice}'`;
+  const who = { person: 'a person', deadline: 'its deadline', moot: 'another turn of the execution' }[
+    incident.by ?? 'moot'
+  ];
+  return refuse(
+    'already-resolved',
+    `incident ${incident.number} of execution ${executionId} was resolved ${how} by ${who}`,
+    {
+      choice: incident.choice,
+      resolvedAt: incident.resolvedAt,
+    },
+  );
+}

@@ -1,0 +1,226 @@
+/**
+ * The scheduler: starts executions and answers questions about them.
+ *
+ * Owns: the order of a start (plan, execution, messages), idempotent starts, and what is refused with which code. Operators'
+ * commands are in `commands.ts` and `incidents.ts`. Does not own: HTTP (`api/`), the state machine (`core/`).
+ *
+ * S11 same key → same execution; the same key with another body is refused.
+ */
+
+import { callbackKeysOf, newExecution } from '../core/execution/start.ts';
+import type { Plan } from '../core/plan/plan.ts';
+import type { Workflow } from '../core/plan/workflow.ts';
+import type { Page, Ports } from '../core/ports.ts';
+import { refuse, SteadfastError } from '../core/records/errors.ts';
+import { canonicalJson, type Json, jsonProblem, utf8Bytes } from '../core/records/json.ts';
+import { isExecutionId } from '../core/records/names.ts';
+import type { Snapshot } from '../core/records/snapshot.ts';
+import { type Execution, isTerminal } from '../core/records/state.ts';
+import { cut } from '../core/records/text.ts';
+import { lifeOf } from '../core/step/effect-key.ts';
+import type { ExecutionStatus } from '../core/transitions.ts';
+import { type PlanCache, planOf } from '../engine/plans.ts';
+import { advance } from '../engine/reconcile.ts';
+import { check, pathOf } from '../engine/schema.ts';
+import { wakeFor } from '../engine/wake-up.ts';
+import { childInputsOf } from './child-inputs.ts';
+
+/** Hashes text: equal texts give equal ids, different ones different ids, in `[a-z0-9]`. */
+export type Hash = (text: string) => string;
+
+export interface Scheduler {
+  readonly ports: Ports;
+  readonly hash: Hash;
+  /** Time-ordered ids for executions started without a key. */
+  readonly newId: () => string;
+  readonly workflows: ReadonlyMap<string, Registered>;
+  readonly plans: PlanCache;
+  /** Plans this process has seen in the table. */
+  readonly published: Set<string>;
+}
+
+export interface Registered {
+  readonly workflow: Workflow;
+  readonly planHash: string;
+}
+
+export function createScheduler(
+  ports: Ports,
+  workflows: readonly Workflow[],
+  ids: { readonly hash: Hash; readonly newId: () => string },
+): Scheduler {
+  const registered = workflows.map((workflow): [string, Registered] => [
+    workflow.name,
+    { workflow, planHash: ids.hash(canonicalJson(workflow.plan as unknown as Json)) },
+  ]);
+  const childInputs = childInputsOf(workflows);
+  return {
+    ports: childInputs === undefined ? ports : { ...ports, childInputs },
+    ...ids,
+    workflows: new Map(registered),
+    plans: new Map(),
+    published: new Set(),
+  };
+}
+
+export interface StartRequest {
+  readonly workflow: string;
+  readonly input: Json;
+  readonly idempotencyKey?: string;
+  readonly tags?: Readonly<Record<string, string>>;
+  /** The execution that this one is to make good for; it must exist. */
+  readonly redriveOf?: string;
+}
+
+/**
+ * Starts an execution, or returns the one that the same key started.
+ * @throws SteadfastError `unknown-workflow`, `unknown-execution` (the one to make good for), `bad-input` (details: the
+ * schema's issues), `key-reused`
+ */
+export async function start(scheduler: Scheduler, request: StartRequest): Promise<Execution> {
+  const { ports, hash } = scheduler;
+  const registered = workflowOf(scheduler, request.workflow);
+  const { workflow, planHash } = registered;
+  const checked = await check(workflow.input, request.input);
+  if ('issues' in checked) {
+    const issues = checked.list.map((issue) => ({ path: pathOf(issue), message: issue.message }));
+    throw refuse('bad-input', `the input does not fit workflow '${workflow.name}': ${checked.issues}`, {
+      issues,
+    });
+  }
+  const input = acceptedInput(workflow.name, checked.value);
+  const { idempotencyKey: key, tags, redriveOf } = request;
+  if (redriveOf !== undefined && !(await exists(scheduler, redriveOf))) throw unknownExecution(redriveOf);
+  await publishPlan(scheduler, registered);
+  const redrive = redriveOf === undefined ? {} : { redriveOf };
+  const body = canonicalJson({ input: request.input, tags: tags ?? {}, ...redrive });
+  const now = ports.clock.now();
+  const execution = newExecution(
+    workflow.plan,
+    {
+      id: key === undefined ? scheduler.newId() : hash(`${workflow.name}\n${key}`),
+      life: lifeOf(ports.dice.id()),
+      planHash,
+      input,
+      inputHash: hash(body),
+      ...(tags === undefined ? {} : { tags }),
+      ...redrive,
+      ...callbackKeysOf(workflow.plan, () => ports.dice.id()),
+      writeId: ports.dice.id(),
+    },
+    now,
+  );
+  const existing = await ports.store.create(execution, key === undefined);
+  if (existing !== 'written') return sameStart(existing, execution);
+  ports.log.note({ what: 'started', executionId: execution.id, detail: workflow.name });
+  const known = { state: { execution, steps: {} }, fresh: true, readAt: now };
+  await Promise.all([firstSends(scheduler, workflow.plan, known), wakeFor(ports, execution.watchAt)]);
+  return execution;
+}
+
+/** Of the input's JSON text, after the schema has filled in its defaults; leaves room for the rest of the record. */
+const MAX_INPUT_BYTES = 256 * 1024;
+
+/** What the schema made of the input must be plain JSON, and not too much: it is stored and read back. */
+function acceptedInput(workflow: string, value: unknown): Json {
+  const problem = jsonProblem(value);
+  if (problem !== undefined) {
+    throw refuse(
+      'bad-input',
+      `the input of workflow '${workflow}', as its schema makes it: ${cut(problem, 200)}`,
+    );
+  }
+  const bytes = utf8Bytes(JSON.stringify(value));
+  if (bytes <= MAX_INPUT_BYTES) return value as Json;
+  throw refuse('too-large', `the input has ${bytes} bytes; allowed are ${MAX_INPUT_BYTES}`);
+}
+
+/** The execution exists whether or not its first messages leave now: what fails here, the watch makes good. */
+async function firstSends(
+  { ports }: Scheduler,
+  plan: Plan,
+  known: { state: Snapshot; fresh: boolean; readAt: number },
+): Promise<void> {
+  try {
+    await advance(ports, plan, known.state.execution.id, { by: 'worker', concern: 'all', known });
+  } catch {
+    ports.log.note({ what: 'first-sends-failed', executionId: known.state.execution.id });
+  }
+}
+
+function sameStart(existing: Execution, wanted: Execution): Execution {
+  if (existing.inputHash === wanted.inputHash && existing.workflow === wanted.workflow) return existing;
+  throw refuse(
+    'key-reused',
+    `this idempotency key has started execution ${existing.id} with another body; use a new key for a new start`,
+    { executionId: existing.id },
+  );
+}
+
+async function publishPlan(scheduler: Scheduler, { workflow, planHash }: Registered): Promise<void> {
+  if (scheduler.published.has(planHash)) return;
+  await scheduler.ports.store.writePlan(planHash, workflow.plan);
+  scheduler.published.add(planHash);
+  scheduler.plans.set(planHash, workflow.plan);
+}
+
+/** @throws SteadfastError `unknown-workflow` */
+export function workflowOf(scheduler: Scheduler, name: string): Registered {
+  const registered = scheduler.workflows.get(name);
+  if (registered !== undefined) return registered;
+  const known = [...scheduler.workflows.keys()].join(', ') || 'none';
+  throw refuse('unknown-workflow', `there is no workflow '${cut(name, 60)}'; there are: ${known}`);
+}
+
+export interface Shown {
+  readonly state: Snapshot;
+  readonly plan: Plan;
+}
+
+/** @throws SteadfastError `unknown-execution` */
+export async function show(scheduler: Scheduler, executionId: string): Promise<Shown> {
+  const state = isExecutionId(executionId) ? await scheduler.ports.store.read(executionId) : undefined;
+  if (state === undefined) throw unknownExecution(executionId);
+  return { state, plan: await planOf(scheduler.ports.store, scheduler.plans, state.execution.plan) };
+}
+
+const exists = async ({ ports }: Scheduler, id: string): Promise<boolean> =>
+  isExecutionId(id) && (await ports.store.readExecution(id)) !== undefined;
+
+const unknownExecution = (id: string): SteadfastError =>
+  refuse('unknown-execution', `there is no execution '${cut(id, 70)}'`);
+
+const FIRST_POLL_MS = 100;
+const MAX_POLL_MS = 1_000;
+
+/** As `show`, but waits up to `waitMs` for the end. */
+export async function showAtEnd(scheduler: Scheduler, executionId: string, waitMs: number): Promise<Shown> {
+  const { clock, store } = scheduler.ports;
+  const untilAt = clock.now() + waitMs;
+  for (let pollMs = FIRST_POLL_MS; clock.now() < untilAt; pollMs = Math.min(pollMs * 1.5, MAX_POLL_MS)) {
+    if (!isExecutionId(executionId)) throw unknownExecution(executionId);
+    const execution = await store.readExecution(executionId);
+    if (execution === undefined) throw unknownExecution(executionId);
+    if (isTerminal(execution.status)) break;
+    await clock.sleep(Math.min(pollMs, Math.max(0, untilAt - clock.now())));
+  }
+  return show(scheduler, executionId);
+}
+
+export interface ListRequest {
+  readonly workflow?: string;
+  readonly status?: ExecutionStatus;
+  readonly limit: number;
+  readonly cursor?: string;
+}
+
+/**
+ * Executions, latest start first, of one workflow or of all.
+ * @throws SteadfastError `unknown-workflow`, `bad-cursor`
+ */
+export async function list(scheduler: Scheduler, request: ListRequest): Promise<Page<Execution>> {
+  const { workflow, ...query } = request;
+  if (workflow !== undefined) workflowOf(scheduler, workflow);
+  const workflows = workflow === undefined ? [...scheduler.workflows.keys()] : [workflow];
+  return scheduler.ports.store.list({ ...query, workflows });
+}

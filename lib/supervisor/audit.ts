@@ -1,0 +1,222 @@
+/**
+ * The audit: reads the whole table, a piece at each run, and puts in order what no index would show (P5).
+ *
+ * Owns: the pass through the table, its bounds, where the next run goes on, one bad record alone. Does not own: what is
+ * out of order (`core/supervision/audit.ts`). Any number may run at once: what they do is conditional, and whose receipt comes second stops.
+ *
+ * The table is read in segments, side by side, for what executions leave behind must be removed as fast as it comes. A run
+ * writes down where it stands once a minute: after one that died the next reads again what that minute had read, and
+ * finds in order what was healed.
+ */
+
+import { type Found, heal, isLeftBehind, type Removable } from '../core/supervision/audit.ts';
+import { sayable } from '../core/records/errors.ts';
+import type { Inventory, Ports, Receipts } from '../core/ports.ts';
+import type { AuditCounts, AuditReceipt, SegmentPlace } from '../core/records/receipts.ts';
+import { isOfEarlierLife, isPastChild } from '../core/records/retention.ts';
+import type { Execution } from '../core/records/state.ts';
+import { sideBySide } from '../engine/side-by-side.ts';
+import { stampOf } from '../engine/stamp.ts';
+import { commit } from '../engine/commit.ts';
+
+/** Parts of the table that are read at a time. Another number begins the pass under way again. */
+const SEGMENTS = 8;
+/** Records of one page that are handled at a time; with `SEGMENTS` they bound the calls under way. */
+const RECORDS_AT_A_TIME = 4;
+const CHECKPOINT_MS = 60_000;
+
+export interface AuditOptions {
+  /** No page is read after that. */
+  readonly untilAt: number;
+  /** Pages of one run: they bound what it costs. */
+  readonly maxPages: number;
+  /** From the beginning of a pass to the next, at least. @default 0 */
+  readonly passEveryMs?: number;
+  /** How long an ended execution is kept; absent: for ever. */
+  readonly retentionMs?: number;
+}
+
+export type AuditPorts = Ports & { readonly inventory: Inventory; readonly receipts: Receipts };
+
+type Deed = 'healed' | 'removed' | 'failed' | 'nothing';
+
+/** What came of one run. */
+export interface Audited {
+  /** The latest one: the run's own, or the former where it is not time for another pass yet. */
+  readonly receipt: AuditReceipt;
+  /** Records, by this run alone. */
+  readonly removed: number;
+}
+
+/** One run: from where the last one stopped, to the table's end or a bound. */
+export async function audit(ports: AuditPorts, options: AuditOptions): Promise<Audited> {
+  const { audit: before } = await ports.receipts.read();
+  const isUnderWay = before?.segments?.length === SEGMENTS;
+  const nextAt = (before?.pass.startedAt ?? 0) + (options.passEveryMs ?? 0);
+  if (before !== undefined && before.segments === undefined && ports.clock.now() < nextAt)
+    return { receipt: before, removed: 0 };
+  return new Run(ports, options, before, isUnderWay).toItsEnd();
+}
+
+/** How long ago the last pass through the whole table ended; without one, how long the first has been under way. */
+export const auditAgeMs = ({ whole, pass }: AuditReceipt, now: number): number =>
+  Math.max(0, now - (whole?.endedAt ?? pass.startedAt));
+
+class Run {
+  readonly #ports: AuditPorts;
+  readonly #options: AuditOptions;
+  readonly #places: SegmentPlace[];
+  #receipt: AuditReceipt | undefined;
+  #pass: AuditCounts;
+  #pages = 0;
+  #savedAt: number;
+  /** Another run's receipt came first: it is at work. */
+  #isSecond = false;
+
+  constructor(
+    ports: AuditPorts,
+    options: AuditOptions,
+    before: AuditReceipt | undefined,
+    isUnderWay: boolean,
+  ) {
+    this.#ports = ports;
+    this.#options = options;
+    this.#receipt = before;
+    this.#savedAt = ports.clock.now();
+    const blank = { startedAt: this.#savedAt, scanned: 0, healed: 0, removed: 0, failed: 0 };
+    this.#pass = before !== undefined && isUnderWay ? before.pass : blank;
+    this.#places = [
+      ...((isUnderWay ? before?.segments : undefined) ?? Array.from({ length: SEGMENTS }, () => ({}))),
+    ];
+  }
+
+  async toItsEnd(): Promise<Audited> {
+    const removedBefore = this.#pass.removed;
+    await sideBySide([...this.#places.keys()], SEGMENTS, (index) => this.#readSegment(index));
+    return { receipt: await this.#save(), removed: this.#pass.removed - removedBefore };
+  }
+
+  async #readSegment(index: number): Promise<void> {
+    const { clock, inventory } = this.#ports;
+    while (this.#places[index]?.over !== true && this.#mayGoOn(clock.now())) {
+      this.#pages += 1;
+      const { items, cursor } = await inventory.page({ index, of: SEGMENTS }, this.#places[index]?.cursor);
+      const deeds = await auditPage(this.#ports, items, this.#options.retentionMs);
+      this.#pass = withDeeds(this.#pass, items.length, deeds);
+      this.#places[index] = cursor === undefined ? { over: true } : { cursor };
+      if (clock.now() >= this.#savedAt + CHECKPOINT_MS) await this.#save();
+    }
+  }
+
+  /** A run reads at least one page, whatever its bounds. */
+  readonly #mayGoOn = (now: number): boolean =>
+    !this.#isSecond &&
+    (this.#pages === 0 || (this.#pages < this.#options.maxPages && now < this.#options.untilAt));
+
+  async #save(): Promise<AuditReceipt> {
+    const { clock, dice, log, receipts } = this.#ports;
+    const now = clock.now();
+    this.#savedAt = now;
+    const isOver = this.#places.every(({ over }) => over === true);
+    const whole = isOver ? { ...this.#pass, endedAt: now } : this.#receipt?.whole;
+    const receipt: AuditReceipt = {
+      version: (this.#receipt?.version ?? 0) + 1,
+      writeId: dice.id(),
+      auditedAt: now,
+      ...(isOver ? {} : { segments: [...this.#places] }),
+      pass: this.#pass,
+      ...(whole === undefined ? {} : { whole }),
+    };
+    if (this.#isSecond) return receipt;
+    this.#receipt = receipt;
+    if ((await receipts.write(receipt)) === 'conflict') {
+      this.#isSecond = true;
+      log.note({ what: 'receipt-failed', detail: 'another audit was faster' });
+    }
+    return receipt;
+  }
+}
+
+async function auditPage(
+  ports: AuditPorts,
+  items: readonly Found[],
+  retentionMs: number | undefined,
+): Promise<Deed[]> {
+  const met: Met = { executions: new Map(), retentionMs };
+  for (const found of items)
+    if (found.kind === 'execution') met.executions.set(found.execution.id, Promise.resolve(found.execution));
+  return sideBySide(items, RECORDS_AT_A_TIME, async (found) => {
+    try {
+      return await auditOne(ports, found, met);
+    } catch (error) {
+      const executionId = found.kind === 'execution' ? found.execution.id : found.executionId;
+      const detail = sayable(error);
+      ports.log.note({ what: 'audit-failed', executionId, detail });
+      return 'failed';
+    }
+  });
+}
+
+interface Met {
+  /** Those of this page, and those that were asked for: each is read once. */
+  readonly executions: Map<string, Promise<Execution | undefined>>;
+  readonly retentionMs: number | undefined;
+}
+
+async function auditOne(ports: AuditPorts, found: Found, met: Met): Promise<Deed> {
+  switch (found.kind) {
+    case 'execution': {
+      if (await hasOutlivedParent(ports, found.execution, met)) return remove(ports, found);
+      const decision = heal(found, stampOf(ports));
+      // A conflict: somebody has just written it, with its watch in its place.
+      return decision !== undefined && (await commit(ports, decision, found.execution)) === 'written'
+        ? 'healed'
+        : 'nothing';
+    }
+    case 'unreadable':
+      ports.log.note({ what: 'audit-failed', executionId: found.executionId, detail: 'unreadable' });
+      return 'failed';
+    default: {
+      const execution = await executionOf(ports, found.executionId, met);
+      return isLeftBehind(found, execution, ports.clock.now()) ? remove(ports, found) : 'nothing';
+    }
+  }
+}
+
+/** A child is kept as long as its parent, which may recall it. */
+async function hasOutlivedParent(ports: AuditPorts, execution: Execution, met: Met): Promise<boolean> {
+  const { parent } = execution;
+  const { retentionMs } = met;
+  if (parent === undefined || retentionMs === undefined) return false;
+  if (!isPastChild(execution, retentionMs, ports.clock.now())) return false;
+  const owner = await executionOf(ports, parent.executionId, met);
+  return owner === undefined || isOfEarlierLife(execution, { ...parent, since: owner.startedAt });
+}
+
+function executionOf(
+  { store }: AuditPorts,
+  executionId: string,
+  { executions }: Met,
+): Promise<Execution | undefined> {
+  const known = executions.get(executionId) ?? store.readExecution(executionId);
+  executions.set(executionId, known);
+  return known;
+}
+
+async function remove(ports: AuditPorts, found: Removable): Promise<Deed> {
+  if ((await ports.inventory.remove(found)) === 'conflict') return 'nothing';
+  const executionId = found.kind === 'execution' ? found.execution.id : found.executionId;
+  ports.log.note({ what: 'leftover-removed', executionId });
+  return 'removed';
+}
+
+function withDeeds(pass: AuditCounts, scanned: number, deeds: readonly Deed[]): AuditCounts {
+  const count = (deed: Deed): number => deeds.filter((one) => one === deed).length;
+  return {
+    startedAt: pass.startedAt,
+    scanned: pass.scanned + scanned,
+    healed: pass.healed + count('healed'),
+    removed: pass.removed + count('removed'),
+    failed: pass.failed + count('failed'),
+  };
+}

@@ -1,0 +1,84 @@
+/**
+ * The supervisors' Lambda function: ports → supervisor → one tick.
+ *
+ * Owns: one invocation, on the schedule or because another role called. Does not own: the sweeps (`supervisor/sweep.ts`), how
+ * long a supervisor stays (`supervisor/stay.ts`).
+ */
+
+import type { Context } from 'aws-lambda';
+import { clock } from '../aws/clock.ts';
+import { once } from '../aws/invocation.ts';
+import { OpenGauge, type OpenNow, openNow } from '../aws/open-now.ts';
+import { type OwnPorts, portsOf, receiptsOf, sweepEvery, telemetryOf } from '../aws/ports.ts';
+import { calledBy } from '../aws/wake-bus.ts';
+import { sayable } from '../core/records/errors.ts';
+import type { PlanCache } from '../engine/plans.ts';
+import { Grace } from './outage.ts';
+import { receiptBook } from './receipts.ts';
+import { takeOver, tickStay } from './stay.ts';
+import { type Part, tick } from './sweep.ts';
+
+/** A tick ends this long before its process would be killed. */
+const TICK_RESERVE_MS = 3_000;
+
+/**
+ * The supervisors' Lambda function. On the schedule: one tick, with as many sweeps as are worth it. Called by another role:
+ * the same on all shards, for as long as something is due and no other has come. It calls nobody itself.
+ */
+export function supervisorHandler(): (event: unknown, context: Context) => Promise<{ sweeps: number }> {
+  const telemetry = telemetryOf({ role: 'supervisor' });
+  const { logger, meter } = telemetry;
+  // A sweep looks at many at once, each of which may be about to send: what they send leaves together.
+  const ports = once(() => portsOf(telemetry, { messages: Number.POSITIVE_INFINITY }));
+  const plans: PlanCache = new Map();
+  const grace = new Grace();
+  const gauge = new OpenGauge();
+  return async (event, context) => {
+    const untilAt = clock.now() + context.getRemainingTimeInMillis() - TICK_RESERVE_MS;
+    const sweepEveryMs = sweepEvery();
+    const called = calledBy(event);
+    const { presences } = ports();
+    const stay =
+      called === undefined
+        ? tickStay(presences, ports(), untilAt)
+        : await takeOver(presences, ports(), called, { untilAt, sweepEveryMs });
+    if (stay === undefined) return { sweeps: 0 };
+    const part = partOf(event);
+    const leave = receiptBook(receiptsOf(ports()), ports());
+    const options = { untilAt, sweepEveryMs, part, grace, leave, stay };
+    // Beside the first sweeps, which it does not hold up; a tick's alone, of which there is one every minute.
+    const counted = called === undefined && gauge.isDue() ? countOpen(ports()) : undefined;
+    const sweeps = await tick(ports(), plans, options);
+    const due = sweeps.reduce((sum, sweep) => sum + sweep.due, 0);
+    const open = await counted;
+    if (open !== undefined) meter.open(open);
+    if (counted !== undefined || due > 0) gauge.counted(due > 0 ? undefined : open);
+    const failed = sweeps.reduce((sum, sweep) => sum + sweep.failed, 0);
+    const oldestOverdueMs = Math.max(0, ...sweeps.map((sweep) => sweep.oldestOverdueMs));
+    // Called ones must not hide that no tick comes any more.
+    meter.swept({ made: called === undefined ? sweeps.length : 0, oldestOverdueMs, failed });
+    meter.flush();
+    logger.info(called === undefined ? 'tick' : 'called', { ...part, sweeps: sweeps.length, due, failed });
+    return { sweeps: sweeps.length };
+  };
+}
+
+/** Of what is kept of a tick's time for its end. */
+const COUNT_WITHIN_MS = 1_000;
+
+/** What cannot be counted in time is left out, and nothing else is lost with it. */
+const countOpen = ({ table: { client, name, agents }, log }: OwnPorts): Promise<OpenNow | undefined> =>
+  Promise.race([
+    openNow(client, name, agents, clock.now()).catch((error: unknown) => {
+      log.note({ what: 'count-failed', detail: sayable(error) });
+      return undefined;
+    }),
+    clock.sleep(COUNT_WITHIN_MS).then(() => undefined),
+  ]);
+
+/** Whoever rings without saying which part it wants, as by hand, gets one supervisor for all shards. */
+function partOf(event: unknown): Part {
+  const { part, of } = (event ?? {}) as { readonly part?: unknown; readonly of?: unknown };
+  const isPart = Number.isInteger(part) && Number.isInteger(of) && Number(part) >= 0;
+  return isPart && Number(part) < Number(of) ? { part: Number(part), of: Number(of) } : { part: 0, of: 1 };
+}

@@ -1,0 +1,75 @@
+/**
+ * Grace for leases in the wake of an outage.
+ *
+ * Owns: how a supervisor's process notices that the store, or every supervisor, was away, and from when on leases count
+ * that could not be renewed meanwhile. Does not own: when such a lease is over (`core/supervision/wake-time.ts`).
+ *
+ * Without it the first sweep after an outage would take every attempt for dead although the agents are alive and only
+ * could not say so: all of them would be probed or done again at once.
+ */
+
+export interface Sweep {
+  /** Items found due. */
+  readonly due: number;
+  /** Items that could not be handled. */
+  readonly failed: number;
+  /** How long the oldest was overdue, in ms. */
+  readonly oldestOverdueMs: number;
+  /** Whether something is due before the tick's end, now or later. */
+  readonly busy: boolean;
+}
+
+export interface ShardSweep extends Sweep {
+  readonly shard: number;
+  /** By agent that is not deployed: the executions that were met with something to send to it. */
+  readonly missing?: Missing;
+}
+
+export type Missing = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** Nothing is overdue for so long while there are ticks: two of them, so that one that fails is no outage. */
+const OUTAGE_MS = 120_000;
+/** What is away for less than this costs no lease: every beat is tried again before the lease ends. */
+const SHORTEST_MS = 3_000;
+/** So many looks of a sweep have failed, and half of all: that is the store, not a poisonous item. */
+const MIN_FAILED = 3;
+
+/** What a process of the supervisor remembers from sweep to sweep. */
+export class Grace {
+  #goodAt: number | undefined;
+  #badSince: number | undefined;
+  #since: number | undefined;
+
+  /** Since when the store answers again, if it was away of late. */
+  get since(): number | undefined {
+    return this.#since;
+  }
+
+  /** Before the looks at what a page of the index shows. @returns whether an outage has just ended */
+  begins(now: number, oldestOverdueMs: number): boolean {
+    const unswept = this.#goodAt === undefined || now - this.#goodAt > OUTAGE_MS;
+    const wasAway = this.#badSince !== undefined && now - this.#badSince >= SHORTEST_MS;
+    if (!wasAway && !(unswept && oldestOverdueMs > OUTAGE_MS)) return false;
+    this.#since = now;
+    this.#badSince = undefined;
+    this.#goodAt = now;
+    return true;
+  }
+
+  swept(now: number, sweeps: readonly ShardSweep[]): void {
+    if (isBad(sweeps)) {
+      this.#badSince ??= now;
+    } else {
+      this.#badSince = undefined;
+      this.#goodAt = now;
+    }
+  }
+}
+
+/** No shard could be read (then there are more failures than items), or half of the looks failed. */
+function isBad(sweeps: readonly ShardSweep[]): boolean {
+  const read = sweeps.filter(({ due, failed }) => failed <= due);
+  const due = read.reduce((sum, sweep) => sum + sweep.due, 0);
+  const failed = read.reduce((sum, sweep) => sum + sweep.failed, 0);
+  return read.length === 0 || (failed >= MIN_FAILED && failed * 2 >= due);
+}

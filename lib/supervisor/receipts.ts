@@ -1,0 +1,105 @@
+/**
+ * The supervisor's receipts: which shard was swept when, and what was found there.
+ *
+ * Owns: when a shard's receipt is written. At the first sweep that finds something due before the tick's end, then every
+ * 20 s while that is so, at once when another agent is found missing, and at the tick's end if there is something to tell. A shard in which nothing is due costs no
+ * write and no read; that its supervisor lives is said by its log line, and that it is missed by what becomes overdue.
+ * Does not own: the sweeps (`sweep.ts`).
+ *
+ * A receipt never delays a sweep for long and never stops one: what cannot be written is left out.
+ */
+
+import type { Clock, Dice, Log, Receipts } from '../core/ports.ts';
+import { sayable } from '../core/records/errors.ts';
+import { missingAgents, type ShardReceipt } from '../core/records/receipts.ts';
+import type { Missing, ShardSweep } from './outage.ts';
+
+export const RECEIPT_EVERY_MS = 20_000;
+
+interface Entry {
+  readonly sweptAt: number;
+  readonly due: number;
+  readonly failed: number;
+  readonly oldestOverdueMs: number;
+  /** Something was due before the tick's end in the latest sweep. */
+  readonly busy: boolean;
+  /** When this supervisor last wrote the shard's receipt. */
+  readonly writtenAt?: number;
+  /** Of the whole tick: in so long each execution that waits for an agent is met once at least. */
+  readonly missing: Missing;
+  /** How many agents were missing when the shard's receipt was last written. */
+  readonly told: number;
+}
+
+/** @returns what to call after each sweep; `last` after the tick's last one */
+export function receiptBook(
+  receipts: Receipts,
+  { clock, dice, log }: { readonly clock: Clock; readonly dice: Dice; readonly log: Log },
+): (sweeps: readonly ShardSweep[], last: boolean) => Promise<void> {
+  const entries = new Map<number, Entry>();
+  let stored: Map<number, ShardReceipt> | undefined;
+
+  const write = async (shard: number, entry: Entry, last: boolean): Promise<void> => {
+    stored ??= new Map((await receipts.read()).shards.map((one) => [one.shard, one]));
+    const { sweptAt, due, failed, oldestOverdueMs } = entry;
+    const before = stored.get(shard);
+    const version = (before?.version ?? 0) + 1;
+    const found = { sweptAt, due, failed, oldestOverdueMs, ...missed(entry, last ? undefined : before) };
+    const receipt: ShardReceipt = { shard, version, writeId: dice.id(), ...found };
+    // Another supervisor has swept it and said so: that is as good. Its receipt is read before the next one.
+    if ((await receipts.write(receipt)) === 'conflict') stored = undefined;
+    else stored.set(shard, receipt);
+  };
+
+  return async (sweeps, last) => {
+    const now = clock.now();
+    for (const sweep of sweeps) entries.set(sweep.shard, joined(entries.get(sweep.shard), sweep, now));
+    const ripe = [...entries].filter(([, entry]) => isRipe(entry, now, last));
+    try {
+      for (const [shard, entry] of ripe) {
+        const { sweptAt, busy, missing } = entry;
+        entries.set(shard, { ...NOTHING, sweptAt, busy, missing, told: missing.size, writtenAt: now });
+        await write(shard, entry, last);
+      }
+    } catch (error) {
+      log.note({ what: 'receipt-failed', detail: sayable(error) });
+    }
+  };
+}
+
+const NOTHING = { due: 0, failed: 0, oldestOverdueMs: 0 } as const;
+
+/** How many executions miss which agent; before the tick's end, when not all were met yet, no fewer than it was. */
+function missed(
+  { missing, sweptAt }: Entry,
+  before: ShardReceipt | undefined,
+): Pick<ShardReceipt, 'missing'> {
+  const counts = new Map(before === undefined ? [] : missingAgents([before], sweptAt));
+  for (const [agent, met] of missing) counts.set(agent, Math.max(counts.get(agent) ?? 0, met.size));
+  return counts.size === 0 ? {} : { missing: Object.fromEntries(counts) };
+}
+
+function isRipe({ busy, due, failed, writtenAt, missing, told }: Entry, now: number, last: boolean): boolean {
+  if (due + failed === 0 && !busy) return false;
+  if (last) return due + failed > 0;
+  return writtenAt === undefined || now - writtenAt >= RECEIPT_EVERY_MS || missing.size > told;
+}
+
+const joined = (before: Entry | undefined, sweep: ShardSweep, sweptAt: number): Entry => ({
+  sweptAt,
+  due: (before?.due ?? 0) + sweep.due,
+  failed: (before?.failed ?? 0) + sweep.failed,
+  oldestOverdueMs: Math.max(before?.oldestOverdueMs ?? 0, sweep.oldestOverdueMs),
+  busy: sweep.busy,
+  missing: union(before?.missing, sweep.missing),
+  told: before?.told ?? 0,
+  ...(before?.writtenAt === undefined ? {} : { writtenAt: before.writtenAt }),
+});
+
+function union(one: Missing = new Map(), other: Missing = new Map()): Missing {
+  if (other.size === 0) return one;
+  const all = [...one.keys(), ...other.keys()];
+  return new Map(
+    all.map((agent) => [agent, new Set([...(one.get(agent) ?? []), ...(other.get(agent) ?? [])])]),
+  );
+}

@@ -1,0 +1,159 @@
+/**
+ * How long a supervisor stays, and what it promises to those who would call another.
+ *
+ * Owns: the promises of a tick and of a supervisor that was called, and when each goes home. Does not own: the sweeps
+ * (`sweep.ts`), who calls (`engine/wake-up.ts`).
+ *
+ * A promise is a conditional write of one record. Whoever was called and loses it to another goes home: at most one of
+ * them is at work, and none for long beside a tick that stays. It is kept: a called one does not go home before it has
+ * looked once more after its promise's end, with time for an index that lags and for clocks that differ.
+ */
+
+import { type Presence, presenceAfter } from '../core/supervision/presence.ts';
+import type { Clock, Dice, Log, Presences } from '../core/ports.ts';
+
+/** What a supervisor asks in the course of its sweeps. None of them rejects. */
+export interface Stay {
+  /** Something is due before its time is over; told before it is looked at. */
+  readonly found: () => Promise<void>;
+  /** No look of a sweep begins later. */
+  readonly looksUntilAt: () => number;
+  /**
+   * Whether to sweep again.
+   * @param busy whether something is due before its time is over: in this sweep, in any of its sweeps
+   */
+  readonly stays: (busy: { readonly now: boolean; readonly ever: boolean }) => Promise<boolean>;
+}
+
+interface World {
+  readonly clock: Clock;
+  readonly dice: Dice;
+  readonly log: Log;
+}
+
+/** From the end of a tick's time to when the next one looks for certain; the rest of the minute is for clocks that differ. */
+const NEXT_TICK_MS = 2_000;
+/** What was written before a promise's end is in the index by then, also where the writer's clock is 2 s behind. */
+const INDEX_LAG_MS = 4_000;
+/** A called one promises so many sweeps at a time: when nothing is due any more it leaves soon. */
+const SWEEPS_A_PROMISE = 5;
+/** At first it may be beside a tick that is about to promise as well. */
+const FIRST_SWEEPS = 2;
+/** Of a promise, for the call that renews it. */
+const RENEW_WITHIN_MS = 1_000;
+/** Two of one tick promise the same: what the other has promised, to within so much, will do. */
+const AS_GOOD_MS = 2_000;
+const MAX_CONFLICTS = 3;
+
+const NO_LIMIT = (): number => Number.POSITIVE_INFINITY;
+
+/** Of one that promises nothing: it stays once it has found something. */
+export const STAYS_WHEN_BUSY: Stay = {
+  found: async () => undefined,
+  looksUntilAt: NO_LIMIT,
+  stays: async ({ ever }) => ever,
+};
+
+/**
+ * Of a tick: once it finds something it stays, and says so. What is written from then on is seen by it or by the next tick.
+ * @param untilAt when its time is over
+ */
+export function tickStay(presences: Presences, world: World, untilAt: number): Stay {
+  let said: Promise<void> | undefined;
+  return {
+    ...STAYS_WHEN_BUSY,
+    found: () => (said ??= promise(presences, world, untilAt + NEXT_TICK_MS)),
+  };
+}
+
+async function promise(presences: Presences, { dice, log }: World, untilAt: number): Promise<void> {
+  try {
+    for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts += 1) {
+      const stored = await presences.read();
+      if (stored !== undefined && stored.untilAt >= untilAt - AS_GOOD_MS) return;
+      const wanted = presenceAfter(stored ?? { version: 0 }, dice.id(), untilAt);
+      if ((await presences.write(wanted)) === 'written') return;
+    }
+  } catch (error) {
+    // It stays all the same; at worst one is called in vain.
+    log.note({ what: 'presence-failed', detail: error instanceof Error ? error.name : 'error' });
+  }
+}
+
+/** @param untilAt when the time of the called one is over */
+interface Limits {
+  readonly untilAt: number;
+  readonly sweepEveryMs: number;
+}
+
+/**
+ * Takes over the presence that a caller has promised.
+ * @returns nothing when another has done so, or a tick has come: then there is nothing to do
+ */
+export async function takeOver(
+  presences: Presences,
+  world: World,
+  called: Pick<Presence, 'version' | 'untilAt'>,
+  limits: Limits,
+): Promise<Stay | undefined> {
+  const one = new Called(presences, world, called, limits);
+  return (await one.renew(FIRST_SWEEPS * limits.sweepEveryMs)) === 'lost' ? undefined : one;
+}
+
+class Called implements Stay {
+  readonly found = STAYS_WHEN_BUSY.found;
+  readonly #presences: Presences;
+  readonly #world: World;
+  readonly #limits: Limits;
+  /** What was written by this one, whether or not the answer came. */
+  readonly #ids = new Set<string>();
+  #mine: Pick<Presence, 'version' | 'untilAt'>;
+
+  constructor(
+    presences: Presences,
+    world: World,
+    called: Pick<Presence, 'version' | 'untilAt'>,
+    limits: Limits,
+  ) {
+    this.#presences = presences;
+    this.#world = world;
+    this.#limits = limits;
+    this.#mine = called;
+  }
+
+  looksUntilAt(): number {
+    return this.#mine.untilAt - RENEW_WITHIN_MS;
+  }
+
+  async stays({ now: busy }: { readonly now: boolean }): Promise<boolean> {
+    const { sweepEveryMs } = this.#limits;
+    const now = this.#world.clock.now();
+    if (!busy) return now < this.#mine.untilAt + INDEX_LAG_MS;
+    if (now + sweepEveryMs + RENEW_WITHIN_MS < this.#mine.untilAt) return true;
+    return (await this.renew(SWEEPS_A_PROMISE * sweepEveryMs)) !== 'lost';
+  }
+
+  /** Its last look comes after its last promise's end, and within its time. */
+  async renew(forMs: number): Promise<'mine' | 'lost' | 'unsure'> {
+    const { clock, dice, log } = this.#world;
+    const { untilAt: endAt, sweepEveryMs } = this.#limits;
+    const lastAt = endAt - INDEX_LAG_MS - sweepEveryMs;
+    const untilAt = Math.max(this.#mine.untilAt, Math.min(lastAt, clock.now() + forMs));
+    try {
+      for (;;) {
+        const wanted = presenceAfter(this.#mine, dice.id(), untilAt);
+        this.#ids.add(wanted.writeId);
+        if ((await this.#presences.write(wanted)) === 'written') {
+          this.#mine = wanted;
+          return 'mine';
+        }
+        const stored = await this.#presences.read();
+        if (stored === undefined || !this.#ids.has(stored.writeId)) return 'lost';
+        this.#mine = stored;
+      }
+    } catch (error) {
+      log.note({ what: 'presence-failed', detail: error instanceof Error ? error.name : 'error' });
+      return 'unsure';
+    }
+  }
+}

@@ -1,0 +1,251 @@
+/**
+ * The supervisor: finds what is due and has it looked at. It has no state machine of its own.
+ *
+ * Owns: the sweep (shards, all pages, bounded concurrency, one bad item alone), whose shards are swept, when to sweep again
+ * and when to stop. Does not own: what a look does (`core/execution/rules.ts`), the record of a sweep (`receipts.ts`). Any number of
+ * supervisors may run at once, on the same shards: every write is conditional.
+ *
+ * L4 an item that cannot be handled delays no other. L5 of the supervisors of one tick each keeps its own shards and
+ * visits the others', so that a dead one is replaced at once. C3 a tick that finds nothing due before the next one ends
+ * at once, after one query per shard of its own; one that found something stays until the next tick, so that what starts
+ * meanwhile is watched.
+ */
+
+import type { Clock, Due, Ports } from '../core/ports.ts';
+import { sayable } from '../core/records/errors.ts';
+import { type PlanCache, planOf } from '../engine/plans.ts';
+import { advance, type Oversight } from '../engine/reconcile.ts';
+import { callingNobody } from '../engine/wake-up.ts';
+import { gateKeeper, type GateKeeper } from './admission.ts';
+import { Grace, type ShardSweep, type Sweep } from './outage.ts';
+import { type Stay, STAYS_WHEN_BUSY } from './stay.ts';
+
+export interface TickOptions {
+  /** When the next tick is due; this one is over before. */
+  readonly untilAt: number;
+  readonly sweepEveryMs: number;
+  /** @default the only one */
+  readonly part?: Part;
+  /**
+   * What this process remembers of earlier ticks.
+   * @default nothing
+   */
+  readonly grace?: Grace;
+  /**
+   * Messages to an agent whatever its queue holds, in a sweep (`admission.ts`).
+   * @default FREE_SENDS
+   */
+  readonly freeSends?: number;
+  /**
+   * Told of every sweep, to leave receipts (`receipts.ts`); `last` after the last one.
+   * @default nobody is
+   */
+  readonly leave?: (sweeps: readonly ShardSweep[], last: boolean) => Promise<void>;
+  /**
+   * How long it stays, and who is told.
+   * @default once it has found something, until `untilAt`, and nobody
+   */
+  readonly stay?: Stay;
+}
+
+/** Which of the supervisors that a tick starts together: it keeps the shards whose number, modulo `of`, is `part`. */
+export interface Part {
+  readonly part: number;
+  readonly of: number;
+}
+
+export const SWEEP_EVERY_MS = 2_000;
+/** Looks at once in a shard; each is a few calls to the store, so this bounds the load of a sweep after an outage. */
+const CONCURRENCY = 8;
+/**
+ * After a look that came too early, for its agent may be sent no more now, there is a rest of so many times its length. In
+ * a crowd that waits for one agent most looks are such; without rests they would take the store's capacity, and money,
+ * from the agents that work it off. Nobody behind the crowd is forgotten: to get to the end of it takes so much longer.
+ */
+const REST_PER_LOOK = 3;
+const MAX_REST_MS = 1_000;
+/** The others' shards are visited from the second sweep on (the first may be a whole tick, of an idle system), … */
+const FIRST_VISIT = 2;
+/** … for what has been overdue for so many sweeps that nobody can be at work there. */
+const MISSED_SWEEPS = 1.5;
+
+/** One tick: sweeps until the next one while there is something to watch. @returns the sweeps made */
+export async function tick(given: Ports, plans: PlanCache, options: TickOptions): Promise<readonly Sweep[]> {
+  const ports = callingNobody(given);
+  const {
+    untilAt,
+    sweepEveryMs,
+    part,
+    leave,
+    freeSends,
+    grace = new Grace(),
+    stay = STAYS_WHEN_BUSY,
+  } = options;
+  const kept = new Set(shardsOf(ports, part));
+  const sweeps: Sweep[] = [];
+  let busy = false;
+  for (let round = 1; ; round += 1) {
+    const reach = { untilAt, grace, stay, gates: gateKeeper(ports, sweepEveryMs, freeSends) };
+    const own = await sweepShards(ports, plans, [...kept], reach);
+    const others = round >= FIRST_VISIT ? shardsOf(ports).filter((shard) => !kept.has(shard)) : [];
+    const lateMs = MISSED_SWEEPS * sweepEveryMs;
+    const visited = await sweepShards(ports, plans, others, { ...reach, lateMs });
+    grace.swept(ports.clock.now(), [...own, ...visited]);
+    // Its keeper is dead, has gone home, or cannot keep up: from now on it is kept here too.
+    for (const { shard, due } of visited) if (due > 0) kept.add(shard);
+    const sweep = sumOf([...own, ...visited]);
+    sweeps.push(sweep);
+    busy ||= sweep.busy;
+    const nextAt = ports.clock.now() + sweepEveryMs;
+    const last = nextAt >= untilAt || !(await stay.stays({ now: sweep.busy, ever: busy }));
+    await leave?.([...own, ...visited.filter(({ shard }) => kept.has(shard))], last);
+    if (last) return sweeps;
+    await ports.clock.sleep(sweepEveryMs);
+  }
+}
+
+function shardsOf(ports: Ports, { part, of }: Part = { part: 0, of: 1 }): number[] {
+  const all = Array.from({ length: ports.store.shards }, (_, shard) => shard);
+  return all.filter((shard) => shard % of === part);
+}
+
+interface Reach {
+  /** Looks take place until then, and what is due before then is worth staying for. */
+  readonly untilAt: number;
+  /** Only what is overdue for so long. */
+  readonly lateMs?: number;
+  /** What may be sent, all shards of the sweep together. */
+  readonly gates: GateKeeper;
+  readonly grace: Grace;
+  readonly stay: Stay;
+}
+
+/** Looks once at everything that is due, all shards side by side, not longer than until `untilAt`. Never rejects. */
+export async function sweepOnce(
+  given: Ports,
+  plans: PlanCache,
+  untilAt: number,
+  grace: Grace = new Grace(),
+): Promise<Sweep> {
+  const ports = callingNobody(given);
+  const reach = { untilAt, grace, stay: STAYS_WHEN_BUSY, gates: gateKeeper(ports, SWEEP_EVERY_MS) };
+  const sweeps = await sweepShards(ports, plans, shardsOf(ports), reach);
+  grace.swept(ports.clock.now(), sweeps);
+  return sumOf(sweeps);
+}
+
+const sweepShards = (
+  ports: Ports,
+  plans: PlanCache,
+  shards: readonly number[],
+  reach: Reach,
+): Promise<ShardSweep[]> =>
+  Promise.all(
+    shards.map((shard) =>
+      sweepShard(ports, plans, shard, reach).catch((error: unknown) => {
+        // The index could not be read: stay, it may be back before the next tick.
+        ports.log.note({ what: 'sweep-failed', detail: sayable(error) });
+        return { shard, due: 0, failed: 1, oldestOverdueMs: 0, busy: true };
+      }),
+    ),
+  );
+
+const sumOf = (sweeps: readonly Sweep[]): Sweep =>
+  sweeps.reduce(
+    (all, one) => ({
+      due: all.due + one.due,
+      failed: all.failed + one.failed,
+      oldestOverdueMs: Math.max(all.oldestOverdueMs, one.oldestOverdueMs),
+      busy: all.busy || one.busy,
+    }),
+    { due: 0, failed: 0, oldestOverdueMs: 0, busy: false },
+  );
+
+async function sweepShard(ports: Ports, plans: PlanCache, shard: number, reach: Reach): Promise<ShardSweep> {
+  const { untilAt, lateMs, stay } = reach;
+  const looksUntilAt = Math.min(untilAt, stay.looksUntilAt());
+  let [due, failed, oldestOverdueMs, busy] = [0, 0, 0, false];
+  const missing = new Map<string, Set<string>>();
+  let cursor: string | undefined;
+  do {
+    const now = ports.clock.now();
+    const dueAt = lateMs === undefined ? Math.max(now, untilAt) : now - lateMs;
+    const page = await ports.store.due(shard, dueAt, cursor);
+    const overdue = page.items.filter((item) => item.watchAt <= now);
+    busy ||= page.items.length > 0;
+    if (page.items.length > 0) await stay.found();
+    due += overdue.length;
+    for (const item of overdue) oldestOverdueMs = Math.max(oldestOverdueMs, now - item.watchAt);
+    if (reach.grace.begins(now, oldestOverdueMs)) ports.log.note({ what: 'grace', ms: oldestOverdueMs });
+    const { since: graceFrom } = reach.grace;
+    const calm = graceFrom === undefined ? {} : { graceFrom };
+    failed += await lookAtAll(ports, overdue, looksUntilAt, (executionId) =>
+      lookAt(ports, plans, executionId, { ask: reach.gates.ask, ...calm }, missing),
+    );
+    // Earliest first: once a page ends with something that is not due, nothing behind it is.
+    cursor = overdue.length === page.items.length ? page.cursor : undefined;
+  } while (cursor !== undefined && ports.clock.now() <= looksUntilAt);
+  return { shard, due, failed, oldestOverdueMs, busy, ...(missing.size === 0 ? {} : { missing }) };
+}
+
+/** @returns how many could not be handled */
+async function lookAtAll(
+  ports: Ports,
+  items: readonly Due[],
+  untilAt: number,
+  look: (executionId: string) => Promise<'early' | 'done'>,
+): Promise<number> {
+  if (items.length === 0) return 0;
+  const queue = [...items];
+  let failed = 0;
+  const worker = async (): Promise<void> => {
+    for (let item = queue.shift(); item !== undefined; item = queue.shift()) {
+      const beganAt = ports.clock.now();
+      if (beganAt > untilAt) return;
+      try {
+        if ((await look(item.executionId)) === 'early') await rest(ports.clock, beganAt, untilAt);
+      } catch (error) {
+        failed += 1;
+        ports.log.note({ what: 'look-failed', executionId: item.executionId, detail: sayable(error) });
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(CONCURRENCY, items.length) }, worker));
+  return failed;
+}
+
+async function rest(clock: Clock, beganAt: number, untilAt: number): Promise<void> {
+  const now = clock.now();
+  const restMs = Math.min(MAX_REST_MS, REST_PER_LOOK * (now - beganAt), untilAt - now);
+  if (restMs > 0) await clock.sleep(restMs);
+}
+
+async function lookAt(
+  ports: Ports,
+  plans: PlanCache,
+  executionId: string,
+  oversight: Oversight,
+  missing: Map<string, Set<string>>,
+): Promise<'early' | 'done'> {
+  const readAt = ports.clock.now();
+  const state = await ports.store.read(executionId);
+  if (state === undefined) return 'done';
+  const plan = await planOf(ports.store, plans, state.execution.plan);
+  const known = { state, fresh: true, readAt };
+  let early = false;
+  const ask: Oversight['ask'] = async (agents) => {
+    const gates = await oversight.ask(agents);
+    for (const [agent, gate] of Object.entries(gates)) {
+      if (gate.missing === true) missing.set(agent, (missing.get(agent) ?? new Set()).add(executionId));
+      else early ||= gate.hold === undefined && gate.sends === 0;
+    }
+    return gates;
+  };
+  await advance(ports, plan, executionId, {
+    by: 'supervisor',
+    concern: [],
+    known,
+    oversight: { ...oversight, ask },
+  });
+  return early ? 'early' : 'done';
+}

@@ -1,0 +1,141 @@
+/**
+ * What is done to the system, and when: drawn from the seed before the run begins.
+ *
+ * Owns: the kinds of faults, their rates and moments. Pure. Does not own: doing it (`saboteur.ts`), what the outside
+ * world does wrong (`order-plan.ts`).
+ *
+ * The supervisor is struck at any time of its minute, like every other function, but less often: the other one takes over,
+ * and after both are dead nobody looks until the next tick, so that supervisors that are killed every few seconds would be
+ * none at all. It is struck at its next calls, which come every two seconds: that hits one process, while 'now' would hit
+ * all there are.
+ */
+
+import type { FaultMoment } from '../../local/control/fault.ts';
+import { type Dice, diceOf } from './random.ts';
+
+export const AGENTS = ['charge-card', 'reserve-stock', 'schedule-shipping', 'notify-customer'] as const;
+/** Everything that can be killed. */
+export const FUNCTIONS = ['scheduler', ...AGENTS, 'supervisor'] as const;
+export type FunctionName = (typeof FUNCTIONS)[number];
+
+export type Fault =
+  | { readonly kind: 'kill'; readonly target: FunctionName; readonly moment: FaultMoment }
+  | {
+      readonly kind: 'freeze';
+      readonly target: FunctionName;
+      readonly moment: FaultMoment;
+      readonly forMs: number;
+    }
+  /** kill -9 of DynamoDB. */
+  | { readonly kind: 'store-restart'; readonly downMs: number }
+  | { readonly kind: 'ambiguous' | 'throttle'; readonly target: FunctionName; readonly calls: number };
+
+export interface PlannedFault {
+  /** From the start of the run. */
+  readonly atMs: number;
+  readonly fault: Fault;
+}
+
+/** Mean time from one fault of a kind to the next. */
+const EVERY_MS = {
+  kill: 1_500,
+  freeze: 6_000,
+  supervisorKill: 100_000,
+  supervisorFreeze: 120_000,
+  storeRestart: 25_000,
+  recoveryRestart: 45_000,
+  ambiguous: 2_500,
+  throttle: 2_500,
+} as const;
+
+/** The system is warm by then, so that faults meet work. */
+const FIRST_AT_MS = 4_000;
+/** A recovery is under way: the lease has ended and the supervisor acts on it. */
+const RECOVERY_AFTER_MS = [5_500, 9_000] as const;
+
+/** All faults of a run, in order of time. */
+export function faultPlan(seed: number, durationMs: number): readonly PlannedFault[] {
+  const kills = moments(diceOf(seed, 1), EVERY_MS.kill, durationMs).map(({ atMs, dice }) =>
+    planned(atMs, { kind: 'kill', target: busyTarget(dice), moment: strikeMoment(dice) }),
+  );
+  const freezes = moments(diceOf(seed, 2), EVERY_MS.freeze, durationMs).map(({ atMs, dice }) =>
+    planned(atMs, {
+      kind: 'freeze',
+      target: busyTarget(dice),
+      moment: strikeMoment(dice),
+      forMs: dice.between(1_000, 20_000),
+    }),
+  );
+  const calls = (['ambiguous', 'throttle'] as const).flatMap((kind, at) =>
+    moments(diceOf(seed, 3 + at), EVERY_MS[kind], durationMs).map(({ atMs, dice }) =>
+      planned(atMs, { kind, target: dice.pick(FUNCTIONS), calls: dice.between(1, 4) }),
+    ),
+  );
+  const all = [...kills, ...freezes, ...calls, ...supervisorFaults(seed, durationMs)];
+  const restarts = storeRestarts(seed, durationMs, kills);
+  return [...all, ...restarts].sort((one, other) => one.atMs - other.atMs);
+}
+
+const planned = (atMs: number, fault: Fault): PlannedFault => ({ atMs, fault });
+
+function supervisorFaults(seed: number, durationMs: number): PlannedFault[] {
+  const kills = moments(diceOf(seed, 5), EVERY_MS.supervisorKill, durationMs).map(({ atMs, dice }) =>
+    planned(atMs, {
+      kind: 'kill',
+      target: 'supervisor',
+      moment: callMoment(dice, 8),
+    }),
+  );
+  const freezes = moments(diceOf(seed, 6), EVERY_MS.supervisorFreeze, durationMs).map(({ atMs, dice }) =>
+    planned(atMs, {
+      kind: 'freeze',
+      target: 'supervisor',
+      moment: callMoment(dice, 8),
+      forMs: dice.between(1_000, 8_000),
+    }),
+  );
+  return [...kills, ...freezes];
+}
+
+/** Some at any time, some aimed at the recovery from a kill. */
+function storeRestarts(
+  seed: number,
+  durationMs: number,
+  kills: readonly PlannedFault[],
+): readonly PlannedFault[] {
+  const restart = (atMs: number, dice: Dice): PlannedFault =>
+    planned(atMs, { kind: 'store-restart', downMs: dice.chance(0.5) ? 0 : dice.between(100, 2_500) });
+  const random = moments(diceOf(seed, 7), EVERY_MS.storeRestart, durationMs);
+  const aimed = moments(diceOf(seed, 8), EVERY_MS.recoveryRestart, durationMs).flatMap(({ atMs, dice }) => {
+    const kill = kills.findLast((each) => each.atMs <= atMs);
+    const at = (kill?.atMs ?? atMs) + dice.between(...RECOVERY_AFTER_MS);
+    return at < durationMs ? [{ atMs: at, dice }] : [];
+  });
+  return [...random, ...aimed].map(({ atMs, dice }) => restart(atMs, dice));
+}
+
+/** One moment somewhere in each interval of the mean length: random, but never none in a run that is long enough. */
+function moments(dice: Dice, everyMs: number, durationMs: number): { atMs: number; dice: Dice }[] {
+  const span = durationMs - FIRST_AT_MS;
+  const count = Math.max(0, Math.round(span / everyMs));
+  return Array.from({ length: count }, (_, at) => ({
+    atMs: Math.floor(FIRST_AT_MS + ((at + dice.random()) * span) / count),
+    dice,
+  }));
+}
+
+const busyTarget = (dice: Dice): FunctionName =>
+  dice.chance(0.2) ? 'scheduler' : dice.pick<FunctionName>(AGENTS);
+
+/** While it works, at once, or exactly before or after a call to the store or to a queue. */
+function strikeMoment(dice: Dice): FaultMoment {
+  const kind = dice.random();
+  if (kind < 0.4) return { nextEvent: true, afterMs: dice.between(0, 600) };
+  if (kind < 0.6) return 'now';
+  return callMoment(dice, 5);
+}
+
+const callMoment = (dice: Dice, most: number): FaultMoment => {
+  const nth = dice.between(1, most);
+  return dice.chance(0.5) ? { beforeCall: nth } : { afterCall: nth };
+};

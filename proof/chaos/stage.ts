@@ -1,0 +1,105 @@
+/**
+ * What chaos runs on: the synthesised template of the example, a fresh local cloud and the example's outside world.
+ *
+ * Owns: starting them, leaving nothing behind, and what is noted while they run: which process claimed which step (the
+ * functions log at debug level for that), what the cloud complains about. Does not own: what is done to them.
+ */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type OutsideWorld, outsideWorldAt } from '../../examples/order-fulfilment/demo/api.ts';
+import { startWorld } from '../../examples/order-fulfilment/world/server.ts';
+import { synthesize } from '../../lib/infra/synth.ts';
+import { type Cloud, startCloud } from '../../local/cloud.ts';
+import type { LogLine } from '../../local/lambda/function-logs.ts';
+import type { Claim } from './detection.ts';
+
+export interface Outside extends OutsideWorld {
+  /** From now on the outside world behaves. */
+  readonly clear: () => Promise<void>;
+}
+
+export interface Stage {
+  /** Holds the template, the tables, the queues, the logs and the outside world's ledger. */
+  readonly folder: string;
+  readonly cloud: Cloud;
+  readonly world: Outside;
+  readonly claims: readonly Claim[];
+  /** What the functions logged other than routine, by its name. */
+  readonly notes: ReadonlyMap<string, number>;
+  readonly problems: readonly string[];
+  /** Ends everything; deletes the folder unless it is to be kept. */
+  readonly strike: (keep: boolean) => Promise<void>;
+}
+
+/** Beside the busy ones there are frozen ones, which keep their places. */
+const PROCESSES_PER_FUNCTION = 8;
+
+export async function setStage(
+  say: (text: string) => void,
+  onCleanUp: (strike: Stage['strike']) => void,
+): Promise<Stage> {
+  const folder = mkdtempSync(join(tmpdir(), 'steadfast-chaos-'));
+  const undo: (() => Promise<void>)[] = [];
+  let struck: Promise<void> | undefined;
+  const strike = (keep: boolean): Promise<void> => {
+    struck ??= (async () => {
+      for (const each of undo.splice(0).toReversed()) await each();
+      if (!keep) rmSync(folder, { recursive: true, force: true });
+    })();
+    return struck;
+  };
+  onCleanUp(strike);
+  const claims: Claim[] = [];
+  const notes = new Map<string, number>();
+  const problems: string[] = [];
+  say('Synthesising the template that would be deployed …');
+  const outdir = join(folder, 'cdk.out');
+  const { assembly } = await synthesize({ outdir, only: ['order-fulfilment'], validation: false });
+  const world = await startWorld({ port: 0, ledgerFile: join(folder, 'ledger.jsonl') });
+  undo.push(() => world.stop());
+  say('Starting a fresh local cloud from it …');
+  const cloud = await startCloud({
+    assembly,
+    dataDir: join(folder, 'cloud'),
+    fresh: true,
+    port: 0,
+    concurrencyPerFunction: PROCESSES_PER_FUNCTION,
+    environment: { WORLD_URL: world.url, POWERTOOLS_LOG_LEVEL: 'DEBUG' },
+    onLog: (line) => listen(line, claims, notes),
+    onProblem: (problem) => problems.push(problem),
+  });
+  undo.push(() => cloud.stop());
+  return { folder, cloud, world: outsideAt(world.url), claims, notes, problems, strike };
+}
+
+const outsideAt = (url: string): Outside => ({
+  ...outsideWorldAt(url),
+  clear: async () => {
+    await fetch(`${url}/behave`, { method: 'DELETE' });
+  },
+});
+
+interface Note {
+  readonly level?: string;
+  readonly message?: string;
+  readonly executionId?: string;
+  readonly step?: string;
+}
+
+function listen({ pid, line, at }: LogLine, claims: Claim[], notes: Map<string, number>): void {
+  if (!line.startsWith('{')) return;
+  const { level, message = '', executionId, step } = parsed(line);
+  if (message === 'claimed' && executionId !== undefined && step !== undefined) {
+    claims.push({ executionId, step, pid, at });
+  } else if (level !== 'DEBUG') notes.set(message, (notes.get(message) ?? 0) + 1);
+}
+
+function parsed(line: string): Note {
+  try {
+    return JSON.parse(line) as Note;
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * Looks into the state table through the local cloud's AWS gateway, with the AWS SDK, as an operator would.
+ *
+ * Owns: the scan of everything, and the open executions by the watch index. Does not own: what must be in it
+ * (`table-audit.ts`).
+ */
+
+import { DynamoDBClient, QueryCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import {
+  executionOf,
+  idOfKey,
+  isExecutionItem,
+  isStepItem,
+  type Item,
+  planOf,
+  stepOf,
+  watchShardKey,
+} from '../../lib/aws/dynamo-items.ts';
+import { DEFAULT_WATCH_SHARDS, TABLE } from '../../lib/aws/names.ts';
+import type { Cloud } from '../../local/cloud.ts';
+import type { Plan } from '../../lib/core/plan/plan.ts';
+import type { Execution, Step } from '../../lib/core/records/state.ts';
+import type { TableContent } from './table-audit.ts';
+
+export class Table {
+  readonly #client: DynamoDBClient;
+  readonly #name: string;
+
+  constructor(cloud: Cloud) {
+    this.#client = new DynamoDBClient({
+      endpoint: cloud.gatewayUrl,
+      region: 'us-east-1',
+      credentials: { accessKeyId: 'chaos', secretAccessKey: 'x' },
+    });
+    const table = [...cloud.resources.values()].find(({ type }) =>
+      /^AWS::DynamoDB::(Global)?Table$/.test(type),
+    );
+    if (table === undefined) throw new Error('there is no table in the stack');
+    this.#name = table.ref;
+  }
+
+  /** Ids of the executions that are open, or whose end was not announced: those with a watch. */
+  async open(): Promise<readonly string[]> {
+    const shards = Array.from({ length: DEFAULT_WATCH_SHARDS }, (_, shard) => this.#openOf(shard));
+    return (await Promise.all(shards)).flat();
+  }
+
+  async #openOf(shard: number): Promise<readonly string[]> {
+    const ids: string[] = [];
+    let from: Item | undefined;
+    do {
+      const page = await this.#client.send(
+        new QueryCommand({
+          TableName: this.#name,
+          IndexName: TABLE.watchIndex.name,
+          KeyConditionExpression: '#shard = :shard',
+          ExpressionAttributeNames: { '#shard': TABLE.watchIndex.pk },
+          ExpressionAttributeValues: { ':shard': { S: watchShardKey(shard) } },
+          ...(from === undefined ? {} : { ExclusiveStartKey: from }),
+        }),
+      );
+      ids.push(...(page.Items ?? []).map(idOfKey));
+      from = page.LastEvaluatedKey;
+    } while (from !== undefined);
+    return ids;
+  }
+
+  async everything(): Promise<TableContent> {
+    const executions: Execution[] = [];
+    const steps = new Map<string, Record<string, Step>>();
+    const plans = new Map<string, Plan>();
+    for await (const item of this.#scan()) {
+      if (isExecutionItem(item)) executions.push(executionOf(item));
+      else if (isStepItem(item)) {
+        const step = stepOf(item);
+        const id = idOfKey(item);
+        steps.set(id, { ...steps.get(id), [step.name]: step });
+      } else if (item['plan'] !== undefined) {
+        plans.set((item['pk']?.S ?? '').slice('plan#'.length), planOf(item));
+      }
+    }
+    return {
+      plans,
+      snapshots: executions.map((execution) => ({ execution, steps: steps.get(execution.id) ?? {} })),
+    };
+  }
+
+  async *#scan(): AsyncGenerator<Item> {
+    let from: Item | undefined;
+    do {
+      const page = await this.#client.send(
+        new ScanCommand({
+          TableName: this.#name,
+          ConsistentRead: true,
+          ...(from === undefined ? {} : { ExclusiveStartKey: from }),
+        }),
+      );
+      yield* page.Items ?? [];
+      from = page.LastEvaluatedKey;
+    } while (from !== undefined);
+  }
+
+  close(): void {
+    this.#client.destroy();
+  }
+}

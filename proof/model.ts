@@ -1,0 +1,178 @@
+/**
+ * `npm run model`: every state that small configurations of the protocol can reach, under the real `decide`.
+ *
+ * Owns: the options, one process per configuration, the summary. Does not own: the model (`proof/model`).
+ */
+
+import { fork } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { Command } from 'commander';
+import { CONFIGS } from './model/config.ts';
+import { ABLATIONS, type Ablation, REAL_RULES } from './model/rules.ts';
+import { NO_BOUND, runConfig, type RunResult } from './model/run.ts';
+
+interface Task {
+  readonly run: string;
+  readonly ablate?: string;
+  readonly maxStates: number;
+}
+
+interface Options {
+  readonly run?: string;
+  readonly max: number;
+  readonly ablate?: string;
+  readonly json?: boolean;
+  readonly trace?: boolean;
+}
+
+const whole = (text: string): number => {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 1) throw new Error(`${text} is not a whole number above 0`);
+  return value;
+};
+
+function perform(task: Task): RunResult {
+  const config = CONFIGS.find(({ name }) => name === task.run);
+  if (config === undefined) throw new Error(`there is no run '${task.run}'`);
+  const rules = task.ablate === undefined ? REAL_RULES : (ABLATIONS[task.ablate] ?? REAL_RULES);
+  return runConfig(config, { rules, maxStates: task.maxStates });
+}
+
+/** In a process of its own, so that its memory is given back and the other processor is used. */
+function inProcess(task: Task): Promise<RunResult> {
+  return new Promise((resolve, reject) => {
+    const child = fork(import.meta.filename, [], {
+      env: { ...process.env, MODEL_TASK: '1' },
+      execArgv: [...process.execArgv, '--max-old-space-size=6144'],
+    });
+    let result: RunResult | undefined;
+    child.on('message', (message) => {
+      result = message as RunResult;
+    });
+    child.on('error', reject);
+    child.on('exit', (code) => {
+      if (result === undefined) reject(new Error(`the process of run '${task.run}' ended with ${code}`));
+      else resolve(result);
+    });
+    child.send(task);
+  });
+}
+
+/** All tasks, as many at once as there are processors; results in the order of the tasks. */
+async function performAll(tasks: readonly Task[], onResult: (task: Task, result: RunResult) => void) {
+  const results: RunResult[] = [];
+  let at = 0;
+  const lane = async (): Promise<void> => {
+    while (at < tasks.length) {
+      const index = at;
+      at += 1;
+      const task = tasks[index] as Task;
+      const result = await inProcess(task);
+      results[index] = result;
+      onResult(task, result);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(availableParallelism(), tasks.length) }, lane));
+  return results;
+}
+
+function lineOf({ name, states, edges, closed, violations, stuck, seconds }: RunResult): string {
+  const end = closed ? 'closed' : 'NOT CLOSED';
+  return `${name}: ${states} states, ${edges} edges, ${end}, ${violations} violations, ${stuck} stuck, ${seconds.toFixed(1)} s`;
+}
+
+function showTrace({ name, first }: RunResult): void {
+  if (first === undefined) return;
+  console.error(`${name}: ${first.problems.join('; ')}`);
+  for (const [at, label] of first.trace.entries()) console.error(`  ${at + 1}. ${label}`);
+}
+
+async function checkAll(options: Options): Promise<void> {
+  const chosen = CONFIGS.filter(({ name }) => options.run === undefined || name === options.run);
+  if (chosen.length === 0) program.error(`there is no run '${options.run}'; see --help`);
+  const tasks = chosen.map(({ name }) => ({ run: name, maxStates: options.max }));
+  const results = await performAll(tasks, (_, result) => {
+    if (options.json !== true) console.log(lineOf(result));
+    if (options.trace === true || result.violations > 0 || result.stuck > 0) showTrace(result);
+  });
+  const sum = (pick: (result: RunResult) => number): number =>
+    results.reduce((total, result) => total + pick(result), 0);
+  const model = {
+    runs: results.map(({ first, ...result }) =>
+      first === undefined ? result : { ...result, problems: first.problems },
+    ),
+    states: sum(({ states }) => states),
+    edges: sum(({ edges }) => edges),
+    closed: results.every(({ closed }) => closed),
+    violations: sum(({ violations }) => violations),
+    stuck: sum(({ stuck }) => stuck),
+  };
+  if (options.json === true) console.log(JSON.stringify({ model }));
+  else
+    console.log(
+      `${model.states} states in ${results.length} runs, ${model.violations} violations, ${model.stuck} stuck`,
+    );
+  if (!model.closed || model.violations > 0 || model.stuck > 0) process.exitCode = 1;
+}
+
+/** Here a violation is what must be found. */
+async function checkAblations(options: Options): Promise<void> {
+  const chosen = Object.keys(ABLATIONS).filter((name) => options.ablate === 'all' || name === options.ablate);
+  if (chosen.length === 0) {
+    program.error(
+      `there is no ablation '${options.ablate}'; there are: all, ${Object.keys(ABLATIONS).join(', ')}`,
+    );
+  }
+  const tasks = chosen.map((ablate) => ({
+    ablate,
+    run: options.run ?? (ABLATIONS[ablate] as Ablation).run,
+    maxStates: options.max,
+  }));
+  const ablations: object[] = [];
+  let missed = 0;
+  await performAll(tasks, ({ ablate = '' }, result) => {
+    const found = result.violations > 0 || result.stuck > 0;
+    if (!found) missed += 1;
+    const { name, states, seconds, first } = result;
+    const problem = first?.problems[0];
+    ablations.push({
+      ablate,
+      rule: ABLATIONS[ablate]?.rule,
+      run: name,
+      found,
+      states,
+      stuck: result.stuck,
+      seconds,
+      problem,
+    });
+    if (options.json !== true) {
+      console.log(`${ablate} (${name}, ${states} states): ${found ? (problem ?? 'stuck') : 'NOTHING FOUND'}`);
+    }
+    if (options.trace === true) showTrace(result);
+  });
+  if (options.json === true) console.log(JSON.stringify({ ablations }));
+  if (missed > 0) process.exitCode = 1;
+}
+
+const program = new Command('model')
+  .description(
+    'Explores every state that small configurations can reach under the real rules (docs/MODEL.md).',
+  )
+  .option('--run <name>', `only this run: ${CONFIGS.map(({ name }) => name).join(', ')}`)
+  .option('--max <n>', 'stop a run at so many states', whole, NO_BOUND)
+  .option(
+    '--ablate <rule>',
+    `take a rule away and find what breaks: all, ${Object.keys(ABLATIONS).join(', ')}`,
+  )
+  .option('--trace', 'print the shortest trace to a violation')
+  .option('--json', 'one JSON line at the end');
+
+if (process.env['MODEL_TASK'] === '1') {
+  process.once('message', (task: Task) => {
+    process.send?.(perform(task), () => process.disconnect());
+  });
+} else {
+  program.parse();
+  const options = program.opts<Options>();
+  await (options.ablate === undefined ? checkAll(options) : checkAblations(options));
+}

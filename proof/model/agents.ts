@@ -1,0 +1,236 @@
+/**
+ * The agents' moves. Mirrors `agent/message.ts`: `handleMessage` (read, decide, claim; after a conflict or an unsure answer
+ * read again, and if the token there is ours perform), `performAndReport`, `deliverReport` and `reportOnce` (a report that
+ * conflicts is decided again on a fresh read, once released only what follows is looked at); and of `agent/attempt.ts` the
+ * ways in which an attempt ends and its beats.
+ *
+ * Merged into one move, because nobody can tell: receiving a message and the read that follows; the answer of the outside
+ * service and its effect; a report that was overtaken, its read and its write (both are conditional on that read).
+ */
+
+import { hintOf, LIFE_TICKS, type Hint, type ReportKind, SLOTS } from './codes.ts';
+import { commit, type Context, die, type Emit, heldAt, land, look, place, type Seat, send } from './moves.ts';
+import { type Actor, copyOf, LANDED, UNDONE, type World } from './world.ts';
+
+type Of<Pc extends Actor['pc']> = Actor & { readonly pc: Pc };
+const NO: readonly string[] = [];
+
+/** A message arrives at an idle process; or any message, if messages are forged. */
+export function deliveries(ctx: Context, world: World, emit: Emit): void {
+  const at = world.agents.indexOf(0);
+  if (at < 0) return;
+  const { config } = ctx;
+  const seat: Seat = { list: 'agents', at };
+  for (let bit = 0; bit < config.plan.steps.length * SLOTS; bit += 1) {
+    const mask = 1 << bit;
+    if (!config.forge && (world.messages & mask) === 0) continue;
+    const hint = hintOf(bit);
+    // The queue keeps a delayed message until it is due.
+    if (!config.forge && ctx.mind.deliver(world, hint, LIFE_TICKS).early) continue;
+    const next = copyOf(world);
+    next.messages &= ~mask;
+    receive(ctx, next, seat, hint, LIFE_TICKS);
+    emit(next, `deliver ${textOf(ctx, hint)}`, false, NO);
+    if (!config.lossy) continue;
+    const twice = copyOf(next);
+    twice.messages |= mask;
+    emit(twice, `deliver a copy of ${textOf(ctx, hint)}`, true, NO);
+    const lost = copyOf(world);
+    lost.messages &= ~mask;
+    emit(lost, `lose ${textOf(ctx, hint)}`, true, NO);
+  }
+}
+
+const textOf = ({ config }: Context, { step, mode, attempt }: Hint): string =>
+  `${config.plan.steps[step]?.name}/${['execute', 'probe', 'undo'][mode]}/${attempt}`;
+
+/** Reads and decides on a message. */
+function receive(ctx: Context, world: World, seat: Seat, hint: Hint, life: number): void {
+  const out = ctx.mind.deliver(world, hint, life);
+  const { step, mode, attempt } = hint;
+  if (out.next === 'perform') {
+    const steps = world.steps.with(step, out.stepTo);
+    const { kind: unread, sends } = ctx.mind.unread({ exec: world.exec, steps }, step, mode);
+    const { prior, stepTo: to } = out;
+    place(ctx, world, seat, { pc: 'claim', step, mode, attempt, life, prior, to, unread, sends });
+  } else if (out.exec >= 0 || out.step >= 0 || out.problems.length > 0) {
+    const from = { step, mode, attempt, life, prior: 0 };
+    place(ctx, world, seat, { pc: 'write', out: ctx.mind.outcomes.idOf(out), from, concern: 1 << step });
+  } else {
+    send(ctx, world, out.sends);
+    place(ctx, world, seat, null);
+  }
+}
+
+export function agentMoves(ctx: Context, world: World, at: number, emit: Emit): void {
+  const actor = ctx.cast.at(world.agents[at] as number);
+  if (actor === null) return;
+  const seat: Seat = { list: 'agents', at };
+  const who = `agent ${at + 1}`;
+  if (ctx.config.crash) {
+    const next = copyOf(world);
+    place(ctx, next, seat, null);
+    die(next, actor);
+    emit(next, `${who} dies (${actor.pc})`, true, NO);
+  }
+  switch (actor.pc) {
+    case 'claim':
+      return claim(ctx, world, seat, actor, who, emit);
+    case 'read':
+      return readAgain(ctx, world, seat, actor, who, emit);
+    case 'perform':
+      perform(ctx, world, seat, actor, who, emit);
+      return beat(ctx, world, seat, actor, who, emit);
+    case 'report':
+      return report(ctx, world, seat, actor, who, emit);
+    case 'look': {
+      const next = copyOf(world);
+      look(ctx, next, seat, actor.concern, true);
+      return emit(next, `${who} reads and looks`, false, NO);
+    }
+    case 'write': {
+      const next = copyOf(world);
+      const problems = land(ctx, next, seat, actor);
+      return emit(next, `${who} writes ${ctx.mind.outcomes.at(actor.out).what}`, false, problems);
+    }
+  }
+}
+
+function claim(ctx: Context, world: World, seat: Seat, actor: Of<'claim'>, who: string, emit: Emit): void {
+  const { step, mode, attempt, life, prior, unread, sends } = actor;
+  const next = copyOf(world);
+  place(ctx, next, seat, null);
+  const out = { ...CLAIM, step, stepTo: actor.to };
+  const problems = commit(ctx, next, out, true);
+  const text = `${who} claims ${textOf(ctx, actor)}`;
+  if (ctx.config.ambiguous) {
+    const unsure = copyOf(next);
+    place(ctx, unsure, seat, { pc: 'read', step, mode, attempt, life, prior, own: true });
+    emit(unsure, `${text} and does not learn it`, true, problems);
+  }
+  place(ctx, next, seat, { pc: 'perform', step, mode, life, prior, own: true, unread, sends });
+  emit(next, text, false, problems);
+}
+
+const CLAIM = {
+  exec: -1,
+  sends: 0,
+  next: 'perform',
+  fresh: false,
+  concern: 0,
+  announces: false,
+  early: false,
+  prior: 0,
+  what: '',
+  problems: NO,
+} as const;
+
+function readAgain(ctx: Context, world: World, seat: Seat, actor: Of<'read'>, who: string, emit: Emit): void {
+  const { step, mode, life, prior, own } = actor;
+  const next = copyOf(world);
+  if (own && heldAt(ctx, world, step)) {
+    const { kind: unread, sends } = ctx.mind.unread(world, step, mode);
+    place(ctx, next, seat, { pc: 'perform', step, mode, life, prior, own, unread, sends });
+  } else receive(ctx, next, seat, actor, life);
+  emit(next, `${who} reads again for ${textOf(ctx, actor)}`, false, NO);
+}
+
+interface Answer {
+  readonly kind: ReportKind;
+  readonly fault?: true;
+  /** The effect took place; or the request is still under way for so many ticks. */
+  readonly lands?: true;
+  readonly ghost?: 'settle' | 'life';
+}
+
+const ANSWERS: readonly (readonly Answer[])[] = [
+  [
+    { kind: 'done', lands: true },
+    { kind: 'lost', fault: true, lands: true },
+    { kind: 'lost', fault: true, ghost: 'settle' },
+    { kind: 'timeout', fault: true, ghost: 'life' },
+    { kind: 'transient', fault: true },
+    { kind: 'permanent', fault: true },
+    { kind: 'acted', fault: true, lands: true },
+  ],
+  [
+    { kind: 'cannot-tell', fault: true },
+    { kind: 'still-running', fault: true },
+  ],
+  [
+    { kind: 'undone', lands: true },
+    { kind: 'lost', fault: true, lands: true },
+    { kind: 'lost', fault: true },
+    { kind: 'transient', fault: true },
+    { kind: 'permanent', fault: true },
+  ],
+];
+const FOUND: Answer = { kind: 'found' };
+const FOUND_NOTHING: Answer = { kind: 'found-nothing' };
+
+function perform(
+  ctx: Context,
+  world: World,
+  seat: Seat,
+  actor: Of<'perform'>,
+  who: string,
+  emit: Emit,
+): void {
+  const { step, mode, life, prior, own, unread, sends } = actor;
+  const probed = world.effects[step] === LANDED ? FOUND : FOUND_NOTHING;
+  for (const answer of mode === 1 ? [probed, ...(ANSWERS[1] ?? [])] : (ANSWERS[mode] ?? [])) {
+    if (answer.fault && world.failures >= ctx.config.failures) continue;
+    const next = copyOf(world);
+    if (answer.fault) next.failures += 1;
+    const problems = answer.lands && mode === 0 ? ctx.judge.land(next, step) : NO;
+    if (answer.lands && mode === 2) next.effects[step] = UNDONE;
+    const ghost = answer.ghost === 'settle' ? 1 : answer.ghost === 'life' ? life + 1 : 0;
+    next.ghosts[step] = Math.max(next.ghosts[step] as number, ghost);
+    if (ctx.mind.rules.sendFirst === true && answer.kind === 'done') send(ctx, next, sends);
+    place(ctx, next, seat, { pc: 'report', step, mode, life, prior, own, unread, sends, kind: answer.kind });
+    const how = answer.lands ? ' (the effect took place)' : answer.ghost ? ' (the request is under way)' : '';
+    emit(next, `${who} has ${answer.kind}${how} of ${nameOf(ctx, step)}`, answer.fault === true, problems);
+  }
+}
+
+const nameOf = ({ config }: Context, step: number): string => config.plan.steps[step]?.name ?? '';
+
+function beat(ctx: Context, world: World, seat: Seat, actor: Of<'perform'>, who: string, emit: Emit): void {
+  if (!ctx.config.beats || !actor.own || !heldAt(ctx, world, actor.step)) return;
+  const out = ctx.mind.beat(world, actor.step);
+  if (out.step < 0 || out.stepTo === world.steps[actor.step]) return;
+  const next = copyOf(world);
+  place(ctx, next, seat, null);
+  const problems = commit(ctx, next, out, false);
+  place(ctx, next, seat, actor);
+  emit(next, `${who} beats`, false, problems);
+}
+
+function report(ctx: Context, world: World, seat: Seat, actor: Of<'report'>, who: string, emit: Emit): void {
+  const { step, own, kind, prior, unread, sends } = actor;
+  const next = copyOf(world);
+  place(ctx, next, seat, null);
+  const onTime = own && heldAt(ctx, world, step);
+  const text = `${who} reports ${kind} of ${nameOf(ctx, step)}`;
+  const status = ctx.mind.step(world.steps[step] as number)?.status;
+  if (own && !onTime && !(kind === 'done' && (status === 'retrying' || status === 'unknown'))) {
+    place(ctx, next, seat, { pc: 'look', concern: 1 << step });
+    return emit(next, `${text}: was settled before`, false, NO);
+  }
+  const out = ctx.mind.report(world, step, own, kind, prior, onTime);
+  if (out.step < 0) return emit(next, `${text}: refused`, false, out.problems);
+  const stolen = own ? NO : ['S5 a report was written without the current token'];
+  const problems = [...stolen, ...commit(ctx, next, out, false)];
+  if (ctx.config.ambiguous) {
+    const unsure = copyOf(next);
+    const rest = { ...actor, prior: 0, unread: 'read', sends: 0 } as const;
+    place(ctx, unsure, seat, rest);
+    emit(unsure, `${text} and does not learn it`, true, problems);
+  }
+  const done = onTime && (kind === 'done' || kind === 'found');
+  if (done && unread === 'send') {
+    if (ctx.mind.rules.sendFirst !== true) send(ctx, next, sends);
+  } else if (done && unread === 'end') look(ctx, next, seat, 1 << step, false);
+  else place(ctx, next, seat, { pc: 'look', concern: out.concern });
+  emit(next, onTime ? text : `${text}, late`, false, problems);
+}

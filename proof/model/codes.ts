@@ -1,0 +1,85 @@
+/**
+ * The model's codes: what is asked of `decide` and what it answers, as small numbers.
+ *
+ * Owns: the forms of questions and answers. Does not own: the questions (`agents.ts`, `lookers.ts`), the asking (`mind.ts`).
+ */
+
+import type { Report } from '../../lib/core/records/events.ts';
+import type { Mode } from '../../lib/core/records/state.ts';
+
+export const MODES: readonly Mode[] = ['execute', 'probe', 'undo'];
+/** Of a set of steps, one bit each. */
+export const ALL_STEPS = 0x80;
+export const LIFE_TICKS = 2;
+
+export interface Stored {
+  readonly exec: number;
+  /** One per step of the plan, in its order; 0: no record. */
+  readonly steps: readonly number[];
+}
+
+export interface Hint {
+  readonly step: number;
+  readonly mode: number;
+  readonly attempt: number;
+}
+
+export interface Outcome {
+  /** The execution's new record, or -1. */
+  readonly exec: number;
+  /** Which step gets a new record, or -1, and which. */
+  readonly step: number;
+  readonly stepTo: number;
+  /** Messages, one bit each (`slotOf`). */
+  readonly sends: number;
+  readonly next: 'stop' | 'look' | 'perform' | 'other';
+  readonly fresh: boolean;
+  readonly concern: number;
+  readonly announces: boolean;
+  readonly early: boolean;
+  /** Of a claim: ticks from now until the step's earlier attempts are dead. */
+  readonly prior: number;
+  readonly what: string;
+  readonly problems: readonly string[];
+}
+
+export type ReportKind =
+  | 'done'
+  | 'transient'
+  | 'permanent'
+  | 'acted'
+  | 'lost'
+  | 'timeout'
+  | 'found'
+  | 'found-nothing'
+  | 'cannot-tell'
+  | 'still-running'
+  | 'undone';
+
+const failure = { code: 'x', message: '' };
+export const REPORTS: Readonly<Record<ReportKind, Report>> = {
+  done: { kind: 'done', settled: true, output: null },
+  transient: { kind: 'failed', settled: true, permanent: false, failure },
+  permanent: { kind: 'failed', settled: true, permanent: true, failure },
+  acted: { kind: 'failed', settled: true, permanent: true, acted: true, failure },
+  lost: { kind: 'unknown', settled: true, failure },
+  timeout: { kind: 'unknown', settled: false, failure },
+  found: { kind: 'found', settled: true, verdict: 'done', output: null },
+  'found-nothing': { kind: 'found', settled: true, verdict: 'not-done' },
+  'cannot-tell': { kind: 'found', settled: true, verdict: 'cannot-tell' },
+  'still-running': { kind: 'found', settled: true, verdict: 'running' },
+  undone: { kind: 'undone', settled: true },
+};
+
+/** Two attempts, two probes, an undo. */
+export const SLOTS = 5;
+export const slotOf = ({ step, mode, attempt }: Hint): number =>
+  1 << (step * SLOTS + (mode === 2 ? 4 : mode * 2 + Math.min(attempt, 2) - 1));
+export const hintOf = (bit: number): Hint => {
+  const kind = bit % SLOTS;
+  const mode = kind === 4 ? 2 : kind >> 1;
+  return { step: Math.floor(bit / SLOTS), mode, attempt: mode === 2 ? 1 : (kind & 1) + 1 };
+};
+
+export const keyOf = ({ exec, steps }: Stored, kind: number, first: number, second: number): string =>
+  String.fromCharCode(exec, ...steps, kind, first, second);

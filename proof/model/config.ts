@@ -1,0 +1,155 @@
+/**
+ * The configurations: plans, how many processes, and what may go wrong in each.
+ *
+ * Owns: the list of `npm run model`. Each closes; together they pass a million states. All steps have the same limits, so
+ * that H is one number: lease 9 s (over after one tick), pickup 10 s, settle 10 s, a process lives two ticks.
+ */
+
+import type { Effect } from '../../lib/core/plan/agent.ts';
+import { checkPlan } from '../../lib/core/plan/check.ts';
+import { type Plan, type AgentStep } from '../../lib/core/plan/plan.ts';
+import { SETTLE_TICKS, TICK } from './times.ts';
+
+export interface ModelConfig {
+  readonly name: string;
+  readonly plan: Plan;
+  /** Agents' processes at once, for all steps together. */
+  readonly agents: number;
+  readonly supervisors: number;
+  /** Bad or lost answers of outside services, in one execution. */
+  readonly failures: number;
+  /** Any message at any time instead of those that were sent: any order, loss, repetition, forgery. */
+  readonly forge: boolean;
+  readonly cancel: boolean;
+  /** Any process at any point; without a limit. */
+  readonly crash: boolean;
+  /** Messages are lost and delivered twice; without a limit. */
+  readonly lossy: boolean;
+  /** A claim or a report is written, and the process does not learn that it was. */
+  readonly ambiguous: boolean;
+  readonly beats: boolean;
+  /** The execution's deadline may pass. */
+  readonly deadline: boolean;
+  /** Supervisors look at any time, not only when the watch says so (an index that lags). */
+  readonly eagerSweeps: boolean;
+  /** Time passes. */
+  readonly time: boolean;
+  readonly giveUp: boolean;
+}
+
+interface StepOptions {
+  readonly effect?: Effect;
+  readonly retries?: number;
+  readonly retryMs?: number;
+  readonly undo?: 'none';
+  readonly when?: AgentStep['when'];
+}
+
+function planStep(name: string, after: readonly string[], options: StepOptions): AgentStep {
+  const { effect = 'idempotent', retries = 1, retryMs = TICK, undo, when } = options;
+  return {
+    name,
+    kind: 'step',
+    agent: 'agent',
+    input: null,
+    after,
+    ...(when === undefined ? {} : { when }),
+    effect,
+    timeoutMs: 6 * TICK,
+    leaseMs: TICK - 1_000,
+    pickupMs: TICK,
+    settleMs: SETTLE_TICKS * TICK,
+    ladder: retries === 0 ? [] : [{ kind: 'retry', attempts: retries, firstMs: retryMs, maxMs: retryMs }],
+    undo: undo ?? { kind: 'retry', attempts: 1, firstMs: TICK, maxMs: TICK },
+  };
+}
+
+type Shape = Readonly<Record<string, readonly string[]>>;
+const SHAPES = {
+  one: { a: [] },
+  chain2: { a: [], b: ['a'] },
+  par2: { a: [], b: [] },
+  join: { a: [], b: [], c: ['a', 'b'] },
+  fork: { a: [], b: ['a'], c: ['a'] },
+} as const satisfies Record<string, Shape>;
+
+export function planOf(
+  shape: keyof typeof SHAPES,
+  options: StepOptions = {},
+  special: Readonly<Record<string, StepOptions>> = {},
+): Plan {
+  const steps = Object.entries<readonly string[]>(SHAPES[shape]).map(([name, after]) =>
+    planStep(name, after, { ...options, ...special[name] }),
+  );
+  const plan: Plan = { v: 1, workflow: shape, withinMs: 3_600_000, steps, output: null };
+  checkPlan(plan);
+  return plan;
+}
+
+const QUIET: Omit<ModelConfig, 'name' | 'plan'> = {
+  agents: 2,
+  supervisors: 1,
+  failures: 0,
+  forge: false,
+  cancel: false,
+  crash: false,
+  lossy: false,
+  ambiguous: false,
+  beats: false,
+  deadline: false,
+  eagerSweeps: false,
+  time: true,
+  giveUp: false,
+};
+
+export const configOf = (name: string, plan: Plan, changes: Partial<ModelConfig>): ModelConfig => ({
+  ...QUIET,
+  name,
+  plan,
+  ...changes,
+});
+
+const ONCE: StepOptions = { retries: 0 };
+const PROBED: StepOptions = { effect: 'probed' };
+const LONG: StepOptions = { retryMs: 2_400_000 };
+const SKIPPED: StepOptions = { when: { $eq: [{ $ref: 'input', path: ['flag'] }, false] } };
+const FORGED: Partial<ModelConfig> = { forge: true, crash: true };
+const LIVE: Partial<ModelConfig> = { crash: true, lossy: true };
+/** No supervisor, no fault, no time: the workers alone must bring it to its end (C1). */
+const ALONE: Partial<ModelConfig> = { supervisors: 0, time: false };
+
+/** Those that the tests run, too. */
+export const SMALL: readonly ModelConfig[] = [
+  configOf('chain2-unaided', planOf('chain2'), ALONE),
+  configOf('par2-unaided', planOf('par2'), ALONE),
+  configOf('join-unaided', planOf('join'), ALONE),
+  configOf('fork-unaided', planOf('fork'), ALONE),
+  configOf('one-live', planOf('one'), { crash: true, agents: 1 }),
+  configOf('chain2-once', planOf('chain2', ONCE), { ...FORGED, failures: 1 }),
+];
+
+/** The long ones first, so that all processors are busy to the end. */
+export const CONFIGS: readonly ModelConfig[] = [
+  configOf('chain2-forged', planOf('chain2'), { ...FORGED, failures: 1, cancel: true }),
+  configOf('one-live-cancel', planOf('one'), { ...LIVE, agents: 1, ambiguous: true, cancel: true }),
+  configOf('chain2-probed', planOf('chain2', PROBED), { ...FORGED, cancel: true }),
+  configOf('par2-forged', planOf('par2', ONCE), FORGED),
+  configOf('fork-forged', planOf('fork', ONCE), { ...FORGED, agents: 1, failures: 1 }),
+  configOf('join-forged', planOf('join', ONCE), { ...FORGED, agents: 1 }),
+  configOf('join-failing', planOf('join', ONCE), { ...FORGED, agents: 1, failures: 1 }),
+  configOf('join-skip', planOf('join', ONCE, { b: SKIPPED }), { ...FORGED, failures: 1 }),
+  configOf('one-live-probed', planOf('one', PROBED), { ...LIVE, agents: 1 }),
+  configOf('one-live-lossy', planOf('one'), { ...LIVE, agents: 1 }),
+  configOf('one-live-two', planOf('one'), { crash: true }),
+  configOf('chain2-undo-none', planOf('chain2', {}, { a: { undo: 'none' } }), { ...FORGED, failures: 1 }),
+  configOf('one-probed', planOf('one', PROBED), { ...FORGED, failures: 1, cancel: true }),
+  configOf('chain2-two-supervisors', planOf('chain2', ONCE), { ...FORGED, supervisors: 2, cancel: true }),
+  configOf('chain2-live', planOf('chain2', ONCE), { crash: true, agents: 1 }),
+  configOf('one-idempotent', planOf('one'), { ...FORGED, failures: 1, cancel: true, beats: true }),
+  configOf('one-two-failures', planOf('one'), { ...FORGED, failures: 2 }),
+  configOf('one-probed-two-failures', planOf('one', PROBED), { ...FORGED, failures: 2 }),
+  configOf('one-give-up', planOf('one', PROBED), { ...FORGED, agents: 1, failures: 1, giveUp: true }),
+  configOf('chain2-long-retry', planOf('chain2', LONG), FORGED),
+  configOf('chain2-deadline', planOf('chain2', ONCE), { ...FORGED, deadline: true, eagerSweeps: true }),
+  ...SMALL,
+];

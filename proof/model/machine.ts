@@ -1,0 +1,88 @@
+/**
+ * One configuration as a machine: its first state, and from every state all that can happen next.
+ *
+ * The order of reading: `times.ts` (what a state forgets), `codes.ts` and `mind.ts` (the real rules, asked with numbers), `world.ts`
+ * (a state), `moves.ts`, `agents.ts`, `lookers.ts` (what can happen), `judge.ts` (what must hold), `explore.ts`.
+ */
+
+import { agentMoves, deliveries } from './agents.ts';
+import { ALL_STEPS } from './codes.ts';
+import type { ModelConfig } from './config.ts';
+import { Judge } from './judge.ts';
+import { operatorMoves, supervisorMoves, timeMoves } from './lookers.ts';
+import { Mind } from './mind.ts';
+import { type Context, type Emit, send, tidy } from './moves.ts';
+import { REAL_RULES, type Rules } from './rules.ts';
+import { copyOf, decode, encode, newCast, type World } from './world.ts';
+
+export class Machine {
+  readonly #ctx: Context;
+
+  constructor(config: ModelConfig, rules: Rules = REAL_RULES) {
+    const mind = new Mind(config, rules);
+    this.#ctx = { config, mind, judge: new Judge(mind), cast: newCast() };
+  }
+
+  /** The execution was just written and its first messages were sent (`start` in `scheduler/start.ts`). */
+  first(): World {
+    const { config, mind } = this.#ctx;
+    const none = config.plan.steps.map(() => 0);
+    const world: World = {
+      ...mind.first(),
+      steps: [...none],
+      effects: [...none],
+      ghosts: [...none],
+      messages: 0,
+      failures: 0,
+      announced: 0,
+      canceled: 0,
+      operator: 0,
+      agents: Array.from({ length: config.agents }, () => 0),
+      supervisors: Array.from({ length: config.supervisors }, () => 0),
+    };
+    send(this.#ctx, world, mind.look(world, 'worker', ALL_STEPS, true).sends);
+    return world;
+  }
+
+  encode(world: World): string {
+    return encode(world);
+  }
+
+  decode(text: string): World {
+    const { config } = this.#ctx;
+    return decode(text, config.plan.steps.length, config.agents);
+  }
+
+  /**
+   * Ended, told, and nobody has to look at it again; or an undo failed for good, which is a question to a person with a
+   * deadline (L1). People and their answers are not in the model.
+   */
+  isEnd(world: World): boolean {
+    const { mind } = this.#ctx;
+    if (world.steps.some((step) => mind.step(step)?.status === 'undo-failed')) return true;
+    return (
+      mind.isTerminal(world.exec) && mind.execution(world.exec).watchAt === undefined && world.announced === 1
+    );
+  }
+
+  expand(world: World, emit: Emit): void {
+    const ctx = this.#ctx;
+    const judged: Emit = (next, label, fault, problems) => {
+      tidy(ctx, next);
+      const wrong = ctx.judge.stored(next);
+      emit(next, label, fault, wrong.length === 0 ? problems : [...problems, ...wrong]);
+    };
+    const given = copyOf(world);
+    deliveries(ctx, given, judged);
+    for (let at = 0; at < world.agents.length; at += 1) {
+      // Of two processes at the same point one will do.
+      if (world.agents.indexOf(world.agents[at] as number) === at) agentMoves(ctx, given, at, judged);
+    }
+    for (let at = 0; at < world.supervisors.length; at += 1) {
+      if (world.supervisors.indexOf(world.supervisors[at] as number) === at)
+        supervisorMoves(ctx, given, at, judged);
+    }
+    operatorMoves(ctx, given, judged);
+    timeMoves(ctx, given, judged);
+  }
+}

@@ -1,0 +1,277 @@
+/**
+ * `decide`, asked with numbers: interned records go in, interned records come out, and every answer is remembered.
+ *
+ * Owns: the way from the model's state to a real snapshot and back. Does not own: rules (all come from `rules.ts`), when
+ * something is asked (`agents.ts`, `lookers.ts`).
+ */
+
+import { newExecution } from '../../lib/core/execution/start.ts';
+import { agentStep, type AgentStep, type Plan } from '../../lib/core/plan/plan.ts';
+import type { Concern, Decision } from '../../lib/core/records/decision.ts';
+import type { Event } from '../../lib/core/records/events.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import { type Execution, isTerminal, type Mode, type Step } from '../../lib/core/records/state.ts';
+import { openWork, workKey } from '../../lib/core/step/ready.ts';
+import {
+  ALL_STEPS,
+  type Hint,
+  keyOf,
+  MODES,
+  type Outcome,
+  type ReportKind,
+  REPORTS,
+  slotOf,
+  type Stored,
+} from './codes.ts';
+import type { ModelConfig } from './config.ts';
+import { Interner, Memo } from './intern.ts';
+import type { Rules } from './rules.ts';
+import { abstractExecution, type Abstraction, abstractStep, NEVER, nextChange, NOW, TICK } from './times.ts';
+
+/** The last dice before 1: every backoff is its longest. */
+const STAMP = { writeId: 'w', now: NOW, random: 1 - 1e-9 } as const;
+const READ_NOW = { readAt: NOW } as const;
+
+export class Mind {
+  readonly plan: Plan;
+  readonly rules: Rules;
+  readonly outcomes: Interner<Outcome> = new Interner('outcomes');
+  readonly #abstraction: Abstraction;
+  readonly #executions = new Interner<Execution>('executions');
+  readonly #steps = new Interner<Step | null>('steps');
+  readonly #names: readonly string[];
+  readonly #answers = new Memo<Outcome>();
+  readonly #moves = new Memo<number>();
+  readonly #unread = new Memo<{ kind: 'read' | 'send' | 'end'; sends: number }>();
+
+  constructor(config: ModelConfig, rules: Rules) {
+    this.plan = config.plan;
+    this.rules = rules;
+    this.#abstraction = { giveUp: config.giveUp, noDispatches: config.forge };
+    this.#names = config.plan.steps.map((step) => step.name);
+    this.#steps.idOf(null);
+  }
+
+  execution(id: number): Execution {
+    return this.#executions.at(id);
+  }
+
+  step(id: number): Step | undefined {
+    return this.#steps.at(id) ?? undefined;
+  }
+
+  first(): Stored {
+    const given = { id: 'e', life: 'l', planHash: 'p', input: { flag: true }, inputHash: '', writeId: '' };
+    const execution = { ...newExecution(this.plan, given, NOW), deadlineAt: NEVER };
+    return { exec: this.#idOfExecution(execution), steps: this.#names.map(() => 0) };
+  }
+
+  isTerminal(exec: number): boolean {
+    return isTerminal(this.execution(exec).status);
+  }
+
+  #idOfExecution(execution: Execution, ticks = 0): number {
+    return this.#executions.idOf(abstractExecution(execution, ticks, this.#abstraction));
+  }
+
+  #idOfStep(step: Step, ticks = 0): number {
+    return this.#steps.idOf(abstractStep(step, ticks, this.#abstraction));
+  }
+
+  /** The records as `decide` gets them. @param own the step whose record bears the asker's token, or -1 */
+  snapshot({ exec, steps }: Stored, own = -1): Snapshot {
+    const records: Record<string, Step> = {};
+    for (const [at, id] of steps.entries()) {
+      const record = this.step(id);
+      if (record !== undefined) records[record.name] = at === own ? { ...record, token: 'me' } : record;
+    }
+    const execution = this.execution(exec);
+    const { dispatches } = execution;
+    if (Object.keys(dispatches).length === 0) return { execution, steps: records };
+    const keyed = openWork(this.plan, { execution, steps: records }).flatMap((work) => {
+      const key = workKey(work);
+      const known = dispatches[key.replace(/@.*$/, '')];
+      return known === undefined ? [] : [[key, known] as const];
+    });
+    return { execution: { ...execution, dispatches: Object.fromEntries(keyed) }, steps: records };
+  }
+
+  concernOf(bits: number): Concern {
+    return (bits & ALL_STEPS) === 0 ? this.#names.filter((_, at) => (bits & (1 << at)) !== 0) : 'all';
+  }
+
+  #bitsOf(concern: Concern): number {
+    if (concern === 'all') return ALL_STEPS;
+    return concern.reduce((bits, name) => bits | (1 << this.#names.indexOf(name)), 0);
+  }
+
+  look(stored: Stored, by: 'worker' | 'supervisor', concern: number, fresh: boolean): Outcome {
+    const key = keyOf(stored, by === 'worker' ? 1 : 2, concern, fresh ? 1 : 0);
+    return this.#answers.get(key, () =>
+      this.#ask(this.snapshot(stored), {
+        type: 'look',
+        by,
+        concern: this.concernOf(concern),
+        fresh,
+        ...READ_NOW,
+        ...STAMP,
+      }),
+    );
+  }
+
+  /** @param life ticks until the process is dead */
+  deliver(stored: Stored, hint: Hint, life: number): Outcome {
+    const { step, mode } = hint;
+    const undone = this.step(stored.steps[step] as number)?.undoAttempt ?? 0;
+    const attempt = mode === 2 ? undone + 1 : hint.attempt;
+    return this.#answers.get(keyOf(stored, 3, slotOf(hint), life), () =>
+      this.#ask(this.snapshot(stored), {
+        type: 'deliver',
+        message: {
+          v: 1,
+          execution: 'e',
+          step: this.#names[step] as string,
+          attempt,
+          mode: MODES[mode] as Mode,
+          seq: 0,
+        },
+        agent: (this.plan.steps[step] as AgentStep).agent,
+        token: 'me',
+        hardEndAt: NOW + life * TICK,
+        ...READ_NOW,
+        ...STAMP,
+      }),
+    );
+  }
+
+  report(
+    stored: Stored,
+    step: number,
+    own: boolean,
+    kind: ReportKind,
+    prior: number,
+    onTime: boolean,
+  ): Outcome {
+    const key = `${keyOf(stored, 4, step * 8 + (own ? 1 : 0) + (onTime ? 2 : 0), prior)}${kind}`;
+    return this.#answers.get(key, () => {
+      const event = this.#reportEvent(step, kind, prior, onTime);
+      return this.#ask(this.snapshot(stored, own ? step : -1), event);
+    });
+  }
+
+  #reportEvent(step: number, kind: ReportKind, prior: number, onTime: boolean): Event {
+    return {
+      type: 'report',
+      step: this.#names[step] as string,
+      token: 'me',
+      report: REPORTS[kind],
+      priorHardEndAt: NOW + prior * TICK,
+      onTime,
+      ...STAMP,
+    };
+  }
+
+  beat(stored: Stored, step: number): Outcome {
+    const event = { type: 'beat', step: this.#names[step] as string, token: 'me', ...STAMP } as const;
+    return this.#answers.get(keyOf(stored, 5, step, 0), () => this.#ask(this.snapshot(stored, step), event));
+  }
+
+  cancel(stored: Stored): Outcome {
+    const event = { type: 'cancel', commandId: 'c', reason: '', ...STAMP } as const;
+    return this.#answers.get(keyOf(stored, 6, 0, 0), () => this.#ask(this.snapshot(stored), event));
+  }
+
+  /**
+   * What a holder whose claim led to `stored` will do after an on-time `done`: read again, or send or end unread. It is
+   * known at the claim, because the holder decides on the claim's snapshot.
+   */
+  unread(stored: Stored, step: number, mode: number): { kind: 'read' | 'send' | 'end'; sends: number } {
+    return this.#unread.get(keyOf(stored, 7, step, mode), () => {
+      const snapshot = this.snapshot(stored, step);
+      const kind = mode === 1 ? 'found' : 'done';
+      const done = this.rules.decide(this.plan, snapshot, this.#reportEvent(step, kind, 0, true));
+      if (done.next.kind !== 'look' || done.next.fresh || done.write?.step === undefined) {
+        return { kind: 'read', sends: 0 };
+      }
+      const record = done.write.step;
+      const after = { ...snapshot, steps: { ...snapshot.steps, [record.name]: record } };
+      const concern = [record.name];
+      const look = { type: 'look', by: 'worker', concern, fresh: false, ...READ_NOW, ...STAMP } as const;
+      const decision = this.rules.decide(this.plan, after, look);
+      if (decision.write !== undefined) return { kind: 'end', sends: 0 };
+      if (decision.next.kind === 'look') return { kind: 'read', sends: 0 };
+      return { kind: 'send', sends: this.#slotsOf(decision) };
+    });
+  }
+
+  #slotsOf(decision: Decision): number {
+    return decision.sends.reduce((bits, { message }) => {
+      const step = this.#names.indexOf(message.step);
+      return bits | slotOf({ step, mode: MODES.indexOf(message.mode), attempt: message.attempt });
+    }, 0);
+  }
+
+  #ask(state: Snapshot, event: Event): Outcome {
+    let decision: Decision;
+    const problems: string[] = [];
+    try {
+      decision = this.rules.decide(this.plan, state, event);
+    } catch (error) {
+      problems.push(`S14 decide threw: ${String(error)}`);
+      decision = { sends: [], next: { kind: 'stop' }, notes: [] };
+    }
+    const { write, next, notes } = decision;
+    if (write?.execution !== undefined && write.execution.version !== state.execution.version + 1) {
+      problems.push('S3 execution: version not + 1');
+    }
+    const { step } = write ?? {};
+    if (step !== undefined && step.version !== (state.steps[step.name]?.version ?? 0) + 1) {
+      problems.push(`S3 '${step.name}': version not + 1`);
+    }
+    return {
+      exec: write?.execution === undefined ? -1 : this.#idOfExecution(write.execution),
+      step: step === undefined ? -1 : this.#names.indexOf(step.name),
+      stepTo: step === undefined ? 0 : this.#idOfStep(step),
+      sends: this.#abstraction.noDispatches ? 0 : this.#slotsOf(decision),
+      next: next.kind === 'look' || next.kind === 'perform' || next.kind === 'stop' ? next.kind : 'other',
+      fresh: next.kind === 'look' && next.fresh,
+      concern: next.kind === 'look' ? this.#bitsOf(next.concern) : 0,
+      announces: decision.announce !== undefined,
+      early: next.kind === 'wait' || notes.some((note) => note.detail === 'early'),
+      prior: next.kind === 'perform' ? Math.max(0, Math.ceil((next.priorHardEndAt - NOW) / TICK)) : 0,
+      what: notes.map((note) => note.what).join(', '),
+      problems,
+    };
+  }
+
+  /** Records `ticks` later. */
+  later(kind: 'exec' | 'step', id: number, ticks: number): number {
+    return this.#moves.get(`${kind}${id}/${ticks}`, () => {
+      if (kind === 'exec') return this.#idOfExecution(this.execution(id), ticks);
+      const record = this.step(id);
+      return record === undefined ? 0 : this.#idOfStep(record, ticks);
+    });
+  }
+
+  /** A claim that is decided, but not yet written, `ticks` later: its lease is counted from the write. */
+  laterClaim(id: number, ticks: number, life: number): number {
+    return this.#moves.get(`claim${id}/${ticks}/${life}`, () => {
+      const record = this.step(this.later('step', id, ticks)) as Step;
+      const leaseMs = agentStep(this.plan, record.name)?.leaseMs ?? 0;
+      const leaseUntil = NOW + Math.min(leaseMs, life * TICK);
+      return this.#idOfStep({ ...record, claimedAt: NOW, leaseUntil });
+    });
+  }
+
+  changed(id: number, change: Partial<Execution>): number {
+    return this.#idOfExecution({ ...this.execution(id), ...change });
+  }
+
+  /** Ticks until the record changes by time alone; 0: never. */
+  nextChange(kind: 'exec' | 'step', id: number): number {
+    return this.#moves.get(`next${kind}${id}`, () => {
+      const record = kind === 'exec' ? this.execution(id) : this.step(id);
+      return record === undefined ? 0 : nextChange(record);
+    });
+  }
+}

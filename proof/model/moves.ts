@@ -1,0 +1,189 @@
+/**
+ * What processes have in common: writing on a condition, losing the race for it, looking, dying.
+ *
+ * Owns: the effect of one write on everybody who was about to write the same record. Mirrors `lib/engine/commit.ts` (write, then
+ * send), `lib/engine/reconcile.ts` (look, write, look again; after a conflict read again with the same concern) and `continueWith`.
+ */
+
+import { isHeld } from '../../lib/core/records/state.ts';
+import { ALL_STEPS, type Hint, type Outcome, slotOf } from './codes.ts';
+import type { ModelConfig } from './config.ts';
+import type { Judge } from './judge.ts';
+import type { Mind } from './mind.ts';
+import type { Actor, Cast, World } from './world.ts';
+
+export interface Context {
+  readonly config: ModelConfig;
+  readonly mind: Mind;
+  readonly judge: Judge;
+  readonly cast: Cast;
+}
+
+/** Where a process is kept in a world. */
+export type Seat = { readonly list: 'agents' | 'supervisors'; readonly at: number } | 'operator';
+
+/** A transition. `fault`: it need not happen for an execution to end. */
+export type Emit = (next: World, label: string, fault: boolean, problems: readonly string[]) => void;
+
+export const place = ({ cast, config }: Context, world: World, seat: Seat, actor: Actor | null): void => {
+  const id = cast.idOf(actor && thin(config, seat, actor));
+  if (seat === 'operator') {
+    world.operator = id;
+    if (id === 0) world.canceled = 2;
+  } else world[seat.list][seat.at] = id;
+};
+
+/**
+ * With forged messages nothing depends on what is sent; and a worker that goes to look is no other than one that gets a
+ * message that is past.
+ */
+function thin({ forge }: ModelConfig, seat: Seat, actor: Actor): Actor | null {
+  if (!forge) return actor;
+  const agent = seat !== 'operator' && seat.list === 'agents';
+  switch (actor.pc) {
+    case 'look':
+      return agent || seat === 'operator' ? null : { ...actor, concern: actor.concern && ALL_STEPS };
+    case 'write':
+      if (agent) return { ...actor, from: 'look', concern: 0 };
+      return { ...actor, concern: actor.concern && ALL_STEPS };
+    case 'claim':
+    case 'perform':
+    case 'report':
+      return { ...actor, unread: actor.unread === 'end' ? 'end' : 'read', sends: 0 };
+    case 'read':
+      return actor;
+  }
+}
+
+export const heldAt = ({ mind }: Context, world: World, step: number): boolean =>
+  isHeld(mind.step(world.steps[step] as number));
+
+/** Sends are hints: they add to what is in flight, unless any message may come at any time anyway. */
+export const send = ({ config }: Context, world: World, sends: number): void => {
+  if (!config.forge) world.messages |= sends;
+};
+
+/** One conditional write whose condition holds, then its sends. The writer's seat is empty or keeps its own. */
+export function commit(ctx: Context, world: World, out: Outcome, claim: boolean): readonly string[] {
+  const problems = [...out.problems, ...ctx.judge.write(world, out, claim)];
+  if (out.exec >= 0) world.exec = out.exec;
+  if (out.step >= 0) world.steps[out.step] = out.stepTo;
+  if (out.announces) world.announced = 1;
+  overtake(ctx, world, out.exec >= 0, out.step, claim);
+  send(ctx, world, out.sends);
+  const book = ctx.judge.book(world, out);
+  return book.length === 0 ? problems : [...problems, ...book];
+}
+
+/** Whoever was about to write what was just written has lost: it reads again. */
+function overtake(ctx: Context, world: World, exec: boolean, step: number, claim: boolean): void {
+  const change = (id: number, seat: Seat): number => {
+    const actor = ctx.cast.at(id);
+    if (actor === null) return id;
+    const changed = overtaken(ctx, actor, exec, step, claim);
+    if (changed === actor) return id;
+    const left = changed?.pc === 'read' && !changed.own ? giveBack(ctx, world, changed) : changed;
+    return ctx.cast.idOf(left && thin(ctx.config, seat, left));
+  };
+  for (const list of ['agents', 'supervisors'] as const) {
+    for (const [at, id] of world[list].entries()) if (id !== 0) world[list][at] = change(id, { list, at });
+  }
+  if (world.operator === 0) return;
+  world.operator = change(world.operator, 'operator');
+  // The operator's request reads again and asks again.
+  if (world.operator === 0) world.canceled = 0;
+}
+
+/** What cannot matter any more is forgotten. */
+export function tidy({ config, mind }: Context, world: World): void {
+  if (mind.execution(world.exec).status !== 'running' && world.operator === 0) {
+    world.canceled = config.cancel ? 2 : 0;
+  }
+  if (mind.isTerminal(world.exec)) world.steps = world.steps.map((id) => mind.later('step', id, 8));
+}
+
+/**
+ * To read again for a message is the same as to get it again. (Its process then has a whole life before it; a shorter one is
+ * had by writing the claim later.)
+ */
+export function giveBack(ctx: Context, world: World, hint: Hint): null {
+  send(ctx, world, slotOf(hint));
+  return null;
+}
+
+function overtaken(ctx: Context, actor: Actor, exec: boolean, step: number, claim: boolean): Actor | null {
+  switch (actor.pc) {
+    case 'claim': {
+      const { mode, attempt, life } = actor;
+      if (actor.step === step && ctx.mind.rules.unconditional !== true)
+        return { pc: 'read', step, mode, attempt, life, prior: 0, own: false };
+      return exec && actor.unread === 'end' ? { ...actor, unread: 'read' } : actor;
+    }
+    case 'read':
+      return claim && actor.step === step ? { ...actor, own: false, prior: 0 } : actor;
+    case 'perform':
+    case 'report':
+      if (actor.step === step) {
+        const own = actor.own && !claim;
+        // Its report will be refused, and it has nothing else to do.
+        const idle = actor.pc === 'report' || actor.mode === 1;
+        if (!own && idle && ctx.mind.rules.anyToken !== true) return null;
+        return { ...actor, own, prior: 0, unread: 'read', sends: 0 };
+      }
+      return exec && actor.unread === 'end' ? { ...actor, unread: 'read' } : actor;
+    case 'write': {
+      const out = ctx.mind.outcomes.at(actor.out);
+      const lost = (exec && out.exec >= 0) || (step >= 0 && out.step === step);
+      return lost && ctx.mind.rules.unconditional !== true ? afterConflict(actor) : actor;
+    }
+    case 'look':
+      return actor;
+  }
+}
+
+function afterConflict(actor: Actor & { readonly pc: 'write' }): Actor | null {
+  const { from, concern } = actor;
+  if (from === 'look') return { pc: 'look', concern };
+  if (from === 'cancel') return null;
+  return { pc: 'read', ...from, own: false };
+}
+
+/** Reads (or, with `fresh: false`, takes what it has) and decides: sends at once, or goes to where it writes. */
+export function look(ctx: Context, world: World, seat: Seat, concern: number, fresh: boolean): void {
+  const by = seat !== 'operator' && seat.list === 'supervisors' ? 'supervisor' : 'worker';
+  const out = ctx.mind.look(world, by, concern, fresh);
+  if (out.exec >= 0 || out.step >= 0 || out.problems.length > 0) {
+    place(ctx, world, seat, { pc: 'write', out: ctx.mind.outcomes.idOf(out), from: 'look', concern });
+  } else if (out.next === 'look') {
+    place(ctx, world, seat, { pc: 'look', concern: out.concern });
+  } else {
+    send(ctx, world, out.sends);
+    place(ctx, world, seat, null);
+  }
+}
+
+/** The write of a look (or of a cancel, or of a message that is past), and what follows it. */
+export function land(
+  ctx: Context,
+  world: World,
+  seat: Seat,
+  actor: Actor & { readonly pc: 'write' },
+): readonly string[] {
+  const out = ctx.mind.outcomes.at(actor.out);
+  place(ctx, world, seat, null);
+  if (seat === 'operator') world.canceled = 1;
+  const problems = commit(ctx, world, out, false);
+  if (out.next !== 'look') place(ctx, world, seat, null);
+  else if (out.fresh) place(ctx, world, seat, { pc: 'look', concern: out.concern });
+  else look(ctx, world, seat, out.concern, false);
+  return problems;
+}
+
+/** The process is gone; a request it has sent may still take effect until its hard end and the settle time. */
+export function die(world: World, actor: Actor): void {
+  if (actor.pc !== 'perform' || actor.mode !== 0) return;
+  world.ghosts[actor.step] = Math.max(world.ghosts[actor.step] as number, actor.life + 1);
+}
+
+export const concernText = ({ mind }: Context, bits: number): string =>
+  (bits & ALL_STEPS) === 0 ? (mind.concernOf(bits) as readonly string[]).join('+') || 'watch' : 'all';

@@ -1,0 +1,224 @@
+/**
+ * The rules under test: the real `decide`, or the real `decide` with one rule taken away.
+ *
+ * Owns: the ablations, each of which changes only what goes into `decide` or what comes out of it. Does not own: any rule.
+ * An ablation that finds nothing would say that the model is blind or the rule is not needed (`docs/MODEL.md`).
+ */
+
+import { decide } from '../../lib/core/decide.ts';
+import { type AgentStep, agentSteps, dependentsOf, type Plan } from '../../lib/core/plan/plan.ts';
+import { blankStep } from '../../lib/core/records/change.ts';
+import type { Decision } from '../../lib/core/records/decision.ts';
+import type { Event } from '../../lib/core/records/events.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import { isHeld, isTerminal, type Step } from '../../lib/core/records/state.ts';
+import { stepToSeal } from '../../lib/core/step/ready.ts';
+
+export type Decide = (plan: Plan, state: Snapshot, event: Event) => Decision;
+
+export interface Rules {
+  readonly decide: Decide;
+  /** Writes succeed whatever the stored version. */
+  readonly unconditional?: boolean;
+  /** A report is accepted whoever makes it. */
+  readonly anyToken?: boolean;
+  /** What follows from a report is sent before the report is written, and not after. */
+  readonly sendFirst?: boolean;
+}
+
+export const REAL_RULES: Rules = { decide };
+/** What `lateTx` is compared with: it must find nothing. */
+export const PARKING_RULES: Rules = { decide: (plan, state, event) => parking(plan, state, event) };
+
+export interface Ablation extends Rules {
+  readonly rule: string;
+  /** The configuration that is expected to find it. */
+  readonly run: string;
+}
+
+const withStep = (state: Snapshot, step: Step): Snapshot => ({
+  ...state,
+  steps: { ...state.steps, [step.name]: step },
+});
+
+const mapSteps = (state: Snapshot, change: (step: Step) => Step): Snapshot => ({
+  ...state,
+  steps: Object.fromEntries(Object.entries(state.steps).map(([name, step]) => [name, change(step)])),
+});
+
+const changeStep = (decision: Decision, change: (step: Step) => Step): Decision => {
+  const { write } = decision;
+  return write?.step === undefined
+    ? decision
+    : { ...decision, write: { ...write, step: change(write.step) } };
+};
+
+/** As if every frontier step had been sealed, although nobody wrote it. */
+const unfenced: Decide = (plan, given, event) => {
+  let state = given;
+  while (state.execution.status === 'undoing') {
+    const open = stepToSeal(plan, state);
+    if (open === undefined) break;
+    const record = state.steps[open.name] ?? blankStep(open.name, state.execution);
+    const { leaseUntil: _, ...rest } = record;
+    state = withStep(state, { ...rest, status: 'sealed' });
+  }
+  return decide(plan, state, event);
+};
+
+const unreadSinks: Decide = (plan, state, event) => {
+  const decision = decide(plan, state, event);
+  const { next } = decision;
+  const sink = event.type === 'report' && event.onTime && dependentsOf(plan, event.step).length === 0;
+  const done = decision.write?.step?.status === 'done';
+  return sink && done && next.kind === 'look' ? { ...decision, next: { ...next, fresh: false } } : decision;
+};
+
+const forgetful: Decide = (plan, state, event) => {
+  const decision = decide(plan, state, event);
+  const answered =
+    event.type === 'report' &&
+    event.report.kind === 'failed' &&
+    event.report.acted !== true &&
+    state.steps[event.step]?.mayHaveActed === true;
+  return answered ? changeStep(decision, (step) => ({ ...step, mayHaveActed: false })) : decision;
+};
+
+const impatient: Decide = (plan, state, event) =>
+  decide(
+    plan,
+    mapSteps(state, (step) => ({ ...step, hardEndAt: 0 })),
+    event,
+  );
+
+const credulous: Decide = (plan, state, event) =>
+  decide(
+    plan,
+    event.type === 'report'
+      ? mapSteps(state, (step) => ({ ...step, claimedAt: Number.MAX_SAFE_INTEGER }))
+      : state,
+    event,
+  );
+
+const unprobed: Decide = (plan, state, event) =>
+  decide(
+    { ...plan, steps: agentSteps(plan).map((step): AgentStep => ({ ...step, effect: 'idempotent' })) },
+    state,
+    event,
+  );
+
+const tokenless: Decide = (plan, state, event) =>
+  decide(
+    plan,
+    event.type === 'report' ? mapSteps(state, (step) => ({ ...step, token: event.token })) : state,
+    event,
+  );
+
+/**
+ * After a lost attempt the next one waits for 40 minutes. A variant, not an ablation: today's rules retry at once, so that
+ * a late success never meets a far watch. What parks a step would make it so.
+ */
+const parking: Decide = (plan, state, event) => {
+  const decision = decide(plan, state, event);
+  if (event.type !== 'look') return decision;
+  return changeStep(decision, (step) =>
+    step.status === 'retrying' ? { ...step, retryAt: event.now + 2_400_000 } : step,
+  );
+};
+
+/** A late success writes the step alone, where a lost attempt is followed by a long wait. */
+const stepAlone: Decide = (plan, state, event) => {
+  const decision = parking(plan, state, event);
+  const { write } = decision;
+  if (event.type !== 'report' || write?.execution === undefined) return decision;
+  const { execution: _, ...rest } = write;
+  return { ...decision, write: rest };
+};
+
+/** The next watch looks only at the deadlines that are known. */
+const withoutH: Decide = (plan, state, event) => {
+  const decision = decide(plan, state, event);
+  const execution = decision.write?.execution;
+  if (event.type !== 'look' || execution === undefined || decision.write === undefined) return decision;
+  if (execution.status !== state.execution.status || isTerminal(execution.status)) return decision;
+  const leases = Object.values(state.steps)
+    .filter(isHeld)
+    .map((step) => step.leaseUntil + 1_000);
+  const watchAt = Math.min(execution.deadlineAt, event.now + 600_000, ...leases);
+  return { ...decision, write: { ...decision.write, execution: { ...execution, watchAt } } };
+};
+
+/** The end is written without keeping its watch. */
+const unwatchedEnd: Decide = (plan, state, event) => {
+  const decision = decide(plan, state, event);
+  const execution = decision.write?.execution;
+  if (decision.write === undefined || execution === undefined || !isTerminal(execution.status))
+    return decision;
+  const { watchAt: _, ...rest } = execution;
+  return { ...decision, write: { ...decision.write, execution: rest } };
+};
+
+/** An undo does not wait for what depends on the step. */
+const anyOrder: Decide = (plan, state, event) => {
+  if (event.type !== 'deliver' || event.message.mode !== 'undo') return decide(plan, state, event);
+  const dependents = new Set(dependentsOf(plan, event.message.step).map((step) => step.name));
+  const hidden = mapSteps(state, (step) => {
+    if (!dependents.has(step.name)) return step;
+    const { leaseUntil: _, ...rest } = step;
+    return { ...rest, status: 'sealed', mayHaveActed: false };
+  });
+  return decide(plan, hidden, event);
+};
+
+/** The end of an undo does not wait for attempts under way. */
+const hastyEnd: Decide = (plan, state, event) => {
+  if (state.execution.status !== 'undoing' || event.type !== 'look') return decide(plan, state, event);
+  return decide(
+    plan,
+    mapSteps(state, (step) => {
+      const { leaseUntil, ...rest } = step;
+      return leaseUntil === undefined || step.mode !== 'execute' ? step : { ...rest, status: 'failed' };
+    }),
+    event,
+  );
+};
+
+/** A lease that ended is not noticed. */
+const unnoticed: Decide = (plan, state, event) =>
+  decide(
+    plan,
+    event.type === 'look'
+      ? mapSteps(state, (step) =>
+          step.leaseUntil === undefined ? step : { ...step, leaseUntil: Number.MAX_SAFE_INTEGER },
+        )
+      : state,
+    event,
+  );
+
+export const ABLATIONS: Readonly<Record<string, Ablation>> = {
+  fence: { rule: 'the fence (stepToSeal)', run: 'one-idempotent', decide: unfenced },
+  sinkRead: { rule: 'the second read of a sink (mayDecideUnread)', run: 'par2-unaided', decide: unreadSinks },
+  sendFirst: { rule: 'write, then send', run: 'chain2-unaided', decide, sendFirst: true },
+  sticky: { rule: 'mayHaveActed outlives later answers', run: 'one-idempotent', decide: forgetful },
+  hardEnd: { rule: 'undo and belief wait for hardEnd', run: 'one-idempotent', decide: impatient },
+  belief: { rule: 'notDone is believed only after hardEnd', run: 'one-probed', decide: credulous },
+  probe: { rule: 'a probed step is probed before it is repeated', run: 'one-probed', decide: unprobed },
+  token: {
+    rule: 'a report needs the current token',
+    run: 'one-idempotent',
+    decide: tokenless,
+    anyToken: true,
+  },
+  version: {
+    rule: 'writes are conditional on the version',
+    run: 'one-idempotent',
+    decide,
+    unconditional: true,
+  },
+  lateTx: { rule: 'a late success draws the watch near', run: 'one-idempotent', decide: stepAlone },
+  hRule: { rule: 'no watch later than e + H', run: 'one-live', decide: withoutH },
+  endWatch: { rule: 'the end keeps its watch until it was told', run: 'one-live', decide: unwatchedEnd },
+  order: { rule: 'undo in reverse order', run: 'chain2-once', decide: anyOrder },
+  endHeld: { rule: 'no end while a step is held', run: 'one-idempotent', decide: hastyEnd },
+  lease: { rule: 'a lease that ended is noticed', run: 'one-live', decide: unnoticed },
+};

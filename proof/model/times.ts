@@ -1,0 +1,131 @@
+/**
+ * Stored records without what cannot matter any more: the model's abstraction of time, names and history.
+ *
+ * Owns: the model's clock (it always shows `NOW`; when time passes, all stored times move into the past), which
+ * differences between past times are forgotten, which fields carry no rule. Does not own: any rule.
+ *
+ * Times are on a grid of ticks. A past time is kept exactly for one tick (a pickup time), then all are the same. Fields
+ * this file does not know are kept as they are; a number whose name ends in At or Until moves like any other time.
+ */
+
+import { type Execution, isHeld, type Step } from '../../lib/core/records/state.ts';
+import { leaseEndsAt } from '../../lib/core/step/lease.ts';
+
+export const TICK: number = 10_000;
+export const NOW: number = 1_000_000_000;
+/** Of every step in the model; see `config.ts`. */
+export const SETTLE_TICKS = 1;
+const FLOOR = NOW - TICK;
+/** One tick after everything was quiet. */
+const DEAD = FLOOR - SETTLE_TICKS * TICK;
+/** An overdue watch; far enough in the past that no end of a lease is before it. */
+const OVERDUE = NOW - 10 * TICK;
+/** A deadline that has not passed: it passes by an event of its own, not with the clock. */
+export const NEVER: number = NOW + 1_000_000 * TICK;
+/** After one repeated dispatch; the model forgets further doublings. */
+const DISPATCH_GAP_TICKS = 2;
+
+const isTime = (key: string, value: unknown): value is number =>
+  typeof value === 'number' && /(?:At|Until)$/.test(key) && key !== 'deadlineAt';
+
+const floorOf = (key: string): number => (key === 'hardEndAt' ? DEAD : FLOOR);
+
+type Fields = Record<string, unknown>;
+
+function moved(record: object, ticks: number): Fields {
+  const fields: Fields = { ...record };
+  for (const [key, value] of Object.entries(fields)) {
+    if (isTime(key, value)) fields[key] = Math.max(floorOf(key), value - ticks * TICK);
+  }
+  return fields;
+}
+
+export interface Abstraction {
+  /** Count probes in vain, so that they are given up; else there are endless probes. */
+  readonly giveUp: boolean;
+  /** Messages come by forgery alone, so that repeated dispatches do not matter. */
+  readonly noDispatches: boolean;
+}
+
+export function abstractStep(step: Step, ticks: number, abstraction: Abstraction): Step {
+  const fields = moved(step, ticks);
+  const held = isHeld(step);
+  const quiet = step.hardEndAt - ticks * TICK + SETTLE_TICKS * TICK;
+  const asked = (step.claimedAt ?? 0) - ticks * TICK;
+  for (const key of ['failure', 'progress', 'progressAt', 'heartbeatAt', 'claimedAt']) delete fields[key];
+  // Of the attempt under way only this matters: whether a probe was asked before all was quiet.
+  if (held)
+    fields['claimedAt'] = step.mode === 'probe' && asked < quiet ? FLOOR - TICK : Math.max(FLOOR, asked);
+  if (held && step.mode !== 'probe') fields['claimedAt'] = FLOOR;
+  if (held && leaseEndsAt(step.leaseUntil - ticks * TICK) <= NOW) fields['leaseUntil'] = FLOOR;
+  if (step.retryAt !== undefined && step.retryAt - ticks * TICK <= NOW && abstraction.noDispatches) {
+    fields['retryAt'] = FLOOR;
+  }
+  const over = ['sealed', 'skipped', 'undone', 'undo-failed'].includes(step.status);
+  // Settled attempts cannot act any more, so how long their processes live does not matter.
+  const dead = over || (!held && !step.mayHaveActed);
+  return {
+    ...(fields as unknown as Step),
+    ...(abstraction.noDispatches ? { changedAt: FLOOR } : {}),
+    version: 1,
+    writeId: '',
+    beat: 0,
+    attempts: [],
+    // Two probes in vain count as all that are allowed but one.
+    probes: abstraction.giveUp && step.probes > 0 ? 19 : 0,
+    undoAttempt: Math.min(step.undoAttempt, 1),
+    ...(dead ? { hardEndAt: DEAD } : {}),
+    ...(step.token === undefined ? {} : { token: 'x' }),
+  };
+}
+
+export function abstractExecution(execution: Execution, ticks: number, abstraction: Abstraction): Execution {
+  const fields = moved(execution, ticks);
+  delete fields['output'];
+  const { watchAt, cause } = execution;
+  if (watchAt !== undefined) {
+    const at = watchAt - ticks * TICK;
+    fields['watchAt'] = at <= NOW ? OVERDUE : at;
+  }
+  if (cause !== undefined) {
+    const at = abstraction.noDispatches ? FLOOR : Math.max(FLOOR, cause.at - ticks * TICK);
+    fields['cause'] = { kind: cause.kind, at, failure: { code: '', message: '' } };
+  }
+  return {
+    ...(fields as unknown as Execution),
+    version: 1,
+    writeId: '',
+    startedAt: FLOOR,
+    ...(execution.endedAt === undefined ? {} : { endedAt: FLOOR }),
+    commands: [],
+    dispatched: 0,
+    dispatches: abstraction.noDispatches ? {} : abstractDispatches(execution.dispatches, ticks),
+  };
+}
+
+/** Without the time in the key; an entry whose gap is over is as good as none. */
+function abstractDispatches(dispatches: Execution['dispatches'], ticks: number): Execution['dispatches'] {
+  const kept: Record<string, { count: number; lastAt: number }> = {};
+  for (const [key, { lastAt }] of Object.entries(dispatches)) {
+    const at = lastAt - ticks * TICK;
+    if (at + DISPATCH_GAP_TICKS * TICK > NOW) kept[key.replace(/@.*$/, '')] = { count: 1, lastAt: at };
+  }
+  return kept;
+}
+
+/** Ticks until something about the record changes by time alone; 0: nothing will. */
+export function nextChange(record: Execution | Step): number {
+  let next = 0;
+  const consider = (ticks: number): void => {
+    if (next === 0 || ticks < next) next = ticks;
+  };
+  for (const [key, value] of Object.entries(record)) {
+    if (!isTime(key, value)) continue;
+    const at = key === 'leaseUntil' ? leaseEndsAt(value) : value;
+    if (at > NOW) consider(Math.ceil((at - NOW) / TICK));
+    else if (value > floorOf(key)) consider(1);
+  }
+  if ('cause' in record && record.cause !== undefined && record.cause.at > FLOOR) consider(1);
+  if ('dispatches' in record && Object.keys(record.dispatches).length > 0) consider(1);
+  return next;
+}

@@ -1,0 +1,181 @@
+/** Claims, leases, reports. */
+
+import { jest, type Mutant, simulation } from '../mutant.ts';
+
+const ATTEMPTS = 'lib/core/step/claim.ts';
+const REPORTS = 'lib/core/step/report.ts';
+const DECIDE = 'lib/core/execution/on-message.ts';
+const ATTEMPT = 'lib/agent/attempt.ts';
+
+export const LEASE: readonly Mutant[] = [
+  {
+    id: 'token-kept',
+    from: 1,
+    bug: 'A second claim keeps the token of the first one.',
+    file: ATTEMPTS,
+    find: '    token,\n    mode: work.mode,',
+    replace: '    token: before.token ?? token,\n    mode: work.mode,',
+    killer: jest('core/decide', 'is written with a fresh token'),
+  },
+  {
+    id: 'claim-while-held',
+    from: 2,
+    bug: 'A duplicate of the message claims the step while somebody holds it.',
+    file: 'lib/core/step/ready.ts',
+    find: "  if (record.status === 'retrying') {",
+    replace:
+      "  if (record.status === 'running') return [{ step: stage, mode: 'execute', attempt: record.attempt, sinceAt, dueAt }];\n  if (record.status === 'retrying') {",
+    also: [
+      {
+        file: 'lib/core/transitions.ts',
+        find: "  running: {\n    beat: 'running',",
+        replace: "  running: {\n    claim: 'running',\n    beat: 'running',",
+      },
+    ],
+    killer: simulation(),
+  },
+  {
+    id: 'message-attempt-ignored',
+    from: 3,
+    bug: 'A message about an earlier attempt claims the next one.',
+    file: DECIDE,
+    find: ' &&\n      piece.attempt === message.attempt,',
+    replace: ',',
+    killer: jest('proof/mutants/decide', 'is of the attempt that its message is about'),
+  },
+  {
+    id: 'message-mode-ignored',
+    from: 3,
+    bug: 'A message to execute claims a probe or an undo.',
+    file: DECIDE,
+    find: '      piece.mode === message.mode &&\n',
+    replace: '',
+    killer: jest('proof/mutants/decide', 'is of the attempt that its message is about'),
+  },
+  {
+    id: 'done-without-token',
+    from: 4,
+    bug: "A report of done counts although another attempt's token is the current one.",
+    file: REPORTS,
+    find: 'if (record === undefined || record.token !== token) return undefined;',
+    replace:
+      "if (record === undefined || (record.token !== token && report.kind !== 'done')) return undefined;",
+    killer: jest('proof/mutants/decide', 'no report counts, whatever has become of the step'),
+  },
+  {
+    id: 'failed-without-token',
+    from: 5,
+    bug: "A report of a failure counts although another attempt's token is the current one.",
+    file: REPORTS,
+    find: 'if (record === undefined || record.token !== token) return undefined;',
+    replace:
+      "if (record === undefined || (record.token !== token && report.kind !== 'failed')) return undefined;",
+    killer: jest('proof/mutants/decide', 'no report counts, whatever has become of the step'),
+  },
+  {
+    id: 'beat-without-token',
+    from: 6,
+    bug: "A beat renews a lease under another attempt's token.",
+    file: 'lib/core/step/lease.ts',
+    find: 'if (!isHeld(record) || record.token !== token) return undefined;',
+    replace: 'if (!isHeld(record)) return undefined;',
+    killer: jest('core/step/claim-exact', 'under another token, or of what nobody holds, is none'),
+  },
+  {
+    id: 'beat-revives',
+    from: 7,
+    bug: 'A beat revives a lease that was ended.',
+    file: 'lib/core/step/lease.ts',
+    find: 'if (!isHeld(record) || record.token !== token) return undefined;',
+    replace: 'if (record === undefined || record.token !== token) return undefined;',
+    also: [
+      {
+        file: 'lib/core/transitions.ts',
+        find: "  unknown: {\n    probe: 'probing',",
+        replace: "  unknown: {\n    beat: 'running',\n    probe: 'probing',",
+      },
+    ],
+    killer: jest('proof/mutants/decide', 'that was ended is not renewed'),
+  },
+  {
+    id: 'goes-on-after-lost-lease',
+    from: 8,
+    bug: "The author's code is not told that its lease is lost.",
+    file: ATTEMPT,
+    find: "if (result === 'lost' || held.state.steps[name]?.leaseUntil === undefined) return onLost();",
+    replace: "if (result === 'lost' || held.state.steps[name]?.leaseUntil === undefined) return;",
+    killer: jest('agent/progress', 'that beats but does not advance'),
+  },
+  {
+    id: 'lease-from-commit',
+    from: 9,
+    bug: 'The lease is counted from later than the write was decided.',
+    file: ATTEMPTS,
+    find: "      stamp.now + (work.mode === 'execute'",
+    replace: "      stamp.now + 5_000 + (work.mode === 'execute'",
+    killer: jest('supervisor/recovery', 'is noticed when its lease ends'),
+  },
+  {
+    id: 'lease-outlives-process',
+    from: 10,
+    bug: "A lease may be longer than its process's life.",
+    file: ATTEMPTS,
+    find: 'leaseSpanMs(work.step) : work.step.leaseMs),\n      hardEndAt,',
+    replace: 'leaseSpanMs(work.step) : work.step.leaseMs),\n      Number.POSITIVE_INFINITY,',
+    killer: jest('core/decide', 'is written with a fresh token and a lease that its process outlives'),
+  },
+  {
+    id: 'claims-without-time-left',
+    from: 11,
+    bug: 'A process that is about to end claims all the same.',
+    file: DECIDE,
+    find: 'if (event.hardEndAt - event.now < MIN_REMAINING_MS) return',
+    replace: 'if (event.hardEndAt < event.hardEndAt) return',
+    killer: jest('core/decide', 'that comes to a process with too little time left is given back'),
+  },
+  {
+    id: 'beats-go-on',
+    from: 12,
+    bug: 'The beats of an attempt are not stopped before its report.',
+    file: ATTEMPT,
+    find: '  finished.end();\n',
+    replace: '',
+    killer: jest('proof/mutants/roles', 'costs no time beyond its work, and no beat comes after it'),
+  },
+  {
+    id: 'late-success-after-claim',
+    from: 14,
+    bug: 'A late success counts although somebody has claimed the step since.',
+    file: REPORTS,
+    find: 'if (record === undefined || record.token !== token) return undefined;',
+    replace: 'if (record === undefined || (record.token !== token && isHeld(record))) return undefined;',
+    killer: jest('proof/mutants/decide', 'no report counts, whatever has become of the step'),
+  },
+  {
+    id: 'no-time-read-as-plenty',
+    from: 11,
+    bug: 'Zero remaining time is read as none given.',
+    file: 'lib/agent/handler.ts',
+    find: 'const hardEndAt = clock.now() + context.getRemainingTimeInMillis();',
+    replace: 'const hardEndAt = clock.now() + (context.getRemainingTimeInMillis() || 900_000);',
+    killer: jest('proof/mutants/handlers', 'one that comes when no time is left'),
+  },
+  {
+    id: 'settled-while-alive',
+    from: 'own',
+    bug: 'An attempt that has not returned counts as over when it reports.',
+    file: 'lib/core/step/report.ts',
+    find: "const settled = report.settled && record.mode !== 'probe';",
+    replace: "const settled = record.mode !== 'probe';",
+    killer: simulation(),
+  },
+  {
+    id: 'thaw',
+    from: 'own',
+    bug: "A message is acknowledged while the author's code still runs, which then goes on in a thawed process.",
+    file: 'lib/agent/message.ts',
+    find: '  if (!report.settled) await work;\n',
+    replace: '',
+    killer: simulation(),
+  },
+];

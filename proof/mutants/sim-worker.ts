@@ -1,0 +1,62 @@
+/**
+ * Simulated worlds of one tree, until the first violation: `sim-worker.ts <root> <mode> <seed> <worlds> <max seconds>`.
+ *
+ * Prints one JSON line: the verdict, the worlds that ended, and the first violation with its seed.
+ */
+
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { FaultMode } from './mutant.ts';
+
+export interface SimVerdict {
+  /** 'slow': out of time. 'stuck': no world ended for a long time. */
+  readonly kind: 'clean' | 'violation' | 'threw' | 'slow' | 'stuck';
+  readonly worlds: number;
+  readonly detail?: string;
+}
+
+interface Result {
+  readonly seed: number;
+  readonly violations: readonly string[];
+}
+interface Runner {
+  readonly runWorlds: (
+    seeds: Iterable<number>,
+    mode: FaultMode,
+    onResult: (result: Result) => void,
+  ) => Promise<void>;
+}
+
+/** No world of a sound tree takes nearly so long. */
+const STUCK_MS = 8_000;
+
+const [root = '', mode = 'all', seed = '0', count = '1', maxSeconds = '60'] = process.argv.slice(2);
+let worlds = 0;
+let lastEndAt = Date.now();
+
+function finish(kind: SimVerdict['kind'], detail?: string): never {
+  const verdict: SimVerdict = { kind, worlds, ...(detail === undefined ? {} : { detail }) };
+  process.stdout.write(`${JSON.stringify(verdict)}\n`, () => process.exit());
+  throw new Error('over');
+}
+
+process.on('uncaughtException', (error) => {
+  if (error.message !== 'over') finish('threw', error.message.slice(0, 300));
+});
+
+const { runWorlds } = (await import(pathToFileURL(join(root, 'proof/simulation/run.ts')).href)) as Runner;
+const startedAt = Date.now();
+lastEndAt = startedAt;
+setInterval(() => {
+  if (Date.now() - lastEndAt > STUCK_MS) finish('stuck');
+  if (Date.now() - startedAt > Number(maxSeconds) * 1_000) finish('slow');
+}, 200).unref();
+
+const seeds = Array.from({ length: Number(count) }, (_, at) => Number(seed) + at);
+await runWorlds(seeds, mode as FaultMode, (result) => {
+  worlds += 1;
+  lastEndAt = Date.now();
+  const [first] = result.violations;
+  if (first !== undefined) finish('violation', `seed ${result.seed}: ${first.slice(0, 200)}`);
+});
+finish('clean');

@@ -1,0 +1,249 @@
+/**
+ * Survivors around the decision: executions of steps, dispatch, references, the outside, triggers, plans, explanations.
+ * Owns: what was concluded. Does not own: the other survivors (`notes.ts`).
+ */
+
+import type { Note } from './notes.ts';
+
+export const AROUND: readonly Note[] = [
+  {
+    file: 'lib/core/plan/refs.ts',
+    at: 'return listOf(argument, scope).some((item) => item === true);',
+    answer: 'test',
+    said: '`or` of conditions none of which holds held.',
+  },
+  {
+    file: 'lib/core/plan/refs.ts',
+    at: 'if (keys.length !== Object.keys(right).length) return false;',
+    answer: 'test',
+    said: 'an object was the same as one with a key more.',
+  },
+  {
+    file: 'lib/core/plan/refs.ts',
+    at: "return kind === 'token' ? scope.token?.(step) : undefined;",
+    answer: 'test',
+    said: 'a callback’s token was nothing where an expression reads it.',
+  },
+  {
+    file: 'lib/core/waiting/map.ts',
+    at: "rung.kind === 'withInput' ? (evaluate(rung.input, of) ?? null) : null",
+    answer: 'equivalent',
+    said: 'a rung without an input of its own has none to evaluate, which is null, too.',
+  },
+  {
+    file: 'lib/core/waiting/map.ts',
+    at: "if (step.kind === 'child' || step.concurrency === undefined)",
+    answer: 'equivalent',
+    said: 'a child step has no concurrency; the first half is for the compiler.',
+  },
+  {
+    file: 'lib/core/plan/child-plans.ts',
+    at: "const part = PART.exec(way[at] ?? '');",
+    answer: 'equivalent',
+    said: 'any text that names no part will do.',
+  },
+  {
+    file: 'lib/core/execution/effective-state.ts',
+    at: 'if (counted === undefined || counted === record) continue;',
+    answer: 'equivalent',
+    said: 'where there is no record both are undefined; the first half is for the compiler.',
+  },
+  {
+    file: 'lib/core/execution/on-child.ts',
+    at: '...(started.children === undefined ?',
+    answer: 'equivalent',
+    said: 'what was started has children.',
+  },
+  {
+    file: 'lib/core/execution/on-child.ts',
+    at: 'if (heard !== undefined && isToGoOn(execution, heard))',
+    answer: 'equivalent',
+    said: 'no version is smaller than nothing.',
+  },
+  {
+    file: 'lib/core/plan/refs.ts',
+    at: 'if (left === undefined || right === undefined ||',
+    answer: 'equivalent',
+    said: 'what is undefined is no object, and was answered a line before.',
+  },
+  {
+    file: 'lib/core/plan/refs.ts',
+    at: "typeof source === 'string' ? source.split(':') : [];",
+    answer: 'equivalent',
+    said: 'what is no text points to nothing, whatever is taken for its kind.',
+  },
+  {
+    file: 'lib/core/supervision/dispatch.ts',
+    at: "const onlySelf = event.concern !== 'all' &&",
+    answer: 'equivalent',
+    said: 'the word is not empty, so the second half says the same; the first is for the compiler.',
+  },
+  {
+    file: 'lib/core/supervision/dispatch.ts',
+    at: 'if (known === undefined || !wasSentSinceParked(piece, known)) return undefined;',
+    answer: 'equivalent',
+    said: 'the function asks the same; the first half is for the compiler.',
+  },
+  {
+    file: 'lib/core/supervision/dispatch.ts',
+    at: 'const hold = gate?.hold;',
+    answer: 'equivalent',
+    said: 'an agent without a gate was asked for before.',
+  },
+  {
+    file: 'lib/core/supervision/dispatch.ts',
+    at: '(overdue ? [piece.step.name] : [])',
+    answer: 'equivalent',
+    said: 'no step has the name that is put there.',
+  },
+  {
+    file: 'lib/core/supervision/dispatch.ts',
+    at: '...(graceFrom === undefined ? {} : { graceFrom })',
+    answer: 'equivalent',
+    said: 'it is only read.',
+  },
+  {
+    file: 'lib/core/waiting/map.ts',
+    at: 'if (parts.length >= MAX_PARTS)',
+    answer: 'open',
+    said: 'a list of more than a thousand parts has 100 MB of text, which takes seconds to count.',
+  },
+  {
+    file: 'lib/core/plan/duration.ts',
+    at: "typeof until === 'string' && ISO.test(until) && isDay(until.slice(0, 10)) ?",
+    answer: 'test',
+    said: 'a list with a date in it was a time.',
+  },
+  {
+    file: 'lib/core/plan/duration.ts',
+    at: "return typeof at === 'number' && Number.isFinite(at) ? at : undefined;",
+    answer: 'equivalent',
+    said: 'what is no number is not finite; the first half is for the compiler.',
+  },
+  {
+    file: 'lib/core/plan/trigger.ts',
+    at: "value !== null && value !== ''",
+    answer: 'equivalent',
+    said: 'null is an object, too, and refused as one.',
+  },
+  {
+    file: 'lib/core/supervision/dispatch.ts',
+    at: 'else if (one.overdue) later[workKey(one.piece)] = gate.laterAt;',
+    answer: 'test',
+    said: 'what is sent for the first time, and not yet overdue, was put off beyond its own time.',
+  },
+  {
+    file: 'lib/core/explain/why.ts',
+    at: "const asked = openIncidents(state).find(({ kind }) => kind === 'deadline');",
+    answer: 'test',
+    said: 'of two open questions the later one was called the next thing.',
+  },
+  {
+    file: 'lib/core/explain/why.ts',
+    at: "ofSteps.find(({ who }) => who === 'child')",
+    answer: 'test',
+    said: 'what a step that is done waits for was called the next thing.',
+  },
+  {
+    file: 'lib/core/plan/child-plans.ts',
+    at: "else if (step?.kind === 'map') {",
+    answer: 'test',
+    said: 'the name of a part of an agent’s step was the name of a plan.',
+  },
+  {
+    file: 'lib/core/explain/why.ts',
+    at: "'${lastPoint(plan, state)?.name}'",
+    answer: 'equivalent',
+    said: 'a failure waits for a point of no return, so there is one.',
+  },
+  {
+    file: 'lib/core/explain/why.ts',
+    at: "step.kind === 'step' ? agentFor(step, record, parked).agent : step.name;",
+    answer: 'equivalent',
+    said: 'only what an agent performs is held back.',
+  },
+  {
+    file: 'lib/core/explain/why.ts',
+    at: '(graphOf(plan).dependents.get(step.name) ?? [])',
+    answer: 'equivalent',
+    said: 'the graph has every step of the plan.',
+  },
+  {
+    file: 'lib/core/explain/why.ts',
+    at: '    concern: [],',
+    answer: 'equivalent',
+    said: 'of a look that ends in no write nothing is told, whatever it concerns.',
+  },
+  {
+    file: 'lib/core/explain/why.ts',
+    at: "    writeId: 'why',",
+    answer: 'equivalent',
+    said: 'nothing is written.',
+  },
+  {
+    file: 'lib/core/explain/why.ts',
+    at: "  paused: 'the pause is complete",
+    answer: 'open',
+    said: 'nobody reads these words: that look ends in nothing to look at.',
+  },
+  {
+    file: 'lib/core/explain/waiting.ts',
+    at: "if (record?.status !== 'running' && record?.status !== 'undoing') return undefined;",
+    answer: 'equivalent',
+    said: 'who has executions has a record.',
+  },
+  {
+    file: 'lib/core/explain/history.ts',
+    at: 'if (resolvedAt === undefined || by === undefined) return [opened];',
+    answer: 'equivalent',
+    said: 'what is resolved says by whom.',
+  },
+  {
+    file: 'lib/core/plan/check.ts',
+    at: 'const path: string[] = [];',
+    answer: 'equivalent',
+    said: 'what comes before the cycle is cut off.',
+  },
+  {
+    file: 'lib/core/plan/check.ts',
+    at: 'while (at !== undefined && !path.includes(at.name)) {',
+    answer: 'equivalent',
+    said: 'each step of what is left has one before it that is left, too.',
+  },
+  {
+    file: 'lib/core/plan/check.ts',
+    at: 'return at === undefined ? path : [',
+    answer: 'equivalent',
+    said: 'likewise.',
+  },
+  {
+    file: 'lib/core/plan/agent.ts',
+    at: "ms('maxNoProgress', '1m')",
+    answer: 'equivalent',
+    said: 'it is asked for only where it is given.',
+  },
+  {
+    file: 'lib/core/plan/agent.ts',
+    at: 'spec.maxNoProgressMs !== undefined && spec.maxNoProgressMs < 1_000',
+    answer: 'equivalent',
+    said: 'nothing is not smaller than a second.',
+  },
+  {
+    file: 'lib/core/plan/plan.ts',
+    at: 'if (known !== undefined) return known.has(name);',
+    answer: 'equivalent',
+    said: 'what was found once is found again.',
+  },
+  {
+    file: 'lib/core/plan/plan.ts',
+    at: 'const queue = [...(graph.step.get(other)?.after ?? [])];',
+    answer: 'equivalent',
+    said: 'no step has the name that is put there.',
+  },
+  {
+    file: 'lib/core/plan/plan.ts',
+    at: 'queue.push(...(graph.step.get(next)?.after ?? []));',
+    answer: 'equivalent',
+    said: 'likewise.',
+  },
+];

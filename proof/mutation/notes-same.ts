@@ -1,0 +1,174 @@
+/** Survivors in the rules and records of the core that change nothing. Owns: what was concluded of each. */
+
+import type { Note } from './notes.ts';
+
+const same = (file: string, at: string, said: string): Note => ({
+  file: `lib/core/${file}.ts`,
+  at,
+  answer: 'equivalent',
+  said,
+});
+
+export const SAME: readonly Note[] = [
+  same(
+    'step/ready',
+    "record?.status === 'answered' || record?.status === 'waiting'",
+    'where there is no record the step has not begun, which is asked first; the rest is for the compiler.',
+  ),
+  same(
+    'execution/rules',
+    'plan.tolerated !== undefined && stepToAskAbout(plan, state) !== undefined',
+    'where nothing is tolerated every step is done or skipped by then, and about such a step nobody is asked.',
+  ),
+  same(
+    'operators/pause',
+    'const pauses = [...(execution.pauses ?? []).slice(0, -1)',
+    'there is a pause under way by then; the other half is for the compiler.',
+  ),
+  same('operators/pause', 'of execution.pauses ?? []', 'what has no end is passed over.'),
+  same(
+    'records/change',
+    'return { pauses: [...(execution.pauses ?? []).slice(0, -1)',
+    'there is a last pause by then; the other half is for the compiler.',
+  ),
+  same(
+    'operators/resolution',
+    "if (kind !== 'ladder' || step === undefined)",
+    'the question about no step was answered before; the second half is for the compiler.',
+  ),
+  same(
+    'operators/resolution',
+    "return state.steps[step ?? '']?.status !== expects",
+    'no step has an empty name, nor that one.',
+  ),
+  same(
+    'operators/commands',
+    "const name = lastPoint(plan, state)?.name ?? '';",
+    'it is said only where such a point was found; the rest is for the compiler.',
+  ),
+  same('operators/commands', "case 'free':", 'nothing is what a function without an end answers, too.'),
+  same(
+    'operators/commands',
+    'execution: { ...(write?.execution ?? before)',
+    'every command writes its execution; the rest is for the compiler.',
+  ),
+  same(
+    'operators/commands',
+    'const given = { reason, ...(withinMs === undefined',
+    'the next pause takes a time that is nothing for none.',
+  ),
+  same(
+    'operators/commands',
+    'if (first === undefined) return { sends: []',
+    'without a question about a ladder the command was refused before; it is for the compiler.',
+  ),
+  same(
+    'operators/incident',
+    'known.stepVersion === record?.version',
+    'there is a record by then; the question mark is for the compiler.',
+  ),
+  same(
+    'operators/choices',
+    "const step = agentStep(plan, incident.step ?? '');",
+    'no step has an empty name, nor that one.',
+  ),
+  same('operators/choices', "const record = state.steps[incident.step ?? ''];", 'likewise.'),
+  same(
+    'operators/choices',
+    'if (match.notBefore !== undefined && match.notBefore > now)',
+    'a choice says a time only where that is later than now.',
+  ),
+  same(
+    'operators/deadline',
+    "const point = lastPoint(plan, state)?.name ?? '';",
+    'the question is asked only where such a point was found; the rest is for the compiler.',
+  ),
+  same(
+    'operators/deadline',
+    'const hangs = step !== undefined &&',
+    'of a step without a name there is no record, and what is no record does not hang.',
+  ),
+  same(
+    'operators/deadline',
+    "const record = state.steps[incident.step ?? ''];",
+    'no step has an empty name, nor that one.',
+  ),
+  same(
+    'step/defer',
+    'record !== undefined && undoOverdueAt(record) <= event.now;',
+    'who is asked has a record; the first half is for the compiler.',
+  ),
+  same(
+    'step/defer',
+    'if (!Object.values(state.steps).some(isOverdue)) return undefined;',
+    'it spares most looks the list of all work, which would find the same.',
+  ),
+  same('operators/retry', "step.kind === 'step' &&", 'of what no agent performs no attempt may have acted.'),
+  same(
+    'step/breaker',
+    "if (passage.kind === 'free' || breaker?.openedAt === undefined)",
+    'each half is true exactly where the other is; both are there for the compiler.',
+  ),
+  same(
+    'step/breaker',
+    'const before = breaker ?? {',
+    'the write id of no record is replaced by that of the first one.',
+  ),
+  same(
+    'step/breaker',
+    'const flapping = before.closedAt !== undefined &&',
+    'since nothing no time has passed that is less than any other.',
+  ),
+  same(
+    'step/breaker',
+    "const code = 'failure' in report ?",
+    'a report leaves out what it does not say; the question mark is for the compiler.',
+  ),
+  same(
+    'step/breaker',
+    'if (code !== undefined && OURS.has(code))',
+    'nothing is in no set; the first half is for the compiler.',
+  ),
+  same(
+    'step/breaker',
+    "const threw = report.kind === 'found' &&",
+    'no other report has a verdict; the first half is for the compiler.',
+  ),
+  same(
+    'step/recovery',
+    'if (number === 0) return step;',
+    'the first stage is the step itself: it spares the table of stages.',
+  ),
+  same(
+    'step/recovery',
+    "if (current !== undefined && current.kind !== 'human' &&",
+    'a person has no number of attempts, and nothing is less than that; it is for the compiler.',
+  ),
+  same(
+    'execution/child-rules',
+    'const below = all.length > MAX_STOPS ?',
+    'where there are no more, there is none behind the last, and the answer is the same.',
+  ),
+  same('records/message', '} catch {', 'what could not be read is nothing, which is no message either.'),
+  same(
+    'records/message',
+    "if (typeof value !== 'object' || value === null) return undefined;",
+    'of a number or a text all fields are missing.',
+  ),
+  same('records/message', "typeof step === 'string' &&", 'a name is asked for its type, too.'),
+  same(
+    'records/change',
+    'const gone = names.filter((name) => given[name] === undefined);',
+    'what is taken away is put there again: only the order of the fields differs.',
+  ),
+  same(
+    'records/change',
+    'if (record.parked !== undefined && changes.parked === undefined)',
+    'likewise, and what is not there cannot be taken away.',
+  ),
+  same(
+    'records/change',
+    'if (!Object.values(changes).includes(undefined)) return next as Execution;',
+    'it spares most writes a second copy.',
+  ),
+];

@@ -1,0 +1,144 @@
+/** Survivors that somebody has looked at. Owns: what was concluded. Does not own: the counts. */
+
+import { SAME } from './notes-same.ts';
+import { AROUND } from './notes-around.ts';
+
+export interface Note {
+  readonly file: string;
+  /** A piece of the line. */
+  readonly at: string;
+  /** 'test': a test notices it now. 'equivalent': nobody could. 'open': somebody could. */
+  readonly answer: 'test' | 'equivalent' | 'open';
+  readonly said: string;
+}
+
+export const NOTES: readonly Note[] = [
+  {
+    file: 'lib/core/step/lease.ts',
+    at: 'record.token !== token) return',
+    answer: 'test',
+    said: 'a beat under a token of the past renewed the lease. Properties see it in all their runs, not in a hundred.',
+  },
+  {
+    file: 'lib/core/step/claim.ts',
+    at: "...(work.mode === 'execute' ? { anew: undefined, ...keyOfClaim(work.step, before) } : {}),",
+    answer: 'test',
+    said: 'what a retry of the execution has begun anew was forgotten by a probe, or remembered by the next attempt.',
+  },
+  {
+    file: 'lib/core/execution/on-message.ts',
+    at: 'piece.step.agent === event.agent &&',
+    answer: 'test',
+    said: 'a message in another agent’s queue was claimed there.',
+  },
+  {
+    file: 'lib/core/execution/on-message.ts',
+    at: 'if (work.dueAt - event.now <= EARLY_MS)',
+    answer: 'test',
+    said: 'a message that is five seconds early was dropped instead of kept.',
+  },
+  {
+    file: 'lib/core/execution/on-message.ts',
+    at: 'if (event.hardEndAt - event.now < MIN_REMAINING_MS)',
+    answer: 'test',
+    said: 'a process with exactly the time that an attempt needs gave its message back.',
+  },
+  {
+    file: 'lib/core/execution/on-report.ts',
+    at: 'return dependents.every(',
+    answer: 'test',
+    said: 'the second read (C1) was spared although one of two dependents waits for another step, too.',
+  },
+  {
+    file: 'lib/core/execution/on-report.ts',
+    at: "if (step.status !== 'done' || state.execution.status !== 'running') return false;",
+    answer: 'test',
+    said: 'the second read was spared after a failure, or while a person is asked.',
+  },
+  {
+    file: 'lib/core/execution/on-message.ts',
+    at: 'const isLate = isOpenToLateMessages(work) && work.dueAt > event.now;',
+    answer: 'test',
+    said: 'each claim of what was once held back wrote the execution, too.',
+  },
+  {
+    file: 'lib/core/execution/on-report.ts',
+    at: '...(answered.incident === undefined ? {} : { incident: answered.incident }),',
+    answer: 'test',
+    said: 'a late success left the person’s question open.',
+  },
+  {
+    file: 'lib/core/step/report.ts',
+    at: "if (next.kind === 'person') return stepAfter(record, 'ask', stamp, settled);",
+    answer: 'test',
+    said: 'a probe that finds nothing on the last rung before a person failed the step; nobody was asked.',
+  },
+  {
+    file: 'lib/core/step/lease.ts',
+    at: "if (rung.kind === 'useAgent') ms =",
+    answer: 'test',
+    said: 'H left out the agents that a ladder may come to: a shorter lease of theirs was looked at late.',
+  },
+  {
+    file: 'lib/core/step/lease.ts',
+    at: "const lastAt = leaseEndsAt(step.mode === 'probe' ?",
+    answer: 'test',
+    said: 'after an outage a lease lasted beyond the life of its process.',
+  },
+  {
+    file: 'lib/core/supervision/wake-time.ts',
+    at: 'const isQuiet = stepToHold(plan, snapshot) === undefined && !records.some(isHeld);',
+    answer: 'test',
+    said: 'a pause in which one still works was watched as if all were held.',
+  },
+  {
+    file: 'lib/core/supervision/wake-time.ts',
+    at: 'allEnded(children) || (children.started < children.count',
+    answer: 'test',
+    said: 'a list with room for another part was looked at only at its deadline.',
+  },
+  {
+    file: 'lib/core/supervision/wake-time.ts',
+    at: "snapshot.execution.status === 'pausing' ||",
+    answer: 'test',
+    said: 'a pause that is not complete was left alone while a person is asked about something else.',
+  },
+  {
+    file: 'lib/core/supervision/wake-time.ts',
+    at: 'work.some((piece) => piece.dueAt <= readAt)',
+    answer: 'equivalent',
+    said: 'left out, the same instant comes from the smallest `dueAt`, which is never taken from before the read.',
+  },
+  {
+    file: 'lib/core/supervision/wake-time.ts',
+    at: 'if (dispatch !== undefined && wasSentSinceParked(work, dispatch))',
+    answer: 'equivalent',
+    said: 'the function asks the same; the first half is for the compiler.',
+  },
+  {
+    file: 'lib/core/execution/on-message.ts',
+    at: 'const isUnwatched = execution.watchAt !== undefined &&',
+    answer: 'equivalent',
+    said: 'what is undefined is greater than nothing.',
+  },
+  {
+    file: 'lib/core/execution/on-report.ts',
+    at: 'planStep === undefined || isTerminal(state.execution.status)',
+    answer: 'equivalent',
+    said: 'a step that the plan does not know has no record, and a report about no record is refused.',
+  },
+  {
+    file: 'lib/core/step/report.ts',
+    at: "{ kind: 'unknown', failure: LEASE_LOST, settled: false }",
+    answer: 'equivalent',
+    said: 'of a probe whose lease ended only the failure is read.',
+  },
+  {
+    file: 'lib/core/execution/on-message.ts',
+    at: "parkedBy(work, 'breaker', event.now, hold), retryAt, true, event)",
+    answer: 'test',
+    said: 'a message that was taken up and held back did not answer those that were sent before it. The test is newer than the table.',
+  },
+  ...SAME,
+  ...AROUND,
+];

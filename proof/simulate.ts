@@ -1,0 +1,169 @@
+/**
+ * `npm run simulate`: the production roles in simulated worlds, as many as asked for, on all processors.
+ *
+ * Owns: the options, the processes, the progress line, the summary, and the command that replays a failure. Does not own:
+ * worlds (`proof/simulation`), what one process does (`worker.ts`).
+ */
+
+import { fork } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Command, Option } from 'commander';
+import { build } from 'esbuild';
+import { FAULT_KINDS, type FaultKind, type FaultMode } from './simulation/faults.ts';
+import { runWorlds } from './simulation/run.ts';
+import { argumentsOf, shrink } from './simulation/shrink.ts';
+import { add, nothing, type Totals, totalsOf } from './simulation/totals.ts';
+import type { Share } from './simulation/worker.ts';
+
+interface Options {
+  readonly executions: number;
+  readonly worlds?: number;
+  readonly seed: number;
+  readonly mode: FaultMode;
+  readonly only?: ReadonlySet<FaultKind>;
+  readonly starts?: ReadonlySet<number>;
+  readonly shrink: boolean;
+  readonly json?: boolean;
+}
+
+const whole = (text: string): number => {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 0) throw new Error(`${text} is not a whole number`);
+  return value;
+};
+
+const wholes = (text: string): ReadonlySet<number> => new Set(text.split(',').map(whole));
+
+function kinds(text: string): ReadonlySet<FaultKind> {
+  const names = text === 'none' ? [] : text.split(',');
+  const unknown = names.find((name) => !FAULT_KINDS.some((kind) => kind === name));
+  if (unknown !== undefined)
+    throw new Error(`there is no fault '${unknown}'; there are: ${FAULT_KINDS.join(', ')}`);
+  return new Set(names as FaultKind[]);
+}
+
+const program = new Command('simulate')
+  .description(
+    'Runs random workflows on the production roles in simulated worlds with faults, and checks every invariant.',
+  )
+  .option('--executions <n>', 'how many executions at least', whole, 20_000)
+  .option('--worlds <n>', 'exactly so many worlds instead, one seed each (1 replays a seed)', whole)
+  .option('--seed <n>', 'the first seed', whole, 0)
+  .addOption(
+    new Option(
+      '--mode <mode>',
+      "'all' faults, 'none', 'masked': only faults that must cost nothing, or 'crowded': all, full queues and batches",
+    )
+      .choices(['all', 'none', 'masked', 'crowded'])
+      .default('all'),
+  )
+  .option('--only <kinds>', "with --worlds: of the faults only these, by commas; or 'none'", kinds)
+  .option('--starts <n,n>', 'with --worlds: of the executions that a seed starts only these', wholes)
+  .option('--no-shrink', 'do not look for the smallest world that fails in the same way')
+  .option('--json', 'one JSON line at the end');
+
+async function main(options: Options): Promise<void> {
+  const startedAt = Date.now();
+  const sum = nothing();
+  const progress = (chunk: Totals): void => {
+    add(sum, chunk);
+    if (process.stderr.isTTY) {
+      process.stderr.write(
+        `\r${sum.executions} executions, ${sum.violations.length} worlds with violations `,
+      );
+    }
+  };
+  if (options.worlds === undefined) {
+    await inProcesses(options, progress);
+  } else {
+    const seeds = Array.from({ length: options.worlds }, (_, at) => options.seed + at);
+    await runWorlds(seeds, options.mode, (result) => progress(totalsOf(result)), limitsOf(options));
+  }
+  if (process.stderr.isTTY) process.stderr.write('\n');
+  report(sum, options, (Date.now() - startedAt) / 1_000);
+  await replays(sum, options);
+}
+
+const limitsOf = ({ only, starts }: Options) => ({
+  ...(only === undefined ? {} : { only }),
+  ...(starts === undefined ? {} : { starts }),
+});
+
+/** Compiled once for all of them: what the loader adds to every function for its name costs a tenth of the time. */
+async function inProcesses(options: Options, progress: (chunk: Totals) => void): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'steadfast-simulate-'));
+  try {
+    const worker = join(folder, 'worker.mjs');
+    const entry = join(import.meta.dirname, 'simulation/worker.ts');
+    await build({ entryPoints: [entry], outfile: worker, bundle: true, platform: 'node', format: 'esm' });
+    const stride = availableParallelism();
+    const executions = Math.ceil(options.executions / stride);
+    const shares = Array.from({ length: stride }, (_, at) => ({
+      seed: options.seed + at,
+      stride,
+      executions,
+      mode: options.mode,
+    }));
+    await Promise.all(shares.map((share) => inProcess(worker, share, progress)));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** A young generation in which a bunch of worlds finds room: what is dead by its end costs nothing. */
+const YOUNG_MB = 16;
+
+function inProcess(worker: string, share: Share, progress: (chunk: Totals) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    // The compiler between the two that Node 20 uses; a later one uses it anyway.
+    const execArgv = [`--min-semi-space-size=${YOUNG_MB}`, `--max-semi-space-size=${YOUNG_MB}`, '--maglev'];
+    const child = fork(worker, [], { execArgv });
+    child.on('message', (chunk) => progress(chunk as Totals));
+    child.on('error', reject);
+    child.on('exit', (code) =>
+      code === 0 ? resolve() : reject(new Error(`a simulating process ended with ${code}`)),
+    );
+    child.send(share);
+  });
+}
+
+function report(sum: Totals, options: Options, seconds: number): void {
+  const complete = options.mode === 'all' && options.worlds === undefined;
+  const never = complete ? FAULT_KINDS.filter((kind) => sum.faults[kind] === 0) : [];
+  const summary = {
+    executions: sum.executions,
+    worlds: sum.worlds,
+    simulatedHours: Math.round(sum.simulatedMs / 3_600_000),
+    violations: sum.violations.length,
+    faults: sum.faults,
+    ends: sum.ends,
+    calls: sum.calls,
+    seconds,
+  };
+  if (options.json === true) console.log(JSON.stringify(summary));
+  else console.log(summary);
+  if (never.length > 0) console.error(`never struck, so not tested: ${never.join(', ')}`);
+  process.exitCode = sum.violations.length > 0 || never.length > 0 ? 1 : 0;
+}
+
+/** Worlds shrunk of those that failed; the others are only named. */
+const SHRUNK = 3;
+const NAMED = 10;
+
+/** The one command that replays each failure. */
+async function replays(sum: Totals, options: Options): Promise<void> {
+  const failed = [...sum.violations].sort((a, b) => a.seed - b.seed);
+  for (const [at, { seed, violations }] of failed.slice(0, NAMED).entries()) {
+    const world = { seed, mode: options.mode, ...limitsOf(options) };
+    const smaller = options.shrink && at < SHRUNK ? await shrink(world) : undefined;
+    const [first] = smaller?.result.violations ?? violations;
+    console.error(`seed ${seed}: ${first?.slice(0, 500)}`);
+    console.error(`  replay: npm run simulate -- ${argumentsOf(smaller?.options ?? world)}`);
+  }
+}
+
+Error.stackTraceLimit = 0;
+program.parse();
+await main(program.opts<Options>());

@@ -1,0 +1,124 @@
+/**
+ * The simulated clients: they start executions of one to three workflows, ask again with the same key, and cancel some.
+ *
+ * Owns: which executions a world is asked for, and which of the requests were accepted.
+ */
+
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
+import { cancel } from '../../lib/scheduler/commands.ts';
+import { type Scheduler, start, type StartRequest } from '../../lib/scheduler/start.ts';
+import { type Choice, randomPlan } from './plans.ts';
+import { type Host, newProcess, portsOf } from './process.ts';
+import { passThrough } from './service.ts';
+
+/** A client that got no answer asks again after so long. */
+const PATIENCE_MS = 35_000;
+const PROCESS_MS = 30_000;
+/** Executions of a world. */
+const FEWEST = 4;
+const MOST = 100;
+
+/** Of texts as short as those of a world, which differ in letters and digits. */
+const IDS = { hash: (text: string) => text.replace(/[^a-z0-9]/g, '-'), newId: () => 'unused' };
+
+type Registered = Scheduler['workflows'];
+
+/** A process of the scheduler's function; what a warm one knows, all of them know. */
+const scheduler = (host: Host, workflows: Registered, published: Set<string>): Scheduler => ({
+  hash: IDS.hash,
+  newId: IDS.newId,
+  ports: portsOf(host, newProcess(host, PROCESS_MS)),
+  workflows,
+  plans: host.plans,
+  published,
+});
+
+export class Clients {
+  /** Starts that the seed has drawn. */
+  readonly drawn: number;
+  readonly #wanted: number;
+  readonly #host: Host;
+  readonly #workflows: Registered;
+  readonly #published = new Set<string>();
+  readonly #accepted = new Set<string>();
+  readonly #requests: StartRequest[] = [];
+
+  /** @param kept which of the starts take place; all of them when absent */
+  constructor(host: Host, kept?: ReadonlySet<number>) {
+    this.#host = host;
+    const { choice } = host;
+    const workflows = Array.from({ length: choice.between(1, 3) }, (_, at) => workflowOf(host, at));
+    this.#workflows = new Map(
+      workflows.map((one) => [one.name, { workflow: one, planHash: `plan-of-${one.name}` }]),
+    );
+    const count = choice.between(FEWEST, MOST);
+    for (let at = 0; at < count; at += 1) {
+      const request = {
+        workflow: choice.pick(workflows).name,
+        input: { order: at, flag: choice.chance(0.5), items: randomList(choice) },
+        idempotencyKey: `k${at}`,
+      };
+      const afterMs = choice.between(0, 60_000);
+      if (!(kept?.has(at) ?? true)) continue;
+      this.#requests.push(request);
+      host.events.plan(afterMs, () => this.#start(request));
+    }
+    this.drawn = count;
+    this.#wanted = kept === undefined ? count : kept.size;
+  }
+
+  get allAccepted(): boolean {
+    return this.#accepted.size === this.#wanted;
+  }
+
+  /** Every start once more, under its key: what it has started before is forgotten by then. */
+  startAgain(afterMs: number): void {
+    const { choice, events } = this.#host;
+    this.#accepted.clear();
+    for (const request of this.#requests)
+      events.plan(afterMs + choice.between(0, 60_000), () => this.#start(request));
+  }
+
+  /** Now and then one that has just started, and has seen no plan. */
+  #scheduler(): Scheduler {
+    const published = this.#host.choice.chance(0.2) ? new Set<string>() : this.#published;
+    return scheduler(this.#host, this.#workflows, published);
+  }
+
+  #start(request: StartRequest): void {
+    let answered = false;
+    start(this.#scheduler(), request).then(
+      ({ id }) => {
+        answered = true;
+        this.#accept(id);
+      },
+      () => undefined,
+    );
+    // A client that got no answer asks again with the same key; an impatient one asks twice anyway.
+    this.#host.events.plan(PATIENCE_MS, () => {
+      if (answered && !this.#host.faults.strikes('repeatedStart')) return false;
+      return this.#start(request);
+    });
+  }
+
+  #accept(executionId: string): void {
+    if (this.#accepted.has(executionId)) return;
+    this.#accepted.add(executionId);
+    const { choice, events, faults } = this.#host;
+    if (!faults.strikes('canceled')) return;
+    events.plan(choice.between(0, 60_000), () => {
+      const undo = !choice.chance(0.3);
+      cancel(this.#scheduler(), executionId, { commandId: 'c1', undo }).catch(() => undefined);
+    });
+  }
+}
+
+const workflowOf = ({ choice }: Host, at: number): Workflow => {
+  const plan = randomPlan(choice, `simulated-${at}`);
+  const parts = { kind: 'steadfast:workflow', name: plan.workflow, input: passThrough, plan, agents: [] };
+  return parts as unknown as Workflow;
+};
+
+/** Most lists are short; now and then one has parts. */
+const randomList = (choice: Choice): number[] =>
+  Array.from({ length: choice.chance(0.03) ? choice.between(26, 60) : choice.between(0, 5) }, (_, at) => at);

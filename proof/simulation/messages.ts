@@ -1,0 +1,115 @@
+/**
+ * The simulated queues: messages get lost, double, late and forged; one that was not handled comes again.
+ *
+ * Owns: deliveries, each of them an invocation of the agent's function. Does not own: what the function does.
+ */
+
+import { ProcessBreaker } from '../../lib/agent/breaker.ts';
+import { handleMessage } from '../../lib/agent/message.ts';
+import { Turns } from '../../lib/agent/single-flight.ts';
+import type { Send } from '../../lib/core/records/decision.ts';
+import type { Message } from '../../lib/core/records/message.ts';
+import { type Host, newProcess, planOf, portsOf } from './process.ts';
+import { AGENT_NAMES, agentOf, service } from './service.ts';
+
+const VISIBILITY_MS = 120_000;
+const MAX_RECEIVES = 5;
+/** A process may have less time than one before it, as after a change of its function's time limit. */
+const PROCESS_MS: readonly number[] = [90_000, 90_000, 45_000];
+/** Of one agent. */
+const WARM_PROCESSES = 4;
+const MAX_BATCH = 10;
+const GATHER_MS = 200;
+
+/** A message on its way to a process, for so many times now. */
+export interface Delivery {
+  readonly send: Send;
+  readonly receives: number;
+}
+
+/** @param longestDelayMs what must be masked (C2) stays below every pickup time */
+export function sendMessage(host: Host, send: Send, longestDelayMs: number): void {
+  const { choice, events, faults } = host;
+  if (faults.strikes('lostMessage')) return;
+  const copies = faults.strikes('duplicatedMessage') ? 2 : 1;
+  for (let copy = 0; copy < copies; copy += 1) {
+    const lateMs = faults.strikes('delayedMessage') ? choice.between(100, longestDelayMs) : 0;
+    const dueMs = send.delayMs + lateMs + choice.between(5, 50);
+    events.plan(Math.max(dueMs, host.outages.queueDelayMs(events.now)), () => deliver(host, send, 1));
+  }
+  if (faults.strikes('forgedMessage')) forge(host, send);
+}
+
+/** Any hint at any time, in any queue; half of them a true message that is put into a wrong queue at once. */
+function forge(host: Host, send: Send): void {
+  const { choice, events } = host;
+  const copied = choice.chance(0.5);
+  const steps = planOf(host, send.message.execution)?.steps.map(({ name }) => name) ?? [];
+  const step = choice.pick(['nothing', ...steps]);
+  const mode = choice.pick(['execute', 'probe', 'undo'] as const);
+  const invented = { ...send.message, step, mode, attempt: choice.between(0, 3), seq: 0 };
+  const agent = choice.pick(AGENT_NAMES);
+  const forged = { agent, message: copied ? send.message : invented, delayMs: 0 };
+  events.plan(copied ? 1 : choice.between(1, 60_000), () => deliver(host, forged, 1));
+}
+
+/** A message meets one of the agent's processes that are warm, or starts another one. */
+function warmBreaker({ choice, warm }: Host, agent: string): ProcessBreaker {
+  const known = warm.get(agent) ?? [];
+  if (known.length > 0 && choice.chance(0.9)) return choice.pick(known);
+  const cold = new ProcessBreaker(agent);
+  warm.set(agent, [...known, cold].slice(-WARM_PROCESSES));
+  return cold;
+}
+
+/** As of a long execution, whose messages say which plan it is. */
+function hinted(host: Host, { message }: Send): Message {
+  const plan = host.readsInPart ? host.outside.table.read(message.execution)?.execution.plan : undefined;
+  return plan === undefined ? message : { ...message, plan };
+}
+
+/** In a crowded world messages of one agent that come soon after another are one batch. */
+function deliver(host: Host, send: Send, receives: number): void {
+  const { batches, choice, crowded, events } = host;
+  const { agent } = send;
+  if (!crowded) return invoke(host, agent, [{ send, receives }]);
+  const waiting = batches.get(agent);
+  if (waiting !== undefined && waiting.length < MAX_BATCH) {
+    waiting.push({ send, receives });
+    return;
+  }
+  const batch = [{ send, receives }];
+  batches.set(agent, batch);
+  events.plan(choice.between(0, GATHER_MS), () => {
+    if (batches.get(agent) === batch) batches.delete(agent);
+    invoke(host, agent, batch);
+  });
+}
+
+/** One invocation of the agent's function; no acknowledgement within the visibility time brings a message back. */
+function invoke(host: Host, agent: string, batch: readonly Delivery[]): void {
+  const process = newProcess(host, host.choice.pick(PROCESS_MS));
+  const implementation = service(host, process, agent);
+  const breaker = warmBreaker(host, agent);
+  const inPart = host.readsInPart ? { recordsARead: 0 } : {};
+  const inTurn = host.crowded ? { turns: new Turns() } : {};
+  const worker = { agent: agentOf(agent), implementation, breaker, ...inPart, ...inTurn };
+  const hardEndAt = process.hardEndAt + process.skewMs;
+  let left = batch.length;
+  for (const { send, receives } of batch) {
+    let handled = false;
+    handleMessage(portsOf(host, process), host.plans, worker, hinted(host, send), hardEndAt).then(
+      (result) => {
+        handled = result === 'handled';
+        left -= 1;
+        // The platform keeps the process warm: what is left of the author's code goes on with the next message.
+        if (left === 0) process.hardEndAt = Number.POSITIVE_INFINITY;
+      },
+      () => undefined,
+    );
+    if (receives < MAX_RECEIVES)
+      host.events.plan(VISIBILITY_MS, () => {
+        if (!handled) deliver(host, send, receives + 1);
+      });
+  }
+}

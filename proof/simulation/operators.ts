@@ -1,0 +1,53 @@
+/**
+ * The simulated operators: they pause and resume, and have tried again what failed or waits.
+ *
+ * Owns: when a command is given, and that some pauses are forgotten, so that the end of their time is seen too. A command
+ * whose answer was lost is given again under the same id.
+ */
+
+import { type Execution, isForward, isPausedOrPausing } from '../../lib/core/records/state.ts';
+import { pause, resume, retry } from '../../lib/scheduler/commands.ts';
+import { createScheduler, type Scheduler } from '../../lib/scheduler/start.ts';
+import { type Host, newProcess, portsOf } from './process.ts';
+
+const PROCESS_MS = 30_000;
+
+/** Operators look at everything now and then; what they began before the heal they end after it. */
+export function startOperators(host: Host): void {
+  const { choice, events, outside } = host;
+  const forgotten = new Set<string>();
+  const look = (): void => {
+    for (const id of outside.table.ids()) {
+      const execution = outside.table.read(id)?.execution;
+      if (execution !== undefined) command(host, execution, forgotten);
+    }
+    if (!host.over()) events.plan(choice.between(5_000, 60_000), look);
+  };
+  events.plan(choice.between(1_000, 30_000), look);
+}
+
+function command(host: Host, execution: Execution, forgotten: Set<string>): void {
+  const { choice, faults } = host;
+  const { id, status, epoch, pauses } = execution;
+  const number = pauses?.at(-1)?.number ?? 0;
+  const ofPause = `${id}/${number}`;
+  if (isPausedOrPausing(status)) {
+    if (!forgotten.has(ofPause) && choice.chance(0.3))
+      give(host, (to) => resume(to, id, { commandId: `resume-${number}` }));
+  } else if (isForward(status) && faults.strikes('paused')) {
+    if (choice.chance(0.3)) forgotten.add(`${id}/${number + 1}`);
+    const withinMs = choice.pick([20_000, 120_000, 1_200_000]);
+    give(host, (to) => pause(to, id, { commandId: `pause-${number + 1}`, withinMs }));
+  } else if ((status === 'failed' || status === 'waiting') && faults.strikes('retried')) {
+    give(host, (to) => retry(to, id, { commandId: `retry-${epoch}` }));
+  }
+}
+
+/** Some are impatient and give it twice. Refusals and lost answers are for the next look. */
+function give(host: Host, to: (scheduler: Scheduler) => Promise<unknown>): void {
+  const times = host.choice.chance(0.2) ? 2 : 1;
+  for (let at = 0; at < times; at += 1) {
+    const ports = portsOf(host, newProcess(host, PROCESS_MS));
+    to(createScheduler(ports, [], { hash: (text) => text, newId: () => '' })).catch(() => undefined);
+  }
+}

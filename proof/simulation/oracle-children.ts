@@ -1,0 +1,110 @@
+/**
+ * Executions that belong to others: a parent's word about its children against what they say themselves, and the order in
+ * which they are undone.
+ *
+ * Owns: these checks, written anew and not by calling the rules they check. Does not own: effects, which every execution
+ * is judged by for itself (`oracle.ts`).
+ */
+
+import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';
+import type { Write } from '../../lib/core/records/decision.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import { type Execution, isTerminal, type Step } from '../../lib/core/records/state.ts';
+
+/** What the oracle may see of other executions than the one that is written. */
+export interface Others {
+  readonly read: (executionId: string) => Snapshot | undefined;
+  readonly planOf: (executionId: string) => Plan | undefined;
+}
+
+/**
+ * S10 between executions: one that has succeeded is taken back only when nothing is in effect of the steps of its parent
+ * that come after its own. What those have executions for is asked of these, not of the parent.
+ */
+export function judgeRecall(before: Execution, { execution }: Write, { read, planOf }: Others): string[] {
+  const { parent, status } = before;
+  if (parent === undefined || status !== 'succeeded' || execution?.status !== 'undoing') return [];
+  const family = read(parent.executionId);
+  const plan = planOf(parent.executionId);
+  if (family === undefined || plan === undefined) return ['S10 taken back without a parent'];
+  return stepsAfter(plan, parent.step)
+    .filter((step) => isInEffect(family, step, read))
+    .map(({ name }) => `S10 it was taken back before '${name}' of its parent was undone`);
+}
+
+/** However far. */
+function stepsAfter(plan: Plan, name: string): PlanStep[] {
+  const found = new Set([name]);
+  // Predecessors come first.
+  for (const step of plan.steps) if (step.after.some((one) => found.has(one))) found.add(step.name);
+  return plan.steps.filter((step) => step.name !== name && found.has(step.name));
+}
+
+const IN_EFFECT: ReadonlySet<Step['status']> = new Set(['done', 'unknown', 'undoing', 'undo-failed']);
+
+function isInEffect({ execution, steps }: Snapshot, step: PlanStep, read: Others['read']): boolean {
+  const record = steps[step.name];
+  if (step.kind === 'step')
+    return (
+      record?.leaseUntil !== undefined || (step.undo !== 'none' && IN_EFFECT.has(record?.status ?? 'ready'))
+    );
+  if (step.kind !== 'child' && step.kind !== 'map') return false;
+  return childrenOf(execution, step.name, record, read).some(
+    ({ execution: { status } }) => !isTerminal(status) || (status === 'succeeded' && isToBeUndone(step)),
+  );
+}
+
+/** @param read the record of a child as it is now */
+export function judgeChildren(
+  plan: Plan,
+  { execution, steps }: Snapshot,
+  read: (executionId: string) => Snapshot | undefined,
+): string[] {
+  const problems: string[] = [];
+  const succeeded = execution.status === 'succeeded';
+  const left =
+    execution.cause?.undo === false || Object.values(steps).some((step) => step.status === 'undo-failed');
+  for (const step of plan.steps) {
+    const record = steps[step.name];
+    if (step.kind === 'step') continue;
+    const status = record?.status;
+    if (succeeded && status !== 'done' && status !== 'skipped')
+      problems.push(`S7 succeeded, but '${step.name}' is ${status ?? 'not begun'}`);
+    if (step.kind !== 'child' && step.kind !== 'map') continue;
+    const children = childrenOf(execution, step.name, record, read);
+    const latest = Math.max(...children.map(({ execution: { parent } }) => parent?.epoch ?? 1));
+    for (const child of children) {
+      const end = child.execution.status;
+      // Another has taken its place, after a retry.
+      const isReplaced = (child.execution.parent?.epoch ?? 1) < latest;
+      if (!isTerminal(end)) problems.push(`S10 '${child.execution.id}' outlives its parent: ${end}`);
+      if (succeeded && status === 'done' && end !== 'succeeded' && !isReplaced)
+        problems.push(`S6 '${step.name}' is done, but ${child.execution.id} is ${end}`);
+      if (isReplaced && end === 'succeeded')
+        problems.push(`S6 '${child.execution.id}' has succeeded, and another was started in its place`);
+      if (!succeeded && end === 'succeeded' && isToBeUndone(step) && !left)
+        problems.push(`S10 ${execution.status}, but ${child.execution.id} stays succeeded`);
+    }
+  }
+  return problems;
+}
+
+const isToBeUndone = (step: PlanStep): boolean =>
+  step.kind === 'map' ? step.each.undo !== 'none' : step.kind === 'child' && step.undo !== 'none';
+
+/** Lists are short here: some that the parent does not know of are found, if there are any. */
+const UNKNOWN_TO_PARENT = 8;
+
+/** Of all epochs. */
+function childrenOf(
+  { id, epoch }: Execution,
+  name: string,
+  record: Step | undefined,
+  read: Others['read'],
+): Snapshot[] {
+  const length = Math.max(record?.children?.count ?? 0, UNKNOWN_TO_PARENT);
+  const suffixes = Array.from({ length: epoch }, (_, at) => (at === 0 ? '' : `-${at + 1}`));
+  return Array.from({ length }, (_, index) => index)
+    .flatMap((index) => suffixes.map((suffix) => read(`${id}.${name}.${index}${suffix}`)))
+    .filter((child) => child !== undefined);
+}

@@ -1,0 +1,52 @@
+/**
+ * What the records say of effect keys, against S18: written anew, and not by calling the rules it checks. What takes place under
+ * the keys is judged by the outside world's own book (`ledger.ts`).
+ */
+
+import { agentStep, type Plan } from '../../lib/core/plan/plan.ts';
+import type { Write } from '../../lib/core/records/decision.ts';
+import { canonicalJson } from '../../lib/core/records/json.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import type { Step } from '../../lib/core/records/state.ts';
+
+const inputOf = ({ keyInput }: Step): string => (keyInput === undefined ? '' : canonicalJson(keyInput));
+
+/** @param before the stored records */
+export function judgeKeys(plan: Plan, before: Snapshot, { execution, step }: Write): string[] {
+  const problems: string[] = [];
+  const { life } = before.execution;
+  if (life === '') problems.push('S18 it has no life');
+  if (execution !== undefined && execution.life !== life) problems.push('S18 its life has changed');
+  if (step === undefined) return problems;
+  if (step.life !== life) problems.push(`S18 '${step.name}' is of another life`);
+  const isClaim = step.leaseUntil !== undefined && step.token !== before.steps[step.name]?.token;
+  const was = before.steps[step.name];
+  if (isClaim && step.mode === 'execute') return [...problems, ...judgeClaim(plan, was, step)];
+  const same =
+    was === undefined
+      ? step.key === 1
+      : was.key === step.key && was.keyStage === step.keyStage && inputOf(was) === inputOf(step);
+  if (!same) problems.push(`S18 the key of '${step.name}' changed without an attempt`);
+  const isSpent = isClaim && step.mode === 'undo';
+  if ((step.keySpent ?? false) !== (isSpent || (was?.keySpent ?? false)))
+    problems.push(`S18 whether the key of '${step.name}' was undone is not said right`);
+  return problems;
+}
+
+/** The attempt is of the stage on which the step is, and has the next key if anything differs from the attempt before. */
+function judgeClaim(plan: Plan, was: Step | undefined, is: Step): string[] {
+  const { name, rung, key, keyStage } = is;
+  const problems: string[] = [];
+  const passed = agentStep(plan, name)?.ladder.slice(0, rung) ?? [];
+  const stage = passed.filter(({ kind }) => kind !== 'retry' && kind !== 'human').length;
+  if (keyStage !== stage)
+    problems.push(`S18 '${name}' is attempted as of stage ${keyStage}, and is in ${stage}`);
+  if (is.keySpent === true) problems.push(`S18 '${name}' is attempted under key ${key}, which was undone`);
+  if (was === undefined || was.attempt === 0) return problems;
+  const differs = was.keyStage !== keyStage || inputOf(was) !== inputOf(is);
+  const next = was.key + (differs || was.keySpent === true ? 1 : 0);
+  if (key !== next) problems.push(`S18 '${name}' is attempted under key ${key}, not ${next}`);
+  if (key !== was.key && was.mayHaveActed)
+    problems.push(`S18 '${name}' is attempted under key ${key} while the outcome under ${was.key} is open`);
+  return problems;
+}

@@ -1,0 +1,160 @@
+/**
+ * The oracle's own table of legal moves: where the status of an execution, or of a step of each kind, may lead.
+ *
+ * Owns: the table, written from the words of docs/ARCHITECTURE.md and not read from `lib/core/transitions.ts`, so that a
+ * wrong row there is noticed; and the circumstances in which a move is legal. Does not own: who may claim a step and in
+ * which order steps are undone (`oracle-order.ts`).
+ *
+ * S1 a terminal status is left by a retry of what failed or a recall by the parent, and not otherwise. S2 a move that has no
+ * row here is a violation, whatever the product's own table says: a new move is written twice on purpose.
+ */
+
+import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';
+import type { Write } from '../../lib/core/records/decision.ts';
+import type { Incident } from '../../lib/core/records/incident.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import type { Execution, Step } from '../../lib/core/records/state.ts';
+import type { ExecutionStatus, StepStatus } from '../../lib/core/transitions.ts';
+
+type Moves<Status extends string> = Readonly<Partial<Record<Status, readonly Status[]>>>;
+
+const EXECUTION: Moves<ExecutionStatus> = {
+  running: ['running', 'waiting', 'pausing', 'succeeded', 'undoing'],
+  waiting: ['waiting', 'running', 'pausing', 'undoing'],
+  pausing: ['pausing', 'paused', 'running', 'waiting', 'succeeded', 'undoing'],
+  paused: ['paused', 'running', 'waiting', 'succeeded', 'undoing'],
+  undoing: ['undoing', 'compensated', 'failed', 'canceled'],
+  succeeded: ['succeeded', 'undoing'],
+  compensated: ['compensated'],
+  failed: ['failed', 'running'],
+  canceled: ['canceled'],
+};
+
+/** What an agent performs. */
+const AGENT: Moves<StepStatus> = {
+  ready: ['running', 'retrying', 'skipped', 'held', 'sealed'],
+  running: ['running', 'done', 'retrying', 'waiting', 'failed', 'unknown'],
+  // Held back again, adopted late, fenced, or undone because an attempt may have acted.
+  retrying: ['running', 'retrying', 'done', 'held', 'sealed', 'undoing', 'undo-failed'],
+  waiting: ['retrying', 'done', 'skipped', 'failed', 'sealed', 'waiting', 'undoing', 'undo-failed'],
+  unknown: ['probing', 'unknown', 'done', 'held', 'sealed', 'undoing', 'undo-failed'],
+  probing: ['probing', 'done', 'retrying', 'failed', 'unknown', 'waiting'],
+  held: ['held', 'done', 'sealed', 'undoing', 'undo-failed'],
+  done: ['undoing', 'undo-failed', 'done'],
+  // Asked about, where there is no way back; undone, where an attempt may have acted.
+  failed: ['waiting', 'undoing', 'undo-failed', 'failed'],
+  undoing: ['undoing', 'undone', 'undo-failed'],
+  'undo-failed': ['undoing', 'undone'],
+};
+
+const WAIT: Moves<StepStatus> = { ready: ['done', 'failed', 'skipped', 'sealed'] };
+
+/** A callback or an approval. */
+const CALLBACK: Moves<StepStatus> = {
+  ready: ['waiting', 'answered', 'done', 'failed', 'skipped', 'sealed'],
+  waiting: ['waiting', 'answered', 'done', 'failed', 'skipped', 'sealed'],
+  answered: ['done', 'failed', 'skipped', 'sealed'],
+};
+
+/** A child, or a list: what has ended of it is told to its record in whatever status it is. */
+const CHILDREN: Moves<StepStatus> = {
+  ready: ['running', 'failed', 'skipped', 'undoing', 'sealed'],
+  running: ['running', 'done', 'failed', 'undoing'],
+  done: ['done', 'undoing'],
+  failed: ['failed', 'undoing'],
+  // Left as it is, or one of its executions could not be undone.
+  undoing: ['undoing', 'undone', 'failed', 'undo-failed', 'done'],
+};
+
+const OF_KIND: Readonly<Record<PlanStep['kind'], Moves<StepStatus>>> = {
+  step: AGENT,
+  wait: WAIT,
+  callback: CALLBACK,
+  approval: CALLBACK,
+  child: CHILDREN,
+  map: CHILDREN,
+};
+
+/** What a step that failed or was fenced counts as after a retry of its execution. */
+const RENEWED: Readonly<Record<PlanStep['kind'], readonly StepStatus[]>> = {
+  step: ['ready', 'retrying', 'unknown'],
+  wait: ['ready'],
+  callback: ['ready', 'answered'],
+  approval: ['ready', 'answered'],
+  child: ['ready', 'running'],
+  map: ['ready', 'running'],
+};
+
+const leads = <Status extends string>(moves: Moves<Status>, from: Status, to: Status): boolean =>
+  moves[from]?.includes(to) === true;
+
+/** Statuses that are entered in the undoing of an execution alone; an item of a list is also undone by itself. */
+const BACK: ReadonlySet<StepStatus> = new Set(['undoing', 'undone', 'undo-failed']);
+
+/** @returns the broken invariants of one write, S2 all of them */
+export function judgeMoves(plan: Plan, before: Snapshot, { execution, step, incident }: Write): string[] {
+  const problems: string[] = [];
+  if (execution !== undefined) judgeExecutionMove(problems, before.execution, execution);
+  const planned = step && plan.steps.find(({ name }) => name === step.name);
+  if (step === undefined) return problems;
+  if (planned === undefined) return [...problems, `S2 '${step.name}' is no step of the plan`];
+  const known = before.steps[step.name];
+  if (!mayLead(planned.kind, known, before.execution.epoch, step.status))
+    problems.push(`S2 '${step.name}' (${planned.kind}): ${known?.status ?? 'ready'} → ${step.status}`);
+  if (known?.status !== step.status) judgeTurn(problems, plan, before, { planned, step, incident });
+  return problems;
+}
+
+function judgeExecutionMove(problems: string[], before: Execution, after: Execution): void {
+  const [from, to] = [before.status, after.status];
+  if (!leads(EXECUTION, from, to)) problems.push(`S2 execution: ${from} → ${to}`);
+  if (from === 'succeeded' && to === 'undoing' && after.cause?.kind !== 'parent')
+    problems.push('S1 what succeeded is undone, and no parent is');
+  if (from === 'failed' && to === 'running' && after.epoch !== before.epoch + 1)
+    problems.push('S1 what failed runs again in the same epoch');
+  if (to === 'undoing' && after.cause === undefined) problems.push('S2 it is being undone without a cause');
+}
+
+/** Where a record may lead: also from what it counts as after a pause, or after a retry of its execution. */
+function mayLead(
+  kind: PlanStep['kind'],
+  before: Step | undefined,
+  epoch: number,
+  status: StepStatus,
+): boolean {
+  const moves = OF_KIND[kind];
+  if (before === undefined) return leads(moves, 'ready', status);
+  if (leads(moves, before.status, status)) return true;
+  if (before.status === 'held') return leads(moves, before.heldFrom ?? 'ready', status);
+  const isRenewed = before.epoch < epoch && (before.status === 'failed' || before.status === 'sealed');
+  return isRenewed && RENEWED[kind].some((from) => leads(moves, from, status));
+}
+
+interface Turn {
+  readonly planned: PlanStep;
+  readonly step: Step;
+  readonly incident: Incident | undefined;
+}
+
+/** The circumstances in which a status may be entered. */
+function judgeTurn(
+  problems: string[],
+  plan: Plan,
+  { execution }: Snapshot,
+  { planned, step, incident }: Turn,
+): void {
+  const { name, status } = step;
+  const isPaused = execution.status === 'pausing' || execution.status === 'paused';
+  const isForward = execution.status === 'running' || execution.status === 'waiting';
+  // The execution may have gone on since its pause was read; a step that is held then counts as what it was.
+  if (status === 'held' && execution.pauses === undefined)
+    problems.push(`S2 '${name}' is held without a pause`);
+  if (status === 'sealed' && execution.status !== 'undoing')
+    problems.push(`S2 '${name}' is sealed while ${execution.status}`);
+  if (BACK.has(status) && execution.status !== 'undoing' && plan.tolerated === undefined)
+    problems.push(`S2 '${name}' is ${status} while ${execution.status}`);
+  if (status === 'skipped' && planned.when === undefined && incident?.choice !== 'skip')
+    problems.push(`S2 '${name}' has no condition, and nobody had it skipped`);
+  if (status === 'skipped' && !isForward && !isPaused)
+    problems.push(`S2 '${name}' is skipped while ${execution.status}`);
+}

@@ -1,0 +1,53 @@
+/**
+ * What the oracle says of pauses, retries and points of no return, written anew and not by calling their rules.
+ */
+
+import type { Plan } from '../../lib/core/plan/plan.ts';
+import type { Incident } from '../../lib/core/records/incident.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import type { Execution, Step } from '../../lib/core/records/state.ts';
+
+/** An operator's way out of a terminal status: of what failed, and nothing of which was ever taken back. */
+export function judgeRetry(before: Execution, after: Execution, { steps }: Snapshot): string[] {
+  const isRetry =
+    before.status === 'failed' && after.status === 'running' && after.epoch === before.epoch + 1;
+  const left = isRetry ? [] : ['S1 a terminal status was left'];
+  const back = Object.values(steps).filter(({ status }) => TAKEN_BACK.has(status));
+  return [...left, ...back.map(({ name, status }) => `S10 tried again although '${name}' is ${status}`)];
+}
+
+const TAKEN_BACK: ReadonlySet<Step['status']> = new Set(['undone', 'undoing', 'undo-failed']);
+const RENEWABLE: ReadonlySet<Step['status']> = new Set(['failed', 'sealed']);
+
+/** A step of an earlier epoch begins its ladder anew; on the rung that may have acted, if one may. */
+export const asRenewed = (before: Step | undefined, after: Step): Step | undefined =>
+  before === undefined || before.epoch === after.epoch || !RENEWABLE.has(before.status)
+    ? before
+    : { ...before, rung: before.mayHaveActed ? before.rung : 0, rungAttempt: 0 };
+
+/** Behind a point of no return, or while somebody may be passing it, nothing is undone. */
+export function judgeWayBack(plan: Plan, snapshot: Snapshot, step: Step): string[] {
+  const past = plan.steps.find(({ name, pointOfNoReturn }) => {
+    const record = snapshot.steps[name];
+    const isNear = record?.leaseUntil !== undefined && record.mode !== 'undo';
+    return pointOfNoReturn === true && (record?.status === 'done' || isNear);
+  });
+  return past === undefined ? [] : [`S10 the undo of '${step.name}' began behind '${past.name}'`];
+}
+
+/** From the end of the faults on somebody looks within this. */
+const LOOKED_AT_WITHIN_MS = 1_200_000;
+
+/** L1 behind a point of no return nothing ends at the deadline: then a person has to have heard of it. */
+export function judgeOvertime(
+  plan: Plan,
+  { execution, steps }: Snapshot,
+  incidents: readonly Incident[],
+): string[] {
+  const isPast = plan.steps.some(
+    ({ name, pointOfNoReturn }) => pointOfNoReturn === true && steps[name]?.status === 'done',
+  );
+  const overMs = (execution.endedAt ?? 0) - execution.deadlineAt;
+  if (!isPast || overMs < LOOKED_AT_WITHIN_MS || incidents.some(({ kind }) => kind !== 'undo')) return [];
+  return [`L1 it went on for ${overMs} ms behind a point of no return, and nobody was told`];
+}

@@ -1,0 +1,167 @@
+/**
+ * The order of compensation: a step is undone when nothing that depends on it, however far, stands, may act, or can start.
+ *
+ * Owns: S10 in two ways that know nothing of each other: by the records when an undo is claimed, and by a book of the
+ * effects themselves, which sees what no record says. Written anew and not by calling the rules it checks. Does not own:
+ * whether an effect is doubled (`ledger.ts`), the order between executions (`oracle-children.ts`).
+ *
+ * A dependent counts whatever became of it: one that failed, waits, is held or of unknown outcome may have acted. One with
+ * `undo: 'none'` has nothing to be undone, but must be quiet, and what depends on it counts as well.
+ */
+
+import type { AgentStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
+import type { Children } from '../../lib/core/records/children.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import type { Step } from '../../lib/core/records/state.ts';
+import type { StepStatus } from '../../lib/core/transitions.ts';
+
+interface Reach {
+  readonly dependents: ReadonlyMap<string, readonly PlanStep[]>;
+  readonly ancestors: ReadonlyMap<string, readonly string[]>;
+}
+
+const reaches = new WeakMap<Plan, Reach>();
+
+/** However far, in both directions. */
+function reachOf(plan: Plan): Reach {
+  const known = reaches.get(plan);
+  if (known !== undefined) return known;
+  const ancestors = new Map<string, string[]>();
+  // Predecessors come first.
+  for (const { name, after } of plan.steps)
+    ancestors.set(name, [...new Set(after.flatMap((one) => [one, ...(ancestors.get(one) ?? [])]))]);
+  const dependents = new Map(
+    plan.steps.map(({ name }) => [
+      name,
+      plan.steps.filter((other) => ancestors.get(other.name)?.includes(name) === true),
+    ]),
+  );
+  const reach = { dependents, ancestors };
+  reaches.set(plan, reach);
+  return reach;
+}
+
+/** Somebody who saw an older state, or answers now, may send it off. */
+const MAY_START: ReadonlySet<StepStatus> = new Set([
+  'running',
+  'retrying',
+  'waiting',
+  'answered',
+  'unknown',
+  'probing',
+  'held',
+]);
+const STANDS: ReadonlySet<StepStatus> = new Set(['done', 'undoing', 'undo-failed']);
+
+/** @param now true time, later by what clocks may differ */
+export const judgeOrder = (plan: Plan, snapshot: Snapshot, name: string, now: number): string[] =>
+  reasonsAgainstUndo(plan, snapshot, name, now).map((why) => `S10 the undo of '${name}' began while ${why}`);
+
+/** Whatever of its dependents, however far, is not clear. */
+export function reasonsAgainstUndo(plan: Plan, snapshot: Snapshot, name: string, now: number): string[] {
+  // Items of a list wait for each other so that not too many are under way, and for nothing else.
+  if (plan.tolerated !== undefined) return [];
+  const reasons: string[] = [];
+  for (const other of reachOf(plan).dependents.get(name) ?? []) {
+    const why = whyOpen(other, snapshot, now);
+    if (why !== undefined) reasons.push(`'${other.name}' ${why}`);
+  }
+  return reasons;
+}
+
+/** Why what depends on this step's dependents is not clear yet; nothing when it is. */
+function whyOpen(step: PlanStep, { execution, steps }: Snapshot, now: number): string | undefined {
+  const record = steps[step.name];
+  const isNext = step.after.every((one) => ['done', 'skipped'].includes(steps[one]?.status ?? ''));
+  if (record === undefined) return isNext ? 'can start' : undefined;
+  const { status } = record;
+  if (record.leaseUntil !== undefined) return 'is at work';
+  const isStale = record.epoch < execution.epoch && (status === 'failed' || status === 'sealed');
+  if (isStale && isNext) return 'can start anew';
+  if (step.kind === 'child' || step.kind === 'map') return whyOpenChildren(step, record);
+  if (MAY_START.has(status)) return `is ${status}`;
+  if (step.kind !== 'step') return undefined;
+  const acted = record.mayHaveActed && status !== 'undone';
+  if (undoOn(step, record.rung) !== 'none') {
+    if (STANDS.has(status)) return `is ${status}`;
+    return acted ? `is ${status} and may have acted` : undefined;
+  }
+  return acted && now < record.hardEndAt + settleOn(step, record.rung) ? 'may still act' : undefined;
+}
+
+function whyOpenChildren(step: PlanStep, { status, children }: Step): string | undefined {
+  if (status === 'running' || status === 'undoing' || status === 'undo-failed') return `is ${status}`;
+  return children !== undefined && hasEffects(step, children) ? 'has executions in effect' : undefined;
+}
+
+/** Executions of a step that are not over, or that did something that is to be undone and is not. */
+const hasEffects = (step: PlanStep, { started, ended }: Children): boolean => {
+  const undo = step.kind === 'map' ? step.each.undo : step.kind === 'child' ? step.undo : 'none';
+  const ends = Object.values(ended);
+  return ends.length < started || (undo !== 'none' && ends.some(({ status }) => status === 'succeeded'));
+};
+
+/** The agent of the last rung up to there that named one. */
+export const agentOn = (step: AgentStep, rung: number) =>
+  step.ladder.slice(0, rung).findLast((one) => one.kind === 'useAgent') ?? step;
+
+const undoOn = (step: AgentStep, rung: number) => agentOn(step, rung).undo;
+const settleOn = (step: AgentStep, rung: number): number => agentOn(step, rung).settleMs;
+
+interface Effects {
+  /** Those in place, by key and service. */
+  readonly standing: Set<string>;
+  undoBegan: boolean;
+}
+
+/** The effects of steps by their executions, in the order in which they took place; told by the services, not by the table. */
+export class EffectOrder {
+  readonly #executions = new Map<string, Map<string, Effects>>();
+  readonly violations: string[] = [];
+
+  performed(plan: Plan, executionId: string, step: string, effect: string): void {
+    this.#of(executionId, step).standing.add(effect);
+    if (plan.tolerated !== undefined) return;
+    for (const name of reachOf(plan).ancestors.get(step) ?? [])
+      if (this.#executions.get(executionId)?.get(name)?.undoBegan === true)
+        this.violations.push(`${executionId}: S10 '${step}' acted after the undo of '${name}' had begun`);
+  }
+
+  undone(plan: Plan, executionId: string, step: string, effect: string): void {
+    const effects = this.#of(executionId, step);
+    effects.undoBegan = true;
+    effects.standing.delete(effect);
+    if (plan.tolerated !== undefined) return;
+    for (const other of reachOf(plan).dependents.get(step) ?? []) {
+      const standing = this.#executions.get(executionId)?.get(other.name)?.standing.size ?? 0;
+      if (standing > 0 && mustBeUndone(other))
+        this.violations.push(
+          `${executionId}: S10 '${step}' was undone while the effect of '${other.name}' stood`,
+        );
+    }
+  }
+
+  /** By a person, whatever there is. */
+  /** The execution has expired, and another may have its id. */
+  forget(executionId: string): void {
+    this.#executions.delete(executionId);
+  }
+
+  undoneByHand(executionId: string, step: string): void {
+    this.#of(executionId, step).standing.clear();
+  }
+
+  #of(executionId: string, step: string): Effects {
+    const steps = this.#executions.get(executionId) ?? new Map<string, Effects>();
+    this.#executions.set(executionId, steps);
+    const effects = steps.get(step) ?? { standing: new Set<string>(), undoBegan: false };
+    steps.set(step, effects);
+    return effects;
+  }
+}
+
+/** By whichever agent it was performed. */
+const mustBeUndone = (step: PlanStep): boolean =>
+  step.kind === 'step' &&
+  step.undo !== 'none' &&
+  step.ladder.every((rung) => rung.kind !== 'useAgent' || rung.undo !== 'none');

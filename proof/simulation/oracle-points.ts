@@ -1,0 +1,111 @@
+/**
+ * Children that are points of no return, and ends that promise that nothing is left, written anew and not by calling their
+ * rules: what the children's own records and the outside world's book say counts, not what their parent's record says.
+ *
+ * Owns: these checks. Does not own: points of no return that agents perform (`oracle-operations.ts`), the order of undos
+ * (`oracle.ts`, `oracle-children.ts`).
+ */
+
+import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';
+import type { Write } from '../../lib/core/records/decision.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import { type Execution, isTerminal } from '../../lib/core/records/state.ts';
+import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
+import type { Ledger } from './ledger.ts';
+import type { Others } from './oracle-children.ts';
+
+/**
+ * S10 nothing outside of a child that is a point of no return is undone while that is under way, nor after it has acted past
+ * its own point: neither a step of its parent, nor what the parent has its other executions undo.
+ */
+export function judgeUndoOutside(before: Snapshot, write: Write, others: Others, ledger: Ledger): string[] {
+  if (!beginsUndo(before, write)) return [];
+  const problems: string[] = [];
+  let inside: string | undefined;
+  let at: Snapshot | undefined = before;
+  // Upwards as long as it is the parent that has it undone.
+  while (at !== undefined) {
+    const { id, cause, parent }: Execution = at.execution;
+    for (const step of others.planOf(id)?.steps ?? [])
+      if (isChildPoint(step) && step.name !== inside)
+        problems.push(...problemsOf(id, at, step, others, ledger));
+    inside = parent?.step;
+    at = parent !== undefined && cause?.kind === 'parent' ? others.read(parent.executionId) : undefined;
+  }
+  return problems;
+}
+
+const isChildPoint = (step: PlanStep): boolean => step.kind === 'child' && step.pointOfNoReturn === true;
+
+/** An undo is claimed, or an execution that had succeeded is taken back. */
+function beginsUndo(before: Snapshot, { step, execution }: Write): boolean {
+  const known = before.steps[step?.name ?? ''];
+  const claims = step?.mode === 'undo' && step.leaseUntil !== undefined && step.token !== known?.token;
+  // A failed item of a list is undone by itself, whatever becomes of the list.
+  const isOwn = claims && before.execution.status !== 'undoing';
+  return (claims && !isOwn) || (before.execution.status === 'succeeded' && execution?.status === 'undoing');
+}
+
+function problemsOf(
+  parentId: string,
+  { execution }: Snapshot,
+  { name }: PlanStep,
+  { read, planOf }: Others,
+  ledger: Ledger,
+): string[] {
+  return epochsOf(execution).flatMap((suffix) => {
+    const id = `${parentId}.${name}.0${suffix}`;
+    const child = read(id);
+    if (child === undefined) return [];
+    if (!isTerminal(child.execution.status))
+      return [`S10 undone while ${id}, a point of no return, is under way`];
+    const past = pointsPast(child, planOf(id), read, ledger);
+    return past.map((point) => `S10 undone although '${point}' of ${id}, a point of no return, has acted`);
+  });
+}
+
+const epochsOf = ({ epoch }: Execution): string[] =>
+  Array.from({ length: epoch }, (_, at) => (at === 0 ? '' : `-${at + 1}`));
+
+/** Points of no return that took effect inside of the execution, its own and its children's. */
+function pointsPast(
+  state: Snapshot | undefined,
+  plan: Plan | undefined,
+  read: Others['read'],
+  ledger: Ledger,
+): string[] {
+  if (state === undefined) return [];
+  const { execution } = state;
+  return (plan?.steps ?? []).flatMap((step) => {
+    if (step.pointOfNoReturn !== true) return [];
+    if (step.kind !== 'child') return ledger.isLive(effectKeyOf(execution, step.name)) ? [step.name] : [];
+    return epochsOf(execution).flatMap((suffix) =>
+      pointsPast(read(`${execution.id}.${step.name}.0${suffix}`), step.plan, read, ledger),
+    );
+  });
+}
+
+/** What has ended as canceled or compensated has left nothing that could be undone, and nothing that never can be. */
+export function judgeNothingLeft(
+  plan: Plan,
+  state: Snapshot,
+  read: Others['read'],
+  ledger: Ledger,
+): string[] {
+  const { execution } = state;
+  const { status, cause } = execution;
+  if (status !== 'canceled' && status !== 'compensated') return [];
+  const said = cause?.undo === false ? [`S10 ${status}, and what has acted was left as it is`] : [];
+  const live = plan.steps.filter(
+    (step) =>
+      step.kind === 'step' &&
+      (step.undo !== 'none' || step.pointOfNoReturn === true) &&
+      ledger.isLive(effectKeyOf(execution, step.name)),
+  );
+  const past = pointsPast(state, { ...plan, steps: plan.steps.filter(isChildPoint) }, read, ledger);
+  return [
+    ...said,
+    ...live.map(({ name }) => `S10 ${status}, but the effect of '${name}' is in place`),
+    ...past.map((name) => `S10 ${status}, but '${name}' inside of a child is past the point of no return`),
+  ];
+}

@@ -1,0 +1,78 @@
+/**
+ * What an end says it has left in effect, against the outside world's book and the children's own records.
+ *
+ * Owns: this check, written anew and not by calling the rule it checks. Does not own: whether anything should have been undone
+ * (`oracle.ts`, `oracle-points.ts`).
+ */
+
+import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';
+import type { Ended } from '../../lib/core/records/ended.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
+import type { Ledger } from './ledger.ts';
+import type { Others } from './oracle-children.ts';
+
+/** @param state as it was stored when the end was told */
+export function judgeStanding(
+  plan: Plan,
+  state: Snapshot,
+  ended: Ended,
+  ledger: Ledger,
+  read: Others['read'],
+): string[] {
+  const { standing, status } = ended;
+  if (status === 'succeeded') return standing === undefined ? [] : ['S10 a success lists what it has left'];
+  if (standing === undefined) return [`S10 ${status}, and it is not told what is left`];
+  const { stands, mayStand, first } = standing;
+  const problems: string[] = [];
+  if (status !== 'failed' && stands + mayStand > 0)
+    problems.push(`S10 ${status}, and ${stands} effects are left`);
+  if (first.length !== Math.min(20, stands + mayStand))
+    problems.push(`S10 ${first.length} of ${stands} are told`);
+  // Plans are small here: all there is can be told.
+  const told = (step: string, executionId?: string): string | undefined =>
+    first.find((one) => one.step === step && one.executionId === executionId)?.effect;
+  for (const step of plan.steps) {
+    const name = step.name;
+    if (step.kind === 'step') {
+      const isLive = ledger.isLive(effectKeyOf(state.execution, name));
+      const isToBeTold = step.undo !== 'none' || step.pointOfNoReturn === true;
+      if (isLive && isToBeTold && told(name) === undefined)
+        problems.push(`S10 '${name}' is in effect and not told`);
+      if (!isLive && told(name) === 'stands' && !isVouchedFor(state, name))
+        problems.push(`S6 '${name}' is told to be in effect, and is not`);
+    }
+    if (!isTold(step)) continue;
+    for (const child of childrenOf(state, step, read)) {
+      const childId = child.execution.id;
+      const said = told(name, childId);
+      if (first.length < 20 && child.execution.status === 'succeeded' && said !== 'stands')
+        problems.push(`S10 ${childId} has succeeded and is not told to be in effect`);
+      if (['canceled', 'compensated'].includes(child.execution.status) && said !== undefined)
+        problems.push(`S10 ${childId} is ${child.execution.status} and is told to be in effect`);
+    }
+  }
+  return problems;
+}
+
+/** A person gave its output. */
+const isVouchedFor = ({ incidents }: Snapshot, step: string): boolean =>
+  Object.values(incidents ?? {}).some((one) => one.step === step && one.choice === 'give-output');
+
+/** What its executions did is to be undone with it, or can never be. */
+const isTold = (step: PlanStep): boolean =>
+  (step.kind === 'child' && (step.undo !== 'none' || step.pointOfNoReturn === true)) ||
+  (step.kind === 'map' && step.each.undo !== 'none');
+
+const MOST = 8;
+
+function childrenOf(
+  { execution: { id, epoch } }: Snapshot,
+  { name }: PlanStep,
+  read: Others['read'],
+): Snapshot[] {
+  const suffixes = Array.from({ length: epoch }, (_, at) => (at === 0 ? '' : `-${at + 1}`));
+  return Array.from({ length: MOST }, (_, index) => index)
+    .flatMap((index) => suffixes.map((suffix) => read(`${id}.${name}.${index}${suffix}`)))
+    .filter((child) => child !== undefined);
+}

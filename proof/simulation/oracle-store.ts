@@ -1,0 +1,110 @@
+/**
+ * What the real store would not take, and how long it keeps what has ended.
+ *
+ * Owns: the size of an item and its text, as DynamoDB counts them; S11 retention, by the rules of the store's timer and of the
+ * audit, on the records that a world has left. Does not own: the item's spelling (`lib/aws/dynamo-items.ts`), the audit's pass.
+ */
+
+import { type Found, isLeftBehind } from '../../lib/core/supervision/audit.ts';
+import type { Write } from '../../lib/core/records/decision.ts';
+import type { Json } from '../../lib/core/records/json.ts';
+import { expiresAt, isPastChild, MIN_RETENTION_MS } from '../../lib/core/records/retention.ts';
+import type { MemoryTable } from '../../lib/testing/memory-table.ts';
+
+/** @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html */
+const MAX_ITEM_BYTES = 400 * 1024;
+/** Keys, names, counters, times and tokens of a record, which no data makes longer. */
+const REST_BYTES = 4_096;
+
+/** Why the store refuses the write; nothing when it takes it. */
+export function refusalOf({ execution, step, incident }: Write): string | undefined {
+  const items: Json[][] = [];
+  // The input of a large one is in an item of its own.
+  if (execution !== undefined)
+    items.push(
+      jsonOf(execution.output, execution.cause, execution.pauses, execution.retries, execution.dispatches),
+    );
+  if (step !== undefined)
+    items.push(
+      jsonOf(step.output, step.givenInput, step.failure, step.progress, step.attempts, step.children),
+    );
+  if (incident !== undefined) items.push(jsonOf(incident.failure, incident.reason));
+  for (const values of items) {
+    const size: Size = { bytes: REST_BYTES, isText: true };
+    for (const value of values) add(size, value);
+    if (!size.isText) return 'text that is no well-formed Unicode';
+    if (size.bytes > MAX_ITEM_BYTES) return `an item of ${size.bytes} bytes`;
+  }
+  return undefined;
+}
+
+const jsonOf = (...values: readonly unknown[]): Json[] => values.filter((one) => one !== undefined) as Json[];
+
+interface Size {
+  bytes: number;
+  isText: boolean;
+}
+
+/** A half of a surrogate pair has no UTF-8, in which the store keeps all text. */
+const HALF = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/;
+const LONG_CHARS = 64;
+
+function add(size: Size, value: Json): void {
+  if (typeof value === 'string') {
+    // Short text of a world is counted, not measured.
+    size.bytes += value.length > LONG_CHARS ? Buffer.byteLength(value) : value.length * 3;
+    if (HALF.test(value)) size.isText = false;
+  } else if (Array.isArray(value)) {
+    for (const one of value as readonly Json[]) add(size, one);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, one] of Object.entries(value)) {
+      size.bytes += key.length + 4;
+      add(size, one as Json);
+    }
+  } else size.bytes += 8;
+}
+
+const RETENTION_MS = 30 * 86_400_000;
+const HOUR_MS = 3_600_000;
+
+/** What has ended stays for its retention, and is gone for good some time later. Takes away what the table holds. */
+export function judgeRetention(table: MemoryTable): string[] {
+  const problems: string[] = [];
+  let lastEndAt = 0;
+  for (const id of table.ids()) {
+    const execution = table.read(id)?.execution;
+    const { endedAt, parent, watchAt } = execution ?? {};
+    if (execution === undefined || endedAt === undefined || watchAt !== undefined) continue;
+    lastEndAt = Math.max(lastEndAt, endedAt);
+    const goneAt = expiresAt(execution, RETENTION_MS);
+    if (parent === undefined && (goneAt ?? 0) < endedAt + RETENTION_MS)
+      problems.push(
+        `${id}: S11 it expires ${endedAt + RETENTION_MS - (goneAt ?? 0)} ms before its retention is over`,
+      );
+    if (parent !== undefined && goneAt !== undefined) problems.push(`${id}: S11 a child expires by itself`);
+  }
+  if (problems.length > 0 || lastEndAt === 0) return problems;
+  const early = removals(table, lastEndAt + HOUR_MS);
+  if (early.length > 0) problems.push(`S11 ${early.length} records are removed beside what is kept`);
+  const late = lastEndAt + RETENTION_MS + MIN_RETENTION_MS + HOUR_MS;
+  const ids = Array.from(table.ids());
+  for (const id of ids) if (table.read(id)?.execution.parent === undefined) table.expire(id);
+  // One pass after the other: what is beside a child goes after the child.
+  for (let left = removals(table, late); left.length > 0; left = removals(table, late))
+    for (const found of left) if (found.kind !== 'unreadable') table.remove(found);
+  const kept = table.found();
+  if (kept.length > 0)
+    problems.push(`S11 ${kept.length} records are kept for ever, the first a ${kept[0]?.kind}`);
+  return problems;
+}
+
+/** What an audit removes at that time. */
+function removals(table: MemoryTable, now: number): Found[] {
+  return table.found().filter((found) => {
+    if (found.kind === 'unreadable') return false;
+    if (found.kind !== 'execution') return isLeftBehind(found, table.read(found.executionId)?.execution, now);
+    const { parent } = found.execution;
+    const isAlone = parent !== undefined && table.read(parent.executionId) === undefined;
+    return isAlone && isPastChild(found.execution, RETENTION_MS, now);
+  });
+}

@@ -1,0 +1,203 @@
+/**
+ * Times that are promised to people and to the outside: nothing holds before its time, and nothing counts long after it.
+ *
+ * Owns: a book of when executions were paused, in true time, and by it: when the default of a question holds, that a
+ * question is answered once, when a wait is over, until when an answer of the outside counts, when a deadline stops an
+ * execution. Does not own: the wake times that bring these about (`oracle-wake.ts`), which answers are safe.
+ *
+ * The records' own word for how long a pause took is not believed: the book sees when a pause began and ended.
+ */
+
+import { agentSteps, type CallbackStep, type Plan, type PlanStep } from '../../lib/core/plan/plan.ts';
+import type { Write } from '../../lib/core/records/decision.ts';
+import type { Incident } from '../../lib/core/records/incident.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import { type Execution, isForward, isPausedOrPausing, type Step } from '../../lib/core/records/state.ts';
+import { CLOCKS_DIFFER_MS, turnOf } from './oracle-wake.ts';
+
+const DAY_MS = 86_400_000;
+/** For an answer, where no ladder says how long: */
+const WITHIN_MS: Readonly<Record<Incident['kind'], number>> = {
+  ladder: DAY_MS,
+  undo: 7 * DAY_MS,
+  deadline: 7 * DAY_MS,
+  pause: 3 * DAY_MS,
+};
+/** Two ticks of a supervisor and a sweep, once nothing is out of order, … */
+const LOOKED_AFTER_MS = 150_000;
+/** … and before that as long as all that is out of order together takes. */
+const LOOKED_IN_FAULTS_MS = 900_000;
+
+interface Span {
+  readonly from: number;
+  until: number;
+}
+
+export interface Written {
+  readonly plan: Plan;
+  readonly before: Snapshot;
+  readonly write: Write;
+  /** True time. */
+  readonly now: number;
+  /** Since when nothing is out of order; nothing while something may be. */
+  readonly healedAt: number | undefined;
+}
+
+export class OracleTimes {
+  readonly #paused = new Map<string, Span[]>();
+
+  /** @returns the broken invariants of one write */
+  judge(written: Written): string[] {
+    const { plan, before, write, now } = written;
+    const problems: string[] = [];
+    if (write.incident !== undefined) this.#judgeQuestion(problems, written, write.incident);
+    const planned = write.step && plan.steps.find(({ name }) => name === write.step?.name);
+    if (write.step !== undefined && planned !== undefined)
+      this.#judgeStep(problems, written, planned, write.step);
+    if (write.execution !== undefined) {
+      this.#judgeDeadline(problems, written, write.execution);
+      this.#note(before.execution, write.execution, now);
+    }
+    return problems;
+  }
+
+  #note({ id, status }: Execution, after: Execution, now: number): void {
+    const [was, is] = [isPausedOrPausing(status), isPausedOrPausing(after.status)];
+    if (was === is) return;
+    const spans = this.#paused.get(id) ?? [];
+    if (is) spans.push({ from: now, until: Number.POSITIVE_INFINITY });
+    else (spans.at(-1) as Span).until = now;
+    this.#paused.set(id, spans);
+  }
+
+  /** How long it has been paused since then, in ms. */
+  #pausedMs(executionId: string, sinceAt: number, now: number): number {
+    let ms = 0;
+    for (const { from, until } of this.#paused.get(executionId) ?? [])
+      ms += Math.max(0, Math.min(until, now) - Math.max(from, sinceAt));
+    return ms;
+  }
+
+  /** @param dueAt since when somebody should have looked. @returns by how much nobody has */
+  #lateMs({ before, now, healedAt }: Written, dueAt: number): number {
+    const pausedUntil = this.#paused.get(before.execution.id)?.at(-1)?.until ?? 0;
+    const from = Math.max(dueAt, pausedUntil);
+    const late =
+      healedAt === undefined
+        ? now - from - LOOKED_IN_FAULTS_MS
+        : now - Math.max(from, healedAt) - LOOKED_AFTER_MS;
+    return late - CLOCKS_DIFFER_MS;
+  }
+
+  #judgeQuestion(problems: string[], written: Written, incident: Incident): void {
+    const { plan, before, now } = written;
+    const { number, kind, deadlineAt, by } = incident;
+    const known = before.incidents?.[number];
+    const what = `question ${number} (${kind})`;
+    if (known === undefined) return judgeTerms(problems, plan, before, incident);
+    if (known.resolvedAt !== undefined) problems.push(`L1 ${what} was answered before`);
+    if (
+      deadlineAt !== known.deadlineAt &&
+      (incident.resolvedAt !== undefined || incident.movedFor === known.movedFor)
+    )
+      problems.push(`L1 the time of ${what} was moved, and not for a pause`);
+    if (incident.resolvedAt === undefined || by === 'moot') return;
+    const isPaused = isPausedOrPausing(before.execution.status);
+    const lateMs = isPaused && kind !== 'pause' ? 0 : this.#lateMs(written, known.deadlineAt);
+    if (lateMs > 0) problems.push(`L1 ${what} was answered ${lateMs} ms too late, by ${by}`);
+    if (by !== 'deadline') return;
+    if (isPaused && kind !== 'pause') problems.push(`L1 the default of ${what} held during a pause`);
+    const pausedMs = kind === 'pause' ? 0 : this.#pausedMs(before.execution.id, known.openedAt, now);
+    const waitedMs = now - known.openedAt - pausedMs + CLOCKS_DIFFER_MS;
+    const isOver = kind === 'ladder' && now + CLOCKS_DIFFER_MS >= before.execution.deadlineAt;
+    if (waitedMs < withinOf(plan, known) && !isOver)
+      problems.push(`L1 the default of ${what} held after ${waitedMs} of ${withinOf(plan, known)} ms`);
+    const { choice, otherwise } = incident;
+    const isClosed = plan.steps.some(({ pointOfNoReturn }) => pointOfNoReturn === true);
+    if (choice !== otherwise && !(isClosed && choice === 'fail'))
+      problems.push(`L1 without an answer ${what} was answered '${choice}' and not '${otherwise}'`);
+  }
+
+  #judgeStep(problems: string[], written: Written, planned: PlanStep, step: Step): void {
+    if (planned.kind !== 'wait' && planned.kind !== 'callback' && planned.kind !== 'approval') return;
+    const { plan, before, now } = written;
+    const was = before.steps[step.name]?.status ?? 'ready';
+    const sinceAt = turnOf(plan, planned, before);
+    const isOver = step.status === 'done' || step.status === 'failed';
+    if (sinceAt === undefined || was === step.status || !isOver) return;
+    if (planned.kind === 'wait') {
+      const dueAt = sinceAt + (planned.forMs ?? 0);
+      if (now + CLOCKS_DIFFER_MS < dueAt)
+        problems.push(`L1 '${step.name}' was over ${dueAt - now} ms too early`);
+      const lateMs = this.#lateMs(written, dueAt);
+      if (lateMs > 0) problems.push(`L1 '${step.name}' was over ${lateMs} ms too late`);
+      return;
+    }
+    if (was === 'answered') return;
+    const dueAt = this.#expiresAt(written, planned, sinceAt);
+    const lateMs = this.#lateMs(written, dueAt);
+    if (lateMs > 0) problems.push(`L1 '${step.name}' was ${step.status} ${lateMs} ms after its time`);
+    if (step.failure?.code === 'no-answer' && now + CLOCKS_DIFFER_MS < dueAt)
+      problems.push(`L1 '${step.name}' was given up ${dueAt - now} ms before its time`);
+  }
+
+  /** Whatever is paused waits for nobody. */
+  #expiresAt({ before, now }: Written, { name, withinMs, beatMs }: CallbackStep, sinceAt: number): number {
+    const heardAt = Math.max(sinceAt, before.steps[name]?.progressAt ?? 0);
+    const { id } = before.execution;
+    return Math.min(
+      sinceAt + withinMs + this.#pausedMs(id, sinceAt, now),
+      heardAt + (beatMs ?? Number.POSITIVE_INFINITY) + this.#pausedMs(id, heardAt, now),
+    );
+  }
+
+  /** Of one that no other execution waits for, and that can be undone: its time is what the plan says, and the pauses. */
+  #judgeDeadline(problems: string[], written: Written, after: Execution): void {
+    const { plan, before, now } = written;
+    const { execution } = before;
+    const stops =
+      isForward(execution.status) && after.status === 'undoing' && after.cause?.kind === 'deadline';
+    const isClosed = plan.steps.some(({ pointOfNoReturn }) => pointOfNoReturn === true);
+    if (!stops || isClosed || execution.parent !== undefined) return;
+    const fromAt = Math.max(execution.startedAt, execution.retries?.at(-1)?.at ?? 0);
+    const dueAt = fromAt + plan.withinMs + this.#pausedMs(execution.id, fromAt, now);
+    if (now + CLOCKS_DIFFER_MS < dueAt)
+      problems.push(`L1 it was stopped ${dueAt - now} ms before its deadline`);
+    const lateMs = this.#lateMs(written, dueAt);
+    if (lateMs > 0) problems.push(`L1 it was stopped ${lateMs} ms after its deadline`);
+  }
+}
+
+const humanOf = (plan: Plan, { kind, step }: Incident) =>
+  kind === 'ladder'
+    ? agentSteps(plan)
+        .find(({ name }) => name === step)
+        ?.ladder.find((rung) => rung.kind === 'human')
+    : undefined;
+
+const withinOf = (plan: Plan, incident: Incident): number => {
+  const human = humanOf(plan, incident);
+  return human?.kind === 'human' ? human.withinMs : WITHIN_MS[incident.kind];
+};
+
+/** What is asked has the time and the default that were declared. */
+function judgeTerms(problems: string[], plan: Plan, { execution }: Snapshot, incident: Incident): void {
+  const { number, kind, openedAt, deadlineAt, otherwise } = incident;
+  const isClosed = plan.steps.some(({ pointOfNoReturn }) => pointOfNoReturn === true);
+  const withinMs = withinOf(plan, incident);
+  const expected =
+    kind === 'ladder' ? Math.min(openedAt + withinMs, execution.deadlineAt) : openedAt + withinMs;
+  if (deadlineAt !== expected && !isClosed)
+    problems.push(
+      `L1 question ${number} (${kind}) has ${deadlineAt - openedAt} ms and not ${expected - openedAt}`,
+    );
+  const human = humanOf(plan, incident);
+  if (
+    human?.kind === 'human' &&
+    !isClosed &&
+    otherwise !== (human.otherwise === 'fail' ? 'fail' : 'undo-all')
+  )
+    problems.push(
+      `L1 without an answer to question ${number} '${otherwise}' holds and not '${human.otherwise}'`,
+    );
+}

@@ -1,0 +1,57 @@
+/**
+ * How often a step is tried and undone: as often as declared, and no less.
+ *
+ * Owns: S9 in figures: the claims of each rung, and those of an undo, counted against what the plan declares and what people
+ * have asked for. Does not own: which rung comes next.
+ */
+
+import type { Plan } from '../../lib/core/plan/plan.ts';
+import type { Incident } from '../../lib/core/records/incident.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import type { Step } from '../../lib/core/records/state.ts';
+import { agentOn } from './oracle-order.ts';
+
+/** What the simulated service says of what can never be undone. */
+export const NEVER_UNDONE = 'cannot be taken back';
+
+/** @param after a write of the step */
+export function judgeTries(plan: Plan, before: Snapshot, after: Step): string[] {
+  const step = plan.steps.find(({ name }) => name === after.name);
+  if (step?.kind !== 'step') return [];
+  const known = before.steps[after.name];
+  const undo = agentOn(step, after.rung).undo;
+  // The first one, and those that are declared beside it.
+  const declared = undo === 'none' ? 0 : undo.attempts + 1;
+  const asked = askedAgain(before, after.name);
+  const isClaim = after.leaseUntil !== undefined && after.token !== known?.token;
+  const problems: string[] = [];
+  if (isClaim && after.mode === 'undo') {
+    if (after.undoAttempt !== (known?.undoAttempt ?? 0) + 1)
+      problems.push(`S9 the undo of '${after.name}' is not counted`);
+    if (after.undoAttempt > declared + asked)
+      problems.push(
+        `S9 the undo of '${after.name}' is tried for the ${after.undoAttempt}th time of ${declared}`,
+      );
+  }
+  if (isClaim && after.mode === 'execute') {
+    const rung = step.ladder[after.rung - 1];
+    const tries = after.rung === 0 ? 1 : rung === undefined || rung.kind === 'human' ? 0 : rung.attempts;
+    if (after.rungAttempt > tries + asked)
+      problems.push(
+        `S9 '${after.name}' is tried for the ${after.rungAttempt}th time of ${tries} on rung ${after.rung}`,
+      );
+  }
+  const isGivenUp =
+    after.status === 'undo-failed' && known?.status === 'undoing' && known.leaseUntil !== undefined;
+  if (isGivenUp && after.failure?.message !== NEVER_UNDONE && after.undoAttempt < declared)
+    problems.push(`S9 the undo of '${after.name}' is given up after ${after.undoAttempt} of ${declared}`);
+  return problems;
+}
+
+/** People may have it tried again, each time once. */
+const askedAgain = ({ execution, incidents }: Snapshot, name: string): number =>
+  Object.values(incidents ?? {}).filter(
+    ({ step, choice }: Incident) => step === name && (choice === 'retry' || choice === 'retry-with-input'),
+  ).length +
+  execution.epoch -
+  1;

@@ -1,0 +1,250 @@
+/**
+ * Sees every committed write and says which invariant it breaks.
+ *
+ * Owns: the checks S1–S5, S7, S10, S12 on the stored records, written anew and not by calling the rules they check. Does
+ * not own: the table of moves (`oracle-moves.ts`), the order of compensation (`oracle-order.ts`), effects (`ledger.ts`),
+ * liveness and cost (`world.ts`).
+ */
+
+import { agentSteps, type Plan, type PlanStep } from '../../lib/core/plan/plan.ts';
+import type { Write } from '../../lib/core/records/decision.ts';
+import { openIncidents, type Snapshot } from '../../lib/core/records/snapshot.ts';
+import { type Execution, isTerminal, type Step } from '../../lib/core/records/state.ts';
+import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
+import type { Ledger } from './ledger.ts';
+import { judgeMoves } from './oracle-moves.ts';
+import { asRenewed, judgeOvertime, judgeRetry, judgeWayBack } from './oracle-operations.ts';
+import { judgeOrder } from './oracle-order.ts';
+import { CLOCKS_DIFFER_MS, judgeLeases } from './oracle-wake.ts';
+
+/**
+ * @param before the stored records. @param after as they are now. @param now true time
+ * @returns the broken invariants
+ */
+export function judge(
+  plan: Plan,
+  before: Snapshot,
+  write: Write,
+  now: number,
+  after: Snapshot = stored(before, write),
+  graceFrom = Number.NEGATIVE_INFINITY,
+): string[] {
+  const problems = judgeMoves(plan, before, write);
+  const { execution, step } = write;
+  if (execution !== undefined) {
+    judgeExecution(problems, before.execution, execution, before);
+    judgeDispatches(problems, plan, execution, now);
+  }
+  if (step !== undefined) judgeStep(problems, plan, before, step, now);
+  if (step?.parked !== undefined) judgeParked(problems, before.steps[step.name], step, now);
+  judgeFarthest(problems, plan, after, now);
+  problems.push(...judgeLeases(plan, after, graceFrom));
+  return problems;
+}
+
+const stored = (before: Snapshot, { execution, step, incident }: Write): Snapshot => ({
+  execution: execution ?? before.execution,
+  steps: step === undefined ? before.steps : { ...before.steps, [step.name]: step },
+  incidents:
+    incident === undefined ? (before.incidents ?? {}) : { ...before.incidents, [incident.number]: incident },
+});
+
+function judgeExecution(problems: string[], before: Execution, after: Execution, snapshot: Snapshot): void {
+  if (after.version !== before.version + 1) problems.push('S3 execution: version not + 1');
+  const recalled =
+    before.status === 'succeeded' && after.cause?.kind === 'parent' && before.parent !== undefined;
+  if (isTerminal(before.status) && before.status !== after.status && !recalled)
+    problems.push(...judgeRetry(before, after, snapshot));
+  if (!isTerminal(before.status) && isTerminal(after.status)) {
+    for (const step of Object.values(snapshot.steps)) {
+      // What is left as it is may be left in the middle: of a list's failed item whose undo had begun before (seed 102002111).
+      const left = after.status === 'failed' || after.cause?.undo === false;
+      const works = step.leaseUntil !== undefined || ['running', 'probing', 'undoing'].includes(step.status);
+      if (works && !left) problems.push(`S10 ended while '${step.name}' is ${step.status}`);
+      if (step.leaseUntil !== undefined) problems.push(`S10 ended while '${step.name}' is held`);
+    }
+  }
+}
+
+function judgeStep(problems: string[], plan: Plan, snapshot: Snapshot, after: Step, now: number): void {
+  const before = snapshot.steps[after.name];
+  if (after.version !== (before?.version ?? 0) + 1) problems.push(`S3 '${after.name}': version not + 1`);
+  const claims = after.leaseUntil !== undefined && after.token !== before?.token;
+  if (claims && before?.leaseUntil !== undefined) problems.push(`S4 '${after.name}' was claimed while held`);
+  if (after.leaseUntil !== undefined && before?.leaseUntil === undefined && after.token === before?.token) {
+    problems.push(`S3 '${after.name}' was claimed under its old token`);
+  }
+  if (!claims && before?.token !== undefined && after.token !== before.token) {
+    problems.push(`S5 '${after.name}': the token changed without a claim`);
+  }
+  if (claims && snapshot.execution.status === 'paused')
+    problems.push(`F1 '${after.name}' was claimed while paused`);
+  if (claims && after.mode === 'execute') problems.push(...judgeStart(plan, snapshot, after));
+  if (claims && after.mode === 'undo') problems.push(...judgeUndo(plan, snapshot, after, now));
+}
+
+/** S9: what is held back is charged nothing; an attempt that met a dead service leaves its ladder as it found it. */
+function judgeParked(problems: string[], before: Step | undefined, after: Step, now: number): void {
+  const charges = (step: Step | undefined): string =>
+    [step?.rung ?? 0, step?.rungAttempt ?? 0, step?.undoAttempt ?? 0].join('/');
+  // Its claim had charged it: one attempt of its rung, or one undo.
+  const found: Step | undefined =
+    before?.leaseUntil === undefined
+      ? asRenewed(before, after)
+      : {
+          ...before,
+          rungAttempt: before.rungAttempt - (before.mode === 'execute' ? 1 : 0),
+          undoAttempt: before.undoAttempt - (before.mode === 'undo' ? 1 : 0),
+        };
+  // After a retry of the execution a step begins its ladder anew, or on the rung that may have acted.
+  const isAnew = before !== undefined && before.epoch < after.epoch && after.rungAttempt === 0;
+  if (isAnew) return;
+  if (charges(found) !== charges(after) || after.attempt !== (before?.attempt ?? 0)) {
+    problems.push(`S9 '${after.name}' is parked and charged: ${charges(found)} → ${charges(after)}`);
+  }
+  if ((after.retryAt ?? 0) <= now - CLOCKS_DIFFER_MS)
+    problems.push(`S12 '${after.name}' is parked until it was`);
+}
+
+const HOUR_MS = 3_600_000;
+
+/** S16, counted by steps and hours: 20, and 30 for each hour of the time there is; beyond, one an hour. */
+function judgeDispatches(problems: string[], plan: Plan, execution: Execution, now: number): void {
+  const steps = plan.steps.length;
+  const freely = steps * (20 + (30 * plan.withinMs) / HOUR_MS);
+  const hourly = steps * (1 + (now - execution.startedAt) / HOUR_MS);
+  // One look may send for every step.
+  if (execution.dispatched > freely + hourly + steps)
+    problems.push(`S16 ${execution.dispatched} dispatches of ${steps} steps`);
+}
+
+function judgeStart(plan: Plan, snapshot: Snapshot, step: Step): string[] {
+  const problems: string[] = [];
+  const planStep = plan.steps.find((other) => other.name === step.name);
+  for (const name of planStep?.after ?? []) {
+    const status = snapshot.steps[name]?.status;
+    const givenUp = ['failed', 'undoing', 'undone', 'undo-failed'].includes(status ?? '');
+    if (status !== 'done' && status !== 'skipped' && !(plan.tolerated !== undefined && givenUp))
+      problems.push(`S7 '${step.name}' started while '${name}' is ${status}`);
+  }
+  if (isTerminal(snapshot.execution.status)) problems.push(`S1 '${step.name}' started after the end`);
+  // A failed item of a list is undone while the others go on; that is not yet the undoing of the execution.
+  const stoppedAt = snapshot.execution.cause?.at ?? Number.POSITIVE_INFINITY;
+  const undone = Object.values(snapshot.steps).find(
+    ({ status, claimedAt = stoppedAt }) =>
+      (status === 'undoing' || status === 'undone') && claimedAt >= stoppedAt,
+  );
+  // The fence leaves out a step that may have acted: it is undone instead, and until its own undo begins a reader of an
+  // older state may still take it (DESIGN §8). Its effect is then undone with it.
+  const unfenced = snapshot.steps[step.name]?.mayHaveActed === true;
+  if (undone !== undefined && !unfenced) {
+    problems.push(`S10 '${step.name}' started after the undo of '${undone.name}' began`);
+  }
+  return problems;
+}
+
+const judgeUndo = (plan: Plan, snapshot: Snapshot, step: Step, now: number): string[] =>
+  // A failed item of a list is undone by itself while the others go on.
+  plan.tolerated === undefined
+    ? [
+        ...judgeWayBack(plan, snapshot, step),
+        ...judgeOrder(plan, snapshot, step.name, now + CLOCKS_DIFFER_MS),
+      ]
+    : [];
+
+/** S12 the watch of an open execution is not beyond all that it could be for. */
+function judgeFarthest(problems: string[], plan: Plan, after: Snapshot, now: number): void {
+  const { execution, incidents } = after;
+  const { watchAt } = execution;
+  if (isTerminal(execution.status) || watchAt === undefined) return;
+  let farthest = now;
+  for (const name in after.steps) {
+    const { retryAt = 0, hardEndAt } = after.steps[name] as Step;
+    farthest = Math.max(farthest, retryAt, hardEndAt + 6_000);
+    // Its executions have watches of their own, and tell when they end.
+    const { status, children } = after.steps[name] as Step;
+    if (status === 'running' && children !== undefined) farthest = Math.max(farthest, execution.deadlineAt);
+  }
+  const pause = execution.status === 'paused' ? execution.pauses?.at(-1) : undefined;
+  if (pause?.deadlineAt !== undefined) farthest = Math.max(farthest, pause.deadlineAt);
+  if (incidents !== undefined)
+    for (const { deadlineAt } of openIncidents(after)) farthest = Math.max(farthest, deadlineAt);
+  farthest += longestMs(plan);
+  if (watchAt > farthest + CLOCKS_DIFFER_MS)
+    problems.push(`S12 the watch is ${watchAt - farthest} ms later than any H allows`);
+}
+
+/** How long at most something of a step may take of which nobody is told. */
+const unwatchedMs = (step: PlanStep): number => {
+  if (step.kind === 'step') return Math.max(step.leaseMs, step.pickupMs);
+  if (step.kind === 'wait') return step.forMs ?? 0;
+  return step.kind === 'callback' || step.kind === 'approval' ? step.withinMs : 0;
+};
+
+const longest = new WeakMap<Plan, number>();
+
+/** The longest time that anything of the plan may go unwatched; asked with every write. */
+function longestMs(plan: Plan): number {
+  let ms = longest.get(plan);
+  if (ms === undefined) {
+    ms = Math.max(60_000, ...plan.steps.map(unwatchedMs));
+    longest.set(plan, ms);
+  }
+  return ms;
+}
+
+/** A part of a list tells its parent alone, and what only takes a place tells nobody. */
+export const isAnnounced = ({ execution }: Snapshot): boolean =>
+  execution.parent?.part !== true && !(execution.status === 'canceled' && execution.version === 1);
+
+/** What the table says at the end against what the outside world's book says. */
+export function judgeEnd(
+  plan: Plan,
+  { execution, steps, incidents }: Snapshot,
+  ledger: Ledger,
+  announced: boolean,
+): string[] {
+  if (!isTerminal(execution.status) || execution.watchAt !== undefined) {
+    return [`L1 stuck: ${JSON.stringify({ execution, steps })}`];
+  }
+  const problems: string[] = announced ? [] : ['L1 its end was not announced'];
+  const succeeded = execution.status === 'succeeded';
+  const answered = Object.values(incidents ?? {});
+  problems.push(...judgeOvertime(plan, { execution, steps }, answered));
+  // A person may vouch for an output, and may leave effects in place; what the record then says is the person's word.
+  const given = (name: string): boolean =>
+    answered.some((incident) => incident.step === name && incident.choice === 'give-output');
+  const left =
+    execution.cause?.undo === false || Object.values(steps).some((step) => step.status === 'undo-failed');
+  if (openIncidents({ execution, steps, ...(incidents === undefined ? {} : { incidents }) }).length > 0) {
+    problems.push('L1 it ended with an open question');
+  }
+  for (const { name, undo, pointOfNoReturn } of agentSteps(plan)) {
+    const live = ledger.isLive(effectKeyOf(execution, name));
+    const status = steps[name]?.status;
+    const tolerated =
+      plan.tolerated !== undefined && ['failed', 'undone', 'undo-failed'].includes(status ?? '');
+    if (succeeded && tolerated) {
+      if (live && undo !== 'none' && status !== 'undo-failed')
+        problems.push(`S10 '${name}' failed, and its effect is in place`);
+      continue;
+    }
+    if (succeeded && status !== 'done' && status !== 'skipped') {
+      problems.push(`S7 succeeded, but '${name}' is ${status ?? 'not begun'}`);
+    }
+    if (succeeded && status === 'done' && !live && !given(name))
+      problems.push(`S6 '${name}' is done without its effect`);
+    if (succeeded && status !== 'done' && live)
+      problems.push(`S6 succeeded, but '${name}' acted and is ${status}`);
+    if (
+      pointOfNoReturn === true &&
+      status === 'done' &&
+      (execution.status === 'compensated' || (!succeeded && !left))
+    )
+      problems.push(`S10 ${execution.status} from behind the point of no return '${name}'`);
+    if (!succeeded && live && undo !== 'none' && !left) {
+      problems.push(`S10 ${execution.status}, but the effect of '${name}' is in place (${status})`);
+    }
+  }
+  return problems;
+}

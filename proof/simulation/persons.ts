@@ -1,0 +1,85 @@
+/**
+ * People who answer the questions of incidents: they choose at random among what is offered, say that nothing happened
+ * only when they have looked and it is so, and undo by hand what they say they have undone.
+ */
+
+import { choicesFor } from '../../lib/core/operators/choices.ts';
+import type { Incident } from '../../lib/core/records/incident.ts';
+import { openIncidents, type Snapshot } from '../../lib/core/records/snapshot.ts';
+import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
+import { cancel } from '../../lib/scheduler/commands.ts';
+import { answerIncident } from '../../lib/scheduler/incidents.ts';
+import { createScheduler } from '../../lib/scheduler/start.ts';
+import { type Host, newProcess, planOf, portsOf } from './process.ts';
+
+const PROCESS_MS = 30_000;
+
+/** People look at whatever is open now and then; sometimes two at once. */
+export function startPersons(host: Host): void {
+  const { choice, events, faults, outside } = host;
+  const look = (): void => {
+    for (const id of outside.table.ids()) {
+      if (outside.table.read(id)?.execution.watchAt === undefined) continue;
+      if (id.includes('.') && choice.chance(0.2) && faults.strikes('canceledChild')) void cancelOne(host, id);
+      const operators = faults.strikes('twoOperators') ? 2 : 1;
+      for (let at = 0; at < operators; at += 1) void answerSomething(host, id);
+    }
+    if (!host.over()) events.plan(choice.between(20_000, 600_000), look);
+  };
+  events.plan(60_000, look);
+}
+
+/** An execution that belongs to another may be canceled like any other. */
+async function cancelOne(host: Host, executionId: string): Promise<void> {
+  const ports = portsOf(host, newProcess(host, PROCESS_MS));
+  const scheduler = createScheduler(ports, [], { hash: (text) => text, newId: () => '' });
+  await cancel(scheduler, executionId, {}).catch(() => undefined);
+}
+
+/** Never rejects: a person whose answer is refused or lost looks again later. */
+async function answerSomething(host: Host, executionId: string): Promise<void> {
+  const { choice, faults, ledger, order } = host;
+  const ports = portsOf(host, newProcess(host, PROCESS_MS));
+  try {
+    const state = await ports.store.read(executionId);
+    const isLate = faults.strikes('lateAnswer');
+    const incident =
+      state && choice.pick([...(isLate ? answeredIncidents(state) : openIncidents(state)), undefined]);
+    const plan = planOf(host, executionId);
+    if (state === undefined || incident === undefined || plan === undefined) return;
+    if (isLate) return await answerLate(host, executionId, incident);
+    const key = effectKeyOf(state.execution, incident.step ?? '');
+    const offered = choicesFor(plan, state, incident, ports.clock.now()).filter(
+      (one) => one.needs === undefined || !ledger.isLive(key),
+    );
+    const chosen = choice.pick(offered);
+    if (incident.kind === 'undo' && chosen.choice === 'skip' && incident.resolvedAt === undefined) {
+      ledger.undoByHand(key);
+      order.undoneByHand(executionId, incident.step ?? '');
+    }
+    const scheduler = createScheduler(ports, [], { hash: (text) => text, newId: () => '' });
+    await answerIncident(scheduler, executionId, {
+      incident: incident.number,
+      choice: chosen.choice,
+      // Said where it is asked for, and now and then where it is not, but only by somebody who has looked.
+      ...(chosen.needs !== undefined || (!ledger.isLive(key) && choice.chance(0.3))
+        ? { nothingHappened: true }
+        : {}),
+      ...(chosen.choice === 'retry-with-input' ? { input: { given: true } } : {}),
+      ...(chosen.choice === 'give-output' ? { output: { given: true } } : {}),
+    });
+  } catch {
+    // Refused, or the answer was lost: there is another time.
+  }
+}
+
+const answeredIncidents = ({ incidents }: Snapshot): Incident[] =>
+  Object.values(incidents ?? {}).filter(({ resolvedAt }) => resolvedAt !== undefined);
+
+/** To a question that was answered, by a person or by its time: as if it were still open. */
+async function answerLate(host: Host, executionId: string, { number }: Incident): Promise<void> {
+  const ports = portsOf(host, newProcess(host, PROCESS_MS));
+  const scheduler = createScheduler(ports, [], { hash: (text) => text, newId: () => '' });
+  const choice = host.choice.pick(['retry', 'skip', 'undo-all', 'fail'] as const);
+  await answerIncident(scheduler, executionId, { incident: number, choice, nothingHappened: true });
+}

@@ -1,0 +1,251 @@
+/**
+ * Random plans: all shapes and limits that the simulator tries.
+ *
+ * Owns: the distribution. Small plans, because what breaks a protocol needs few steps and many interleavings; every
+ * feature of a plan has a fair share.
+ */
+
+import type { Effect } from '../../lib/core/plan/agent.ts';
+import type {
+  AgentRung,
+  AgentStep,
+  ChildStep,
+  HumanRung,
+  Plan,
+  PlanStep,
+  RetryRung,
+  Rung,
+} from '../../lib/core/plan/plan.ts';
+
+export interface Choice {
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly chance: (probability: number) => boolean;
+  /** A whole number, both ends included. */
+  readonly between: (low: number, high: number) => number;
+  readonly pick: <Value>(values: readonly Value[]) => Value;
+}
+
+export function choiceOf(random: () => number): Choice {
+  const between = (low: number, high: number): number => low + Math.floor(random() * (high - low + 1));
+  return {
+    random,
+    chance: (probability) => random() < probability,
+    between,
+    pick: (values) => values[between(0, values.length - 1)] as (typeof values)[number],
+  };
+}
+
+const rung = (choice: Choice, low: number, high: number): RetryRung => ({
+  kind: 'retry',
+  attempts: choice.between(low, high),
+  firstMs: 500,
+  maxMs: choice.chance(0.05) ? 1_200_000 : choice.pick([2_000, 30_000]),
+});
+
+/** Steps of a plan: in most worlds few, which show as many interleavings in a fraction of the time. */
+const FEW: readonly number[] = [1, 1, 1, 2, 2, 3];
+const MANY: readonly number[] = [2, 3, 4, 5, 7];
+const MANY_SHARE = 0.15;
+
+/** Of the steps of a child: few workflows have one, and most of what matters happens around it. */
+const INNER_POINT_SHARE = 0.25;
+
+/** Of the workflows: which are made so that a child's point of no return has something beside it. */
+const BESIDE_POINT_SHARE = 0.06;
+const HOUR_MS = 3_600_000;
+
+/** Some have so little time that it is over while faults strike, or waits and people take theirs. */
+const SHORT_MS = 900_000;
+const MANY_IN_SHORT = 4;
+
+/** @param depth workflows around it: each is an execution of its own, so the world is kept small */
+export function randomPlan(choice: Choice, workflow: string, depth = 0): Plan {
+  if (depth === 0 && choice.chance(BESIDE_POINT_SHARE)) return planBesidePoint(choice, workflow);
+  const count = choice.pick(depth === 0 && choice.chance(MANY_SHARE) ? MANY : FEW);
+  const steps: PlanStep[] = [];
+  for (let at = 0; at < count; at += 1) steps.push(randomStep(choice, at, steps, workflow, depth));
+  const withinMs = count >= MANY_IN_SHORT ? SHORT_MS : (6 - depth) * HOUR_MS;
+  return { v: 1, workflow, withinMs, steps, output: { steps: count } };
+}
+
+const waitOf = (name: string, choice: Choice): PlanStep => ({
+  kind: 'wait',
+  name,
+  after: [],
+  forMs: choice.pick([10_000, 30_000, 120_000]),
+});
+
+/**
+ * A child with a point of no return in its middle, beside steps that can be undone, before it and at the same time: by chance
+ * alone few plans have all of it.
+ */
+function planBesidePoint(choice: Choice, workflow: string): Plan {
+  const first = randomAgentStep(choice, 0, [], 0, false);
+  const beside = randomAgentStep(choice, 2, choice.chance(0.5) ? [first] : [], 0, false);
+  // It waits before its point and after it, so that much happens to its parent while it is under way.
+  const inner: PlanStep[] = [];
+  const add = (step: PlanStep): number =>
+    inner.push({ ...step, after: inner.slice(-1).map(({ name }) => name) });
+  add(randomAgentStep(choice, 0, [], 1, false));
+  if (choice.chance(0.6)) add(waitOf('w0', choice));
+  add(randomAgentStep(choice, 1, inner.slice(0, 1), 1, true));
+  if (choice.chance(0.6)) add(waitOf('w1', choice));
+  add(randomAgentStep(choice, 2, [], 1, false));
+  const plan: Plan = { v: 1, workflow: `${workflow}-s1`, withinMs: 4 * HOUR_MS, steps: inner, output: {} };
+  const child: ChildStep = {
+    kind: 'child',
+    name: 's1',
+    after: choice.chance(0.7) ? [first.name] : [],
+    plan,
+    input: { order: 0, flag: choice.chance(0.5), items: [] },
+    undo: 'none',
+    pointOfNoReturn: true,
+  };
+  return { v: 1, workflow, withinMs: 6 * HOUR_MS, steps: [first, child, beside], output: { steps: 3 } };
+}
+
+/** Most steps are agents'; every other kind has its share. */
+function randomStep(
+  choice: Choice,
+  at: number,
+  before: readonly PlanStep[],
+  workflow: string,
+  depth: number,
+): PlanStep {
+  const step = randomAgentStep(choice, at, before, depth);
+  const base = {
+    name: step.name,
+    after: step.after,
+    ...(step.when === undefined ? {} : { when: step.when }),
+  };
+  const drawn = choice.random();
+  if (drawn < 0.05) return { ...base, kind: 'wait', forMs: choice.pick([1_000, 20_000, 1_200_000]) };
+  if (drawn < 0.11) {
+    const beats = choice.chance(0.3) ? { beatMs: 120_000 } : {};
+    const kind = choice.pick(['callback', 'approval'] as const);
+    return { ...base, kind, withinMs: choice.pick([300_000, 3_600_000]), ...beats };
+  }
+  if (drawn < 0.17 && depth < 2) {
+    const plan = randomPlan(choice, `${workflow}-${step.name}`, depth + 1);
+    const undo = choice.chance(0.1) ? 'none' : 'required';
+    const child = {
+      ...base,
+      kind: 'child',
+      plan,
+      input: { order: 0, flag: choice.chance(0.5), items: [1, 2] },
+      undo,
+    } as const;
+    return hasPoint(plan) || choice.chance(0.1) ? asPoint(child, before) : child;
+  }
+  if (drawn < 0.21 && depth < 2) {
+    return {
+      ...base,
+      kind: 'map',
+      over: { $ref: 'input', path: ['items'] },
+      each: itemOf(step),
+      ...(choice.chance(0.4) ? { concurrency: choice.between(1, 3) } : {}),
+      tolerate: choice.pick([{ items: 0 }, { items: 1 }, { items: 5 }, { percent: 40 }]),
+    };
+  }
+  return step;
+}
+
+/** Of a list nothing is a point of no return. */
+function itemOf({ pointOfNoReturn: _point, when: _when, ...step }: AgentStep): AgentStep {
+  return { ...step, after: [], input: { n: { $ref: 'item', path: [] }, at: { $ref: 'index', path: [] } } };
+}
+
+const hasPoint = ({ steps }: Plan): boolean => steps.some(({ pointOfNoReturn }) => pointOfNoReturn === true);
+
+/** One that has a point of no return is one itself, and comes after the others that are. */
+const asPoint = (child: ChildStep, before: readonly PlanStep[]): ChildStep => ({
+  ...child,
+  undo: 'none',
+  pointOfNoReturn: true,
+  after: [
+    ...new Set([
+      ...child.after,
+      ...before
+        .filter(({ kind, pointOfNoReturn }) => kind === 'child' && pointOfNoReturn === true)
+        .map(({ name }) => name),
+    ]),
+  ],
+});
+
+const human = (choice: Choice): HumanRung => ({
+  kind: 'human',
+  withinMs: choice.pick([300_000, 3_600_000]),
+  otherwise: choice.pick(['undo', 'fail'] as const),
+});
+
+/** Most are tried until they work; some so seldom that a person is asked. */
+const randomUndo = (choice: Choice): RetryRung =>
+  choice.chance(0.3) ? rung(choice, 1, 3) : rung(choice, 20, 40);
+
+/** Every order of rungs that authors may write. */
+function randomLadder(choice: Choice, effect: Effect): Rung[] {
+  if (effect === 'unsafe') return [human(choice)];
+  const ladder: Rung[] = choice.chance(0.15) ? [] : [rung(choice, 1, 5)];
+  if (choice.chance(0.2)) ladder.push({ ...rung(choice, 1, 2), kind: 'withInput', input: { other: true } });
+  if (choice.chance(0.2)) ladder.push(otherAgent(choice, choice.pick(['idempotent', 'probed'] as const)));
+  if (choice.chance(0.2)) ladder.push(rung(choice, 1, 2));
+  if (choice.chance(0.3)) ladder.push(human(choice));
+  return ladder;
+}
+
+const otherAgent = (choice: Choice, effect: Effect): AgentRung => ({
+  ...rung(choice, 1, 2),
+  kind: 'useAgent',
+  agent: `agent-other-${effect}`,
+  effect,
+  undo: randomUndo(choice),
+  timeoutMs: 20_000,
+  leaseMs: choice.pick([5_000, 20_000]),
+  pickupMs: choice.pick([5_000, 20_000]),
+  settleMs: 2_000,
+});
+
+function randomAgentStep(
+  choice: Choice,
+  at: number,
+  before: readonly PlanStep[],
+  depth: number,
+  isPoint?: boolean,
+): AgentStep {
+  const name = `s${at}`;
+  const previous = before.at(-1)?.name;
+  const chain = choice.chance(0.4) && previous !== undefined;
+  const after = chain ? [previous] : before.filter(() => choice.chance(0.5)).map((step) => step.name);
+  const effect = choice.chance(0.08) ? 'unsafe' : choice.pick(['idempotent', 'probed'] as const);
+  const step: AgentStep = {
+    name,
+    kind: 'step',
+    agent: `agent-${effect}`,
+    input: {
+      order: { $ref: 'input', path: ['order'] },
+      ...(after[0] === undefined ? {} : { from: { $ref: `step:${after[0]}`, path: ['key'] } }),
+    },
+    after,
+    ...(choice.chance(0.12)
+      ? { when: { $eq: [{ $ref: 'input', path: ['flag'] }, choice.chance(0.5)] } }
+      : {}),
+    effect,
+    timeoutMs: choice.pick([10_000, 30_000, 60_000]),
+    leaseMs: choice.pick([5_000, 10_000, 30_000]),
+    pickupMs: choice.pick([5_000, 10_000, 30_000]),
+    settleMs: choice.pick([1_000, 5_000]),
+    ...(choice.chance(0.2) ? { maxNoProgressMs: choice.pick([3_000, 8_000]) } : {}),
+    ladder: randomLadder(choice, effect),
+    undo: choice.chance(0.15) ? 'none' : randomUndo(choice),
+  };
+  return (isPoint ?? choice.chance(depth === 0 ? 0.08 : INNER_POINT_SHARE)) ? withNoReturn(step) : step;
+}
+
+/** Such a step has no undo, on whichever rung it is. */
+const withNoReturn = (step: AgentStep): AgentStep => ({
+  ...step,
+  pointOfNoReturn: true,
+  undo: 'none',
+  ladder: step.ladder.map((one) => (one.kind === 'useAgent' ? { ...one, undo: 'none' } : one)),
+});

@@ -1,0 +1,344 @@
+/**
+ * A simulated process: one invocation of a function, with the ports as it sees them.
+ *
+ * Owns: every await of a role: it takes time, may fail, may be answered ambiguously, may be the last thing the process
+ * does. A dead process's promises are never settled. Does not own: what the roles do, what a call does outside.
+ */
+
+import type { ProcessBreaker } from '../../lib/agent/breaker.ts';
+import type { AbortSignalLike } from '../../lib/core/plan/agent.ts';
+import { planAt, storedHash } from '../../lib/core/plan/child-plans.ts';
+import type { Plan } from '../../lib/core/plan/plan.ts';
+import type {
+  Announcer,
+  Breakers,
+  Clock,
+  Dice,
+  ListQuery,
+  Log,
+  Ports,
+  Presences,
+  Queue,
+  QueueDepth,
+  Store,
+  WakeUps,
+  WriteResult,
+} from '../../lib/core/ports.ts';
+import type { Note, Send, Write } from '../../lib/core/records/decision.ts';
+import type { Ended } from '../../lib/core/records/ended.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import type { Execution } from '../../lib/core/records/state.ts';
+import type { Breaker } from '../../lib/core/step/breaker.ts';
+import type { Presence } from '../../lib/core/supervision/presence.ts';
+import type { PlanCache } from '../../lib/engine/plans.ts';
+import type { MemoryTable } from '../../lib/testing/memory-table.ts';
+import type { EventQueue } from './events.ts';
+import type { Faults } from './faults.ts';
+import type { Ledger } from './ledger.ts';
+import type { Delivery } from './messages.ts';
+import type { EffectOrder } from './oracle-order.ts';
+import type { Outages } from './outages.ts';
+import type { Choice } from './plans.ts';
+
+export interface Process {
+  /** True time at which the platform kills it; never, once its invocation has returned: then it is only frozen. */
+  hardEndAt: number;
+  /** What its clock shows more than true time. */
+  readonly skewMs: number;
+  dead: boolean;
+  /** Stopped, not dead: nothing of it runs before then. */
+  frozenUntil: number;
+}
+
+/** What calls reach: it answers at once, and only the world's own clock moves it. */
+export interface Outside {
+  readonly table: MemoryTable;
+  readonly breakers: Breakers;
+  readonly presences: Presences;
+  /** Starts a supervisor, or not, or two. */
+  readonly wake: (presence: Presence) => void;
+  readonly send: (sends: readonly Send[]) => void;
+  readonly announce: (ended: Ended) => void;
+  readonly dice: Dice;
+  readonly note: (note: Note) => void;
+}
+
+/** What everybody in one world shares. */
+export interface Host {
+  readonly events: EventQueue;
+  readonly choice: Choice;
+  readonly faults: Faults;
+  readonly outside: Outside;
+  readonly ledger: Ledger;
+  readonly order: EffectOrder;
+  /** The plans that its functions, kept warm, know by now. */
+  readonly plans: PlanCache;
+  readonly outages: Outages;
+  /** Its queues hold more messages than those of its executions until the world is healed, and agents take them in batches. */
+  readonly crowded: boolean;
+  /** By agent: a batch that is still being gathered. */
+  readonly batches: Map<string, Delivery[]>;
+  /** Every step that has others before it is claimed on a part of its execution, as in a long one. */
+  readonly readsInPart: boolean;
+  /** What its functions' processes know of their agents' breakers. */
+  readonly warm: Map<string, ProcessBreaker[]>;
+  /** What its functions' processes know of the supervisors' presence. */
+  readonly known: WakeUps['known'][];
+  /** Those of the world's own eyes. */
+  readonly derived: Map<string, Plan>;
+  /** Everything that was accepted has ended and said so. */
+  readonly over: () => boolean;
+  calls: number;
+}
+
+/** The plan of an execution, which is its own: a world holds executions of several plans. */
+export function planOf(host: Host, executionId: string): Plan | undefined {
+  const { table } = host.outside;
+  const id = table.read(executionId)?.execution.plan;
+  if (id === undefined) return undefined;
+  const known = host.derived.get(id);
+  if (known !== undefined) return known;
+  const stored = table.readPlan(storedHash(id));
+  const plan = stored && planAt(stored, id);
+  if (plan !== undefined) host.derived.set(id, plan);
+  return plan;
+}
+
+/** What a call to AWS rejects with. */
+class CallFailed extends Error {
+  override readonly name = 'CallFailed';
+}
+// One of each: nobody changes them, and an error is dear to make.
+const THROTTLED = new CallFailed('throttled');
+const NO_ANSWER = new CallFailed('no answer');
+
+/** What a clock may be wrong by (docs/OPERATIONS.md). */
+const MAX_SKEW_MS = 2_000;
+
+export const newProcess = ({ events, choice, faults }: Host, lifeMs: number): Process => ({
+  skewMs: faults.strikes('skewedClock') ? choice.between(-MAX_SKEW_MS, MAX_SKEW_MS) : 0,
+  hardEndAt: events.now + lifeMs,
+  dead: false,
+  frozenUntil: 0,
+});
+
+const isGone = (host: Host, process: Process): boolean =>
+  process.dead || host.events.now >= process.hardEndAt;
+
+/** Runs `resume` in the process: not while it is frozen, never when it is dead. @returns whether it ran */
+function inProcess(host: Host, process: Process, resume: () => void): boolean {
+  if (isGone(host, process)) return false;
+  if (process.frozenUntil > host.events.now) {
+    host.events.plan(process.frozenUntil - host.events.now, () => inProcess(host, process, resume));
+    return false;
+  }
+  resume();
+  return true;
+}
+
+/** One call to AWS. A request that has left is executed even if its sender dies meanwhile. */
+export function call<Answer>(
+  host: Host,
+  process: Process,
+  execute: () => Answer,
+  isAway: (now: number) => boolean = () => false,
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    host.calls += 1;
+    if (isGone(host, process)) return;
+    const { events, choice } = host;
+    const fault = host.faults.ofCall();
+    if (fault === 'crashBefore') {
+      process.dead = true;
+      return;
+    }
+    if (fault === 'frozenAgent') process.frozenUntil = events.now + choice.between(1_000, 60_000);
+    events.plan(choice.between(1, 20), () => {
+      if (fault === 'throttled' || isAway(events.now))
+        return inProcess(host, process, () => reject(THROTTLED));
+      let resume: () => void;
+      try {
+        const answer = execute();
+        resume = fault === 'ambiguous' ? () => reject(NO_ANSWER) : () => resolve(answer);
+      } catch (error) {
+        resume = () => reject(error as Error);
+      }
+      if (fault === 'crashAfter') process.dead = true;
+      return inProcess(host, process, resume);
+    });
+  });
+}
+
+class ProcessStore implements Store {
+  readonly shards: number;
+  readonly #host: Host;
+  readonly #process: Process;
+  readonly #table: MemoryTable;
+
+  constructor(host: Host, process: Process) {
+    this.#host = host;
+    this.#process = process;
+    this.#table = host.outside.table;
+    this.shards = this.#table.shards;
+  }
+
+  #call<Answer>(execute: () => Answer): Promise<Answer> {
+    return call(this.#host, this.#process, execute, this.#host.outages.storeIsAway);
+  }
+
+  writePlan(hash: string, plan: Plan) {
+    return this.#call(() => this.#table.writePlan(hash, plan));
+  }
+  readPlan(hash: string) {
+    return this.#call(() => this.#table.readPlan(hash));
+  }
+  create(execution: Execution) {
+    return this.#call(() => this.#table.create(execution));
+  }
+  read(id: string) {
+    return this.#call(() => this.#table.read(id));
+  }
+  /** One request each, and the execution's after all others: anything may be written in between. */
+  async readSteps(id: string, names: readonly string[]): Promise<Snapshot | undefined> {
+    const parts = names.map((name) => this.#call(() => this.#table.readSteps(id, [name])));
+    const steps = (await Promise.all(parts)).map((part) => part?.steps ?? {});
+    const execution = await this.readExecution(id);
+    return execution && { execution, steps: Object.assign({}, ...steps) as Snapshot['steps'] };
+  }
+  readExecution(id: string) {
+    return this.#call(() => this.#table.read(id)?.execution);
+  }
+  write(write: Write) {
+    return this.#call(() => this.#table.write(write));
+  }
+  due(shard: number, untilAt: number, cursor?: string) {
+    return this.#call(() => this.#table.due(shard, untilAt, cursor));
+  }
+  list(query: ListQuery) {
+    return this.#call(() => this.#table.list(query));
+  }
+  openIncidents(limit: number, cursor?: string) {
+    return this.#call(() => this.#table.openIncidents(limit, cursor));
+  }
+}
+
+class ProcessClock implements Clock {
+  readonly #host: Host;
+  readonly #process: Process;
+
+  constructor(host: Host, process: Process) {
+    this.#host = host;
+    this.#process = process;
+  }
+
+  now(): number {
+    return this.#host.events.now + this.#process.skewMs;
+  }
+
+  sleep(ms: number, signal?: AbortSignalLike): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal?.aborted === true) return resolve();
+      let over = false;
+      const wake = (): void => {
+        if (over) return;
+        over = true;
+        signal?.removeEventListener('abort', wake);
+        resolve();
+      };
+      signal?.addEventListener('abort', wake);
+      this.#host.events.plan(ms, () => !over && inProcess(this.#host, this.#process, wake));
+    });
+  }
+}
+
+const flat = <Value>(value: Value): Value => value;
+
+/** As SQS counts: roughly, and of some it may not tell. */
+function depthsOf({ choice, faults }: Host, agents: readonly string[]): Readonly<Record<string, QueueDepth>> {
+  const told = agents.filter(() => choice.chance(0.9));
+  const waiting = (): number => (faults.healed() || choice.chance(0.2) ? 0 : choice.between(2_950, 200_000));
+  return Object.fromEntries(told.map((agent) => [agent, { waiting: waiting(), underWork: 0, delayed: 0 }]));
+}
+
+/** The ports as one process sees them. */
+class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly dice: Dice;
+  readonly depths?: NonNullable<Queue['depths']>;
+  readonly wakeUps: WakeUps;
+  readonly #host: Host;
+  readonly #process: Process;
+
+  constructor(host: Host, process: Process) {
+    this.#host = host;
+    this.#process = process;
+    if (host.crowded) this.depths = (agents) => call(host, process, () => depthsOf(host, agents));
+    this.store = new ProcessStore(host, process);
+    this.clock = new ProcessClock(host, process);
+    this.dice = host.outside.dice;
+    this.wakeUps = wakeUpsOf(host, process);
+  }
+
+  // Each of these is one method wide, so that the object is all of them itself.
+  get queue(): Queue {
+    return this;
+  }
+  get announcer(): Announcer {
+    return this;
+  }
+  get log(): Log {
+    return this;
+  }
+
+  get breakers(): Breakers {
+    return this;
+  }
+
+  read(agent: string): Promise<Breaker | undefined> {
+    const { outages, outside } = this.#host;
+    return call(this.#host, this.#process, () => outside.breakers.read(agent), outages.storeIsAway).then(
+      flat,
+    );
+  }
+  write(breaker: Breaker): Promise<WriteResult> {
+    const { outages, outside } = this.#host;
+    return call(this.#host, this.#process, () => outside.breakers.write(breaker), outages.storeIsAway).then(
+      flat,
+    );
+  }
+  send(sends: readonly Send[]): Promise<void> {
+    return call(this.#host, this.#process, () => this.#host.outside.send(sends));
+  }
+  announce(ended: Ended): Promise<void> {
+    return call(this.#host, this.#process, () => this.#host.outside.announce(ended));
+  }
+  note(note: Note): void {
+    this.#host.outside.note(note);
+  }
+}
+
+/** Of the processes of all functions that are warm. */
+const MOST_KNOWN = 4;
+
+function wakeUpsOf(host: Host, process: Process): WakeUps {
+  const { choice, known, outages, outside } = host;
+  const isWarm = known.length > 0 && choice.chance(0.8);
+  const own = isWarm ? choice.pick(known) : { untilAt: 0 };
+  if (!isWarm) known.push(own);
+  if (known.length > MOST_KNOWN) known.shift();
+  const reach = <Answer>(execute: () => Promise<Answer>): Promise<Answer> =>
+    call(host, process, execute, outages.storeIsAway).then((answer) => answer);
+  return {
+    read: () => reach(() => outside.presences.read()),
+    write: (presence) => reach(() => outside.presences.write(presence)),
+    call: (presence) => call(host, process, () => outside.wake(presence)),
+    known: own,
+  };
+}
+
+export const clockOf = (host: Host, process: Process): Clock => new ProcessClock(host, process);
+
+/** The ports as this process sees them. */
+export const portsOf = (host: Host, process: Process): Ports & { readonly wakeUps: WakeUps } =>
+  new ProcessPorts(host, process);

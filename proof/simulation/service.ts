@@ -1,0 +1,139 @@
+/**
+ * The simulated agents: one request to an outside service, which may fail in every way a service can.
+ */
+
+import {
+  type Agent,
+  type AttemptContext,
+  declareAgent,
+  type Effect,
+  type Implementation,
+  type Verdict,
+} from '../../lib/core/plan/agent.ts';
+import { PermanentError, TransientError } from '../../lib/core/records/errors.ts';
+import { agentStep } from '../../lib/core/plan/plan.ts';
+import { NEVER_UNDONE } from './oracle-tries.ts';
+import { call, clockOf, type Host, planOf, type Process } from './process.ts';
+
+/** Takes every value as it is. */
+export const passThrough = {
+  '~standard': { version: 1, vendor: 'steadfast', validate: (value: unknown) => ({ value }) },
+} as const;
+
+const EFFECT_OF: Readonly<Record<string, Effect>> = {
+  'agent-idempotent': 'idempotent',
+  'agent-probed': 'probed',
+  'agent-unsafe': 'unsafe',
+  'agent-other-idempotent': 'idempotent',
+  'agent-other-probed': 'probed',
+};
+export const AGENT_NAMES: readonly string[] = Object.keys(EFFECT_OF);
+
+const agents = new Map(
+  AGENT_NAMES.map((name): [string, Agent] => {
+    const effect = EFFECT_OF[name] as Effect;
+    return [name, declareAgent(name, { input: passThrough, output: passThrough, effect })];
+  }),
+);
+
+export const agentOf = (name: string): Agent => agents.get(name) as Agent;
+
+/** One agent's implementation, as it runs in one process. */
+export const service = (host: Host, process: Process, name: string): Implementation<unknown, unknown> =>
+  EFFECT_OF[name] === 'probed' ? new Probed(host, process, name) : new Service(host, process, name);
+
+/** Characters of two halves each, so that a cut at any odd place leaves one half. */
+const CUT_ANYWHERE = `.${'😀'.repeat(1_200)}`;
+
+class Service implements Implementation<unknown, unknown> {
+  readonly host: Host;
+  readonly process: Process;
+  readonly name: string;
+
+  constructor(host: Host, process: Process, name: string) {
+    this.host = host;
+    this.process = process;
+    this.name = name;
+  }
+
+  async execute(ctx: AttemptContext, input: unknown): Promise<unknown> {
+    const { choice, faults, ledger, order } = this.host;
+    this.#checkAgent(ctx);
+    this.meetDeath();
+    if (faults.strikes('transientFailure'))
+      throw new TransientError(faults.strikes('strangeText') ? CUT_ANYWHERE : '503');
+    if (faults.strikes('permanentFailure')) throw new PermanentError('declined');
+    if (faults.strikes('hungService')) await new Promise(() => undefined);
+    // Long enough to outlive its time limit, its lease and its process's time; or as long as this process can act at all.
+    if (faults.strikes('slowService')) await clockOf(this.host, this.process).sleep(this.#slowMs());
+    // Alive and beating, but nothing comes of it until its time is over.
+    if (faults.strikes('wedgedAgent')) await new Promise(() => undefined);
+    const lost = faults.strikes('lostReply');
+    ctx.progress(faults.strikes('strangeText') ? CUT_ANYWHERE : 'asking');
+    const effect = EFFECT_OF[this.name] as Effect;
+    await this.request(() => {
+      ledger.perform(ctx.effectKey, { service: this.name, input }, effect);
+      const plan = planOf(this.host, ctx.executionId);
+      if (plan) order.performed(plan, ctx.executionId, ctx.step, `${ctx.effectKey}/${this.name}`);
+    });
+    ctx.progress('asked');
+    if (lost) throw new Error('socket hang up');
+    // Too large to be kept, just so, or twice as much.
+    if (faults.strikes('largeOutput'))
+      return { key: ctx.effectKey, text: 'ä'.repeat(choice.pick([131_000, 131_100, 262_144])) };
+    return { key: ctx.effectKey };
+  }
+
+  #slowMs(): number {
+    const { choice, events } = this.host;
+    const lastMs = this.process.hardEndAt - events.now - choice.between(50, 3_000);
+    return choice.chance(0.4) && lastMs > 0 && Number.isFinite(lastMs)
+      ? lastMs
+      : choice.between(5_000, 200_000);
+  }
+
+  async undo(ctx: AttemptContext, input: unknown): Promise<void> {
+    const { faults, ledger, order } = this.host;
+    this.#checkAgent(ctx);
+    this.meetDeath();
+    if (faults.strikes('transientFailure')) throw new TransientError('503');
+    if (faults.strikes('permanentUndoFailure')) throw new PermanentError(NEVER_UNDONE);
+    await this.request(() => {
+      ledger.undo(ctx.effectKey, { service: this.name, input });
+      const plan = planOf(this.host, ctx.executionId);
+      if (plan) order.undone(plan, ctx.executionId, ctx.step, `${ctx.effectKey}/${this.name}`);
+    });
+  }
+
+  /** The service is away as a whole. */
+  meetDeath(): void {
+    const death = this.host.outages.deathOf(this.name, this.host.events.now);
+    if (death === 'refuses') throw new TransientError('refused');
+    if (death === 'hangs-up') throw new Error('socket hang up');
+  }
+
+  request<Answer>(act: () => Answer): Promise<Answer> {
+    return call(this.host, this.process, act);
+  }
+
+  #checkAgent(ctx: AttemptContext): void {
+    const plan = planOf(this.host, ctx.executionId);
+    // It has expired, and this is an attempt that was frozen: nothing says any more who was to perform it.
+    if (plan === undefined) return;
+    const step = agentStep(plan, ctx.step);
+    const isOnLadder = step?.ladder.some((rung) => rung.kind === 'useAgent' && rung.agent === this.name);
+    if (step?.agent !== this.name && isOnLadder !== true) {
+      this.host.ledger.violations.push(`S13 ${ctx.effectKey}: performed by another agent`);
+    }
+  }
+}
+
+class Probed extends Service {
+  async probe(ctx: AttemptContext, input: unknown): Promise<Verdict<unknown>> {
+    this.meetDeath();
+    const live = await this.request(() =>
+      this.host.ledger.find(ctx.effectKey, { service: this.name, input }),
+    );
+    return live ? { verdict: 'done', output: { key: ctx.effectKey } } : { verdict: 'not-done' };
+  }
+}

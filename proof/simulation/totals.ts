@@ -1,0 +1,41 @@
+/** What came of many worlds, added up. */
+
+import { noCounts } from './faults.ts';
+import type { WorldResult } from './world.ts';
+
+export interface Totals {
+  executions: number;
+  worlds: number;
+  simulatedMs: number;
+  calls: number;
+  faults: Record<string, number>;
+  ends: Record<string, number>;
+  violations: { seed: number; violations: readonly string[] }[];
+}
+
+export const nothing = (): Totals => ({
+  executions: 0,
+  worlds: 0,
+  simulatedMs: 0,
+  calls: 0,
+  faults: noCounts(),
+  ends: {},
+  violations: [],
+});
+
+export function add(sum: Totals, more: Totals): void {
+  sum.executions += more.executions;
+  sum.worlds += more.worlds;
+  sum.simulatedMs += more.simulatedMs;
+  sum.calls += more.calls;
+  for (const key of Object.keys(more.faults))
+    sum.faults[key] = (sum.faults[key] ?? 0) + (more.faults[key] ?? 0);
+  for (const key of Object.keys(more.ends)) sum.ends[key] = (sum.ends[key] ?? 0) + (more.ends[key] ?? 0);
+  sum.violations.push(...more.violations);
+}
+
+export const totalsOf = (result: WorldResult): Totals => ({
+  ...result,
+  worlds: 1,
+  violations: result.violations.length > 0 ? [{ seed: result.seed, violations: result.violations }] : [],
+});

@@ -1,0 +1,344 @@
+/**
+ * A simulated world: one seed, some executions of a few plans, the production roles, faults, and the verdict.
+ *
+ * Owns: the run in two phases (faults; then healed, when everything must end in bounded time), the judgement of every
+ * write. Does not own: the protocol: every decision is the production `decide`, every effect goes through the roles.
+ */
+
+import type { Plan } from '../../lib/core/plan/plan.ts';
+import type { Due, Page, WriteResult } from '../../lib/core/ports.ts';
+import type { Note, Write } from '../../lib/core/records/decision.ts';
+import type { Ended } from '../../lib/core/records/ended.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
+import { memoryPresences } from '../../lib/testing/memory-presence.ts';
+import { MemoryTable } from '../../lib/testing/memory-table.ts';
+import { seededDice, seededRandom } from '../../lib/testing/memory.ts';
+import { Clients } from './clients.ts';
+import { EventQueue } from './events.ts';
+import { type FaultCounts, type FaultKind, type FaultMode, swarm } from './faults.ts';
+import { KEY_MODES, Ledger } from './ledger.ts';
+import { sendMessage } from './messages.ts';
+import { startOperators } from './operators.ts';
+import { judgeChildren, judgeRecall } from './oracle-children.ts';
+import { judgeKeys } from './oracle-keys.ts';
+import { EffectOrder } from './oracle-order.ts';
+import { judgeNothingLeft, judgeUndoOutside } from './oracle-points.ts';
+import { judgeStanding } from './oracle-standing.ts';
+import { judgeRetention, refusalOf } from './oracle-store.ts';
+import { OracleTimes } from './oracle-times.ts';
+import { judgeTries } from './oracle-tries.ts';
+import { judgeWake } from './oracle-wake.ts';
+import { isAnnounced, judge, judgeEnd } from './oracle.ts';
+import { drawOutages } from './outages.ts';
+import { startOutside } from './outside.ts';
+import { startPersons } from './persons.ts';
+import { choiceOf } from './plans.ts';
+import { type Host, planOf } from './process.ts';
+import { AGENT_NAMES } from './service.ts';
+import { startSupervisors, wakeSupervisor } from './supervisors.ts';
+
+export interface WorldResult {
+  readonly seed: number;
+  readonly violations: readonly string[];
+  /** Starts that the seed has drawn, taken place or not. */
+  readonly starts: number;
+  readonly executions: number;
+  readonly simulatedMs: number;
+  readonly faults: FaultCounts;
+  readonly ends: Readonly<Record<string, number>>;
+  readonly interventions: number;
+  /** Pieces of work that were held back because nobody had taken them for long. */
+  readonly parked: number;
+  readonly calls: number;
+}
+
+export interface WorldOptions {
+  readonly seed: number;
+  readonly mode: FaultMode;
+  /** Only these kinds of faults, of those that the seed has switched on. */
+  readonly only?: ReadonlySet<FaultKind>;
+  /** Only these of the starts that the seed has drawn, by their number. */
+  readonly starts?: ReadonlySet<number>;
+}
+
+const START_AT = 1_700_000_000_000;
+const FAULTY_MS = 15 * 60_000;
+/** After the heal everything must be over by then: all ladders, all undos, all long backoffs (L1). */
+const LIVENESS_MS = 12 * 3_600_000;
+/** A supervisor that lets one message through to a service that is tried puts the others off to its next sweep; to a full queue, for longer. */
+const PUT_OFF_MS: Readonly<Record<FaultMode, number>> = { all: 31_000, none: 0, masked: 0, crowded: 900_000 };
+/** In one world in so many what has ended expires, and every start comes once more: no process lives that long. */
+const SECOND_LIVES = 4;
+const RETENTION_MS = 30 * 60_000;
+const SHARDS = 2;
+/** One world in so many claims its steps on parts of their executions. */
+const IN_PART = 4;
+/** One world in so many is kept until nothing of it is left. */
+const RETAINED = 4;
+/** One world in so many has pages of the watch index that are small. */
+const IN_PAGES = 3;
+const SMALL_PAGE = 5;
+
+export class World {
+  readonly #options: WorldOptions;
+  readonly #host: Host;
+  readonly #clients: Clients;
+  readonly #table: WorldTable;
+  /** By execution: an end that another followed, after a retry or a recall, may be told late. */
+  readonly #announced = new Map<string, Set<string>>();
+  readonly #violations: string[] = [];
+  readonly #times = new OracleTimes();
+  /** Since when nothing is out of order. */
+  #healedAt: number | undefined;
+  #interventions = 0;
+  #healAt = START_AT + FAULTY_MS;
+  #livesLeft: number;
+  #parked = 0;
+
+  constructor(options: WorldOptions) {
+    this.#options = options;
+    this.#livesLeft = options.seed % SECOND_LIVES === 0 ? 1 : 0;
+    const choice = choiceOf(seededRandom(options.seed));
+    const faults = swarm(choice, options.mode, options.only);
+    const longestDelayMs = options.mode === 'masked' ? 3_000 : 30_000;
+    this.#table = new WorldTable((executionId, before, write) => this.#judge(executionId, before, write), {
+      refuse: (executionId, why) => this.#violate(executionId, `S12 the store refuses ${why}`),
+      page: options.seed % IN_PAGES === 0 ? SMALL_PAGE : undefined,
+      lagMs: () => (faults.strikes('staleIndex') ? choice.between(100, 5_000) : 0),
+    });
+    const host: Host = {
+      events: new EventQueue(START_AT),
+      choice,
+      faults,
+      outside: {
+        table: this.#table,
+        breakers: memoryBreakers(),
+        presences: memoryPresences(),
+        wake: (presence) => wakeSupervisor(host, presence, longestDelayMs),
+        send: (sends) => {
+          for (const send of sends) sendMessage(host, send, longestDelayMs);
+        },
+        announce: (ended) => {
+          const { executionId, status } = ended;
+          this.#judgeAnnounced(ended);
+          const told = this.#announced.get(executionId) ?? new Set();
+          this.#announced.set(executionId, told.add(status));
+        },
+        dice: seededDice(options.seed),
+        note: (note) => this.#note(note),
+      },
+      ledger: new Ledger(KEY_MODES[options.seed % KEY_MODES.length]),
+      order: new EffectOrder(),
+      plans: new Map(),
+      outages: drawOutages(choice, faults, START_AT, AGENT_NAMES),
+      crowded: options.mode === 'crowded',
+      batches: new Map(),
+      readsInPart: options.seed % IN_PART === 0,
+      warm: new Map(),
+      known: [],
+      derived: new Map(),
+      over: () => this.#clients.allAccepted && this.#table.open === 0,
+      calls: 0,
+    };
+    this.#host = host;
+    this.#clients = new Clients(host, options.starts);
+    startSupervisors(host);
+    startPersons(host);
+    startOperators(host);
+    startOutside(host);
+  }
+
+  #graceFrom = Number.NEGATIVE_INFINITY;
+
+  #note({ what, detail }: Note): void {
+    if (what === 'parked' && detail === 'unclaimed') this.#parked += 1;
+    if (what === 'lease-ended' || what === 'dispatched') this.#interventions += 1;
+    if (what === 'grace') this.#graceFrom = this.#host.events.now;
+    if (what === 'rounds-exhausted') this.#violations.push('S14 a look did not come to an end');
+  }
+
+  #judge(executionId: string, before: Snapshot, write: Write): void {
+    const plan = planOf(this.#host, executionId);
+    const after = this.#table.read(executionId);
+    if (plan === undefined || after === undefined) return this.#violate(executionId, 'S14 it has no plan');
+    const { now } = this.#host.events;
+    const context = { now, putOffMs: PUT_OFF_MS[this.#options.mode], mayDie: true };
+    const problems = [
+      ...judgeKeys(plan, before, write),
+      ...judge(plan, before, write, now, after, this.#graceFrom),
+      ...judgeWake(plan, after, context),
+      ...(write.step === undefined ? [] : judgeTries(plan, before, write.step)),
+      ...this.#times.judge({ plan, before, write, now, healedAt: this.#healedAt }),
+    ];
+    for (const problem of problems) this.#violate(executionId, problem);
+    this.#judgeWaits(executionId, plan);
+    const others = {
+      read: (id: string) => this.#ofThisLife(id),
+      planOf: (id: string) => planOf(this.#host, id),
+    };
+    for (const problem of judgeRecall(before.execution, write, others)) this.#violate(executionId, problem);
+    for (const problem of judgeUndoOutside(before, write, others, this.#host.ledger))
+      this.#violate(executionId, problem);
+  }
+
+  /** Where nobody dies, a wait is watched as soon as it has begun. */
+  #judgeWaits(executionId: string, plan: Plan): void {
+    const { mode } = this.#options;
+    if ((mode !== 'none' && mode !== 'masked') || plan.steps.every(({ kind }) => kind !== 'wait')) return;
+    this.#host.events.plan(1_000, () => {
+      const state = this.#table.read(executionId);
+      const context = { now: this.#host.events.now, putOffMs: 0, mayDie: false };
+      for (const problem of state === undefined ? [] : judgeWake(plan, state, context))
+        this.#violate(executionId, problem);
+      return false;
+    });
+  }
+
+  #judgeAnnounced(ended: Ended): void {
+    const plan = planOf(this.#host, ended.executionId);
+    const state = this.#table.read(ended.executionId);
+    // Whoever tells an end late may tell one that another has followed.
+    if (plan === undefined || state?.execution.endedAt !== ended.endedAt) return;
+    const read = (id: string): Snapshot | undefined => this.#ofThisLife(id);
+    for (const problem of judgeStanding(plan, state, ended, this.#host.ledger, read))
+      this.#violate(ended.executionId, problem);
+  }
+
+  #violate(executionId: string, problem: string): void {
+    this.#violations.push(`${executionId}: ${problem}`);
+  }
+
+  /**
+   * Does the next thing that happens. The caller lets all promises go on as far as they can before it calls again.
+   * @returns the verdict when the world is over
+   */
+  advance(): WorldResult | undefined {
+    const { events, faults, over } = this.#host;
+    if (!faults.healed() && events.now >= this.#healAt) {
+      faults.heal();
+      this.#healedAt = events.now;
+    }
+    if (this.#livesLeft > 0 && over()) this.#liveAgain();
+    const isLate = events.now > this.#healAt + LIVENESS_MS;
+    return over() || isLate || !events.step() ? this.#verdict() : undefined;
+  }
+
+  /** The same keys start everything anew, beside what is left of the first executions, their children and their effects. */
+  #liveAgain(): void {
+    const { events, faults, order } = this.#host;
+    this.#livesLeft -= 1;
+    this.#judgeEnds();
+    for (const id of this.#table.ids()) {
+      order.forget(id);
+      if (id.includes('.')) continue;
+      this.#announced.delete(id);
+      this.#table.expire(id);
+    }
+    this.#clients.startAgain(RETENTION_MS);
+    if (!faults.healed()) this.#healAt = events.now + RETENTION_MS + FAULTY_MS;
+  }
+
+  /** Nothing for a child of an earlier execution with its parent's id, which no other has taken the place of yet. */
+  #ofThisLife(executionId: string): Snapshot | undefined {
+    const state = this.#table.read(executionId);
+    const { parent } = state?.execution ?? {};
+    const isOther =
+      parent !== undefined && this.#table.read(parent.executionId)?.execution.startedAt !== parent.since;
+    return isOther ? undefined : state;
+  }
+
+  #judgeEnds(): Pick<WorldResult, 'executions' | 'ends'> {
+    const { ledger } = this.#host;
+    const ends: Record<string, number> = {};
+    let executions = 0;
+    for (const id of this.#table.ids()) {
+      const state = this.#table.read(id) as Snapshot;
+      const { status } = state.execution;
+      executions += 1;
+      ends[status] = (ends[status] ?? 0) + 1;
+      const announced = this.#announced.get(id)?.has(status) === true || !isAnnounced(state);
+      const known = planOf(this.#host, id);
+      const problems =
+        known === undefined
+          ? ['S14 it has no plan']
+          : [
+              ...judgeEnd(known, state, ledger, announced),
+              ...judgeNothingLeft(known, state, (other) => this.#ofThisLife(other), ledger),
+              ...judgeChildren(known, state, (child) => this.#ofThisLife(child)),
+            ];
+      for (const problem of problems) this.#violate(id, problem);
+    }
+    return { executions, ends };
+  }
+
+  #verdict(): WorldResult {
+    const { events, faults, ledger, order, calls } = this.#host;
+    const { seed, mode } = this.#options;
+    const { executions, ends } = this.#judgeEnds();
+    // Last, for it empties the table.
+    if (seed % RETAINED === 0) this.#violations.push(...judgeRetention(this.#table));
+    if (!this.#clients.allAccepted) this.#violations.push('L1 a start was never accepted');
+    if ((mode === 'none' || mode === 'masked') && this.#interventions > 0) {
+      this.#violations.push(`${mode === 'none' ? 'C1' : 'C2'} ${this.#interventions} interventions`);
+    }
+    return {
+      seed,
+      violations: [...this.#violations, ...ledger.violations, ...order.violations],
+      starts: this.#clients.drawn,
+      executions,
+      simulatedMs: events.now - START_AT,
+      faults: faults.counts,
+      ends,
+      interventions: this.#interventions,
+      parked: this.#parked,
+      calls,
+    };
+  }
+}
+
+interface WorldIndex {
+  readonly lagMs: () => number;
+  /** Of so many items; absent: as the table has them. */
+  readonly page: number | undefined;
+  readonly refuse: (executionId: string, why: string) => void;
+}
+
+/** The state table with a judge behind every write and an index that lags. */
+class WorldTable extends MemoryTable {
+  readonly #onWrite: (executionId: string, before: Snapshot, write: Write) => void;
+  readonly #index: WorldIndex;
+
+  constructor(onWrite: (executionId: string, before: Snapshot, write: Write) => void, index: WorldIndex) {
+    super(SHARDS);
+    this.#onWrite = onWrite;
+    this.#index = index;
+  }
+
+  /** @throws Error as the real one does: nothing is written */
+  override write(write: Write): WriteResult {
+    const refusal = refusalOf(write);
+    if (refusal !== undefined) {
+      this.#index.refuse(write.executionId, refusal);
+      throw new Error(`ValidationException: ${refusal}`);
+    }
+    const before = this.read(write.executionId);
+    const result = super.write(write);
+    if (result === 'written' && before !== undefined && !isRepeated(before, write))
+      this.#onWrite(write.executionId, before, write);
+    return result;
+  }
+
+  /** The index may show what was a while ago: items that have moved on, and not yet those that came. */
+  override due(shard: number, untilAt: number, cursor?: string): Page<Due> {
+    const page = super.due(shard, untilAt - this.#index.lagMs(), cursor, this.#index.page);
+    // What is due at the same time comes in any order.
+    const { items } = page;
+    if (!items.some(({ watchAt }, at) => watchAt === items[at + 1]?.watchAt)) return page;
+    return { ...page, items: items.toReversed().sort((a, b) => a.watchAt - b.watchAt) };
+  }
+}
+
+const isRepeated = (before: Snapshot, { execution, step }: Write): boolean =>
+  execution?.writeId === before.execution.writeId ||
+  (step !== undefined && step.writeId === before.steps[step.name]?.writeId);

@@ -1,0 +1,220 @@
+/** S6 what is not known to have failed has not failed; S17 nothing but a name and a message of an error is kept. */
+
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import * as z from 'zod/mini';
+import { perform } from '../../lib/agent/author-code.ts';
+import { type AttemptContext, declareAgent, type Implementation } from '../../lib/core/plan/agent.ts';
+import { PermanentError, TransientError } from '../../lib/core/records/errors.ts';
+import type { Mode } from '../../lib/core/records/state.ts';
+import { MAX_OUTPUT_BYTES } from '../../lib/engine/schema.ts';
+
+const agent = declareAgent('worker', {
+  input: z.object({ n: z.number() }),
+  output: z.object({ text: z.string() }),
+  effect: 'probed',
+} as never);
+const ctx: AttemptContext = {
+  executionId: 'e',
+  step: 's',
+  attempt: 1,
+  effectKey: 'e.s',
+  signal: new AbortController().signal,
+  progress: () => undefined,
+};
+const fails = (error: unknown) => async (): Promise<never> => {
+  throw error;
+};
+const run = (mode: Mode, part: Partial<Implementation<unknown, unknown>>, input: unknown = { n: 1 }) =>
+  perform(
+    { agent, implementation: { execute: async () => ({ text: 'ok' }), ...part } },
+    { mode, ctx, input: input as never, output: undefined },
+  );
+const gives = (value: unknown) => ({ execute: async () => value });
+
+it('an output is never refused for a whole number beyond 2^53: what was lost was lost before', async () => {
+  const counter = declareAgent('counter', { input: z.any(), output: z.any(), effect: 'probed' } as never);
+  const execute = gives({ n: 2 ** 60 });
+  const report = await perform(
+    { agent: counter, implementation: execute },
+    { mode: 'execute', ctx, input: {}, output: undefined },
+  );
+  expect(report).toMatchObject({ kind: 'done', output: { n: 2 ** 60 } });
+});
+
+describe('an execute', () => {
+  it.each<[string, Partial<Implementation<unknown, unknown>>, object]>([
+    [
+      'that returns half of a character is done, with a sign in its place',
+      gives({ text: 'x\ud83d' }),
+      { kind: 'done', output: { text: 'x\ufffd' } },
+    ],
+    [
+      'that throws half of a character keeps the rest',
+      { execute: fails(Object.assign(new Error('\udc00 hang up'), { code: 'E\ud800' })) },
+      { kind: 'unknown', failure: { code: 'E\ufffd', message: '\ufffd hang up' } },
+    ],
+    ['that returns is done', gives({ text: 'x' }), { kind: 'done', output: { text: 'x' } }],
+    [
+      'that throws any error is unknown',
+      { execute: fails(new Error('hang up')) },
+      { kind: 'unknown', failure: { code: 'Error', message: 'hang up' } },
+    ],
+    [
+      'that throws what is no error is unknown',
+      { execute: fails('text') },
+      { kind: 'unknown', failure: { code: 'Error', message: 'text' } },
+    ],
+    ['that throws nothing is unknown', { execute: fails(undefined) }, { kind: 'unknown' }],
+    [
+      'that throws a coded error is unknown, with its code',
+      { execute: fails(Object.assign(new Error('x'), { code: 'ECONNRESET' })) },
+      { kind: 'unknown', failure: { code: 'ECONNRESET' } },
+    ],
+    [
+      'that throws TransientError has failed for now',
+      { execute: fails(new TransientError('503')) },
+      { kind: 'failed', permanent: false },
+    ],
+    [
+      'that throws a wish has it kept',
+      { execute: fails(new TransientError('429', { retryAfterMs: 5 })) },
+      { kind: 'failed', retryAfterMs: 5 },
+    ],
+    [
+      'that throws PermanentError has failed for good',
+      { execute: fails(new PermanentError('no')) },
+      { kind: 'failed', permanent: true },
+    ],
+    [
+      "that throws another copy's PermanentError too",
+      { execute: fails(Object.assign(new Error('no'), { name: 'PermanentError' })) },
+      { kind: 'failed', permanent: true },
+    ],
+    [
+      'whose output does not fit has acted',
+      gives({ text: 5 }),
+      { kind: 'failed', permanent: true, acted: true, failure: { code: 'bad-output' } },
+    ],
+    [
+      'that returns nothing where something is wanted has acted',
+      gives(undefined),
+      { kind: 'failed', acted: true, failure: { code: 'bad-output' } },
+    ],
+    [
+      'with too large an output has acted',
+      gives({ text: 'x'.repeat(MAX_OUTPUT_BYTES) }),
+      { kind: 'failed', acted: true, failure: { code: 'output-too-large' } },
+    ],
+    [
+      'with too many bytes in few characters has acted',
+      gives({ text: '€'.repeat(MAX_OUTPUT_BYTES / 2) }),
+      { kind: 'failed', acted: true, failure: { code: 'output-too-large' } },
+    ],
+  ])('%s', async (_, part, report) => {
+    expect(await run('execute', part)).toMatchObject({ settled: true, ...report });
+  });
+
+  it.each([Number.NaN, -1, 0, Number.POSITIVE_INFINITY, '5'])(
+    'ignores a wish of %p',
+    async (retryAfterMs) => {
+      const error = new TransientError('429', { retryAfterMs: retryAfterMs as number });
+      expect(await run('execute', { execute: fails(error) })).not.toHaveProperty('retryAfterMs');
+    },
+  );
+
+  it('is not called with an input that the agent does not accept', async () => {
+    let calls = 0;
+    const execute = async (): Promise<void> => {
+      calls += 1;
+    };
+    const report = await run('execute', { execute }, { n: 'one' });
+    expect(report).toMatchObject({ kind: 'failed', permanent: true, failure: { code: 'input-refused' } });
+    expect(report).not.toHaveProperty('acted');
+    expect(calls).toBe(0);
+  });
+});
+
+describe('a probe', () => {
+  const cannotTell = { kind: 'found', verdict: 'cannot-tell' };
+  it.each<[string, Partial<Implementation<unknown, unknown>>, object]>([
+    ['that is not there cannot tell', {}, { ...cannotTell, failure: { code: 'no-probe' } }],
+    ['that throws cannot tell', { probe: fails(new Error('x')) }, cannotTell],
+    ['that throws PermanentError cannot tell either', { probe: fails(new PermanentError('x')) }, cannotTell],
+    [
+      'that found it done says so',
+      { probe: async () => ({ verdict: 'done', output: { text: 'x' } }) },
+      { kind: 'found', verdict: 'done', output: { text: 'x' } },
+    ],
+    [
+      'whose output does not fit cannot tell',
+      { probe: async () => ({ verdict: 'done', output: 5 }) },
+      cannotTell,
+    ],
+    [
+      'that found nothing says so',
+      { probe: async () => ({ verdict: 'not-done' }) },
+      { kind: 'found', verdict: 'not-done' },
+    ],
+    [
+      'that found it running says so',
+      { probe: async () => ({ verdict: 'running' }) },
+      { kind: 'found', verdict: 'running' },
+    ],
+  ])('%s', async (_, part, report) => {
+    expect(await run('probe', part)).toMatchObject(report);
+  });
+});
+
+describe('an undo', () => {
+  it.each<[string, Partial<Implementation<unknown, unknown>>, object]>([
+    ['that returns is undone', { undo: async () => 'anything' }, { kind: 'undone' }],
+    [
+      'that is not there has failed for good',
+      {},
+      { kind: 'failed', permanent: true, failure: { code: 'no-undo' } },
+    ],
+    ['that throws is unknown', { undo: fails(new Error('x')) }, { kind: 'unknown' }],
+    [
+      'that throws TransientError may be repeated',
+      { undo: fails(new TransientError('x')) },
+      { kind: 'failed', permanent: false },
+    ],
+  ])('%s', async (_, part, report) => {
+    expect(await run('undo', part)).toMatchObject(report);
+  });
+});
+
+describe('what is kept of an error (S17)', () => {
+  const modes = [
+    ['execute', 'unknown'],
+    ['probe', 'found'],
+    ['undo', 'unknown'],
+  ] as const;
+
+  it.each(modes)('of a %s names what caused it', async (mode, kind) => {
+    const cause = Object.assign(new Error('other side closed'), { code: 'ECONNRESET' });
+    const error = new TypeError('fetch failed', { cause });
+    const failure = { code: 'TypeError', message: 'fetch failed: ECONNRESET other side closed' };
+    expect(await run(mode, { [mode]: fails(error) })).toMatchObject({ kind, failure });
+  });
+
+  it.each([
+    [new TransientError('503', { cause: new Error('no route') }), '503: no route'],
+    [new PermanentError('declined', { cause: new Error('stolen') }), 'declined: stolen'],
+  ])('of %p is what the author said and what caused it', async (error, message) => {
+    expect(await run('execute', { execute: fails(error) })).toMatchObject({ failure: { message } });
+  });
+
+  it('of a request that was hung up on names that', async () => {
+    const server = createServer((request) => request.socket.destroy()).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const report = await run('execute', { execute: () => fetch(`http://127.0.0.1:${port}`) });
+    server.close();
+    expect(report).toMatchObject({ kind: 'unknown', failure: { code: 'TypeError' } });
+    const { failure } = report as { failure: { message: string } };
+    expect(failure.message).toMatch(/^fetch failed: .*(ECONNRESET|other side closed)/);
+  });
+});

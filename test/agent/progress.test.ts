@@ -1,0 +1,144 @@
+/** Alive is not advancing: `maxNoProgress` catches an agent that beats and gets nowhere, and nobody else. */
+
+import { retry, workflow } from '../../lib/core/plan/workflow.ts';
+import type { AttemptContext } from '../../lib/core/plan/agent.ts';
+import { anAgent, anyObject, harness } from '../engine/harness.ts';
+import { aProcess } from '../engine/process.ts';
+
+const LIMITS = { lease: '10s', maxNoProgress: '4s', timeout: '50s' } as const;
+const copier = anAgent('copier', LIMITS);
+const copying = workflow('copying', { input: anyObject, within: '1h' }, (w) => {
+  w.step('copy', copier, {}, { ladder: [retry(2, { first: '1s', max: '1s' })] });
+});
+const undo = async (): Promise<void> => undefined;
+const never = new Promise<never>(() => undefined);
+
+describe('an agent with maxNoProgress', () => {
+  it('that beats but does not advance is caught within maxNoProgress and one sweep, and tried again', async () => {
+    let tries = 0;
+    const signals: boolean[] = [];
+    const execute = async (ctx: AttemptContext): Promise<object> => {
+      tries += 1;
+      if (tries > 1) return {};
+      ctx.signal.addEventListener('abort', () => signals.push(true));
+      return never;
+    };
+    const h = harness(copying, { copier: { execute, undo } });
+    const { id } = await h.begin();
+    const startedAt = h.clock.now();
+    const { execution, steps } = await h.run(id);
+    expect(execution.status).toBe('succeeded');
+    const [first, second] = steps['copy']?.attempts ?? [];
+    expect(first).toMatchObject({ outcome: 'unknown', failure: { code: 'no-progress' } });
+    // maxNoProgress 4 s and the margin for clocks of 1 s; the harness sweeps as soon as something is due.
+    expect((first?.endedAt ?? 0) - startedAt).toBeLessThanOrEqual(5_100);
+    expect(second).toMatchObject({ number: 2, outcome: 'done' });
+    expect(signals).toEqual([true]);
+  });
+
+  it('that advances slowly is left alone, however long it takes', async () => {
+    let intervened = 0;
+    const execute = async (ctx: AttemptContext): Promise<object> => {
+      for (let block = 0; block < 10; block += 1) {
+        await h.clock.sleep(3_900);
+        ctx.progress(block);
+      }
+      return {};
+    };
+    const h = harness(copying, { copier: { execute, undo } });
+    const { id } = await h.begin();
+    const { execution, steps } = await h.run(id);
+    intervened = h.notes.filter((note) => note.what === 'lease-ended').length;
+    expect([execution.status, steps['copy']?.attempt, intervened]).toEqual(['succeeded', 1, 0]);
+  });
+
+  it('that reports a long token keeps what fits of it, and half of no character (S17)', async () => {
+    const execute = async (ctx: AttemptContext): Promise<object> => {
+      ctx.progress(`${'x'.repeat(199)}😀`);
+      await h.clock.sleep(3_900);
+      ctx.progress('\ud83d');
+      await h.clock.sleep(3_900);
+      return {};
+    };
+    const h = harness(copying, { copier: { execute, undo } });
+    const { id } = await h.begin();
+    const seen = new Set<string | undefined>();
+    await h.run(id, {
+      until: ({ execution, steps }) => {
+        seen.add(steps['copy']?.progress);
+        return execution.endedAt !== undefined;
+      },
+    });
+    expect([...seen].filter((token) => token !== undefined)).toEqual(['x'.repeat(199), '\ufffd']);
+  });
+
+  it('that reports the same token again and again does not advance', async () => {
+    let tries = 0;
+    const execute = async (ctx: AttemptContext): Promise<object> => {
+      tries += 1;
+      if (tries > 1) return {};
+      for (let round = 0; round < 40; round += 1) {
+        await h.clock.sleep(1_000);
+        ctx.progress('47 %');
+      }
+      return {};
+    };
+    const h = harness(copying, { copier: { execute, undo } });
+    const { id } = await h.begin();
+    const { steps } = await h.run(id);
+    expect(steps['copy']?.attempts[0]).toMatchObject({
+      outcome: 'unknown',
+      failure: { code: 'no-progress' },
+    });
+  });
+});
+
+describe('an agent with maxNoProgress that is noticed only after 40 seconds', () => {
+  /** What is recorded of a first attempt whose process dies after so long, or lives on and ignores its signal. */
+  const foundLate = async (limits: object, diesAfterMs: number | undefined): Promise<unknown> => {
+    let tries = 0;
+    const execute = async (): Promise<object> => {
+      tries += 1;
+      return tries > 1 ? {} : never;
+    };
+    const agent = anAgent('copier', { timeout: '50s', ...limits });
+    const late = workflow('late', { input: anyObject, within: '1h' }, (w) => {
+      w.step('copy', agent, {}, { ladder: [retry(2, { first: '1s', max: '1s' })] });
+    });
+    const h = harness(late, { copier: { execute, undo } });
+    const doomed = aProcess(h);
+    const { id } = await h.begin();
+    const startedAt = h.clock.now();
+    void h.clock.sleep(diesAfterMs ?? 3_600_000).then(() => doomed.kill());
+    // Something else to wait for, so that time moves on although nobody looks.
+    void h.clock.sleep(40_000);
+    const portsOf = ({ message }: { message: { attempt: number } }): typeof doomed.ports | undefined =>
+      message.attempt === 1 ? doomed.ports : undefined;
+    await h.run(id, {
+      portsOf,
+      supervised: false,
+      until: () => h.clock.now() >= startedAt + 40_000,
+    });
+    const { steps } = await h.run(id, { portsOf });
+    expect(steps['copy']?.attempts).toHaveLength(2);
+    return steps['copy']?.attempts[0]?.failure?.code;
+  };
+  const short = { lease: '10s', maxNoProgress: '4s' };
+  const long = { lease: '3s', maxNoProgress: '9s' };
+
+  it.each([
+    ['died before its first beat, its lease as long as it may stand still', short, 1],
+    ['died after its first beat', short, 1_400],
+    ['died long before its time without progress was over', long, 1],
+    ['died within its last lease but one', long, 5_500],
+  ])('and %s went silent', async (_, limits, diesAfterMs) => {
+    expect(await foundLate(limits, diesAfterMs)).toBe('lease-ended');
+  });
+
+  it.each([
+    ['in a lease as long as it may stand still', short],
+    ['for several leases', long],
+  ])('and beat to the end, %s, did not advance', async (_, limits) => {
+    expect(await foundLate(limits, undefined)).toBe('no-progress');
+  });
+});

@@ -1,0 +1,149 @@
+/** Messages of one process whose reports are written at the same time look together at what follows. */
+
+import type { Concern } from '../../lib/core/records/decision.ts';
+import { workflow } from '../../lib/core/plan/workflow.ts';
+import type { Worker } from '../../lib/agent/author-code.ts';
+import { Turns } from '../../lib/agent/single-flight.ts';
+import { anAgent, anyObject, harness } from '../engine/harness.ts';
+import { withStore } from '../engine/process.ts';
+
+const worker = anAgent('worker');
+
+/** Looks that end when they are told to. */
+function looks() {
+  const begun: { readonly what: string; readonly end: (failure?: Error) => void }[] = [];
+  const look = (what: string) => () =>
+    new Promise<void>((resolve, reject) => {
+      begun.push({ what, end: (failure) => (failure === undefined ? resolve() : reject(failure)) });
+    });
+  const joint = (concern: Concern) => look(`together: ${String(concern)}`)();
+  return { begun, look, joint, names: () => begun.map(({ what }) => what) };
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('looks of one process at one execution', () => {
+  it('begin at once when nobody looks, and go on with what the caller knows', async () => {
+    const turns = new Turns();
+    const { begun, look, joint, names } = looks();
+    const first = turns.take('e', ['a'], look('a'), joint);
+    const other = turns.take('f', ['b'], look('b'), joint);
+    expect(names()).toEqual(['a', 'b']);
+    for (const { end } of begun) end();
+    await Promise.all([first, other]);
+    void turns.take('e', ['c'], look('c'), joint);
+    expect(names()).toEqual(['a', 'b', 'c']);
+  });
+
+  it('become one after the one that is under way, about all that wait', async () => {
+    const turns = new Turns();
+    const { begun, look, joint, names } = looks();
+    const over: string[] = [];
+    const take = (name: string) => turns.take('e', [name], look(name), joint).then(() => over.push(name));
+    const all = [take('a'), take('b'), take('c')];
+    await settled();
+    expect(names()).toEqual(['a']);
+    begun[0]?.end();
+    await settled();
+    expect([names(), over]).toEqual([['a', 'together: b,c'], ['a']]);
+    // It has begun to read: whoever comes now may have written after that.
+    all.push(take('d'));
+    await settled();
+    begun[1]?.end();
+    await settled();
+    expect([names(), over]).toEqual([
+      ['a', 'together: b,c', 'together: d'],
+      ['a', 'b', 'c'],
+    ]);
+    begun[2]?.end();
+    await Promise.all(all);
+    void take('e');
+    expect(names().at(-1)).toBe('e');
+  });
+
+  it('fail with the one that they waited for, and hold up nobody who comes later', async () => {
+    const turns = new Turns();
+    const { begun, look, joint, names } = looks();
+    const take = (name: string) => turns.take('e', [name], look(name), joint);
+    const ends = [take('a'), take('b'), take('c')].map((end) => end.catch((error: Error) => error.message));
+    begun[0]?.end(new Error('one'));
+    expect(await Promise.all(ends)).toEqual(['one', 'one', 'one']);
+    const later = take('d');
+    expect(names()).toEqual(['a', 'd']);
+    begun[1]?.end();
+    await later;
+  });
+
+  it('are waited for by nobody who could send meanwhile', async () => {
+    const atWork = { messages: 3 };
+    const turns = new Turns(atWork);
+    const { begun, look, joint } = looks();
+    const all = ['a', 'b', 'c'].map((name) => turns.take('e', [name], look(name), joint));
+    expect(atWork.messages).toBe(1);
+    begun[0]?.end();
+    await settled();
+    begun[1]?.end();
+    await Promise.all(all);
+    expect(atWork.messages).toBe(3);
+  });
+});
+
+describe('a batch of messages of one execution', () => {
+  const SIDE = 10;
+  const wide = workflow('wide', { input: anyObject, within: '1h' }, (w) => {
+    const side = Array.from({ length: SIDE }, (_, at) => w.step(`s${at}`, worker, {}));
+    w.step('last', worker, {}, { after: side });
+    return {};
+  });
+  const fine = { execute: async () => ({}), undo: async () => undefined };
+
+  /** All at once in one process, on a store that takes some turns of the event loop for each call. */
+  const performed = async (settings: Pick<Worker, 'turns'>, of = wide) => {
+    const count = { reads: 0, refused: 0 };
+    const slow = async <Value>(call: () => Promise<Value>): Promise<Value> => {
+      for (let turns = 0; turns < 3; turns += 1) await settled();
+      return call();
+    };
+    const wrap: Parameters<typeof harness>[3] = (world) =>
+      withStore(world, (store) => ({
+        read: (id) => {
+          count.reads += 1;
+          return slow(() => store.read(id));
+        },
+        write: async (write) => {
+          const result = await slow(() => store.write(write));
+          if (result === 'conflict') count.refused += 1;
+          return result;
+        },
+      }));
+    const h = harness(of, { worker: fine }, 1, wrap, settings);
+    const { id } = await h.begin();
+    while (h.sent.length > 0) await Promise.all(h.sent.splice(0).map((send) => h.deliver(send)));
+    expect((await h.state(id)).execution.status).toBe('succeeded');
+    return count;
+  };
+
+  it('is followed by two looks, not by one for each, which lose races against each other', async () => {
+    const apart = await performed({});
+    const together = await performed({ turns: new Turns() });
+    expect(apart.refused).toBeGreaterThan(SIDE);
+    // Both looks may find that the last step's turn has come.
+    expect(together.refused).toBeLessThanOrEqual(2);
+    // Each claim of eleven reads, and the second message of the last step.
+    expect(together.reads).toBeLessThan(2 * SIDE);
+    expect(apart.reads).toBeGreaterThan(4 * SIDE);
+  });
+
+  it('is followed at once by what needs no look at the others: the next in its lane', async () => {
+    const lanes = workflow('lanes', { input: anyObject, within: '1h' }, (w) => {
+      for (let at = 0; at < SIDE; at += 1) {
+        const first = w.step(`first${at}`, worker, {});
+        w.step(`second${at}`, worker, {}, { after: [first] });
+      }
+      return {};
+    });
+    const { reads } = await performed({ turns: new Turns() }, lanes);
+    // Twenty claims, and few looks where the last ones have ended.
+    expect(reads).toBeLessThanOrEqual(2 * SIDE + 3);
+  });
+});

@@ -1,0 +1,307 @@
+/** A child that is a point of no return: what is refused, when there is a way back, and which rule follows from that. */
+
+import { decide } from '../../../lib/core/decide.ts';
+import { answerProblem } from '../../../lib/core/operators/choices.ts';
+import { checkPlan } from '../../../lib/core/plan/check.ts';
+import type { ChildStep, Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
+import { retry, workflow, type Workflow } from '../../../lib/core/plan/workflow.ts';
+import type { ChildEnd, Children } from '../../../lib/core/records/children.ts';
+import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
+import { type Execution, isTerminal, type Step } from '../../../lib/core/records/state.ts';
+import { lastPoint, mayBeStopped, wayBack, type WayBack } from '../../../lib/core/step/point-of-no-return.ts';
+import { openWork } from '../../../lib/core/step/ready.ts';
+import { EXECUTION_STATUSES } from '../../../lib/core/transitions.ts';
+import { child, childrenOf, end } from '../family.ts';
+import { failure, heldAs, planOf, recordOf, stamp, stateOf } from '../one-step.ts';
+import { agent, any, planStep, planWith, refusalOf } from '../refusals.ts';
+import { NOW } from '../states.ts';
+
+const point = { pointOfNoReturn: true } as const;
+const inner: Plan = planWith({}, { steps: [{ ...planStep, name: 'ship', ...point }] });
+const kept: ChildStep = { ...child, plan: inner, undo: 'none', ...point };
+const refused = (...steps: readonly PlanStep[]) =>
+  refusalOf(() => checkPlan(planWith({}, { steps }))).details as { step?: string; reason: string };
+
+describe('a workflow is refused', () => {
+  it('that has a point of no return inside a child, however deep, and does not say so itself', () => {
+    expect(refused({ ...child, plan: inner })).toMatchObject({
+      step: 'sub',
+      reason: 'hidden-point-of-no-return',
+    });
+    expect(refused({ ...child, plan: inner, undo: 'none' })).toMatchObject({
+      reason: 'hidden-point-of-no-return',
+    });
+    const deep = planWith({}, { steps: [{ ...kept, name: 'deep' }] });
+    const { message } = refusalOf(() => checkPlan(planWith({}, { steps: [{ ...child, plan: deep }] })));
+    expect(message).toContain("'deep'");
+    // A plan that was not made by `workflow`, and hides it two levels down.
+    const hidden = planWith({}, { steps: [{ ...child, name: 'deep', plan: inner }] });
+    expect(
+      refusalOf(() => checkPlan(planWith({}, { steps: [{ ...child, plan: hidden }] }))).message,
+    ).toContain("('deep' → 'ship')");
+    expect(() => checkPlan(planWith({}, { steps: [kept] }))).not.toThrow();
+  });
+
+  it('that says how such a child is undone', () => {
+    expect(refused({ ...kept, undo: 'required' })).toMatchObject({
+      step: 'sub',
+      reason: 'undo-after-no-return',
+    });
+  });
+
+  it('that has two of them under way at once, but not one after the other', () => {
+    const second = { ...kept, name: 'second' };
+    expect(refused(kept, second)).toMatchObject({ step: 'sub', reason: 'points-of-no-return-at-once' });
+    expect(() => checkPlan(planWith({}, { steps: [kept, { ...second, after: ['sub'] }] }))).not.toThrow();
+    expect(() => checkPlan(planWith({}, { steps: [kept, { ...planStep, ...point }] }))).not.toThrow();
+  });
+
+  it('whose list has one', () => {
+    const built = (): unknown =>
+      workflow('flow', { input: any, within: '1h' }, (w) => {
+        w.map('all', agent, w.input as never, () => ({}), point);
+      });
+    expect(refusalOf(built)).toMatchObject({
+      message: expect.stringContaining('of a list some items would be past it'),
+      details: { step: 'all', reason: 'bad-point-of-no-return' },
+    });
+  });
+
+  it('unless the child says so, and then it has no undo', () => {
+    const other = workflow('ship-it', { input: any, within: '1h' }, (w) => {
+      w.step('ship', agent, {}, point);
+    }) as Workflow;
+    const build = (more: object) => (): Workflow =>
+      workflow('flow', { input: any, within: '1h' }, (w) => {
+        w.child('sub', other, {} as never, more);
+      }) as Workflow;
+    expect(refusalOf(build({})).details).toMatchObject({ step: 'sub', reason: 'hidden-point-of-no-return' });
+    expect(build(point)().plan.steps).toMatchObject([{ kind: 'child', undo: 'none', ...point }]);
+  });
+});
+
+const before: PlanStep = { ...planStep, name: 'charge', undo: retry(2) };
+const beside: PlanStep = { ...planStep, name: 'beside', after: ['charge'], undo: retry(2) };
+const ship: ChildStep = { ...kept, name: 'it', after: ['charge'] };
+const plan = planOf(before, ship, beside);
+const charged = { ...recordOf('charge', 'done'), output: {} };
+const familyRecord = (status: Step['status'], ended: Children['ended'], more: Partial<Children> = {}): Step =>
+  recordOf('it', status, { children: childrenOf(1, ended, more) });
+const way = (...records: readonly Step[]): WayBack => wayBack(plan, stateOf(records));
+
+describe('the way back beside such a child', () => {
+  it('is open from when it may have been created, though nothing says so', () => {
+    expect(way()).toBe('free');
+    expect(way(charged)).toBe('stoppable');
+    expect(way(charged, recordOf('it', 'ready'))).toBe('stoppable');
+    expect(wayBack(plan, stateOf([charged]), 'it')).toBe('free');
+  });
+  it('is free where it never begins', () => {
+    expect(way(charged, recordOf('it', 'skipped'))).toBe('free');
+    expect(way(charged, recordOf('it', 'sealed'))).toBe('free');
+    expect(way(charged, recordOf('it', 'failed', { failure }))).toBe('free');
+    const never = { ...ship, when: { $eq: [1, 2] } } as PlanStep;
+    expect(wayBack(planOf(before, never), stateOf([charged]))).toBe('free');
+  });
+  it.each(['running', 'undoing', 'failed'] as const)(
+    'is open while it is %s and its end is not recorded',
+    (status) => {
+      expect(way(charged, familyRecord(status, {}))).toBe('stoppable');
+      expect(way(charged, familyRecord(status, {}, { again: { 0: 3 } }))).toBe('stoppable');
+    },
+  );
+  it.each<[ChildEnd['status'], boolean, WayBack]>([
+    ['succeeded', false, 'closed'],
+    ['failed', false, 'closed'],
+    ['failed', true, 'free'],
+    ['canceled', true, 'free'],
+    ['compensated', true, 'free'],
+    ['compensated', false, 'closed'],
+  ])('once it has %s (clean: %s) is %s, whatever is recorded of the step', (status, clean, expected) => {
+    for (const at of ['running', 'undoing', 'done', 'failed', 'undone'] as const)
+      expect(way(charged, familyRecord(at, { 0: end(status, 3, { clean }) }))).toBe(expected);
+  });
+  it('is what an attempt says before what a child says, and closed before both', () => {
+    const two = planOf(before, ship, { ...planStep, name: 'point', ...point });
+    const pointAt = (record: Step): WayBack =>
+      wayBack(two, stateOf([charged, familyRecord('running', {}), { ...record, name: 'point' }]));
+    expect(pointAt(heldAs('execute'))).toBe('open');
+    expect(pointAt(recordOf('point', 'done'))).toBe('closed');
+    expect(pointAt(recordOf('point', 'ready'))).toBe('stoppable');
+    expect(mayBeStopped(two, stateOf([charged, familyRecord('running', {})]))).toBe(true);
+    const closed = stateOf([charged, familyRecord('running', {}), recordOf('point', 'done')]);
+    expect(lastPoint(two, closed)?.name).toBe('point');
+    expect(mayBeStopped(two, closed)).toBe(false);
+  });
+});
+
+const look = (records: readonly Step[], more: Partial<Execution> = {}, of = plan) =>
+  decide(of, stateOf(records, more), {
+    type: 'look',
+    by: 'worker',
+    concern: 'all',
+    fresh: true,
+    readAt: NOW,
+    ...stamp,
+  });
+const stopped: Partial<Execution> = {
+  status: 'undoing',
+  cause: { kind: 'cancel', at: NOW, failure: { code: 'canceled', message: 'x' } },
+};
+const open = familyRecord('running', {});
+const cleanly = { 0: end('canceled') };
+const acted = { 0: end('succeeded') };
+
+describe('while its end is not known', () => {
+  it('a failure beside it stops the execution, and with it the child', () => {
+    const failed = recordOf('beside', 'failed', { failure });
+    const { write } = look([charged, open, failed]);
+    expect(write?.execution).toMatchObject({ status: 'undoing', cause: { kind: 'failure', step: 'beside' } });
+    expect(write?.execution?.cause).not.toHaveProperty('undo');
+  });
+  it('so does the deadline, and a cancel', () => {
+    const { write } = look([charged, open, recordOf('beside', 'done')], { deadlineAt: NOW });
+    expect(write?.execution).toMatchObject({ status: 'undoing', cause: { kind: 'deadline' } });
+    const canceled = decide(plan, stateOf([charged, open]), {
+      type: 'cancel',
+      commandId: 'c',
+      reason: 'why',
+      ...stamp,
+    });
+    expect(canceled.write?.execution).toMatchObject({ status: 'undoing' });
+  });
+  it('nothing is undone, and nobody else is stopped', () => {
+    const other: PlanStep = { ...child, name: 'other', after: ['charge'] };
+    const two = planOf(before, other, ship, beside);
+    const records = [charged, { ...open, name: 'other' }, open, recordOf('beside', 'done')];
+    expect(look(records, stopped, two).next).toMatchObject({ kind: 'stop-children', step: 'it', undo: true });
+    const waiting = [...records.slice(0, 2), familyRecord('undoing', {}), recordOf('beside', 'done')];
+    const awaited = look(waiting, stopped, two);
+    expect(awaited.write).toBeUndefined();
+    expect(awaited.sends).toEqual([]);
+    expect(openWork(two, stateOf(waiting, stopped))).toEqual([]);
+  });
+  it('a person is not offered to undo everything, and is told what stops it', () => {
+    const asked = stateOf([charged, open, recordOf('beside', 'waiting')], { status: 'waiting' });
+    const incident = {
+      number: 1,
+      life: 'life1',
+      version: 1,
+      writeId: 'w',
+      kind: 'ladder' as const,
+      step: 'beside',
+      stepVersion: 1,
+      failure,
+      openedAt: NOW,
+      deadlineAt: NOW + 1,
+      otherwise: 'undo-all' as const,
+    };
+    const state: Snapshot = { ...asked, incidents: { 1: incident } };
+    const answer = { type: 'answer', incident: 1, ...stamp } as const;
+    const undoAll = { choice: 'undo-all', by: 'person' } as const;
+    expect(decide(plan, state, { ...answer, answer: undoAll }).write).toBeUndefined();
+    expect(answerProblem(plan, state, incident, undoAll, NOW)).toContain('a cancel stops that first');
+    // Without an answer the step has failed, and that stops the child first.
+    const { write } = look([charged, open, recordOf('beside', 'waiting')], { status: 'waiting' });
+    expect(write?.execution?.cause).toBeUndefined();
+    const late = decide(plan, state, {
+      type: 'look',
+      by: 'supervisor',
+      concern: 'all',
+      fresh: true,
+      readAt: NOW + 2,
+      ...stamp,
+      now: NOW + 2,
+    });
+    expect(late.write).toMatchObject({ step: { status: 'failed' }, incident: { choice: 'undo-all' } });
+  });
+});
+
+describe('once its end is recorded', () => {
+  it('a clean one frees the way', () => {
+    const records = [charged, familyRecord('undone', cleanly), recordOf('beside', 'sealed')];
+    expect(openWork(plan, stateOf(records, stopped))).toMatchObject([
+      { step: { name: 'charge' }, mode: 'undo' },
+    ]);
+  });
+  it('any other closes it: what has acted stays, and the cause says so', () => {
+    for (const status of ['running', 'undoing'] as const) {
+      const records = [charged, familyRecord(status, { 0: end('failed') }), recordOf('beside', 'done')];
+      expect(openWork(plan, stateOf(records, stopped))).toEqual([]);
+    }
+    const stays = look([charged, familyRecord('failed', { 0: end('failed') })], stopped);
+    expect(stays.write?.execution).toMatchObject({ status: 'undoing', cause: { undo: false } });
+    const ended = look(
+      [charged, familyRecord('failed', { 0: end('failed') }), recordOf('beside', 'sealed')],
+      {
+        ...stopped,
+        cause: { ...(stopped.cause as never as { kind: 'cancel'; at: number; failure: never }), undo: false },
+      },
+    );
+    expect(ended.write?.execution).toMatchObject({
+      status: 'failed',
+      cause: { kind: 'cancel', undo: false },
+    });
+  });
+  it('one that succeeded before it could be stopped has its step done', () => {
+    expect(look([charged, familyRecord('undoing', acted)], stopped).next).toMatchObject({
+      kind: 'gather',
+      step: 'it',
+    });
+    const state = stateOf([charged, familyRecord('undoing', acted)], stopped);
+    const gathered = { type: 'gathered', step: 'it', outputs: [{ n: 1 }], ...stamp } as const;
+    expect(decide(plan, state, gathered).write?.step).toMatchObject({ status: 'done', output: { n: 1 } });
+    const unclean = stateOf([charged, familyRecord('undoing', { 0: end('failed') })], stopped);
+    expect(decide(plan, unclean, gathered).write).toBeUndefined();
+  });
+  it('a late undo message finds nothing to undo behind it', () => {
+    const state = stateOf([charged, familyRecord('done', acted), recordOf('beside', 'sealed')], stopped);
+    const message = { v: 1, execution: 'e-1', step: 'charge', attempt: 1, mode: 'undo', seq: 0 } as const;
+    const delivered = decide(plan, state, {
+      type: 'deliver',
+      message,
+      agent: planStep.agent,
+      token: 'fresh',
+      hardEndAt: NOW + 60_000,
+      readAt: NOW,
+      ...stamp,
+    });
+    expect(delivered.write).toBeUndefined();
+  });
+});
+
+describe('a cancel that leaves what has acted as it is', () => {
+  const left = { ...stopped, cause: { ...(stopped.cause as object), undo: false } } as Partial<Execution>;
+  it('ends as failed with the cause cancel, whoever was asked to', () => {
+    const { write } = look(
+      [charged, familyRecord('failed', { 0: end('failed') }), recordOf('beside', 'sealed')],
+      left,
+    );
+    expect(write?.execution).toMatchObject({ status: 'failed', cause: { kind: 'cancel', undo: false } });
+  });
+  it('is for nobody to reopen but an operator', () => {
+    const parent = { executionId: 'p', step: 'sub', index: 0 };
+    const ended: Partial<Execution> = { ...left, status: 'failed', parent };
+    const again = { type: 'again', heard: 9, ...stamp } as const;
+    expect(decide(plan, stateOf([charged], ended), again).write).toBeUndefined();
+    const byParent = { ...ended, cause: { ...(left.cause as object), kind: 'parent' } } as Partial<Execution>;
+    expect(decide(plan, stateOf([charged], byParent), again).write?.execution).toMatchObject({
+      status: 'running',
+    });
+    const alone: Partial<Execution> = { ...left, status: 'failed' };
+    const retried = { type: 'retry', commandId: 'r', reason: 'why', ...stamp } as const;
+    expect(decide(plan, stateOf([charged], alone), retried).write?.execution).toMatchObject({
+      status: 'running',
+    });
+  });
+  it('is told to its parent as canceled', () => {
+    const parent = { executionId: 'p', step: 'sub', index: 0 };
+    const { tell } = look([charged], { ...left, status: 'failed', parent, endedAt: NOW, watchAt: NOW });
+    expect(tell?.end).toMatchObject({ status: 'failed', clean: false, canceled: true });
+  });
+});
+
+it('every open status is one in which the way back has an answer', () => {
+  for (const status of EXECUTION_STATUSES.filter((one) => !isTerminal(one)))
+    expect(wayBack(plan, stateOf([charged, open], { status }))).toBe('stoppable');
+});

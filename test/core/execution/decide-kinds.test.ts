@@ -1,0 +1,193 @@
+/**
+ * What holds of decisions about steps that no agent performs, in any state: S14 they are made, S2 they are legal, S12 nothing
+ * of theirs becomes due before the watch.
+ */
+
+import * as fc from 'fast-check';
+import { decide } from '../../../lib/core/decide.ts';
+import { asCounted } from '../../../lib/core/execution/effective-state.ts';
+import { hasChildren, type Plan } from '../../../lib/core/plan/plan.ts';
+import type { Decision } from '../../../lib/core/records/decision.ts';
+import type { Event } from '../../../lib/core/records/events.ts';
+import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
+import { isForward, isTerminal } from '../../../lib/core/records/state.ts';
+import { horizonMs } from '../../../lib/core/step/lease.ts';
+import { nextWatchAt } from '../../../lib/core/supervision/wake-time.ts';
+import { EXECUTION_MOVES, STEP_MOVES } from '../../../lib/core/transitions.ts';
+import { familyOf } from '../../../lib/core/waiting/child.ts';
+import { waitsUntil } from '../../../lib/core/waiting/timer.ts';
+import { withWrite } from '../../../lib/engine/commit.ts';
+import { check } from '../check.ts';
+import { type Case, cases, frozen, mixedCases, NOW } from '../states.ts';
+
+const stamp = { writeId: 'w-new', now: NOW, random: 0.5 };
+const names = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'nobody', 'constructor', '__proto__');
+const failure = { code: 'x', message: 'y' };
+const end = fc.record({
+  status: fc.constantFrom('succeeded' as const, 'failed' as const, 'canceled' as const),
+  version: fc.integer({ min: 1, max: 12 }),
+  clean: fc.boolean(),
+});
+
+const callbacks: fc.Arbitrary<Event> = fc
+  .tuple(
+    names,
+    fc.constantFrom(
+      { kind: 'complete' as const, output: { n: 1 } },
+      { kind: 'fail' as const, failure },
+      { kind: 'beat' as const },
+    ),
+  )
+  .map(([step, answer]) => ({ type: 'callback', step, answer, ...stamp }));
+
+const tellings: fc.Arbitrary<Event> = fc
+  .tuple(names, fc.integer({ min: -1, max: 4 }), end)
+  .map(([step, index, ended]) => ({ type: 'told', step, index, end: ended, ...stamp }));
+
+const doings = ({ plan, state }: Case): fc.Arbitrary<Event> => {
+  const families = plan.steps.filter(hasChildren).flatMap((step) => {
+    const family = familyOf(step, state);
+    return 'code' in family ? [] : [[step.name, family] as const];
+  });
+  const nothing = { starts: [], items: 0, tolerated: 0 };
+  return fc
+    .tuple(
+      fc.constantFrom(['a', nothing] as const, ...families),
+      fc.constantFrom('started' as const, 'stopped' as const, 'gathered' as const),
+      fc.integer({ min: 0, max: 3 }),
+      fc.dictionary(fc.constantFrom('0', '1', '2'), end),
+    )
+    .map(([[step, family], type, started, ended]) =>
+      type === 'gathered'
+        ? { type, step, outputs: [[1, null], 'x'], ...stamp }
+        : { type, step, family, started, ended, ...stamp },
+    );
+};
+
+const stops: fc.Arbitrary<Event> = fc.boolean().map((undo) => ({ type: 'stop', undo, ...stamp }));
+const looks: fc.Arbitrary<Event> = fc
+  .tuple(fc.constantFrom('worker' as const, 'supervisor' as const), fc.boolean())
+  .map(([by, fresh]) => ({ type: 'look', by, concern: 'all', fresh, readAt: NOW, ...stamp }));
+
+type Judge = (given: Case, event: Event, decision: Decision) => void;
+const everywhere = (judge: Judge, of: fc.Arbitrary<Case> = mixedCases): void => {
+  const pairs = of.chain((given) =>
+    fc.oneof(callbacks, tellings, doings(given), stops, looks).map((event): [Case, Event] => [given, event]),
+  );
+  check(
+    fc.property(pairs, ([given, event]) => {
+      const decision = decide(given.plan, given.state, event);
+      judge({ ...given, state: asCounted(given.plan, given.state) }, event, decision);
+    }),
+    600,
+  );
+};
+
+/** Parts of lists: failed items are tolerated, in lanes. */
+const parts: fc.Arbitrary<Case> = fc
+  .tuple(cases, fc.integer({ min: 0, max: 2 }))
+  .map(([{ plan, state }, tolerated]) => ({ plan: { ...plan, tolerated }, state }));
+
+describe.each([
+  ['steps of all kinds', mixedCases],
+  ['parts of lists', parts],
+])('a decision about %s', (_, of) => {
+  it('is made in every state on every event, the same every time, and changes nothing it was given (S14)', () => {
+    everywhere((given, event, decision) => {
+      frozen([given, event]);
+      expect(decide(given.plan, given.state, event)).toEqual(decision);
+    }, of);
+  });
+
+  it('writes one version on, by a legal move, to names of the plan alone (S2, S3)', () => {
+    everywhere(({ plan, state }, _event, { write }) => {
+      if (write?.step !== undefined) {
+        const before = state.steps[write.step.name];
+        expect(plan.steps.map(({ name }) => name)).toContain(write.step.name);
+        expect(write.step.version).toBe((before?.version ?? 0) + 1);
+        expect(Object.values(STEP_MOVES[before?.status ?? 'ready'])).toContain(write.step.status);
+      }
+      if (write?.execution === undefined) return;
+      expect(write.execution.version).toBe(state.execution.version + 1);
+      expect(Object.values(EXECUTION_MOVES[state.execution.status])).toContain(write.execution.status);
+    }, of);
+  });
+
+  it('lets an execution that has ended be, but for a child that succeeded and is recalled (S1)', () => {
+    everywhere(({ state }, event, { write, sends }) => {
+      const { status, parent } = state.execution;
+      if (!isTerminal(status) || write === undefined) return;
+      expect([write.step, sends]).toEqual([undefined, []]);
+      if (write.execution?.status === status) return;
+      expect([event.type, status, parent === undefined]).toEqual(['stop', 'succeeded', false]);
+      expect(write.execution).toMatchObject({ status: 'undoing', cause: { kind: 'parent' } });
+      expect(write.execution).not.toHaveProperty('endedAt');
+    }, of);
+  });
+
+  it('starts no executions of a step that is over, or while it is being undone', () => {
+    everywhere(({ state }, event, { write, next }) => {
+      const isStart = event.type === 'started' && write?.step !== undefined;
+      if (!isStart && next.kind !== 'start-children') return;
+      expect(isForward(state.execution.status)).toBe(true);
+    }, of);
+  });
+
+  it('that no lease covers draws the watch near in the same write (S12)', () => {
+    everywhere(({ plan, state }, event, { write }) => {
+      if (!['callback', 'told'].includes(event.type) || write === undefined) return;
+      const before = state.execution.watchAt ?? NOW;
+      expect(write.step).toBeDefined();
+      expect(write.execution?.watchAt).toBe(Math.min(before, NOW + horizonMs(plan, state)));
+    }, of);
+  });
+});
+
+describe('the watch of steps of all kinds (S12)', () => {
+  it('is no later than the time until which any of them waits, and H after a start that is due', () => {
+    check(
+      fc.property(mixedCases, ({ plan, state }) => {
+        fc.pre(isForward(state.execution.status));
+        const watchAt = nextWatchAt(plan, state, {}, NOW) ?? Number.NaN;
+        for (const step of plan.steps) {
+          const untilAt = waitsUntil(plan, step, state);
+          if (untilAt !== undefined) expect(watchAt).toBeLessThanOrEqual(untilAt);
+        }
+        expect(Number.isFinite(watchAt)).toBe(true);
+      }),
+      700,
+    );
+  });
+
+  it('is before anything that only time makes due: until then a look finds nothing to write', () => {
+    let looked = 0;
+    check(
+      fc.property(mixedCases, fc.double({ min: 0, max: 1, noNaN: true }), ({ plan, state }, part) => {
+        fc.pre(!isTerminal(state.execution.status));
+        const first = lookAt(plan, state, NOW);
+        const watchAt = first.write?.execution?.watchAt ?? 0;
+        fc.pre(first.next.kind === 'stop' && watchAt > NOW + 1);
+        looked += 1;
+        const before = withWrite(state, first.write);
+        const at = NOW + Math.floor((watchAt - 1 - NOW) * part);
+        const second = lookAt(plan, before, at);
+        expect([second.next.kind, second.write?.step]).toEqual(['stop', undefined]);
+        expect(second.write?.execution?.status ?? state.execution.status).toBe(state.execution.status);
+      }),
+      1_000,
+    );
+    expect(looked).toBeGreaterThan(100);
+  });
+});
+
+const lookAt = (plan: Plan, state: Snapshot, now: number): Decision =>
+  decide(plan, state, {
+    type: 'look',
+    by: 'supervisor',
+    concern: [],
+    fresh: true,
+    readAt: now,
+    now,
+    random: 0.5,
+    writeId: 'w',
+  });

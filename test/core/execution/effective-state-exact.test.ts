@@ -1,0 +1,205 @@
+/** What stored records count as under the status and the epoch that their execution has now (S2, S6, F8). */
+
+import { asCounted } from '../../../lib/core/execution/effective-state.ts';
+import type { AgentStep, CallbackStep, PlanStep } from '../../../lib/core/plan/plan.ts';
+import type { Execution, Step } from '../../../lib/core/records/state.ts';
+import type { StepStatus } from '../../../lib/core/transitions.ts';
+import { childrenOf, end, map } from '../family.ts';
+import { changesOf, planOf, recordOf, stateOf, step as laddered } from '../one-step.ts';
+import { NOW } from '../states.ts';
+
+const retries = [
+  { at: NOW - 900, reason: 'a' },
+  { at: NOW - 700, reason: 'a' },
+  { at: NOW - 50, reason: 'b' },
+];
+const retried: Partial<Execution> = { epoch: 3, retries };
+const counted = (step: PlanStep, record: Step, execution: Partial<Execution>) => {
+  const state = stateOf([record], execution);
+  const after = asCounted(planOf(step), state);
+  if (after === state) return undefined;
+  expect({ ...after, steps: {} }).toEqual({ ...state, steps: {} });
+  // Nothing is written by it.
+  return changesOf(record, after.steps[record.name]);
+};
+const old = (status: StepStatus, more: Partial<Step> = {}): Step =>
+  recordOf('it', status, {
+    changedAt: NOW - 100,
+    epoch: 2,
+    rung: 1,
+    rungAttempt: 2,
+    probes: 4,
+    retryAt: NOW + 9,
+    failure: { code: 'x', message: 'y' },
+    ...more,
+  });
+
+describe('a step that was held', () => {
+  const pauses = [
+    { number: 0, at: NOW - 999, reason: 'a', withinMs: 5, endedAt: NOW - 998 },
+    { number: 1, at: NOW - 900, reason: 'a', withinMs: 5, endedAt: NOW - 800 },
+    { number: 2, at: NOW - 90, reason: 'a', withinMs: 5, endedAt: NOW - 60 },
+  ];
+  const held = (heldFrom?: Step['heldFrom']): Step =>
+    recordOf('it', 'held', {
+      changedAt: NOW - 80,
+      heldIn: 2,
+      ...(heldFrom === undefined ? {} : { heldFrom }),
+    });
+  const gone = { heldIn: null, changedAt: NOW - 60 };
+
+  it.each(['ready', 'retrying', 'unknown'] as const)('goes on %s once the pause is over', (from) => {
+    for (const status of ['running', 'waiting'] as const) {
+      expect(counted(laddered, held(from), { status, pauses })).toEqual({
+        ...gone,
+        status: from,
+        heldFrom: null,
+      });
+    }
+  });
+  it('is ready where it does not say what it was, and keeps its time where no pause says its end', () => {
+    expect(counted(laddered, held(), { pauses })).toEqual({ ...gone, status: 'ready' });
+    expect(counted(laddered, held(), {})).toEqual({ status: 'ready', heldIn: null });
+    expect(counted(laddered, held(), { pauses: [] })).toEqual({ status: 'ready', heldIn: null });
+  });
+  it('keeps its time where it was held later', () => {
+    const ended = pauses.slice(0, 2);
+    expect(counted(laddered, held(), { pauses: ended })).toEqual({ status: 'ready', heldIn: null });
+  });
+  it.each(['pausing', 'paused', 'undoing', 'failed'] as const)('stays as it is while %s', (status) => {
+    expect(counted(laddered, held('ready'), { status, pauses })).toBeUndefined();
+  });
+  it('of an earlier epoch goes on as any other', () => {
+    const record = { ...held('ready'), epoch: 1 };
+    expect(counted(laddered, record, { epoch: 2, pauses })).toMatchObject({ status: 'ready' });
+  });
+});
+
+describe('a step that failed or was sealed before a retry of its execution', () => {
+  const anew = { epoch: 3, rung: 0, rungAttempt: 0, probes: 0, retryAt: null, changedAt: NOW - 50 };
+
+  it.each(['failed', 'sealed'] as const)('begins its ladder anew: %s', (status) => {
+    expect(counted(laddered, old(status), retried)).toEqual({ ...anew, status: 'ready' });
+  });
+  it('keeps its time where no retry says its own, or where it is later', () => {
+    const { changedAt: _, ...rest } = anew;
+    expect(counted(laddered, old('failed'), { epoch: 3 })).toEqual({ ...rest, status: 'ready' });
+    expect(counted(laddered, old('failed'), { epoch: 3, retries: [] })).toEqual({ ...rest, status: 'ready' });
+    const later = old('failed', { changedAt: NOW - 5 });
+    expect(counted(laddered, later, retried)).toEqual({ ...rest, status: 'ready' });
+  });
+  it.each(['failed', 'sealed'] as const)('stays as it is in its own epoch: %s', (status) => {
+    expect(counted(laddered, old(status, { epoch: 3 }), retried)).toBeUndefined();
+  });
+  it.each(['done', 'skipped', 'running', 'undone', 'waiting'] as const)('is none that is %s', (status) => {
+    expect(counted(laddered, old(status), retried)).toBeUndefined();
+  });
+
+  it('repeats on its rung what may have acted and may be repeated', () => {
+    const { rung: _, ...rest } = anew;
+    expect(counted(laddered, old('failed', { mayHaveActed: true }), retried)).toEqual({
+      ...rest,
+      status: 'retrying',
+      anew: true,
+    });
+  });
+  it.each(['probed', 'unsafe'] as const)('asks on its rung for what may have acted and is %s', (effect) => {
+    const step: AgentStep = { ...laddered, effect };
+    const { rung: _, ...rest } = anew;
+    expect(counted(step, old('failed', { mayHaveActed: true }), retried)).toEqual({
+      ...rest,
+      status: 'unknown',
+      anew: true,
+    });
+  });
+  it('goes by the rung on which it may have acted', () => {
+    const other = { kind: 'useAgent', agent: 'b', undo: 'none', attempts: 1, firstMs: 0, maxMs: 0 } as const;
+    const { timeoutMs, leaseMs, pickupMs, settleMs } = laddered;
+    const rung = { ...other, effect: 'probed' as const, timeoutMs, leaseMs, pickupMs, settleMs };
+    const step: AgentStep = { ...laddered, ladder: [rung] };
+    expect(counted(step, old('failed', { mayHaveActed: true, keyStage: 1 }), retried)).toMatchObject({
+      status: 'unknown',
+    });
+    expect(counted(step, old('failed', { mayHaveActed: true, rung: 0 }), retried)).toMatchObject({
+      status: 'retrying',
+    });
+  });
+  it("forgets a person's input where the plan's is another on its new rung", () => {
+    const steps = {
+      ...laddered,
+      ladder: [
+        { kind: 'withInput', input: { b: 1 }, attempts: 1, firstMs: 0, maxMs: 0 },
+        { kind: 'retry', attempts: 1, firstMs: 0, maxMs: 0 },
+      ],
+    } as const;
+    const given = (rung: number, more: Partial<Step> = {}) =>
+      counted(steps, old('failed', { givenInput: { a: 1 }, rung, ...more }), retried);
+    expect(given(1)).toEqual({ ...anew, status: 'ready', givenInput: null });
+    expect(given(0)).not.toHaveProperty('givenInput');
+    expect(given(1, { mayHaveActed: true })).not.toHaveProperty('givenInput');
+  });
+});
+
+describe('a callback of an earlier epoch', () => {
+  const callback: CallbackStep = { kind: 'callback', name: 'it', after: [], withinMs: 5 };
+  const sealed = (more: Partial<Step>, status: StepStatus = 'sealed'): Step =>
+    recordOf('it', status, { epoch: 2, changedAt: NOW, ...more });
+
+  it('is answered where it was, before its turn', () => {
+    expect(counted(callback, sealed({ output: 1 }), retried)).toEqual({ epoch: 3, status: 'answered' });
+  });
+  it('waits anew where it was not, or has failed', () => {
+    expect(counted(callback, sealed({}), retried)).toEqual({ epoch: 3, status: 'ready' });
+    const failed = sealed({ output: 1 }, 'failed');
+    expect(counted(callback, failed, retried)).toEqual({ epoch: 3, status: 'ready' });
+  });
+  it('begins anew whatever it may have done, and an agent’s step has no answer', () => {
+    const acted = sealed({ mayHaveActed: true });
+    expect(counted(callback, acted, retried)).toEqual({ epoch: 3, status: 'ready', anew: true });
+    expect(counted(laddered, sealed({ output: 1 }), retried)).toEqual({ epoch: 3, status: 'ready' });
+  });
+});
+
+describe('a step with executions of its own, of an earlier epoch', () => {
+  const of = (status: StepStatus, children: Step['children']): Step =>
+    recordOf('list', status, {
+      epoch: 2,
+      changedAt: NOW - 100,
+      failure: { code: 'x', message: 'y' },
+      ...(children === undefined ? {} : { children }),
+    });
+  const failed = childrenOf(2, { 0: end('succeeded'), 1: end('failed', 6) });
+
+  it('has those tried again that failed', () => {
+    expect(counted(map, of('failed', failed), retried)).toEqual({
+      status: 'running',
+      epoch: 3,
+      changedAt: NOW - 50,
+      failure: null,
+      children: { ...failed, epoch: 2, started: 1, ended: { 0: end('succeeded') }, again: { 1: 6 } },
+    });
+  });
+  it('begins anew where they all left nothing, it never had any, or it was sealed', () => {
+    const ready = { status: 'ready', epoch: 3, changedAt: NOW - 50 };
+    expect(counted(map, of('failed', childrenOf(1, { 0: end('canceled') })), retried)).toEqual({
+      ...ready,
+      children: null,
+    });
+    expect(counted(map, of('failed', undefined), retried)).toEqual(ready);
+    expect(counted(map, of('sealed', failed), retried)).toEqual({ ...ready, children: null });
+  });
+});
+
+it('the rest of the snapshot stays as it is', () => {
+  const plan = planOf(laddered, { ...laddered, name: 'b' }, { ...laddered, name: 'c' });
+  const state = stateOf([old('failed'), recordOf('b', 'done'), recordOf('c', 'sealed')], retried);
+  const after = asCounted(plan, state);
+  expect(Object.entries(after.steps).map(([name, { status }]) => [name, status])).toEqual([
+    ['it', 'ready'],
+    ['b', 'done'],
+    ['c', 'ready'],
+  ]);
+  expect(after.steps['b']).toBe(state.steps['b']);
+  expect(state.steps['it']?.status).toBe('failed');
+  expect(after.execution).toBe(state.execution);
+});

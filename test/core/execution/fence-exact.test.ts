@@ -1,0 +1,270 @@
+/** What owes an undo, what is clear, what is to be sealed or held: in small states, one condition at a time (S10, F1). */
+
+import type { PlanStep } from '../../../lib/core/plan/plan.ts';
+import type { Execution, Step } from '../../../lib/core/records/state.ts';
+import {
+  dependentsClearAt,
+  isClear,
+  isKept,
+  leavesAsIs,
+  needsUndo,
+  quietAt,
+  stepToHold,
+  stepToSeal,
+} from '../../../lib/core/step/ready.ts';
+import { hasOpenChildren } from '../../../lib/core/step/turn.ts';
+import { STEP_STATUSES } from '../../../lib/core/transitions.ts';
+import { heldAs, planOf, recordOf, stateOf } from '../one-step.ts';
+import {
+  agentStepOf,
+  callbackOf,
+  childOf,
+  childrenOf,
+  mapOf,
+  otherAgent,
+  statusesWhere as where,
+  undoableOf,
+  waitOf,
+} from '../small-steps.ts';
+import { NOW } from '../states.ts';
+
+const ALL = STEP_STATUSES;
+const clean = { status: 'canceled', version: 1, clean: true } as const;
+const dirty = { status: 'succeeded', version: 1, clean: false } as const;
+const acted = { mayHaveActed: true };
+const left = { cause: { kind: 'cancel', at: 0, failure: { code: 'x', message: 'y' }, undo: false } } as const;
+
+describe('an effect is to be undone', () => {
+  const step = undoableOf('it');
+  it('of what is done, unknown or being undone; of the rest where it may have acted', () => {
+    const certain = ['unknown', 'done', 'undoing', 'undo-failed'];
+    expect(where((record) => needsUndo(step, record))).toStrictEqual(certain);
+    const maybe = ['retrying', 'waiting', 'held', 'failed'];
+    expect(new Set(where((record) => needsUndo(step, record), acted))).toStrictEqual(
+      new Set([...certain, ...maybe]),
+    );
+    expect([undefined, recordOf('it', 'sealed')].map((record) => needsUndo(step, record))).toStrictEqual([
+      false,
+      false,
+    ]);
+  });
+
+  it('where the agent that acted has an undo', () => {
+    const later = undoableOf('it', { ladder: [otherAgent] });
+    expect([0, 1].map((keyStage) => needsUndo(later, recordOf('it', 'done', { keyStage })))).toStrictEqual([
+      true,
+      false,
+    ]);
+    expect(needsUndo(agentStepOf('it'), recordOf('it', 'done'))).toBe(false);
+    expect(needsUndo(callbackOf('it'), recordOf('it', 'done'))).toBe(false);
+    expect(needsUndo(waitOf('it'), recordOf('it', 'done'))).toBe(false);
+  });
+
+  it.each<[string, PlanStep, Partial<Step>, boolean]>([
+    ['a child that never began', childOf('it'), {}, false],
+    ['a child that is under way', childOf('it'), { children: childrenOf({}) }, true],
+    ['a child that left something', childOf('it'), { children: childrenOf({ 0: dirty }) }, true],
+    ['a child that left nothing', childOf('it'), { children: childrenOf({ 0: clean }) }, false],
+    [
+      'a child that is undone',
+      childOf('it'),
+      { status: 'undone', children: childrenOf({ 0: dirty }) },
+      false,
+    ],
+    [
+      'a child whose effect stays',
+      childOf('it', { undo: 'none' }),
+      { children: childrenOf({ 0: dirty }) },
+      false,
+    ],
+    [
+      'a child whose effect stays, under way',
+      childOf('it', { undo: 'none' }),
+      { children: childrenOf({}) },
+      true,
+    ],
+    [
+      'a list of which one part left something',
+      mapOf('it', { each: undoableOf('item') }),
+      { children: childrenOf({ 0: clean, 1: dirty }, { count: 2 }) },
+      true,
+    ],
+    ['a list whose effects stay', mapOf('it'), { children: childrenOf({ 0: dirty }) }, false],
+  ])('of %s', (_, planned, more, owes) => {
+    expect(needsUndo(planned, recordOf('it', 'done', more))).toBe(owes);
+  });
+
+  it('stays where child or item say so', () => {
+    expect([childOf('it'), childOf('it', { undo: 'none' })].map(isKept)).toStrictEqual([false, true]);
+    expect([mapOf('it'), mapOf('it', { each: undoableOf('item') })].map(isKept)).toStrictEqual([true, false]);
+  });
+});
+
+it('executions are open until as many have ended as there are', () => {
+  expect([{}, { 0: clean }].map((ended) => hasOpenChildren(childrenOf(ended)))).toStrictEqual([true, false]);
+});
+
+it('all is left as it is where a person said so', () => {
+  const { undo: _, ...cause } = left.cause;
+  expect([left, { cause }, {}].map((execution) => leavesAsIs(stateOf([], execution)))).toStrictEqual([
+    true,
+    false,
+    false,
+  ]);
+});
+
+it('a step is quiet when its process is dead and the service of the agent that acted has settled', () => {
+  const step = agentStepOf('it', { ladder: [otherAgent] });
+  const at = (keyStage: number, more: Partial<Step> = acted) =>
+    quietAt(step, recordOf('it', 'done', { hardEndAt: 7, keyStage, ...more }));
+  expect([at(0), at(1), at(0, {})]).toStrictEqual([5_007, 6_007, 0]);
+  expect(quietAt(callbackOf('it'), recordOf('it', 'done', { ...acted, hardEndAt: 7 }))).toBe(0);
+});
+
+describe('a step is clear', () => {
+  const step = undoableOf('it');
+  it('when nobody can take it and it owes nothing', () => {
+    const isIt = (record: Step) => isClear(step, record, false);
+    expect(where(isIt)).toStrictEqual([
+      'ready',
+      'running',
+      'probing',
+      'sealed',
+      'failed',
+      'skipped',
+      'undone',
+    ]);
+    expect(where(isIt, acted)).toStrictEqual(['ready', 'running', 'probing', 'sealed', 'skipped', 'undone']);
+    expect(where(isIt, { leaseUntil: NOW })).toStrictEqual([]);
+    expect(isClear(step, undefined, false)).toBe(true);
+  });
+
+  it('also when it owes something, where all is left as it is', () => {
+    const isIt = (record: Step) => isClear(step, record, true);
+    const never = ['retrying', 'waiting', 'answered', 'unknown', 'held'] as Step['status'][];
+    expect(where(isIt, acted)).toStrictEqual(ALL.filter((status) => !never.includes(status)));
+    expect(isClear(step, heldAs('undo'), true)).toBe(false);
+  });
+
+  it.each([childOf('it', { undo: 'none' }), mapOf('it')])(
+    'when its executions have ended ($kind)',
+    (planned) => {
+      const isIt = (record: Step) => isClear(planned, record, true);
+      const busy = [
+        'running',
+        'retrying',
+        'waiting',
+        'answered',
+        'unknown',
+        'held',
+        'undoing',
+      ] as Step['status'][];
+      const ended = { children: childrenOf({ 0: clean }) };
+      expect(where(isIt, ended)).toStrictEqual(ALL.filter((status) => !busy.includes(status)));
+      expect(where(isIt, { children: childrenOf({}) })).toStrictEqual([]);
+      expect(where(isIt)).toStrictEqual(ALL.filter((status) => !busy.includes(status)));
+    },
+  );
+});
+
+describe('what depends on a step', () => {
+  const plan = planOf(
+    undoableOf('a'),
+    undoableOf('b', { after: ['a'] }),
+    undoableOf('c', { after: ['b'] }),
+    undoableOf('d', { after: ['c', 'b'] }),
+    undoableOf('z'),
+  );
+  const clearAt = (...records: Step[]) =>
+    dependentsClearAt(plan, plan.steps[0] as PlanStep, stateOf([recordOf('z', 'done'), ...records]));
+  const undone = (name: string, changedAt: number, more: Partial<Step> = {}) =>
+    recordOf(name, 'undone', { changedAt, ...more });
+  it('is clear since the last of them changed or became quiet, however far it is', () => {
+    expect(clearAt()).toBe(0);
+    expect(clearAt(undone('b', 3))).toBe(3);
+    expect(clearAt(undone('b', 3), undone('d', 9), undone('c', 4))).toBe(9);
+    expect(clearAt(undone('b', 3), undone('d', 9), undone('c', 4, { ...acted, hardEndAt: 8 }))).toBe(5_008);
+  });
+
+  it('is not clear while one of them is not', () => {
+    expect(clearAt(recordOf('b', 'done'))).toBeUndefined();
+    expect(clearAt(undone('b', 3), recordOf('d', 'done'))).toBeUndefined();
+    expect(clearAt(undone('b', 3), recordOf('d', 'failed'))).toBe(NOW);
+  });
+
+  it('is looked at once, in however many ways it depends', () => {
+    const layers = Array.from({ length: 20 }, (_, at) =>
+      ['l', 'r'].map((side) =>
+        agentStepOf(`${side}${at}`, { after: at === 0 ? [] : [`l${at - 1}`, `r${at - 1}`] }),
+      ),
+    ).flat();
+    expect(dependentsClearAt(planOf(...layers), layers[0] as PlanStep, stateOf([]))).toBe(0);
+  });
+
+  it('owes its undo also where the rest is left as it is', () => {
+    const state = stateOf([recordOf('b', 'done')], left);
+    expect(dependentsClearAt(plan, plan.steps[0] as PlanStep, state)).toBeUndefined();
+  });
+});
+
+describe('a step is sealed', () => {
+  const sealed = (steps: PlanStep[], records: Step[], execution: Partial<Execution> = {}) =>
+    stepToSeal(planOf(...steps), stateOf(records, { status: 'undoing', ...execution }))?.name;
+  const [step, open] = [undoableOf('it'), ['retrying', 'waiting', 'answered', 'unknown', 'held']] as const;
+  it('when it could still be claimed and owes nothing', () => {
+    expect(sealed([step], [])).toBe('it');
+    expect(sealed([undoableOf('it', { after: ['b'] })], [])).toBeUndefined();
+    expect(sealed([agentStepOf('b'), step], [recordOf('b', 'sealed')])).toBe('it');
+    const of = (given: PlanStep, more: Partial<Step> = {}, execution: Partial<Execution> = {}) =>
+      where((record) => sealed([given], [record], execution) === 'it', more);
+    expect(of(step)).toStrictEqual(['ready', 'retrying', 'waiting', 'answered', 'held']);
+    expect(of(step, acted)).toStrictEqual(['ready', 'answered']);
+    expect(of(agentStepOf('it'), acted)).toStrictEqual(['ready', ...open]);
+    expect(of(step, acted, left)).toStrictEqual(['ready', ...open]);
+  });
+
+  it('unless its executions may be starting, which are stopped', () => {
+    expect(sealed([childOf('it')], [])).toBeUndefined();
+    expect(sealed([childOf('it', { when: false })], [])).toBe('it');
+  });
+});
+
+describe('a step is held', () => {
+  const pause = { number: 2, at: NOW, reason: '', withinMs: 1 };
+  const held = (steps: PlanStep[], records: Step[], status: Execution['status'] = 'pausing') =>
+    stepToHold(planOf(...steps), stateOf(records, { status, pauses: [{ ...pause, number: 1 }, pause] }))
+      ?.name;
+  const step = agentStepOf('it');
+  it('when it could still be claimed', () => {
+    expect(held([step], [])).toBe('it');
+    expect(held([agentStepOf('it', { after: ['b'] })], [])).toBeUndefined();
+    expect(where((record) => held([step], [record]) === 'it', { heldIn: 2 })).toStrictEqual([
+      'ready',
+      'retrying',
+      'unknown',
+    ]);
+  });
+
+  it('anew when it was held in an earlier pause', () => {
+    expect(where((record) => held([step], [record]) === 'it', { heldIn: 1 })).toStrictEqual([
+      'ready',
+      'retrying',
+      'unknown',
+      'held',
+    ]);
+  });
+
+  it.each([callbackOf('it'), waitOf('it'), childOf('it')])(
+    'never where no agent performs it ($kind)',
+    (other) => {
+      expect(held([other], [])).toBeUndefined();
+      expect(where((record) => held([other], [record]) === 'it', { heldIn: 1 })).toStrictEqual([]);
+    },
+  );
+
+  it('only during a pause', () => {
+    expect(
+      (['pausing', 'paused', 'running', 'waiting'] as const).map((status) => held([step], [], status)),
+    ).toStrictEqual(['it', 'it', undefined, undefined]);
+  });
+});

@@ -1,0 +1,216 @@
+/** What follows when executions of a step were started, stopped or gathered, and what of it the step's record says (S6). */
+
+import { decide } from '../../../lib/core/decide.ts';
+import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
+import type { Children, Family } from '../../../lib/core/records/children.ts';
+import type { Decision } from '../../../lib/core/records/decision.ts';
+import type { ChildEvent } from '../../../lib/core/records/events.ts';
+import type { Json } from '../../../lib/core/records/json.ts';
+import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
+import type { ExecutionStatus } from '../../../lib/core/transitions.ts';
+import { child, childrenOf, end, familyPlan, map } from '../family.ts';
+import { changesOf, planOf, recordOf, stamp, stateOf } from '../one-step.ts';
+import { planStep } from '../refusals.ts';
+import { NOW } from '../states.ts';
+
+const nothing: Decision = { sends: [], next: { kind: 'stop' }, notes: [] };
+const on = (state: Snapshot, event: object, plan: Plan = familyPlan): Decision =>
+  decide(plan, state, { ...event, ...stamp } as ChildEvent & typeof stamp);
+const same = { version: 2, writeId: 'w-new' };
+const family = (count: number): Family => ({
+  starts: Array.from({ length: count }, (_, index) => ({
+    id: `c-${index}`,
+    planId: 'p',
+    input: {},
+    parent: { executionId: 'e-1', step: 'list', index },
+  })),
+  items: 9,
+  tolerated: 1,
+});
+
+describe('executions that were started', () => {
+  const started = { type: 'started', step: 'list', family: family(3), started: 2, ended: {} };
+  const children = { count: 3, items: 9, tolerated: 1, started: 2, ended: {} };
+
+  it('are written into their step, which is looked at', () => {
+    const { write, ...rest } = on(stateOf([]), started);
+    expect(write).toEqual({
+      executionId: 'e-1',
+      step: expect.objectContaining({ name: 'list', status: 'running', changedAt: NOW, children }),
+    });
+    expect(rest).toEqual({
+      sends: [],
+      next: { kind: 'look', fresh: true, concern: ['list'] },
+      notes: [{ what: 'children-started', executionId: 'e-1', step: 'list' }],
+    });
+  });
+
+  it.each<[ExecutionStatus, boolean]>([
+    ['running', true],
+    ['waiting', true],
+    ['pausing', false],
+    ['undoing', false],
+    ['failed', false],
+  ])('while the execution is %s: %s', (status, counts) => {
+    const decision = on(stateOf([], { status }), started);
+    if (counts) expect(decision.write?.step?.children).toEqual(children);
+    else expect(decision).toEqual(nothing);
+  });
+
+  it('are not written into a step that cannot have any', () => {
+    expect(on(stateOf([recordOf('list', 'done')]), started)).toEqual(nothing);
+    expect(on(stateOf([]), { ...started, step: 'x' })).toEqual(nothing);
+    expect(on(stateOf([]), { ...started, step: 'it' }, planOf(planStep))).toEqual(nothing);
+  });
+
+  it('fail their step where its execution was refused', () => {
+    const failure = { code: 'x', message: 'y' };
+    const taken = { ...started, started: 3, ended: { 0: end('canceled') }, failure };
+    const stopped = { ...children, started: 3, ended: { 0: end('canceled') } };
+    const ready = recordOf('list', 'ready', { changedAt: NOW - 9 });
+    expect(changesOf(ready, on(stateOf([ready]), taken).write?.step)).toEqual({
+      ...same,
+      status: 'failed',
+      failure,
+      changedAt: NOW,
+      children: stopped,
+    });
+    const first = on(stateOf([], { epoch: 4 }), taken).write?.step;
+    expect(first).toMatchObject({
+      name: 'list',
+      epoch: 4,
+      version: 1,
+      status: 'failed',
+      failure,
+      children: stopped,
+    });
+  });
+});
+
+describe('executions that were stopped', () => {
+  const stopped = {
+    type: 'stopped',
+    step: 'list',
+    family: family(3),
+    started: 2,
+    ended: { 1: end('canceled') },
+  };
+
+  it('are written into their step, and how far', () => {
+    const { write, ...rest } = on(stateOf([], { status: 'undoing', epoch: 5 }), stopped);
+    expect(write?.execution).toBeUndefined();
+    expect(write?.step).toMatchObject({ name: 'list', status: 'undoing', epoch: 5, version: 1 });
+    expect(write?.step?.children).toEqual({
+      count: 3,
+      started: 3,
+      items: 0,
+      tolerated: 0,
+      stopped: 2,
+      ended: stopped.ended,
+    });
+    expect(rest).toEqual({
+      sends: [],
+      next: { kind: 'look', fresh: true, concern: ['list'] },
+      notes: [{ what: 'children-stopped', executionId: 'e-1', step: 'list' }],
+    });
+  });
+
+  it('are stopped while the execution is undone, and of what has any', () => {
+    for (const status of ['running', 'paused', 'failed'] as const)
+      expect(on(stateOf([], { status }), stopped)).toEqual(nothing);
+    expect(on(stateOf([recordOf('list', 'undone')], { status: 'undoing' }), stopped)).toEqual(nothing);
+  });
+});
+
+describe('what executions answered', () => {
+  const gather = (
+    of: PlanStep,
+    outputs: readonly (Json | undefined)[],
+    known?: Children,
+    more: { plan?: Plan; status?: ExecutionStatus } = {},
+  ) => {
+    const record = recordOf(of.name, 'running', {
+      changedAt: NOW - 9,
+      ...(known === undefined ? {} : { children: known }),
+    });
+    const state = stateOf([record], { status: more.status ?? 'running' });
+    const event = { type: 'gathered', step: of.name, outputs };
+    return { record, decision: on(state, event, more.plan ?? { ...planOf(of), output: null }) };
+  };
+  const changes = (...given: Parameters<typeof gather>) => {
+    const { record, decision } = gather(...given);
+    return changesOf(record, decision.write?.step);
+  };
+  const done = { ...same, status: 'done', changedAt: NOW };
+
+  it('is the output of a child step', () => {
+    const known = childrenOf(1, { 0: end('succeeded') });
+    expect(changes(child, [{ n: 1 }], known)).toEqual({ ...done, output: { n: 1 } });
+    expect(changes(child, [undefined], known)).toEqual({ ...done, output: null });
+    expect(gather(child, [1], known).decision.notes).toEqual([
+      { what: 'children-gathered', executionId: 'e-1', step: 'sub' },
+    ]);
+  });
+
+  it('has room for 100 000 bytes; more is left where it is, unless somebody reads it', () => {
+    const known = childrenOf(1, { 0: end('succeeded') });
+    const fits = 'x'.repeat(99_998);
+    expect(changes(child, [fits], known)).toEqual({ ...done, output: fits });
+    expect(changes(child, [`${fits}x`], known)).toEqual({ ...done, output: null });
+    const failure = {
+      code: 'output-too-large',
+      message: 'what its execution answered has more than 100000 bytes, and other steps read it',
+    };
+    const failed = { ...same, status: 'failed', changedAt: NOW, failure };
+    const read = { $ref: 'step:sub', path: ['x'] };
+    const reader: PlanStep = { ...planStep, after: ['sub'], input: { read } };
+    expect(changes(child, [`${fits}x`], known, { plan: planOf(child, reader) })).toEqual(failed);
+    expect(changes(child, [`${fits}x`], known, { plan: { ...planOf(child), output: read } })).toEqual(failed);
+    expect(changes(child, [fits], known, { plan: planOf(child, reader) })).toEqual({ ...done, output: fits });
+  });
+
+  it('of a list has its place for each item, beside the counts', () => {
+    const ended = { 0: end('succeeded', 3, { failed: 2 }), 1: end('succeeded') };
+    const known = childrenOf(2, ended, { items: 3 });
+    const counts = { total: 3, failed: 2 };
+    expect(changes(map, [[1, null], [3]], known)).toEqual({
+      ...done,
+      output: { ...counts, items: [1, null, 3] },
+    });
+    expect(changes(map, [[1, null], undefined], known)).toEqual({ ...done, output: counts });
+    expect(changes(map, [[1], undefined], known)?.['output']).toStrictEqual(counts);
+    expect(changes(map, [[1], ['x'.repeat(100_000)]], known)).toEqual({ ...done, output: counts });
+    expect(changes(map, [[1], 'no list'], known)).toEqual({ ...done, output: counts });
+    expect(changes(map, [], undefined)).toEqual({ ...done, output: { total: 0, failed: 0, items: [] } });
+  });
+
+  it('says that all were started', () => {
+    const known = childrenOf(2, { 0: end('succeeded'), 1: end('succeeded') }, { started: 1 });
+    expect(changes(map, [[], []], known)).toMatchObject({ children: { ...known, started: 2 } });
+  });
+
+  it.each<[ExecutionStatus, boolean]>([
+    ['running', true],
+    ['paused', true],
+    ['undoing', true],
+    ['succeeded', false],
+    ['canceled', false],
+  ])('is taken while the execution is %s: %s', (status, counts) => {
+    const { decision } = gather(child, [1], childrenOf(1, { 0: end('succeeded') }), { status });
+    expect(decision.write?.step?.status).toBe(counts ? 'done' : undefined);
+  });
+
+  it('is nothing of a step without a record', () => {
+    expect(on(stateOf([]), { type: 'gathered', step: 'list', outputs: [] })).toEqual(nothing);
+  });
+});
+
+it('an end is told with the horizon of the plan', () => {
+  const plan = planOf({ ...planStep, leaseMs: 7_000 }, { ...map, after: ['it'] });
+  const state = stateOf([recordOf('list', 'running', { children: childrenOf(2) })], {
+    watchAt: NOW + 99_000,
+  });
+  const event = { type: 'told', step: 'list', index: 1, end: end('succeeded') };
+  expect(on(state, event, plan).write?.execution?.watchAt).toBe(NOW + 7_000);
+  expect(on(state, { ...event, epoch: 2 }, plan)).toEqual(nothing);
+});

@@ -1,0 +1,276 @@
+/** What a message, a beat and a report lead to, whole decisions of small states (S4, S5, S9, S13, C1). */
+
+import { decide } from '../../../lib/core/decide.ts';
+import type { AgentStep, CallbackStep, PlanStep } from '../../../lib/core/plan/plan.ts';
+import type { Decision } from '../../../lib/core/records/decision.ts';
+import type { Event } from '../../../lib/core/records/events.ts';
+import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
+import type { Parked, Step } from '../../../lib/core/records/state.ts';
+import { DEADLINE, heldAs, otherRung, planOf, recordOf, stateOf } from '../one-step.ts';
+import { planStep } from '../refusals.ts';
+import { NOW } from '../states.ts';
+
+const stamp = { writeId: 'w-new', now: NOW, random: 0.5 };
+const plan = planOf(planStep);
+const about = { executionId: 'e-1', step: 'it', attempt: 1 };
+const message = { v: 1 as const, execution: 'e-1', step: 'it', attempt: 1, mode: 'execute' as const, seq: 0 };
+const delivered = (more: object = {}, of: object = {}): Event =>
+  ({
+    type: 'deliver',
+    message: { ...message, ...of },
+    agent: 'worker',
+    token: 'fresh',
+    hardEndAt: NOW + 90_000,
+    readAt: NOW,
+    ...stamp,
+    ...more,
+  }) as Event;
+const dropped = (detail: string, of: object = {}): Decision => ({
+  sends: [],
+  next: { kind: 'stop' },
+  notes: [{ what: 'message-dropped', ...about, detail, ...of }],
+});
+const retrying = (retryAt: number, parked?: Parked): Step =>
+  recordOf('it', 'retrying', { retryAt, rungAttempt: 0, ...(parked === undefined ? {} : { parked }) });
+const look = { kind: 'look', fresh: false, concern: ['it'] } as const;
+
+describe('a message (S13)', () => {
+  it.each<[string, Snapshot, Event, Decision]>([
+    [
+      'about no step of the plan',
+      stateOf([]),
+      delivered({}, { step: 'x' }),
+      dropped('no such step', { step: 'x' }),
+    ],
+    [
+      'about what every object has',
+      stateOf([]),
+      delivered({}, { step: 'toString' }),
+      dropped('no such step', { step: 'toString' }),
+    ],
+    [
+      'from after a restore',
+      stateOf([retrying(NOW)]),
+      delivered({}, { seq: 2 }),
+      dropped('from after a restore'),
+    ],
+    [
+      'from after a restore to nothing',
+      stateOf([]),
+      delivered({}, { seq: 1 }),
+      dropped('from after a restore'),
+    ],
+    ['about what is held', stateOf([heldAs('execute')]), delivered(), dropped('held')],
+    ['more than five seconds early', stateOf([retrying(NOW + 5_001)]), delivered(), dropped('early')],
+    [
+      'five seconds early',
+      stateOf([retrying(NOW + 5_000)]),
+      delivered(),
+      { sends: [], next: { kind: 'wait', untilAt: NOW + 5_000 }, notes: [] },
+    ],
+    [
+      'that the step is past',
+      stateOf([recordOf('it', 'done')]),
+      delivered(),
+      { sends: [], next: look, notes: [] },
+    ],
+    ['of another agent', stateOf([]), delivered({ agent: 'x' }), { sends: [], next: look, notes: [] }],
+    ['of another mode', stateOf([]), delivered({}, { mode: 'undo' }), { sends: [], next: look, notes: [] }],
+    ['of another attempt', stateOf([]), delivered({}, { attempt: 2 }), { sends: [], next: look, notes: [] }],
+    [
+      'to a process that ends in less than two seconds',
+      stateOf([]),
+      delivered({ hardEndAt: NOW + 1_999 }),
+      { sends: [], next: { kind: 'give-back' }, notes: [] },
+    ],
+  ])('%s', (_, state, event, decision) => {
+    expect(decide(plan, state, event)).toEqual(decision);
+  });
+
+  it('that is due is claimed, and the claim is all that is written', () => {
+    const { write, ...rest } = decide(
+      plan,
+      stateOf([{ ...retrying(NOW - 7), changedAt: NOW - 20 }]),
+      delivered(),
+    );
+    expect(write).toEqual({
+      executionId: 'e-1',
+      step: expect.objectContaining({ status: 'running', token: 'fresh' }),
+    });
+    expect(rest).toEqual({
+      sends: [],
+      next: { kind: 'perform', step: write?.step, priorHardEndAt: 0 },
+      notes: [{ what: 'claimed', ...about, detail: 'execute', ms: 7 }],
+    });
+  });
+
+  it.each([
+    ['draws a watch near that is behind its end', DEADLINE, NOW + 3_000],
+    ['leaves a watch that is before its end, in a write that fails if it was moved', NOW + 4, NOW + 4],
+  ])('to a process that ends before a lease would, in two seconds, %s (S12)', (_, watchAt, at) => {
+    const { write } = decide(
+      plan,
+      stateOf([retrying(NOW)], { watchAt }),
+      delivered({ hardEndAt: NOW + 2_000 }),
+    );
+    expect(write?.step).toMatchObject({ status: 'running', leaseUntil: NOW + 2_000 });
+    expect(write?.execution).toMatchObject({ watchAt: at, version: 2 });
+  });
+
+  it('to a process that ends a margin before the watch may come writes the step alone', () => {
+    const { write } = decide(plan, stateOf([retrying(NOW)]), delivered({ hardEndAt: NOW + 29_000 }));
+    expect(write?.step?.leaseUntil).toBe(NOW + 29_000);
+    expect(write).not.toHaveProperty('execution');
+  });
+
+  const unclaimed = retrying(NOW + 60_000, { mode: 'execute', why: 'unclaimed', at: NOW });
+  it.each([
+    ['draws a watch near that is far away', DEADLINE, NOW + 30_000],
+    ['leaves a watch that is near', NOW + 4, NOW + 4],
+  ])('that comes after all to what nobody took %s', (_, watchAt, at) => {
+    const { write, next } = decide(plan, stateOf([unclaimed], { watchAt }), delivered());
+    expect(next).toMatchObject({ kind: 'perform' });
+    expect(write?.step?.parked).toBeUndefined();
+    expect(write?.execution).toMatchObject({ watchAt: at, version: 2 });
+  });
+
+  it('that comes in time to what nobody took writes the step alone', () => {
+    const due = { ...retrying(NOW, { mode: 'execute', why: 'unclaimed', at: NOW }), changedAt: NOW };
+    const { write, next } = decide(plan, stateOf([due], { watchAt: DEADLINE }), delivered());
+    expect(next).toMatchObject({ kind: 'perform' });
+    expect(write).not.toHaveProperty('execution');
+  });
+
+  it('to what a dead service holds back is early all the same', () => {
+    const held = retrying(NOW + 60_000, { mode: 'execute', why: 'breaker', at: NOW });
+    expect(decide(plan, stateOf([held]), delivered())).toEqual(dropped('early'));
+  });
+
+  it.each([
+    ['draws a watch near that is behind its time', NOW + 55_002, NOW + 55_001],
+    ['leaves a watch that is at its time', NOW + 55_001, undefined],
+    ['leaves an execution without a watch', undefined, undefined],
+  ])('for a dead service is held back, and %s', (_, watchAt, at) => {
+    const hold = { agent: 'worker', since: NOW - 60_000, until: NOW + 40_000 };
+    const state = stateOf(
+      [{ ...retrying(NOW), changedAt: NOW - 20 }],
+      watchAt === undefined ? {} : { watchAt },
+    );
+    const { write, ...rest } = decide(plan, state, delivered({ hold }));
+    const parked = { mode: 'execute', why: 'breaker', at: NOW, since: NOW - 60_000 };
+    expect(write?.step).toMatchObject({ status: 'retrying', retryAt: NOW + 55_001, parked, changedAt: NOW });
+    expect(write?.execution?.watchAt).toBe(at);
+    expect('execution' in (write ?? {})).toBe(at !== undefined);
+    const notes = [{ what: 'parked', ...about, agent: 'worker', detail: 'breaker', ms: 55_001 }];
+    expect(rest).toEqual({ sends: [], next: { kind: 'stop' }, notes });
+  });
+});
+
+describe('a beat', () => {
+  const beat = (step = 'it', token = 't') =>
+    decide(plan, stateOf([heldAs('execute')]), { type: 'beat', step, token, ...stamp });
+  it('writes the step alone, and nothing where it is none', () => {
+    const { write, ...rest } = beat();
+    expect(write).toEqual({ executionId: 'e-1', step: expect.objectContaining({ beat: 4 }) });
+    expect(rest).toEqual({ sends: [], next: { kind: 'stop' }, notes: [] });
+    const none = { sends: [], next: { kind: 'stop' }, notes: [] };
+    expect([beat('it', 'x'), beat('x')]).toEqual([none, none]);
+  });
+});
+
+it('a beat on a later rung lasts as long as that rung’s agent says', () => {
+  const of = planOf({ ...planStep, ladder: [{ ...otherRung, leaseMs: 45_000 }] });
+  const event = { type: 'beat', step: 'it', token: 't', ...stamp } as const;
+  const leaseOf = (rung: number) =>
+    decide(of, stateOf([heldAs('execute', { rung, keyStage: rung })]), event).write?.step?.leaseUntil;
+  expect([leaseOf(0), leaseOf(1)]).toEqual([NOW + 30_000, NOW + 45_000]);
+});
+
+describe('a report', () => {
+  const said = (more: object = {}): Event =>
+    ({
+      type: 'report',
+      step: 'it',
+      token: 't',
+      report: { kind: 'done', settled: true, output: 1 },
+      priorHardEndAt: 0,
+      onTime: true,
+      ...stamp,
+      ...more,
+    }) as Event;
+  const held = heldAs('execute');
+  const refused = { sends: [], next: { kind: 'stop' }, notes: [{ what: 'report-refused', ...about }] };
+
+  it('that is refused says so', () => {
+    expect(decide(plan, stateOf([held]), said({ token: 'x' }))).toEqual(refused);
+    const ended = stateOf([held], { status: 'failed', endedAt: NOW });
+    expect(decide(plan, ended, said())).toEqual(refused);
+    const unknown = { ...refused, notes: [{ what: 'report-refused', ...about, step: 'x', attempt: 0 }] };
+    expect(decide(plan, stateOf([held]), said({ step: 'x' }))).toEqual(unknown);
+  });
+
+  it('says how long a step took from the first try that was not done', () => {
+    const tries = [
+      { number: 1, mode: 'execute', claimedAt: 0, endedAt: NOW - 900, outcome: 'failed' },
+      { number: 2, mode: 'execute', claimedAt: 0, endedAt: NOW - 500, outcome: 'failed' },
+    ] as const;
+    const of = (attempts: Step['attempts'], more: object = {}) =>
+      decide(plan, stateOf([heldAs('execute', { attempts })]), said(more)).notes;
+    expect(of(tries)).toEqual([{ what: 'step-done', ...about, ms: 900 }]);
+    const found = { ...tries[0], mode: 'probe', outcome: 'done', endedAt: NOW - 5_000 } as const;
+    expect(of([found, ...tries])).toEqual([{ what: 'step-done', ...about, ms: 900 }]);
+    expect(of([])).toEqual([{ what: 'step-done', ...about }]);
+    const report = { kind: 'failed', settled: true, permanent: false, failure: { code: 'x', message: 'y' } };
+    expect(of(tries, { report })).toEqual([{ what: 'step-retrying', ...about }]);
+  });
+
+  const after: AgentStep = { ...planStep, name: 'b', after: ['it'] };
+  const callback: CallbackStep = { kind: 'callback', name: 'b', after: ['it'], withinMs: 1_000 };
+  it.each<[string, PlanStep[], Step[], object, boolean]>([
+    ['that was the last', [], [], {}, false],
+    ['that was the last, late', [], [], { onTime: false }, true],
+    ['before one that waits for it alone', [after], [], {}, false],
+    ['before one that waits for two', [after, { ...after, name: 'c', after: ['it', 'b'] }], [], {}, true],
+    ['before one with a condition', [{ ...after, when: true }], [], {}, true],
+    ['before a callback', [callback], [], {}, true],
+    ['beside one that is done', [{ ...after, after: [] }], [recordOf('b', 'done')], {}, false],
+    ['beside one that is skipped', [{ ...after, after: [] }], [recordOf('b', 'skipped')], {}, false],
+    ['beside one that is not over', [{ ...after, after: [] }], [recordOf('b', 'retrying')], {}, true],
+    ['beside one that is not begun', [{ ...after, after: [] }], [], {}, true],
+  ])(
+    'of a step %s is followed by a look, which reads again or not (C1)',
+    (_, others, records, more, fresh) => {
+      const decision = decide(planOf(planStep, ...others), stateOf([held, ...records]), said(more));
+      expect(decision.next).toEqual({ kind: 'look', fresh, concern: ['it'] });
+      expect(decision.write).toEqual({
+        executionId: 'e-1',
+        step: expect.objectContaining({ status: 'done' }),
+      });
+      expect(decision.sends).toEqual([]);
+    },
+  );
+
+  it('that is no success reads again', () => {
+    const report = { kind: 'failed', settled: true, permanent: false, failure: { code: 'x', message: 'y' } };
+    expect(decide(plan, stateOf([held]), said({ report })).next).toMatchObject({ fresh: true });
+  });
+
+  it('while a person is asked reads again', () => {
+    expect(decide(plan, stateOf([held], { status: 'waiting' }), said()).next).toMatchObject({ fresh: true });
+  });
+
+  it('after the lease draws the watch near in the same write', () => {
+    const { leaseUntil: _, ...free } = heldAs('execute', { retryAt: NOW + 9 });
+    const state = stateOf([{ ...free, status: 'retrying' }], { watchAt: DEADLINE });
+    const { write, ...rest } = decide(plan, state, said());
+    expect(write?.execution).toMatchObject({ watchAt: NOW + 30_000, version: 2, status: 'running' });
+    expect(write).not.toHaveProperty('incident');
+    expect(rest).toEqual({
+      sends: [],
+      next: { kind: 'look', fresh: true, concern: ['it'] },
+      notes: [{ what: 'adopted', ...about }],
+    });
+    const near = decide(plan, { ...state, execution: { ...state.execution, watchAt: NOW + 3 } }, said());
+    expect(near.write?.execution?.watchAt).toBe(NOW + 3);
+  });
+});

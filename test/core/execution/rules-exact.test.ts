@@ -1,0 +1,224 @@
+/** The rules of a look at what goes forward, whole decisions of small states; and which rule comes first (L1, S8, S12). */
+
+import type { Plan } from '../../../lib/core/plan/plan.ts';
+import type { LookEvent } from '../../../lib/core/records/events.ts';
+import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
+import type { Execution, Step } from '../../../lib/core/records/state.ts';
+import { changesOf, heldAs, incidentOf, planOf, recordOf, see, stateOf } from '../one-step.ts';
+import { agentStepOf, otherAgent, undoableOf } from '../small-steps.ts';
+import { NOW } from '../states.ts';
+
+const next = (...concern: string[]) => ({ kind: 'look', fresh: true, concern }) as const;
+const about = { executionId: 'e-1', step: 'it' };
+const plan = planOf(agentStepOf('it', { ladder: [otherAgent] }));
+
+describe('a lease that has ended', () => {
+  const held = (more: Partial<Step> = {}) => heldAs('execute', { leaseUntil: NOW - 1_000, ...more });
+  it('is ended by a supervisor, in the step’s record alone', () => {
+    const { write, ...rest } = see(plan, stateOf([held({ rung: 1, keyStage: 1 })]));
+    expect(write).toStrictEqual({ executionId: 'e-1', step: expect.objectContaining({ status: 'failed' }) });
+    expect(rest).toStrictEqual({
+      sends: [],
+      next: next('x', 'it'),
+      notes: [{ what: 'lease-ended', ...about, attempt: 1, detail: 'execute', agent: 'other', ms: 1_000 }],
+    });
+  });
+
+  it('concerns all where all was concerned, and names the agent of its rung', () => {
+    const decision = see(plan, stateOf([held()]), { concern: 'all' });
+    expect(decision.next).toStrictEqual({ kind: 'look', fresh: true, concern: 'all' });
+    expect(decision.notes).toMatchObject([{ agent: 'worker' }]);
+  });
+
+  it('is found among leases that last', () => {
+    const both = planOf(agentStepOf('a'), agentStepOf('it'));
+    expect(see(both, stateOf([heldAs('execute', { name: 'a' }), held()])).write?.step?.name).toBe('it');
+  });
+
+  it.each<[string, Snapshot, Partial<LookEvent>]>([
+    ['a second ago, by a worker', stateOf([held()]), { by: 'worker' }],
+    ['less than a second ago', stateOf([held({ leaseUntil: NOW - 999 })]), {}],
+    ['while the store was away', stateOf([held()]), { graceFrom: NOW }],
+    ['of what is not held', stateOf([recordOf('it', 'retrying', { retryAt: NOW + 9_999 })]), {}],
+    ['of a step that the plan does not know', stateOf([held({ name: 'odd' })]), {}],
+  ])('stays as it is: %s', (_, state, more) => {
+    expect(see(plan, state, more).write?.step).toBeUndefined();
+  });
+});
+
+describe('a look at what was written, and not read since', () => {
+  const unread = { sends: [], next: next('x'), notes: [] };
+  it('writes nothing but the end, and reads instead', () => {
+    const ended = stateOf([heldAs('execute', { leaseUntil: NOW - 1_000 })]);
+    expect(see(plan, ended, { fresh: false })).toStrictEqual(unread);
+    const all = { ...unread, next: { kind: 'look', fresh: true, concern: 'all' } };
+    expect(see(plan, ended, { fresh: false, concern: 'all' })).toStrictEqual(all);
+    const done = stateOf([recordOf('it', 'done')]);
+    expect(see(plan, done, { fresh: false }).write?.execution?.status).toBe('succeeded');
+    const told = stateOf([], { status: 'failed', watchAt: NOW, endedAt: NOW });
+    expect(see(plan, told, { fresh: false }).announce).toBeDefined();
+  });
+
+  it('sends all the same', () => {
+    expect(see(plan, stateOf([]), { fresh: false, concern: ['it'], by: 'worker' }).sends).toHaveLength(1);
+  });
+});
+
+describe('a question that came up', () => {
+  const waiting = stateOf([recordOf('it', 'waiting', { failure: { code: 'x', message: 'y' } })]);
+  it('does not make the look forget what it was about', () => {
+    const decision = see(plan, waiting);
+    expect(decision.write?.incident).toMatchObject({ kind: 'ladder', step: 'it' });
+    expect(decision.next).toStrictEqual(next('x'));
+    expect(see(plan, waiting, { concern: 'all' }).next).toMatchObject({ concern: 'all' });
+  });
+
+  it('nor does one that is answered by itself', () => {
+    const moot = {
+      ...stateOf([recordOf('it', 'retrying')], { status: 'waiting' }),
+      incidents: { 1: incidentOf({}) },
+    };
+    const decision = see(plan, moot);
+    expect(decision.write?.incident?.by).toBe('moot');
+    expect(decision.next).toStrictEqual(next('x'));
+  });
+
+  it('one that its time has answered concerns its step, or all where that stops the execution', () => {
+    const late = (otherwise: 'undo-all' | 'fail') => ({
+      ...stateOf([recordOf('it', 'waiting')], { status: 'waiting' }),
+      incidents: { 1: incidentOf({ deadlineAt: NOW, otherwise }) },
+    });
+    expect(see(plan, late('undo-all')).next).toStrictEqual(next('x', 'it'));
+    expect(see(plan, late('undo-all'), { concern: 'all' }).next).toMatchObject({ concern: 'all' });
+    expect(see(plan, late('fail')).next).toStrictEqual({ kind: 'look', fresh: true, concern: 'all' });
+  });
+});
+
+describe('a step whose condition does not hold', () => {
+  const skips = planOf(agentStepOf('a'), agentStepOf('it', { when: false }));
+  const state = (more: Partial<Execution> = {}) => stateOf([recordOf('a', 'running')], { epoch: 2, ...more });
+  it('is skipped, in a record of its own', () => {
+    const { write, ...rest } = see(skips, state());
+    expect(write).toStrictEqual({
+      executionId: 'e-1',
+      step: expect.objectContaining({ name: 'it', status: 'skipped', version: 1, epoch: 2, changedAt: NOW }),
+    });
+    expect(rest).toStrictEqual({
+      sends: [],
+      next: next('x', 'it'),
+      notes: [{ what: 'step-skipped', ...about }],
+    });
+    expect(see(skips, state(), { concern: 'all' }).next).toMatchObject({ concern: 'all' });
+  });
+
+  it('is skipped in one write with the execution if it is the last, which fails on one that was paused since (S12)', () => {
+    const { write } = see(skips, stateOf([recordOf('a', 'done')], { watchAt: NOW + 90_000 }));
+    expect(write?.step?.status).toBe('skipped');
+    expect(write?.execution).toMatchObject({ status: 'running', version: 2, watchAt: NOW + 30_000 });
+  });
+
+  it('is skipped while a person is asked, and not during a pause', () => {
+    expect(see(skips, state({ status: 'waiting' })).write?.step?.status).toBe('skipped');
+    const pauses = [{ number: 1, at: NOW, reason: '', withinMs: 1 }];
+    expect(see(skips, state({ status: 'pausing', pauses })).write?.step?.status).toBe('held');
+  });
+});
+
+describe('success', () => {
+  const two = planOf(agentStepOf('a'), agentStepOf('it'));
+  const over = [recordOf('a', 'done'), recordOf('it', 'skipped')];
+  it('is written when every step is done or skipped; the watch stays', () => {
+    const state = stateOf(over, { watchAt: NOW + 5 });
+    const { write, ...rest } = see(two, state);
+    expect(write?.step).toBeUndefined();
+    expect(write?.executionId).toBe('e-1');
+    expect(changesOf(state.execution, write?.execution)).toStrictEqual({
+      status: 'succeeded',
+      version: 2,
+      writeId: 'w-new',
+      endedAt: NOW,
+      output: {},
+    });
+    expect(rest).toStrictEqual({
+      sends: [],
+      next: { kind: 'look', fresh: false, concern: ['x'] },
+      notes: [{ what: 'succeeded', executionId: 'e-1' }],
+    });
+  });
+
+  it.each<[string, Snapshot, Partial<Plan>, boolean]>([
+    ['while a step is not over', stateOf([recordOf('a', 'done'), recordOf('it', 'running')]), {}, false],
+    ['while one has no record', stateOf([recordOf('a', 'done')]), {}, false],
+    [
+      'while a person is asked',
+      { ...stateOf(over, { status: 'waiting' }), incidents: { 1: incidentOf({ kind: 'undo' }) } },
+      {},
+      false,
+    ],
+    ['while it waits, though nobody is asked', stateOf(over, { status: 'waiting' }), {}, false],
+    ['while it is being undone', stateOf(over, { status: 'undoing' }), {}, false],
+    ['while it is pausing', stateOf(over, { status: 'pausing' }), {}, true],
+    ['while it is paused', stateOf(over, { status: 'paused' }), {}, true],
+    [
+      'with a failed item',
+      stateOf([recordOf('a', 'done'), recordOf('it', 'failed')]),
+      { tolerated: 1 },
+      true,
+    ],
+    [
+      'with an undone item',
+      stateOf([recordOf('a', 'done'), recordOf('it', 'undone')]),
+      { tolerated: 1 },
+      true,
+    ],
+    [
+      'with an item that is being undone',
+      stateOf([recordOf('a', 'done'), recordOf('it', 'undoing')]),
+      { tolerated: 1 },
+      false,
+    ],
+    ['with an undone step', stateOf([recordOf('a', 'done'), recordOf('it', 'undone')]), {}, false],
+    [
+      'with a step that could not be undone',
+      stateOf([recordOf('a', 'done'), recordOf('it', 'undo-failed')]),
+      {},
+      false,
+    ],
+    [
+      'with an item that is not over',
+      stateOf([recordOf('a', 'done'), recordOf('it', 'retrying')]),
+      { tolerated: 1 },
+      false,
+    ],
+  ])('%s', (_, state, more, succeeds) => {
+    expect(see({ ...two, ...more }, state).write?.execution?.status === 'succeeded').toBe(succeeds);
+  });
+
+  it('of a list waits for the undo of what failed, and where that failed for a person’s word', () => {
+    const list = { ...planOf(undoableOf('it')), tolerated: 1 };
+    const of = (record: Step, resolved?: number) =>
+      see(list, {
+        ...stateOf([record]),
+        ...(resolved === undefined
+          ? {}
+          : { incidents: { 1: incidentOf({ kind: 'undo', stepVersion: resolved, resolvedAt: NOW }) } }),
+      }).write?.execution?.status;
+    expect(of(recordOf('it', 'failed', { mayHaveActed: true }))).toBe('running');
+    expect(of(recordOf('it', 'failed'))).toBe('succeeded');
+    expect(of(recordOf('it', 'undo-failed'))).toBe('waiting');
+    expect(of(recordOf('it', 'undo-failed'), 1)).toBe('succeeded');
+    expect(of(recordOf('it', 'undo-failed'), 0)).toBe('waiting');
+  });
+
+  it('ends the pause under way', () => {
+    const pauses = [{ number: 1, at: NOW - 9, reason: '', withinMs: 1 }];
+    const { write } = see(two, stateOf(over, { status: 'paused', pauses }));
+    expect(write?.execution?.pauses).toStrictEqual([{ ...pauses[0], endedAt: NOW }]);
+  });
+
+  it('comes before the deadline, the deadline before what else is to be done', () => {
+    const late = { deadlineAt: NOW };
+    expect(see(two, stateOf(over, late)).write?.execution?.status).toBe('succeeded');
+    expect(see(two, stateOf([recordOf('a', 'done')], late)).write?.execution?.status).toBe('undoing');
+  });
+});

@@ -1,0 +1,114 @@
+/** What an explanation says of what is wrong around an execution: a supervisor that is late, an agent that is not deployed. */
+
+import { SUPERVISOR_LATE_MS } from '../../../lib/core/explain/warnings.ts';
+import type { PlanStep } from '../../../lib/core/plan/plan.ts';
+import type { Execution, Step } from '../../../lib/core/records/state.ts';
+import type { StepStatus } from '../../../lib/core/transitions.ts';
+import { heldAs, otherRung, planOf, recordOf, step } from '../one-step.ts';
+import { planStep } from '../refusals.ts';
+import { NOW } from '../states.ts';
+import { explained, isoOf, type More, paused, undoing } from '../words.ts';
+
+const warnings = (...given: Parameters<typeof explained>): readonly string[] => explained(...given).warnings;
+
+describe('a supervisor', () => {
+  const late = (watchAt: number | undefined, execution: Partial<Execution> = {}) =>
+    warnings([], { ...execution, ...(watchAt === undefined ? {} : { watchAt }) });
+
+  it('is late when nobody has looked for a tick and some seconds, and it is said since when and where to look', () => {
+    expect(late(NOW - SUPERVISOR_LATE_MS)).toEqual([]);
+    expect(late(NOW - 119_000)).toEqual([
+      `the supervisor is late: it should have looked at ${isoOf(NOW - 119_000)}, 1m59s ago; see GET /health, the alarms SupervisorSilent, OldestOverdue and LooksFailing, and the supervisor's log for the id of this execution`,
+    ]);
+  });
+
+  it('is late with the lease of a dead agent', () => {
+    const dead = heldAs('execute', { leaseUntil: NOW - 90_000 });
+    const [said] = warnings([dead], { watchAt: NOW - 89_000 });
+    expect(said).toMatch(/^the supervisor is late/);
+  });
+
+  it('is late with the end, too, as long as it is not announced', () => {
+    expect(late(NOW - 100_000, { status: 'succeeded' })).toHaveLength(1);
+    expect(late(NOW + 100_000)).toEqual([]);
+  });
+});
+
+describe('an agent that is not deployed', () => {
+  const others = planOf(
+    { ...step, agent: 'gone' },
+    { ...step, name: 'next', agent: 'gone', after: ['it'] },
+    { ...planStep, name: 'side', agent: 'there' },
+  );
+  const fenced = (...records: Step[]): Step[] => [
+    ...records,
+    ...['next', 'side']
+      .filter((name) => !records.some((one) => one.name === name))
+      .map((name) => recordOf(name, 'sealed')),
+  ];
+  const isDeployed = (agent: string): boolean => agent === 'there';
+  const said = (records: readonly Step[], execution: Partial<Execution> = {}, more: More = {}) =>
+    warnings(records, execution, { plan: others, isDeployed, ...more }).map((text) => {
+      const [, agent, name, needs] =
+        /^no agent '(\w+)' is deployed, and step '(\w+)' (.*): deploy it again;/.exec(text) ?? ['', text];
+      return `${agent} ${name} ${needs}`;
+    });
+
+  it('is named with each step that needs it or may need it yet', () => {
+    expect(said([])).toEqual(['gone it needs it', 'gone next may need it yet']);
+    expect(said([], paused)).toEqual(['gone it may need it yet', 'gone next may need it yet']);
+    expect(said([recordOf('it', 'done'), recordOf('next', 'skipped')])).toEqual(['gone it may need it yet']);
+  });
+
+  it('is named with what it has to undo', () => {
+    expect(said(fenced(recordOf('it', 'done')), undoing)).toEqual(['gone it needs it']);
+    expect(said(fenced(recordOf('it', 'done'), recordOf('next', 'done')), undoing)).toEqual([
+      'gone it may need it yet',
+      'gone next needs it',
+    ]);
+  });
+
+  it.each<[string, StepStatus, Partial<Execution>]>([
+    ['is undone', 'undone', undoing],
+    ['will never start', 'sealed', undoing],
+    ['was skipped', 'skipped', {}],
+  ])('is of no interest to a step that %s', (_, status, execution) => {
+    expect(said([recordOf('it', status), recordOf('next', status)], execution)).toEqual([]);
+  });
+
+  it('is of no interest once the execution has ended, nor what is done and has no undo', () => {
+    expect(said([recordOf('it', 'undo-failed')], { status: 'failed' })).toEqual([]);
+    const kept = planOf({ ...step, agent: 'gone', undo: 'none' });
+    expect(said([recordOf('it', 'done')], {}, { plan: kept })).toEqual([]);
+  });
+
+  it('is the one of the rung that the step is on, or of the items of a list', () => {
+    const ladder = [{ ...otherRung, agent: 'gone' }];
+    const onRung = planOf({ ...step, agent: 'there', ladder });
+    expect(said([recordOf('it', 'retrying', { rung: 0 })], {}, { plan: onRung })).toEqual([]);
+    expect(said([recordOf('it', 'retrying', { rung: 1 })], {}, { plan: onRung })).toEqual([
+      'gone it needs it',
+    ]);
+    const each = { ...step, agent: 'gone' };
+    const list: PlanStep = { kind: 'map', name: 'it', after: [], over: [], each, tolerate: { items: 0 } };
+    expect(said([], {}, { plan: planOf(list) })).toEqual(['gone it may need it yet']);
+  });
+
+  it('is what comes next, and a person must see to it', () => {
+    const next = explained([], {}, { plan: others, isDeployed }).steps[0]?.next;
+    expect(next).toEqual({
+      what: "no agent 'gone' is deployed: deploy it again, and a supervisor sends it attempt 1",
+      at: NOW,
+      who: 'person',
+      step: 'it',
+    });
+    expect(explained([], {}, { plan: others, isDeployed }).next).toEqual(next);
+    const undo = explained(fenced(recordOf('it', 'done')), undoing, { plan: others, isDeployed }).next;
+    expect(undo.what).toBe("no agent 'gone' is deployed: deploy it again, and a supervisor sends it undo 1");
+  });
+
+  it('is there where nothing is known of it', () => {
+    expect(warnings([])).toEqual([]);
+    expect(explained([]).next.who).toBe('agent');
+  });
+});

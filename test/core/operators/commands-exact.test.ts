@@ -1,0 +1,202 @@
+/** What operators' commands write, and why one is not possible, in small states. */
+
+import { decide } from '../../../lib/core/decide.ts';
+import { commandProblem, obey } from '../../../lib/core/operators/commands.ts';
+import type { Plan } from '../../../lib/core/plan/plan.ts';
+import type { Command, Event } from '../../../lib/core/records/events.ts';
+import type { Incident } from '../../../lib/core/records/incident.ts';
+import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
+import type { Execution, Pause, Step } from '../../../lib/core/records/state.ts';
+import { changesOf, incidentOf, planOf, recordOf, stamp, stateOf } from '../one-step.ts';
+import { agentStepOf } from '../small-steps.ts';
+import { NOW } from '../states.ts';
+
+const plan = planOf(agentStepOf('it'));
+const point = planOf(agentStepOf('a'), agentStepOf('it', { pointOfNoReturn: true }));
+const all = { kind: 'look', fresh: true, concern: 'all' } as const;
+const commandOf = (type: Command['type'], more: object = {}): Command =>
+  ({ type, commandId: 'c-new', reason: 'r', ...more }) as Command;
+const problem = (state: Snapshot, type: Command['type'], more: object = {}, of: Plan = plan) =>
+  commandProblem(of, state, commandOf(type, more), NOW);
+const does = (state: Snapshot, type: Command['type'], more: object = {}, of: Plan = plan) =>
+  obey(of, state, { ...commandOf(type, more), ...stamp });
+const as = (status: Execution['status'], more: Partial<Execution> = {}, records: Step[] = []) =>
+  stateOf(records, { status, ...more });
+const ids = Array.from({ length: 10 }, (_, at) => `c-${at}`);
+const pause: Pause = { number: 1, at: NOW - 90, reason: 'why', withinMs: 9 };
+
+describe('why a command is not possible', () => {
+  const ended = {
+    succeeded: 'it has succeeded',
+    compensated: 'it has ended: compensated',
+    failed: 'it has ended: failed',
+    canceled: 'it has ended: canceled',
+    undoing: 'it is already being undone (failure)',
+  } as const;
+  const statuses = Object.keys(ended) as (keyof typeof ended)[];
+  it.each(statuses)('to what is %s', (status) => {
+    for (const type of ['cancel', 'pause', 'resume'] as const)
+      expect(problem(as(status), type)).toBe(ended[status]);
+    expect(does(as(status), 'cancel', { undo: false })).toBeUndefined();
+    expect(decide(plan, as(status), { ...commandOf('cancel'), ...stamp } as Event)).toStrictEqual({
+      sends: [],
+      next: { kind: 'stop' },
+      notes: [],
+    });
+  });
+
+  it('says why it is being undone', () => {
+    const cause = { kind: 'cancel', at: 0, failure: { code: 'canceled', message: '' } } as const;
+    expect(problem(as('undoing', { cause }), 'cancel')).toBe('it is already being undone (canceled)');
+  });
+
+  it.each<[Execution['status'], string | undefined, string | undefined, string | undefined]>([
+    ['running', undefined, undefined, 'it is running'],
+    ['waiting', undefined, undefined, 'it is waiting'],
+    ['pausing', undefined, 'it is pausing', undefined],
+    ['paused', undefined, 'it is paused', undefined],
+  ])('to what is %s', (status, cancel, pausing, resume) => {
+    const types = ['cancel', 'pause', 'resume'] as const;
+    expect(types.map((type) => problem(as(status), type))).toStrictEqual([cancel, pausing, resume]);
+  });
+
+  it('to a part of a list, which is not paused alone', () => {
+    const parent = { executionId: 'p', step: 's', index: 0 };
+    expect(problem(as('running', { parent: { ...parent, part: true } }), 'pause')).toBe(
+      "it is a part of the list of step 's' of execution p",
+    );
+    expect(problem(as('running', { parent }), 'pause')).toBeUndefined();
+  });
+
+  it('behind a point of no return, where nothing is undone', () => {
+    const past = as('running', {}, [recordOf('it', 'done')]);
+    expect(problem(past, 'cancel', {}, point)).toBe(
+      "step 'it' is past the point of no return, so nothing is undone any more; \"undo\": false ends it as it is ('it' in effect)",
+    );
+    const open = as('running', {}, [recordOf('it', 'unknown', { mayHaveActed: true })]);
+    expect(problem(open, 'cancel', {}, point)).toBe(
+      'step \'it\' is a point of no return, and its outcome is open; try again when it is known, or end it as it is with "undo": false',
+    );
+    expect(problem(past, 'cancel', { undo: false }, point)).toBeUndefined();
+    expect(problem(as('running', {}, [recordOf('a', 'done')]), 'cancel', {}, point)).toBeUndefined();
+  });
+});
+
+describe('a cancel', () => {
+  const state = as('running', { commands: ids, watchAt: NOW + 5 });
+  const cause = { kind: 'cancel', at: NOW, failure: { code: 'canceled', message: 'r' } };
+  it('stops the execution, which remembers the last ten commands', () => {
+    const { write, ...rest } = does(state, 'cancel') ?? {};
+    expect(write).toStrictEqual({ executionId: 'e-1', execution: expect.anything() });
+    expect(changesOf(state.execution, write?.execution)).toStrictEqual({
+      status: 'undoing',
+      version: 2,
+      writeId: 'w-new',
+      cause,
+      watchAt: NOW,
+      commands: [...ids.slice(1), 'c-new'],
+    });
+    expect(rest).toStrictEqual({
+      sends: [],
+      next: all,
+      notes: [{ what: 'canceled-by-operator', executionId: 'e-1' }],
+    });
+  });
+
+  it('leaves all as it is where the command says so', () => {
+    const { write } = does(state, 'cancel', { undo: false }) ?? {};
+    expect(write?.execution?.cause).toStrictEqual({ ...cause, undo: false });
+  });
+});
+
+describe('a pause', () => {
+  const before = Array.from({ length: 10 }, (_, at) => ({ ...pause, number: at + 1, endedAt: NOW - 80 }));
+  const state = as('waiting', { commands: ['c'], watchAt: NOW + 5, pauses: before });
+  it('is one write of the execution, which keeps the last ten and the time of those before', () => {
+    const { write, ...rest } = does(state, 'pause', { withinMs: 7 }) ?? {};
+    expect(write).toStrictEqual({ executionId: 'e-1', execution: expect.anything() });
+    expect(changesOf(state.execution, write?.execution)).toStrictEqual({
+      status: 'pausing',
+      version: 2,
+      writeId: 'w-new',
+      commands: ['c', 'c-new'],
+      watchAt: NOW,
+      pauses: [...before.slice(1), { number: 11, at: NOW, reason: 'r', withinMs: 7 }],
+      earlierPauses: { number: 1, at: NOW - 90, endedAt: NOW - 80, ms: 10 },
+    });
+    expect(rest).toStrictEqual({ sends: [], next: all, notes: [{ what: 'pausing', executionId: 'e-1' }] });
+  });
+
+  it('lasts as long as the plan says where the command says nothing, and is the first where there was none', () => {
+    const { write } = does(as('running'), 'pause', {}, { ...plan, pauseWithinMs: 8 }) ?? {};
+    expect(write?.execution?.pauses).toStrictEqual([{ number: 1, at: NOW, reason: 'r', withinMs: 8 }]);
+  });
+});
+
+describe('a resume', () => {
+  const paused = as('paused', {
+    commands: ['c'],
+    pauses: [{ ...pause, pausedAt: NOW - 80, deadlineAt: NOW - 70 }],
+  });
+  const { step: _, ...question } = incidentOf({ kind: 'pause', stepVersion: 1 });
+  const of = (more: Partial<Incident>) =>
+    does({ ...paused, incidents: { 1: { ...question, ...more } } }, 'resume')?.write;
+
+  it('goes on, and the execution remembers the command', () => {
+    const decision = does(paused, 'resume');
+    expect(decision?.write).not.toHaveProperty('incident');
+    expect(decision).toMatchObject({
+      write: { execution: { status: 'running', commands: ['c', 'c-new'] } },
+      next: all,
+      notes: [{ what: 'resumed' }],
+    });
+  });
+
+  it('answers the question about this pause', () => {
+    expect(of({})?.incident).toStrictEqual({
+      ...question,
+      version: 2,
+      writeId: 'w-new',
+      resolvedAt: NOW,
+      choice: 'resume',
+      by: 'person',
+      reason: 'r',
+    });
+    expect(of({ resolvedAt: NOW - 1 })).not.toHaveProperty('incident');
+    expect(of({ stepVersion: 2 })).not.toHaveProperty('incident');
+    expect(of({})?.execution?.status).toBe('running');
+  });
+});
+
+describe('a retry of what waits', () => {
+  const two = planOf(agentStepOf('it'), agentStepOf('b'));
+  const waiting = (...others: Incident[]): Snapshot => ({
+    ...as('waiting', { commands: ['c'] }, [recordOf('it', 'waiting'), recordOf('b', 'waiting')]),
+    incidents: Object.fromEntries([incidentOf(), ...others].map((one) => [one.number, one])),
+  });
+  it('answers one question at a time, and the last answer remembers the command', () => {
+    const other = incidentOf({ number: 2, step: 'b' });
+    const first = does(waiting(other), 'retry', {}, two)?.write;
+    expect(first?.incident).toMatchObject({ number: 1, choice: 'retry', by: 'person', reason: 'r' });
+    expect(first?.step).toMatchObject({ name: 'it', status: 'retrying' });
+    expect(first?.execution?.commands).toStrictEqual(['c']);
+    const last = does(waiting({ ...other, resolvedAt: NOW }), 'retry', {}, two);
+    expect(last?.write?.execution).toMatchObject({ status: 'running', commands: ['c', 'c-new'] });
+    expect(last?.write).toMatchObject({ executionId: 'e-1', step: { name: 'it' }, incident: { number: 1 } });
+    expect(last?.next).toStrictEqual({ kind: 'look', fresh: true, concern: ['it'] });
+  });
+
+  it('of what failed is another epoch, which remembers the command', () => {
+    const failed = as('failed', { commands: ids, endedAt: NOW });
+    expect(does(failed, 'retry')?.write?.execution).toMatchObject({
+      epoch: 2,
+      commands: [...ids.slice(1), 'c-new'],
+      retries: [{ at: NOW, reason: 'r' }],
+    });
+  });
+
+  it('is refused where there is a reason', () => {
+    expect(problem(as('running'), 'retry')).toBe('it is running: its steps are tried again by themselves');
+    expect(does(as('running'), 'retry')).toBeUndefined();
+  });
+});

@@ -1,0 +1,216 @@
+/** The question about the deadline of what has no way back, and its answers, field by field (L1, S10). */
+
+import { decide } from '../../../lib/core/decide.ts';
+import { answerDeadline, deadlineChoices, timeAnew } from '../../../lib/core/operators/deadline.ts';
+import { LAST_INCIDENT_MS } from '../../../lib/core/operators/incident.ts';
+import type { Answer } from '../../../lib/core/records/events.ts';
+import type { Incident } from '../../../lib/core/records/incident.ts';
+import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
+import type { Execution, Step } from '../../../lib/core/records/state.ts';
+import { changesOf, heldAs, incidentOf, planOf, recordOf, see, stamp, stateOf } from '../one-step.ts';
+import { agentStepOf, statusesWhere } from '../small-steps.ts';
+import { NOW } from '../states.ts';
+
+const WEEK = 604_800_000;
+const plan = planOf(
+  agentStepOf('a'),
+  agentStepOf('p', { pointOfNoReturn: true }),
+  agentStepOf('it', { after: ['p'] }),
+);
+const past = recordOf('p', 'done');
+const hanging = recordOf('it', 'retrying', {
+  version: 4,
+  retryAt: NOW + 9,
+  changedAt: 5,
+  failure: { code: 'x', message: 'y' },
+});
+const late = (records: Step[], more: Partial<Execution> = {}): Snapshot =>
+  stateOf([recordOf('a', 'done'), past, ...records], { deadlineAt: NOW, watchAt: NOW + 99_000, ...more });
+const failure = {
+  code: 'deadline',
+  message: "it was not over within its time, and nothing is undone behind the point of no return 'p'",
+};
+const moved = { version: 2, writeId: 'w-new' };
+
+it('a last question lasts a week', () => {
+  expect(LAST_INCIDENT_MS).toBe(WEEK);
+});
+
+describe('the question about the deadline', () => {
+  it('is asked behind a point of no return, about a step that hangs', () => {
+    const state = { ...late([hanging]), incidents: { 3: incidentOf({ number: 3, resolvedAt: 1 }) } };
+    const { write, ...rest } = see(plan, state);
+    expect(write).toStrictEqual({
+      executionId: 'e-1',
+      execution: expect.anything(),
+      incident: expect.anything(),
+    });
+    expect(write?.incident).toStrictEqual({
+      number: 4,
+      life: 'life1',
+      version: 1,
+      writeId: 'w-new',
+      kind: 'deadline',
+      step: 'it',
+      stepVersion: 4,
+      failure,
+      openedAt: NOW,
+      deadlineAt: NOW + WEEK,
+      otherwise: 'fail',
+    });
+    expect(changesOf(state.execution, write?.execution)).toStrictEqual({
+      ...moved,
+      status: 'waiting',
+      watchAt: NOW + 30_000,
+    });
+    expect(rest).toStrictEqual({
+      sends: [],
+      next: { kind: 'look', fresh: true, concern: ['x'] },
+      notes: [{ what: 'incident-opened', executionId: 'e-1', step: 'it' }],
+    });
+  });
+
+  it('is about no step where none hangs', () => {
+    const { write } = see(plan, late([heldAs('execute')], { watchAt: NOW + 5 }));
+    expect(write?.incident).not.toHaveProperty('step');
+    expect(write?.incident).toMatchObject({ stepVersion: 0, failure });
+    expect(write?.execution?.watchAt).toBe(NOW + 5);
+    const { watchAt: _, ...execution } = late([]).execution;
+    expect(see(plan, { ...late([]), execution }).write?.execution?.watchAt).toBe(NOW + 30_000);
+  });
+
+  const stepAsked = (record: Step) => see(plan, late([record])).write?.incident?.step;
+  it('names what is retried or unknown, and held by nobody', () => {
+    expect([stepAsked(recordOf('it', 'retrying')), stepAsked(recordOf('it', 'unknown'))]).toStrictEqual([
+      'it',
+      'it',
+    ]);
+    expect(stepAsked(heldAs('execute', { status: 'unknown' }))).toBeUndefined();
+  });
+
+  const isAsked = (state: Snapshot) => see(plan, state).write?.incident?.kind === 'deadline';
+  it('comes to the millisecond, and where there is no way back', () => {
+    expect([isAsked(late([])), isAsked(late([], { deadlineAt: NOW + 1 }))]).toStrictEqual([true, false]);
+    expect(isAsked({ ...late([]), steps: {} })).toBe(false);
+    expect(isAsked({ ...late([]), incidents: { 1: incidentOf({ step: 'p', kind: 'deadline' }) } })).toBe(
+      false,
+    );
+  });
+});
+
+describe('its choices', () => {
+  const question = incidentOf({ kind: 'deadline' });
+  const of = (status: Execution['status'], record: Step, incident = question) =>
+    deadlineChoices(stateOf([record], { status }), incident).map(({ choice }) => choice);
+  it('lead forward, or leave all as it is', () => {
+    expect(of('waiting', recordOf('it', 'done'))).toStrictEqual(['resume', 'fail']);
+    expect(of('running', hanging)).toStrictEqual(['resume', 'give-output', 'fail']);
+    expect(of('paused', hanging)).toStrictEqual(['resume', 'give-output', 'fail']);
+    expect([of('undoing', hanging), of('failed', hanging)]).toStrictEqual([[], []]);
+    const { step: _, ...none } = question;
+    expect(of('waiting', hanging, none)).toStrictEqual(['resume', 'fail']);
+    expect(statusesWhere((record) => of('waiting', record).includes('give-output'))).toStrictEqual([
+      'retrying',
+      'unknown',
+    ]);
+    expect(of('waiting', { ...hanging, leaseUntil: NOW })).toStrictEqual(['resume', 'fail']);
+  });
+});
+
+it('time is given anew where none is left', () => {
+  const of = (deadlineAt: number) => timeAnew(plan, stateOf([], { deadlineAt }).execution, NOW);
+  expect([of(NOW), of(NOW + 1)]).toStrictEqual([{ deadlineAt: NOW + plan.withinMs }, {}]);
+});
+
+describe('its answer', () => {
+  const question = incidentOf({ kind: 'deadline', failure });
+  const asked = (more: Partial<Execution> = {}, ...others: Incident[]): Snapshot => ({
+    ...late([hanging], { status: 'waiting', ...more }),
+    incidents: Object.fromEntries([question, ...others].map((one) => [one.number, one])),
+  });
+  const say = (state: Snapshot, answer: Partial<Answer>, incident = question) =>
+    answerDeadline(plan, state, incident, { choice: 'resume', by: 'person', ...answer }, stamp);
+  const closed = { ...question, ...moved, resolvedAt: NOW, by: 'person' };
+
+  it('goes on: the execution has its time once more', () => {
+    const state = asked();
+    const { write, ...rest } = say(state, {});
+    expect(write).toStrictEqual({
+      executionId: 'e-1',
+      execution: expect.anything(),
+      incident: { ...closed, choice: 'resume' },
+    });
+    expect(changesOf(state.execution, write?.execution)).toStrictEqual({
+      ...moved,
+      status: 'running',
+      deadlineAt: NOW + plan.withinMs,
+      watchAt: NOW + 30_000,
+    });
+    expect(rest).toStrictEqual({
+      sends: [],
+      next: { kind: 'look', fresh: true, concern: 'all' },
+      notes: [{ what: 'incident-resolved', executionId: 'e-1', detail: 'resume' }],
+    });
+    const event = {
+      type: 'answer',
+      incident: 1,
+      answer: { choice: 'resume', by: 'person' },
+      ...stamp,
+    } as const;
+    expect(decide(plan, state, event)).toStrictEqual({ write, ...rest });
+  });
+
+  it('gives the output of what hangs', () => {
+    const { write, next, notes } = say(asked(), { choice: 'give-output', output: 1 });
+    expect(changesOf(hanging, write?.step)).toStrictEqual({
+      version: 5,
+      writeId: 'w-new',
+      status: 'done',
+      changedAt: NOW,
+      output: 1,
+      failure: null,
+      retryAt: null,
+    });
+    expect(next).toStrictEqual({ kind: 'look', fresh: true, concern: ['it'] });
+    expect(notes).toStrictEqual([{ what: 'incident-resolved', executionId: 'e-1', detail: 'give-output' }]);
+    expect(say(asked(), { choice: 'give-output' }).write?.step?.output).toBeNull();
+    const { step: _, ...none } = question;
+    expect(say(asked(), { choice: 'give-output' }, none).write).not.toHaveProperty('step');
+    expect(say(asked(), { output: 1 }).write).not.toHaveProperty('step');
+  });
+
+  it('leaves all as it is', () => {
+    const state = asked();
+    const { write, ...rest } = say(state, { choice: 'fail' });
+    expect(write).toStrictEqual({
+      executionId: 'e-1',
+      execution: expect.anything(),
+      incident: { ...closed, choice: 'fail' },
+    });
+    expect(changesOf(state.execution, write?.execution)).toStrictEqual({
+      ...moved,
+      status: 'undoing',
+      watchAt: NOW,
+      cause: { kind: 'deadline', at: NOW, failure, undo: false },
+    });
+    expect(rest).toMatchObject({
+      next: { concern: 'all' },
+      notes: [{ what: 'undoing', detail: 'deadline' }],
+    });
+  });
+
+  it('lets the execution wait on where more is asked, or it is paused', () => {
+    const statusOf = (state: Snapshot) => say(state, {}).write?.execution?.status;
+    const other = incidentOf({ number: 2, step: 'a' });
+    expect(statusOf(asked({}, other))).toBe('waiting');
+    expect(statusOf(asked({}, { ...other, resolvedAt: NOW }))).toBe('running');
+    expect(statusOf(asked({ status: 'paused' }))).toBe('paused');
+  });
+
+  it('keeps a watch that is near', () => {
+    const watchOf = (more: Partial<Execution>) => say(asked(more), {}).write?.execution?.watchAt;
+    expect(watchOf({ watchAt: NOW + 5 })).toBe(NOW + 5);
+    const { watchAt: _, ...execution } = asked().execution;
+    expect(say({ ...asked(), execution }, {}).write?.execution?.watchAt).toBe(NOW + 30_000);
+  });
+});

@@ -1,0 +1,223 @@
+/** What the answer to a question writes, by choice; and what a look does with open questions (L1, S10). */
+
+import { answeredBySuccess, resolve, settleIncidents } from '../../../lib/core/operators/resolution.ts';
+import type { Plan } from '../../../lib/core/plan/plan.ts';
+import type { Answer } from '../../../lib/core/records/events.ts';
+import type { Incident } from '../../../lib/core/records/incident.ts';
+import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
+import type { Execution, Pause, Step } from '../../../lib/core/records/state.ts';
+import { changesOf, incidentOf, planOf, recordOf, stamp, stateOf } from '../one-step.ts';
+import { agentStepOf, otherAgent, undoableOf } from '../small-steps.ts';
+import { NOW } from '../states.ts';
+
+const plan = planOf(undoableOf('it', { ladder: [otherAgent] }), agentStepOf('p', { pointOfNoReturn: true }));
+const failure = { code: 'x', message: 'y' };
+const waiting = recordOf('it', 'waiting', { mayHaveActed: true, failure, changedAt: 5, hardEndAt: 9 });
+const asked = (execution: Partial<Execution> = {}, ...more: Incident[]): Snapshot => ({
+  ...stateOf([waiting], { status: 'waiting', watchAt: NOW + 99_000, ...execution }),
+  incidents: Object.fromEntries([incidentOf({ failure }), ...more].map((one) => [one.number, one])),
+});
+const second = incidentOf({ number: 2, step: 'b' });
+const say = (state: Snapshot, answer: Partial<Answer>, incident = incidentOf({ failure }), of: Plan = plan) =>
+  resolve(of, state, incident, { choice: 'retry', by: 'person', ...answer }, stamp);
+const pause: Pause = { number: 1, at: NOW - 4, reason: '', withinMs: 9 };
+const look = (concern: 'all' | string[]) => ({ kind: 'look', fresh: true, concern }) as const;
+const moved = { version: 2, writeId: 'w-new' };
+
+describe('an answer to a question about a step', () => {
+  it('is one transaction of the question, the step and the execution', () => {
+    const state = asked();
+    const { write, ...rest } = say(state, { reason: 'r', nothingHappened: true });
+    expect(write?.executionId).toBe('e-1');
+    expect(changesOf(state.execution, write?.execution)).toStrictEqual({
+      ...moved,
+      status: 'running',
+      watchAt: NOW + 30_000,
+    });
+    expect(changesOf(waiting, write?.step)).toStrictEqual({
+      ...moved,
+      status: 'retrying',
+      changedAt: NOW,
+      retryAt: NOW,
+    });
+    expect(changesOf(incidentOf({ failure }), write?.incident)).toStrictEqual({
+      ...moved,
+      resolvedAt: NOW,
+      choice: 'retry',
+      by: 'person',
+      reason: 'r',
+    });
+    expect(rest).toStrictEqual({
+      sends: [],
+      next: look(['it']),
+      notes: [{ what: 'incident-resolved', executionId: 'e-1', step: 'it', detail: 'retry' }],
+    });
+  });
+
+  it.each<[string, Partial<Answer>, object]>([
+    ['asks for another try', {}, { status: 'retrying', retryAt: NOW }],
+    // The word of a person counts only where it is asked for, and a repeated call is harmless.
+    [
+      'asks for another try, which may be repeated anyway',
+      { nothingHappened: true },
+      { status: 'retrying', retryAt: NOW },
+    ],
+    [
+      'asks for a try with another input, where nothing happened',
+      { choice: 'retry-with-input', input: { n: 1 }, nothingHappened: true },
+      { status: 'retrying', retryAt: NOW, givenInput: { n: 1 }, mayHaveActed: false },
+    ],
+    [
+      'asks for a try with another input, and says nothing more',
+      { choice: 'retry-with-input', input: { n: 1 }, nothingHappened: false },
+      { status: 'retrying', retryAt: NOW, givenInput: { n: 1 } },
+    ],
+    ['gives the output', { choice: 'give-output', output: 1 }, { status: 'done', output: 1, failure: null }],
+    [
+      'skips it, for nothing happened',
+      { choice: 'skip', nothingHappened: true },
+      { status: 'skipped', mayHaveActed: false },
+    ],
+    ['undoes all', { choice: 'undo-all', nothingHappened: true }, { status: 'failed' }],
+    ['leaves all', { choice: 'fail', nothingHappened: true }, { status: 'failed' }],
+  ])('%s', (_, answer, changes) => {
+    expect(changesOf(waiting, say(asked(), answer).write?.step)).toStrictEqual({
+      ...moved,
+      changedAt: NOW,
+      ...changes,
+    });
+  });
+
+  it('that gives nothing gives null', () => {
+    const of = (choice: 'retry-with-input' | 'give-output') => say(asked(), { choice }).write?.step;
+    expect([of('retry-with-input')?.givenInput, of('give-output')?.output]).toStrictEqual([null, null]);
+    expect(say(asked(), { choice: 'resume' }).write).not.toHaveProperty('step');
+  });
+
+  it('resumes what waits for nothing else', () => {
+    const statusOf = (state: Snapshot) => say(state, {}).write?.execution?.status;
+    expect(statusOf(asked())).toBe('running');
+    expect(statusOf(asked({}, second))).toBe('waiting');
+    expect(statusOf(asked({}, { ...second, resolvedAt: NOW }))).toBe('running');
+    expect(statusOf(asked({ status: 'paused', pauses: [pause] }))).toBe('paused');
+  });
+
+  it('draws a watch near that is far, or that nobody set', () => {
+    expect(say(asked({ watchAt: NOW + 5 }), {}).write?.execution?.watchAt).toBe(NOW + 5);
+    const { watchAt: _, ...execution } = asked().execution;
+    expect(say({ ...asked(), execution }, {}).write?.execution?.watchAt).toBe(NOW + 30_000);
+  });
+
+  it('says in the log who gave it', () => {
+    const what = (by: Answer['by']) => say(asked(), { by }).notes.map((note) => note.what);
+    expect([what('person'), what('deadline')]).toStrictEqual([['incident-resolved'], ['incident-timed-out']]);
+  });
+});
+
+describe('an answer that stops the execution', () => {
+  const cause = { kind: 'failure', at: NOW, step: 'it', failure };
+  it('leaves all as it is, at once', () => {
+    const state = asked({}, second);
+    const { write, next } = say(state, { choice: 'fail' });
+    expect(changesOf(state.execution, write?.execution)).toStrictEqual({
+      ...moved,
+      status: 'undoing',
+      watchAt: NOW,
+      cause: { ...cause, undo: false },
+    });
+    expect(next).toStrictEqual(look('all'));
+  });
+
+  it('undoes all during a pause, which it ends; else the step’s failure decides', () => {
+    const state = asked({ status: 'paused', pauses: [pause] });
+    const { write, next } = say(state, { choice: 'undo-all' });
+    expect(write?.execution).toMatchObject({ status: 'undoing', pauses: [{ ...pause, endedAt: NOW }] });
+    expect(write?.execution?.cause).toStrictEqual(cause);
+    expect(next).toStrictEqual(look('all'));
+    expect(say(asked(), { choice: 'undo-all' })).toMatchObject({
+      write: { execution: { status: 'running' } },
+      next: look(['it']),
+    });
+    expect(say(state, { choice: 'skip' }).write?.execution?.status).toBe('paused');
+  });
+});
+
+describe('an answer that goes on behind a point of no return', () => {
+  const past = recordOf('p', 'done');
+  const deadlineOf = (more: Partial<Execution>, records: Step[] = [past]) => {
+    const state = asked(more);
+    const steps = { ...state.steps, ...Object.fromEntries(records.map((one) => [one.name, one])) };
+    return say({ ...state, steps }, {}).write?.execution?.deadlineAt;
+  };
+  it('gives the execution its time once more, where that is over', () => {
+    expect(deadlineOf({ deadlineAt: NOW })).toBe(NOW + plan.withinMs);
+    expect(deadlineOf({ deadlineAt: NOW + 1 })).toBe(NOW + 1);
+    expect(deadlineOf({ deadlineAt: NOW }, [])).toBe(NOW);
+  });
+});
+
+describe('an answer about an undo', () => {
+  const stuck = recordOf('it', 'undo-failed', {
+    hardEndAt: NOW + 9,
+    undoParkedAt: 5,
+    changedAt: 5,
+    mayHaveActed: true,
+  });
+  const question = incidentOf({ kind: 'undo' });
+  const state = (record = stuck): Snapshot => ({
+    ...stateOf([record], { status: 'undoing', watchAt: NOW }),
+    incidents: { 1: question },
+  });
+  const stepAfterSaying = (choice: Answer['choice'], record = stuck) => {
+    const after = say(state(record), { choice }, question).write?.step;
+    return changesOf(record, after);
+  };
+
+  it('tries it again, when the last try is over for certain', () => {
+    const again = { ...moved, status: 'undoing', changedAt: NOW, undoParkedAt: null };
+    expect(stepAfterSaying('retry')).toStrictEqual({ ...again, retryAt: NOW + 9 + 5_000 });
+    expect(stepAfterSaying('retry', { ...stuck, rung: 1, keyStage: 1 })).toStrictEqual({
+      ...again,
+      retryAt: NOW + 9 + 6_000,
+    });
+    expect(stepAfterSaying('retry', { ...stuck, hardEndAt: 0 })).toStrictEqual({ ...again, retryAt: NOW });
+    const unknown = say(state(), { choice: 'retry' }, question, planOf(agentStepOf('other')));
+    expect(unknown.write?.step?.retryAt).toBe(NOW + 9);
+  });
+
+  it('takes a person’s word that it is undone', () => {
+    expect(stepAfterSaying('skip')).toStrictEqual({
+      ...moved,
+      status: 'undone',
+      changedAt: NOW,
+      mayHaveActed: false,
+    });
+  });
+
+  it('leaves the step as it is, and the execution goes on', () => {
+    expect(stepAfterSaying('fail')).toBeUndefined();
+    const { write } = say(state(), { choice: 'fail' }, question);
+    expect(write).not.toHaveProperty('step');
+    expect(write?.execution?.status).toBe('undoing');
+    expect(write?.execution).not.toHaveProperty('cause');
+  });
+});
+
+describe('a question that a late success answers', () => {
+  it('is the one about its ladder', () => {
+    const closed = { ...incidentOf({ failure }), ...moved, resolvedAt: NOW, by: 'moot' };
+    expect(answeredBySuccess(asked(), 'it', stamp)).toStrictEqual({ incident: closed, move: 'resume' });
+    expect(answeredBySuccess(asked({}, second), 'it', stamp)).toStrictEqual({
+      incident: closed,
+      move: 'adopt',
+    });
+    expect(answeredBySuccess(asked({ status: 'paused' }), 'it', stamp)).toStrictEqual({
+      incident: closed,
+      move: 'adopt',
+    });
+    expect(answeredBySuccess(asked(), 'b', stamp)).toStrictEqual({ move: 'adopt' });
+    const undo = { ...asked(), incidents: { 1: incidentOf({ kind: 'undo' }) } };
+    expect(answeredBySuccess(undo, 'it', stamp)).toStrictEqual({ move: 'adopt' });
+    expect(settleIncidents(plan, stateOf([]), stamp)).toBeUndefined();
+  });
+});

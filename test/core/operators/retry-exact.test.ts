@@ -1,0 +1,204 @@
+/** When a failed execution can be tried again, why it cannot, and what that writes (F8, S1, S10). */
+
+import { decide } from '../../../lib/core/decide.ts';
+import {
+  againProblemOf,
+  openLadderQuestions,
+  retried,
+  RETRY_ANSWER,
+  retryProblem,
+} from '../../../lib/core/operators/retry.ts';
+import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
+import type { ChildEnd } from '../../../lib/core/records/children.ts';
+import type { Event } from '../../../lib/core/records/events.ts';
+import type { Incident } from '../../../lib/core/records/incident.ts';
+import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
+import type { Cause, Execution, Retried, Step } from '../../../lib/core/records/state.ts';
+import { changesOf, incidentOf, planOf, recordOf, stamp, stateOf } from '../one-step.ts';
+import { agentStepOf, callbackOf, childOf, childrenOf, otherAgent } from '../small-steps.ts';
+import { NOW } from '../states.ts';
+
+const failure = { code: 'x', message: 'y' };
+const cause: Cause = { kind: 'failure', at: NOW - 9, step: 'it', failure };
+const plan = planOf(agentStepOf('it'));
+const failed = (records: Step[], more: Partial<Execution> = {}): Snapshot =>
+  stateOf(records, { status: 'failed', endedAt: NOW - 5, cause, ...more });
+const problem = (state: Snapshot, of: Plan = plan) => retryProblem(of, state, NOW);
+const another = 'start a new execution with "redriveOf": "e-1"';
+
+it.each([
+  ['succeeded', `it has ended: succeeded; ${another}`],
+  ['compensated', `it has ended: compensated; ${another}`],
+  ['canceled', `it has ended: canceled; ${another}`],
+  ['undoing', 'it is being undone'],
+  ['pausing', 'it is paused: resume it first'],
+  ['paused', 'it is paused: resume it first'],
+  ['running', 'it is running: its steps are tried again by themselves'],
+] as const)('what is %s is not retried', (status, why) => {
+  expect(problem(stateOf([], { status }))).toBe(why);
+});
+
+describe('what has failed is retried', () => {
+  const plain = [agentStepOf('it')];
+  it.each<[string, Snapshot, string | undefined, PlanStep[]]>([
+    ['where nothing was undone', failed([recordOf('it', 'failed')]), undefined, plain],
+    ['where nothing has begun', failed([]), undefined, plain],
+    [
+      'not as a part of another',
+      failed([], { parent: { executionId: 'p', step: 's', index: 0 } }),
+      "it belongs to step 's' of execution p",
+      plain,
+    ],
+    [
+      'not where something was undone, or is, or could not be',
+      failed([
+        recordOf('it', 'undone'),
+        recordOf('b', 'undoing'),
+        recordOf('c', 'undo-failed'),
+        recordOf('d', 'done'),
+      ]),
+      `the undo of 'it', 'b', 'c' has begun, and what is undone is not done again by the same execution; ${another}`,
+      ['it', 'b', 'c', 'd', 'e'].map((name) => agentStepOf(name)),
+    ],
+    [
+      'not where it may have acted, which can neither be asked for nor repeated',
+      failed([
+        recordOf('it', 'failed', { mayHaveActed: true }),
+        recordOf('b', 'sealed', { mayHaveActed: true }),
+      ]),
+      `'it', 'b' may have acted, and its effect can neither be asked for nor repeated; ${another}`,
+      ['it', 'b'].map((name) => agentStepOf(name, { effect: 'unsafe' })),
+    ],
+    [
+      'where the unsafe has not acted',
+      failed([recordOf('it', 'failed')]),
+      undefined,
+      [agentStepOf('it', { effect: 'unsafe' })],
+    ],
+    [
+      'where the unsafe is done',
+      failed([recordOf('it', 'done', { mayHaveActed: true })]),
+      undefined,
+      [agentStepOf('it', { effect: 'unsafe' })],
+    ],
+    [
+      'where what may have acted can be repeated',
+      failed([recordOf('it', 'failed', { mayHaveActed: true })]),
+      undefined,
+      plain,
+    ],
+    [
+      'where the agent of its rung can be asked',
+      failed([recordOf('it', 'failed', { mayHaveActed: true, rung: 1, keyStage: 1 })]),
+      undefined,
+      [agentStepOf('it', { effect: 'unsafe', ladder: [otherAgent] })],
+    ],
+    [
+      'of what no agent performs',
+      failed([recordOf('it', 'failed', { mayHaveActed: true })]),
+      undefined,
+      [callbackOf('it')],
+    ],
+  ])('%s', (_, state, why, steps) => {
+    expect(problem(state, planOf(...steps))).toBe(why);
+  });
+
+  const end = (status: ChildEnd['status']): ChildEnd => ({ status, version: 1, clean: false });
+  it.each<[string, Step['status'], ChildEnd['status'] | undefined, string | undefined]>([
+    ['failed', 'failed', 'failed', undefined],
+    ['was stopped', 'failed', 'canceled', 'of its executions some were stopped (canceled)'],
+    ['says nothing', 'failed', undefined, 'some of its executions have not said how they ended'],
+    ['is not what failed', 'done', 'canceled', undefined],
+  ])('where an execution of its own %s', (_, status, ended, why) => {
+    const record = recordOf('it', status, {
+      children: childrenOf(ended === undefined ? {} : { 0: end(ended) }),
+    });
+    const said = why && `step 'it' cannot go on: ${why}; ${another}`;
+    expect(againProblemOf(planOf(agentStepOf('a'), childOf('it')), failed([record]))).toBe(said);
+  });
+});
+
+describe('what waits for a person is retried', () => {
+  const waiting = (more: Partial<Incident>): Snapshot => ({
+    ...stateOf(
+      [recordOf('it', 'waiting'), recordOf('b', 'waiting', { mayHaveActed: true, hardEndAt: NOW })],
+      {
+        status: 'waiting',
+      },
+    ),
+    incidents: { 1: incidentOf(more) },
+  });
+  const two = planOf(agentStepOf('it'), agentStepOf('b', { effect: 'probed' }));
+
+  it('where a step could be tried again', () => {
+    expect(problem(waiting({}), two)).toBeUndefined();
+    const none = 'none of its open questions is about a step that could be tried again';
+    expect(problem(waiting({ kind: 'undo' }), two)).toBe(none);
+    expect(problem(waiting({ resolvedAt: NOW }), two)).toBe(none);
+    const needs =
+      'an attempt may have acted: \'retry\' needs "nothingHappened": true from somebody who has checked';
+    expect(
+      problem(
+        { ...waiting({}), incidents: { 1: incidentOf({}), 2: incidentOf({ number: 2, step: 'b' }) } },
+        two,
+      ),
+    ).toBe(`incident 2, step 'b': ${needs}`);
+    const both = { 1: incidentOf({ step: 'b' }), 2: incidentOf({ number: 2, step: 'b' }) };
+    expect(problem({ ...waiting({}), incidents: both }, two)).toBe(
+      `incident 1, step 'b': ${needs}; incident 2, step 'b': ${needs}`,
+    );
+  });
+
+  it('by an answer to each question about a ladder', () => {
+    const state = {
+      ...waiting({}),
+      incidents: { 1: incidentOf({}), 2: incidentOf({ number: 2, kind: 'undo' }) },
+    };
+    expect(openLadderQuestions(state)).toStrictEqual([incidentOf({})]);
+    expect(RETRY_ANSWER).toStrictEqual({ choice: 'retry', by: 'person' });
+  });
+});
+
+describe('a retry', () => {
+  const earlier: Retried[] = Array.from({ length: 10 }, (_, at) => ({ at, reason: '' }));
+  const given = { reason: 'r', commands: ['c'] };
+  it('is the next epoch, with its time once more, in one write of the execution', () => {
+    const state = failed([recordOf('it', 'failed')], {
+      epoch: 3,
+      dispatches: { k: { count: 1, lastAt: 1 } },
+      retries: earlier,
+    });
+    const { write, ...rest } = retried(plan, state, given, stamp);
+    expect(write).toStrictEqual({ executionId: 'e-1', execution: expect.anything() });
+    expect(changesOf(state.execution, write?.execution)).toStrictEqual({
+      status: 'running',
+      version: 2,
+      writeId: 'w-new',
+      epoch: 4,
+      cause: null,
+      endedAt: null,
+      deadlineAt: NOW + plan.withinMs,
+      watchAt: NOW + 30_000,
+      retries: [...earlier.slice(1), { at: NOW, reason: 'r', cause }],
+      commands: ['c'],
+      dispatches: {},
+    });
+    expect(rest).toStrictEqual({
+      sends: [],
+      next: { kind: 'look', fresh: true, concern: 'all' },
+      notes: [{ what: 'retried', executionId: 'e-1' }],
+    });
+  });
+
+  it('keeps a watch that is near, and says no cause where there is none', () => {
+    const { cause: _, ...execution } = failed([], { watchAt: NOW + 5 }).execution;
+    const after = retried(plan, { execution, steps: {} }, given, stamp).write?.execution;
+    expect(after).toMatchObject({ watchAt: NOW + 5, retries: [{ at: NOW, reason: 'r' }] });
+    expect(after?.retries?.[0]).not.toHaveProperty('cause');
+  });
+
+  it('is what a command asks for', () => {
+    const event = { type: 'retry', commandId: 'c', reason: 'r', ...stamp } as Event;
+    expect(decide(plan, failed([]), event)).toStrictEqual(retried(plan, failed([]), given, stamp));
+  });
+});

@@ -1,0 +1,111 @@
+/** What an agent's declaration becomes, its defaults, and what is refused of it, at its very limits. */
+
+import {
+  type AgentOptions,
+  type AgentSpec,
+  agentProblem,
+  cannotTell,
+  declareAgent,
+  done,
+  EFFECTS,
+  notDone,
+  running,
+} from '../../../lib/core/plan/agent.ts';
+import { any, type Anything, base, refusalOf } from '../refusals.ts';
+
+const declared = (more: object = {}) =>
+  declareAgent<Anything, Anything>('worker', { ...base, ...more } as unknown as AgentOptions<
+    Anything,
+    Anything
+  >);
+const defaults: AgentSpec = {
+  name: 'worker',
+  effect: 'idempotent',
+  timeoutMs: 60_000,
+  leaseMs: 30_000,
+  pickupMs: 30_000,
+  settleMs: 5_000,
+  undo: 'required',
+};
+
+it('says little, and has all that it needs', () => {
+  const { timeout: _, ...least } = base;
+  const agent = declareAgent<Anything, Anything>(
+    'worker',
+    least as unknown as AgentOptions<Anything, Anything>,
+  );
+  expect(agent).toStrictEqual({ kind: 'steadfast:agent', spec: defaults, input: any, output: any });
+  expect(declared({ runsIn: 'lambda' }).spec).toStrictEqual(defaults);
+});
+
+it('may say more', () => {
+  const more = {
+    effect: 'probed',
+    timeout: '2h',
+    lease: '4s',
+    pickup: '5s',
+    settle: '6s',
+    maxNoProgress: '7s',
+    undo: 'none',
+  };
+  expect(declared({ ...more, runsIn: 'container' }).spec).toStrictEqual({
+    name: 'worker',
+    effect: 'probed',
+    timeoutMs: 7_200_000,
+    leaseMs: 4_000,
+    pickupMs: 5_000,
+    settleMs: 6_000,
+    maxNoProgressMs: 7_000,
+    undo: 'none',
+    runsIn: 'container',
+  });
+});
+
+it('is refused by name', () => {
+  const refused = refusalOf(() => declared({ lease: '2s' }));
+  expect([refused.code, refused.message]).toEqual([
+    'bad-agent',
+    "agent 'worker': lease is under 3s; a beat whose request hangs must have time for another",
+  ]);
+  expect(refusalOf(() => declareAgent('No', base as never)).code).toBe('bad-name');
+  expect(refusalOf(() => declareAgent('No', base as never)).message).toContain('agent');
+});
+
+it.each(['timeout', 'lease', 'pickup', 'settle', 'maxNoProgress'])('%s is a time', (key) => {
+  const refused = refusalOf(() => declared({ [key]: 'soon' }));
+  expect(refused.code).toBe('bad-duration');
+  expect(refused.message).toContain(`${key} of agent 'worker'`);
+});
+
+const lambda =
+  "timeout is over 14m, which a Lambda function cannot give; with runsIn: 'container' it may be up to 24h";
+it.each<[Partial<Record<keyof AgentSpec, unknown>>, string | undefined]>([
+  [{}, undefined],
+  [{ effect: 'x' }, "effect is \"x\"; allowed are 'idempotent', 'probed' and 'unsafe'"],
+  [{ effect: 'unsafe' }, undefined],
+  [{ runsIn: 'vm' }, "runsIn is \"vm\"; allowed are 'lambda' and 'container'"],
+  [{ timeoutMs: 14 * 60_000 }, undefined],
+  [{ timeoutMs: 14 * 60_000 + 1 }, lambda],
+  [{ runsIn: 'container', timeoutMs: 24 * 3_600_000 }, undefined],
+  [{ runsIn: 'container', timeoutMs: 24 * 3_600_000 + 1 }, 'timeout is over 24h; cut the work into steps'],
+  [{ leaseMs: 3_000 }, undefined],
+  [{ leaseMs: 2_999 }, 'lease is under 3s; a beat whose request hangs must have time for another'],
+  [{ pickupMs: 1_000 }, undefined],
+  [{ pickupMs: 999 }, 'pickup is under 1s; a message needs time to arrive'],
+  [{ maxNoProgressMs: 1_000 }, undefined],
+  [{ maxNoProgressMs: 999 }, 'maxNoProgress is under 1s; three beats must fit into it'],
+  [{ undo: 'none' }, undefined],
+  [{ undo: 'x' }, "undo is \"x\"; allowed are 'required' and 'none'"],
+])('%j: %s', (more, problem) => {
+  expect(agentProblem({ ...defaults, ...more } as AgentSpec)).toBe(problem);
+});
+
+it('a probe has four answers, and an effect is one of three', () => {
+  expect([done({ n: 1 }), notDone(), running(), cannotTell()]).toEqual([
+    { verdict: 'done', output: { n: 1 } },
+    { verdict: 'not-done' },
+    { verdict: 'running' },
+    { verdict: 'cannot-tell' },
+  ]);
+  expect(EFFECTS).toEqual(['idempotent', 'probed', 'unsafe']);
+});

@@ -1,0 +1,139 @@
+/** What is refused of a plan, at its very limits, and the words with which it is (P1). */
+
+import { checkPlan, expressionsOf } from '../../../lib/core/plan/check.ts';
+import type { AgentStep, Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
+import { child, map } from '../family.ts';
+import { planStep, planWith, refusalOf } from '../refusals.ts';
+import { human, retry } from '../rungs.ts';
+
+const said = (plan: Plan) => {
+  const { code, message, details } = refusalOf(() => checkPlan(plan));
+  expect(code).toBe('workflow-refused');
+  return { message, ...(details as object) };
+};
+const ofPlan = (changes: Partial<Plan>, reason: string, message: string): void =>
+  expect(said(planWith({}, changes))).toStrictEqual({
+    workflow: 'flow',
+    reason,
+    message: `workflow 'flow': ${message}`,
+  });
+const refusals: readonly [Partial<Plan>, string, string][] = [
+  [
+    { withinMs: Number.NaN },
+    'unbounded',
+    "it has no 'within': say how long an execution may take at most, for example '1h'",
+  ],
+  [{ pauseWithinMs: 0 }, 'unbounded', 'its pauseWithinMs is 0; leave it out or give a time'],
+  [{ steps: [] }, 'no-end', 'it has no steps, so it would never reach an end'],
+  [
+    { steps: Array.from({ length: 1_001 }, (_, at) => ({ ...planStep, name: `s${at}` })) },
+    'too-many-steps',
+    'it has 1001 steps; allowed are 1000',
+  ],
+  [
+    { output: { $ref: 'step:x', path: [] } },
+    'bad-output',
+    "the output reads the output of 'x', which does not exist",
+  ],
+  [{ output: { $x: 1 } }, 'bad-output', "the output has the unknown operator '$x'"],
+  [
+    { output: { $ref: 'item', path: [] } },
+    'bad-output',
+    'of the output an expression reads the item of a list where there is none',
+  ],
+  [
+    { output: { $ref: 'token:it', path: [] } },
+    'bad-output',
+    "of the output it reads the token of 'it', which is no callback",
+  ],
+];
+it.each(
+  refusals.map(([changes, reason, message]): [string, string, Partial<Plan>] => [message, reason, changes]),
+)('%s', (message, reason, changes) => {
+  ofPlan(changes, reason, message);
+});
+
+it('a workflow has a legal name', () => {
+  expect(said(planWith({}, { workflow: 'Flow' }))).toEqual({
+    workflow: 'Flow',
+    reason: 'bad-name',
+    message: "workflow 'Flow': the name is not a legal one ([a-z][a-z0-9-]{0,47})",
+  });
+});
+
+describe('steps', () => {
+  const named = (name: string, ...after: readonly string[]): AgentStep => ({ ...planStep, name, after });
+  const refused = (...steps: readonly PlanStep[]) => said(planWith({}, { steps }));
+
+  it('have legal names, each its own', () => {
+    expect(refused(named('No'))).toEqual({
+      workflow: 'flow',
+      step: 'No',
+      reason: 'bad-name',
+      message: "workflow 'flow', step 'No': the name is not legal ([a-z][a-z0-9-]{0,47})",
+    });
+    expect(refused(named('a'), named('a'))).toEqual({
+      workflow: 'flow',
+      step: 'a',
+      reason: 'duplicate-name',
+      message: "workflow 'flow', step 'a': two steps have this name",
+    });
+  });
+
+  it.each<[readonly PlanStep[], string, string]>([
+    [[named('a', 'a')], 'a', 'a → a'],
+    [[named('a', 'b'), named('b', 'a')], 'a', 'a → b → a'],
+    [[named('x'), named('a', 'x', 'c'), named('b', 'a'), named('c', 'b')], 'a', 'a → b → c → a'],
+    [[named('z', 'b'), named('a', 'b'), named('b', 'a')], 'b', 'b → a → b'],
+  ])('do not wait for themselves: %#', (steps, first, path) => {
+    expect(refused(...steps)).toEqual({
+      workflow: 'flow',
+      step: first,
+      reason: 'cycle',
+      message: `workflow 'flow', step '${first}': it waits for itself: ${path}`,
+    });
+  });
+
+  it('may read those before them, however far, and no others', () => {
+    const reads = (name: string, of: string, ...after: readonly string[]): AgentStep => ({
+      ...named(name, ...after),
+      input: { $ref: `step:${of}`, path: [] },
+    });
+    expect(() =>
+      checkPlan(planWith({}, { steps: [named('a'), named('b', 'a'), reads('c', 'a', 'b')] })),
+    ).not.toThrow();
+    expect(refused(named('a'), reads('c', 'a'))).toMatchObject({ reason: 'not-a-predecessor', step: 'c' });
+  });
+
+  it('of another kind are no points of no return', () => {
+    const message = 'only a step that an agent performs, or a child, can be a point of no return';
+    const point = { pointOfNoReturn: true } as const;
+    for (const step of [{ kind: 'wait', name: 'w', after: [], forMs: 1, ...point }] as const)
+      expect(refused(step)).toMatchObject({
+        step: step.name,
+        reason: 'bad-point-of-no-return',
+        message: `workflow 'flow', step '${step.name}': ${message}`,
+      });
+    expect(refused({ ...map, each: { ...planStep, ...point } })).toMatchObject({
+      step: 'list',
+      reason: 'bad-point-of-no-return',
+      message: expect.stringContaining('of a list some items would be past it'),
+    });
+  });
+});
+
+it('a step reads in its condition, and in what its kind evaluates', () => {
+  const [when, input, other] = [{ $ref: 'input', path: ['w'] }, { i: 1 }, { o: 1 }];
+  const ladder = [retry(), retry({ kind: 'withInput', input: other }), human()];
+  expect(expressionsOf({ ...planStep, input, when, ladder })).toEqual([when, input, other]);
+  expect(expressionsOf({ ...planStep, input, ladder: [] })).toEqual([input]);
+  expect(expressionsOf({ kind: 'wait', name: 'w', after: [], until: 5, when })).toEqual([when, 5]);
+  expect(expressionsOf({ kind: 'wait', name: 'w', after: [], forMs: 5 })).toEqual([]);
+  expect(expressionsOf({ ...child, input })).toEqual([input]);
+  expect(expressionsOf({ ...map, over: [1], each: { ...planStep, input, ladder } })).toEqual([
+    [1],
+    input,
+    other,
+  ]);
+  expect(expressionsOf({ kind: 'callback', name: 'c', after: [], withinMs: 1 })).toEqual([]);
+});

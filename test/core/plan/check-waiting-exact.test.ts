@@ -1,0 +1,160 @@
+/** What is refused of a step that no agent performs, at its very limits, and the words with which it is (P1). */
+
+import { otherKindProblem, sourceProblem } from '../../../lib/core/plan/check-waiting.ts';
+import { checkPlan } from '../../../lib/core/plan/check.ts';
+import type {
+  AgentStep,
+  CallbackStep,
+  ChildStep,
+  MapStep,
+  Plan,
+  PlanStep,
+  WaitStep,
+} from '../../../lib/core/plan/plan.ts';
+import { child, map } from '../family.ts';
+import { planOf } from '../one-step.ts';
+import { planStep, planWith } from '../refusals.ts';
+
+const problem = (step: PlanStep, withinMs = 60_000, of?: Plan) =>
+  otherKindProblem(step as Exclude<PlanStep, AgentStep>, of ?? { ...planOf(step), withinMs }, (each) =>
+    each.timeoutMs === 1 ? { reason: 'each', message: 'of its agent' } : undefined,
+  );
+const wait = (more: Partial<WaitStep>): WaitStep => ({ kind: 'wait', name: 'w', after: [], ...more });
+/** A column that is not there is null. */
+const filled = <T>(table: readonly [T, string?, string?][]): [T, string | null, string | null][] =>
+  table.map(([given, reason, message]) => [given, reason ?? null, message ?? null]);
+const one = "a wait has one of 'for' and 'until'";
+const zone = "'until' is neither epoch ms nor a date in ISO form with its zone";
+
+it.each(
+  filled<Partial<WaitStep>>([
+    [{ forMs: 60_000 }],
+    [{ forMs: 60_001 }, 'longer-than-within', 'it waits for 1m1ms, and the workflow is to be over within 1m'],
+    [{ forMs: 0 }, 'unbounded', 'its wait is 0 ms long'],
+    [{ forMs: Number.NaN }, 'unbounded', 'its wait is NaN ms long'],
+    [{}, 'unbounded', one],
+    [{ forMs: 5, until: 5 }, 'unbounded', one],
+    [{ until: 5 }],
+    [{ until: '2026-01-01' }],
+    [{ until: { $ref: 'input', path: [] } }],
+    [{ until: 'soon' }, 'bad-time', zone],
+    [{ until: true }, 'bad-time', zone],
+    [{ until: null }, 'bad-time', zone],
+  ]),
+)('a wait %j: %s', (more, reason, message) => {
+  expect(problem(wait(more))).toEqual(reason === null ? undefined : { reason, message });
+});
+
+it.each<[Partial<CallbackStep>, string | undefined]>([
+  [{ withinMs: 1 }, undefined],
+  [{ withinMs: 0 }, "a step of kind 'callback' needs 'within', or it could wait for ever"],
+  [
+    { withinMs: Number.NaN, kind: 'approval' },
+    "a step of kind 'approval' needs 'within', or it could wait for ever",
+  ],
+  [{ beatMs: 1 }, undefined],
+  [{ beatMs: 0 }, "'beatEvery' is no time"],
+  [{ withinMs: 60_000 }, undefined],
+])('a callback %j: %s', (more, message) => {
+  const step: CallbackStep = { kind: 'callback', name: 'c', after: [], withinMs: 5, ...more };
+  expect(problem(step)).toEqual(message === undefined ? undefined : { reason: 'unbounded', message });
+});
+
+it.each(['callback', 'approval'] as const)('a %s that promises more time than the workflow has', (kind) => {
+  const message = 'it waits for an answer for 1m1ms, and the workflow is to be over within 1m';
+  expect(problem({ kind, name: 'c', after: [], withinMs: 60_001 })).toEqual({
+    reason: 'longer-than-within',
+    message,
+  });
+});
+
+it('workflows are five within one another, and no more', () => {
+  const nested = (depth: number): Plan =>
+    depth === 1 ? planWith({}) : planOf(planStep, { ...child, plan: nested(depth - 1) });
+  const deepest = (depth: number) => problem(child, 5, nested(depth));
+  expect(deepest(5)).toBeUndefined();
+  expect(deepest(6)).toEqual({ reason: 'too-deep', message: 'workflows within workflows, over 5 deep' });
+  const both: ChildStep = { ...child, name: 'b', plan: nested(1) };
+  expect(problem(child, 5, planOf({ ...child, plan: nested(5) }, both))).toMatchObject({
+    reason: 'too-deep',
+  });
+});
+
+const tolerance = (value: number, most: number): string => `tolerate is ${value}; allowed are 0 to ${most}`;
+it.each(
+  filled<Partial<MapStep>>([
+    [{}],
+    [{ concurrency: 1 }],
+    [{ concurrency: 0 }, 'bad-concurrency', 'concurrency is 0; at least 1 is allowed'],
+    [{ concurrency: 1.5 }, 'bad-concurrency', 'concurrency is 1.5; at least 1 is allowed'],
+    [{ tolerate: { items: 10_000 } }],
+    [{ tolerate: { items: 10_001 } }, 'bad-tolerance', tolerance(10_001, 10_000)],
+    [{ tolerate: { items: -1 } }, 'bad-tolerance', tolerance(-1, 10_000)],
+    [{ tolerate: { items: 0.5 } }, 'bad-tolerance', tolerance(0.5, 10_000)],
+    [{ tolerate: { percent: 0.5 } }],
+    [{ tolerate: { percent: 0 } }],
+    [{ tolerate: { percent: 100 } }],
+    [{ tolerate: { percent: 100.5 } }, 'bad-tolerance', tolerance(100.5, 100)],
+    [{ each: { ...planStep, timeoutMs: 1 } }, 'each', 'of its agent'],
+    [
+      { each: { ...planStep, timeoutMs: 1 }, concurrency: 0 },
+      'bad-concurrency',
+      'concurrency is 0; at least 1 is allowed',
+    ],
+  ]),
+)('a list %j: %s', (more, reason, message) => {
+  expect(problem({ ...map, ...more })).toEqual(reason === null ? undefined : { reason, message });
+});
+
+it('there are no other kinds', () => {
+  expect(problem({ ...map, kind: 'x' } as never)).toEqual({
+    reason: 'bad-kind',
+    message: "'x' is no kind of step",
+  });
+});
+
+describe('what a reference points to', () => {
+  const callback: CallbackStep = { kind: 'callback', name: 'c', after: [], withinMs: 5 };
+  const plan = planOf(planStep, callback, { ...callback, name: 'ok', kind: 'approval' });
+  const pointing = ($ref: string, ofItem = false) => sourceProblem({ a: [{ $ref, path: [] }] }, plan, ofItem);
+  const noCallback = (name: string) => ({
+    reason: 'unknown-step',
+    message: `it reads the token of '${name}', which is no callback`,
+  });
+  const noList = (kind: string) => ({
+    reason: 'bad-expression',
+    message: `an expression reads the ${kind} of a list where there is none`,
+  });
+  const isNothing = (source: string) => ({
+    reason: 'bad-expression',
+    message: `an expression points to '${source}', which is nothing`,
+  });
+  it.each(['input', 'step:x', 'token:c', 'token:ok'])('may be %s', (source) => {
+    expect(pointing(source)).toBeUndefined();
+  });
+  it.each([
+    ['token:it', noCallback('it')],
+    ['token:x', noCallback('x')],
+    ['token', noCallback('')],
+    ['x', isNothing('x')],
+    ['x:c', isNothing('x:c')],
+    ['', isNothing('')],
+    ['item', noList('item')],
+    ['index', noList('index')],
+  ])('is not %s', (source, given) => {
+    expect(pointing(source)).toEqual(given);
+  });
+  it('is an item, or its index, where there is a list', () => {
+    expect(pointing('item', true)).toBeUndefined();
+    expect(pointing('index', true)).toBeUndefined();
+    expect(pointing('x', true)).toEqual(isNothing('x'));
+    expect(sourceProblem([{ $ref: 'input' }, { $ref: 'x' }], plan, false)).toEqual(isNothing('x'));
+  });
+  it('of a list is each item of it, and neither the list itself nor its condition', () => {
+    const item = { $ref: 'item', path: [] };
+    const checked = (more: Partial<MapStep>) => (): void => checkPlan(planOf({ ...map, ...more }));
+    expect(checked({ each: { ...planStep, input: item } })).not.toThrow();
+    expect(checked({ over: item })).toThrow(/the item of a list where there is none/);
+    expect(checked({ when: item })).toThrow(/the item of a list where there is none/);
+  });
+});

@@ -1,0 +1,181 @@
+/** The reference language where it has no value, no order or no equality, and what it finds in an expression (R1, R3). */
+
+import type { Json } from '../../../lib/core/records/json.ts';
+import {
+  evaluate,
+  type Expr,
+  OPERATORS,
+  ref,
+  type Scope,
+  sourcesIn,
+  stepsIn,
+  toExpr,
+} from '../../../lib/core/plan/refs.ts';
+
+const scope: Scope = {
+  input: { a: { b: 'x' }, list: [7], text: 'ab' },
+  output: (step) => `out-${step}`,
+  token: (step) => `token-${step}`,
+  item: { n: 1 },
+  index: 4,
+};
+const valueOf = (expr: Expr, of: Scope = scope): Json | undefined => evaluate(expr, of);
+const quoted = (value: Json): Json => ({ $literal: value });
+
+it('what an author leaves out is left out', () => {
+  expect(toExpr({ a: undefined, b: 1 })).toStrictEqual({ b: 1 });
+  expect(toExpr([undefined, null])).toStrictEqual([undefined, null]);
+  expect(valueOf({ a: { $ref: 'input', path: ['x'] }, b: 1 })).toStrictEqual({ b: 1 });
+});
+
+it('a reference is no plain value, and has no symbols of others', () => {
+  const order = ref<{ id: string }>('input');
+  expect(Object.getPrototypeOf(order)).not.toBe(Object.prototype);
+  expect((order as unknown as Record<symbol, unknown>)[Symbol.iterator]).toBeUndefined();
+  expect(Symbol.iterator in order).toBe(false);
+  expect('id' in order).toBe(false);
+});
+
+it.each<[string, Expr, Json | undefined]>([
+  ['the input', 'input', scope.input],
+  ['an item', 'item', { n: 1 }],
+  ['its index', 'index', 4],
+  ['a step', 'step:a', 'out-a'],
+  ['a step without a name', 'step', 'out-'],
+  ['a token', 'token:a', 'token-a'],
+  ['nothing known', 'other:a', undefined],
+  ['nothing', '', undefined],
+  ['no text', 5, undefined],
+])('a reference to %s', (_, $ref, value) => {
+  expect(valueOf({ $ref, path: [] })).toEqual(value);
+});
+
+it('there is no token, item or index where nobody gives one', () => {
+  const bare: Scope = { input: {}, output: () => undefined };
+  for (const $ref of ['token:a', 'item', 'index']) expect(valueOf({ $ref, path: [] }, bare)).toBeUndefined();
+});
+
+it.each<[Json, Json | undefined]>([
+  [['a', 'b'], 'x'],
+  [['list', '0'], 7],
+  [['list', 0], undefined],
+  [['list', '1'], undefined],
+  [['text', '0'], undefined],
+  ['a', scope.input],
+  [null, scope.input],
+])('the path %j leads to %j', (path, value) => {
+  expect(valueOf({ $ref: 'input', path })).toEqual(value);
+});
+
+it.each<[Expr, Json | undefined]>([
+  [{ $or: [false, false] }, false],
+  [{ $or: [1, 'true'] }, false],
+  [{ $or: [false, true] }, true],
+  [{ $or: true }, false],
+  [{ $and: [true, 1] }, false],
+  [{ $and: [true, true] }, true],
+  [{ $and: 'x' }, true],
+  [{ $not: true }, false],
+  [{ $not: false }, true],
+  [{ $not: 'true' }, true],
+  [{ $exists: null }, true],
+  [{ $exists: { $ref: 'nothing' } }, false],
+  [{ $concat: ['a', 1, true, null, { b: 1 }, 'c'] }, 'a1c'],
+  [{ $concat: 'a' }, ''],
+  [{ $nothing: [1, 1] }, false],
+  [{ $literal: { $ref: 'input' } }, { $ref: 'input' }],
+])('%j is %j', (expr, value) => {
+  expect(valueOf(expr)).toEqual(value);
+});
+
+it.each<[Json, Json, boolean, boolean]>([
+  [4, 5, true, false],
+  [5, 5, false, false],
+  [6, 5, false, true],
+  ['a', 'b', true, false],
+  ['b', 'b', false, false],
+  ['c', 'b', false, true],
+  [false, true, false, false],
+  [true, false, false, false],
+  [null, 1, false, false],
+  [1, null, false, false],
+  ['1', 2, false, false],
+  [3, '2', false, false],
+])('%j before and after %j', (left, right, before, after) => {
+  expect([valueOf({ $lt: [left, right] }), valueOf({ $gt: [left, right] })]).toEqual([before, after]);
+});
+
+it.each<[Json, Json, boolean]>([
+  [1, 1, true],
+  ['1', 1, false],
+  [null, null, true],
+  [null, {}, false],
+  [{}, null, false],
+  [5, {}, false],
+  [{}, 5, false],
+  ['ab', { 0: 'a', 1: 'b' }, false],
+  [{ 0: 'a', 1: 'b' }, 'ab', false],
+  [{}, {}, true],
+  [[], {}, false],
+  [{}, [], false],
+  [[1, 2], [1, 2], true],
+  [[1, 2], [2, 1], false],
+  [{ a: 1 }, { a: 1, b: 2 }, false],
+  [{ a: 1, b: 2 }, { a: 1 }, false],
+  [{ a: 1 }, { b: 1 }, false],
+  [{ a: { b: [1] } }, { a: { b: [1] } }, true],
+])('%j and %j are the same: %s', (left, right, equal) => {
+  const pair = [quoted(left), quoted(right)];
+  expect([valueOf({ $eq: pair }), valueOf({ $ne: pair })]).toEqual([equal, !equal]);
+  expect(valueOf({ $in: [quoted(left), [quoted(right)]] })).toBe(equal);
+  expect(valueOf({ $in: [quoted(left), quoted(right)] })).toBe(false);
+});
+
+it('nothing is the same as nothing, and as nothing else', () => {
+  const nothing = { $ref: 'nothing' };
+  expect(valueOf({ $eq: [nothing, nothing] })).toBe(true);
+  expect(valueOf({ $eq: [nothing, null] })).toBe(false);
+  expect(valueOf({ $eq: [quoted({}), nothing] })).toBe(false);
+  expect(valueOf({ $eq: [nothing, quoted({})] })).toBe(false);
+});
+
+it('what is read is found once, sorted, and not within literals', () => {
+  const read = {
+    z: { $ref: 'step:z', path: [] },
+    a: [
+      { $ref: 'step:b', path: [] },
+      { $ref: 'input', path: [] },
+      { $ref: 'step:b', path: ['x'] },
+    ],
+    c: { $literal: { $ref: 'step:no' } },
+    d: { $eq: [{ $ref: 'token:c' }, { $ref: 5 }] },
+  };
+  expect(sourcesIn(read)).toEqual(['input', 'step:b', 'step:z', 'token:c']);
+  expect(sourcesIn(['m', 'c', 'z', 'a', 'q'].map((name) => ({ $ref: name })))).toEqual([
+    'a',
+    'c',
+    'm',
+    'q',
+    'z',
+  ]);
+  expect(stepsIn(read)).toEqual(['b', 'z']);
+  expect(stepsIn(null)).toEqual([]);
+  expect(stepsIn('step:a')).toEqual([]);
+});
+
+it('these are the operators', () => {
+  expect([...OPERATORS].toSorted()).toEqual([
+    '$and',
+    '$concat',
+    '$eq',
+    '$exists',
+    '$gt',
+    '$in',
+    '$literal',
+    '$lt',
+    '$ne',
+    '$not',
+    '$or',
+    '$ref',
+  ]);
+});

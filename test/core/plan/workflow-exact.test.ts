@@ -1,0 +1,320 @@
+/** What an author's workflow compiles to, field by field, its defaults, and the words of what is refused at once. */
+
+import * as z from 'zod/mini';
+import { type AgentOptions, declareAgent } from '../../../lib/core/plan/agent.ts';
+import { eq, ref } from '../../../lib/core/plan/refs.ts';
+import {
+  human,
+  retry,
+  useAgent,
+  withInput,
+  type Workflow,
+  type WorkflowBuilder,
+  type WorkflowOptions,
+  workflow,
+} from '../../../lib/core/plan/workflow.ts';
+import { agent, any, type Anything, base, refusalOf } from '../refusals.ts';
+
+type Build = (w: WorkflowBuilder<Anything>) => Readonly<Record<string, unknown>> | undefined | void;
+const define = (build: Build, more: object = {}): Workflow =>
+  workflow(
+    'flow',
+    { input: any, within: '1h', ...more } as unknown as WorkflowOptions<Anything>,
+    build,
+  ) as Workflow;
+const stepsOf = (build: Build) => define(build).plan.steps;
+const other = (name: string, more: object = {}) =>
+  declareAgent<Anything, Anything>(name, { ...base, ...more } as unknown as AgentOptions<Anything, Anything>);
+const free = other('free', { undo: 'none' });
+const sure = other('worker', { probe: 'required' });
+
+const limits = {
+  effect: 'idempotent',
+  timeoutMs: 60_000,
+  leaseMs: 30_000,
+  pickupMs: 30_000,
+  settleMs: 5_000,
+};
+const usual = { kind: 'retry', attempts: 3, firstMs: 1_000, maxMs: 30_000 };
+const undo = { kind: 'retry', attempts: 10, firstMs: 1_000, maxMs: 60_000 };
+const step = {
+  kind: 'step',
+  name: 'a',
+  agent: 'worker',
+  input: {},
+  after: [],
+  ...limits,
+  ladder: [usual],
+  undo,
+};
+
+it('a workflow is a plan, and what runs it', () => {
+  const flow = define((w) => {
+    const a = w.step('a', agent, { n: w.input['n'] } as never);
+    return { x: a.output['x'] };
+  });
+  const x = { $ref: 'step:a', path: ['x'] };
+  expect(flow).toStrictEqual({
+    kind: 'steadfast:workflow',
+    name: 'flow',
+    input: any,
+    plan: {
+      v: 1,
+      workflow: 'flow',
+      withinMs: 3_600_000,
+      steps: [{ ...step, input: { n: { $ref: 'input', path: ['n'] } } }],
+      output: { x },
+    },
+    agents: [agent],
+    children: [],
+    callbacks: {},
+  });
+  expect(define((w) => void w.step('a', agent, {})).plan.output).toStrictEqual({});
+  expect(define((w) => void w.step('a', agent, {}), { pauseWithin: '2d' }).plan.pauseWithinMs).toBe(
+    172_800_000,
+  );
+});
+
+it('times say whose they are where they are none', () => {
+  const build: Build = (w) => void w.step('a', agent, {});
+  const said = (more: object) => refusalOf(() => define(build, more)).message;
+  expect(said({ within: 'soon' })).toContain("within of 'flow'");
+  expect(said({ pauseWithin: 'soon' })).toContain("pauseWithin of 'flow'");
+  expect(said({ within: undefined })).toContain("it has no 'within'");
+  expect(refusalOf(() => workflow('No', { input: any as never, within: '1h' }, build as never)).code).toBe(
+    'bad-name',
+  );
+});
+
+describe('a rung', () => {
+  it('is tried again after a second, and after thirty at most', () => {
+    expect(retry(3)).toStrictEqual(usual);
+    expect(retry(0, { first: '2s', max: '3s' })).toStrictEqual({
+      kind: 'retry',
+      attempts: 0,
+      firstMs: 2_000,
+      maxMs: 3_000,
+    });
+  });
+  it('with another input, or another agent, is tried once', () => {
+    const once = { attempts: 1, firstMs: 1_000, maxMs: 30_000 };
+    expect(withInput({ a: ref('input') })).toStrictEqual({
+      kind: 'withInput',
+      input: { a: { $ref: 'input', path: [] } },
+      ...once,
+    });
+    expect(withInput({}, { attempts: 2, first: '2s', max: '4s' })).toMatchObject({
+      attempts: 2,
+      firstMs: 2_000,
+      maxMs: 4_000,
+    });
+    const rung = useAgent(agent);
+    expect({ ...rung }).toEqual({ kind: 'useAgent', agent: 'worker', undo, ...limits, ...once });
+    expect(JSON.parse(JSON.stringify(rung))).toEqual({ ...rung });
+    expect(useAgent(free, { attempts: 5 })).toMatchObject({ agent: 'free', undo: 'none', attempts: 5 });
+  });
+  it('is a person, who has seven days', () => {
+    expect(human()).toStrictEqual({ kind: 'human', withinMs: 604_800_000, otherwise: 'undo' });
+    expect(human({ within: '1h', otherwise: 'fail' })).toStrictEqual({
+      kind: 'human',
+      withinMs: 3_600_000,
+      otherwise: 'fail',
+    });
+  });
+  it.each<[() => unknown, string]>([
+    [() => retry(1, { first: 'soon' }), "retry's first"],
+    [() => retry(1, { max: 'soon' }), "retry's max"],
+    [() => withInput({}, { first: 'soon' }), "withInput's first"],
+    [() => useAgent(agent, { max: 'soon' }), "useAgent's max"],
+    [() => human({ within: 'soon' }), "human's within"],
+  ])('has times: %#', (build, whose) => {
+    const { code, message } = refusalOf(build);
+    expect(code).toBe('bad-duration');
+    expect(message).toContain(whose);
+  });
+});
+
+describe('a step that an agent performs', () => {
+  const one = (...given: Parameters<WorkflowBuilder<Anything>['step']>) =>
+    stepsOf((w) => void w.step(...given))[0];
+
+  it('has what its agent has, but for what it says itself', () => {
+    expect(one('a', agent, {})).toStrictEqual(step);
+    expect(one('a', free, {})).toStrictEqual({ ...step, agent: 'free', undo: 'none' });
+    expect(one('a', agent, {}, { undo: 'none', timeout: '5s', ladder: [] })).toStrictEqual({
+      ...step,
+      undo: 'none',
+      timeoutMs: 5_000,
+      ladder: [],
+    });
+    expect(one('a', other('slow', { maxNoProgress: '9s' }), {})).toStrictEqual({
+      ...step,
+      agent: 'slow',
+      maxNoProgressMs: 9_000,
+    });
+    expect(one('a', agent, {}, { when: eq(ref<number>('input'), 1) })).toStrictEqual({
+      ...step,
+      when: { $eq: [{ $ref: 'input', path: [] }, 1] },
+    });
+  });
+
+  it('that is unsafe goes to a person at once', () => {
+    expect(one('a', other('bold', { effect: 'unsafe' }), {})).toMatchObject({
+      ladder: [human({ within: '1h' })],
+    });
+  });
+
+  it('gives a person no longer than the workflow has', () => {
+    const given = (within: string | undefined, more: object = {}) =>
+      define((w) => void w.step('a', agent, {}, { ladder: [human(more)] }), { within }).plan.steps[0];
+    expect(given('9d')).toMatchObject({ ladder: [{ withinMs: 7 * 86_400_000 }] });
+    expect(given('6d')).toMatchObject({ ladder: [{ withinMs: 6 * 86_400_000 }] });
+    expect(given('6d', { within: '6d' })).toMatchObject({ ladder: [human({ within: '6d' })] });
+    expect(refusalOf(() => given('6d', { within: '7d' })).message).toBe(
+      "workflow 'flow', step 'a': its human rung gives a person 7d, and the workflow is to be over within 6d",
+    );
+  });
+
+  it('that cannot be taken back has no undo', () => {
+    expect(one('a', agent, {}, { pointOfNoReturn: true })).toStrictEqual({
+      ...step,
+      undo: 'none',
+      pointOfNoReturn: true,
+    });
+    expect(one('a', agent, {}, { pointOfNoReturn: false })).toStrictEqual(step);
+    const ladder = [useAgent(other('b'))];
+    expect(one('a', sure, {}, { pointOfNoReturn: true, ladder })).toMatchObject({
+      ladder: [{ undo: 'none' }],
+    });
+    expect(one('a', sure, {}, { ladder })).toMatchObject({ ladder: [{ undo }] });
+    expect(one('a', sure, {}, { undo: retry(2), ladder })).toMatchObject({
+      ladder: [{ undo: retry(2) }],
+      undo: retry(2),
+    });
+    expect(one('a', agent, {}, { undo: retry(2) })).toStrictEqual({ ...step, undo: retry(2) });
+  });
+
+  it('may ask for no more time than its agent has', () => {
+    expect(one('a', agent, {}, { timeout: '1m' })).toStrictEqual(step);
+    const refused = refusalOf(() => one('a', agent, {}, { timeout: '61s' }));
+    expect([refused.code, refused.message, refused.details]).toEqual([
+      'workflow-refused',
+      "workflow 'flow', step 'a': its timeout 61s is longer than that of agent 'worker' (1m)",
+      { workflow: 'flow', step: 'a', reason: 'bad-timeout' },
+    ]);
+    expect(refusalOf(() => one('a', agent, {}, { timeout: 'soon' })).message).toContain(
+      "timeout of step 'a'",
+    );
+  });
+
+  it('is performed by an agent', () => {
+    for (const none of [{}, undefined]) {
+      const refused = refusalOf(() => one('a', none as never, {}));
+      expect([refused.code, refused.message, refused.details]).toEqual([
+        'workflow-refused',
+        "workflow 'flow', step 'a': the second argument is not an agent",
+        { workflow: 'flow', step: 'a', reason: 'not-an-agent' },
+      ]);
+    }
+  });
+
+  it('comes after those it names, and those it reads, each once', () => {
+    const [, , third] = stepsOf((w) => {
+      const a = w.step('a', agent, {});
+      const b = w.step('b', agent, {});
+      const reads = { x: a.output, y: [b.output['z']] } as never;
+      w.step('c', agent, reads, { after: [b, 'a'], when: eq(b.output['n'] as never, 1) });
+    });
+    expect(third).toMatchObject({ name: 'c', after: ['b', 'a'] });
+  });
+
+  it('comes in the plan after those before it', () => {
+    const names = stepsOf((w) => {
+      w.step('d', agent, {}, { after: ['b', 'c'] });
+      w.step('b', agent, {}, { after: ['a'] });
+      w.step('a', agent, {});
+      w.step('c', agent, {}, { after: ['b'] });
+    }).map(({ name }) => name);
+    expect(names).toEqual(['a', 'b', 'c', 'd']);
+  });
+});
+
+it('a workflow’s agents are those of its steps, of their rungs, and of its children', () => {
+  const inner = define((w) => void w.step('x', other('deep'), {}));
+  const { agents, children } = define((w) => {
+    const ladder = [retry(1), useAgent(other('rung'))];
+    w.step('a', sure, {}, { ladder });
+    w.step('b', sure, {});
+    w.child('c', inner, {});
+    w.map('d', other('each', { probe: 'none' }), ref<readonly string[]>('input'), () => ({}), {
+      ladder: [useAgent(free)],
+    });
+  });
+  expect(agents.map(({ spec }) => spec.name)).toEqual(['worker', 'rung', 'deep', 'each', 'free']);
+  expect(children).toEqual([inner]);
+});
+
+describe('two agents of one name are refused', () => {
+  const twin = other('worker');
+  const inner = define((w) => void w.step('x', twin, {}));
+  it.each<[string, Build, string]>([
+    ['in two steps', (w) => void w.step('b', twin, {}), 'b'],
+    [
+      'on a ladder',
+      (w) => void w.step('b', other('c', { effect: 'probed' }), {}, { ladder: [useAgent(twin)] }),
+      'b',
+    ],
+    ['in a list', (w) => void w.map('b', twin, ref<readonly string[]>('input'), () => ({})), 'b'],
+    ['in a child', (w) => void w.child('b', inner, {}), 'b'],
+  ])('%s', (_, more, place) => {
+    const refused = refusalOf(() =>
+      define((w) => {
+        w.step('a', agent, {});
+        w.step('same', agent, {});
+        more(w);
+      }),
+    );
+    expect([refused.message, refused.details]).toEqual([
+      `workflow 'flow', step '${place}': two agents are named 'worker'; give one of them another name, or declare it once and use it in both places`,
+      { workflow: 'flow', step: place, reason: 'duplicate-agent' },
+    ]);
+  });
+});
+
+describe('what an author’s function throws is told with its place', () => {
+  it.each<[string, Build, string]>([
+    [
+      'a reference in a text',
+      (w) => void w.step('b', agent, { text: `Dear ${w.input['name'] as unknown as string}` } as never),
+      "workflow 'flow', after step 'a': input.name has no value while the workflow is built: join texts with concat('…', input.name), and compare in `when` with eq, ne, lt, gt",
+    ],
+    [
+      'an error of its own',
+      () => {
+        throw new TypeError('no such thing');
+      },
+      "workflow 'flow', after step 'a': no such thing",
+    ],
+  ])('%s', (_, more, message) => {
+    expect(() =>
+      define((w) => {
+        w.step('a', agent, {});
+        more(w);
+      }),
+    ).toThrow(message);
+  });
+
+  it('before its first step', () => {
+    const early: Build = (w) => void `a ${w.input['x'] as unknown as string}`;
+    expect(() => define(early)).toThrow(/^workflow 'flow', before its first step: input\.x has no value/);
+  });
+});
+
+it('what the outside answers must fit what the callback says', () => {
+  const schema = z.object({ n: z.number() });
+  const { callbacks } = define((w) => {
+    w.callback('paid', { output: schema, within: '1h' });
+    w.approval('ok', { within: '1h' });
+  });
+  expect(callbacks).toEqual({ paid: schema });
+});

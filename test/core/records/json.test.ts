@@ -1,0 +1,123 @@
+import { isDeepStrictEqual } from 'node:util';
+import * as fc from 'fast-check';
+import { canonicalJson, JSON_LIMITS, type Json, jsonProblem } from '../../../lib/core/records/json.ts';
+import { check } from '../check.ts';
+
+const json = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>;
+
+/** The same value with its keys in another order. */
+function shuffled(value: Json): Json {
+  if (Array.isArray(value)) return value.map(shuffled);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).toReversed();
+  return Object.fromEntries(entries.map(([key, item]) => [key, shuffled(item)]));
+}
+
+const nested = (depth: number): Json => {
+  let value: Json = 1;
+  for (let level = 0; level < depth; level += 1) value = level % 2 === 0 ? [value] : { a: value };
+  return value;
+};
+
+const plain = (value: Json): unknown => JSON.parse(JSON.stringify(value));
+const list = (length: number): Json => Array.from({ length }, () => 0);
+
+describe('canonical JSON', () => {
+  it('is the same text for the same value, whatever the order of its keys', () => {
+    check(fc.property(json, (value) => canonicalJson(value) === canonicalJson(shuffled(value))));
+  });
+
+  it('is JSON of the same value', () => {
+    check(
+      fc.property(json, (value) => {
+        expect(JSON.stringify(JSON.parse(canonicalJson(value)))).toBe(
+          JSON.stringify(JSON.parse(canonicalJson(shuffled(value)))),
+        );
+        expect(JSON.parse(canonicalJson(value))).toEqual(JSON.parse(JSON.stringify(value)));
+      }),
+    );
+  });
+
+  it('is another text for another value', () => {
+    check(
+      fc.property(json, json, (a, b) => {
+        expect(canonicalJson(a) === canonicalJson(b)).toBe(isDeepStrictEqual(plain(a), plain(b)));
+      }),
+    );
+  });
+
+  it.each<[Json, string]>([
+    [{ b: 1, a: [2, { d: null, c: 'x' }] }, '{"a":[2,{"c":"x","d":null}],"b":1}'],
+    [{ 10: 'a', 9: 'b', x: 'c' }, '{"10":"a","9":"b","x":"c"}'],
+    ['"\u2028', '"\\"\u2028"'],
+    [-0, '0'],
+    [[], '[]'],
+    [{}, '{}'],
+  ])('of %j is %s', (value, text) => {
+    expect(canonicalJson(value)).toBe(text);
+  });
+});
+
+describe('a foreign value', () => {
+  it('that is JSON has no problem, and once parsed neither', () => {
+    check(
+      fc.property(fc.json({ maxDepth: 5 }), (text) => {
+        const forbidden = /"(?:__proto__|constructor|prototype)"/.test(text);
+        if (!forbidden) expect(jsonProblem(JSON.parse(text))).toBeUndefined();
+      }),
+    );
+  });
+
+  it('of any kind is judged without a throw', () => {
+    check(
+      fc.property(
+        fc.anything({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true }),
+        (value) => {
+          const problem = jsonProblem(value);
+          expect(problem === undefined || problem.length > 0).toBe(true);
+        },
+      ),
+    );
+  });
+
+  it.each([
+    ['__proto__', '{"__proto__":{"admin":true}}'],
+    ['a nested __proto__', '{"a":[{"b":{"__proto__":1}}]}'],
+    ['constructor', '{"constructor":{"prototype":{}}}'],
+    ['prototype', '[{"prototype":1}]'],
+    ['an escaped __proto__', '{"\\u005f_proto__":1}'],
+  ])('with the key %s is refused', (_, text) => {
+    expect(jsonProblem(JSON.parse(text))).toMatch(/^the key ".*" is not allowed$/);
+  });
+
+  it.each<[string, unknown, RegExp]>([
+    ['undefined', undefined, /the value is undefined/],
+    ['a function', { a: () => 1 }, /\/a is function/],
+    ['a symbol', [Symbol('x')], /\/0 is symbol/],
+    ['a bigint', { a: { b: 1n } }, /\/a\/b is bigint/],
+    ['NaN', { a: Number.NaN }, /\/a is not a finite number/],
+    ['Infinity', [Number.POSITIVE_INFINITY], /\/0 is not a finite number/],
+    ['a date', { at: new Date(0) }, /\/at is not plain JSON/],
+    ['a map', new Map(), /the value is not plain JSON/],
+    ['an instance', { a: new Error('x') }, /\/a is not plain JSON/],
+  ])('with %s is refused, saying where', (_, value, problem) => {
+    expect(jsonProblem(value)).toMatch(problem);
+  });
+
+  it('may be nested as deep as the limit and no deeper', () => {
+    expect(jsonProblem(nested(JSON_LIMITS.depth))).toBeUndefined();
+    expect(jsonProblem(nested(JSON_LIMITS.depth + 1))).toBe('nested deeper than 32 levels');
+    expect(jsonProblem(nested(200_000))).toBe('nested deeper than 32 levels');
+  });
+
+  it('may have as many values as the limit and no more', () => {
+    expect(jsonProblem(list(JSON_LIMITS.nodes - 1))).toBeUndefined();
+    expect(jsonProblem(list(JSON_LIMITS.nodes))).toBe('more than 60000 values');
+  });
+
+  it('that contains itself ends at the limit', () => {
+    const loop: { self?: unknown } = {};
+    loop.self = loop;
+    expect(jsonProblem(loop)).toMatch(/nested deeper/);
+  });
+});

@@ -1,0 +1,185 @@
+/** What an ended execution leaves behind, for how long, and what an audit makes of a record (S6, S11, S12). */
+
+import type { Parent } from '../../../lib/core/records/children.ts';
+import type { Incident } from '../../../lib/core/records/incident.ts';
+import {
+  expiresAt,
+  isAbandoned,
+  isLeftover,
+  isLongAgo,
+  isOfEarlierLife,
+  isPastChild,
+  LIFE_GAP_MS,
+  MIN_RETENTION_MS,
+  touchedAt,
+} from '../../../lib/core/records/retention.ts';
+import { type Execution, isTerminal } from '../../../lib/core/records/state.ts';
+import {
+  type Beside,
+  besideOf,
+  type Found,
+  heal,
+  isLeftBehind,
+  recordOf as recordIn,
+} from '../../../lib/core/supervision/audit.ts';
+import { EXECUTION_STATUSES } from '../../../lib/core/transitions.ts';
+import { recordOf, stamp, stateOf } from '../one-step.ts';
+import { NOW } from '../states.ts';
+
+const DAY = 86_400_000;
+const incidentAt = (openedAt: number, more: Partial<Incident> = {}): Incident => ({
+  number: 1,
+  life: 'life1',
+  version: 2,
+  writeId: 'w-i',
+  kind: 'ladder',
+  step: 'a',
+  stepVersion: 1,
+  failure: { code: 'x', message: 'y' },
+  openedAt,
+  deadlineAt: NOW + DAY,
+  otherwise: 'fail',
+  ...more,
+});
+const stepAt = (changedAt: number) => recordOf('a', 'done', { changedAt });
+const executionOf = (more: Partial<Execution> = {}): Execution => stateOf([], more).execution;
+
+it('a day is kept, and half of it is between two lives', () => {
+  expect([MIN_RETENTION_MS, LIFE_GAP_MS]).toEqual([DAY, DAY / 2]);
+});
+
+it('a record was touched when anything of it was written last', () => {
+  expect(touchedAt(stepAt(5))).toBe(5);
+  expect(touchedAt({ ...stepAt(5), claimedAt: 6 })).toBe(6);
+  expect(touchedAt({ ...stepAt(5), claimedAt: 6, leaseUntil: 7 })).toBe(7);
+  expect(touchedAt({ ...stepAt(5), claimedAt: 6, leaseUntil: 7, hardEndAt: 8 })).toBe(8);
+  expect(touchedAt({ ...stepAt(9), claimedAt: 6, leaseUntil: 7, hardEndAt: 8 })).toBe(9);
+  expect(touchedAt(incidentAt(5))).toBe(5);
+  expect(touchedAt(incidentAt(5, { resolvedAt: 6 }))).toBe(6);
+  expect(touchedAt(incidentAt(7, { resolvedAt: 6 }))).toBe(7);
+});
+
+it('it is left over when it is of another life than its execution, whenever it was written', () => {
+  for (const record of [stepAt(NOW - DAY), stepAt(NOW), incidentAt(NOW)]) {
+    expect(isLeftover(record, { life: 'life1' })).toBe(false);
+    expect(isLeftover(record, { life: 'life2' })).toBe(true);
+  }
+});
+
+it('it is abandoned when nobody has touched it for a day', () => {
+  expect(isAbandoned(stepAt(NOW - DAY - 1), NOW)).toBe(true);
+  expect(isAbandoned(stepAt(NOW - DAY), NOW)).toBe(false);
+  expect(isAbandoned(stepAt(0), NOW)).toBe(false);
+  expect(isLongAgo(NOW - DAY - 1, NOW)).toBe(true);
+  expect(isLongAgo(NOW - DAY, NOW)).toBe(false);
+});
+
+describe('the record of an execution', () => {
+  const ended: Partial<Execution> = { status: 'succeeded', endedAt: NOW };
+  const parent: Parent = { executionId: 'p-1', step: 'list', index: 0, since: NOW };
+  it('expires so long after its end, once that was told', () => {
+    expect(expiresAt(executionOf(ended), 5)).toBe(NOW + 5);
+    expect(expiresAt(executionOf({ ...ended, watchAt: NOW }), 5)).toBeUndefined();
+    expect(expiresAt(executionOf({ status: 'succeeded' }), 5)).toBeUndefined();
+    expect(expiresAt(executionOf({ ...ended, parent }), 5)).toBeUndefined();
+  });
+  it.each(EXECUTION_STATUSES)('expires when it has ended: %s', (status) => {
+    expect(expiresAt(executionOf({ ...ended, status }), 5) !== undefined).toBe(isTerminal(status));
+  });
+  it('of a child may go once that time is over, and its parent is gone', () => {
+    const child = executionOf({ ...ended, parent });
+    expect(isPastChild(child, 5, NOW + 6)).toBe(true);
+    expect(isPastChild(child, 5, NOW + 5)).toBe(false);
+    expect(isPastChild(executionOf({ parent }), 5, NOW + 99)).toBe(false);
+    expect(isPastChild(executionOf(ended), 5, NOW + 6)).toBe(false);
+  });
+  it('of a child is of an earlier life if its parent started later', () => {
+    const { since: _, ...timeless } = parent;
+    expect(isOfEarlierLife({ parent }, { ...parent, since: NOW + 1 })).toBe(true);
+    expect(isOfEarlierLife({ parent }, parent)).toBe(false);
+    expect(isOfEarlierLife({ parent }, timeless)).toBe(false);
+    expect(isOfEarlierLife({ parent: timeless }, { ...parent, since: NOW + 1 })).toBe(false);
+    expect(isOfEarlierLife({}, parent)).toBe(false);
+    expect(isOfEarlierLife({ parent }, undefined)).toBe(false);
+  });
+});
+
+describe('what an audit finds', () => {
+  const execution = executionOf({ watchAt: NOW + 9 });
+  const input = {
+    kind: 'input',
+    executionId: 'e-1',
+    key: 'k',
+    version: 4,
+    writeId: 'w-k',
+    storedAt: NOW,
+  } as const;
+  const step: Beside = { kind: 'step', executionId: 'e-1', step: stepAt(NOW - DAY - 1) };
+  const incident: Beside = { kind: 'incident', executionId: 'e-1', incident: incidentAt(NOW) };
+  const found = (
+    watch: 'none' | 'unswept' | 'swept',
+    of: Execution = execution,
+  ): Extract<Found, { kind: 'execution' }> => ({
+    kind: 'execution',
+    execution: of,
+    watch,
+  });
+
+  it('is a record with a version', () => {
+    expect([found('none'), input, step, incident].map(recordIn)).toEqual([
+      execution,
+      input,
+      step.step,
+      incident.incident,
+    ]);
+    expect([besideOf(step), besideOf(incident)]).toEqual([step.step, incident.incident]);
+  });
+
+  it('is watched again, from now on, where nobody would have found it', () => {
+    expect(heal(found('none'), stamp)).toEqual({
+      write: {
+        executionId: 'e-1',
+        execution: { ...execution, version: 2, writeId: 'w-new', watchAt: NOW },
+      },
+      sends: [],
+      next: { kind: 'stop' },
+      notes: [{ what: 'watch-healed', executionId: 'e-1', detail: 'none' }],
+    });
+    expect(heal(found('unswept'), stamp)?.notes).toMatchObject([{ detail: 'unswept' }]);
+    const overdue = executionOf({ watchAt: NOW - 9 });
+    expect(heal(found('none', overdue), stamp)?.write?.execution?.watchAt).toBe(NOW - 9);
+    expect(heal(found('none', executionOf()), stamp)?.write?.execution?.watchAt).toBe(NOW);
+  });
+
+  it('is in order where it is watched, or has told its end', () => {
+    const ended = executionOf({ status: 'failed', endedAt: NOW });
+    expect(heal(found('swept'), stamp)).toBeUndefined();
+    expect(heal(found('none', ended), stamp)).toBeUndefined();
+    expect(heal(found('swept', ended), stamp)).toBeUndefined();
+    expect(heal(found('unswept', ended), stamp)).toBeDefined();
+  });
+
+  it('is left behind where its execution is gone, or another', () => {
+    expect(isLeftBehind(step, undefined, NOW)).toBe(true);
+    expect(isLeftBehind({ ...step, step: stepAt(NOW - DAY) }, undefined, NOW)).toBe(false);
+    expect(isLeftBehind(incident, undefined, NOW)).toBe(false);
+    expect(isLeftBehind(incident, undefined, NOW + DAY + 1)).toBe(true);
+    expect(isLeftBehind(step, executionOf({ life: 'life2' }), NOW)).toBe(true);
+    expect(isLeftBehind(step, executionOf(), NOW)).toBe(false);
+    // Whoever is from an earlier life may still be at work on it.
+    expect(isLeftBehind({ ...step, step: stepAt(NOW - DAY) }, executionOf({ life: 'life2' }), NOW)).toBe(
+      false,
+    );
+    expect(isLeftBehind(incident, execution, NOW + 9 * DAY)).toBe(false);
+  });
+
+  it('is an input that no record names, and none of a start under way', () => {
+    const naming = executionOf({ inputKey: 'k' });
+    const later = NOW + DAY + 1;
+    expect(isLeftBehind(input, undefined, later)).toBe(true);
+    expect(isLeftBehind(input, execution, later)).toBe(true);
+    expect(isLeftBehind(input, executionOf({ inputKey: 'other' }), later)).toBe(true);
+    expect(isLeftBehind(input, naming, later)).toBe(false);
+    expect(isLeftBehind(input, undefined, NOW + DAY)).toBe(false);
+  });
+});

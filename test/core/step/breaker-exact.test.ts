@@ -1,0 +1,201 @@
+/** The breaker's records and times to the field and the millisecond (S9). */
+
+import type { Hold, Report } from '../../../lib/core/records/events.ts';
+import {
+  afterCalls,
+  afterTrial,
+  type Breaker,
+  heldUntil,
+  holdOf,
+  MAX_COOLDOWN_MS,
+  passageOf,
+  saidOf,
+  THRESHOLD,
+  WINDOW_MS,
+  withTrial,
+} from '../../../lib/core/step/breaker.ts';
+import { NOW } from '../states.ts';
+
+const failure = { code: 'x', message: 'y' };
+const stamp = { writeId: 'w-new', now: NOW, random: 0.4 };
+const closed: Breaker = {
+  agent: 'a',
+  version: 3,
+  writeId: 'w',
+  score: 4,
+  failedAt: NOW - 1,
+  cooldowns: 2,
+  failure,
+};
+const open: Breaker = { ...closed, openedAt: NOW - 90, openUntil: NOW + 10 };
+const trying: Breaker = { ...open, openUntil: NOW, trial: 't', trialUntil: NOW + 20 };
+const calls = (failed: number, answered = 0) => ({ failed, answered, failure });
+
+it('its limits', () => {
+  expect([THRESHOLD, WINDOW_MS, MAX_COOLDOWN_MS]).toStrictEqual([8, 30_000, 120_000]);
+});
+
+describe('who may call', () => {
+  const hold = (until: number): Hold => ({ agent: 'a', since: NOW - 90, until });
+  it.each<[string, Breaker | undefined, object, Hold | undefined]>([
+    ['all, where no record is', undefined, { kind: 'free' }, undefined],
+    ['all, while it is closed', closed, { kind: 'free' }, undefined],
+    ['nobody before the cooldown is over', open, { kind: 'hold', hold: hold(NOW + 10) }, hold(NOW + 10)],
+    ['one, when it is', { ...open, openUntil: NOW }, { kind: 'trial' }, hold(NOW)],
+    [
+      'nobody, a moment before',
+      { ...open, openUntil: NOW + 1 },
+      { kind: 'hold', hold: hold(NOW + 1) },
+      hold(NOW + 1),
+    ],
+    ['nobody beside a trial', trying, { kind: 'hold', hold: hold(NOW + 20) }, hold(NOW + 20)],
+    ['one, when a trial is long over', { ...trying, trialUntil: NOW }, { kind: 'trial' }, hold(NOW)],
+    ['one, of a record that says no time', { ...closed, openedAt: NOW - 90 }, { kind: 'trial' }, hold(NOW)],
+  ])('%s', (_, breaker, passage, held) => {
+    expect(passageOf(breaker, NOW)).toStrictEqual(passage);
+    expect(holdOf(breaker, NOW)).toStrictEqual(held);
+  });
+});
+
+describe('failed calls', () => {
+  const first = { agent: 'a', version: 1, writeId: 'w-new', failedAt: NOW, cooldowns: 0, failure };
+  it('are the first record, or the next', () => {
+    expect(afterCalls(undefined, 'a', calls(2), stamp)).toStrictEqual({ ...first, score: 2 });
+    expect(afterCalls(undefined, 'a', calls(2, 1), stamp)).toStrictEqual({ ...first, score: 2 });
+    expect(afterCalls(closed, 'b', calls(2), stamp)).toStrictEqual({
+      ...closed,
+      version: 4,
+      writeId: 'w-new',
+      score: 6,
+      failedAt: NOW,
+    });
+    expect(afterCalls(closed, 'a', calls(2, 3), stamp)?.score).toBe(3);
+    expect(afterCalls(closed, 'a', calls(2, 9), stamp)?.score).toBe(2);
+  });
+
+  it('add up within half a minute', () => {
+    const after = (ms: number) => afterCalls({ ...closed, failedAt: NOW - ms }, 'a', calls(1), stamp)?.score;
+    expect([after(29_999), after(30_000)]).toStrictEqual([5, 1]);
+  });
+
+  it('open it at the threshold, for ten seconds and up to a quarter more', () => {
+    expect(afterCalls(closed, 'a', calls(3), stamp)).not.toHaveProperty('openedAt');
+    expect(afterCalls(closed, 'a', calls(4), stamp)).toStrictEqual({
+      ...closed,
+      version: 4,
+      writeId: 'w-new',
+      score: 8,
+      failedAt: NOW,
+      openedAt: NOW,
+      cooldowns: 1,
+      openUntil: NOW + 11_000,
+    });
+    expect(afterCalls(open, 'a', calls(4), stamp)).toBeUndefined();
+  });
+
+  it('open it for longer soon after it was closed', () => {
+    const again = (ms: number) => afterCalls({ ...closed, closedAt: NOW - ms }, 'a', calls(4), stamp);
+    expect(again(599_999)).toMatchObject({ cooldowns: 3, openUntil: NOW + 44_000 });
+    expect(again(600_000)).toMatchObject({ cooldowns: 1, openUntil: NOW + 11_000 });
+  });
+
+  it('are kept as far as a person needs them', () => {
+    const message = 'm'.repeat(301);
+    const kept = afterCalls(
+      undefined,
+      'a',
+      { failed: 1, answered: 0, failure: { code: 'c', message } },
+      stamp,
+    );
+    expect(kept?.failure).toStrictEqual({ code: 'c', message: message.slice(1) });
+  });
+});
+
+describe('a trial', () => {
+  const next = { version: 4, writeId: 'w-new' };
+  it('keeps others from trying for its time, a minute at most', () => {
+    expect(withTrial(open, 7_000, stamp)).toStrictEqual({
+      ...open,
+      ...next,
+      trial: 'w-new',
+      trialUntil: NOW + 7_000,
+    });
+    expect(withTrial(open, 60_001, stamp).trialUntil).toBe(NOW + 60_000);
+  });
+
+  it('that failed is followed by the next cooldown', () => {
+    const { trial: _trial, trialUntil: _until, ...rest } = trying;
+    const after = afterTrial(trying, 't', { code: 'c', message: 'd' }, stamp);
+    expect(after).toStrictEqual({
+      ...rest,
+      ...next,
+      cooldowns: 3,
+      failedAt: NOW,
+      failure: { code: 'c', message: 'd' },
+      openUntil: NOW + 44_000,
+    });
+    const many = afterTrial({ ...trying, cooldowns: 4_000 }, 't', failure, stamp);
+    expect(many).toMatchObject({ cooldowns: 4_001, openUntil: NOW + 132_000 });
+    const long = afterTrial(trying, 't', { code: 'c', message: 'm'.repeat(400) }, stamp);
+    expect(long?.failure?.message).toHaveLength(300);
+  });
+
+  it('that was answered closes it', () => {
+    expect(afterTrial(trying, 't', undefined, stamp)).toStrictEqual({
+      ...closed,
+      ...next,
+      score: 0,
+      closedAt: NOW,
+    });
+  });
+
+  it('of the past says nothing', () => {
+    expect(afterTrial(trying, 'other', undefined, stamp)).toBeUndefined();
+    const { openedAt: _, ...shut } = trying;
+    expect(afterTrial(shut, 't', undefined, stamp)).toBeUndefined();
+  });
+});
+
+it('held work comes back over half the time that its service was away, five seconds to five minutes', () => {
+  const at = (awayMs: number, untilMs: number, random: number) =>
+    heldUntil({ agent: 'a', since: NOW - awayMs, until: NOW + untilMs }, NOW, random) - NOW;
+  expect([at(60_000, 7, 0.5), at(60_000, -7, 0.5), at(60_000, 0, 0)]).toStrictEqual([15_008, 15_001, 1]);
+  expect([at(9_999, 0, 0.5), at(10_002, 0, 0.999), at(700_000, 0, 0.5)]).toStrictEqual([
+    2_501, 4_996, 150_001,
+  ]);
+});
+
+describe('a report says of the service', () => {
+  const of = (code: string) => ({ code, message: 'm' });
+  const failed = (permanent: boolean, code = 'x'): Report => ({
+    kind: 'failed',
+    settled: true,
+    permanent,
+    failure: of(code),
+  });
+  const found = (verdict: string, code?: string) =>
+    ({
+      kind: 'found',
+      settled: true,
+      verdict,
+      ...(code === undefined ? {} : { failure: of(code) }),
+    }) as Report;
+  it.each<[string, Report, ReturnType<typeof saidOf>]>([
+    ['done', { kind: 'done', settled: true, output: 1 }, 'answered'],
+    ['undone', { kind: 'undone', settled: true }, 'answered'],
+    ['a refusal', failed(true), 'answered'],
+    ['a failure', failed(false), 'failed'],
+    ['nothing certain', { kind: 'unknown', settled: false, failure }, 'failed'],
+    ['a verdict', found('not-done'), 'answered'],
+    ['that it cannot tell', found('cannot-tell'), 'answered'],
+    ['that it threw', found('cannot-tell', 'x'), 'failed'],
+    ['that its answer is bad', found('cannot-tell', 'bad-output'), 'answered'],
+    ['that its answer is too large', found('cannot-tell', 'output-too-large'), 'answered'],
+    ['a verdict with a failure', found('running', 'x'), 'answered'],
+    ['nothing, for its input was refused', failed(true, 'input-refused'), 'not-asked'],
+    ['nothing, for it has no probe', found('cannot-tell', 'no-probe'), 'not-asked'],
+    ['nothing, for it has no undo', failed(true, 'no-undo'), 'not-asked'],
+  ])('%s', (_, report, said) => {
+    expect(saidOf(report)).toBe(said);
+  });
+});

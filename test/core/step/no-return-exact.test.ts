@@ -1,0 +1,133 @@
+/** Whether there is a way back, by every status of a step that cannot be taken back, and what follows where there is none. */
+
+import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
+import type { Incident } from '../../../lib/core/records/incident.ts';
+import type { Step } from '../../../lib/core/records/state.ts';
+import {
+  failureWaits,
+  isAskedAtDeadline,
+  isNearNoReturn,
+  lastPoint,
+  mayBePast,
+  wayBack,
+  type WayBack,
+} from '../../../lib/core/step/point-of-no-return.ts';
+import { type ExecutionStatus, STEP_STATUSES, type StepStatus } from '../../../lib/core/transitions.ts';
+import { heldAs, planOf, recordOf, stateOf } from '../one-step.ts';
+import { planStep } from '../refusals.ts';
+import { NOW } from '../states.ts';
+
+const point = (name: string): PlanStep => ({ ...planStep, name, pointOfNoReturn: true });
+const plain: PlanStep = { ...planStep, name: 'plain' };
+const plan: Plan = planOf(point('it'), point('other'), plain);
+const way = (...records: readonly Step[]): WayBack => wayBack(plan, stateOf(records));
+
+describe('the way back behind a point of no return', () => {
+  it('is free before anything is known of it', () => {
+    expect(way()).toBe('free');
+    expect(way(recordOf('plain', 'done', { mayHaveActed: true }))).toBe('free');
+  });
+  it.each(STEP_STATUSES.filter((status) => !['running', 'probing'].includes(status)))(
+    'where nobody works on it and it is %s',
+    (status) => {
+      const ends: Partial<Record<StepStatus, WayBack>> = {
+        done: 'closed',
+        failed: 'closed',
+        sealed: 'closed',
+      };
+      expect(way(recordOf('it', status, { mayHaveActed: true }))).toBe(ends[status] ?? 'open');
+      expect(way(recordOf('it', status))).toBe(status === 'done' ? 'closed' : 'free');
+    },
+  );
+  it('is open while somebody works on it, but for an undo', () => {
+    expect(way(heldAs('execute'))).toBe('open');
+    expect(way(heldAs('probe'))).toBe('open');
+    expect(way(heldAs('undo'))).toBe('free');
+  });
+  it('is closed by any, and open by any where none closes it', () => {
+    const open = heldAs('execute');
+    expect(way(open, recordOf('other', 'done'))).toBe('closed');
+    expect(way(open, recordOf('other', 'ready'))).toBe('open');
+    expect(way({ ...open, name: 'other' }, recordOf('it', 'ready'))).toBe('open');
+  });
+  it('is what it is without the step that is the question', () => {
+    const state = stateOf([recordOf('it', 'done'), { ...heldAs('execute'), name: 'other' }]);
+    expect(wayBack(plan, state, 'it')).toBe('open');
+    expect(wayBack(plan, state, 'other')).toBe('closed');
+    expect(wayBack(plan, stateOf([recordOf('it', 'done')]), 'it')).toBe('free');
+  });
+  it('is closed, or may be, by the first that says as much', () => {
+    expect(lastPoint(plan, stateOf([]))).toBeUndefined();
+    expect(lastPoint(plan, stateOf([heldAs('undo')]))).toBeUndefined();
+    expect(lastPoint(plan, stateOf([recordOf('plain', 'done', { mayHaveActed: true })]))).toBeUndefined();
+    const done = stateOf([recordOf('it', 'ready'), recordOf('other', 'done')]);
+    expect(lastPoint(plan, done)?.name).toBe('other');
+    expect(lastPoint(plan, stateOf([heldAs('execute'), recordOf('other', 'done')]))?.name).toBe('other');
+    expect(lastPoint(plan, stateOf([heldAs('execute')]))?.name).toBe('it');
+  });
+});
+
+it('somebody is near a point of no return who works on it, but for an undo', () => {
+  const near = (record: Step): boolean => isNearNoReturn(plan, stateOf([record]));
+  expect(near(heldAs('execute'))).toBe(true);
+  expect(near(heldAs('probe'))).toBe(true);
+  expect(near(heldAs('undo'))).toBe(false);
+  expect(near({ ...heldAs('execute'), name: 'other' })).toBe(true);
+  expect(near({ ...heldAs('execute'), name: 'plain' })).toBe(false);
+  expect(near(recordOf('it', 'unknown', { mayHaveActed: true }))).toBe(false);
+});
+
+describe('at its deadline an execution', () => {
+  const question: Incident = {
+    number: 1,
+    life: 'life1',
+    version: 1,
+    writeId: 'w',
+    kind: 'ladder',
+    step: 'plain',
+    stepVersion: 1,
+    failure: { code: 'x', message: 'y' },
+    openedAt: NOW,
+    deadlineAt: NOW,
+    otherwise: 'fail',
+  };
+  const done = recordOf('it', 'done');
+  const asked = (
+    records: readonly Step[],
+    status: ExecutionStatus = 'running',
+    incidents: Incident[] = [],
+  ): boolean =>
+    isAskedAtDeadline(plan, {
+      ...stateOf(records, { status }),
+      incidents: Object.fromEntries(incidents.map((one) => [one.number, one])),
+    });
+  it('asks a person where there is no way back', () => {
+    expect(asked([done])).toBe(true);
+    expect(asked([done], 'waiting')).toBe(true);
+    expect(asked([recordOf('it', 'unknown', { mayHaveActed: true })])).toBe(true);
+  });
+  it('does not where there is one, nobody is to decide, somebody is near, or a question is open', () => {
+    expect(asked([])).toBe(false);
+    expect(asked([done], 'undoing')).toBe(false);
+    expect(asked([done], 'paused')).toBe(false);
+    expect(asked([done, { ...heldAs('execute'), name: 'other' }])).toBe(false);
+    expect(asked([done], 'waiting', [question])).toBe(false);
+    expect(asked([done], 'waiting', [{ ...question, resolvedAt: NOW }])).toBe(true);
+  });
+});
+
+it('a step may be past the point when it is one and may have acted', () => {
+  const acted = recordOf('it', 'unknown', { mayHaveActed: true });
+  expect(mayBePast(point('it'), acted)).toBe(true);
+  expect(mayBePast(point('it'), recordOf('it', 'unknown'))).toBe(false);
+  expect(mayBePast(point('it'), undefined)).toBe(false);
+  expect(mayBePast(plain, acted)).toBe(false);
+});
+
+it('a failure waits while the way back is open', () => {
+  const failed = recordOf('plain', 'failed');
+  expect(failureWaits(plan, stateOf([failed, heldAs('execute')]))).toBe(true);
+  expect(failureWaits(plan, stateOf([failed]))).toBe(false);
+  expect(failureWaits(plan, stateOf([failed, recordOf('it', 'done')]))).toBe(false);
+  expect(failureWaits(plan, stateOf([recordOf('plain', 'done'), heldAs('execute')]))).toBe(false);
+});

@@ -1,0 +1,281 @@
+/** Which pieces of work a small state holds, each field of them exactly (S7, S10). */
+
+import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
+import type { Execution, Parked, Step } from '../../../lib/core/records/state.ts';
+import { failedItems, scopeOf, turnAt } from '../../../lib/core/step/turn.ts';
+import { openWork, type Work, workKey } from '../../../lib/core/step/ready.ts';
+import { heldAs, planOf, recordOf, stateOf } from '../one-step.ts';
+import { agentStepOf, callbackOf, childOf, otherInput, undoableOf, waitOf } from '../small-steps.ts';
+import { NOW } from '../states.ts';
+
+const START = NOW - 1_000;
+const workOf = (
+  steps: PlanStep[],
+  records: Step[],
+  execution: Partial<Execution> = {},
+  more: Partial<Plan> = {},
+) => openWork({ ...planOf(...steps), ...more }, stateOf(records, { startedAt: START, ...execution }));
+const it1 = agentStepOf('it', { ladder: [otherInput] });
+const it2 = { ...it1, input: otherInput.input };
+const parked = (mode: Parked['mode']): Parked => ({ mode, why: 'budget', at: NOW });
+
+it('a piece of work is known by step, mode, attempt and the time since when', () => {
+  const work: Work = { step: it1, mode: 'probe', attempt: 2, sinceAt: 5, dueAt: 7 };
+  expect(workKey(work)).toBe('it/probe/2@5');
+});
+
+it('expressions read outputs of done steps, the input and the tokens of callbacks', () => {
+  const records = [recordOf('a', 'done', { output: 1 }), recordOf('b', 'failed', { output: 2 })];
+  const scope = scopeOf(stateOf(records, { input: { n: 1 }, callbackKeys: { c: 'key' } }));
+  expect(scope.input).toStrictEqual({ n: 1 });
+  expect(['a', 'b', 'c', 'toString'].map((name) => scope.output(name))).toStrictEqual([
+    1,
+    undefined,
+    undefined,
+    undefined,
+  ]);
+  expect(['a', 'c'].map((name) => scope.token?.(name))).toStrictEqual([undefined, 'e-1.c.key']);
+});
+
+it('failed items are those given up, whether undone or not', () => {
+  const statuses = ['failed', 'undoing', 'undone', 'undo-failed', 'done', 'retrying', 'sealed'] as const;
+  const records = statuses.map((status) => recordOf(status, status));
+  const plan = planOf(...statuses.map((name) => agentStepOf(name)), agentStepOf('none'));
+  expect(failedItems(plan, stateOf(records))).toStrictEqual(records.slice(0, 4));
+});
+
+it('it is a step’s turn since the last of start, retry and predecessors', () => {
+  const step = agentStepOf('c', { after: ['a', 'b', 'none'] });
+  const of = (a: number, b: number, ...retriedAt: number[]) =>
+    turnAt(
+      step,
+      stateOf([recordOf('a', 'done', { changedAt: a }), recordOf('b', 'done', { changedAt: b })], {
+        startedAt: START,
+        retries: retriedAt.map((at) => ({ at, reason: '' })),
+      }),
+    );
+  expect([of(0, 0), of(NOW, 1), of(1, NOW + 1)]).toStrictEqual([START, NOW, NOW + 1]);
+  expect([of(NOW, 1, 9, 9, NOW + 2), of(NOW, 1, NOW + 9, NOW + 9, 2)]).toStrictEqual([NOW + 2, NOW]);
+  expect(turnAt(step, stateOf([], { startedAt: START }))).toBe(START);
+});
+
+describe('work that leads forward', () => {
+  const due = { attempt: 3, sinceAt: NOW - 9, dueAt: NOW + 5 };
+  const tried = { attempt: 2, rung: 1, changedAt: NOW - 9, retryAt: NOW + 5 };
+  const plain = { attempt: 1, sinceAt: START, dueAt: START };
+  it.each<[string, Step[], Work[]]>([
+    ['a step that has no record', [], [{ step: it1, mode: 'execute', ...plain }]],
+    [
+      'a step that is released, later than its turn',
+      [recordOf('it', 'ready', { attempt: 2, rung: 1, changedAt: NOW - 9, retryAt: NOW + 5 })],
+      [{ step: it2, mode: 'execute', attempt: 3, sinceAt: NOW - 9, dueAt: NOW - 9 }],
+    ],
+    [
+      'a step that is renewed, earlier than its turn',
+      [recordOf('it', 'ready', { changedAt: START - 9 })],
+      [{ step: it1, mode: 'execute', ...plain }],
+    ],
+    ['a next attempt', [recordOf('it', 'retrying', tried)], [{ step: it2, mode: 'execute', ...due }]],
+    [
+      'a next attempt that is long due',
+      [recordOf('it', 'retrying', { ...tried, retryAt: 5 })],
+      [{ step: it2, mode: 'execute', ...due, dueAt: NOW - 9 }],
+    ],
+    [
+      'a next attempt that is held back',
+      [recordOf('it', 'retrying', { ...tried, parked: parked('execute') })],
+      [{ step: it2, mode: 'execute', ...due, parked: parked('execute') }],
+    ],
+    [
+      'a next attempt of which something else was held back',
+      [recordOf('it', 'retrying', { ...tried, parked: parked('probe') })],
+      [{ step: it2, mode: 'execute', ...due }],
+    ],
+    [
+      'a probe, of the attempt it asks about',
+      [recordOf('it', 'unknown', { ...tried, keyStage: 1 })],
+      [{ step: it2, mode: 'probe', ...due, attempt: 2 }],
+    ],
+    [
+      'a probe, of the stage that was attempted and not of the next (S18)',
+      [recordOf('it', 'unknown', tried)],
+      [{ step: it1, mode: 'probe', ...due, attempt: 2 }],
+    ],
+    [
+      'a probe that is held back',
+      [recordOf('it', 'unknown', { ...tried, parked: parked('probe') })],
+      [{ step: it1, mode: 'probe', ...due, attempt: 2, parked: parked('probe') }],
+    ],
+    ...(
+      ['running', 'waiting', 'answered', 'held', 'sealed', 'done', 'failed', 'skipped', 'undone'] as const
+    ).map((status): [string, Step[], Work[]] => [
+      `nothing of a step that is ${status}`,
+      [recordOf('it', status, tried)],
+      [],
+    ]),
+  ])('%s', (_, records, work) => {
+    expect(workOf([it1], records)).toStrictEqual(work);
+  });
+
+  it.each([
+    ['running', 1],
+    ['waiting', 1],
+    ['pausing', 0],
+    ['paused', 0],
+    ['undoing', 0],
+    ['succeeded', 0],
+    ['failed', 0],
+  ] as const)('of what is %s: %i', (status, count) => {
+    expect(workOf([it1], [], { status })).toHaveLength(count);
+  });
+
+  it('waits for its predecessors and its condition, and is only of what agents perform', () => {
+    const after = agentStepOf('b', { after: ['it'] });
+    const never = agentStepOf('c', { when: false });
+    const always = agentStepOf('d', { when: true });
+    // What is neither true nor false is not true.
+    const odd = agentStepOf('e', { when: 1 });
+    const names = (records: Step[]) =>
+      workOf([it1, after, never, always, odd, waitOf('w'), callbackOf('x'), childOf('y')], records).map(
+        ({ step }) => step.name,
+      );
+    expect(names([])).toStrictEqual(['it', 'd']);
+    expect(names([recordOf('it', 'done')])).toStrictEqual(['b', 'd']);
+    expect(names([recordOf('it', 'skipped')])).toStrictEqual(['b', 'd']);
+    expect(names([recordOf('it', 'failed')])).toStrictEqual(['d']);
+  });
+
+  it('waits where a step has failed and a point of no return is open, but for the point itself', () => {
+    const point = agentStepOf('p', { pointOfNoReturn: true });
+    const names = (failed: Step['status']) =>
+      workOf(
+        [it1, point, agentStepOf('z')],
+        [recordOf('it', failed), recordOf('p', 'unknown', { mayHaveActed: true })],
+      ).map(({ step }) => step.name);
+    expect([names('failed'), names('done')]).toStrictEqual([['p'], ['p', 'z']]);
+  });
+});
+
+describe('a failed item of a list', () => {
+  const item = undoableOf('it');
+  const acted = { mayHaveActed: true, hardEndAt: NOW + 70, changedAt: NOW - 9, undoAttempt: 1, rung: 0 };
+  const quiet = NOW + 70 + item.settleMs;
+  const undo = { step: item, mode: 'undo' as const, attempt: 2, sinceAt: NOW - 9, dueAt: quiet };
+  const { leaseUntil: _, ...undoing } = heldAs('undo', acted);
+  it.each<[string, Step, Work[]]>([
+    ['that may have acted is undone when it is quiet', recordOf('it', 'failed', acted), [undo]],
+    ['is undone again later', { ...undoing, retryAt: quiet + 1 }, [{ ...undo, dueAt: quiet + 1 }]],
+    [
+      'that began to be undone and has acted for certain is undone at once',
+      { ...undoing, mayHaveActed: false },
+      [{ ...undo, dueAt: NOW - 9 }],
+    ],
+    [
+      'is held back',
+      recordOf('it', 'failed', { ...acted, parked: parked('undo') }),
+      [{ ...undo, parked: parked('undo') }],
+    ],
+    ['that has not acted stays', recordOf('it', 'failed', { ...acted, mayHaveActed: false }), []],
+    ['on which somebody works stays', heldAs('undo', acted), []],
+    ['that is done stays', recordOf('it', 'done', acted), []],
+    ['that could not be undone stays', recordOf('it', 'undo-failed', acted), []],
+  ])('%s', (_name, record, work) => {
+    expect(workOf([item], [record], {}, { tolerated: 0 })).toStrictEqual(work);
+  });
+
+  it('waits for its turn again where the one before it in its lane was begun anew, too', () => {
+    const lane = planOf(agentStepOf('a'), agentStepOf('it', { after: ['a'] }));
+    const of = (before: Step['status']) =>
+      openWork({ ...lane, tolerated: 1 }, stateOf([recordOf('a', before), recordOf('it', 'retrying')])).map(
+        (piece) => piece.step.name,
+      );
+    expect(of('retrying')).toStrictEqual(['a']);
+    expect(of('running')).toStrictEqual([]);
+    expect(of('done')).toStrictEqual(['it']);
+    expect(of('undone')).toStrictEqual(['it']);
+  });
+
+  it('is only tolerated in a list, where the next in its lane does not wait for more', () => {
+    const next = agentStepOf('b', { after: ['it'] });
+    const of = (status: Step['status'], more: Partial<Plan>) =>
+      workOf([item, next], [recordOf('it', status, acted)], {}, more).map(
+        ({ step, mode }) => `${step.name} ${mode}`,
+      );
+    expect(of('failed', {})).toStrictEqual([]);
+    expect(of('failed', { tolerated: 1 })).toStrictEqual(['it undo', 'b execute']);
+    expect(of('undone', { tolerated: 1 })).toStrictEqual(['b execute']);
+    expect(of('undo-failed', { tolerated: 1 })).toStrictEqual(['b execute']);
+    expect(of('retrying', { tolerated: 1 })).toStrictEqual(['it execute']);
+  });
+});
+
+describe('work that leads back', () => {
+  const cause = { kind: 'cancel', at: NOW - 5, failure: { code: 'x', message: 'y' } } as const;
+  const [a, b] = [undoableOf('a'), undoableOf('b', { after: ['a'] })];
+  const undo = { step: b, mode: 'undo' as const, attempt: 1, sinceAt: NOW - 5, dueAt: NOW - 5 };
+  const back = (records: Step[], execution: Partial<Execution> = {}, steps: PlanStep[] = [a, b]) =>
+    workOf(steps, records, { status: 'undoing', cause, ...execution });
+  const done = (name: string, more: Partial<Step> = {}) =>
+    recordOf(name, 'done', { changedAt: NOW - 9, ...more });
+  it.each<[string, Step, Work[]]>([
+    ['since the undoing began', done('b'), [undo]],
+    ['since the step was done', done('b', { changedAt: NOW }), [{ ...undo, sinceAt: NOW, dueAt: NOW }]],
+    [
+      'not before it is quiet',
+      done('b', { mayHaveActed: true, hardEndAt: NOW }),
+      [{ ...undo, dueAt: NOW + b.settleMs }],
+    ],
+    ['whatever was to be done later', done('b', { retryAt: NOW + 1 }), [undo]],
+    [
+      'not before an undo that is held back may be sent',
+      done('b', { retryAt: NOW + 1, parked: parked('undo') }),
+      [{ ...undo, dueAt: NOW + 1, parked: parked('undo') }],
+    ],
+    [
+      'not before the next undo, by the agent of its rung',
+      recordOf('b', 'undoing', { undoAttempt: 1, retryAt: NOW + 2, changedAt: 0 }),
+      [{ ...undo, attempt: 2, dueAt: NOW + 2 }],
+    ],
+    ['at once where no next time is said', recordOf('b', 'undoing', { changedAt: 0 }), [undo]],
+    [
+      'of what may have acted',
+      recordOf('b', 'failed', { mayHaveActed: true, changedAt: 0 }),
+      [{ ...undo, dueAt: NOW - 5 }],
+    ],
+    ['not of what is held', heldAs('undo', { name: 'b' }), []],
+    ['not of what could not be undone', recordOf('b', 'undo-failed'), []],
+    ['not of what has not acted', recordOf('b', 'failed'), []],
+  ])('%s', (_, record, work) => {
+    expect(back([recordOf('a', 'sealed'), record])).toStrictEqual(work);
+  });
+
+  it('begins at the end, and goes on when that is clear', () => {
+    const names = (...records: Step[]) =>
+      back(records).map(({ step, sinceAt }) => `${step.name} ${sinceAt - NOW}`);
+    expect(names(done('a'), done('b'))).toStrictEqual(['b -5']);
+    expect(names(done('a'), recordOf('b', 'undone', { changedAt: NOW - 2 }))).toStrictEqual(['a -2']);
+    expect(names(done('a'), recordOf('b', 'undo-failed'))).toStrictEqual([]);
+  });
+
+  it('is nothing where a person left all as it is, or somebody works on a point of no return', () => {
+    const sealed = recordOf('a', 'sealed');
+    expect(back([sealed, done('b')], { cause: { ...cause, undo: false } })).toStrictEqual([]);
+    const point = agentStepOf('p', { pointOfNoReturn: true });
+    const near = (mode: 'execute' | 'undo') =>
+      back([sealed, done('b'), heldAs(mode, { name: 'p' })], {}, [a, b, point]).length;
+    expect([near('execute'), near('undo')]).toStrictEqual([0, 1]);
+  });
+
+  it('is nothing before nothing can begin any more', () => {
+    const names = (steps: PlanStep[], ...records: Step[]) =>
+      back(records, {}, steps).map(({ step }) => step.name);
+    const c = agentStepOf('c');
+    expect(names([b, c], done('b'), recordOf('c', 'sealed'))).toStrictEqual(['b']);
+    expect(names([b, c], done('b'))).toStrictEqual([]);
+    expect(names([b, c], done('b'), recordOf('c', 'retrying'))).toStrictEqual([]);
+    const d = childOf('d');
+    expect(names([b, d], done('b'))).toStrictEqual([]);
+    expect(names([b, d], done('b'), recordOf('d', 'running'))).toStrictEqual([]);
+    expect(names([b, d], done('b'), recordOf('d', 'failed'))).toStrictEqual(['b']);
+  });
+});

@@ -1,0 +1,230 @@
+/** What a look sends: a worker's sends, and how many messages go to an agent at once (S16). */
+
+import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
+import type { Gate } from '../../../lib/core/records/events.ts';
+import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
+import type { Execution, Step } from '../../../lib/core/records/state.ts';
+import { dispatchBudget, noteOf, send, supervise } from '../../../lib/core/supervision/dispatch.ts';
+import { firstMessage as message, look, type Look, named } from '../looks.ts';
+import { planOf, recordOf, stateOf } from '../one-step.ts';
+import { NOW } from '../states.ts';
+
+const plan = planOf(named('a', { agent: 'x' }), named('b'), named('c', { after: ['a'] }));
+const retrying = (name: string, more: Partial<Step> = {}): Step =>
+  recordOf(name, 'retrying', { attempt: 1, changedAt: NOW - 10, ...more });
+
+it('the budget is so much a step, and a step and hour of its time, whole', () => {
+  const of = (withinMs: number, ...steps: readonly PlanStep[]): number =>
+    dispatchBudget({ ...planOf(...steps), withinMs });
+  expect(of(3_600_000, named('a'))).toBe(50);
+  expect(of(7_200_000, named('a'), named('b'))).toBe(160);
+  expect(of(60_000, named('a'))).toBe(21);
+});
+
+it('a note says what it knows', () => {
+  const state = stateOf([]);
+  expect(noteOf(state, 'x')).toStrictEqual({ what: 'x', executionId: 'e-1' });
+  expect(noteOf(state, 'x', 'a', 0, 'd')).toStrictEqual({
+    what: 'x',
+    executionId: 'e-1',
+    step: 'a',
+    attempt: 0,
+    detail: 'd',
+  });
+});
+
+describe('a worker sends', () => {
+  const sent = (
+    records: readonly Step[],
+    more: Partial<Look> = {},
+    of: Plan = plan,
+    on: Partial<Execution> = {},
+  ) => send(of, stateOf(records, on), look('worker', more));
+  const names = (...given: Parameters<typeof sent>): string[] =>
+    sent(...given).sends.map(({ message: { step } }) => step);
+
+  it('what may be done, to the agent of each step, and nothing else follows', () => {
+    expect(sent([])).toEqual({
+      sends: [
+        { agent: 'x', message: { ...message, step: 'a' }, delayMs: 0 },
+        { agent: 'worker', message: { ...message, step: 'b' }, delayMs: 0 },
+      ],
+      next: { kind: 'stop' },
+      notes: [],
+    });
+  });
+
+  it('what its own step concerns: itself and what depends on it', () => {
+    expect(names([], { concern: ['b'] })).toEqual(['b']);
+    expect(names([], { concern: ['c'] })).toEqual([]);
+    expect(names([recordOf('a', 'done')], { concern: ['a'] })).toEqual(['c']);
+    expect(names([recordOf('a', 'done')], { concern: ['x', 'a'] })).toEqual(['c']);
+  });
+
+  it('of an undo what the step depends on, however far', () => {
+    const undo = { kind: 'retry', attempts: 1, firstMs: 1, maxMs: 1 } as const;
+    const chain = planOf(
+      named('a', { undo }),
+      named('b', { after: ['a'] }),
+      named('c', { after: ['b'], undo }),
+      named('d', { undo }),
+    );
+    const done = ['a', 'b', 'd'].map((name) => recordOf(name, 'done'));
+    const undone = [...done, recordOf('c', 'undone')];
+    const undoing = { status: 'undoing' } as const;
+    expect(names(undone, { concern: ['c'] }, chain, undoing)).toEqual(['a']);
+    expect(names(undone, { concern: ['x', 'c'] }, chain, undoing)).toEqual(['a']);
+    expect(names(undone, { concern: 'all' }, chain, undoing)).toEqual(['a', 'd']);
+    expect(names(undone, { concern: ['d'] }, chain, undoing)).toEqual(['d']);
+  });
+
+  it('what is due within fifteen minutes, to come when it is due', () => {
+    const due = (retryAt: number) => sent([retrying('b', { retryAt, version: 7 })], { concern: ['b'] }).sends;
+    const delayed = (delayMs: number) => [
+      { agent: 'worker', message: { ...message, step: 'b', attempt: 2, seq: 7 }, delayMs },
+    ];
+    expect(due(NOW - 5)).toEqual(delayed(0));
+    expect(due(NOW + 900_000)).toEqual(delayed(900_000));
+    expect(due(NOW + 900_001)).toEqual([]);
+  });
+
+  it('nothing that is held back before its time', () => {
+    const held = (retryAt: number) =>
+      names([retrying('b', { retryAt, parked: { mode: 'execute', why: 'breaker', at: NOW - 5 } })], {
+        concern: ['b'],
+      });
+    expect(held(NOW + 1)).toEqual([]);
+    expect(held(NOW)).toEqual(['b']);
+  });
+
+  it('the plan with it where the plan is long', () => {
+    const long = (count: number) =>
+      send(planOf(...Array.from({ length: count }, (_, at) => named(`s${at}`))), stateOf([]), look('worker'))
+        .sends[0];
+    expect(long(36)?.message).not.toHaveProperty('plan');
+    expect(long(37)?.message.plan).toBe('p');
+  });
+});
+
+describe('what a supervisor may send to an agent now', () => {
+  const four = planOf(named('a', { agent: 'x' }), named('b'), named('c'), named('d', { after: ['c'] }));
+  const state = (more: Partial<Execution> = {}): Snapshot => stateOf([], { watchAt: NOW, ...more });
+  const gate = (sends: number, more: Partial<Gate> = {}): Gate => ({ sends, laterAt: NOW + 2_000, ...more });
+  const hold = { agent: 'worker', since: NOW - 60_000, until: NOW + 20_000 };
+  const gatedBy = (
+    gates: Readonly<Record<string, Gate>> | undefined,
+    on: Partial<Execution> = {},
+    more = {},
+  ) => supervise(four, state(on), look('supervisor', { ...(gates === undefined ? {} : { gates }), ...more }));
+
+  it('is asked for, with what is meant for it, once for all', () => {
+    const asked = (agents: object) => ({ sends: [], next: { kind: 'ask', agents }, notes: [] });
+    expect(gatedBy({})).toEqual(asked({ x: 1, worker: 2 }));
+    expect(gatedBy({ x: gate(1) })).toEqual(asked({ worker: 2 }));
+    expect(gatedBy({ x: gate(1, { hold }) })).toEqual(asked({ worker: 2 }));
+    expect(gatedBy(undefined).sends).toHaveLength(3);
+    expect(gatedBy({}, {}, { concern: [] }).next).toEqual({ kind: 'stop' });
+  });
+
+  it('is nothing while its service is dead: it is held back until it may be back', () => {
+    const { write, notes, next } = gatedBy({ x: gate(1), worker: gate(9, { hold }) });
+    // Half a minute of spread, and dice in the middle.
+    const retryAt = NOW + 20_000 + 1 + 15_000;
+    expect(write?.step).toMatchObject({
+      name: 'b',
+      retryAt,
+      parked: { mode: 'execute', why: 'breaker', at: NOW, since: NOW - 60_000 },
+    });
+    expect(notes).toMatchObject([
+      { what: 'parked', step: 'b', detail: 'breaker', agent: 'worker', ms: retryAt - NOW },
+    ]);
+    expect(next).toEqual({ kind: 'look', fresh: true, concern: 'all' });
+  });
+
+  it('is so many, of all its steps together; what is overdue comes later', () => {
+    const sent = (gates: Readonly<Record<string, Gate>>, on: Partial<Execution> = {}) => {
+      const decision = gatedBy(gates, on);
+      return {
+        steps: decision.sends.map(({ message: { step } }) => step),
+        watchAt: decision.write?.execution?.watchAt,
+        dispatches: decision.write?.execution?.dispatches,
+      };
+    };
+    expect(sent({ x: gate(1), worker: gate(2) }).steps).toEqual(['a', 'b', 'c']);
+    expect(sent({ x: gate(1), worker: gate(1) }).steps).toEqual(['a', 'b']);
+    expect(sent({ x: gate(0), worker: gate(1) }).steps).toEqual(['b']);
+    const late = NOW - 30_000;
+    const overdue = sent({ x: gate(1), worker: gate(1) }, { startedAt: late });
+    expect(overdue).toEqual({
+      steps: ['a', 'b'],
+      watchAt: NOW + 2_000,
+      dispatches: {
+        [`a/execute/1@${late}`]: { count: 1, lastAt: NOW },
+        [`b/execute/1@${late}`]: { count: 1, lastAt: NOW },
+      },
+    });
+    // What is not overdue has its own time.
+    expect(sent({ x: gate(1), worker: gate(0) }).watchAt).toBe(NOW + 30_000);
+    const soon = sent({ x: gate(0), worker: gate(0) }, { startedAt: NOW - 29_000 });
+    expect([soon.steps, soon.watchAt]).toEqual([[], NOW + 1_000]);
+  });
+
+  describe('while its queue is busy for long', () => {
+    // Four times the pickup time.
+    const far = 120_000;
+    const laterAt = NOW + 500_000;
+    const one = planOf(named('a', { agent: 'x' }));
+    const turn = (busyMs: number, waitedMs: number, of = one, sends = 0) => {
+      const gates = { x: gate(sends, { laterAt, busyUntil: NOW + busyMs }), worker: gate(9) };
+      const overdue = stateOf([], { watchAt: NOW, startedAt: NOW - waitedMs });
+      return supervise(of, overdue, look('supervisor', { gates }));
+    };
+
+    it('is nothing: it is parked for as long as it has waited, or until its turn', () => {
+      const { write, sends, next, notes } = turn(far + 1, far + 1);
+      expect([write?.execution, sends, next]).toEqual([
+        undefined,
+        [],
+        { kind: 'look', fresh: true, concern: 'all' },
+      ]);
+      expect(write?.step).toMatchObject({
+        name: 'a',
+        retryAt: NOW + far + 1,
+        parked: { mode: 'execute', why: 'unclaimed', at: NOW },
+      });
+      expect(notes).toMatchObject([{ what: 'parked', step: 'a', detail: 'unclaimed', ms: far + 1 }]);
+      expect(turn(far + 1, 600_000).write?.step?.retryAt).toBe(laterAt);
+    });
+
+    it('has waited since it was due, and if it was parked there since it came to be', () => {
+      const gates = { x: gate(0, { laterAt, busyUntil: NOW + 600_000 }) };
+      const parked = (why: 'unclaimed' | 'breaker') => ({
+        parked: { mode: 'execute', why, at: NOW } as const,
+      });
+      const after = (more: Partial<Step>) => {
+        const record = retrying('a', { changedAt: NOW - 400_000, ...more });
+        return supervise(one, stateOf([record], { watchAt: NOW }), look('supervisor', { gates })).write;
+      };
+      expect(after({ retryAt: NOW - 60_000 })).not.toHaveProperty('step');
+      expect(after({ retryAt: NOW - 60_000, ...parked('breaker') })).not.toHaveProperty('step');
+      expect(after({ retryAt: NOW - 200_000 })?.step?.retryAt).toBe(NOW + 200_000);
+      expect(after({ retryAt: NOW - 60_000, ...parked('unclaimed') })?.step?.retryAt).toBe(NOW + 400_000);
+    });
+
+    it('is looked at every horizon, if that costs less or may be needed', () => {
+      const put = (...given: Parameters<typeof turn>) => {
+        const { write, sends } = turn(...given);
+        expect(write).not.toHaveProperty('step');
+        return [sends.length, (write?.execution?.watchAt ?? 0) - NOW];
+      };
+      expect(put(far, 600_000)).toEqual([0, 30_000]);
+      expect(put(600_000, far)).toEqual([0, 30_000]);
+      // What is not overdue has its own time, and what may be sent is sent.
+      expect(put(600_000, 10_000)).toEqual([0, 20_000]);
+      expect(put(600_000, 600_000, one, 1)).toEqual([1, 30_000]);
+      // All of them would be claimed at once, each with the execution's record.
+      const two = planOf(named('a', { agent: 'x' }), named('b', { agent: 'x' }));
+      expect(put(600_000, 600_000, two)).toEqual([0, 30_000]);
+    });
+  });
+});

@@ -1,0 +1,229 @@
+/** A supervisor's dispatches: what it repeats, holds back and counts, and until when (S12, S16). */
+
+import { supervise } from '../../../lib/core/supervision/dispatch.ts';
+import type { Decision } from '../../../lib/core/records/decision.ts';
+import type { Plan } from '../../../lib/core/plan/plan.ts';
+import type { Execution, Parked, Step } from '../../../lib/core/records/state.ts';
+import { firstMessage as message, look, type Look, named } from '../looks.ts';
+import { planOf, recordOf, stateOf } from '../one-step.ts';
+import { NOW } from '../states.ts';
+
+const parkedFor = (why: Parked['why']): Parked => ({ mode: 'execute', why, at: NOW - 5 });
+const retrying = (name: string, more: Partial<Step> = {}): Step =>
+  recordOf(name, 'retrying', { attempt: 1, changedAt: NOW - 10, ...more });
+
+describe('a supervisor', () => {
+  const one = planOf(named('b'));
+  const supervised = (
+    records: readonly Step[],
+    on: Partial<Execution> = {},
+    more: Partial<Look> = {},
+    of: Plan = one,
+  ) => supervise(of, stateOf(records, { watchAt: NOW, ...on }), look('supervisor', more));
+  const watched = (decision: Decision) => decision.write?.execution;
+  const KEY = `b/execute/1@${NOW}`;
+  const silent = { startedAt: NOW - 30_000 };
+  const LATE_KEY = `b/execute/1@${NOW - 30_000}`;
+
+  it('has nothing to do before the watch of an execution that nothing concerns', () => {
+    const nothing = { sends: [], next: { kind: 'stop' }, notes: [] };
+    const fresh = { watchAt: NOW + 1 };
+    expect(supervised([], fresh, { concern: [] })).toEqual(nothing);
+    expect(watched(supervised([], fresh, { concern: ['b'] }))).toBeDefined();
+    expect(watched(supervised([], fresh))).toBeDefined();
+    expect(watched(supervised([], { watchAt: NOW }, { concern: [] }))).toBeDefined();
+    const { watchAt: _, ...unwatched } = stateOf([], { watchAt: NOW }).execution;
+    expect(
+      watched(supervise(one, { execution: unwatched, steps: {} }, look('supervisor', { concern: [] }))),
+    ).toBeDefined();
+  });
+
+  it('sends what follows for the first time, which is no repetition', () => {
+    const state = stateOf([], { watchAt: NOW, dispatched: 4 });
+    expect(supervise(one, state, look('supervisor', { concern: ['b'] }))).toStrictEqual({
+      write: {
+        executionId: 'e-1',
+        execution: { ...state.execution, version: 2, writeId: 'w-new', watchAt: NOW + 30_000, dispatched: 5 },
+      },
+      sends: [{ agent: 'worker', message: { ...message, step: 'b' }, delayMs: 0 }],
+      next: { kind: 'stop' },
+      notes: [
+        { what: 'sent', executionId: 'e-1', step: 'b', attempt: 1, detail: 'execute', agent: 'worker' },
+      ],
+    });
+  });
+
+  it('repeats what nobody took for a pickup time, and counts that', () => {
+    const at = { count: 1, lastAt: NOW };
+    const first = supervised([], silent, { concern: [] });
+    expect(watched(first)).toMatchObject({
+      dispatches: { [LATE_KEY]: at },
+      dispatched: 1,
+      watchAt: NOW + 30_000,
+    });
+    expect(first.notes).toEqual([
+      { what: 'dispatched', executionId: 'e-1', step: 'b', attempt: 1, detail: 'execute', agent: 'worker' },
+    ]);
+    const known = {
+      dispatches: { [LATE_KEY]: { count: 3, lastAt: NOW - 240_000 } },
+      startedAt: NOW - 30_000,
+    };
+    const again = supervised([], known, { concern: [] });
+    expect(watched(again)?.dispatches).toEqual({ [LATE_KEY]: { count: 4, lastAt: NOW } });
+    const early = { startedAt: NOW - 29_999 };
+    expect(supervised([], early, { concern: [] }).sends).toEqual([]);
+  });
+
+  it('does not send again what it has sent and what is not overdue', () => {
+    const known = { [KEY]: { count: 1, lastAt: NOW - 1 } };
+    const decision = supervised([], { dispatches: { ...known, 'b/execute/0@1': { count: 3, lastAt: 1 } } });
+    expect(decision.sends).toEqual([]);
+    // Of what is not open any more nothing is kept.
+    expect(watched(decision)).toMatchObject({ dispatches: known, dispatched: 0 });
+  });
+
+  it('does not send what is held back, and sends it when its time has come', () => {
+    const held = (retryAt: number) => supervised([retrying('b', { retryAt, parked: parkedFor('breaker') })]);
+    expect(held(NOW + 1).sends).toEqual([]);
+    expect(watched(held(NOW + 1))).toMatchObject({ dispatched: 0, watchAt: NOW + 1 });
+    expect(held(NOW).notes).toMatchObject([{ what: 'dispatched', attempt: 2 }]);
+  });
+
+  describe('beyond its budget', () => {
+    // One step and one minute: 21.
+    const spent = { dispatched: 21 };
+    it('holds back for an hour what is overdue', () => {
+      const { write, ...rest } = supervised([], { ...silent, ...spent, epoch: 3 });
+      expect(write?.execution).toBeUndefined();
+      expect(write?.step).toMatchObject({
+        name: 'b',
+        status: 'retrying',
+        epoch: 3,
+        retryAt: NOW + 3_600_000,
+        parked: { mode: 'execute', why: 'budget', at: NOW },
+        changedAt: NOW - 30_000,
+      });
+      expect(rest).toEqual({
+        sends: [],
+        next: { kind: 'look', fresh: true, concern: 'all' },
+        notes: [
+          {
+            what: 'parked',
+            executionId: 'e-1',
+            step: 'b',
+            attempt: 1,
+            detail: 'budget',
+            agent: 'worker',
+            ms: 3_600_000,
+          },
+        ],
+      });
+      expect(supervised([], { ...silent, dispatched: 20 }).notes).toMatchObject([{ what: 'dispatched' }]);
+    });
+    it('sends nothing for the first time', () => {
+      expect(supervised([], spent).sends).toEqual([]);
+    });
+    it('sends what has waited its hour for that, once', () => {
+      const waited = (why: Parked['why'], on: Partial<Execution> = {}) =>
+        supervised([retrying('b', { retryAt: NOW, parked: parkedFor(why) })], { ...spent, ...on });
+      expect(waited('budget').notes).toMatchObject([{ what: 'dispatched' }]);
+      expect(waited('breaker').notes).toMatchObject([{ what: 'parked', detail: 'budget' }]);
+      const dispatches = { [`b/execute/2@${NOW - 60_000}`]: { count: 0, lastAt: NOW - 30_000 } };
+      const times = { changedAt: NOW - 60_000, retryAt: NOW - 30_000 };
+      const sentSince = retrying('b', { ...times, parked: parkedFor('budget') });
+      expect(supervised([sentSince], { ...spent, dispatches }).notes).toMatchObject([{ detail: 'budget' }]);
+    });
+  });
+
+  describe('where nobody takes a message and the next is far', () => {
+    // H is the lease: a second; the first gap is thirty.
+    const short = planOf(named('b', { leaseMs: 1_000 }));
+    const unclaimed = (lastAt: number, more: { plan?: Plan; count?: number } = {}) =>
+      supervised([], { dispatches: { [KEY]: { count: more.count ?? 1, lastAt } } }, {}, more.plan ?? short);
+    it('holds it back until then', () => {
+      const { write, notes } = unclaimed(NOW - 30_000);
+      expect(write?.step).toMatchObject({
+        retryAt: NOW + 30_000,
+        parked: { mode: 'execute', why: 'unclaimed', at: NOW },
+      });
+      expect(notes).toMatchObject([{ what: 'parked', detail: 'unclaimed', ms: 30_000 }]);
+    });
+    it('gives it a pickup time first', () => {
+      expect(unclaimed(NOW - 29_999).write?.step).toBeUndefined();
+    });
+    it('sends it when the gap is over', () => {
+      expect(unclaimed(NOW - 59_999).write?.step).toBeDefined();
+      const over = unclaimed(NOW - 60_000);
+      expect(over.write?.step).toBeUndefined();
+      expect(over.sends).toHaveLength(1);
+    });
+    it('looks meanwhile where that costs no more than four looks', () => {
+      const at = (leaseMs: number) =>
+        unclaimed(NOW - 30_000, { plan: planOf(named('b', { leaseMs })) }).write?.step;
+      expect(at(15_000)).toBeUndefined();
+      expect(at(14_999)).toBeDefined();
+    });
+    it('holds nothing back that it did not send, or not since it was held back', () => {
+      expect(supervised([], {}, {}, short).write?.step).toBeUndefined();
+      const parked = retrying('b', { retryAt: NOW + 5, parked: parkedFor('unclaimed') });
+      const dispatches = { [`b/execute/2@${NOW - 10}`]: { count: 1, lastAt: NOW - 30_000 } };
+      expect(supervised([parked], { dispatches }, {}, short).write?.step).toBeUndefined();
+    });
+    it('reads the state first where it was not just read', () => {
+      const dispatches = { [KEY]: { count: 1, lastAt: NOW - 30_000 } };
+      expect(supervised([], { dispatches }, { fresh: false, concern: ['b'] }, short)).toEqual({
+        sends: [],
+        next: { kind: 'look', fresh: true, concern: ['b'] },
+        notes: [],
+      });
+    });
+  });
+});
+
+describe('what is meant for an agent that is not deployed', () => {
+  const two = planOf(named('b'), named('c', { agent: 'gone' }));
+  const gates = {
+    worker: { sends: 1, laterAt: 0 },
+    gone: { missing: true, sends: 0, laterAt: NOW + 40_000 },
+  };
+  const supervised = (records: readonly Step[] = []) =>
+    supervise(
+      two,
+      stateOf(records, { watchAt: NOW, startedAt: NOW - 30_000 }),
+      look('supervisor', { gates: gates as never }),
+    );
+  it('is held back until it is asked for again, and nothing else with it', () => {
+    const { write, sends, next, notes } = supervised();
+    expect(write?.execution).toBeUndefined();
+    expect(write?.step).toMatchObject({
+      name: 'c',
+      attempt: 0,
+      retryAt: NOW + 40_000,
+      parked: { mode: 'execute', why: 'not-deployed', at: NOW, since: NOW },
+    });
+    expect([sends, next]).toEqual([[], { kind: 'look', fresh: true, concern: 'all' }]);
+    expect(notes).toMatchObject([{ what: 'parked', detail: 'not-deployed', agent: 'gone', ms: 40_000 }]);
+  });
+  it('does not keep the others from being sent', () => {
+    const parked = { mode: 'execute', why: 'not-deployed', at: NOW, since: NOW } as const;
+    const { sends, write } = supervised([recordOf('c', 'retrying', { retryAt: NOW + 40_000, parked })]);
+    expect(sends.map(({ agent }) => agent)).toEqual(['worker']);
+    expect(write?.execution?.watchAt).toBeLessThanOrEqual(NOW + 40_000);
+  });
+});
+
+it('the end of a lease that could not be renewed waits for its grace', () => {
+  const held = recordOf('b', 'running', {
+    token: 't',
+    mode: 'execute',
+    leaseUntil: NOW - 20_000,
+    claimedAt: NOW - 50_000,
+    hardEndAt: NOW + 50_000,
+  });
+  const state = stateOf([held], { watchAt: NOW });
+  const at = (more: Partial<Look>) =>
+    supervise(planOf(named('b')), state, look('supervisor', { concern: [], ...more })).write?.execution
+      ?.watchAt;
+  expect(at({})).toBe(NOW - 19_000);
+  expect(at({ graceFrom: NOW - 15_000 })).toBe(NOW + 16_000);
+});

@@ -1,0 +1,234 @@
+/** S12 with figures: of small states, the very instant of the next watch, and by when a lease is over. */
+
+import type { CallbackStep, ChildStep, MapStep, Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
+import type { Children } from '../../../lib/core/records/children.ts';
+import type { Incident } from '../../../lib/core/records/incident.ts';
+import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
+import type { Execution, HeldStep, Step } from '../../../lib/core/records/state.ts';
+import { horizonMs, LEASE_MARGIN_MS, leaseOverAt, REPORT_GRACE_MS } from '../../../lib/core/step/lease.ts';
+import type { Work } from '../../../lib/core/step/ready.ts';
+import { nextWatchAt, wasSentSinceParked } from '../../../lib/core/supervision/wake-time.ts';
+import { DEADLINE, heldAs, otherRung, planOf, recordOf, stateOf } from '../one-step.ts';
+import { planStep, planWith } from '../refusals.ts';
+import { NOW } from '../states.ts';
+
+/** Where no agent works. */
+const IDLE_MS = 60_000;
+
+const watchOf = (plan: Plan, state: Snapshot): number | undefined => nextWatchAt(plan, state, {}, NOW);
+
+const each = { ...planStep, name: 'item' };
+const map: MapStep = { kind: 'map', name: 'm', after: [], over: [], each, tolerate: { items: 0 } };
+const narrow: MapStep = { ...map, concurrency: 1 };
+const callback: CallbackStep = { kind: 'callback', name: 'c', after: [], withinMs: 600_000 };
+const asked = recordOf('c', 'waiting');
+const end = { status: 'succeeded', version: 1, clean: false } as const;
+const childrenOf = (started: number, ended: number, count = 2): Children => ({
+  count,
+  started,
+  items: count,
+  tolerated: 0,
+  ended: Object.fromEntries(Array.from({ length: ended }, (_, at) => [at, end])),
+});
+
+describe('the watch of executions of a step (S12)', () => {
+  it.each<[string, MapStep, Children, number]>([
+    ['all of which are under way is the deadline: whoever ends tells', map, childrenOf(2, 0), DEADLINE],
+    ['some of which are to be started is near', map, childrenOf(1, 0), NOW + IDLE_MS],
+    ['all of which have ended is near', map, childrenOf(2, 2), NOW + IDLE_MS],
+    ['of which as many as may are under way is the deadline', narrow, childrenOf(1, 0), DEADLINE],
+    ['of which one has ended and another may begin is near', narrow, childrenOf(1, 1), NOW + IDLE_MS],
+  ])('%s', (_, step, children, at) => {
+    expect(watchOf(planOf(step), stateOf([recordOf('m', 'running', { children })]))).toBe(at);
+  });
+
+  it.each<[string, PlanStep[], Step[], number]>([
+    ['that may begin is near', [callback, map], [asked], NOW + IDLE_MS],
+    [
+      'whose turn has not come is the answer’s time',
+      [callback, { ...map, after: ['c'] }],
+      [asked],
+      NOW + 600_000,
+    ],
+    [
+      'that will be skipped is the answer’s time',
+      [callback, { ...map, when: false }],
+      [asked],
+      NOW + 600_000,
+    ],
+    [
+      'that is over is the answer’s time',
+      [callback, map],
+      [asked, recordOf('m', 'done', { children: childrenOf(1, 0) })],
+      NOW + 600_000,
+    ],
+    [
+      'of an agent whose turn has not come is the answer’s time',
+      [callback, { ...planStep, after: ['c'] }],
+      [asked],
+      NOW + 600_000,
+    ],
+  ])('of a step %s', (_, steps, records, at) => {
+    expect(watchOf(planOf(...steps), stateOf(records))).toBe(at);
+  });
+});
+
+const child: ChildStep = { kind: 'child', name: 'm', after: [], plan: planOf(), input: {}, undo: 'none' };
+describe('the watch where nothing is to be sent (S12)', () => {
+  const children = childrenOf(2, 0);
+  it.each<[string, PlanStep[], Step[], number]>([
+    [
+      'is near when all is over, for somebody must end it',
+      [planStep],
+      [recordOf('it', 'done')],
+      NOW + 30_000,
+    ],
+    ['is near when a list is over', [map], [recordOf('m', 'done', { children })], NOW + IDLE_MS],
+    ['is near when a list has begun nothing', [map], [recordOf('m', 'running')], NOW + IDLE_MS],
+    [
+      'is far while one of several is under way',
+      [planStep, map],
+      [recordOf('it', 'done'), recordOf('m', 'running', { children })],
+      DEADLINE,
+    ],
+    [
+      'is far while a child is under way',
+      [child],
+      [recordOf('m', 'running', { children: childrenOf(1, 0, 1) })],
+      DEADLINE,
+    ],
+    ['is near when a child is to be started beside a callback', [callback, child], [asked], NOW + IDLE_MS],
+    [
+      'is the answer’s when a list beside it has begun nothing',
+      [callback, map],
+      [asked, recordOf('m', 'running')],
+      NOW + 600_000,
+    ],
+  ])('%s', (_, steps, records, at) => {
+    expect(watchOf(planOf(...steps), stateOf(records))).toBe(at);
+  });
+});
+
+describe('the watch of a pause (S12)', () => {
+  const pauses = [{ number: 1, at: NOW, reason: 'r', withinMs: 900_000, deadlineAt: NOW + 900_000 }];
+  const fenced = recordOf('it', 'held', { heldFrom: 'ready', heldIn: 1 });
+  const plan = planOf(planStep);
+  it.each<[string, Execution['status'], Step[], number]>([
+    ['in which everything is held is its own time', 'paused', [fenced], NOW + 900_000],
+    ['that left something free is near', 'paused', [], NOW + 30_000],
+    ['that is not complete is near', 'pausing', [fenced], NOW + 30_000],
+    [
+      'in which one works is near',
+      'paused',
+      [fenced, heldAs('execute', { name: 'b', leaseUntil: NOW + 100_000 })],
+      NOW + 30_000,
+    ],
+  ])('%s', (_, status, records, at) => {
+    expect(watchOf(plan, stateOf(records, { status, pauses }))).toBe(at);
+  });
+
+  it('that is not complete is near, also while a person is asked about a step', () => {
+    const open: Incident = {
+      number: 1,
+      life: 'life1',
+      version: 1,
+      writeId: 'w',
+      kind: 'ladder',
+      stepVersion: 1,
+      failure: { code: 'x', message: 'y' },
+      openedAt: NOW,
+      deadlineAt: NOW + 800_000,
+      otherwise: 'fail',
+    };
+    const state = { ...stateOf([fenced], { status: 'pausing', pauses }), incidents: { 1: open } };
+    expect(watchOf(plan, state)).toBe(NOW + 30_000);
+  });
+
+  it('about which a person was asked is that question’s time, and none once it is answered', () => {
+    const question: Incident = {
+      number: 1,
+      life: 'life1',
+      version: 1,
+      writeId: 'w',
+      kind: 'pause',
+      stepVersion: 1,
+      failure: { code: 'x', message: 'y' },
+      openedAt: NOW,
+      deadlineAt: NOW + 70_000,
+      otherwise: 'resume',
+    };
+    const state = stateOf([fenced], { status: 'paused', pauses });
+    expect(watchOf(plan, { ...state, incidents: { 1: question } })).toBe(NOW + 70_000);
+    const answered = { ...question, resolvedAt: NOW };
+    expect(watchOf(plan, { ...state, incidents: { 1: answered } })).toBe(NOW + 30_000);
+  });
+});
+
+it('an execution that has ended keeps its watch, or has none', () => {
+  const plan = planOf(planStep);
+  expect(watchOf(plan, stateOf([], { status: 'failed', watchAt: NOW - 5 }))).toBe(NOW - 5);
+  expect(watchOf(plan, stateOf([], { status: 'failed' }))).toBeUndefined();
+});
+
+describe('H (S12)', () => {
+  it.each([
+    ['a shorter lease', { leaseMs: 7_000 }, 7_000],
+    ['a shorter pickup time', { pickupMs: 8_000 }, 8_000],
+    ['a shorter time without progress', { maxNoProgressMs: 9_000 }, 9_000],
+    ['longer times', { leaseMs: 50_000, pickupMs: 50_000 }, 30_000],
+  ])('counts the agents that a ladder may come to: %s', (_, limits, ms) => {
+    expect(horizonMs(planWith({ ladder: [{ ...otherRung, ...limits }] }), undefined)).toBe(ms);
+  });
+});
+
+describe('a lease that could not be renewed because the store was away', () => {
+  const plan = planOf(planStep);
+  const held = (more: Partial<Step> = {}): HeldStep =>
+    recordOf('it', 'running', {
+      leaseUntil: NOW,
+      token: 't',
+      mode: 'execute',
+      claimedAt: NOW - 10_000,
+      hardEndAt: NOW + 100_000,
+      ...more,
+    }) as HeldStep;
+  const plain = NOW + LEASE_MARGIN_MS;
+  it.each<[string, Partial<Step>, number | undefined, number]>([
+    ['is over at its end where there was no outage', {}, undefined, plain],
+    ['is over at its end when that is after the outage', {}, NOW, plain],
+    ['gets its length once more', {}, NOW + 5_000, NOW + 35_000 + LEASE_MARGIN_MS],
+    [
+      'no longer than its time',
+      { claimedAt: NOW - 50_000 },
+      NOW + 5_000,
+      NOW + 10_000 + REPORT_GRACE_MS + LEASE_MARGIN_MS,
+    ],
+    [
+      'no longer than its process lives',
+      { hardEndAt: NOW + 12_000 },
+      NOW + 5_000,
+      NOW + 12_000 + LEASE_MARGIN_MS,
+    ],
+    // The end that a record knows is that of the attempt that is asked about.
+    [
+      'of a probe, whatever process is dead',
+      { hardEndAt: NOW + 12_000, mode: 'probe' },
+      NOW + 5_000,
+      NOW + 35_000 + LEASE_MARGIN_MS,
+    ],
+    ['is never over before its end', { hardEndAt: NOW - 9_000 }, NOW + 5_000, plain],
+    ['is over at its end where the plan knows no such step', { name: 'other' }, NOW + 5_000, plain],
+  ])('%s', (_, more, graceFrom, at) => {
+    expect(leaseOverAt(plan, held(more), graceFrom)).toBe(at);
+  });
+});
+
+it('what was held back is sent once after its time, and what was not is sent once', () => {
+  const work: Work = { step: planStep, mode: 'execute', attempt: 1, sinceAt: NOW, dueAt: NOW };
+  const parked: Work = { ...work, parked: { mode: 'execute', why: 'breaker', at: NOW - 5_000 } };
+  const sentAt = (lastAt: number) => ({ count: 1, lastAt });
+  expect(wasSentSinceParked(parked, sentAt(NOW))).toBe(true);
+  expect(wasSentSinceParked(parked, sentAt(NOW - 1))).toBe(false);
+  expect(wasSentSinceParked(work, sentAt(NOW - 1))).toBe(true);
+  expect(wasSentSinceParked(work, undefined)).toBe(false);
+});

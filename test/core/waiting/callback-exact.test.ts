@@ -1,0 +1,109 @@
+/** What an answer of the outside writes, and which are taken (S12). */
+
+import type { CallbackStep, PlanStep } from '../../../lib/core/plan/plan.ts';
+import type { Decision } from '../../../lib/core/records/decision.ts';
+import type { CallbackAnswer } from '../../../lib/core/records/events.ts';
+import type { Execution, Step } from '../../../lib/core/records/state.ts';
+import type { ExecutionStatus } from '../../../lib/core/transitions.ts';
+import { answerCallback, callbackProblem } from '../../../lib/core/waiting/callback.ts';
+import { changesOf, planOf, recordOf, stamp, stateOf } from '../one-step.ts';
+import { planStep } from '../refusals.ts';
+import { NOW } from '../states.ts';
+
+const callback: CallbackStep = { kind: 'callback', name: 'c', after: ['it'], withinMs: 10_000 };
+const on = (of: PlanStep, record?: Step, more: Partial<Execution> = {}) => ({
+  plan: planOf(planStep, of),
+  state: stateOf([recordOf('it', 'done'), ...(record === undefined ? [] : [record])], more),
+});
+
+describe('an answer', () => {
+  const problem = (name: string, record?: Step, status: ExecutionStatus = 'running'): string | undefined => {
+    const { plan, state } = on(callback, record, { status });
+    return callbackProblem(plan, state, name);
+  };
+  it('is taken while the execution goes forward or is paused, of a callback that is not over', () => {
+    for (const status of ['running', 'waiting', 'pausing', 'paused'] as const)
+      expect(problem('c', undefined, status)).toBeUndefined();
+    for (const status of ['undoing', 'failed', 'succeeded'] as const)
+      expect(problem('c', undefined, status)).toBe(`the execution is ${status}`);
+    expect(problem('it')).toBe('no such callback');
+    expect(problem('x')).toBe('no such callback');
+    expect(problem('c', recordOf('c', 'waiting'))).toBeUndefined();
+    expect(problem('c', recordOf('c', 'done'))).toBe("'c' is done already");
+    expect(problem('c', recordOf('c', 'answered'))).toBe("'c' is answered already");
+  });
+
+  const answer = (
+    given: CallbackAnswer,
+    record?: Step,
+    more: Partial<Execution> = {},
+    of = callback,
+  ): Decision => {
+    const { plan, state } = on(of, record, { watchAt: NOW + 99_000, ...more });
+    return answerCallback(plan, state, 'c', given, { ...stamp, horizonMs: 5_000 });
+  };
+  const failure = { code: 'x', message: 'y' };
+  const asked = recordOf('c', 'waiting', { beat: 2, changedAt: 1 });
+  const same = { version: 2, writeId: 'w-new' };
+
+  it('is written beside its execution, whose watch it draws near', () => {
+    const { state } = on(callback, asked, { watchAt: NOW + 99_000 });
+    const { write, ...rest } = answer({ kind: 'complete', output: 5 }, asked);
+    expect(write?.executionId).toBe('e-1');
+    expect(write?.execution).toEqual({
+      ...state.execution,
+      version: 2,
+      writeId: 'w-new',
+      watchAt: NOW + 5_000,
+    });
+    expect(changesOf(asked, write?.step)).toEqual({ ...same, status: 'done', output: 5, changedAt: NOW });
+    expect(rest).toEqual({
+      sends: [],
+      next: { kind: 'look', fresh: true, concern: ['c'] },
+      notes: [{ what: 'answered', executionId: 'e-1', step: 'c', detail: 'complete' }],
+    });
+    expect(answer({ kind: 'beat' }, asked, { watchAt: NOW + 4 }).write?.execution?.watchAt).toBe(NOW + 4);
+    const { plan } = on(callback);
+    const { watchAt: _, ...unwatched } = state.execution;
+    const at = answerCallback(
+      plan,
+      { ...state, execution: unwatched },
+      'c',
+      { kind: 'beat' },
+      { ...stamp, horizonMs: 5 },
+    );
+    expect(at.write?.execution?.watchAt).toBe(NOW + 5);
+  });
+  it('may be that it cannot be done, or that somebody is at it', () => {
+    expect(changesOf(asked, answer({ kind: 'fail', failure }, asked).write?.step)).toEqual({
+      ...same,
+      status: 'failed',
+      failure,
+      changedAt: NOW,
+    });
+    const beat = answer({ kind: 'beat' }, asked);
+    expect(changesOf(asked, beat.write?.step)).toEqual({ ...same, beat: 3, progressAt: NOW });
+    expect(beat.notes).toMatchObject([{ detail: 'beat' }]);
+  });
+  it.each<[string, Partial<Execution>, CallbackStep]>([
+    ['its turn', {}, { ...callback, after: ['it', 'x'] }],
+    ['the pause is over', { status: 'paused' }, callback],
+    ['it is known to be skipped', {}, { ...callback, when: false }],
+  ])('that comes before %s is kept', (_, more, of) => {
+    expect(changesOf(asked, answer({ kind: 'complete', output: 5 }, asked, more, of).write?.step)).toEqual({
+      ...same,
+      status: 'answered',
+      output: 5,
+      changedAt: NOW,
+    });
+    expect(answer({ kind: 'fail', failure }, undefined, { epoch: 6, ...more }, of).write?.step).toMatchObject(
+      {
+        name: 'c',
+        epoch: 6,
+        version: 1,
+        status: 'answered',
+        failure,
+      },
+    );
+  });
+});

@@ -1,0 +1,299 @@
+/** Which executions a step has, what each is given, and what the step's record says of them (S10, S11). */
+
+import type { ChildStep, MapStep } from '../../../lib/core/plan/plan.ts';
+import type { Children } from '../../../lib/core/records/children.ts';
+import type { Json } from '../../../lib/core/records/json.ts';
+import type { Execution, Step } from '../../../lib/core/records/state.ts';
+import { childrenStarted, childrenStopped, familyOf, nextStarts } from '../../../lib/core/waiting/child.ts';
+import { roomFor } from '../../../lib/core/waiting/map.ts';
+import { child, childrenOf, end, map, parentOf } from '../family.ts';
+import { changesOf, recordOf, stamp, stateOf } from '../one-step.ts';
+import { NOW } from '../states.ts';
+
+const familyIn = (
+  step: ChildStep | MapStep,
+  input: Json = parentOf().input as Json,
+  records: readonly Step[] = [],
+  execution: Partial<Execution> = {},
+) => familyOf(step, stateOf(records, { input, startedAt: NOW - 5, ...execution }));
+const startsOf = (...given: Parameters<typeof familyIn>) => {
+  const family = familyIn(...given);
+  if ('code' in family) throw new Error(family.message);
+  return family.starts;
+};
+const own = { executionId: 'e-1', step: 'sub', index: 0, since: NOW - 5 };
+const over = (step: Partial<MapStep>): MapStep => ({ ...map, ...step });
+
+describe('the execution of a child step', () => {
+  it('is one, named by its parent, its step and its place', () => {
+    expect(familyIn(child)).toEqual({
+      starts: [{ id: 'e-1.sub.0', planId: 'p.sub', input: { of: 5 }, parent: own }],
+      items: 1,
+      tolerated: 0,
+    });
+  });
+
+  it.each<[string, Partial<Execution>, readonly Step[]]>([
+    ['its execution', { epoch: 3 }, []],
+    ['its record, if it has one', { epoch: 9 }, [recordOf('sub', 'running', { epoch: 3 })]],
+    [
+      'its first start, once it was tried again',
+      { epoch: 9 },
+      [recordOf('sub', 'running', { epoch: 8, children: childrenOf(1, {}, { epoch: 3 }) })],
+    ],
+  ])('has the epoch in its name, of %s', (_, execution, records) => {
+    expect(startsOf(child, { order: 5 }, records, execution)).toEqual([
+      { id: 'e-1.sub.0-3', planId: 'p.sub', input: { of: 5 }, parent: { ...own, epoch: 3 } },
+    ]);
+  });
+
+  it('goes on, if it failed before, where its parent heard of that', () => {
+    const children = childrenOf(1, {}, { again: { 0: 6 } });
+    expect(startsOf(child, {}, [recordOf('sub', 'running', { children })])[0]?.again).toBe(6);
+    const others = childrenOf(1, {}, { again: { 1: 6 } });
+    expect(startsOf(child, {}, [recordOf('sub', 'running', { children: others })])[0]).not.toHaveProperty(
+      'again',
+    );
+  });
+
+  it('is given null where there is nothing', () => {
+    expect(startsOf({ ...child, input: { $ref: 'input', path: ['x'] } }, {})[0]?.input).toBeNull();
+  });
+
+  it('is given 256 KB at most', () => {
+    const given = { ...child, input: { $ref: 'input', path: [] } };
+    expect(startsOf(given, 'x'.repeat(256 * 1024 - 2))).toHaveLength(1);
+    expect(familyIn(given, 'x'.repeat(256 * 1024 - 1))).toEqual({
+      code: 'input-too-large',
+      message: 'the input of its execution has 262145 bytes; allowed are 262144',
+    });
+  });
+});
+
+describe('the executions of a list', () => {
+  const numbers = (count: number): { list: number[] } => ({
+    list: Array.from({ length: count }, (_, at) => at),
+  });
+
+  it('have 25 items each, in order', () => {
+    const parent = { ...own, step: 'list', part: true };
+    expect(familyIn(map, numbers(26))).toEqual({
+      starts: [
+        { id: 'e-1.list.0', planId: 'p.list.25x0', input: { items: numbers(25).list }, parent },
+        { id: 'e-1.list.1', planId: 'p.list.1x0', input: { items: [25] }, parent: { ...parent, index: 1 } },
+      ],
+      items: 26,
+      tolerated: 0,
+    });
+    expect(startsOf(map, numbers(25))).toHaveLength(1);
+    expect(familyIn(map, numbers(0))).toEqual({ starts: [], items: 0, tolerated: 0 });
+  });
+
+  it.each<[MapStep['tolerate'], number, number]>([
+    [{ items: 3 }, 30, 3],
+    [{ percent: 10 }, 30, 3],
+    [{ percent: 10 }, 29, 2],
+    [{ percent: 100 }, 7, 7],
+    [{ percent: 0.57 }, 1_000, 5],
+    [{ percent: 1.14 }, 5_000, 57],
+    [{ percent: 0.57 }, 10_000, 57],
+  ])('may fail by %j of %s: %s', (tolerate, count, tolerated) => {
+    expect(familyIn(over({ tolerate }), numbers(count))).toMatchObject({ tolerated });
+    expect(startsOf(over({ tolerate }), numbers(count))[0]?.planId).toBe(
+      `p.list.${Math.min(count, 25)}x${tolerated}`,
+    );
+  });
+
+  it('are given what each item makes of it and of its place', () => {
+    const input = {
+      n: { $ref: 'item', path: [] },
+      at: { $ref: 'index', path: [] },
+      all: { $ref: 'input', path: ['of'] },
+    };
+    const [part] = startsOf(over({ each: { ...map.each, input } }), { list: ['a', 'b'], of: 1 });
+    expect(part?.input).toEqual({
+      items: [
+        { n: 'a', at: 0, all: 1 },
+        { n: 'b', at: 1, all: 1 },
+      ],
+    });
+    const nothing = over({ each: { ...map.each, input: { $ref: 'item', path: ['x'] } } });
+    expect(startsOf(nothing, { list: ['a'] })[0]?.input).toEqual({ items: [null] });
+  });
+
+  it('are given the other inputs of their rungs, if any item has one', () => {
+    const tries = { attempts: 1, firstMs: 0, maxMs: 0 };
+    const ladder = [
+      { kind: 'retry', ...tries },
+      { kind: 'withInput', input: { $ref: 'item', path: ['x'] }, ...tries },
+    ] as const;
+    const [part] = startsOf(over({ each: { ...map.each, ladder } }), { list: [{ x: 1 }, 2] });
+    expect(part?.input).toEqual({
+      items: [{ x: 1 }, 2],
+      others: [
+        [null, 1],
+        [null, null],
+      ],
+    });
+    const [none] = startsOf(over({ each: { ...map.each, ladder } }), { list: [2] });
+    expect(none?.input).toEqual({ items: [2] });
+  });
+
+  it('are none of what is no list, or one of more than 10 000 items', () => {
+    const message = 'what it maps over is not a list';
+    expect(familyIn(map, { list: 'ab' })).toEqual({ code: 'not-a-list', message });
+    expect(familyIn(map, {})).toEqual({ code: 'not-a-list', message });
+    expect(startsOf(map, numbers(10_000))).toHaveLength(400);
+    expect(familyIn(map, numbers(10_001))).toEqual({
+      code: 'list-too-long',
+      message: 'the list has 10001 items; allowed are 10000',
+    });
+  });
+
+  it('have 200 KB of items at most, and so has an item', () => {
+    // {"input":"…","others":[null]}
+    const frame = JSON.stringify({ input: '', others: [null] }).length;
+    const item = (bytes: number): string => 'x'.repeat(bytes - frame);
+    const sizes = (...list: readonly number[]): number[] =>
+      startsOf(map, { list: list.map(item) }).map(({ input }) => (input as { items: Json[] }).items.length);
+    expect(sizes(200_000, 100)).toEqual([1, 1]);
+    expect(sizes(100_000, 100_000)).toEqual([2]);
+    expect(sizes(100_000, 100_001)).toEqual([1, 1]);
+    expect(sizes(100_000, 100_001, 99_999)).toEqual([1, 2]);
+    expect(sizes(150_000, 100_000, 60_000, 50_000)).toEqual([1, 2, 1]);
+    expect(familyIn(map, { list: [item(100), item(200_001)] })).toEqual({
+      code: 'item-too-large',
+      message: 'item 1 has 200001 bytes; allowed are 200000',
+    });
+  });
+});
+
+describe('what is started next', () => {
+  const family = {
+    starts: startsOf(map, { list: Array.from({ length: 1_500 }, () => 1) }),
+    items: 1_500,
+    tolerated: 0,
+  };
+  const indexes = (step: ChildStep | MapStep, children?: Children): number[] => {
+    const record = children === undefined ? undefined : recordOf('list', 'running', { children });
+    return nextStarts(step, family, record).map(({ parent }) => parent.index);
+  };
+  const range = (from: number, to: number): number[] =>
+    Array.from({ length: to - from }, (_, at) => from + at);
+
+  it('is fifty at most, from the first that was not', () => {
+    expect(indexes(map)).toEqual(range(0, 50));
+    expect(indexes(map, childrenOf(60, {}, { started: 7 }))).toEqual(range(7, 57));
+    expect(indexes(map, childrenOf(60, {}, { started: 58 }))).toEqual([58, 59]);
+  });
+
+  it('is as many as may be under way beside those that are', () => {
+    const two = over({ concurrency: 74 });
+    expect(indexes(two)).toEqual([0, 1]);
+    expect(indexes(two, childrenOf(60, { 0: end('succeeded') }, { started: 2 }))).toEqual([2]);
+    expect(indexes(two, childrenOf(60, {}, { started: 2 }))).toEqual([]);
+    expect(indexes(two, childrenOf(60, {}, { started: 9 }))).toEqual([]);
+  });
+
+  it('has room for one at least, and for all where nothing is said', () => {
+    expect(roomFor(over({ concurrency: 3 }), undefined)).toBe(1);
+    expect(roomFor(over({ concurrency: 75 }), undefined)).toBe(3);
+    expect(roomFor(map, childrenOf(4))).toBe(Number.POSITIVE_INFINITY);
+    expect(roomFor(child, childrenOf(1))).toBe(Number.POSITIVE_INFINITY);
+    // Told faster than it was recorded as started: no room that is not there.
+    expect(
+      roomFor(
+        over({ concurrency: 50 }),
+        childrenOf(3, { 0: end('failed'), 1: end('failed') }, { started: 1 }),
+      ),
+    ).toBe(2);
+  });
+});
+
+describe('the record of executions', () => {
+  const family = {
+    starts: startsOf(map, { list: Array.from({ length: 60 }, () => 1) }),
+    items: 60,
+    tolerated: 4,
+  };
+  const same = { version: 2, writeId: 'w-new' };
+
+  it('that were started says how many, of how many, and since when', () => {
+    const after = childrenStarted(
+      family,
+      undefined,
+      'list',
+      { life: 'life1', epoch: 2 },
+      { started: 2, ended: {} },
+      stamp,
+    );
+    const children = { count: 3, items: 60, tolerated: 4, started: 2, ended: {} };
+    expect(changesOf(recordOf('list', 'ready'), after)).toEqual({
+      status: 'running',
+      writeId: 'w-new',
+      epoch: 2,
+      children,
+    });
+    expect(after.changedAt).toBe(NOW);
+  });
+
+  it('that go on keeps what is known, and its time', () => {
+    const known = { 0: end('failed', 5), 2: end('succeeded', 2) };
+    const children = childrenOf(3, known, { started: 2, items: 60, tolerated: 4, epoch: 1, again: { 1: 3 } });
+    const before = recordOf('list', 'running', { children, changedAt: NOW - 9 });
+    const news = { 0: end('canceled', 5), 1: end('canceled', 1), 2: end('canceled', 3) };
+    expect(
+      changesOf(
+        before,
+        childrenStarted(
+          family,
+          before,
+          'list',
+          { life: 'life1', epoch: 9 },
+          { started: 1, ended: news },
+          stamp,
+        ),
+      ),
+    ).toEqual({
+      ...same,
+      children: { ...children, ended: { 0: end('failed', 5), 1: news[1], 2: news[2] } },
+    });
+    const more = childrenStarted(
+      family,
+      before,
+      'list',
+      { life: 'life1', epoch: 9 },
+      { started: 3, ended: {} },
+      stamp,
+    );
+    expect(more.children?.started).toBe(3);
+  });
+
+  it('that are stopped says how far, until all are', () => {
+    const children = childrenOf(3, { 0: end('succeeded') }, { started: 1, stopped: 1, items: 60 });
+    const before = recordOf('list', 'running', { children, changedAt: NOW - 9 });
+    const found = { count: 3, stopped: 2, ended: { 1: end('canceled') } };
+    const ended = { 0: end('succeeded'), 1: end('canceled') };
+    const after = (stopped: number) =>
+      changesOf(
+        before,
+        childrenStopped(before, 'list', { life: 'life1', epoch: 9 }, { ...found, stopped }, stamp),
+      );
+    const changes = { ...same, status: 'undoing', changedAt: NOW };
+    expect(after(2)).toEqual({ ...changes, children: { ...children, started: 3, ended, stopped: 2 } });
+    const { stopped: _, ...rest } = children;
+    expect(after(3)).toEqual({ ...changes, children: { ...rest, started: 3, ended } });
+  });
+
+  it('that never were has them all stopped', () => {
+    const after = childrenStopped(
+      undefined,
+      'list',
+      { life: 'life1', epoch: 2 },
+      { count: 3, stopped: 3, ended: {} },
+      stamp,
+    );
+    expect(after).toMatchObject({ name: 'list', status: 'undoing', epoch: 2, version: 1, changedAt: NOW });
+    expect(after.children).toEqual({ count: 3, started: 3, items: 0, tolerated: 0, ended: {} });
+  });
+});

@@ -1,0 +1,276 @@
+/** What a step hears of its executions, when it is over by them, how they are stopped, and how one tells its end (S10). */
+
+import type { ChildStep, MapStep, Plan } from '../../../lib/core/plan/plan.ts';
+import type { ChildEnd, Children } from '../../../lib/core/records/children.ts';
+import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
+import type { Execution, Step } from '../../../lib/core/records/state.ts';
+import type { ExecutionStatus } from '../../../lib/core/transitions.ts';
+import {
+  allEnded,
+  childIds,
+  childrenFailure,
+  endOf,
+  failedOf,
+  indexesToStop,
+  stopSettled,
+  told,
+} from '../../../lib/core/waiting/child.ts';
+import { child, childrenOf, end, familyPlan, keptMap, map, parentOf } from '../family.ts';
+import { changesOf, planOf, recordOf, stamp, stateOf } from '../one-step.ts';
+import { planStep } from '../refusals.ts';
+import { NOW } from '../states.ts';
+
+const HORIZON = 30_000;
+const news = { step: 'list', index: 1, end: end('failed', 5) };
+const tell = (state: Snapshot, of: object = {}) =>
+  told(familyPlan, state, { ...news, ...of }, { ...stamp, horizonMs: HORIZON });
+const running = (children: Children, more: Partial<Step> = {}): Step =>
+  recordOf('list', 'running', { children, ...more });
+
+describe('an end that a parent is told', () => {
+  const known = { 0: end('succeeded', 4) };
+  const before = running(childrenOf(3, known));
+
+  it('is written beside its execution, whose watch it draws near', () => {
+    const state = stateOf([before], { watchAt: NOW + 3_600_000, version: 6 });
+    const { write, ...rest } = tell(state) ?? {};
+    expect(changesOf(before, write?.step)).toEqual({
+      version: 2,
+      writeId: 'w-new',
+      children: childrenOf(3, { ...known, 1: news.end }),
+    });
+    expect(write?.execution).toEqual({
+      ...state.execution,
+      version: 7,
+      writeId: 'w-new',
+      watchAt: NOW + HORIZON,
+    });
+    expect(write?.executionId).toBe('e-1');
+    expect(rest).toEqual({
+      sends: [],
+      next: { kind: 'look', fresh: true, concern: ['list'] },
+      notes: [{ what: 'child-ended', executionId: 'e-1', step: 'list', detail: 'failed' }],
+    });
+  });
+
+  it.each([
+    [NOW + 5, NOW + 5],
+    [NOW - 5, NOW - 5],
+    [undefined, NOW + HORIZON],
+  ])('leaves a watch at %s where it is near', (watchAt, at) => {
+    const state = stateOf([before], watchAt === undefined ? {} : { watchAt });
+    expect(tell(state)?.write?.execution?.watchAt).toBe(at);
+  });
+
+  it.each<[string, 'look' | 'stop', Children, Partial<Execution>]>([
+    ['one of several that are awaited', 'stop', childrenOf(3, {}), {}],
+    ['the last one', 'look', childrenOf(3, { 0: end('succeeded'), 2: end('succeeded') }), {}],
+    ['one that makes room for others', 'look', childrenOf(3, {}, { started: 2 }), {}],
+    ['one beside a failure', 'look', childrenOf(3, { 0: end('failed') }), {}],
+    ['one beside others that are tried again', 'look', childrenOf(3, {}, { again: { 0: 3 } }), {}],
+    ['one while a pause begins', 'look', childrenOf(3, {}), { status: 'pausing' }],
+  ])('of %s leads to a %s', (_, kind, children, more) => {
+    const decision = tell(stateOf([running(children)], more), { end: end('succeeded') });
+    expect(decision?.next.kind).toBe(kind);
+  });
+
+  it('is heard of a step that is over, for what is being stopped may tell before that is recorded', () => {
+    for (const status of ['done', 'failed', 'undoing'] as const) {
+      const state = stateOf([recordOf('list', status, { children: childrenOf(3) })]);
+      expect(tell(state)?.write?.step).toMatchObject({ status, children: { ended: { 1: news.end } } });
+    }
+    for (const status of ['undone', 'sealed', 'skipped'] as const) {
+      expect(tell(stateOf([recordOf('list', status, { children: childrenOf(3) })]))).toBeUndefined();
+    }
+  });
+
+  it('may be faster than the record of the start', () => {
+    const state = stateOf([], parentOf({ epoch: 2 }));
+    const { write } = tell(state, { index: 0, epoch: 2 }) ?? {};
+    expect(write?.step).toMatchObject({
+      name: 'list',
+      status: 'running',
+      epoch: 2,
+      version: 1,
+      changedAt: NOW,
+    });
+    expect(write?.step?.children).toEqual({
+      count: 1,
+      items: 2,
+      tolerated: 0,
+      started: 0,
+      ended: { 0: news.end },
+    });
+    const begun = stateOf([recordOf('list', 'ready')], parentOf());
+    expect(tell(begun, { index: 0 })?.write?.step).toMatchObject({ status: 'running', version: 2 });
+  });
+
+  it.each<[string, Snapshot, object]>([
+    ['a version that is known', stateOf([running(childrenOf(3, { 1: end('succeeded', 5) }))]), {}],
+    ['a version that is older', stateOf([running(childrenOf(3, { 1: end('succeeded', 6) }))]), {}],
+    ['what was to be tried again since', stateOf([running(childrenOf(3, {}, { again: { 1: 5 } }))]), {}],
+    ['an execution that has ended', stateOf([before], { status: 'canceled', endedAt: NOW }), {}],
+    ['an earlier epoch of the step', stateOf([{ ...before, epoch: 2 }]), {}],
+    ['a later epoch of the step', stateOf([before]), { epoch: 2 }],
+    ['a step that is not in the plan', stateOf([before]), { step: 'x' }],
+    ['a step that never will have any', stateOf([], parentOf({ input: { list: 1 } })), {}],
+    ['a step that was skipped', stateOf([recordOf('list', 'skipped')], parentOf()), {}],
+  ])('of %s changes nothing', (_, state, of) => {
+    expect(tell(state, of)).toBeUndefined();
+  });
+
+  it('of a later version, or of its own epoch, does', () => {
+    expect(tell(stateOf([running(childrenOf(3, { 1: end('failed', 4) }))]))).toBeDefined();
+    expect(tell(stateOf([running(childrenOf(3, {}, { again: { 1: 4 } }))]))).toBeDefined();
+    expect(tell(stateOf([{ ...before, epoch: 2 }]), { epoch: 2 })).toBeDefined();
+    expect(
+      tell(stateOf([running(childrenOf(3, {}, { epoch: 3 }), { epoch: 5 })]), { epoch: 3 }),
+    ).toBeDefined();
+  });
+
+  it('of a step that agents perform changes nothing', () => {
+    const state = stateOf([recordOf('it', 'running', { children: childrenOf(3) })]);
+    const plan: Plan = planOf(planStep);
+    expect(told(plan, state, { ...news, step: 'it' }, { ...stamp, horizonMs: HORIZON })).toBeUndefined();
+  });
+});
+
+describe('a running step fails by its executions', () => {
+  const failure = (children: Children, step: ChildStep | MapStep = map) =>
+    childrenFailure(step, { id: 'e-1', epoch: 2 }, children);
+
+  it.each(['failed', 'canceled', 'compensated'] as const)('of which one is %s', (status) => {
+    expect(failure(childrenOf(3, { 0: end('succeeded'), 2: end(status) }))).toEqual({
+      code: `child-${status}`,
+      message: `its execution e-1.list.2-2 ended: ${status}`,
+    });
+  });
+
+  it('when more items failed than are tolerated', () => {
+    const ended = {
+      0: end('succeeded', 1, { failed: 2 }),
+      1: end('succeeded'),
+      2: end('succeeded', 1, { failed: 1 }),
+    };
+    const of = (tolerated: number): Children => childrenOf(3, ended, { items: 60, tolerated });
+    expect(failedOf(of(0))).toBe(3);
+    expect(failure(of(3))).toBeUndefined();
+    expect(failure(of(2))).toEqual({
+      code: 'items-failed',
+      message: '3 of 60 items failed; tolerated are 2',
+    });
+    expect(failure(childrenOf(2))).toBeUndefined();
+  });
+
+  it('which have all ended when each has said so', () => {
+    expect(allEnded(childrenOf(2, { 0: end('succeeded') }))).toBe(false);
+    expect(allEnded(childrenOf(2, { 0: end('succeeded'), 1: end('failed') }))).toBe(true);
+    expect(allEnded(childrenOf(0))).toBe(true);
+  });
+
+  it('which are named by their epoch where it is not the first', () => {
+    expect(childIds({ id: 'e-1', epoch: 1 }, 'list', 2)).toEqual(['e-1.list.0', 'e-1.list.1']);
+    expect(childIds({ id: 'e-1', epoch: 2 }, 'list', 1)).toEqual(['e-1.list.0-2']);
+    expect(childIds({ id: 'e-1', epoch: 2 }, 'list', 0)).toEqual([]);
+  });
+});
+
+describe('what is to be stopped', () => {
+  const ended = { 1: end('succeeded'), 2: end('failed') };
+  it.each<[string, Children | undefined, boolean, number[]]>([
+    ['all of which nothing is known', undefined, false, [0, 1, 2, 3]],
+    ['all that have not ended', childrenOf(4, ended), false, [0, 3]],
+    ['those that have succeeded, where they are recalled', childrenOf(4, ended), true, [0, 1, 3]],
+    ['nothing twice', childrenOf(4, ended, { stopped: 2 }), true, [3]],
+    ['nothing twice, from the first on', childrenOf(4, ended, { stopped: 1 }), true, [1, 3]],
+  ])('is %s', (_, children, recall, indexes) => {
+    expect(indexesToStop(4, children, recall)).toEqual(indexes);
+  });
+});
+
+describe('a step whose executions are stopped', () => {
+  const settled = (
+    ended: Children['ended'],
+    of: object = {},
+    step: ChildStep | MapStep = map,
+    left = false,
+  ) => {
+    const before = recordOf('list', 'undoing', { children: childrenOf(2, ended), changedAt: NOW - 9, ...of });
+    return changesOf(before, stopSettled(step, before, left, stamp));
+  };
+  const same = { version: 2, writeId: 'w-new', changedAt: NOW };
+  const failure = { code: 'undo-failed', message: 'an execution of its own could not be undone' };
+  const clean = { 0: end('canceled'), 1: end('compensated') };
+  const dirty = { 0: end('canceled'), 1: end('failed') };
+  const good = { 0: end('canceled'), 1: end('succeeded') };
+
+  it.each<[string, Children['ended'], ChildStep | MapStep, boolean, object | undefined]>([
+    ['is undone when nothing of any is in effect', clean, map, false, { status: 'undone' }],
+    ['is not over before each is', { 0: end('canceled') }, map, false, undefined],
+    ['is not over before what succeeded is undone', good, map, false, undefined],
+    ['is left as it is where what succeeded is kept', good, keptMap, false, { status: 'failed' }],
+    ['is left as it is where a person said so', good, map, true, { status: 'failed' }],
+    [
+      'asks for a person where one could not be undone',
+      dirty,
+      map,
+      false,
+      { status: 'undo-failed', failure },
+    ],
+    ['is left as it is where nothing is undone', dirty, keptMap, false, { status: 'failed' }],
+    [
+      'is undone where nothing would be, and nothing is in effect',
+      clean,
+      keptMap,
+      false,
+      { status: 'undone' },
+    ],
+    ['of another workflow likewise', good, child, false, undefined],
+    ['of another workflow that keeps', good, { ...child, undo: 'none' }, false, { status: 'failed' }],
+  ])('%s', (_, ended, step, left, changes) => {
+    expect(settled(ended, {}, step, left)).toEqual(changes && { ...same, ...changes });
+  });
+
+  it('is not over while some are still to be stopped, or when it is not being undone', () => {
+    expect(settled(clean, { children: childrenOf(2, clean, { stopped: 1 }) })).toBeUndefined();
+    for (const status of ['running', 'undone', 'undo-failed', 'done'] as const)
+      expect(settled(clean, { status })).toBeUndefined();
+    expect(settled(clean, { children: undefined })).toBeUndefined();
+  });
+});
+
+describe('the end that an execution tells its parent', () => {
+  const plan = planOf({ ...planStep, name: 'a' }, { ...planStep, name: 'b' });
+  const endIs = (
+    status: ExecutionStatus,
+    records: readonly Step[] = [],
+    more: Partial<Execution> = {},
+    of: Plan = plan,
+  ): ChildEnd => endOf(of, stateOf(records, { status, version: 9, ...more }));
+  const cause = { kind: 'cancel', at: NOW, failure: { code: 'x', message: 'y' } } as const;
+  const failed = [recordOf('a', 'failed'), recordOf('b', 'undone')];
+  const part = { ...plan, tolerated: 2 };
+
+  it('is clean when nothing of it is in effect', () => {
+    expect(endIs('succeeded')).toEqual({ status: 'succeeded', version: 9, clean: false });
+    expect(endIs('canceled')).toEqual({ status: 'canceled', version: 9, clean: true });
+    expect(endIs('failed', failed)).toEqual({ status: 'failed', version: 9, clean: true });
+    expect(endIs('failed', [recordOf('a', 'undone'), recordOf('b', 'undo-failed')])).toMatchObject({
+      clean: false,
+    });
+    expect(endIs('canceled', [], { cause })).toMatchObject({ clean: true });
+    expect(endIs('canceled', [], { cause: { ...cause, undo: false } })).toMatchObject({ clean: false });
+  });
+
+  it('says how many items failed, of a part of a list that has succeeded', () => {
+    expect(endIs('succeeded', failed, {}, part)).toEqual({
+      status: 'succeeded',
+      version: 9,
+      clean: false,
+      failed: 2,
+    });
+    expect(endIs('succeeded', failed)).not.toHaveProperty('failed');
+    expect(endIs('failed', failed, {}, part)).not.toHaveProperty('failed');
+    expect(endIs('succeeded', [recordOf('a', 'done')], {}, part)).not.toHaveProperty('failed');
+  });
+});

@@ -1,0 +1,215 @@
+/** Waits, callbacks and approvals: until when, and by what they are over (S12, L1). */
+
+import { timeOf } from '../../../lib/core/plan/duration.ts';
+import { type CallbackStep, isCallback, type PlanStep, type WaitStep } from '../../../lib/core/plan/plan.ts';
+import type { Json } from '../../../lib/core/records/json.ts';
+import type { Execution, Pause, Step } from '../../../lib/core/records/state.ts';
+import { EXECUTION_STATUSES, type StepStatus } from '../../../lib/core/transitions.ts';
+import { outsideTimes, passTime, waitsUntil } from '../../../lib/core/waiting/timer.ts';
+import { child, map } from '../family.ts';
+import { changesOf, planOf, recordOf, stamp, stateOf } from '../one-step.ts';
+import { planStep } from '../refusals.ts';
+import { NOW } from '../states.ts';
+
+const TURN = NOW - 10_000;
+const callback: CallbackStep = { kind: 'callback', name: 'c', after: ['it'], withinMs: 10_000 };
+const wait: WaitStep = { kind: 'wait', name: 'w', after: ['it'], forMs: 10_000 };
+const before = recordOf('it', 'done', { changedAt: TURN });
+const on = (of: PlanStep, record?: Step, more: Partial<Execution> = {}) => ({
+  plan: planOf(planStep, of),
+  state: stateOf([before, ...(record === undefined ? [] : [record])], { startedAt: NOW - 99_000, ...more }),
+});
+const until = (of: PlanStep, record?: Step, more: Partial<Execution> = {}): number | undefined => {
+  const { plan, state } = on(of, record, more);
+  return waitsUntil(plan, of, state);
+};
+
+it('callbacks and approvals are answered by the outside, and nothing else is', () => {
+  expect(
+    [callback, { ...callback, kind: 'approval' as const }, wait, planStep, child, map, undefined].map(
+      isCallback,
+    ),
+  ).toEqual([true, true, false, false, false, false, false]);
+});
+
+it.each<[Json | undefined, number | undefined]>([
+  [5, 5],
+  ['1970-01-02', 86_400_000],
+  ['1970-01-01T00:01Z', 60_000],
+  ['1970-01-01T00:00:01Z', 1_000],
+  ['1970-01-01T00:00:01.25Z', 1_250],
+  ['1970-01-01T02:00+02:00', 0],
+  ['1970-01-01T00:00:00.123-01:30', 5_400_123],
+  ['1970-01-01T00:00', undefined],
+  ['1970-01-01T00Z', undefined],
+  ['x1970-01-02', undefined],
+  ['+001970-01-02', undefined],
+  [['1970-01-02'], undefined],
+  ['1970-01-02x', undefined],
+  ['1970-1-02', undefined],
+  ['1970-01-01T00:01Z x', undefined],
+  ['1970-01-01T0:01Z', undefined],
+  ['1970-01-01T00:00:01.Z', undefined],
+  ['1970-01-01T00:00+2:00', undefined],
+  ['1970-13-01', undefined],
+  ['1970-02-29', undefined],
+  ['1970-04-31T00:00Z', undefined],
+  ['1972-02-29', 68_169_600_000],
+  ['5', undefined],
+  [Number.POSITIVE_INFINITY, undefined],
+  [Number.NaN, undefined],
+  [true, undefined],
+  [null, undefined],
+  [undefined, undefined],
+])('the time %s is %s', (given, at) => {
+  expect(timeOf(given)).toBe(at);
+});
+
+describe('a wait', () => {
+  const data: WaitStep = { kind: 'wait', name: 'w', after: ['it'], until: { $ref: 'input', path: ['at'] } };
+  it('ends so long after its turn, or at the time of the data', () => {
+    expect(until(wait)).toBe(TURN + 10_000);
+    expect(until(data, undefined, { input: { at: NOW + 7 } })).toBe(NOW + 7);
+    expect(until(data, undefined, { input: {} })).toBe(0);
+    expect(until({ kind: 'wait', name: 'w', after: [] })).toBe(0);
+  });
+  it.each<StepStatus>(['done', 'failed', 'sealed', 'skipped'])('waits no more when it is %s', (status) => {
+    expect(until(wait, recordOf('w', status))).toBeUndefined();
+  });
+  it('waits not before its turn, nor where it does not apply', () => {
+    expect(until({ ...wait, after: ['it', 'x'] })).toBeUndefined();
+    expect(until({ ...wait, when: false })).toBeUndefined();
+    expect(until({ ...wait, when: true })).toBe(NOW);
+  });
+
+  const passed = (of: PlanStep, record?: Step, more: Partial<Execution> = {}) => {
+    const { plan, state } = on(of, record, more);
+    return passTime(plan, state, stamp);
+  };
+  it('is over at its very time', () => {
+    const ready = recordOf('w', 'ready', { changedAt: NOW - 1 });
+    expect(changesOf(ready, passed(wait, ready))).toEqual({
+      status: 'done',
+      version: 2,
+      writeId: 'w-new',
+      changedAt: NOW,
+    });
+    expect(passed({ ...wait, forMs: 10_001 })).toBeUndefined();
+    expect(passed(wait, undefined, { epoch: 4 })).toMatchObject({
+      name: 'w',
+      epoch: 4,
+      version: 1,
+      status: 'done',
+    });
+  });
+  it('fails where the data names no time', () => {
+    const failure = {
+      code: 'bad-time',
+      message: "'until' is neither epoch ms nor a date in ISO form with its zone",
+    };
+    expect(passed(data, undefined, { input: { at: 'soon' } })).toMatchObject({
+      status: 'failed',
+      failure,
+      changedAt: NOW,
+    });
+    expect(passed(data, undefined, { input: { at: NOW } })).not.toHaveProperty('failure');
+  });
+  it.each(EXECUTION_STATUSES)('is looked at while the execution goes forward: %s', (status) => {
+    const isForward = status === 'running' || status === 'waiting';
+    expect(passed(wait, undefined, { status }) !== undefined).toBe(isForward);
+    const { plan, state } = on(wait, undefined, { status });
+    expect(outsideTimes(plan, state)).toEqual(isForward ? [NOW] : []);
+  });
+});
+
+describe('a callback', () => {
+  const waiting = (progressAt?: number): Step =>
+    recordOf('c', 'waiting', progressAt === undefined ? {} : { progressAt });
+  const pause = (number: number, from: number, to?: number): Pause => ({
+    number,
+    at: from,
+    reason: 'r',
+    withinMs: 1,
+    ...(to === undefined ? {} : { endedAt: to }),
+  });
+
+  it('waits for so long after its turn, or after the last sign of life', () => {
+    const beating: CallbackStep = { ...callback, beatMs: 4_000 };
+    expect(until(callback)).toBe(NOW);
+    expect(until(callback, waiting(NOW - 1_000))).toBe(NOW);
+    expect(until(beating)).toBe(TURN + 4_000);
+    expect(until(beating, waiting(NOW - 8_000))).toBe(NOW - 4_000);
+    expect(until(beating, waiting(NOW - 5_000))).toBe(NOW - 1_000);
+    expect(until(beating, waiting(TURN - 500))).toBe(TURN + 4_000);
+    expect(until(beating, waiting(NOW - 2_000))).toBe(NOW);
+    expect(until({ ...callback, kind: 'approval' })).toBe(NOW);
+  });
+  it('has the more time by what was paused of it', () => {
+    const beating: CallbackStep = { ...callback, beatMs: 4_000 };
+    const pauses = [
+      pause(1, TURN - 900, TURN - 800),
+      pause(2, TURN - 50, TURN + 100),
+      pause(3, TURN + 500, TURN + 700),
+      pause(4, TURN + 5_000),
+    ];
+    expect(until(callback, undefined, { pauses })).toBe(NOW + 300);
+    expect(until(beating, undefined, { pauses })).toBe(TURN + 4_300);
+    expect(until(beating, waiting(TURN + 600), { pauses })).toBe(TURN + 4_700);
+  });
+  it('has the more time also by pauses of which only the sum is left, as far as they lie behind its turn', () => {
+    const summed = (at: number, endedAt: number, ms: number) =>
+      until(callback, undefined, { earlierPauses: { number: 3, at, endedAt, ms } });
+    expect(summed(TURN + 5, TURN + 500, 300)).toBe(NOW + 300);
+    expect(summed(TURN - 500, TURN, 300)).toBe(NOW);
+    // How much of it lay behind cannot be told any more: no less than it was.
+    expect(summed(TURN - 500, TURN + 100, 300)).toBe(NOW + 100);
+    expect(summed(TURN - 100, TURN + 900, 300)).toBe(NOW + 300);
+  });
+  it.each<[StepStatus, number | undefined]>([
+    ['ready', NOW],
+    ['waiting', NOW],
+    ['answered', 0],
+    ['done', undefined],
+    ['failed', undefined],
+    ['sealed', undefined],
+  ])('that is %s waits until %s', (status, at) => {
+    expect(until(callback, recordOf('c', status))).toBe(at);
+  });
+  it('of an agent, or of executions, is none', () => {
+    expect(until({ ...planStep, name: 'x' })).toBeUndefined();
+    expect(until({ ...map, after: [] })).toBeUndefined();
+  });
+
+  const passed = (record?: Step, of: CallbackStep = callback) => {
+    const { plan, state } = on(of, record);
+    return changesOf(record ?? recordOf('c', 'ready'), passTime(plan, state, stamp));
+  };
+  const over = { version: 2, writeId: 'w-new', changedAt: NOW };
+  it('fails at its very time', () => {
+    const failed = (kind: string) => ({
+      ...over,
+      status: 'failed',
+      failure: { code: 'no-answer', message: `the ${kind} was not answered in time` },
+    });
+    const record = recordOf('c', 'waiting', { changedAt: 1 });
+    expect(passed(record)).toEqual(failed('callback'));
+    expect(passed(record, { ...callback, kind: 'approval' })).toEqual(failed('approval'));
+    expect(passed(record, { ...callback, withinMs: 10_001 })).toBeUndefined();
+  });
+  it('that was answered before its turn is over when that comes', () => {
+    const answered = (more: Partial<Step>) => passed(recordOf('c', 'answered', { changedAt: 1, ...more }));
+    expect(answered({ output: 5 })).toEqual({ ...over, status: 'done' });
+    expect(answered({ failure: { code: 'x', message: 'y' } })).toEqual({ ...over, status: 'failed' });
+  });
+  it('is over before those that come after it in the plan', () => {
+    const plan = planOf(
+      planStep,
+      { ...callback, withinMs: 99_000 },
+      { ...callback, name: 'd' },
+      { ...wait, name: 'e' },
+    );
+    const state = stateOf([before], { startedAt: NOW - 99_000 });
+    expect(passTime(plan, state, stamp)?.name).toBe('d');
+    expect(outsideTimes(plan, state)).toEqual([TURN + 99_000, NOW, NOW]);
+  });
+});

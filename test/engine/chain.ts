@@ -1,0 +1,29 @@
+/** Two steps one after the other, of which the first is retried and the second may come to ask a person. */
+
+import { TransientError } from '../../lib/core/records/errors.ts';
+import { human, retry, workflow } from '../../lib/core/plan/workflow.ts';
+import { anAgent, anyObject, type Harness, harness } from './harness.ts';
+
+const first = anAgent('first', { timeout: '40s', lease: '40s' });
+const second = anAgent('second', { effect: 'probed' });
+export const chain = workflow('chain', { input: anyObject, within: '1h' }, (w) => {
+  const a = w.step('a', first, {}, { ladder: [retry(3, { first: '10s', max: '10s' })] });
+  w.step('b', second, {}, { after: [a], ladder: [human({ within: '1h' })] });
+});
+export const undo = async (): Promise<void> => undefined;
+/** Its first attempt fails with what is worth another one. */
+export function failingOnce(): () => Promise<object> {
+  let tries = 0;
+  return async () => {
+    tries += 1;
+    if (tries === 1) throw new TransientError('503');
+    return {};
+  };
+}
+
+/** Whatever they are asked to do is done at once. */
+export const quick = (): Harness =>
+  harness(chain, {
+    first: { execute: async () => ({}), undo },
+    second: { execute: async () => ({}), undo, probe: async () => ({ verdict: 'not-done' }) },
+  });

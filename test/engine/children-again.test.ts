@@ -1,0 +1,230 @@
+/** The retry of an execution whose own executions failed: they go on where they failed, and nothing is done twice (S6, S10). */
+
+import { decide } from '../../lib/core/decide.ts';
+import { retry as tries, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
+import type { Ports } from '../../lib/core/ports.ts';
+import type { Parent, Told } from '../../lib/core/records/children.ts';
+import { PermanentError } from '../../lib/core/records/errors.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import { endOf } from '../../lib/core/waiting/child.ts';
+import { tellParent } from '../../lib/engine/children.ts';
+import { cancel, retry } from '../../lib/scheduler/commands.ts';
+import { stepOfKey } from './book.ts';
+import { anAgent, anyObject, type Harness, harness } from './harness.ts';
+import { withStore } from './process.ts';
+
+const input = anyObject as never;
+const plain = anAgent('plain', { undo: 'none' });
+const once = { ladder: [tries(0)] } as const;
+
+const inner = workflow('inner', { input, within: '1h' }, (w) => {
+  const x = w.step('x', plain, {}, once);
+  const y = w.step('y', plain, {}, { after: [x], ...once });
+  return { y: y.output };
+});
+const outer = workflow('outer', { input, within: '3h' }, (w) => {
+  const first = w.step('first', plain, {}, once);
+  const sub = w.child('sub', inner as never as Workflow<object>, {} as never, { after: [first] });
+  w.step('last', plain, {}, { after: [sub] });
+}) as Workflow;
+const deep = workflow('deep', { input, within: '9h' }, (w) => {
+  w.child('outer', outer, {});
+}) as Workflow;
+const listed = workflow('listed', { input, within: '3h' }, (w) => {
+  const items = (w.input as never as { items: never }).items;
+  const each = w.map('each', plain, items, (n) => ({ n }) as never, { ...once });
+  w.step('last', plain, { of: each.output as never }, { after: [each] });
+}) as Workflow;
+
+interface Broken {
+  /** By the end of an execution's id and a step. */
+  readonly keys: Set<string>;
+  readonly done: string[];
+}
+
+function broken(flow: Workflow, ...keys: string[]): { h: Harness; service: Broken } {
+  const service: Broken = { keys: new Set(keys), done: [] };
+  const execute = async ({ effectKey }: { effectKey: string }): Promise<object> => {
+    const step = stepOfKey(effectKey);
+    if ([...service.keys].some((key) => step.endsWith(key))) throw new PermanentError('declined');
+    service.done.push(step);
+    return {};
+  };
+  return { h: harness(flow, { plain: { execute } }), service };
+}
+
+async function failed(h: Harness, given: object = {}): Promise<string> {
+  const { id } = await h.begin(given as never);
+  expect((await h.run(id)).execution.status).toBe('failed');
+  return id;
+}
+
+/** What was done, each effect once, in the order of the keys. */
+const once1 = (done: readonly string[]): string[] => {
+  expect(new Set(done).size).toBe(done.length);
+  return [...done].sort();
+};
+
+describe('the retry of an execution with a child that failed', () => {
+  it('has the child go on where it failed, under its id and its effect keys', async () => {
+    const { h, service } = broken(outer, '.y');
+    const id = await failed(h);
+    expect((await h.state(id)).steps['sub']?.failure?.code).toBe('child-failed');
+    service.keys.clear();
+    await retry(h.scheduler, id, {});
+    const { execution, steps } = await h.run(id);
+    expect(execution).toMatchObject({ status: 'succeeded', epoch: 2 });
+    expect(steps['sub']).toMatchObject({ status: 'done', epoch: 2, output: { y: {} } });
+    expect(steps['sub']).not.toHaveProperty('failure');
+    const child = await h.state(`${id}.sub.0`);
+    expect(child.execution).toMatchObject({ status: 'succeeded', epoch: 2 });
+    expect(child.steps).toMatchObject({ x: { attempt: 1 }, y: { attempt: 2 } });
+    expect(once1(service.done)).toEqual([`${id}.first`, `${id}.last`, `${id}.sub.0.x`, `${id}.sub.0.y`]);
+  });
+
+  it('may fail again, and be tried again', async () => {
+    const { h, service } = broken(outer, '.y');
+    const id = await failed(h);
+    await retry(h.scheduler, id, {});
+    expect((await h.run(id)).execution).toMatchObject({ status: 'failed', epoch: 2 });
+    service.keys.clear();
+    await retry(h.scheduler, id, {});
+    expect((await h.run(id)).execution).toMatchObject({ status: 'succeeded', epoch: 3 });
+    expect(service.done).toHaveLength(4);
+  });
+
+  it('reaches a child of the child', async () => {
+    const { h, service } = broken(deep, '.y');
+    const id = await failed(h);
+    service.keys.clear();
+    await retry(h.scheduler, id, {});
+    expect((await h.run(id)).execution.status).toBe('succeeded');
+    expect(service.done).toHaveLength(4);
+  });
+
+  it('does not take the end from before for news, however late it is told', async () => {
+    const { h, service } = broken(outer, '.y');
+    const { id } = await h.begin();
+    const child = `${id}.sub.0`;
+    // The write that says that its end was told is lost, so it is told once more when the retry is written.
+    const ports = withStore(h, (store) => ({
+      write: async (write) => {
+        const isLast = write.executionId === child && write.execution?.status === 'failed';
+        if (isLast && write.execution?.watchAt === undefined) throw new Error('lost');
+        return store.write(write);
+      },
+    }));
+    await h.run(id, { portsOf: () => ports });
+    expect((await h.state(child)).execution.watchAt).toBeDefined();
+    service.keys.clear();
+    let end: Told | undefined;
+    const told = withStore(h, (store) => ({
+      create: async (execution) => {
+        if (execution.id === child) await tellParent(h, end as Told, undefined);
+        return store.create(execution);
+      },
+    }));
+    const { execution: before, steps } = await h.state(child);
+    end = { parent: before.parent as Parent, end: endOf(inner.plan, { execution: before, steps }) };
+    await retry({ ...h.scheduler, ports: told }, id, {});
+    expect((await h.run(id)).execution.status).toBe('succeeded');
+  });
+
+  it('is obeyed once, although whoever has the child go on dies before it says so', async () => {
+    const { h, service } = broken(outer, '.y');
+    const id = await failed(h);
+    service.keys.clear();
+    let isLost = false;
+    const ports = withStore(h, (store) => ({
+      write: async (write) => {
+        if (!isLost && write.executionId === id && write.step?.name === 'sub') {
+          isLost = true;
+          throw new Error('died');
+        }
+        return store.write(write);
+      },
+    }));
+    await retry({ ...h.scheduler, ports }, id, {});
+    expect(isLost).toBe(true);
+    const { execution } = await h.run(id);
+    expect(execution.status).toBe('succeeded');
+    expect((await h.state(`${id}.sub.0`)).execution.epoch).toBe(2);
+    expect(service.done).toHaveLength(4);
+  });
+
+  it('counts its next failure as its end, whoever starts it once more', async () => {
+    const { h } = broken(outer, '.y');
+    const id = await failed(h);
+    const heard = (await h.state(id)).steps['sub']?.children?.ended['0']?.version as number;
+    await retry(h.scheduler, id, {});
+    await h.run(id);
+    const state = await h.state(`${id}.sub.0`);
+    const stamp = { now: h.clock.now(), random: 0, writeId: 'w' };
+    const writes = [heard, state.execution.version - 1].map(
+      (version) => decide(inner.plan, state, { type: 'again', heard: version, ...stamp }).write,
+    );
+    expect(writes).toMatchObject([undefined, { execution: { status: 'running', epoch: 3 } }]);
+  });
+
+  it('and a cancel at once: whoever read an older state cannot have the child go on any more (S10)', async () => {
+    const { h, service } = broken(outer, '.y');
+    const id = await failed(h);
+    service.keys.clear();
+    let isCanceled = false;
+    // The cancel, and all that follows, takes place between the read of the child and its retry.
+    const ports: Ports = withStore(h, (store) => ({
+      write: async (write) => {
+        if (!isCanceled && write.executionId === `${id}.sub.0`) {
+          isCanceled = true;
+          await cancel(h.scheduler, id, {});
+          await h.run(id);
+        }
+        return store.write(write);
+      },
+    }));
+    await retry({ ...h.scheduler, ports }, id, {});
+    expect(isCanceled).toBe(true);
+    expect((await h.state(id)).execution.status).toBe('canceled');
+    expect((await h.state(`${id}.sub.0`)).execution.status).toBe('failed');
+    expect(service.done).toHaveLength(2);
+  });
+
+  it('that was canceled starts another one in its place', async () => {
+    const { h, service } = broken(outer);
+    const { id } = await h.begin();
+    const isAtY = ({ message }: { message: { step: string } }): boolean => message.step !== 'y';
+    const started = ({ steps }: Snapshot): boolean => steps['sub']?.status === 'running';
+    await h.run(id, { until: started, deliverable: isAtY });
+    await cancel(h.scheduler, `${id}.sub.0`, {});
+    expect((await h.run(id)).execution.status).toBe('failed');
+    await retry(h.scheduler, id, {});
+    const { execution, steps } = await h.run(id);
+    expect(execution.status).toBe('succeeded');
+    expect(steps['sub']?.children).not.toHaveProperty('again');
+    expect((await h.state(`${id}.sub.0-2`)).execution.status).toBe('succeeded');
+    expect(once1(service.done)).toContain(`${id}.sub.0-2.y`);
+  });
+});
+
+describe('the retry of an execution with a list', () => {
+  it('repeats the items that failed and no others', async () => {
+    const { h, service } = broken(listed, '.i3', '.i7');
+    const id = await failed(h, { items: Array.from({ length: 10 }, (_, n) => n) });
+    service.keys.clear();
+    await retry(h.scheduler, id, {});
+    const { execution, steps } = await h.run(id);
+    expect(execution.status).toBe('succeeded');
+    expect(steps['each']?.output).toMatchObject({ total: 10, failed: 0 });
+    expect(once1(service.done)).toHaveLength(11);
+  });
+
+  it('of which some parts were stopped is refused, with the reason', async () => {
+    const { h } = broken(listed, '.0.i3');
+    const { id } = await h.begin({ items: Array.from({ length: 60 }, (_, n) => n) });
+    await h.run(id, { deliverable: ({ message }) => message.execution === `${id}.each.0` });
+    await expect(retry(h.scheduler, id, {})).rejects.toMatchObject({
+      code: 'not-retryable',
+      message: expect.stringContaining("'each'"),
+    });
+  });
+});

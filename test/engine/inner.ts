@@ -1,0 +1,14 @@
+/** A workflow of one step, to be the child of others, and the agents that they share with it. */
+
+import { type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
+import { anAgent, anyObject } from './harness.ts';
+
+export const agentA = anAgent('agent-a');
+export const agentB = anAgent('agent-b');
+export const input = anyObject as never;
+export const DAY = 86_400_000;
+
+export const inner = workflow('inner', { input, within: '1h' }, (w) => {
+  const x = w.step('x', agentA, {});
+  return { x: x.output['got'] };
+}) as Workflow;

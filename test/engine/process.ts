@@ -1,0 +1,120 @@
+/** Processes that die or freeze, and stores that answer late, wrongly or not at all, around the ports of a harness. */
+
+import type { Write } from '../../lib/core/records/decision.ts';
+import type { Ports, Store, WriteResult } from '../../lib/core/ports.ts';
+
+export const never: Promise<never> = new Promise(() => undefined);
+
+export interface Process {
+  readonly ports: Ports;
+  /** From now on nothing it began has an effect any more. */
+  readonly kill: () => void;
+  /** It stands still until it is thawed, then goes on as if nothing had happened. */
+  readonly freeze: () => void;
+  readonly thaw: () => void;
+}
+
+type Call = (...args: never[]) => Promise<unknown>;
+
+export function aProcess(world: Ports): Process {
+  let dead = false;
+  let frozen: Promise<void> | undefined;
+  let thaw = (): void => undefined;
+  const gate = async (): Promise<void> => {
+    if (frozen !== undefined) await frozen;
+    if (dead) await never;
+  };
+  const gated = <Target extends object>(target: Target): Target =>
+    Object.fromEntries(
+      Object.entries(target).map(([name, value]) => [
+        name,
+        typeof value !== 'function'
+          ? value
+          : async (...args: never[]) => {
+              await gate();
+              const result = await (value as Call)(...args);
+              await gate();
+              return result;
+            },
+      ]),
+    ) as Target;
+  return {
+    ports: {
+      ...world,
+      store: gated(world.store),
+      queue: gated(world.queue),
+      announcer: gated(world.announcer),
+      clock: { now: world.clock.now, sleep: gated({ sleep: world.clock.sleep }).sleep },
+    },
+    kill: () => {
+      dead = true;
+      thaw();
+    },
+    freeze: () => {
+      frozen = new Promise((resolve) => {
+        thaw = resolve;
+      });
+    },
+    thaw: () => {
+      frozen = undefined;
+      thaw();
+    },
+  };
+}
+
+/** The same ports with another store, built from the one that is there. */
+export const withStore = (world: Ports, change: (store: Store) => Partial<Store>): Ports => ({
+  ...world,
+  store: { ...world.store, ...change(world.store) },
+});
+
+/** Holds the first write that is `chosen` until it is released. */
+export function heldWrite(
+  world: Ports,
+  chosen: (write: Write) => boolean,
+): { ports: Ports; arrived: Promise<void>; release: () => void; result: Promise<WriteResult> } {
+  const arrival = deferred<void>();
+  const released = deferred<void>();
+  const outcome = deferred<WriteResult>();
+  let taken = false;
+  const ports = withStore(world, (store) => ({
+    write: async (write) => {
+      if (taken || !chosen(write)) return store.write(write);
+      taken = true;
+      arrival.resolve();
+      await released.promise;
+      const result = await store.write(write);
+      outcome.resolve(result);
+      return result;
+    },
+  }));
+  return { ports, arrived: arrival.promise, release: released.resolve, result: outcome.promise };
+}
+
+export interface Deferred<Value> {
+  readonly promise: Promise<Value>;
+  readonly resolve: (value: Value) => void;
+}
+
+export function deferred<Value>(): Deferred<Value> {
+  let resolve: (value: Value) => void = () => undefined;
+  const promise = new Promise<Value>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
+
+export type Fault = 'before' | 'after';
+
+/** The n-th write (from 1) rejects: before it took place, or after. */
+export function failingWrite(world: Ports, nth: number, fault: Fault): Ports {
+  let count = 0;
+  return withStore(world, (store) => ({
+    write: async (write) => {
+      count += 1;
+      if (count !== nth) return store.write(write);
+      if (fault === 'after') await store.write(write);
+      throw new Error('the connection was lost');
+    },
+  }));
+}

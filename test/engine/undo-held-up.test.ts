@@ -1,0 +1,116 @@
+/** L1: an undo that nobody may or will begin is put to a person after a day, so that nothing hangs in silence. */
+
+import { explain } from '../../lib/core/explain/why.ts';
+import { workflow } from '../../lib/core/plan/workflow.ts';
+import type { Ports } from '../../lib/core/ports.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import type { Breaker } from '../../lib/core/step/breaker.ts';
+import { MAX_EXCUSED_MS } from '../../lib/core/step/defer.ts';
+import { cancel } from '../../lib/scheduler/commands.ts';
+import { answerIncident } from '../../lib/scheduler/incidents.ts';
+import type { MemoryWorld } from '../../lib/testing/memory.ts';
+import { anAgent, anyObject, type Harness, harness } from './harness.ts';
+
+const HOUR = 3_600_000;
+const rare = { lease: '2m', pickup: '2m' } as const;
+const carrier = anAgent('carrier', rare);
+const waits = anAgent('waits', rare);
+const flow = workflow('shipping', { input: anyObject, within: '2h' }, (w) => {
+  const ship = w.step('ship', carrier, {});
+  w.wait('later', { for: '1h', after: [ship] });
+});
+
+/** Away for good, and somebody else always is the one who tries: it has just been opened for longer. */
+const dead = (now: number): Breaker => ({
+  agent: 'carrier',
+  version: 1,
+  writeId: 'w-0',
+  score: 8,
+  failedAt: now,
+  openedAt: now - HOUR,
+  openUntil: now + 120_000,
+  cooldowns: 9,
+});
+
+interface Canceled {
+  readonly h: Harness;
+  readonly id: string;
+  readonly undos: () => number;
+  readonly close: () => void;
+}
+
+async function canceled(): Promise<Canceled> {
+  let undos = 0;
+  let isDead = false;
+  const wrap = (world: MemoryWorld): Ports => ({
+    ...world,
+    breakers: {
+      read: async () => (isDead ? dead(world.clock.now()) : undefined),
+      write: async () => 'conflict',
+    },
+  });
+  const undo = async (): Promise<void> => {
+    undos += 1;
+  };
+  const h = harness(flow, { carrier: { execute: async () => ({}), undo } }, 1, wrap);
+  const { id } = await h.begin();
+  await h.run(id, { until: ({ steps }) => steps['ship']?.status === 'done' });
+  isDead = true;
+  await cancel(h.scheduler, id, {});
+  return { h, id, undos: () => undos, close: () => (isDead = false) };
+}
+
+/** The one message that was sent at once is lost; from then on a supervisor asks the breaker first. */
+const lost = { deliverable: () => false, maxMs: 48 * HOUR } as const;
+
+const asked = ({ incidents }: Snapshot): boolean =>
+  Object.values(incidents ?? {}).some(({ resolvedAt }) => resolvedAt === undefined);
+
+describe('an undo that an open breaker holds back', () => {
+  it('is put to a person after a day, without one call to the dead service', async () => {
+    const { h, id, undos } = await canceled();
+    const since = h.clock.now();
+    const { steps, incidents } = await h.run(id, { until: asked, ...lost });
+    expect(h.clock.now() - since).toBeGreaterThanOrEqual(MAX_EXCUSED_MS);
+    expect(h.clock.now() - since).toBeLessThan(MAX_EXCUSED_MS + HOUR);
+    expect(steps['ship']).toMatchObject({ status: 'undo-failed', undoAttempt: 0 });
+    expect(steps['ship']).not.toHaveProperty('parked');
+    expect(incidents?.[1]).toMatchObject({ kind: 'undo', step: 'ship', failure: { code: 'undo-held-up' } });
+    expect(undos()).toBe(0);
+    const why = explain(flow.plan, await h.state(id), h.clock.now());
+    expect(why.steps.find(({ name }) => name === 'ship')?.because).toContain('nobody could undo it');
+  });
+
+  it('is undone after all when the service is back and the person has it tried again', async () => {
+    const { h, id, undos, close } = await canceled();
+    await h.run(id, { until: asked, ...lost });
+    close();
+    await answerIncident(h.scheduler, id, { incident: 1, choice: 'retry' });
+    expect((await h.run(id)).execution.status).toBe('canceled');
+    expect(undos()).toBe(1);
+  });
+
+  it('is held back for another day before the person is asked again', async () => {
+    const { h, id } = await canceled();
+    await h.run(id, { until: asked, ...lost });
+    await answerIncident(h.scheduler, id, { incident: 1, choice: 'retry' });
+    const since = h.clock.now();
+    const { incidents } = await h.run(id, { until: asked, ...lost });
+    expect(h.clock.now() - since).toBeGreaterThanOrEqual(MAX_EXCUSED_MS);
+    expect(incidents?.[2]).toMatchObject({ kind: 'undo', step: 'ship' });
+  });
+});
+
+it('an undo whose messages nobody takes is put to a person, too', async () => {
+  const other = workflow('waiting', { input: anyObject, within: '2h' }, (w) => {
+    const ship = w.step('ship', waits, {});
+    w.wait('later', { for: '1h', after: [ship] });
+  });
+  const h = harness(other, { waits: { execute: async () => ({}), undo: async () => undefined } });
+  const { id } = await h.begin();
+  await h.run(id, { until: ({ steps }) => steps['ship']?.status === 'done' });
+  await cancel(h.scheduler, id, {});
+  const since = h.clock.now();
+  await h.run(id, { until: asked, ...lost });
+  expect(h.clock.now() - since).toBeLessThan(MAX_EXCUSED_MS + 3 * HOUR);
+});

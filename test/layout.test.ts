@@ -1,0 +1,130 @@
+/**
+ * The order of the house: each folder of `lib/core` imports only from those above it, and no files of `lib` import each other
+ * in a circle. Imports of types count: a type that lives with its first user is what ties folders together.
+ */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '..');
+const CORE = 'lib/core/';
+
+/** From the top down. The tables and the records are one layer: the tables name the statuses that records have. */
+const ORDER: readonly (readonly string[])[] = [
+  ['transitions.ts', 'records/'],
+  ['plan/'],
+  ['step/'],
+  ['waiting/'],
+  ['supervision/'],
+  ['operators/'],
+  ['execution/'],
+  ['decide.ts'],
+  ['explain/'],
+  ['ports.ts'],
+];
+
+/** File → files that it imports, types included. */
+type Graph = ReadonlyMap<string, readonly string[]>;
+
+const withoutComments = (text: string): string =>
+  text.replace(
+    /("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)|\/\*[\s\S]*?\*\/|\/\/[^\n]*/g,
+    (_, literal: string | undefined) => literal ?? '',
+  );
+
+/** `import … from`, `export … from` and `import('…')`, of files of ours. */
+function importsOf(path: string, text: string): string[] {
+  const pattern = /\bfrom\s*(['"])(\.[^'"\n]+)\1|\bimport\s*\(?\s*(['"])(\.[^'"\n]+)\3/g;
+  return [...withoutComments(text).matchAll(pattern)].map((match) =>
+    normalize(join(dirname(path), match[2] ?? match[4] ?? '')).replaceAll('\\', '/'),
+  );
+}
+
+function graphOf(files: Readonly<Record<string, string>>): Graph {
+  return new Map(Object.entries(files).map(([path, text]) => [path, importsOf(path, text)]));
+}
+
+const placeOf = (path: string): number =>
+  ORDER.findIndex((layer) => layer.some((start) => path.startsWith(CORE + start)));
+
+/** Files of the core that have no place, or import from below. */
+function outOfOrder(graph: Graph): string[] {
+  const core = [...graph].filter(([path]) => path.startsWith(CORE));
+  return core.flatMap(([path, targets]) => {
+    const place = placeOf(path);
+    if (place < 0) return [`${path} is in none of the core's folders`];
+    return targets
+      .filter((target) => target.startsWith(CORE) && placeOf(target) > place)
+      .map((target) => `${path} imports ${target}, which is below it: move what they share up`);
+  });
+}
+
+/** Groups of files that import each other, directly or by way of others. */
+function circles(graph: Graph): string[][] {
+  const reached = new Map<string, Set<string>>();
+  for (const start of graph.keys()) {
+    const seen = new Set<string>();
+    const queue = [...(graph.get(start) ?? [])];
+    for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+      if (seen.has(next)) continue;
+      seen.add(next);
+      queue.push(...(graph.get(next) ?? []));
+    }
+    reached.set(start, seen);
+  }
+  const groups = new Set<string>();
+  for (const [path, seen] of reached) {
+    if (!seen.has(path)) continue;
+    const group = [...seen].filter((other) => reached.get(other)?.has(path) === true);
+    groups.add(group.toSorted().join(' '));
+  }
+  return [...groups].map((group) => group.split(' '));
+}
+
+const files = Object.fromEntries(
+  readdirSync(join(ROOT, 'lib'), { recursive: true, encoding: 'utf8' })
+    .map((path) => `lib/${path.replaceAll('\\', '/')}`)
+    .filter((path) => path.endsWith('.ts'))
+    .map((path) => [path, readFileSync(join(ROOT, path), 'utf8')]),
+);
+const lib = graphOf(files);
+
+it('has each folder of the core import only from those above it', () => {
+  expect(lib.size).toBeGreaterThan(200);
+  expect(outOfOrder(lib)).toEqual([]);
+});
+
+it('has no circle between files of lib, imports of types included', () => {
+  expect(circles(lib)).toEqual([]);
+});
+
+it('has in test/core the folders of lib/core', () => {
+  const foldersOf = (path: string): string[] =>
+    readdirSync(join(ROOT, path), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name);
+  expect(foldersOf('lib/core')).toEqual(expect.arrayContaining(foldersOf('test/core')));
+});
+
+describe('what is planted is found', () => {
+  it.each([
+    ['a value from below', "import { decide } from '../decide.ts';"],
+    ['a type from below', "import type { Next } from '../explain/words.ts';"],
+    ['a type in place', "let next: import('../explain/words.ts').Next;"],
+    ['a re-export from below', "export { decide } from '../decide.ts';"],
+  ])('%s', (_, text) => {
+    expect(outOfOrder(graphOf({ 'lib/core/records/state.ts': text }))).toHaveLength(1);
+  });
+
+  it('a file without a place', () => {
+    expect(outOfOrder(graphOf({ 'lib/core/misc.ts': '' }))).toHaveLength(1);
+  });
+
+  it('a circle of two types', () => {
+    const one = "import type { B } from './b.ts';";
+    const other = "import { type A } from './a.ts';";
+    expect(circles(graphOf({ 'lib/x/a.ts': one, 'lib/x/b.ts': other, 'lib/x/c.ts': one }))).toEqual([
+      ['lib/x/a.ts', 'lib/x/b.ts'],
+    ]);
+  });
+});

@@ -1,0 +1,53 @@
+/**
+ * The model on its smallest configurations, and that it is not blind: without one of its rules it finds what breaks.
+ * The larger ones run with `npm run model`, all ablations with `npm run model -- --ablate all`.
+ */
+
+import { CONFIGS, SMALL } from '../../../proof/model/config.ts';
+import { ABLATIONS, PARKING_RULES } from '../../../proof/model/rules.ts';
+import { runConfig } from '../../../proof/model/run.ts';
+
+const configOf = (name: string) => CONFIGS.find((config) => config.name === name)!;
+
+describe('the model', () => {
+  it.each(SMALL.map(({ name }) => name))(
+    '%s: closed, nothing violated, nothing stuck (S1–S12, L1)',
+    (name) => {
+      const { states, closed, violations, stuck } = runConfig(configOf(name));
+      expect({ closed, violations, stuck }).toEqual({ closed: true, violations: 0, stuck: 0 });
+      expect(states).toBeGreaterThan(10);
+    },
+  );
+
+  it.each([
+    ['fence', 'S10'],
+    ['sinkRead', 'L1'],
+    ['sendFirst', 'L1'],
+    ['hardEnd', 'S10'],
+    ['token', 'S5'],
+    ['version', 'S4'],
+    ['probe', 'S6'],
+    ['hRule', 'S12'],
+    ['endWatch', 'L1'],
+    ['order', 'S10'],
+  ])('without the rule "%s" it finds a violation of %s', (name, invariant) => {
+    const ablation = ABLATIONS[name]!;
+    const { violations, stuck, first } = runConfig(configOf(ablation.run), { rules: ablation });
+    expect(violations + stuck).toBeGreaterThan(0);
+    expect(first?.problems[0]?.slice(0, invariant.length)).toBe(invariant);
+  });
+
+  it('without the transaction of a late success the watch stays far away (S12)', () => {
+    const config = { ...configOf('one-idempotent'), cancel: false, beats: false, failures: 0 };
+    expect(runConfig(config, { rules: PARKING_RULES })).toMatchObject({
+      closed: true,
+      violations: 0,
+      stuck: 0,
+    });
+    expect(runConfig(config, { rules: ABLATIONS['lateTx']! }).first?.problems[0]).toMatch(/^S12/);
+  });
+
+  it('stops at the bound and says so', () => {
+    expect(runConfig(configOf('one-live'), { maxStates: 100 }).closed).toBe(false);
+  });
+});

@@ -1,0 +1,28 @@
+/** A host of processes to which nothing happens but what the test does: no faults, no outages, nobody at work yet. */
+
+import type { EventQueue } from '../../../proof/simulation/events.ts';
+import { swarm } from '../../../proof/simulation/faults.ts';
+import { Ledger } from '../../../proof/simulation/ledger.ts';
+import { EffectOrder } from '../../../proof/simulation/oracle-order.ts';
+import { CALM } from '../../../proof/simulation/outages.ts';
+import type { Choice } from '../../../proof/simulation/plans.ts';
+import type { Host } from '../../../proof/simulation/process.ts';
+
+export const calmHost = (events: EventQueue, choice: Choice, outside: Host['outside']): Host => ({
+  events,
+  choice,
+  faults: swarm(choice, 'none'),
+  outside,
+  ledger: new Ledger(),
+  order: new EffectOrder(),
+  plans: new Map(),
+  outages: CALM,
+  crowded: false,
+  batches: new Map(),
+  readsInPart: false,
+  warm: new Map(),
+  known: [],
+  derived: new Map(),
+  over: () => false,
+  calls: 0,
+});

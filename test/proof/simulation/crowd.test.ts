@@ -1,0 +1,50 @@
+/** P4 in numbers: agents that beat and get nowhere are all caught in time, and none that advances is touched. */
+
+import { LEASE_MARGIN_MS } from '../../../lib/core/step/lease.ts';
+import { SWEEP_EVERY_MS } from '../../../lib/supervisor/sweep.ts';
+import { runCrowd } from './crowd.ts';
+
+const never = new Promise<never>(() => undefined);
+
+describe('a crowd of agents', () => {
+  it('200 wedged ones that go on beating: each is caught within maxNoProgress and one sweep', async () => {
+    const { beganAt, touched, beats } = await runCrowd({
+      executions: 200,
+      timeout: '5m',
+      maxNoProgress: '45s',
+      execute: () => never,
+      forMs: 100_000,
+    });
+    expect(beganAt.size).toBe(200);
+    // Alive: three beats in each lease of 30 s, until the lease may not be renewed any more.
+    expect(beats).toBeGreaterThan(200 * 3);
+    const late = [...beganAt].map(([executionId, at]) => {
+      const caught = touched.find(({ note }) => note.executionId === executionId);
+      expect(caught?.note.what).toBe('lease-ended');
+      return (caught?.at ?? Number.POSITIVE_INFINITY) - at - 45_000;
+    });
+    expect(Math.max(...late)).toBeLessThanOrEqual(LEASE_MARGIN_MS + SWEEP_EVERY_MS + LOOKS_MS);
+    expect(Math.min(...late)).toBeGreaterThanOrEqual(0);
+  });
+
+  it('10,000 slow ones that advance: none is touched, and all succeed at their first attempt', async () => {
+    const { touched, beats, succeeded } = await runCrowd({
+      executions: 10_000,
+      timeout: '5m',
+      maxNoProgress: '30s',
+      execute: async (ctx, sleep) => {
+        for (let block = 0; block < 2; block += 1) {
+          await sleep(29_000);
+          ctx.progress(block);
+        }
+        return {};
+      },
+      forMs: 80_000,
+    });
+    expect([succeeded, touched.length]).toEqual([10_000, 0]);
+    expect(beats).toBeGreaterThan(10_000 * 5);
+  });
+});
+
+/** The looks of one sweep themselves, of which eight are under way at once. */
+const LOOKS_MS = 1_000;

@@ -1,0 +1,32 @@
+/** P8: a service that is dead for ten minutes and ten thousand executions that need it. */
+
+import { THRESHOLD } from '../../../lib/core/step/breaker.ts';
+import { SENDS_PER_SWEEP } from '../../../lib/supervisor/admission.ts';
+import { runCrowd } from './dead-service.ts';
+
+const PROCESSES = 50;
+const EXECUTIONS = 10_000;
+
+it('a dependency dead for ten minutes is called by no more than its probes, and no execution fails by it', async () => {
+  const startedAt = performance.now();
+  const crowd = await runCrowd({
+    executions: EXECUTIONS,
+    arrivalMs: 60_000,
+    processes: PROCESSES,
+    deadFromMs: 10_000,
+    deadForMs: 600_000,
+  });
+  const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
+  process.stdout.write(`${JSON.stringify({ ...crowd, seconds })}\n`);
+  expect(crowd.ends).toEqual({ succeeded: EXECUTIONS });
+  // Until it opens, what was under way then or had not heard, and the trials.
+  const budget = THRESHOLD + PROCESSES + crowd.trials;
+  expect(crowd.callsWhileDead).toBeLessThanOrEqual(budget);
+  expect(crowd.trials).toBeLessThanOrEqual(12);
+  // Charged are those that failed before it opened; each process had one call under way when the service died.
+  expect(crowd.charged).toBeLessThanOrEqual(THRESHOLD + 2 * PROCESSES);
+  // It comes back to a crowd that waits its turn.
+  expect(crowd.mostSendsInASweep).toBeLessThanOrEqual(SENDS_PER_SWEEP);
+  expect(crowd.mostCallsInASecond).toBeLessThanOrEqual(5 * PROCESSES);
+  expect(crowd.drainedAfterMs).toBeLessThan(900_000);
+});

@@ -1,0 +1,202 @@
+/**
+ * Many executions whose one outside service is slow, or dies for a while: virtual time, warm agent processes that take one message at a
+ * time, one supervisor that sweeps every two seconds, the production roles.
+ */
+
+import { declareAgent } from '../../../lib/core/plan/agent.ts';
+import type { Send } from '../../../lib/core/records/decision.ts';
+import { TransientError } from '../../../lib/core/records/errors.ts';
+import type { Clock, Ports } from '../../../lib/core/ports.ts';
+import { retry, workflow } from '../../../lib/core/plan/workflow.ts';
+import { handleMessage } from '../../../lib/agent/message.ts';
+import { ProcessBreaker } from '../../../lib/agent/breaker.ts';
+import { Grace } from '../../../lib/supervisor/outage.ts';
+import { createScheduler, start } from '../../../lib/scheduler/start.ts';
+import { SWEEP_EVERY_MS, sweepOnce } from '../../../lib/supervisor/sweep.ts';
+import { memoryBreakers } from '../../../lib/testing/memory-breakers.ts';
+import { MemoryStore, seededDice } from '../../../lib/testing/memory.ts';
+import { EventQueue } from '../../../proof/simulation/events.ts';
+import { passThrough } from '../../../proof/simulation/service.ts';
+
+const START_AT = 1_700_000_000_000;
+const LATENCY_MS = 200;
+/** A refused connection. */
+const REFUSAL_MS = 50;
+const PROCESS_MS = 900_000;
+
+const carrier = declareAgent('carrier', { input: passThrough, output: passThrough, effect: 'idempotent' });
+const shipping = workflow('shipping', { input: passThrough, within: '4h' }, (w) => {
+  w.step('ship', carrier, {}, { ladder: [retry(2, { first: '1s', max: '10s' })] });
+  return {};
+});
+
+export interface CrowdOptions {
+  readonly executions: number;
+  /** All are started within this time. */
+  readonly arrivalMs: number;
+  readonly processes: number;
+  readonly deadFromMs: number;
+  readonly deadForMs: number;
+}
+
+export interface Crowd {
+  readonly ends: Readonly<Record<string, number>>;
+  readonly callsWhileDead: number;
+  readonly trials: number;
+  readonly parked: number;
+  /** Messages that the supervisor sent. */
+  readonly dispatched: number;
+  /** Of the supervisor at an execution. */
+  readonly looks: number;
+  /** That waited for a process at one time. */
+  readonly longestQueue: number;
+  /** Attempts that a ladder was charged for although the service was dead. */
+  readonly charged: number;
+  readonly mostSendsInASweep: number;
+  readonly mostCallsInASecond: number;
+  /** From the service's return until the last execution has ended. */
+  readonly drainedAfterMs: number;
+  readonly writesWhileDead: number;
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+export async function runCrowd(options: CrowdOptions): Promise<Crowd> {
+  const events = new EventQueue(START_AT);
+  const backAt = START_AT + options.deadFromMs + options.deadForMs;
+  const isDead = (): boolean => events.now >= START_AT + options.deadFromMs && events.now < backAt;
+  const count = { calls: 0, trials: 0, parked: 0, writes: 0, ended: 0, endedAt: 0 };
+  const repeated = { all: 0, inThisSweep: 0, most: 0 };
+  let longestQueue = 0;
+  let looks = 0;
+  const callsBySecond = new Map<number, number>();
+  const store = new MemoryStore(4);
+  const waiting: Send[] = [];
+  const clock: Clock = {
+    now: () => events.now,
+    sleep: (ms, signal) =>
+      new Promise((resolve) => {
+        if (signal?.aborted === true) return resolve();
+        signal?.addEventListener('abort', resolve);
+        events.plan(ms, resolve);
+      }),
+  };
+  const ports: Ports = {
+    store: Object.assign(Object.create(store) as MemoryStore, {
+      write: (write: Parameters<MemoryStore['write']>[0]) => {
+        if (isDead()) count.writes += 1;
+        return store.write(write);
+      },
+    }),
+    queue: {
+      send: async (sends) => {
+        for (const send of sends) events.plan(send.delayMs + 20, () => arrive(send));
+      },
+      depths: async () => ({ carrier: { waiting: waiting.length, underWork: 0, delayed: 0 } }),
+    },
+    breakers: memoryBreakers(),
+    announcer: {
+      announce: async () => {
+        count.ended += 1;
+        count.endedAt = events.now;
+      },
+    },
+    clock,
+    dice: seededDice(7),
+    log: {
+      note: ({ what }) => {
+        if (what === 'breaker-trial') count.trials += 1;
+        if (what === 'parked') count.parked += 1;
+        if (what !== 'dispatched') return;
+        repeated.inThisSweep += 1;
+        repeated.all += 1;
+      },
+    },
+  };
+  const execute = async (): Promise<object> => {
+    const second = Math.floor(events.now / 1_000);
+    callsBySecond.set(second, (callsBySecond.get(second) ?? 0) + 1);
+    if (!isDead()) {
+      await clock.sleep(LATENCY_MS);
+      if (!isDead()) return {};
+    } else {
+      count.calls += 1;
+      await clock.sleep(REFUSAL_MS);
+    }
+    throw new TransientError('503');
+  };
+  const plans = new Map();
+  const idle = Array.from({ length: options.processes }, () => ({
+    agent: carrier,
+    implementation: { execute, undo: async () => undefined },
+    breaker: new ProcessBreaker('carrier'),
+  }));
+  const arrive = (send: Send): void => {
+    waiting.push(send);
+    longestQueue = Math.max(longestQueue, waiting.length);
+    work();
+  };
+  const work = (): void => {
+    const [send] = waiting;
+    const worker = idle.shift();
+    if (send === undefined || worker === undefined) {
+      if (worker !== undefined) idle.unshift(worker);
+      return;
+    }
+    waiting.shift();
+    void handleMessage(ports, plans, worker, send.message, events.now + PROCESS_MS).finally(() => {
+      // The next message finds the processes in turn, as a busy queue would.
+      idle.push(worker);
+      work();
+    });
+  };
+  const grace = new Grace();
+  const sweep = (): void => {
+    repeated.inThisSweep = 0;
+    void sweepOnce(ports, plans, events.now, grace).then(({ due }) => {
+      looks += due;
+      repeated.most = Math.max(repeated.most, repeated.inThisSweep);
+    });
+    if (count.ended < options.executions) events.plan(SWEEP_EVERY_MS, sweep);
+  };
+  let next = 0;
+  const scheduler = createScheduler(ports, [shipping], {
+    hash: () => 'shipping',
+    newId: () => `e-${(next += 1)}`,
+  });
+  for (let at = 0; at < options.executions; at += 1) {
+    const afterMs = Math.floor((at * options.arrivalMs) / options.executions);
+    events.plan(afterMs, () => void start(scheduler, { workflow: 'shipping', input: {} }));
+  }
+  events.plan(0, sweep);
+  while (count.ended < options.executions && events.now < backAt + 7_200_000 && events.step())
+    await settled();
+  return { ...(await verdict(store, options.executions)), ...summary() };
+
+  function summary() {
+    return {
+      callsWhileDead: count.calls,
+      trials: count.trials,
+      parked: count.parked,
+      dispatched: repeated.all,
+      longestQueue,
+      looks,
+      mostSendsInASweep: repeated.most,
+      mostCallsInASecond: Math.max(...callsBySecond.values()),
+      drainedAfterMs: count.endedAt - backAt,
+      writesWhileDead: count.writes,
+    };
+  }
+}
+
+async function verdict(store: MemoryStore, executions: number): Promise<Pick<Crowd, 'ends' | 'charged'>> {
+  const ends: Record<string, number> = {};
+  let charged = 0;
+  for (let at = 1; at <= executions; at += 1) {
+    const state = await store.read(`e-${at}`);
+    const status = state?.execution.status ?? 'missing';
+    ends[status] = (ends[status] ?? 0) + 1;
+    charged += state?.steps['ship']?.rung ?? 0;
+  }
+  return { ends, charged };
+}

@@ -1,0 +1,249 @@
+/**
+ * Steps that wait for a time or for the outside, on the production roles: a wait, a callback, an approval.
+ */
+
+import * as z from 'zod/mini';
+import { eq, type Ref } from '../../lib/core/plan/refs.ts';
+import { callbackToken } from '../../lib/core/records/state.ts';
+import { type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
+import { settleCallback } from '../../lib/scheduler/callbacks.ts';
+import { cancel } from '../../lib/scheduler/commands.ts';
+import { book, statuses } from '../engine/book.ts';
+import { anAgent, anyObject, harness, type Harness } from '../engine/harness.ts';
+
+const agentA = anAgent('agent-a');
+const agentB = anAgent('agent-b');
+const input = anyObject as never;
+
+const tokenOf = async (world: Harness, id: string, step: string): Promise<string> =>
+  callbackToken((await world.state(id)).execution, step) ?? '';
+
+describe('a wait', () => {
+  it('is over after its time, and not before', async () => {
+    const flow = workflow('flow', { input, within: '3h' }, (w) => {
+      const a = w.step('a', agentA, {});
+      const pause = w.wait('pause', { for: '1h', after: [a] });
+      w.step('b', agentB, {}, { after: [pause] });
+    });
+    const { implementation } = book();
+    const world = harness(flow, { 'agent-a': implementation, 'agent-b': implementation });
+    const { id, startedAt } = await world.begin();
+    const end = await world.run(id, { maxMs: 3 * 3_600_000 });
+    expect(end.execution.status).toBe('succeeded');
+    const { pause, b } = end.steps;
+    expect((pause?.changedAt ?? 0) - startedAt).toBeGreaterThanOrEqual(3_600_000);
+    expect((b?.changedAt ?? 0) - startedAt).toBeLessThan(3_600_000 + 60_000);
+  });
+
+  it('looks no more often than a wait is worth: nobody wakes before its time', async () => {
+    const flow = workflow('flow', { input, within: '3h' }, (w) => {
+      w.wait('pause', { for: '1h' });
+    });
+    const world = harness(flow, {});
+    const { id } = await world.begin();
+    await world.run(id, { maxMs: 3 * 3_600_000 });
+    // From a start with a watch of a minute: one look that sets the watch far, one that ends it.
+    expect((await world.state(id)).execution.version).toBeLessThanOrEqual(5);
+  });
+
+  it('until a time that the data names ends then; a text that is no time fails the step', async () => {
+    const flow = workflow('flow', { input, within: '3h' }, (w) => {
+      w.wait('pause', { until: (w.input as never as { at: never }).at });
+    });
+    const world = harness(flow, {});
+    const at = world.clock.now() + 600_000;
+    const { id } = await world.begin({ at: new Date(at).toISOString() });
+    const end = await world.run(id);
+    expect(end.execution.status).toBe('succeeded');
+    expect(end.steps['pause']?.changedAt).toBeGreaterThanOrEqual(at);
+    for (const text of ['tomorrow', '2026-13-45']) {
+      const bad = await world.begin({ at: text });
+      const failed = await world.run(bad.id);
+      expect(failed.execution.status).toBe('failed');
+      expect(failed.steps['pause']?.failure?.code).toBe('bad-time');
+    }
+  });
+});
+
+const waitsForPayment = (beatEvery?: string): Workflow =>
+  workflow('flow', { input, within: '3h' }, (w) => {
+    const a = w.step('a', agentA, {});
+    const paid = w.callback('paid', {
+      output: z.object({ amount: z.number() }),
+      within: '1h',
+      after: [a],
+      ...(beatEvery === undefined ? {} : { beatEvery }),
+    });
+    w.step('b', agentB, { amount: paid.output.amount });
+    return { amount: paid.output.amount };
+  }) as Workflow;
+
+describe('a callback', () => {
+  it('waits for the outside, whose answer becomes its output', async () => {
+    const { implementation, done } = book();
+    const world = harness(waitsForPayment(), { 'agent-a': implementation, 'agent-b': implementation });
+    const { id } = await world.begin();
+    await world.run(id, { until: ({ steps }) => steps['a']?.status === 'done' });
+    await settleCallback(world.scheduler, await tokenOf(world, id, 'paid'), {
+      kind: 'complete',
+      output: { amount: 7 },
+    });
+    const end = await world.run(id, { supervised: false });
+    expect(end.execution.output).toEqual({ amount: 7 });
+    expect(done).toEqual([`${id}.a`, `${id}.b`]);
+  });
+
+  it('that is answered before its turn counts when the turn comes', async () => {
+    const { implementation } = book();
+    const world = harness(waitsForPayment(), { 'agent-a': implementation, 'agent-b': implementation });
+    const { id } = await world.begin();
+    const answer = { kind: 'complete', output: { amount: 3 } } as const;
+    await settleCallback(world.scheduler, await tokenOf(world, id, 'paid'), answer);
+    expect(statuses(await world.state(id))).toEqual({ paid: 'answered' });
+    const end = await world.run(id, { supervised: false });
+    expect(end.execution.output).toEqual({ amount: 3 });
+  });
+
+  it('that is answered while the step before it is under way counts with that step’s report', async () => {
+    const { implementation } = book();
+    const answer = { kind: 'complete', output: { amount: 3 } } as const;
+    const answering = {
+      ...implementation,
+      execute: async (ctx: { effectKey: string; executionId: string }, given: unknown) => {
+        await settleCallback(world.scheduler, await tokenOf(world, ctx.executionId, 'paid'), answer);
+        return implementation.execute(ctx, given);
+      },
+    };
+    const world = harness(waitsForPayment(), { 'agent-a': answering, 'agent-b': implementation });
+    const { id } = await world.begin();
+    const end = await world.run(id, { supervised: false });
+    expect(end.execution.output).toEqual({ amount: 3 });
+  });
+
+  it('whose condition does not hold is skipped, also when the outside has said that it is at it', async () => {
+    const flow = workflow('flow', { input, within: '3h' }, (w) => {
+      const a = w.step('a', agentA, {});
+      w.callback('paid', {
+        output: z.object({}),
+        within: '1h',
+        after: [a],
+        when: eq((w.input as never as { pays: Ref<boolean> }).pays, true),
+      });
+    }) as Workflow;
+    const { implementation } = book();
+    const world = harness(flow, { 'agent-a': implementation });
+    const { id } = await world.begin({ pays: false });
+    await settleCallback(world.scheduler, await tokenOf(world, id, 'paid'), { kind: 'beat' });
+    const end = await world.run(id, { supervised: false });
+    expect(statuses(end)).toEqual({ a: 'done', paid: 'skipped' });
+    expect(end.execution.status).toBe('succeeded');
+  });
+
+  it('answered twice alike is told the same; answered otherwise is refused', async () => {
+    const { implementation } = book();
+    const world = harness(waitsForPayment(), { 'agent-a': implementation, 'agent-b': implementation });
+    const { id } = await world.begin();
+    const token = await tokenOf(world, id, 'paid');
+    await settleCallback(world.scheduler, token, { kind: 'complete', output: { amount: 3 } });
+    await settleCallback(world.scheduler, token, { kind: 'complete', output: { amount: 3 } });
+    const other = settleCallback(world.scheduler, token, { kind: 'complete', output: { amount: 4 } });
+    await expect(other).rejects.toMatchObject({ code: 'already-settled' });
+  });
+
+  it.each([
+    ['another step of it', (token: string) => token.replace('.paid.', '.a.')],
+    ['another key', (token: string) => `${token}0`],
+    ['another execution', (token: string) => `e-9${token.slice(token.indexOf('.'))}`],
+    ['no token at all', () => 'x'],
+  ])('is not open to whoever has the token of %s', async (_what, forge) => {
+    const world = harness(waitsForPayment(), { 'agent-a': book().implementation });
+    const { id } = await world.begin();
+    const answer = settleCallback(world.scheduler, forge(await tokenOf(world, id, 'paid')), { kind: 'beat' });
+    await expect(answer).rejects.toMatchObject({ code: 'unknown-callback' });
+  });
+
+  it('refuses an output that does not fit its schema, naming the place', async () => {
+    const world = harness(waitsForPayment(), { 'agent-a': book().implementation });
+    const { id } = await world.begin();
+    const answer = settleCallback(world.scheduler, await tokenOf(world, id, 'paid'), {
+      kind: 'complete',
+      output: { amount: 'seven' },
+    });
+    await expect(answer).rejects.toMatchObject({
+      code: 'bad-output',
+      message: expect.stringContaining('amount'),
+    });
+  });
+
+  it('without an answer in time fails, and what has acted is undone', async () => {
+    const { implementation, undone } = book();
+    const world = harness(waitsForPayment(), { 'agent-a': implementation, 'agent-b': implementation });
+    const { id, startedAt } = await world.begin();
+    const end = await world.run(id, { maxMs: 7_200_000 });
+    expect(end.execution.status).toBe('compensated');
+    expect(end.steps['paid']?.failure?.code).toBe('no-answer');
+    expect(undone).toEqual([`${id}.a`]);
+    expect((end.execution.endedAt ?? 0) - startedAt).toBeLessThan(3_600_000 + 60_000);
+  });
+
+  it('that must beat fails when the outside falls silent, and lives on while it beats', async () => {
+    const { implementation } = book();
+    const world = harness(waitsForPayment('5m'), { 'agent-a': implementation, 'agent-b': implementation });
+    const { id, startedAt } = await world.begin();
+    await world.run(id, { until: ({ steps }) => steps['a']?.status === 'done' });
+    const token = await tokenOf(world, id, 'paid');
+    for (let beats = 1; beats <= 3; beats += 1) {
+      world.clock.advanceTo(startedAt + beats * 240_000);
+      await world.sweep();
+      await settleCallback(world.scheduler, token, { kind: 'beat' });
+    }
+    expect((await world.state(id)).steps['paid']?.status).toBe('waiting');
+    const end = await world.run(id, { maxMs: 7_200_000 });
+    expect(end.steps['paid']?.status).toBe('failed');
+    expect((end.steps['paid']?.changedAt ?? 0) - startedAt).toBeGreaterThanOrEqual(3 * 240_000 + 300_000);
+    expect((end.steps['paid']?.changedAt ?? 0) - startedAt).toBeLessThan(3 * 240_000 + 360_000);
+  });
+
+  it('is closed by a cancel', async () => {
+    const { implementation } = book();
+    const world = harness(waitsForPayment(), { 'agent-a': implementation });
+    const { id } = await world.begin();
+    await world.run(id, { until: ({ steps }) => steps['a']?.status === 'done' });
+    await cancel(world.scheduler, id, {});
+    const end = await world.run(id);
+    expect(statuses(end)).toEqual({ a: 'undone', paid: 'sealed' });
+    const answer = settleCallback(world.scheduler, await tokenOf(world, id, 'paid'), {
+      kind: 'complete',
+      output: { amount: 1 },
+    });
+    await expect(answer).rejects.toMatchObject({ code: 'already-settled' });
+  });
+});
+
+describe('an approval', () => {
+  const asks = workflow('flow', { input, within: '3h' }, (w) => {
+    const ok = w.approval('ok', { within: '1h' });
+    w.step('a', agentA, { by: ok.output.by }, { after: [ok] });
+  }) as Workflow;
+
+  it('that is given lets the rest go on, and says by whom', async () => {
+    const { implementation } = book();
+    const world = harness(asks, { 'agent-a': implementation });
+    const { id } = await world.begin();
+    const output = { by: 'ann', comment: 'fine' };
+    await settleCallback(world.scheduler, await tokenOf(world, id, 'ok'), { kind: 'complete', output });
+    const end = await world.run(id, { supervised: false });
+    expect(end.steps['ok']?.output).toEqual({ approved: true, ...output });
+    expect(end.steps['a']?.output).toEqual({ got: { by: 'ann' } });
+  });
+
+  it('that is rejected fails the execution', async () => {
+    const world = harness(asks, {});
+    const { id } = await world.begin();
+    const failure = { code: 'rejected', message: 'too dear' };
+    await settleCallback(world.scheduler, await tokenOf(world, id, 'ok'), { kind: 'fail', failure });
+    const end = await world.run(id);
+    expect(end.execution.status).toBe('failed');
+    expect(end.execution.cause?.failure).toEqual(failure);
+  });
+});

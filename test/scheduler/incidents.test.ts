@@ -1,0 +1,338 @@
+/** The ladder's last rung: a person is asked, two may answer at once, nobody may answer. */
+
+import type { AttemptContext } from '../../lib/core/plan/agent.ts';
+import { PermanentError } from '../../lib/core/records/errors.ts';
+import { explain } from '../../lib/core/explain/why.ts';
+import { human, retry, useAgent, withInput, workflow } from '../../lib/core/plan/workflow.ts';
+import { answerIncident, type AnswerRequest } from '../../lib/scheduler/incidents.ts';
+import { anAgent, anyObject, drain, type Harness, harness, settle } from '../engine/harness.ts';
+
+const first = anAgent('first', { probe: 'none' });
+const second = anAgent('second', { effect: 'probed' });
+const blind = anAgent('blind', { effect: 'unsafe' });
+const undo = async (): Promise<void> => undefined;
+const decline = async (): Promise<never> => {
+  throw new PermanentError('declined');
+};
+const lose = async (): Promise<never> => {
+  throw new Error('socket hang up');
+};
+const asking = workflow('asking', { input: anyObject, within: '10d' }, (w) => {
+  const done = w.step('done', first, {});
+  w.step('asked', second, {}, { after: [done], ladder: [human({ within: '1h' })] });
+});
+
+const answer = (h: Harness, id: string, given: Omit<AnswerRequest, 'incident'>) =>
+  answerIncident(h.scheduler, id, { incident: 1, ...given });
+
+describe('a step whose ladder ends with a person', () => {
+  const stuck = (execute: (ctx: AttemptContext) => Promise<object> = decline) =>
+    harness(asking, {
+      first: { execute: async () => ({}), undo },
+      second: { execute, undo, probe: async () => ({ verdict: 'cannot-tell' }) },
+    });
+
+  it('opens a question with a deadline, and the execution waits, watched at that deadline', async () => {
+    const h = stuck();
+    const { id } = await h.begin();
+    await drain(h);
+    await h.sweep();
+    h.clock.advanceTo((await h.state(id)).execution.watchAt ?? 0);
+    await h.sweep();
+    const { execution, steps, incidents } = await h.state(id);
+    expect(execution.status).toBe('waiting');
+    expect(steps['asked']).toMatchObject({ status: 'waiting', failure: { message: 'declined' } });
+    expect(incidents?.[1]).toMatchObject({ kind: 'ladder', step: 'asked', otherwise: 'undo-all' });
+    expect(execution.watchAt).toBe(incidents?.[1]?.deadlineAt);
+  });
+
+  it.each([
+    ['retry', {}, 'succeeded', 'done'],
+    ['retry-with-input', { input: { better: true } }, 'succeeded', 'done'],
+    ['give-output', { output: { by: 'hand' } }, 'succeeded', 'done'],
+    ['skip', {}, 'succeeded', 'skipped'],
+    ['undo-all', {}, 'compensated', 'failed'],
+    ['fail', {}, 'failed', 'failed'],
+  ] as const)('goes on as the person chooses: %s', async (choice, more, status, step) => {
+    let tries = 0;
+    const inputs: unknown[] = [];
+    const h = harness(asking, {
+      first: { execute: async () => ({}), undo },
+      second: {
+        execute: async (_ctx, input) => {
+          tries += 1;
+          inputs.push(input);
+          return tries === 1 ? decline() : {};
+        },
+        undo,
+      },
+    });
+    const { id } = await h.begin();
+    await drain(h);
+    await answer(h, id, { choice, ...more });
+    const { execution, steps, incidents } = await h.run(id);
+    expect([execution.status, steps['asked']?.status]).toEqual([status, step]);
+    expect(incidents?.[1]).toMatchObject({ choice, by: 'person' });
+    if (choice === 'fail') expect(steps['done']?.status).toBe('done');
+    if (choice === 'retry-with-input') expect(inputs).toEqual([{}, { better: true }]);
+    if (choice === 'give-output') expect(steps['asked']?.output).toEqual({ by: 'hand' });
+  });
+
+  it('is undone when nobody answers in time', async () => {
+    const h = stuck();
+    const { id } = await h.begin();
+    const startedAt = h.clock.now();
+    const { execution, incidents } = await h.run(id, { maxMs: 2 * 3_600_000 });
+    expect(execution.status).toBe('compensated');
+    expect(incidents?.[1]).toMatchObject({ by: 'deadline', choice: 'undo-all' });
+    expect((execution.endedAt ?? 0) - startedAt).toBeGreaterThanOrEqual(3_600_000);
+  });
+
+  it('takes one of two answers; the other operator is told what was chosen', async () => {
+    const h = stuck();
+    const { id } = await h.begin();
+    await drain(h);
+    const results = await Promise.allSettled([
+      answer(h, id, { choice: 'skip' }),
+      answer(h, id, { choice: 'undo-all' }),
+    ]);
+    expect(results.map((result) => result.status).sort()).toEqual(['fulfilled', 'rejected']);
+    const refused = results.find((result) => result.status === 'rejected');
+    expect(refused).toMatchObject({
+      reason: { code: 'already-resolved', message: expect.stringContaining("'skip'") },
+    });
+    expect((await h.state(id)).execution.version).toBeGreaterThan(2);
+  });
+
+  it('refuses what is not safe while an attempt may have acted, and says what is wanted', async () => {
+    const h = harness(
+      workflow('blindly', { input: anyObject, within: '1d' }, (w) => {
+        w.step('asked', blind, {});
+      }),
+      { blind: { execute: lose, undo } },
+    );
+    const { id } = await h.begin();
+    await drain(h);
+    expect((await h.state(id)).steps['asked']).toMatchObject({
+      status: 'waiting',
+      mayHaveActed: true,
+      attempt: 1,
+    });
+    const refusal = answer(h, id, { choice: 'retry' });
+    await expect(refusal).rejects.toMatchObject({
+      code: 'unsafe-choice',
+      message: expect.stringContaining('nothingHappened'),
+    });
+    const early = answer(h, id, { choice: 'skip', nothingHappened: true });
+    await expect(early).rejects.toMatchObject({
+      code: 'unsafe-choice',
+      message: expect.stringContaining('still be acting'),
+    });
+    h.clock.advanceTo(h.clock.now() + 120_000);
+    await answer(h, id, { choice: 'skip', nothingHappened: true });
+    expect((await h.run(id)).execution.status).toBe('succeeded');
+  });
+
+  it('is told when there is no such question', async () => {
+    const h = stuck();
+    const { id } = await h.begin();
+    await expect(answer(h, id, { choice: 'skip' })).rejects.toMatchObject({ code: 'unknown-incident' });
+  });
+});
+
+describe('a ladder', () => {
+  const laddered = workflow('laddered', { input: anyObject, within: '1d' }, (w) => {
+    w.step(
+      'work',
+      first,
+      { size: 'large' },
+      {
+        ladder: [
+          retry(1, { first: '1s', max: '1s' }),
+          withInput({ size: 'small' }, { attempts: 1 }),
+          useAgent(second, { attempts: 1 }),
+        ],
+      },
+    );
+  });
+
+  it('is climbed: other parameters, then another agent; what was certain to have failed is not undone', async () => {
+    const seen: unknown[] = [];
+    const h = harness(laddered, {
+      first: {
+        execute: async (_ctx, input) => {
+          seen.push(input);
+          return decline();
+        },
+        undo,
+      },
+      second: { execute: async (ctx, input) => ({ by: 'second', attempt: ctx.attempt, input }), undo },
+    });
+    const { id } = await h.begin();
+    const { execution, steps } = await h.run(id);
+    expect(execution.status).toBe('succeeded');
+    // Permanently declined: the same again is spared.
+    expect(seen).toEqual([{ size: 'large' }, { size: 'small' }]);
+    expect(steps['work']?.output).toEqual({ by: 'second', attempt: 3, input: { size: 'small' } });
+  });
+
+  it('does not go on to another agent while the first may have acted and cannot say: it is undone instead', async () => {
+    const undone: string[] = [];
+    const spy = (name: string) => async () => {
+      undone.push(name);
+    };
+    const performed: string[] = [];
+    const h = harness(laddered, {
+      first: { execute: lose, undo: spy('first') },
+      second: {
+        execute: async () => {
+          performed.push('second');
+          return {};
+        },
+        undo: spy('second'),
+      },
+    });
+    const { id } = await h.begin();
+    const { execution } = await h.run(id);
+    expect([execution.status, performed, undone]).toEqual(['compensated', [], ['first']]);
+  });
+});
+
+describe('a question that comes up on the way', () => {
+  it('does not keep what was done beside it from going on, without a supervisor', async () => {
+    const sided = workflow('sided', { input: anyObject, within: '1d' }, (w) => {
+      w.step('asked', second, {}, { ladder: [human({ within: '1h' })] });
+      const done = w.step('done', first, {});
+      w.step('after', first, {}, { after: [done] });
+    });
+    const performed: string[] = [];
+    const h = harness(sided, {
+      first: {
+        execute: async (ctx) => {
+          performed.push(ctx.step);
+          return {};
+        },
+        undo,
+      },
+      second: { execute: decline, undo },
+    });
+    const { id } = await h.begin();
+    // The failure is reported, and its process is gone before it has asked: the other branch meets the open question.
+    const { write } = h.store;
+    const [asked, done] = h.sent.splice(0);
+    Object.assign(h.store, {
+      write: (one: Parameters<typeof write>[0]) =>
+        one.incident === undefined ? write(one) : new Promise(() => undefined),
+    });
+    void h.deliver(asked!);
+    await settle();
+    Object.assign(h.store, { write });
+    await h.deliver(done!);
+    await drain(h);
+    expect(performed).toEqual(['done', 'after']);
+    expect((await h.state(id)).incidents?.[1]).toMatchObject({ step: 'asked' });
+  });
+});
+
+describe('an answer', () => {
+  it('that says "nothing happened" where nobody asked for that word changes nothing by it', async () => {
+    const h = harness(asking, {
+      first: { execute: async () => ({}), undo },
+      second: { execute: lose, undo },
+    });
+    const { id } = await h.begin();
+    await drain(h);
+    await drain(h);
+    const { steps } = await h.state(id);
+    expect(steps['asked']).toMatchObject({ status: 'waiting', mayHaveActed: true });
+    // Where nobody asked for that word it changes nothing: what may have acted is undone.
+    await answer(h, id, { choice: 'undo-all', nothingHappened: true });
+    expect((await h.state(id)).steps['asked']?.mayHaveActed).toBe(true);
+    const { execution } = await h.run(id);
+    expect([execution.status, (await h.state(id)).steps['asked']?.status]).toEqual(['compensated', 'undone']);
+  });
+
+  it('that is none of this choice is refused', async () => {
+    const h = harness(asking, {
+      first: { execute: async () => ({}), undo },
+      second: { execute: decline, undo },
+    });
+    const { id } = await h.begin();
+    await drain(h);
+    await expect(answer(h, id, { choice: 'retry', input: {} })).rejects.toMatchObject({
+      code: 'unsafe-choice',
+    });
+    await expect(answer(h, id, { choice: 'skip', output: {} })).rejects.toMatchObject({
+      code: 'unsafe-choice',
+    });
+    await expect(
+      answer(h, id, { choice: 'retry-with-input', input: { big: 'x'.repeat(40_000) } }),
+    ).rejects.toMatchObject({
+      code: 'too-large',
+    });
+  });
+});
+
+it('a question ends with the execution at the latest, and the answer that was declared for silence holds', async () => {
+  const short = workflow('short', { input: anyObject, within: '10m' }, (w) => {
+    const done = w.step('done', first, {});
+    const later = w.wait('later', { for: '1m', after: [done] });
+    w.step('asked', second, {}, { after: [later], ladder: [human({ within: '10m', otherwise: 'fail' })] });
+  });
+  const h = harness(short, {
+    first: { execute: async () => ({}), undo },
+    second: { execute: decline, undo },
+  });
+  const { id } = await h.begin();
+  const { execution, steps, incidents } = await h.run(id);
+  expect(incidents?.[1]).toMatchObject({ by: 'deadline', choice: 'fail' });
+  expect([execution.status, steps['done']?.status]).toEqual(['failed', 'done']);
+});
+
+it('a late success answers the question itself, in one transaction', async () => {
+  let finish: (output: object) => void = () => undefined;
+  const blindly = workflow('blindly', { input: anyObject, within: '1d' }, (w) => {
+    w.step('asked', blind, {});
+  });
+  const h = harness(blindly, {
+    blind: { execute: () => new Promise((resolve) => (finish = resolve)), undo },
+  });
+  const { id } = await h.begin();
+  // Its beats do not get through, so its lease ends although it works on.
+  const { write } = h.store;
+  Object.assign(h.store, {
+    write: (one: Parameters<typeof write>[0]) =>
+      (one.step?.beat ?? 0) > 0 ? new Promise(() => undefined) : write(one),
+  });
+  const [send] = h.sent.splice(0);
+  void h.deliver(send!);
+  await settle();
+  h.clock.advanceTo(h.clock.now() + 11_000);
+  await settle();
+  await h.sweep();
+  expect((await h.state(id)).execution.status).toBe('waiting');
+  finish({ late: true });
+  for (let round = 0; round < 5; round += 1) {
+    await settle();
+    h.clock.advanceTo(h.clock.now() + 500);
+  }
+  const { execution, steps, incidents } = await h.state(id);
+  expect([execution.status, steps['asked']?.output]).toEqual(['succeeded', { late: true }]);
+  expect(incidents?.[1]).toMatchObject({ by: 'moot' });
+});
+
+it('why tells the question, the answer and who gave it, and does not blame a condition for a skip', async () => {
+  const h = harness(asking, {
+    first: { execute: async () => ({}), undo },
+    second: { execute: decline, undo },
+  });
+  const { id } = await h.begin();
+  await drain(h);
+  await answer(h, id, { choice: 'skip', reason: 'sold out' });
+  const told = explain(asking.plan, await h.run(id), h.clock.now());
+  const past = told.past.map((one) => one.what);
+  expect(past).toContain('incident 1: a person was asked');
+  expect(past).toContain("incident 1: a person chose 'skip' (sold out)");
+  expect(past).toContain('attempt 1, 0s: failed: declined');
+  expect(told.steps.find((step) => step.name === 'asked')?.because).toBe('a person had it skipped');
+});

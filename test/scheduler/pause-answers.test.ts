@@ -1,0 +1,61 @@
+/** Commands that are repeated or not possible, and answers that are given during a pause. */
+
+import { pause, resume } from '../../lib/scheduler/commands.ts';
+import { answerIncident } from '../../lib/scheduler/incidents.ts';
+import { chain, failingOnce, quick, undo } from '../engine/chain.ts';
+import { drain, harness } from '../engine/harness.ts';
+
+describe('commands', () => {
+  it('that are repeated are answered, not obeyed twice', async () => {
+    const h = quick();
+    const { id } = await h.begin();
+    await pause(h.scheduler, id, { commandId: 'p1' });
+    await resume(h.scheduler, id, { commandId: 'r1' });
+    expect((await pause(h.scheduler, id, { commandId: 'p1' })).status).toBe('running');
+    expect((await h.state(id)).execution.pauses).toHaveLength(1);
+    expect((await h.run(id)).execution.status).toBe('succeeded');
+  });
+
+  it('that are not possible say why', async () => {
+    const h = quick();
+    const { id } = await h.begin();
+    await expect(resume(h.scheduler, id, {})).rejects.toMatchObject({ code: 'not-resumable' });
+    await h.run(id);
+    await expect(pause(h.scheduler, id, {})).rejects.toMatchObject({
+      code: 'not-pausable',
+      message: expect.stringContaining('it has succeeded'),
+    });
+  });
+});
+
+describe('an answer during a pause', () => {
+  const asked = async () => {
+    const h = harness(chain, {
+      first: { execute: async () => ({}), undo },
+      second: { execute: failingOnce(), undo },
+    });
+    const { id } = await h.begin();
+    await drain(h);
+    await pause(h.scheduler, id, {});
+    return { h, id };
+  };
+
+  it('that has the step tried again takes effect after the pause', async () => {
+    const { h, id } = await asked();
+    await answerIncident(h.scheduler, id, { incident: 1, choice: 'retry' });
+    const { execution, steps } = await h.state(id);
+    expect(execution.status).toBe('paused');
+    expect(steps['b']).toMatchObject({ status: 'held', heldFrom: 'retrying' });
+    await resume(h.scheduler, id, {});
+    expect((await h.run(id)).execution.status).toBe('succeeded');
+  });
+
+  it.each([
+    ['undo-all', 'compensated'],
+    ['fail', 'failed'],
+  ] as const)('that stops the execution ends the pause: %s', async (choice, status) => {
+    const { h, id } = await asked();
+    await answerIncident(h.scheduler, id, { incident: 1, choice });
+    expect((await h.run(id)).execution.status).toBe(status);
+  });
+});

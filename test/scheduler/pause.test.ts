@@ -1,0 +1,261 @@
+/** Pause and resume: nothing new starts, what was begun goes on to its end, and nobody forgets it. */
+
+import { explain } from '../../lib/core/explain/why.ts';
+import type { Ports } from '../../lib/core/ports.ts';
+import type { Write } from '../../lib/core/records/decision.ts';
+import { TransientError } from '../../lib/core/records/errors.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import { advance } from '../../lib/engine/reconcile.ts';
+import { cancel, pause, resume } from '../../lib/scheduler/commands.ts';
+import { answerIncident } from '../../lib/scheduler/incidents.ts';
+import { chain, failingOnce, quick, undo } from '../engine/chain.ts';
+import { drain, type Harness, harness, settle } from '../engine/harness.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** A process whose first read is of a state that has passed since. */
+function lateProcess(h: Harness, stale: Snapshot): { readonly ports: Ports; readonly reads: () => number } {
+  let reads = 0;
+  const store = Object.assign(Object.create(h.store) as typeof h.store, {
+    read: async (of: string) => ((reads += 1) === 1 ? stale : h.store.read(of)),
+  });
+  return { ports: { ...h, store }, reads: () => reads };
+}
+
+describe('a pause', () => {
+  it('holds what could begin, is complete at once when nobody works, and is watched at its deadline (S12)', async () => {
+    const h = quick();
+    const { id } = await h.begin();
+    await pause(h.scheduler, id, { reason: 'the bank is closed' });
+    const { execution, steps } = await h.state(id);
+    expect(execution.status).toBe('paused');
+    expect(steps).toEqual({ a: expect.objectContaining({ status: 'held', heldFrom: 'ready', attempt: 0 }) });
+    expect(execution.watchAt).toBe(h.clock.now() + 7 * DAY);
+    // The message of the start is still on its way.
+    await drain(h);
+    expect((await h.state(id)).steps).toEqual(steps);
+  });
+
+  it('lets an attempt go on to its end, and starts nothing that follows from it', async () => {
+    let finish: (() => void) | undefined;
+    const h = harness(chain, {
+      first: { execute: () => new Promise((resolve) => (finish = () => resolve({}))), undo },
+      second: { execute: async () => ({}), undo },
+    });
+    const { id } = await h.begin();
+    const [send] = h.sent.splice(0);
+    const handled = h.deliver(send as never);
+    await settle();
+    await pause(h.scheduler, id, {});
+    expect((await h.state(id)).execution.status).toBe('pausing');
+    finish?.();
+    await handled;
+    // The claim's own state said nothing of a pause, so a hint was sent; whoever gets it completes the pause instead.
+    await drain(h);
+    const { execution, steps } = await h.state(id);
+    expect(execution.status).toBe('paused');
+    expect(steps).toMatchObject({ a: { status: 'done' }, b: { status: 'held', attempt: 0 } });
+    await resume(h.scheduler, id, {});
+    expect((await h.run(id)).execution.status).toBe('succeeded');
+  });
+
+  it('stops a claim that was decided before it (F1)', async () => {
+    const h = quick();
+    const { id } = await h.begin();
+    const stale = await h.state(id);
+    const [send] = h.sent.splice(0);
+    const late = lateProcess(h, stale);
+    await pause(h.scheduler, id, {});
+    await h.deliver(send as never, late.ports);
+    expect(late.reads()).toBe(2);
+    expect((await h.state(id)).steps['a']).toMatchObject({ status: 'held', attempt: 0 });
+  });
+
+  it('stops also a claim that was decided between two pauses (F1)', async () => {
+    const h = quick();
+    const { id } = await h.begin();
+    await pause(h.scheduler, id, {});
+    await resume(h.scheduler, id, {});
+    const stale = await h.state(id);
+    const send = h.sent.at(-1);
+    const late = lateProcess(h, stale);
+    await pause(h.scheduler, id, {});
+    await h.deliver(send as never, late.ports);
+    expect((await h.state(id)).steps['a']).toMatchObject({ status: 'held', heldIn: 2, attempt: 0 });
+  });
+
+  it('keeps a late success, in one transaction with the execution', async () => {
+    let tries = 0;
+    let isAway = false;
+    let finish: (() => void) | undefined;
+    const implementations = {
+      first: { execute: async () => ({}), undo },
+      second: {
+        execute: async () => {
+          tries += 1;
+          return new Promise((resolve) => (finish = () => resolve({ late: true })));
+        },
+        undo,
+        probe: async () => ({ verdict: 'cannot-tell' as const }),
+      },
+    };
+    const h = harness(chain, implementations, 1, (world) => ({
+      ...world,
+      store: Object.assign(Object.create(world.store) as typeof world.store, {
+        write: async (write: Write) =>
+          isAway ? Promise.reject(new Error('away')) : world.store.write(write),
+      }),
+    }));
+    const { id } = await h.begin();
+    for (const send of h.sent.splice(0)) await h.deliver(send);
+    const handled = h.deliver(h.sent.splice(0)[0] as never);
+    await settle();
+    const held = (await h.state(id)).steps['b'];
+    // Its beats do not get through.
+    isAway = true;
+    h.clock.advanceTo((held?.leaseUntil ?? 0) + 1_100);
+    await settle();
+    isAway = false;
+    await pause(h.scheduler, id, {});
+    await h.sweep();
+    expect((await h.state(id)).steps['b']).toMatchObject({ status: 'held', heldFrom: 'unknown' });
+    expect((await h.state(id)).execution.status).toBe('paused');
+    const before = (await h.state(id)).execution.version;
+    finish?.();
+    for (let n = 0; n < 30; n += 1) {
+      await settle();
+      h.clock.advanceTo(h.clock.now() + 500);
+    }
+    await handled;
+    const { execution, steps } = await h.state(id);
+    expect(tries).toBe(1);
+    expect(steps['b']).toMatchObject({ status: 'done', output: { late: true } });
+    expect(steps['b']).not.toHaveProperty('heldFrom');
+    expect(execution.version).toBeGreaterThan(before);
+    // All is done, and nothing is left that could be paused.
+    expect(execution.status).toBe('succeeded');
+  });
+});
+
+describe('the end of a pause', () => {
+  it('gives the time back: to the execution and to its open questions', async () => {
+    const h = harness(chain, {
+      first: { execute: async () => ({}), undo },
+      second: { execute: async () => Promise.reject(new TransientError('503')), undo },
+    });
+    const { id } = await h.begin();
+    await drain(h);
+    const before = await h.state(id);
+    expect(before.execution.status).toBe('waiting');
+    await pause(h.scheduler, id, {});
+    h.clock.advanceTo(h.clock.now() + 5 * HOUR);
+    // Nobody would look before the end of the pause; who does, decides nothing.
+    await advance(h, chain.plan, id, { by: 'supervisor', concern: [] });
+    expect((await h.state(id)).execution.status).toBe('paused');
+    expect(explain(chain.plan, await h.state(id), h.clock.now()).steps[1]?.next.what).toContain(
+      'stands still',
+    );
+    expect((await resume(h.scheduler, id, {})).status).toBe('waiting');
+    const { execution, incidents } = await h.state(id);
+    expect(execution.status).toBe('waiting');
+    expect(execution.deadlineAt).toBe(before.execution.deadlineAt + 5 * HOUR);
+    expect(incidents?.[1]).toMatchObject({
+      movedFor: 1,
+      deadlineAt: (before.incidents?.[1]?.deadlineAt ?? 0) + 5 * HOUR,
+    });
+    expect((await h.run(id, { maxMs: 9 * HOUR })).execution.status).toBe('compensated');
+  });
+
+  it('goes on with a retry as a retry', async () => {
+    const h = harness(chain, {
+      first: { execute: failingOnce(), undo },
+      second: { execute: async () => ({}), undo },
+    });
+    const { id } = await h.begin();
+    await h.deliver(h.sent.splice(0)[0] as never);
+    await pause(h.scheduler, id, {});
+    expect((await h.state(id)).steps['a']).toMatchObject({
+      status: 'held',
+      heldFrom: 'retrying',
+      attempt: 1,
+    });
+    await resume(h.scheduler, id, {});
+    const { execution, steps } = await h.run(id);
+    expect(execution.status).toBe('succeeded');
+    expect(steps['a']?.attempt).toBe(2);
+  });
+
+  it('goes on with an unknown outcome by asking for it, not by another attempt', async () => {
+    let tries = 0;
+    const h = harness(chain, {
+      first: { execute: async () => ({}), undo },
+      second: {
+        execute: async () => {
+          tries += 1;
+          throw new Error('socket hang up');
+        },
+        undo,
+        probe: async () => ({ verdict: 'done', output: {} }),
+      },
+    });
+    const { id } = await h.begin();
+    for (let n = 0; n < 2; n += 1) await h.deliver(h.sent.splice(0)[0] as never);
+    await pause(h.scheduler, id, {});
+    expect((await h.state(id)).steps['b']).toMatchObject({ status: 'held', heldFrom: 'unknown' });
+    await resume(h.scheduler, id, {});
+    expect((await h.run(id)).execution.status).toBe('succeeded');
+    expect(tries).toBe(1);
+  });
+
+  it.each([
+    ['resume', 'succeeded'],
+    ['undo-all', 'canceled'],
+    ['fail', 'failed'],
+  ] as const)('is asked for when its time is over, and a person answers: %s', async (choice, status) => {
+    const h = quick();
+    const { id } = await h.begin();
+    await pause(h.scheduler, id, { withinMs: 2 * HOUR });
+    h.clock.advanceTo(h.clock.now() + 2 * HOUR);
+    await h.sweep();
+    const { execution, incidents } = await h.state(id);
+    expect(execution.status).toBe('paused');
+    expect(incidents?.[1]).toMatchObject({ kind: 'pause', otherwise: 'undo-all' });
+    expect(incidents?.[1]).not.toHaveProperty('step');
+    expect(execution.watchAt).toBe(incidents?.[1]?.deadlineAt);
+    await answerIncident(h.scheduler, id, { incident: 1, choice });
+    expect((await h.run(id)).execution.status).toBe(status);
+  });
+
+  it('comes by itself when nobody answers either (L1)', async () => {
+    const h = quick();
+    const { id } = await h.begin();
+    await pause(h.scheduler, id, {});
+    const { execution, incidents } = await h.run(id, { maxMs: 20 * DAY });
+    expect(execution).toMatchObject({ status: 'failed', cause: { kind: 'deadline' } });
+    expect(incidents?.[1]).toMatchObject({ by: 'deadline', choice: 'undo-all' });
+  });
+
+  it('may be a cancel: held steps never start', async () => {
+    const h = quick();
+    const { id } = await h.begin();
+    await pause(h.scheduler, id, {});
+    await cancel(h.scheduler, id, {});
+    const { execution, steps } = await h.run(id);
+    expect(execution.status).toBe('canceled');
+    expect(steps['a']).toMatchObject({ status: 'sealed', attempt: 0 });
+    expect(execution.pauses?.[0]?.endedAt).toBeDefined();
+  });
+
+  it('answers its question, when an operator resumes', async () => {
+    const h = quick();
+    const { id } = await h.begin();
+    await pause(h.scheduler, id, { withinMs: HOUR });
+    h.clock.advanceTo(h.clock.now() + HOUR);
+    await h.sweep();
+    await resume(h.scheduler, id, { reason: 'open again' });
+    const { execution, incidents } = await h.run(id);
+    expect(execution.status).toBe('succeeded');
+    expect(incidents?.[1]).toMatchObject({ by: 'person', choice: 'resume', reason: 'open again' });
+  });
+});

@@ -1,0 +1,271 @@
+/**
+ * A table restored to any earlier moment, with the messages of all that was done since: S13, L1, L2, S6. What was done since is
+ * unknown to it; the outside services know it by its key.
+ */
+
+import type { Account, Clock, Former, Kind, Part, Role } from '../../lib/cli/quiesce/account.ts';
+import { quiesce, unquiesce } from '../../lib/cli/quiesce/order.ts';
+import type { AttemptContext, Verdict } from '../../lib/core/plan/agent.ts';
+import type { Trigger } from '../../lib/core/plan/trigger.ts';
+import { retry, workflow, type Workflow } from '../../lib/core/plan/workflow.ts';
+import type { Ports, Store } from '../../lib/core/ports.ts';
+import type { Send } from '../../lib/core/records/decision.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import { startFrom } from '../../lib/scheduler/starter.ts';
+import type { MemoryWorld } from '../../lib/testing/memory.ts';
+import { anAgent, anyObject, type Harness, harness, settle } from '../engine/harness.ts';
+
+const ladder = [retry(3, { first: '1s', max: '5s' })];
+const order = workflow('order', { input: anyObject, within: '1h' }, (w) => {
+  const paid = w.step('paid', anAgent('pay', { effect: 'probed' }), {}, { ladder });
+  const kept = w.step('kept', anAgent('keep'), {}, { ladder });
+  w.step('shipped', anAgent('ship', { effect: 'probed' }), {}, { ladder, after: [paid, kept] });
+  return {};
+}) as Workflow;
+
+/** Services that take a key: asked again with it, they do nothing more. The first try of each gets no answer. */
+function services(): { readonly done: Set<string>; readonly all: Harness['implementations'] } {
+  const done = new Set<string>();
+  const execute = async ({ effectKey, attempt }: AttemptContext): Promise<object> => {
+    if (attempt === 1 && !done.has(effectKey)) throw new Error('no answer');
+    done.add(effectKey);
+    return { key: effectKey };
+  };
+  const probe = async ({ effectKey }: AttemptContext): Promise<Verdict<unknown>> =>
+    done.has(effectKey) ? { verdict: 'done', output: { key: effectKey } } : { verdict: 'not-done' };
+  const undo = async (): Promise<void> => undefined;
+  const agent = { execute, probe, undo };
+  return { done, all: { pay: agent, keep: agent, ship: agent } as Harness['implementations'] };
+}
+
+interface Recording {
+  /** The table after each write. */
+  readonly moments: Snapshot[];
+  readonly messages: Send[];
+}
+
+const recorded =
+  ({ moments, messages }: Recording) =>
+  (world: MemoryWorld): Ports => {
+    const after = async <Result>(id: string, written: Promise<Result>): Promise<Result> => {
+      const result = await written;
+      const state = await world.store.read(id);
+      if (state !== undefined) moments.push(structuredClone(state));
+      return result;
+    };
+    const store: Store = {
+      shards: world.store.shards,
+      writePlan: (hash, plan) => world.store.writePlan(hash, plan),
+      readPlan: (hash) => world.store.readPlan(hash),
+      read: (id) => world.store.read(id),
+      readExecution: (id) => world.store.readExecution(id),
+      due: (...query) => world.store.due(...query),
+      list: (query) => world.store.list(query),
+      openIncidents: (...query) => world.store.openIncidents(...query),
+      create: (execution) => after(execution.id, world.store.create(execution)),
+      write: (write) => after(write.executionId, world.store.write(write)),
+    };
+    const send = async (sends: readonly Send[]): Promise<void> => {
+      messages.push(...structuredClone(sends));
+      await world.queue.send(sends);
+    };
+    return { ...world, store, queue: { send } };
+  };
+
+/** The store takes only the next version of each record, and so is led there. */
+async function restore(to: Harness, from: Harness, { execution, steps }: Snapshot): Promise<void> {
+  const plan = await from.store.readPlan(execution.plan);
+  await to.store.writePlan(execution.plan, plan!);
+  const executionId = execution.id;
+  for (let version = 1; version <= execution.version; version += 1) {
+    const last = version === execution.version;
+    const one = { ...execution, version, writeId: last ? execution.writeId : `old-${version}` };
+    if (version === 1) await to.store.create(one);
+    else await to.store.write({ executionId, execution: one });
+  }
+  for (const step of Object.values(steps)) {
+    for (let version = 1; version <= step.version; version += 1) {
+      const writeId = version === step.version ? step.writeId : `old-${version}`;
+      await to.store.write({ executionId, step: { ...step, version, writeId } });
+    }
+  }
+}
+
+async function lost(): Promise<
+  Recording & { readonly h: Harness; readonly outside: ReturnType<typeof services> }
+> {
+  const recording: Recording = { moments: [], messages: [] };
+  const outside = services();
+  const h = harness(order, outside.all, 1, recorded(recording));
+  const { id } = await h.begin();
+  expect((await h.run(id)).execution.status).toBe('succeeded');
+  return { ...recording, h, outside };
+}
+
+it('at whichever moment, it ends, asks for nothing under another key, and drops what is from afterwards', async () => {
+  const { moments } = await lost();
+  expect(moments.length).toBeGreaterThan(10);
+  let dropped = 0;
+  for (const at of moments.keys()) {
+    // The same past for each: what the outside services have done by its end is done.
+    const { h, messages, outside, moments: again } = await lost();
+    expect(again[at]?.execution.version).toBe(moments[at]?.execution.version);
+    const later = harness(order, outside.all, 2);
+    later.clock.advanceTo(h.clock.now() + 600_000);
+    await restore(later, h, again[at]!);
+    const keys = [...outside.done].sort();
+    expect(keys).toHaveLength(3);
+    // All that was ever sent, once more and twice, the latest first: much of it is from after the moment.
+    const late = messages.toReversed().map((send) => ({ ...send, delayMs: 0 }));
+    later.sent.push(...late, ...structuredClone(late));
+    const { execution, steps } = await later.run(again[at]!.execution.id);
+    expect([at, execution.status]).toEqual([at, 'succeeded']);
+    expect(Object.values(steps).map(({ status }) => status)).toEqual(['done', 'done', 'done']);
+    expect([...outside.done].sort()).toEqual(keys);
+    dropped += later.notes.filter(({ detail }) => detail === 'from after a restore').length;
+  }
+  expect(dropped).toBeGreaterThan(moments.length);
+});
+
+it('knows no start from after its moment: sent again, it is another execution, with effect keys of its own (S18)', async () => {
+  const recording: Recording = { moments: [], messages: [] };
+  const outside = services();
+  const h = harness(order, outside.all, 1, recorded(recording));
+  const { id } = await h.begin({}, 'key-1');
+  await h.run(id);
+  const before = [...outside.done];
+  const later = harness(order, outside.all, 2);
+  later.clock.advanceTo(h.clock.now() + 600_000);
+  // So whoever sends it again must know what it has done already: docs/OPERATIONS.md has the starts listed first.
+  expect((await later.begin({}, 'key-1')).id).toBe(id);
+  expect((await later.run(id)).execution.status).toBe('succeeded');
+  expect(outside.done.size).toBe(2 * before.length);
+});
+
+const PARTS: readonly (readonly [Role, Kind, string])[] = [
+  ['start', 'mapping', 'trigger'],
+  ['work', 'mapping', 'agents'],
+  ['supervision', 'rule', 'supervisor'],
+];
+const trigger: Trigger = {
+  name: 'sold',
+  workflow: 'order',
+  from: 'event',
+  input: { orderId: { $ref: 'input', path: ['id'] } },
+  key: [{ $ref: 'input', path: ['id'] }],
+};
+
+/** A deployment with a trigger to which another event comes every second, whatever is done meanwhile. */
+class Running implements Clock, Account {
+  /** What the functions use. */
+  table: Harness;
+  readonly waiting: string[] = [];
+  readonly started: { readonly event: string; readonly id: string; readonly table: Harness }[] = [];
+  events = 0;
+  readonly #off = new Set<string>();
+  #kept: Former[] = [];
+
+  constructor(table: Harness) {
+    this.table = table;
+  }
+
+  now = (): number => this.table.clock.now();
+
+  async sleep(ms: number): Promise<void> {
+    for (let left = ms; left > 0; left -= 1_000) {
+      this.table.clock.advanceTo(this.now() + 1_000);
+      this.events += 1;
+      this.waiting.push(`e-${this.events}`);
+      await this.#work();
+    }
+  }
+
+  async #work(): Promise<void> {
+    if (!this.#off.has('trigger'))
+      for (const event of this.waiting.splice(0)) {
+        const message = { id: event, body: JSON.stringify({ id: event }), attributes: {} };
+        const outcome = await startFrom(this.table.scheduler, trigger, message);
+        if (outcome.kind === 'started')
+          this.started.push({ event, id: outcome.executionId, table: this.table });
+      }
+    // Not awaited: they may wait for time, which moves only here.
+    if (!this.#off.has('agents'))
+      for (const send of this.table.sent.splice(0)) void this.table.deliver(send).catch(() => undefined);
+    if (!this.#off.has('supervisor')) void this.table.sweep();
+    await settle();
+  }
+
+  find = async (): Promise<Part[]> => PARTS.map(([role, kind, id]) => ({ role, kind, id, tailMs: 2_000 }));
+  state = async ({ id }: Former | Part): Promise<boolean> => !this.#off.has(id);
+  stop = async ({ id }: Former): Promise<boolean> => Boolean(this.#off.add(id));
+  runs = async (): Promise<boolean> => false;
+  load = async (): Promise<readonly Former[]> => this.#kept;
+  open = async (): Promise<number> => 0;
+
+  async restore({ id, state }: Former): Promise<boolean> {
+    if (state === true) this.#off.delete(id);
+    return true;
+  }
+
+  async save(formers: readonly Former[]): Promise<void> {
+    this.#kept.push(...formers);
+  }
+
+  async forget(): Promise<void> {
+    this.#kept = [];
+  }
+
+  async leases(at: number): Promise<{ count: number; lastAt: number }> {
+    const states = await Promise.all(this.started.map(({ id, table }) => table.state(id)));
+    const until = states.flatMap(({ steps }) =>
+      Object.values(steps).map(({ leaseUntil = 0, hardEndAt }) => Math.max(leaseUntil, hardEndAt)),
+    );
+    const live = until.filter((instant) => instant > at);
+    return { count: live.length, lastAt: Math.max(0, ...live) };
+  }
+}
+
+/** The runbook: @returns how many starts are neither in the table that is used, nor listed, nor waiting */
+async function restoredWhileRunning(isQuiesced: boolean): Promise<{ lost: number; came: number }> {
+  const outside = services();
+  const old = harness(order, outside.all, 1);
+  const running = new Running(old);
+  await running.sleep(3_000);
+  const backup = await Promise.all(
+    running.started.map(async ({ id }) => structuredClone(await old.state(id))),
+  );
+  await running.sleep(2_000);
+  if (isQuiesced) await quiesce(running, running, { drain: false, sources: false, say: () => undefined });
+  const written = async (): Promise<Snapshot[]> =>
+    Promise.all(running.started.filter(({ table }) => table === old).map(({ id }) => old.state(id)));
+  const atRest = await written();
+  const listed = new Set(running.started.map(({ event }) => event));
+  const table = harness(order, outside.all, 2);
+  table.clock.advanceTo(running.now());
+  for (const snapshot of backup) await restore(table, old, snapshot);
+  // A restore takes a while.
+  await running.sleep(20_000);
+  if (isQuiesced) expect(await written()).toEqual(atRest);
+  table.clock.advanceTo(running.now());
+  running.table = table;
+  if (isQuiesced) await unquiesce(running, { say: () => undefined });
+  await running.sleep(2_000);
+  expect(running.waiting).toEqual([]);
+  const known = new Set(running.started.filter((start) => start.table === table).map(({ event }) => event));
+  const events = Array.from({ length: running.events }, (_, at) => `e-${at + 1}`);
+  return {
+    lost: events.filter((event) => !known.has(event) && !listed.has(event)).length,
+    came: events.length,
+  };
+}
+
+it('with a trigger running loses no start when the deployment is at rest', async () => {
+  const { came, ...rest } = await restoredWhileRunning(true);
+  expect(rest).toEqual({ lost: 0 });
+  // It did run: more came while processes were waited for, and while the table was restored.
+  expect(came).toBeGreaterThan(30);
+});
+
+it('with a trigger running loses what it starts in the old table when nothing is at rest', async () => {
+  expect(await restoredWhileRunning(false)).toEqual({ lost: 20, came: 27 });
+});
