@@ -103,6 +103,7 @@ test('when all is as expected, the summary says so, and each order is told in pl
   });
   expect(allAsExpected).toBe(true);
   for (const { orderId } of SCENARIOS) expect(lines.join('\n')).toContain(`✔ ${orderId}`);
+  expect(lines.at(-1)).toBe('6 of 6 orders as expected. Charged twice: 0. Charges lost: 0. Stuck: 0.');
 });
 
 describe('it is not as expected', () => {

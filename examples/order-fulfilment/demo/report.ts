@@ -80,6 +80,7 @@ export function report(seen: Observations): Report {
     ...orders.flatMap(orderLines),
     ...(unsupervised.length === 0 ? SUPERVISOR_STORY : []),
     ...general.map((problem) => `  NOT AS EXPECTED: ${problem}`),
+    inOneLine(summary),
   ];
   // What the audit finds is a problem of its order, or of nobody's.
   const allAsExpected = summary.asExpected === orders.length && general.length === 0;
@@ -156,6 +157,10 @@ function orderLines({ scenario, facts, problems }: Judged): string[] {
 function wrapped(text: string): string[] {
   return (text.match(/.{1,98}(?:\s|$)/g) ?? []).map((line) => `  ${line.trimEnd()}`);
 }
+
+const inOneLine = (summary: Summary): string =>
+  `${summary.asExpected} of ${summary.executions} orders as expected. Charged twice: ${summary.doubleCharges}. ` +
+  `Charges lost: ${summary.lostCharges}. Stuck: ${summary.stuck}.`;
 
 const SUPERVISOR_STORY = [
   '✔ The supervisor was killed (SIGKILL) before it had noticed either silent agent.',
