@@ -1,4 +1,4 @@
-/** The scheduler's Lambda function: behind the HTTP API, with every workflow that was found at synthesis. */
+/** The scheduler of Scheduler-Agent-Supervisor: behind the HTTP API, with every workflow that was found at synthesis. */
 
 import { workflows } from '@steadfast/workflows';
 import { schedulerHandler } from '../lib/scheduler/handler.ts';

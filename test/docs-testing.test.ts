@@ -1,4 +1,4 @@
-/** What docs/TESTING.md and the README's section about tests show has right types and runs, with the runner that is named. */
+/** What docs/TESTING.md and the README show of tests has right types and runs, with the runner that is named. */
 
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ beforeAll(() => {
   const blocks = [...guide.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, content = '']) => content);
   const named = new Set(filesIn(guide).map(([, content]) => content));
   const others = blocks.filter((content) => !named.has(content));
-  others.push(/^### Test it\n[\s\S]*?^```ts\n([\s\S]*?)^```$/m.exec(readme)?.[1] ?? '');
+  others.push(/^```ts\n((?:(?!^```)[\s\S])*?crashEverywhere[\s\S]*?)^```$/m.exec(readme)?.[1] ?? '');
   const scenarios = others.map((content, at): [string, string] => [`${FOLDER}/other-${at}.ts`, content]);
   for (const [path, content] of [...filesIn(readme), ...filesIn(guide), ...scenarios]) {
     mkdirSync(dirname(join(root, path)), { recursive: true });

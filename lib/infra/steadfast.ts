@@ -1,5 +1,5 @@
 /**
- * Steadfast as one construct for a stack of your own:
+ * The Scheduler-Agent-Supervisor pattern as one construct for a stack of your own:
  *
  *     const workflows = await discoverWorkflows({ root: import.meta.dirname, folders: ['workflows'] });
  *     const steadfast = new Steadfast(stack, 'Steadfast', { workflows });

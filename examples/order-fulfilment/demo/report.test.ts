@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Rule } from '../world/behaviour.ts';
 import type { Entry, EntryKind } from '../world/ledger.ts';
 import type { Attempt, Execution, Step } from './api.ts';
@@ -104,6 +105,15 @@ test('when all is as expected, the summary says so, and each order is told in pl
   expect(allAsExpected).toBe(true);
   for (const { orderId } of SCENARIOS) expect(lines.join('\n')).toContain(`✔ ${orderId}`);
   expect(lines.at(-1)).toBe('6 of 6 orders as expected. Charged twice: 0. Charges lost: 0. Stuck: 0.');
+});
+
+test('what the README shows of it is what it says, but for the times', () => {
+  const timeless = (line: string): string => line.replace(/\d+\.\d s/g, 'n s');
+  const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
+  const [, shown = ''] = /^```text\n(✔[\s\S]*?)^```$/m.exec(readme) ?? [];
+  const lines = shown.trimEnd().split('\n').map(timeless);
+  expect(lines).toHaveLength(8);
+  expect(report(perfect).lines.map(timeless)).toEqual(expect.arrayContaining(lines));
 });
 
 describe('it is not as expected', () => {
