@@ -15,7 +15,7 @@ import {
 import { type AgentHandler, agentHandler } from './agent/handler.ts';
 
 export { cannotTell, done, notDone, running } from './core/plan/agent.ts';
-export type { Agent, AgentOptions, AttemptContext, Effect, Verdict } from './core/plan/agent.ts';
+export type { Agent, AgentOptions, AttemptContext, AttemptLog, Effect, Verdict } from './core/plan/agent.ts';
 export type { Duration } from './core/plan/duration.ts';
 export { PermanentError, SteadfastError, TransientError } from './core/records/errors.ts';
 export { and, concat, eq, exists, gt, isIn, lt, ne, not, or } from './core/plan/refs.ts';

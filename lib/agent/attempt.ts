@@ -8,7 +8,7 @@
  */
 
 import { decide } from '../core/decide.ts';
-import type { AttemptContext } from '../core/plan/agent.ts';
+import type { AttemptContext, AttemptLog } from '../core/plan/agent.ts';
 import { agentStep, type AgentStep, type Plan } from '../core/plan/plan.ts';
 import { evaluate } from '../core/plan/refs.ts';
 import type { Ports } from '../core/ports.ts';
@@ -22,7 +22,7 @@ import { attemptedStage } from '../core/step/recovery.ts';
 import { scopeOf } from '../core/step/turn.ts';
 import { commit, withWrite } from '../engine/commit.ts';
 import { stampOf } from '../engine/stamp.ts';
-import { perform, type Worker } from './author-code.ts';
+import { type LogContext, perform, type Worker } from './author-code.ts';
 import { Latch } from './latch.ts';
 
 /** What the holder of a step knows; `state` follows its own beats. */
@@ -73,14 +73,17 @@ export async function runAttempt(ports: Ports, worker: Worker, held: Holding): P
   const abort = new AbortController();
   const finished = new Latch();
   const pulse: Pulse = {};
+  const about = { executionId: state.execution.id, step: planStep.name, attempt: record.attempt };
+  let log: AttemptLog | undefined;
   const ctx: AttemptContext = {
-    executionId: state.execution.id,
-    step: planStep.name,
-    attempt: record.attempt,
+    ...about,
     effectKey: effectKeyOf(state.execution, planStep.name, record.key),
     // Made when it is first asked for: not all code listens.
     get signal() {
       return abort.signal;
+    },
+    get log() {
+      return (log ??= logOf(worker, { ...about, mode: record.mode }));
     },
     progress: (token) => {
       pulse.progress = { token: cut(String(token), MAX_TOKEN_CHARS), at: ports.clock.now() };
@@ -100,6 +103,10 @@ export async function runAttempt(ports: Ports, worker: Worker, held: Holding): P
   await Promise.race([beats, ports.clock.sleep(BEAT_PATIENCE_MS)]);
   return { report, work, lost };
 }
+
+const nothing = (): void => undefined;
+const SILENT: AttemptLog = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+const logOf = (worker: Worker, context: LogContext): AttemptLog => worker.logOf?.(context) ?? SILENT;
 
 const timeLimitMs = (ports: Ports, held: Holding): number =>
   Math.max(

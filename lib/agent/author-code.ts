@@ -8,7 +8,7 @@
  * outcome.
  */
 
-import type { Agent, AttemptContext, Implementation, Verdict } from '../core/plan/agent.ts';
+import type { Agent, AttemptContext, AttemptLog, Implementation, Verdict } from '../core/plan/agent.ts';
 import type { Report } from '../core/records/events.ts';
 import { type Failure, failureOf } from '../core/records/failure.ts';
 import { type Json, JSON_LIMITS, type JsonLimits, jsonProblem, utf8Bytes } from '../core/records/json.ts';
@@ -17,6 +17,14 @@ import { wellFormed } from '../core/records/text.ts';
 import { check, MAX_OUTPUT_BYTES } from '../engine/schema.ts';
 import type { ProcessBreaker } from './breaker.ts';
 import type { Turns } from './single-flight.ts';
+
+/** What every line has that the author's code logs. */
+export interface LogContext {
+  readonly executionId: string;
+  readonly step: string;
+  readonly attempt: number;
+  readonly mode: Mode;
+}
 
 export interface Worker {
   readonly agent: Agent;
@@ -31,6 +39,11 @@ export interface Worker {
    * @default each has its own
    */
   readonly turns?: Turns;
+  /**
+   * Where the author's code logs.
+   * @default nowhere
+   */
+  readonly logOf?: (context: LogContext) => AttemptLog;
   /** From how many records on a claim reads those alone that it needs: so many for each of them. @default 12 */
   readonly recordsARead?: number;
 }

@@ -10,6 +10,7 @@ import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { clock } from '../aws/clock.ts';
 import { givenBack, metering, once } from '../aws/invocation.ts';
 import { callingPortsOf, telemetryOf } from '../aws/ports.ts';
+import { attemptLog, correlated } from '../aws/telemetry.ts';
 import type { Agent, Implementation } from '../core/plan/agent.ts';
 import type { Ports } from '../core/ports.ts';
 import { sayable } from '../core/records/errors.ts';
@@ -28,8 +29,14 @@ export type AgentHandler = ((event: SQSEvent, context: Context) => Promise<SQSBa
 export function agentHandler(agent: Agent, implementation: Implementation<unknown, unknown>): AgentHandler {
   const atWork = { messages: 0 };
   const breaker = new ProcessBreaker(agent.spec.name);
-  const worker: Worker = { agent, implementation, breaker, turns: new Turns(atWork) };
   const telemetry = telemetryOf({ role: 'agent', agent: agent.spec.name });
+  const worker: Worker = {
+    agent,
+    implementation,
+    breaker,
+    turns: new Turns(atWork),
+    logOf: (context) => attemptLog(telemetry.logger, { ...context }),
+  };
   const ports = once(() => callingPortsOf(telemetry, atWork));
   const plans: PlanCache = new Map();
   const work = async (event: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
@@ -68,7 +75,8 @@ async function handleRecord(
     return await handleMessage(ports, plans, worker, message, hardEndAt);
   } catch (error) {
     const { execution: executionId, step, attempt } = message;
-    logger.warn('message-given-back', { executionId, step, attempt, error: sayable(error) });
+    const about = { executionId, step, attempt, error: sayable(error) };
+    logger.warn('message-given-back', correlated(about));
     return 'give-back';
   }
 }

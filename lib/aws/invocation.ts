@@ -1,7 +1,7 @@
 /**
  * One invocation of a Lambda function: what every role's handler does around its own work.
  *
- * Owns: that ports are made once per process, while the function initialises; the id on its log lines and its figures; the
+ * Owns: that ports are made once per process, while the function initialises; the context of its log lines, and its figures; the
  * answer to a batch. Does not own: what a role does with the event (`agent/handler.ts`, `scheduler/handler.ts`,
  * `supervisor/handler.ts`).
  */
@@ -14,13 +14,19 @@ import type { Telemetry } from './ports.ts';
 // zod/mini says only "Invalid input" until it is given words; 3 KB of them tell a client what was wrong and what is allowed.
 z.config(en());
 
-/** One invocation: its lines carry its id, and its figures are written when it is over, whichever way. */
+/**
+ * One invocation: its lines carry its context, and its figures are written when it is over, whichever way.
+ * @param correlationId of its lines, but for those about an execution
+ */
 export async function metering<Result>(
   { logger, meter }: Telemetry,
   context: Context,
   invocation: () => Promise<Result>,
+  correlationId?: string,
 ): Promise<Result> {
-  logger.appendKeys({ requestId: context.awsRequestId });
+  logger.addContext(context);
+  logger.refreshSampleRateCalculation();
+  if (correlationId !== undefined) logger.setCorrelationId(correlationId);
   try {
     return await invocation();
   } finally {

@@ -1,11 +1,14 @@
 /**
- * Notes as JSON log lines.
+ * Log lines, as JSON, by Powertools: notes of the roles, and what an agent's own code logs.
  *
- * Owns: which notes are worth a line on the healthy path (none: they are debug), which are warnings, and the fields of a line. Does not own:
+ * Owns: which notes are worth a line on the healthy path (none: they are debug), which are warnings, and the keys of a line. Does not own:
  * figures (`metrics.ts`). S17: a note has no field for a payload, so none can get here.
+ *
+ * The correlation id of a line about an execution is the execution's id, in every function: one query finds them all.
  */
 
 import { Logger } from '@aws-lambda-powertools/logger';
+import type { AttemptLog } from '../core/plan/agent.ts';
 import type { Log } from '../core/ports.ts';
 
 /** What happens with every healthy step; at info level its lines would cost more than its messages. */
@@ -42,7 +45,8 @@ const WARNINGS: ReadonlySet<string> = new Set([
 export function tellAll(logger: Logger, ...others: readonly Log[]): Log {
   return {
     note: (note) => {
-      const { what, ...fields } = note;
+      const { what, ...about } = note;
+      const fields = correlated(about);
       if (ROUTINE.has(what)) logger.debug(what, fields);
       else if (WARNINGS.has(what)) logger.warn(what, fields);
       else logger.info(what, fields);
@@ -51,6 +55,28 @@ export function tellAll(logger: Logger, ...others: readonly Log[]): Log {
   };
 }
 
-/** @param fields what each of its lines has: the role, and of an agent its name */
+/** Under the name by which Powertools' users look for it. */
+export const correlated = <Fields extends { readonly executionId?: string }>(
+  fields: Fields,
+): Fields & { readonly correlation_id?: string } =>
+  fields.executionId === undefined ? fields : { ...fields, correlation_id: fields.executionId };
+
+/**
+ * Level, sample rate and service name can be set by Powertools' own variables.
+ * @param fields what each of its lines has: the role, and of an agent its name
+ */
 export const serviceLogger = (fields: { readonly role: string; readonly agent?: string }): Logger =>
-  new Logger({ serviceName: 'steadfast', persistentKeys: fields });
+  new Logger({ serviceName: process.env['POWERTOOLS_SERVICE_NAME'] ?? 'steadfast', persistentKeys: fields });
+
+/** A logger for the author's code in one attempt. A child: what it is told of one attempt is in no line of another. */
+export function attemptLog(
+  logger: Logger,
+  context: { readonly executionId: string } & Readonly<Record<string, unknown>>,
+): AttemptLog {
+  const child = logger.createChild({ persistentKeys: correlated(context) });
+  const line =
+    (level: keyof AttemptLog): AttemptLog['info'] =>
+    (message, fields = {}) =>
+      fields instanceof Error ? child[level](message, fields) : child[level](message, fields);
+  return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
+}

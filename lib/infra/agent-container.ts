@@ -24,6 +24,7 @@ import {
   OperatingSystemFamily,
 } from 'aws-cdk-lib/aws-ecs';
 import { Grant, type IGrantable, type IPrincipal } from 'aws-cdk-lib/aws-iam';
+import { ApplicationLogLevel } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import { Duration, Stack, Validations } from 'aws-cdk-lib/core';
@@ -85,6 +86,8 @@ export interface ContainerSettings {
   readonly stopTimeout?: Duration;
 }
 
+/** As Powertools reads it, whose word for FATAL is another; in a function Lambda sets the level. */
+const LEVEL_VARIABLE = 'POWERTOOLS_LOG_LEVEL';
 /** Kept of the stop for the messages that are given back. */
 const STOP_RESERVE_MS = 10_000;
 const LONGEST_STOP = Duration.minutes(2);
@@ -166,6 +169,7 @@ export class AgentContainer extends Construct implements IGrantable {
     settings,
     imageFolder,
     environment,
+    logs: { level },
   }: AgentContainerProps): FargateTaskDefinition {
     const { stopTimeout = LONGEST_STOP, ephemeralStorageGiB } = settings;
     const cpuArchitecture = settings.cpuArchitecture ?? CpuArchitecture.ARM64;
@@ -178,6 +182,9 @@ export class AgentContainer extends Construct implements IGrantable {
     task.addContainer('worker', {
       image: settings.image ?? imageFrom(imageFolder, settings.baseImage, cpuArchitecture),
       environment: {
+        ...(level === undefined
+          ? {}
+          : { [LEVEL_VARIABLE]: level === ApplicationLogLevel.FATAL ? 'CRITICAL' : level }),
         ...environment,
         [ENV.workerConcurrency]: String(settings.concurrency ?? 1),
         [ENV.stopWithinMs]: String(Math.max(0, stopTimeout.toMilliseconds() - STOP_RESERVE_MS)),

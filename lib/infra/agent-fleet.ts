@@ -175,20 +175,19 @@ export class Agent extends Construct implements IGrantable {
       settings: settings.container,
       imageFolder,
       environment: { ...settings.environment, ...props.environment },
-      logs,
+      logs: atLevel(logs, settings),
     });
   }
 
   private makeFunction(props: AgentProps, timeout: Duration): LambdaFunction {
     const { environment, memorySize, reservedConcurrency, vpc, vpcSubnets, securityGroups } = props.settings;
-    const level = props.settings.logLevel ?? props.logs.level;
     return addFunction(this, {
       description: `Steadfast agent ${props.agentName}`,
       code: props.code(),
       timeout,
       memorySize: memorySize ?? props.memorySize,
       environment: { ...environment, ...props.environment },
-      logs: { ...props.logs, ...(level === undefined ? {} : { level }) },
+      logs: atLevel(props.logs, props.settings),
       // One execution runs through agent after agent in one chain of messages; Lambda would cut it after 16. The
       // dispatch budget of each execution bounds it instead.
       recursiveLoop: RecursiveLoop.ALLOW,
@@ -214,6 +213,9 @@ export class Agent extends Construct implements IGrantable {
     return Grants.addToPrincipal({ grantee, actions, resourceArns: [this.queue.queueArn] });
   }
 }
+
+const atLevel = (logs: LogSettings, { logLevel }: AgentSettings): LogSettings =>
+  logLevel === undefined ? logs : { ...logs, level: logLevel };
 
 function functionTimeout(agentName: string, attempt: Duration): Duration {
   const seconds = Math.ceil(attempt.toMilliseconds() / 1_000) + SPARE_SECONDS;

@@ -39,8 +39,8 @@ export interface AgentSettings {
    */
   readonly reservedConcurrency?: number;
   /**
-   * What its function writes to its log. `ApplicationLogLevel.DEBUG`: also what every healthy step does, at the price of the
-   * lines. A worker in a container has `POWERTOOLS_LOG_LEVEL` in its `environment` for that.
+   * What its function or container writes to its log. `ApplicationLogLevel.DEBUG`: also what every healthy step does, at the
+   * price of the lines.
    * @default - as all functions
    */
   readonly logLevel?: ApplicationLogLevel;
@@ -87,10 +87,10 @@ export function checkSettings(
   };
   if (runsIn === undefined && settings.container !== undefined)
     refuse("container: it runs in a Lambda function; declare it with runsIn: 'container'");
-  const { container: _container, environment: _environment, ...ofFunctions } = settings;
+  const { container: _container, environment: _environment, logLevel: _level, ...ofFunctions } = settings;
   if (runsIn === 'container' && Object.keys(ofFunctions).length > 0)
     refuse(
-      `${Object.keys(ofFunctions).join(', ')}: it runs in a container; allowed are container and environment`,
+      `${Object.keys(ofFunctions).join(', ')}: it runs in a container; allowed are container, environment and logLevel`,
     );
   const within = (name: string, value: number, [least, most]: readonly [number, number]): void => {
     if (!Number.isInteger(value) || value < least || value > most)

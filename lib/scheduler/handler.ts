@@ -27,5 +27,6 @@ export function schedulerHandler(
       telemetry,
       context,
       async () => (await app()(event as never, context as never)) as unknown as APIGatewayProxyResultV2,
+      event.requestContext?.requestId,
     );
 }

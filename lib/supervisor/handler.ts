@@ -7,7 +7,7 @@
 
 import type { Context } from 'aws-lambda';
 import { clock } from '../aws/clock.ts';
-import { once } from '../aws/invocation.ts';
+import { metering, once } from '../aws/invocation.ts';
 import { OpenGauge, type OpenNow, openNow } from '../aws/open-now.ts';
 import { type OwnPorts, portsOf, receiptsOf, sweepEvery, telemetryOf } from '../aws/ports.ts';
 import { calledBy } from '../aws/wake-bus.ts';
@@ -33,7 +33,7 @@ export function supervisorHandler(): (event: unknown, context: Context) => Promi
   const plans: PlanCache = new Map();
   const grace = new Grace();
   const gauge = new OpenGauge();
-  return async (event, context) => {
+  const work = async (event: unknown, context: Context): Promise<{ sweeps: number }> => {
     const untilAt = clock.now() + context.getRemainingTimeInMillis() - TICK_RESERVE_MS;
     const sweepEveryMs = sweepEvery();
     const called = calledBy(event);
@@ -57,10 +57,10 @@ export function supervisorHandler(): (event: unknown, context: Context) => Promi
     const oldestOverdueMs = Math.max(0, ...sweeps.map((sweep) => sweep.oldestOverdueMs));
     // Called ones must not hide that no tick comes any more.
     meter.swept({ made: called === undefined ? sweeps.length : 0, oldestOverdueMs, failed });
-    meter.flush();
     logger.info(called === undefined ? 'tick' : 'called', { ...part, sweeps: sweeps.length, due, failed });
     return { sweeps: sweeps.length };
   };
+  return (event, context) => metering(telemetry, context, () => work(event, context));
 }
 
 /** Of what is kept of a tick's time for its end. */

@@ -22,6 +22,7 @@ const ctx: AttemptContext = {
   effectKey: 'e.s',
   signal: new AbortController().signal,
   progress: () => undefined,
+  log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },
 };
 const fails = (error: unknown) => async (): Promise<never> => {
   throw error;

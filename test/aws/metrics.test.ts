@@ -17,14 +17,7 @@ import { serviceLogger, tellAll } from '../../lib/aws/telemetry.ts';
 import { STEP_STATUSES } from '../../lib/core/transitions.ts';
 import { auditHandler } from '../../lib/supervisor/audit-handler.ts';
 import { supervisorHandler } from '../../lib/supervisor/handler.ts';
-
-type Line = Record<string, unknown> & {
-  readonly _aws: {
-    readonly CloudWatchMetrics: readonly [
-      { readonly Dimensions: string[][]; readonly Metrics: { readonly Name: string }[] },
-    ];
-  };
-};
+import { type Line, linesOf } from './lines.ts';
 
 const openBreakerOf = (agent: string) => ({
   pk: { S: `agent#${agent}` },
@@ -41,23 +34,6 @@ const dueItem = (at: number) => ({
   watchShard: { S: '0' },
   watchAt: { N: '1' },
 });
-
-/** What is written, as CloudWatch Logs gets it: from standard output, and from where warnings go. */
-async function linesOf(act: () => unknown): Promise<Line[]> {
-  const written: string[] = [];
-  const streams = [process.stdout, process.stderr];
-  const writes = streams.map((stream) => stream.write.bind(stream));
-  for (const stream of streams) stream.write = (text: string | Uint8Array) => written.push(String(text)) > 0;
-  try {
-    await act();
-  } finally {
-    for (const [at, stream] of streams.entries()) stream.write = writes[at] as typeof stream.write;
-  }
-  return written
-    .flatMap((text) => text.split('\n'))
-    .filter((text) => text !== '')
-    .map((text) => JSON.parse(text) as Line);
-}
 
 const aMeter = (): Meter => createMeter({ deployment: 'd', fields: { role: 'agent', agent: 'pay' } });
 const flushed = (act: (meter: Meter) => void): Promise<Line[]> =>

@@ -185,6 +185,22 @@ it('no canary is found outside of the table and of what an authorised reader is 
   for (const path of ['/executions?workflow=canary', '/incidents', '/agents', '/health'])
     await ask('GET', path);
 
+  const [logged] = lines
+    .filter((line) => line.includes('"keeping"'))
+    .map((line) => JSON.parse(line) as object);
+  expect(logged).toMatchObject({
+    level: 'INFO',
+    role: 'agent',
+    agent: 'keep-secret',
+    executionId: expect.any(String),
+    step: 'kept',
+    attempt: 1,
+    mode: 'execute',
+    way: expect.any(String),
+    correlation_id: (logged as { readonly executionId: string }).executionId,
+    function_request_id: expect.any(String),
+    xray_trace_id: expect.any(String),
+  });
   expect(lines.length).toBeGreaterThan(50);
   expect(lines.some((line) => line.includes('"_aws"'))).toBe(true);
   expect(refusals.length).toBeGreaterThan(9);

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type IVpc, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { ApplicationLogLevel } from 'aws-cdk-lib/aws-lambda';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Duration, Stack } from 'aws-cdk-lib/core';
 import type { ContainerSettings } from '../../lib/infra/agent-container.ts';
@@ -73,6 +74,20 @@ describe('an agent in a container', () => {
     });
     expect(environment['STEADFAST_AGENTS']).toBe('pay,ship');
     expect(JSON.stringify(environment['STEADFAST_QUEUES'])).toMatch(/_"\]\]\}$/);
+  });
+
+  test('logs from the level on that is set of it, as Powertools in it reads it', () => {
+    const levelOf = (rest: AgentSettings): unknown => {
+      const [container] = deployed({}, rest).read().one('AWS::ECS::TaskDefinition', `${AT}/Task`).Properties[
+        'ContainerDefinitions'
+      ] as { Environment: { Name: string; Value: unknown }[] }[];
+      return container?.Environment.find(({ Name }) => Name === 'POWERTOOLS_LOG_LEVEL')?.Value;
+    };
+    expect(levelOf({})).toBeUndefined();
+    expect(levelOf({ logLevel: ApplicationLogLevel.DEBUG })).toBe('DEBUG');
+    expect(levelOf({ logLevel: ApplicationLogLevel.FATAL })).toBe('CRITICAL');
+    const own = { POWERTOOLS_LOG_LEVEL: 'TRACE' };
+    expect(levelOf({ logLevel: ApplicationLogLevel.DEBUG, environment: own })).toBe('TRACE');
   });
 
   test('may do what its function could, with its own queue as a worker needs it', () => {

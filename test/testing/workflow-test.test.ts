@@ -55,6 +55,35 @@ describe('a run', () => {
     expect((await run.why()).past.at(-1)?.what).toBe('it ended: succeeded');
   });
 
+  it('tells what the agents logged, and in which attempt', async () => {
+    const trial = aTest();
+    trial.replace(bookHotel, {
+      execute: async ({ log, attempt }) => {
+        log.info('asking', { rooms: 1 });
+        if (attempt === 2) return { booking: 'hotel-1' };
+        log.error('no answer', new Error('hung up'));
+        throw new TransientError('try later');
+      },
+    });
+    trial.die(bookFlight, { when: 'before' });
+    const run = await trial.start(input);
+    const beganAt = trial.now();
+    await run.untilEnd();
+    const about = { agent: 'book-hotel', on: 'execute', executionId: run.id, step: 'hotel' };
+    expect(trial.logged).toEqual([
+      {
+        ...about,
+        attempt: 1,
+        level: 'info',
+        message: 'asking',
+        fields: { rooms: 1 },
+        at: beganAt + 10,
+      },
+      expect.objectContaining({ attempt: 1, level: 'error', fields: { error: new Error('hung up') } }),
+      expect.objectContaining({ ...about, attempt: 2, level: 'info', message: 'asking' }),
+    ]);
+  });
+
   it('is the same every time', async () => {
     const once = async (): Promise<unknown> => {
       const trial = aTest();

@@ -32,6 +32,7 @@ const ctx: AttemptContext = {
   effectKey: 'x/s',
   signal: new AbortController().signal,
   progress: () => {},
+  log: console,
 };
 
 const behave = (rule: RuleInput): Promise<unknown> =>

@@ -91,6 +91,17 @@ export interface Agent<I = unknown, O = unknown> {
   readonly output: StandardSchemaV1<unknown, O>;
 }
 
+/** Writes lines to the log of the agent's function or container, each with the execution, step, attempt and mode. */
+export interface AttemptLog {
+  readonly debug: LogLine;
+  readonly info: LogLine;
+  readonly warn: LogLine;
+  readonly error: LogLine;
+}
+
+/** @param fields further keys of the line, or an error. Input and output are in it only if the author puts them there. */
+type LogLine = (message: string, fields?: Readonly<Record<string, unknown>> | Error) => void;
+
 /** What one attempt knows of itself. */
 export interface AttemptContext {
   readonly executionId: string;
@@ -106,6 +117,7 @@ export interface AttemptContext {
   readonly signal: AbortSignalLike;
   /** Reports an advance; the token must differ from the last one (a count, a cursor). Stored with a beat. */
   readonly progress: (token: string | number) => void;
+  readonly log: AttemptLog;
 }
 
 /** The part of the platform's AbortSignal that matters here; a real one is handed over. */

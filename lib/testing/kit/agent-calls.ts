@@ -1,15 +1,15 @@
 /**
  * The agents' own code as a run sees it: every call is written down, and meets the faults that the test has planned.
  *
- * Owns: the book of calls, the planned faults and their order, the points around a call. Does not own: what a report
+ * Owns: the book of calls, what they logged, the planned faults and their order, the points around a call. Does not own: what a report
  * makes of an answer (`agent/author-code.ts`), when a process runs (`driver.ts`).
  */
 
-import type { Agent, AgentSpec, AttemptContext, Implementation } from '../../core/plan/agent.ts';
+import type { Agent, AgentSpec, AttemptContext, AttemptLog, Implementation } from '../../core/plan/agent.ts';
 import { formatDuration } from '../../core/plan/duration.ts';
 import { TransientError } from '../../core/records/errors.ts';
 import type { Mode } from '../../core/records/state.ts';
-import type { Worker } from '../../agent/author-code.ts';
+import type { LogContext, Worker } from '../../agent/author-code.ts';
 import type { Wire } from './outside-world.ts';
 import type { Host, Process } from './process.ts';
 
@@ -32,6 +32,20 @@ export interface AgentCall {
   outcome: 'open' | 'returned' | 'refused' | 'threw';
   /** What it returned. */
   answer?: unknown;
+}
+
+/** A line that an agent's code wrote by `ctx.log`. */
+export interface LoggedLine {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly agent: string;
+  readonly on: Mode;
+  readonly executionId: string;
+  readonly step: string;
+  readonly attempt: number;
+  /** Epoch ms of the test's own time. */
+  readonly at: number;
 }
 
 /** Which calls a planned fault meets. */
@@ -79,6 +93,7 @@ interface UnderWay {
 
 export class AgentCalls {
   readonly book: AgentCall[] = [];
+  readonly logged: LoggedLine[] = [];
   readonly #host: Host;
   readonly #faults: { readonly fault: PlannedFault; left: number }[] = [];
   readonly #underWay = new Set<UnderWay>();
@@ -119,7 +134,23 @@ export class AgentCalls {
         ? {}
         : { undo: (ctx, input, output) => call('undo', ctx, () => undo(ctx, input, output)) }),
     };
-    return { agent, implementation: seen };
+    return {
+      agent,
+      implementation: seen,
+      logOf: (context) => this.#logOf(agent.spec.name, process, context),
+    };
+  }
+
+  /** Of a process that is dead nothing is heard any more. */
+  #logOf(agent: string, process: Process, { mode: on, ...context }: LogContext): AttemptLog {
+    const line =
+      (level: LoggedLine['level']): AttemptLog['info'] =>
+      (message, given = {}) => {
+        const at = this.#host.world.clock.now();
+        const fields = given instanceof Error ? { error: given } : given;
+        if (!process.isDead()) this.logged.push({ level, message, fields, agent, on, ...context, at });
+      };
+    return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
   }
 
   /** A request of an agent's code to an outside world that a test has made. */

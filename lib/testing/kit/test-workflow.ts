@@ -9,7 +9,7 @@ import { type TestOptions, WorkflowTest } from './workflow-test.ts';
 
 export { crashEverywhere } from './crash-everywhere.ts';
 export type { CrashOptions, CrashReport, Finding } from './crash-everywhere.ts';
-export type { AgentCall, FaultOptions } from './agent-calls.ts';
+export type { AgentCall, FaultOptions, LoggedLine } from './agent-calls.ts';
 export { outsideWorld } from './outside-world.ts';
 export type { Effect, OutsideWorld } from './outside-world.ts';
 export type { RunState, StepState } from './run-state.ts';

@@ -14,7 +14,7 @@ import type { Ended } from '../../core/records/ended.ts';
 import { refuse } from '../../core/records/errors.ts';
 import type { Json } from '../../core/records/json.ts';
 import { start } from '../../scheduler/start.ts';
-import type { AgentCall, FaultOptions, PlannedFault } from './agent-calls.ts';
+import type { AgentCall, FaultOptions, LoggedLine, PlannedFault } from './agent-calls.ts';
 import { Driver, missingAgent } from './driver.ts';
 import { connect, type OutsideWorld } from './outside-world.ts';
 import type { Strikes } from './process.ts';
@@ -215,6 +215,11 @@ export class WorkflowTest<I> {
     if (agent === undefined) return book;
     const name = this.#known(agent);
     return book.filter((call) => call.agent === name);
+  }
+
+  /** What the agents' code wrote by `ctx.log`, in order, at every level. */
+  get logged(): readonly LoggedLine[] {
+    return this.#driver.calls.logged;
   }
 
   /** What was told to the event bus, in order. */

@@ -132,8 +132,8 @@ export const DISPATCH: readonly Mutant[] = [
     from: 25,
     bug: 'A message whose handling failed is acknowledged.',
     file: 'lib/agent/handler.ts',
-    find: "attempt, error: sayable(error) });\n    return 'give-back';",
-    replace: "attempt, error: sayable(error) });\n    return 'handled';",
+    find: "correlated(about));\n    return 'give-back';",
+    replace: "correlated(about));\n    return 'handled';",
     killer: jest('proof/mutants/handlers', 'one that could not be handled comes again'),
   },
   {

@@ -5,7 +5,8 @@ import { keepSecret } from '../workflow.ts';
 const SAID = 'canary-in-an-error';
 
 export const handler = keepSecret.handler({
-  execute: async (_ctx, { secret, way }) => {
+  execute: async ({ log }, { secret, way }) => {
+    log.info('keeping', { way });
     switch (way) {
       case 'done':
         return { secret: `${secret} canary-in-an-output` };

@@ -1,0 +1,26 @@
+/** What a function writes while it does something, line by line. */
+
+export type Line = Record<string, unknown> & {
+  readonly _aws: {
+    readonly CloudWatchMetrics: readonly [
+      { readonly Dimensions: string[][]; readonly Metrics: { readonly Name: string }[] },
+    ];
+  };
+};
+
+/** What is written, as CloudWatch Logs gets it: from standard output, and from where warnings go. */
+export async function linesOf(act: () => unknown): Promise<Line[]> {
+  const written: string[] = [];
+  const streams = [process.stdout, process.stderr];
+  const writes = streams.map((stream) => stream.write.bind(stream));
+  for (const stream of streams) stream.write = (text: string | Uint8Array) => written.push(String(text)) > 0;
+  try {
+    await act();
+  } finally {
+    for (const [at, stream] of streams.entries()) stream.write = writes[at] as typeof stream.write;
+  }
+  return written
+    .flatMap((text) => text.split('\n'))
+    .filter((text) => text !== '')
+    .map((text) => JSON.parse(text) as Line);
+}

@@ -1,0 +1,105 @@
+/** Lines have the keys by which Powertools' users look for them, and an attempt's own are in no other's. */
+
+import type { Context } from 'aws-lambda';
+import { createMeter } from '../../lib/aws/metrics.ts';
+import { metering } from '../../lib/aws/invocation.ts';
+import type { Telemetry } from '../../lib/aws/ports.ts';
+import { attemptLog, serviceLogger, tellAll } from '../../lib/aws/telemetry.ts';
+import { linesOf } from './lines.ts';
+
+const CONTEXT = {
+  awsRequestId: 'request-1',
+  functionName: 'pay',
+  functionVersion: '$LATEST',
+  invokedFunctionArn: 'arn:aws:lambda:eu-central-1:1:function:pay',
+  memoryLimitInMB: '384',
+} as unknown as Context;
+const IN_CONTEXT = {
+  function_name: 'pay',
+  function_request_id: 'request-1',
+  cold_start: expect.any(Boolean),
+};
+
+const FIELDS = { role: 'agent', agent: 'pay' };
+const aTelemetry = (): Telemetry => ({
+  logger: serviceLogger(FIELDS),
+  meter: createMeter({ deployment: 'd', fields: FIELDS }),
+});
+const ABOUT = { executionId: 'e-1', step: 'charge', attempt: 2, mode: 'execute' } as const;
+
+const variables = { ...process.env };
+afterEach(() => {
+  process.env = { ...variables };
+});
+
+test('a line of an invocation has its function, its request and its correlation id', async () => {
+  const telemetry = aTelemetry();
+  const lines = await linesOf(() =>
+    metering(telemetry, CONTEXT, async () => telemetry.logger.warn('odd'), 'gateway-1'),
+  );
+  expect(lines).toEqual([
+    expect.objectContaining({ message: 'odd', ...FIELDS, ...IN_CONTEXT, correlation_id: 'gateway-1' }),
+  ]);
+});
+
+test('the correlation id of a line about an execution is the execution, whichever request it belongs to', async () => {
+  const telemetry = aTelemetry();
+  const log = tellAll(telemetry.logger);
+  const lines = await linesOf(() =>
+    metering(
+      telemetry,
+      CONTEXT,
+      async () => log.note({ what: 'lease-ended', executionId: 'e-1' }),
+      'gateway-1',
+    ),
+  );
+  expect(lines).toEqual([expect.objectContaining({ executionId: 'e-1', correlation_id: 'e-1' })]);
+});
+
+describe('what an agent logs in an attempt', () => {
+  test('has the attempt, the function, and what the agent adds', async () => {
+    const telemetry = aTelemetry();
+    const lines = await linesOf(() =>
+      metering(telemetry, CONTEXT, async () => {
+        const { info, error } = attemptLog(telemetry.logger, ABOUT);
+        info('charging', { cents: 5 });
+        error('no answer', new Error('hung up'));
+      }),
+    );
+    const every = { ...ABOUT, ...FIELDS, ...IN_CONTEXT, correlation_id: 'e-1' };
+    expect(lines).toEqual([
+      expect.objectContaining({ ...every, level: 'INFO', message: 'charging', cents: 5 }),
+      expect.objectContaining({
+        ...every,
+        level: 'ERROR',
+        message: 'no answer',
+        error: expect.objectContaining({ message: 'hung up' }),
+      }),
+    ]);
+  });
+
+  test('is in no line of another attempt of the same invocation, nor in the role’s own', async () => {
+    const telemetry = aTelemetry();
+    const lines = await linesOf(() =>
+      metering(telemetry, CONTEXT, async () => {
+        const one = attemptLog(telemetry.logger, ABOUT);
+        attemptLog(telemetry.logger, { ...ABOUT, executionId: 'e-2' }).info('other');
+        one.info('one');
+        telemetry.logger.info('own');
+      }),
+    );
+    expect(lines.map(({ message, executionId }) => [message, executionId])).toEqual([
+      ['other', 'e-2'],
+      ['one', 'e-1'],
+      ['own', undefined],
+    ]);
+  });
+
+  test('is written from the level on that Powertools’ variable says, under the service’s name', async () => {
+    Object.assign(process.env, { POWERTOOLS_LOG_LEVEL: 'DEBUG', POWERTOOLS_SERVICE_NAME: 'shop' });
+    const shown = await linesOf(() => attemptLog(serviceLogger(FIELDS), ABOUT).debug('detail'));
+    expect(shown).toEqual([expect.objectContaining({ message: 'detail', level: 'DEBUG', service: 'shop' })]);
+    process.env['POWERTOOLS_LOG_LEVEL'] = 'ERROR';
+    expect(await linesOf(() => attemptLog(serviceLogger(FIELDS), ABOUT).warn('detail'))).toEqual([]);
+  });
+});
