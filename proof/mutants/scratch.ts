@@ -11,6 +11,8 @@ export const ROOT: string = join(import.meta.dirname, '../..');
 const COPIED = [
   'bin',
   'lib',
+  'local',
+  'proof',
   'lambdas',
   'test',
   'scripts',

@@ -20,7 +20,7 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const KEPT = join(ROOT, '.steadfast', 'assemblies');
-const SOURCES = ['lib', 'lambdas', 'examples/order-fulfilment', 'cdk.json', 'package-lock.json'];
+const SOURCES = ['lib', 'lambdas', 'examples/order-fulfilment', 'cdk.json', 'package.json'];
 /** Those of other sources: somebody may still be copying one of the last few minutes. */
 const STALE_AFTER_MS = 3_600_000;
 
