@@ -36,8 +36,8 @@ export const retry = (attempts: number, backoff: Backoff = {}): RetryRung => ({
 });
 
 /**
- * From here on other parameters. Taken only when it is certain that nothing of the earlier tries took effect. The effect
- * key stays the same: a service that ties a key to its first parameters refuses others under it.
+ * From here on other parameters, under an effect key of their own: a service that ties a key to its first parameters refuses
+ * others under it. Taken only when it is certain that nothing of the earlier tries took effect.
  * @throws SteadfastError `bad-duration`
  */
 export const withInput = (
