@@ -1,28 +1,17 @@
-/** What the tests of explanations share: a question to a person, a pause, an instant as it is written, the explanation. */
+/** What the tests of explanations share: a question to a person, a pause, the explanation, and it as lines of text. */
 
-import { explain, type Explanation } from '../../lib/core/explain/why.ts';
+import { type Explanation, explain } from '../../lib/core/explain/why.ts';
 import type { Plan } from '../../lib/core/plan/plan.ts';
+import type { Next } from '../../lib/core/explain/words.ts';
 import type { Incident } from '../../lib/core/records/incident.ts';
 import type { Execution, Pause, Step } from '../../lib/core/records/state.ts';
-import { planOf, stateOf, step } from './one-step.ts';
+import { incidentOf as shortIncidentOf, planOf, stateOf, step } from './one-step.ts';
 import { NOW } from './states.ts';
 
 export const isoOf = (at: number): string => new Date(at).toISOString();
 
-export const incidentOf = (more: Partial<Incident> = {}): Incident => ({
-  number: 1,
-  life: 'life1',
-  version: 1,
-  writeId: 'w-i',
-  kind: 'ladder',
-  step: 'it',
-  stepVersion: 1,
-  failure: { code: 'x', message: 'y' },
-  openedAt: NOW - 50,
-  deadlineAt: NOW + 70_000,
-  otherwise: 'fail',
-  ...more,
-});
+export const incidentOf = (more: Partial<Incident> = {}): Incident =>
+  shortIncidentOf({ openedAt: NOW - 50, deadlineAt: NOW + 70_000, ...more });
 
 export const plan = planOf(step);
 export interface More {
@@ -45,6 +34,31 @@ export const explained = (
     more.now ?? NOW,
     more.isDeployed,
   );
+
+/** In ms from `NOW`. */
+const since = (at: number | undefined): string =>
+  at === undefined ? '' : ` ${at < NOW ? '' : '+'}${at - NOW}`;
+/** A name that is not there is nothing; one that is undefined is seen. */
+const about = (one: { readonly step?: string }): string => (Object.hasOwn(one, 'step') ? ` ${one.step}` : '');
+/** Who, about which step, when: what. */
+export const nextLine = (next: Next): string => `${next.who}${about(next)}${since(next.at)}: ${next.what}`;
+
+/** All of it but the evidence: what is next, the steps, each with what is next for it, what is wrong, and the past. */
+export function linesOf({ status, next, steps, warnings, past }: Explanation): string {
+  const lines = [
+    `${status} → ${nextLine(next)}`,
+    ...steps.flatMap((one) => [
+      `${one.name} ${one.status}: ${one.because}`,
+      ...(one.next.who === 'nobody' ? [] : [`  → ${nextLine(one.next)}`]),
+    ]),
+    ...warnings.map((text) => `! ${text}`),
+    ...past.map((one) => `${since(one.at).trim()}${about(one)}: ${one.what}`),
+  ];
+  return lines
+    .join('\n')
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (iso) => `<${since(Date.parse(iso)).trim()}>`);
+}
+
 export const undoing: Partial<Execution> = {
   status: 'undoing',
   cause: { kind: 'cancel', at: NOW, failure: { code: 'c', message: 'd' } },

@@ -1,266 +1,229 @@
-/** An explanation of the steps that no agent performs: until when they wait, for whom, and how far their executions are. */
+/** Golden explanations of the steps that no agent performs: until when they wait, for whom, and how far their executions are. */
 
-import * as z from 'zod/mini';
-import { PermanentError } from '../../../lib/core/records/errors.ts';
-import { callbackToken } from '../../../lib/core/records/state.ts';
-import { type Explanation, explain } from '../../../lib/core/explain/why.ts';
-import { planAt } from '../../../lib/core/plan/child-plans.ts';
-import { retry, type Workflow, workflow, type WorkflowBuilder } from '../../../lib/core/plan/workflow.ts';
+import { explain } from '../../../lib/core/explain/why.ts';
+import type { PlanStep } from '../../../lib/core/plan/plan.ts';
+import { workflow } from '../../../lib/core/plan/workflow.ts';
+import type { Children } from '../../../lib/core/records/children.ts';
+import { type Execution, type Step, callbackToken } from '../../../lib/core/records/state.ts';
+import type { StepStatus } from '../../../lib/core/transitions.ts';
 import { settleCallback } from '../../../lib/scheduler/callbacks.ts';
-import { cancel } from '../../../lib/scheduler/commands.ts';
+import { childrenOf, end } from '../family.ts';
+import { failure, planOf, recordOf } from '../one-step.ts';
+import { callbackOf, childOf, mapOf, waitOf } from '../small-steps.ts';
+import { NOW } from '../states.ts';
+import { explained, linesOf, paused, undoing } from '../words.ts';
 import { book } from '../../engine/book.ts';
-import { anAgent, anyObject, type Harness, harness } from '../../engine/harness.ts';
+import { anAgent, anyObject, harness } from '../../engine/harness.ts';
 
-const worker = anAgent('worker');
-const input = anyObject as never;
-type Build = (w: WorkflowBuilder<Record<string, never>>) => void;
-const flow = (build: Build): Workflow =>
-  workflow('flow', { input, within: '3h' }, build as never) as Workflow;
-const HOUR = 3_600_000;
-const iso = (at: number): string => new Date(at).toISOString();
+type Row = readonly [step: PlanStep, status?: StepStatus, more?: Partial<Step>];
+const changedAt = NOW - 3;
+/** A step, and its record where it has one. */
+const told = (rows: readonly Row[], execution: Partial<Execution> = {}): string => {
+  const records = rows.flatMap(([{ name }, status, more]) =>
+    status === undefined ? [] : [recordOf(name, status, { changedAt, ...more })],
+  );
+  const begun = { startedAt: NOW - 60_000, ...execution };
+  return `\n${linesOf(explained(records, begun, { plan: planOf(...rows.map(([step]) => step)) }))}\n`;
+};
+const late = { after: ['first'] };
+const failed = { failure };
 
-interface Told {
-  readonly told: Explanation;
-  readonly of: (name: string) => Explanation['steps'][number] | undefined;
-  readonly past: (name: string) => string[];
-}
-
-async function why(world: Harness, of: Workflow, id: string): Promise<Told> {
-  const state = await world.state(id);
-  const plan = planAt(of.plan, state.execution.plan) ?? of.plan;
-  const told = explain(plan, state, world.clock.now());
-  return {
-    told,
-    of: (name) => told.steps.find((step) => step.name === name),
-    past: (name) => told.past.filter(({ step }) => step === name).map(({ what }) => what),
-  };
-}
-
-const tokenOf = async (world: Harness, id: string, step: string): Promise<string> =>
-  callbackToken((await world.state(id)).execution, step) ?? '';
-
-describe('why, of a wait', () => {
-  const pauses = flow((w) => {
-    const pause = w.wait('pause', { for: '1h' });
-    w.step('b', worker, {}, { after: [pause] });
+describe('why', () => {
+  it('of waits and callbacks', () => {
+    const rows: Row[] = [
+      [waitOf('first', { forMs: 100_000 })],
+      [waitOf('recorded', { forMs: 100_000 }), 'ready', { progressAt: NOW - 2 }],
+      [waitOf('came'), 'done'],
+      [waitOf('no-time'), 'failed', failed],
+      [callbackOf('asked', { withinMs: 110_000 })],
+      [callbackOf('silent', { withinMs: 110_000, beatMs: 90_000 })],
+      [
+        callbackOf('beating', { withinMs: 110_000, beatMs: 90_000 }),
+        'waiting',
+        { beat: 4, progressAt: NOW - 2 },
+      ],
+      [callbackOf('approval', { kind: 'approval', withinMs: 110_000 }), 'ready'],
+      [callbackOf('early', late), 'answered'],
+      [callbackOf('in-turn'), 'answered'],
+      [callbackOf('answered'), 'done'],
+      [callbackOf('approved', { kind: 'approval' }), 'done'],
+      [callbackOf('rejected'), 'failed', failed],
+      [callbackOf('speechless'), 'failed'],
+      [callbackOf('skipped'), 'skipped'],
+    ];
+    expect(told(rows)).toBe(`
+running → supervisor no-time +0: what has acted is undone
+first ready: it waits until <+40000>
+  → supervisor first +40000: its time comes
+recorded ready: it waits until <+40000>
+  → supervisor recorded +40000: its time comes
+came done: its time has come
+no-time failed: its time cannot be told (x: y)
+asked ready: the outside has not answered yet
+  → outside asked +50000: the outside answers; in silence it fails
+silent ready: the outside has not answered yet, nor beaten
+  → outside silent +30000: the outside answers or beats; in silence it fails
+beating waiting: the outside has not answered yet; its last beat, 4, was at <-2>
+  → outside beating +50000: the outside answers or beats; in silence it fails
+approval ready: a person has not answered yet
+  → person approval +50000: a person approves or rejects; in silence it fails
+early answered: the outside answered before its turn; the answer is kept
+in-turn answered: the outside answered before its turn; the answer is kept
+  → supervisor in-turn -60000: its answer counts
+answered done: the outside answered
+approved done: a person approved it
+rejected failed: it was not answered with a success (x: y)
+speechless failed: it was not answered with a success
+skipped skipped: its condition does not hold
+-60000: workflow 'flow' was started
+-3 came: its time came
+-3 no-time: it failed (x: y)
+-3 early: the outside answered before its turn
+-3 in-turn: the outside answered before its turn
+-3 answered: the outside answered
+-3 approved: a person approved it
+-3 rejected: it failed (x: y)
+-3 speechless: it failed
+-2 beating: the outside beat
+`);
   });
 
-  it('until when, and that its time came', async () => {
-    const world = harness(pauses, { worker: book().implementation });
+  const half = childrenOf(4, { 0: end('succeeded'), 1: end('failed'), 2: end('succeeded') }, { started: 3 });
+  const ran = (children: Children): Partial<Step> => ({ children });
+  const one = ran(childrenOf(1, { 0: end('canceled') }));
+
+  it('of steps with executions of their own', () => {
+    const rows: Row[] = [
+      [childOf('first'), 'running', ran(childrenOf(3))],
+      [mapOf('half'), 'running', ran({ ...half, count: 5, started: 4 })],
+      [mapOf('two'), 'running', ran(childrenOf(2, { 0: end('succeeded') }))],
+      [mapOf('pair'), 'running', ran(childrenOf(2))],
+      [mapOf('none'), 'running', ran(childrenOf(1, {}, { started: 0 }))],
+      [childOf('epoch'), 'running', { ...ran(childrenOf(1)), epoch: 2 }],
+      [childOf('unknown'), 'running'],
+      [childOf('done'), 'done', ran(half)],
+      [childOf('skipped'), 'skipped', ran(half)],
+      [childOf('later', late)],
+    ];
+    expect(told(rows)).toBe(`
+running → supervisor half +0: a step fails: its time is over, or one of its executions failed
+first running: 0 of 3 executions ended
+  → child first: execution e-1.first.0 and 2 others end
+half running: 3 of 5 executions ended (2 succeeded, 1 failed), 1 are not started yet
+  → child half: execution e-1.half.3 end
+two running: 1 of 2 executions ended (1 succeeded)
+  → child two: execution e-1.two.1 end
+pair running: 0 of 2 executions ended
+  → child pair: execution e-1.pair.0 and 1 other end
+none running: 0 of 1 executions ended, 1 are not started yet
+epoch running: 0 of 1 executions ended
+  → child epoch: execution e-1.epoch.0-2 end
+unknown running: none of its executions is known
+done done: it is done
+skipped skipped: its condition does not hold
+later pending: it waits for 'first'
+-60000: workflow 'flow' was started
+-3 first: its executions were started, 3 of 3
+-3 half: its executions were started, 4 of 5
+-3 two: its executions were started, 2 of 2
+-3 pair: its executions were started, 2 of 2
+-3 none: its executions were started, 0 of 1
+-3 epoch: its executions were started, 1 of 1
+-3 unknown: its executions were started, 0 of 0
+-3 done: done: 3 of 4 executions ended (2 succeeded, 1 failed)
+`);
+  });
+
+  it('of executions that failed or are stopped', () => {
+    const rows: Row[] = [
+      [childOf('failed'), 'failed', { ...failed, ...ran(half) }],
+      [childOf('left'), 'failed', one],
+      [childOf('over'), 'failed', ran(childrenOf(2))],
+      [childOf('stopped'), 'undoing', one],
+      [childOf('stopping'), 'undoing', ran(childrenOf(2, { 0: end('failed') }))],
+      [childOf('stuck'), 'undo-failed', { ...failed, ...ran(half) }],
+      [childOf('undone'), 'undone', { ...failed, ...one }],
+      [childOf('never')],
+      [callbackOf('callback'), 'waiting'],
+      [callbackOf('fenced'), 'sealed'],
+      [waitOf('wait'), 'ready'],
+    ];
+    expect(told(rows, { ...undoing })).toBe(`
+undoing → supervisor stopped +0: a step is undone: all of its executions are
+failed failed: it failed (x: y)
+left failed: its executions are stopped, and what they did is left as it is: 1 of 1 executions ended (1 canceled)
+over failed: its executions are stopped, and what they did is left as it is: 0 of 2 executions ended
+stopped undoing: its executions are canceled, and those that succeeded are undone: 1 of 1 executions ended (1 canceled)
+stopping undoing: its executions are canceled, and those that succeeded are undone: 1 of 2 executions ended (1 failed)
+  → child stopping: execution e-1.stopping.1 end
+stuck undo-failed: it could not be undone (x: y): what its executions did may still be in place
+undone undone: it is undone
+never ready: it was never started
+callback waiting: it waits for nothing any more
+fenced sealed: the execution is being undone, so it will never start
+wait ready: it was never started
+-60000: workflow 'flow' was started
+-3 failed: failed (x: y): 3 of 4 executions ended (2 succeeded, 1 failed)
+-3 left: failed: 1 of 1 executions ended (1 canceled)
+-3 over: failed: 0 of 2 executions ended
+-3 stopped: its executions were stopped
+-3 stopping: its executions were stopped
+-3 stuck: undo-failed (x: y): 3 of 4 executions ended (2 succeeded, 1 failed)
+-3 undone: undone: 1 of 1 executions ended (1 canceled)
++0: it is being undone because of an operator's cancel
+`);
+  });
+
+  it('of a pause', () => {
+    expect(
+      told(
+        [
+          [waitOf('wait'), 'ready'],
+          [callbackOf('callback', { beatMs: 5 }), 'waiting'],
+          [childOf('sub'), 'running', ran(childrenOf(1))],
+        ],
+        paused,
+      ),
+    ).toBe(`
+paused → person +9000: a person is asked, unless the pause is ended before
+wait ready: it has not begun, and the execution is paused
+callback waiting: it waits for nothing any more
+sub running: 0 of 1 executions ended
+  → child sub: execution e-1.sub.0 end
+-60000: workflow 'flow' was started
+-9: a person paused it: r
+-5: the pause was complete: nobody worked any more; a person is asked at <+9000>
+-3 sub: its executions were started, 1 of 1
+`);
+  });
+
+  it('of a run, as the roles make it', async () => {
+    const worker = anAgent('worker');
+    const inner = workflow('inner', { input: anyObject, within: '1h' }, (w) => void w.step('x', worker, {}));
+    const flow = workflow('flow', { input: anyObject, within: '3h' }, (w) => {
+      const pause = w.wait('pause', { for: '1h' });
+      const ok = w.approval('ok', { within: '2h' });
+      w.child('sub', inner as never, {}, { after: [pause, ok] });
+    });
+    const world = harness(flow, { worker: book().implementation });
     const { id, startedAt } = await world.begin();
-    const { told, of } = await why(world, pauses, id);
-    expect(of('pause')).toMatchObject({
-      status: 'ready',
-      because: `it waits until ${iso(startedAt + HOUR)}`,
-      next: { at: startedAt + HOUR, who: 'supervisor' },
-    });
-    expect(told.next).toEqual(of('pause')?.next);
-    expect(of('b')?.because).toBe("it waits for 'pause'");
-    await world.run(id, { maxMs: 2 * HOUR });
-    const end = await why(world, pauses, id);
-    expect(end.of('pause')).toMatchObject({ because: 'its time has come', next: { who: 'nobody' } });
-    expect(end.past('pause')).toEqual(['its time came']);
-  });
-
-  it('whose time has come: that it is over now', async () => {
-    const world = harness(pauses, {});
-    const { id, startedAt } = await world.begin();
-    const told = explain(pauses.plan, await world.state(id), startedAt + HOUR);
-    expect(told.next).toMatchObject({ who: 'supervisor', step: 'pause', at: startedAt + HOUR });
-    expect(told.next.what).toContain('its time has come');
-  });
-
-  it('until what is no time: that it cannot be told', async () => {
-    const until = flow((w) => void w.wait('pause', { until: w.input['at'] as never }));
-    const world = harness(until, {});
-    const { id } = await world.begin({ at: 'soon' });
-    await world.run(id);
-    const { of, past } = await why(world, until, id);
-    expect(of('pause')?.because).toMatch(/^its time cannot be told \(bad-time: /);
-    expect(past('pause')).toEqual([expect.stringMatching(/^it failed \(bad-time: /)]);
-  });
-});
-
-describe('why, of a callback', () => {
-  const asks = (beatEvery?: string): Workflow =>
-    flow((w) => {
-      const first = w.step('first', worker, {});
-      w.callback('paid', {
-        output: z.any(),
-        within: '1h',
-        after: [first],
-        ...(beatEvery === undefined ? {} : { beatEvery }),
-      });
-    });
-
-  it('who has not answered, until when, and when it last beat', async () => {
-    const waits = asks('10m');
-    const world = harness(waits, { worker: book().implementation });
-    const { id } = await world.begin();
-    await world.run(id, { until: ({ steps }) => steps['first']?.status === 'done' });
-    const since = (await world.state(id)).steps['first']?.changedAt ?? 0;
-    const silent = await why(world, waits, id);
-    expect(silent.of('paid')).toMatchObject({
-      because: 'the outside has not answered yet, nor beaten',
-      next: {
-        what: 'the outside answers or beats; in silence it fails',
-        at: since + 600_000,
-        who: 'outside',
-      },
-    });
-    world.clock.advanceTo(since + 60_000);
-    await settleCallback(world.scheduler, await tokenOf(world, id, 'paid'), { kind: 'beat' });
-    const beaten = await why(world, waits, id);
-    expect(beaten.of('paid')).toMatchObject({
-      status: 'waiting',
-      because: `the outside has not answered yet; its last beat, 1, was at ${iso(since + 60_000)}`,
-      next: { at: since + 660_000 },
-    });
-    expect(beaten.past('paid')).toEqual(['the outside beat']);
-    expect(beaten.told.next).toEqual(beaten.of('paid')?.next);
-  });
-
-  it('that was answered, also before its turn', async () => {
-    const waits = asks();
-    const world = harness(waits, { worker: book().implementation });
-    const { id } = await world.begin();
-    const answer = { kind: 'complete', output: {} } as const;
-    await settleCallback(world.scheduler, await tokenOf(world, id, 'paid'), answer);
-    const early = await why(world, waits, id);
-    expect(early.of('paid')).toMatchObject({
-      status: 'answered',
-      because: 'the outside answered before its turn; the answer is kept',
-    });
-    expect(early.past('paid')).toEqual(['the outside answered before its turn']);
-    await world.run(id);
-    const end = await why(world, waits, id);
-    expect([end.of('paid')?.because, end.past('paid')]).toEqual([
-      'the outside answered',
-      ['the outside answered'],
-    ]);
-  });
-
-  it('that nobody answered: that it failed, and why', async () => {
-    const waits = asks();
-    const world = harness(waits, { worker: book().implementation });
-    const { id } = await world.begin();
-    await world.run(id, { maxMs: 2 * HOUR });
-    const { of, past } = await why(world, waits, id);
-    const failure = '(no-answer: the callback was not answered in time)';
-    expect(of('paid')?.because).toBe(`it was not answered with a success ${failure}`);
-    expect(past('paid')).toEqual([`it failed ${failure}`]);
-  });
-
-  it('that is an approval: that a person is waited for', async () => {
-    const waits = flow((w) => void w.approval('ok', { within: '2h' }));
-    const world = harness(waits, {});
-    const { id, startedAt } = await world.begin();
-    expect((await why(world, waits, id)).of('ok')).toMatchObject({
-      because: 'a person has not answered yet',
-      next: {
-        what: 'a person approves or rejects; in silence it fails',
-        at: startedAt + 2 * HOUR,
-        who: 'person',
-      },
-    });
-    const token = await tokenOf(world, id, 'ok');
+    await world.run(id, { until: ({ steps }) => steps['pause']?.status === 'done', maxMs: 4_000_000 });
+    const token = callbackToken((await world.state(id)).execution, 'ok') ?? '';
     await settleCallback(world.scheduler, token, { kind: 'complete', output: {} });
     await world.run(id);
-    expect((await why(world, waits, id)).of('ok')?.because).toBe('a person approved it');
-  });
-});
-
-const inner = workflow('inner', { input, within: '1h' }, (w) => {
-  w.step('x', worker, {}, { ladder: [retry(0)] });
-}) as Workflow;
-
-describe('why, of a step with executions of its own', () => {
-  const outer = flow((w) => {
-    const sub = w.child('sub', inner, {});
-    const all = w.map('all', worker, w.input['items'] as never, () => ({}), {
-      after: [sub],
-      ladder: [retry(0)],
-    });
-    w.step('last', worker, {}, { after: [all], ladder: [retry(0)] });
-  });
-  const items = Array.from({ length: 60 }, (_, n) => n);
-
-  it('that it is to begin, how many are started and have ended, and which is waited for', async () => {
-    const world = harness(outer, { worker: book().implementation });
-    const { id } = await world.begin({ items });
-    const started = await why(world, outer, id);
-    expect(started.of('sub')).toMatchObject({
-      status: 'running',
-      because: '0 of 1 executions ended',
-      next: { what: `execution ${id}.sub.0 end`, who: 'child' },
-    });
-    expect(started.told.next).toEqual(started.of('sub')?.next);
-    await world.run(id, { until: ({ steps }) => (steps['all']?.children?.started ?? 0) > 0 });
-    const mapped = await why(world, outer, id);
-    expect(mapped.of('all')).toMatchObject({
-      because: '1 of 3 executions ended (1 succeeded)',
-      next: { what: `execution ${id}.all.1 and 1 other end`, who: 'child' },
-    });
-    expect(mapped.past('sub')).toEqual(['done: 1 of 1 executions ended (1 succeeded)']);
-    await world.run(id);
-    const end = await why(world, outer, id);
-    expect(end.past('all')).toEqual(['done: 3 of 3 executions ended (3 succeeded)']);
-  });
-
-  it('of which one failed', async () => {
-    const world = harness(outer, { worker: book(() => true).implementation });
-    const { id } = await world.begin({ items });
-    await world.run(id);
-    const { of } = await why(world, outer, id);
-    expect(of('sub')?.because).toMatch(
-      /^it failed \(child-failed: its execution \S+\.sub\.0 ended: failed\)$/,
-    );
-    // Its own execution tells the rest.
-    const child = await why(world, outer, `${id}.sub.0`);
-    expect(child.of('x')?.because).toContain('no');
-    expect(child.told.past.at(-1)?.what).toBe('it ended: failed');
-  });
-
-  it('that is being undone, and then is', async () => {
-    const world = harness(outer, {
-      worker: {
-        ...book().implementation,
-        execute: async ({ step }) => {
-          if (step === 'last') throw new PermanentError('no');
-          return {};
-        },
-      },
-    });
-    const { id } = await world.begin({ items });
-    await world.run(id, { until: ({ steps }) => steps['all']?.status === 'undoing' });
-    const undoing = await why(world, outer, id);
-    expect(undoing.of('all')?.because).toMatch(
-      /^its executions are canceled, and those that succeeded are undone: 3 of 3 executions ended/,
-    );
-    expect(undoing.past('all')).toEqual(['its executions were stopped']);
-    expect(undoing.of('sub')?.because).toBe("it is undone after 'all'");
-    await world.run(id);
-    const end = await why(world, outer, id);
-    expect(end.past('all')).toEqual(['undone: 3 of 3 executions ended (3 canceled)']);
-    const child = await why(world, outer, `${id}.sub.0`);
-    expect(child.told.past.map(({ what }) => what)).toContain(
-      'it is being undone because of the end of the execution that it is a part of',
-    );
-  });
-
-  it('in silence after a cancel it is never started', async () => {
-    const waits = flow((w) => {
-      const ok = w.approval('ok', { within: '2h' });
-      w.child('sub', inner, {}, { after: [ok] });
-    });
-    const world = harness(waits, {});
-    const { id } = await world.begin();
-    await cancel(world.scheduler, id, {});
-    await world.run(id);
-    const { of } = await why(world, waits, id);
-    expect([of('ok')?.because, of('sub')?.because]).toEqual([
-      'the execution is being undone, so it will never start',
-      'it was never started',
+    const { steps, past } = explain(flow.plan, await world.state(id), world.clock.now());
+    expect(steps.map(({ because }) => because)).toEqual([
+      'its time has come',
+      'a person approved it',
+      'it is done',
+    ]);
+    const hour = 3_600_000;
+    expect(past.map(({ at, what }) => [at - startedAt, what])).toEqual([
+      [0, "workflow 'flow' was started"],
+      [hour, 'its time came'],
+      [hour, 'a person approved it'],
+      [hour, 'done: 1 of 1 executions ended (1 succeeded)'],
+      [hour, 'it ended: succeeded'],
     ]);
   });
 });

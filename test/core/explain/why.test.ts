@@ -1,124 +1,301 @@
-/** An explanation says what the roles will do, because it asks the functions by which they decide. */
+/**
+ * Golden explanations of agents' steps: all that is said of an execution, read as an operator reads it. Instants are ms from
+ * now. What a wait, a callback or a child is said to do: `waiting.test.ts`; which fact is said when: `facts.test.ts`.
+ */
 
 import * as fc from 'fast-check';
-import { TransientError } from '../../../lib/core/records/errors.ts';
 import { explain } from '../../../lib/core/explain/why.ts';
-import { retry, workflow } from '../../../lib/core/plan/workflow.ts';
-import { memoryBreakers } from '../../../lib/testing/memory-breakers.ts';
-import { anAgent, anyObject, type Harness, harness } from '../../engine/harness.ts';
+import type { Incident } from '../../../lib/core/records/incident.ts';
+import type { Attempt, Cause, Execution, Mode, Parked, Step } from '../../../lib/core/records/state.ts';
+import type { StepStatus } from '../../../lib/core/transitions.ts';
 import { check } from '../check.ts';
+import { failure, heldAs, otherRung, planOf, recordOf, step } from '../one-step.ts';
+import { agentStepOf, mapOf, undoableOf } from '../small-steps.ts';
 import { mixedCases as cases, NOW } from '../states.ts';
+import { explained, incidentOf, linesOf, type More, paused, pause, undoing } from '../words.ts';
 
-const pay = anAgent('pay', { effect: 'probed', lease: '10s', pickup: '10s' });
-const mail = anAgent('mail', { undo: 'none' });
-const plan = workflow('bill', { input: anyObject, within: '1h' }, (w) => {
-  const paid = w.step('paid', pay, {}, { ladder: [retry(2, { first: '20s', max: '20s' })] });
-  w.step('told', mail, { paid: paid.output });
+const record = (name: string, status: StepStatus, more: Partial<Step> = {}): Step =>
+  recordOf(name, status, { attempt: 2, undoAttempt: 3, ...more });
+const failed = { failure };
+const acted = { mayHaveActed: true };
+const parked = (why: Parked['why'], more: Partial<Parked> = {}, mode: Mode = 'execute'): Partial<Step> => ({
+  retryAt: NOW + 9,
+  parked: { mode, why, at: NOW - 9, ...more },
 });
-const never = new Promise<never>(() => undefined);
-const undo = async (): Promise<void> => undefined;
-const probe = async () => ({ verdict: 'cannot-tell' as const });
-
-async function why(h: Harness, id: string) {
-  const state = await h.state(id);
-  const told = explain(plan.plan, state, h.clock.now());
-  const of = (name: string) => told.steps.find((step) => step.name === name);
-  return { told, paid: of('paid'), later: of('told') };
-}
-
-const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const told = (records: readonly Step[], execution: Partial<Execution> = {}, more: More = {}): string =>
+  `\n${linesOf(explained(records, { startedAt: NOW - 60_000, ...execution }, { plan: planOf(...records.map(({ name }) => undoableOf(name))), ...more }))}\n`;
 
 describe('why', () => {
-  it('of a step that nobody has taken: who takes it, and when its message is sent again', async () => {
-    const h = harness(plan, {});
-    const { id } = await h.begin();
-    const { told, paid, later } = await why(h, id);
-    const startedAt = h.clock.now();
-    expect(paid).toMatchObject({
-      status: 'ready',
-      because: 'it waits for an agent to take it',
-      next: { at: startedAt, who: 'agent' },
-    });
-    expect(paid?.next.what).toContain(new Date(startedAt + 10_000).toISOString());
-    expect(later).toMatchObject({
-      status: 'pending',
-      because: "it waits for 'paid'",
-      next: { who: 'nobody' },
-    });
-    expect(told.next).toEqual(paid?.next);
-    expect(told.past).toHaveLength(1);
-  });
-
-  it('of a step that is held: until when its agent may be silent; and past that, what a supervisor does now', async () => {
-    const h = harness(plan, {
-      pay: { execute: () => never, probe, undo },
-      mail: { execute: async () => ({}) },
-    });
-    const { id } = await h.begin();
-    const [send] = h.sent.splice(0);
-    void h.deliver(send!);
-    await settle();
-    const claimedAt = h.clock.now();
-    const held = await why(h, id);
-    expect(held.paid).toMatchObject({
-      status: 'running',
-      next: { at: claimedAt + 11_000, who: 'supervisor' },
-    });
-    // Nothing of that process runs any more: its clock is moved without waking it.
-    const dead = explain(plan.plan, await h.state(id), claimedAt + 12_000);
-    expect(dead.next).toMatchObject({ step: 'paid', who: 'supervisor', at: claimedAt + 12_000 });
-    expect(dead.next.what).toContain('taken for unknown');
-  });
-
-  it('of a step between two attempts: why the last one failed and when the next one is due', async () => {
-    const execute = async () => {
-      throw new TransientError('503 from the bank');
-    };
-    const h = harness(plan, { pay: { execute, probe, undo }, mail: { execute: async () => ({}) } });
-    const { id } = await h.begin();
-    const [send] = h.sent.splice(0);
-    await h.deliver(send!);
-    const { paid, told } = await why(h, id);
-    const retryAt = (await h.state(id)).steps['paid']?.retryAt;
-    expect(paid).toMatchObject({ status: 'retrying', next: { at: retryAt, who: 'agent' } });
-    expect(paid?.because).toContain('503 from the bank');
-    expect(told.past.at(-1)).toMatchObject({ step: 'paid', evidence: { outcome: 'failed', number: 1 } });
-  });
-
-  it('of a step that is held back: by which breaker, since when, and when it is sent again', async () => {
-    const breakers = memoryBreakers();
-    const h = harness(plan, { pay: { execute: async () => ({}), probe, undo } }, 1, (world) => ({
-      ...world,
-      breakers,
-    }));
-    const openedAt = h.clock.now() - 60_000;
-    const openUntil = h.clock.now() + 30_000;
-    const counts = { score: 8, failedAt: openedAt, cooldowns: 2 };
-    await breakers.write({ agent: 'pay', version: 1, writeId: 'w', ...counts, openedAt, openUntil });
-    const { id } = await h.begin();
-    await h.deliver(h.sent.splice(0)[0]!, { ...h, breakers });
-    const { told, paid } = await why(h, id);
-    expect(paid?.status).toBe('retrying');
-    expect(paid?.because).toBe(
-      `the breaker of agent 'pay' is open since ${new Date(openedAt).toISOString()}, so it is held back and no attempt is charged`,
+  it('of steps at work, or between attempts', () => {
+    const records = [
+      { ...heldAs('execute', { attempt: 2 }), name: 'held' },
+      { ...heldAs('probe', { attempt: 2, heartbeatAt: NOW - 7 }), name: 'asked' },
+      record('again', 'retrying', { ...failed, retryAt: NOW + 5_000 }),
+      record('doubtful', 'retrying', acted),
+      record('unknown', 'unknown', failed),
+      record('person', 'waiting', failed),
+      record('doubt', 'waiting', acted),
+      record('skipped', 'skipped'),
+      record('done', 'done'),
+      record('ready', 'ready'),
+    ];
+    const plan = planOf(
+      ...records.map(({ name }) => agentStepOf(name)),
+      agentStepOf('new', { after: ['done'] }),
+      agentStepOf('later', { after: ['ready', 'done', 'held'] }),
+      mapOf('list', { after: ['done'] }),
+      agentStepOf('chosen'),
     );
-    const { retryAt } = (await h.state(id)).steps['paid'] ?? {};
-    expect(paid?.next).toMatchObject({ at: retryAt, who: 'supervisor' });
-    expect(paid?.next.what).toBe("a supervisor sends it to agent 'pay' again: attempt 1");
-    expect(told.next).toEqual(paid?.next);
+    const incidents = [
+      incidentOf({ step: 'person' }),
+      incidentOf({
+        number: 2,
+        step: 'chosen',
+        choice: 'skip',
+        resolvedAt: NOW - 5,
+        by: 'person',
+        reason: 'so',
+      }),
+      incidentOf({ number: 3, step: 'skipped', choice: 'retry', resolvedAt: NOW - 4, by: 'person' }),
+    ];
+    const given = [...records, record('chosen', 'skipped')];
+    expect(told(given, { status: 'waiting' }, { plan, incidents })).toBe(`
+waiting → supervisor list +0: executions of a step are started
+held running: an agent holds it (attempt 2), beat 3
+  → supervisor held +21000: its agent reports, or renews its lease; if it stays silent, its outcome is taken for unknown
+asked probing: an agent holds it (probe of attempt 2), beat 3 at <-7>
+  → supervisor asked +21000: its agent reports, or renews its lease; if it stays silent, its outcome is taken for unknown
+again retrying: attempt 2 failed (x: y), and its ladder allows another
+  → agent again +5000: agent 'worker' takes it: attempt 3, from <+5000>; if nobody has by <+35000>, its message is sent again
+doubtful retrying: attempt 2 failed, and its ladder allows another; an attempt of unknown outcome may have acted
+  → agent doubtful +0: agent 'worker' takes it: attempt 3, from <+0>; if nobody has by <+30000>, its message is sent again
+unknown unknown: the outcome of attempt 2 is not known (x: y): nothing is repeated before it is settled
+  → agent unknown +0: agent 'worker' takes it: a probe of attempt 2, from <+0>; if nobody has by <+30000>, its message is sent again
+person waiting: attempt 2 failed (x: y), and a person is asked what to do
+  → person person +70000: a person answers incident 1; without an answer it is taken for 'fail'
+doubt waiting: attempt 2 failed, and a person is asked what to do; an attempt of unknown outcome may have acted
+skipped skipped: its condition does not hold
+done done: it is done
+ready ready: it waits for an agent to take it
+  → agent ready +0: agent 'worker' takes it: attempt 3, from <+0>; if nobody has by <+30000>, its message is sent again
+new ready: it waits for an agent to take it
+  → agent new +0: agent 'worker' takes it: attempt 1, from <+0>; if nobody has by <+30000>, its message is sent again
+later pending: it waits for 'ready', 'held'
+list ready: it is to begin
+chosen skipped: a person had it skipped
+-60000: workflow 'flow' was started
+-50 person: incident 1: a person was asked
+-50 chosen: incident 2: a person was asked
+-50 skipped: incident 3: a person was asked
+-5 chosen: incident 2: a person chose 'skip' (so)
+-4 skipped: incident 3: a person chose 'retry'
+`);
   });
 
-  it('of an execution that has ended: nothing is next, and the past ends with the end', async () => {
-    const h = harness(plan, {
-      pay: { execute: async () => ({}), probe, undo },
-      mail: { execute: async () => ({}) },
+  it('of steps that are held back', () => {
+    const records = [
+      record('breaker', 'retrying', parked('breaker', { since: NOW - 5 })),
+      record('doubtful', 'retrying', { ...failed, ...acted, ...parked('breaker') }),
+      record('unclaimed', 'retrying', parked('unclaimed')),
+      record('gone', 'retrying', { ...failed, ...parked('not-deployed', { since: NOW - 5 }), rung: 1 }),
+      record('budget', 'unknown', { ...failed, ...parked('budget', {}, 'probe'), rung: 1 }),
+      record('sent', 'retrying', { ...parked('unclaimed'), changedAt: NOW - 10, retryAt: NOW - 5 }),
+    ];
+    const ladder = [{ ...otherRung, agent: 'gone' }];
+    const plan = planOf(...records.map(({ name }) => agentStepOf(name, { ladder })));
+    const dispatches = { [`sent/execute/3@${NOW - 10}`]: { count: 1, lastAt: NOW - 5 } };
+    expect(told(records, { dispatches }, { plan, isDeployed: (agent) => agent !== 'gone' })).toBe(`
+running → agent sent -5: agent 'worker' takes it: attempt 3, from <-5>; if nobody has by <+59995>, its message is sent again
+breaker retrying: the breaker of agent 'worker' is open since <-5>, so it is held back and no attempt is charged
+  → supervisor breaker +9: a supervisor sends it to agent 'worker' again: attempt 3
+doubtful retrying: the breaker of agent 'worker' is open since <-9>, so it is held back and no attempt is charged; its last attempt ended with x; an attempt of unknown outcome may have acted
+  → supervisor doubtful +9: a supervisor sends it to agent 'worker' again: attempt 3
+unclaimed retrying: no agent 'worker' has taken its message yet, so it is sent again at growing gaps
+  → supervisor unclaimed +9: a supervisor sends it to agent 'worker' again: attempt 3
+gone retrying: no agent 'gone' was deployed, from <-5> to <-9> at least, so it is held back and no attempt is charged; its last attempt ended with x
+  → person gone +9: no agent 'gone' is deployed: deploy it again, and a supervisor sends it attempt 3
+budget unknown: its execution has used up its dispatches, so it is sent once an hour; its last attempt ended with x
+  → supervisor budget +9: a supervisor sends it to agent 'worker' again: a probe of attempt 2
+sent retrying: no agent 'worker' has taken its message yet, so it is sent again at growing gaps
+  → agent sent -5: agent 'worker' takes it: attempt 3, from <-5>; if nobody has by <+59995>, its message is sent again
+! no agent 'gone' is deployed, and step 'gone' needs it: deploy it again; what waits for it goes on within a minute
+! no agent 'gone' is deployed, and step 'budget' needs it: deploy it again; what waits for it goes on within a minute
+-60000: workflow 'flow' was started
+`);
+  });
+
+  it('of steps that are undone', () => {
+    const records = [
+      { ...heldAs('undo', { attempt: 2, undoAttempt: 5 }), name: 'held' },
+      record('undone', 'undone'),
+      record('first', 'done'),
+      record('second', 'done'),
+      record('third', 'done'),
+      record('kept', 'done'),
+      record('failed', 'failed', { ...failed, ...acted }),
+      record('unbegun', 'sealed', { attempt: 0, ...acted }),
+      record('begun', 'sealed', acted),
+      record('again', 'undoing', { ...failed, retryAt: NOW + 3 }),
+      record('stuck', 'undo-failed', failed),
+      record('silent', 'undo-failed'),
+      record('day', 'undo-failed', { failure: { code: 'undo-held-up', message: 'for a day' } }),
+    ];
+    const plan = planOf(
+      ...records.map(({ name }) =>
+        undoableOf(
+          name,
+          name === 'kept'
+            ? { undo: 'none', after: ['first'] }
+            : name === 'second' || name === 'third'
+              ? { after: ['first'] }
+              : {},
+        ),
+      ),
+      agentStepOf('never'),
+    );
+    expect(told(records, { ...undoing, cause: { ...(undoing.cause as Cause), at: NOW - 9 } }, { plan })).toBe(
+      `
+undoing → supervisor never +0: a step that has not started is closed for good
+held undoing: an agent holds it (undo 5), beat 3
+  → supervisor held +21000: its agent reports, or renews its lease; if it stays silent, its outcome is taken for unknown
+undone undone: it is undone
+first done: it is undone after 'second', 'third'
+second done: it is done and is to be undone
+third done: it is done and is to be undone
+kept done: it is done
+failed failed: attempt 2 failed (x: y), and nothing is left on its ladder; an attempt of unknown outcome may have acted
+unbegun sealed: the execution is being undone, so it will never start
+begun sealed: attempt 2 is the last, because the execution is being undone; an attempt of unknown outcome may have acted
+again undoing: undo 3 did not succeed (x: y) and is tried again
+stuck undo-failed: undo 3 failed (x: y), and no further one is allowed: its effect may still be in place
+silent undo-failed: undo 3 failed, and no further one is allowed: its effect may still be in place
+day undo-failed: for a day; a person is asked, and its effect may still be in place
+never ready: it was never started
+-60000: workflow 'flow' was started
+-9: it is being undone because of an operator's cancel
+`,
+    );
+  });
+
+  it('of a pause', () => {
+    const records = [
+      record('ready', 'held', { heldFrom: 'ready' }),
+      record('old', 'held'),
+      record('due', 'held', { heldFrom: 'retrying', ...failed, ...acted }),
+      record('doubt', 'held', { heldFrom: 'unknown' }),
+      record('asked', 'waiting', { version: 1 }),
+      record('failed', 'failed'),
+    ];
+    const plan = planOf(...records.map(({ name }) => agentStepOf(name)), agentStepOf('new'));
+    const before = { number: 1, at: NOW - 50_000, reason: 's', withinMs: 9, endedAt: NOW - 40_000 };
+    const pauses = [before, { ...pause, number: 2 }];
+    expect(
+      told(
+        records.map((one) => ({ ...one, heldIn: 2 })),
+        { ...paused, pauses },
+        { plan, incidents: [incidentOf({ step: 'asked' })] },
+      ),
+    ).toBe(`
+paused → supervisor new +0: a step that could begin is held, because the execution is paused
+ready held: it was ready to begin, and the execution is paused
+old held: it was ready to begin, and the execution is paused
+due held: its next attempt was due (x: y), and the execution is paused; an attempt of unknown outcome may have acted
+doubt held: its outcome was to be asked for, and the execution is paused
+asked waiting: attempt 2 failed, and a person is asked what to do
+  → person asked: a person answers incident 1; its deadline stands still during the pause
+failed failed: attempt 2 failed, and nothing is left on its ladder; what follows is decided after the pause
+new ready: it has not begun, and the execution is paused
+-60000: workflow 'flow' was started
+-50000: a person paused it: s
+-40000: the pause ended
+-50 asked: incident 1: a person was asked
+-9: a person paused it: r
+-5: the pause was complete: nobody worked any more; a person is asked at <+9000>
+`);
+  });
+
+  it('of a failure beside a point of no return whose outcome is open', () => {
+    const plan = planOf(step, agentStepOf('point', { pointOfNoReturn: true }));
+    const records = [record('it', 'failed'), recordOf('point', 'unknown', acted)];
+    expect(told(records, {}, { plan })).toBe(`
+running → agent point +0: agent 'worker' takes it: a probe of attempt 0, from <+0>; if nobody has by <+30000>, its message is sent again
+it failed: attempt 2 failed, and nothing is left on its ladder; what follows is decided when the outcome of 'point', a point of no return, is known
+point unknown: the outcome of attempt 0 is not known: nothing is repeated before it is settled
+  → agent point +0: agent 'worker' takes it: a probe of attempt 0, from <+0>; if nobody has by <+30000>, its message is sent again
+-60000: workflow 'flow' was started
+`);
+    expect(told(records, undoing, { plan })).not.toContain('what follows');
+  });
+
+  it('of what has happened', () => {
+    const attempt = (endedAt: number, more: Partial<Attempt>): Attempt => ({
+      number: 2,
+      mode: 'execute',
+      claimedAt: NOW + endedAt - 5_000,
+      endedAt: NOW + endedAt,
+      outcome: 'done',
+      ...more,
     });
-    const { id } = await h.begin();
-    await h.run(id);
-    const { told } = await why(h, id);
-    expect(told.next).toMatchObject({ who: 'nobody', what: expect.stringContaining('ended') });
-    expect(told.past.at(-1)).toMatchObject({ what: 'it ended: succeeded' });
-    expect(told.past.map((one) => one.at)).toEqual(told.past.map((one) => one.at).toSorted((a, b) => a - b));
+    const given: Partial<Attempt>[] = [
+      { outcome: 'failed', failure },
+      { outcome: 'unknown' },
+      { mode: 'probe', outcome: 'still-running' },
+      { mode: 'probe', outcome: 'cannot-tell' },
+      { mode: 'probe', outcome: 'not-done' },
+      { stage: 1 },
+      { stage: 2, outcome: 'failed' },
+      { given: true, mode: 'probe' },
+      { mode: 'undo', outcome: 'undone' },
+    ];
+    const ladder = [...step.ladder, otherRung];
+    const attempts = given.map((more, at) => attempt(100 * at, more));
+    const cause: Cause = { kind: 'failure', at: NOW + 1_000, failure };
+    const incidents: Incident[] = [
+      incidentOf({ resolvedAt: NOW + 2_000, choice: 'skip', by: 'person', reason: 'so' }),
+      incidentOf({ number: 2, resolvedAt: NOW + 2_001, by: 'deadline', choice: 'fail' }),
+      incidentOf({ number: 3, kind: 'pause', step: undefined as never, resolvedAt: NOW + 2_002, by: 'moot' }),
+    ];
+    const ended: Partial<Execution> = {
+      status: 'canceled',
+      cause: { ...cause, step: 'it', at: NOW + 9_000 },
+      endedAt: NOW + 9_001,
+      pauses: [{ ...pause, endedAt: NOW - 3 }],
+      retries: [
+        { at: NOW + 3_000, reason: 'r' },
+        { at: NOW + 3_001, reason: 's', cause },
+        { at: NOW + 3_002, reason: 't', cause: { ...cause, step: 'it' } },
+      ],
+    };
+    expect(
+      told([record('it', 'undone', { attempts })], ended, { plan: planOf({ ...step, ladder }), incidents }),
+    ).toBe(`
+canceled → supervisor +0: its end is announced
+it undone: it is undone
+-60000: workflow 'flow' was started
+-50 it: incident 1: a person was asked
+-50 it: incident 2: a person was asked
+-50: incident 3: a person was asked
+-9: a person paused it: r
+-5: the pause was complete: nobody worked any more; a person is asked at <+9000>
+-3: the pause ended
++0 it: attempt 2, 5s: failed: y
++100 it: attempt 2, 5s: ended with an unknown outcome
++200 it: probe of attempt 2, 5s: found it under way
++300 it: probe of attempt 2, 5s: could not tell
++400 it: probe of attempt 2, 5s: found that it was not done
++500 it: attempt 2 (stage 2, with other input), 5s: done
++600 it: attempt 2 (stage 3, by agent 'other', with other input), 5s: failed
++700 it: probe of attempt 2 (with an input that a person gave), 5s: found it done
++800 it: undo 2, 5s: undid it
++2000 it: incident 1: a person chose 'skip' (so)
++2001 it: incident 2: nobody answered in time, so it was 'fail'
++2002: incident 3: it needed no answer any more
++3000: a person had it tried again: r
++3001: a person had it tried again: s; it had failed because of y
++3002: a person had it tried again: t; it had failed because of step 'it': y
++9000: it is being undone because of the failure of step 'it'
++9001: it ended: canceled
+`);
   });
 
   it('is total and pure for any state (S14)', () => {

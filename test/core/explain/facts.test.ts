@@ -1,0 +1,311 @@
+/** Which fact an explanation says when: what is next and when that is, and what the past was read from. */
+
+import { explain } from '../../../lib/core/explain/why.ts';
+import type { Attempt, Cause, Execution, Step } from '../../../lib/core/records/state.ts';
+import type { ExecutionStatus } from '../../../lib/core/transitions.ts';
+import { child, childrenOf, end } from '../family.ts';
+import {
+  DEADLINE,
+  failure,
+  heldAs,
+  incidentOf as anIncident,
+  planOf,
+  recordOf,
+  stateOf,
+  step,
+} from '../one-step.ts';
+import { agentStepOf, callbackOf, waitOf } from '../small-steps.ts';
+import { NOW } from '../states.ts';
+import { explained, incidentOf, type More, nextLine, pause, paused, plan, undoing } from '../words.ts';
+
+const point = agentStepOf('point', { pointOfNoReturn: true });
+const waiting = recordOf('it', 'waiting', { version: 1 });
+const held = recordOf('it', 'held', { heldFrom: 'ready', heldIn: pause.number });
+const sub = (status: Step['status'], ended?: ExecutionStatus): Step =>
+  recordOf('sub', status, { children: childrenOf(1, ended === undefined ? {} : { 0: end(ended) }) });
+
+const two = planOf(step, agentStepOf('b'));
+const lateRetry = recordOf('it', 'retrying', { retryAt: DEADLINE + 9 });
+const passed = { plan: planOf(point, step) };
+const atDeadline = incidentOf({ number: 2, kind: 'deadline', deadlineAt: NOW + 40, otherwise: 'undo-all' });
+const aboutPause = incidentOf({ kind: 'pause', otherwise: 'resume' });
+const ended: Partial<Execution> = { status: 'succeeded', endedAt: NOW };
+it.each<[string, Step[], Partial<Execution>, More, string]>([
+  [
+    'the end that is not announced',
+    [],
+    { ...ended, watchAt: NOW + 4 },
+    {},
+    'supervisor +4: its end is announced',
+  ],
+  [
+    'the earliest of the steps',
+    [heldAs('execute', { leaseUntil: NOW + 30_000 }), { ...heldAs('execute'), name: 'b' }],
+    {},
+    { plan: two },
+    'supervisor b +21000: its agent',
+  ],
+  [
+    'a step as early as the deadline',
+    [heldAs('execute')],
+    { deadlineAt: NOW + 21_000 },
+    {},
+    'supervisor it +21000: its agent',
+  ],
+  [
+    'the deadline',
+    [heldAs('execute')],
+    { deadlineAt: NOW + 20_999 },
+    {},
+    'supervisor +20999: its time is over and it is undone',
+  ],
+  [
+    'the agent to whom a message would be sent again',
+    [],
+    { startedAt: NOW - 30_000 },
+    {},
+    'agent it -30000: ',
+  ],
+  [
+    'the end of a pause, whatever the deadline',
+    [held],
+    { ...paused, deadlineAt: NOW + 5 },
+    {},
+    'person +9000: a person is asked, unless the pause is ended before',
+  ],
+  [
+    'the question about a pause',
+    [held],
+    paused,
+    { incidents: [aboutPause] },
+    "person +70000: a person answers incident 1; without an answer it is taken for 'resume'",
+  ],
+  [
+    'nothing but a look, where that is answered',
+    [held],
+    { ...paused, watchAt: NOW + 7 },
+    { incidents: [{ ...aboutPause, resolvedAt: NOW }] },
+    'supervisor +7: a supervisor looks',
+  ],
+  [
+    'nothing but a look, where a pause has no end',
+    [held],
+    { status: 'paused', watchAt: NOW + 7, pauses: [{ number: 1, at: 1, reason: 'r', withinMs: 1 }] },
+    {},
+    'supervisor +7: a supervisor looks',
+  ],
+  [
+    'an execution of its own',
+    [sub('running')],
+    {},
+    { plan: planOf(child) },
+    'child sub: execution e-1.sub.0 end',
+  ],
+  [
+    'likewise, behind what is done',
+    [recordOf('it', 'done'), sub('running')],
+    {},
+    { plan: planOf(step, child) },
+    'child sub: ',
+  ],
+  [
+    'what has a time beside an execution of its own',
+    [sub('running'), heldAs('execute')],
+    {},
+    { plan: planOf(child, step) },
+    'supervisor it +21000: its agent',
+  ],
+  [
+    'the end of a pause beside an execution of its own',
+    [sub('running')],
+    paused,
+    { plan: planOf(child) },
+    'person +9000: ',
+  ],
+  [
+    'the deadline where there is no way back',
+    [recordOf('point', 'done'), lateRetry],
+    {},
+    passed,
+    'person +3600000: its time is over and a person is asked',
+  ],
+  [
+    'the question about the deadline',
+    [recordOf('point', 'done'), lateRetry],
+    { status: 'waiting' },
+    { ...passed, incidents: [atDeadline] },
+    "person +40: a person answers incident 2; without an answer it is taken for 'undo-all'",
+  ],
+  [
+    'the earlier of two questions',
+    [recordOf('point', 'done'), waiting],
+    { status: 'waiting' },
+    { ...passed, incidents: [incidentOf(), atDeadline] },
+    'person +40: a person answers incident 2',
+  ],
+])('next for an execution is %s', (_, records, execution, more, line) => {
+  expect(nextLine(explained(records, execution, more).next)).toContain(line);
+});
+
+it('next for an execution that has ended and said so is nothing', () => {
+  const { watchAt: _, ...execution } = stateOf([], ended).execution;
+  expect(explain(plan, { execution, steps: {} }, NOW).next).toEqual({
+    what: 'nothing: it has ended and said so',
+    who: 'nobody',
+  });
+});
+
+const sent = { dispatches: { [`it/execute/1@${NOW}`]: { count: 1, lastAt: NOW + 5 } } };
+const asked = (more: object = {}): More => ({ incidents: [incidentOf(more)] });
+it.each<[string, Step[], Partial<Execution>, More, string]>([
+  [
+    'the answer of a person',
+    [waiting],
+    { status: 'waiting' },
+    asked(),
+    "person it +70000: a person answers incident 1; without an answer it is taken for 'fail'",
+  ],
+  [
+    'nothing where another thing is asked',
+    [waiting],
+    { status: 'waiting' },
+    asked({ kind: 'deadline' }),
+    'nobody it: nothing',
+  ],
+  [
+    'nothing where it is asked about another step',
+    [waiting],
+    { status: 'waiting' },
+    asked({ step: 'other' }),
+    'nobody it: nothing',
+  ],
+  [
+    'nothing where it is answered',
+    [waiting],
+    { status: 'waiting' },
+    asked({ resolvedAt: NOW }),
+    'nobody it: nothing',
+  ],
+  [
+    'an answer whose deadline stands still',
+    [waiting],
+    paused,
+    asked(),
+    'person it: a person answers incident 1; its deadline stands still during the pause',
+  ],
+  ['nothing when it is done', [recordOf('it', 'done')], {}, {}, 'nobody it: nothing'],
+  ['nothing when the execution has ended', [], { status: 'succeeded' }, {}, 'nobody it: nothing'],
+  [
+    'its undo',
+    [recordOf('it', 'done', { undoAttempt: 2 })],
+    undoing,
+    {},
+    "agent it +0: agent 'worker' takes it: undo 3, from ",
+  ],
+  [
+    'a message that is sent again a gap after the last',
+    [],
+    sent,
+    {},
+    "agent it +0: agent 'worker' takes it: attempt 1, from 2023-11-14T22:13:20.000Z; if nobody has by 2023-11-14T22:14:20.005Z,",
+  ],
+])('next for a step is %s', (_, records, execution, more, line) => {
+  expect(nextLine(explained(records, execution, more).steps[0]!.next)).toContain(line);
+});
+
+const attempt: Attempt = {
+  number: 2,
+  mode: 'execute',
+  claimedAt: NOW,
+  endedAt: NOW + 5,
+  outcome: 'failed',
+  failure,
+};
+const cause: Cause = { kind: 'failure', at: NOW + 1, failure };
+const children = childrenOf(2, { 0: end('failed') });
+it.each<[string, Step[], Partial<Execution>, More, object[]]>([
+  ['an attempt', [recordOf('it', 'done', { attempts: [attempt] })], {}, {}, [attempt]],
+  [
+    'questions',
+    [],
+    {},
+    {
+      incidents: [
+        anIncident({ openedAt: NOW + 1, resolvedAt: NOW + 2, by: 'person', choice: 'skip' }),
+        anIncident({ number: 2, kind: 'pause', resolvedAt: NOW + 3, by: 'moot' }),
+        anIncident({ number: 3, resolvedAt: NOW + 4 }),
+      ],
+    },
+    [failure, { by: 'person', choice: 'skip' }, { by: 'moot' }],
+  ],
+  [
+    'a pause',
+    [],
+    { pauses: [{ number: 3, at: NOW + 1, reason: 'r', withinMs: 9, endedAt: NOW + 2 }] },
+    {},
+    [{ pause: 3 }, { pause: 3 }],
+  ],
+  [
+    'retries',
+    [],
+    {
+      retries: [
+        { at: NOW + 1, reason: 'r' },
+        { at: NOW + 2, reason: 's', cause },
+      ],
+    },
+    {},
+    [{}, failure],
+  ],
+  [
+    'a cause and an end',
+    [],
+    { status: 'failed', cause, endedAt: NOW + 2 },
+    {},
+    [failure, { status: 'failed' }],
+  ],
+  [
+    'an answer',
+    [recordOf('c', 'failed', { failure, progressAt: NOW, beat: 4, changedAt: NOW + 1 })],
+    {},
+    { plan: planOf(callbackOf('c')) },
+    [{ beat: 4 }, { status: 'failed', failure }],
+  ],
+  [
+    'executions of its own',
+    [recordOf('sub', 'failed', { children, changedAt: NOW + 1 })],
+    {},
+    { plan: planOf(child) },
+    [{ status: 'failed', count: 2, ended: children.ended }],
+  ],
+  [
+    'no answer of a wait, nor of a step that the plan does not have',
+    [recordOf('w', 'ready', { progressAt: NOW }), recordOf('other', 'done')],
+    {},
+    { plan: planOf(waitOf('w')) },
+    [],
+  ],
+])('the past is read from %s', (_, records, execution, more, evidence) => {
+  const [started, ...past] = explained(records, execution, more).past.filter(({ at }) => at >= NOW);
+  expect(started).toEqual({
+    at: NOW,
+    what: "workflow 'flow' was started",
+    evidence: { plan: 'p', deadlineAt: DEADLINE },
+  });
+  expect(past.map((one) => one.evidence)).toStrictEqual(evidence);
+});
+
+it.each<[Cause['kind'], Partial<Cause>, string]>([
+  ['failure', { step: 'it' }, "it is being undone because of the failure of step 'it'"],
+  ['cancel', {}, "it is being undone because of an operator's cancel"],
+  ['deadline', { undo: false }, 'it is ended as it is because of the deadline'],
+  ['parent', {}, 'it is being undone because of the end of the execution that it is a part of'],
+])('why it was stopped: %s', (kind, more, what) => {
+  const why: Cause = { kind, at: NOW + 1, failure, ...more };
+  expect(explained([], { status: 'undoing', cause: why }).past[1]?.what).toBe(what);
+});
+
+it('whose it is, and in which status', () => {
+  const { executionId, status, steps } = explained([], { status: 'undoing' });
+  expect([executionId, status, steps.map(({ name }) => name)]).toEqual(['e-1', 'undoing', ['it']]);
+});
