@@ -24,7 +24,7 @@ export const LEASE: readonly Mutant[] = [
     file: 'lib/core/step/ready.ts',
     find: "  if (record.status === 'retrying') {",
     replace:
-      "  if (record.status === 'running') return [{ step: stage, mode: 'execute', attempt: record.attempt, sinceAt, dueAt }];\n  if (record.status === 'retrying') {",
+      "  if (record.status === 'running') return [{ step: stageOf(step, record.rung), mode: 'execute', attempt: record.attempt, sinceAt, dueAt }];\n  if (record.status === 'retrying') {",
     also: [
       {
         file: 'lib/core/transitions.ts',
