@@ -5,16 +5,20 @@
  * judged by the simulator's oracle. S3 is judged where the write is made (`mind.ts`).
  */
 
+import type { Write } from '../../lib/core/records/decision.ts';
 import { type AgentStep, agentSteps, isBefore, type Plan } from '../../lib/core/plan/plan.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { isHeld, isTerminal, type Step } from '../../lib/core/records/state.ts';
 import { leaseEndsAt } from '../../lib/core/step/lease.ts';
-import { judge } from '../simulation/oracle.ts';
+import { judge, storedAfter } from '../simulation/oracle.ts';
 import { keyOf, type Outcome, type Stored } from './codes.ts';
 import { Memo } from './intern.ts';
 import type { Mind } from './mind.ts';
 import { NOW } from './times.ts';
 import { LANDED, UNDONE, type World } from './world.ts';
+
+/** At the model's only time; it knows no outages. */
+const NO_OUTAGE = { now: NOW, graceFrom: Number.NEGATIVE_INFINITY };
 
 const NONE: readonly string[] = [];
 
@@ -37,16 +41,13 @@ export class Judge {
       const step = out.step < 0 ? undefined : this.#mind.step(out.stepTo);
       const token = claim ? { token: 'fresh' } : {};
       const version = (step && (snapshot.steps[step.name]?.version ?? 0)) ?? 0;
-      const problems = judge(
-        this.#plan,
-        snapshot,
-        {
-          executionId: 'e',
-          ...(out.exec < 0 ? {} : { execution: { ...this.#mind.execution(out.exec), version: 2 } }),
-          ...(step === undefined ? {} : { step: { ...step, ...token, version: version + 1 } }),
-        },
-        NOW,
-      );
+      const write: Write = {
+        executionId: 'e',
+        ...(out.exec < 0 ? {} : { execution: { ...this.#mind.execution(out.exec), version: 2 } }),
+        ...(step === undefined ? {} : { step: { ...step, ...token, version: version + 1 } }),
+      };
+      const problems: string[] = [];
+      judge(problems, this.#plan, snapshot, write, storedAfter(snapshot, write), NO_OUTAGE);
       return problems.length === 0 ? NONE : problems;
     });
   }

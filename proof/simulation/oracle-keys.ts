@@ -10,27 +10,35 @@ import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Step } from '../../lib/core/records/state.ts';
 
 const inputOf = ({ keyInput }: Step): string => (keyInput === undefined ? '' : canonicalJson(keyInput));
+const isSameInput = (one: Step, other: Step): boolean =>
+  one.keyInput === other.keyInput || inputOf(one) === inputOf(other);
 
 /** @param before the stored records */
-export function judgeKeys(plan: Plan, before: Snapshot, { execution, step }: Write): string[] {
-  const problems: string[] = [];
+export function judgeKeys(
+  problems: string[],
+  plan: Plan,
+  before: Snapshot,
+  { execution, step }: Write,
+): void {
   const { life } = before.execution;
   if (life === '') problems.push('S18 it has no life');
   if (execution !== undefined && execution.life !== life) problems.push('S18 its life has changed');
-  if (step === undefined) return problems;
+  if (step === undefined) return;
   if (step.life !== life) problems.push(`S18 '${step.name}' is of another life`);
   const isClaim = step.leaseUntil !== undefined && step.token !== before.steps[step.name]?.token;
   const was = before.steps[step.name];
-  if (isClaim && step.mode === 'execute') return [...problems, ...judgeClaim(plan, was, step)];
+  if (isClaim && step.mode === 'execute') {
+    problems.push(...judgeClaim(plan, was, step));
+    return;
+  }
   const same =
     was === undefined
       ? step.key === 1
-      : was.key === step.key && was.keyStage === step.keyStage && inputOf(was) === inputOf(step);
+      : was.key === step.key && was.keyStage === step.keyStage && isSameInput(was, step);
   if (!same) problems.push(`S18 the key of '${step.name}' changed without an attempt`);
   const isSpent = isClaim && step.mode === 'undo';
   if ((step.keySpent ?? false) !== (isSpent || (was?.keySpent ?? false)))
     problems.push(`S18 whether the key of '${step.name}' was undone is not said right`);
-  return problems;
 }
 
 /** The attempt is of the stage on which the step is, and has the next key if anything differs from the attempt before. */
@@ -43,7 +51,7 @@ function judgeClaim(plan: Plan, was: Step | undefined, is: Step): string[] {
     problems.push(`S18 '${name}' is attempted as of stage ${keyStage}, and is in ${stage}`);
   if (is.keySpent === true) problems.push(`S18 '${name}' is attempted under key ${key}, which was undone`);
   if (was === undefined || was.attempt === 0) return problems;
-  const differs = was.keyStage !== keyStage || inputOf(was) !== inputOf(is);
+  const differs = was.keyStage !== keyStage || !isSameInput(was, is);
   const next = was.key + (differs || was.keySpent === true ? 1 : 0);
   if (key !== next) problems.push(`S18 '${name}' is attempted under key ${key}, not ${next}`);
   if (key !== was.key && was.mayHaveActed)

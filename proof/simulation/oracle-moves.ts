@@ -91,18 +91,24 @@ const leads = <Status extends string>(moves: Moves<Status>, from: Status, to: St
 /** Statuses that are entered in the undoing of an execution alone; an item of a list is also undone by itself. */
 const BACK: ReadonlySet<StepStatus> = new Set(['undoing', 'undone', 'undo-failed']);
 
-/** @returns the broken invariants of one write, S2 all of them */
-export function judgeMoves(plan: Plan, before: Snapshot, { execution, step, incident }: Write): string[] {
-  const problems: string[] = [];
+/** The broken invariants of one write, S2 all of them. */
+export function judgeMoves(
+  problems: string[],
+  plan: Plan,
+  before: Snapshot,
+  { execution, step, incident }: Write,
+): void {
   if (execution !== undefined) judgeExecutionMove(problems, before.execution, execution);
-  const planned = step && plan.steps.find(({ name }) => name === step.name);
-  if (step === undefined) return problems;
-  if (planned === undefined) return [...problems, `S2 '${step.name}' is no step of the plan`];
+  if (step === undefined) return;
+  const planned = plan.steps.find(({ name }) => name === step.name);
+  if (planned === undefined) {
+    problems.push(`S2 '${step.name}' is no step of the plan`);
+    return;
+  }
   const known = before.steps[step.name];
   if (!mayLead(planned.kind, known, before.execution.epoch, step.status))
     problems.push(`S2 '${step.name}' (${planned.kind}): ${known?.status ?? 'ready'} → ${step.status}`);
   if (known?.status !== step.status) judgeTurn(problems, plan, before, { planned, step, incident });
-  return problems;
 }
 
 function judgeExecutionMove(problems: string[], before: Execution, after: Execution): void {

@@ -7,8 +7,11 @@
 
 import { type Found, isLeftBehind } from '../../lib/core/supervision/audit.ts';
 import type { Write } from '../../lib/core/records/decision.ts';
-import type { Json } from '../../lib/core/records/json.ts';
+import type { Json, JsonObject } from '../../lib/core/records/json.ts';
 import { expiresAt, isPastChild, MIN_RETENTION_MS } from '../../lib/core/records/retention.ts';
+import type { Incident } from '../../lib/core/records/incident.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import type { Execution, Step } from '../../lib/core/records/state.ts';
 import type { MemoryTable } from '../../lib/testing/memory-table.ts';
 
 /** @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html */
@@ -16,50 +19,71 @@ const MAX_ITEM_BYTES = 400 * 1024;
 /** Keys, names, counters, times and tokens of a record, which no data makes longer. */
 const REST_BYTES = 4_096;
 
-/** Why the store refuses the write; nothing when it takes it. */
-export function refusalOf({ execution, step, incident }: Write): string | undefined {
-  const items: Json[][] = [];
-  // The input of a large one is in an item of its own.
-  if (execution !== undefined)
-    items.push(
-      jsonOf(execution.output, execution.cause, execution.pauses, execution.retries, execution.dispatches),
-    );
-  if (step !== undefined)
-    items.push(
-      jsonOf(step.output, step.givenInput, step.failure, step.progress, step.attempts, step.children),
-    );
-  if (incident !== undefined) items.push(jsonOf(incident.failure, incident.reason));
-  for (const values of items) {
-    const size: Size = { bytes: REST_BYTES, isText: true };
-    for (const value of values) add(size, value);
-    if (!size.isText) return 'text that is no well-formed Unicode';
-    if (size.bytes > MAX_ITEM_BYTES) return `an item of ${size.bytes} bytes`;
-  }
-  return undefined;
+type Values = readonly unknown[];
+
+/** What data makes longer. The input of a large execution is in an item of its own. */
+const valuesOf = {
+  execution: ({ output, cause, pauses, retries, dispatches }: Execution): Values => [
+    output,
+    cause,
+    pauses,
+    retries,
+    dispatches,
+  ],
+  step: ({ output, givenInput, failure, progress, attempts, children }: Step): Values => [
+    output,
+    givenInput,
+    failure,
+    progress,
+    attempts,
+    children,
+  ],
+  incident: ({ failure, reason }: Incident): Values => [failure, reason],
+};
+
+/** Why the store refuses the write; nothing when it takes it. @param before what it holds, and so has taken */
+export function refusalOf(
+  before: Snapshot | undefined,
+  { execution, step, incident }: Write,
+): string | undefined {
+  return (
+    (execution &&
+      refusalOfItem(valuesOf.execution(execution), before && valuesOf.execution(before.execution))) ??
+    (step && refusalOfItem(valuesOf.step(step), mapped(before?.steps[step.name], valuesOf.step))) ??
+    (incident && refusalOfItem(valuesOf.incident(incident), undefined))
+  );
 }
 
-const jsonOf = (...values: readonly unknown[]): Json[] => values.filter((one) => one !== undefined) as Json[];
+const mapped = <From, To>(value: From | undefined, to: (value: From) => To): To | undefined =>
+  value === undefined ? undefined : to(value);
+
+function refusalOfItem(values: Values, taken: Values | undefined): string | undefined {
+  if (taken !== undefined && values.every((value, at) => value === taken[at])) return undefined;
+  const size: Size = { bytes: REST_BYTES, isText: true };
+  for (const value of values) if (value !== undefined) add(size, value as Json);
+  if (!size.isText) return 'text that is no well-formed Unicode';
+  return size.bytes > MAX_ITEM_BYTES ? `an item of ${size.bytes} bytes` : undefined;
+}
 
 interface Size {
   bytes: number;
   isText: boolean;
 }
 
-/** A half of a surrogate pair has no UTF-8, in which the store keeps all text. */
-const HALF = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/;
 const LONG_CHARS = 64;
 
 function add(size: Size, value: Json): void {
   if (typeof value === 'string') {
     // Short text of a world is counted, not measured.
     size.bytes += value.length > LONG_CHARS ? Buffer.byteLength(value) : value.length * 3;
-    if (HALF.test(value)) size.isText = false;
+    // A half of a surrogate pair has no UTF-8, in which the store keeps all text.
+    if (!value.isWellFormed()) size.isText = false;
   } else if (Array.isArray(value)) {
     for (const one of value as readonly Json[]) add(size, one);
   } else if (typeof value === 'object' && value !== null) {
-    for (const [key, one] of Object.entries(value)) {
+    for (const key of Object.keys(value)) {
       size.bytes += key.length + 4;
-      add(size, one as Json);
+      add(size, (value as JsonObject)[key] as Json);
     }
   } else size.bytes += 8;
 }

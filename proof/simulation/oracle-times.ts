@@ -46,19 +46,19 @@ export interface Written {
 export class OracleTimes {
   readonly #paused = new Map<string, Span[]>();
 
-  /** @returns the broken invariants of one write */
-  judge(written: Written): string[] {
+  judge(problems: string[], written: Written): void {
     const { plan, before, write, now } = written;
-    const problems: string[] = [];
     if (write.incident !== undefined) this.#judgeQuestion(problems, written, write.incident);
-    const planned = write.step && plan.steps.find(({ name }) => name === write.step?.name);
-    if (write.step !== undefined && planned !== undefined)
-      this.#judgeStep(problems, written, planned, write.step);
+    // Only of the kinds that are not performed by agents, and when they end.
+    const { step } = write;
+    if (step?.status === 'done' || step?.status === 'failed') {
+      const planned = plan.steps.find(({ name }) => name === step.name);
+      if (planned !== undefined) this.#judgeStep(problems, written, planned, step);
+    }
     if (write.execution !== undefined) {
       this.#judgeDeadline(problems, written, write.execution);
       this.#note(before.execution, write.execution, now);
     }
-    return problems;
   }
 
   #note({ id, status }: Execution, after: Execution, now: number): void {
@@ -123,8 +123,7 @@ export class OracleTimes {
     const { plan, before, now } = written;
     const was = before.steps[step.name]?.status ?? 'ready';
     const sinceAt = turnOf(plan, planned, before);
-    const isOver = step.status === 'done' || step.status === 'failed';
-    if (sinceAt === undefined || was === step.status || !isOver) return;
+    if (sinceAt === undefined || was === step.status) return;
     if (planned.kind === 'wait') {
       const dueAt = sinceAt + (planned.forMs ?? 0);
       if (now + CLOCKS_DIFFER_MS < dueAt)

@@ -15,16 +15,18 @@ import { agentOn } from './oracle-order.ts';
 export const NEVER_UNDONE = 'cannot be taken back';
 
 /** @param after a write of the step */
-export function judgeTries(plan: Plan, before: Snapshot, after: Step): string[] {
+export function judgeTries(problems: string[], plan: Plan, before: Snapshot, after: Step): void {
   const step = plan.steps.find(({ name }) => name === after.name);
-  if (step?.kind !== 'step') return [];
+  if (step?.kind !== 'step') return;
   const known = before.steps[after.name];
+  const isClaim = after.leaseUntil !== undefined && after.token !== known?.token;
+  const isGivenUp =
+    after.status === 'undo-failed' && known?.status === 'undoing' && known.leaseUntil !== undefined;
+  if (!isClaim && !isGivenUp) return;
   const undo = agentOn(step, after.rung).undo;
   // The first one, and those that are declared beside it.
   const declared = undo === 'none' ? 0 : undo.attempts + 1;
   const asked = askedAgain(before, after.name);
-  const isClaim = after.leaseUntil !== undefined && after.token !== known?.token;
-  const problems: string[] = [];
   if (isClaim && after.mode === 'undo') {
     if (after.undoAttempt !== (known?.undoAttempt ?? 0) + 1)
       problems.push(`S9 the undo of '${after.name}' is not counted`);
@@ -41,11 +43,8 @@ export function judgeTries(plan: Plan, before: Snapshot, after: Step): string[] 
         `S9 '${after.name}' is tried for the ${after.rungAttempt}th time of ${tries} on rung ${after.rung}`,
       );
   }
-  const isGivenUp =
-    after.status === 'undo-failed' && known?.status === 'undoing' && known.leaseUntil !== undefined;
   if (isGivenUp && after.failure?.message !== NEVER_UNDONE && after.undoAttempt < declared)
     problems.push(`S9 the undo of '${after.name}' is given up after ${after.undoAttempt} of ${declared}`);
-  return problems;
 }
 
 /** People may have it tried again, each time once. */

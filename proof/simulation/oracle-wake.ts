@@ -32,68 +32,70 @@ export interface WakeContext {
   readonly mayDie: boolean;
 }
 
-interface Due {
-  readonly at: number;
-  readonly what: string;
-}
+/** What is asked with every write, and said of hardly any: when something is due, and what, of which step. */
+type Due = (at: number, what: string, step?: string) => void;
+
+const lateness = (problems: string[], watchAt: number, at: number, what: string, step?: string): void => {
+  if (watchAt - at <= CLOCKS_DIFFER_MS + CALL_MS) return;
+  const named = step === undefined ? what : `${what} of '${step}'`;
+  problems.push(`S12 the watch is ${watchAt - at} ms later than ${named}`);
+};
 
 /** The watch is there, and no later than the end of any lease. @param graceFrom when a supervisor last noticed the end of an outage: leases from before get their length once more */
-export function judgeLeases(plan: Plan, state: Snapshot, graceFrom: number): string[] {
+export function judgeLeases(problems: string[], plan: Plan, state: Snapshot, graceFrom: number): void {
   const { status, watchAt } = state.execution;
-  if (isTerminal(status)) return [];
-  if (watchAt === undefined) return ['S12 an open execution has no watch'];
-  return leases(plan, state, graceFrom).flatMap((due) => lateness(watchAt, due));
+  if (isTerminal(status)) return;
+  if (watchAt === undefined) {
+    problems.push('S12 an open execution has no watch');
+    return;
+  }
+  for (const step of plan.steps) {
+    const leaseUntil = state.steps[step.name]?.leaseUntil;
+    if (leaseUntil === undefined || step.kind !== 'step') continue;
+    // Whoever saw the lease counts the margin; whoever did not, nothing.
+    const at =
+      leaseUntil < graceFrom + CLOCKS_DIFFER_MS
+        ? Math.max(leaseUntil, graceFrom + longestLease(step)) + LEASE_MARGIN_MS
+        : leaseUntil;
+    lateness(problems, watchAt, at, 'the end of the lease', step.name);
+  }
 }
-
-const lateness = (watchAt: number, { at, what }: Due): string[] =>
-  watchAt - at > CLOCKS_DIFFER_MS + CALL_MS ? [`S12 the watch is ${watchAt - at} ms later than ${what}`] : [];
 
 /** The watch is no later than anything else that becomes due. */
-export function judgeWake(plan: Plan, state: Snapshot, context: WakeContext): string[] {
+export function judgeWake(problems: string[], plan: Plan, state: Snapshot, context: WakeContext): void {
   const { execution } = state;
   const { watchAt } = execution;
-  if (isTerminal(execution.status) || watchAt === undefined) return [];
+  if (isTerminal(execution.status) || watchAt === undefined) return;
   const lookedAt = lookedAfterPause(plan, execution);
   const { now, putOffMs } = context;
-  const work = isForward(execution.status) ? forwardDues(plan, state, context.mayDie) : undoDues(plan, state);
-  return [...questionDues(state), ...work.map((due) => putOff(due, now, putOffMs))].flatMap((due) =>
-    lateness(watchAt, { ...due, at: Math.max(due.at, lookedAt) }),
-  );
+  const question: Due = (at, what) => lateness(problems, watchAt, Math.max(at, lookedAt), what);
+  const work: Due = (at, what, step) =>
+    lateness(problems, watchAt, Math.max(putOff(at, now, putOffMs), lookedAt), what, step);
+  questionDues(question, state);
+  // No work is due before now.
+  if (watchAt - now <= CLOCKS_DIFFER_MS + CALL_MS) return;
+  if (isForward(execution.status)) forwardDues(work, plan, state, context.mayDie);
+  else undoDues(work, plan, state);
 }
 
-const putOff = (due: Due, now: number, putOffMs: number): Due =>
-  due.at <= now + CLOCKS_DIFFER_MS ? { ...due, at: Math.max(due.at, now) + putOffMs } : due;
+const putOff = (at: number, now: number, putOffMs: number): number =>
+  at <= now + CLOCKS_DIFFER_MS ? Math.max(at, now) + putOffMs : at;
 
 /** The defaults of open questions, and the end of a pause about which none was asked yet. */
-function questionDues(state: Snapshot): Due[] {
-  const { execution, incidents = {} } = state;
-  const isPaused = execution.status === 'pausing' || execution.status === 'paused';
-  const dues = openIncidents(state)
-    .filter(({ kind }) => !isPaused || kind === 'pause')
-    .map(({ deadlineAt }) => ({ at: deadlineAt, what: 'the default of a question' }));
-  const pause = execution.status === 'paused' ? execution.pauses?.at(-1) : undefined;
-  const isAsked = Object.values(incidents).some(
-    ({ kind, stepVersion }) => kind === 'pause' && stepVersion === pause?.number,
-  );
-  if (pause?.deadlineAt !== undefined && !isAsked)
-    dues.push({ at: pause.deadlineAt, what: 'the end of a pause' });
-  return dues;
-}
-
-function leases(plan: Plan, { steps }: Snapshot, graceFrom: number): Due[] {
-  const dues: Due[] = [];
-  for (const step of plan.steps) {
-    const leaseUntil = steps[step.name]?.leaseUntil;
-    if (leaseUntil === undefined || step.kind !== 'step') continue;
-    const isFromBefore = leaseUntil < graceFrom + CLOCKS_DIFFER_MS;
-    const untilAt = isFromBefore ? Math.max(leaseUntil, graceFrom + longestLease(step)) : leaseUntil;
-    // Whoever saw the lease counts the margin; whoever did not, nothing.
-    dues.push({
-      at: isFromBefore ? untilAt + LEASE_MARGIN_MS : untilAt,
-      what: `the end of the lease of '${step.name}'`,
-    });
+function questionDues(due: Due, state: Snapshot): void {
+  const { execution, incidents } = state;
+  const { status } = execution;
+  if (incidents !== undefined) {
+    const isPaused = status === 'pausing' || status === 'paused';
+    for (const { kind, deadlineAt } of openIncidents(state))
+      if (!isPaused || kind === 'pause') due(deadlineAt, 'the default of a question');
   }
-  return dues;
+  const pause = status === 'paused' ? execution.pauses?.at(-1) : undefined;
+  if (pause?.deadlineAt === undefined) return;
+  const isAsked = Object.values(incidents ?? {}).some(
+    ({ kind, stepVersion }) => kind === 'pause' && stepVersion === pause.number,
+  );
+  if (!isAsked) due(pause.deadlineAt, 'the end of a pause');
 }
 
 /** On whichever rung. */
@@ -101,27 +103,25 @@ const longestLease = ({ leaseMs, ladder }: AgentStep): number =>
   Math.max(leaseMs, ...ladder.map((rung) => (rung.kind === 'useAgent' ? rung.leaseMs : 0)));
 
 /** What becomes due while the execution goes forward. */
-function forwardDues(plan: Plan, state: Snapshot, mayDie: boolean): Due[] {
+function forwardDues(due: Due, plan: Plan, state: Snapshot, mayDie: boolean): void {
   const { execution, steps } = state;
-  const dues: Due[] = [];
+  const { isFree, horizonMs } = factsOf(plan);
   // Whoever brought its turn about may have died before the look that says so.
-  const unseenMs = mayDie ? horizonOf(plan) : 0;
-  const isFree = plan.steps.every(({ pointOfNoReturn }) => pointOfNoReturn !== true);
-  if (isFree) dues.push({ at: execution.deadlineAt, what: 'its deadline' });
+  const unseenMs = mayDie ? horizonMs : 0;
+  if (isFree) due(execution.deadlineAt, 'its deadline');
   // What a failure waits for is not reckoned here.
-  const hasFailed = plan.steps.some(({ name }) => steps[name]?.status === 'failed');
+  const waits = !isFree && plan.steps.some(({ name }) => steps[name]?.status === 'failed');
   for (const step of plan.steps) {
-    const record = countedAs(step, steps[step.name], execution);
+    if (step.kind !== 'wait' && step.kind !== 'step') continue;
     const sinceAt = turnOf(plan, step, state);
     if (sinceAt === undefined || !applies(step, state)) continue;
-    if (step.kind === 'wait' && record === undefined && step.forMs !== undefined)
-      dues.push({ at: sinceAt + Math.max(step.forMs, unseenMs), what: `the time of '${step.name}'` });
-    if (step.kind === 'step' && (isFree || !hasFailed)) {
-      const due = forwardDue(step, record, sinceAt, execution);
-      if (due !== undefined) dues.push({ at: due, what: `the next try of '${step.name}'` });
-    }
+    const record = countedAs(step, steps[step.name], execution);
+    if (step.kind === 'step') {
+      const at = waits ? undefined : forwardDue(step, record, sinceAt, execution);
+      if (at !== undefined) due(at, 'the next try', step.name);
+    } else if (record === undefined && step.forMs !== undefined)
+      due(sinceAt + Math.max(step.forMs, unseenMs), 'the time', step.name);
   }
-  return dues;
 }
 
 const IDLE_HORIZON_MS = 60_000;
@@ -129,16 +129,33 @@ const IDLE_HORIZON_MS = 60_000;
 /** Whoever ends a pause looks; should he die, somebody does after a lease or pickup time of the plan. */
 function lookedAfterPause(plan: Plan, { pauses }: Execution): number {
   const endedAt = pauses?.at(-1)?.endedAt;
-  return endedAt === undefined ? 0 : endedAt + horizonOf(plan);
+  return endedAt === undefined ? 0 : endedAt + factsOf(plan).horizonMs;
 }
 
-/** Within this somebody looks at what was written last: of each step the shorter of lease and pickup time, the longest of these. */
-function horizonOf({ steps }: Plan): number {
-  const spans = steps.flatMap((step) =>
+interface Facts {
+  /** Nothing of it is a point of no return. */
+  readonly isFree: boolean;
+  /** Within this somebody looks at what was written last: of each step the shorter of lease and pickup time, the longest of these. */
+  readonly horizonMs: number;
+}
+
+const facts = new WeakMap<Plan, Facts>();
+
+function factsOf(plan: Plan): Facts {
+  const known = facts.get(plan);
+  if (known !== undefined) return known;
+  const spans = plan.steps.flatMap((step) =>
     step.kind === 'step' ? [Math.min(step.leaseMs, step.pickupMs)] : [],
   );
-  return spans.length === 0 ? IDLE_HORIZON_MS : Math.max(...spans);
+  const found = {
+    isFree: plan.steps.every(({ pointOfNoReturn }) => pointOfNoReturn !== true),
+    horizonMs: spans.length === 0 ? IDLE_HORIZON_MS : Math.max(...spans),
+  };
+  facts.set(plan, found);
+  return found;
 }
+
+const GIVEN_UP: ReadonlySet<Step['status']> = new Set(['failed', 'undoing', 'undone', 'undo-failed']);
 
 /** Since when it is the step's turn; nothing while it is not. */
 export function turnOf(plan: Plan, step: PlanStep, { execution, steps }: Snapshot): number | undefined {
@@ -146,8 +163,7 @@ export function turnOf(plan: Plan, step: PlanStep, { execution, steps }: Snapsho
   for (const name of step.after) {
     const { status = 'ready', changedAt = 0 } = steps[name] ?? {};
     const isOver = status === 'done' || status === 'skipped';
-    const isGivenUp = ['failed', 'undoing', 'undone', 'undo-failed'].includes(status);
-    if (!isOver && !(plan.tolerated !== undefined && isGivenUp)) return undefined;
+    if (!isOver && !(plan.tolerated !== undefined && GIVEN_UP.has(status))) return undefined;
     at = Math.max(at, changedAt);
   }
   return at;
@@ -218,16 +234,15 @@ function dispatchedAt(
 }
 
 /** What becomes due while it is being undone. */
-function undoDues(plan: Plan, state: Snapshot): Due[] {
+function undoDues(due: Due, plan: Plan, state: Snapshot): void {
   const { execution, steps } = state;
-  if (execution.status !== 'undoing' || plan.tolerated !== undefined) return [];
-  const stays = execution.cause?.undo === false || plan.steps.some((step) => step.pointOfNoReturn === true);
-  const dues: Due[] = [];
+  if (execution.status !== 'undoing' || plan.tolerated !== undefined) return;
+  if (execution.cause?.undo === false || !factsOf(plan).isFree) return;
   for (const step of plan.steps) {
     const record = steps[step.name];
-    if (step.kind !== 'step' || record === undefined || record.leaseUntil !== undefined || stays) continue;
+    if (step.kind !== 'step' || record === undefined || record.leaseUntil !== undefined) continue;
     if (record.parked?.mode === 'undo' && record.undoParkedAt !== undefined)
-      dues.push({ at: record.undoParkedAt + DAY_MS, what: `a day of waiting to undo '${step.name}'` });
+      due(record.undoParkedAt + DAY_MS, 'a day of waiting for the undo', step.name);
     const isBegun = record.status === 'undoing';
     if (!isBegun && record.status !== 'done') continue;
     if (agentOn(step, record.rung).undo === 'none') continue;
@@ -241,12 +256,8 @@ function undoDues(plan: Plan, state: Snapshot): Due[] {
       ...(isTimed ? record : fresh),
       retryAt: Math.max((isTimed ? record.retryAt : 0) ?? 0, quietAt),
     };
-    dues.push({
-      at: sentAt(step, from, 'undo', sinceAt, execution),
-      what: `the undo of '${step.name}'`,
-    });
+    due(sentAt(step, from, 'undo', sinceAt, execution), 'the undo', step.name);
   }
-  return dues;
 }
 
 /** When all that depends on it was clear; nothing while it is not. */

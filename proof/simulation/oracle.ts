@@ -17,19 +17,16 @@ import { asRenewed, judgeOvertime, judgeRetry, judgeWayBack } from './oracle-ope
 import { judgeOrder } from './oracle-order.ts';
 import { CLOCKS_DIFFER_MS, judgeLeases } from './oracle-wake.ts';
 
-/**
- * @param before the stored records. @param after as they are now. @param now true time
- * @returns the broken invariants
- */
+/** @param before the stored records. @param after as they are now. @param now true time. @param graceFrom of `judgeLeases` */
 export function judge(
+  problems: string[],
   plan: Plan,
   before: Snapshot,
   write: Write,
-  now: number,
-  after: Snapshot = stored(before, write),
-  graceFrom = Number.NEGATIVE_INFINITY,
-): string[] {
-  const problems = judgeMoves(plan, before, write);
+  after: Snapshot,
+  { now, graceFrom }: { readonly now: number; readonly graceFrom: number },
+): void {
+  judgeMoves(problems, plan, before, write);
   const { execution, step } = write;
   if (execution !== undefined) {
     judgeExecution(problems, before.execution, execution, before);
@@ -38,11 +35,11 @@ export function judge(
   if (step !== undefined) judgeStep(problems, plan, before, step, now);
   if (step?.parked !== undefined) judgeParked(problems, before.steps[step.name], step, now);
   judgeFarthest(problems, plan, after, now);
-  problems.push(...judgeLeases(plan, after, graceFrom));
-  return problems;
+  judgeLeases(problems, plan, after, graceFrom);
 }
 
-const stored = (before: Snapshot, { execution, step, incident }: Write): Snapshot => ({
+/** The records as a write leaves them. */
+export const storedAfter = (before: Snapshot, { execution, step, incident }: Write): Snapshot => ({
   execution: execution ?? before.execution,
   steps: step === undefined ? before.steps : { ...before.steps, [step.name]: step },
   incidents:

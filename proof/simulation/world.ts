@@ -164,13 +164,12 @@ export class World {
     if (plan === undefined || after === undefined) return this.#violate(executionId, 'S14 it has no plan');
     const { now } = this.#host.events;
     const context = { now, putOffMs: PUT_OFF_MS[this.#options.mode], mayDie: true };
-    const problems = [
-      ...judgeKeys(plan, before, write),
-      ...judge(plan, before, write, now, after, this.#graceFrom),
-      ...judgeWake(plan, after, context),
-      ...(write.step === undefined ? [] : judgeTries(plan, before, write.step)),
-      ...this.#times.judge({ plan, before, write, now, healedAt: this.#healedAt }),
-    ];
+    const problems: string[] = [];
+    judgeKeys(problems, plan, before, write);
+    judge(problems, plan, before, write, after, { now, graceFrom: this.#graceFrom });
+    judgeWake(problems, plan, after, context);
+    if (write.step !== undefined) judgeTries(problems, plan, before, write.step);
+    this.#times.judge(problems, { plan, before, write, now, healedAt: this.#healedAt });
     for (const problem of problems) this.#violate(executionId, problem);
     this.#judgeWaits(executionId, plan);
     const others = {
@@ -189,8 +188,9 @@ export class World {
     this.#host.events.plan(1_000, () => {
       const state = this.#table.read(executionId);
       const context = { now: this.#host.events.now, putOffMs: 0, mayDie: false };
-      for (const problem of state === undefined ? [] : judgeWake(plan, state, context))
-        this.#violate(executionId, problem);
+      const problems: string[] = [];
+      if (state !== undefined) judgeWake(problems, plan, state, context);
+      for (const problem of problems) this.#violate(executionId, problem);
       return false;
     });
   }
@@ -317,12 +317,12 @@ class WorldTable extends MemoryTable {
 
   /** @throws Error as the real one does: nothing is written */
   override write(write: Write): WriteResult {
-    const refusal = refusalOf(write);
+    const before = this.read(write.executionId);
+    const refusal = refusalOf(before, write);
     if (refusal !== undefined) {
       this.#index.refuse(write.executionId, refusal);
       throw new Error(`ValidationException: ${refusal}`);
     }
-    const before = this.read(write.executionId);
     const result = super.write(write);
     if (result === 'written' && before !== undefined && !isRepeated(before, write))
       this.#onWrite(write.executionId, before, write);
