@@ -1,5 +1,5 @@
 /**
- * `npm start` as a newcomer meets it: a process, three printed commands, Ctrl-C, and a second start.
+ * `npm start` as a newcomer meets it: a process, three printed commands, a killed agent, Ctrl-C, and a second start.
  *
  * Real processes and real time: the template is synthesised twice.
  */
@@ -92,6 +92,22 @@ test('dev prints three commands that work as they stand, stops with nothing left
   const listed = JSON.parse(shell(list)) as ListPage;
   expect(listed.items.map(({ executionId }) => executionId)).toEqual([started.executionId]);
 
+  // The README's failure, with an agent that is there: its second write is the report.
+  const url = /http:\/\/[\d.:]+/.exec(start)?.[0] ?? '';
+  shell(`curl -s ${url}/_local/functions/charge-card/kill -d '{"beforeCall":2,"operation":"PutItem"}'`);
+  const again = start
+    .replace(/"idempotencyKey":"[^"]*"/, '"idempotencyKey":"killed"')
+    .replace('order-1', 'order-2');
+  const { executionId } = JSON.parse(shell(again)) as Started;
+  const survived = ended(show.replace(started.executionId, executionId));
+  expect(survived.status).toBe('succeeded');
+  const charge = survived.steps?.find(({ name }) => name === 'charge');
+  expect(charge?.attempts?.map(({ mode, outcome }) => [mode, outcome])).toEqual([
+    ['execute', 'unknown'],
+    ['probe', 'done'],
+  ]);
+  const listedThen = JSON.parse(shell(list)) as ListPage;
+
   const children = descendantsOf(running?.pid ?? 0);
   expect(children.length).toBeGreaterThan(2);
   expect(await interrupt()).toBe(0);
@@ -99,6 +115,6 @@ test('dev prints three commands that work as they stand, stops with nothing left
 
   const [, , listAgain = ''] = commandsIn(await startDev());
   const found = JSON.parse(shell(listAgain)) as ListPage;
-  expect(found.items).toEqual(listed.items);
+  expect(found.items).toEqual(listedThen.items);
   expect(await interrupt()).toBe(0);
 });
