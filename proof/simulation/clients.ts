@@ -7,6 +7,7 @@
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
 import { type Scheduler, start, type StartRequest } from '../../lib/scheduler/start.ts';
+import { emphasised } from './emphasis.ts';
 import { type Choice, randomPlan } from './plans.ts';
 import { type Host, newProcess, portsOf } from './process.ts';
 import { passThrough } from './service.ts';
@@ -113,8 +114,9 @@ export class Clients {
   }
 }
 
-const workflowOf = ({ choice }: Host, at: number): Workflow => {
-  const plan = randomPlan(choice, `simulated-${at}`);
+const workflowOf = ({ choice, emphasis }: Host, at: number): Workflow => {
+  const drawn = randomPlan(choice, `simulated-${at}`, 0, emphasis?.counts);
+  const plan = emphasis === undefined ? drawn : emphasised(drawn, emphasis, choice);
   const parts = { kind: 'steadfast:workflow', name: plan.workflow, input: passThrough, plan, agents: [] };
   return parts as unknown as Workflow;
 };

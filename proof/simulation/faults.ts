@@ -5,6 +5,7 @@
  * which a kind never struck proves nothing about it, so the counts are part of every result.
  */
 
+import type { Emphasis } from './emphasis.ts';
 import type { Choice } from './plans.ts';
 
 /** What people do, and what befalls a whole world. */
@@ -47,6 +48,7 @@ export const FAULT_KINDS = [
   'transientFailure',
   'permanentFailure',
   'permanentUndoFailure',
+  'transientUndoFailure',
   'noSupervisor',
   ...OF_PEOPLE_AND_WORLDS,
 ] as const;
@@ -90,6 +92,7 @@ const HIGHEST_RATE: Readonly<Record<FaultKind, number>> = {
   transientFailure: 0.25,
   permanentFailure: 0.15,
   permanentUndoFailure: 0.1,
+  transientUndoFailure: 0.3,
   noSupervisor: 0.3,
   canceled: 0.15,
   paused: 0.1,
@@ -130,16 +133,25 @@ const MASKED: ReadonlySet<FaultKind> = new Set([
 /**
  * @param only of the kinds that are on, only these strike; the dice are thrown for all of them, so that the world is the
  * same until the first fault that is left out
+ * @param emphasis what strikes often, whatever is drawn
  */
-export function swarm(choice: Choice, mode: FaultMode, only?: ReadonlySet<FaultKind>): Faults {
+export function swarm(
+  choice: Choice,
+  mode: FaultMode,
+  only?: ReadonlySet<FaultKind>,
+  emphasis?: Emphasis,
+): Faults {
   const counts = noCounts();
   // Storms find what needs many faults at once; a world in which little goes wrong, what one fault does alone. Most are mild.
   const intensity = choice.random() ** 2;
   const rates = Object.fromEntries(
     FAULT_KINDS.map((kind) => {
       const on = choice.chance(0.6);
-      const rate = choice.random() * HIGHEST_RATE[kind] * (NOT_MILDER.has(kind) ? 1 : intensity);
+      const drawn = choice.random();
+      const rate = drawn * HIGHEST_RATE[kind] * (NOT_MILDER.has(kind) ? 1 : intensity);
+      const often = emphasis?.rates[kind];
       const allowed = mode === 'all' || mode === 'crowded' || (mode === 'masked' && MASKED.has(kind));
+      if (allowed && often !== undefined) return [kind, often * (0.5 + drawn / 2)];
       return [kind, on && allowed ? rate : 0];
     }),
   ) as FaultCounts;

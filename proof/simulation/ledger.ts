@@ -15,7 +15,7 @@ import { canonicalJson, type Json } from '../../lib/core/records/json.ts';
 
 /** Under a key that a service knows: it acts anew, answers what it answered then, or refuses another request. */
 export const KEY_MODES = ['acts', 'replays', 'refuses'] as const;
-type KeyMode = (typeof KEY_MODES)[number];
+export type KeyMode = (typeof KEY_MODES)[number];
 
 /** Who is asked, and with which input. */
 export interface Request {

@@ -9,13 +9,12 @@ import { handleMessage } from '../../lib/agent/message.ts';
 import { Turns } from '../../lib/agent/single-flight.ts';
 import type { Send } from '../../lib/core/records/decision.ts';
 import type { Message } from '../../lib/core/records/message.ts';
+import { PROCESS_MS } from './emphasis.ts';
 import { type Host, newProcess, planOf, portsOf } from './process.ts';
 import { AGENT_NAMES, agentOf, service } from './service.ts';
 
 const VISIBILITY_MS = 120_000;
 const MAX_RECEIVES = 5;
-/** A process may have less time than one before it, as after a change of its function's time limit. */
-const PROCESS_MS: readonly number[] = [90_000, 90_000, 45_000];
 /** Of one agent. */
 const WARM_PROCESSES = 4;
 const MAX_BATCH = 10;
@@ -88,7 +87,7 @@ function deliver(host: Host, send: Send, receives: number): void {
 
 /** One invocation of the agent's function; no acknowledgement within the visibility time brings a message back. */
 function invoke(host: Host, agent: string, batch: readonly Delivery[]): void {
-  const process = newProcess(host, host.choice.pick(PROCESS_MS));
+  const process = newProcess(host, host.choice.pick(host.emphasis?.processMs ?? PROCESS_MS));
   const implementation = service(host, process, agent);
   const breaker = warmBreaker(host, agent);
   const inPart = host.readsInPart ? { recordsARead: 0 } : {};

@@ -59,10 +59,13 @@ const HOUR_MS = 3_600_000;
 const SHORT_MS = 900_000;
 const MANY_IN_SHORT = 4;
 
-/** @param depth workflows around it: each is an execution of its own, so the world is kept small */
-export function randomPlan(choice: Choice, workflow: string, depth = 0): Plan {
+/**
+ * @param depth workflows around it: each is an execution of its own, so the world is kept small
+ * @param counts of steps, of which one is picked
+ */
+export function randomPlan(choice: Choice, workflow: string, depth = 0, counts?: readonly number[]): Plan {
   if (depth === 0 && choice.chance(BESIDE_POINT_SHARE)) return planBesidePoint(choice, workflow);
-  const count = choice.pick(depth === 0 && choice.chance(MANY_SHARE) ? MANY : FEW);
+  const count = choice.pick(counts ?? (depth === 0 && choice.chance(MANY_SHARE) ? MANY : FEW));
   const steps: PlanStep[] = [];
   for (let at = 0; at < count; at += 1) steps.push(randomStep(choice, at, steps, workflow, depth));
   const withinMs = count >= MANY_IN_SHORT ? SHORT_MS : (6 - depth) * HOUR_MS;

@@ -33,6 +33,7 @@ import type { Presence } from '../../lib/core/supervision/presence.ts';
 import type { PlanCache } from '../../lib/engine/plans.ts';
 import type { MemoryTable } from '../../lib/testing/memory-table.ts';
 import type { EventQueue } from './events.ts';
+import type { Emphasis } from './emphasis.ts';
 import type { Faults } from './faults.ts';
 import type { Ledger } from './ledger.ts';
 import type { Delivery } from './messages.ts';
@@ -80,6 +81,8 @@ export interface Host {
   readonly batches: Map<string, Delivery[]>;
   /** Every step that has others before it is claimed on a part of its execution, as in a long one. */
   readonly readsInPart: boolean;
+  /** What happens often in it. */
+  readonly emphasis: Emphasis | undefined;
   /** What its functions' processes know of their agents' breakers. */
   readonly warm: Map<string, ProcessBreaker[]>;
   /** What its functions' processes know of the supervisors' presence. */

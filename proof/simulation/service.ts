@@ -12,6 +12,7 @@ import {
 } from '../../lib/core/plan/agent.ts';
 import { PermanentError, TransientError } from '../../lib/core/records/errors.ts';
 import { agentStep } from '../../lib/core/plan/plan.ts';
+import { LAST_MOMENT } from './emphasis.ts';
 import { NEVER_UNDONE } from './oracle-tries.ts';
 import { call, clockOf, type Host, planOf, type Process } from './process.ts';
 
@@ -87,7 +88,9 @@ class Service implements Implementation<unknown, unknown> {
   #slowMs(): number {
     const { choice, events } = this.host;
     const lastMs = this.process.hardEndAt - events.now - choice.between(50, 3_000);
-    return choice.chance(0.4) && lastMs > 0 && Number.isFinite(lastMs)
+    return choice.chance(this.host.emphasis?.lastMoment ?? LAST_MOMENT) &&
+      lastMs > 0 &&
+      Number.isFinite(lastMs)
       ? lastMs
       : choice.between(5_000, 200_000);
   }
@@ -96,7 +99,8 @@ class Service implements Implementation<unknown, unknown> {
     const { faults, ledger, order } = this.host;
     this.#checkAgent(ctx);
     this.meetDeath();
-    if (faults.strikes('transientFailure')) throw new TransientError('503');
+    if (faults.strikes('transientFailure') || faults.strikes('transientUndoFailure'))
+      throw new TransientError('503');
     if (faults.strikes('permanentUndoFailure')) throw new PermanentError(NEVER_UNDONE);
     await this.request(() => {
       ledger.undo(ctx.effectKey, { service: this.name, input });

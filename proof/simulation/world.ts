@@ -17,7 +17,7 @@ import { seededDice, seededRandom } from '../../lib/testing/memory.ts';
 import { Clients } from './clients.ts';
 import { EventQueue } from './events.ts';
 import { type FaultCounts, type FaultKind, type FaultMode, swarm } from './faults.ts';
-import { KEY_MODES, Ledger } from './ledger.ts';
+import { Ledger } from './ledger.ts';
 import { sendMessage } from './messages.ts';
 import { startOperators } from './operators.ts';
 import { judgeChildren, judgeRecall } from './oracle-children.ts';
@@ -37,6 +37,7 @@ import { choiceOf } from './plans.ts';
 import { type Host, planOf } from './process.ts';
 import { AGENT_NAMES } from './service.ts';
 import { startSupervisors, wakeSupervisor } from './supervisors.ts';
+import { type Traits, traitsOf } from './traits.ts';
 
 export interface WorldResult {
   readonly seed: number;
@@ -68,20 +69,14 @@ const FAULTY_MS = 15 * 60_000;
 const LIVENESS_MS = 12 * 3_600_000;
 /** A supervisor that lets one message through to a service that is tried puts the others off to its next sweep; to a full queue, for longer. */
 const PUT_OFF_MS: Readonly<Record<FaultMode, number>> = { all: 31_000, none: 0, masked: 0, crowded: 900_000 };
-/** In one world in so many what has ended expires, and every start comes once more: no process lives that long. */
-const SECOND_LIVES = 4;
+/** In a world that lives twice. */
 const RETENTION_MS = 30 * 60_000;
 const SHARDS = 2;
-/** One world in so many claims its steps on parts of their executions. */
-const IN_PART = 4;
-/** One world in so many is kept until nothing of it is left. */
-const RETAINED = 4;
-/** One world in so many has pages of the watch index that are small. */
-const IN_PAGES = 3;
 const SMALL_PAGE = 5;
 
 export class World {
   readonly #options: WorldOptions;
+  readonly #traits: Traits;
   readonly #host: Host;
   readonly #clients: Clients;
   readonly #table: WorldTable;
@@ -94,17 +89,23 @@ export class World {
   #interventions = 0;
   #healAt = START_AT + FAULTY_MS;
   #livesLeft: number;
+  #executions = 0;
+  readonly #ends: Record<string, number> = {};
   #parked = 0;
 
   constructor(options: WorldOptions) {
     this.#options = options;
-    this.#livesLeft = options.seed % SECOND_LIVES === 0 ? 1 : 0;
+    this.#traits = traitsOf(options.seed);
+    const { keyMode, livesTwice, readsInPart, hasSmallPages } = this.#traits;
+    const isMild = options.mode === 'none' || options.mode === 'masked';
+    const emphasis = isMild ? undefined : this.#traits.emphasis;
+    this.#livesLeft = livesTwice ? 1 : 0;
     const choice = choiceOf(seededRandom(options.seed));
-    const faults = swarm(choice, options.mode, options.only);
+    const faults = swarm(choice, options.mode, options.only, emphasis);
     const longestDelayMs = options.mode === 'masked' ? 3_000 : 30_000;
     this.#table = new WorldTable((executionId, before, write) => this.#judge(executionId, before, write), {
       refuse: (executionId, why) => this.#violate(executionId, `S12 the store refuses ${why}`),
-      page: options.seed % IN_PAGES === 0 ? SMALL_PAGE : undefined,
+      page: hasSmallPages ? SMALL_PAGE : undefined,
       lagMs: () => (faults.strikes('staleIndex') ? choice.between(100, 5_000) : 0),
     });
     const host: Host = {
@@ -128,13 +129,14 @@ export class World {
         dice: seededDice(options.seed),
         note: (note) => this.#note(note),
       },
-      ledger: new Ledger(KEY_MODES[options.seed % KEY_MODES.length]),
+      ledger: new Ledger(keyMode),
       order: new EffectOrder(),
       plans: new Map(),
       outages: drawOutages(choice, faults, START_AT, AGENT_NAMES),
       crowded: options.mode === 'crowded',
       batches: new Map(),
-      readsInPart: options.seed % IN_PART === 0,
+      readsInPart,
+      emphasis,
       warm: new Map(),
       known: [],
       derived: new Map(),
@@ -228,7 +230,7 @@ export class World {
   #liveAgain(): void {
     const { events, faults, order } = this.#host;
     this.#livesLeft -= 1;
-    this.#judgeEnds();
+    this.#addEnds();
     for (const id of this.#table.ids()) {
       order.forget(id);
       if (id.includes('.')) continue;
@@ -248,15 +250,17 @@ export class World {
     return isOther ? undefined : state;
   }
 
-  #judgeEnds(): Pick<WorldResult, 'executions' | 'ends'> {
+  /** Judges what the table holds, and counts what is of this life: its children of an earlier one were counted then. */
+  #addEnds(): void {
     const { ledger } = this.#host;
-    const ends: Record<string, number> = {};
-    let executions = 0;
+    const ends = this.#ends;
     for (const id of this.#table.ids()) {
       const state = this.#table.read(id) as Snapshot;
       const { status } = state.execution;
-      executions += 1;
-      ends[status] = (ends[status] ?? 0) + 1;
+      if (this.#ofThisLife(id) !== undefined) {
+        this.#executions += 1;
+        ends[status] = (ends[status] ?? 0) + 1;
+      }
       const announced = this.#announced.get(id)?.has(status) === true || !isAnnounced(state);
       const known = planOf(this.#host, id);
       const problems =
@@ -269,15 +273,14 @@ export class World {
             ];
       for (const problem of problems) this.#violate(id, problem);
     }
-    return { executions, ends };
   }
 
   #verdict(): WorldResult {
     const { events, faults, ledger, order, calls } = this.#host;
     const { seed, mode } = this.#options;
-    const { executions, ends } = this.#judgeEnds();
+    this.#addEnds();
     // Last, for it empties the table.
-    if (seed % RETAINED === 0) this.#violations.push(...judgeRetention(this.#table));
+    if (this.#traits.isRetained) this.#violations.push(...judgeRetention(this.#table));
     if (!this.#clients.allAccepted) this.#violations.push('L1 a start was never accepted');
     if ((mode === 'none' || mode === 'masked') && this.#interventions > 0) {
       this.#violations.push(`${mode === 'none' ? 'C1' : 'C2'} ${this.#interventions} interventions`);
@@ -286,10 +289,10 @@ export class World {
       seed,
       violations: [...this.#violations, ...ledger.violations, ...order.violations],
       starts: this.#clients.drawn,
-      executions,
+      executions: this.#executions,
       simulatedMs: events.now - START_AT,
       faults: faults.counts,
-      ends,
+      ends: this.#ends,
       interventions: this.#interventions,
       parked: this.#parked,
       calls,

@@ -20,6 +20,7 @@ export const calmHost = (events: EventQueue, choice: Choice, outside: Host['outs
   crowded: false,
   batches: new Map(),
   readsInPart: false,
+  emphasis: undefined,
   warm: new Map(),
   known: [],
   derived: new Map(),

@@ -1,0 +1,86 @@
+/**
+ * Worlds that are about one thing: what shows only when several unlikely things meet is likely in them, and no other world
+ * pays for it.
+ *
+ * Owns: which there are; what is frequent in each, how long its processes live, what its plans are like. Does not own: which
+ * worlds have one (`traits.ts`).
+ */
+
+import type { AgentStep, Plan, PlanStep, RetryRung } from '../../lib/core/plan/plan.ts';
+import type { FaultKind } from './faults.ts';
+import type { Choice } from './plans.ts';
+
+export interface Emphasis {
+  /** Instead of what the seed has drawn: up to so often. */
+  readonly rates: Partial<Readonly<Record<FaultKind, number>>>;
+  readonly processMs: readonly number[];
+  /** Of the slow answers: those that come just before the process's end. */
+  readonly lastMoment: number;
+  /** How many steps a plan has. @default as `plans.ts` draws */
+  readonly counts?: readonly number[];
+  readonly step: (choice: Choice, step: AgentStep) => AgentStep;
+}
+
+/** A process may have less time than one before it, as after a change of its function's time limit. */
+export const PROCESS_MS: readonly number[] = [90_000, 90_000, 45_000];
+export const LAST_MOMENT = 0.4;
+
+const few = (choice: Choice, low: number, high: number): RetryRung => ({
+  kind: 'retry',
+  attempts: choice.between(low, high),
+  firstMs: 500,
+  maxMs: 2_000,
+});
+
+/** Attempts that were given up act when their processes are about to end, while others undo what they did. */
+const LATE_EFFECTS: Emphasis = {
+  rates: { slowService: 0.5, permanentFailure: 0.15, canceled: 0.3, skewedClock: 0.9 },
+  processMs: [90_000, 90_000, 25_000, 20_000],
+  lastMoment: 0.8,
+  step: (choice, { pointOfNoReturn: _point, ...step }) => ({
+    ...step,
+    ...(step.effect === 'probed' && choice.chance(0.7)
+      ? { effect: 'idempotent' as const, agent: 'agent-idempotent' }
+      : {}),
+    timeoutMs: choice.chance(0.8) ? 10_000 : step.timeoutMs,
+    settleMs: 1_000,
+    undo: few(choice, 20, 40),
+    ladder: step.effect === 'unsafe' || choice.chance(0.2) ? step.ladder : [few(choice, 1, 1)],
+  }),
+};
+
+/** Undos that fail more often than they may be tried. */
+const STUBBORN_UNDOS: Emphasis = {
+  rates: { transientUndoFailure: 0.8, permanentFailure: 0.15, canceled: 0.3 },
+  processMs: PROCESS_MS,
+  lastMoment: LAST_MOMENT,
+  step: (choice, step) => (step.undo === 'none' ? step : { ...step, undo: few(choice, 1, 3) }),
+};
+
+/** Longer plans that are undone while of a later step nobody knows whether it has acted, or while it is held. */
+const WAYS_BACK: Emphasis = {
+  rates: { slowService: 0.5, permanentFailure: 0.1, paused: 0.5, canceled: 0.6 },
+  processMs: PROCESS_MS,
+  lastMoment: LAST_MOMENT,
+  counts: [3, 4],
+  step: (choice, { pointOfNoReturn: _point, ...step }) => ({
+    ...step,
+    ...(step.effect === 'idempotent' && choice.chance(0.6)
+      ? { effect: 'probed' as const, agent: 'agent-probed' }
+      : {}),
+    timeoutMs: choice.pick([10_000, 30_000]),
+    undo: choice.chance(0.4) ? 'none' : few(choice, 20, 40),
+  }),
+};
+
+export const EMPHASES: readonly Emphasis[] = [LATE_EFFECTS, STUBBORN_UNDOS, WAYS_BACK];
+
+/** The plan as it is in a world that is about something. */
+export const emphasised = (plan: Plan, emphasis: Emphasis, choice: Choice): Plan => ({
+  ...plan,
+  steps: plan.steps.map((one): PlanStep => {
+    if (one.kind === 'step') return emphasis.step(choice, one);
+    if (one.kind === 'map') return { ...one, each: emphasis.step(choice, one.each) };
+    return one.kind === 'child' ? { ...one, plan: emphasised(one.plan, emphasis, choice) } : one;
+  }),
+});

@@ -1,0 +1,41 @@
+/**
+ * What a world is like, beside what goes wrong in it: drawn from its seed by dice of its own, so that none goes with another.
+ *
+ * Owns: the share of worlds that has each trait. Does not own: what a trait does (`world.ts`, `process.ts`), the faults
+ * (`faults.ts`), what an emphasis is (`emphasis.ts`).
+ */
+
+import { seededRandom } from '../../lib/testing/memory.ts';
+import { type Emphasis, EMPHASES } from './emphasis.ts';
+import { KEY_MODES, type KeyMode } from './ledger.ts';
+import { choiceOf } from './plans.ts';
+
+export interface Traits {
+  /** What has ended expires, and every start comes once more: no process lives that long. */
+  readonly livesTwice: boolean;
+  /** Every step that has others before it is claimed on a part of its execution, as in a long one. */
+  readonly readsInPart: boolean;
+  /** It is kept until nothing of it is left. */
+  readonly isRetained: boolean;
+  /** Pages of the watch index that hold a few items. */
+  readonly hasSmallPages: boolean;
+  /** What its services do with a key that they know. */
+  readonly keyMode: KeyMode;
+  /** What happens often in it. */
+  readonly emphasis: Emphasis | undefined;
+}
+
+/** Another stream of dice than the world's own. */
+const OWN_DICE = 0x5eed_7a17;
+
+export function traitsOf(seed: number): Traits {
+  const choice = choiceOf(seededRandom(seed ^ OWN_DICE));
+  return {
+    livesTwice: choice.chance(0.25),
+    readsInPart: choice.chance(0.25),
+    isRetained: choice.chance(0.25),
+    hasSmallPages: choice.chance(0.33),
+    keyMode: choice.pick(KEY_MODES),
+    emphasis: choice.chance(0.25) ? choice.pick(EMPHASES) : undefined,
+  };
+}
