@@ -105,6 +105,13 @@ const hasEffects = (step: PlanStep, { started, ended }: Children): boolean => {
 export const agentOn = (step: AgentStep, rung: number) =>
   step.ladder.slice(0, rung).findLast((one) => one.kind === 'useAgent') ?? step;
 
+/** The agent whose attempt has acted: that of the stage of the current effect key, whatever rung comes next. */
+export const actedAs = ({ ladder, ...step }: AgentStep, record: Step | undefined) =>
+  ladder
+    .filter(({ kind }) => kind === 'useAgent' || kind === 'withInput')
+    .slice(0, record?.keyStage ?? 0)
+    .findLast((rung) => rung.kind === 'useAgent') ?? step;
+
 const undoOn = (step: AgentStep, rung: number) => agentOn(step, rung).undo;
 const settleOn = (step: AgentStep, rung: number): number => agentOn(step, rung).settleMs;
 

@@ -13,6 +13,7 @@ import { type Execution, isTerminal } from '../../lib/core/records/state.ts';
 import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
 import type { Ledger } from './ledger.ts';
 import type { Others } from './oracle-children.ts';
+import { actedAs } from './oracle-order.ts';
 
 /**
  * S10 nothing outside of a child that is a point of no return is undone while that is under way, nor after it has acted past
@@ -99,7 +100,7 @@ export function judgeNothingLeft(
   const live = plan.steps.filter(
     (step) =>
       step.kind === 'step' &&
-      (step.undo !== 'none' || step.pointOfNoReturn === true) &&
+      (actedAs(step, state.steps[step.name]).undo !== 'none' || step.pointOfNoReturn === true) &&
       ledger.isLive(effectKeyOf(execution, step.name)),
   );
   const past = pointsPast(state, { ...plan, steps: plan.steps.filter(isChildPoint) }, read, ledger);

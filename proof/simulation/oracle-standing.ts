@@ -11,6 +11,7 @@ import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
 import type { Ledger } from './ledger.ts';
 import type { Others } from './oracle-children.ts';
+import { actedAs } from './oracle-order.ts';
 
 /** @param state as it was stored when the end was told */
 export function judgeStanding(
@@ -36,7 +37,8 @@ export function judgeStanding(
     const name = step.name;
     if (step.kind === 'step') {
       const isLive = ledger.isLive(effectKeyOf(state.execution, name));
-      const isToBeTold = step.undo !== 'none' || step.pointOfNoReturn === true;
+      const { undo } = actedAs(step, state.steps[name]);
+      const isToBeTold = undo !== 'none' || step.pointOfNoReturn === true;
       if (isLive && isToBeTold && told(name) === undefined)
         problems.push(`S10 '${name}' is in effect and not told`);
       if (!isLive && told(name) === 'stands' && !isVouchedFor(state, name))

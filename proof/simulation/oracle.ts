@@ -14,7 +14,7 @@ import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
 import type { Ledger } from './ledger.ts';
 import { judgeMoves } from './oracle-moves.ts';
 import { asRenewed, judgeOvertime, judgeRetry, judgeWayBack } from './oracle-operations.ts';
-import { judgeOrder } from './oracle-order.ts';
+import { actedAs, judgeOrder } from './oracle-order.ts';
 import { CLOCKS_DIFFER_MS, judgeLeases } from './oracle-wake.ts';
 
 /** @param before the stored records. @param after as they are now. @param now true time. @param graceFrom of `judgeLeases` */
@@ -216,7 +216,9 @@ export function judgeEnd(
   if (openIncidents({ execution, steps, ...(incidents === undefined ? {} : { incidents }) }).length > 0) {
     problems.push('L1 it ended with an open question');
   }
-  for (const { name, undo, pointOfNoReturn } of agentSteps(plan)) {
+  for (const step of agentSteps(plan)) {
+    const { name, pointOfNoReturn } = step;
+    const { undo } = actedAs(step, steps[name]);
     const live = ledger.isLive(effectKeyOf(execution, name));
     const status = steps[name]?.status;
     const tolerated =

@@ -32,7 +32,7 @@ export function startSupervisors(host: Host): void {
         void tick(ports, plans, { untilAt, sweepEveryMs, part, stay, ...limits }).catch(() => undefined);
       });
     }
-    if (!host.over()) events.plan(TICK_MS, everyTick);
+    events.plan(TICK_MS, everyTick);
   };
   events.plan(choice.between(0, TICK_MS), everyTick);
 }
