@@ -272,6 +272,6 @@ export const KINDS: readonly Mutant[] = [
     file: 'lib/core/plan/check-waiting.ts',
     find: 'if (timeMs <= withinMs) return undefined;',
     replace: 'if (timeMs <= withinMs * 1_000) return undefined;',
-    killer: jest('core/plan/kind-refusals', 'a wait that is longer than the workflow may take'),
+    killer: jest('core/plan/plan-refusals', 'a wait that is longer than the workflow may take'),
   },
 ];
