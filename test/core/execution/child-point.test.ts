@@ -7,12 +7,11 @@ import type { ChildStep, Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
 import { retry, workflow, type Workflow } from '../../../lib/core/plan/workflow.ts';
 import type { ChildEnd, Children } from '../../../lib/core/records/children.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
-import { type Execution, isTerminal, type Step } from '../../../lib/core/records/state.ts';
-import { lastPoint, mayBeStopped, wayBack, type WayBack } from '../../../lib/core/step/point-of-no-return.ts';
+import { type Execution, type Step } from '../../../lib/core/records/state.ts';
+import { wayBack, type WayBack } from '../../../lib/core/step/point-of-no-return.ts';
 import { openWork } from '../../../lib/core/step/ready.ts';
-import { EXECUTION_STATUSES } from '../../../lib/core/transitions.ts';
 import { child, childrenOf, end } from '../family.ts';
-import { failure, heldAs, planOf, recordOf, stamp, stateOf } from '../one-step.ts';
+import { failure, planOf, recordOf, stamp, stateOf } from '../one-step.ts';
 import { agent, any, planStep, planWith, refusalOf } from '../refusals.ts';
 import { NOW } from '../states.ts';
 
@@ -56,17 +55,6 @@ describe('a workflow is refused', () => {
     expect(() => checkPlan(planWith({}, { steps: [kept, { ...planStep, ...point }] }))).not.toThrow();
   });
 
-  it('whose list has one', () => {
-    const built = (): unknown =>
-      workflow('flow', { input: any, within: '1h' }, (w) => {
-        w.map('all', agent, w.input as never, () => ({}), point);
-      });
-    expect(refusalOf(built)).toMatchObject({
-      message: expect.stringContaining('of a list some items would be past it'),
-      details: { step: 'all', reason: 'bad-point-of-no-return' },
-    });
-  });
-
   it('unless the child says so, and then it has no undo', () => {
     const other = workflow('ship-it', { input: any, within: '1h' }, (w) => {
       w.step('ship', agent, {}, point);
@@ -96,20 +84,6 @@ describe('the way back beside such a child', () => {
     expect(way(charged, recordOf('it', 'ready'))).toBe('stoppable');
     expect(wayBack(plan, stateOf([charged]), 'it')).toBe('free');
   });
-  it('is free where it never begins', () => {
-    expect(way(charged, recordOf('it', 'skipped'))).toBe('free');
-    expect(way(charged, recordOf('it', 'sealed'))).toBe('free');
-    expect(way(charged, recordOf('it', 'failed', { failure }))).toBe('free');
-    const never = { ...ship, when: { $eq: [1, 2] } } as PlanStep;
-    expect(wayBack(planOf(before, never), stateOf([charged]))).toBe('free');
-  });
-  it.each(['running', 'undoing', 'failed'] as const)(
-    'is open while it is %s and its end is not recorded',
-    (status) => {
-      expect(way(charged, familyRecord(status, {}))).toBe('stoppable');
-      expect(way(charged, familyRecord(status, {}, { again: { 0: 3 } }))).toBe('stoppable');
-    },
-  );
   it.each<[ChildEnd['status'], boolean, WayBack]>([
     ['succeeded', false, 'closed'],
     ['failed', false, 'closed'],
@@ -120,18 +94,6 @@ describe('the way back beside such a child', () => {
   ])('once it has %s (clean: %s) is %s, whatever is recorded of the step', (status, clean, expected) => {
     for (const at of ['running', 'undoing', 'done', 'failed', 'undone'] as const)
       expect(way(charged, familyRecord(at, { 0: end(status, 3, { clean }) }))).toBe(expected);
-  });
-  it('is what an attempt says before what a child says, and closed before both', () => {
-    const two = planOf(before, ship, { ...planStep, name: 'point', ...point });
-    const pointAt = (record: Step): WayBack =>
-      wayBack(two, stateOf([charged, familyRecord('running', {}), { ...record, name: 'point' }]));
-    expect(pointAt(heldAs('execute'))).toBe('open');
-    expect(pointAt(recordOf('point', 'done'))).toBe('closed');
-    expect(pointAt(recordOf('point', 'ready'))).toBe('stoppable');
-    expect(mayBeStopped(two, stateOf([charged, familyRecord('running', {})]))).toBe(true);
-    const closed = stateOf([charged, familyRecord('running', {}), recordOf('point', 'done')]);
-    expect(lastPoint(two, closed)?.name).toBe('point');
-    expect(mayBeStopped(two, closed)).toBe(false);
   });
 });
 
@@ -149,7 +111,6 @@ const stopped: Partial<Execution> = {
   cause: { kind: 'cancel', at: NOW, failure: { code: 'canceled', message: 'x' } },
 };
 const open = familyRecord('running', {});
-const cleanly = { 0: end('canceled') };
 const acted = { 0: end('succeeded') };
 
 describe('while its end is not known', () => {
@@ -158,17 +119,6 @@ describe('while its end is not known', () => {
     const { write } = look([charged, open, failed]);
     expect(write?.execution).toMatchObject({ status: 'undoing', cause: { kind: 'failure', step: 'beside' } });
     expect(write?.execution?.cause).not.toHaveProperty('undo');
-  });
-  it('so does the deadline, and a cancel', () => {
-    const { write } = look([charged, open, recordOf('beside', 'done')], { deadlineAt: NOW });
-    expect(write?.execution).toMatchObject({ status: 'undoing', cause: { kind: 'deadline' } });
-    const canceled = decide(plan, stateOf([charged, open]), {
-      type: 'cancel',
-      commandId: 'c',
-      reason: 'why',
-      ...stamp,
-    });
-    expect(canceled.write?.execution).toMatchObject({ status: 'undoing' });
   });
   it('nothing is undone, and nobody else is stopped', () => {
     const other: PlanStep = { ...child, name: 'other', after: ['charge'] };
@@ -218,31 +168,6 @@ describe('while its end is not known', () => {
 });
 
 describe('once its end is recorded', () => {
-  it('a clean one frees the way', () => {
-    const records = [charged, familyRecord('undone', cleanly), recordOf('beside', 'sealed')];
-    expect(openWork(plan, stateOf(records, stopped))).toMatchObject([
-      { step: { name: 'charge' }, mode: 'undo' },
-    ]);
-  });
-  it('any other closes it: what has acted stays, and the cause says so', () => {
-    for (const status of ['running', 'undoing'] as const) {
-      const records = [charged, familyRecord(status, { 0: end('failed') }), recordOf('beside', 'done')];
-      expect(openWork(plan, stateOf(records, stopped))).toEqual([]);
-    }
-    const stays = look([charged, familyRecord('failed', { 0: end('failed') })], stopped);
-    expect(stays.write?.execution).toMatchObject({ status: 'undoing', cause: { undo: false } });
-    const ended = look(
-      [charged, familyRecord('failed', { 0: end('failed') }), recordOf('beside', 'sealed')],
-      {
-        ...stopped,
-        cause: { ...(stopped.cause as never as { kind: 'cancel'; at: number; failure: never }), undo: false },
-      },
-    );
-    expect(ended.write?.execution).toMatchObject({
-      status: 'failed',
-      cause: { kind: 'cancel', undo: false },
-    });
-  });
   it('one that succeeded before it could be stopped has its step done', () => {
     expect(look([charged, familyRecord('undoing', acted)], stopped).next).toMatchObject({
       kind: 'gather',
@@ -254,31 +179,10 @@ describe('once its end is recorded', () => {
     const unclean = stateOf([charged, familyRecord('undoing', { 0: end('failed') })], stopped);
     expect(decide(plan, unclean, gathered).write).toBeUndefined();
   });
-  it('a late undo message finds nothing to undo behind it', () => {
-    const state = stateOf([charged, familyRecord('done', acted), recordOf('beside', 'sealed')], stopped);
-    const message = { v: 1, execution: 'e-1', step: 'charge', attempt: 1, mode: 'undo', seq: 0 } as const;
-    const delivered = decide(plan, state, {
-      type: 'deliver',
-      message,
-      agent: planStep.agent,
-      token: 'fresh',
-      hardEndAt: NOW + 60_000,
-      readAt: NOW,
-      ...stamp,
-    });
-    expect(delivered.write).toBeUndefined();
-  });
 });
 
 describe('a cancel that leaves what has acted as it is', () => {
   const left = { ...stopped, cause: { ...(stopped.cause as object), undo: false } } as Partial<Execution>;
-  it('ends as failed with the cause cancel, whoever was asked to', () => {
-    const { write } = look(
-      [charged, familyRecord('failed', { 0: end('failed') }), recordOf('beside', 'sealed')],
-      left,
-    );
-    expect(write?.execution).toMatchObject({ status: 'failed', cause: { kind: 'cancel', undo: false } });
-  });
   it('is for nobody to reopen but an operator', () => {
     const parent = { executionId: 'p', step: 'sub', index: 0 };
     const ended: Partial<Execution> = { ...left, status: 'failed', parent };
@@ -299,9 +203,4 @@ describe('a cancel that leaves what has acted as it is', () => {
     const { tell } = look([charged], { ...left, status: 'failed', parent, endedAt: NOW, watchAt: NOW });
     expect(tell?.end).toMatchObject({ status: 'failed', clean: false, canceled: true });
   });
-});
-
-it('every open status is one in which the way back has an answer', () => {
-  for (const status of EXECUTION_STATUSES.filter((one) => !isTerminal(one)))
-    expect(wayBack(plan, stateOf([charged, open], { status }))).toBe('stoppable');
 });

@@ -26,19 +26,6 @@ const onLook = (
 const idsOf = (starts: readonly ChildStart[] | undefined) => starts?.map(({ id }) => id);
 
 describe('a time that has passed', () => {
-  it('is written to the step alone', () => {
-    const steps = [waitOf('it', { forMs: 5 }), agentStepOf('next', { after: ['it'] })];
-    const { write, ...rest } = onLook(steps, [], { startedAt: NOW - 5 });
-    expect(write).toStrictEqual({
-      executionId: 'e-1',
-      step: expect.objectContaining({ status: 'done', version: 1 }),
-    });
-    const notes = [{ what: 'step-done', executionId: 'e-1', step: 'it' }];
-    expect(rest).toStrictEqual({ sends: [], next: look('x', 'it'), notes });
-    const all = onLook([waitOf('it', { forMs: 5 })], [], { startedAt: NOW - 5 }, { concern: 'all' });
-    expect(all.next).toStrictEqual({ kind: 'look', fresh: true, concern: 'all' });
-  });
-
   it('of the last step is one write with the execution, which fails on one that was paused since (S12)', () => {
     const last = [waitOf('it', { forMs: 5 })];
     const { write } = onLook(last, [], { startedAt: NOW - 5, watchAt: NOW + 90_000 });
@@ -223,17 +210,6 @@ describe('executions that have ended', () => {
     });
     const notes = [{ what: 'step-failed', executionId: 'e-1', step: 'it' }];
     expect(rest).toStrictEqual({ sends: [], next: look('x', 'it'), notes });
-  });
-
-  it('of a second step are found behind the first', () => {
-    const second = { ...record({ 0: ends('succeeded') }), name: 'b' };
-    const of = (...first: Step[]) => onLook([childOf('it'), childOf('b')], [...first, second]).next;
-    expect(of()).toMatchObject({ kind: 'gather', step: 'b' });
-    expect(of(record({}))).toMatchObject({ kind: 'gather', step: 'b' });
-    expect(of(recordOf('it', 'done', { children: childrenOf({}) }))).toMatchObject({
-      kind: 'gather',
-      step: 'b',
-    });
   });
 
   it('after they were stopped settle the step, left as they are where a person said so', () => {

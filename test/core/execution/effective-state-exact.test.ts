@@ -47,49 +47,21 @@ describe('a step that was held', () => {
       ...(heldFrom === undefined ? {} : { heldFrom }),
     });
   const gone = { heldIn: null, changedAt: NOW - 60 };
-
-  it.each(['ready', 'retrying', 'unknown'] as const)('goes on %s once the pause is over', (from) => {
-    for (const status of ['running', 'waiting'] as const) {
-      expect(counted(laddered, held(from), { status, pauses })).toEqual({
-        ...gone,
-        status: from,
-        heldFrom: null,
-      });
-    }
-  });
   it('is ready where it does not say what it was, and keeps its time where no pause says its end', () => {
     expect(counted(laddered, held(), { pauses })).toEqual({ ...gone, status: 'ready' });
     expect(counted(laddered, held(), {})).toEqual({ status: 'ready', heldIn: null });
     expect(counted(laddered, held(), { pauses: [] })).toEqual({ status: 'ready', heldIn: null });
   });
-  it('keeps its time where it was held later', () => {
-    const ended = pauses.slice(0, 2);
-    expect(counted(laddered, held(), { pauses: ended })).toEqual({ status: 'ready', heldIn: null });
-  });
-  it.each(['pausing', 'paused', 'undoing', 'failed'] as const)('stays as it is while %s', (status) => {
-    expect(counted(laddered, held('ready'), { status, pauses })).toBeUndefined();
-  });
-  it('of an earlier epoch goes on as any other', () => {
-    const record = { ...held('ready'), epoch: 1 };
-    expect(counted(laddered, record, { epoch: 2, pauses })).toMatchObject({ status: 'ready' });
-  });
 });
 
 describe('a step that failed or was sealed before a retry of its execution', () => {
   const anew = { epoch: 3, rung: 0, rungAttempt: 0, probes: 0, retryAt: null, changedAt: NOW - 50 };
-
-  it.each(['failed', 'sealed'] as const)('begins its ladder anew: %s', (status) => {
-    expect(counted(laddered, old(status), retried)).toEqual({ ...anew, status: 'ready' });
-  });
   it('keeps its time where no retry says its own, or where it is later', () => {
     const { changedAt: _, ...rest } = anew;
     expect(counted(laddered, old('failed'), { epoch: 3 })).toEqual({ ...rest, status: 'ready' });
     expect(counted(laddered, old('failed'), { epoch: 3, retries: [] })).toEqual({ ...rest, status: 'ready' });
     const later = old('failed', { changedAt: NOW - 5 });
     expect(counted(laddered, later, retried)).toEqual({ ...rest, status: 'ready' });
-  });
-  it.each(['failed', 'sealed'] as const)('stays as it is in its own epoch: %s', (status) => {
-    expect(counted(laddered, old(status, { epoch: 3 }), retried)).toBeUndefined();
   });
   it.each(['done', 'skipped', 'running', 'undone', 'waiting'] as const)('is none that is %s', (status) => {
     expect(counted(laddered, old(status), retried)).toBeUndefined();
@@ -110,18 +82,6 @@ describe('a step that failed or was sealed before a retry of its execution', () 
       ...rest,
       status: 'unknown',
       anew: true,
-    });
-  });
-  it('goes by the rung on which it may have acted', () => {
-    const other = { kind: 'useAgent', agent: 'b', undo: 'none', attempts: 1, firstMs: 0, maxMs: 0 } as const;
-    const { timeoutMs, leaseMs, pickupMs, settleMs } = laddered;
-    const rung = { ...other, effect: 'probed' as const, timeoutMs, leaseMs, pickupMs, settleMs };
-    const step: AgentStep = { ...laddered, ladder: [rung] };
-    expect(counted(step, old('failed', { mayHaveActed: true, keyStage: 1 }), retried)).toMatchObject({
-      status: 'unknown',
-    });
-    expect(counted(step, old('failed', { mayHaveActed: true, rung: 0 }), retried)).toMatchObject({
-      status: 'retrying',
     });
   });
   it("forgets a person's input where the plan's is another on its new rung", () => {

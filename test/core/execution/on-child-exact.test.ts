@@ -45,18 +45,6 @@ describe('executions that were started', () => {
     });
   });
 
-  it.each<[ExecutionStatus, boolean]>([
-    ['running', true],
-    ['waiting', true],
-    ['pausing', false],
-    ['undoing', false],
-    ['failed', false],
-  ])('while the execution is %s: %s', (status, counts) => {
-    const decision = on(stateOf([], { status }), started);
-    if (counts) expect(decision.write?.step?.children).toEqual(children);
-    else expect(decision).toEqual(nothing);
-  });
-
   it('are not written into a step that cannot have any', () => {
     expect(on(stateOf([recordOf('list', 'done')]), started)).toEqual(nothing);
     expect(on(stateOf([]), { ...started, step: 'x' })).toEqual(nothing);
@@ -187,17 +175,6 @@ describe('what executions answered', () => {
   it('says that all were started', () => {
     const known = childrenOf(2, { 0: end('succeeded'), 1: end('succeeded') }, { started: 1 });
     expect(changes(map, [[], []], known)).toMatchObject({ children: { ...known, started: 2 } });
-  });
-
-  it.each<[ExecutionStatus, boolean]>([
-    ['running', true],
-    ['paused', true],
-    ['undoing', true],
-    ['succeeded', false],
-    ['canceled', false],
-  ])('is taken while the execution is %s: %s', (status, counts) => {
-    const { decision } = gather(child, [1], childrenOf(1, { 0: end('succeeded') }), { status });
-    expect(decision.write?.step?.status).toBe(counts ? 'done' : undefined);
   });
 
   it('is nothing of a step without a record', () => {

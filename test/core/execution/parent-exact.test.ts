@@ -65,20 +65,6 @@ describe('an execution whose parent is being undone', () => {
     expect(on({ execution: alone, steps: {} }, { type: 'stop', undo: true })).toEqual(nothing);
   });
 
-  it.each<ExecutionStatus>(['undoing', 'failed', 'canceled', 'compensated'])(
-    'goes on where it is %s',
-    (status) => {
-      expect(stopped({ status }).decision).toEqual(nothing);
-    },
-  );
-
-  it('has its pause ended', () => {
-    const pause = { number: 1, at: NOW - 9, reason: 'r', withinMs: 5 };
-    expect(stopped({ status: 'paused', pauses: [pause] }).decision.write?.execution?.pauses).toEqual([
-      { ...pause, endedAt: NOW },
-    ]);
-  });
-
   it('stays failed, as a version that nobody has go on, where it was to be tried again', () => {
     const { state, decision } = stopped({ status: 'failed' }, { heard: 6 });
     expect(decision).toEqual({

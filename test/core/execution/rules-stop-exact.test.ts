@@ -3,8 +3,8 @@
 import type { PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { ChildEnd, Children } from '../../../lib/core/records/children.ts';
 import type { Cause, Execution, Step } from '../../../lib/core/records/state.ts';
-import { changesOf, heldAs, planOf, recordOf, see, stateOf } from '../one-step.ts';
-import { agentStepOf, childOf, childrenOf, endsAs as ends, mapOf, undoableOf } from '../small-steps.ts';
+import { changesOf, planOf, recordOf, see, stateOf } from '../one-step.ts';
+import { childOf, childrenOf, endsAs as ends, mapOf, undoableOf } from '../small-steps.ts';
 import { NOW } from '../states.ts';
 
 describe('executions to stop', () => {
@@ -67,12 +67,6 @@ describe('executions to stop', () => {
       children: childrenOf({}, { count: 60, started: 60, stopped: 10 }),
     };
     expect(stopped(list, rest)).toMatchObject({ below: 60 });
-  });
-
-  it('are none where somebody works on a point of no return, or nothing is undone', () => {
-    const point = agentStepOf('p', { pointOfNoReturn: true });
-    expect(stopped(childOf('it'), running, {}, [[point, heldAs('execute', { name: 'p' })]])).toBe('stop');
-    expect(see(planOf(childOf('it')), stateOf([running])).next.kind).toBe('stop');
   });
 
   it('that have all ended are recorded as stopped', () => {

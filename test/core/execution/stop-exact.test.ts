@@ -1,10 +1,10 @@
 /** What stops an execution, and what is written then: failure, deadline, the point of no return (L1, S10). */
 
 import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
-import { endedPause, noLater, stop } from '../../../lib/core/records/change.ts';
+import { endedPause, stop } from '../../../lib/core/records/change.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Cause, Execution, Pause, Step } from '../../../lib/core/records/state.ts';
-import { changesOf, heldAs, planOf, recordOf, see, stamp, stateOf } from '../one-step.ts';
+import { changesOf, planOf, recordOf, see, stamp, stateOf } from '../one-step.ts';
 import { agentStepOf, callbackOf, undoableOf } from '../small-steps.ts';
 import { NOW } from '../states.ts';
 
@@ -19,14 +19,6 @@ const pause = (number: number, more: Partial<Pause> = {}): Pause => ({
 });
 const executionOf = (more: Partial<Execution>): Execution => stateOf([], more).execution;
 
-it('a watch is never put off', () => {
-  expect([
-    noLater(executionOf({ watchAt: 5 }), 7),
-    noLater(executionOf({ watchAt: 9 }), 7),
-    noLater(executionOf({}), 7),
-  ]).toStrictEqual([5, 7, 7]);
-});
-
 it('a pause that is under way ends, and none that has ended', () => {
   const over = pause(1, { endedAt: NOW - 5 });
   const of = (pauses?: Pause[]) => endedPause(executionOf(pauses === undefined ? {} : { pauses }), NOW);
@@ -36,24 +28,6 @@ it('a pause that is under way ends, and none that has ended', () => {
 
 describe('a stop', () => {
   const cause: Cause = { kind: 'cancel', at: NOW, failure };
-  it('is written to the execution, with its cause, and drawn near', () => {
-    const state = stateOf([], { watchAt: NOW + 5, status: 'paused', pauses: [pause(1)] });
-    const { write, ...rest } = stop(state, stamp, cause);
-    expect(write).toStrictEqual({ executionId: 'e-1', execution: expect.anything() });
-    expect(changesOf(state.execution, write?.execution)).toStrictEqual({
-      status: 'undoing',
-      version: 2,
-      writeId: 'w-new',
-      cause,
-      watchAt: NOW,
-      pauses: [pause(1, { endedAt: NOW })],
-    });
-    expect(rest).toStrictEqual({
-      sends: [],
-      next: all,
-      notes: [{ what: 'undoing', executionId: 'e-1', detail: 'cancel' }],
-    });
-  });
 
   it('names the step that caused it', () => {
     const { notes } = stop(stateOf([]), stamp, { ...cause, kind: 'failure', step: 'it' });
@@ -63,37 +37,13 @@ describe('a stop', () => {
 
 describe('a step that failed for good', () => {
   const plan = planOf(undoableOf('a'), agentStepOf('it'));
-  const failed = recordOf('it', 'failed', { failure });
-  const done = recordOf('a', 'done');
   const causeIn = (state: Snapshot, of: Plan = plan) => see(of, state).write?.execution?.cause;
-
-  it('stops its execution', () => {
-    const { write, ...rest } = see(plan, stateOf([done, failed]));
-    expect(write?.step).toBeUndefined();
-    expect(write?.execution).toMatchObject({
-      status: 'undoing',
-      cause: { kind: 'failure', at: NOW, step: 'it', failure },
-    });
-    expect(write?.execution?.cause).not.toHaveProperty('undo');
-    expect(rest).toMatchObject({ next: all, notes: [{ what: 'undoing', step: 'it', detail: 'failure' }] });
-  });
 
   it('has a failure, whatever its record says', () => {
     expect(causeIn(stateOf([recordOf('it', 'failed')]))?.failure).toStrictEqual({
       code: 'failed',
       message: 'the step failed',
     });
-  });
-
-  it.each(['running', 'waiting'] as const)('while it is %s', (status) => {
-    expect(causeIn(stateOf([failed], { status }))?.kind).toBe('failure');
-  });
-  it.each(['pausing', 'paused', 'undoing'] as const)('and not while it is %s', (status) => {
-    const state = stateOf([done, failed], {
-      status,
-      pauses: [pause(1, { pausedAt: NOW, deadlineAt: NOW + 9 })],
-    });
-    expect(see(plan, state).notes).not.toContainEqual(expect.objectContaining({ what: 'undoing' }));
   });
 
   it('of a list stops it when it is one more than tolerated, undone or not', () => {
@@ -167,24 +117,6 @@ describe('the deadline', () => {
     expect(write?.execution?.cause).not.toHaveProperty('step');
     expect([next, notes]).toStrictEqual([all, [{ what: 'undoing', executionId: 'e-1', detail: 'deadline' }]]);
   });
-
-  const isStopped = (decision: ReturnType<typeof at>) => decision.write?.execution?.status === 'undoing';
-  it('stops it to the millisecond, also while a person is asked, and not during a pause', () => {
-    expect([at(0), at(-1), at(1), at(0, { status: 'waiting' })].map(isStopped)).toStrictEqual([
-      true,
-      true,
-      false,
-      true,
-    ]);
-    expect(isStopped(at(0, { status: 'paused', pauses: [pause(1)] }))).toBe(false);
-  });
-
-  it('stops nothing that cannot be undone, or of which that is open', () => {
-    const point = agentStepOf('it', { pointOfNoReturn: true });
-    expect(isStopped(at(0, {}, [recordOf('it', 'unknown', { mayHaveActed: true })], point))).toBe(false);
-    expect(isStopped(at(0, {}, [recordOf('it', 'sealed', { mayHaveActed: true })], point))).toBe(false);
-    expect(isStopped(at(0, {}, [recordOf('it', 'retrying')], point))).toBe(true);
-  });
 });
 
 describe('a point of no return that is passed while its execution is undone', () => {
@@ -205,12 +137,6 @@ describe('a point of no return that is passed while its execution is undone', ()
       watchAt: NOW,
     });
     expect(rest).toStrictEqual({ sends: [], next: all, notes: [{ what: 'kept', executionId: 'e-1' }] });
-  });
-
-  it('is one that may be, too, once nobody works on it', () => {
-    expect(kept(undoing(recordOf('p', 'unknown', { mayHaveActed: true })))).toBe(true);
-    expect(kept(undoing(heldAs('execute', { name: 'p' })))).toBe(false);
-    expect(kept(undoing(recordOf('p', 'retrying')))).toBe(false);
   });
 
   it('is said once, and only of what is being undone for a cause', () => {

@@ -45,11 +45,6 @@ describe('why a command is not possible', () => {
     });
   });
 
-  it('says why it is being undone', () => {
-    const cause = { kind: 'cancel', at: 0, failure: { code: 'canceled', message: '' } } as const;
-    expect(problem(as('undoing', { cause }), 'cancel')).toBe('it is already being undone (canceled)');
-  });
-
   it.each<[Execution['status'], string | undefined, string | undefined, string | undefined]>([
     ['running', undefined, undefined, 'it is running'],
     ['waiting', undefined, undefined, 'it is waiting'],
@@ -184,15 +179,6 @@ describe('a retry of what waits', () => {
     expect(last?.write?.execution).toMatchObject({ status: 'running', commands: ['c', 'c-new'] });
     expect(last?.write).toMatchObject({ executionId: 'e-1', step: { name: 'it' }, incident: { number: 1 } });
     expect(last?.next).toStrictEqual({ kind: 'look', fresh: true, concern: ['it'] });
-  });
-
-  it('of what failed is another epoch, which remembers the command', () => {
-    const failed = as('failed', { commands: ids, endedAt: NOW });
-    expect(does(failed, 'retry')?.write?.execution).toMatchObject({
-      epoch: 2,
-      commands: [...ids.slice(1), 'c-new'],
-      retries: [{ at: NOW, reason: 'r' }],
-    });
   });
 
   it('is refused where there is a reason', () => {

@@ -7,7 +7,7 @@ import type { Answer } from '../../../lib/core/records/events.ts';
 import type { Incident } from '../../../lib/core/records/incident.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
-import { changesOf, heldAs, incidentOf, planOf, recordOf, see, stamp, stateOf } from '../one-step.ts';
+import { changesOf, incidentOf, planOf, recordOf, see, stamp, stateOf } from '../one-step.ts';
 import { agentStepOf, statusesWhere } from '../small-steps.ts';
 import { NOW } from '../states.ts';
 
@@ -68,24 +68,6 @@ describe('the question about the deadline', () => {
       next: { kind: 'look', fresh: true, concern: ['x'] },
       notes: [{ what: 'incident-opened', executionId: 'e-1', step: 'it' }],
     });
-  });
-
-  it('is about no step where none hangs', () => {
-    const { write } = see(plan, late([heldAs('execute')], { watchAt: NOW + 5 }));
-    expect(write?.incident).not.toHaveProperty('step');
-    expect(write?.incident).toMatchObject({ stepVersion: 0, failure });
-    expect(write?.execution?.watchAt).toBe(NOW + 5);
-    const { watchAt: _, ...execution } = late([]).execution;
-    expect(see(plan, { ...late([]), execution }).write?.execution?.watchAt).toBe(NOW + 30_000);
-  });
-
-  const stepAsked = (record: Step) => see(plan, late([record])).write?.incident?.step;
-  it('names what is retried or unknown, and held by nobody', () => {
-    expect([stepAsked(recordOf('it', 'retrying')), stepAsked(recordOf('it', 'unknown'))]).toStrictEqual([
-      'it',
-      'it',
-    ]);
-    expect(stepAsked(heldAs('execute', { status: 'unknown' }))).toBeUndefined();
   });
 
   const isAsked = (state: Snapshot) => see(plan, state).write?.incident?.kind === 'deadline';
@@ -205,12 +187,5 @@ describe('its answer', () => {
     expect(statusOf(asked({}, other))).toBe('waiting');
     expect(statusOf(asked({}, { ...other, resolvedAt: NOW }))).toBe('running');
     expect(statusOf(asked({ status: 'paused' }))).toBe('paused');
-  });
-
-  it('keeps a watch that is near', () => {
-    const watchOf = (more: Partial<Execution>) => say(asked(more), {}).write?.execution?.watchAt;
-    expect(watchOf({ watchAt: NOW + 5 })).toBe(NOW + 5);
-    const { watchAt: _, ...execution } = asked().execution;
-    expect(say({ ...asked(), execution }, {}).write?.execution?.watchAt).toBe(NOW + 30_000);
   });
 });

@@ -5,8 +5,8 @@ import type { AgentStep, Plan } from '../../../lib/core/plan/plan.ts';
 import type { Incident } from '../../../lib/core/records/incident.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
-import { changesOf, DEADLINE, incidentOf, planOf, recordOf, see, stateOf } from '../one-step.ts';
-import { agentStepOf, otherInput, personFor, statusesWhere } from '../small-steps.ts';
+import { DEADLINE, incidentOf, planOf, recordOf, see, stateOf } from '../one-step.ts';
+import { agentStepOf, otherInput, personFor } from '../small-steps.ts';
 import { NOW } from '../states.ts';
 
 const DAY = 86_400_000;
@@ -19,16 +19,6 @@ const withPoint = (step: AgentStep): Plan => planOf(step, agentStepOf('p', { poi
 
 describe('a person is asked', () => {
   const asks = (state: Snapshot) => stepToAskAbout(plan, state)?.kind;
-  it('about what waits, and what could not be undone', () => {
-    const during = (status: Execution['status']) =>
-      statusesWhere((record) => asks(stateOf([record], { status })) !== undefined);
-    expect(during('running')).toStrictEqual(['waiting', 'undo-failed']);
-    expect(during('waiting')).toStrictEqual(['waiting', 'undo-failed']);
-    expect(during('undoing')).toStrictEqual(['undo-failed']);
-    expect([during('pausing'), during('paused')]).toStrictEqual([[], []]);
-    expect(stepToAskAbout(plan, stateOf([waiting]))).toStrictEqual({ step: plan.steps[0], kind: 'ladder' });
-    expect(asks(stateOf([recordOf('it', 'undo-failed')]))).toBe('undo');
-  });
 
   it('once, until the step comes to it again', () => {
     const of = (...known: Partial<Incident>[]) =>
@@ -43,56 +33,9 @@ describe('a person is asked', () => {
     expect(of({ step: 'b' })).toBe('ladder');
     expect(of({ kind: 'undo' })).toBe('ladder');
   });
-
-  it('about one step after the other', () => {
-    const two = planOf(agentStepOf('a'), agentStepOf('it'));
-    expect(stepToAskAbout(two, stateOf([recordOf('a', 'done'), waiting]))?.step.name).toBe('it');
-    const state = {
-      ...stateOf([{ ...waiting, name: 'a' }, waiting]),
-      incidents: { 1: incidentOf({ step: 'a' }) },
-    };
-    expect(stepToAskAbout(two, state)?.step.name).toBe('it');
-  });
 });
 
 describe('a question', () => {
-  it('is one transaction with the execution', () => {
-    const state = {
-      ...stateOf([waiting], { watchAt: NOW + DAY }),
-      incidents: { 3: incidentOf({ number: 3, step: 'b', resolvedAt: 1 }) },
-    };
-    const { write, ...rest } = see(plan, state);
-    expect(write).toStrictEqual({
-      executionId: 'e-1',
-      execution: expect.anything(),
-      incident: expect.anything(),
-    });
-    expect(write?.incident).toStrictEqual({
-      number: 4,
-      life: 'life1',
-      version: 1,
-      writeId: 'w-new',
-      kind: 'ladder',
-      step: 'it',
-      stepVersion: 4,
-      failure: { code: 'x', message: 'y' },
-      openedAt: NOW,
-      deadlineAt: DEADLINE,
-      otherwise: 'undo-all',
-    });
-    expect(changesOf(state.execution, write?.execution)).toStrictEqual({
-      status: 'waiting',
-      version: 2,
-      writeId: 'w-new',
-      watchAt: NOW + 30_000,
-    });
-    expect(rest).toStrictEqual({
-      sends: [],
-      next: { kind: 'look', fresh: true, concern: ['x'] },
-      notes: [{ what: 'incident-opened', executionId: 'e-1', step: 'it' }],
-    });
-  });
-
   it('has a failure and a near watch, whatever the records say', () => {
     const { write } = see(plan, stateOf([recordOf('it', 'waiting')]));
     expect(write?.incident?.failure).toStrictEqual({ code: 'failed', message: 'the step failed' });

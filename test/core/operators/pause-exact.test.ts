@@ -163,13 +163,6 @@ describe('the time of a pause', () => {
     });
   });
 
-  it('ends, without an answer, nothing behind a point of no return', () => {
-    const past = planOf(agentStepOf('p', { pointOfNoReturn: true }), agentStepOf('it'));
-    const state = paused();
-    const { write } = see(past, { ...state, steps: { ...state.steps, p: recordOf('p', 'done') } });
-    expect(write?.incident?.otherwise).toBe('fail');
-  });
-
   const asks = (state: Snapshot) => see(plan, state).write?.incident !== undefined;
   it('is over to the millisecond, once, and only when the pause is complete', () => {
     expect([asks(paused()), asks(paused({ deadlineAt: NOW + 1 }))]).toStrictEqual([true, false]);
@@ -227,12 +220,6 @@ describe('what goes on', () => {
       'running',
     ]);
   });
-
-  it('takes what is written besides', () => {
-    const incident = incidentOf({ kind: 'pause' });
-    const { write } = goOn(plan, paused(), stamp, { incident, changes: { commands: ['c'] } });
-    expect(write).toMatchObject({ incident, execution: { commands: ['c'] } });
-  });
 });
 
 describe('the answer to the question about a pause', () => {
@@ -245,22 +232,6 @@ describe('the answer to the question about a pause', () => {
       answer: { choice, by: 'person', ...more },
       ...stamp,
     } as never);
-
-  it('is written with it', () => {
-    const answer = { choice: 'resume', by: 'person', reason: 'r' } as const;
-    expect(changesOf(question, answered(question, answer, stamp))).toStrictEqual({
-      version: 2,
-      writeId: 'w-new',
-      resolvedAt: NOW,
-      ...answer,
-    });
-    expect(changesOf(question, answered(question, { by: 'moot' }, stamp))).toStrictEqual({
-      version: 2,
-      writeId: 'w-new',
-      resolvedAt: NOW,
-      by: 'moot',
-    });
-  });
 
   it('resumes', () => {
     const { write, next } = say('resume', { reason: 'r' });

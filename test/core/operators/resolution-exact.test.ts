@@ -5,7 +5,7 @@ import type { Plan } from '../../../lib/core/plan/plan.ts';
 import type { Answer } from '../../../lib/core/records/events.ts';
 import type { Incident } from '../../../lib/core/records/incident.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
-import type { Execution, Pause, Step } from '../../../lib/core/records/state.ts';
+import type { Execution, Pause } from '../../../lib/core/records/state.ts';
 import { changesOf, incidentOf, planOf, recordOf, stamp, stateOf } from '../one-step.ts';
 import { agentStepOf, otherAgent, undoableOf } from '../small-steps.ts';
 import { NOW } from '../states.ts';
@@ -93,25 +93,6 @@ describe('an answer to a question about a step', () => {
     expect([of('retry-with-input')?.givenInput, of('give-output')?.output]).toStrictEqual([null, null]);
     expect(say(asked(), { choice: 'resume' }).write).not.toHaveProperty('step');
   });
-
-  it('resumes what waits for nothing else', () => {
-    const statusOf = (state: Snapshot) => say(state, {}).write?.execution?.status;
-    expect(statusOf(asked())).toBe('running');
-    expect(statusOf(asked({}, second))).toBe('waiting');
-    expect(statusOf(asked({}, { ...second, resolvedAt: NOW }))).toBe('running');
-    expect(statusOf(asked({ status: 'paused', pauses: [pause] }))).toBe('paused');
-  });
-
-  it('draws a watch near that is far, or that nobody set', () => {
-    expect(say(asked({ watchAt: NOW + 5 }), {}).write?.execution?.watchAt).toBe(NOW + 5);
-    const { watchAt: _, ...execution } = asked().execution;
-    expect(say({ ...asked(), execution }, {}).write?.execution?.watchAt).toBe(NOW + 30_000);
-  });
-
-  it('says in the log who gave it', () => {
-    const what = (by: Answer['by']) => say(asked(), { by }).notes.map((note) => note.what);
-    expect([what('person'), what('deadline')]).toStrictEqual([['incident-resolved'], ['incident-timed-out']]);
-  });
 });
 
 describe('an answer that stops the execution', () => {
@@ -139,20 +120,6 @@ describe('an answer that stops the execution', () => {
       next: look(['it']),
     });
     expect(say(state, { choice: 'skip' }).write?.execution?.status).toBe('paused');
-  });
-});
-
-describe('an answer that goes on behind a point of no return', () => {
-  const past = recordOf('p', 'done');
-  const deadlineOf = (more: Partial<Execution>, records: Step[] = [past]) => {
-    const state = asked(more);
-    const steps = { ...state.steps, ...Object.fromEntries(records.map((one) => [one.name, one])) };
-    return say({ ...state, steps }, {}).write?.execution?.deadlineAt;
-  };
-  it('gives the execution its time once more, where that is over', () => {
-    expect(deadlineOf({ deadlineAt: NOW })).toBe(NOW + plan.withinMs);
-    expect(deadlineOf({ deadlineAt: NOW + 1 })).toBe(NOW + 1);
-    expect(deadlineOf({ deadlineAt: NOW }, [])).toBe(NOW);
   });
 });
 

@@ -1,13 +1,7 @@
 /** When a failed execution can be tried again, why it cannot, and what that writes (F8, S1, S10). */
 
 import { decide } from '../../../lib/core/decide.ts';
-import {
-  againProblemOf,
-  openLadderQuestions,
-  retried,
-  RETRY_ANSWER,
-  retryProblem,
-} from '../../../lib/core/operators/retry.ts';
+import { againProblemOf, retried, retryProblem } from '../../../lib/core/operators/retry.ts';
 import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { ChildEnd } from '../../../lib/core/records/children.ts';
 import type { Event } from '../../../lib/core/records/events.ts';
@@ -147,15 +141,6 @@ describe('what waits for a person is retried', () => {
     expect(problem({ ...waiting({}), incidents: both }, two)).toBe(
       `incident 1, step 'b': ${needs}; incident 2, step 'b': ${needs}`,
     );
-  });
-
-  it('by an answer to each question about a ladder', () => {
-    const state = {
-      ...waiting({}),
-      incidents: { 1: incidentOf({}), 2: incidentOf({ number: 2, kind: 'undo' }) },
-    };
-    expect(openLadderQuestions(state)).toStrictEqual([incidentOf({})]);
-    expect(RETRY_ANSWER).toStrictEqual({ choice: 'retry', by: 'person' });
   });
 });
 

@@ -41,22 +41,6 @@ describe('a question that needs no answer any more', () => {
     });
   });
 
-  it('goes on at its watch if that is near', () => {
-    const watchOf = (more: object) =>
-      settle(about({}, { status: 'waiting', ...more }, recordOf('it', 'retrying')))?.write?.execution
-        ?.watchAt;
-    expect([watchOf({ watchAt: NOW + 5 }), watchOf({})]).toStrictEqual([NOW + 5, NOW + 30_000]);
-  });
-
-  it('is written alone where another is open, or the execution waits for nobody', () => {
-    const one = about({}, { status: 'waiting' }, recordOf('it', 'retrying'), recordOf('p', 'waiting'));
-    const other = incidentOf({ number: 2, step: 'p' });
-    expect(settle({ ...one, incidents: { ...one.incidents, 2: other } })?.write).not.toHaveProperty(
-      'execution',
-    );
-    expect(settle(about({}, { status: 'undoing' }, waiting))?.write).not.toHaveProperty('execution');
-  });
-
   it('about a ladder: when the step does not wait any more, or all is being undone', () => {
     const of = (status: Execution['status']) =>
       statusesWhere((record) => isMoot(about({}, { status }, record)));
@@ -133,16 +117,6 @@ describe('the time of a question', () => {
   const choiceOf = (more: Partial<Incident>, records: Step[], of?: Plan) =>
     settle(about({ ...due, otherwise: 'undo-all', ...more }, { status: 'waiting' }, ...records), of)?.write
       ?.incident?.choice;
-
-  it('is over to the millisecond', () => {
-    const decision = settle(about(due, { status: 'waiting' }, waiting));
-    expect(decision?.write?.incident).toMatchObject({ choice: 'fail', by: 'deadline', resolvedAt: NOW });
-    expect(decision?.notes).toMatchObject([{ what: 'incident-timed-out', detail: 'fail' }]);
-    expect(settle(about({ deadlineAt: NOW + 1 }, { status: 'waiting' }, waiting))).toBeUndefined();
-    const later = { ...about({ deadlineAt: NOW + 1 }, { status: 'waiting' }, waiting) };
-    const both = { ...later.incidents, 2: incidentOf({ ...due, number: 2 }) };
-    expect(settle({ ...later, incidents: both })?.write?.incident?.number).toBe(2);
-  });
 
   it('chooses what was said for no answer, as far as there is a way back', () => {
     const acted = { mayHaveActed: true };

@@ -12,7 +12,7 @@ import type { Step } from '../../../lib/core/records/state.ts';
 import { STEP_STATUSES } from '../../../lib/core/transitions.ts';
 import { check } from '../check.ts';
 import { child, childrenOf, end, keptMap, map } from '../family.ts';
-import { failure, heldAs, planOf, recordOf, stateOf } from '../one-step.ts';
+import { failure, planOf, recordOf, stateOf } from '../one-step.ts';
 import { planStep } from '../refusals.ts';
 import { mixedCases, NOW } from '../states.ts';
 
@@ -37,11 +37,6 @@ describe('of a step', () => {
       );
     },
   );
-  it('that somebody works on may have acted', () => {
-    expect(effectOf(heldAs('execute'))).toBe('may-stand');
-    expect(effectOf(heldAs('probe'))).toBe('may-stand');
-    expect(effectOf(heldAs('undo'))).toBe('may-stand');
-  });
   it('with nothing to take back is none, unless nobody can take it back', () => {
     const none: PlanStep = { ...planStep, name: 'it', undo: 'none' };
     expect(effectOf(recordOf('it', 'done'), none)).toBeUndefined();
@@ -70,11 +65,6 @@ describe('of executions of its own', () => {
       ],
       view: '/executions/e-1',
     });
-  });
-  it('by the epoch in which they were started', () => {
-    expect(of(child, { 0: end('succeeded') }, 1, { epoch: 3 }).first).toMatchObject([
-      { executionId: 'e-1.it.0-3' },
-    ]);
   });
   it('none where they stay by declaration, but for a point of no return', () => {
     expect(of(keptMap, { 0: end('succeeded') }).first).toEqual([]);

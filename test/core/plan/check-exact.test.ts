@@ -94,17 +94,6 @@ describe('steps', () => {
     });
   });
 
-  it('may read those before them, however far, and no others', () => {
-    const reads = (name: string, of: string, ...after: readonly string[]): AgentStep => ({
-      ...named(name, ...after),
-      input: { $ref: `step:${of}`, path: [] },
-    });
-    expect(() =>
-      checkPlan(planWith({}, { steps: [named('a'), named('b', 'a'), reads('c', 'a', 'b')] })),
-    ).not.toThrow();
-    expect(refused(named('a'), reads('c', 'a'))).toMatchObject({ reason: 'not-a-predecessor', step: 'c' });
-  });
-
   it('of another kind are no points of no return', () => {
     const message = 'only a step that an agent performs, or a child, can be a point of no return';
     const point = { pointOfNoReturn: true } as const;

@@ -144,12 +144,6 @@ describe('what a reference points to', () => {
   ])('is not %s', (source, given) => {
     expect(pointing(source)).toEqual(given);
   });
-  it('is an item, or its index, where there is a list', () => {
-    expect(pointing('item', true)).toBeUndefined();
-    expect(pointing('index', true)).toBeUndefined();
-    expect(pointing('x', true)).toEqual(isNothing('x'));
-    expect(sourceProblem([{ $ref: 'input' }, { $ref: 'x' }], plan, false)).toEqual(isNothing('x'));
-  });
   it('of a list is each item of it, and neither the list itself nor its condition', () => {
     const item = { $ref: 'item', path: [] };
     const checked = (more: Partial<MapStep>) => (): void => checkPlan(planOf({ ...map, ...more }));

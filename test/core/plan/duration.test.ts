@@ -1,10 +1,5 @@
 import * as fc from 'fast-check';
-import {
-  formatDuration,
-  isDurationMs,
-  MAX_DURATION_MS,
-  parseDuration,
-} from '../../../lib/core/plan/duration.ts';
+import { formatDuration, MAX_DURATION_MS, parseDuration } from '../../../lib/core/plan/duration.ts';
 import { check } from '../check.ts';
 
 describe('a duration', () => {
@@ -76,11 +71,6 @@ describe('a duration', () => {
     expect(refusal(undefined)).toContain('lease is undefined; allowed is');
   });
 
-  it('of a plan is positive and up to a year', () => {
-    const given = [0, -1, 1, MAX_DURATION_MS, MAX_DURATION_MS + 1, Number.NaN, Number.POSITIVE_INFINITY];
-    expect(given.map(isDurationMs)).toEqual([false, false, true, true, false, false, false]);
-  });
-
   it.each([[30], [null], [{}], [['30s', '1s']], [Number.NaN]])(
     'that is no text but %j is refused as bad-duration',
     (value) => {
@@ -101,14 +91,6 @@ describe('a duration', () => {
           return;
         }
         expect(Number.isSafeInteger(ms) && ms >= 1 && ms <= MAX_DURATION_MS).toBe(true);
-      }),
-    );
-  });
-
-  it('reads back what was formatted', () => {
-    check(
-      fc.property(fc.integer({ min: 1, max: MAX_DURATION_MS }), (ms) => {
-        expect(parseDuration(formatDuration(ms), 'it')).toBe(ms);
       }),
     );
   });

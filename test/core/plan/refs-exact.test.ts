@@ -5,11 +5,9 @@ import {
   evaluate,
   type Expr,
   OPERATORS,
-  ref,
   type Scope,
   sourcesIn,
   stepsIn,
-  toExpr,
 } from '../../../lib/core/plan/refs.ts';
 
 const scope: Scope = {
@@ -21,20 +19,6 @@ const scope: Scope = {
 };
 const valueOf = (expr: Expr, of: Scope = scope): Json | undefined => evaluate(expr, of);
 const quoted = (value: Json): Json => ({ $literal: value });
-
-it('what an author leaves out is left out', () => {
-  expect(toExpr({ a: undefined, b: 1 })).toStrictEqual({ b: 1 });
-  expect(toExpr([undefined, null])).toStrictEqual([undefined, null]);
-  expect(valueOf({ a: { $ref: 'input', path: ['x'] }, b: 1 })).toStrictEqual({ b: 1 });
-});
-
-it('a reference is no plain value, and has no symbols of others', () => {
-  const order = ref<{ id: string }>('input');
-  expect(Object.getPrototypeOf(order)).not.toBe(Object.prototype);
-  expect((order as unknown as Record<symbol, unknown>)[Symbol.iterator]).toBeUndefined();
-  expect(Symbol.iterator in order).toBe(false);
-  expect('id' in order).toBe(false);
-});
 
 it.each<[string, Expr, Json | undefined]>([
   ['the input', 'input', scope.input],
@@ -129,14 +113,6 @@ it.each<[Json, Json, boolean]>([
   expect([valueOf({ $eq: pair }), valueOf({ $ne: pair })]).toEqual([equal, !equal]);
   expect(valueOf({ $in: [quoted(left), [quoted(right)]] })).toBe(equal);
   expect(valueOf({ $in: [quoted(left), quoted(right)] })).toBe(false);
-});
-
-it('nothing is the same as nothing, and as nothing else', () => {
-  const nothing = { $ref: 'nothing' };
-  expect(valueOf({ $eq: [nothing, nothing] })).toBe(true);
-  expect(valueOf({ $eq: [nothing, null] })).toBe(false);
-  expect(valueOf({ $eq: [quoted({}), nothing] })).toBe(false);
-  expect(valueOf({ $eq: [nothing, quoted({})] })).toBe(false);
 });
 
 it('what is read is found once, sorted, and not within literals', () => {

@@ -18,23 +18,6 @@ const message = (body: unknown, id = 'm-1') => ({
 const event = { id: 'e-1', part: 2, detail: { id: 'o-1', secret: 's' } };
 
 describe('the start that an event asks for', () => {
-  it('has the mapped input, without what the event does not have', () => {
-    expect(startOf(trigger, message(event)).input).toEqual({ id: 'o-1' });
-  });
-
-  it('has a key of the event, not of its delivery (S11)', () => {
-    const keyOf = (body: object, id: string): string => startOf(trigger, message(body, id)).key;
-    expect(keyOf({ ...event, time: 'later' }, 'm-2')).toBe(keyOf(event, 'm-1'));
-    expect(keyOf({ ...event, part: 3 }, 'm-1')).not.toBe(keyOf(event, 'm-1'));
-  });
-
-  it('has no key in common with another trigger, nor by joining other parts', () => {
-    const keyOf = (name: string, id: string, part: string): string =>
-      startOf({ ...trigger, name }, message({ ...event, id, part })).key;
-    expect(keyOf('other', 'e', 'p')).not.toBe(keyOf('sold', 'e', 'p'));
-    expect(keyOf('sold', 'a","b', 'c')).not.toBe(keyOf('sold', 'a', 'b","c'));
-  });
-
   it('reads a message with its id and attributes where the event is the message', () => {
     const direct: Trigger = {
       ...trigger,

@@ -1,16 +1,9 @@
 /** What the steps that no agent performs compile to, field by field, and the words of what is refused at once. */
 
 import * as z from 'zod/mini';
-import { declareAgent } from '../../../lib/core/plan/agent.ts';
 import { eq, ref, toExpr } from '../../../lib/core/plan/refs.ts';
-import {
-  retry,
-  useAgent,
-  type Workflow,
-  type WorkflowBuilder,
-  workflow,
-} from '../../../lib/core/plan/workflow.ts';
-import { agent, any, type Anything, base, refusalOf } from '../refusals.ts';
+import { retry, type Workflow, type WorkflowBuilder, workflow } from '../../../lib/core/plan/workflow.ts';
+import { agent, any, type Anything, refusalOf } from '../refusals.ts';
 
 type Build = (w: WorkflowBuilder<Anything>) => Readonly<Record<string, unknown>> | undefined | void;
 const define = (build: Build, input: unknown = any): Workflow =>
@@ -110,17 +103,6 @@ describe('another workflow', () => {
     expect(behindOthers).toStrictEqual({ ...sub, after: ['a', 'b'], when: condition });
   });
 
-  it('is a workflow', () => {
-    for (const none of [{}, undefined]) {
-      const refused = refusalOf(() => first((w) => void w.child('sub', none as never, {})));
-      expect([refused.code, refused.message, refused.details]).toEqual([
-        'workflow-refused',
-        "workflow 'flow', step 'sub': the second argument is not a workflow",
-        { workflow: 'flow', step: 'sub', reason: 'not-a-workflow' },
-      ]);
-    }
-  });
-
   it('accepts what it is given where that is known', () => {
     const refused = refusalOf(() => of({ n: 'x' }));
     expect(refused.code).toBe('workflow-refused');
@@ -181,20 +163,6 @@ describe('a list', () => {
   };
   const over = { $ref: 'input', path: ['list'] };
   const mapped = { kind: 'map', name: 'm', after: [], over, each, tolerate: { items: 0 } };
-
-  it('is performed item by item', () => {
-    expect(of()).toStrictEqual(mapped);
-    const sure = declareAgent('sure', { ...base, probe: 'none' });
-    const ladder = [useAgent(sure)];
-    const step = first(
-      (w) =>
-        void w.map('m', sure, list as never, () => ({}) as never, { concurrency: 5, undo: 'none', ladder }),
-    );
-    expect(step).toMatchObject({
-      concurrency: 5,
-      each: { undo: 'none', ladder: [{ kind: 'useAgent', undo: 'none' }] },
-    });
-  });
   it('has what every step has beside its items, who have none of that', () => {
     const step = behind(
       (w, options) => void w.map('m', agent, list, (item, index) => ({ id: item.id, at: index }), options),

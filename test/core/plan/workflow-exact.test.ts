@@ -1,6 +1,5 @@
 /** What an author's workflow compiles to, field by field, its defaults, and the words of what is refused at once. */
 
-import * as z from 'zod/mini';
 import { type AgentOptions, declareAgent } from '../../../lib/core/plan/agent.ts';
 import { eq, ref } from '../../../lib/core/plan/refs.ts';
 import {
@@ -87,15 +86,6 @@ it('times say whose they are where they are none', () => {
 });
 
 describe('a rung', () => {
-  it('is tried again after a second, and after thirty at most', () => {
-    expect(retry(3)).toStrictEqual(usual);
-    expect(retry(0, { first: '2s', max: '3s' })).toStrictEqual({
-      kind: 'retry',
-      attempts: 0,
-      firstMs: 2_000,
-      maxMs: 3_000,
-    });
-  });
   it('with another input, or another agent, is tried once', () => {
     const once = { attempts: 1, firstMs: 1_000, maxMs: 30_000 };
     expect(withInput({ a: ref('input') })).toStrictEqual({
@@ -137,26 +127,6 @@ describe('a rung', () => {
 describe('a step that an agent performs', () => {
   const one = (...given: Parameters<WorkflowBuilder<Anything>['step']>) =>
     stepsOf((w) => void w.step(...given))[0];
-
-  it('has what its agent has, but for what it says itself', () => {
-    expect(one('a', agent, {})).toStrictEqual(step);
-    expect(one('a', free, {})).toStrictEqual({ ...step, agent: 'free', undo: 'none' });
-    expect(one('a', agent, {}, { undo: 'none', timeout: '5s', ladder: [] })).toStrictEqual({
-      ...step,
-      undo: 'none',
-      timeoutMs: 5_000,
-      ladder: [],
-    });
-    expect(one('a', other('slow', { maxNoProgress: '9s' }), {})).toStrictEqual({
-      ...step,
-      agent: 'slow',
-      maxNoProgressMs: 9_000,
-    });
-    expect(one('a', agent, {}, { when: eq(ref<number>('input'), 1) })).toStrictEqual({
-      ...step,
-      when: { $eq: [{ $ref: 'input', path: [] }, 1] },
-    });
-  });
 
   it('that is unsafe goes to a person at once', () => {
     expect(one('a', other('bold', { effect: 'unsafe' }), {})).toMatchObject({
@@ -207,17 +177,6 @@ describe('a step that an agent performs', () => {
     );
   });
 
-  it('is performed by an agent', () => {
-    for (const none of [{}, undefined]) {
-      const refused = refusalOf(() => one('a', none as never, {}));
-      expect([refused.code, refused.message, refused.details]).toEqual([
-        'workflow-refused',
-        "workflow 'flow', step 'a': the second argument is not an agent",
-        { workflow: 'flow', step: 'a', reason: 'not-an-agent' },
-      ]);
-    }
-  });
-
   it('comes after those it names, and those it reads, each once', () => {
     const [, , third] = stepsOf((w) => {
       const a = w.step('a', agent, {});
@@ -226,16 +185,6 @@ describe('a step that an agent performs', () => {
       w.step('c', agent, reads, { after: [b, 'a'], when: eq(b.output['n'] as never, 1) });
     });
     expect(third).toMatchObject({ name: 'c', after: ['b', 'a'] });
-  });
-
-  it('comes in the plan after those before it', () => {
-    const names = stepsOf((w) => {
-      w.step('d', agent, {}, { after: ['b', 'c'] });
-      w.step('b', agent, {}, { after: ['a'] });
-      w.step('a', agent, {});
-      w.step('c', agent, {}, { after: ['b'] });
-    }).map(({ name }) => name);
-    expect(names).toEqual(['a', 'b', 'c', 'd']);
   });
 });
 
@@ -308,13 +257,4 @@ describe('what an author’s function throws is told with its place', () => {
     const early: Build = (w) => void `a ${w.input['x'] as unknown as string}`;
     expect(() => define(early)).toThrow(/^workflow 'flow', before its first step: input\.x has no value/);
   });
-});
-
-it('what the outside answers must fit what the callback says', () => {
-  const schema = z.object({ n: z.number() });
-  const { callbacks } = define((w) => {
-    w.callback('paid', { output: schema, within: '1h' });
-    w.approval('ok', { within: '1h' });
-  });
-  expect(callbacks).toEqual({ paid: schema });
 });

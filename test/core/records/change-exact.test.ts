@@ -3,12 +3,10 @@
 import { keptOutput, outputOf } from '../../../lib/core/execution/output.ts';
 import { callbackKeysOf, newExecution, placeHolder } from '../../../lib/core/execution/start.ts';
 import type { Execution } from '../../../lib/core/records/state.ts';
-import { blankStep, executionAfter, stepAfter, stepAs } from '../../../lib/core/records/change.ts';
+import { blankStep, stepAfter, stepAs } from '../../../lib/core/records/change.ts';
 import { changesOf, planOf, recordOf, stamp, stateOf } from '../one-step.ts';
 import { agentStepOf, callbackOf } from '../small-steps.ts';
 import { NOW } from '../states.ts';
-
-const parked = { mode: 'execute', why: 'budget', at: 1 } as const;
 const moved = { version: 2, writeId: 'w-new' };
 
 describe('a step’s next record (S2, S3)', () => {
@@ -17,23 +15,6 @@ describe('a step’s next record (S2, S3)', () => {
     const after = stepAfter(before, 'claim', stamp, { attempt: 3 });
     expect(changesOf(before, after)).toStrictEqual({ ...moved, status: 'running', attempt: 3 });
     expect(before).toStrictEqual(recordOf('it', 'retrying', { retryAt: 5, token: 't' }));
-  });
-
-  it('is without what is given as nothing', () => {
-    const after = stepAfter(before, 'claim', stamp, { retryAt: undefined, failure: undefined });
-    expect(after).not.toHaveProperty('retryAt');
-    expect(after).not.toHaveProperty('failure');
-    expect(changesOf(before, after)).toStrictEqual({ ...moved, status: 'running', retryAt: null });
-  });
-
-  it('is no longer parked, unless it is parked anew', () => {
-    const held = { ...before, parked };
-    expect(stepAfter(held, 'claim', stamp, {})).not.toHaveProperty('parked');
-    expect(stepAfter(held, 'park', stamp, { parked: { ...parked, at: 2 } }).parked).toStrictEqual({
-      ...parked,
-      at: 2,
-    });
-    expect(Object.keys(stepAfter(before, 'claim', stamp, {}))).toStrictEqual(Object.keys(before));
   });
 
   it('forgets what it was before it was held', () => {
@@ -64,21 +45,6 @@ describe('a step’s next record (S2, S3)', () => {
       changedAt: 0,
     });
     expect([writeId, changedAt]).toStrictEqual(['w', NOW]);
-  });
-});
-
-describe('an execution’s next record (S2, S3)', () => {
-  const before = stateOf([], { endedAt: 5 }).execution;
-  it('has the next status and version, and is without what is given as nothing', () => {
-    expect(changesOf(before, executionAfter(before, 'pause', stamp, { watchAt: 7 }))).toStrictEqual({
-      ...moved,
-      status: 'pausing',
-      watchAt: 7,
-    });
-    const after = executionAfter(before, 'watch', stamp, { endedAt: undefined, cause: undefined });
-    expect(after).not.toHaveProperty('endedAt');
-    expect(after).not.toHaveProperty('cause');
-    expect(changesOf(before, after)).toStrictEqual({ ...moved, endedAt: null });
   });
 });
 

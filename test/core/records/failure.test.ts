@@ -10,11 +10,6 @@ it('keeps a name and a message, cut to size, and no stack', () => {
   expect(JSON.stringify(failureOf(error('y', { cause: error('z') })))).not.toContain('.ts');
 });
 
-it('cuts no character in half', () => {
-  expect(messageOf(error(`${'x'.repeat(999)}😀`))).toBe('x'.repeat(999));
-  expect(messageOf(error('a', { cause: error(`${'x'.repeat(299)}😀`) }))).toBe(`a: ${'x'.repeat(299)}`);
-});
-
 it.each<[string, unknown, string, string]>([
   ['an error with a code', error('no', { code: 'E_NO' }), 'E_NO', 'no'],
   ['an error of another realm', { name: 'TypeError', message: 'foreign' }, 'TypeError', 'foreign'],
@@ -86,13 +81,6 @@ describe('what caused an error', () => {
     const round = error('a') as Error & { cause?: unknown; errors?: unknown };
     round.cause = error('b', { cause: round, errors: [round] });
     expect(messageOf(round)).toBe('a: b');
-  });
-
-  it('is cut to size with all of it', () => {
-    const long = error('b'.repeat(5_000), { cause: error('c'.repeat(5_000)) });
-    expect(messageOf(error('a'.repeat(600), { cause: long }))).toBe(
-      `${'a'.repeat(600)}: ${'b'.repeat(300)}: ${'c'.repeat(96)}`,
-    );
   });
 
   it('that cannot be read leaves what is known', () => {

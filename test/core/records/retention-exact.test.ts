@@ -5,15 +5,13 @@ import type { Incident } from '../../../lib/core/records/incident.ts';
 import {
   expiresAt,
   isAbandoned,
-  isLeftover,
   isLongAgo,
   isOfEarlierLife,
   isPastChild,
   LIFE_GAP_MS,
   MIN_RETENTION_MS,
-  touchedAt,
 } from '../../../lib/core/records/retention.ts';
-import { type Execution, isTerminal } from '../../../lib/core/records/state.ts';
+import { type Execution } from '../../../lib/core/records/state.ts';
 import {
   type Beside,
   besideOf,
@@ -22,7 +20,6 @@ import {
   isLeftBehind,
   recordOf as recordIn,
 } from '../../../lib/core/supervision/audit.ts';
-import { EXECUTION_STATUSES } from '../../../lib/core/transitions.ts';
 import { recordOf, stamp, stateOf } from '../one-step.ts';
 import { NOW } from '../states.ts';
 
@@ -48,24 +45,6 @@ it('a day is kept, and half of it is between two lives', () => {
   expect([MIN_RETENTION_MS, LIFE_GAP_MS]).toEqual([DAY, DAY / 2]);
 });
 
-it('a record was touched when anything of it was written last', () => {
-  expect(touchedAt(stepAt(5))).toBe(5);
-  expect(touchedAt({ ...stepAt(5), claimedAt: 6 })).toBe(6);
-  expect(touchedAt({ ...stepAt(5), claimedAt: 6, leaseUntil: 7 })).toBe(7);
-  expect(touchedAt({ ...stepAt(5), claimedAt: 6, leaseUntil: 7, hardEndAt: 8 })).toBe(8);
-  expect(touchedAt({ ...stepAt(9), claimedAt: 6, leaseUntil: 7, hardEndAt: 8 })).toBe(9);
-  expect(touchedAt(incidentAt(5))).toBe(5);
-  expect(touchedAt(incidentAt(5, { resolvedAt: 6 }))).toBe(6);
-  expect(touchedAt(incidentAt(7, { resolvedAt: 6 }))).toBe(7);
-});
-
-it('it is left over when it is of another life than its execution, whenever it was written', () => {
-  for (const record of [stepAt(NOW - DAY), stepAt(NOW), incidentAt(NOW)]) {
-    expect(isLeftover(record, { life: 'life1' })).toBe(false);
-    expect(isLeftover(record, { life: 'life2' })).toBe(true);
-  }
-});
-
 it('it is abandoned when nobody has touched it for a day', () => {
   expect(isAbandoned(stepAt(NOW - DAY - 1), NOW)).toBe(true);
   expect(isAbandoned(stepAt(NOW - DAY), NOW)).toBe(false);
@@ -82,9 +61,6 @@ describe('the record of an execution', () => {
     expect(expiresAt(executionOf({ ...ended, watchAt: NOW }), 5)).toBeUndefined();
     expect(expiresAt(executionOf({ status: 'succeeded' }), 5)).toBeUndefined();
     expect(expiresAt(executionOf({ ...ended, parent }), 5)).toBeUndefined();
-  });
-  it.each(EXECUTION_STATUSES)('expires when it has ended: %s', (status) => {
-    expect(expiresAt(executionOf({ ...ended, status }), 5) !== undefined).toBe(isTerminal(status));
   });
   it('of a child may go once that time is over, and its parent is gone', () => {
     const child = executionOf({ ...ended, parent });

@@ -2,7 +2,7 @@
 
 import { PermanentError, refuse, SteadfastError, TransientError } from '../../../lib/core/records/errors.ts';
 import { formatMessage, parseMessage } from '../../../lib/core/records/message.ts';
-import { checkName, isExecutionId, isName } from '../../../lib/core/records/names.ts';
+import { checkName, isExecutionId } from '../../../lib/core/records/names.ts';
 import { EXECUTION_EVENTS, STEP_EVENTS } from '../../../lib/core/transitions.ts';
 
 describe('what is said to people', () => {
@@ -40,23 +40,6 @@ describe('what is said to people', () => {
   });
 
   it.each([
-    ['a', true],
-    ['a-1', true],
-    [`a${'b'.repeat(47)}`, true],
-    [`a${'b'.repeat(48)}`, false],
-    ['1a', false],
-    ['-a', false],
-    ['aB', false],
-    ['a b', false],
-    ['', false],
-    ['prototype', false],
-    ['Aa', false],
-  ])('%j is a name: %j', (text, is) => {
-    expect(isName(text)).toBe(is);
-    expect(isName([text] as unknown as string)).toBe(false);
-  });
-
-  it.each([
     ['0-a', true],
     ['x'.repeat(64), true],
     ['x'.repeat(65), false],
@@ -84,10 +67,6 @@ describe('a message’s text (S13)', () => {
     expect(Object.keys(parseMessage(JSON.stringify({ ...message, plan: 5 })) ?? {})).toStrictEqual(
       Object.keys(message),
     );
-  });
-
-  it.each(['execute', 'probe', 'undo'] as const)('knows the mode %s', (mode) => {
-    expect(parseMessage(formatMessage({ ...message, mode }))).toStrictEqual({ ...message, mode });
   });
 
   it('is none with a number that is none, and newer by its version alone', () => {

@@ -5,7 +5,6 @@ import {
   afterCalls,
   afterTrial,
   type Breaker,
-  heldUntil,
   holdOf,
   MAX_COOLDOWN_MS,
   passageOf,
@@ -98,17 +97,6 @@ describe('failed calls', () => {
     expect(again(599_999)).toMatchObject({ cooldowns: 3, openUntil: NOW + 44_000 });
     expect(again(600_000)).toMatchObject({ cooldowns: 1, openUntil: NOW + 11_000 });
   });
-
-  it('are kept as far as a person needs them', () => {
-    const message = 'm'.repeat(301);
-    const kept = afterCalls(
-      undefined,
-      'a',
-      { failed: 1, answered: 0, failure: { code: 'c', message } },
-      stamp,
-    );
-    expect(kept?.failure).toStrictEqual({ code: 'c', message: message.slice(1) });
-  });
 });
 
 describe('a trial', () => {
@@ -121,23 +109,6 @@ describe('a trial', () => {
       trialUntil: NOW + 7_000,
     });
     expect(withTrial(open, 60_001, stamp).trialUntil).toBe(NOW + 60_000);
-  });
-
-  it('that failed is followed by the next cooldown', () => {
-    const { trial: _trial, trialUntil: _until, ...rest } = trying;
-    const after = afterTrial(trying, 't', { code: 'c', message: 'd' }, stamp);
-    expect(after).toStrictEqual({
-      ...rest,
-      ...next,
-      cooldowns: 3,
-      failedAt: NOW,
-      failure: { code: 'c', message: 'd' },
-      openUntil: NOW + 44_000,
-    });
-    const many = afterTrial({ ...trying, cooldowns: 4_000 }, 't', failure, stamp);
-    expect(many).toMatchObject({ cooldowns: 4_001, openUntil: NOW + 132_000 });
-    const long = afterTrial(trying, 't', { code: 'c', message: 'm'.repeat(400) }, stamp);
-    expect(long?.failure?.message).toHaveLength(300);
   });
 
   it('that was answered closes it', () => {
@@ -154,15 +125,6 @@ describe('a trial', () => {
     const { openedAt: _, ...shut } = trying;
     expect(afterTrial(shut, 't', undefined, stamp)).toBeUndefined();
   });
-});
-
-it('held work comes back over half the time that its service was away, five seconds to five minutes', () => {
-  const at = (awayMs: number, untilMs: number, random: number) =>
-    heldUntil({ agent: 'a', since: NOW - awayMs, until: NOW + untilMs }, NOW, random) - NOW;
-  expect([at(60_000, 7, 0.5), at(60_000, -7, 0.5), at(60_000, 0, 0)]).toStrictEqual([15_008, 15_001, 1]);
-  expect([at(9_999, 0, 0.5), at(10_002, 0, 0.999), at(700_000, 0, 0.5)]).toStrictEqual([
-    2_501, 4_996, 150_001,
-  ]);
 });
 
 describe('a report says of the service', () => {

@@ -3,7 +3,7 @@
 import type { AgentStep } from '../../../lib/core/plan/plan.ts';
 import type { Report } from '../../../lib/core/records/events.ts';
 import type { HeldStep, Mode, Step } from '../../../lib/core/records/state.ts';
-import { claimed, CLOCKS_DIFFER_MS, settledAs } from '../../../lib/core/step/claim.ts';
+import { claimed, CLOCKS_DIFFER_MS } from '../../../lib/core/step/claim.ts';
 import { beaten } from '../../../lib/core/step/lease.ts';
 import type { Work } from '../../../lib/core/step/ready.ts';
 import { expired, reported } from '../../../lib/core/step/report.ts';
@@ -36,12 +36,6 @@ describe('a report of an attempt that nobody holds any more (S5)', () => {
       expect(late(record(status), 'failed')).toBeUndefined();
       expect(late(record(status, 'undo'))).toBeUndefined();
       expect(late(record(status), 'done', 'other')).toBeUndefined();
-    },
-  );
-  it.each(['done', 'failed', 'sealed', 'undone', 'undo-failed', 'skipped'] as const)(
-    'changes nothing of a step that is %s',
-    (status) => {
-      expect(late(record(status))).toBeUndefined();
     },
   );
 });
@@ -94,27 +88,11 @@ describe('a claim', () => {
     const counts = { undoAttempt: 4, hardEndAt: NOW + 60_000 + CLOCKS_DIFFER_MS };
     expect(claim('undo')).toEqual({ ...same, status: 'undoing', mode: 'undo', keySpent: true, ...counts });
   });
-  it('never shortens what earlier processes may live, and no lease outlives its process', () => {
-    expect(claim('execute', { hardEndAt: NOW + 90_000 })).not.toHaveProperty('hardEndAt');
-    const long = { ...step, leaseMs: 70_000 };
-    expect(claim('execute', {}, long)).toMatchObject({ leaseUntil: NOW + 60_000 });
-  });
   it('is no longer than an attempt may stand still, but for an undo', () => {
     expect(claim('execute', {}, stalling(9_000))).toMatchObject({ leaseUntil: NOW + 9_000 });
     expect(claim('undo', {}, stalling(9_000))).toMatchObject({ leaseUntil: NOW + 30_000 });
   });
 });
-
-it.each(['skip', 'seal', 'hold'] as const)(
-  '%s: what is settled without an attempt forgets its time',
-  (event) => {
-    const { leaseUntil: _, ...free } = heldAs('execute', { status: 'retrying', retryAt: NOW + 9 });
-    const before: Step = { ...free, status: event === 'skip' ? 'ready' : 'retrying' };
-    const after = settledAs('it', before, { life: 'life1', epoch: 2 }, event, stamp);
-    expect(after).toMatchObject({ epoch: 2, changedAt: NOW, version: 8, writeId: 'w-new' });
-    expect(after).not.toHaveProperty('retryAt');
-  },
-);
 
 describe('a beat', () => {
   const beat = (more: Partial<Step> = {}, of = step, at?: { token: string; at: number }) => {

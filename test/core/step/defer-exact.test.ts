@@ -1,24 +1,15 @@
 /** What is held back and what that leaves of an attempt's charge, field by field (S9, L1, S12). */
 
-import type { Hold } from '../../../lib/core/records/events.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Mode, Parked, Step } from '../../../lib/core/records/state.ts';
-import {
-  excused,
-  isOpenToLateMessages,
-  MAX_EXCUSED_MS,
-  parkedBy,
-  parkedStep,
-  undoOverdueAt,
-} from '../../../lib/core/step/defer.ts';
+import { parkedBy, parkedStep, undoOverdueAt } from '../../../lib/core/step/defer.ts';
 import type { Work } from '../../../lib/core/step/ready.ts';
-import { changesOf, heldAs, planOf, recordOf, see, stamp, stateOf } from '../one-step.ts';
+import { changesOf, planOf, recordOf, see, stamp, stateOf } from '../one-step.ts';
 import { undoableOf } from '../small-steps.ts';
 import { NOW } from '../states.ts';
 
 const DAY = 86_400_000;
 const step = undoableOf('it');
-const hold: Hold = { agent: 'worker', since: NOW - 60_000, until: NOW + 40_000 };
 const parked = (mode: Mode, why: Parked['why'] = 'budget'): Parked => ({ mode, why, at: NOW });
 const workOf = (mode: Mode, more: Partial<Work> = {}): Work => ({
   step,
@@ -33,25 +24,7 @@ describe('work that is held back', () => {
   const park = (mode: Mode, state: Snapshot, met = false) =>
     parkedStep(workOf(mode), state, parked(mode), NOW + 9, met, stamp);
 
-  it('of a step that has no record gets its first one, since when it was due', () => {
-    expect(park('execute', stateOf([], { epoch: 3 }))).toStrictEqual(
-      recordOf('it', 'retrying', {
-        writeId: 'w-new',
-        epoch: 3,
-        changedAt: NOW - 7,
-        retryAt: NOW + 9,
-        parked: parked('execute'),
-      }),
-    );
-  });
-
   const retrying = recordOf('it', 'retrying', { changedAt: 5, attempt: 2, rungAttempt: 1 });
-  it('charges nothing, and is new since now only where somebody had taken the message up', () => {
-    const changes = { epoch: 2, version: 2, writeId: 'w-new', retryAt: NOW + 9, parked: parked('execute') };
-    const state = stateOf([retrying], { epoch: 2 });
-    expect(changesOf(retrying, park('execute', state))).toStrictEqual(changes);
-    expect(changesOf(retrying, park('execute', state, true))).toStrictEqual({ ...changes, changedAt: NOW });
-  });
 
   it('of an undo remembers since when, once', () => {
     const done = recordOf('it', 'done');
@@ -60,20 +33,6 @@ describe('work that is held back', () => {
     expect(park('execute', stateOf([retrying]))).not.toHaveProperty('undoParkedAt');
     const unknown = recordOf('it', 'unknown');
     expect(park('probe', stateOf([unknown]))).not.toHaveProperty('undoParkedAt');
-  });
-
-  it('says why, and of a dead service since when', () => {
-    expect(parkedBy(workOf('probe'), 'unclaimed', NOW)).toStrictEqual({
-      mode: 'probe',
-      why: 'unclaimed',
-      at: NOW,
-    });
-    expect(parkedBy(workOf('undo'), 'breaker', NOW, hold)).toStrictEqual({
-      mode: 'undo',
-      why: 'breaker',
-      at: NOW,
-      since: hold.since,
-    });
   });
 
   it('says since when its agent is not deployed, however often that was found', () => {
@@ -85,42 +44,6 @@ describe('work that is held back', () => {
     expect(before({ since: NOW - 9 })).toStrictEqual({ ...first, since: NOW - 9 });
     expect(before({})).toStrictEqual(first);
     expect(before({ why: 'breaker', since: NOW - 9 })).toStrictEqual(first);
-  });
-
-  it('may be taken meanwhile, but for a dead service', () => {
-    const open = (['unclaimed', 'budget', 'not-deployed', 'breaker'] as const).map((why) =>
-      isOpenToLateMessages(workOf('execute', { parked: parked('execute', why) })),
-    );
-    expect([...open, isOpenToLateMessages(workOf('execute'))]).toStrictEqual([
-      true,
-      true,
-      true,
-      false,
-      false,
-    ]);
-  });
-});
-
-describe('an attempt that a dead service failed', () => {
-  const excuse = { retryAt: NOW + 55_001, parked: { why: 'breaker', at: NOW, since: hold.since } };
-  it.each<[Mode, Partial<Step>, object]>([
-    ['execute', { rungAttempt: 3 }, { rungAttempt: 2 }],
-    ['probe', { rungAttempt: 3 }, {}],
-    ['undo', { undoAttempt: 3 }, { undoAttempt: 2, undoParkedAt: NOW }],
-    ['undo', { undoAttempt: 3, undoParkedAt: 5 }, { undoAttempt: 2, undoParkedAt: 5 }],
-  ])('is not charged (%s %j)', (mode, more, charge) => {
-    expect(excused(heldAs(mode, more), hold, stamp)).toStrictEqual({
-      ...charge,
-      retryAt: excuse.retryAt,
-      parked: { ...excuse.parked, mode },
-    });
-  });
-
-  it('is excused for a day', () => {
-    const since = (ms: number) => excused(heldAs('execute'), { ...hold, since: NOW - ms }, stamp);
-    expect(MAX_EXCUSED_MS).toBe(DAY);
-    expect([since(DAY), since(DAY + 1)]).toStrictEqual([expect.anything(), undefined]);
-    expect(excused(heldAs('execute'), undefined, stamp)).toBeUndefined();
   });
 });
 
@@ -173,15 +96,6 @@ describe('an undo that is held back', () => {
     const after = see(plan, given).write?.step;
     return after?.status === 'undo-failed' ? after.name : undefined;
   };
-  it('not a moment before, nor what is no undo now', () => {
-    expect(givenUp(state({ ...back, undoParkedAt: NOW - DAY + 1 }))).toBeUndefined();
-    const { undoParkedAt: _, ...fresh } = back;
-    expect(givenUp(state(fresh))).toBeUndefined();
-    // What lies before it is due for no undo yet.
-    const two = planOf(undoableOf('a'), undoableOf('it', { after: ['a'] }));
-    const both = state(recordOf('it', 'done'), { ...back, name: 'a', status: 'done' });
-    expect(givenUp(both, two)).toBeUndefined();
-  });
 
   it('is found among those that are not overdue', () => {
     const two = planOf(undoableOf('a'), step);

@@ -8,11 +8,6 @@ import { openWork } from '../../../lib/core/step/ready.ts';
 import { otherRung, planOf, recordOf, stamp, stateOf, step } from '../one-step.ts';
 import { NOW } from '../states.ts';
 
-it('is made of the execution, the step and the life of the execution', () => {
-  expect(effectKeyOf({ id: 'e-1.sub.0', life: 'k3' }, 'it')).toBe('e-1.sub.0.it.k3');
-  expect(effectKeyOf({ id: 'e-1', life: 'k4' }, 'it')).not.toBe(effectKeyOf({ id: 'e-1', life: 'k3' }, 'it'));
-});
-
 it('is as it was for an execution of a release that knew no lives', () => {
   expect(effectKeyOf({ id: 'e-1', life: '' }, 'it')).toBe('e-1.it');
 });

@@ -4,7 +4,6 @@ import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { Incident } from '../../../lib/core/records/incident.ts';
 import type { Step } from '../../../lib/core/records/state.ts';
 import {
-  failureWaits,
   isAskedAtDeadline,
   isNearNoReturn,
   lastPoint,
@@ -23,10 +22,6 @@ const plan: Plan = planOf(point('it'), point('other'), plain);
 const way = (...records: readonly Step[]): WayBack => wayBack(plan, stateOf(records));
 
 describe('the way back behind a point of no return', () => {
-  it('is free before anything is known of it', () => {
-    expect(way()).toBe('free');
-    expect(way(recordOf('plain', 'done', { mayHaveActed: true }))).toBe('free');
-  });
   it.each(STEP_STATUSES.filter((status) => !['running', 'probing'].includes(status)))(
     'where nobody works on it and it is %s',
     (status) => {
@@ -39,23 +34,6 @@ describe('the way back behind a point of no return', () => {
       expect(way(recordOf('it', status))).toBe(status === 'done' ? 'closed' : 'free');
     },
   );
-  it('is open while somebody works on it, but for an undo', () => {
-    expect(way(heldAs('execute'))).toBe('open');
-    expect(way(heldAs('probe'))).toBe('open');
-    expect(way(heldAs('undo'))).toBe('free');
-  });
-  it('is closed by any, and open by any where none closes it', () => {
-    const open = heldAs('execute');
-    expect(way(open, recordOf('other', 'done'))).toBe('closed');
-    expect(way(open, recordOf('other', 'ready'))).toBe('open');
-    expect(way({ ...open, name: 'other' }, recordOf('it', 'ready'))).toBe('open');
-  });
-  it('is what it is without the step that is the question', () => {
-    const state = stateOf([recordOf('it', 'done'), { ...heldAs('execute'), name: 'other' }]);
-    expect(wayBack(plan, state, 'it')).toBe('open');
-    expect(wayBack(plan, state, 'other')).toBe('closed');
-    expect(wayBack(plan, stateOf([recordOf('it', 'done')]), 'it')).toBe('free');
-  });
   it('is closed, or may be, by the first that says as much', () => {
     expect(lastPoint(plan, stateOf([]))).toBeUndefined();
     expect(lastPoint(plan, stateOf([heldAs('undo')]))).toBeUndefined();
@@ -101,11 +79,6 @@ describe('at its deadline an execution', () => {
       ...stateOf(records, { status }),
       incidents: Object.fromEntries(incidents.map((one) => [one.number, one])),
     });
-  it('asks a person where there is no way back', () => {
-    expect(asked([done])).toBe(true);
-    expect(asked([done], 'waiting')).toBe(true);
-    expect(asked([recordOf('it', 'unknown', { mayHaveActed: true })])).toBe(true);
-  });
   it('does not where there is one, nobody is to decide, somebody is near, or a question is open', () => {
     expect(asked([])).toBe(false);
     expect(asked([done], 'undoing')).toBe(false);
@@ -122,12 +95,4 @@ it('a step may be past the point when it is one and may have acted', () => {
   expect(mayBePast(point('it'), recordOf('it', 'unknown'))).toBe(false);
   expect(mayBePast(point('it'), undefined)).toBe(false);
   expect(mayBePast(plain, acted)).toBe(false);
-});
-
-it('a failure waits while the way back is open', () => {
-  const failed = recordOf('plain', 'failed');
-  expect(failureWaits(plan, stateOf([failed, heldAs('execute')]))).toBe(true);
-  expect(failureWaits(plan, stateOf([failed]))).toBe(false);
-  expect(failureWaits(plan, stateOf([failed, recordOf('it', 'done')]))).toBe(false);
-  expect(failureWaits(plan, stateOf([recordOf('plain', 'done'), heldAs('execute')]))).toBe(false);
 });

@@ -2,8 +2,8 @@
 
 import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { Execution, Parked, Step } from '../../../lib/core/records/state.ts';
-import { failedItems, scopeOf, turnAt } from '../../../lib/core/step/turn.ts';
-import { openWork, type Work, workKey } from '../../../lib/core/step/ready.ts';
+import { scopeOf, turnAt } from '../../../lib/core/step/turn.ts';
+import { openWork, type Work } from '../../../lib/core/step/ready.ts';
 import { heldAs, planOf, recordOf, stateOf } from '../one-step.ts';
 import { agentStepOf, callbackOf, childOf, otherInput, undoableOf, waitOf } from '../small-steps.ts';
 import { NOW } from '../states.ts';
@@ -19,11 +19,6 @@ const it1 = agentStepOf('it', { ladder: [otherInput] });
 const it2 = { ...it1, input: otherInput.input };
 const parked = (mode: Parked['mode']): Parked => ({ mode, why: 'budget', at: NOW });
 
-it('a piece of work is known by step, mode, attempt and the time since when', () => {
-  const work: Work = { step: it1, mode: 'probe', attempt: 2, sinceAt: 5, dueAt: 7 };
-  expect(workKey(work)).toBe('it/probe/2@5');
-});
-
 it('expressions read outputs of done steps, the input and the tokens of callbacks', () => {
   const records = [recordOf('a', 'done', { output: 1 }), recordOf('b', 'failed', { output: 2 })];
   const scope = scopeOf(stateOf(records, { input: { n: 1 }, callbackKeys: { c: 'key' } }));
@@ -35,13 +30,6 @@ it('expressions read outputs of done steps, the input and the tokens of callback
     undefined,
   ]);
   expect(['a', 'c'].map((name) => scope.token?.(name))).toStrictEqual([undefined, 'e-1.c.key']);
-});
-
-it('failed items are those given up, whether undone or not', () => {
-  const statuses = ['failed', 'undoing', 'undone', 'undo-failed', 'done', 'retrying', 'sealed'] as const;
-  const records = statuses.map((status) => recordOf(status, status));
-  const plan = planOf(...statuses.map((name) => agentStepOf(name)), agentStepOf('none'));
-  expect(failedItems(plan, stateOf(records))).toStrictEqual(records.slice(0, 4));
 });
 
 it('it is a step’s turn since the last of start, retry and predecessors', () => {
@@ -115,18 +103,6 @@ describe('work that leads forward', () => {
     ]),
   ])('%s', (_, records, work) => {
     expect(workOf([it1], records)).toStrictEqual(work);
-  });
-
-  it.each([
-    ['running', 1],
-    ['waiting', 1],
-    ['pausing', 0],
-    ['paused', 0],
-    ['undoing', 0],
-    ['succeeded', 0],
-    ['failed', 0],
-  ] as const)('of what is %s: %i', (status, count) => {
-    expect(workOf([it1], [], { status })).toHaveLength(count);
   });
 
   it('waits for its predecessors and its condition, and is only of what agents perform', () => {

@@ -4,7 +4,7 @@ import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { Gate } from '../../../lib/core/records/events.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
-import { dispatchBudget, noteOf, send, supervise } from '../../../lib/core/supervision/dispatch.ts';
+import { dispatchBudget, send, supervise } from '../../../lib/core/supervision/dispatch.ts';
 import { firstMessage as message, look, type Look, named } from '../looks.ts';
 import { planOf, recordOf, stateOf } from '../one-step.ts';
 import { NOW } from '../states.ts';
@@ -19,18 +19,6 @@ it('the budget is so much a step, and a step and hour of its time, whole', () =>
   expect(of(3_600_000, named('a'))).toBe(50);
   expect(of(7_200_000, named('a'), named('b'))).toBe(160);
   expect(of(60_000, named('a'))).toBe(21);
-});
-
-it('a note says what it knows', () => {
-  const state = stateOf([]);
-  expect(noteOf(state, 'x')).toStrictEqual({ what: 'x', executionId: 'e-1' });
-  expect(noteOf(state, 'x', 'a', 0, 'd')).toStrictEqual({
-    what: 'x',
-    executionId: 'e-1',
-    step: 'a',
-    attempt: 0,
-    detail: 'd',
-  });
 });
 
 describe('a worker sends', () => {
@@ -139,34 +127,6 @@ describe('what a supervisor may send to an agent now', () => {
       { what: 'parked', step: 'b', detail: 'breaker', agent: 'worker', ms: retryAt - NOW },
     ]);
     expect(next).toEqual({ kind: 'look', fresh: true, concern: 'all' });
-  });
-
-  it('is so many, of all its steps together; what is overdue comes later', () => {
-    const sent = (gates: Readonly<Record<string, Gate>>, on: Partial<Execution> = {}) => {
-      const decision = gatedBy(gates, on);
-      return {
-        steps: decision.sends.map(({ message: { step } }) => step),
-        watchAt: decision.write?.execution?.watchAt,
-        dispatches: decision.write?.execution?.dispatches,
-      };
-    };
-    expect(sent({ x: gate(1), worker: gate(2) }).steps).toEqual(['a', 'b', 'c']);
-    expect(sent({ x: gate(1), worker: gate(1) }).steps).toEqual(['a', 'b']);
-    expect(sent({ x: gate(0), worker: gate(1) }).steps).toEqual(['b']);
-    const late = NOW - 30_000;
-    const overdue = sent({ x: gate(1), worker: gate(1) }, { startedAt: late });
-    expect(overdue).toEqual({
-      steps: ['a', 'b'],
-      watchAt: NOW + 2_000,
-      dispatches: {
-        [`a/execute/1@${late}`]: { count: 1, lastAt: NOW },
-        [`b/execute/1@${late}`]: { count: 1, lastAt: NOW },
-      },
-    });
-    // What is not overdue has its own time.
-    expect(sent({ x: gate(1), worker: gate(0) }).watchAt).toBe(NOW + 30_000);
-    const soon = sent({ x: gate(0), worker: gate(0) }, { startedAt: NOW - 29_000 });
-    expect([soon.steps, soon.watchAt]).toEqual([[], NOW + 1_000]);
   });
 
   describe('while its queue is busy for long', () => {

@@ -120,9 +120,6 @@ describe('a supervisor', () => {
       });
       expect(supervised([], { ...silent, dispatched: 20 }).notes).toMatchObject([{ what: 'dispatched' }]);
     });
-    it('sends nothing for the first time', () => {
-      expect(supervised([], spent).sends).toEqual([]);
-    });
     it('sends what has waited its hour for that, once', () => {
       const waited = (why: Parked['why'], on: Partial<Execution> = {}) =>
         supervised([retrying('b', { retryAt: NOW, parked: parkedFor(why) })], { ...spent, ...on });
@@ -203,12 +200,6 @@ describe('what is meant for an agent that is not deployed', () => {
     });
     expect([sends, next]).toEqual([[], { kind: 'look', fresh: true, concern: 'all' }]);
     expect(notes).toMatchObject([{ what: 'parked', detail: 'not-deployed', agent: 'gone', ms: 40_000 }]);
-  });
-  it('does not keep the others from being sent', () => {
-    const parked = { mode: 'execute', why: 'not-deployed', at: NOW, since: NOW } as const;
-    const { sends, write } = supervised([recordOf('c', 'retrying', { retryAt: NOW + 40_000, parked })]);
-    expect(sends.map(({ agent }) => agent)).toEqual(['worker']);
-    expect(write?.execution?.watchAt).toBeLessThanOrEqual(NOW + 40_000);
   });
 });
 

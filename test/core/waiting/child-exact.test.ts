@@ -4,8 +4,7 @@ import type { ChildStep, MapStep } from '../../../lib/core/plan/plan.ts';
 import type { Children } from '../../../lib/core/records/children.ts';
 import type { Json } from '../../../lib/core/records/json.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
-import { childrenStarted, childrenStopped, familyOf, nextStarts } from '../../../lib/core/waiting/child.ts';
-import { roomFor } from '../../../lib/core/waiting/map.ts';
+import { childrenStarted, familyOf, nextStarts } from '../../../lib/core/waiting/child.ts';
 import { child, childrenOf, end, map, parentOf } from '../family.ts';
 import { changesOf, recordOf, stamp, stateOf } from '../one-step.ts';
 import { NOW } from '../states.ts';
@@ -25,14 +24,6 @@ const own = { executionId: 'e-1', step: 'sub', index: 0, since: NOW - 5 };
 const over = (step: Partial<MapStep>): MapStep => ({ ...map, ...step });
 
 describe('the execution of a child step', () => {
-  it('is one, named by its parent, its step and its place', () => {
-    expect(familyIn(child)).toEqual({
-      starts: [{ id: 'e-1.sub.0', planId: 'p.sub', input: { of: 5 }, parent: own }],
-      items: 1,
-      tolerated: 0,
-    });
-  });
-
   it.each<[string, Partial<Execution>, readonly Step[]]>([
     ['its execution', { epoch: 3 }, []],
     ['its record, if it has one', { epoch: 9 }, [recordOf('sub', 'running', { epoch: 3 })]],
@@ -54,10 +45,6 @@ describe('the execution of a child step', () => {
     expect(startsOf(child, {}, [recordOf('sub', 'running', { children: others })])[0]).not.toHaveProperty(
       'again',
     );
-  });
-
-  it('is given null where there is nothing', () => {
-    expect(startsOf({ ...child, input: { $ref: 'input', path: ['x'] } }, {})[0]?.input).toBeNull();
   });
 
   it('is given 256 KB at most', () => {
@@ -102,23 +89,6 @@ describe('the executions of a list', () => {
     expect(startsOf(over({ tolerate }), numbers(count))[0]?.planId).toBe(
       `p.list.${Math.min(count, 25)}x${tolerated}`,
     );
-  });
-
-  it('are given what each item makes of it and of its place', () => {
-    const input = {
-      n: { $ref: 'item', path: [] },
-      at: { $ref: 'index', path: [] },
-      all: { $ref: 'input', path: ['of'] },
-    };
-    const [part] = startsOf(over({ each: { ...map.each, input } }), { list: ['a', 'b'], of: 1 });
-    expect(part?.input).toEqual({
-      items: [
-        { n: 'a', at: 0, all: 1 },
-        { n: 'b', at: 1, all: 1 },
-      ],
-    });
-    const nothing = over({ each: { ...map.each, input: { $ref: 'item', path: ['x'] } } });
-    expect(startsOf(nothing, { list: ['a'] })[0]?.input).toEqual({ items: [null] });
   });
 
   it('are given the other inputs of their rungs, if any item has one', () => {
@@ -178,14 +148,6 @@ describe('what is started next', () => {
     const record = children === undefined ? undefined : recordOf('list', 'running', { children });
     return nextStarts(step, family, record).map(({ parent }) => parent.index);
   };
-  const range = (from: number, to: number): number[] =>
-    Array.from({ length: to - from }, (_, at) => from + at);
-
-  it('is fifty at most, from the first that was not', () => {
-    expect(indexes(map)).toEqual(range(0, 50));
-    expect(indexes(map, childrenOf(60, {}, { started: 7 }))).toEqual(range(7, 57));
-    expect(indexes(map, childrenOf(60, {}, { started: 58 }))).toEqual([58, 59]);
-  });
 
   it('is as many as may be under way beside those that are', () => {
     const two = over({ concurrency: 74 });
@@ -193,20 +155,6 @@ describe('what is started next', () => {
     expect(indexes(two, childrenOf(60, { 0: end('succeeded') }, { started: 2 }))).toEqual([2]);
     expect(indexes(two, childrenOf(60, {}, { started: 2 }))).toEqual([]);
     expect(indexes(two, childrenOf(60, {}, { started: 9 }))).toEqual([]);
-  });
-
-  it('has room for one at least, and for all where nothing is said', () => {
-    expect(roomFor(over({ concurrency: 3 }), undefined)).toBe(1);
-    expect(roomFor(over({ concurrency: 75 }), undefined)).toBe(3);
-    expect(roomFor(map, childrenOf(4))).toBe(Number.POSITIVE_INFINITY);
-    expect(roomFor(child, childrenOf(1))).toBe(Number.POSITIVE_INFINITY);
-    // Told faster than it was recorded as started: no room that is not there.
-    expect(
-      roomFor(
-        over({ concurrency: 50 }),
-        childrenOf(3, { 0: end('failed'), 1: end('failed') }, { started: 1 }),
-      ),
-    ).toBe(2);
   });
 });
 
@@ -217,25 +165,6 @@ describe('the record of executions', () => {
     tolerated: 4,
   };
   const same = { version: 2, writeId: 'w-new' };
-
-  it('that were started says how many, of how many, and since when', () => {
-    const after = childrenStarted(
-      family,
-      undefined,
-      'list',
-      { life: 'life1', epoch: 2 },
-      { started: 2, ended: {} },
-      stamp,
-    );
-    const children = { count: 3, items: 60, tolerated: 4, started: 2, ended: {} };
-    expect(changesOf(recordOf('list', 'ready'), after)).toEqual({
-      status: 'running',
-      writeId: 'w-new',
-      epoch: 2,
-      children,
-    });
-    expect(after.changedAt).toBe(NOW);
-  });
 
   it('that go on keeps what is known, and its time', () => {
     const known = { 0: end('failed', 5), 2: end('succeeded', 2) };
@@ -267,33 +196,5 @@ describe('the record of executions', () => {
       stamp,
     );
     expect(more.children?.started).toBe(3);
-  });
-
-  it('that are stopped says how far, until all are', () => {
-    const children = childrenOf(3, { 0: end('succeeded') }, { started: 1, stopped: 1, items: 60 });
-    const before = recordOf('list', 'running', { children, changedAt: NOW - 9 });
-    const found = { count: 3, stopped: 2, ended: { 1: end('canceled') } };
-    const ended = { 0: end('succeeded'), 1: end('canceled') };
-    const after = (stopped: number) =>
-      changesOf(
-        before,
-        childrenStopped(before, 'list', { life: 'life1', epoch: 9 }, { ...found, stopped }, stamp),
-      );
-    const changes = { ...same, status: 'undoing', changedAt: NOW };
-    expect(after(2)).toEqual({ ...changes, children: { ...children, started: 3, ended, stopped: 2 } });
-    const { stopped: _, ...rest } = children;
-    expect(after(3)).toEqual({ ...changes, children: { ...rest, started: 3, ended } });
-  });
-
-  it('that never were has them all stopped', () => {
-    const after = childrenStopped(
-      undefined,
-      'list',
-      { life: 'life1', epoch: 2 },
-      { count: 3, stopped: 3, ended: {} },
-      stamp,
-    );
-    expect(after).toMatchObject({ name: 'list', status: 'undoing', epoch: 2, version: 1, changedAt: NOW });
-    expect(after.children).toEqual({ count: 3, started: 3, items: 0, tolerated: 0, ended: {} });
   });
 });

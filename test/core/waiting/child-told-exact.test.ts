@@ -6,8 +6,6 @@ import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import type { ExecutionStatus } from '../../../lib/core/transitions.ts';
 import {
-  allEnded,
-  childIds,
   childrenFailure,
   endOf,
   failedOf,
@@ -53,15 +51,6 @@ describe('an end that a parent is told', () => {
     });
   });
 
-  it.each([
-    [NOW + 5, NOW + 5],
-    [NOW - 5, NOW - 5],
-    [undefined, NOW + HORIZON],
-  ])('leaves a watch at %s where it is near', (watchAt, at) => {
-    const state = stateOf([before], watchAt === undefined ? {} : { watchAt });
-    expect(tell(state)?.write?.execution?.watchAt).toBe(at);
-  });
-
   it.each<[string, 'look' | 'stop', Children, Partial<Execution>]>([
     ['one of several that are awaited', 'stop', childrenOf(3, {}), {}],
     ['the last one', 'look', childrenOf(3, { 0: end('succeeded'), 2: end('succeeded') }), {}],
@@ -72,16 +61,6 @@ describe('an end that a parent is told', () => {
   ])('of %s leads to a %s', (_, kind, children, more) => {
     const decision = tell(stateOf([running(children)], more), { end: end('succeeded') });
     expect(decision?.next.kind).toBe(kind);
-  });
-
-  it('is heard of a step that is over, for what is being stopped may tell before that is recorded', () => {
-    for (const status of ['done', 'failed', 'undoing'] as const) {
-      const state = stateOf([recordOf('list', status, { children: childrenOf(3) })]);
-      expect(tell(state)?.write?.step).toMatchObject({ status, children: { ended: { 1: news.end } } });
-    }
-    for (const status of ['undone', 'sealed', 'skipped'] as const) {
-      expect(tell(stateOf([recordOf('list', status, { children: childrenOf(3) })]))).toBeUndefined();
-    }
   });
 
   it('may be faster than the record of the start', () => {
@@ -118,33 +97,11 @@ describe('an end that a parent is told', () => {
   ])('of %s changes nothing', (_, state, of) => {
     expect(tell(state, of)).toBeUndefined();
   });
-
-  it('of a later version, or of its own epoch, does', () => {
-    expect(tell(stateOf([running(childrenOf(3, { 1: end('failed', 4) }))]))).toBeDefined();
-    expect(tell(stateOf([running(childrenOf(3, {}, { again: { 1: 4 } }))]))).toBeDefined();
-    expect(tell(stateOf([{ ...before, epoch: 2 }]), { epoch: 2 })).toBeDefined();
-    expect(
-      tell(stateOf([running(childrenOf(3, {}, { epoch: 3 }), { epoch: 5 })]), { epoch: 3 }),
-    ).toBeDefined();
-  });
-
-  it('of a step that agents perform changes nothing', () => {
-    const state = stateOf([recordOf('it', 'running', { children: childrenOf(3) })]);
-    const plan: Plan = planOf(planStep);
-    expect(told(plan, state, { ...news, step: 'it' }, { ...stamp, horizonMs: HORIZON })).toBeUndefined();
-  });
 });
 
 describe('a running step fails by its executions', () => {
   const failure = (children: Children, step: ChildStep | MapStep = map) =>
     childrenFailure(step, { id: 'e-1', epoch: 2 }, children);
-
-  it.each(['failed', 'canceled', 'compensated'] as const)('of which one is %s', (status) => {
-    expect(failure(childrenOf(3, { 0: end('succeeded'), 2: end(status) }))).toEqual({
-      code: `child-${status}`,
-      message: `its execution e-1.list.2-2 ended: ${status}`,
-    });
-  });
 
   it('when more items failed than are tolerated', () => {
     const ended = {
@@ -160,18 +117,6 @@ describe('a running step fails by its executions', () => {
       message: '3 of 60 items failed; tolerated are 2',
     });
     expect(failure(childrenOf(2))).toBeUndefined();
-  });
-
-  it('which have all ended when each has said so', () => {
-    expect(allEnded(childrenOf(2, { 0: end('succeeded') }))).toBe(false);
-    expect(allEnded(childrenOf(2, { 0: end('succeeded'), 1: end('failed') }))).toBe(true);
-    expect(allEnded(childrenOf(0))).toBe(true);
-  });
-
-  it('which are named by their epoch where it is not the first', () => {
-    expect(childIds({ id: 'e-1', epoch: 1 }, 'list', 2)).toEqual(['e-1.list.0', 'e-1.list.1']);
-    expect(childIds({ id: 'e-1', epoch: 2 }, 'list', 1)).toEqual(['e-1.list.0-2']);
-    expect(childIds({ id: 'e-1', epoch: 2 }, 'list', 0)).toEqual([]);
   });
 });
 

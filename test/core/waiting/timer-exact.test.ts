@@ -1,12 +1,11 @@
 /** Waits, callbacks and approvals: until when, and by what they are over (S12, L1). */
 
 import { timeOf } from '../../../lib/core/plan/duration.ts';
-import { type CallbackStep, isCallback, type PlanStep, type WaitStep } from '../../../lib/core/plan/plan.ts';
+import { type CallbackStep, type PlanStep, type WaitStep } from '../../../lib/core/plan/plan.ts';
 import type { Json } from '../../../lib/core/records/json.ts';
 import type { Execution, Pause, Step } from '../../../lib/core/records/state.ts';
 import { EXECUTION_STATUSES, type StepStatus } from '../../../lib/core/transitions.ts';
 import { outsideTimes, passTime, waitsUntil } from '../../../lib/core/waiting/timer.ts';
-import { child, map } from '../family.ts';
 import { changesOf, planOf, recordOf, stamp, stateOf } from '../one-step.ts';
 import { planStep } from '../refusals.ts';
 import { NOW } from '../states.ts';
@@ -23,14 +22,6 @@ const until = (of: PlanStep, record?: Step, more: Partial<Execution> = {}): numb
   const { plan, state } = on(of, record, more);
   return waitsUntil(plan, of, state);
 };
-
-it('callbacks and approvals are answered by the outside, and nothing else is', () => {
-  expect(
-    [callback, { ...callback, kind: 'approval' as const }, wait, planStep, child, map, undefined].map(
-      isCallback,
-    ),
-  ).toEqual([true, true, false, false, false, false, false]);
-});
 
 it.each<[Json | undefined, number | undefined]>([
   [5, 5],
@@ -67,12 +58,6 @@ it.each<[Json | undefined, number | undefined]>([
 
 describe('a wait', () => {
   const data: WaitStep = { kind: 'wait', name: 'w', after: ['it'], until: { $ref: 'input', path: ['at'] } };
-  it('ends so long after its turn, or at the time of the data', () => {
-    expect(until(wait)).toBe(TURN + 10_000);
-    expect(until(data, undefined, { input: { at: NOW + 7 } })).toBe(NOW + 7);
-    expect(until(data, undefined, { input: {} })).toBe(0);
-    expect(until({ kind: 'wait', name: 'w', after: [] })).toBe(0);
-  });
   it.each<StepStatus>(['done', 'failed', 'sealed', 'skipped'])('waits no more when it is %s', (status) => {
     expect(until(wait, recordOf('w', status))).toBeUndefined();
   });
@@ -86,22 +71,6 @@ describe('a wait', () => {
     const { plan, state } = on(of, record, more);
     return passTime(plan, state, stamp);
   };
-  it('is over at its very time', () => {
-    const ready = recordOf('w', 'ready', { changedAt: NOW - 1 });
-    expect(changesOf(ready, passed(wait, ready))).toEqual({
-      status: 'done',
-      version: 2,
-      writeId: 'w-new',
-      changedAt: NOW,
-    });
-    expect(passed({ ...wait, forMs: 10_001 })).toBeUndefined();
-    expect(passed(wait, undefined, { epoch: 4 })).toMatchObject({
-      name: 'w',
-      epoch: 4,
-      version: 1,
-      status: 'done',
-    });
-  });
   it('fails where the data names no time', () => {
     const failure = {
       code: 'bad-time',
@@ -131,18 +100,6 @@ describe('a callback', () => {
     reason: 'r',
     withinMs: 1,
     ...(to === undefined ? {} : { endedAt: to }),
-  });
-
-  it('waits for so long after its turn, or after the last sign of life', () => {
-    const beating: CallbackStep = { ...callback, beatMs: 4_000 };
-    expect(until(callback)).toBe(NOW);
-    expect(until(callback, waiting(NOW - 1_000))).toBe(NOW);
-    expect(until(beating)).toBe(TURN + 4_000);
-    expect(until(beating, waiting(NOW - 8_000))).toBe(NOW - 4_000);
-    expect(until(beating, waiting(NOW - 5_000))).toBe(NOW - 1_000);
-    expect(until(beating, waiting(TURN - 500))).toBe(TURN + 4_000);
-    expect(until(beating, waiting(NOW - 2_000))).toBe(NOW);
-    expect(until({ ...callback, kind: 'approval' })).toBe(NOW);
   });
   it('has the more time by what was paused of it', () => {
     const beating: CallbackStep = { ...callback, beatMs: 4_000 };
@@ -175,10 +132,6 @@ describe('a callback', () => {
   ])('that is %s waits until %s', (status, at) => {
     expect(until(callback, recordOf('c', status))).toBe(at);
   });
-  it('of an agent, or of executions, is none', () => {
-    expect(until({ ...planStep, name: 'x' })).toBeUndefined();
-    expect(until({ ...map, after: [] })).toBeUndefined();
-  });
 
   const passed = (record?: Step, of: CallbackStep = callback) => {
     const { plan, state } = on(of, record);
@@ -200,16 +153,5 @@ describe('a callback', () => {
     const answered = (more: Partial<Step>) => passed(recordOf('c', 'answered', { changedAt: 1, ...more }));
     expect(answered({ output: 5 })).toEqual({ ...over, status: 'done' });
     expect(answered({ failure: { code: 'x', message: 'y' } })).toEqual({ ...over, status: 'failed' });
-  });
-  it('is over before those that come after it in the plan', () => {
-    const plan = planOf(
-      planStep,
-      { ...callback, withinMs: 99_000 },
-      { ...callback, name: 'd' },
-      { ...wait, name: 'e' },
-    );
-    const state = stateOf([before], { startedAt: NOW - 99_000 });
-    expect(passTime(plan, state, stamp)?.name).toBe('d');
-    expect(outsideTimes(plan, state)).toEqual([TURN + 99_000, NOW, NOW]);
   });
 });
