@@ -55,6 +55,8 @@ export interface CostCase {
   readonly parts: Dollars;
   /** Of one execution. */
   readonly units: Units;
+  /** Processor time of all functions. */
+  readonly cpuMsPerStep: number;
   /** Messages that one invocation of an agent worked on. */
   readonly messagesPerInvocation: number;
   /** Beside the sum. */
@@ -67,6 +69,8 @@ export interface CostReport {
   readonly machine: Machine;
   readonly prices: { readonly asOf: string };
   readonly cases: readonly CostCase[];
+  /** The first case under load once more, with `transport: 'sdk'`. */
+  readonly bySdk?: CostCase;
   readonly situations?: Situations;
   readonly limits: readonly Verdict[];
 }
@@ -117,9 +121,12 @@ async function main(options: Options): Promise<void> {
       'error: only all cases together are kept: --save goes with neither --only nor --no-situations',
     );
   const cases = [...(await measure('atRest', options)), ...(await measure('underLoad', options))];
+  const again = cases.find((one) => one.mode === 'underLoad');
+  const bySdk = again && (await measureBySdk(again));
   const found = options.situations ? { situations: await situations(say) } : {};
   const about = { machine: machine(), prices: { asOf: PRICES.asOf } };
-  const report: CostReport = { ...about, cases, ...found, limits: costVerdicts({ cases, ...found }) };
+  const sdk = bySdk === undefined ? {} : { bySdk };
+  const report: CostReport = { ...about, cases, ...sdk, ...found, limits: costVerdicts({ cases, ...found }) };
   print(report);
   if (options.save) keep('cost', { ...headline(cases), ...report });
   if (options.json) console.log(JSON.stringify({ ...headline(cases), ...report }));
@@ -158,6 +165,19 @@ async function measure(mode: Mode, options: Options): Promise<CostCase[]> {
   }
 }
 
+/** What does not change is counted all the same: the calls are the same ones. */
+async function measureBySdk({ kind, payloadBytes, executions, mode }: CostCase): Promise<CostCase> {
+  say('The same by the AWS SDK …');
+  const stage = await setStage({ ...STAGES[mode], transport: 'sdk' });
+  try {
+    await warmUp(stage, [kind], IN_FLIGHT);
+    const inFlight = Math.min(executions, IN_FLIGHT);
+    return await measureOne(stage, mode, { kind, payloadBytes, executions, inFlight });
+  } finally {
+    await stage.strike();
+  }
+}
+
 /** About as many steps in each case. */
 function loadOf(kind: WorkflowName, payloadBytes: number, mode: Mode, executions: number): Load {
   const steps = executions * 5 * (mode === 'underLoad' ? 5 : 1);
@@ -184,6 +204,7 @@ async function measureOne(stage: Stage, mode: Mode, load: Load): Promise<CostCas
     ...(limit === undefined ? {} : { limit }),
     parts,
     units: perExecution(units, executions),
+    cpuMsPerStep: reading.functions.reduce((sum, { cpuMs }) => sum + cpuMs, 0) / steps,
     messagesPerInvocation,
     apiGateway: apiDollars(units, steps),
     logs: logDollars(units, steps),
@@ -220,7 +241,7 @@ function headline(cases: readonly CostCase[]): Record<string, Partial<Record<Mod
 
 const money = (usd: number): string => usd.toFixed(2);
 
-function print({ cases, situations: found, limits }: CostReport): void {
+function print({ cases, bySdk, situations: found, limits }: CostReport): void {
   const rows = cases.map((one) => [
     one.kind,
     `${one.payloadBytes} B`,
@@ -234,6 +255,11 @@ function print({ cases, situations: found, limits }: CostReport): void {
   ]);
   console.log('\n$ per million steps\n');
   console.log(table(['workflow', 'payload', 'how', ...DOLLAR_HEADS], rows));
+  const direct = cases.find((one) => one.kind === bySdk?.kind && one.mode === bySdk.mode);
+  if (bySdk !== undefined && direct !== undefined)
+    console.log(
+      `\nProcessor time of a step, ${bySdk.kind}, ${bySdk.payloadBytes} B, under load: ${direct.cpuMsPerStep.toFixed(2)} ms; with transport 'sdk' ${bySdk.cpuMsPerStep.toFixed(2)} ms, and $${money(bySdk.usdPerMillionSteps)} per million steps in place of $${money(direct.usdPerMillionSteps)}`,
+    );
   const shown = cases.find(({ limit }) => limit !== undefined) ?? cases[0];
   if (shown !== undefined) console.log(`\n${arithmetic(shown).join('\n')}`);
   if (found !== undefined) console.log(`\n${found.lines.join('\n')}`);

@@ -126,7 +126,7 @@ function speed({ single, load, core, onAws, machine }: SpeedReport): string {
       ],
       load.map((one) => [
         one.inFlight,
-        `≤ ${one.batchSize}`,
+        `≤ ${one.batchSize}${one.transport === undefined ? '' : ", `transport: 'sdk'`"}`,
         one.stepsPerSecond,
         one.cpuLambda.toFixed(2),
         one.cpuTree.toFixed(2),

@@ -17,6 +17,7 @@ import { machine, type Machine } from './parts/machine.ts';
 import { table } from './parts/print.ts';
 import { printVerdicts, type Verdict } from './parts/limits.ts';
 import { PEERS } from './parts/participants.ts';
+import type { Transport } from '../lib/aws/names.ts';
 import { PRICES } from './parts/prices.ts';
 import { keep, resultOf } from './parts/results.ts';
 import { setStage, type StageOptions } from './parts/stage.ts';
@@ -26,6 +27,8 @@ import { speedVerdicts } from './parts/verdicts.ts';
 export interface LoadFigures {
   readonly inFlight: number;
   readonly batchSize: number;
+  /** Absent: as where nothing is set, directly. */
+  readonly transport?: Transport;
   readonly steps: number;
   readonly stepsPerSecond: number;
   /** Seconds of processor time for a thousand steps. */
@@ -84,6 +87,7 @@ const say = (text: string): void => void process.stderr.write(`${text}\n`);
 const COMMON = { processes: 2, schedules: false, capacity: false } as const;
 const ALONE: StageOptions = { ...COMMON, batchSize: 1 };
 const BATCHED: StageOptions = { ...COMMON, batchSize: 10, agentProcesses: 1 };
+const BY_SDK: StageOptions = { ...BATCHED, transport: 'sdk' };
 
 async function main(options: Options): Promise<void> {
   if (options.quick && options.save)
@@ -116,7 +120,7 @@ async function measureOwn(options: Options): Promise<SpeedReport> {
   const share = options.quick ? 4 : 1;
   const single = await measureSingle(Math.ceil(options.single / share));
   const load: LoadFigures[] = [];
-  for (const stage of options.quick ? [BATCHED] : [BATCHED, ALONE])
+  for (const stage of options.quick ? [BATCHED] : [BATCHED, ALONE, BY_SDK])
     load.push(...(await measureLoad(stage, Math.ceil(options.executions / share))));
   const limits = speedVerdicts({ single, load });
   return { machine: machine(), single, load, core, onAws: hopsOnAws(), limits };
@@ -162,9 +166,9 @@ async function measureSingle(executions: number): Promise<SpeedReport['single']>
 }
 
 async function measureLoad(options: StageOptions, executions: number): Promise<LoadFigures[]> {
-  const { batchSize } = options;
+  const { batchSize, transport } = options;
   say(
-    `Many at once, ${batchSize === 1 ? 'one message an invocation' : `up to ${batchSize} messages an invocation`} …`,
+    `Many at once, ${batchSize === 1 ? 'one message an invocation' : `up to ${batchSize} messages an invocation`}${transport === undefined ? '' : ', by the AWS SDK'} …`,
   );
   const stage = await setStage(options);
   try {
@@ -186,6 +190,7 @@ async function measureLoad(options: StageOptions, executions: number): Promise<L
       const one: LoadFigures = {
         inFlight,
         batchSize,
+        ...(transport === undefined ? {} : { transport }),
         steps,
         stepsPerSecond: Math.round((steps / ms) * 1_000),
         cpuLambda: cpuOf(true) / steps,
@@ -232,7 +237,7 @@ function print({ single, load, core, onAws, machine: { processors, load: others 
   ];
   const rows = load.map((one) => [
     String(one.inFlight),
-    String(one.batchSize),
+    `${one.batchSize}${one.transport === undefined ? '' : ', SDK'}`,
     String(one.stepsPerSecond),
     one.cpuLambda.toFixed(2),
     one.cpuAgents.toFixed(2),

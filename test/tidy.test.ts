@@ -48,9 +48,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
 /** 'lib/core/records/json.ts' for a file of ours, else the package. */
 const targetOf = (path: string, specifier: string): string =>
   specifier.startsWith('.')
-    ? normalize(join(dirname(path), specifier))
-        .split('\\')
-        .join('/')
+    ? normalize(join(dirname(path), specifier)).replaceAll('\\', '/')
     : (ENTRIES[specifier] ?? specifier);
 
 const isBuiltin = (target: string): boolean => target.startsWith('node:') || builtinModules.includes(target);
@@ -72,6 +70,8 @@ const SHELL = ['commander', '@smithy/', '@aws-sdk/credential-provider-node'];
 const ROLES = ['lib/scheduler/', 'lib/agent/', 'lib/supervisor/'];
 /** What is shared by the roles; a role knows no other. */
 const ROLE = { may: ['lib/core/', 'lib/engine/', '@standard-schema/spec'] };
+/** The clients, and what they are made of. */
+const SDK = ['@aws-sdk/', '@smithy/'];
 /** A role's Lambda function is where it meets AWS. */
 const HANDLER = ['lib/core/', 'lib/engine/', 'lib/aws/', '@aws-', 'aws-lambda'];
 /** A folder may import itself and, of ours and of others, what begins with one of these. The first that fits counts. */
@@ -88,7 +88,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/supervisor/handler.ts': { may: [...HANDLER, 'lib/supervisor/'] },
   'lib/supervisor/audit-handler.ts': { may: [...HANDLER, 'lib/supervisor/'] },
   'lib/supervisor/': ROLE,
-  'lib/aws/': { may: ['lib/core/', '@aws-sdk/', '@aws-lambda', 'aws-lambda', 'zod/'], builtins: true },
+  'lib/aws/': { may: ['lib/core/', ...SDK, '@aws-lambda', 'aws-lambda', 'zod/'], builtins: true },
   'lib/testing/': { may: ['lib/core/', 'lib/engine/', ...ROLES, 'node:v8', 'node:vm'] },
   'lib/api/': { may: ['lib/core/', 'lib/engine/', ...ROLES, 'hono', 'zod/mini'] },
   'lib/infra/': { may: ['aws-cdk-lib', 'constructs', 'esbuild', ...LOADED], builtins: true },

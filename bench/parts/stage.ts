@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { dynamoPresences } from '../../lib/aws/dynamo-presence.ts';
+import { ENV, type Transport } from '../../lib/aws/names.ts';
 import { synthesize } from '../../lib/infra/synth.ts';
 import { type Cloud, startCloud } from '../../local/cloud.ts';
 import { type Meter, meterOf, roleOf } from './meter.ts';
@@ -25,6 +26,8 @@ export interface StageOptions {
   readonly agentProcesses?: number;
   /** Whether the supervisor's clock runs. */
   readonly schedules: boolean;
+  /** How functions call AWS. @default as they do where nothing is set */
+  readonly transport?: Transport;
   /** Whether DynamoDB tells its units, which takes processor time for every call. @default true */
   readonly capacity?: boolean;
 }
@@ -63,6 +66,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     port: 0,
     schedules: options.schedules,
     concurrencyPerFunction: options.processes,
+    ...(options.transport === undefined ? {} : { environment: { [ENV.transport]: options.transport } }),
     onLog: ({ line }) => {
       // CloudWatch adds as much to every event.
       logBytes += Buffer.byteLength(line) + 26;

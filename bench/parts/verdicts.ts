@@ -34,7 +34,7 @@ export function costVerdicts({ cases, situations }: Pick<CostReport, 'cases' | '
 }
 
 export function speedVerdicts({ single, load }: Pick<SpeedReport, 'single' | 'load'>): Verdict[] {
-  const batched = load.filter(({ batchSize }) => batchSize > 1);
+  const batched = load.filter(({ batchSize, transport }) => batchSize > 1 && transport === undefined);
   const leastOf = (of: 'cpuLambda' | 'cpuTree'): number => Math.min(...batched.map((one) => one[of]));
   return [
     atMost('five steps, one execution at a time, p50', 'ms', 60, single.p50Ms),

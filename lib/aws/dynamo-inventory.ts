@@ -34,7 +34,6 @@ import {
   watchPlace,
 } from './dynamo-items.ts';
 import { TABLE } from './names.ts';
-import type { Target } from './plain-calls.ts';
 
 export interface InventoryOptions {
   readonly table: string;
@@ -42,10 +41,6 @@ export interface InventoryOptions {
   /** Of a page. @default as many as DynamoDB reads at once, 1 MB */
   readonly items?: number;
 }
-
-/** As many as steps are done: by a plain request each, a fifth of the processor time. */
-export const inventoryCalls = (): ReadonlyMap<unknown, Target> =>
-  new Map([[DeleteItemCommand, { service: 'dynamodb', operation: 'DynamoDB_20120810.DeleteItem' }]]);
 
 export function dynamoInventory(client: DynamoDBClient, options: InventoryOptions): Inventory {
   const { table, watchShards, items } = options;

@@ -33,9 +33,16 @@ export const ENV = {
   workerConcurrency: 'STEADFAST_WORKER_CONCURRENCY',
   /** How long a worker that is asked to stop lets attempts go on, in ms. */
   stopWithinMs: 'STEADFAST_STOP_WITHIN_MS',
+  /** How calls reach AWS: one of `TRANSPORTS`. */
+  transport: 'STEADFAST_TRANSPORT',
   /** Of a trigger: URL of the queue for messages that start nothing. */
   deadLetters: 'STEADFAST_DEAD_LETTERS',
 } as const;
+
+/** Without the AWS SDK's middleware, at a third of its processor time; or with it. */
+export const TRANSPORTS = ['direct', 'sdk'] as const;
+export type Transport = (typeof TRANSPORTS)[number];
+export const DEFAULT_TRANSPORT: Transport = 'direct';
 
 /** Beside a trigger's code: what it starts, with which input. An environment would be too small for a large mapping. */
 export const TRIGGER_FILE = 'trigger.json';

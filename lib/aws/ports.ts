@@ -1,8 +1,8 @@
 /**
  * What one process of a function works with: environment → clients → ports.
  *
- * Owns: reading the environment, how long a request may take and how often it is made, which adapter stands behind which
- * port. Does not own: when that is done, and for which role (`agent/handler.ts`).
+ * Owns: reading the environment, which adapter stands behind which port. Does not own: how calls are made (`transport.ts`),
+ * when that is done, and for which role (`agent/handler.ts`).
  */
 
 import { randomUUID } from 'node:crypto';
@@ -14,7 +14,7 @@ import { refuse } from '../core/records/errors.ts';
 import type { Ports, Presences, Receipts } from '../core/ports.ts';
 import { agentQueues } from './agent-queues.ts';
 import { clock } from './clock.ts';
-import { ClockSkew, measured } from './clock-skew.ts';
+import { ClockSkew } from './clock-skew.ts';
 import { dynamoBreakers } from './dynamo-breakers.ts';
 import { dynamoPresences } from './dynamo-presence.ts';
 import { dynamoReceipts } from './dynamo-receipts.ts';
@@ -22,20 +22,10 @@ import { dynamoStore } from './dynamo-store.ts';
 import { eventBus } from './event-bus.ts';
 import { createMeter, type Meter, metered } from './metrics.ts';
 import { DEFAULT_SWEEP_EVERY_MS, DEFAULT_WATCH_SHARDS, ENV } from './names.ts';
-import { withPlainCalls } from './plain-calls.ts';
 import { type AtWork, sqsQueue } from './sqs-queue.ts';
 import { serviceLogger, tellAll } from './telemetry.ts';
+import { CLIENT, transported } from './transport.ts';
 import { wakeBus } from './wake-bus.ts';
-
-/** Below the shortest lease, so that a request that hangs does not cost it. The SDK only warns unless told to throw. */
-export const CLIENT = {
-  maxAttempts: 3,
-  requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
-} as const;
-export const PLAIN = {
-  maxAttempts: CLIENT.maxAttempts,
-  requestTimeout: CLIENT.requestHandler.requestTimeout,
-} as const;
 
 /** @throws SteadfastError `no-environment` */
 export function fromEnvironment(name: string): string {
@@ -99,21 +89,14 @@ export function portsOf({ logger, meter }: Telemetry, atWork?: AtWork): OwnPorts
   const shards = watchShards();
   const table = fromEnvironment(ENV.table);
   const log = tellAll(logger, meter);
-  const skew = new ClockSkew(log);
-  const dynamo = withPlainCalls(measured(new DynamoDBClient(CLIENT), skew, clock.now), process.env, {
-    ...PLAIN,
-    skew,
-  });
-  const events = withPlainCalls(new EventBridgeClient(CLIENT), process.env, PLAIN);
+  const dynamo = transported(new DynamoDBClient(CLIENT), { skew: new ClockSkew(log) });
+  const events = transported(new EventBridgeClient(CLIENT));
   const pause = (ms: number): Promise<void> => clock.sleep(ms);
   return {
     store: dynamoStore(dynamo, { table, watchShards: shards, ...retention(), pause, log }),
     table: { client: dynamo, name: table, shards, agents: [...queues.keys()] },
     breakers: dynamoBreakers(dynamo, table),
-    queue: metered(
-      sqsQueue(withPlainCalls(new SQSClient(CLIENT), process.env, PLAIN), queues, atWork),
-      meter,
-    ),
+    queue: metered(sqsQueue(transported(new SQSClient(CLIENT)), queues, atWork), meter),
     announcer: eventBus(events, fromEnvironment(ENV.bus)),
     events,
     presences: dynamoPresences(dynamo, table),

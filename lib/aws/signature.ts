@@ -1,7 +1,7 @@
 /**
  * AWS's Signature Version 4 of a POST to `/`, which is all that the JSON protocols need.
  *
- * Owns: the signature. Does not own: the request (`plain-calls.ts`). The signing key is derived once a day and service.
+ * Owns: the signature. Does not own: the request (`direct.ts`). The signing key is derived once a day and service.
  */
 
 import { createHmac, hash } from 'node:crypto';

@@ -17,7 +17,7 @@ import type { ApplicationLogLevel, Tracing } from 'aws-cdk-lib/aws-lambda';
 import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Duration, type RemovalPolicy } from 'aws-cdk-lib/core';
-import { MIN_RETENTION_HOURS } from '../aws/names.ts';
+import { ENV, MIN_RETENTION_HOURS, type Transport, TRANSPORTS } from '../aws/names.ts';
 import type { AgentSettings } from './agent-settings.ts';
 import type { Discovery } from './discover.ts';
 import type { SchedulerApiProps, Scopes } from './scheduler-api.ts';
@@ -175,6 +175,12 @@ export interface SteadfastProps {
    */
   readonly tracing?: Tracing;
   /**
+   * How functions and workers call DynamoDB, SQS and EventBridge: `'direct'`, without the AWS SDK's middleware, or `'sdk'`, with it,
+   * at some three times the processor time for each step. Both do the same (docs/decisions/0032-direct-calls.md).
+   * @default 'direct'
+   */
+  readonly transport?: Transport;
+  /**
    * What is there to watch the deployment with.
    * @default 'alarms-and-dashboard'
    */
@@ -213,6 +219,13 @@ export function apiSettings(props: SteadfastProps): Partial<SchedulerApiProps> {
     ...(scopes === undefined ? {} : { scopes }),
     ...(callbackAuthorizer === undefined ? {} : { callbackAuthorizer }),
   };
+}
+
+/** What functions must find in their environment; nothing where they do as they would anyway. @throws Error for none of the two */
+export function transportSetting({ transport }: SteadfastProps): Readonly<Record<string, string>> {
+  if (transport === undefined) return {};
+  if (TRANSPORTS.includes(transport)) return { [ENV.transport]: transport };
+  throw new Error(`transport is '${String(transport)}'; allowed are ${TRANSPORTS.join(' and ')}`);
 }
 
 /** @throws Error when it would break the promise of the idempotency keys */

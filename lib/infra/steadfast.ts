@@ -37,7 +37,13 @@ import { onceInUse } from './removal.ts';
 import { SchedulerApi } from './scheduler-api.ts';
 import type { StartQueue } from './start-queue.ts';
 import { StateTable } from './state-table.ts';
-import { apiSettings, checkedRetention, type SteadfastProps, tableSettings } from './steadfast-props.ts';
+import {
+  apiSettings,
+  checkedRetention,
+  type SteadfastProps,
+  tableSettings,
+  transportSetting,
+} from './steadfast-props.ts';
 import { SupervisorClock } from './supervisor-clock.ts';
 import { supervisorSettings } from './supervisor-settings.ts';
 import {
@@ -295,6 +301,7 @@ export class Steadfast extends Construct {
       [ENV.watchShards]: String(props.watchShards ?? DEFAULT_WATCH_SHARDS),
       [ENV.deployment]: this.deploymentName,
       [ENV.retentionMs]: String(checkedRetention(props.retention ?? Duration.days(30)).toMilliseconds()),
+      ...transportSetting(props),
     };
   }
 

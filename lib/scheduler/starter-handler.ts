@@ -13,7 +13,8 @@ import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { type DeadLetters, deadLetters } from '../aws/dead-letters.ts';
 import { givenBack, metering, once } from '../aws/invocation.ts';
 import { ENV, TRIGGER_FILE } from '../aws/names.ts';
-import { callingPortsOf, CLIENT, fromEnvironment, telemetryOf } from '../aws/ports.ts';
+import { callingPortsOf, fromEnvironment, telemetryOf } from '../aws/ports.ts';
+import { CLIENT } from '../aws/transport.ts';
 import { parseTrigger, type Trigger } from '../core/plan/trigger.ts';
 import type { Workflow } from '../core/plan/workflow.ts';
 import { sayable } from '../core/records/errors.ts';
@@ -36,6 +37,7 @@ export function starterHandler(
     const trigger = parseTrigger(
       readFileSync(join(fromEnvironment('LAMBDA_TASK_ROOT'), TRIGGER_FILE), 'utf8'),
     );
+    // Always the SDK's way: it is seldom, and attributes may be bytes.
     const setAside = deadLetters(new SQSClient(CLIENT), fromEnvironment(ENV.deadLetters));
     return { trigger, setAside, scheduler: createScheduler(callingPortsOf(telemetry), workflows, IDS) };
   });

@@ -7,11 +7,11 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Context } from 'aws-lambda';
 import { clock } from '../aws/clock.ts';
-import { dynamoInventory, inventoryCalls } from '../aws/dynamo-inventory.ts';
+import { dynamoInventory } from '../aws/dynamo-inventory.ts';
 import { metering, once } from '../aws/invocation.ts';
 import { ENV } from '../aws/names.ts';
-import { withPlainCalls } from '../aws/plain-calls.ts';
-import { CLIENT, PLAIN, portsOf, receiptsOf, retention, telemetryOf } from '../aws/ports.ts';
+import { portsOf, receiptsOf, retention, telemetryOf } from '../aws/ports.ts';
+import { CLIENT, transported } from '../aws/transport.ts';
 import { audit, auditAgeMs } from './audit.ts';
 
 /** Where nothing is said, as in a template of an earlier release. */
@@ -25,7 +25,7 @@ export function auditHandler(): (event: unknown, context: Context) => Promise<{ 
   const ports = once(() => {
     const own = portsOf(telemetry);
     const { name, shards } = own.table;
-    const client = withPlainCalls(new DynamoDBClient(CLIENT), process.env, PLAIN, inventoryCalls());
+    const client = transported(new DynamoDBClient(CLIENT));
     const inventory = dynamoInventory(client, { table: name, watchShards: shards });
     return { ...own, receipts: receiptsOf(own), inventory };
   });

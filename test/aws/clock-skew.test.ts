@@ -3,8 +3,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DescribeTableCommand, DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
-import { CLOCK_ALLOWANCE_MS, ClockSkew, measured } from '../../lib/aws/clock-skew.ts';
-import { withPlainCalls } from '../../lib/aws/plain-calls.ts';
+import { CLOCK_ALLOWANCE_MS, ClockSkew } from '../../lib/aws/clock-skew.ts';
+import { TRANSPORTS } from '../../lib/aws/names.ts';
+import { transported } from '../../lib/aws/transport.ts';
 import type { Note } from '../../lib/core/records/decision.ts';
 
 const NOW = Date.parse('2026-11-22T14:00:00Z');
@@ -75,26 +76,17 @@ describe('the store’s answers', () => {
   });
 
   const credentials = { accessKeyId: 'a', secretAccessKey: 's' };
-  const sdk = () => new DynamoDBClient({ endpoint, region: 'us-east-1', credentials, maxAttempts: 1 });
 
-  it('say it on the SDK’s way, whichever the call', async () => {
-    const { notes, skew } = skewed();
-    await measured(sdk(), skew, Date.now).send(new DescribeTableCommand({ TableName: 't' }));
-    expect(notes).toMatchObject([{ what: 'clock-skewed', detail: 'ahead' }]);
-    expect(notes[0]?.ms).toBeGreaterThan(3_500_000);
-  });
-
-  it('say it on the plain way', async () => {
-    const { notes, skew } = skewed();
-    const environment = {
-      AWS_LAMBDA_FUNCTION_NAME: 'one',
-      AWS_REGION: 'us-east-1',
-      AWS_ACCESS_KEY_ID: 'a',
-      AWS_SECRET_ACCESS_KEY: 's',
-      AWS_ENDPOINT_URL: endpoint,
-    };
-    const client = withPlainCalls(sdk(), environment, { maxAttempts: 1, requestTimeout: 60_000, skew });
-    await client.send(new GetItemCommand({ TableName: 't', Key: { pk: { S: 'a' } } }));
-    expect(notes).toMatchObject([{ what: 'clock-skewed', detail: 'ahead' }]);
+  it.each(TRANSPORTS)('say it, whichever the call (%s)', async (transport) => {
+    for (const command of [
+      new DescribeTableCommand({ TableName: 't' }),
+      new GetItemCommand({ TableName: 't', Key: { pk: { S: 'a' } } }),
+    ]) {
+      const { notes, skew } = skewed();
+      const client = new DynamoDBClient({ endpoint, region: 'us-east-1', credentials, maxAttempts: 1 });
+      await transported(client, { transport, skew }).send(command as GetItemCommand);
+      expect(notes).toMatchObject([{ what: 'clock-skewed', detail: 'ahead' }]);
+      expect(notes[0]?.ms).toBeGreaterThan(3_500_000);
+    }
   });
 });

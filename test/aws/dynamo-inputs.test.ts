@@ -1,5 +1,6 @@
 /** An input is kept apart where that is cheaper, its removal counted; a start looks for what exists only where it may. */
 
+import * as sdk from '@aws-sdk/client-dynamodb';
 import {
   DynamoDBClient,
   GetItemCommand,
@@ -12,10 +13,13 @@ import { inputApart } from '../../lib/aws/dynamo-inputs.ts';
 import { dynamoInventory } from '../../lib/aws/dynamo-inventory.ts';
 import { executionItem, inputKeyOf, isInputItem, type Item, sizeOf } from '../../lib/aws/dynamo-items.ts';
 import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
+import { TRANSPORTS } from '../../lib/aws/names.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
 import { anExecution } from '../contract/records.ts';
+import { answeredBy } from './mocked.ts';
 
-const dynamo = mockClient(DynamoDBClient);
+const mocked = new DynamoDBClient({ region: 'us-east-1' });
+const dynamo = mockClient(mocked);
 beforeEach(() => dynamo.reset());
 
 const DAY = 86_400_000;
@@ -54,59 +58,62 @@ describe('the place of an input', () => {
   });
 });
 
-describe('a start with a large input', () => {
-  const store = dynamoStore(new DynamoDBClient({ region: 'us-east-1' }), {
-    table: 'state',
-    watchShards: 2,
-    retentionMs: DAY,
-  });
-  const execution = withInput(16_384);
-  const reads = (): readonly unknown[] =>
-    dynamo.commandCalls(GetItemCommand).map((call) => call.args[0].input.ConsistentRead);
-  const puts = () => dynamo.commandCalls(PutItemCommand).map((call) => call.args[0].input.Item ?? {});
-  beforeEach(() => {
-    dynamo.on(PutItemCommand).resolves({});
-    dynamo.on(GetItemCommand).resolves({});
-  });
+describe.each(TRANSPORTS)('by %s:', (transport) => {
+  const client = answeredBy(mocked, sdk, (settings) => new DynamoDBClient(settings), transport);
 
-  it('whose id was made for it looks for nothing', async () => {
-    expect(await store.create(execution, true)).toBe('written');
-    expect([reads(), puts().map(isInputItem)]).toEqual([[], [true, false]]);
-  });
-
-  it('whose id is that of a key looks cheaply', async () => {
-    expect(await store.create(execution)).toBe('written');
-    expect([reads(), puts().map(isInputItem)]).toEqual([[false], [true, false]]);
-  });
-
-  it.each([
-    ['by another start is answered with that', 'theirs', anExecution({ writeId: 'theirs', input: null })],
-    ['by itself, its answer lost, is written (S15)', 'w-1', 'written'],
-  ])('that was made %s', async (_, writeId, result) => {
-    dynamo.on(GetItemCommand).resolves({ Item: itemOf(anExecution({ writeId, input: null })) });
-    expect(await store.create(execution)).toEqual(result);
-    expect([reads(), puts()]).toEqual([[false, true], []]);
-  });
-});
-
-describe('an input that a later release wrote', () => {
-  const client = new DynamoDBClient({ region: 'us-east-1' });
-  const execution = withInput(16_384);
-  const input = { ...inputApart(execution, itemOf(execution), true), v: { N: '4' } } as Item;
-  const record = itemOf({ ...execution, inputKey: inputKeyOf(input) });
-
-  it('is refused, not guessed at', async () => {
-    dynamo.on(QueryCommand).resolves({ Items: [record, input] });
-    const store = dynamoStore(client, { table: 'state', watchShards: 2 });
-    await expect(store.read('e-1')).rejects.toMatchObject({ code: 'newer-item' });
-  });
-
-  it('is not readable for the audit, which leaves it alone', async () => {
-    dynamo.on(ScanCommand).resolves({ Items: [input] });
-    const { items } = await dynamoInventory(client, { table: 'state', watchShards: 2 }).page({
-      index: 0,
-      of: 1,
+  describe('a start with a large input', () => {
+    const store = dynamoStore(client, {
+      table: 'state',
+      watchShards: 2,
+      retentionMs: DAY,
     });
-    expect(items).toEqual([{ kind: 'unreadable', executionId: 'e-1' }]);
+    const execution = withInput(16_384);
+    const reads = (): readonly unknown[] =>
+      dynamo.commandCalls(GetItemCommand).map((call) => call.args[0].input.ConsistentRead);
+    const puts = () => dynamo.commandCalls(PutItemCommand).map((call) => call.args[0].input.Item ?? {});
+    beforeEach(() => {
+      dynamo.on(PutItemCommand).resolves({});
+      dynamo.on(GetItemCommand).resolves({});
+    });
+
+    it('whose id was made for it looks for nothing', async () => {
+      expect(await store.create(execution, true)).toBe('written');
+      expect([reads(), puts().map(isInputItem)]).toEqual([[], [true, false]]);
+    });
+
+    it('whose id is that of a key looks cheaply', async () => {
+      expect(await store.create(execution)).toBe('written');
+      expect([reads(), puts().map(isInputItem)]).toEqual([[false], [true, false]]);
+    });
+
+    it.each([
+      ['by another start is answered with that', 'theirs', anExecution({ writeId: 'theirs', input: null })],
+      ['by itself, its answer lost, is written (S15)', 'w-1', 'written'],
+    ])('that was made %s', async (_, writeId, result) => {
+      dynamo.on(GetItemCommand).resolves({ Item: itemOf(anExecution({ writeId, input: null })) });
+      expect(await store.create(execution)).toEqual(result);
+      expect([reads(), puts()]).toEqual([[false, true], []]);
+    });
+  });
+
+  describe('an input that a later release wrote', () => {
+    const execution = withInput(16_384);
+    const input = { ...inputApart(execution, itemOf(execution), true), v: { N: '4' } } as Item;
+    const record = itemOf({ ...execution, inputKey: inputKeyOf(input) });
+
+    it('is refused, not guessed at', async () => {
+      dynamo.on(QueryCommand).resolves({ Items: [record, input] });
+      const store = dynamoStore(client, { table: 'state', watchShards: 2 });
+      await expect(store.read('e-1')).rejects.toMatchObject({ code: 'newer-item' });
+    });
+
+    it('is not readable for the audit, which leaves it alone', async () => {
+      dynamo.on(ScanCommand).resolves({ Items: [input] });
+      const { items } = await dynamoInventory(client, { table: 'state', watchShards: 2 }).page({
+        index: 0,
+        of: 1,
+      });
+      expect(items).toEqual([{ kind: 'unreadable', executionId: 'e-1' }]);
+    });
   });
 });

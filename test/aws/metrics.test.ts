@@ -174,6 +174,8 @@ test('a tick of the supervisor that finds nothing still says that it swept, and 
     [ENV.deployment]: 'd',
     [ENV.queues]: 'https://sqs/1/p_',
     [ENV.agents]: 'pay,ship',
+    // The other way has no mock.
+    [ENV.transport]: 'sdk',
     AWS_REGION: 'us-east-1',
   });
   const lines = await linesOf(() => supervisorHandler()({}, TICK));
@@ -247,6 +249,8 @@ test('a run of the audit says that it was made, and which records it could not r
     [ENV.table]: 't',
     [ENV.bus]: 'b',
     [ENV.deployment]: 'd',
+    // The other way has no mock.
+    [ENV.transport]: 'sdk',
     AWS_REGION: 'us-east-1',
   });
   const context = { getRemainingTimeInMillis: () => 5_000, awsRequestId: 'r' } as unknown as Context;

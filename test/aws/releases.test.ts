@@ -188,6 +188,8 @@ describe('what a later release wrote', () => {
       STEADFAST_TABLE: 't',
       STEADFAST_BUS: 'b',
       STEADFAST_WAKE_BUS: 'w',
+      // The other way has no mock.
+      STEADFAST_TRANSPORT: 'sdk',
       POWERTOOLS_LOG_LEVEL: 'SILENT',
     });
     const handler = agentHandler(pay as never, { execute: done, undo } as never);

@@ -4,12 +4,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CreateTableCommand, DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { TABLE } from '../../lib/aws/names.ts';
+import { TABLE, type Transport, TRANSPORTS } from '../../lib/aws/names.ts';
+import { transported } from '../../lib/aws/transport.ts';
 import { EmbeddedDynamo } from '../../local/dynamodb/dynamo-process.ts';
 import { Guardian } from '../../local/processes/guardian.ts';
 
 export interface Dynamo {
   readonly client: DynamoDBClient;
+  /** Whose calls go this way. */
+  readonly by: (transport: Transport) => DynamoDBClient;
   /** A new empty state table. */
   readonly table: () => Promise<{ name: string; drop: () => Promise<void> }>;
   readonly stop: () => Promise<void>;
@@ -20,15 +23,21 @@ export async function startDynamo(): Promise<Dynamo> {
   const outside = process.env['AWS_ENDPOINT_URL_DYNAMODB'];
   const server =
     outside === undefined ? await embedded() : { endpoint: outside, stop: async () => undefined };
-  const client = new DynamoDBClient({
-    endpoint: server.endpoint,
-    region: 'us-east-1',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-    maxAttempts: 1,
-  });
+  const aClient = (): DynamoDBClient =>
+    new DynamoDBClient({
+      endpoint: server.endpoint,
+      region: 'us-east-1',
+      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+      maxAttempts: 1,
+    });
+  const client = aClient();
+  const clients = new Map(
+    TRANSPORTS.map((transport) => [transport, transported(aClient(), { transport, requestTimeout: 60_000 })]),
+  );
   let tables = 0;
   return {
     client,
+    by: (transport) => clients.get(transport) as DynamoDBClient,
     table: async () => {
       tables += 1;
       const name = `state-${process.pid}-${tables}`;
@@ -39,7 +48,7 @@ export async function startDynamo(): Promise<Dynamo> {
       };
     },
     stop: async () => {
-      client.destroy();
+      for (const one of [client, ...clients.values()]) one.destroy();
       await server.stop();
     },
   };

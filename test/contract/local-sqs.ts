@@ -2,6 +2,8 @@
 
 import { createServer } from 'node:http';
 import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import type { Transport } from '../../lib/aws/names.ts';
+import { transported } from '../../lib/aws/transport.ts';
 import { readAwsCall } from '../../local/gateway/aws-call.ts';
 import { serveSqs } from '../../local/gateway/aws-gateway.ts';
 import { readBody } from '../../local/http/read-body.ts';
@@ -20,9 +22,10 @@ export interface LocalSqs {
   readonly close: () => Promise<void>;
 }
 
-export async function startSqs(names: readonly string[]): Promise<LocalSqs> {
+/** @param transport of its client. @default 'sdk' */
+export async function startSqs(names: readonly string[], transport: Transport = 'sdk'): Promise<LocalSqs> {
   const clock = new ManualClock();
-  const settings = names.map((queueName) => ({
+  const queueSettings = names.map((queueName) => ({
     queueName,
     arn: `arn:aws:sqs:us-east-1:${ACCOUNT}:${queueName}`,
     visibilityTimeoutMs: 30_000,
@@ -32,7 +35,7 @@ export async function startSqs(names: readonly string[]): Promise<LocalSqs> {
     maxMessageBytes: 1_048_576,
     redrive: undefined,
   }));
-  const queues = new QueueDirectory(settings, clock, () => noJournal);
+  const queues = new QueueDirectory(queueSettings, clock, () => noJournal);
   const server = createServer((request, response) => {
     void (async () => {
       const body = await readBody(request, 10_000_000);
@@ -45,12 +48,13 @@ export async function startSqs(names: readonly string[]): Promise<LocalSqs> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   const endpoint = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
-  const client = new SQSClient({
+  const settings = {
     endpoint,
     region: 'us-east-1',
     credentials: { accessKeyId: 'Caller-1', secretAccessKey: 'x' },
     maxAttempts: 1,
-  });
+  };
+  const client = transported(new SQSClient(settings), { transport, requestTimeout: 60_000 });
   const urlOf = (queue: string): string => `${endpoint}/${ACCOUNT}/${queue}`;
   return {
     client,

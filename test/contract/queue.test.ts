@@ -1,3 +1,4 @@
+import { TRANSPORTS } from '../../lib/aws/names.ts';
 import { sqsQueue } from '../../lib/aws/sqs-queue.ts';
 import { formatMessage } from '../../lib/core/records/message.ts';
 import { memoryWorld } from '../../lib/testing/memory.ts';
@@ -24,8 +25,9 @@ describeQueue('in memory', async () => {
   };
 });
 
-describeQueue('SQS', async () => {
-  const { client, urlOf, ...rest } = await startSqs(['worker', 'other']);
-  const urls = new Map(['worker', 'other'].map((agent) => [agent, urlOf(agent)]));
-  return { queue: sqsQueue(client, urls), ...rest };
-});
+for (const transport of TRANSPORTS)
+  describeQueue(`SQS, ${transport}`, async () => {
+    const { client, urlOf, ...rest } = await startSqs(['worker', 'other'], transport);
+    const urls = new Map(['worker', 'other'].map((agent) => [agent, urlOf(agent)]));
+    return { queue: sqsQueue(client, urls), ...rest };
+  });

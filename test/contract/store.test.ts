@@ -1,3 +1,4 @@
+import { TRANSPORTS } from '../../lib/aws/names.ts';
 import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
 import { MemoryStore } from '../../lib/testing/memory.ts';
 import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
@@ -50,36 +51,38 @@ describe('on DynamoDB', () => {
     await dynamo?.stop();
   });
 
-  const open = async () => {
-    if (dynamo === undefined) throw new Error('there is no DynamoDB; see the failure of beforeAll');
-    const { name, drop } = await dynamo.table();
-    return { client: dynamo.client, name, close: drop };
-  };
-  describeStore('DynamoDB', async () => {
-    const { client, name, close } = await open();
-    return { store: dynamoStore(client, { table: name, watchShards: SHARDS }), close };
-  });
-  describeInventory('DynamoDB', async () => {
-    const { client, name: table, close } = await open();
-    const reshard = (watchShards: number) => ({
-      store: dynamoStore(client, { table, watchShards }),
-      inventory: dynamoInventory(client, { table, watchShards, items: PAGE }),
-    });
-    const expire = async (id: string): Promise<void> => {
-      await client.send(new DeleteItemCommand({ TableName: table, Key: executionKey(id) }));
+  describe.each(TRANSPORTS)('by %s', (transport) => {
+    const open = async () => {
+      if (dynamo === undefined) throw new Error('there is no DynamoDB; see the failure of beforeAll');
+      const { name, drop } = await dynamo.table();
+      return { client: dynamo.by(transport), name, close: drop };
     };
-    return { ...reshard(SHARDS), reshard, expire, close };
-  });
-  describeReceipts('DynamoDB', async () => {
-    const { client, name, close } = await open();
-    return { receipts: dynamoReceipts(client, name, SHARDS), close };
-  });
-  describeBreakers('DynamoDB', async () => {
-    const { client, name, close } = await open();
-    return { breakers: dynamoBreakers(client, name), close };
-  });
-  describePresences('DynamoDB', async () => {
-    const { client, name, close } = await open();
-    return { presences: dynamoPresences(client, name), close };
+    describeStore(`DynamoDB, ${transport}`, async () => {
+      const { client, name, close } = await open();
+      return { store: dynamoStore(client, { table: name, watchShards: SHARDS }), close };
+    });
+    describeInventory(`DynamoDB, ${transport}`, async () => {
+      const { client, name: table, close } = await open();
+      const reshard = (watchShards: number) => ({
+        store: dynamoStore(client, { table, watchShards }),
+        inventory: dynamoInventory(client, { table, watchShards, items: PAGE }),
+      });
+      const expire = async (id: string): Promise<void> => {
+        await client.send(new DeleteItemCommand({ TableName: table, Key: executionKey(id) }));
+      };
+      return { ...reshard(SHARDS), reshard, expire, close };
+    });
+    describeReceipts(`DynamoDB, ${transport}`, async () => {
+      const { client, name, close } = await open();
+      return { receipts: dynamoReceipts(client, name, SHARDS), close };
+    });
+    describeBreakers(`DynamoDB, ${transport}`, async () => {
+      const { client, name, close } = await open();
+      return { breakers: dynamoBreakers(client, name), close };
+    });
+    describePresences(`DynamoDB, ${transport}`, async () => {
+      const { client, name, close } = await open();
+      return { presences: dynamoPresences(client, name), close };
+    });
   });
 });

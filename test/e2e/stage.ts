@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { startWorld, type World } from '../../examples/order-fulfilment/world/server.ts';
 import { dynamoPresences } from '../../lib/aws/dynamo-presence.ts';
-import { ENV } from '../../lib/aws/names.ts';
+import { ENV, type Transport } from '../../lib/aws/names.ts';
 import { presenceAfter } from '../../lib/core/supervision/presence.ts';
 import { type Cloud, startCloud } from '../../local/cloud.ts';
 import type { Json } from '../../local/template/json.ts';
@@ -68,6 +68,11 @@ export interface StageOptions {
    * @default false
    */
   readonly present?: boolean;
+  /**
+   * How functions call AWS.
+   * @default as they do where nothing is set
+   */
+  readonly transport?: Transport;
   /** An assembly that is there already, with its template changed. */
   readonly changed?: { readonly assembly: string; readonly change: (template: Json) => Json };
 }
@@ -116,6 +121,7 @@ export async function setStage({
   schedules,
   agentTimeoutS,
   sweepEveryMs,
+  transport,
   changed,
   present = false,
 }: StageOptions): Promise<Stage> {
@@ -137,7 +143,7 @@ export async function setStage({
     fresh: true,
     port: 0,
     schedules,
-    environment: { WORLD_URL: world.url },
+    environment: { WORLD_URL: world.url, ...(transport === undefined ? {} : { [ENV.transport]: transport }) },
     onDenied: ({ message }) => refuse(new Error(message)),
   });
   const sayPresent = (forMs: number): Promise<void> => writePresence(cloud, forMs);

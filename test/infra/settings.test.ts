@@ -1,6 +1,7 @@
 /** What may be set: for single agents, and for a deployment as a whole. */
 
 import { type IVpc, SecurityGroup, Vpc } from 'aws-cdk-lib/aws-ec2';
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { ApplicationLogLevel, Code, Function, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
@@ -200,6 +201,23 @@ describe('a deployment', () => {
     expect(levels(one, 'Agents/pay')).toBe('DEBUG');
     expect(levels(one, 'Agents/ship')).toBe('WARN');
     expect(levels(one, 'Scheduler')).toBe('WARN');
+  });
+
+  test('calls AWS directly or by the SDK, all functions and workers alike; by anything else it is not made', () => {
+    const ways = (transport?: 'direct' | 'sdk'): unknown[] => {
+      const reader = new Reader(makeStack(transport === undefined ? {} : { transport }));
+      return ['Scheduler', 'Supervisor', 'Agents/pay'].map(
+        (path) => (reader.environmentOf(path) as Record<string, unknown>)['STEADFAST_TRANSPORT'],
+      );
+    };
+    expect(ways()).toEqual([undefined, undefined, undefined]);
+    expect(ways('sdk')).toEqual(['sdk', 'sdk', 'sdk']);
+    expect(() => makeStack({ transport: 'fax' as never })).toThrow('allowed are direct and sdk');
+    const stack = new Stack(makeApp(), 'Test');
+    const worker = new Role(stack, 'Worker', { assumedBy: new ServicePrincipal('ec2.amazonaws.com') });
+    expect(addSteadfast(stack, { transport: 'sdk' }).grantWork('pay', worker)).toMatchObject({
+      STEADFAST_TRANSPORT: 'sdk',
+    });
   });
 
   test('is traced when asked to, all functions or none', () => {

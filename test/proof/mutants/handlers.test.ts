@@ -16,6 +16,8 @@ const environment = {
   [ENV.table]: 'state',
   [ENV.bus]: 'bus',
   [ENV.wakeBus]: 'wake-bus',
+  // The other way has no mock.
+  [ENV.transport]: 'sdk',
   AWS_REGION: 'us-east-1',
 };
 beforeAll(() => Object.assign(process.env, environment));

@@ -1,0 +1,258 @@
+/**
+ * Calls to DynamoDB, SQS and EventBridge without the SDK's middleware, which takes three times the processor time of all
+ * that a function does besides (decision 32).
+ *
+ * Owns: the request, its time limit, how often it is made. Does not own: what a client knows anyway (endpoint, region,
+ * credentials, the rules for retries, what an error's answer means), the connections (Node's `http.Agent`), the signature
+ * (`signature.ts`).
+ *
+ * All three speak JSON whose form is that of a command's input and output, but for times and bytes: times are made seconds
+ * for EventBridge; no input that goes this way has bytes, no output that is read has either. A call may be made twice: our writes bear it (S15).
+ */
+
+import {
+  Agent as PlainAgent,
+  type ClientRequest,
+  type IncomingHttpHeaders,
+  request as plainRequest,
+  type RequestOptions,
+} from 'node:http';
+import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
+import { getEndpointFromInstructions } from '@smithy/core/endpoints';
+import { isServerError, isThrottlingError, isTransientError } from '@smithy/core/retry';
+import type {
+  AwsCredentialIdentity,
+  Provider,
+  RetryErrorType,
+  RetryStrategyV2,
+  RetryToken,
+  SdkError,
+} from '@smithy/types';
+import type { ClockSkew } from './clock-skew.ts';
+import { amzDate, authorization, type Scope } from './signature.ts';
+
+export interface DirectOptions {
+  /** Of one attempt, from the call to the answer's last byte, whether or not it has a connection by then. */
+  readonly requestTimeout: number;
+  /** What the store's answers say of this process's clock. */
+  readonly skew?: ClockSkew;
+}
+
+interface Answer {
+  readonly statusCode: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/** What an SDK client has resolved of its configuration. */
+interface Config {
+  readonly defaultSigningName: string;
+  readonly region: Provider<string>;
+  readonly credentials: Provider<AwsCredentialIdentity>;
+  readonly retryStrategy: Provider<RetryStrategyV2>;
+  readonly protocol: {
+    readonly serviceTarget: string;
+    readonly getJsonRpcVersion: () => string;
+    readonly deserializeResponse: (operation: object, config: Config, answer: Answer) => Promise<unknown>;
+  };
+}
+interface Command {
+  readonly input: object;
+  /** A static operation of the SDK's schemas: kind, namespace, name, traits, input, output. */
+  readonly schema: readonly [number, string, string, unknown, unknown, unknown];
+}
+interface Sender {
+  readonly config: Config;
+  send: (command: Command) => Promise<unknown>;
+}
+
+/** Where the requests of one client go, and how. */
+interface Place {
+  readonly host: string;
+  readonly scope: Scope;
+  readonly contentType: string;
+  readonly retries: RetryStrategyV2;
+  /** With which every call begins. */
+  readonly first: RetryToken;
+  readonly request: typeof plainRequest;
+  readonly to: RequestOptions;
+}
+
+/** As many as the SDK's own. What lies idle keeps no process alive, and TLS sessions are resumed. */
+const CONNECTIONS = { keepAlive: true, maxSockets: 50 } as const;
+export const AGENTS = { plain: new PlainAgent(CONNECTIONS), tls: new TlsAgent(CONNECTIONS) };
+
+/** Has the client make all its calls directly. */
+export function direct<Client>(client: Client, options: DirectOptions): Client {
+  const sender = client as Sender;
+  const { config } = sender;
+  let place: Place | undefined;
+  sender.send = async (command) => {
+    place ??= await placeOf(config, command);
+    return await call(config, command, place, options);
+  };
+  return client;
+}
+
+async function placeOf(config: Config, command: Command): Promise<Place> {
+  const { url } = await getEndpointFromInstructions(
+    command.input,
+    command.constructor as object,
+    config as object,
+  );
+  const isPlain = url.protocol === 'http:';
+  const retries = await config.retryStrategy();
+  return {
+    host: url.host,
+    scope: { service: config.defaultSigningName, region: await config.region() },
+    contentType: `application/x-amz-json-${config.protocol.getJsonRpcVersion()}`,
+    retries,
+    first: await retries.acquireInitialRetryToken(''),
+    request: isPlain ? plainRequest : tlsRequest,
+    to: {
+      agent: isPlain ? AGENTS.plain : AGENTS.tls,
+      host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+      port: url.port,
+      method: 'POST',
+      path: '/',
+    },
+  };
+}
+
+async function call(
+  config: Config,
+  command: Command,
+  place: Place,
+  options: DirectOptions,
+): Promise<unknown> {
+  const { retries } = place;
+  const [, namespace, name, traits, input, output] = command.schema;
+  const body = textOf(command.input, place.scope.service);
+  let token = place.first;
+  for (;;) {
+    try {
+      const answer = await post(config, `${config.protocol.serviceTarget}.${name}`, body, place, options);
+      const done =
+        answer.statusCode < 300
+          ? (JSON.parse(answer.body.toString() || '{}') as unknown)
+          : await refusal(config, { namespace, name, traits, input, output }, answer);
+      retries.recordSuccess(token);
+      return done;
+    } catch (error) {
+      const info = { error: error as SdkError, errorType: errorTypeOf(error as SdkError) };
+      // It rejects when there are to be no more attempts, and waits for as long as it is right before the next.
+      const next = await retries.refreshRetryTokenForRetry(token, info).catch(() => undefined);
+      if (next === undefined) throw error;
+      token = next;
+    }
+  }
+}
+
+/** Times are seconds since the epoch here; `Date` would make text of itself before a replacer sees it. */
+function textOf(input: object, service: string): string {
+  if (service !== 'events') return JSON.stringify(input);
+  return JSON.stringify(input, function (this: Record<string, unknown>, name, value: unknown) {
+    const own = this[name];
+    return own instanceof Date ? own.getTime() / 1_000 : value;
+  });
+}
+
+/** Rejects with the SDK's own exception. What says no may be a page of something in between: of it the status is known. */
+async function refusal(config: Config, operation: object, answer: Answer): Promise<never> {
+  try {
+    await config.protocol.deserializeResponse(operation, config, answer);
+  } catch (error) {
+    if ((error as SdkError).$metadata !== undefined) throw error;
+  }
+  const { statusCode: httpStatusCode } = answer;
+  const name = `HTTP ${httpStatusCode}`;
+  throw Object.assign(new Error(name), { name, $metadata: { httpStatusCode } });
+}
+
+function errorTypeOf(error: SdkError): RetryErrorType {
+  if (isThrottlingError(error)) return 'THROTTLING';
+  if (isTransientError(error)) return 'TRANSIENT';
+  return isServerError(error) ? 'SERVER_ERROR' : 'CLIENT_ERROR';
+}
+
+/**
+ * A message or an event takes the trace of who sent it along, from which X-Ray links it to that of who takes it
+ * (https://docs.aws.amazon.com/xray/latest/devguide/xray-services-sqs.html). As with the SDK it goes with every call, and the header
+ * is not signed: what is in between may change it.
+ */
+const TRACE = { variable: '_X_AMZN_TRACE_ID', header: 'x-amzn-trace-id' } as const;
+
+async function post(
+  config: Config,
+  target: string,
+  body: string,
+  place: Place,
+  { requestTimeout, skew }: DirectOptions,
+): Promise<Answer> {
+  const credentials = await config.credentials();
+  const sentAt = Date.now();
+  const { sessionToken } = credentials;
+  const signed = {
+    'content-type': place.contentType,
+    host: place.host,
+    'x-amz-date': amzDate(sentAt),
+    ...(sessionToken === undefined ? {} : { 'x-amz-security-token': sessionToken }),
+    'x-amz-target': target,
+  };
+  const trace = process.env[TRACE.variable];
+  const headers = {
+    ...signed,
+    authorization: authorization(signed, body, credentials, place.scope),
+    'content-length': Buffer.byteLength(body),
+    ...(trace === undefined ? {} : { [TRACE.header]: trace }),
+  };
+  const answer = await exchange(place, headers, body, requestTimeout);
+  if (skew?.isDue(sentAt) === true) skew.measure(sentAt, Date.now(), answer.headers.date);
+  return answer;
+}
+
+/** What Node says of a kept connection that the other side had closed: nothing was answered, and nothing was asked there. */
+const CLOSED: ReadonlySet<string | undefined> = new Set(['ECONNRESET', 'EPIPE']);
+
+function exchange(
+  { request, to }: Place,
+  headers: Readonly<Record<string, string | number>>,
+  body: string,
+  limitMs: number,
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    let asked: ClientRequest | undefined;
+    let isOver = false;
+    const timer = setTimeout(() => {
+      isOver = true;
+      fail(Object.assign(new Error(`no answer within ${limitMs} ms`), { name: 'TimeoutError' }));
+      asked?.destroy();
+    }, limitMs);
+    const fail = (error: unknown): void => {
+      clearTimeout(timer);
+      reject(error);
+    };
+    const ask = (): void => {
+      const one = request({ ...to, headers }, (answer) => {
+        const chunks: Buffer[] = [];
+        answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+        answer.on('error', fail);
+        answer.on('end', () => {
+          clearTimeout(timer);
+          resolve({ statusCode: answer.statusCode ?? 0, headers: answer.headers, body: joined(chunks) });
+        });
+      });
+      asked = one;
+      one.on('error', (error: NodeJS.ErrnoException) => {
+        // That costs no attempt: after a pause of the process all its connections may be such.
+        if (one.reusedSocket && CLOSED.has(error.code) && !isOver) ask();
+        else fail(error);
+      });
+      one.end(body);
+    };
+    ask();
+  });
+}
+
+const joined = (chunks: readonly Buffer[]): Buffer =>
+  chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);

@@ -1,0 +1,52 @@
+/**
+ * How the calls of a process reach AWS: its clients, and which of two ways they take.
+ *
+ * Owns: how long a request may take and how often it is made, which way is taken. Does not own: the direct way (`direct.ts`),
+ * what is called.
+ *
+ * Both ways send the trace of the invocation along and notice a clock that is wrong. Whichever is taken, whoever calls a client
+ * sees the same: `test/contract` and `test/aws` run on both.
+ */
+
+import { refuse } from '../core/records/errors.ts';
+import { clock } from './clock.ts';
+import { type ClockSkew, measured } from './clock-skew.ts';
+import { direct } from './direct.ts';
+import { DEFAULT_TRANSPORT, ENV, type Transport, TRANSPORTS } from './names.ts';
+
+/** Below the shortest lease, so that a request that hangs does not cost it. The SDK only warns unless told to throw. */
+export const CLIENT = {
+  maxAttempts: 3,
+  requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
+} as const;
+
+/** @throws SteadfastError `bad-environment` */
+export function transportOf(environment: Readonly<Record<string, string | undefined>>): Transport {
+  const given = environment[ENV.transport] ?? DEFAULT_TRANSPORT;
+  const known = TRANSPORTS.find((name) => name === given);
+  if (known !== undefined) return known;
+  throw refuse('bad-environment', `${ENV.transport} is '${given}'; allowed are ${TRANSPORTS.join(' and ')}`);
+}
+
+export interface TransportOptions {
+  /** @default what the environment says */
+  readonly transport?: Transport;
+  /** What the answers say of this process's clock is told to. */
+  readonly skew?: ClockSkew;
+  /** @default that of `CLIENT` */
+  readonly requestTimeout?: number;
+}
+
+/** Has the client make its calls in the way that is set. */
+export function transported<Client>(
+  client: Client,
+  {
+    transport = transportOf(process.env),
+    skew,
+    requestTimeout = CLIENT.requestHandler.requestTimeout,
+  }: TransportOptions = {},
+): Client {
+  if (transport === 'direct')
+    return direct(client, { requestTimeout, ...(skew === undefined ? {} : { skew }) });
+  return skew === undefined ? client : measured(client, skew, clock.now);
+}
