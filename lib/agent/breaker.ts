@@ -171,7 +171,8 @@ export class ProcessBreaker {
   #note(ports: Ports, before: Breaker | undefined, next: Breaker): void {
     const agent = this.#agent;
     if (before?.openedAt === undefined && next.openedAt !== undefined) {
-      ports.log.note({ what: 'breaker-opened', agent, detail: next.failure?.code ?? '' });
+      // The error's own code is the service's word, which may be a payload (S17); the record has it.
+      ports.log.note({ what: 'breaker-opened', agent });
     }
     if (before?.openedAt !== undefined && next.openedAt === undefined) {
       ports.log.note({ what: 'breaker-closed', agent, ms: ports.clock.now() - before.openedAt });
