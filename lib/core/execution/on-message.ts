@@ -18,7 +18,7 @@ import { isHeld } from '../records/state.ts';
 import { heldUntil } from '../step/breaker.ts';
 import { claimed } from '../step/claim.ts';
 import { isOpenToLateMessages, parkedBy, parkedStep } from '../step/defer.ts';
-import { horizonMs, leaseEndsAt } from '../step/lease.ts';
+import { horizonMs, leaseEndsAt, shortestMs } from '../step/lease.ts';
 import { openWork, type Work } from '../step/ready.ts';
 
 /** A message earlier than this waits in the agent; an earlier one is dropped, and the watch brings another. */
@@ -57,17 +57,16 @@ export function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>):
   const step = claimed(work, record, state.execution, event.token, event.hardEndAt, event);
   const { execution } = state;
   // What was parked as unclaimed has its watch far away, so a claim before its time draws it near; so does a lease that ends
-  // with its process, sooner than any that the watch allows for.
-  const horizonAt = event.now + horizonMs(plan, state);
+  // with its process, sooner than any that the watch allows for. How far away others have put that, a claim cannot tell by what
+  // it has read: of a long execution in part, and of any before other steps were finished. Never farther than its own step's H.
   const leaseEndAt = leaseEndsAt(step.leaseUntil ?? event.hardEndAt);
-  const watchAt = noLater(execution, Math.min(horizonAt, leaseEndAt));
+  const isCutShort = leaseEndAt < event.now + shortestMs(work.step);
+  const watchAt = noLater(execution, Math.min(event.now + horizonMs(plan, state), leaseEndAt));
   return {
     write: {
       executionId: execution.id,
       step,
-      ...(isLate || leaseEndAt < horizonAt
-        ? { execution: executionAfter(execution, 'watch', event, { watchAt }) }
-        : {}),
+      ...(isLate || isCutShort ? { execution: executionAfter(execution, 'watch', event, { watchAt }) } : {}),
     },
     sends: [],
     next: { kind: 'perform', step, priorHardEndAt: record?.hardEndAt ?? 0 },

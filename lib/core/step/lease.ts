@@ -79,8 +79,8 @@ export function horizonMs(plan: Plan, snapshot: Snapshot | undefined): number {
   return steps.length > 0 ? Math.min(...steps.map(shortestMs)) : IDLE_HORIZON_MS;
 }
 
-/** On whichever rung the step may be claimed next. */
-function shortestMs(step: AgentStep): number {
+/** On whichever rung the step may be claimed next. While it is unfinished, no horizon is longer. */
+export function shortestMs(step: AgentStep): number {
   let ms = Math.min(leaseSpanMs(step), step.pickupMs);
   for (const rung of step.ladder)
     if (rung.kind === 'useAgent') ms = Math.min(ms, leaseSpanMs(rung), rung.pickupMs);

@@ -123,6 +123,16 @@ describe('a message (S13)', () => {
     expect(write).not.toHaveProperty('execution');
   });
 
+  it('to a process that ends before its own step looks, though another step would be looked at sooner, draws the watch near', () => {
+    const other: AgentStep = { ...planStep, name: 'other', pickupMs: 5_000 };
+    const { write } = decide(
+      planOf(planStep, other),
+      stateOf([retrying(NOW)], { watchAt: NOW + 30_000 }),
+      delivered({ hardEndAt: NOW + 20_000 }),
+    );
+    expect(write?.execution).toMatchObject({ watchAt: NOW + 5_000, version: 2 });
+  });
+
   const unclaimed = retrying(NOW + 60_000, { mode: 'execute', why: 'unclaimed', at: NOW });
   it.each([
     ['draws a watch near that is far away', DEADLINE, NOW + 30_000],
