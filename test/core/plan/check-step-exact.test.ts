@@ -32,139 +32,80 @@ const unbounded = (what: string): string => `${what}, so it could wait for ever`
 const endless = (kind: string, least: number): string =>
   `a ladder must end: ${kind} takes ${least} to 1000 attempts`;
 
-it.each<[string, Partial<AgentStep>, string, string]>([
-  ['its agent', { agent: 'No' }, 'bad-name', "its agent 'No' has no legal name"],
-  ['its time', { timeoutMs: 0 }, 'unbounded', unbounded('timeoutMs is 0')],
-  ['its lease', { leaseMs: Number.NaN }, 'unbounded', unbounded('leaseMs is NaN')],
+const backoff = "retry needs 0 < 'first' ≤ 'max'";
+const notAnEffect = "effect 'x' is not 'idempotent', 'probed' or 'unsafe'";
+const noWayBack = "it is a point of no return, which is never undone: leave its 'undo' out, or say 'none'";
+const notAgain = "an 'unsafe' effect must not be tried again by itself: its ladder is [human(…)]";
+const refusals: readonly [changes: Partial<AgentStep>, reason: string, message: string][] = [
+  [{ agent: 'No' }, 'bad-name', "its agent 'No' has no legal name"],
+  [{ timeoutMs: 0 }, 'unbounded', unbounded('timeoutMs is 0')],
+  [{ leaseMs: Number.NaN }, 'unbounded', unbounded('leaseMs is NaN')],
+  [{ pickupMs: MAX_DURATION_MS + 1 }, 'unbounded', unbounded(`pickupMs is ${MAX_DURATION_MS + 1}`)],
+  [{ settleMs: -1 }, 'unbounded', unbounded('settleMs is -1')],
+  [{ maxNoProgressMs: 0 }, 'unbounded', 'maxNoProgressMs is 0; leave it out or give a time'],
+  [{ effect: 'x' as never }, 'bad-effect', notAnEffect],
+  [{ ladder: [retry({ attempts: 1_001 })] }, 'endless-ladder', endless('retry', 0)],
+  [{ ladder: [retry({ attempts: -1 })] }, 'endless-ladder', endless('retry', 0)],
+  [{ ladder: [retry({ attempts: 1.5 })] }, 'endless-ladder', endless('retry', 0)],
   [
-    'its pickup',
-    { pickupMs: MAX_DURATION_MS + 1 },
-    'unbounded',
-    unbounded(`pickupMs is ${MAX_DURATION_MS + 1}`),
-  ],
-  ['its settling', { settleMs: -1 }, 'unbounded', unbounded('settleMs is -1')],
-  ['no progress', { maxNoProgressMs: 0 }, 'unbounded', 'maxNoProgressMs is 0; leave it out or give a time'],
-  [
-    'its effect',
-    { effect: 'x' as never },
-    'bad-effect',
-    "effect 'x' is not 'idempotent', 'probed' or 'unsafe'",
-  ],
-  ['too many tries', { ladder: [retry({ attempts: 1_001 })] }, 'endless-ladder', endless('retry', 0)],
-  ['negative tries', { ladder: [retry({ attempts: -1 })] }, 'endless-ladder', endless('retry', 0)],
-  ['half a try', { ladder: [retry({ attempts: 1.5 })] }, 'endless-ladder', endless('retry', 0)],
-  [
-    'no try of another input',
     { ladder: [retry({ kind: 'withInput', input: {}, attempts: 0 })] },
     'endless-ladder',
     endless('withInput', 1),
   ],
+  [{ ladder: [useAgent({ attempts: 0 })] }, 'endless-ladder', endless('useAgent', 1)],
+  [{ ladder: [retry({ kind: 'x' })] }, 'endless-ladder', endless('a rung', 1)],
+  [{ undo: retry({ attempts: 1_001 }) as never }, 'endless-ladder', endless('retry', 0)],
+  [{ ladder: [retry({ firstMs: 0 })] }, 'bad-backoff', backoff],
+  [{ ladder: [retry({ maxMs: Number.NaN })] }, 'bad-backoff', backoff],
+  [{ ladder: [retry({ firstMs: 2 })] }, 'bad-backoff', backoff],
+  [{ ladder: [useAgent({ agent: '' })] }, 'bad-name', "useAgent: '' is no legal name"],
+  [{ ladder: [useAgent({ settleMs: 0 })] }, 'unbounded', unbounded("agent 'other': settleMs is 0")],
   [
-    'no try of another agent',
-    { ladder: [useAgent({ attempts: 0 })] },
-    'endless-ladder',
-    endless('useAgent', 1),
-  ],
-  ['an unknown rung', { ladder: [retry({ kind: 'x' })] }, 'endless-ladder', endless('a rung', 1)],
-  ['tries of its undo', { undo: retry({ attempts: 1_001 }) as never }, 'endless-ladder', endless('retry', 0)],
-  ['no first', { ladder: [retry({ firstMs: 0 })] }, 'bad-backoff', "retry needs 0 < 'first' ≤ 'max'"],
-  ['no max', { ladder: [retry({ maxMs: Number.NaN })] }, 'bad-backoff', "retry needs 0 < 'first' ≤ 'max'"],
-  ['a first over max', { ladder: [retry({ firstMs: 2 })] }, 'bad-backoff', "retry needs 0 < 'first' ≤ 'max'"],
-  ['another agent', { ladder: [useAgent({ agent: '' })] }, 'bad-name', "useAgent: '' is no legal name"],
-  [
-    'limits of another agent',
-    { ladder: [useAgent({ settleMs: 0 })] },
-    'unbounded',
-    unbounded("agent 'other': settleMs is 0"),
-  ],
-  [
-    'progress of another agent',
     { ladder: [useAgent({ maxNoProgressMs: 0 })] },
     'unbounded',
     "agent 'other': maxNoProgressMs is 0; leave it out or give a time",
   ],
+  [{ ladder: [useAgent({ effect: 'x' })] }, 'bad-effect', `agent 'other': ${notAnEffect}`],
   [
-    'the effect of another agent',
-    { ladder: [useAgent({ effect: 'x' })] },
-    'bad-effect',
-    "agent 'other': effect 'x' is not 'idempotent', 'probed' or 'unsafe'",
-  ],
-  [
-    'a person without end',
     { ladder: [human({ withinMs: Number.NaN })] },
     'unbounded',
     "its human rung has no 'within', so it could wait for ever",
   ],
+  [{ ladder: [human({ otherwise: 'x' as never })] }, 'bad-rung', "human's 'otherwise' is 'undo' or 'fail'"],
   [
-    'a person who does something else',
-    { ladder: [human({ otherwise: 'x' as never })] },
-    'bad-rung',
-    "human's 'otherwise' is 'undo' or 'fail'",
-  ],
-  [
-    'what comes after a person',
     { ladder: [human(), retry()] },
     'unreachable-rung',
     'human is the last rung: what comes after it is never tried',
   ],
+  [{ effect: 'unsafe', ladder: [retry(), human()] }, 'unsafe-retry', notAgain],
+  [{ ladder: [useAgent({ effect: 'unsafe' })] }, 'unsafe-retry', notAgain],
   [
-    'an unsafe repetition',
-    { effect: 'unsafe', ladder: [retry(), human()] },
-    'unsafe-retry',
-    "an 'unsafe' effect must not be tried again by itself: its ladder is [human(…)]",
-  ],
-  [
-    'an unsafe repetition by another agent',
-    { ladder: [useAgent({ effect: 'unsafe' })] },
-    'unsafe-retry',
-    "an 'unsafe' effect must not be tried again by itself: its ladder is [human(…)]",
-  ],
-  [
-    'an unsafe end',
     { effect: 'unsafe', ladder: [] },
     'unsafe-without-human',
     "an 'unsafe' effect needs a human rung: only a person can say what follows",
   ],
+  [{ pointOfNoReturn: true, undo: retry() as never }, 'undo-after-no-return', noWayBack],
+  [{ pointOfNoReturn: true, ladder: [useAgent({ undo: retry() })] }, 'undo-after-no-return', noWayBack],
+  [{ after: ['x'] }, 'unknown-step', "it comes after 'x', which does not exist"],
+  [{ input: { a: [{ $x: 1 }] } }, 'bad-expression', "an expression has the unknown operator '$x'"],
   [
-    'an undo after no return',
-    { pointOfNoReturn: true, undo: retry() as never },
-    'undo-after-no-return',
-    "it is a point of no return, which is never undone: leave its 'undo' out, or say 'none'",
-  ],
-  [
-    'another agent’s undo after no return',
-    { pointOfNoReturn: true, ladder: [useAgent({ undo: retry() })] },
-    'undo-after-no-return',
-    "it is a point of no return, which is never undone: leave its 'undo' out, or say 'none'",
-  ],
-  ['whom it comes after', { after: ['x'] }, 'unknown-step', "it comes after 'x', which does not exist"],
-  [
-    'an operator',
-    { input: { a: [{ $x: 1 }] } },
-    'bad-expression',
-    "an expression has the unknown operator '$x'",
-  ],
-  [
-    'no JSON',
     { input: { at: new Date(0) } as never },
     'bad-expression',
     'an expression must become JSON: /at is not plain JSON',
   ],
   [
-    'what it reads',
     { when: { $ref: 'step:x', path: [] } },
     'not-a-predecessor',
     "it reads the output of 'x', which need not be done before it",
   ],
-  [
-    'where it points',
-    { input: { $ref: 'x', path: [] } },
-    'bad-expression',
-    "an expression points to 'x', which is nothing",
-  ],
-])('%s is refused', (_, changes, reason, message) => {
-  ofStep(changes, reason, message);
-});
+  [{ input: { $ref: 'x', path: [] } }, 'bad-expression', "an expression points to 'x', which is nothing"],
+];
+it.each(refusals.map(([changes, reason, message]) => [message, reason, changes] as const))(
+  '%s',
+  (message, reason, changes) => {
+    ofStep(changes, reason, message);
+  },
+);
 
 it('what is at a limit is fine', () => {
   fine({}, { pauseWithinMs: 1 });

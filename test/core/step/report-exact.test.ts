@@ -19,270 +19,129 @@ const [LAST, LAST_UNDO] = [heldAs('execute', { rung: 2 }), heldAs('undo', { undo
 const wishing = (retryAfterMs: number): Report => report({ ...FAILED, retryAfterMs });
 const ACTED = report({ ...FOR_GOOD, acted: true });
 const REFUSED = report({ ...FOR_GOOD, inputRefused: true });
-const BACK = { rungAttempt: 0, retryAt: NOW + 55_001 };
-const NO = undefined;
+const CANNOT = found('cannot-tell', { failure });
+const GOES_ON = report({ kind: 'done', output: 1 }, false);
+const NOTHING = found('not-done');
+const PERSON: AgentStep = { ...probed, ladder: [{ kind: 'human', withinMs: 60_000, otherwise: 'fail' }] };
 const NEXT = { status: 'retrying', rung: 1, rungAttempt: 0 };
+const AGAIN = { status: 'retrying', rungAttempt: 0 };
+const UNSURE = { mayHaveActed: true };
+const SURE = { mayHaveActed: false };
 const PRIOR = NOW - 30_000;
 const hold = { agent: 'worker', since: NOW - 60_000, until: NOW + 40_000 };
+/** Not charged: it waits for its service. */
+const excused = (mode: Mode, more: object = {}): object => ({
+  retryAt: NOW + 55_001,
+  parked: { mode, why: 'breaker', at: NOW, since: hold.since },
+  ...more,
+});
+const undoExcused = excused('undo', { undoAttempt: 0, undoParkedAt: NOW });
+const afterMs = (ms: number): object => ({ retryAt: NOW + ms });
+/** When its process was over, and what else its record says. */
+const probing = (more: Partial<HeldStep>): HeldStep => heldAs('probe', { hardEndAt: 0, ...more });
+const OUTCOMES: Readonly<Record<string, string>> = { running: 'still-running' };
+const outcomeOf = (said: Report): string =>
+  said.kind === 'found' ? (OUTCOMES[said.verdict] ?? said.verdict) : said.kind;
 
-const parkedAs = (mode: Mode) => ({ mode, why: 'breaker', at: NOW, since: hold.since });
-type Row = [string, AgentStep, HeldStep, Report, typeof hold | undefined, string | undefined, object];
-
-it.each<Row>([
-  [
-    'done',
-    step,
-    EXECUTE,
-    report({ kind: 'done', output: { a: 1 } }),
-    NO,
-    'done',
-    { status: 'done', output: { a: 1 } },
-  ],
+type Row = [name: string, record: HeldStep, said: Report, writes?: object, of?: AgentStep];
+const rows: readonly Row[] = [
+  ['done', EXECUTE, report({ kind: 'done', output: { a: 1 } }), { status: 'done', output: { a: 1 } }],
   [
     'done, its function going on',
-    step,
     heldAs('execute', { failure }),
-    report({ kind: 'done', output: 1 }, false),
-    NO,
-    'done',
+    GOES_ON,
     { status: 'done', failure: null, output: 1 },
   ],
-  ['failed', step, EXECUTE, FAILED, NO, 'failed', { ...NEXT, retryAt: NOW + 5_000 }],
-  ['failed, with a wish', step, EXECUTE, wishing(77_000), NO, 'failed', { ...NEXT, retryAt: NOW + 77_000 }],
+  ['failed', EXECUTE, FAILED, { ...NEXT, ...afterMs(5_000) }],
+  ['failed, with a wish', EXECUTE, wishing(77_000), { ...NEXT, ...afterMs(77_000) }],
   [
     'failed for good',
-    step,
     heldAs('execute', { givenInput: 1 }),
     FOR_GOOD,
-    NO,
-    'failed',
     { ...NEXT, rung: 2, givenInput: null, retryAt: NOW },
   ],
-  [
-    'failed for good, and acted',
-    step,
-    EXECUTE,
-    ACTED,
-    NO,
-    'failed',
-    { status: 'unknown', mayHaveActed: true, retryAt: NOW },
-  ],
-  ['failed on the last rung', step, LAST, FAILED, NO, 'failed', { status: 'failed' }],
-  ['input refused on the last rung', step, LAST, REFUSED, NO, 'failed', { status: 'waiting' }],
-  [
-    'failed, excused',
-    step,
-    EXECUTE,
-    FAILED,
-    hold,
-    'failed',
-    { status: 'retrying', ...BACK, parked: parkedAs('execute') },
-  ],
+  ['failed for good, and acted', EXECUTE, ACTED, { status: 'unknown', ...UNSURE, retryAt: NOW }],
+  ['failed on the last rung', LAST, FAILED, { status: 'failed' }],
+  ['input refused on the last rung', LAST, REFUSED, { status: 'waiting' }],
+  ['failed, excused', EXECUTE, FAILED, { ...AGAIN, ...excused('execute') }],
   [
     'failed, excused, with a wish',
-    step,
     EXECUTE,
     wishing(99_000),
-    hold,
-    'failed',
-    { status: 'retrying', rungAttempt: 0, retryAt: NOW + 99_000, parked: parkedAs('execute') },
+    { ...AGAIN, ...excused('execute', afterMs(99_000)) },
   ],
   [
-    'failed for good, a service dead',
-    step,
+    'failed for good, which a dead service does not make excused',
     EXECUTE,
     FOR_GOOD,
-    hold,
-    'failed',
     { ...NEXT, rung: 2, retryAt: NOW },
   ],
-  [
-    'unknown, repeatable',
-    step,
-    EXECUTE,
-    UNKNOWN,
-    NO,
-    'unknown',
-    { ...NEXT, mayHaveActed: true, retryAt: NOW + 5_000 },
-  ],
-  [
-    'unknown, repeatable, excused',
-    step,
-    EXECUTE,
-    UNKNOWN,
-    hold,
-    'unknown',
-    {
-      status: 'retrying',
-      rungAttempt: 0,
-      mayHaveActed: true,
-      retryAt: NOW + 55_001,
-      parked: parkedAs('execute'),
-    },
-  ],
+  ['unknown, repeatable', EXECUTE, UNKNOWN, { ...NEXT, ...UNSURE, ...afterMs(5_000) }],
+  ['unknown, repeatable, excused', EXECUTE, UNKNOWN, { ...AGAIN, ...UNSURE, ...excused('execute') }],
   [
     'unknown, to be probed',
-    probed,
     heldAs('execute', { probes: 2 }),
     UNKNOWN,
-    NO,
-    'unknown',
-    { status: 'unknown', mayHaveActed: true, probes: 0, retryAt: NOW },
+    { status: 'unknown', ...UNSURE, probes: 0, retryAt: NOW },
+    probed,
   ],
   [
     'unknown, to be probed, excused',
-    probed,
     EXECUTE,
     UNKNOWN,
-    hold,
-    'unknown',
-    {
-      status: 'unknown',
-      rungAttempt: 0,
-      mayHaveActed: true,
-      retryAt: NOW + 55_001,
-      parked: parkedAs('probe'),
-    },
+    { status: 'unknown', rungAttempt: 0, ...UNSURE, ...excused('probe') },
+    probed,
   ],
-  ['undone of an execute', step, EXECUTE, UNDONE, NO, undefined, {}],
+  ['undone of an execute', EXECUTE, UNDONE],
   [
     'found done',
-    probed,
     heldAs('probe', { failure }),
     found('done', { output: 5 }),
-    NO,
-    'done',
     { status: 'done', failure: null, output: 5 },
   ],
-  [
-    'found running',
-    probed,
-    PROBE,
-    found('running'),
-    NO,
-    'still-running',
-    { status: 'unknown', retryAt: NOW + 30_000 },
-  ],
-  [
-    'found nothing, asked too early',
-    probed,
-    PROBE,
-    found('not-done'),
-    NO,
-    'not-done',
-    { status: 'unknown', retryAt: NOW + 55_000 },
-  ],
-  [
-    'found nothing',
-    probed,
-    heldAs('probe', { hardEndAt: NOW - 15_000 }),
-    found('not-done'),
-    NO,
-    'not-done',
-    { ...NEXT, mayHaveActed: false, retryAt: NOW + 5_000 },
-  ],
+  ['found running', PROBE, found('running'), { status: 'unknown', ...afterMs(30_000) }],
+  ['found nothing, asked too early', PROBE, NOTHING, { status: 'unknown', ...afterMs(55_000) }],
+  ['found nothing', probing({ hardEndAt: NOW - 15_000 }), NOTHING, { ...NEXT, ...SURE, ...afterMs(5_000) }],
   [
     'found nothing, begun anew',
-    probed,
-    heldAs('probe', { hardEndAt: 0, anew: true, rung: 1, rungAttempt: 2 }),
-    found('not-done'),
-    NO,
-    'not-done',
-    { status: 'retrying', rung: 0, rungAttempt: 0, mayHaveActed: false, anew: null, retryAt: NOW },
+    probing({ anew: true, rung: 1, rungAttempt: 2 }),
+    NOTHING,
+    { ...AGAIN, rung: 0, ...SURE, anew: null, retryAt: NOW },
   ],
   [
     'found nothing, uncharged',
-    probed,
-    heldAs('probe', { hardEndAt: 0, rungAttempt: 0, rung: 2 }),
-    found('not-done'),
-    NO,
-    'not-done',
-    { status: 'retrying', mayHaveActed: false, retryAt: NOW },
+    probing({ rungAttempt: 0, rung: 2 }),
+    NOTHING,
+    { status: 'retrying', ...SURE, retryAt: NOW },
   ],
-  [
-    'found nothing after the last try',
-    probed,
-    heldAs('probe', { hardEndAt: 0, rung: 2 }),
-    found('not-done'),
-    NO,
-    'not-done',
-    { status: 'failed', mayHaveActed: false },
-  ],
-  [
-    'found nothing, a person being next',
-    { ...probed, ladder: [{ kind: 'human', withinMs: 60_000, otherwise: 'fail' }] },
-    heldAs('probe', { hardEndAt: 0 }),
-    found('not-done'),
-    NO,
-    'not-done',
-    { status: 'waiting', mayHaveActed: false },
-  ],
-  [
-    'cannot tell',
-    probed,
-    PROBE,
-    found('cannot-tell'),
-    NO,
-    'cannot-tell',
-    { status: 'unknown', probes: 1, retryAt: NOW + 500 },
-  ],
-  [
-    'cannot tell, the last time',
-    probed,
-    heldAs('probe', { probes: 19 }),
-    found('cannot-tell', { failure }),
-    NO,
-    'cannot-tell',
-    { status: 'failed', probes: 20 },
-  ],
+  ['found nothing after the last try', probing({ rung: 2 }), NOTHING, { status: 'failed', ...SURE }],
+  ['found nothing, a person being next', probing({}), NOTHING, { status: 'waiting', ...SURE }, PERSON],
+  ['cannot tell', PROBE, found('cannot-tell'), { status: 'unknown', probes: 1, ...afterMs(500) }],
+  ['cannot tell, the last time', heldAs('probe', { probes: 19 }), CANNOT, { status: 'failed', probes: 20 }],
   [
     'nobody to ask',
-    probed,
     PROBE,
     found('cannot-tell', { failure: { code: 'no-probe', message: '' } }),
-    NO,
-    'cannot-tell',
     { status: 'failed', probes: 20 },
   ],
-  [
-    'cannot tell, excused',
-    probed,
-    PROBE,
-    found('cannot-tell', { failure }),
-    hold,
-    'cannot-tell',
-    { status: 'unknown', retryAt: NOW + 55_001, parked: parkedAs('probe') },
-  ],
-  ['undone', step, UNDO, UNDONE, NO, 'undone', { status: 'undone', mayHaveActed: false }],
-  ['undo failed', step, UNDO, FAILED, NO, 'failed', { retryAt: NOW + 1_000 }],
-  ['undo failed for good', step, UNDO, FOR_GOOD, NO, 'failed', { status: 'undo-failed' }],
-  ['undo failed the last time', step, LAST_UNDO, FAILED, NO, 'failed', { status: 'undo-failed' }],
-  [
-    'undo failed, excused',
-    step,
-    UNDO,
-    FAILED,
-    hold,
-    'failed',
-    { undoAttempt: 0, undoParkedAt: NOW, retryAt: NOW + 55_001, parked: parkedAs('undo') },
-  ],
-  ['undo unknown', step, UNDO, LOST, NO, 'unknown', { retryAt: NOW + 55_000 }],
-  ['undo unknown the last time', step, LAST_UNDO, LOST, NO, 'unknown', { status: 'undo-failed' }],
-  [
-    'undo unknown, excused',
-    step,
-    UNDO,
-    LOST,
-    hold,
-    'unknown',
-    { undoAttempt: 0, undoParkedAt: NOW, retryAt: NOW + 55_001, parked: parkedAs('undo') },
-  ],
-  ['done of an undo', step, UNDO, report({ kind: 'done', output: 1 }), NO, undefined, {}],
-])('a report of %s writes this and nothing else', (_, of, record, said, held, outcome, rest) => {
+  ['cannot tell, excused', PROBE, CANNOT, { status: 'unknown', ...excused('probe') }],
+  ['undone', UNDO, UNDONE, { status: 'undone', ...SURE }],
+  ['undo failed', UNDO, FAILED, afterMs(1_000)],
+  ['undo failed for good', UNDO, FOR_GOOD, { status: 'undo-failed' }],
+  ['undo failed the last time', LAST_UNDO, FAILED, { status: 'undo-failed' }],
+  ['undo failed, excused', UNDO, FAILED, undoExcused],
+  ['undo unknown', UNDO, LOST, afterMs(55_000)],
+  ['undo unknown the last time', LAST_UNDO, LOST, { status: 'undo-failed' }],
+  ['undo unknown, excused', UNDO, LOST, undoExcused],
+  ['done of an undo', UNDO, report({ kind: 'done', output: 1 })],
+];
+it.each(rows)('a report of %s writes this and nothing else', (name, record, said, ...[writes, given]) => {
+  const of = given ?? (record.mode === 'probe' ? probed : step);
+  const held = name.includes('excused') ? hold : undefined;
   const after = changesOf(record, reported(of, record, 't', said, PRIOR, stamp, held));
-  if (outcome === undefined) return expect(after).toBeUndefined();
+  if (writes === undefined) return expect(after).toBeUndefined();
   const failed = 'failure' in said ? { failure: said.failure } : {};
   // Of an attempt whose function has returned nothing goes on; a probe says nothing about the attempt it asks about.
   const over = said.settled && record.mode !== 'probe' ? { hardEndAt: NOW } : {};
-  return expect(after).toEqual({ ...always(record, outcome, failed), ...over, ...rest });
+  return expect(after).toEqual({ ...always(record, outcomeOf(said), failed), ...over, ...writes });
 });
