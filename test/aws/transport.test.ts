@@ -70,16 +70,15 @@ const CREDENTIALS = {
 };
 const settings = () => ({ endpoint, region: 'us-east-1', credentials: CREDENTIALS });
 const sdk = (): DynamoDBClient => new DynamoDBClient({ ...settings(), maxAttempts: 1 });
-/** As in a function; a request is given up sooner than there. */
-const LIMITS = {
-  maxAttempts: 3,
-  requestHandler: { requestTimeout: 500, throwOnRequestTimeout: true },
-} as const;
-const clientOf = (transport: Transport, limits: object = {}): DynamoDBClient =>
-  transported(new DynamoDBClient({ ...settings(), ...LIMITS, ...limits }), {
-    transport,
-    requestTimeout: 500,
-  });
+/** Where an answer comes, however busy the machine is. */
+const PATIENT_MS = 120_000;
+/** Where none comes: a request is given up sooner than in a function. */
+const HASTY_MS = 500;
+const clientOf = (transport: Transport, limits: object = {}, requestTimeout = PATIENT_MS): DynamoDBClient => {
+  const requestHandler = { requestTimeout, throwOnRequestTimeout: true };
+  const client = new DynamoDBClient({ ...settings(), maxAttempts: 3, requestHandler, ...limits });
+  return transported(client, { transport, requestTimeout });
+};
 
 const KEYS = {
   AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
@@ -138,7 +137,7 @@ describe('the signature', () => {
 });
 
 describe.each(TRANSPORTS)('a call (%s)', (transport) => {
-  const client = (limits?: object): DynamoDBClient => clientOf(transport, limits);
+  const client = (limits?: object, ms?: number): DynamoDBClient => clientOf(transport, limits, ms);
 
   it('says what the SDK says, and returns what it returns', async () => {
     const Item = { pk: { S: 'ä' }, at: { N: '12.50' }, on: { BOOL: true } };
@@ -259,7 +258,8 @@ describe.each(TRANSPORTS)('a call (%s)', (transport) => {
       ['no answer in time', 'silence'],
     ])('is made again after %s', async (_, answer) => {
       answers = [answer, { status: 200, body: { Item: { a: { S: 'b' } } } }];
-      await expect(client().send(new GetItemCommand(GET))).resolves.toMatchObject({
+      const limitMs = answer === 'silence' ? 6 * HASTY_MS : PATIENT_MS;
+      await expect(client({}, limitMs).send(new GetItemCommand(GET))).resolves.toMatchObject({
         Item: { a: { S: 'b' } },
       });
       expect(heard).toHaveLength(2);
@@ -289,7 +289,7 @@ describe.each(TRANSPORTS)('a call (%s)', (transport) => {
 });
 
 describe('a direct call', () => {
-  const client = (limits?: object): DynamoDBClient => clientOf('direct', limits);
+  const client = (limits?: object, ms?: number): DynamoDBClient => clientOf('direct', limits, ms);
   const get = (from: DynamoDBClient) => from.send(new GetItemCommand(GET));
 
   it('is made again at no cost where an idle connection was closed meanwhile', async () => {
@@ -314,7 +314,7 @@ describe('a direct call', () => {
 
   it('waits for a connection no longer than its time: of a silent server all end within one limit', async () => {
     answers = Array.from({ length: 120 }, () => 'silence' as const);
-    const one = client({ maxAttempts: 1 });
+    const one = client({ maxAttempts: 1 }, HASTY_MS);
     const ends = Array.from({ length: 120 }, () => rejected(get(one)).then(({ name }) => name));
     expect(await Promise.all(ends)).toEqual(Array(120).fill('TimeoutError'));
     // Waiting in turns they would all have been asked; one whose time ends a moment later may still take a connection.
