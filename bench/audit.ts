@@ -44,7 +44,7 @@ const keyed = ({ pk, sk }: { readonly pk: string; readonly sk: string }) => [
 ];
 
 async function makeTable(client: DynamoDBClient): Promise<void> {
-  const indexes = [TABLE.watchIndex, TABLE.listIndex];
+  const indexes = [TABLE.wakeIndex, TABLE.listIndex];
   await client.send(
     new CreateTableCommand({
       TableName: NAME,

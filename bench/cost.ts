@@ -105,7 +105,7 @@ const program = new Command('bench:cost')
   )
   .option(
     '--no-situations',
-    'without idling, parking, waiting, beats and queueing, which take eight minutes',
+    'without idling, deferring, waiting, heartbeats and queueing, which take eight minutes',
   );
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);

@@ -10,7 +10,7 @@
 import { BatchWriteItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { Command, Option } from 'commander';
 import { executionItem, type Item } from '../lib/aws/dynamo-items.ts';
-import { DEFAULT_WATCH_SHARDS } from '../lib/aws/names.ts';
+import { DEFAULT_WAKE_SHARDS } from '../lib/aws/names.ts';
 import { canonicalJson, type Json } from '../lib/core/records/json.ts';
 import { newExecution } from '../lib/core/execution/start.ts';
 import { printVerdicts, type Verdict } from './parts/limits.ts';
@@ -189,22 +189,22 @@ const STARTED_AGO_MS = 600_000;
 const BATCH = 25;
 
 /** Executions in the table, without a message on its way. */
-async function put(stage: Stage, from: number, to: number, watchAt: number): Promise<void> {
+async function put(stage: Stage, from: number, to: number, wakeAt: number): Promise<void> {
   const credentials = { accessKeyId: 'bench', secretAccessKey: 'bench' };
   const client = new DynamoDBClient({ endpoint: stage.cloud.gatewayUrl, region: 'us-east-1', credentials });
   const resource = [...stage.cloud.resources.values()].find(({ type }) => type === 'AWS::DynamoDB::Table');
   const planHash = await planOfChain1(stage);
   const write = (at: number): { PutRequest: { Item: Item } } => {
     const given = {
-      id: `open-${watchAt}-${at}`,
+      id: `open-${wakeAt}-${at}`,
       life: 'bench',
       planHash,
       input: { data: 'x' },
       inputHash: 'x',
       writeId: 'x',
     };
-    const execution = { ...newExecution(chainOf1.plan, given, Date.now() - STARTED_AGO_MS), watchAt };
-    return { PutRequest: { Item: executionItem(execution, DEFAULT_WATCH_SHARDS) } };
+    const execution = { ...newExecution(chainOf1.plan, given, Date.now() - STARTED_AGO_MS), wakeAt };
+    return { PutRequest: { Item: executionItem(execution, DEFAULT_WAKE_SHARDS) } };
   };
   let next = from;
   const writer = async (): Promise<void> => {
@@ -264,9 +264,9 @@ async function allOf(ids: readonly string[], ended: Stage['ended']): Promise<voi
 async function due(stage: Stage, sizes: readonly number[]): Promise<Series[]> {
   const points: Point[] = [];
   for (const size of sizes) {
-    const watchAt = Date.now() - 60_000 - size;
-    await put(stage, 0, size, watchAt);
-    const last = Array.from({ length: size }, (_, at) => `open-${watchAt}-${at}`);
+    const wakeAt = Date.now() - 60_000 - size;
+    await put(stage, 0, size, wakeAt);
+    const last = Array.from({ length: size }, (_, at) => `open-${wakeAt}-${at}`);
     const beganAt = performance.now();
     const drained = new AbortController();
     const ticks = (async () => {

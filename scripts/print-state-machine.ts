@@ -32,7 +32,7 @@ const MACHINES: readonly Machine[] = [
   {
     title: 'Steps',
     about:
-      'A step has no record until it is first claimed, skipped or sealed: until then it is `ready`, or waits for its predecessors.',
+      'A step has no record until it is first claimed, skipped or fenced: until then it is `ready`, or waits for its predecessors.',
     first: 'ready',
     moves: STEP_MOVES,
     events: STEP_EVENTS,

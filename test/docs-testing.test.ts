@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { DeclaredAgent, Workflow } from 'steadfast';
-import { crashEverywhere, outsideWorld } from 'steadfast/testing';
+import { crashEverywhere, externalWorld } from 'steadfast/testing';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const FOLDER = 'examples/hello-greeting';
@@ -64,7 +64,7 @@ test('the finding that is shown is what it finds', async () => {
   const load = (path: string): Promise<never> => import(join(root, FOLDER, path)) as Promise<never>;
   const { helloGreeting, deliverGreeting } = await load('workflow.ts');
   const { handler: compose } = await load('agents/compose-greeting.ts');
-  const post = outsideWorld();
+  const post = externalWorld();
   const careless = (deliverGreeting as DeclaredAgent<never>).handler({
     execute: async ({ effectKey }: { effectKey: string }) => ({ file: await post.act(effectKey, 'letter') }),
     undo: async ({ effectKey }: { effectKey: string }) => post.undo(effectKey),

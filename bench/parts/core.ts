@@ -33,27 +33,27 @@ function oneExecution(): number {
   };
   const lookOn = (first: Decision): Message | undefined => {
     let decision = first;
-    while (decision.next.kind === 'look') {
-      const { concern, fresh } = decision.next;
-      decision = take({ type: 'look', by: 'worker', concern, fresh });
+    while (decision.next.kind === 'evaluate') {
+      const { affected, fresh } = decision.next;
+      decision = take({ type: 'evaluate', by: 'worker', affected, fresh });
       if (decision.sends[0] !== undefined) return decision.sends[0].message;
     }
     return undefined;
   };
-  let message = take({ type: 'look', by: 'worker', concern: 'all', fresh: true }).sends[0]?.message;
+  let message = take({ type: 'evaluate', by: 'worker', affected: 'all', fresh: true }).sends[0]?.message;
   while (message !== undefined) {
     const { step } = message;
     const agent = plan.steps.find(({ name }) => name === step);
     const token = `token-${step}`;
     take({
       type: 'deliver',
-      agent: agent?.kind === 'step' ? agent.agent : '',
+      agent: agent?.kind === 'agent' ? agent.agent : '',
       message,
       token,
-      hardEndAt: HARD_END_AT,
+      processDeadlineAt: HARD_END_AT,
     });
     const report = { kind: 'done', settled: true, output: { data: 'x' } };
-    message = lookOn(take({ type: 'report', step, token, report, priorHardEndAt: 0, onTime: true }));
+    message = lookOn(take({ type: 'report', step, token, report, priorProcessDeadlineAt: 0, onTime: true }));
   }
   if (state.execution.status !== 'succeeded') throw new Error(`the execution is ${state.execution.status}`);
   return decisions;

@@ -1,5 +1,5 @@
 /**
- * What there is to pay for beside steps: idling, waiting, parking, beating, and waiting in a queue.
+ * What there is to pay for beside steps: idling, waiting, deferring, beating, and waiting in a queue.
  *
  * Owns: the situations, and how a second of each is carried over to an hour, a month or a million. Does not own: the
  * counting (`meter.ts`).
@@ -8,7 +8,7 @@
  * and writes for itself (sweeps, receipts) is shared by so many executions that it hardly shows.
  */
 
-import { DEFAULT_WATCH_SHARDS } from '../../lib/aws/names.ts';
+import { DEFAULT_WAKE_SHARDS } from '../../lib/aws/names.ts';
 import { warmUp } from './load.ts';
 import { between, type Reading, type Role, roleOf, unitsOf } from './meter.ts';
 import { dollars, logDollars, PRICES, total, type Units } from './prices.ts';
@@ -38,7 +38,7 @@ const EMPTY_POLLS_AN_HOUR = 900;
 /** Of which the mean is taken: processor time is read in hundredths of a second. */
 const IDLE_TICKS = 20;
 /** That wait for a person, and then that wait for a time. */
-const PARKED = 200;
+const DEFERRED = 200;
 /** After a start, with nothing for an agent to do, the supervisor looks for the first time; a tick sees 57 s ahead. */
 const FIRST_LOOK_MS = 60_000;
 const BEFORE_TICK_MS = 4_000;
@@ -56,7 +56,7 @@ type Say = (text: string) => void;
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
 export async function situations(say: Say): Promise<Situations> {
-  say('Idling, parking, waiting, beating and queueing: some eight minutes …');
+  say('Idling, deferring, waiting, beating and queueing: some eight minutes …');
   const stage = await setStage({ batchSize: 1, processes: 2, agentProcesses: AT_WORK, schedules: false });
   try {
     await warmUp(stage, ['chain5'], 8);
@@ -64,7 +64,7 @@ export async function situations(say: Say): Promise<Situations> {
     const idle = await idling(stage);
     const list = [
       ...idle.list,
-      ...(await parking(stage, say)),
+      ...(await deferral(stage, say)),
       await waiting(stage, say),
       await working(stage, say),
       await queueing(stage, say),
@@ -132,7 +132,7 @@ async function idling(stage: Stage): Promise<{ list: Situation[]; calls: Situati
   };
   return {
     list: [idle],
-    calls: { shards: DEFAULT_WATCH_SHARDS, queries: count(true), others: count(false) },
+    calls: { shards: DEFAULT_WAKE_SHARDS, queries: count(true), others: count(false) },
   };
 }
 
@@ -143,17 +143,17 @@ const begun = (stage: Stage, count: number, workflow: string, input: () => unkno
     await stage.quiet();
   });
 
-async function parking(stage: Stage, say: Say): Promise<Situation[]> {
-  say('  parking: the first look, in a minute');
+async function deferral(stage: Stage, say: Say): Promise<Situation[]> {
+  say('  deferring: the first look, in a minute');
   const before = await storedBytes(stage);
-  const started = await begun(stage, PARKED, 'asks', () => ({ data: 'x'.repeat(90) }));
-  const itemBytes = ((await storedBytes(stage)) - before) / PARKED;
+  const started = await begun(stage, DEFERRED, 'asks', () => ({ data: 'x'.repeat(90) }));
+  const itemBytes = ((await storedBytes(stage)) - before) / DEFERRED;
   await pause(BEFORE_TICK_MS);
   const looked = await ticked(stage);
   // The tick after one that found something also counts what is open.
   await ticked(stage);
   const minute = wireOf(await ticked(stage));
-  const [start, look] = [shared(wireOf(started), PARKED), shared(wireOf(looked), PARKED)];
+  const [start, look] = [shared(wireOf(started), DEFERRED), shared(wireOf(looked), DEFERRED)];
   if (look.writeUnits < 1) throw new Error('the executions that wait for a person were not looked at');
   const storage = (itemBytes / GIGABYTE) * MILLION * PRICES.usd.storageGbMonth;
   return [
@@ -165,7 +165,7 @@ async function parking(stage: Stage, say: Say): Promise<Situation[]> {
     {
       what: 'the same, for every month that they wait',
       usd: storage,
-      arithmetic: `${Math.round(itemBytes)} B each with both index entries × 1 M × $${PRICES.usd.storageGbMonth} / GB; a minute with ${PARKED} of them: ${brief(minute)}, as without`,
+      arithmetic: `${Math.round(itemBytes)} B each with both index entries × 1 M × $${PRICES.usd.storageGbMonth} / GB; a minute with ${DEFERRED} of them: ${brief(minute)}, as without`,
     },
   ];
 }
@@ -173,11 +173,11 @@ async function parking(stage: Stage, say: Say): Promise<Situation[]> {
 /** From before the wait to after it, without the step that follows. */
 async function waiting(stage: Stage, say: Say): Promise<Situation> {
   say('  waiting: the first look and the end of the wait, in a minute');
-  const plain = await begun(stage, PARKED, 'chain-of-1', () => ({ data: 'x' }));
+  const plain = await begun(stage, DEFERRED, 'chain-of-1', () => ({ data: 'x' }));
   const until = Date.now() + FIRST_LOOK_MS + 2 * BEFORE_TICK_MS;
   const ids: string[] = [];
   const whole = await reading(stage, async () => {
-    for (let at = 0; at < PARKED; at += 1) ids.push(await stage.start('waits', { until }));
+    for (let at = 0; at < DEFERRED; at += 1) ids.push(await stage.start('waits', { until }));
     await pause(BEFORE_TICK_MS);
     const ended = Promise.all(ids.map((id) => stage.ended(id)));
     await tick(stage);
@@ -187,7 +187,7 @@ async function waiting(stage: Stage, say: Say): Promise<Situation> {
   });
   const [without, all] = [wireOf(plain), wireOf(whole)];
   const more = Object.fromEntries(
-    Object.entries(all).map(([what, count]) => [what, (count - without[what as keyof Units]) / PARKED]),
+    Object.entries(all).map(([what, count]) => [what, (count - without[what as keyof Units]) / DEFERRED]),
   ) as Units;
   return {
     what: 'an hour of waiting (w.wait), each',
@@ -224,7 +224,7 @@ async function working(stage: Stage, say: Say): Promise<Situation> {
   return {
     what: 'ten minutes of a step’s work, beside its begin and end',
     usd: (beats + looks) * PRICES.usd.writeUnits,
-    arithmetic: `a lease of 30 s: ${few(beats)} write units of beats, ${few(looks)} of a supervisor’s looks and receipts (${AT_WORK} such steps for ${WORK_MS / 1_000} s, × ${times})`,
+    arithmetic: `a lease of 30 s: ${few(beats)} write units of heartbeats, ${few(looks)} of a supervisor’s looks and receipts (${AT_WORK} such steps for ${WORK_MS / 1_000} s, × ${times})`,
   };
 }
 

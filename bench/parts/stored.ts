@@ -26,7 +26,7 @@ export async function storedBytes({ cloud }: Stage): Promise<number> {
 
 const KEYS = ['pk', 'sk'];
 const ENTRIES = [
-  [...KEYS, TABLE.watchIndex.pk, TABLE.watchIndex.sk],
+  [...KEYS, TABLE.wakeIndex.pk, TABLE.wakeIndex.sk],
   [...KEYS, TABLE.listIndex.pk, TABLE.listIndex.sk],
 ];
 

@@ -22,7 +22,7 @@ const order: Order = {
   items: [{ sku: 'book', quantity: 1 }],
   total: 1_250,
 };
-const steps = plan.steps.filter((step) => step.kind === 'step');
+const steps = plan.steps.filter((step) => step.kind === 'agent');
 
 test('the card is charged and the stock reserved side by side; shipping waits for both, the mail for shipping', () => {
   const after = Object.fromEntries(plan.steps.map((step) => [step.name, [...step.after].sort()]));
@@ -43,7 +43,7 @@ test('each service’s habits are declared: who deduplicates, who is asked, what
 
 test('three refusals in a row are survived', () => {
   for (const step of steps) {
-    expect(step.ladder).toEqual([{ kind: 'retry', attempts: 4, firstMs: 500, maxMs: 5_000 }]);
+    expect(step.recovery).toEqual([{ kind: 'retry', attempts: 4, firstMs: 500, maxMs: 5_000 }]);
   }
 });
 

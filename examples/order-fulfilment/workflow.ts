@@ -5,7 +5,7 @@
  * services it talks to (`world/`).
  *
  * The limits are short so that a recovery can be watched on a laptop. In production a lease of 30 s and a settle time
- * of the outside service's own request timeout are a better start.
+ * of the external service's own request timeout are a better start.
  */
 
 import { agent, retry, workflow } from 'steadfast';
@@ -83,25 +83,25 @@ export const orderFulfilment = workflow('order-fulfilment', { input: Order, with
     'charge',
     chargeCard,
     { orderId, amount: w.input.total },
-    { ladder: [PATIENCE], undo },
+    { recovery: [PATIENCE], undo },
   );
   const reserve = w.step(
     'reserve',
     reserveStock,
     { orderId, items: w.input.items },
-    { ladder: [PATIENCE], undo },
+    { recovery: [PATIENCE], undo },
   );
   const ship = w.step(
     'ship',
     scheduleShipping,
     { orderId, reservationId: reserve.output.reservationId, address: w.input.address },
-    { after: [charge], ladder: [PATIENCE], undo },
+    { after: [charge], recovery: [PATIENCE], undo },
   );
   w.step(
     'notify',
     notifyCustomer,
     { orderId, email: w.input.email, trackingNumber: ship.output.trackingNumber },
-    { ladder: [PATIENCE] },
+    { recovery: [PATIENCE] },
   );
   return { chargeId: charge.output.chargeId, trackingNumber: ship.output.trackingNumber };
 });

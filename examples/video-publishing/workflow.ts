@@ -75,11 +75,11 @@ export type Upload = z.infer<typeof Upload>;
 
 export const videoPublishing = workflow('video-publishing', { input: Upload, within: '14d' }, (w) => {
   const { upload, title, publishAt } = w.input;
-  const inspect = w.step('inspect', inspectUpload, { upload }, { ladder: [PATIENCE] });
+  const inspect = w.step('inspect', inspectUpload, { upload }, { recovery: [PATIENCE] });
   const encode = w.map('encode', encodeRendition, inspect.output.heights, (height) => ({ upload, height }), {
     concurrency: 2, // as many encoders as there are licences
     tolerate: 1, // a video without one of its sizes is still a video
-    ladder: [PATIENCE],
+    recovery: [PATIENCE],
   });
   const spoken = w.child('transcribe', transcribe, { upload }, { after: [inspect] });
   const release = w.approval('release', { within: '5d', after: [encode, spoken] });
@@ -88,7 +88,7 @@ export const videoPublishing = workflow('video-publishing', { input: Upload, wit
     'publish',
     publishVideo,
     { title, language: spoken.output.language, renditions: encode.output.items },
-    { after: [embargo], ladder: [PATIENCE] },
+    { after: [embargo], recovery: [PATIENCE] },
   );
   const spread = w.wait('spread', { for: '5s', after: [publish] }); // until the page is there for everybody
   w.step('notify', notifySubscribers, { title, page: publish.output.page }, { after: [spread] });

@@ -1,61 +1,61 @@
 /**
- * One attempt from its claim to its report: the author's code, its time limit, and the beats that keep the lease.
+ * One attempt from its claim to its report: the author's code, its time limit, and the heartbeats that keep the lease.
  *
- * Owns: when the author's signal is aborted, when beats begin and end, what is reported when time is over. Does not own:
- * what a beat or a report writes (`core/step/claim.ts`), the meaning of the author's answer (`author-code.ts`).
+ * Owns: when the author's signal is aborted, when heartbeats begin and end, what is reported when time is over. Does not own:
+ * what a heartbeat or a report writes (`core/step/claim.ts`), the meaning of the author's answer (`author-code.ts`).
  *
- * No beat is sent after its attempt: the loop is stopped before the report.
+ * No heartbeat is sent after its attempt: the loop is stopped before the report.
  */
 
 import { decide } from '../core/decide.ts';
 import type { AttemptContext, AttemptLog } from '../core/plan/agent.ts';
 import { agentStep, type AgentStep, type Plan } from '../core/plan/plan.ts';
-import { evaluate } from '../core/plan/refs.ts';
+import { evaluateExpression } from '../core/plan/refs.ts';
 import type { Ports } from '../core/ports.ts';
-import type { Hold, Progress, Report } from '../core/records/events.ts';
+import type { OpenBreaker, Progress, Report } from '../core/records/events.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
-import type { HeldStep } from '../core/records/state.ts';
+import type { LeasedStep } from '../core/records/state.ts';
 import { cut } from '../core/records/text.ts';
 import { effectKeyOf } from '../core/step/effect-key.ts';
-import { beatEveryMs } from '../core/step/lease.ts';
-import { attemptedStage } from '../core/step/recovery.ts';
+import { heartbeatEveryMs } from '../core/step/lease.ts';
+import { attemptedVariant } from '../core/step/recovery.ts';
 import { scopeOf } from '../core/step/turn.ts';
 import { commit, withWrite } from '../engine/commit.ts';
-import { stampOf } from '../engine/stamp.ts';
+import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import { type LogContext, perform, type Worker } from './author-code.ts';
 import { Latch } from './latch.ts';
 
-/** What the holder of a step knows; `state` follows its own beats. */
-export interface Holding {
+/** What the holder of a step knows; `state` follows its own heartbeats. */
+export interface Claim {
   readonly plan: Plan;
   /** As it is for this attempt. */
   readonly planStep: AgentStep;
   readonly token: string;
-  readonly priorHardEndAt: number;
-  readonly hardEndAt: number;
+  readonly priorProcessDeadlineAt: number;
+  readonly processDeadlineAt: number;
   /** The agent's service is dead, as the attempt has found. */
-  hold?: Hold;
+  openBreaker?: OpenBreaker;
   state: Snapshot;
 }
 
 const MAX_TOKEN_CHARS = 200;
 /** After the abort, for the author's code to return. */
 const ABORT_GRACE_MS = 2_000;
-/** For a beat under way when the author's code has returned. */
-const BEAT_PATIENCE_MS = 1_000;
+/** For a heartbeat under way when the author's code has returned. */
+const HEARTBEAT_PATIENCE_MS = 1_000;
 /** Kept of the process's time for the report. */
 const REPORT_RESERVE_MS = 1_500;
 
-export function holding(
+export function claimOf(
   plan: Plan,
   state: Snapshot,
-  step: HeldStep,
-  priorHardEndAt: number,
-  hardEndAt: number,
-): Holding | undefined {
+  step: LeasedStep,
+  priorProcessDeadlineAt: number,
+  processDeadlineAt: number,
+): Claim | undefined {
   const planned = agentStep(plan, step.name);
-  const planStep = planned && attemptedStage(planned, step);
-  return planStep && { plan, planStep, token: step.token, priorHardEndAt, hardEndAt, state };
+  const planStep = planned && attemptedVariant(planned, step);
+  return planStep && { plan, planStep, token: step.token, priorProcessDeadlineAt, processDeadlineAt, state };
 }
 
 export interface Ran {
@@ -67,9 +67,9 @@ export interface Ran {
 }
 
 /** Runs the author's code under the lease. Never rejects. */
-export async function runAttempt(ports: Ports, worker: Worker, held: Holding): Promise<Ran> {
-  const { planStep, state } = held;
-  const record = state.steps[planStep.name] as HeldStep;
+export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Promise<Ran> {
+  const { planStep, state } = claim;
+  const record = state.steps[planStep.name] as LeasedStep;
   const abort = new AbortController();
   const finished = new Latch();
   const pulse: Pulse = {};
@@ -91,16 +91,17 @@ export async function runAttempt(ports: Ports, worker: Worker, held: Holding): P
     },
   };
   let lost = false;
-  const beats = keepLease(ports, held, pulse, finished, () => {
+  const heartbeats = keepLease(ports, claim, pulse, finished, () => {
     lost = true;
     abort.abort();
   });
-  const input = record.keyInput === undefined ? evaluate(planStep.input, scopeOf(state)) : record.keyInput;
+  const input =
+    record.keyInput === undefined ? evaluateExpression(planStep.input, scopeOf(state)) : record.keyInput;
   const work = perform(worker, { mode: record.mode, ctx, input, output: record.output });
-  const report = await inTime(ports, work, abort, finished, timeLimitMs(ports, held));
+  const report = await inTime(ports, work, abort, finished, timeLimitMs(ports, claim));
   finished.end();
-  // A beat that hangs is left behind: its write loses against the report's, or the report's is tried again.
-  await Promise.race([beats, ports.clock.sleep(BEAT_PATIENCE_MS)]);
+  // A heartbeat that hangs is left behind: its write loses against the report's, or the report's is tried again.
+  await Promise.race([heartbeats, ports.clock.sleep(HEARTBEAT_PATIENCE_MS)]);
   return { report, work, lost };
 }
 
@@ -108,12 +109,12 @@ const nothing = (): void => undefined;
 const SILENT: AttemptLog = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 const logOf = (worker: Worker, context: LogContext): AttemptLog => worker.logOf?.(context) ?? SILENT;
 
-const timeLimitMs = (ports: Ports, held: Holding): number =>
+const timeLimitMs = (ports: Ports, claim: Claim): number =>
   Math.max(
     0,
     Math.min(
-      held.planStep.timeoutMs,
-      held.hardEndAt - ports.clock.now() - ABORT_GRACE_MS - REPORT_RESERVE_MS,
+      claim.planStep.timeoutMs,
+      claim.processDeadlineAt - ports.clock.now() - ABORT_GRACE_MS - REPORT_RESERVE_MS,
     ),
   );
 
@@ -132,13 +133,13 @@ async function inTime(
     ports.clock.sleep(ABORT_GRACE_MS, finished).then(() => undefined),
   ]);
   const failure = { code: 'timeout', message: `the attempt took longer than ${Math.round(limitMs)} ms` };
-  return second ?? { kind: 'unknown', settled: false, failure };
+  return second ?? { kind: 'unknown', codeReturned: false, failure };
 }
 
-/** Between the author's code and the beats. */
+/** Between the author's code and the heartbeats. */
 interface Pulse {
   progress?: Progress;
-  /** Ends the pause before the next beat. */
+  /** Ends the pause before the next heartbeat. */
   wake?: (() => void) | undefined;
 }
 
@@ -146,38 +147,38 @@ interface Pulse {
  * Renews the lease until `stop`; calls `onLost` once when it is lost. A store that does not answer has taken nothing away:
  * the lease ends by its own clock and others may act on that, but the work goes on, and when the store is back it is
  * either renewed, if nobody has acted, or lost. Nothing else could be gained by an abort: what an attempt may still do is
- * bounded by `hardEnd`, not by its lease.
+ * bounded by `processDeadline`, not by its lease.
  */
 async function keepLease(
   ports: Ports,
-  held: Holding,
+  claim: Claim,
   pulse: Pulse,
   stop: Latch,
   onLost: () => void,
 ): Promise<void> {
-  const { name } = held.planStep;
-  const everyMs = beatEveryMs(held.planStep);
+  const { name } = claim.planStep;
+  const everyMs = heartbeatEveryMs(claim.planStep);
   let wait = true;
   while (!stop.aborted) {
-    if (wait) await pause(ports, held, pulse, everyMs, stop);
+    if (wait) await pause(ports, claim, pulse, everyMs, stop);
     if (stop.aborted) return;
-    const leftMs = Math.max(0, (held.state.steps[name]?.leaseUntil ?? 0) - ports.clock.now());
+    const leftMs = Math.max(0, (claim.state.steps[name]?.leaseUntil ?? 0) - ports.clock.now());
     const result = await Promise.race([
-      beatOnce(ports, held, pulse.progress).catch(() => 'unanswered' as const),
-      // A beat that hangs past the lease's end has not renewed it.
+      heartbeatOnce(ports, claim, pulse.progress).catch(() => 'unanswered' as const),
+      // A heartbeat that hangs past the lease's end has not renewed it.
       ports.clock.sleep(leftMs > 0 ? leftMs + 1 : everyMs, stop).then(() => 'unanswered' as const),
     ]);
-    if (result === 'lost' || held.state.steps[name]?.leaseUntil === undefined) return onLost();
-    // After a lost race the state was read afresh and the token is still ours: beat again at once.
+    if (result === 'lost' || claim.state.steps[name]?.leaseUntil === undefined) return onLost();
+    // After a lost race the state was read afresh and the token is still ours: heartbeat again at once.
     wait = result !== 'conflict';
   }
 }
 
-/** A pause between beats; progress ends it when the lease would not last until the beat after the next. */
-async function pause(ports: Ports, held: Holding, pulse: Pulse, everyMs: number, stop: Latch): Promise<void> {
+/** A pause between heartbeats; progress ends it when the lease would not last until the heartbeat after the next. */
+async function pause(ports: Ports, claim: Claim, pulse: Pulse, everyMs: number, stop: Latch): Promise<void> {
   const over = new Latch();
   const end = (): void => over.end();
-  const leaseUntil = held.state.steps[held.planStep.name]?.leaseUntil ?? 0;
+  const leaseUntil = claim.state.steps[claim.planStep.name]?.leaseUntil ?? 0;
   stop.addEventListener('abort', end);
   pulse.wake = () => {
     if (leaseUntil - ports.clock.now() < 2 * everyMs) end();
@@ -189,26 +190,26 @@ async function pause(ports: Ports, held: Holding, pulse: Pulse, everyMs: number,
   stop.removeEventListener('abort', end);
 }
 
-async function beatOnce(
+async function heartbeatOnce(
   ports: Ports,
-  held: Holding,
+  claim: Claim,
   progress: Progress | undefined,
-): Promise<'beaten' | 'conflict' | 'lost'> {
-  const step = held.planStep.name;
-  const decision = decide(held.plan, held.state, {
-    type: 'beat',
+): Promise<'renewed' | 'conflict' | 'lost'> {
+  const step = claim.planStep.name;
+  const decision = decide(claim.plan, claim.state, {
+    type: 'heartbeat',
     step,
-    token: held.token,
+    token: claim.token,
     ...(progress === undefined ? {} : { progress }),
-    ...stampOf(ports),
+    ...decisionInputsOf(ports),
   });
   if (decision.write === undefined) return 'lost';
-  if ((await commit(ports, decision, held.state.execution)) === 'written') {
-    held.state = withWrite(held.state, decision.write);
-    return 'beaten';
+  if ((await commit(ports, decision, claim.state.execution)) === 'written') {
+    claim.state = withWrite(claim.state, decision.write);
+    return 'renewed';
   }
-  const state = await ports.store.read(held.state.execution.id);
-  if (state === undefined || state.steps[step]?.token !== held.token) return 'lost';
-  held.state = state;
+  const state = await ports.store.read(claim.state.execution.id);
+  if (state === undefined || state.steps[step]?.token !== claim.token) return 'lost';
+  claim.state = state;
   return 'conflict';
 }

@@ -16,7 +16,7 @@ import type { Mode } from '../core/records/state.ts';
 import { wellFormed } from '../core/records/text.ts';
 import { check, MAX_OUTPUT_BYTES } from '../engine/schema.ts';
 import type { ProcessBreaker } from './breaker.ts';
-import type { Turns } from './single-flight.ts';
+import type { SingleFlight } from './single-flight.ts';
 
 /** What every line has that the author's code logs. */
 export interface LogContext {
@@ -38,7 +38,7 @@ export interface Worker {
    * Looks at the same execution that this process's messages want at the same time.
    * @default each has its own
    */
-  readonly turns?: Turns;
+  readonly singleFlight?: SingleFlight;
   /**
    * Where the author's code logs.
    * @default nowhere
@@ -79,29 +79,30 @@ export async function perform(worker: Worker, task: Task): Promise<Report> {
 
 async function execute(worker: Worker, task: Task, input: unknown): Promise<Report> {
   const result = await usable(worker, await worker.implementation.execute(task.ctx, input));
-  if ('output' in result) return { kind: 'done', settled: true, output: result.output };
-  return { kind: 'failed', settled: true, permanent: true, acted: true, failure: result.failure };
+  if ('output' in result) return { kind: 'done', codeReturned: true, output: result.output };
+  return { kind: 'failed', codeReturned: true, permanent: true, acted: true, failure: result.failure };
 }
 
 async function probe(worker: Worker, task: Task, input: unknown): Promise<Report> {
   if (worker.implementation.probe === undefined) {
     const failure = { code: 'no-probe', message: `agent '${worker.agent.spec.name}' has no probe` };
-    return { kind: 'found', settled: true, verdict: 'cannot-tell', failure };
+    return { kind: 'found', codeReturned: true, verdict: 'cannot-tell', failure };
   }
   const answer: Verdict<unknown> = await worker.implementation.probe(task.ctx, input);
-  if (answer.verdict !== 'done') return { kind: 'found', settled: true, verdict: answer.verdict };
+  if (answer.verdict !== 'done') return { kind: 'found', codeReturned: true, verdict: answer.verdict };
   const result = await usable(worker, answer.output);
-  if ('output' in result) return { kind: 'found', settled: true, verdict: 'done', output: result.output };
-  return { kind: 'found', settled: true, verdict: 'cannot-tell', failure: result.failure };
+  if ('output' in result)
+    return { kind: 'found', codeReturned: true, verdict: 'done', output: result.output };
+  return { kind: 'found', codeReturned: true, verdict: 'cannot-tell', failure: result.failure };
 }
 
 async function undo(worker: Worker, task: Task, input: unknown): Promise<Report> {
   if (worker.implementation.undo === undefined) {
     const failure = { code: 'no-undo', message: `agent '${worker.agent.spec.name}' has no undo` };
-    return { kind: 'failed', settled: true, permanent: true, failure };
+    return { kind: 'failed', codeReturned: true, permanent: true, failure };
   }
   await worker.implementation.undo(task.ctx, input, task.output);
-  return { kind: 'undone', settled: true };
+  return { kind: 'compensated', codeReturned: true };
 }
 
 /** The work is done: half of a character in what it answers is made whole, not refused. */
@@ -129,21 +130,21 @@ async function usable(worker: Worker, value: unknown): Promise<{ output: Json } 
 
 function refusedInput(issues: string): Report {
   const failure = { code: 'input-refused', message: `the agent does not accept the step's input: ${issues}` };
-  return { kind: 'failed', settled: true, permanent: true, inputRefused: true, failure };
+  return { kind: 'failed', codeReturned: true, permanent: true, inputRefused: true, failure };
 }
 
 function thrown(error: unknown, mode: Mode): Report {
   const failure = failureOf(error);
-  if (mode === 'probe') return { kind: 'found', settled: true, verdict: 'cannot-tell', failure };
+  if (mode === 'probe') return { kind: 'found', codeReturned: true, verdict: 'cannot-tell', failure };
   const name = error instanceof Error ? error.name : '';
-  if (name === 'PermanentError') return { kind: 'failed', settled: true, permanent: true, failure };
+  if (name === 'PermanentError') return { kind: 'failed', codeReturned: true, permanent: true, failure };
   if (name === 'TransientError') {
     const { retryAfterMs } = error as { retryAfterMs?: number };
     const wish =
       typeof retryAfterMs === 'number' && Number.isFinite(retryAfterMs) && retryAfterMs > 0
         ? { retryAfterMs }
         : {};
-    return { kind: 'failed', settled: true, permanent: false, failure, ...wish };
+    return { kind: 'failed', codeReturned: true, permanent: false, failure, ...wish };
   }
-  return { kind: 'unknown', settled: true, failure };
+  return { kind: 'unknown', codeReturned: true, failure };
 }

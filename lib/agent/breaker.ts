@@ -10,18 +10,18 @@
  */
 
 import type { Breakers, Ports } from '../core/ports.ts';
-import type { Hold } from '../core/records/events.ts';
+import type { OpenBreaker } from '../core/records/events.ts';
 import type { Failure } from '../core/records/failure.ts';
 import {
   afterCalls,
   afterTrial,
   type Breaker,
-  holdOf,
+  openBreakerOf,
   passageOf,
   WINDOW_MS,
   withTrial,
 } from '../core/step/breaker.ts';
-import { stampOf } from '../engine/stamp.ts';
+import { decisionInputsOf } from '../engine/decision-inputs.ts';
 
 /** What is known of an open breaker is believed so long. */
 const FRESH_MS = 5_000;
@@ -31,7 +31,7 @@ const MAX_ROUNDS = 5;
 const PATIENCE_MS = 2_000;
 
 /** Free to call, perhaps as the trial; or held back. */
-export type Pass = { readonly trial?: string } | { readonly hold: Hold };
+export type Pass = { readonly trial?: string } | { readonly openBreaker: OpenBreaker };
 
 /** The record, or that there is none. */
 interface Known {
@@ -71,8 +71,8 @@ export class ProcessBreaker {
     } catch {
       ports.log.note({ what: 'breaker-failed', agent: this.#agent });
     }
-    const hold = holdOf(this.#known?.breaker, now);
-    return hold === undefined ? {} : { hold };
+    const openBreaker = openBreakerOf(this.#known?.breaker, now);
+    return openBreaker === undefined ? {} : { openBreaker };
   }
 
   /** After a call that was answered. */
@@ -86,11 +86,11 @@ export class ProcessBreaker {
   }
 
   /** After a call that failed. @returns what holds the agent back now, if anything does */
-  async failed(ports: Ports, trial: string | undefined, failure: Failure): Promise<Hold | undefined> {
+  async failed(ports: Ports, trial: string | undefined, failure: Failure): Promise<OpenBreaker | undefined> {
     if (trial === undefined) this.#failed += 1;
     this.#suspects = true;
     await this.#tell(ports, trial, failure);
-    return holdOf(this.#known?.breaker, ports.clock.now());
+    return openBreakerOf(this.#known?.breaker, ports.clock.now());
   }
 
   async #tell(ports: Ports, trial: string | undefined, failure: Failure | undefined): Promise<void> {
@@ -111,14 +111,14 @@ export class ProcessBreaker {
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       if (round > 0 || trial !== undefined) await this.#read(ports, breakers);
       const before = this.#known?.breaker;
-      const stamp = stampOf(ports);
+      const inputs = decisionInputsOf(ports);
       const failed = this.#failed;
       if (trial === undefined && failed === 0) return;
-      const answered = stamp.now - this.#answeredAt < WINDOW_MS ? this.#answered : 0;
+      const answered = inputs.now - this.#answeredAt < WINDOW_MS ? this.#answered : 0;
       const next =
         trial !== undefined
-          ? before && afterTrial(before, trial, failure, stamp)
-          : failure && afterCalls(before, this.#agent, { failed, answered, failure }, stamp);
+          ? before && afterTrial(before, trial, failure, inputs)
+          : failure && afterCalls(before, this.#agent, { failed, answered, failure }, inputs);
       if (next === undefined) {
         // It is open already: what failed since is no news, nor will it be when it has closed.
         this.#failed = 0;
@@ -127,7 +127,7 @@ export class ProcessBreaker {
       if ((await breakers.write(next)) === 'conflict') continue;
       this.#answered -= answered;
       this.#failed -= failed;
-      this.#learn({ breaker: next, readAt: stamp.now, order: (this.#order += 1) });
+      this.#learn({ breaker: next, readAt: inputs.now, order: (this.#order += 1) });
       this.#note(ports, before, next);
       return;
     }
@@ -153,19 +153,19 @@ export class ProcessBreaker {
     // What is known may be seconds old, and then the trial is somebody else's.
     await this.#read(ports, breakers);
     const before = this.#known?.breaker;
-    const stamp = stampOf(ports);
-    const passage = passageOf(before, stamp.now);
+    const inputs = decisionInputsOf(ports);
+    const passage = passageOf(before, inputs.now);
     if (passage.kind === 'free' || before === undefined) return {};
-    if (passage.kind === 'hold') return passage;
-    const next = withTrial(before, timeoutMs, stamp);
+    if (passage.kind === 'open') return passage;
+    const next = withTrial(before, timeoutMs, inputs);
     if ((await breakers.write(next)) === 'conflict') {
       await this.#read(ports, breakers);
-      const hold = holdOf(this.#known?.breaker, stamp.now);
-      return hold === undefined ? {} : { hold };
+      const openBreaker = openBreakerOf(this.#known?.breaker, inputs.now);
+      return openBreaker === undefined ? {} : { openBreaker };
     }
-    this.#learn({ breaker: next, readAt: stamp.now, order: (this.#order += 1) });
+    this.#learn({ breaker: next, readAt: inputs.now, order: (this.#order += 1) });
     ports.log.note({ what: 'breaker-trial', agent: this.#agent });
-    return { trial: stamp.writeId };
+    return { trial: inputs.writeId };
   }
 
   #note(ports: Ports, before: Breaker | undefined, next: Breaker): void {

@@ -64,7 +64,7 @@ async function readPart(
 /** Its own and its predecessors', where that is cheaper than all; none where others count as well, or there are many. */
 function recordsFor(plan: Plan, { step: name, mode }: Message, recordsARead: number): readonly string[] {
   const step = graphOf(plan).step.get(name);
-  if (step?.kind !== 'step' || mode !== 'execute') return [];
+  if (step?.kind !== 'agent' || mode !== 'execute') return [];
   // What failed elsewhere holds back what leads past a point of no return.
   if (plan.steps.some(({ pointOfNoReturn }) => pointOfNoReturn === true)) return [];
   const names = [...new Set([name, ...step.after, ...stepsIn(expressionsOf(step))])];

@@ -19,7 +19,7 @@ import type { PlanCache } from '../engine/plans.ts';
 import type { Worker } from './author-code.ts';
 import { ProcessBreaker } from './breaker.ts';
 import { handleMessage } from './message.ts';
-import { Turns } from './single-flight.ts';
+import { SingleFlight } from './single-flight.ts';
 
 export type AgentHandler = ((event: SQSEvent, context: Context) => Promise<SQSBatchResponse>) & {
   readonly worker: Worker;
@@ -34,17 +34,24 @@ export function agentHandler(agent: Agent, implementation: Implementation<unknow
     agent,
     implementation,
     breaker,
-    turns: new Turns(atWork),
+    singleFlight: new SingleFlight(atWork),
     logOf: (context) => attemptLog(telemetry.logger, { ...context }),
   };
   const ports = once(() => callingPortsOf(telemetry, atWork));
   const plans: PlanCache = new Map();
   const work = async (event: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
-    const hardEndAt = clock.now() + context.getRemainingTimeInMillis();
+    const processDeadlineAt = clock.now() + context.getRemainingTimeInMillis();
     const results = await Promise.all(
       event.Records.map(async (record) => {
         atWork.messages += 1;
-        const result = await handleRecord(ports(), plans, worker, record, hardEndAt, telemetry.logger);
+        const result = await handleRecord(
+          ports(),
+          plans,
+          worker,
+          record,
+          processDeadlineAt,
+          telemetry.logger,
+        );
         atWork.messages -= 1;
         return result;
       }),
@@ -61,7 +68,7 @@ async function handleRecord(
   plans: PlanCache,
   worker: Worker,
   record: SQSRecord,
-  hardEndAt: number,
+  processDeadlineAt: number,
   logger: Logger,
 ): Promise<'handled' | 'give-back'> {
   const message = parseMessage(record.body);
@@ -72,7 +79,7 @@ async function handleRecord(
     return 'handled';
   }
   try {
-    return await handleMessage(ports, plans, worker, message, hardEndAt);
+    return await handleMessage(ports, plans, worker, message, processDeadlineAt);
   } catch (error) {
     const { execution: executionId, step, attempt } = message;
     const about = { executionId, step, attempt, error: sayable(error) };

@@ -1,7 +1,7 @@
 /**
  * A signal among our own sleepers: once ended it stays so, and wakes who listens.
  *
- * Owns: what the beats and the time limit of an attempt need of an AbortSignal. The platform's own, with its events and
+ * Owns: what the heartbeats and the time limit of an attempt need of an AbortSignal. The platform's own, with its events and
  * its registry, costs many times as much, and an attempt needs several; it is for the author's code alone.
  */
 

@@ -11,17 +11,17 @@
 import { decide } from '../core/decide.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { Ports } from '../core/ports.ts';
-import type { Concern, Decision } from '../core/records/decision.ts';
-import type { Event, Hold, Report } from '../core/records/events.ts';
+import type { AffectedSteps, Decision } from '../core/records/decision.ts';
+import type { Event, OpenBreaker, Report } from '../core/records/events.ts';
 import type { Message } from '../core/records/message.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
-import { type Execution, type HeldStep, isHeld } from '../core/records/state.ts';
+import { type Execution, type LeasedStep, isLeased } from '../core/records/state.ts';
 import { saidOf } from '../core/step/breaker.ts';
 import { commit, withWrite } from '../engine/commit.ts';
 import { type PlanCache, planOf } from '../engine/plans.ts';
-import { advance, continueWith } from '../engine/reconcile.ts';
-import { stampOf } from '../engine/stamp.ts';
-import { type Holding, holding, type Ran, runAttempt } from './attempt.ts';
+import { reconcile, continueWith } from '../engine/reconcile.ts';
+import { decisionInputsOf } from '../engine/decision-inputs.ts';
+import { type Claim, claimOf, type Ran, runAttempt } from './attempt.ts';
 import type { Worker } from './author-code.ts';
 import { readForClaim } from './claim-read.ts';
 
@@ -31,7 +31,7 @@ const STORE_RETRY_MS = 200;
 const MAX_STORE_RETRY_MS = 5_000;
 
 /**
- * @param hardEndAt when this process is dead for certain
+ * @param processDeadlineAt when this process is dead for certain
  * @returns 'give-back' when the message must be delivered again, to a process with more time
  * @throws whatever the ports reject with; the message must then be delivered again
  */
@@ -40,11 +40,11 @@ export async function handleMessage(
   plans: PlanCache,
   worker: Worker,
   message: Message,
-  hardEndAt: number,
+  processDeadlineAt: number,
 ): Promise<'handled' | 'give-back'> {
   // One for each claim (S3); a claim whose answer was lost is recognised by any of them.
   const tokens = new Set<string>();
-  let priorHardEndAt = 0;
+  let priorAt = 0;
   let trial: string | undefined;
   for (let round = 0; round < MAX_CLAIM_ROUNDS; round += 1) {
     const readAt = ports.clock.now();
@@ -56,21 +56,21 @@ export async function handleMessage(
     }
     const plan = await planOf(ports.store, plans, state.execution.plan);
     const mine = state.steps[message.step];
-    if (isHeld(mine) && tokens.has(mine.token)) {
-      const held = holding(plan, state, mine, priorHardEndAt, hardEndAt);
-      if (held !== undefined) await performAndReport(ports, worker, held, trial);
+    if (isLeased(mine) && tokens.has(mine.token)) {
+      const claim = claimOf(plan, state, mine, priorAt, processDeadlineAt);
+      if (claim !== undefined) await performAndReport(ports, worker, claim, trial);
       return 'handled';
     }
-    const token = ports.dice.id();
+    const token = ports.random.id();
     tokens.add(token);
     const delivery: Delivery = {
       type: 'deliver',
       agent: worker.agent.spec.name,
       message,
       token,
-      hardEndAt,
+      processDeadlineAt,
       readAt,
-      ...stampOf(ports),
+      ...decisionInputsOf(ports),
     };
     const { decision, ...taken } = await decideDelivery(ports, worker, plan, state, delivery, trial);
     trial = taken.trial;
@@ -81,13 +81,13 @@ export async function handleMessage(
       await ports.clock.sleep(next.untilAt - ports.clock.now());
       continue;
     }
-    if (next.kind === 'perform') priorHardEndAt = next.priorHardEndAt;
+    if (next.kind === 'perform') priorAt = next.priorProcessDeadlineAt;
     const result = await commitOrUnsure(ports, decision, state.execution);
     if (result !== 'written') continue;
     if (next.kind === 'perform') {
       const claimed = withWrite(state, decision.write);
-      const held = holding(plan, claimed, next.step as HeldStep, priorHardEndAt, hardEndAt);
-      if (held !== undefined) await performAndReport(ports, worker, held, trial);
+      const claim = claimOf(plan, claimed, next.step as LeasedStep, priorAt, processDeadlineAt);
+      if (claim !== undefined) await performAndReport(ports, worker, claim, trial);
     } else {
       await continueWith(ports, plan, state, decision, 'worker', readAt);
     }
@@ -112,8 +112,9 @@ async function decideDelivery(
     return { decision, trial };
   const pass = await breaker.pass(ports, agent.spec.timeoutMs);
   // That may have taken long, and a lease counts from before its write, not from before a pause.
-  const later = { ...delivery, ...stampOf(ports) };
-  if ('hold' in pass) return { decision: decide(plan, state, { ...later, hold: pass.hold }), trial };
+  const later = { ...delivery, ...decisionInputsOf(ports) };
+  if ('openBreaker' in pass)
+    return { decision: decide(plan, state, { ...later, openBreaker: pass.openBreaker }), trial };
   return { decision: decide(plan, state, later), trial: pass.trial };
 }
 
@@ -135,17 +136,17 @@ async function commitOrUnsure(
 async function performAndReport(
   ports: Ports,
   worker: Worker,
-  held: Holding,
+  claim: Claim,
   trial: string | undefined,
 ): Promise<void> {
-  const ran = await runAttempt(ports, worker, held);
+  const ran = await runAttempt(ports, worker, claim);
   const { report, work } = ran;
-  const hold = await tellBreaker(ports, worker, ran, trial);
-  if (hold !== undefined) held.hold = hold;
-  await deliverReport(ports, worker, held, report);
-  // What the author's code may still do must not happen after `hardEnd`. Were the process given back now, the platform would
+  const openBreaker = await tellBreaker(ports, worker, ran, trial);
+  if (openBreaker !== undefined) claim.openBreaker = openBreaker;
+  await deliverReport(ports, worker, claim, report);
+  // What the author's code may still do must not happen after `processDeadline`. Were the process given back now, the platform would
   // freeze it and let it go on with the next message; kept busy, it is ended in time, by its own return or by the platform.
-  if (!report.settled) await work;
+  if (!report.codeReturned) await work;
 }
 
 /** @returns what holds the agent back now; then the attempt that failed is not charged */
@@ -154,7 +155,7 @@ async function tellBreaker(
   { breaker }: Worker,
   { report, lost }: Ran,
   trial: string | undefined,
-): Promise<Hold | undefined> {
+): Promise<OpenBreaker | undefined> {
   const said = saidOf(report);
   if (breaker === undefined || said === 'not-asked' || (lost && said === 'failed')) return undefined;
   if (said === 'answered') {
@@ -166,35 +167,35 @@ async function tellBreaker(
 }
 
 /** Tries until the report is written, refused, or the process's time is over: the work is done and must not be lost. */
-async function deliverReport(ports: Ports, worker: Worker, held: Holding, report: Report): Promise<void> {
+async function deliverReport(ports: Ports, worker: Worker, claim: Claim, report: Report): Promise<void> {
   let onTime = true;
   for (let waitMs = STORE_RETRY_MS; ; waitMs = Math.min(waitMs * 2, MAX_STORE_RETRY_MS)) {
     try {
-      if (!onTime && !(await rereadHolding(ports, held))) return;
-      const followUp = await reportOnce(ports, held, report, onTime);
+      if (!onTime && !(await rereadClaim(ports, claim))) return;
+      const followUp = await reportOnce(ports, claim, report, onTime);
       if (followUp === 'nothing') return;
-      if (followUp !== 'conflict') return await followUpOnceOrTwice(ports, worker, held, followUp);
+      if (followUp !== 'conflict') return await followUpOnceOrTwice(ports, worker, claim, followUp);
     } catch (error) {
-      if (ports.clock.now() + waitMs >= held.hardEndAt) throw error;
+      if (ports.clock.now() + waitMs >= claim.processDeadlineAt) throw error;
       await ports.clock.sleep(waitMs);
     }
     onTime = false;
   }
 }
 
-/** The report is in the table. What follows is tried again once; then the watch makes good, not this busy process. */
+/** The report is in the table. What follows is tried again once; then the wake time makes good, not this busy process. */
 async function followUpOnceOrTwice(
   ports: Ports,
   worker: Worker,
-  { plan, planStep, state }: Holding,
+  { plan, planStep, state }: Claim,
   followUp: FollowUp,
 ): Promise<void> {
   const { id } = state.execution;
   try {
-    await lookInTurn(ports, worker, plan, id, followUp);
+    await evaluateOnce(ports, worker, plan, id, followUp);
   } catch {
     await ports.clock.sleep(STORE_RETRY_MS);
-    await lookInTurn(ports, worker, plan, id, lookOf(ports, plan, id, [planStep.name])).catch(() => {
+    await evaluateOnce(ports, worker, plan, id, evaluationOf(ports, plan, id, [planStep.name])).catch(() => {
       ports.log.note({ what: 'follow-up-failed', executionId: id, step: planStep.name });
     });
   }
@@ -202,45 +203,48 @@ async function followUpOnceOrTwice(
 
 /** What follows from a write: a look. */
 interface FollowUp {
-  readonly concern: Concern;
+  readonly affected: AffectedSteps;
   /** Whether it reads first. */
   readonly fresh: boolean;
-  readonly look: () => Promise<unknown>;
+  readonly evaluate: () => Promise<unknown>;
 }
 
-const lookOf = (ports: Ports, plan: Plan, executionId: string, concern: Concern): FollowUp => ({
-  concern,
+const evaluationOf = (ports: Ports, plan: Plan, executionId: string, affected: AffectedSteps): FollowUp => ({
+  affected,
   fresh: true,
-  look: () => advance(ports, plan, executionId, { by: 'worker', concern }),
+  evaluate: () => reconcile(ports, plan, executionId, { by: 'worker', affected }),
 });
 
 /** One that needs not read begins at once: it contends for nothing. */
-async function lookInTurn(
+async function evaluateOnce(
   ports: Ports,
-  { turns }: Worker,
+  { singleFlight }: Worker,
   plan: Plan,
   executionId: string,
-  { concern, fresh, look }: FollowUp,
+  { affected, fresh, evaluate }: FollowUp,
 ): Promise<void> {
-  const joint = (of: Concern): Promise<unknown> => lookOf(ports, plan, executionId, of).look();
-  await (turns === undefined || !fresh ? look() : turns.take(executionId, concern, look, joint));
+  const joint = (of: AffectedSteps): Promise<unknown> =>
+    evaluationOf(ports, plan, executionId, of).evaluate();
+  await (singleFlight === undefined || !fresh
+    ? evaluate()
+    : singleFlight.take(executionId, affected, evaluate, joint));
 }
 
 /** Writes the report, unless it was written before. @returns what follows from it */
 async function reportOnce(
   ports: Ports,
-  held: Holding,
+  claim: Claim,
   report: Report,
   onTime: boolean,
 ): Promise<'conflict' | 'nothing' | FollowUp> {
-  const { plan, state, token, priorHardEndAt, planStep } = held;
+  const { plan, state, token, priorProcessDeadlineAt, planStep } = claim;
   const record = state.steps[planStep.name];
-  const released = !onTime && record?.token === token && !isHeld(record);
+  const released = !onTime && record?.token === token && !isLeased(record);
   const adoptable =
-    report.kind === 'done' && ['retrying', 'unknown', 'waiting', 'held'].includes(record?.status ?? '');
+    report.kind === 'done' && ['retrying', 'unknown', 'waiting', 'suspended'].includes(record?.status ?? '');
   if (released && !adoptable) {
     // The report, or the end of the lease, was written before: only what follows may be missing.
-    return lookOf(ports, plan, state.execution.id, [planStep.name]);
+    return evaluationOf(ports, plan, state.execution.id, [planStep.name]);
   }
   const readAt = ports.clock.now();
   const decision = decide(plan, state, {
@@ -248,20 +252,20 @@ async function reportOnce(
     step: planStep.name,
     token,
     report,
-    priorHardEndAt,
+    priorProcessDeadlineAt,
     onTime,
-    ...(held.hold === undefined ? {} : { hold: held.hold }),
-    ...stampOf(ports),
+    ...(claim.openBreaker === undefined ? {} : { openBreaker: claim.openBreaker }),
+    ...decisionInputsOf(ports),
   });
   if ((await commit(ports, decision, state.execution)) === 'conflict') return 'conflict';
-  if (decision.next.kind !== 'look') return 'nothing';
-  const { concern, fresh } = decision.next;
-  return { concern, fresh, look: () => continueWith(ports, plan, state, decision, 'worker', readAt) };
+  if (decision.next.kind !== 'evaluate') return 'nothing';
+  const { affected, fresh } = decision.next;
+  return { affected, fresh, evaluate: () => continueWith(ports, plan, state, decision, 'worker', readAt) };
 }
 
-async function rereadHolding(ports: Ports, held: Holding): Promise<boolean> {
-  const state = await ports.store.read(held.state.execution.id);
+async function rereadClaim(ports: Ports, claim: Claim): Promise<boolean> {
+  const state = await ports.store.read(claim.state.execution.id);
   if (state === undefined) return false;
-  held.state = state;
+  claim.state = state;
   return true;
 }

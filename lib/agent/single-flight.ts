@@ -9,22 +9,22 @@
  * become the next one. If the store does not answer the one before, they fail with it: each caller bounds its own tries.
  */
 
-import type { Concern } from '../core/records/decision.ts';
+import type { AffectedSteps } from '../core/records/decision.ts';
 import { joined } from '../engine/reconcile.ts';
 
 interface Next {
-  concern: Concern;
+  affected: AffectedSteps;
   readonly over: Promise<unknown>;
 }
 
-interface Turn {
+interface Flight {
   /** As the look ends. */
   readonly over: Promise<unknown>;
   next?: Next;
 }
 
-export class Turns {
-  readonly #turns = new Map<string, Turn>();
+export class SingleFlight {
+  readonly #singleFlight = new Map<string, Flight>();
   readonly #atWork: { messages: number };
 
   /** @param atWork the process's messages that may send something soon; who waits for a turn does not */
@@ -39,44 +39,44 @@ export class Turns {
    */
   async take(
     executionId: string,
-    concern: Concern,
+    affected: AffectedSteps,
     own: () => Promise<unknown>,
-    joint: (concern: Concern) => Promise<unknown>,
+    joint: (affected: AffectedSteps) => Promise<unknown>,
   ): Promise<void> {
-    const turn = this.#turns.get(executionId);
-    if (turn === undefined) {
+    const flight = this.#singleFlight.get(executionId);
+    if (flight === undefined) {
       await this.#begin(executionId, own);
       return;
     }
-    if (turn.next === undefined) turn.next = this.#after(turn, executionId, concern, joint);
-    else turn.next.concern = joined(turn.next.concern, concern);
+    if (flight.next === undefined) flight.next = this.#after(flight, executionId, affected, joint);
+    else flight.next.affected = joined(flight.next.affected, affected);
     this.#atWork.messages -= 1;
     try {
-      await turn.next.over;
+      await flight.next.over;
     } finally {
       this.#atWork.messages += 1;
     }
   }
 
   #after(
-    turn: Turn,
+    flight: Flight,
     executionId: string,
-    concern: Concern,
-    joint: (concern: Concern) => Promise<unknown>,
+    affected: AffectedSteps,
+    joint: (affected: AffectedSteps) => Promise<unknown>,
   ): Next {
     const next: Next = {
-      concern,
-      over: turn.over.then(() => this.#begin(executionId, () => joint(next.concern))),
+      affected,
+      over: flight.over.then(() => this.#begin(executionId, () => joint(next.affected))),
     };
     return next;
   }
 
-  #begin(executionId: string, look: () => Promise<unknown>): Promise<unknown> {
-    const leave = (): void => void this.#turns.delete(executionId);
-    const turn: Turn = {
-      over: look().then(
+  #begin(executionId: string, evaluate: () => Promise<unknown>): Promise<unknown> {
+    const leave = (): void => void this.#singleFlight.delete(executionId);
+    const flight: Flight = {
+      over: evaluate().then(
         () => {
-          if (turn.next === undefined) leave();
+          if (flight.next === undefined) leave();
         },
         (error: unknown) => {
           leave();
@@ -84,7 +84,7 @@ export class Turns {
         },
       ),
     };
-    this.#turns.set(executionId, turn);
-    return turn.over;
+    this.#singleFlight.set(executionId, flight);
+    return flight.over;
   }
 }

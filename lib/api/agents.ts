@@ -17,24 +17,24 @@ import type { Agents, AgentView, BreakerView } from './answers.ts';
 import { missingNow } from './health.ts';
 
 /** Of open executions whose plans are looked at; there is no list of plans, and hardly more than one for each workflow. */
-const MOST_LOOKED = 100;
+const MOST_EXAMINED = 100;
 
 export async function agentsOf(scheduler: Scheduler, receipts?: Receipts): Promise<Agents> {
-  const [items, { missing, looked }] = await Promise.all([
+  const [items, { missing, examined }] = await Promise.all([
     deployedAgents(scheduler),
     missingAgentsOf(scheduler, receipts),
   ]);
-  return { items, missing, looked };
+  return { items, missing, examined };
 }
 
 /** Those that stand in the way now, and those that open executions may come to. */
 async function missingAgentsOf(
   scheduler: Scheduler,
   receipts: Receipts | undefined,
-): Promise<Pick<Agents, 'missing' | 'looked'>> {
+): Promise<Pick<Agents, 'missing' | 'examined'>> {
   const { queue, clock } = scheduler.ports;
   const { reaches } = queue;
-  if (reaches === undefined) return { missing: [], looked: 0 };
+  if (reaches === undefined) return { missing: [], examined: 0 };
   const [{ shards }, plans] = await Promise.all([receipts?.read() ?? { shards: [] }, openPlans(scheduler)]);
   const waiting = missingNow(scheduler, shards, clock.now());
   const planned = new Map<string, number>();
@@ -48,17 +48,17 @@ async function missingAgentsOf(
     waiting: waiting.get(name) ?? 0,
     planned: planned.get(name) ?? 0,
   }));
-  return { missing, looked: plans.length };
+  return { missing, examined: plans.length };
 }
 
 /** Of open executions the plan of each, those first that are due soonest. */
 async function openPlans({ ports: { store }, plans }: Scheduler): Promise<readonly Plan[]> {
-  const limit = Math.ceil(MOST_LOOKED / store.shards);
+  const limit = Math.ceil(MOST_EXAMINED / store.shards);
   const shards = Array.from({ length: store.shards }, (_, shard) => shard);
   const pages = await Promise.all(
     shards.map((shard) => store.due(shard, Number.MAX_SAFE_INTEGER, undefined, limit)),
   );
-  const due = pages.flatMap(({ items }) => items).slice(0, MOST_LOOKED);
+  const due = pages.flatMap(({ items }) => items).slice(0, MOST_EXAMINED);
   // What this version cannot read is left out: the answer is about all the others.
   const open = await Promise.all(
     due.map(({ executionId }) => store.readExecution(executionId).catch(() => undefined)),
@@ -107,7 +107,7 @@ function breakerView(breaker: Breaker | undefined, now: number): BreakerView {
   const { openedAt, openUntil = now, trialUntil } = breaker ?? {};
   if (openedAt === undefined) return { status: 'closed' };
   if (openUntil > now) return { status: 'open', since: openedAt, until: openUntil };
-  const isTrying = passageOf(breaker, now).kind === 'hold';
+  const isTrying = passageOf(breaker, now).kind === 'open';
   return {
     status: 'half-open',
     since: openedAt,

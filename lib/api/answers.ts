@@ -13,7 +13,7 @@ import type { Failure } from '../core/records/failure.ts';
 import { type Choice, CHOICES, type Incident } from '../core/records/incident.ts';
 import type { Json } from '../core/records/json.ts';
 import type { AuditReceipt, ShardReceipt } from '../core/records/receipts.ts';
-import type { Attempt, Cause, Parked, Pause, Retried } from '../core/records/state.ts';
+import type { Attempt, Cause, Deferred, Pause, Retried } from '../core/records/state.ts';
 import { EXECUTION_STATUSES, type ExecutionStatus, type StepStatus } from '../core/transitions.ts';
 
 export type { Attempt, Standing, Choice, ExecutionStatus, Explanation, Json };
@@ -45,11 +45,11 @@ export interface ExecutionSummary extends Started {
   readonly parent?: Parent;
 }
 
-export interface AttemptView extends Omit<Attempt, 'key' | 'stage' | 'given'> {
-  /** Of the step's ladder, from 1; of no other kind than 'step', like all that follows. */
-  readonly stage?: number;
+export interface AttemptView extends Omit<Attempt, 'key' | 'variant' | 'given'> {
+  /** Of the step's recovery, from 1; of no other kind than 'step', like all that follows. */
+  readonly variant?: number;
   readonly agent?: string;
-  /** What the outside service was given as idempotency key. */
+  /** What the external service was given as idempotency key. */
   readonly effectKey?: string;
   /** If its JSON text has up to 512 bytes. */
   readonly input?: Json;
@@ -74,7 +74,7 @@ export interface StepView {
   readonly leaseUntil?: number;
   readonly retryAt?: number;
   /** It is held back until `retryAt`, when a supervisor sends it. */
-  readonly parked?: Parked;
+  readonly deferred?: Deferred;
   readonly output?: Json;
   readonly failure?: Failure;
   readonly progress?: string;
@@ -100,7 +100,7 @@ export interface StepView {
 export interface ExecutionView extends ExecutionSummary {
   readonly plan: string;
   readonly deadlineAt: number;
-  readonly watchAt?: number;
+  readonly wakeAt?: number;
   readonly input: Json;
   readonly output?: Json;
   /** The latest 10; the last one is under way while the status is `pausing` or `paused`. */
@@ -139,7 +139,7 @@ export interface IncidentPage {
   readonly cursor?: string;
 }
 
-export interface AnswerOptions {
+export interface ResolveOptions {
   readonly choice: Choice;
   readonly reason?: string;
   readonly input?: Json;
@@ -170,7 +170,7 @@ export interface WorkflowStepView {
   readonly until?: Json;
   /** Of a callback or an approval. */
   readonly withinMs?: number;
-  readonly beatMs?: number;
+  readonly heartbeatMs?: number;
   /** Of a child. */
   readonly workflow?: string;
   /** Of a map; as the plan has it. */
@@ -180,7 +180,7 @@ export interface WorkflowStepView {
 }
 
 /** What became of a callback with an answer. */
-export interface Settled {
+export interface CallbackOutcome {
   readonly status: 'completed' | 'failed' | 'open';
 }
 
@@ -223,7 +223,7 @@ export interface Agents {
   readonly items: readonly AgentView[];
   readonly missing: readonly MissingAgent[];
   /** Open executions whose plans were looked at, those that are due soonest. */
-  readonly looked: number;
+  readonly examined: number;
 }
 
 export interface Health {
@@ -236,7 +236,7 @@ export interface Health {
   /** By agent that is not deployed: how many executions wait for it, about. Absent where none does. */
   readonly missing?: Readonly<Record<string, number>>;
   readonly workflows: number;
-  /** Of the watch index. */
+  /** Of the wake index. */
   readonly shards: readonly ShardHealth[];
   /** Absent before its first run. */
   readonly audit?: AuditHealth;
@@ -244,7 +244,7 @@ export interface Health {
 
 export interface ShardHealth {
   readonly shard: number;
-  /** How long the oldest watch in it is overdue now. */
+  /** How long the oldest wake time in it is overdue now. */
   readonly overdueMs: number;
   /** The supervisor's latest. It leaves none while nothing is due, so an old one alone says nothing. */
   readonly receipt?: Omit<ShardReceipt, 'shard' | 'version' | 'writeId'>;

@@ -1,16 +1,16 @@
 /**
- * The attempts at a step as a client sees them: with the stage of the ladder, the agent, the effect key and the input.
+ * The attempts at a step as a client sees them: with the variant of the recovery, the agent, the effect key and the input.
  *
  * Owns: what is shown of each, and how much of an input. Does not own: what a key stands for (`core/step/effect-key.ts`).
  */
 
 import type { AgentStep } from '../core/plan/plan.ts';
-import { evaluate } from '../core/plan/refs.ts';
+import { evaluateExpression } from '../core/plan/refs.ts';
 import { type Json, utf8Bytes } from '../core/records/json.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Attempt, Step } from '../core/records/state.ts';
 import { effectKeyOf } from '../core/step/effect-key.ts';
-import { stageAt } from '../core/step/recovery.ts';
+import { variantAt } from '../core/step/recovery.ts';
 import { scopeOf } from '../core/step/turn.ts';
 import type { AttemptView } from './answers.ts';
 
@@ -19,11 +19,11 @@ const MAX_INPUT_BYTES = 512;
 
 export const attemptsView = (step: AgentStep, record: Step, state: Snapshot): AttemptView[] =>
   record.attempts.map((attempt) => {
-    const { key = 1, stage = 0, given, ...shown } = attempt;
+    const { key = 1, variant = 0, given, ...shown } = attempt;
     return {
       ...shown,
-      stage: stage + 1,
-      agent: stageAt(step, stage).agent,
+      variant: variant + 1,
+      agent: variantAt(step, variant).agent,
       effectKey: effectKeyOf(state.execution, step.name, key),
       ...(given === true ? { inputGiven: true as const } : {}),
       ...inputOf(step, record, attempt, state),
@@ -34,11 +34,12 @@ export const attemptsView = (step: AgentStep, record: Step, state: Snapshot): At
 function inputOf(
   step: AgentStep,
   record: Step,
-  { key = 1, stage = 0, given }: Attempt,
+  { key = 1, variant = 0, given }: Attempt,
   state: Snapshot,
 ): Pick<AttemptView, 'input' | 'inputBytes'> {
   const isKept = given !== true || key === record.key;
-  const input = given === true ? record.keyInput : evaluate(stageAt(step, stage).input, shownScope(state));
+  const input =
+    given === true ? record.keyInput : evaluateExpression(variantAt(step, variant).input, shownScope(state));
   if (!isKept || input === undefined) return {};
   const bytes = utf8Bytes(JSON.stringify(input));
   return bytes <= MAX_INPUT_BYTES ? { input } : { inputBytes: bytes };

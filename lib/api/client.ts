@@ -10,7 +10,7 @@ import { isTerminal } from '../core/records/state.ts';
 import { refusedNumbers, roundedIn } from '../core/plan/whole-numbers.ts';
 import type {
   Agents,
-  AnswerOptions,
+  ResolveOptions,
   CancelOptions,
   CommandOptions,
   ExecutionView,
@@ -22,7 +22,7 @@ import type {
   ListPage,
   PauseOptions,
   Reasons,
-  Settled,
+  CallbackOutcome,
   Started,
   StartOptions,
   Stopped,
@@ -76,12 +76,12 @@ export interface Client {
     readonly limit?: number;
     readonly cursor?: string;
   }) => Promise<IncidentPage>;
-  readonly resolve: (executionId: string, incident: number, answer: AnswerOptions) => Promise<Stopped>;
+  readonly resolve: (executionId: string, incident: number, answer: ResolveOptions) => Promise<Stopped>;
   /** Answers the callback with this token. The same answer again is told the same. */
-  readonly completeCallback: (token: string, output?: Json) => Promise<Settled>;
-  readonly failCallback: (token: string, options?: FailOptions) => Promise<Settled>;
+  readonly completeCallback: (token: string, output?: Json) => Promise<CallbackOutcome>;
+  readonly failCallback: (token: string, options?: FailOptions) => Promise<CallbackOutcome>;
   /** Says that whoever was asked is still at it. */
-  readonly beatCallback: (token: string) => Promise<Settled>;
+  readonly heartbeatCallback: (token: string) => Promise<CallbackOutcome>;
   readonly workflows: () => Promise<readonly WorkflowView[]>;
   /** Their queues, their breakers, their latest failures. */
   readonly agents: () => Promise<Agents>;
@@ -105,7 +105,11 @@ export function createClient(options: ClientOptions): Client {
   const call = async <T>(method: string, path: string, key: string, body?: unknown): Promise<T> =>
     answerOf(base, key, await send(options.fetch ?? fetch, base, method, path, body)) as T;
   const execution = (id: string): string => `/executions/${encodeURIComponent(id)}`;
-  const settle = (token: string, what: 'complete' | 'fail' | 'beat', body: unknown): Promise<Settled> =>
+  const settle = (
+    token: string,
+    what: 'complete' | 'fail' | 'heartbeat',
+    body: unknown,
+  ): Promise<CallbackOutcome> =>
     call('POST', `/callbacks/${encodeURIComponent(token)}/${what}`, 'status', body);
   const get: Client['get'] = (id, { waitMs, step } = {}) =>
     call(
@@ -135,7 +139,7 @@ export function createClient(options: ClientOptions): Client {
       call('POST', `${execution(id)}/incidents/${incident}/resolve`, 'executionId', answer),
     completeCallback: (token, output) => settle(token, 'complete', output === undefined ? {} : { output }),
     failCallback: (token, failure = {}) => settle(token, 'fail', failure),
-    beatCallback: (token) => settle(token, 'beat', {}),
+    heartbeatCallback: (token) => settle(token, 'heartbeat', {}),
     workflows: async () =>
       (await call<{ items: readonly WorkflowView[] }>('GET', '/workflows', 'items')).items,
     agents: () => call('GET', '/agents', 'items'),

@@ -2,7 +2,7 @@
  * What `GET /health` answers: whether anybody looks at what is due, whether what is looked at can go on, and what those who
  * watch say of themselves.
  *
- * Owns: the verdict. That nobody looks is decided by the watch index alone: an execution that should have been looked at long
+ * Owns: the verdict. That nobody looks is decided by the wake index alone: an execution that should have been looked at long
  * ago means it, whatever the receipts say, and an idle supervisor leaves none. That an agent is missing which executions wait
  * for is said by the supervisors' receipts. Does not own: the receipts.
  *
@@ -27,7 +27,7 @@ export async function healthOf(scheduler: Scheduler, receipts?: Receipts): Promi
     receipts?.read() ?? NO_RECEIPTS,
   ]);
   const shards = pages.map(({ items }, shard): ShardHealth => {
-    const overdueMs = Math.max(0, now - (items[0]?.watchAt ?? now));
+    const overdueMs = Math.max(0, now - (items[0]?.wakeAt ?? now));
     const receipt = left.shards.find((one) => one.shard === shard);
     if (receipt === undefined) return { shard, overdueMs };
     const { sweptAt, due, failed, oldestOverdueMs } = receipt;

@@ -12,9 +12,9 @@ import type { Receipts } from '../core/ports.ts';
 import type { Execution } from '../core/records/state.ts';
 import { cut } from '../core/records/text.ts';
 import { explain } from '../core/explain/why.ts';
-import { settleCallback } from '../scheduler/callbacks.ts';
+import { closeCallback } from '../scheduler/callbacks.ts';
 import { cancel, pause, resume, retry } from '../scheduler/commands.ts';
-import { answerIncident, type AnswerRequest } from '../scheduler/incidents.ts';
+import { resolveIncident, type ResolutionRequest } from '../scheduler/incidents.ts';
 import { list, type Scheduler, show, showAtEnd, start, workflowOf } from '../scheduler/start.ts';
 import { agentsOf } from './agents.ts';
 import type { ExecutionView } from './answers.ts';
@@ -54,7 +54,7 @@ const STATUS: Readonly<Record<string, ContentfulStatusCode>> = {
   'key-reused': 409,
   'unknown-incident': 404,
   'unknown-callback': 404,
-  'already-settled': 409,
+  'already-closed': 409,
   'bad-output': 400,
   'not-cancelable': 409,
   'not-pausable': 409,
@@ -196,19 +196,19 @@ const withoutAbsent = <Body extends object>(body: Body): Given<Body> =>
 function callbackRoutes(app: Hono, scheduler: Scheduler): void {
   app.post('/callbacks/:token/complete', async (c) => {
     const { output } = parseBody(await c.req.text(), completeBody);
-    await settleCallback(scheduler, c.req.param('token'), { kind: 'complete', output: asJson(output) });
+    await closeCallback(scheduler, c.req.param('token'), { kind: 'complete', output: asJson(output) });
     return c.json({ status: 'completed' });
   });
   app.post('/callbacks/:token/fail', async (c) => {
-    const { code = 'failed', message = 'the outside said that it failed' } = parseBody(
+    const { code = 'failed', message = 'the external party said that it failed' } = parseBody(
       await c.req.text(),
       failBody,
     );
-    await settleCallback(scheduler, c.req.param('token'), { kind: 'fail', failure: { code, message } });
+    await closeCallback(scheduler, c.req.param('token'), { kind: 'fail', failure: { code, message } });
     return c.json({ status: 'failed' });
   });
-  app.post('/callbacks/:token/beat', async (c) => {
-    await settleCallback(scheduler, c.req.param('token'), { kind: 'beat' });
+  app.post('/callbacks/:token/heartbeat', async (c) => {
+    await closeCallback(scheduler, c.req.param('token'), { kind: 'heartbeat' });
     return c.json({ status: 'open' });
   });
 }
@@ -226,10 +226,10 @@ function incidentRoutes(app: Hono, scheduler: Scheduler): void {
     const body = parseBody(await c.req.text(), answerBody);
     const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
     const incident = Number(c.req.param('number'));
-    const state = await answerIncident(scheduler, c.req.param('id'), {
+    const state = await resolveIncident(scheduler, c.req.param('id'), {
       ...(given as typeof body & object),
       incident,
-    } as AnswerRequest);
+    } as ResolutionRequest);
     return stopped(c, scheduler, state.execution);
   });
 }

@@ -5,7 +5,7 @@
  * versions, dispatches) stay inside.
  */
 
-import { asCounted } from '../core/execution/effective-state.ts';
+import { effectiveState } from '../core/execution/effective-state.ts';
 import { outputOf } from '../core/execution/output.ts';
 import { choicesFor } from '../core/operators/choices.ts';
 import { leftByFailing, standingOf } from '../core/operators/standing.ts';
@@ -13,7 +13,7 @@ import { type AgentStep, isCallback, type Plan, type PlanStep } from '../core/pl
 import type { Incident } from '../core/records/incident.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import { callbackToken, type Execution, isForward, type Step } from '../core/records/state.ts';
-import { attemptedStage, stageOf } from '../core/step/recovery.ts';
+import { attemptedVariant, variantOf } from '../core/step/recovery.ts';
 import { isTurn } from '../core/step/turn.ts';
 import { childIds } from '../core/waiting/child.ts';
 import { waitsUntil } from '../core/waiting/timer.ts';
@@ -38,7 +38,7 @@ export const executionSummary = (execution: Execution): Record<string, unknown> 
 
 /** @param now for the choices that are safe now */
 export function executionView(stored: Snapshot, plan: Plan, now: number): Record<string, unknown> {
-  const state = asCounted(plan, stored);
+  const state = effectiveState(plan, stored);
   return { ...head(state.execution), ...body(state, plan, now) };
 }
 
@@ -52,7 +52,7 @@ const head = (execution: Execution): Record<string, unknown> => ({
 const body = (state: Snapshot, plan: Plan, now: number): Record<string, unknown> => ({
   plan: state.execution.plan,
   deadlineAt: state.execution.deadlineAt,
-  ...(state.execution.watchAt === undefined ? {} : { watchAt: state.execution.watchAt }),
+  ...(state.execution.wakeAt === undefined ? {} : { wakeAt: state.execution.wakeAt }),
   input: state.execution.input,
   ...outputOf(plan, state),
   ...(state.execution.status === 'succeeded' ? {} : { standing: standingOf(plan, state) }),
@@ -65,7 +65,7 @@ const body = (state: Snapshot, plan: Plan, now: number): Record<string, unknown>
   steps: plan.steps.map((step) => ({
     name: step.name,
     kind: step.kind,
-    ...(step.kind === 'step' ? { agent: agentOf(step, state.steps[step.name]) } : {}),
+    ...(step.kind === 'agent' ? { agent: agentOf(step, state.steps[step.name]) } : {}),
     after: step.after,
     ...(step.pointOfNoReturn === true ? { pointOfNoReturn: true } : {}),
     ...stepView(state.steps[step.name], derivedStatus(plan, step, state)),
@@ -78,17 +78,17 @@ const body = (state: Snapshot, plan: Plan, now: number): Record<string, unknown>
 /** Of the next attempt, where there is one to come; else of the latest. */
 const agentOf = (step: AgentStep, record: Step | undefined): string =>
   record === undefined || TO_COME.has(record.status)
-    ? stageOf(step, record?.rung ?? 0).agent
-    : attemptedStage(step, record).agent;
+    ? variantOf(step, record?.stage ?? 0).agent
+    : attemptedVariant(step, record).agent;
 
 const TO_COME: ReadonlySet<Step['status']> = new Set(['ready', 'retrying']);
 
 function attemptsOf(step: PlanStep, state: Snapshot): { readonly attempts?: readonly AttemptView[] } {
   const record = state.steps[step.name];
-  return step.kind === 'step' && record !== undefined ? { attempts: attemptsView(step, record, state) } : {};
+  return step.kind === 'agent' && record !== undefined ? { attempts: attemptsView(step, record, state) } : {};
 }
 
-/** Until when a step waits that no agent performs, and the token by which the outside answers it. */
+/** Until when a step waits that no agent performs, and the token by which the external party answers it. */
 function awaited(plan: Plan, step: PlanStep, state: Snapshot): Record<string, unknown> {
   const untilAt = isForward(state.execution.status) ? waitsUntil(plan, step, state) : undefined;
   const token = isCallback(step) ? callbackToken(state.execution, step.name) : undefined;
@@ -100,7 +100,7 @@ function awaited(plan: Plan, step: PlanStep, state: Snapshot): Record<string, un
 
 /** To whoever stopped it, or answered a question: how it goes on, and what is in effect now. */
 export function stoppedView({ execution, ...stored }: Snapshot, plan: Plan): Record<string, unknown> {
-  const state = asCounted(plan, { execution, ...stored });
+  const state = effectiveState(plan, { execution, ...stored });
   return {
     executionId: execution.id,
     status: execution.status,
@@ -130,8 +130,8 @@ const MAX_SHOWN_CHILDREN = 100;
 function stepView(step: Step | undefined, derived: 'ready' | 'pending'): Record<string, unknown> {
   if (step === undefined) return { status: derived, attempts: [] };
   const { attempt, changedAt, attempts, claimedAt, leaseUntil, retryAt, output, failure } = step;
-  const { parked, progress } = step;
-  const shown = { attempt, claimedAt, leaseUntil, retryAt, parked, output, failure, progress };
+  const { deferred, progress } = step;
+  const shown = { attempt, claimedAt, leaseUntil, retryAt, deferred, output, failure, progress };
   const present = Object.entries(shown).filter(([, value]) => value !== undefined);
   return {
     status: step.status === 'ready' ? derived : step.status,
@@ -162,7 +162,7 @@ export const workflowView = ({ workflow, planHash }: Registered): WorkflowView =
 /** What a kind of step has and others have not. */
 function specialOf(step: PlanStep): Omit<WorkflowStepView, 'name' | 'kind' | 'after'> {
   switch (step.kind) {
-    case 'step':
+    case 'agent':
       return performedBy(step);
     case 'wait':
       return {
@@ -173,7 +173,7 @@ function specialOf(step: PlanStep): Omit<WorkflowStepView, 'name' | 'kind' | 'af
     case 'approval':
       return {
         withinMs: step.withinMs,
-        ...(step.beatMs === undefined ? {} : { beatMs: step.beatMs }),
+        ...(step.heartbeatMs === undefined ? {} : { heartbeatMs: step.heartbeatMs }),
       };
     case 'child':
       return { workflow: step.plan.workflow, undo: step.undo };

@@ -31,19 +31,19 @@ import {
   stepKey,
   stepOf,
   text,
-  watchPlace,
+  wakePlace,
 } from './dynamo-items.ts';
 import { TABLE } from './names.ts';
 
 export interface InventoryOptions {
   readonly table: string;
-  readonly watchShards: number;
+  readonly wakeShards: number;
   /** Of a page. @default as many as DynamoDB reads at once, 1 MB */
   readonly items?: number;
 }
 
 export function dynamoInventory(client: DynamoDBClient, options: InventoryOptions): Inventory {
-  const { table, watchShards, items } = options;
+  const { table, wakeShards, items } = options;
   return {
     page: async (segment, cursor) => {
       const answer = await client.send(
@@ -59,7 +59,7 @@ export function dynamoInventory(client: DynamoDBClient, options: InventoryOption
           ...(cursor === undefined ? {} : { ExclusiveStartKey: JSON.parse(cursor) as Item }),
         }),
       );
-      const found = (answer.Items ?? []).flatMap((item) => foundIn(item, watchShards));
+      const found = (answer.Items ?? []).flatMap((item) => foundIn(item, wakeShards));
       const last = answer.LastEvaluatedKey;
       return last === undefined ? { items: found } : { items: found, cursor: JSON.stringify(last) };
     },
@@ -95,11 +95,11 @@ function keyOf(found: Removable): Item {
 }
 
 /** Nothing for a kind of record that this code does not know. */
-function foundIn(item: Item, watchShards: number): Found[] {
+function foundIn(item: Item, wakeShards: number): Found[] {
   const executionId = idOfKey(item);
   try {
     if (isExecutionItem(item)) {
-      return [{ kind: 'execution', execution: executionOf(item), watch: watchPlace(item, watchShards) }];
+      return [{ kind: 'execution', execution: executionOf(item), wake: wakePlace(item, wakeShards) }];
     }
     if (isStepItem(item)) return [{ kind: 'step', executionId, step: stepOf(item) }];
     if (isInputItem(item)) return [inputFound(item, executionId)];

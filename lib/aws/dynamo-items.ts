@@ -21,11 +21,8 @@ import { TABLE } from './names.ts';
 
 export type Item = Record<string, AttributeValue>;
 
-/** Version of the items this code reads at most. Of those it writes, only a step's with its children in groups has it. */
-const ITEM_VERSION = 3;
-/** Of an execution's without its input. */
-const APART_VERSION = 2;
-const PLAIN_VERSION = 1;
+/** Version of the items that this code writes, and reads at most. */
+const ITEM_VERSION = 1;
 /** Shards of one workflow's list key. */
 export const LIST_SHARDS = 4;
 
@@ -58,13 +55,13 @@ export function shardOf(id: string, shards: number): number {
   return (hash >>> 0) % shards;
 }
 
-export const watchShardKey = (shard: number): string => `watch#${shard}`;
+export const wakeShardKey = (shard: number): string => `wake#${shard}`;
 
-/** Where the index has the watch of an execution: nowhere, in a shard that nobody sweeps, or where it is found. */
-export function watchPlace(item: Item, watchShards: number): 'none' | 'unswept' | 'swept' {
-  if (item[TABLE.watchIndex.sk] === undefined) return 'none';
-  const key = text(item, TABLE.watchIndex.pk);
-  const isSwept = Array.from({ length: watchShards }, (_, shard) => watchShardKey(shard)).includes(key);
+/** Where the index has the wake time of an execution: nowhere, in a shard that nobody sweeps, or where it is found. */
+export function wakePlace(item: Item, wakeShards: number): 'none' | 'unswept' | 'swept' {
+  if (item[TABLE.wakeIndex.sk] === undefined) return 'none';
+  const key = text(item, TABLE.wakeIndex.pk);
+  const isSwept = Array.from({ length: wakeShards }, (_, shard) => wakeShardKey(shard)).includes(key);
   return isSwept ? 'swept' : 'unswept';
 }
 export const listKey = (workflow: string, shard: number): string => `${workflow}#${shard}`;
@@ -89,7 +86,7 @@ const STEP_JSON: ReadonlySet<string> = new Set([
   'attempts',
   'givenInput',
   'keyInput',
-  'parked',
+  'deferred',
   'children',
 ]);
 const INCIDENT_JSON: ReadonlySet<string> = new Set(['failure']);
@@ -97,13 +94,13 @@ const INCIDENT_JSON: ReadonlySet<string> = new Set(['failure']);
 /** Left out of the item when they say nothing, which keeps a healthy step's item within one write unit. */
 const EXECUTION_DEFAULTS: Readonly<Record<string, unknown>> = { dispatched: 0, epoch: 1, life: '' };
 const STEP_DEFAULTS: Readonly<Record<string, unknown>> = {
-  beat: 0,
+  heartbeat: 0,
   probes: 0,
   undoAttempt: 0,
-  rung: 0,
-  rungAttempt: 0,
+  stage: 0,
+  stageAttempt: 0,
   key: 1,
-  keyStage: 0,
+  keyVariant: 0,
   mayHaveActed: false,
   epoch: 1,
   life: '',
@@ -111,7 +108,7 @@ const STEP_DEFAULTS: Readonly<Record<string, unknown>> = {
 const INCIDENT_DEFAULTS: Readonly<Record<string, unknown>> = { life: '' };
 
 /** @param retentionMs how long after its end it is kept; absent: for ever */
-export function executionItem(execution: Execution, watchShards: number, retentionMs?: number): Item {
+export function executionItem(execution: Execution, wakeShards: number, retentionMs?: number): Item {
   const { id, inputKey } = execution;
   const left = ['id', ...(['commands', 'dispatches'] as const).filter((key) => isEmpty(execution[key]))];
   if (inputKey !== undefined) left.push('input');
@@ -119,13 +116,11 @@ export function executionItem(execution: Execution, watchShards: number, retenti
     ...executionKey(id),
     ...attributes(execution, EXECUTION_JSON, EXECUTION_DEFAULTS, left),
   };
-  // Code that does not know where the input is must not take it for nothing.
-  if (inputKey !== undefined) item['v'] = { N: String(APART_VERSION) };
   // A part of a list is shown with its parent, not beside it.
   if (execution.parent?.part !== true)
     item[TABLE.listIndex.pk] = { S: listKey(execution.workflow, shardOf(id, LIST_SHARDS)) };
-  if (execution.watchAt !== undefined) {
-    item[TABLE.watchIndex.pk] = { S: watchShardKey(shardOf(id, watchShards)) };
+  if (execution.wakeAt !== undefined) {
+    item[TABLE.wakeIndex.pk] = { S: wakeShardKey(shardOf(id, wakeShards)) };
   }
   const goneAt = retentionMs === undefined ? undefined : expiresAt(execution, retentionMs);
   // In seconds, as DynamoDB wants it; a put of the whole record takes it away again when an execution is taken up anew.
@@ -146,7 +141,7 @@ export function stepItem(executionId: string, step: Step): Item {
   const item = { ...stepKey(executionId, name), ...attributes(step, STEP_JSON, STEP_DEFAULTS, left) };
   const children = step.children && groupedChildren(step.children);
   if (children === undefined) return item;
-  return { ...item, v: { N: String(ITEM_VERSION) }, children: { S: children } };
+  return { ...item, children: { S: children } };
 }
 
 export function stepOf(item: Item): Step {
@@ -204,7 +199,7 @@ export const isExecutionItem = (item: Item): boolean => text(item, TABLE.sk) ===
 
 export const planItem = (hash: string, plan: Plan): Item => ({
   ...planKey(hash),
-  v: { N: String(PLAIN_VERSION) },
+  v: { N: String(ITEM_VERSION) },
   plan: { S: JSON.stringify(plan) },
 });
 
@@ -232,7 +227,7 @@ function attributes(
   defaults: Readonly<Record<string, unknown>>,
   left: readonly string[],
 ): Item {
-  const item: Item = { v: { N: String(PLAIN_VERSION) } };
+  const item: Item = { v: { N: String(ITEM_VERSION) } };
   for (const key of Object.keys(record)) {
     const value: unknown = record[key as keyof typeof record];
     if (value === undefined || value === defaults[key] || left.includes(key)) continue;
@@ -248,7 +243,7 @@ const NOT_FIELDS: ReadonlySet<string> = new Set([
   'v',
   TABLE.pk,
   TABLE.sk,
-  TABLE.watchIndex.pk,
+  TABLE.wakeIndex.pk,
   TABLE.listIndex.pk,
   TABLE.ttl,
 ]);

@@ -17,8 +17,8 @@ const SK = { S: 'receipt' };
 const shardKey = (shard: number): Item => ({ [TABLE.pk]: { S: `shard#${shard}` }, [TABLE.sk]: SK });
 const AUDIT_KEY: Item = { [TABLE.pk]: { S: 'audit' }, [TABLE.sk]: SK };
 
-export function dynamoReceipts(client: DynamoDBClient, table: string, watchShards: number): Receipts {
-  const keys = [AUDIT_KEY, ...Array.from({ length: watchShards }, (_, shard) => shardKey(shard))];
+export function dynamoReceipts(client: DynamoDBClient, table: string, wakeShards: number): Receipts {
+  const keys = [AUDIT_KEY, ...Array.from({ length: wakeShards }, (_, shard) => shardKey(shard))];
   const batches = Array.from({ length: Math.ceil(keys.length / BATCH) }, (_, at) =>
     keys.slice(at * BATCH, (at + 1) * BATCH),
   );

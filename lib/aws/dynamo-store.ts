@@ -43,21 +43,21 @@ import {
   stepItem,
   stepKey,
   stepOf,
-  watchShardKey,
+  wakeShardKey,
 } from './dynamo-items.ts';
 import { overLeftovers } from './dynamo-leftovers.ts';
 import { listPage } from './dynamo-list.ts';
 import { conditional, instead, type Put, putAll, putOne } from './dynamo-put.ts';
 import { TABLE } from './names.ts';
 
-/** Items of one page of the watch index; a page of keys is far below DynamoDB's 1 MB. */
+/** Items of one page of the wake index; a page of keys is far below DynamoDB's 1 MB. */
 const DUE_PAGE = 200;
 /** Reads of a partition of several pages until the execution stood still meanwhile. */
 const MAX_PARTITION_READS = 5;
 
 export interface DynamoOptions {
   readonly table: string;
-  readonly watchShards: number;
+  readonly wakeShards: number;
   /** How long an ended execution is kept. @default for ever */
   readonly retentionMs?: number;
   /** Waits between tries of a transaction that met another. @default none */
@@ -67,8 +67,8 @@ export interface DynamoOptions {
 }
 
 export function dynamoStore(client: DynamoDBClient, options: DynamoOptions): Store {
-  const { table, watchShards, retentionMs, log, pause = async () => undefined } = options;
-  const itemOf = (execution: Execution): Item => executionItem(execution, watchShards, retentionMs);
+  const { table, wakeShards, retentionMs, log, pause = async () => undefined } = options;
+  const itemOf = (execution: Execution): Item => executionItem(execution, wakeShards, retentionMs);
   const readExecution: Store['readExecution'] = async (executionId) => {
     const item = await getItem(client, table, executionKey(executionId));
     return item && executionOf(item);
@@ -83,7 +83,7 @@ export function dynamoStore(client: DynamoDBClient, options: DynamoOptions): Sto
       : [conditional(table, incidentItem(write.executionId, write.incident), write.incident)]),
   ];
   return {
-    shards: watchShards,
+    shards: wakeShards,
     writePlan: (hash, plan) => writePlan(client, table, hash, plan),
     readPlan: async (hash) => {
       const item = await getItem(client, table, planKey(hash));
@@ -270,17 +270,17 @@ async function readDue(
   const answer = await client.send(
     new QueryCommand({
       TableName: table,
-      IndexName: TABLE.watchIndex.name,
+      IndexName: TABLE.wakeIndex.name,
       KeyConditionExpression: '#shard = :shard AND #at <= :until',
-      ExpressionAttributeNames: { '#shard': TABLE.watchIndex.pk, '#at': TABLE.watchIndex.sk },
-      ExpressionAttributeValues: { ':shard': { S: watchShardKey(shard) }, ':until': { N: String(untilAt) } },
+      ExpressionAttributeNames: { '#shard': TABLE.wakeIndex.pk, '#at': TABLE.wakeIndex.sk },
+      ExpressionAttributeValues: { ':shard': { S: wakeShardKey(shard) }, ':until': { N: String(untilAt) } },
       Limit: Math.min(limit, DUE_PAGE),
       ...(cursor === undefined ? {} : { ExclusiveStartKey: JSON.parse(cursor) as Item }),
     }),
   );
   const items = (answer.Items ?? []).map((item) => ({
     executionId: idOfKey(item),
-    watchAt: number(item, TABLE.watchIndex.sk),
+    wakeAt: number(item, TABLE.wakeIndex.sk),
   }));
   const next = answer.LastEvaluatedKey;
   return next === undefined ? { items } : { items, cursor: JSON.stringify(next) };

@@ -13,24 +13,24 @@ import type { Log, Queue } from '../core/ports.ts';
 import type { OpenNow } from './open-now.ts';
 import { type MetricName, METRICS, METRICS_NAMESPACE } from './names.ts';
 
-type Figures = (note: Note) => Partial<Record<MetricName, number>>;
+type MetricValues = (note: Note) => Partial<Record<MetricName, number>>;
 
 const one =
-  (...names: readonly MetricName[]): Figures =>
+  (...names: readonly MetricName[]): MetricValues =>
   () =>
     Object.fromEntries(names.map((name) => [name, 1]));
 
-const claimed: Figures = ({ detail, attempt = 1, ms = 0 }) => {
+const claimed: MetricValues = ({ detail, attempt = 1, ms = 0 }) => {
   const claim = { TimeToClaim: ms };
   if (detail === 'probe') return { ...claim, Probes: 1 };
   if (detail === 'undo') return { ...claim, Undos: 1 };
   return { ...claim, Attempts: 1, ...(attempt > 1 ? { Retries: 1 } : {}) };
 };
 
-const recovered = ({ ms }: Note): ReturnType<Figures> => (ms === undefined ? {} : { TimeToRecover: ms });
+const recovered = ({ ms }: Note): ReturnType<MetricValues> => (ms === undefined ? {} : { TimeToRecover: ms });
 
 /** Every note that is a figure. The others are for the log alone. */
-export const FIGURES: Readonly<Record<string, Figures>> = {
+export const METRICS_OF_NOTES: Readonly<Record<string, MetricValues>> = {
   started: one('Started'),
   succeeded: one('Succeeded'),
   failed: one('Failed'),
@@ -50,13 +50,13 @@ export const FIGURES: Readonly<Record<string, Figures>> = {
   dispatched: one('Dispatches'),
   'breaker-opened': one('BreakersOpened'),
   'breaker-closed': one('BreakersClosed'),
-  parked: one('Parked'),
+  deferred: one('Deferred'),
   'agent-missing': one('AgentsMissing'),
   'incident-opened': one('IncidentsOpened'),
   'incident-resolved': one('IncidentsClosed'),
   'incident-timed-out': one('IncidentsClosed'),
   'incident-moot': one('IncidentsClosed'),
-  'watch-healed': one('WatchesHealed'),
+  'wake-time-healed': one('WakeTimesHealed'),
   'audit-failed': one('RecordsUnaudited'),
   'clock-skewed': one('ClocksSkewed'),
 };
@@ -86,17 +86,17 @@ export interface MeterOptions {
 
 export function createMeter(options: MeterOptions): Meter {
   const metrics = new Metrics({ namespace: METRICS_NAMESPACE, serviceName: options.deployment });
-  const add = (figures: Partial<Record<MetricName, number>>): void => {
-    for (const [name, value] of Object.entries(figures)) {
+  const add = (values: Partial<Record<MetricName, number>>): void => {
+    for (const [name, value] of Object.entries(values)) {
       // Clocks of two machines may disagree by more than nothing.
       metrics.addMetric(name, METRICS[name as MetricName], Math.max(0, value));
     }
   };
   return {
-    note: (note) => add(FIGURES[note.what]?.(note) ?? {}),
+    note: (note) => add(METRICS_OF_NOTES[note.what]?.(note) ?? {}),
     sent: (messages) => add({ Messages: messages }),
     swept: ({ made, oldestOverdueMs, failed }) =>
-      add({ Sweeps: made, OldestOverdue: oldestOverdueMs, LooksFailed: failed }),
+      add({ Sweeps: made, OldestOverdue: oldestOverdueMs, EvaluationsFailed: failed }),
     open: ({ incidents, breakers }) => add({ OpenIncidents: incidents, OpenBreakers: breakers }),
     audited: ({ removed, ageMs }) => add({ Audits: 1, LeftoversRemoved: removed, AuditAge: ageMs }),
     flush: () => {

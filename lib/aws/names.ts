@@ -19,8 +19,8 @@ export const ENV = {
   wakeBus: 'STEADFAST_WAKE_BUS',
   /** Between two sweeps of a supervisor, in ms. */
   sweepEveryMs: 'STEADFAST_SWEEP_EVERY_MS',
-  /** Number of shards of the watch index. */
-  watchShards: 'STEADFAST_WATCH_SHARDS',
+  /** Number of shards of the wake index. */
+  wakeShards: 'STEADFAST_WAKE_SHARDS',
   /** How long an ended execution is kept, in ms; absent: for ever. */
   retentionMs: 'STEADFAST_RETENTION_MS',
   /** Of the audit: from the beginning of a pass to the next, at least, in ms. */
@@ -51,7 +51,7 @@ export const TABLE = {
   pk: 'pk',
   sk: 'sk',
   /** Sparse, KEYS_ONLY: open executions by the time at which someone must look. */
-  watchIndex: { name: 'watch', pk: 'watchShard', sk: 'watchAt' },
+  wakeIndex: { name: 'wake', pk: 'wakeShard', sk: 'wakeAt' },
   /** Sparse, KEYS_ONLY: executions by workflow and start. */
   listIndex: { name: 'list', pk: 'listKey', sk: 'startedAt' },
   ttl: 'expiresAt',
@@ -66,7 +66,7 @@ export const TAGS = { stack: 'steadfast:stack', part: 'steadfast:part' } as cons
 /**
  * - `source`: rules and schedule groups that fill the queue of a trigger
  * - `trigger`, `agent`: the queue that a function reads; of agents in containers the service
- * - `api`: the stage, and the function behind it, whose environment names the table
+ * - `api`: the variant, and the function behind it, whose environment names the table
  * - `supervisor`, `audit`: the rule that starts it, and its function
  */
 export const PARTS = ['source', 'trigger', 'api', 'agent', 'supervisor', 'audit'] as const;
@@ -75,8 +75,8 @@ export type Part = (typeof PARTS)[number];
 /** How long an ended execution is kept at least: its idempotency key is remembered for so long. */
 export const MIN_RETENTION_HOURS = 24;
 
-/** Shards of the watch index; more are needed past about 500 index writes a second each. */
-export const DEFAULT_WATCH_SHARDS = 4;
+/** Shards of the wake index; more are needed past about 500 index writes a second each. */
+export const DEFAULT_WAKE_SHARDS = 4;
 
 /** Between two sweeps of a supervisor that has something to watch. */
 export const DEFAULT_SWEEP_EVERY_MS = 2_000;
@@ -130,7 +130,7 @@ export const METRICS = {
   /** Breakers by what became of them; pieces of work held back instead of sent. */
   BreakersOpened: 'Count',
   BreakersClosed: 'Count',
-  Parked: 'Count',
+  Deferred: 'Count',
   /** By sweep: agents that are not deployed and that executions under way need. */
   AgentsMissing: 'Count',
   IncidentsOpened: 'Count',
@@ -141,14 +141,14 @@ export const METRICS = {
   /** The supervisor's sweeps: how many, how late the latest item was, how many could not be looked at. */
   Sweeps: 'Count',
   OldestOverdue: 'Milliseconds',
-  LooksFailed: 'Count',
+  EvaluationsFailed: 'Count',
   /** Processes whose clock was further from the store's than is allowed, each once a quarter of an hour. */
   ClocksSkewed: 'Count',
   /** The audit's runs, and the records that it could not read or put in order. */
   Audits: 'Count',
   RecordsUnaudited: 'Count',
   /** What the audit put in order: open executions that nobody would have looked at, records that were left behind. */
-  WatchesHealed: 'Count',
+  WakeTimesHealed: 'Count',
   LeftoversRemoved: 'Count',
   /** How long ago the audit's last pass through the whole table ended. */
   AuditAge: 'Milliseconds',

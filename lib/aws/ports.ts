@@ -21,7 +21,7 @@ import { dynamoReceipts } from './dynamo-receipts.ts';
 import { dynamoStore } from './dynamo-store.ts';
 import { eventBus } from './event-bus.ts';
 import { createMeter, type Meter, metered } from './metrics.ts';
-import { DEFAULT_SWEEP_EVERY_MS, DEFAULT_WATCH_SHARDS, ENV } from './names.ts';
+import { DEFAULT_SWEEP_EVERY_MS, DEFAULT_WAKE_SHARDS, ENV } from './names.ts';
 import { type AtWork, sqsQueue } from './sqs-queue.ts';
 import { serviceLogger, tellAll } from './telemetry.ts';
 import { CLIENT, transported } from './transport.ts';
@@ -59,7 +59,7 @@ export const retention = (): { readonly retentionMs?: number } => {
   return text === undefined ? {} : { retentionMs: Number(text) };
 };
 export const sweepEvery = (): number => Number(process.env[ENV.sweepEveryMs] ?? DEFAULT_SWEEP_EVERY_MS);
-export const watchShards = (): number => Number(process.env[ENV.watchShards] ?? DEFAULT_WATCH_SHARDS);
+export const wakeShards = (): number => Number(process.env[ENV.wakeShards] ?? DEFAULT_WAKE_SHARDS);
 
 /** What the roles that look at all of the table need beside: made by them, so that no agent's bundle has it. */
 interface StateTable {
@@ -86,14 +86,14 @@ export const receiptsOf = ({ table: { client, name, shards } }: OwnPorts): Recei
 
 export function portsOf({ logger, meter }: Telemetry, atWork?: AtWork): OwnPorts {
   const queues = agentQueues(process.env);
-  const shards = watchShards();
+  const shards = wakeShards();
   const table = fromEnvironment(ENV.table);
   const log = tellAll(logger, meter);
   const dynamo = transported(new DynamoDBClient(CLIENT), { skew: new ClockSkew(log) });
   const events = transported(new EventBridgeClient(CLIENT));
   const pause = (ms: number): Promise<void> => clock.sleep(ms);
   return {
-    store: dynamoStore(dynamo, { table, watchShards: shards, ...retention(), pause, log }),
+    store: dynamoStore(dynamo, { table, wakeShards: shards, ...retention(), pause, log }),
     table: { client: dynamo, name: table, shards, agents: [...queues.keys()] },
     breakers: dynamoBreakers(dynamo, table),
     queue: metered(sqsQueue(transported(new SQSClient(CLIENT)), queues, atWork), meter),
@@ -101,7 +101,7 @@ export function portsOf({ logger, meter }: Telemetry, atWork?: AtWork): OwnPorts
     events,
     presences: dynamoPresences(dynamo, table),
     clock,
-    dice: { id: freshId, random: () => Math.random() },
+    random: { id: freshId, number: () => Math.random() },
     log,
   };
 }

@@ -33,7 +33,7 @@ const WARNINGS: ReadonlySet<string> = new Set([
   'first-sends-failed',
   'follow-up-failed',
   'list-left-out',
-  'look-failed',
+  'evaluation-failed',
   'not-sent',
   'receipt-failed',
   'request-failed',

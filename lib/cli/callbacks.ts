@@ -1,5 +1,5 @@
 /**
- * The commands that answer for the outside: complete, fail, beat by token; approve, reject by execution and step.
+ * The commands that answer for the external party: complete, fail, heartbeat by token; approve, reject by execution and step.
  *
  * Owns: their options, and finding the token of a step that a person names. Does not own: whether an answer fits (the API
  * says so).
@@ -40,12 +40,12 @@ export function addCallbacks(program: Command, cli: Cli): void {
       say(cli, command, answer, () => `${answer.status}\n${seeIt(command, executionOf(token))}`);
     });
   program
-    .command('beat')
+    .command('heartbeat')
     .argument('<token>', 'of the callback; "show <execution>" has it')
     .description('say that whoever was asked is still at it')
-    .addHelpText('after', examples(`beat ${TOKEN}`))
+    .addHelpText('after', examples(`heartbeat ${TOKEN}`))
     .action(async (token: string, _options, command: Command) => {
-      const answer = await client(command).beatCallback(token);
+      const answer = await client(command).heartbeatCallback(token);
       say(cli, command, answer, () => `${answer.status}\n${seeIt(command, executionOf(token))}`);
     });
   addApprovals(program, cli);

@@ -24,8 +24,8 @@ import {
   answerLine,
   executionText,
   listText,
-  openQuestions,
-  questionFact,
+  openIncidentFacts,
+  incidentFact,
   stepText,
   whyText,
   workflowsText,
@@ -158,8 +158,8 @@ async function showEnd(cli: Cli, command: Command, executionId: string): Promise
   const said = new Set<number>();
   let view = await api.get(executionId);
   while (view.endedAt === undefined) {
-    for (const one of openQuestions(view)) {
-      if (!said.has(one.number)) sayQuestion(cli, command, executionId, one);
+    for (const one of openIncidentFacts(view)) {
+      if (!said.has(one.number)) sayIncident(cli, command, executionId, one);
       said.add(one.number);
     }
     view = await api.get(executionId, { waitMs: WAIT_MS });
@@ -169,9 +169,9 @@ async function showEnd(cli: Cli, command: Command, executionId: string): Promise
   say(cli, command, end, () => showText(command, end));
 }
 
-function sayQuestion(cli: Cli, command: Command, executionId: string, question: IncidentView): void {
+function sayIncident(cli: Cli, command: Command, executionId: string, question: IncidentView): void {
   const answer = invocation(command, answerLine(executionId, question));
-  const [name, text] = questionFact(question);
+  const [name, text] = incidentFact(question);
   const { json } = command.optsWithGlobals<Shared>();
   cli.io.err(
     json === true
@@ -237,7 +237,7 @@ function addList(program: Command, cli: Cli): void {
     .option('--limit <count>', `how many, 1 to ${MAX_LIMIT}`, countOf, 20)
     .addHelpText(
       'after',
-      examples('list', 'list --workflow order-fulfilment --status undoing', 'list --limit 100 --json'),
+      examples('list', 'list --workflow order-fulfilment --status compensating', 'list --limit 100 --json'),
     )
     .action(async (flags: ListFlags, command: Command) => {
       const { items, more } = await collect(client(command), flags);

@@ -5,7 +5,7 @@
  */
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { ANSWERS, type AnswerOptions, type Choice, type IncidentPage } from '../api/answers.ts';
+import { ANSWERS, type ResolveOptions, type Choice, type IncidentPage } from '../api/answers.ts';
 import { client, examples, inputOf, say } from './commands.ts';
 import { type Cli, invocation } from './io.ts';
 import { answerLine } from './print.ts';
@@ -63,7 +63,7 @@ function numberOf(text: string): number {
   throw new InvalidArgumentError("an incident's number is 1 or more.");
 }
 
-const answerOf = ({ choice, reason, input, output, nothingHappened }: ResolveFlags): AnswerOptions => ({
+const answerOf = ({ choice, reason, input, output, nothingHappened }: ResolveFlags): ResolveOptions => ({
   choice,
   ...(reason === undefined ? {} : { reason }),
   ...(input === undefined ? {} : { input: inputOf(input) }),

@@ -1,5 +1,5 @@
 /**
- * What a command is given of the outside, and how it fails.
+ * What a command is given of the external party, and how it fails.
  *
  * Owns: the exit codes, and how a command to type next looks. Does not own: which error has which (`main.ts`).
  */

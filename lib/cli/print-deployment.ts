@@ -7,8 +7,8 @@
 import type { Agents, AgentView, AuditHealth, Health, MissingAgent } from '../api/answers.ts';
 import { durationText, table } from './text.ts';
 
-export function agentsText({ items, missing, looked }: Agents, now: number): string {
-  const gone = missing.map((agent) => `${missingLine(agent, looked)}\n`).join('');
+export function agentsText({ items, missing, examined }: Agents, now: number): string {
+  const gone = missing.map((agent) => `${missingLine(agent, examined)}\n`).join('');
   if (items.length === 0) return `No agents.\n${gone}`;
   const rows = items.map(({ name, queue, breaker, lastError }) => [
     name,
@@ -21,12 +21,12 @@ export function agentsText({ items, missing, looked }: Agents, now: number): str
 }
 
 /** Of an agent that is not deployed: who needs it, and what to do. */
-export function missingLine({ name, waiting, planned }: MissingAgent, looked: number): string {
+export function missingLine({ name, waiting, planned }: MissingAgent, examined: number): string {
   const needs = [
     ...(waiting === 0
       ? []
       : [`${waiting} ${waiting === 1 ? 'execution waits' : 'executions wait'} for it now`]),
-    ...(planned === 0 ? [] : [`${planned} of ${looked} open executions looked at have it in their plan`]),
+    ...(planned === 0 ? [] : [`${planned} of ${examined} open executions looked at have it in their plan`]),
   ];
   return `No agent '${name}' is deployed: ${needs.join('; ')}. Deploy it again until they have ended; what waits for it goes on within a minute.`;
 }

@@ -8,7 +8,7 @@ type Facts = (readonly [string, string])[];
 
 /** An execution that ends as it is has the status of one that is undone; nothing of it is. */
 export const statusText = (status: ExecutionStatus, undo: false | undefined): string =>
-  status === 'undoing' && undo === false ? 'ending as it is, nothing is undone' : status;
+  status === 'compensating' && undo === false ? 'ending as it is, nothing is undone' : status;
 
 /** Of one that is over without success, or that a person is to decide on; while it simply runs, the steps say it all. */
 export function standingFacts({ standing, status }: Pick<ExecutionView, 'standing' | 'status'>): Facts {

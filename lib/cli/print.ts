@@ -11,7 +11,7 @@ import type {
   StepView,
   WorkflowView,
 } from '../api/answers.ts';
-import { answerFacts, childrenText, noteOfKind, performerOf } from './print-kinds.ts';
+import { answerFacts, childrenText, noteOfKind, performerOf } from './print-waiting-steps.ts';
 import { leavesFact, standingFacts, statusText } from './print-standing.ts';
 import { type Cells, durationText, table, timeText } from './text.ts';
 
@@ -29,12 +29,12 @@ export function listText(items: readonly ExecutionSummary[], more: boolean, now:
 }
 
 /** An open question: what failed, and the answers that are safe now. */
-export const questionFact = (one: IncidentView): readonly [string, string] => [
+export const incidentFact = (one: IncidentView): readonly [string, string] => [
   `incident ${one.number}`,
   `${one.step === undefined ? '' : `${one.step}: `}${one.failure.message} (${(one.choices ?? []).map(({ choice }) => choice).join(', ')})`,
 ];
 
-export const openQuestions = (view: ExecutionView): readonly IncidentView[] =>
+export const openIncidentFacts = (view: ExecutionView): readonly IncidentView[] =>
   view.incidents.filter((one) => one.resolvedAt === undefined);
 
 /** The command that answers a question; which choice is for the person to say. */
@@ -63,8 +63,8 @@ export function executionText(
     ...(view.redriveOf === undefined ? [] : [['redrive of', view.redriveOf] as const]),
     ...pauseFact(view, now),
     ...(view.output === undefined ? [] : [['output', JSON.stringify(view.output)] as const]),
-    ...openQuestions(view).flatMap((one) => [
-      questionFact(one),
+    ...openIncidentFacts(view).flatMap((one) => [
+      incidentFact(one),
       ...leavesFact(one),
       ['answer', invocation(answerLine(view.executionId, one))] as const,
     ]),
@@ -119,8 +119,8 @@ const stepRow = (step: StepView, now: number, isOver: boolean): Cells => [
   isOver ? '' : noteOf(step, now),
 ];
 
-const WAITS: readonly string[] = ['retrying', 'unknown', 'undoing'];
-const HELD_BACK = {
+const WAITS: readonly string[] = ['retrying', 'unknown', 'compensating'];
+const DEFERRED_BECAUSE = {
   breaker: "the agent's breaker is open",
   unclaimed: 'no agent has taken it yet',
   budget: 'too many dispatches',
@@ -136,8 +136,8 @@ function noteOf(step: StepView, now: number): string {
       lease > 0 ? `lease for ${durationText(lease)} more` : `lease ended ${durationText(-lease)} ago`;
     return step.progress === undefined ? held : `${held}, progress ${step.progress}`;
   }
-  if (step.retryAt !== undefined && (step.parked !== undefined || WAITS.includes(step.status))) {
-    const held = step.parked === undefined ? '' : `${HELD_BACK[step.parked.why]}: `;
+  if (step.retryAt !== undefined && (step.deferred !== undefined || WAITS.includes(step.status))) {
+    const held = step.deferred === undefined ? '' : `${DEFERRED_BECAUSE[step.deferred.why]}: `;
     return `${held}next try ${step.retryAt > now ? `in ${durationText(step.retryAt - now)}` : 'is due'}`;
   }
   if (step.status === 'pending') return `after ${step.after.join(', ')}`;
@@ -158,16 +158,16 @@ const attemptRow = (step: string, attempt: AttemptView, startedAt: number): Cell
   `+${durationText(Math.max(0, attempt.claimedAt - startedAt))}`,
   step,
   `${attempt.mode} ${attempt.number}`,
-  stageText(attempt),
+  variantText(attempt),
   inputText(attempt),
   attempt.outcome,
   durationText(attempt.endedAt - attempt.claimedAt),
   attempt.failure === undefined ? '' : `${attempt.failure.code}: ${attempt.failure.message}`,
 ];
 
-/** The stage of the ladder, where it is not the first. */
-const stageText = ({ agent = '', stage = 1 }: AttemptView): string =>
-  stage === 1 ? agent : `${agent} (stage ${stage})`;
+/** The variant of the recovery, where it is not the first. */
+const variantText = ({ agent = '', variant = 1 }: AttemptView): string =>
+  variant === 1 ? agent : `${agent} (variant ${variant})`;
 
 const MAX_INPUT_CHARS = 40;
 

@@ -47,10 +47,10 @@ function fileOf(agent: string): string {
   const files = folders.map(({ path }) => join(path, 'agents', `${agent}.ts`));
   const found = files.find((file) => existsSync(file));
   if (found !== undefined) return found;
-  const looked = folders.map(({ name }) => `${name}/agents/${agent}.ts`).join(', ');
+  const examined = folders.map(({ name }) => `${name}/agents/${agent}.ts`).join(', ');
   throw new CliError(
     'unknown-agent',
-    `no agent is named '${agent}': looked for ${looked || 'workflow folders'}`,
+    `no agent is named '${agent}': looked for ${examined || 'workflow folders'}`,
   );
 }
 

@@ -2,18 +2,18 @@
  * decide(plan, state, event) → decision. The one function that all roles call; read it after `transitions.ts`.
  *
  * Owns: which rule answers which event. Does not own: the events (`records/events.ts`), the decisions (`records/decision.ts`),
- * effects (`engine/commit.ts`), the clock and the dice (both come with the event).
+ * effects (`engine/commit.ts`), the clock and the random source (both come with the event).
  *
  * S14 pure, total, deterministic, bounded. S15 a decision that was applied is refused by its version the second time.
  * A decision holds at most one write (a step and its execution in one transaction count as one); sends come after it.
  */
 
-import { asCounted } from './execution/effective-state.ts';
+import { effectiveState } from './execution/effective-state.ts';
 import { answer, callback } from './execution/on-answer.ts';
 import { decideChildren } from './execution/on-child.ts';
 import { deliver } from './execution/on-message.ts';
-import { beat, report } from './execution/on-report.ts';
-import { look } from './execution/rules.ts';
+import { heartbeat, report } from './execution/on-report.ts';
+import { evaluate } from './execution/rules.ts';
 import { obey } from './operators/commands.ts';
 import type { Plan } from './plan/plan.ts';
 import { type Decision, nothing } from './records/decision.ts';
@@ -22,22 +22,22 @@ import type { Snapshot } from './records/snapshot.ts';
 
 /** @param stored what was read of the execution. @returns what to write, then send, then do */
 export function decide(plan: Plan, stored: Snapshot, event: Event): Decision {
-  const state = asCounted(plan, stored);
+  const state = effectiveState(plan, stored);
   switch (event.type) {
     case 'deliver':
       return deliver(plan, state, event);
-    case 'beat':
-      return beat(plan, state, event);
+    case 'heartbeat':
+      return heartbeat(plan, state, event);
     case 'report':
       return report(plan, state, event);
-    case 'look':
-      return look(plan, state, event);
+    case 'evaluate':
+      return evaluate(plan, state, event);
     case 'cancel':
     case 'pause':
     case 'resume':
     case 'retry':
       return obey(plan, state, event) ?? nothing();
-    case 'answer':
+    case 'resolve':
       return answer(plan, state, event);
     case 'callback':
       return callback(plan, state, event);

@@ -22,7 +22,7 @@ export type WriteResult = 'written' | 'conflict';
 
 export interface Due {
   readonly executionId: string;
-  readonly watchAt: number;
+  readonly wakeAt: number;
 }
 
 export interface OpenIncident {
@@ -73,9 +73,9 @@ export interface Store {
    * An own write that an ambiguous answer hid is recognised by its write id and counts as written.
    */
   readonly write: (write: Write) => Promise<WriteResult>;
-  /** Shards of the watch index: 0 to shards - 1. */
+  /** Shards of the wake index: 0 to shards - 1. */
   readonly shards: number;
-  /** Open executions of a shard with `watchAt` ≤ untilAt, earliest first. @param limit of a page, at most the store's own */
+  /** Open executions of a shard with `wakeAt` ≤ untilAt, earliest first. @param limit of a page, at most the store's own */
   readonly due: (shard: number, untilAt: number, cursor?: string, limit?: number) => Promise<Page<Due>>;
   /** Latest opened first. */
   readonly openIncidents: (limit: number, cursor?: string) => Promise<Page<OpenIncident>>;
@@ -155,7 +155,7 @@ export interface Queue {
   readonly depths?: (agents: readonly string[]) => Promise<Readonly<Record<string, QueueDepth>>>;
 }
 
-/** Tells the outside of ended executions, at least once each. */
+/** Tells the external party of ended executions, at least once each. */
 export interface Announcer {
   readonly announce: (ended: Ended) => Promise<void>;
 }
@@ -167,11 +167,11 @@ export interface Clock {
   readonly sleep: (ms: number, signal?: AbortSignalLike) => Promise<void>;
 }
 
-export interface Dice {
+export interface RandomSource {
   /** Fresh and unguessable: tokens, write ids. */
   readonly id: () => string;
   /** In [0, 1). */
-  readonly random: () => number;
+  readonly number: () => number;
 }
 
 export interface Log {
@@ -195,6 +195,6 @@ export interface Ports {
   readonly wakeUps?: WakeUps;
   readonly announcer: Announcer;
   readonly clock: Clock;
-  readonly dice: Dice;
+  readonly random: RandomSource;
   readonly log: Log;
 }

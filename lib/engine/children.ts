@@ -12,9 +12,9 @@
 import { decide } from '../core/decide.ts';
 import { callbackKeysOf, type NewExecution, newExecution, placeHolder } from '../core/execution/start.ts';
 import type { Plan } from '../core/plan/plan.ts';
-import type { Dice, Ports, Store } from '../core/ports.ts';
-import type { ChildEnd, ChildStart, Family, Told } from '../core/records/children.ts';
-import type { Concern, Decision, Next } from '../core/records/decision.ts';
+import type { RandomSource, Ports, Store } from '../core/ports.ts';
+import type { ChildEnd, ChildStart, Family, ParentNotice } from '../core/records/children.ts';
+import type { AffectedSteps, Decision, Next } from '../core/records/decision.ts';
 import type { ChildrenDone } from '../core/records/events.ts';
 import type { Failure } from '../core/records/failure.ts';
 import type { Json } from '../core/records/json.ts';
@@ -27,17 +27,17 @@ import { endOf } from '../core/waiting/child.ts';
 import { commit } from './commit.ts';
 import { type PlanCache, planOf } from './plans.ts';
 import { sideBySide } from './side-by-side.ts';
-import { stampOf } from './stamp.ts';
+import { decisionInputsOf } from './decision-inputs.ts';
 import { wakeFor } from './wake-up.ts';
 
 /** Carries another execution on; handed in by `reconcile.ts`, whose loop this is a part of. */
-type Advance = (
+type Reconcile = (
   ports: Ports,
   plan: Plan,
   executionId: string,
   start: {
     readonly by: 'worker';
-    readonly concern: Concern;
+    readonly affected: AffectedSteps;
     readonly forParent?: true;
     readonly known?: Known;
   },
@@ -68,13 +68,13 @@ function plansOf(store: Store): PlanCache {
 export async function withChildren(
   ports: Ports,
   next: Next,
-  advance: Advance,
+  reconcile: Reconcile,
 ): Promise<ChildrenDone | undefined> {
   switch (next.kind) {
     case 'start-children':
-      return started(ports, next, advance);
+      return started(ports, next, reconcile);
     case 'stop-children':
-      return stopped(ports, next, advance);
+      return stopped(ports, next, reconcile);
     case 'gather':
       return { type: 'gathered', step: next.step, outputs: await gathered(ports, next.ids) };
     default:
@@ -85,13 +85,13 @@ export async function withChildren(
 async function started(
   ports: Ports,
   { step, family, starts }: { step: string; family: Family; starts: readonly ChildStart[] },
-  advance: Advance,
+  reconcile: Reconcile,
 ): Promise<ChildrenDone> {
   let failure: Failure | undefined;
   const ends = await sideBySide(starts, SIDE_BY_SIDE, async (start) => {
     const refused = await refusedInput(ports, start);
     failure ??= refused?.failure;
-    return refused?.end ?? startChild(ports, start, advance);
+    return refused?.end ?? startChild(ports, start, reconcile);
   });
   const last = starts.at(-1);
   return {
@@ -105,9 +105,9 @@ async function started(
 }
 
 /** What an execution gets of its own at its create; if another create has won, that one's holds. */
-const freshOf = (dice: Dice): Pick<NewExecution, 'life' | 'writeId'> => ({
-  life: lifeOf(dice.id()),
-  writeId: dice.id(),
+const freshOf = (random: RandomSource): Pick<NewExecution, 'life' | 'writeId'> => ({
+  life: lifeOf(random.id()),
+  writeId: random.id(),
 });
 
 /** A part of a list is checked by the agent, item by item. @returns nothing when it may begin, or has begun */
@@ -115,12 +115,12 @@ async function refusedInput(
   ports: Ports,
   start: ChildStart,
 ): Promise<{ readonly failure: Failure; readonly end: ChildEnd } | undefined> {
-  const { store, childInputs, clock, dice } = ports;
+  const { store, childInputs, clock, random } = ports;
   if (childInputs === undefined || start.parent.part === true) return undefined;
   const plan = await planOf(store, plansOf(store), start.planId);
   const problem = await childInputs.problem(plan, start.input);
   if (problem === undefined) return undefined;
-  const holder = placeHolder(plan, start, freshOf(dice), clock.now());
+  const holder = placeHolder(plan, start, freshOf(random), clock.now());
   if ((await store.create(holder)) !== 'written') return undefined;
   const message = `workflow '${plan.workflow}' does not accept the input of its execution: ${problem}`;
   return {
@@ -130,8 +130,12 @@ async function refusedInput(
 }
 
 /** @returns how it ended, when it exists and has ended: its place was taken */
-async function startChild(ports: Ports, start: ChildStart, advance: Advance): Promise<ChildEnd | undefined> {
-  const { store, dice, clock } = ports;
+async function startChild(
+  ports: Ports,
+  start: ChildStart,
+  reconcile: Reconcile,
+): Promise<ChildEnd | undefined> {
+  const { store, random, clock } = ports;
   const plan = await planOf(store, plansOf(store), start.planId);
   const now = clock.now();
   const execution = newExecution(
@@ -142,25 +146,27 @@ async function startChild(ports: Ports, start: ChildStart, advance: Advance): Pr
       input: start.input,
       inputHash: '',
       parent: start.parent,
-      ...callbackKeysOf(plan, () => dice.id()),
-      ...freshOf(dice),
+      ...callbackKeysOf(plan, () => random.id()),
+      ...freshOf(random),
     },
     now,
   );
   const existing = await store.create(execution);
   if (existing !== 'written') {
-    const { again } = start;
+    const { restartedAfter: again } = start;
     return again !== undefined && isToGoOn(existing, again)
-      ? goOn(ports, plan, start.id, again, advance)
+      ? goOn(ports, plan, start.id, again, reconcile)
       : endOfExisting(ports, plan, existing);
   }
   ports.log.note({ what: 'started', executionId: start.id, detail: execution.workflow });
-  await wakeFor(ports, execution.watchAt);
+  await wakeFor(ports, execution.wakeAt);
   const known = { state: { execution, steps: {} }, fresh: true, readAt: now };
-  // It exists with its watch: what fails from here on, a supervisor makes good.
-  await advance(ports, plan, start.id, { by: 'worker', concern: 'all', forParent: true, known }).catch(() => {
-    ports.log.note({ what: 'first-sends-failed', executionId: start.id });
-  });
+  // It exists with its wake time: what fails from here on, a supervisor makes good.
+  await reconcile(ports, plan, start.id, { by: 'worker', affected: 'all', forParent: true, known }).catch(
+    () => {
+      ports.log.note({ what: 'first-sends-failed', executionId: start.id });
+    },
+  );
   return undefined;
 }
 
@@ -170,16 +176,16 @@ async function goOn(
   plan: Plan,
   id: string,
   heard: number,
-  advance: Advance,
+  reconcile: Reconcile,
 ): Promise<ChildEnd | undefined> {
   for (;;) {
     const state = await ports.store.read(id);
     if (state === undefined) return undefined;
-    const decision = decide(plan, state, { type: 'again', heard, ...stampOf(ports) });
+    const decision = decide(plan, state, { type: 'restart', heard, ...decisionInputsOf(ports) });
     if (decision.write === undefined)
       return isTerminal(state.execution.status) ? endOf(plan, state) : undefined;
     if ((await commit(ports, decision, state.execution)) === 'conflict') continue;
-    await advance(ports, plan, id, { by: 'worker', concern: 'all', forParent: true }).catch(() => {
+    await reconcile(ports, plan, id, { by: 'worker', affected: 'all', forParent: true }).catch(() => {
       ports.log.note({ what: 'follow-up-failed', executionId: id });
     });
     return undefined;
@@ -194,9 +200,9 @@ async function endOfExisting(ports: Ports, plan: Plan, execution: Execution): Pr
 
 type Stopping = Extract<Next, { readonly kind: 'stop-children' }>;
 
-async function stopped(ports: Ports, how: Stopping, advance: Advance): Promise<ChildrenDone> {
+async function stopped(ports: Ports, how: Stopping, reconcile: Reconcile): Promise<ChildrenDone> {
   const { step, family, starts, below } = how;
-  const ends = await sideBySide(starts, SIDE_BY_SIDE, (start) => stopChild(ports, start, how, advance));
+  const ends = await sideBySide(starts, SIDE_BY_SIDE, (start) => stopChild(ports, start, how, reconcile));
   return { type: 'stopped', step, family, started: below, ended: byIndex(starts, ends) };
 }
 
@@ -205,7 +211,7 @@ async function stopChild(
   ports: Ports,
   start: ChildStart,
   { undo, recall }: Pick<Stopping, 'undo' | 'recall'>,
-  advance: Advance,
+  reconcile: Reconcile,
 ): Promise<ChildEnd | undefined> {
   const { store, clock } = ports;
   const plan = await planOf(store, plansOf(store), start.planId);
@@ -213,18 +219,18 @@ async function stopChild(
     const readAt = clock.now();
     const state = await store.read(start.id);
     if (state === undefined || isOfEarlierLife(state.execution, start.parent)) {
-      const holder = placeHolder(plan, start, freshOf(ports.dice), readAt);
+      const holder = placeHolder(plan, start, freshOf(ports.random), readAt);
       if ((await store.create(holder)) === 'written') return endOf(plan, { execution: holder, steps: {} });
       continue;
     }
     const ended = isTerminal(state.execution.status) ? endOf(plan, state) : undefined;
-    const mayGoOn = start.again !== undefined && isToGoOn(state.execution, start.again);
+    const mayGoOn = start.restartedAfter !== undefined && isToGoOn(state.execution, start.restartedAfter);
     if (ended !== undefined && !recall && !mayGoOn) return ended;
-    const heard = start.again === undefined ? {} : { heard: start.again };
-    const decision = decide(plan, state, { type: 'stop', undo, ...heard, ...stampOf(ports) });
+    const heard = start.restartedAfter === undefined ? {} : { heard: start.restartedAfter };
+    const decision = decide(plan, state, { type: 'stop', undo, ...heard, ...decisionInputsOf(ports) });
     if (decision.write === undefined) return ended;
     if ((await commit(ports, decision, state.execution)) === 'conflict' || mayGoOn) continue;
-    await advance(ports, plan, start.id, { by: 'worker', concern: 'all', forParent: true }).catch(() => {
+    await reconcile(ports, plan, start.id, { by: 'worker', affected: 'all', forParent: true }).catch(() => {
       ports.log.note({ what: 'follow-up-failed', executionId: start.id });
     });
     return undefined;
@@ -236,9 +242,13 @@ const gathered = (ports: Ports, ids: readonly string[]): Promise<(Json | undefin
 
 /**
  * Has the parent's record say that the execution has ended, and carries the parent on unless the caller does.
- * @throws whatever the ports reject with; then the execution keeps its watch and tells again
+ * @throws whatever the ports reject with; then the execution keeps its wake time and tells again
  */
-export async function tellParent(ports: Ports, news: Told, advance: Advance | undefined): Promise<void> {
+export async function notifyParent(
+  ports: Ports,
+  news: ParentNotice,
+  reconcile: Reconcile | undefined,
+): Promise<void> {
   const { executionId: id, step } = news.parent;
   for (let round = 0; round < MAX_TELL_ROUNDS; round += 1) {
     const found =
@@ -246,14 +256,14 @@ export async function tellParent(ports: Ports, news: Told, advance: Advance | un
     if (found?.decision.write === undefined) return;
     const { plan, decision, before } = found;
     if ((await commit(ports, decision, before)) === 'written') {
-      if (decision.next.kind === 'stop') return;
-      await advance?.(ports, plan, id, { by: 'worker', concern: [step] }).catch(() => {
+      if (decision.next.kind === 'idle') return;
+      await reconcile?.(ports, plan, id, { by: 'worker', affected: [step] }).catch(() => {
         ports.log.note({ what: 'follow-up-failed', executionId: id, step });
       });
       return;
     }
     // Its siblings end at the same time.
-    await ports.clock.sleep(Math.floor(ports.dice.random() * TELL_RETRY_MS * (round + 1)));
+    await ports.clock.sleep(Math.floor(ports.random.number() * TELL_RETRY_MS * (round + 1)));
   }
   throw new Error(`the parent changed at every try to tell it`);
 }
@@ -266,7 +276,7 @@ interface Heard {
 
 async function heardOn(
   ports: Ports,
-  { parent, end }: Told,
+  { parent, end }: ParentNotice,
   state: Snapshot | undefined,
 ): Promise<Heard | undefined> {
   if (state === undefined || isOfEarlierLife({ parent }, { ...parent, since: state.execution.startedAt }))
@@ -276,7 +286,14 @@ async function heardOn(
   return {
     plan,
     before: state.execution,
-    decision: decide(plan, state, { type: 'told', step, index, epoch, end, ...stampOf(ports) }),
+    decision: decide(plan, state, {
+      type: 'child-ended',
+      step,
+      index,
+      epoch,
+      end,
+      ...decisionInputsOf(ports),
+    }),
   };
 }
 
@@ -284,11 +301,11 @@ async function heardOn(
  * Of a long list, whose whole execution would be read again with each of its ends: the two records that an end is written
  * to are enough while others are awaited. Whatever else follows is decided on all of it.
  */
-async function heardInPart(ports: Ports, news: Told): Promise<Heard | undefined> {
+async function heardInPart(ports: Ports, news: ParentNotice): Promise<Heard | undefined> {
   const { executionId, step, index, part } = news.parent;
   if (part !== true || index < LONG_LIST) return undefined;
   const found = await heardOn(ports, news, await ports.store.readSteps?.(executionId, [step], false));
-  const isEnough = found?.decision.write !== undefined && found.decision.next.kind === 'stop';
+  const isEnough = found?.decision.write !== undefined && found.decision.next.kind === 'idle';
   return isEnough ? found : undefined;
 }
 

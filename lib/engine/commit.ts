@@ -2,7 +2,7 @@
  * From a decision to its effects: the only file that turns one into writes and messages.
  *
  * Owns: the order. Announce (the end alone), then write, then send, and call a supervisor where none would look in time. A crash between the write and the sends is what the
- * watch is for; a crash between the announcement and the write announces twice, which the outside is told to expect.
+ * watch is for; a crash between the announcement and the write announces twice, which the external party is told to expect.
  * Does not own: what to decide, or what comes after (`reconcile.ts`).
  */
 
@@ -20,14 +20,14 @@ import { wakeFor } from './wake-up.ts';
 export async function commit(
   ports: Ports,
   decision: Decision,
-  before: Pick<Execution, 'watchAt'>,
+  before: Pick<Execution, 'wakeAt'>,
 ): Promise<WriteResult> {
   if (decision.announce !== undefined) await ports.announcer.announce(decision.announce);
   if (decision.write !== undefined) {
     const result = await ports.store.write(decision.write);
     if (result === 'conflict') return result;
   }
-  const called = wakeFor(ports, decision.write?.execution?.watchAt, before.watchAt);
+  const called = wakeFor(ports, decision.write?.execution?.wakeAt, before.wakeAt);
   const sends = reachable(ports, decision.sends);
   if (sends.length > 0) await ports.queue.send(sends);
   await called;

@@ -9,14 +9,14 @@
 import { decide } from '../core/decide.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { Ports } from '../core/ports.ts';
-import type { Concern, Decision, Next } from '../core/records/decision.ts';
-import type { ChildrenDone, Gates, LookEvent } from '../core/records/events.ts';
+import type { AffectedSteps, Decision, Next } from '../core/records/decision.ts';
+import type { ChildrenDone, Admissions, EvaluateEvent } from '../core/records/events.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
-import { tellParent, withChildren } from './children.ts';
+import { notifyParent, withChildren } from './children.ts';
 import { commit, withWrite } from './commit.ts';
-import { stampOf } from './stamp.ts';
+import { decisionInputsOf } from './decision-inputs.ts';
 
-/** Of each step in one look, at most: a lease's end, a skip or a seal, a parking. */
+/** Of each step in one look, at most: a lease's end, a skip or a fence, a deferring. */
 const ROUNDS_PER_STEP = 3;
 /** For lost races. */
 const SPARE_ROUNDS = 20;
@@ -24,13 +24,13 @@ const SPARE_ROUNDS = 20;
 /** What a supervisor's sweep knows beyond the execution it looks at. */
 export interface Oversight {
   /** What may be sent to agents, asked for when there is something to send. Never rejects. */
-  readonly ask: (agents: Readonly<Record<string, number>>) => Promise<Gates>;
+  readonly ask: (agents: Readonly<Record<string, number>>) => Promise<Admissions>;
   readonly graceFrom?: number;
 }
 
 export interface Start {
-  readonly by: LookEvent['by'];
-  readonly concern: Concern;
+  readonly by: EvaluateEvent['by'];
+  readonly affected: AffectedSteps;
   /** A supervisor's. */
   readonly oversight?: Oversight;
   /** Whoever starts or stops a child looks at the parent afterwards: news of the child need not carry it on as well. */
@@ -43,16 +43,16 @@ export interface Start {
  * @returns the state as last known, or nothing when the execution does not exist
  * @throws whatever the ports reject with
  */
-export async function advance(
+export async function reconcile(
   ports: Ports,
   plan: Plan,
   executionId: string,
   start: Start,
 ): Promise<Snapshot | undefined> {
-  let { concern } = start;
+  let { affected } = start;
   const { oversight } = start;
   const grace = oversight?.graceFrom === undefined ? {} : { graceFrom: oversight.graceFrom };
-  let gates: Gates = {};
+  let admissions: Admissions = {};
   let state = start.known?.state;
   let fresh = start.known?.fresh ?? true;
   let readAt = start.known?.readAt ?? 0;
@@ -67,23 +67,23 @@ export async function advance(
     }
     const { by } = start;
     const decision = decide(plan, state, {
-      type: 'look',
+      type: 'evaluate',
       by,
-      concern,
+      affected,
       fresh,
       readAt,
       ...(outrun ? { outrun } : {}),
       ...failed.passOver,
-      ...(oversight === undefined ? {} : { ...grace, gates }),
-      ...stampOf(ports),
+      ...(oversight === undefined ? {} : { ...grace, admissions }),
+      ...decisionInputsOf(ports),
     });
     if (decision.next.kind === 'ask') {
-      gates = { ...gates, ...(await oversight?.ask(decision.next.agents)) };
+      admissions = { ...admissions, ...(await oversight?.ask(decision.next.agents)) };
       continue;
     }
     // Before the write, which records that the parent knows.
-    if (decision.tell !== undefined)
-      await tellParent(ports, decision.tell, start.forParent === true ? undefined : advance);
+    if (decision.notifyParent !== undefined)
+      await notifyParent(ports, decision.notifyParent, start.forParent === true ? undefined : reconcile);
     const result = await commit(ports, decision, state.execution);
     if (result === 'conflict') {
       outrun = true;
@@ -96,8 +96,8 @@ export async function advance(
     if (about === 'failed') continue;
     const { next, write } = about === undefined ? decision : await record(ports, plan, state, about);
     state = withWrite(state, write);
-    if (next.kind !== 'look') return failed.thrownAfter(state);
-    concern = about === undefined ? next.concern : joined(concern, next.concern);
+    if (next.kind !== 'evaluate') return failed.thrownAfter(state);
+    affected = about === undefined ? next.affected : joined(affected, next.affected);
     fresh = next.fresh;
     if (fresh) state = undefined;
   }
@@ -116,7 +116,7 @@ class FailedEffects {
 
   async over(ports: Ports, executionId: string, next: Next): Promise<ChildrenDone | 'failed' | undefined> {
     try {
-      return await withChildren(ports, next, advance);
+      return await withChildren(ports, next, reconcile);
     } catch (error) {
       if (!('step' in next) || typeof next.step !== 'string') throw error;
       this.#first ??= error;
@@ -134,7 +134,7 @@ class FailedEffects {
   }
 }
 
-export const joined = (one: Concern, other: Concern): Concern =>
+export const joined = (one: AffectedSteps, other: AffectedSteps): AffectedSteps =>
   one === 'all' || other === 'all' ? 'all' : [...one, ...other];
 
 /** What was done to other executions, recorded on the state that it followed from; a lost race is looked at again. */
@@ -144,8 +144,8 @@ async function record(
   state: Snapshot,
   event: ChildrenDone,
 ): Promise<Pick<Decision, 'next' | 'write'>> {
-  const decision = decide(plan, state, { ...event, ...stampOf(ports) });
-  const again = { next: { kind: 'look', fresh: true, concern: [event.step] } } as const;
+  const decision = decide(plan, state, { ...event, ...decisionInputsOf(ports) });
+  const again = { next: { kind: 'evaluate', fresh: true, affected: [event.step] } } as const;
   return (await commit(ports, decision, state.execution)) === 'conflict' ? again : { ...again, ...decision };
 }
 
@@ -155,13 +155,13 @@ export const continueWith = async (
   plan: Plan,
   state: Snapshot,
   decision: Decision,
-  by: LookEvent['by'],
+  by: EvaluateEvent['by'],
   readAt: number,
 ): Promise<void> => {
   const { next } = decision;
-  if (next.kind !== 'look') return;
+  if (next.kind !== 'evaluate') return;
   const known = next.fresh
     ? {}
     : { known: { state: withWrite(state, decision.write), fresh: decision.write === undefined, readAt } };
-  await advance(ports, plan, state.execution.id, { by, concern: next.concern, ...known });
+  await reconcile(ports, plan, state.execution.id, { by, affected: next.affected, ...known });
 };

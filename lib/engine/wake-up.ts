@@ -30,7 +30,7 @@ export async function wakeFor(ports: Ports, wakeAt: number | undefined, beforeAt
   await known.asking;
 }
 
-async function callUnlessPresent({ clock, dice, log }: Ports, wakeUps: WakeUps): Promise<void> {
+async function callUnlessPresent({ clock, random, log }: Ports, wakeUps: WakeUps): Promise<void> {
   const { known } = wakeUps;
   try {
     const stored = await wakeUps.read();
@@ -39,7 +39,7 @@ async function callUnlessPresent({ clock, dice, log }: Ports, wakeUps: WakeUps):
       known.untilAt = stored.untilAt;
       return;
     }
-    const wanted = presenceAfter(stored ?? { version: 0 }, dice.id(), now + CALL_MS);
+    const wanted = presenceAfter(stored ?? { version: 0 }, random.id(), now + CALL_MS);
     // After a conflict another has just called, or has come: for so long that is as good.
     known.untilAt = wanted.untilAt;
     if ((await wakeUps.write(wanted)) === 'conflict') return;
@@ -54,13 +54,13 @@ async function callUnlessPresent({ clock, dice, log }: Ports, wakeUps: WakeUps):
 export function callingNobody(ports: Ports): Ports {
   if (ports.wakeUps === undefined) return ports;
   // One by one: the object may be one whose methods are its own ports.
-  const { store, queue, breakers, childInputs, announcer, clock, dice, log } = ports;
+  const { store, queue, breakers, childInputs, announcer, clock, random, log } = ports;
   return {
     store,
     queue,
     announcer,
     clock,
-    dice,
+    random,
     log,
     ...(breakers === undefined ? {} : { breakers }),
     ...(childInputs === undefined ? {} : { childInputs }),

@@ -74,7 +74,7 @@ export interface AgentProps {
   readonly settings: AgentSettings;
 }
 
-/** One agent. Grant it what its outside service needs: `secret.grantRead(steadfast.agent('charge-card'))`. */
+/** One agent. Grant it what its external service needs: `secret.grantRead(steadfast.agent('charge-card'))`. */
 export class Agent extends Construct implements IGrantable {
   readonly agentName: string;
   /** Messages under work at the same time; of a container nothing, for it takes none of Lambda's. */

@@ -24,7 +24,7 @@ import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { TABLE } from '../aws/names.ts';
 import type { Agent } from './agent-fleet.ts';
-import type { Figure } from './figures.ts';
+import type { MetricMaker } from './metrics.ts';
 
 const MINUTE = Duration.minutes(1);
 const FIVE_MINUTES = Duration.minutes(5);
@@ -44,7 +44,7 @@ const FEWEST_ENDS = 10;
 const METRICS_IN_AN_ALARM = 10;
 
 export interface AlarmsProps {
-  readonly figure: Figure;
+  readonly metricOf: MetricMaker;
   readonly agents: readonly Agent[];
   readonly scheduler: IFunction;
   readonly supervisor: IFunction;
@@ -77,7 +77,7 @@ export class Alarms extends Construct {
     this.ofSilence = new Set(silent);
     this.all = [
       ...silent,
-      ...this.ofTheWatch(props),
+      ...this.ofTheWakeTimes(props),
       ...this.ofTheAudit(props),
       ...this.ofWhatIsOpen(props),
       this.failureRate(props),
@@ -98,11 +98,11 @@ export class Alarms extends Construct {
     });
   }
 
-  private supervisorSilent({ figure }: AlarmsProps): Alarm {
+  private supervisorSilent({ metricOf }: AlarmsProps): Alarm {
     return new Alarm(this, 'SupervisorSilent', {
       alarmDescription:
         'Nobody sweeps: lost messages and dead agents go unnoticed. Look at the errors of the supervisor and whether its rule is enabled.',
-      metric: figure('Sweeps', { period: MINUTE }),
+      metric: metricOf('Sweeps', { period: MINUTE }),
       comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
       threshold: 1,
       evaluationPeriods: 3,
@@ -110,11 +110,11 @@ export class Alarms extends Construct {
     });
   }
 
-  private auditSilent({ figure, audit }: AlarmsProps): Alarm {
+  private auditSilent({ metricOf, audit }: AlarmsProps): Alarm {
     return new Alarm(this, 'AuditSilent', {
       alarmDescription:
-        'The audit has not come to the end of a run three times in a row: an execution that lost its watch would stay lost. Look at the errors of its function and whether its rule is enabled.',
-      metric: figure('Audits', { period: audit.runEvery }),
+        'The audit has not come to the end of a run three times in a row: an execution that lost its wake time would stay lost. Look at the errors of its function and whether its rule is enabled.',
+      metric: metricOf('Audits', { period: audit.runEvery }),
       comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
       threshold: 1,
       evaluationPeriods: MISSED_AUDITS,
@@ -122,20 +122,20 @@ export class Alarms extends Construct {
     });
   }
 
-  private ofTheWatch({ figure }: AlarmsProps): Alarm[] {
+  private ofTheWakeTimes({ metricOf }: AlarmsProps): Alarm[] {
     return [
       this.raise('OldestOverdue', {
         alarmDescription:
           'Something has been due for minutes and nobody has looked: the supervisor cannot keep up, or cannot handle an execution.',
-        metric: figure('OldestOverdue', { period: MINUTE }),
+        metric: metricOf('OldestOverdue', { period: MINUTE }),
         threshold: OVERDUE.toMilliseconds(),
         bad: 3,
         of: 5,
       }),
-      this.raise('LooksFailing', {
+      this.raise('EvaluationsFailing', {
         alarmDescription:
           'The supervisor has failed for a quarter of an hour to look at some execution. Its log names it: look-failed.',
-        metric: figure('LooksFailed', { period: FIVE_MINUTES }),
+        metric: metricOf('EvaluationsFailed', { period: FIVE_MINUTES }),
         threshold: 1,
         bad: 3,
         of: 3,
@@ -143,7 +143,7 @@ export class Alarms extends Construct {
       this.raise('ClockSkewed', {
         alarmDescription:
           "The clock of a process is more than 2 s from the store's: what is due may be noticed late. Its log says by how much: clock-skewed.",
-        metric: figure('ClocksSkewed', { period: FIVE_MINUTES }),
+        metric: metricOf('ClocksSkewed', { period: FIVE_MINUTES }),
         threshold: 1,
         bad: 1,
         of: 1,
@@ -151,21 +151,21 @@ export class Alarms extends Construct {
     ];
   }
 
-  private ofTheAudit({ figure, audit }: AlarmsProps): Alarm[] {
+  private ofTheAudit({ metricOf, audit }: AlarmsProps): Alarm[] {
     const period = audit.runEvery;
     return [
       this.raise('AuditBehind', {
         alarmDescription:
-          'The audit has not come through the whole table for a day: what executions leave behind grows, and one that lost its watch waits for so long. Raise auditMegabytes; if the function runs into its time, memorySize.',
-        metric: figure('AuditAge', { period }),
+          'The audit has not come through the whole table for a day: what executions leave behind grows, and one that lost its wake time waits for so long. Raise auditMegabytes; if the function runs into its time, memorySize.',
+        metric: metricOf('AuditAge', { period }),
         threshold: Math.max(DAY.toMilliseconds(), MISSED_AUDITS * audit.every.toMilliseconds()),
         bad: 1,
         of: 1,
       }),
-      this.raise('WatchHealed', {
+      this.raise('WakeTimeHealed', {
         alarmDescription:
-          'The audit found an open execution that nobody would have looked at, and had it looked at. Expected after a restore and after watchShards was lowered; else a hand in the table, or a defect.',
-        metric: figure('WatchesHealed', { period: FIVE_MINUTES }),
+          'The audit found an open execution that nobody would have looked at, and had it looked at. Expected after a restore and after wakeShards was lowered; else a hand in the table, or a defect.',
+        metric: metricOf('WakeTimesHealed', { period: FIVE_MINUTES }),
         threshold: 1,
         bad: 1,
         of: 1,
@@ -173,7 +173,7 @@ export class Alarms extends Construct {
       this.raise('RecordsUnaudited', {
         alarmDescription:
           'The audit could not read a record, or could not put it in order. Its log names the execution: audit-failed.',
-        metric: figure('RecordsUnaudited', { period: FIVE_MINUTES }),
+        metric: metricOf('RecordsUnaudited', { period: FIVE_MINUTES }),
         threshold: 1,
         bad: 1,
         of: 1,
@@ -181,12 +181,12 @@ export class Alarms extends Construct {
     ];
   }
 
-  private ofWhatIsOpen({ figure }: AlarmsProps): Alarm[] {
+  private ofWhatIsOpen({ metricOf }: AlarmsProps): Alarm[] {
     return [
       this.raise('IncidentOpened', {
         alarmDescription:
           'A question to a person was opened. GET /incidents says which, and what happens without an answer.',
-        metric: figure('IncidentsOpened', { period: FIVE_MINUTES }),
+        metric: metricOf('IncidentsOpened', { period: FIVE_MINUTES }),
         threshold: 1,
         bad: 1,
         of: 1,
@@ -194,14 +194,14 @@ export class Alarms extends Construct {
       this.raise('IncidentOpen', {
         alarmDescription:
           'A question to a person has been open for a quarter of an hour, and is over when none is. GET /incidents says which.',
-        metric: figure('OpenIncidents', { period: FIVE_MINUTES }),
+        metric: metricOf('OpenIncidents', { period: FIVE_MINUTES }),
         threshold: 1,
         bad: 3,
         of: 3,
       }),
       this.raise('BreakerOpen', {
         alarmDescription: `The service behind an agent has been away for ${BREAKER_OPEN_MINUTES} minutes: what needs it waits. GET /agents says which, since when and with which error.`,
-        metric: figure('OpenBreakers', { period: MINUTE }),
+        metric: metricOf('OpenBreakers', { period: MINUTE }),
         threshold: 1,
         bad: BREAKER_OPEN_MINUTES,
         // A tick that stays and one that does not may tell in the same minute, and then in the next none does.
@@ -210,7 +210,7 @@ export class Alarms extends Construct {
       this.raise('AgentMissing', {
         alarmDescription:
           'Executions under way need an agent that is no longer deployed: they stand still, also what is to be undone. GET /agents says which and how many wait for it. Deploy it again until they have ended; they go on within a minute.',
-        metric: figure('AgentsMissing', { period: MINUTE }),
+        metric: metricOf('AgentsMissing', { period: MINUTE }),
         threshold: 1,
         bad: MISSING_MINUTES,
         of: MISSING_MINUTES + 2,
@@ -218,7 +218,7 @@ export class Alarms extends Construct {
     ];
   }
 
-  private failureRate({ figure, failurePercent }: AlarmsProps): Alarm {
+  private failureRate({ metricOf, failurePercent }: AlarmsProps): Alarm {
     const period = FIVE_MINUTES;
     return this.raise('FailureRate', {
       alarmDescription: `Of the executions that ended, ${failurePercent} % or more failed or had to be undone.`,
@@ -226,10 +226,10 @@ export class Alarms extends Construct {
         label: 'failed or undone, %',
         expression: `IF(FILL(s,0)+FILL(f,0)+FILL(u,0)+FILL(c,0)>=${FEWEST_ENDS}, 100*(FILL(f,0)+FILL(u,0))/(FILL(s,0)+FILL(f,0)+FILL(u,0)+FILL(c,0)), 0)`,
         usingMetrics: {
-          s: figure('Succeeded', { period }),
-          f: figure('Failed', { period }),
-          u: figure('Compensated', { period }),
-          c: figure('Canceled', { period }),
+          s: metricOf('Succeeded', { period }),
+          f: metricOf('Failed', { period }),
+          u: metricOf('Compensated', { period }),
+          c: metricOf('Canceled', { period }),
         },
         period,
       }),
@@ -257,7 +257,7 @@ export class Alarms extends Construct {
     const tableThrottles = ['Read', 'Write'].map((kind) =>
       table.metric(`${kind}ThrottleEvents`, { period, statistic: Stats.SUM }),
     );
-    const indexThrottles = [TABLE.watchIndex, TABLE.listIndex].map(({ name }) =>
+    const indexThrottles = [TABLE.wakeIndex, TABLE.listIndex].map(({ name }) =>
       table.metric('WriteThrottleEvents', {
         period,
         statistic: Stats.SUM,

@@ -1,5 +1,5 @@
 /**
- * The audit: one Lambda function on a schedule of its own, for what the watch index cannot show.
+ * The audit: one Lambda function on a schedule of its own, for what the wake index cannot show.
  *
  * Owns: its trigger and settings. Does not own: what it may do to the table (`state-table.ts`), what is out of order.
  *
@@ -30,7 +30,7 @@ export interface AuditClockProps {
   readonly megabytes: number;
 }
 
-/** An execution that lost its watch waits for the next pass. */
+/** An execution that lost its wake time waits for the next pass. */
 const MOST_SELDOM = Duration.days(2);
 /** While a pass is under way; Lambda lets a function run for 15 minutes, and two runs side by side would do one's work. */
 const RUN_EVERY_MINUTES = 15;
@@ -47,7 +47,7 @@ export class AuditClock extends Construct {
     super(scope, id);
     if (props.every.toMilliseconds() > MOST_SELDOM.toMilliseconds()) {
       throw new Error(
-        `auditEvery is ${props.every.toHumanString()}; allowed are ${MOST_SELDOM.toHumanString()} or less: an execution that lost its watch waits for so long`,
+        `auditEvery is ${props.every.toHumanString()}; allowed are ${MOST_SELDOM.toHumanString()} or less: an execution that lost its wake time waits for so long`,
       );
     }
     if (!Number.isInteger(props.megabytes) || props.megabytes < 1) {

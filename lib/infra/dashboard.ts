@@ -24,7 +24,7 @@ import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import type { MetricName } from '../aws/names.ts';
 import type { Agent } from './agent-fleet.ts';
-import type { Figure } from './figures.ts';
+import type { MetricMaker } from './metrics.ts';
 
 const WHOLE = 24;
 const THIRD = 8;
@@ -33,7 +33,7 @@ const HEIGHT = 6;
 const MOST_LOG_GROUPS = 50;
 
 export interface DashboardProps {
-  readonly figure: Figure;
+  readonly metricOf: MetricMaker;
   /** Read when the dashboard is written: more may come after it was made. */
   readonly alarms: Alarm[];
   readonly agents: readonly Agent[];
@@ -68,22 +68,22 @@ const section = (question: string, widgets: IWidget[]): IWidget[][] => [
 const graph = (title: string, left: IMetric[], right: IMetric[] = []): GraphWidget =>
   new GraphWidget({ title, left, right, width: THIRD, height: HEIGHT, leftYAxis: { min: 0 } });
 
-function healthy({ figure, alarms }: DashboardProps): IWidget[] {
+function healthy({ metricOf, alarms }: DashboardProps): IWidget[] {
   const ends: MetricName[] = ['Succeeded', 'Failed', 'Compensated', 'Canceled'];
   return [
     new AlarmStatusWidget({ title: 'Alarms', alarms, width: THIRD, height: HEIGHT }),
     graph(
       'Executions',
-      (['Started', ...ends] as const).map((name) => figure(name)),
+      (['Started', ...ends] as const).map((name) => metricOf(name)),
     ),
     new SingleValueWidget({
       title: 'In the time shown',
       metrics: [
-        figure('Started'),
-        ...ends.map((name) => figure(name)),
-        figure('StepsDone'),
-        figure('Sweeps'),
-        figure('Audits'),
+        metricOf('Started'),
+        ...ends.map((name) => metricOf(name)),
+        metricOf('StepsDone'),
+        metricOf('Sweeps'),
+        metricOf('Audits'),
       ],
       setPeriodToTimeRange: true,
       width: THIRD,
@@ -92,27 +92,32 @@ function healthy({ figure, alarms }: DashboardProps): IWidget[] {
   ];
 }
 
-function atRisk({ figure, agents }: DashboardProps): IWidget[] {
+function atRisk({ metricOf, agents }: DashboardProps): IWidget[] {
   return [
     graph(
       'Overdue, and looks that failed',
-      [figure('OldestOverdue')],
-      [figure('LooksFailed'), figure('RecordsUnaudited'), figure('AgentsMissing'), figure('ClocksSkewed')],
+      [metricOf('OldestOverdue')],
+      [
+        metricOf('EvaluationsFailed'),
+        metricOf('RecordsUnaudited'),
+        metricOf('AgentsMissing'),
+        metricOf('ClocksSkewed'),
+      ],
     ),
     graph('Lost and unknown', [
-      figure('LeasesLost'),
-      figure('Unknowns'),
-      figure('Adoptions'),
-      figure('Dispatches'),
-      figure('WatchesHealed'),
+      metricOf('LeasesLost'),
+      metricOf('Unknowns'),
+      metricOf('Adoptions'),
+      metricOf('Dispatches'),
+      metricOf('WakeTimesHealed'),
     ]),
-    graph('Open now: questions to people, breakers', [figure('OpenIncidents'), figure('OpenBreakers')]),
+    graph('Open now: questions to people, breakers', [metricOf('OpenIncidents'), metricOf('OpenBreakers')]),
     graph('Held back, and people asked', [
-      figure('Parked'),
-      figure('BreakersOpened'),
-      figure('BreakersClosed'),
-      figure('IncidentsOpened'),
-      figure('IncidentsClosed'),
+      metricOf('Deferred'),
+      metricOf('BreakersOpened'),
+      metricOf('BreakersClosed'),
+      metricOf('IncidentsOpened'),
+      metricOf('IncidentsClosed'),
     ]),
     graph(
       'Messages nobody could take, by agent',
@@ -121,11 +126,11 @@ function atRisk({ figure, agents }: DashboardProps): IWidget[] {
       ),
     ),
     graph('Trying again', [
-      figure('Attempts'),
-      figure('Retries'),
-      figure('Probes'),
-      figure('Undos'),
-      figure('StepsFailed'),
+      metricOf('Attempts'),
+      metricOf('Retries'),
+      metricOf('Probes'),
+      metricOf('Undos'),
+      metricOf('StepsFailed'),
     ]),
     graph(
       'Errors of functions, by agent',
@@ -134,7 +139,7 @@ function atRisk({ figure, agents }: DashboardProps): IWidget[] {
   ];
 }
 
-function slow({ figure, agents, api, scheduler }: DashboardProps): IWidget[] {
+function slow({ metricOf, agents, api, scheduler }: DashboardProps): IWidget[] {
   const age = agents.map(({ agentName: label, queue }) =>
     queue.metricApproximateAgeOfOldestMessage({ label, statistic: Stats.MAXIMUM }),
   );
@@ -143,10 +148,10 @@ function slow({ figure, agents, api, scheduler }: DashboardProps): IWidget[] {
   );
   return [
     graph('From due to claimed', [
-      figure('TimeToClaim', { statistic: Stats.p(50), label: 'p50' }),
-      figure('TimeToClaim', { label: 'p99' }),
+      metricOf('TimeToClaim', { statistic: Stats.p(50), label: 'p50' }),
+      metricOf('TimeToClaim', { label: 'p99' }),
     ]),
-    graph('From lost to seen, from failed to done', [figure('TimeToDetect'), figure('TimeToRecover')]),
+    graph('From lost to seen, from failed to done', [metricOf('TimeToDetect'), metricOf('TimeToRecover')]),
     graph('Oldest message, by agent', age),
     graph('Duration p99, by agent', duration),
     graph(
@@ -182,7 +187,7 @@ function byAgent(agents: readonly Agent[]): IWidget[] {
   ];
 }
 
-function costs({ figure, agents, scheduler, supervisor, table }: DashboardProps): IWidget[] {
+function costs({ metricOf, agents, scheduler, supervisor, table }: DashboardProps): IWidget[] {
   const functions = [
     ['scheduler', scheduler],
     ['supervisor', supervisor],
@@ -197,10 +202,10 @@ function costs({ figure, agents, scheduler, supervisor, table }: DashboardProps)
         new MathExpression({
           label: 'messages / step',
           expression: 'messages / steps',
-          usingMetrics: { messages: figure('Messages'), steps: figure('StepsDone') },
+          usingMetrics: { messages: metricOf('Messages'), steps: metricOf('StepsDone') },
         }),
       ],
-      right: [figure('Messages'), figure('StepsDone')],
+      right: [metricOf('Messages'), metricOf('StepsDone')],
       leftYAxis: { min: 0 },
       width: THIRD,
       height: HEIGHT,
@@ -211,7 +216,7 @@ function costs({ figure, agents, scheduler, supervisor, table }: DashboardProps)
         table.metricConsumedReadCapacityUnits({ statistic: Stats.SUM }),
         table.metricConsumedWriteCapacityUnits({ statistic: Stats.SUM }),
       ],
-      [figure('LeftoversRemoved')],
+      [metricOf('LeftoversRemoved')],
     ),
     graph(
       'Time of functions, ms',

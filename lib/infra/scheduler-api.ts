@@ -66,7 +66,7 @@ const ROUTES: readonly (readonly [Call, HttpMethod, string])[] = [
   ['operate', HttpMethod.POST, '/executions/{id}/incidents/{n}/resolve'],
   ['callback', HttpMethod.POST, '/callbacks/{token}/complete'],
   ['callback', HttpMethod.POST, '/callbacks/{token}/fail'],
-  ['callback', HttpMethod.POST, '/callbacks/{token}/beat'],
+  ['callback', HttpMethod.POST, '/callbacks/{token}/heartbeat'],
   ['read', HttpMethod.GET, '/incidents'],
   ['read', HttpMethod.GET, '/agents'],
   ['read', HttpMethod.GET, '/health'],

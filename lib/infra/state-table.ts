@@ -90,7 +90,7 @@ export class StateTable extends Construct {
       removalPolicy: deletionProtection ? removalPolicy : onceInUse(removalPolicy),
       deletionProtection,
     });
-    for (const index of [TABLE.watchIndex, TABLE.listIndex]) {
+    for (const index of [TABLE.wakeIndex, TABLE.listIndex]) {
       this.own.addGlobalSecondaryIndex({
         indexName: index.name,
         partitionKey: { name: index.pk, type: AttributeType.STRING },
@@ -119,7 +119,7 @@ export class StateTable extends Construct {
 
   /** Finding open executions by the time at which someone must look. */
   grantFindDue(grantee: IGrantable): Grant {
-    return this.grant(grantee, ACTIONS.find, `/index/${TABLE.watchIndex.name}`);
+    return this.grant(grantee, ACTIONS.find, `/index/${TABLE.wakeIndex.name}`);
   }
 
   /** Counting the incidents that are open. */

@@ -119,7 +119,7 @@ export interface SteadfastProps {
    */
   readonly supervisorConcurrency?: number | 'unreserved';
   /**
-   * Supervisors that each tick starts, 1 to 20, and no more than there are `watchShards`. More of them get through a large
+   * Supervisors that each tick starts, 1 to 20, and no more than there are `wakeShards`. More of them get through a large
    * backlog sooner; each costs some $13 a month in a system that is never idle (OPERATIONS.md).
    * @default 2
    */
@@ -131,11 +131,11 @@ export interface SteadfastProps {
    */
   readonly sweepEvery?: Duration;
   /**
-   * Shards of the watch index. More are needed past about 500 changes of open executions a second each. With fewer than
+   * Shards of the wake index. More are needed past about 500 changes of open executions a second each. With fewer than
    * before, the audit's next pass brings back what is open in those that are gone.
    * @default 4
    */
-  readonly watchShards?: number;
+  readonly wakeShards?: number;
   /**
    * How long an ended execution is kept after its end, 24 hours or more: its idempotency key is remembered for so long.
    * Applies to what ends after the deployment.

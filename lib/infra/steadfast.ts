@@ -21,7 +21,7 @@ import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
 import { Duration, Names, RemovalPolicy, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { DEFAULT_WATCH_SHARDS, ENV, type MetricName } from '../aws/names.ts';
+import { DEFAULT_WAKE_SHARDS, ENV, type MetricName } from '../aws/names.ts';
 import { type Agent, AgentFleet } from './agent-fleet.ts';
 import { AuditClock } from './audit-clock.ts';
 import { agentEntry } from './bundle.ts';
@@ -29,7 +29,7 @@ import { type CodeSource, codeSource } from './code-source.ts';
 import { tellConcurrency } from './concurrency.ts';
 import { allowServices, grantUse } from './encryption.ts';
 import type { WorkflowReference } from './event-mapping.ts';
-import { figuresOf } from './figures.ts';
+import { metricsOf } from './metrics.ts';
 import type { LogSettings } from './function.ts';
 import { keepWithinLimits } from './limits.ts';
 import { Monitoring } from './monitoring.ts';
@@ -192,7 +192,7 @@ export class Steadfast extends Construct {
   }
 
   /**
-   * The agent of this name, to grant it what its outside service needs or to change its function.
+   * The agent of this name, to grant it what its external service needs or to change its function.
    * @throws Error naming the agents there are
    */
   agent(name: string): Agent {
@@ -221,7 +221,7 @@ export class Steadfast extends Construct {
 
   /**
    * Performing an agent's work in a place of your own: a worker on a machine with a GPU, a cluster of another kind. Grant
-   * the agent's own needs as well: what its outside service takes.
+   * the agent's own needs as well: what its external service takes.
    * @returns what the worker must find in its environment
    */
   grantWork(agentName: string, grantee: IGrantable): Readonly<Record<string, string>> {
@@ -237,7 +237,7 @@ export class Steadfast extends Construct {
 
   /** One of the roles' own figures, to draw it or to make an alarm of your own. */
   metric(name: MetricName, options?: MetricOptions): Metric {
-    return figuresOf(this.deploymentName)(name, options);
+    return metricsOf(this.deploymentName)(name, options);
   }
 
   /** Executions started. */
@@ -262,7 +262,7 @@ export class Steadfast extends Construct {
 
   private watch({ monitoring, alarmTopic, encryptionKey, failureAlarmPercent }: SteadfastProps): Monitoring {
     return new Monitoring(this, 'Monitoring', {
-      figure: figuresOf(this.deploymentName),
+      metricOf: metricsOf(this.deploymentName),
       agents: [...this.agents.values()],
       scheduler: this.scheduler.function as IFunction,
       supervisor: this.supervisor.function as IFunction,
@@ -298,7 +298,7 @@ export class Steadfast extends Construct {
       [ENV.table]: this.stateTable.table.tableName,
       [ENV.bus]: this.eventBus.eventBusName,
       [ENV.wakeBus]: this.wakeUps.bus.eventBusName,
-      [ENV.watchShards]: String(props.watchShards ?? DEFAULT_WATCH_SHARDS),
+      [ENV.wakeShards]: String(props.wakeShards ?? DEFAULT_WAKE_SHARDS),
       [ENV.deployment]: this.deploymentName,
       [ENV.retentionMs]: String(checkedRetention(props.retention ?? Duration.days(30)).toMilliseconds()),
       ...transportSetting(props),

@@ -1,6 +1,6 @@
 /**
  * The supervisor: one Lambda function that EventBridge starts every minute, several times at once: each keeps its part of the
- * shards of the watch index and visits the others', so that one that dies is replaced at once (L5).
+ * shards of the wake index and visits the others', so that one that dies is replaced at once (L5).
  *
  * Owns: the tick. Does not own: what is due, or what is done about it.
  *

@@ -5,7 +5,7 @@
  */
 
 import { Duration } from 'aws-cdk-lib/core';
-import { DEFAULT_SUPERVISORS, DEFAULT_SWEEP_EVERY_MS, DEFAULT_WATCH_SHARDS } from '../aws/names.ts';
+import { DEFAULT_SUPERVISORS, DEFAULT_SWEEP_EVERY_MS, DEFAULT_WAKE_SHARDS } from '../aws/names.ts';
 
 export interface SupervisorSettings {
   /** Each keeps its part of the shards and visits the others'. */
@@ -19,7 +19,7 @@ export interface SupervisorSettingsGiven {
   readonly supervisors?: number;
   readonly sweepEvery?: Duration;
   readonly supervisorConcurrency?: number | 'unreserved';
-  readonly watchShards?: number;
+  readonly wakeShards?: number;
 }
 
 /** More would have four rules of the schedule, each with the five targets that EventBridge allows. */
@@ -31,14 +31,14 @@ const LONGEST_MS = 15_000;
 /** @throws Error saying what is allowed */
 export function supervisorSettings(given: SupervisorSettingsGiven): SupervisorSettings {
   const supervisors = given.supervisors ?? DEFAULT_SUPERVISORS;
-  const shards = given.watchShards ?? DEFAULT_WATCH_SHARDS;
+  const shards = given.wakeShards ?? DEFAULT_WAKE_SHARDS;
   const sweepEvery = given.sweepEvery ?? Duration.millis(DEFAULT_SWEEP_EVERY_MS);
   if (!Number.isInteger(supervisors) || supervisors < 1 || supervisors > MOST_SUPERVISORS) {
     throw new Error(`supervisors is ${supervisors}; allowed is a whole number from 1 to ${MOST_SUPERVISORS}`);
   }
   if (supervisors > Math.max(shards, DEFAULT_SUPERVISORS)) {
     throw new Error(
-      `supervisors is ${supervisors}, and the watch index has ${shards} shards (watchShards): a supervisor without a shard of its own has nothing to do; allowed are ${shards}, or raise watchShards as well`,
+      `supervisors is ${supervisors}, and the wake index has ${shards} shards (wakeShards): a supervisor without a shard of its own has nothing to do; allowed are ${shards}, or raise wakeShards as well`,
     );
   }
   const everyMs = sweepEvery.toMilliseconds();

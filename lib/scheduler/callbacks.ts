@@ -1,5 +1,5 @@
 /**
- * Callbacks: the outside answers a step through the API.
+ * Callbacks: the external party answers a step through the API.
  *
  * Owns: the token, the check of an answer, repeated answers, and what is refused with which code. Does not own: what an
  * answer writes (`core/waiting/timer.ts`).
@@ -22,16 +22,16 @@ import { callbackProblem } from '../core/waiting/callback.ts';
 import { commit } from '../engine/commit.ts';
 import { continueWith } from '../engine/reconcile.ts';
 import { check, MAX_OUTPUT_BYTES, pathOf } from '../engine/schema.ts';
-import { stampOf } from '../engine/stamp.ts';
+import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import { type Scheduler, show } from './start.ts';
 
 const TOKEN = /^([a-z0-9.-]{1,1200})\.([a-z][a-z0-9-]{0,47})\.([A-Za-z0-9-]{1,64})$/;
 
 /**
- * @throws SteadfastError `unknown-callback`; `already-settled` when it was answered otherwise, or is not wanted any more;
+ * @throws SteadfastError `unknown-callback`; `already-closed` when it was answered otherwise, or is not wanted any more;
  * `bad-output` (details: the schema's issues), `too-large`
  */
-export async function settleCallback(
+export async function closeCallback(
   scheduler: Scheduler,
   token: string,
   given: CallbackAnswer,
@@ -45,13 +45,18 @@ export async function settleCallback(
     if (isRepeated(state.steps[name], answer)) return state;
     const problem = callbackProblem(plan, state, name);
     if (problem !== undefined) {
-      throw refuse('already-settled', `this callback is not open any more: ${problem}`, {
+      throw refuse('already-closed', `this callback is not open any more: ${problem}`, {
         status: state.steps[name]?.status ?? state.execution.status,
       });
     }
-    const decision = decide(plan, state, { type: 'callback', step: name, answer, ...stampOf(ports) });
+    const decision = decide(plan, state, {
+      type: 'callback',
+      step: name,
+      answer,
+      ...decisionInputsOf(ports),
+    });
     if ((await commit(ports, decision, state.execution)) === 'conflict') continue;
-    // The answer is taken; what follows and fails here, the watch makes good.
+    // The answer is taken; what follows and fails here, the wake time makes good.
     await continueWith(ports, plan, state, decision, 'worker', readAt).catch(() => {
       ports.log.note({ what: 'follow-up-failed', executionId, step: name });
     });
@@ -78,7 +83,7 @@ async function shownFor(
 }
 
 function isRepeated(record: Step | undefined, answer: CallbackAnswer): boolean {
-  if (record === undefined || answer.kind === 'beat') return false;
+  if (record === undefined || answer.kind === 'heartbeat') return false;
   const known = answer.kind === 'complete' ? record.output : record.failure;
   const said = answer.kind === 'complete' ? answer.output : answer.failure;
   const settled =

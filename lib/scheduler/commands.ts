@@ -12,7 +12,7 @@ import type { Command } from '../core/records/events.ts';
 import { type Execution, isPausedOrPausing } from '../core/records/state.ts';
 import { commit } from '../engine/commit.ts';
 import { continueWith } from '../engine/reconcile.ts';
-import { stampOf } from '../engine/stamp.ts';
+import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import { type Scheduler, show } from './start.ts';
 
 export interface CommandRequest {
@@ -95,7 +95,7 @@ async function obeyed(
   const { ports } = scheduler;
   const command = {
     ...given,
-    commandId: request.commandId ?? ports.dice.id(),
+    commandId: request.commandId ?? ports.random.id(),
     reason: request.reason ?? REASON[given.type],
   } as Command;
   for (let answers = 0; ; ) {
@@ -107,10 +107,10 @@ async function obeyed(
     // Of several questions the last was answered by somebody else.
     if (problem !== undefined && answers > 0) return execution;
     if (problem !== undefined) throw refusal(execution, command, problem);
-    const decision = decide(plan, state, { ...command, ...stampOf(ports) });
+    const decision = decide(plan, state, { ...command, ...decisionInputsOf(ports) });
     if ((await commit(ports, decision, state.execution)) === 'conflict') continue;
     answers += 1;
-    // The command is obeyed; what follows and fails here, the watch makes good.
+    // The command is obeyed; what follows and fails here, the wake time makes good.
     await continueWith(ports, plan, state, decision, 'worker', readAt).catch(() => {
       ports.log.note({ what: 'follow-up-failed', executionId });
     });
@@ -122,7 +122,7 @@ async function obeyed(
 /** What it asks for is under way already, by another command. */
 const isObeyed = ({ status, cause }: Execution, command: Command): boolean =>
   command.type === 'cancel'
-    ? status === 'undoing' && cause?.kind === 'cancel' && cause.undo === command.undo
+    ? status === 'compensating' && cause?.kind === 'cancel' && cause.undo === command.undo
     : command.type === 'pause' && isPausedOrPausing(status);
 
 function refusal({ id, status }: Execution, { type }: Command, problem: string): SteadfastError {

@@ -6,24 +6,24 @@
  */
 
 import { decide } from '../core/decide.ts';
-import { answerProblem, choicesFor } from '../core/operators/choices.ts';
+import { resolutionProblem, choicesFor } from '../core/operators/choices.ts';
 import { agentStep, type Plan } from '../core/plan/plan.ts';
 import { refuse, type SteadfastError } from '../core/records/errors.ts';
-import type { Answer } from '../core/records/events.ts';
+import type { Resolution } from '../core/records/events.ts';
 import type { Incident } from '../core/records/incident.ts';
 import { type Json, jsonProblem, utf8Bytes } from '../core/records/json.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Step } from '../core/records/state.ts';
 import { cut } from '../core/records/text.ts';
-import { stageOf } from '../core/step/recovery.ts';
+import { variantOf } from '../core/step/recovery.ts';
 import { commit, withWrite } from '../engine/commit.ts';
 import { continueWith } from '../engine/reconcile.ts';
 import { check, pathOf } from '../engine/schema.ts';
-import { stampOf } from '../engine/stamp.ts';
+import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import { type Scheduler, show } from './start.ts';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 
-export interface AnswerRequest extends Omit<Answer, 'by'> {
+export interface ResolutionRequest extends Omit<Resolution, 'by'> {
   readonly incident: number;
 }
 
@@ -31,10 +31,10 @@ export interface AnswerRequest extends Omit<Answer, 'by'> {
  * Answers an open question. Of two operators one wins; the other is told what was chosen.
  * @throws SteadfastError `unknown-execution`, `unknown-incident`, `already-resolved`, `unsafe-choice`, `bad-input`
  */
-export async function answerIncident(
+export async function resolveIncident(
   scheduler: Scheduler,
   executionId: string,
-  request: AnswerRequest,
+  request: ResolutionRequest,
 ): Promise<Snapshot> {
   const { ports } = scheduler;
   const { incident: number, ...given } = request;
@@ -46,16 +46,21 @@ export async function answerIncident(
       throw refuse('unknown-incident', `execution ${executionId} has no incident ${number}`);
     }
     if (incident.resolvedAt !== undefined) throw alreadyResolved(executionId, incident);
-    const answer: Answer = {
+    const answer: Resolution = {
       ...(await checkedAnswer(scheduler, plan, state.steps[incident.step ?? ''], given)),
       by: 'person',
     };
-    const problem = answerProblem(plan, state, incident, answer, ports.clock.now());
+    const problem = resolutionProblem(plan, state, incident, answer, ports.clock.now());
     if (problem !== undefined)
       throw refuse('unsafe-choice', problem, { choices: choicesFor(plan, state, incident, readAt) });
-    const decision = decide(plan, state, { type: 'answer', incident: number, answer, ...stampOf(ports) });
+    const decision = decide(plan, state, {
+      type: 'resolve',
+      incident: number,
+      answer,
+      ...decisionInputsOf(ports),
+    });
     if ((await commit(ports, decision, state.execution)) === 'conflict') continue;
-    // The answer is given; what follows and fails here, the watch makes good.
+    // The answer is given; what follows and fails here, the wake time makes good.
     await continueWith(ports, plan, state, decision, 'worker', readAt).catch(() => {
       ports.log.note({ what: 'follow-up-failed', executionId });
     });
@@ -66,15 +71,15 @@ export async function answerIncident(
 /** Of an input that a person gives; with the largest output and history the step's record still fits into its item. */
 const MAX_GIVEN_INPUT_BYTES = 32 * 1024;
 
-/** What a person gives must fit where the agent's own would have to, on the rung the step is on. */
+/** What a person gives must fit where the agent's own would have to, on the stage the step is on. */
 async function checkedAnswer(
   scheduler: Scheduler,
   plan: Plan,
   record: Step | undefined,
-  given: Omit<Answer, 'by'>,
-): Promise<Omit<Answer, 'by'>> {
+  given: Omit<Resolution, 'by'>,
+): Promise<Omit<Resolution, 'by'>> {
   const step = record && agentStep(plan, record.name);
-  const name = step && stageOf(step, record?.rung ?? 0).agent;
+  const name = step && variantOf(step, record?.stage ?? 0).agent;
   const { workflow } = scheduler.workflows.get(plan.workflow) ?? {};
   const agent = workflow?.agents.find((one) => one.spec.name === name);
   const bytes = given.input === undefined ? 0 : utf8Bytes(JSON.stringify(given.input));

@@ -20,7 +20,7 @@ import { cut } from '../core/records/text.ts';
 import { lifeOf } from '../core/step/effect-key.ts';
 import type { ExecutionStatus } from '../core/transitions.ts';
 import { type PlanCache, planOf } from '../engine/plans.ts';
-import { advance } from '../engine/reconcile.ts';
+import { reconcile } from '../engine/reconcile.ts';
 import { check, pathOf } from '../engine/schema.ts';
 import { wakeFor } from '../engine/wake-up.ts';
 import { childInputsOf } from './child-inputs.ts';
@@ -99,14 +99,14 @@ export async function start(scheduler: Scheduler, request: StartRequest): Promis
     workflow.plan,
     {
       id: key === undefined ? scheduler.newId() : hash(`${workflow.name}\n${key}`),
-      life: lifeOf(ports.dice.id()),
+      life: lifeOf(ports.random.id()),
       planHash,
       input,
       inputHash: hash(body),
       ...(tags === undefined ? {} : { tags }),
       ...redrive,
-      ...callbackKeysOf(workflow.plan, () => ports.dice.id()),
-      writeId: ports.dice.id(),
+      ...callbackKeysOf(workflow.plan, () => ports.random.id()),
+      writeId: ports.random.id(),
     },
     now,
   );
@@ -114,7 +114,7 @@ export async function start(scheduler: Scheduler, request: StartRequest): Promis
   if (existing !== 'written') return sameStart(existing, execution);
   ports.log.note({ what: 'started', executionId: execution.id, detail: workflow.name });
   const known = { state: { execution, steps: {} }, fresh: true, readAt: now };
-  await Promise.all([firstSends(scheduler, workflow.plan, known), wakeFor(ports, execution.watchAt)]);
+  await Promise.all([firstSends(scheduler, workflow.plan, known), wakeFor(ports, execution.wakeAt)]);
   return execution;
 }
 
@@ -135,14 +135,14 @@ function acceptedInput(workflow: string, value: unknown): Json {
   throw refuse('too-large', `the input has ${bytes} bytes; allowed are ${MAX_INPUT_BYTES}`);
 }
 
-/** The execution exists whether or not its first messages leave now: what fails here, the watch makes good. */
+/** The execution exists whether or not its first messages leave now: what fails here, the wake time makes good. */
 async function firstSends(
   { ports }: Scheduler,
   plan: Plan,
   known: { state: Snapshot; fresh: boolean; readAt: number },
 ): Promise<void> {
   try {
-    await advance(ports, plan, known.state.execution.id, { by: 'worker', concern: 'all', known });
+    await reconcile(ports, plan, known.state.execution.id, { by: 'worker', affected: 'all', known });
   } catch {
     ports.log.note({ what: 'first-sends-failed', executionId: known.state.execution.id });
   }

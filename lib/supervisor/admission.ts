@@ -3,16 +3,16 @@
  *
  * Owns: one read of an agent's breaker per sweep, and only when there is something for that agent; at most so many messages
  * per sweep and agent, no more than its queue has room for but always a few, and when the rest's turn is. A sweep through
- * very much takes as long as many: for each sweep's time it counts as another one. Does not own: what is then parked or put
+ * very much takes as long as many: for each sweep's time it counts as another one. Does not own: what is then deferred or put
  * off (`core/supervision/dispatch.ts`).
  *
  * After an outage everything is due at once. Sweeps go through it oldest first; what a sweep has no messages left for is
- * put off by as many sweeps as it takes at the full pace to come to it, and to what its queue holds too much. Agents may be
+ * deferred by as many sweeps as it takes at the full pace to come to it, and to what its queue holds too much. Agents may be
  * faster than that, or slower: it is an estimate, and whoever goes by it must bound how wrong it may be.
  */
 
 import type { Ports } from '../core/ports.ts';
-import type { Gate, Gates } from '../core/records/events.ts';
+import type { Admission, Admissions } from '../core/records/events.ts';
 import { type Breaker, passageOf } from '../core/step/breaker.ts';
 
 /** A supervisor sends only what was lost or held back, so this bounds a stampede and nothing else. */
@@ -22,7 +22,7 @@ export const FREE_SENDS = 30;
 /** With so many waiting, one more would not be taken sooner, but pass for lost itself, and be sent again. */
 export const FULL_QUEUE = 3_000;
 /** As long as the longest gap between two dispatches. */
-const MAX_PUT_OFF_MS = 900_000;
+const MAX_DEFER_MS = 900_000;
 /** Where one message may bring the trial, the others wait at least this much longer. */
 const TRIAL_MS = 10_000;
 /**
@@ -31,9 +31,9 @@ const TRIAL_MS = 10_000;
  */
 const MISSING_AGAIN_MS = 30_000;
 
-export interface GateKeeper {
+export interface AdmissionControl {
   /** @param agents how many messages are meant for each. Never rejects. */
-  readonly ask: (agents: Readonly<Record<string, number>>) => Promise<Gates>;
+  readonly ask: (agents: Readonly<Record<string, number>>) => Promise<Admissions>;
 }
 
 interface Room {
@@ -43,74 +43,83 @@ interface Room {
   readonly beyond: number;
 }
 
-interface Pace {
+interface RateLimit {
   readonly since: number;
   readonly breaker: Promise<Breaker | undefined>;
   /** Asked when more are wanted than are free. */
   room: Promise<Room> | undefined;
   wanted: number;
   sent: number;
-  putOff: number;
+  deferred: number;
   /** The one message that may become the trial. */
   triedOut: boolean;
 }
 
+function nextRate(ports: Ports, agent: string, known: RateLimit | undefined, since: number): RateLimit {
+  // A breaker that cannot be read holds nothing back: the agent has one more to ask.
+  const breaker = Promise.resolve(ports.breakers?.read(agent)).catch(() => {
+    ports.log.note({ what: 'breaker-failed', agent });
+    return undefined;
+  });
+  const deferred = Math.max(0, (known?.deferred ?? 0) - SENDS_PER_SWEEP);
+  return { since, breaker, room: undefined, wanted: 0, sent: 0, deferred, triedOut: false };
+}
+
 /** For one sweep. */
-export function gateKeeper(ports: Ports, sweepEveryMs: number, freeSends = FREE_SENDS): GateKeeper {
-  const paces = new Map<string, Pace>();
-  const paceOf = (agent: string): Pace => {
-    const known = paces.get(agent);
+export function admissionControl(
+  ports: Ports,
+  sweepEveryMs: number,
+  freeSends = FREE_SENDS,
+): AdmissionControl {
+  const rates = new Map<string, RateLimit>();
+  const rateOf = (agent: string): RateLimit => {
+    const known = rates.get(agent);
     const since = ports.clock.now();
     if (known !== undefined && since - known.since < sweepEveryMs) return known;
-    // A breaker that cannot be read holds nothing back: the agent has one more to ask.
-    const breaker = Promise.resolve(ports.breakers?.read(agent)).catch(() => {
-      ports.log.note({ what: 'breaker-failed', agent });
-      return undefined;
-    });
-    const putOff = Math.max(0, (known?.putOff ?? 0) - SENDS_PER_SWEEP);
-    const pace: Pace = { since, breaker, room: undefined, wanted: 0, sent: 0, putOff, triedOut: false };
-    paces.set(agent, pace);
-    return pace;
+    const rate = nextRate(ports, agent, known, since);
+    rates.set(agent, rate);
+    return rate;
   };
-  const roomOf = (agent: string, pace: Pace): Promise<Room> => {
-    pace.room ??= roomIn(ports, agent);
-    return pace.room;
+  const roomOf = (agent: string, rate: RateLimit): Promise<Room> => {
+    rate.room ??= roomIn(ports, agent);
+    return rate.room;
   };
-  const ofMissing = missingGates(ports, sweepEveryMs);
-  const gateOf = async (agent: string, wanted: number): Promise<Gate> => {
+  const ofMissing = missingAdmissions(ports, sweepEveryMs);
+  const admissionOf = async (agent: string, wanted: number): Promise<Admission> => {
     if (ports.queue.reaches?.(agent) === false) return ofMissing(agent, wanted);
-    const pace = paceOf(agent);
-    const breaker = await pace.breaker;
+    const rate = rateOf(agent);
+    const breaker = await rate.breaker;
     const now = ports.clock.now();
     const passage = passageOf(breaker, now);
-    if (passage.kind === 'hold') return { hold: passage.hold, sends: 0, laterAt: passage.hold.until };
-    if (passage.kind === 'trial' && pace.triedOut) {
-      const hold = { agent, since: breaker?.openedAt ?? now, until: now + TRIAL_MS };
-      return { hold, sends: 0, laterAt: hold.until };
+    if (passage.kind === 'open')
+      return { openBreaker: passage.openBreaker, sends: 0, laterAt: passage.openBreaker.until };
+    if (passage.kind === 'trial' && rate.triedOut) {
+      const openBreaker = { agent, since: breaker?.openedAt ?? now, until: now + TRIAL_MS };
+      return { openBreaker, sends: 0, laterAt: openBreaker.until };
     }
-    if (passage.kind === 'trial') pace.triedOut = true;
-    pace.wanted += wanted;
+    if (passage.kind === 'trial') rate.triedOut = true;
+    rate.wanted += wanted;
     // Several looks ask at once: what is free is given away before anybody waits for an answer.
     const free = passage.kind === 'trial' ? 1 : wanted;
-    const isFree = passage.kind === 'trial' || pace.wanted <= freeSends;
-    const room = isFree ? { sends: pace.sent + free, beyond: 0 } : await roomOf(agent, pace);
+    const isFree = passage.kind === 'trial' || rate.wanted <= freeSends;
+    const room = isFree ? { sends: rate.sent + free, beyond: 0 } : await roomOf(agent, rate);
     const limit = isFree ? room.sends : Math.max(freeSends, Math.min(SENDS_PER_SWEEP, room.sends));
-    const sends = Math.max(0, Math.min(wanted, limit - pace.sent));
-    pace.sent += sends;
-    pace.putOff += wanted - sends;
+    const sends = Math.max(0, Math.min(wanted, limit - rate.sent));
+    rate.sent += sends;
+    rate.deferred += wanted - sends;
     const answeredAt = ports.clock.now();
-    const sweeps = Math.ceil((pace.putOff + room.beyond) / SENDS_PER_SWEEP);
-    const laterMs = Math.floor((sweeps - ports.dice.random() / 2) * sweepEveryMs);
+    const sweeps = Math.ceil((rate.deferred + room.beyond) / SENDS_PER_SWEEP);
+    const laterMs = Math.floor((sweeps - ports.random.number() / 2) * sweepEveryMs);
     return {
       sends,
-      laterAt: answeredAt + Math.min(MAX_PUT_OFF_MS, laterMs),
+      laterAt: answeredAt + Math.min(MAX_DEFER_MS, laterMs),
       busyUntil: answeredAt + Math.floor((room.beyond / SENDS_PER_SWEEP) * sweepEveryMs),
     };
   };
   return {
     ask: async (agents) => {
       const asked = Object.entries(agents).map(
-        async ([agent, wanted]) => [agent, await gateOf(agent, wanted)] as const,
+        async ([agent, wanted]) => [agent, await admissionOf(agent, wanted)] as const,
       );
       return Object.fromEntries(await Promise.all(asked));
     },
@@ -118,15 +127,15 @@ export function gateKeeper(ports: Ports, sweepEveryMs: number, freeSends = FREE_
 }
 
 /** Gates of agents that are not deployed. Of a crowd as many are asked for at once as could be sent. */
-function missingGates(ports: Ports, sweepEveryMs: number): (agent: string, wanted: number) => Gate {
+function missingAdmissions(ports: Ports, sweepEveryMs: number): (agent: string, wanted: number) => Admission {
   const asked = new Map<string, number>();
   return (agent, wanted) => {
     const before = asked.get(agent);
     if (before === undefined) ports.log.note({ what: 'agent-missing', agent, detail: deployAgain(agent) });
     asked.set(agent, (before ?? 0) + wanted);
     const crowdMs = Math.floor(((before ?? 0) / SENDS_PER_SWEEP) * sweepEveryMs);
-    const againMs = Math.floor(MISSING_AGAIN_MS * (1 + ports.dice.random() / 2));
-    const laterMs = Math.min(MAX_PUT_OFF_MS, Math.max(againMs, crowdMs));
+    const againMs = Math.floor(MISSING_AGAIN_MS * (1 + ports.random.number() / 2));
+    const laterMs = Math.min(MAX_DEFER_MS, Math.max(againMs, crowdMs));
     return { missing: true, sends: 0, laterAt: ports.clock.now() + laterMs };
   };
 }

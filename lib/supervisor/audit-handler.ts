@@ -26,7 +26,7 @@ export function auditHandler(): (event: unknown, context: Context) => Promise<{ 
     const own = portsOf(telemetry);
     const { name, shards } = own.table;
     const client = transported(new DynamoDBClient(CLIENT));
-    const inventory = dynamoInventory(client, { table: name, watchShards: shards });
+    const inventory = dynamoInventory(client, { table: name, wakeShards: shards });
     return { ...own, receipts: receiptsOf(own), inventory };
   });
   return (_event, context) =>

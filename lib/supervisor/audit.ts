@@ -16,7 +16,7 @@ import type { AuditCounts, AuditReceipt, SegmentPlace } from '../core/records/re
 import { isOfEarlierLife, isPastChild } from '../core/records/retention.ts';
 import type { Execution } from '../core/records/state.ts';
 import { sideBySide } from '../engine/side-by-side.ts';
-import { stampOf } from '../engine/stamp.ts';
+import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import { commit } from '../engine/commit.ts';
 
 /** Parts of the table that are read at a time. Another number begins the pass under way again. */
@@ -114,14 +114,14 @@ class Run {
     (this.#pages === 0 || (this.#pages < this.#options.maxPages && now < this.#options.untilAt));
 
   async #save(): Promise<AuditReceipt> {
-    const { clock, dice, log, receipts } = this.#ports;
+    const { clock, random, log, receipts } = this.#ports;
     const now = clock.now();
     this.#savedAt = now;
     const isOver = this.#places.every(({ over }) => over === true);
     const whole = isOver ? { ...this.#pass, endedAt: now } : this.#receipt?.whole;
     const receipt: AuditReceipt = {
       version: (this.#receipt?.version ?? 0) + 1,
-      writeId: dice.id(),
+      writeId: random.id(),
       auditedAt: now,
       ...(isOver ? {} : { segments: [...this.#places] }),
       pass: this.#pass,
@@ -167,8 +167,8 @@ async function auditOne(ports: AuditPorts, found: Found, met: Met): Promise<Deed
   switch (found.kind) {
     case 'execution': {
       if (await hasOutlivedParent(ports, found.execution, met)) return remove(ports, found);
-      const decision = heal(found, stampOf(ports));
-      // A conflict: somebody has just written it, with its watch in its place.
+      const decision = heal(found, decisionInputsOf(ports));
+      // A conflict: somebody has just written it, with its wake time in its place.
       return decision !== undefined && (await commit(ports, decision, found.execution)) === 'written'
         ? 'healed'
         : 'nothing';

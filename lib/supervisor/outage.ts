@@ -29,7 +29,7 @@ export type Missing = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** Nothing is overdue for so long while there are ticks: two of them, so that one that fails is no outage. */
 const OUTAGE_MS = 120_000;
-/** What is away for less than this costs no lease: every beat is tried again before the lease ends. */
+/** What is away for less than this costs no lease: every heartbeat is tried again before the lease ends. */
 const SHORTEST_MS = 3_000;
 /** So many looks of a sweep have failed, and half of all: that is the store, not a poisonous item. */
 const MIN_FAILED = 3;

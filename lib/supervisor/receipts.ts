@@ -9,7 +9,7 @@
  * A receipt never delays a sweep for long and never stops one: what cannot be written is left out.
  */
 
-import type { Clock, Dice, Log, Receipts } from '../core/ports.ts';
+import type { Clock, RandomSource, Log, Receipts } from '../core/ports.ts';
 import { sayable } from '../core/records/errors.ts';
 import { missingAgents, type ShardReceipt } from '../core/records/receipts.ts';
 import type { Missing, ShardSweep } from './outage.ts';
@@ -34,7 +34,7 @@ interface Entry {
 /** @returns what to call after each sweep; `last` after the tick's last one */
 export function receiptBook(
   receipts: Receipts,
-  { clock, dice, log }: { readonly clock: Clock; readonly dice: Dice; readonly log: Log },
+  { clock, random, log }: { readonly clock: Clock; readonly random: RandomSource; readonly log: Log },
 ): (sweeps: readonly ShardSweep[], last: boolean) => Promise<void> {
   const entries = new Map<number, Entry>();
   let stored: Map<number, ShardReceipt> | undefined;
@@ -45,7 +45,7 @@ export function receiptBook(
     const before = stored.get(shard);
     const version = (before?.version ?? 0) + 1;
     const found = { sweptAt, due, failed, oldestOverdueMs, ...missed(entry, last ? undefined : before) };
-    const receipt: ShardReceipt = { shard, version, writeId: dice.id(), ...found };
+    const receipt: ShardReceipt = { shard, version, writeId: random.id(), ...found };
     // Another supervisor has swept it and said so: that is as good. Its receipt is read before the next one.
     if ((await receipts.write(receipt)) === 'conflict') stored = undefined;
     else stored.set(shard, receipt);

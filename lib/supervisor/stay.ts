@@ -10,14 +10,14 @@
  */
 
 import { type Presence, presenceAfter } from '../core/supervision/presence.ts';
-import type { Clock, Dice, Log, Presences } from '../core/ports.ts';
+import type { Clock, RandomSource, Log, Presences } from '../core/ports.ts';
 
 /** What a supervisor asks in the course of its sweeps. None of them rejects. */
 export interface Stay {
   /** Something is due before its time is over; told before it is looked at. */
   readonly found: () => Promise<void>;
   /** No look of a sweep begins later. */
-  readonly looksUntilAt: () => number;
+  readonly evaluatesUntilAt: () => number;
   /**
    * Whether to sweep again.
    * @param busy whether something is due before its time is over: in this sweep, in any of its sweeps
@@ -27,7 +27,7 @@ export interface Stay {
 
 interface World {
   readonly clock: Clock;
-  readonly dice: Dice;
+  readonly random: RandomSource;
   readonly log: Log;
 }
 
@@ -50,7 +50,7 @@ const NO_LIMIT = (): number => Number.POSITIVE_INFINITY;
 /** Of one that promises nothing: it stays once it has found something. */
 export const STAYS_WHEN_BUSY: Stay = {
   found: async () => undefined,
-  looksUntilAt: NO_LIMIT,
+  evaluatesUntilAt: NO_LIMIT,
   stays: async ({ ever }) => ever,
 };
 
@@ -66,12 +66,12 @@ export function tickStay(presences: Presences, world: World, untilAt: number): S
   };
 }
 
-async function promise(presences: Presences, { dice, log }: World, untilAt: number): Promise<void> {
+async function promise(presences: Presences, { random, log }: World, untilAt: number): Promise<void> {
   try {
     for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts += 1) {
       const stored = await presences.read();
       if (stored !== undefined && stored.untilAt >= untilAt - AS_GOOD_MS) return;
-      const wanted = presenceAfter(stored ?? { version: 0 }, dice.id(), untilAt);
+      const wanted = presenceAfter(stored ?? { version: 0 }, random.id(), untilAt);
       if ((await presences.write(wanted)) === 'written') return;
     }
   } catch (error) {
@@ -121,7 +121,7 @@ class Called implements Stay {
     this.#mine = called;
   }
 
-  looksUntilAt(): number {
+  evaluatesUntilAt(): number {
     return this.#mine.untilAt - RENEW_WITHIN_MS;
   }
 
@@ -135,13 +135,13 @@ class Called implements Stay {
 
   /** Its last look comes after its last promise's end, and within its time. */
   async renew(forMs: number): Promise<'mine' | 'lost' | 'unsure'> {
-    const { clock, dice, log } = this.#world;
+    const { clock, random, log } = this.#world;
     const { untilAt: endAt, sweepEveryMs } = this.#limits;
     const lastAt = endAt - INDEX_LAG_MS - sweepEveryMs;
     const untilAt = Math.max(this.#mine.untilAt, Math.min(lastAt, clock.now() + forMs));
     try {
       for (;;) {
-        const wanted = presenceAfter(this.#mine, dice.id(), untilAt);
+        const wanted = presenceAfter(this.#mine, random.id(), untilAt);
         this.#ids.add(wanted.writeId);
         if ((await this.#presences.write(wanted)) === 'written') {
           this.#mine = wanted;

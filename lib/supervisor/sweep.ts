@@ -14,9 +14,9 @@
 import type { Clock, Due, Ports } from '../core/ports.ts';
 import { sayable } from '../core/records/errors.ts';
 import { type PlanCache, planOf } from '../engine/plans.ts';
-import { advance, type Oversight } from '../engine/reconcile.ts';
+import { reconcile, type Oversight } from '../engine/reconcile.ts';
 import { callingNobody } from '../engine/wake-up.ts';
-import { gateKeeper, type GateKeeper } from './admission.ts';
+import { admissionControl, type AdmissionControl } from './admission.ts';
 import { Grace, type ShardSweep, type Sweep } from './outage.ts';
 import { type Stay, STAYS_WHEN_BUSY } from './stay.ts';
 
@@ -85,7 +85,7 @@ export async function tick(given: Ports, plans: PlanCache, options: TickOptions)
   const sweeps: Sweep[] = [];
   let busy = false;
   for (let round = 1; ; round += 1) {
-    const reach = { untilAt, grace, stay, gates: gateKeeper(ports, sweepEveryMs, freeSends) };
+    const reach = { untilAt, grace, stay, admissions: admissionControl(ports, sweepEveryMs, freeSends) };
     const own = await sweepShards(ports, plans, [...kept], reach);
     const others = round >= FIRST_VISIT ? shardsOf(ports).filter((shard) => !kept.has(shard)) : [];
     const lateMs = MISSED_SWEEPS * sweepEveryMs;
@@ -115,7 +115,7 @@ interface Reach {
   /** Only what is overdue for so long. */
   readonly lateMs?: number;
   /** What may be sent, all shards of the sweep together. */
-  readonly gates: GateKeeper;
+  readonly admissions: AdmissionControl;
   readonly grace: Grace;
   readonly stay: Stay;
 }
@@ -128,7 +128,12 @@ export async function sweepOnce(
   grace: Grace = new Grace(),
 ): Promise<Sweep> {
   const ports = callingNobody(given);
-  const reach = { untilAt, grace, stay: STAYS_WHEN_BUSY, gates: gateKeeper(ports, SWEEP_EVERY_MS) };
+  const reach = {
+    untilAt,
+    grace,
+    stay: STAYS_WHEN_BUSY,
+    admissions: admissionControl(ports, SWEEP_EVERY_MS),
+  };
   const sweeps = await sweepShards(ports, plans, shardsOf(ports), reach);
   grace.swept(ports.clock.now(), sweeps);
   return sumOf(sweeps);
@@ -163,7 +168,7 @@ const sumOf = (sweeps: readonly Sweep[]): Sweep =>
 
 async function sweepShard(ports: Ports, plans: PlanCache, shard: number, reach: Reach): Promise<ShardSweep> {
   const { untilAt, lateMs, stay } = reach;
-  const looksUntilAt = Math.min(untilAt, stay.looksUntilAt());
+  const evaluatesUntilAt = Math.min(untilAt, stay.evaluatesUntilAt());
   let [due, failed, oldestOverdueMs, busy] = [0, 0, 0, false];
   const missing = new Map<string, Set<string>>();
   let cursor: string | undefined;
@@ -171,29 +176,29 @@ async function sweepShard(ports: Ports, plans: PlanCache, shard: number, reach: 
     const now = ports.clock.now();
     const dueAt = lateMs === undefined ? Math.max(now, untilAt) : now - lateMs;
     const page = await ports.store.due(shard, dueAt, cursor);
-    const overdue = page.items.filter((item) => item.watchAt <= now);
+    const overdue = page.items.filter((item) => item.wakeAt <= now);
     busy ||= page.items.length > 0;
     if (page.items.length > 0) await stay.found();
     due += overdue.length;
-    for (const item of overdue) oldestOverdueMs = Math.max(oldestOverdueMs, now - item.watchAt);
+    for (const item of overdue) oldestOverdueMs = Math.max(oldestOverdueMs, now - item.wakeAt);
     if (reach.grace.begins(now, oldestOverdueMs)) ports.log.note({ what: 'grace', ms: oldestOverdueMs });
     const { since: graceFrom } = reach.grace;
     const calm = graceFrom === undefined ? {} : { graceFrom };
-    failed += await lookAtAll(ports, overdue, looksUntilAt, (executionId) =>
-      lookAt(ports, plans, executionId, { ask: reach.gates.ask, ...calm }, missing),
+    failed += await evaluateAll(ports, overdue, evaluatesUntilAt, (executionId) =>
+      evaluateOne(ports, plans, executionId, { ask: reach.admissions.ask, ...calm }, missing),
     );
     // Earliest first: once a page ends with something that is not due, nothing behind it is.
     cursor = overdue.length === page.items.length ? page.cursor : undefined;
-  } while (cursor !== undefined && ports.clock.now() <= looksUntilAt);
+  } while (cursor !== undefined && ports.clock.now() <= evaluatesUntilAt);
   return { shard, due, failed, oldestOverdueMs, busy, ...(missing.size === 0 ? {} : { missing }) };
 }
 
 /** @returns how many could not be handled */
-async function lookAtAll(
+async function evaluateAll(
   ports: Ports,
   items: readonly Due[],
   untilAt: number,
-  look: (executionId: string) => Promise<'early' | 'done'>,
+  evaluate: (executionId: string) => Promise<'early' | 'done'>,
 ): Promise<number> {
   if (items.length === 0) return 0;
   const queue = [...items];
@@ -203,10 +208,10 @@ async function lookAtAll(
       const beganAt = ports.clock.now();
       if (beganAt > untilAt) return;
       try {
-        if ((await look(item.executionId)) === 'early') await rest(ports.clock, beganAt, untilAt);
+        if ((await evaluate(item.executionId)) === 'early') await rest(ports.clock, beganAt, untilAt);
       } catch (error) {
         failed += 1;
-        ports.log.note({ what: 'look-failed', executionId: item.executionId, detail: sayable(error) });
+        ports.log.note({ what: 'evaluation-failed', executionId: item.executionId, detail: sayable(error) });
       }
     }
   };
@@ -220,7 +225,7 @@ async function rest(clock: Clock, beganAt: number, untilAt: number): Promise<voi
   if (restMs > 0) await clock.sleep(restMs);
 }
 
-async function lookAt(
+async function evaluateOne(
   ports: Ports,
   plans: PlanCache,
   executionId: string,
@@ -234,16 +239,16 @@ async function lookAt(
   const known = { state, fresh: true, readAt };
   let early = false;
   const ask: Oversight['ask'] = async (agents) => {
-    const gates = await oversight.ask(agents);
-    for (const [agent, gate] of Object.entries(gates)) {
-      if (gate.missing === true) missing.set(agent, (missing.get(agent) ?? new Set()).add(executionId));
-      else early ||= gate.hold === undefined && gate.sends === 0;
+    const admissions = await oversight.ask(agents);
+    for (const [agent, admission] of Object.entries(admissions)) {
+      if (admission.missing === true) missing.set(agent, (missing.get(agent) ?? new Set()).add(executionId));
+      else early ||= admission.openBreaker === undefined && admission.sends === 0;
     }
-    return gates;
+    return admissions;
   };
-  await advance(ports, plan, executionId, {
+  await reconcile(ports, plan, executionId, {
     by: 'supervisor',
-    concern: [],
+    affected: [],
     known,
     oversight: { ...oversight, ask },
   });

@@ -1,7 +1,7 @@
 /**
  * The state table in memory: every answer at once, with the conditions and the index of the real one.
  *
- * Owns: the records, the conditional write, the watch index (sorted, open executions only), pages and their cursors.
+ * Owns: the records, the conditional write, the wake index (sorted, open executions only), pages and their cursors.
  * Does not own: time, faults, promises (`memory.ts`, `simulation/process.ts`).
  *
  * Records and snapshots are never changed in place, by nobody: so the table keeps and hands out the very objects it was
@@ -39,7 +39,7 @@ export class MemoryTable {
     this.#watches = Array.from({ length: shards }, () => []);
   }
 
-  /** Executions that have a watch. */
+  /** Executions that have a wake time. */
   get open(): number {
     return this.#open;
   }
@@ -65,7 +65,7 @@ export class MemoryTable {
       this.expire(execution.id);
     }
     this.#executions.set(execution.id, this.#born(execution));
-    this.#watch(execution.id, undefined, execution.watchAt);
+    this.#wake(execution.id, undefined, execution.wakeAt);
     return 'written';
   }
 
@@ -94,7 +94,7 @@ export class MemoryTable {
     const after = { execution: execution ?? before.execution, steps };
     this.#executions.set(executionId, incidents === undefined ? after : { ...after, incidents });
     if (this.#left.size > 0) this.#replaceLeft(executionId, step, incident);
-    if (execution !== undefined) this.#watch(executionId, before.execution.watchAt, execution.watchAt);
+    if (execution !== undefined) this.#wake(executionId, before.execution.wakeAt, execution.wakeAt);
     return 'written';
   }
 
@@ -102,11 +102,11 @@ export class MemoryTable {
     const all = this.#watches[shard] ?? [];
     const from = cursor === undefined ? 0 : placeIn(all, ...parsePlace(cursor), true);
     let to = from;
-    while (to < all.length && to - from < limit && (all[to] as Due).watchAt <= untilAt) to += 1;
+    while (to < all.length && to - from < limit && (all[to] as Due).wakeAt <= untilAt) to += 1;
     const items = all.slice(from, to);
     const last = items.at(-1);
-    const more = last !== undefined && to < all.length && (all[to] as Due).watchAt <= untilAt;
-    return more ? { items, cursor: `${last.watchAt}.${last.executionId}` } : { items };
+    const more = last !== undefined && to < all.length && (all[to] as Due).wakeAt <= untilAt;
+    return more ? { items, cursor: `${last.wakeAt}.${last.executionId}` } : { items };
   }
 
   list(query: ListQuery): Page<Execution> {
@@ -154,7 +154,7 @@ export class MemoryTable {
     const before = this.#executions.get(executionId);
     if (before === undefined) return;
     const beside = this.#besides(executionId);
-    this.#watch(executionId, before.execution.watchAt, undefined);
+    this.#wake(executionId, before.execution.wakeAt, undefined);
     this.#executions.delete(executionId);
     this.#left.set(executionId, beside);
   }
@@ -165,7 +165,7 @@ export class MemoryTable {
     return ids.flatMap((executionId): Found[] => {
       const execution = this.#executions.get(executionId)?.execution;
       const own: Found[] =
-        execution === undefined ? [] : [{ kind: 'execution', execution, watch: this.#placeOf(execution) }];
+        execution === undefined ? [] : [{ kind: 'execution', execution, wake: this.#placeOf(execution) }];
       return [...own, ...this.#besides(executionId)];
     });
   }
@@ -201,7 +201,7 @@ export class MemoryTable {
   }
 
   #placeOf(execution: Execution): 'none' | 'unswept' | 'swept' {
-    if (execution.watchAt === undefined) return 'none';
+    if (execution.wakeAt === undefined) return 'none';
     return (this.#places.get(execution.id) ?? 0) < this.#shards ? 'swept' : 'unswept';
   }
 
@@ -236,7 +236,7 @@ export class MemoryTable {
     else this.#left.set(executionId, rest);
   }
 
-  #watch(executionId: string, was: number | undefined, is: number | undefined): void {
+  #wake(executionId: string, was: number | undefined, is: number | undefined): void {
     const shard = this.#shardOf(executionId);
     const from = this.#places.get(executionId);
     if (was === is && (is === undefined || from === shard)) return;
@@ -247,7 +247,7 @@ export class MemoryTable {
     if (is === undefined) this.#places.delete(executionId);
     else {
       const all = this.#watches[shard] as Due[];
-      all.splice(placeIn(all, is, executionId, false), 0, { executionId, watchAt: is });
+      all.splice(placeIn(all, is, executionId, false), 0, { executionId, wakeAt: is });
       this.#places.set(executionId, shard);
     }
     this.#open += (is === undefined ? 0 : 1) - (was === undefined ? 0 : 1);
@@ -306,7 +306,7 @@ function placeIn(all: readonly Due[], at: number, id: string, past: boolean): nu
   while (low < high) {
     const middle = (low + high) >> 1;
     const item = all[middle] as Due;
-    const order = compare(item.watchAt, item.executionId, at, id);
+    const order = compare(item.wakeAt, item.executionId, at, id);
     if (order < 0 || (past && order === 0)) low = middle + 1;
     else high = middle;
   }

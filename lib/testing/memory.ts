@@ -6,7 +6,7 @@
  * and their conditions (`memory-table.ts`), what is delivered when (the caller takes messages out of the queue).
  */
 
-import type { Clock, Dice, Inventory, Ports, Store } from '../core/ports.ts';
+import type { Clock, RandomSource, Inventory, Ports, Store } from '../core/ports.ts';
 import type { Note, Send } from '../core/records/decision.ts';
 import type { Ended } from '../core/records/ended.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
@@ -133,13 +133,13 @@ export function seededRandom(seed: number): () => number {
 }
 
 /** Repeatable dice: the same seed gives the same ids and numbers. */
-export function seededDice(seed: number): Dice {
+export function seededSource(seed: number): RandomSource {
   let count = 0;
   const id = (): string => {
     count += 1;
     return `id-${seed}-${count}`;
   };
-  return { id, random: seededRandom(seed) };
+  return { id, number: seededRandom(seed) };
 }
 
 /** Everything the roles touch, in memory, with what was sent, announced and noted in the open. */
@@ -159,7 +159,7 @@ export function memoryWorld(options: { readonly seed?: number; readonly shards?:
   return {
     store: new MemoryStore(options.shards),
     clock: new ManualClock(),
-    dice: seededDice(options.seed ?? 1),
+    random: seededSource(options.seed ?? 1),
     queue: {
       send: async (sends) => {
         sent.push(...sends);

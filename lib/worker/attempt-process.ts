@@ -4,7 +4,7 @@
  * Owns: starting it, the time at which it is killed, and that nothing of it is left. Does not own: what it does
  * (`attempt.ts`), which message it is given (`worker.ts`).
  *
- * `hardEnd` is a promise that the process is dead by then. Two keep it, each alone: a timer here, and inside the process
+ * `processDeadline` is a promise that the process is dead by then. Two keep it, each alone: a timer here, and inside the process
  * a thread of its own, which an author's endless loop does not stop and which also ends the process when this one has
  * died. Both kill the whole process group, so that no program that the author's code has started goes on.
  */
@@ -26,7 +26,7 @@ export interface Task {
   readonly messageId: string;
   readonly body: string;
   readonly killAt: number;
-  readonly hardEndAt: number;
+  readonly processDeadlineAt: number;
 }
 /** From the process: first what it is, then how each task went. */
 export type Word =
@@ -93,7 +93,7 @@ export class ForkedProcess implements AttemptProcess {
     if (timeoutMs === undefined || this.#isGone) return 'died';
     const { messageId, body } = message;
     const killAt = Date.now() + timeoutMs + SPARE_MS;
-    const task: Task = { messageId, body, killAt, hardEndAt: killAt + KILL_MARGIN_MS };
+    const task: Task = { messageId, body, killAt, processDeadlineAt: killAt + KILL_MARGIN_MS };
     const timer = setTimeout(() => killGroup(this.#child), timeoutMs + SPARE_MS);
     const word = await this.#next(() => this.#child.send(task, () => undefined));
     clearTimeout(timer);

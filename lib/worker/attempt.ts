@@ -43,11 +43,11 @@ async function load(file: string): Promise<Handler> {
   return handler;
 }
 
-async function perform(handler: Handler, { messageId, body, hardEndAt }: Task): Promise<void> {
+async function perform(handler: Handler, { messageId, body, processDeadlineAt }: Task): Promise<void> {
   const context = {
     awsRequestId: messageId,
     functionName: handler.worker.agent.spec.name,
-    getRemainingTimeInMillis: () => hardEndAt - Date.now(),
+    getRemainingTimeInMillis: () => processDeadlineAt - Date.now(),
   };
   const failed = await handler({ Records: [{ messageId, body }] }, context).then(
     ({ batchItemFailures }) => batchItemFailures.length > 0,

@@ -26,12 +26,12 @@ export const longestLeaseMs = (plan: Plan): number => most(plan, ({ leaseMs }) =
  * From the end of all faults to the end of the last execution: a tick, if the supervisor was just killed; the end of a
  * lease and its sweep; until the attempt's process is dead for certain and what it sent has settled (its probe or undo
  * waits for that); and then each step once more, forward or back, with the longest gap between two dispatches before it.
- * Every attempt succeeds now, so no ladder is climbed; one that hung as the faults ended takes its timeout, which is
+ * Every attempt succeeds now, so no recovery is climbed; one that hung as the faults ended takes its timeout, which is
  * shorter than its process's life.
  */
 export function healBoundMs(plan: Plan): number {
   const shortest = Math.min(...agentSteps(plan).map(({ leaseMs, pickupMs }) => Math.min(leaseMs, pickupMs)));
-  const hardEndMs = most(plan, ({ timeoutMs, settleMs }) => timeoutMs + FUNCTION_SPARE_MS + settleMs);
+  const processDeadlineMs = most(plan, ({ timeoutMs, settleMs }) => timeoutMs + FUNCTION_SPARE_MS + settleMs);
   const noticedMs = TICK_MS + longestLeaseMs(plan) + LEASE_MARGIN_MS + SWEEP_EVERY_MS;
-  return noticedMs + hardEndMs + plan.steps.length * (MAX_GAP * shortest + SWEEP_EVERY_MS);
+  return noticedMs + processDeadlineMs + plan.steps.length * (MAX_GAP * shortest + SWEEP_EVERY_MS);
 }

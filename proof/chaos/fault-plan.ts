@@ -1,7 +1,7 @@
 /**
  * What is done to the system, and when: drawn from the seed before the run begins.
  *
- * Owns: the kinds of faults, their rates and moments. Pure. Does not own: doing it (`saboteur.ts`), what the outside
+ * Owns: the kinds of faults, their rates and moments. Pure. Does not own: doing it (`saboteur.ts`), what the external party
  * world does wrong (`order-plan.ts`).
  *
  * The supervisor is struck at any time of its minute, like every other function, but less often: the other one takes over,

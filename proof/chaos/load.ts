@@ -6,7 +6,7 @@
  */
 
 import { type PlannedOrder, plannedOrder } from './order-plan.ts';
-import type { Outside } from './stage.ts';
+import type { External } from './stage.ts';
 import type { StartedKey } from './table-audit.ts';
 
 /** A request that is not answered by then is given up and made again. */
@@ -35,7 +35,7 @@ export class Load {
   /** Answers that no client may ever get. */
   readonly problems: string[] = [];
   readonly #apiUrl: string;
-  readonly #world: Outside;
+  readonly #world: External;
   readonly #seed: number;
   readonly #ids = new Map<string, string[]>();
   readonly #startedAt = new Map<string, number>();
@@ -44,7 +44,7 @@ export class Load {
   #peaceful = false;
   #stopped = false;
 
-  constructor(apiUrl: string, world: Outside, seed: number) {
+  constructor(apiUrl: string, world: External, seed: number) {
     this.#apiUrl = apiUrl;
     this.#world = world;
     this.#seed = seed;

@@ -161,7 +161,9 @@ export function report(facts: Facts): Report {
 function notesOn(executions: readonly Execution[], deadLetters: readonly string[]): string[] {
   const statusOf = new Map(executions.map(({ id, status }) => [id, status]));
   return [
-    ...executions.filter(isUndoFailed).map(({ id, cause }) => `note     ${id}: ${cause?.failure.message}`),
+    ...executions
+      .filter(isCompensationFailed)
+      .map(({ id, cause }) => `note     ${id}: ${cause?.failure.message}`),
     ...deadLetters.map((body) => {
       const { execution = '' } = JSON.parse(body) as { readonly execution?: string };
       return `note     dead letter ${body}: its execution is ${statusOf.get(execution) ?? 'not known'}`;
@@ -215,7 +217,7 @@ const timesOf = (detections: readonly { readonly ms: number }[]): Times => {
 const countOf = (findings: readonly Finding[], ...kinds: Finding['kind'][]): number =>
   findings.filter(({ kind }) => kinds.includes(kind)).reduce((sum, { count }) => sum + count, 0);
 
-const isUndoFailed = ({ cause }: Execution): boolean => cause?.failure.code === 'undo-failed';
+const isCompensationFailed = ({ cause }: Execution): boolean => cause?.failure.code === 'compensation-failed';
 
 /**
  * What an execution says of its effects, in the words of the example's audit. `failed` says that nothing had to be undone,
@@ -223,5 +225,6 @@ const isUndoFailed = ({ cause }: Execution): boolean => cause?.failure.code === 
  */
 const claimOf = ({ execution }: Snapshot): { executionId: string; status: string } => ({
   executionId: execution.id,
-  status: execution.status === 'failed' && !isUndoFailed(execution) ? 'compensated' : execution.status,
+  status:
+    execution.status === 'failed' && !isCompensationFailed(execution) ? 'compensated' : execution.status,
 });

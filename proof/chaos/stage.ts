@@ -8,14 +8,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type OutsideWorld, outsideWorldAt } from '../../examples/order-fulfilment/demo/api.ts';
+import { type ExternalWorld, externalWorldAt } from '../../examples/order-fulfilment/demo/api.ts';
 import { startWorld } from '../../examples/order-fulfilment/world/server.ts';
 import { synthesize } from '../../lib/infra/synth.ts';
 import { type Cloud, startCloud } from '../../local/cloud.ts';
 import type { LogLine } from '../../local/lambda/function-logs.ts';
 import type { Claim } from './detection.ts';
 
-export interface Outside extends OutsideWorld {
+export interface External extends ExternalWorld {
   /** From now on the outside world behaves. */
   readonly clear: () => Promise<void>;
 }
@@ -24,7 +24,7 @@ export interface Stage {
   /** Holds the template, the tables, the queues, the logs and the outside world's ledger. */
   readonly folder: string;
   readonly cloud: Cloud;
-  readonly world: Outside;
+  readonly world: External;
   readonly claims: readonly Claim[];
   /** What the functions logged other than routine, by its name. */
   readonly notes: ReadonlyMap<string, number>;
@@ -71,11 +71,11 @@ export async function setStage(
     onProblem: (problem) => problems.push(problem),
   });
   undo.push(() => cloud.stop());
-  return { folder, cloud, world: outsideAt(world.url), claims, notes, problems, strike };
+  return { folder, cloud, world: externalAt(world.url), claims, notes, problems, strike };
 }
 
-const outsideAt = (url: string): Outside => ({
-  ...outsideWorldAt(url),
+const externalAt = (url: string): External => ({
+  ...externalWorldAt(url),
   clear: async () => {
     await fetch(`${url}/behave`, { method: 'DELETE' });
   },

@@ -1,8 +1,8 @@
 /**
  * What the state table must look like when everything is over. Pure: records in, findings out.
  *
- * Owns: the checks of the table (S12 a watch while open, none after the announced end; nobody holds a step of an ended
- * execution; no attempt beyond the ladder; one execution per key) and the list of what did not end.
+ * Owns: the checks of the table (S12 a wake time while open, none after the announced end; nobody holds a step of an ended
+ * execution; no attempt beyond the recovery; one execution per key) and the list of what did not end.
  */
 
 import { agentStep, type AgentStep, agentSteps, type Plan } from '../../lib/core/plan/plan.ts';
@@ -49,7 +49,7 @@ export function auditTable({ snapshots, plans }: TableContent, started: readonly
 }
 
 function stuckOf({ execution, steps }: Snapshot): string[] {
-  if (isTerminal(execution.status) && execution.watchAt === undefined) return [];
+  if (isTerminal(execution.status) && execution.wakeAt === undefined) return [];
   const shown = Object.values(steps).map(({ name, status, attempt }) => `${name} ${status} (${attempt})`);
   const end = isTerminal(execution.status) ? ', its end was not announced' : '';
   return [`${execution.id}: ${execution.status}${end}; ${shown.join(', ') || 'no step was claimed'}`];
@@ -58,25 +58,27 @@ function stuckOf({ execution, steps }: Snapshot): string[] {
 function findingsOf({ execution, steps }: Snapshot, plan: Plan | undefined): string[] {
   if (plan === undefined) return [`${execution.id}: its plan ${execution.plan} is not in the table`];
   const records = Object.values(steps);
-  const ladders = agentSteps(plan).flatMap((step) => beyondLadder(step, steps[step.name]));
+  const recoveries = agentSteps(plan).flatMap((step) => beyondRecovery(step, steps[step.name]));
   const held = records.filter((step) => step.leaseUntil !== undefined);
   return [
-    ...ladders,
+    ...recoveries,
     ...(isTerminal(execution.status) ? held.map(({ name }) => `${name} is held after the end`) : []),
-    ...(!isTerminal(execution.status) && execution.watchAt === undefined ? ['is open without a watch'] : []),
+    ...(!isTerminal(execution.status) && execution.wakeAt === undefined
+      ? ['is open without a wake time']
+      : []),
     ...wrongEnd(execution, records),
   ].map((finding) => `${execution.id}: ${finding}`);
 }
 
-const rungs = (step: AgentStep): number =>
-  step.ladder.reduce((sum, rung) => sum + (rung.kind === 'human' ? 0 : rung.attempts), 1);
+const stages = (step: AgentStep): number =>
+  step.recovery.reduce((sum, stage) => sum + (stage.kind === 'human' ? 0 : stage.attempts), 1);
 
-function beyondLadder(step: AgentStep, record: Step | undefined): string[] {
+function beyondRecovery(step: AgentStep, record: Step | undefined): string[] {
   if (record === undefined) return [];
   const undos = step.undo === 'none' ? 0 : step.undo.attempts + 1;
   return [
-    ...(record.attempt > rungs(step)
-      ? [`${step.name} had ${record.attempt} attempts of ${rungs(step)}`]
+    ...(record.attempt > stages(step)
+      ? [`${step.name} had ${record.attempt} attempts of ${stages(step)}`]
       : []),
     ...(record.undoAttempt > undos ? [`${step.name} had ${record.undoAttempt} undos of ${undos}`] : []),
   ];
@@ -90,7 +92,10 @@ function wrongEnd({ status }: Execution, records: readonly Step[]): string[] {
     return unsettled.map(({ name, status: its }) => `succeeded, but ${name} is ${its}`);
   if (status !== 'compensated' && status !== 'canceled') return [];
   return records
-    .filter((step) => step.status === 'undo-failed' || step.status === 'undoing' || step.status === 'unknown')
+    .filter(
+      (step) =>
+        step.status === 'compensation-failed' || step.status === 'compensating' || step.status === 'unknown',
+    )
     .map(({ name, status: its }) => `${status}, but ${name} is ${its}`);
 }
 

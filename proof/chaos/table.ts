@@ -1,7 +1,7 @@
 /**
  * Looks into the state table through the local cloud's AWS gateway, with the AWS SDK, as an operator would.
  *
- * Owns: the scan of everything, and the open executions by the watch index. Does not own: what must be in it
+ * Owns: the scan of everything, and the open executions by the wake index. Does not own: what must be in it
  * (`table-audit.ts`).
  */
 
@@ -14,9 +14,9 @@ import {
   type Item,
   planOf,
   stepOf,
-  watchShardKey,
+  wakeShardKey,
 } from '../../lib/aws/dynamo-items.ts';
-import { DEFAULT_WATCH_SHARDS, TABLE } from '../../lib/aws/names.ts';
+import { DEFAULT_WAKE_SHARDS, TABLE } from '../../lib/aws/names.ts';
 import type { Cloud } from '../../local/cloud.ts';
 import type { Plan } from '../../lib/core/plan/plan.ts';
 import type { Execution, Step } from '../../lib/core/records/state.ts';
@@ -39,9 +39,9 @@ export class Table {
     this.#name = table.ref;
   }
 
-  /** Ids of the executions that are open, or whose end was not announced: those with a watch. */
+  /** Ids of the executions that are open, or whose end was not announced: those with a wake time. */
   async open(): Promise<readonly string[]> {
-    const shards = Array.from({ length: DEFAULT_WATCH_SHARDS }, (_, shard) => this.#openOf(shard));
+    const shards = Array.from({ length: DEFAULT_WAKE_SHARDS }, (_, shard) => this.#openOf(shard));
     return (await Promise.all(shards)).flat();
   }
 
@@ -52,10 +52,10 @@ export class Table {
       const page = await this.#client.send(
         new QueryCommand({
           TableName: this.#name,
-          IndexName: TABLE.watchIndex.name,
+          IndexName: TABLE.wakeIndex.name,
           KeyConditionExpression: '#shard = :shard',
-          ExpressionAttributeNames: { '#shard': TABLE.watchIndex.pk },
-          ExpressionAttributeValues: { ':shard': { S: watchShardKey(shard) } },
+          ExpressionAttributeNames: { '#shard': TABLE.wakeIndex.pk },
+          ExpressionAttributeValues: { ':shard': { S: wakeShardKey(shard) } },
           ...(from === undefined ? {} : { ExclusiveStartKey: from }),
         }),
       );

@@ -2,15 +2,26 @@
  * The agents' moves. Mirrors `agent/message.ts`: `handleMessage` (read, decide, claim; after a conflict or an unsure answer
  * read again, and if the token there is ours perform), `performAndReport`, `deliverReport` and `reportOnce` (a report that
  * conflicts is decided again on a fresh read, once released only what follows is looked at); and of `agent/attempt.ts` the
- * ways in which an attempt ends and its beats.
+ * ways in which an attempt ends and its heartbeats.
  *
- * Merged into one move, because nobody can tell: receiving a message and the read that follows; the answer of the outside
+ * Merged into one move, because nobody can tell: receiving a message and the read that follows; the answer of the external party
  * service and its effect; a report that was overtaken, its read and its write (both are conditional on that read).
  */
 
 import { hintOf, LIFE_TICKS, type Hint, type ReportKind, SLOTS } from './codes.ts';
-import { commit, type Context, die, type Emit, heldAt, land, look, place, type Seat, send } from './moves.ts';
-import { type Actor, copyOf, LANDED, UNDONE, type World } from './world.ts';
+import {
+  commit,
+  type Context,
+  die,
+  type Emit,
+  leasedAt,
+  land,
+  evaluate,
+  place,
+  type Seat,
+  send,
+} from './moves.ts';
+import { type Actor, copyOf, LANDED, COMPENSATED, type World } from './world.ts';
 
 type Of<Pc extends Actor['pc']> = Actor & { readonly pc: Pc };
 const NO: readonly string[] = [];
@@ -26,7 +37,7 @@ export function deliveries(ctx: Context, world: World, emit: Emit): void {
     if (!config.forge && (world.messages & mask) === 0) continue;
     const hint = hintOf(bit);
     // The queue keeps a delayed message until it is due.
-    if (!config.forge && ctx.mind.deliver(world, hint, LIFE_TICKS).early) continue;
+    if (!config.forge && ctx.decider.deliver(world, hint, LIFE_TICKS).early) continue;
     const next = copyOf(world);
     next.messages &= ~mask;
     receive(ctx, next, seat, hint, LIFE_TICKS);
@@ -46,16 +57,16 @@ const textOf = ({ config }: Context, { step, mode, attempt }: Hint): string =>
 
 /** Reads and decides on a message. */
 function receive(ctx: Context, world: World, seat: Seat, hint: Hint, life: number): void {
-  const out = ctx.mind.deliver(world, hint, life);
+  const out = ctx.decider.deliver(world, hint, life);
   const { step, mode, attempt } = hint;
   if (out.next === 'perform') {
     const steps = world.steps.with(step, out.stepTo);
-    const { kind: unread, sends } = ctx.mind.unread({ exec: world.exec, steps }, step, mode);
+    const { kind: unread, sends } = ctx.decider.unread({ exec: world.exec, steps }, step, mode);
     const { prior, stepTo: to } = out;
     place(ctx, world, seat, { pc: 'claim', step, mode, attempt, life, prior, to, unread, sends });
   } else if (out.exec >= 0 || out.step >= 0 || out.problems.length > 0) {
     const from = { step, mode, attempt, life, prior: 0 };
-    place(ctx, world, seat, { pc: 'write', out: ctx.mind.outcomes.idOf(out), from, concern: 1 << step });
+    place(ctx, world, seat, { pc: 'write', out: ctx.decider.outcomes.idOf(out), from, affected: 1 << step });
   } else {
     send(ctx, world, out.sends);
     place(ctx, world, seat, null);
@@ -80,18 +91,18 @@ export function agentMoves(ctx: Context, world: World, at: number, emit: Emit): 
       return readAgain(ctx, world, seat, actor, who, emit);
     case 'perform':
       perform(ctx, world, seat, actor, who, emit);
-      return beat(ctx, world, seat, actor, who, emit);
+      return heartbeat(ctx, world, seat, actor, who, emit);
     case 'report':
       return report(ctx, world, seat, actor, who, emit);
-    case 'look': {
+    case 'evaluate': {
       const next = copyOf(world);
-      look(ctx, next, seat, actor.concern, true);
+      evaluate(ctx, next, seat, actor.affected, true);
       return emit(next, `${who} reads and looks`, false, NO);
     }
     case 'write': {
       const next = copyOf(world);
       const problems = land(ctx, next, seat, actor);
-      return emit(next, `${who} writes ${ctx.mind.outcomes.at(actor.out).what}`, false, problems);
+      return emit(next, `${who} writes ${ctx.decider.outcomes.at(actor.out).what}`, false, problems);
     }
   }
 }
@@ -117,7 +128,7 @@ const CLAIM = {
   sends: 0,
   next: 'perform',
   fresh: false,
-  concern: 0,
+  affected: 0,
   announces: false,
   early: false,
   prior: 0,
@@ -128,8 +139,8 @@ const CLAIM = {
 function readAgain(ctx: Context, world: World, seat: Seat, actor: Of<'read'>, who: string, emit: Emit): void {
   const { step, mode, life, prior, own } = actor;
   const next = copyOf(world);
-  if (own && heldAt(ctx, world, step)) {
-    const { kind: unread, sends } = ctx.mind.unread(world, step, mode);
+  if (own && leasedAt(ctx, world, step)) {
+    const { kind: unread, sends } = ctx.decider.unread(world, step, mode);
     place(ctx, next, seat, { pc: 'perform', step, mode, life, prior, own, unread, sends });
   } else receive(ctx, next, seat, actor, life);
   emit(next, `${who} reads again for ${textOf(ctx, actor)}`, false, NO);
@@ -158,7 +169,7 @@ const ANSWERS: readonly (readonly Answer[])[] = [
     { kind: 'still-running', fault: true },
   ],
   [
-    { kind: 'undone', lands: true },
+    { kind: 'compensated', lands: true },
     { kind: 'lost', fault: true, lands: true },
     { kind: 'lost', fault: true },
     { kind: 'transient', fault: true },
@@ -183,10 +194,10 @@ function perform(
     const next = copyOf(world);
     if (answer.fault) next.failures += 1;
     const problems = answer.lands && mode === 0 ? ctx.judge.land(next, step) : NO;
-    if (answer.lands && mode === 2) next.effects[step] = UNDONE;
+    if (answer.lands && mode === 2) next.effects[step] = COMPENSATED;
     const ghost = answer.ghost === 'settle' ? 1 : answer.ghost === 'life' ? life + 1 : 0;
     next.ghosts[step] = Math.max(next.ghosts[step] as number, ghost);
-    if (ctx.mind.rules.sendFirst === true && answer.kind === 'done') send(ctx, next, sends);
+    if (ctx.decider.rules.sendFirst === true && answer.kind === 'done') send(ctx, next, sends);
     place(ctx, next, seat, { pc: 'report', step, mode, life, prior, own, unread, sends, kind: answer.kind });
     const how = answer.lands ? ' (the effect took place)' : answer.ghost ? ' (the request is under way)' : '';
     emit(next, `${who} has ${answer.kind}${how} of ${nameOf(ctx, step)}`, answer.fault === true, problems);
@@ -195,29 +206,36 @@ function perform(
 
 const nameOf = ({ config }: Context, step: number): string => config.plan.steps[step]?.name ?? '';
 
-function beat(ctx: Context, world: World, seat: Seat, actor: Of<'perform'>, who: string, emit: Emit): void {
-  if (!ctx.config.beats || !actor.own || !heldAt(ctx, world, actor.step)) return;
-  const out = ctx.mind.beat(world, actor.step);
+function heartbeat(
+  ctx: Context,
+  world: World,
+  seat: Seat,
+  actor: Of<'perform'>,
+  who: string,
+  emit: Emit,
+): void {
+  if (!ctx.config.heartbeats || !actor.own || !leasedAt(ctx, world, actor.step)) return;
+  const out = ctx.decider.heartbeat(world, actor.step);
   if (out.step < 0 || out.stepTo === world.steps[actor.step]) return;
   const next = copyOf(world);
   place(ctx, next, seat, null);
   const problems = commit(ctx, next, out, false);
   place(ctx, next, seat, actor);
-  emit(next, `${who} beats`, false, problems);
+  emit(next, `${who} heartbeats`, false, problems);
 }
 
 function report(ctx: Context, world: World, seat: Seat, actor: Of<'report'>, who: string, emit: Emit): void {
   const { step, own, kind, prior, unread, sends } = actor;
   const next = copyOf(world);
   place(ctx, next, seat, null);
-  const onTime = own && heldAt(ctx, world, step);
+  const onTime = own && leasedAt(ctx, world, step);
   const text = `${who} reports ${kind} of ${nameOf(ctx, step)}`;
-  const status = ctx.mind.step(world.steps[step] as number)?.status;
+  const status = ctx.decider.step(world.steps[step] as number)?.status;
   if (own && !onTime && !(kind === 'done' && (status === 'retrying' || status === 'unknown'))) {
-    place(ctx, next, seat, { pc: 'look', concern: 1 << step });
+    place(ctx, next, seat, { pc: 'evaluate', affected: 1 << step });
     return emit(next, `${text}: was settled before`, false, NO);
   }
-  const out = ctx.mind.report(world, step, own, kind, prior, onTime);
+  const out = ctx.decider.report(world, step, own, kind, prior, onTime);
   if (out.step < 0) return emit(next, `${text}: refused`, false, out.problems);
   const stolen = own ? NO : ['S5 a report was written without the current token'];
   const problems = [...stolen, ...commit(ctx, next, out, false)];
@@ -229,8 +247,8 @@ function report(ctx: Context, world: World, seat: Seat, actor: Of<'report'>, who
   }
   const done = onTime && (kind === 'done' || kind === 'found');
   if (done && unread === 'send') {
-    if (ctx.mind.rules.sendFirst !== true) send(ctx, next, sends);
-  } else if (done && unread === 'end') look(ctx, next, seat, 1 << step, false);
-  else place(ctx, next, seat, { pc: 'look', concern: out.concern });
+    if (ctx.decider.rules.sendFirst !== true) send(ctx, next, sends);
+  } else if (done && unread === 'end') evaluate(ctx, next, seat, 1 << step, false);
+  else place(ctx, next, seat, { pc: 'evaluate', affected: out.affected });
   emit(next, onTime ? text : `${text}, late`, false, problems);
 }

@@ -1,7 +1,7 @@
 /**
  * The model's codes: what is asked of `decide` and what it answers, as small numbers.
  *
- * Owns: the forms of questions and answers. Does not own: the questions (`agents.ts`, `lookers.ts`), the asking (`mind.ts`).
+ * Owns: the forms of questions and answers. Does not own: the questions (`agents.ts`, `actors.ts`), the asking (`decider.ts`).
  */
 
 import type { Report } from '../../lib/core/records/events.ts';
@@ -32,9 +32,9 @@ export interface Outcome {
   readonly stepTo: number;
   /** Messages, one bit each (`slotOf`). */
   readonly sends: number;
-  readonly next: 'stop' | 'look' | 'perform' | 'other';
+  readonly next: 'idle' | 'evaluate' | 'perform' | 'other';
   readonly fresh: boolean;
-  readonly concern: number;
+  readonly affected: number;
   readonly announces: boolean;
   readonly early: boolean;
   /** Of a claim: ticks from now until the step's earlier attempts are dead. */
@@ -54,21 +54,21 @@ export type ReportKind =
   | 'found-nothing'
   | 'cannot-tell'
   | 'still-running'
-  | 'undone';
+  | 'compensated';
 
 const failure = { code: 'x', message: '' };
 export const REPORTS: Readonly<Record<ReportKind, Report>> = {
-  done: { kind: 'done', settled: true, output: null },
-  transient: { kind: 'failed', settled: true, permanent: false, failure },
-  permanent: { kind: 'failed', settled: true, permanent: true, failure },
-  acted: { kind: 'failed', settled: true, permanent: true, acted: true, failure },
-  lost: { kind: 'unknown', settled: true, failure },
-  timeout: { kind: 'unknown', settled: false, failure },
-  found: { kind: 'found', settled: true, verdict: 'done', output: null },
-  'found-nothing': { kind: 'found', settled: true, verdict: 'not-done' },
-  'cannot-tell': { kind: 'found', settled: true, verdict: 'cannot-tell' },
-  'still-running': { kind: 'found', settled: true, verdict: 'running' },
-  undone: { kind: 'undone', settled: true },
+  done: { kind: 'done', codeReturned: true, output: null },
+  transient: { kind: 'failed', codeReturned: true, permanent: false, failure },
+  permanent: { kind: 'failed', codeReturned: true, permanent: true, failure },
+  acted: { kind: 'failed', codeReturned: true, permanent: true, acted: true, failure },
+  lost: { kind: 'unknown', codeReturned: true, failure },
+  timeout: { kind: 'unknown', codeReturned: false, failure },
+  found: { kind: 'found', codeReturned: true, verdict: 'done', output: null },
+  'found-nothing': { kind: 'found', codeReturned: true, verdict: 'not-done' },
+  'cannot-tell': { kind: 'found', codeReturned: true, verdict: 'cannot-tell' },
+  'still-running': { kind: 'found', codeReturned: true, verdict: 'running' },
+  compensated: { kind: 'compensated', codeReturned: true },
 };
 
 /** Two attempts, two probes, an undo. */

@@ -27,10 +27,10 @@ export interface ModelConfig {
   readonly lossy: boolean;
   /** A claim or a report is written, and the process does not learn that it was. */
   readonly ambiguous: boolean;
-  readonly beats: boolean;
+  readonly heartbeats: boolean;
   /** The execution's deadline may pass. */
   readonly deadline: boolean;
-  /** Supervisors look at any time, not only when the watch says so (an index that lags). */
+  /** Supervisors look at any time, not only when the wake time says so (an index that lags). */
   readonly eagerSweeps: boolean;
   /** Time passes. */
   readonly time: boolean;
@@ -49,7 +49,7 @@ function planStep(name: string, after: readonly string[], options: StepOptions):
   const { effect = 'idempotent', retries = 1, retryMs = TICK, undo, when } = options;
   return {
     name,
-    kind: 'step',
+    kind: 'agent',
     agent: 'agent',
     input: null,
     after,
@@ -59,7 +59,7 @@ function planStep(name: string, after: readonly string[], options: StepOptions):
     leaseMs: TICK - 1_000,
     pickupMs: TICK,
     settleMs: SETTLE_TICKS * TICK,
-    ladder: retries === 0 ? [] : [{ kind: 'retry', attempts: retries, firstMs: retryMs, maxMs: retryMs }],
+    recovery: retries === 0 ? [] : [{ kind: 'retry', attempts: retries, firstMs: retryMs, maxMs: retryMs }],
     undo: undo ?? { kind: 'retry', attempts: 1, firstMs: TICK, maxMs: TICK },
   };
 }
@@ -95,7 +95,7 @@ const QUIET: Omit<ModelConfig, 'name' | 'plan'> = {
   crash: false,
   lossy: false,
   ambiguous: false,
-  beats: false,
+  heartbeats: false,
   deadline: false,
   eagerSweeps: false,
   time: true,
@@ -145,7 +145,7 @@ export const CONFIGS: readonly ModelConfig[] = [
   configOf('one-probed', planOf('one', PROBED), { ...FORGED, failures: 1, cancel: true }),
   configOf('chain2-two-supervisors', planOf('chain2', ONCE), { ...FORGED, supervisors: 2, cancel: true }),
   configOf('chain2-live', planOf('chain2', ONCE), { crash: true, agents: 1 }),
-  configOf('one-idempotent', planOf('one'), { ...FORGED, failures: 1, cancel: true, beats: true }),
+  configOf('one-idempotent', planOf('one'), { ...FORGED, failures: 1, cancel: true, heartbeats: true }),
   configOf('one-two-failures', planOf('one'), { ...FORGED, failures: 2 }),
   configOf('one-probed-two-failures', planOf('one', PROBED), { ...FORGED, failures: 2 }),
   configOf('one-give-up', planOf('one', PROBED), { ...FORGED, agents: 1, failures: 1, giveUp: true }),

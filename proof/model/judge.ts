@@ -2,20 +2,20 @@
  * What must hold in every state, written anew and not by calling the rules it checks.
  *
  * Owns: S5, S6, S10 against the outside world's book, S12 exactly, the end. Of a write alone S1, S2, S4, S7 and S10 are
- * judged by the simulator's oracle. S3 is judged where the write is made (`mind.ts`).
+ * judged by the simulator's oracle. S3 is judged where the write is made (`decider.ts`).
  */
 
 import type { Write } from '../../lib/core/records/decision.ts';
 import { type AgentStep, agentSteps, isBefore, type Plan } from '../../lib/core/plan/plan.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
-import { isHeld, isTerminal, type Step } from '../../lib/core/records/state.ts';
+import { isLeased, isTerminal, type Step } from '../../lib/core/records/state.ts';
 import { leaseEndsAt } from '../../lib/core/step/lease.ts';
 import { judge, storedAfter } from '../simulation/oracle.ts';
 import { keyOf, type Outcome, type Stored } from './codes.ts';
 import { Memo } from './intern.ts';
-import type { Mind } from './mind.ts';
+import type { Decider } from './decider.ts';
 import { NOW } from './times.ts';
-import { LANDED, UNDONE, type World } from './world.ts';
+import { LANDED, COMPENSATED, type World } from './world.ts';
 
 /** At the model's only time; it knows no outages. */
 const NO_OUTAGE = { now: NOW, graceFrom: Number.NEGATIVE_INFINITY };
@@ -23,27 +23,27 @@ const NO_OUTAGE = { now: NOW, graceFrom: Number.NEGATIVE_INFINITY };
 const NONE: readonly string[] = [];
 
 export class Judge {
-  readonly #mind: Mind;
+  readonly #decider: Decider;
   readonly #plan: Plan;
   readonly #writes = new Memo<readonly string[]>();
   readonly #states = new Memo<readonly string[]>();
 
-  constructor(mind: Mind) {
-    this.#mind = mind;
-    this.#plan = mind.plan;
+  constructor(decider: Decider) {
+    this.#decider = decider;
+    this.#plan = decider.plan;
   }
 
   /** @param before what is stored. @param claim whether the write takes the step with a fresh token */
   write(before: Stored, out: Outcome, claim: boolean): readonly string[] {
     const key = `${keyOf(before, out.exec + 1, out.step + 1, out.stepTo)}${claim}`;
     return this.#writes.get(key, () => {
-      const snapshot = this.#mind.snapshot(before);
-      const step = out.step < 0 ? undefined : this.#mind.step(out.stepTo);
+      const snapshot = this.#decider.snapshot(before);
+      const step = out.step < 0 ? undefined : this.#decider.step(out.stepTo);
       const token = claim ? { token: 'fresh' } : {};
       const version = (step && (snapshot.steps[step.name]?.version ?? 0)) ?? 0;
       const write: Write = {
         executionId: 'e',
-        ...(out.exec < 0 ? {} : { execution: { ...this.#mind.execution(out.exec), version: 2 } }),
+        ...(out.exec < 0 ? {} : { execution: { ...this.#decider.execution(out.exec), version: 2 } }),
         ...(step === undefined ? {} : { step: { ...step, ...token, version: version + 1 } }),
       };
       const problems: string[] = [];
@@ -55,17 +55,17 @@ export class Judge {
   /** A forward effect takes place. Changes the book. */
   land(world: World, at: number): readonly string[] {
     const step = this.#plan.steps[at] as AgentStep;
-    const status = this.#mind.step(world.steps[at] as number)?.status;
+    const status = this.#decider.step(world.steps[at] as number)?.status;
     const effect = world.effects[at];
     const problems: string[] = [];
-    if (effect === UNDONE) problems.push(`S10 '${step.name}' acted after its undo`);
-    else if (status === 'undoing' || status === 'undone')
+    if (effect === COMPENSATED) problems.push(`S10 '${step.name}' acted after its undo`);
+    else if (status === 'compensating' || status === 'compensated')
       problems.push(`S10 '${step.name}' acted after its undo began (${status})`);
-    const end = this.#mind.execution(world.exec).status;
+    const end = this.#decider.execution(world.exec).status;
     if (
       isTerminal(end) &&
       step.undo !== 'none' &&
-      !(end === 'failed' && this.#excused(world, step as AgentStep))
+      !(end === 'failed' && this.#notCharged(world, step as AgentStep))
     ) {
       if (effect !== LANDED) problems.push(`S10 '${step.name}' acted after the end (${end})`);
     }
@@ -75,10 +75,10 @@ export class Judge {
   }
 
   /** Its own undo failed, or that of a step that depends on it: a person must see to it. */
-  #excused(stored: Stored, step: AgentStep): boolean {
+  #notCharged(stored: Stored, step: AgentStep): boolean {
     return this.#plan.steps.some((other, at) => {
       const behind = other.name === step.name || isBefore(this.#plan, step.name, other.name);
-      return behind && this.#mind.step(stored.steps[at] as number)?.status === 'undo-failed';
+      return behind && this.#decider.step(stored.steps[at] as number)?.status === 'compensation-failed';
     });
   }
 
@@ -88,22 +88,22 @@ export class Judge {
     const { steps } = this.#plan;
     if (
       out.step >= 0 &&
-      this.#mind.step(out.stepTo)?.status === 'done' &&
+      this.#decider.step(out.stepTo)?.status === 'done' &&
       world.effects[out.step] !== LANDED
     ) {
       problems.push(`S6 '${steps[out.step]?.name}' is done without its effect`);
     }
-    const { status } = this.#mind.execution(world.exec);
+    const { status } = this.#decider.execution(world.exec);
     if (out.exec < 0 || !isTerminal(status) || out.announces) return problems;
     for (const [at, step] of steps.entries()) {
-      const record = this.#mind.step(world.steps[at] as number);
+      const record = this.#decider.step(world.steps[at] as number);
       const live = world.effects[at] === LANDED;
       if (status === 'succeeded') {
         if (live && record?.status !== 'done') problems.push(`S6 succeeded, but '${step.name}' acted`);
       } else if (
         live &&
         agentSteps(this.#plan)[at]?.undo !== 'none' &&
-        !(status === 'failed' && this.#excused(world, step as AgentStep))
+        !(status === 'failed' && this.#notCharged(world, step as AgentStep))
       ) {
         problems.push(`S10 ${status}, but the effect of '${step.name}' is in place (${record?.status})`);
       }
@@ -113,36 +113,38 @@ export class Judge {
 
   /** What must hold of the stored records at any time. */
   stored(world: World): readonly string[] {
-    const problems = this.#states.get(keyOf(world, 0, 0, 0), () => this.#watch(this.#mind.snapshot(world)));
-    const { status, watchAt } = this.#mind.execution(world.exec);
-    const untold = isTerminal(status) && watchAt === undefined && world.announced === 0;
+    const problems = this.#states.get(keyOf(world, 0, 0, 0), () =>
+      this.#watch(this.#decider.snapshot(world)),
+    );
+    const { status, wakeAt } = this.#decider.execution(world.exec);
+    const untold = isTerminal(status) && wakeAt === undefined && world.announced === 0;
     return untold ? [...problems, 'L1 the end is not watched and was not told'] : problems;
   }
 
-  /** S12: watchAt ≤ min(the end of every lease, e + H), all steps having the same H. */
+  /** S12: wakeAt ≤ min(the end of every lease, e + H), all steps having the same H. */
   #watch({ execution, steps }: Snapshot): readonly string[] {
     if (isTerminal(execution.status)) return NONE;
-    const { watchAt } = execution;
-    if (watchAt === undefined) return ['S12 an open execution has no watch'];
-    if (watchAt <= NOW) return NONE;
+    const { wakeAt } = execution;
+    if (wakeAt === undefined) return ['S12 an open execution has no wake time'];
+    if (wakeAt <= NOW) return NONE;
     const records = Object.values(steps);
-    const lease = Math.min(...records.filter(isHeld).map((step) => leaseEndsAt(step.leaseUntil)));
-    if (watchAt > lease) return [`S12 the watch is ${watchAt - lease} ms after the end of a lease`];
+    const lease = Math.min(...records.filter(isLeased).map((step) => leaseEndsAt(step.leaseUntil)));
+    if (wakeAt > lease) return [`S12 the wake time is ${wakeAt - lease} ms after the end of a lease`];
     const first = this.#plan.steps[0] as AgentStep;
     const latest =
-      this.#quietUntil(execution.status === 'undoing', steps) + Math.min(first.leaseMs, first.pickupMs);
-    return watchAt > latest ? [`S12 the watch is ${watchAt - latest} ms after e + H`] : NONE;
+      this.#quietUntil(execution.status === 'compensating', steps) + Math.min(first.leaseMs, first.pickupMs);
+    return wakeAt > latest ? [`S12 the wake time is ${wakeAt - latest} ms after e + H`] : NONE;
   }
 
-  #quietUntil(undoing: boolean, steps: Readonly<Record<string, Step>>): number {
-    const settled = (name: string): boolean => ['done', 'skipped'].includes(steps[name]?.status ?? '');
+  #quietUntil(compensating: boolean, steps: Readonly<Record<string, Step>>): number {
+    const codeReturned = (name: string): boolean => ['done', 'skipped'].includes(steps[name]?.status ?? '');
     const times = this.#plan.steps.map((step) => {
       const record = steps[step.name];
-      if (record === undefined) return step.after.every(settled) ? NOW : Number.POSITIVE_INFINITY;
-      if (isHeld(record) || record.status === 'unknown') return NOW;
+      if (record === undefined) return step.after.every(codeReturned) ? NOW : Number.POSITIVE_INFINITY;
+      if (isLeased(record) || record.status === 'unknown') return NOW;
       return record.status === 'retrying' ? Math.max(NOW, record.retryAt ?? 0) : Number.POSITIVE_INFINITY;
     });
     const earliest = Math.min(...times);
-    return undoing || earliest === Number.POSITIVE_INFINITY ? NOW : earliest;
+    return compensating || earliest === Number.POSITIVE_INFINITY ? NOW : earliest;
   }
 }

@@ -1,16 +1,16 @@
 /**
  * One configuration as a machine: its first state, and from every state all that can happen next.
  *
- * The order of reading: `times.ts` (what a state forgets), `codes.ts` and `mind.ts` (the real rules, asked with numbers), `world.ts`
- * (a state), `moves.ts`, `agents.ts`, `lookers.ts` (what can happen), `judge.ts` (what must hold), `explore.ts`.
+ * The order of reading: `times.ts` (what a state forgets), `codes.ts` and `decider.ts` (the real rules, asked with numbers), `world.ts`
+ * (a state), `moves.ts`, `agents.ts`, `actors.ts` (what can happen), `judge.ts` (what must hold), `explore.ts`.
  */
 
 import { agentMoves, deliveries } from './agents.ts';
 import { ALL_STEPS } from './codes.ts';
 import type { ModelConfig } from './config.ts';
 import { Judge } from './judge.ts';
-import { operatorMoves, supervisorMoves, timeMoves } from './lookers.ts';
-import { Mind } from './mind.ts';
+import { operatorMoves, supervisorMoves, timeMoves } from './actors.ts';
+import { Decider } from './decider.ts';
 import { type Context, type Emit, send, tidy } from './moves.ts';
 import { REAL_RULES, type Rules } from './rules.ts';
 import { copyOf, decode, encode, newCast, type World } from './world.ts';
@@ -19,16 +19,16 @@ export class Machine {
   readonly #ctx: Context;
 
   constructor(config: ModelConfig, rules: Rules = REAL_RULES) {
-    const mind = new Mind(config, rules);
-    this.#ctx = { config, mind, judge: new Judge(mind), cast: newCast() };
+    const decider = new Decider(config, rules);
+    this.#ctx = { config, decider, judge: new Judge(decider), cast: newCast() };
   }
 
   /** The execution was just written and its first messages were sent (`start` in `scheduler/start.ts`). */
   first(): World {
-    const { config, mind } = this.#ctx;
+    const { config, decider } = this.#ctx;
     const none = config.plan.steps.map(() => 0);
     const world: World = {
-      ...mind.first(),
+      ...decider.first(),
       steps: [...none],
       effects: [...none],
       ghosts: [...none],
@@ -40,7 +40,7 @@ export class Machine {
       agents: Array.from({ length: config.agents }, () => 0),
       supervisors: Array.from({ length: config.supervisors }, () => 0),
     };
-    send(this.#ctx, world, mind.look(world, 'worker', ALL_STEPS, true).sends);
+    send(this.#ctx, world, decider.evaluate(world, 'worker', ALL_STEPS, true).sends);
     return world;
   }
 
@@ -58,10 +58,12 @@ export class Machine {
    * deadline (L1). People and their answers are not in the model.
    */
   isEnd(world: World): boolean {
-    const { mind } = this.#ctx;
-    if (world.steps.some((step) => mind.step(step)?.status === 'undo-failed')) return true;
+    const { decider } = this.#ctx;
+    if (world.steps.some((step) => decider.step(step)?.status === 'compensation-failed')) return true;
     return (
-      mind.isTerminal(world.exec) && mind.execution(world.exec).watchAt === undefined && world.announced === 1
+      decider.isTerminal(world.exec) &&
+      decider.execution(world.exec).wakeAt === undefined &&
+      world.announced === 1
     );
   }
 

@@ -5,16 +5,16 @@
  * send), `lib/engine/reconcile.ts` (look, write, look again; after a conflict read again with the same concern) and `continueWith`.
  */
 
-import { isHeld } from '../../lib/core/records/state.ts';
+import { isLeased } from '../../lib/core/records/state.ts';
 import { ALL_STEPS, type Hint, type Outcome, slotOf } from './codes.ts';
 import type { ModelConfig } from './config.ts';
 import type { Judge } from './judge.ts';
-import type { Mind } from './mind.ts';
+import type { Decider } from './decider.ts';
 import type { Actor, Cast, World } from './world.ts';
 
 export interface Context {
   readonly config: ModelConfig;
-  readonly mind: Mind;
+  readonly decider: Decider;
   readonly judge: Judge;
   readonly cast: Cast;
 }
@@ -41,11 +41,11 @@ function thin({ forge }: ModelConfig, seat: Seat, actor: Actor): Actor | null {
   if (!forge) return actor;
   const agent = seat !== 'operator' && seat.list === 'agents';
   switch (actor.pc) {
-    case 'look':
-      return agent || seat === 'operator' ? null : { ...actor, concern: actor.concern && ALL_STEPS };
+    case 'evaluate':
+      return agent || seat === 'operator' ? null : { ...actor, affected: actor.affected && ALL_STEPS };
     case 'write':
-      if (agent) return { ...actor, from: 'look', concern: 0 };
-      return { ...actor, concern: actor.concern && ALL_STEPS };
+      if (agent) return { ...actor, from: 'evaluate', affected: 0 };
+      return { ...actor, affected: actor.affected && ALL_STEPS };
     case 'claim':
     case 'perform':
     case 'report':
@@ -55,8 +55,8 @@ function thin({ forge }: ModelConfig, seat: Seat, actor: Actor): Actor | null {
   }
 }
 
-export const heldAt = ({ mind }: Context, world: World, step: number): boolean =>
-  isHeld(mind.step(world.steps[step] as number));
+export const leasedAt = ({ decider }: Context, world: World, step: number): boolean =>
+  isLeased(decider.step(world.steps[step] as number));
 
 /** Sends are hints: they add to what is in flight, unless any message may come at any time anyway. */
 export const send = ({ config }: Context, world: World, sends: number): void => {
@@ -95,11 +95,11 @@ function overtake(ctx: Context, world: World, exec: boolean, step: number, claim
 }
 
 /** What cannot matter any more is forgotten. */
-export function tidy({ config, mind }: Context, world: World): void {
-  if (mind.execution(world.exec).status !== 'running' && world.operator === 0) {
+export function tidy({ config, decider }: Context, world: World): void {
+  if (decider.execution(world.exec).status !== 'running' && world.operator === 0) {
     world.canceled = config.cancel ? 2 : 0;
   }
-  if (mind.isTerminal(world.exec)) world.steps = world.steps.map((id) => mind.later('step', id, 8));
+  if (decider.isTerminal(world.exec)) world.steps = world.steps.map((id) => decider.later('step', id, 8));
 }
 
 /**
@@ -115,7 +115,7 @@ function overtaken(ctx: Context, actor: Actor, exec: boolean, step: number, clai
   switch (actor.pc) {
     case 'claim': {
       const { mode, attempt, life } = actor;
-      if (actor.step === step && ctx.mind.rules.unconditional !== true)
+      if (actor.step === step && ctx.decider.rules.unconditional !== true)
         return { pc: 'read', step, mode, attempt, life, prior: 0, own: false };
       return exec && actor.unread === 'end' ? { ...actor, unread: 'read' } : actor;
     }
@@ -127,35 +127,35 @@ function overtaken(ctx: Context, actor: Actor, exec: boolean, step: number, clai
         const own = actor.own && !claim;
         // Its report will be refused, and it has nothing else to do.
         const idle = actor.pc === 'report' || actor.mode === 1;
-        if (!own && idle && ctx.mind.rules.anyToken !== true) return null;
+        if (!own && idle && ctx.decider.rules.anyToken !== true) return null;
         return { ...actor, own, prior: 0, unread: 'read', sends: 0 };
       }
       return exec && actor.unread === 'end' ? { ...actor, unread: 'read' } : actor;
     case 'write': {
-      const out = ctx.mind.outcomes.at(actor.out);
+      const out = ctx.decider.outcomes.at(actor.out);
       const lost = (exec && out.exec >= 0) || (step >= 0 && out.step === step);
-      return lost && ctx.mind.rules.unconditional !== true ? afterConflict(actor) : actor;
+      return lost && ctx.decider.rules.unconditional !== true ? afterConflict(actor) : actor;
     }
-    case 'look':
+    case 'evaluate':
       return actor;
   }
 }
 
 function afterConflict(actor: Actor & { readonly pc: 'write' }): Actor | null {
-  const { from, concern } = actor;
-  if (from === 'look') return { pc: 'look', concern };
+  const { from, affected } = actor;
+  if (from === 'evaluate') return { pc: 'evaluate', affected };
   if (from === 'cancel') return null;
   return { pc: 'read', ...from, own: false };
 }
 
 /** Reads (or, with `fresh: false`, takes what it has) and decides: sends at once, or goes to where it writes. */
-export function look(ctx: Context, world: World, seat: Seat, concern: number, fresh: boolean): void {
+export function evaluate(ctx: Context, world: World, seat: Seat, affected: number, fresh: boolean): void {
   const by = seat !== 'operator' && seat.list === 'supervisors' ? 'supervisor' : 'worker';
-  const out = ctx.mind.look(world, by, concern, fresh);
+  const out = ctx.decider.evaluate(world, by, affected, fresh);
   if (out.exec >= 0 || out.step >= 0 || out.problems.length > 0) {
-    place(ctx, world, seat, { pc: 'write', out: ctx.mind.outcomes.idOf(out), from: 'look', concern });
-  } else if (out.next === 'look') {
-    place(ctx, world, seat, { pc: 'look', concern: out.concern });
+    place(ctx, world, seat, { pc: 'write', out: ctx.decider.outcomes.idOf(out), from: 'evaluate', affected });
+  } else if (out.next === 'evaluate') {
+    place(ctx, world, seat, { pc: 'evaluate', affected: out.affected });
   } else {
     send(ctx, world, out.sends);
     place(ctx, world, seat, null);
@@ -169,21 +169,23 @@ export function land(
   seat: Seat,
   actor: Actor & { readonly pc: 'write' },
 ): readonly string[] {
-  const out = ctx.mind.outcomes.at(actor.out);
+  const out = ctx.decider.outcomes.at(actor.out);
   place(ctx, world, seat, null);
   if (seat === 'operator') world.canceled = 1;
   const problems = commit(ctx, world, out, false);
-  if (out.next !== 'look') place(ctx, world, seat, null);
-  else if (out.fresh) place(ctx, world, seat, { pc: 'look', concern: out.concern });
-  else look(ctx, world, seat, out.concern, false);
+  if (out.next !== 'evaluate') place(ctx, world, seat, null);
+  else if (out.fresh) place(ctx, world, seat, { pc: 'evaluate', affected: out.affected });
+  else evaluate(ctx, world, seat, out.affected, false);
   return problems;
 }
 
-/** The process is gone; a request it has sent may still take effect until its hard end and the settle time. */
+/** The process is gone; a request it has sent may still take effect until its process deadline and the settle time. */
 export function die(world: World, actor: Actor): void {
   if (actor.pc !== 'perform' || actor.mode !== 0) return;
   world.ghosts[actor.step] = Math.max(world.ghosts[actor.step] as number, actor.life + 1);
 }
 
-export const concernText = ({ mind }: Context, bits: number): string =>
-  (bits & ALL_STEPS) === 0 ? (mind.concernOf(bits) as readonly string[]).join('+') || 'watch' : 'all';
+export const affectedText = ({ decider }: Context, bits: number): string =>
+  (bits & ALL_STEPS) === 0
+    ? (decider.affectedOf(bits) as readonly string[]).join('+') || 'set-wake-time'
+    : 'all';

@@ -11,8 +11,8 @@ import { blankStep } from '../../lib/core/records/change.ts';
 import type { Decision } from '../../lib/core/records/decision.ts';
 import type { Event } from '../../lib/core/records/events.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
-import { isHeld, isTerminal, type Step } from '../../lib/core/records/state.ts';
-import { stepToSeal } from '../../lib/core/step/ready.ts';
+import { isLeased, isTerminal, type Step } from '../../lib/core/records/state.ts';
+import { stepToFence } from '../../lib/core/step/ready.ts';
 
 export type Decide = (plan: Plan, state: Snapshot, event: Event) => Decision;
 
@@ -28,7 +28,7 @@ export interface Rules {
 
 export const REAL_RULES: Rules = { decide };
 /** What `lateTx` is compared with: it must find nothing. */
-export const PARKING_RULES: Rules = { decide: (plan, state, event) => parking(plan, state, event) };
+export const DEFERRAL_RULES: Rules = { decide: (plan, state, event) => deferral(plan, state, event) };
 
 export interface Ablation extends Rules {
   readonly rule: string;
@@ -53,15 +53,15 @@ const changeStep = (decision: Decision, change: (step: Step) => Step): Decision 
     : { ...decision, write: { ...write, step: change(write.step) } };
 };
 
-/** As if every frontier step had been sealed, although nobody wrote it. */
+/** As if every frontier step had been fenced, although nobody wrote it. */
 const unfenced: Decide = (plan, given, event) => {
   let state = given;
-  while (state.execution.status === 'undoing') {
-    const open = stepToSeal(plan, state);
+  while (state.execution.status === 'compensating') {
+    const open = stepToFence(plan, state);
     if (open === undefined) break;
     const record = state.steps[open.name] ?? blankStep(open.name, state.execution);
     const { leaseUntil: _, ...rest } = record;
-    state = withStep(state, { ...rest, status: 'sealed' });
+    state = withStep(state, { ...rest, status: 'fenced' });
   }
   return decide(plan, state, event);
 };
@@ -71,7 +71,9 @@ const unreadSinks: Decide = (plan, state, event) => {
   const { next } = decision;
   const sink = event.type === 'report' && event.onTime && dependentsOf(plan, event.step).length === 0;
   const done = decision.write?.step?.status === 'done';
-  return sink && done && next.kind === 'look' ? { ...decision, next: { ...next, fresh: false } } : decision;
+  return sink && done && next.kind === 'evaluate'
+    ? { ...decision, next: { ...next, fresh: false } }
+    : decision;
 };
 
 const forgetful: Decide = (plan, state, event) => {
@@ -87,7 +89,7 @@ const forgetful: Decide = (plan, state, event) => {
 const impatient: Decide = (plan, state, event) =>
   decide(
     plan,
-    mapSteps(state, (step) => ({ ...step, hardEndAt: 0 })),
+    mapSteps(state, (step) => ({ ...step, processDeadlineAt: 0 })),
     event,
   );
 
@@ -116,11 +118,11 @@ const tokenless: Decide = (plan, state, event) =>
 
 /**
  * After a lost attempt the next one waits for 40 minutes. A variant, not an ablation: today's rules retry at once, so that
- * a late success never meets a far watch. What parks a step would make it so.
+ * a late success never meets a far watch. What defers a step would make it so.
  */
-const parking: Decide = (plan, state, event) => {
+const deferral: Decide = (plan, state, event) => {
   const decision = decide(plan, state, event);
-  if (event.type !== 'look') return decision;
+  if (event.type !== 'evaluate') return decision;
   return changeStep(decision, (step) =>
     step.status === 'retrying' ? { ...step, retryAt: event.now + 2_400_000 } : step,
   );
@@ -128,33 +130,33 @@ const parking: Decide = (plan, state, event) => {
 
 /** A late success writes the step alone, where a lost attempt is followed by a long wait. */
 const stepAlone: Decide = (plan, state, event) => {
-  const decision = parking(plan, state, event);
+  const decision = deferral(plan, state, event);
   const { write } = decision;
   if (event.type !== 'report' || write?.execution === undefined) return decision;
   const { execution: _, ...rest } = write;
   return { ...decision, write: rest };
 };
 
-/** The next watch looks only at the deadlines that are known. */
+/** The next wake time looks only at the deadlines that are known. */
 const withoutH: Decide = (plan, state, event) => {
   const decision = decide(plan, state, event);
   const execution = decision.write?.execution;
-  if (event.type !== 'look' || execution === undefined || decision.write === undefined) return decision;
+  if (event.type !== 'evaluate' || execution === undefined || decision.write === undefined) return decision;
   if (execution.status !== state.execution.status || isTerminal(execution.status)) return decision;
   const leases = Object.values(state.steps)
-    .filter(isHeld)
+    .filter(isLeased)
     .map((step) => step.leaseUntil + 1_000);
-  const watchAt = Math.min(execution.deadlineAt, event.now + 600_000, ...leases);
-  return { ...decision, write: { ...decision.write, execution: { ...execution, watchAt } } };
+  const wakeAt = Math.min(execution.deadlineAt, event.now + 600_000, ...leases);
+  return { ...decision, write: { ...decision.write, execution: { ...execution, wakeAt } } };
 };
 
-/** The end is written without keeping its watch. */
+/** The end is written without keeping its wake time. */
 const unwatchedEnd: Decide = (plan, state, event) => {
   const decision = decide(plan, state, event);
   const execution = decision.write?.execution;
   if (decision.write === undefined || execution === undefined || !isTerminal(execution.status))
     return decision;
-  const { watchAt: _, ...rest } = execution;
+  const { wakeAt: _, ...rest } = execution;
   return { ...decision, write: { ...decision.write, execution: rest } };
 };
 
@@ -165,14 +167,15 @@ const anyOrder: Decide = (plan, state, event) => {
   const hidden = mapSteps(state, (step) => {
     if (!dependents.has(step.name)) return step;
     const { leaseUntil: _, ...rest } = step;
-    return { ...rest, status: 'sealed', mayHaveActed: false };
+    return { ...rest, status: 'fenced', mayHaveActed: false };
   });
   return decide(plan, hidden, event);
 };
 
 /** The end of an undo does not wait for attempts under way. */
 const hastyEnd: Decide = (plan, state, event) => {
-  if (state.execution.status !== 'undoing' || event.type !== 'look') return decide(plan, state, event);
+  if (state.execution.status !== 'compensating' || event.type !== 'evaluate')
+    return decide(plan, state, event);
   return decide(
     plan,
     mapSteps(state, (step) => {
@@ -187,7 +190,7 @@ const hastyEnd: Decide = (plan, state, event) => {
 const unnoticed: Decide = (plan, state, event) =>
   decide(
     plan,
-    event.type === 'look'
+    event.type === 'evaluate'
       ? mapSteps(state, (step) =>
           step.leaseUntil === undefined ? step : { ...step, leaseUntil: Number.MAX_SAFE_INTEGER },
         )
@@ -196,12 +199,16 @@ const unnoticed: Decide = (plan, state, event) =>
   );
 
 export const ABLATIONS: Readonly<Record<string, Ablation>> = {
-  fence: { rule: 'the fence (stepToSeal)', run: 'one-idempotent', decide: unfenced },
+  fence: { rule: 'the fence (stepToFence)', run: 'one-idempotent', decide: unfenced },
   sinkRead: { rule: 'the second read of a sink (mayDecideUnread)', run: 'par2-unaided', decide: unreadSinks },
   sendFirst: { rule: 'write, then send', run: 'chain2-unaided', decide, sendFirst: true },
   sticky: { rule: 'mayHaveActed outlives later answers', run: 'one-idempotent', decide: forgetful },
-  hardEnd: { rule: 'undo and belief wait for hardEnd', run: 'one-idempotent', decide: impatient },
-  belief: { rule: 'notDone is believed only after hardEnd', run: 'one-probed', decide: credulous },
+  processDeadline: {
+    rule: 'undo and belief wait for processDeadline',
+    run: 'one-idempotent',
+    decide: impatient,
+  },
+  belief: { rule: 'notDone is believed only after processDeadline', run: 'one-probed', decide: credulous },
   probe: { rule: 'a probed step is probed before it is repeated', run: 'one-probed', decide: unprobed },
   token: {
     rule: 'a report needs the current token',
@@ -215,10 +222,10 @@ export const ABLATIONS: Readonly<Record<string, Ablation>> = {
     decide,
     unconditional: true,
   },
-  lateTx: { rule: 'a late success draws the watch near', run: 'one-idempotent', decide: stepAlone },
-  hRule: { rule: 'no watch later than e + H', run: 'one-live', decide: withoutH },
-  endWatch: { rule: 'the end keeps its watch until it was told', run: 'one-live', decide: unwatchedEnd },
+  lateTx: { rule: 'a late success brings the wake time forward', run: 'one-idempotent', decide: stepAlone },
+  hRule: { rule: 'no wake time later than e + H', run: 'one-live', decide: withoutH },
+  endWake: { rule: 'the end keeps its wake time until it was told', run: 'one-live', decide: unwatchedEnd },
   order: { rule: 'undo in reverse order', run: 'chain2-once', decide: anyOrder },
-  endHeld: { rule: 'no end while a step is held', run: 'one-idempotent', decide: hastyEnd },
+  endLeased: { rule: 'no end while a step is held', run: 'one-idempotent', decide: hastyEnd },
   lease: { rule: 'a lease that ended is noticed', run: 'one-live', decide: unnoticed },
 };

@@ -8,7 +8,7 @@
  * this file does not know are kept as they are; a number whose name ends in At or Until moves like any other time.
  */
 
-import { type Execution, isHeld, type Step } from '../../lib/core/records/state.ts';
+import { type Execution, isLeased, type Step } from '../../lib/core/records/state.ts';
 import { leaseEndsAt } from '../../lib/core/step/lease.ts';
 
 export const TICK: number = 10_000;
@@ -28,7 +28,7 @@ const DISPATCH_GAP_TICKS = 2;
 const isTime = (key: string, value: unknown): value is number =>
   typeof value === 'number' && /(?:At|Until)$/.test(key) && key !== 'deadlineAt';
 
-const floorOf = (key: string): number => (key === 'hardEndAt' ? DEAD : FLOOR);
+const floorOf = (key: string): number => (key === 'processDeadlineAt' ? DEAD : FLOOR);
 
 type Fields = Record<string, unknown>;
 
@@ -49,8 +49,8 @@ export interface Abstraction {
 
 export function abstractStep(step: Step, ticks: number, abstraction: Abstraction): Step {
   const fields = moved(step, ticks);
-  const held = isHeld(step);
-  const quiet = step.hardEndAt - ticks * TICK + SETTLE_TICKS * TICK;
+  const held = isLeased(step);
+  const quiet = step.processDeadlineAt - ticks * TICK + SETTLE_TICKS * TICK;
   const asked = (step.claimedAt ?? 0) - ticks * TICK;
   for (const key of ['failure', 'progress', 'progressAt', 'heartbeatAt', 'claimedAt']) delete fields[key];
   // Of the attempt under way only this matters: whether a probe was asked before all was quiet.
@@ -61,7 +61,7 @@ export function abstractStep(step: Step, ticks: number, abstraction: Abstraction
   if (step.retryAt !== undefined && step.retryAt - ticks * TICK <= NOW && abstraction.noDispatches) {
     fields['retryAt'] = FLOOR;
   }
-  const over = ['sealed', 'skipped', 'undone', 'undo-failed'].includes(step.status);
+  const over = ['fenced', 'skipped', 'compensated', 'compensation-failed'].includes(step.status);
   // Settled attempts cannot act any more, so how long their processes live does not matter.
   const dead = over || (!held && !step.mayHaveActed);
   return {
@@ -69,12 +69,12 @@ export function abstractStep(step: Step, ticks: number, abstraction: Abstraction
     ...(abstraction.noDispatches ? { changedAt: FLOOR } : {}),
     version: 1,
     writeId: '',
-    beat: 0,
+    heartbeat: 0,
     attempts: [],
     // Two probes in vain count as all that are allowed but one.
     probes: abstraction.giveUp && step.probes > 0 ? 19 : 0,
     undoAttempt: Math.min(step.undoAttempt, 1),
-    ...(dead ? { hardEndAt: DEAD } : {}),
+    ...(dead ? { processDeadlineAt: DEAD } : {}),
     ...(step.token === undefined ? {} : { token: 'x' }),
   };
 }
@@ -82,10 +82,10 @@ export function abstractStep(step: Step, ticks: number, abstraction: Abstraction
 export function abstractExecution(execution: Execution, ticks: number, abstraction: Abstraction): Execution {
   const fields = moved(execution, ticks);
   delete fields['output'];
-  const { watchAt, cause } = execution;
-  if (watchAt !== undefined) {
-    const at = watchAt - ticks * TICK;
-    fields['watchAt'] = at <= NOW ? OVERDUE : at;
+  const { wakeAt, cause } = execution;
+  if (wakeAt !== undefined) {
+    const at = wakeAt - ticks * TICK;
+    fields['wakeAt'] = at <= NOW ? OVERDUE : at;
   }
   if (cause !== undefined) {
     const at = abstraction.noDispatches ? FLOOR : Math.max(FLOOR, cause.at - ticks * TICK);

@@ -33,13 +33,13 @@ export type Actor =
   | (Attempt & { readonly pc: 'read'; readonly attempt: number; readonly own: boolean })
   | (Attempt & Unread & { readonly pc: 'perform'; readonly own: boolean })
   | (Attempt & Unread & { readonly pc: 'report'; readonly own: boolean; readonly kind: ReportKind })
-  | { readonly pc: 'look'; readonly concern: number }
+  | { readonly pc: 'evaluate'; readonly affected: number }
   | {
       readonly pc: 'write';
       readonly out: number;
       /** What it reads for again after a conflict. */
-      readonly from: 'look' | 'cancel' | (Attempt & { readonly attempt: number });
-      readonly concern: number;
+      readonly from: 'evaluate' | 'cancel' | (Attempt & { readonly attempt: number });
+      readonly affected: number;
     };
 
 /** Actors have small numbers; 0 is none. */
@@ -52,7 +52,7 @@ export const newCast = (): Cast => {
 
 export const NOTHING = 0;
 export const LANDED = 1;
-export const UNDONE = 2;
+export const COMPENSATED = 2;
 
 export interface World extends Stored {
   exec: number;
@@ -86,15 +86,15 @@ const ascending = (left: number, right: number): number => left - right;
 export function encode(world: World): string {
   world.agents.sort(ascending);
   world.supervisors.sort(ascending);
-  let outside = 0;
+  let external = 0;
   for (const [at, effect] of world.effects.entries()) {
-    outside = outside * 15 + effect * 5 + Math.min(world.ghosts[at] as number, 4);
+    external = external * 15 + effect * 5 + Math.min(world.ghosts[at] as number, 4);
   }
   const counts = world.failures * 6 + world.announced * 3 + world.canceled;
   return String.fromCharCode(
     world.exec,
     ...world.steps,
-    outside,
+    external,
     world.messages,
     counts,
     world.operator,
@@ -105,12 +105,12 @@ export function encode(world: World): string {
 
 export function decode(text: string, steps: number, agents: number): World {
   const codes = Array.from({ length: text.length }, (_, at) => text.charCodeAt(at));
-  let outside = codes[1 + steps] as number;
+  let external = codes[1 + steps] as number;
   const effects: number[] = [];
   const ghosts: number[] = [];
   for (let at = steps - 1; at >= 0; at -= 1) {
-    const both = outside % 15;
-    outside = (outside - both) / 15;
+    const both = external % 15;
+    external = (external - both) / 15;
     effects[at] = Math.floor(both / 5);
     ghosts[at] = both % 5;
   }

@@ -13,7 +13,7 @@ import { PEOPLE } from './catalogue/people.ts';
 import { OPERATIONS } from './catalogue/operations.ts';
 import { BREAKERS } from './catalogue/breaker.ts';
 import { KEYS } from './catalogue/keys.ts';
-import { KINDS } from './catalogue/kinds.ts';
+import { WAITING_STEPS } from './catalogue/waiting-steps.ts';
 import type { Mutant } from './mutant.ts';
 
 /** What the bugs are about → the bugs. */
@@ -29,7 +29,7 @@ export const CONCEPTS: Readonly<Record<string, readonly Mutant[]>> = {
   'progress, recovery, questions to people': PEOPLE,
   'pause, retry, cancel, points of no return': OPERATIONS,
   'breakers, deferred work, outages': BREAKERS,
-  'waiting steps, children, lists': KINDS,
+  'waiting steps, children, lists': WAITING_STEPS,
   'what only simulated worlds see': BLIND,
   'effect keys': KEYS,
 };

@@ -1,5 +1,5 @@
 /**
- * Survivors around the decision: executions of steps, dispatch, references, the outside, triggers, plans, explanations.
+ * Survivors around the decision: executions of steps, dispatch, references, the external party, triggers, plans, explanations.
  * Owns: what was concluded. Does not own: the other survivors (`notes.ts`).
  */
 
@@ -26,9 +26,9 @@ export const AROUND: readonly Note[] = [
   },
   {
     file: 'lib/core/waiting/map.ts',
-    at: "rung.kind === 'withInput' ? (evaluate(rung.input, of) ?? null) : null",
+    at: "stage.kind === 'withInput' ? (evaluateExpression(stage.input, of) ?? null) : null",
     answer: 'equivalent',
-    said: 'a rung without an input of its own has none to evaluate, which is null, too.',
+    said: 'a stage without an input of its own has none to evaluate, which is null, too.',
   },
   {
     file: 'lib/core/waiting/map.ts',
@@ -74,19 +74,19 @@ export const AROUND: readonly Note[] = [
   },
   {
     file: 'lib/core/supervision/dispatch.ts',
-    at: "const onlySelf = event.concern !== 'all' &&",
+    at: "const onlySelf = event.affected !== 'all' &&",
     answer: 'equivalent',
     said: 'the word is not empty, so the second half says the same; the first is for the compiler.',
   },
   {
     file: 'lib/core/supervision/dispatch.ts',
-    at: 'if (known === undefined || !wasSentSinceParked(piece, known)) return undefined;',
+    at: 'if (known === undefined || !wasSentSinceDeferred(piece, known)) return undefined;',
     answer: 'equivalent',
     said: 'the function asks the same; the first half is for the compiler.',
   },
   {
     file: 'lib/core/supervision/dispatch.ts',
-    at: 'const hold = gate?.hold;',
+    at: 'const openBreaker = admission?.openBreaker;',
     answer: 'equivalent',
     said: 'an agent without a gate was asked for before.',
   },
@@ -128,9 +128,9 @@ export const AROUND: readonly Note[] = [
   },
   {
     file: 'lib/core/supervision/dispatch.ts',
-    at: 'else if (one.overdue) later[workKey(one.piece)] = gate.laterAt;',
+    at: 'else if (one.overdue) later[workKey(one.piece)] = admission.laterAt;',
     answer: 'test',
-    said: 'what is sent for the first time, and not yet overdue, was put off beyond its own time.',
+    said: 'what is sent for the first time, and not yet overdue, was deferred beyond its own time.',
   },
   {
     file: 'lib/core/explain/why.ts',
@@ -158,7 +158,7 @@ export const AROUND: readonly Note[] = [
   },
   {
     file: 'lib/core/explain/why.ts',
-    at: "step.kind === 'step' ? agentFor(step, record, parked).agent : step.name;",
+    at: "step.kind === 'agent' ? agentFor(step, record, deferred).agent : step.name;",
     answer: 'equivalent',
     said: 'only what an agent performs is held back.',
   },
@@ -170,7 +170,7 @@ export const AROUND: readonly Note[] = [
   },
   {
     file: 'lib/core/explain/why.ts',
-    at: '    concern: [],',
+    at: '    affected: [],',
     answer: 'equivalent',
     said: 'of a look that ends in no write nothing is told, whatever it concerns.',
   },
@@ -188,7 +188,7 @@ export const AROUND: readonly Note[] = [
   },
   {
     file: 'lib/core/explain/waiting.ts',
-    at: "if (record?.status !== 'running' && record?.status !== 'undoing') return undefined;",
+    at: "if (record?.status !== 'running' && record?.status !== 'compensating') return undefined;",
     answer: 'equivalent',
     said: 'who has executions has a record.',
   },

@@ -33,7 +33,7 @@ export const SAME: readonly Note[] = [
   ),
   same(
     'operators/resolution',
-    "if (kind !== 'ladder' || step === undefined)",
+    "if (kind !== 'recovery' || step === undefined)",
     'the question about no step was answered before; the second half is for the compiler.',
   ),
   same(
@@ -60,7 +60,7 @@ export const SAME: readonly Note[] = [
   same(
     'operators/commands',
     'if (first === undefined) return { sends: []',
-    'without a question about a ladder the command was refused before; it is for the compiler.',
+    'without a question about a recovery the command was refused before; it is for the compiler.',
   ),
   same(
     'operators/incident',
@@ -103,7 +103,7 @@ export const SAME: readonly Note[] = [
     'if (!Object.values(state.steps).some(isOverdue)) return undefined;',
     'it spares most looks the list of all work, which would find the same.',
   ),
-  same('operators/retry', "step.kind === 'step' &&", 'of what no agent performs no attempt may have acted.'),
+  same('operators/retry', "step.kind === 'agent' &&", 'of what no agent performs no attempt may have acted.'),
   same(
     'step/breaker',
     "if (passage.kind === 'free' || breaker?.openedAt === undefined)",
@@ -137,7 +137,7 @@ export const SAME: readonly Note[] = [
   same(
     'step/recovery',
     'if (number === 0) return step;',
-    'the first stage is the step itself: it spares the table of stages.',
+    'the first variant is the step itself: it spares the table of variants.',
   ),
   same(
     'step/recovery',
@@ -163,7 +163,7 @@ export const SAME: readonly Note[] = [
   ),
   same(
     'records/change',
-    'if (record.parked !== undefined && changes.parked === undefined)',
+    'if (record.deferred !== undefined && changes.deferred === undefined)',
     'likewise, and what is not there cannot be taken away.',
   ),
   same(

@@ -17,11 +17,11 @@ export const NOTES: readonly Note[] = [
     file: 'lib/core/step/lease.ts',
     at: 'record.token !== token) return',
     answer: 'test',
-    said: 'a beat under a token of the past renewed the lease. Properties see it in all their runs, not in a hundred.',
+    said: 'a heartbeat under a token of the past renewed the lease. Properties see it in all their runs, not in a hundred.',
   },
   {
     file: 'lib/core/step/claim.ts',
-    at: "...(work.mode === 'execute' ? { anew: undefined, ...keyOfClaim(work.step, before) } : {}),",
+    at: "...(work.mode === 'execute' ? { restarted: undefined, ...keyOfClaim(work.step, before) } : {}),",
     answer: 'test',
     said: 'what a retry of the execution has begun anew was forgotten by a probe, or remembered by the next attempt.',
   },
@@ -39,7 +39,7 @@ export const NOTES: readonly Note[] = [
   },
   {
     file: 'lib/core/execution/on-message.ts',
-    at: 'if (event.hardEndAt - event.now < MIN_REMAINING_MS)',
+    at: 'if (event.processDeadlineAt - event.now < MIN_REMAINING_MS)',
     answer: 'test',
     said: 'a process with exactly the time that an attempt needs gave its message back.',
   },
@@ -69,15 +69,15 @@ export const NOTES: readonly Note[] = [
   },
   {
     file: 'lib/core/step/report.ts',
-    at: "if (next.kind === 'person') return stepAfter(record, 'ask', stamp, settled);",
+    at: "if (next.kind === 'person') return stepAfter(record, 'ask', inputs, proven);",
     answer: 'test',
-    said: 'a probe that finds nothing on the last rung before a person failed the step; nobody was asked.',
+    said: 'a probe that finds nothing on the last stage before a person failed the step; nobody was asked.',
   },
   {
     file: 'lib/core/step/lease.ts',
-    at: "if (rung.kind === 'useAgent') ms =",
+    at: "if (stage.kind === 'useAgent') ms =",
     answer: 'test',
-    said: 'H left out the agents that a ladder may come to: a shorter lease of theirs was looked at late.',
+    said: 'H left out the agents that a recovery may come to: a shorter lease of theirs was looked at late.',
   },
   {
     file: 'lib/core/step/lease.ts',
@@ -87,7 +87,7 @@ export const NOTES: readonly Note[] = [
   },
   {
     file: 'lib/core/supervision/wake-time.ts',
-    at: 'const isQuiet = stepToHold(plan, snapshot) === undefined && !records.some(isHeld);',
+    at: 'const isQuiet = stepToSuspend(plan, snapshot) === undefined && !records.some(isLeased);',
     answer: 'test',
     said: 'a pause in which one still works was watched as if all were held.',
   },
@@ -111,13 +111,13 @@ export const NOTES: readonly Note[] = [
   },
   {
     file: 'lib/core/supervision/wake-time.ts',
-    at: 'if (dispatch !== undefined && wasSentSinceParked(work, dispatch))',
+    at: 'if (dispatch !== undefined && wasSentSinceDeferred(work, dispatch))',
     answer: 'equivalent',
     said: 'the function asks the same; the first half is for the compiler.',
   },
   {
     file: 'lib/core/execution/on-message.ts',
-    at: 'const isUnwatched = execution.watchAt !== undefined &&',
+    at: 'const isUnwatched = execution.wakeAt !== undefined &&',
     answer: 'equivalent',
     said: 'what is undefined is greater than nothing.',
   },
@@ -129,13 +129,13 @@ export const NOTES: readonly Note[] = [
   },
   {
     file: 'lib/core/step/report.ts',
-    at: "{ kind: 'unknown', failure: LEASE_LOST, settled: false }",
+    at: "{ kind: 'unknown', failure: LEASE_LOST, codeReturned: false }",
     answer: 'equivalent',
     said: 'of a probe whose lease ended only the failure is read.',
   },
   {
     file: 'lib/core/execution/on-message.ts',
-    at: "parkedBy(work, 'breaker', event.now, hold), retryAt, true, event)",
+    at: "deferredBy(work, 'breaker', event.now, openBreaker),",
     answer: 'test',
     said: 'a message that was taken up and held back did not answer those that were sent before it. The test is newer than the table.',
   },

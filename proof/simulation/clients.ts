@@ -97,7 +97,7 @@ export class Clients {
     );
     // A client that got no answer asks again with the same key; an impatient one asks twice anyway.
     this.#host.events.plan(PATIENCE_MS, () => {
-      if (answered && !this.#host.faults.strikes('repeatedStart')) return false;
+      if (answered && !this.#host.faults.injects('repeatedStart')) return false;
       return this.#start(request);
     });
   }
@@ -106,7 +106,7 @@ export class Clients {
     if (this.#accepted.has(executionId)) return;
     this.#accepted.add(executionId);
     const { choice, events, faults } = this.#host;
-    if (!faults.strikes('canceled')) return;
+    if (!faults.injects('canceled')) return;
     events.plan(choice.between(0, 60_000), () => {
       const undo = !choice.chance(0.3);
       cancel(this.#scheduler(), executionId, { commandId: 'c1', undo }).catch(() => undefined);

@@ -6,7 +6,7 @@
  * worlds have one (`traits.ts`).
  */
 
-import type { AgentStep, Plan, PlanStep, RetryRung } from '../../lib/core/plan/plan.ts';
+import type { AgentStep, Plan, PlanStep, RetryStage } from '../../lib/core/plan/plan.ts';
 import type { FaultKind } from './faults.ts';
 import type { Choice } from './plans.ts';
 
@@ -25,7 +25,7 @@ export interface Emphasis {
 export const PROCESS_MS: readonly number[] = [90_000, 90_000, 45_000];
 export const LAST_MOMENT = 0.4;
 
-const few = (choice: Choice, low: number, high: number): RetryRung => ({
+const few = (choice: Choice, low: number, high: number): RetryStage => ({
   kind: 'retry',
   attempts: choice.between(low, high),
   firstMs: 500,
@@ -45,7 +45,7 @@ const LATE_EFFECTS: Emphasis = {
     timeoutMs: choice.chance(0.8) ? 10_000 : step.timeoutMs,
     settleMs: 1_000,
     undo: few(choice, 20, 40),
-    ladder: step.effect === 'unsafe' || choice.chance(0.2) ? step.ladder : [few(choice, 1, 1)],
+    recovery: step.effect === 'unsafe' || choice.chance(0.2) ? step.recovery : [few(choice, 1, 1)],
   }),
 };
 
@@ -79,7 +79,7 @@ export const EMPHASES: readonly Emphasis[] = [LATE_EFFECTS, STUBBORN_UNDOS, WAYS
 export const emphasised = (plan: Plan, emphasis: Emphasis, choice: Choice): Plan => ({
   ...plan,
   steps: plan.steps.map((one): PlanStep => {
-    if (one.kind === 'step') return emphasis.step(choice, one);
+    if (one.kind === 'agent') return emphasis.step(choice, one);
     if (one.kind === 'map') return { ...one, each: emphasis.step(choice, one.each) };
     return one.kind === 'child' ? { ...one, plan: emphasised(one.plan, emphasis, choice) } : one;
   }),

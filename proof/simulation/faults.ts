@@ -61,8 +61,8 @@ type CallFault = (typeof CALL_FAULTS)[number];
 
 export interface Faults {
   /** Whether this fault strikes now; counts it. Never, once the world is healed. */
-  readonly strikes: (kind: FaultKind) => boolean;
-  /** Which of the faults of a call strikes now, one at most: with one throw of the dice, since there are so many calls. */
+  readonly injects: (kind: FaultKind) => boolean;
+  /** Which of the faults of a call strikes now, one at most: with one throw of the random source, since there are so many calls. */
   readonly ofCall: () => CallFault | undefined;
   readonly counts: FaultCounts;
   readonly heal: () => void;
@@ -131,7 +131,7 @@ const MASKED: ReadonlySet<FaultKind> = new Set([
 ]);
 
 /**
- * @param only of the kinds that are on, only these strike; the dice are thrown for all of them, so that the world is the
+ * @param only of the kinds that are on, only these strike; the random source are thrown for all of them, so that the world is the
  * same until the first fault that is left out
  * @param emphasis what strikes often, whatever is drawn
  */
@@ -158,7 +158,7 @@ export function swarm(
   let healed = false;
   const isLeftOut = (kind: FaultKind): boolean => only !== undefined && !only.has(kind);
   return {
-    strikes: (kind) => {
+    injects: (kind) => {
       if (healed || rates[kind] === 0 || !choice.chance(rates[kind]) || isLeftOut(kind)) return false;
       counts[kind] += 1;
       return true;

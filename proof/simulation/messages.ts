@@ -6,7 +6,7 @@
 
 import { ProcessBreaker } from '../../lib/agent/breaker.ts';
 import { handleMessage } from '../../lib/agent/message.ts';
-import { Turns } from '../../lib/agent/single-flight.ts';
+import { SingleFlight } from '../../lib/agent/single-flight.ts';
 import type { Send } from '../../lib/core/records/decision.ts';
 import type { Message } from '../../lib/core/records/message.ts';
 import { PROCESS_MS } from './emphasis.ts';
@@ -29,14 +29,14 @@ export interface Delivery {
 /** @param longestDelayMs what must be masked (C2) stays below every pickup time */
 export function sendMessage(host: Host, send: Send, longestDelayMs: number): void {
   const { choice, events, faults } = host;
-  if (faults.strikes('lostMessage')) return;
-  const copies = faults.strikes('duplicatedMessage') ? 2 : 1;
+  if (faults.injects('lostMessage')) return;
+  const copies = faults.injects('duplicatedMessage') ? 2 : 1;
   for (let copy = 0; copy < copies; copy += 1) {
-    const lateMs = faults.strikes('delayedMessage') ? choice.between(100, longestDelayMs) : 0;
+    const lateMs = faults.injects('delayedMessage') ? choice.between(100, longestDelayMs) : 0;
     const dueMs = send.delayMs + lateMs + choice.between(5, 50);
     events.plan(Math.max(dueMs, host.outages.queueDelayMs(events.now)), () => deliver(host, send, 1));
   }
-  if (faults.strikes('forgedMessage')) forge(host, send);
+  if (faults.injects('forgedMessage')) forge(host, send);
 }
 
 /** Any hint at any time, in any queue; half of them a true message that is put into a wrong queue at once. */
@@ -63,7 +63,7 @@ function warmBreaker({ choice, warm }: Host, agent: string): ProcessBreaker {
 
 /** As of a long execution, whose messages say which plan it is. */
 function hinted(host: Host, { message }: Send): Message {
-  const plan = host.readsInPart ? host.outside.table.read(message.execution)?.execution.plan : undefined;
+  const plan = host.readsInPart ? host.external.table.read(message.execution)?.execution.plan : undefined;
   return plan === undefined ? message : { ...message, plan };
 }
 
@@ -91,18 +91,18 @@ function invoke(host: Host, agent: string, batch: readonly Delivery[]): void {
   const implementation = service(host, process, agent);
   const breaker = warmBreaker(host, agent);
   const inPart = host.readsInPart ? { recordsARead: 0 } : {};
-  const inTurn = host.crowded ? { turns: new Turns() } : {};
-  const worker = { agent: agentOf(agent), implementation, breaker, ...inPart, ...inTurn };
-  const hardEndAt = process.hardEndAt + process.skewMs;
+  const singleFlight = host.crowded ? { singleFlight: new SingleFlight() } : {};
+  const worker = { agent: agentOf(agent), implementation, breaker, ...inPart, ...singleFlight };
+  const processDeadlineAt = process.processDeadlineAt + process.skewMs;
   let left = batch.length;
   for (const { send, receives } of batch) {
     let handled = false;
-    handleMessage(portsOf(host, process), host.plans, worker, hinted(host, send), hardEndAt).then(
+    handleMessage(portsOf(host, process), host.plans, worker, hinted(host, send), processDeadlineAt).then(
       (result) => {
         handled = result === 'handled';
         left -= 1;
         // The platform keeps the process warm: what is left of the author's code goes on with the next message.
-        if (left === 0) process.hardEndAt = Number.POSITIVE_INFINITY;
+        if (left === 0) process.processDeadlineAt = Number.POSITIVE_INFINITY;
       },
       () => undefined,
     );

@@ -14,11 +14,11 @@ const PROCESS_MS = 30_000;
 
 /** Operators look at everything now and then; what they began before the heal they end after it. */
 export function startOperators(host: Host): void {
-  const { choice, events, outside } = host;
+  const { choice, events, external } = host;
   const forgotten = new Set<string>();
   const look = (): void => {
-    for (const id of outside.table.ids()) {
-      const execution = outside.table.read(id)?.execution;
+    for (const id of external.table.ids()) {
+      const execution = external.table.read(id)?.execution;
       if (execution !== undefined) command(host, execution, forgotten);
     }
     if (!host.over()) events.plan(choice.between(5_000, 60_000), look);
@@ -34,11 +34,11 @@ function command(host: Host, execution: Execution, forgotten: Set<string>): void
   if (isPausedOrPausing(status)) {
     if (!forgotten.has(ofPause) && choice.chance(0.3))
       give(host, (to) => resume(to, id, { commandId: `resume-${number}` }));
-  } else if (isForward(status) && faults.strikes('paused')) {
+  } else if (isForward(status) && faults.injects('paused')) {
     if (choice.chance(0.3)) forgotten.add(`${id}/${number + 1}`);
     const withinMs = choice.pick([20_000, 120_000, 1_200_000]);
     give(host, (to) => pause(to, id, { commandId: `pause-${number + 1}`, withinMs }));
-  } else if ((status === 'failed' || status === 'waiting') && faults.strikes('retried')) {
+  } else if ((status === 'failed' || status === 'waiting') && faults.injects('retried')) {
     give(host, (to) => retry(to, id, { commandId: `retry-${epoch}` }));
   }
 }

@@ -23,7 +23,7 @@ export interface Others {
  */
 export function judgeRecall(before: Execution, { execution }: Write, { read, planOf }: Others): string[] {
   const { parent, status } = before;
-  if (parent === undefined || status !== 'succeeded' || execution?.status !== 'undoing') return [];
+  if (parent === undefined || status !== 'succeeded' || execution?.status !== 'compensating') return [];
   const family = read(parent.executionId);
   const plan = planOf(parent.executionId);
   if (family === undefined || plan === undefined) return ['S10 taken back without a parent'];
@@ -40,11 +40,16 @@ function stepsAfter(plan: Plan, name: string): PlanStep[] {
   return plan.steps.filter((step) => step.name !== name && found.has(step.name));
 }
 
-const IN_EFFECT: ReadonlySet<Step['status']> = new Set(['done', 'unknown', 'undoing', 'undo-failed']);
+const IN_EFFECT: ReadonlySet<Step['status']> = new Set([
+  'done',
+  'unknown',
+  'compensating',
+  'compensation-failed',
+]);
 
 function isInEffect({ execution, steps }: Snapshot, step: PlanStep, read: Others['read']): boolean {
   const record = steps[step.name];
-  if (step.kind === 'step')
+  if (step.kind === 'agent')
     return (
       record?.leaseUntil !== undefined || (step.undo !== 'none' && IN_EFFECT.has(record?.status ?? 'ready'))
     );
@@ -63,10 +68,11 @@ export function judgeChildren(
   const problems: string[] = [];
   const succeeded = execution.status === 'succeeded';
   const left =
-    execution.cause?.undo === false || Object.values(steps).some((step) => step.status === 'undo-failed');
+    execution.cause?.undo === false ||
+    Object.values(steps).some((step) => step.status === 'compensation-failed');
   for (const step of plan.steps) {
     const record = steps[step.name];
-    if (step.kind === 'step') continue;
+    if (step.kind === 'agent') continue;
     const status = record?.status;
     if (succeeded && status !== 'done' && status !== 'skipped')
       problems.push(`S7 succeeded, but '${step.name}' is ${status ?? 'not begun'}`);

@@ -34,7 +34,7 @@ export function judgeKeys(
   const same =
     was === undefined
       ? step.key === 1
-      : was.key === step.key && was.keyStage === step.keyStage && isSameInput(was, step);
+      : was.key === step.key && was.keyVariant === step.keyVariant && isSameInput(was, step);
   if (!same) problems.push(`S18 the key of '${step.name}' changed without an attempt`);
   const isSpent = isClaim && step.mode === 'undo';
   if ((step.keySpent ?? false) !== (isSpent || (was?.keySpent ?? false)))
@@ -43,15 +43,15 @@ export function judgeKeys(
 
 /** The attempt is of the stage on which the step is, and has the next key if anything differs from the attempt before. */
 function judgeClaim(plan: Plan, was: Step | undefined, is: Step): string[] {
-  const { name, rung, key, keyStage } = is;
+  const { name, stage, key, keyVariant } = is;
   const problems: string[] = [];
-  const passed = agentStep(plan, name)?.ladder.slice(0, rung) ?? [];
-  const stage = passed.filter(({ kind }) => kind !== 'retry' && kind !== 'human').length;
-  if (keyStage !== stage)
-    problems.push(`S18 '${name}' is attempted as of stage ${keyStage}, and is in ${stage}`);
+  const passed = agentStep(plan, name)?.recovery.slice(0, stage) ?? [];
+  const variant = passed.filter(({ kind }) => kind !== 'retry' && kind !== 'human').length;
+  if (keyVariant !== variant)
+    problems.push(`S18 '${name}' is attempted as of stage ${keyVariant}, and is in ${variant}`);
   if (is.keySpent === true) problems.push(`S18 '${name}' is attempted under key ${key}, which was undone`);
   if (was === undefined || was.attempt === 0) return problems;
-  const differs = was.keyStage !== keyStage || !isSameInput(was, is);
+  const differs = was.keyVariant !== keyVariant || !isSameInput(was, is);
   const next = was.key + (differs || was.keySpent === true ? 1 : 0);
   if (key !== next) problems.push(`S18 '${name}' is attempted under key ${key}, not ${next}`);
   if (key !== was.key && was.mayHaveActed)

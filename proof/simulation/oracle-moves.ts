@@ -19,12 +19,12 @@ import type { ExecutionStatus, StepStatus } from '../../lib/core/transitions.ts'
 type Moves<Status extends string> = Readonly<Partial<Record<Status, readonly Status[]>>>;
 
 const EXECUTION: Moves<ExecutionStatus> = {
-  running: ['running', 'waiting', 'pausing', 'succeeded', 'undoing'],
-  waiting: ['waiting', 'running', 'pausing', 'undoing'],
-  pausing: ['pausing', 'paused', 'running', 'waiting', 'succeeded', 'undoing'],
-  paused: ['paused', 'running', 'waiting', 'succeeded', 'undoing'],
-  undoing: ['undoing', 'compensated', 'failed', 'canceled'],
-  succeeded: ['succeeded', 'undoing'],
+  running: ['running', 'waiting', 'pausing', 'succeeded', 'compensating'],
+  waiting: ['waiting', 'running', 'pausing', 'compensating'],
+  pausing: ['pausing', 'paused', 'running', 'waiting', 'succeeded', 'compensating'],
+  paused: ['paused', 'running', 'waiting', 'succeeded', 'compensating'],
+  compensating: ['compensating', 'compensated', 'failed', 'canceled'],
+  succeeded: ['succeeded', 'compensating'],
   compensated: ['compensated'],
   failed: ['failed', 'running'],
   canceled: ['canceled'],
@@ -32,42 +32,51 @@ const EXECUTION: Moves<ExecutionStatus> = {
 
 /** What an agent performs. */
 const AGENT: Moves<StepStatus> = {
-  ready: ['running', 'retrying', 'skipped', 'held', 'sealed'],
+  ready: ['running', 'retrying', 'skipped', 'suspended', 'fenced'],
   running: ['running', 'done', 'retrying', 'waiting', 'failed', 'unknown'],
   // Held back again, adopted late, fenced, or undone because an attempt may have acted.
-  retrying: ['running', 'retrying', 'done', 'held', 'sealed', 'undoing', 'undo-failed'],
-  waiting: ['retrying', 'done', 'skipped', 'failed', 'sealed', 'waiting', 'undoing', 'undo-failed'],
-  unknown: ['probing', 'unknown', 'done', 'held', 'sealed', 'undoing', 'undo-failed'],
+  retrying: ['running', 'retrying', 'done', 'suspended', 'fenced', 'compensating', 'compensation-failed'],
+  waiting: [
+    'retrying',
+    'done',
+    'skipped',
+    'failed',
+    'fenced',
+    'waiting',
+    'compensating',
+    'compensation-failed',
+  ],
+  unknown: ['probing', 'unknown', 'done', 'suspended', 'fenced', 'compensating', 'compensation-failed'],
   probing: ['probing', 'done', 'retrying', 'failed', 'unknown', 'waiting'],
-  held: ['held', 'done', 'sealed', 'undoing', 'undo-failed'],
-  done: ['undoing', 'undo-failed', 'done'],
+  suspended: ['suspended', 'done', 'fenced', 'compensating', 'compensation-failed'],
+  done: ['compensating', 'compensation-failed', 'done'],
   // Asked about, where there is no way back; undone, where an attempt may have acted.
-  failed: ['waiting', 'undoing', 'undo-failed', 'failed'],
-  undoing: ['undoing', 'undone', 'undo-failed'],
-  'undo-failed': ['undoing', 'undone'],
+  failed: ['waiting', 'compensating', 'compensation-failed', 'failed'],
+  compensating: ['compensating', 'compensated', 'compensation-failed'],
+  'compensation-failed': ['compensating', 'compensated'],
 };
 
-const WAIT: Moves<StepStatus> = { ready: ['done', 'failed', 'skipped', 'sealed'] };
+const WAIT: Moves<StepStatus> = { ready: ['done', 'failed', 'skipped', 'fenced'] };
 
 /** A callback or an approval. */
 const CALLBACK: Moves<StepStatus> = {
-  ready: ['waiting', 'answered', 'done', 'failed', 'skipped', 'sealed'],
-  waiting: ['waiting', 'answered', 'done', 'failed', 'skipped', 'sealed'],
-  answered: ['done', 'failed', 'skipped', 'sealed'],
+  ready: ['waiting', 'answered', 'done', 'failed', 'skipped', 'fenced'],
+  waiting: ['waiting', 'answered', 'done', 'failed', 'skipped', 'fenced'],
+  answered: ['done', 'failed', 'skipped', 'fenced'],
 };
 
 /** A child, or a list: what has ended of it is told to its record in whatever status it is. */
 const CHILDREN: Moves<StepStatus> = {
-  ready: ['running', 'failed', 'skipped', 'undoing', 'sealed'],
-  running: ['running', 'done', 'failed', 'undoing'],
-  done: ['done', 'undoing'],
-  failed: ['failed', 'undoing'],
+  ready: ['running', 'failed', 'skipped', 'compensating', 'fenced'],
+  running: ['running', 'done', 'failed', 'compensating'],
+  done: ['done', 'compensating'],
+  failed: ['failed', 'compensating'],
   // Left as it is, or one of its executions could not be undone.
-  undoing: ['undoing', 'undone', 'failed', 'undo-failed', 'done'],
+  compensating: ['compensating', 'compensated', 'failed', 'compensation-failed', 'done'],
 };
 
 const OF_KIND: Readonly<Record<PlanStep['kind'], Moves<StepStatus>>> = {
-  step: AGENT,
+  agent: AGENT,
   wait: WAIT,
   callback: CALLBACK,
   approval: CALLBACK,
@@ -77,7 +86,7 @@ const OF_KIND: Readonly<Record<PlanStep['kind'], Moves<StepStatus>>> = {
 
 /** What a step that failed or was fenced counts as after a retry of its execution. */
 const RENEWED: Readonly<Record<PlanStep['kind'], readonly StepStatus[]>> = {
-  step: ['ready', 'retrying', 'unknown'],
+  agent: ['ready', 'retrying', 'unknown'],
   wait: ['ready'],
   callback: ['ready', 'answered'],
   approval: ['ready', 'answered'],
@@ -89,7 +98,7 @@ const leads = <Status extends string>(moves: Moves<Status>, from: Status, to: St
   moves[from]?.includes(to) === true;
 
 /** Statuses that are entered in the undoing of an execution alone; an item of a list is also undone by itself. */
-const BACK: ReadonlySet<StepStatus> = new Set(['undoing', 'undone', 'undo-failed']);
+const BACK: ReadonlySet<StepStatus> = new Set(['compensating', 'compensated', 'compensation-failed']);
 
 /** The broken invariants of one write, S2 all of them. */
 export function judgeMoves(
@@ -114,11 +123,12 @@ export function judgeMoves(
 function judgeExecutionMove(problems: string[], before: Execution, after: Execution): void {
   const [from, to] = [before.status, after.status];
   if (!leads(EXECUTION, from, to)) problems.push(`S2 execution: ${from} → ${to}`);
-  if (from === 'succeeded' && to === 'undoing' && after.cause?.kind !== 'parent')
+  if (from === 'succeeded' && to === 'compensating' && after.cause?.kind !== 'parent')
     problems.push('S1 what succeeded is undone, and no parent is');
   if (from === 'failed' && to === 'running' && after.epoch !== before.epoch + 1)
     problems.push('S1 what failed runs again in the same epoch');
-  if (to === 'undoing' && after.cause === undefined) problems.push('S2 it is being undone without a cause');
+  if (to === 'compensating' && after.cause === undefined)
+    problems.push('S2 it is being undone without a cause');
 }
 
 /** Where a record may lead: also from what it counts as after a pause, or after a retry of its execution. */
@@ -131,8 +141,8 @@ function mayLead(
   const moves = OF_KIND[kind];
   if (before === undefined) return leads(moves, 'ready', status);
   if (leads(moves, before.status, status)) return true;
-  if (before.status === 'held') return leads(moves, before.heldFrom ?? 'ready', status);
-  const isRenewed = before.epoch < epoch && (before.status === 'failed' || before.status === 'sealed');
+  if (before.status === 'suspended') return leads(moves, before.suspendedFrom ?? 'ready', status);
+  const isRenewed = before.epoch < epoch && (before.status === 'failed' || before.status === 'fenced');
   return isRenewed && RENEWED[kind].some((from) => leads(moves, from, status));
 }
 
@@ -153,11 +163,11 @@ function judgeTurn(
   const isPaused = execution.status === 'pausing' || execution.status === 'paused';
   const isForward = execution.status === 'running' || execution.status === 'waiting';
   // The execution may have gone on since its pause was read; a step that is held then counts as what it was.
-  if (status === 'held' && execution.pauses === undefined)
+  if (status === 'suspended' && execution.pauses === undefined)
     problems.push(`S2 '${name}' is held without a pause`);
-  if (status === 'sealed' && execution.status !== 'undoing')
-    problems.push(`S2 '${name}' is sealed while ${execution.status}`);
-  if (BACK.has(status) && execution.status !== 'undoing' && plan.tolerated === undefined)
+  if (status === 'fenced' && execution.status !== 'compensating')
+    problems.push(`S2 '${name}' is fenced while ${execution.status}`);
+  if (BACK.has(status) && execution.status !== 'compensating' && plan.tolerated === undefined)
     problems.push(`S2 '${name}' is ${status} while ${execution.status}`);
   if (status === 'skipped' && planned.when === undefined && incident?.choice !== 'skip')
     problems.push(`S2 '${name}' has no condition, and nobody had it skipped`);

@@ -16,14 +16,18 @@ export function judgeRetry(before: Execution, after: Execution, { steps }: Snaps
   return [...left, ...back.map(({ name, status }) => `S10 tried again although '${name}' is ${status}`)];
 }
 
-const TAKEN_BACK: ReadonlySet<Step['status']> = new Set(['undone', 'undoing', 'undo-failed']);
-const RENEWABLE: ReadonlySet<Step['status']> = new Set(['failed', 'sealed']);
+const TAKEN_BACK: ReadonlySet<Step['status']> = new Set([
+  'compensated',
+  'compensating',
+  'compensation-failed',
+]);
+const RENEWABLE: ReadonlySet<Step['status']> = new Set(['failed', 'fenced']);
 
-/** A step of an earlier epoch begins its ladder anew; on the rung that may have acted, if one may. */
-export const asRenewed = (before: Step | undefined, after: Step): Step | undefined =>
+/** A step of an earlier epoch begins its recovery anew; on the stage that may have acted, if one may. */
+export const asRestarted = (before: Step | undefined, after: Step): Step | undefined =>
   before === undefined || before.epoch === after.epoch || !RENEWABLE.has(before.status)
     ? before
-    : { ...before, rung: before.mayHaveActed ? before.rung : 0, rungAttempt: 0 };
+    : { ...before, stage: before.mayHaveActed ? before.stage : 0, stageAttempt: 0 };
 
 /** Behind a point of no return, or while somebody may be passing it, nothing is undone. */
 export function judgeWayBack(plan: Plan, snapshot: Snapshot, step: Step): string[] {
@@ -39,7 +43,7 @@ export function judgeWayBack(plan: Plan, snapshot: Snapshot, step: Step): string
 const LOOKED_AT_WITHIN_MS = 1_200_000;
 
 /** L1 behind a point of no return nothing ends at the deadline: then a person has to have heard of it. */
-export function judgeOvertime(
+export function judgeDeadline(
   plan: Plan,
   { execution, steps }: Snapshot,
   incidents: readonly Incident[],

@@ -49,9 +49,9 @@ const MAY_START: ReadonlySet<StepStatus> = new Set([
   'answered',
   'unknown',
   'probing',
-  'held',
+  'suspended',
 ]);
-const STANDS: ReadonlySet<StepStatus> = new Set(['done', 'undoing', 'undo-failed']);
+const STANDS: ReadonlySet<StepStatus> = new Set(['done', 'compensating', 'compensation-failed']);
 
 /** @param now true time, later by what clocks may differ */
 export const judgeOrder = (plan: Plan, snapshot: Snapshot, name: string, now: number): string[] =>
@@ -76,21 +76,22 @@ function whyOpen(step: PlanStep, { execution, steps }: Snapshot, now: number): s
   if (record === undefined) return isNext ? 'can start' : undefined;
   const { status } = record;
   if (record.leaseUntil !== undefined) return 'is at work';
-  const isStale = record.epoch < execution.epoch && (status === 'failed' || status === 'sealed');
+  const isStale = record.epoch < execution.epoch && (status === 'failed' || status === 'fenced');
   if (isStale && isNext) return 'can start anew';
   if (step.kind === 'child' || step.kind === 'map') return whyOpenChildren(step, record);
   if (MAY_START.has(status)) return `is ${status}`;
-  if (step.kind !== 'step') return undefined;
-  const acted = record.mayHaveActed && status !== 'undone';
-  if (undoOn(step, record.rung) !== 'none') {
+  if (step.kind !== 'agent') return undefined;
+  const acted = record.mayHaveActed && status !== 'compensated';
+  if (undoOn(step, record.stage) !== 'none') {
     if (STANDS.has(status)) return `is ${status}`;
     return acted ? `is ${status} and may have acted` : undefined;
   }
-  return acted && now < record.hardEndAt + settleOn(step, record.rung) ? 'may still act' : undefined;
+  return acted && now < record.processDeadlineAt + settleOn(step, record.stage) ? 'may still act' : undefined;
 }
 
 function whyOpenChildren(step: PlanStep, { status, children }: Step): string | undefined {
-  if (status === 'running' || status === 'undoing' || status === 'undo-failed') return `is ${status}`;
+  if (status === 'running' || status === 'compensating' || status === 'compensation-failed')
+    return `is ${status}`;
   return children !== undefined && hasEffects(step, children) ? 'has executions in effect' : undefined;
 }
 
@@ -101,19 +102,19 @@ const hasEffects = (step: PlanStep, { started, ended }: Children): boolean => {
   return ends.length < started || (undo !== 'none' && ends.some(({ status }) => status === 'succeeded'));
 };
 
-/** The agent of the last rung up to there that named one. */
-export const agentOn = (step: AgentStep, rung: number) =>
-  step.ladder.slice(0, rung).findLast((one) => one.kind === 'useAgent') ?? step;
+/** The agent of the last stage up to there that named one. */
+export const agentOn = (step: AgentStep, stage: number) =>
+  step.recovery.slice(0, stage).findLast((one) => one.kind === 'useAgent') ?? step;
 
-/** The agent whose attempt has acted: that of the stage of the current effect key, whatever rung comes next. */
-export const actedAs = ({ ladder, ...step }: AgentStep, record: Step | undefined) =>
-  ladder
+/** The agent whose attempt has acted: that of the stage of the current effect key, whatever stage comes next. */
+export const actedAs = ({ recovery, ...step }: AgentStep, record: Step | undefined) =>
+  recovery
     .filter(({ kind }) => kind === 'useAgent' || kind === 'withInput')
-    .slice(0, record?.keyStage ?? 0)
-    .findLast((rung) => rung.kind === 'useAgent') ?? step;
+    .slice(0, record?.keyVariant ?? 0)
+    .findLast((stage) => stage.kind === 'useAgent') ?? step;
 
-const undoOn = (step: AgentStep, rung: number) => agentOn(step, rung).undo;
-const settleOn = (step: AgentStep, rung: number): number => agentOn(step, rung).settleMs;
+const undoOn = (step: AgentStep, stage: number) => agentOn(step, stage).undo;
+const settleOn = (step: AgentStep, stage: number): number => agentOn(step, stage).settleMs;
 
 interface Effects {
   /** Those in place, by key and service. */
@@ -169,6 +170,6 @@ export class EffectOrder {
 
 /** By whichever agent it was performed. */
 const mustBeUndone = (step: PlanStep): boolean =>
-  step.kind === 'step' &&
+  step.kind === 'agent' &&
   step.undo !== 'none' &&
-  step.ladder.every((rung) => rung.kind !== 'useAgent' || rung.undo !== 'none');
+  step.recovery.every((stage) => stage.kind !== 'useAgent' || stage.undo !== 'none');

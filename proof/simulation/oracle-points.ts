@@ -19,7 +19,7 @@ import { actedAs } from './oracle-order.ts';
  * S10 nothing outside of a child that is a point of no return is undone while that is under way, nor after it has acted past
  * its own point: neither a step of its parent, nor what the parent has its other executions undo.
  */
-export function judgeUndoOutside(before: Snapshot, write: Write, others: Others, ledger: Ledger): string[] {
+export function judgeUndoBeyond(before: Snapshot, write: Write, others: Others, ledger: Ledger): string[] {
   if (!beginsUndo(before, write)) return [];
   const problems: string[] = [];
   let inside: string | undefined;
@@ -43,8 +43,10 @@ function beginsUndo(before: Snapshot, { step, execution }: Write): boolean {
   const known = before.steps[step?.name ?? ''];
   const claims = step?.mode === 'undo' && step.leaseUntil !== undefined && step.token !== known?.token;
   // A failed item of a list is undone by itself, whatever becomes of the list.
-  const isOwn = claims && before.execution.status !== 'undoing';
-  return (claims && !isOwn) || (before.execution.status === 'succeeded' && execution?.status === 'undoing');
+  const isOwn = claims && before.execution.status !== 'compensating';
+  return (
+    (claims && !isOwn) || (before.execution.status === 'succeeded' && execution?.status === 'compensating')
+  );
 }
 
 function problemsOf(
@@ -99,7 +101,7 @@ export function judgeNothingLeft(
   const said = cause?.undo === false ? [`S10 ${status}, and what has acted was left as it is`] : [];
   const live = plan.steps.filter(
     (step) =>
-      step.kind === 'step' &&
+      step.kind === 'agent' &&
       (actedAs(step, state.steps[step.name]).undo !== 'none' || step.pointOfNoReturn === true) &&
       ledger.isLive(effectKeyOf(execution, step.name)),
   );

@@ -35,7 +35,7 @@ export function judgeStanding(
     first.find((one) => one.step === step && one.executionId === executionId)?.effect;
   for (const step of plan.steps) {
     const name = step.name;
-    if (step.kind === 'step') {
+    if (step.kind === 'agent') {
       const isLive = ledger.isLive(effectKeyOf(state.execution, name));
       const { undo } = actedAs(step, state.steps[name]);
       const isToBeTold = undo !== 'none' || step.pointOfNoReturn === true;

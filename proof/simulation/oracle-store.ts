@@ -97,8 +97,8 @@ export function judgeRetention(table: MemoryTable): string[] {
   let lastEndAt = 0;
   for (const id of table.ids()) {
     const execution = table.read(id)?.execution;
-    const { endedAt, parent, watchAt } = execution ?? {};
-    if (execution === undefined || endedAt === undefined || watchAt !== undefined) continue;
+    const { endedAt, parent, wakeAt } = execution ?? {};
+    if (execution === undefined || endedAt === undefined || wakeAt !== undefined) continue;
     lastEndAt = Math.max(lastEndAt, endedAt);
     const goneAt = expiresAt(execution, RETENTION_MS);
     if (parent === undefined && (goneAt ?? 0) < endedAt + RETENTION_MS)

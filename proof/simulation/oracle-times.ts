@@ -1,8 +1,8 @@
 /**
- * Times that are promised to people and to the outside: nothing holds before its time, and nothing counts long after it.
+ * Times that are promised to people and to the external party: nothing holds before its time, and nothing counts long after it.
  *
  * Owns: a book of when executions were paused, in true time, and by it: when the default of a question holds, that a
- * question is answered once, when a wait is over, until when an answer of the outside counts, when a deadline stops an
+ * question is answered once, when a wait is over, until when an answer of the external party counts, when a deadline stops an
  * execution. Does not own: the wake times that bring these about (`oracle-wake.ts`), which answers are safe.
  *
  * The records' own word for how long a pause took is not believed: the book sees when a pause began and ended.
@@ -16,9 +16,9 @@ import { type Execution, isForward, isPausedOrPausing, type Step } from '../../l
 import { CLOCKS_DIFFER_MS, turnOf } from './oracle-wake.ts';
 
 const DAY_MS = 86_400_000;
-/** For an answer, where no ladder says how long: */
+/** For an answer, where no recovery says how long: */
 const WITHIN_MS: Readonly<Record<Incident['kind'], number>> = {
-  ladder: DAY_MS,
+  recovery: DAY_MS,
   undo: 7 * DAY_MS,
   deadline: 7 * DAY_MS,
   pause: 3 * DAY_MS,
@@ -109,7 +109,7 @@ export class OracleTimes {
     if (isPaused && kind !== 'pause') problems.push(`L1 the default of ${what} held during a pause`);
     const pausedMs = kind === 'pause' ? 0 : this.#pausedMs(before.execution.id, known.openedAt, now);
     const waitedMs = now - known.openedAt - pausedMs + CLOCKS_DIFFER_MS;
-    const isOver = kind === 'ladder' && now + CLOCKS_DIFFER_MS >= before.execution.deadlineAt;
+    const isOver = kind === 'recovery' && now + CLOCKS_DIFFER_MS >= before.execution.deadlineAt;
     if (waitedMs < withinOf(plan, known) && !isOver)
       problems.push(`L1 the default of ${what} held after ${waitedMs} of ${withinOf(plan, known)} ms`);
     const { choice, otherwise } = incident;
@@ -141,12 +141,16 @@ export class OracleTimes {
   }
 
   /** Whatever is paused waits for nobody. */
-  #expiresAt({ before, now }: Written, { name, withinMs, beatMs }: CallbackStep, sinceAt: number): number {
+  #expiresAt(
+    { before, now }: Written,
+    { name, withinMs, heartbeatMs }: CallbackStep,
+    sinceAt: number,
+  ): number {
     const heardAt = Math.max(sinceAt, before.steps[name]?.progressAt ?? 0);
     const { id } = before.execution;
     return Math.min(
       sinceAt + withinMs + this.#pausedMs(id, sinceAt, now),
-      heardAt + (beatMs ?? Number.POSITIVE_INFINITY) + this.#pausedMs(id, heardAt, now),
+      heardAt + (heartbeatMs ?? Number.POSITIVE_INFINITY) + this.#pausedMs(id, heardAt, now),
     );
   }
 
@@ -155,7 +159,7 @@ export class OracleTimes {
     const { plan, before, now } = written;
     const { execution } = before;
     const stops =
-      isForward(execution.status) && after.status === 'undoing' && after.cause?.kind === 'deadline';
+      isForward(execution.status) && after.status === 'compensating' && after.cause?.kind === 'deadline';
     const isClosed = plan.steps.some(({ pointOfNoReturn }) => pointOfNoReturn === true);
     if (!stops || isClosed || execution.parent !== undefined) return;
     const fromAt = Math.max(execution.startedAt, execution.retries?.at(-1)?.at ?? 0);
@@ -168,10 +172,10 @@ export class OracleTimes {
 }
 
 const humanOf = (plan: Plan, { kind, step }: Incident) =>
-  kind === 'ladder'
+  kind === 'recovery'
     ? agentSteps(plan)
         .find(({ name }) => name === step)
-        ?.ladder.find((rung) => rung.kind === 'human')
+        ?.recovery.find((stage) => stage.kind === 'human')
     : undefined;
 
 const withinOf = (plan: Plan, incident: Incident): number => {
@@ -185,7 +189,7 @@ function judgeTerms(problems: string[], plan: Plan, { execution }: Snapshot, inc
   const isClosed = plan.steps.some(({ pointOfNoReturn }) => pointOfNoReturn === true);
   const withinMs = withinOf(plan, incident);
   const expected =
-    kind === 'ladder' ? Math.min(openedAt + withinMs, execution.deadlineAt) : openedAt + withinMs;
+    kind === 'recovery' ? Math.min(openedAt + withinMs, execution.deadlineAt) : openedAt + withinMs;
   if (deadlineAt !== expected && !isClosed)
     problems.push(
       `L1 question ${number} (${kind}) has ${deadlineAt - openedAt} ms and not ${expected - openedAt}`,

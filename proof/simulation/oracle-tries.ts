@@ -1,8 +1,8 @@
 /**
  * How often a step is tried and undone: as often as declared, and no less.
  *
- * Owns: S9 in figures: the claims of each rung, and those of an undo, counted against what the plan declares and what people
- * have asked for. Does not own: which rung comes next.
+ * Owns: S9 in figures: the claims of each stage, and those of an undo, counted against what the plan declares and what people
+ * have asked for. Does not own: which stage comes next.
  */
 
 import type { Plan } from '../../lib/core/plan/plan.ts';
@@ -12,18 +12,20 @@ import type { Step } from '../../lib/core/records/state.ts';
 import { agentOn } from './oracle-order.ts';
 
 /** What the simulated service says of what can never be undone. */
-export const NEVER_UNDONE = 'cannot be taken back';
+export const NEVER_COMPENSATED = 'cannot be taken back';
 
 /** @param after a write of the step */
 export function judgeTries(problems: string[], plan: Plan, before: Snapshot, after: Step): void {
   const step = plan.steps.find(({ name }) => name === after.name);
-  if (step?.kind !== 'step') return;
+  if (step?.kind !== 'agent') return;
   const known = before.steps[after.name];
   const isClaim = after.leaseUntil !== undefined && after.token !== known?.token;
   const isGivenUp =
-    after.status === 'undo-failed' && known?.status === 'undoing' && known.leaseUntil !== undefined;
+    after.status === 'compensation-failed' &&
+    known?.status === 'compensating' &&
+    known.leaseUntil !== undefined;
   if (!isClaim && !isGivenUp) return;
-  const undo = agentOn(step, after.rung).undo;
+  const undo = agentOn(step, after.stage).undo;
   // The first one, and those that are declared beside it.
   const declared = undo === 'none' ? 0 : undo.attempts + 1;
   const asked = askedAgain(before, after.name);
@@ -36,14 +38,14 @@ export function judgeTries(problems: string[], plan: Plan, before: Snapshot, aft
       );
   }
   if (isClaim && after.mode === 'execute') {
-    const rung = step.ladder[after.rung - 1];
-    const tries = after.rung === 0 ? 1 : rung === undefined || rung.kind === 'human' ? 0 : rung.attempts;
-    if (after.rungAttempt > tries + asked)
+    const stage = step.recovery[after.stage - 1];
+    const tries = after.stage === 0 ? 1 : stage === undefined || stage.kind === 'human' ? 0 : stage.attempts;
+    if (after.stageAttempt > tries + asked)
       problems.push(
-        `S9 '${after.name}' is tried for the ${after.rungAttempt}th time of ${tries} on rung ${after.rung}`,
+        `S9 '${after.name}' is tried for the ${after.stageAttempt}th time of ${tries} on stage ${after.stage}`,
       );
   }
-  if (isGivenUp && after.failure?.message !== NEVER_UNDONE && after.undoAttempt < declared)
+  if (isGivenUp && after.failure?.message !== NEVER_COMPENSATED && after.undoAttempt < declared)
     problems.push(`S9 the undo of '${after.name}' is given up after ${after.undoAttempt} of ${declared}`);
 }
 

@@ -1,5 +1,5 @@
 /**
- * Wake times: whatever becomes due in an open execution, its watch is no later, up to what clocks may differ.
+ * Wake times: whatever becomes due in an open execution, its wake time is no later, up to what clocks may differ.
  *
  * Owns: S12 in exact figures. What is due when is reckoned anew from the records: ends of leases, pickups, backoffs,
  * deadlines, the times of questions, pauses, waits and answers, undos. Does not own: that somebody then looks (L1, at a
@@ -26,7 +26,7 @@ const DAY_MS = 86_400_000;
 export interface WakeContext {
   /** True time. */
   readonly now: number;
-  /** What is overdue may be put off by so much, for its queue is full or its service is being tried. */
+  /** What is overdue may be deferred by so much, for its queue is full or its service is being tried. */
   readonly putOffMs: number;
   /** Whoever has brought something about may have died before he looked. */
   readonly mayDie: boolean;
@@ -35,45 +35,45 @@ export interface WakeContext {
 /** What is asked with every write, and said of hardly any: when something is due, and what, of which step. */
 type Due = (at: number, what: string, step?: string) => void;
 
-const lateness = (problems: string[], watchAt: number, at: number, what: string, step?: string): void => {
-  if (watchAt - at <= CLOCKS_DIFFER_MS + CALL_MS) return;
+const lateness = (problems: string[], wakeAt: number, at: number, what: string, step?: string): void => {
+  if (wakeAt - at <= CLOCKS_DIFFER_MS + CALL_MS) return;
   const named = step === undefined ? what : `${what} of '${step}'`;
-  problems.push(`S12 the watch is ${watchAt - at} ms later than ${named}`);
+  problems.push(`S12 the wake time is ${wakeAt - at} ms later than ${named}`);
 };
 
-/** The watch is there, and no later than the end of any lease. @param graceFrom when a supervisor last noticed the end of an outage: leases from before get their length once more */
+/** The wake time is there, and no later than the end of any lease. @param graceFrom when a supervisor last noticed the end of an outage: leases from before get their length once more */
 export function judgeLeases(problems: string[], plan: Plan, state: Snapshot, graceFrom: number): void {
-  const { status, watchAt } = state.execution;
+  const { status, wakeAt } = state.execution;
   if (isTerminal(status)) return;
-  if (watchAt === undefined) {
-    problems.push('S12 an open execution has no watch');
+  if (wakeAt === undefined) {
+    problems.push('S12 an open execution has no wake time');
     return;
   }
   for (const step of plan.steps) {
     const leaseUntil = state.steps[step.name]?.leaseUntil;
-    if (leaseUntil === undefined || step.kind !== 'step') continue;
+    if (leaseUntil === undefined || step.kind !== 'agent') continue;
     // Whoever saw the lease counts the margin; whoever did not, nothing.
     const at =
       leaseUntil < graceFrom + CLOCKS_DIFFER_MS
         ? Math.max(leaseUntil, graceFrom + longestLease(step)) + LEASE_MARGIN_MS
         : leaseUntil;
-    lateness(problems, watchAt, at, 'the end of the lease', step.name);
+    lateness(problems, wakeAt, at, 'the end of the lease', step.name);
   }
 }
 
-/** The watch is no later than anything else that becomes due. */
+/** The wake time is no later than anything else that becomes due. */
 export function judgeWake(problems: string[], plan: Plan, state: Snapshot, context: WakeContext): void {
   const { execution } = state;
-  const { watchAt } = execution;
-  if (isTerminal(execution.status) || watchAt === undefined) return;
+  const { wakeAt } = execution;
+  if (isTerminal(execution.status) || wakeAt === undefined) return;
   const lookedAt = lookedAfterPause(plan, execution);
   const { now, putOffMs } = context;
-  const question: Due = (at, what) => lateness(problems, watchAt, Math.max(at, lookedAt), what);
+  const question: Due = (at, what) => lateness(problems, wakeAt, Math.max(at, lookedAt), what);
   const work: Due = (at, what, step) =>
-    lateness(problems, watchAt, Math.max(putOff(at, now, putOffMs), lookedAt), what, step);
+    lateness(problems, wakeAt, Math.max(putOff(at, now, putOffMs), lookedAt), what, step);
   questionDues(question, state);
   // No work is due before now.
-  if (watchAt - now <= CLOCKS_DIFFER_MS + CALL_MS) return;
+  if (wakeAt - now <= CLOCKS_DIFFER_MS + CALL_MS) return;
   if (isForward(execution.status)) forwardDues(work, plan, state, context.mayDie);
   else undoDues(work, plan, state);
 }
@@ -98,9 +98,9 @@ function questionDues(due: Due, state: Snapshot): void {
   if (!isAsked) due(pause.deadlineAt, 'the end of a pause');
 }
 
-/** On whichever rung. */
-const longestLease = ({ leaseMs, ladder }: AgentStep): number =>
-  Math.max(leaseMs, ...ladder.map((rung) => (rung.kind === 'useAgent' ? rung.leaseMs : 0)));
+/** On whichever stage. */
+const longestLease = ({ leaseMs, recovery }: AgentStep): number =>
+  Math.max(leaseMs, ...recovery.map((stage) => (stage.kind === 'useAgent' ? stage.leaseMs : 0)));
 
 /** What becomes due while the execution goes forward. */
 function forwardDues(due: Due, plan: Plan, state: Snapshot, mayDie: boolean): void {
@@ -112,11 +112,11 @@ function forwardDues(due: Due, plan: Plan, state: Snapshot, mayDie: boolean): vo
   // What a failure waits for is not reckoned here.
   const waits = !isFree && plan.steps.some(({ name }) => steps[name]?.status === 'failed');
   for (const step of plan.steps) {
-    if (step.kind !== 'wait' && step.kind !== 'step') continue;
+    if (step.kind !== 'wait' && step.kind !== 'agent') continue;
     const sinceAt = turnOf(plan, step, state);
     if (sinceAt === undefined || !applies(step, state)) continue;
-    const record = countedAs(step, steps[step.name], execution);
-    if (step.kind === 'step') {
+    const record = effectiveStep(step, steps[step.name], execution);
+    if (step.kind === 'agent') {
       const at = waits ? undefined : forwardDue(step, record, sinceAt, execution);
       if (at !== undefined) due(at, 'the next try', step.name);
     } else if (record === undefined && step.forMs !== undefined)
@@ -145,7 +145,7 @@ function factsOf(plan: Plan): Facts {
   const known = facts.get(plan);
   if (known !== undefined) return known;
   const spans = plan.steps.flatMap((step) =>
-    step.kind === 'step' ? [Math.min(step.leaseMs, step.pickupMs)] : [],
+    step.kind === 'agent' ? [Math.min(step.leaseMs, step.pickupMs)] : [],
   );
   const found = {
     isFree: plan.steps.every(({ pointOfNoReturn }) => pointOfNoReturn !== true),
@@ -155,7 +155,12 @@ function factsOf(plan: Plan): Facts {
   return found;
 }
 
-const GIVEN_UP: ReadonlySet<Step['status']> = new Set(['failed', 'undoing', 'undone', 'undo-failed']);
+const GIVEN_UP: ReadonlySet<Step['status']> = new Set([
+  'failed',
+  'compensating',
+  'compensated',
+  'compensation-failed',
+]);
 
 /** Since when it is the step's turn; nothing while it is not. */
 export function turnOf(plan: Plan, step: PlanStep, { execution, steps }: Snapshot): number | undefined {
@@ -170,19 +175,19 @@ export function turnOf(plan: Plan, step: PlanStep, { execution, steps }: Snapsho
 }
 
 /** What a record counts as after a pause, or after a retry of its execution; nothing for one that begins anew. */
-function countedAs(step: PlanStep, record: Step | undefined, execution: Execution): Step | undefined {
+function effectiveStep(step: PlanStep, record: Step | undefined, execution: Execution): Step | undefined {
   if (record === undefined || record.status === 'ready') return undefined;
-  if (record.status === 'held') {
-    if ((record.heldFrom ?? 'ready') === 'ready') return undefined;
+  if (record.status === 'suspended') {
+    if ((record.suspendedFrom ?? 'ready') === 'ready') return undefined;
     const changedAt = Math.max(record.changedAt, execution.pauses?.at(-1)?.endedAt ?? 0);
-    return { ...record, status: record.heldFrom ?? 'ready', changedAt };
+    return { ...record, status: record.suspendedFrom ?? 'ready', changedAt };
   }
-  const isStale = record.epoch < execution.epoch && ['failed', 'sealed'].includes(record.status);
+  const isStale = record.epoch < execution.epoch && ['failed', 'fenced'].includes(record.status);
   if (!isStale) return record;
-  if (!record.mayHaveActed || step.kind !== 'step') return undefined;
-  const { retryAt: _, parked: _parked, ...rest } = record;
+  if (!record.mayHaveActed || step.kind !== 'agent') return undefined;
+  const { retryAt: _, deferred: _deferred, ...rest } = record;
   const changedAt = Math.max(record.changedAt, execution.retries?.at(-1)?.at ?? 0);
-  const status = agentOn(step, record.rung).effect === 'idempotent' ? 'retrying' : 'unknown';
+  const status = agentOn(step, record.stage).effect === 'idempotent' ? 'retrying' : 'unknown';
   return { ...rest, status, changedAt };
 }
 
@@ -205,14 +210,14 @@ function forwardDue(
 
 /** A piece of work that waits: when a message comes, or if none came, another one. */
 function sentAt(step: AgentStep, record: Step, mode: Mode, sinceAt: number, execution: Execution): number {
-  const isParked = record.parked?.mode === mode;
+  const isDeferred = record.deferred?.mode === mode;
   // Whoever held it back looks, too; should he die, somebody does after this.
-  const seenAt = isParked ? record.changedAt + Math.min(step.leaseMs, step.pickupMs) : 0;
+  const seenAt = isDeferred ? record.changedAt + Math.min(step.leaseMs, step.pickupMs) : 0;
   const dueAt = Math.max(sinceAt, record.retryAt ?? 0);
-  const nobodySent = isParked || dueAt - sinceAt > LONGEST_DELAY_MS;
-  const { pickupMs } = agentOn(step, record.rung);
+  const nobodySent = isDeferred || dueAt - sinceAt > LONGEST_DELAY_MS;
+  const { pickupMs } = agentOn(step, record.stage);
   const firstAt = nobodySent ? Math.max(dueAt, seenAt) : dueAt + pickupMs;
-  return dispatchedAt(step, mode, isParked ? dueAt : sinceAt, pickupMs, execution, firstAt);
+  return dispatchedAt(step, mode, isDeferred ? dueAt : sinceAt, pickupMs, execution, firstAt);
 }
 
 /** After a supervisor's dispatches: a gap later, which doubles with each. */
@@ -236,22 +241,22 @@ function dispatchedAt(
 /** What becomes due while it is being undone. */
 function undoDues(due: Due, plan: Plan, state: Snapshot): void {
   const { execution, steps } = state;
-  if (execution.status !== 'undoing' || plan.tolerated !== undefined) return;
+  if (execution.status !== 'compensating' || plan.tolerated !== undefined) return;
   if (execution.cause?.undo === false || !factsOf(plan).isFree) return;
   for (const step of plan.steps) {
     const record = steps[step.name];
-    if (step.kind !== 'step' || record === undefined || record.leaseUntil !== undefined) continue;
-    if (record.parked?.mode === 'undo' && record.undoParkedAt !== undefined)
-      due(record.undoParkedAt + DAY_MS, 'a day of waiting for the undo', step.name);
-    const isBegun = record.status === 'undoing';
+    if (step.kind !== 'agent' || record === undefined || record.leaseUntil !== undefined) continue;
+    if (record.deferred?.mode === 'undo' && record.undoDeferredAt !== undefined)
+      due(record.undoDeferredAt + DAY_MS, 'a day of waiting for the undo', step.name);
+    const isBegun = record.status === 'compensating';
     if (!isBegun && record.status !== 'done') continue;
-    if (agentOn(step, record.rung).undo === 'none') continue;
+    if (agentOn(step, record.stage).undo === 'none') continue;
     const clearAt = isBegun ? 0 : clearOf(plan, step, state);
     if (clearAt === undefined) continue;
     const sinceAt = Math.max(record.changedAt, clearAt, execution.cause?.at ?? 0);
-    const quietAt = record.mayHaveActed ? record.hardEndAt + agentOn(step, record.rung).settleMs : 0;
+    const quietAt = record.mayHaveActed ? record.processDeadlineAt + agentOn(step, record.stage).settleMs : 0;
     const { retryAt: _, ...fresh } = record;
-    const isTimed = isBegun || record.parked?.mode === 'undo';
+    const isTimed = isBegun || record.deferred?.mode === 'undo';
     const from = {
       ...(isTimed ? record : fresh),
       retryAt: Math.max((isTimed ? record.retryAt : 0) ?? 0, quietAt),
@@ -268,8 +273,8 @@ function clearOf(plan: Plan, step: PlanStep, state: Snapshot): number | undefine
     const record = state.steps[other.name];
     // Any of the plan: one that has nothing to do with it makes the bound later, never earlier.
     const quietAt =
-      record?.mayHaveActed === true && other.kind === 'step'
-        ? record.hardEndAt + agentOn(other, record.rung).settleMs
+      record?.mayHaveActed === true && other.kind === 'agent'
+        ? record.processDeadlineAt + agentOn(other, record.stage).settleMs
         : 0;
     at = Math.max(at, record?.changedAt ?? 0, quietAt);
   }

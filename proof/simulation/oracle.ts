@@ -13,7 +13,7 @@ import { type Execution, isTerminal, type Step } from '../../lib/core/records/st
 import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
 import type { Ledger } from './ledger.ts';
 import { judgeMoves } from './oracle-moves.ts';
-import { asRenewed, judgeOvertime, judgeRetry, judgeWayBack } from './oracle-operations.ts';
+import { asRestarted, judgeDeadline, judgeRetry, judgeWayBack } from './oracle-operations.ts';
 import { actedAs, judgeOrder } from './oracle-order.ts';
 import { CLOCKS_DIFFER_MS, judgeLeases } from './oracle-wake.ts';
 
@@ -33,7 +33,7 @@ export function judge(
     judgeDispatches(problems, plan, execution, now);
   }
   if (step !== undefined) judgeStep(problems, plan, before, step, now);
-  if (step?.parked !== undefined) judgeParked(problems, before.steps[step.name], step, now);
+  if (step?.deferred !== undefined) judgeDeferred(problems, before.steps[step.name], step, now);
   judgeFarthest(problems, plan, after, now);
   judgeLeases(problems, plan, after, graceFrom);
 }
@@ -56,7 +56,8 @@ function judgeExecution(problems: string[], before: Execution, after: Execution,
     for (const step of Object.values(snapshot.steps)) {
       // What is left as it is may be left in the middle: of a list's failed item whose undo had begun before (seed 102002111).
       const left = after.status === 'failed' || after.cause?.undo === false;
-      const works = step.leaseUntil !== undefined || ['running', 'probing', 'undoing'].includes(step.status);
+      const works =
+        step.leaseUntil !== undefined || ['running', 'probing', 'compensating'].includes(step.status);
       if (works && !left) problems.push(`S10 ended while '${step.name}' is ${step.status}`);
       if (step.leaseUntil !== undefined) problems.push(`S10 ended while '${step.name}' is held`);
     }
@@ -80,27 +81,27 @@ function judgeStep(problems: string[], plan: Plan, snapshot: Snapshot, after: St
   if (claims && after.mode === 'undo') problems.push(...judgeUndo(plan, snapshot, after, now));
 }
 
-/** S9: what is held back is charged nothing; an attempt that met a dead service leaves its ladder as it found it. */
-function judgeParked(problems: string[], before: Step | undefined, after: Step, now: number): void {
+/** S9: what is held back is charged nothing; an attempt that met a dead service leaves its recovery as it found it. */
+function judgeDeferred(problems: string[], before: Step | undefined, after: Step, now: number): void {
   const charges = (step: Step | undefined): string =>
-    [step?.rung ?? 0, step?.rungAttempt ?? 0, step?.undoAttempt ?? 0].join('/');
-  // Its claim had charged it: one attempt of its rung, or one undo.
+    [step?.stage ?? 0, step?.stageAttempt ?? 0, step?.undoAttempt ?? 0].join('/');
+  // Its claim had charged it: one attempt of its stage, or one undo.
   const found: Step | undefined =
     before?.leaseUntil === undefined
-      ? asRenewed(before, after)
+      ? asRestarted(before, after)
       : {
           ...before,
-          rungAttempt: before.rungAttempt - (before.mode === 'execute' ? 1 : 0),
+          stageAttempt: before.stageAttempt - (before.mode === 'execute' ? 1 : 0),
           undoAttempt: before.undoAttempt - (before.mode === 'undo' ? 1 : 0),
         };
-  // After a retry of the execution a step begins its ladder anew, or on the rung that may have acted.
-  const isAnew = before !== undefined && before.epoch < after.epoch && after.rungAttempt === 0;
-  if (isAnew) return;
+  // After a retry of the execution a step begins its recovery anew, or on the stage that may have acted.
+  const takesNewChildren = before !== undefined && before.epoch < after.epoch && after.stageAttempt === 0;
+  if (takesNewChildren) return;
   if (charges(found) !== charges(after) || after.attempt !== (before?.attempt ?? 0)) {
-    problems.push(`S9 '${after.name}' is parked and charged: ${charges(found)} → ${charges(after)}`);
+    problems.push(`S9 '${after.name}' is deferred and charged: ${charges(found)} → ${charges(after)}`);
   }
   if ((after.retryAt ?? 0) <= now - CLOCKS_DIFFER_MS)
-    problems.push(`S12 '${after.name}' is parked until it was`);
+    problems.push(`S12 '${after.name}' is deferred until it was`);
 }
 
 const HOUR_MS = 3_600_000;
@@ -120,7 +121,7 @@ function judgeStart(plan: Plan, snapshot: Snapshot, step: Step): string[] {
   const planStep = plan.steps.find((other) => other.name === step.name);
   for (const name of planStep?.after ?? []) {
     const status = snapshot.steps[name]?.status;
-    const givenUp = ['failed', 'undoing', 'undone', 'undo-failed'].includes(status ?? '');
+    const givenUp = ['failed', 'compensating', 'compensated', 'compensation-failed'].includes(status ?? '');
     if (status !== 'done' && status !== 'skipped' && !(plan.tolerated !== undefined && givenUp))
       problems.push(`S7 '${step.name}' started while '${name}' is ${status}`);
   }
@@ -129,7 +130,7 @@ function judgeStart(plan: Plan, snapshot: Snapshot, step: Step): string[] {
   const stoppedAt = snapshot.execution.cause?.at ?? Number.POSITIVE_INFINITY;
   const undone = Object.values(snapshot.steps).find(
     ({ status, claimedAt = stoppedAt }) =>
-      (status === 'undoing' || status === 'undone') && claimedAt >= stoppedAt,
+      (status === 'compensating' || status === 'compensated') && claimedAt >= stoppedAt,
   );
   // The fence leaves out a step that may have acted: it is undone instead, and until its own undo begins a reader of an
   // older state may still take it (DESIGN §8). Its effect is then undone with it.
@@ -149,15 +150,15 @@ const judgeUndo = (plan: Plan, snapshot: Snapshot, step: Step, now: number): str
       ]
     : [];
 
-/** S12 the watch of an open execution is not beyond all that it could be for. */
+/** S12 the wake time of an open execution is not beyond all that it could be for. */
 function judgeFarthest(problems: string[], plan: Plan, after: Snapshot, now: number): void {
   const { execution, incidents } = after;
-  const { watchAt } = execution;
-  if (isTerminal(execution.status) || watchAt === undefined) return;
+  const { wakeAt } = execution;
+  if (isTerminal(execution.status) || wakeAt === undefined) return;
   let farthest = now;
   for (const name in after.steps) {
-    const { retryAt = 0, hardEndAt } = after.steps[name] as Step;
-    farthest = Math.max(farthest, retryAt, hardEndAt + 6_000);
+    const { retryAt = 0, processDeadlineAt } = after.steps[name] as Step;
+    farthest = Math.max(farthest, retryAt, processDeadlineAt + 6_000);
     // Its executions have watches of their own, and tell when they end.
     const { status, children } = after.steps[name] as Step;
     if (status === 'running' && children !== undefined) farthest = Math.max(farthest, execution.deadlineAt);
@@ -167,13 +168,13 @@ function judgeFarthest(problems: string[], plan: Plan, after: Snapshot, now: num
   if (incidents !== undefined)
     for (const { deadlineAt } of openIncidents(after)) farthest = Math.max(farthest, deadlineAt);
   farthest += longestMs(plan);
-  if (watchAt > farthest + CLOCKS_DIFFER_MS)
-    problems.push(`S12 the watch is ${watchAt - farthest} ms later than any H allows`);
+  if (wakeAt > farthest + CLOCKS_DIFFER_MS)
+    problems.push(`S12 the wake time is ${wakeAt - farthest} ms later than any H allows`);
 }
 
 /** How long at most something of a step may take of which nobody is told. */
 const unwatchedMs = (step: PlanStep): number => {
-  if (step.kind === 'step') return Math.max(step.leaseMs, step.pickupMs);
+  if (step.kind === 'agent') return Math.max(step.leaseMs, step.pickupMs);
   if (step.kind === 'wait') return step.forMs ?? 0;
   return step.kind === 'callback' || step.kind === 'approval' ? step.withinMs : 0;
 };
@@ -201,18 +202,19 @@ export function judgeEnd(
   ledger: Ledger,
   announced: boolean,
 ): string[] {
-  if (!isTerminal(execution.status) || execution.watchAt !== undefined) {
+  if (!isTerminal(execution.status) || execution.wakeAt !== undefined) {
     return [`L1 stuck: ${JSON.stringify({ execution, steps })}`];
   }
   const problems: string[] = announced ? [] : ['L1 its end was not announced'];
   const succeeded = execution.status === 'succeeded';
   const answered = Object.values(incidents ?? {});
-  problems.push(...judgeOvertime(plan, { execution, steps }, answered));
+  problems.push(...judgeDeadline(plan, { execution, steps }, answered));
   // A person may vouch for an output, and may leave effects in place; what the record then says is the person's word.
   const given = (name: string): boolean =>
     answered.some((incident) => incident.step === name && incident.choice === 'give-output');
   const left =
-    execution.cause?.undo === false || Object.values(steps).some((step) => step.status === 'undo-failed');
+    execution.cause?.undo === false ||
+    Object.values(steps).some((step) => step.status === 'compensation-failed');
   if (openIncidents({ execution, steps, ...(incidents === undefined ? {} : { incidents }) }).length > 0) {
     problems.push('L1 it ended with an open question');
   }
@@ -222,9 +224,9 @@ export function judgeEnd(
     const live = ledger.isLive(effectKeyOf(execution, name));
     const status = steps[name]?.status;
     const tolerated =
-      plan.tolerated !== undefined && ['failed', 'undone', 'undo-failed'].includes(status ?? '');
+      plan.tolerated !== undefined && ['failed', 'compensated', 'compensation-failed'].includes(status ?? '');
     if (succeeded && tolerated) {
-      if (live && undo !== 'none' && status !== 'undo-failed')
+      if (live && undo !== 'none' && status !== 'compensation-failed')
         problems.push(`S10 '${name}' failed, and its effect is in place`);
       continue;
     }

@@ -42,9 +42,9 @@ export function drawOutages(
     const start = from + choice.between(0, LATEST_START_MS);
     return { from: start, until: start + choice.between(shortestMs, longestMs) };
   };
-  const store = faults.strikes('storeOutage') ? span(5_000, 240_000) : undefined;
-  const queue = faults.strikes('queueOutage') ? span(20_000, 400_000) : undefined;
-  const dead = faults.strikes('deadDependency')
+  const store = faults.injects('storeOutage') ? span(5_000, 240_000) : undefined;
+  const queue = faults.injects('queueOutage') ? span(20_000, 400_000) : undefined;
+  const dead = faults.injects('deadDependency')
     ? {
         ...span(30_000, 480_000),
         agent: choice.pick(agents),

@@ -7,14 +7,14 @@
 
 import type { Effect } from '../../lib/core/plan/agent.ts';
 import type {
-  AgentRung,
+  AgentStage,
   AgentStep,
   ChildStep,
-  HumanRung,
+  HumanStage,
   Plan,
   PlanStep,
-  RetryRung,
-  Rung,
+  RetryStage,
+  Stage,
 } from '../../lib/core/plan/plan.ts';
 
 export interface Choice {
@@ -36,7 +36,7 @@ export function choiceOf(random: () => number): Choice {
   };
 }
 
-const rung = (choice: Choice, low: number, high: number): RetryRung => ({
+const stage = (choice: Choice, low: number, high: number): RetryStage => ({
   kind: 'retry',
   attempts: choice.between(low, high),
   firstMs: 500,
@@ -125,9 +125,9 @@ function randomStep(
   const drawn = choice.random();
   if (drawn < 0.05) return { ...base, kind: 'wait', forMs: choice.pick([1_000, 20_000, 1_200_000]) };
   if (drawn < 0.11) {
-    const beats = choice.chance(0.3) ? { beatMs: 120_000 } : {};
+    const heartbeats = choice.chance(0.3) ? { heartbeatMs: 120_000 } : {};
     const kind = choice.pick(['callback', 'approval'] as const);
-    return { ...base, kind, withinMs: choice.pick([300_000, 3_600_000]), ...beats };
+    return { ...base, kind, withinMs: choice.pick([300_000, 3_600_000]), ...heartbeats };
   }
   if (drawn < 0.17 && depth < 2) {
     const plan = randomPlan(choice, `${workflow}-${step.name}`, depth + 1);
@@ -176,29 +176,30 @@ const asPoint = (child: ChildStep, before: readonly PlanStep[]): ChildStep => ({
   ],
 });
 
-const human = (choice: Choice): HumanRung => ({
+const human = (choice: Choice): HumanStage => ({
   kind: 'human',
   withinMs: choice.pick([300_000, 3_600_000]),
   otherwise: choice.pick(['undo', 'fail'] as const),
 });
 
 /** Most are tried until they work; some so seldom that a person is asked. */
-const randomUndo = (choice: Choice): RetryRung =>
-  choice.chance(0.3) ? rung(choice, 1, 3) : rung(choice, 20, 40);
+const randomUndo = (choice: Choice): RetryStage =>
+  choice.chance(0.3) ? stage(choice, 1, 3) : stage(choice, 20, 40);
 
-/** Every order of rungs that authors may write. */
-function randomLadder(choice: Choice, effect: Effect): Rung[] {
+/** Every order of stages that authors may write. */
+function randomRecovery(choice: Choice, effect: Effect): Stage[] {
   if (effect === 'unsafe') return [human(choice)];
-  const ladder: Rung[] = choice.chance(0.15) ? [] : [rung(choice, 1, 5)];
-  if (choice.chance(0.2)) ladder.push({ ...rung(choice, 1, 2), kind: 'withInput', input: { other: true } });
-  if (choice.chance(0.2)) ladder.push(otherAgent(choice, choice.pick(['idempotent', 'probed'] as const)));
-  if (choice.chance(0.2)) ladder.push(rung(choice, 1, 2));
-  if (choice.chance(0.3)) ladder.push(human(choice));
-  return ladder;
+  const recovery: Stage[] = choice.chance(0.15) ? [] : [stage(choice, 1, 5)];
+  if (choice.chance(0.2))
+    recovery.push({ ...stage(choice, 1, 2), kind: 'withInput', input: { other: true } });
+  if (choice.chance(0.2)) recovery.push(otherAgent(choice, choice.pick(['idempotent', 'probed'] as const)));
+  if (choice.chance(0.2)) recovery.push(stage(choice, 1, 2));
+  if (choice.chance(0.3)) recovery.push(human(choice));
+  return recovery;
 }
 
-const otherAgent = (choice: Choice, effect: Effect): AgentRung => ({
-  ...rung(choice, 1, 2),
+const otherAgent = (choice: Choice, effect: Effect): AgentStage => ({
+  ...stage(choice, 1, 2),
   kind: 'useAgent',
   agent: `agent-other-${effect}`,
   effect,
@@ -223,7 +224,7 @@ function randomAgentStep(
   const effect = choice.chance(0.08) ? 'unsafe' : choice.pick(['idempotent', 'probed'] as const);
   const step: AgentStep = {
     name,
-    kind: 'step',
+    kind: 'agent',
     agent: `agent-${effect}`,
     input: {
       order: { $ref: 'input', path: ['order'] },
@@ -239,16 +240,16 @@ function randomAgentStep(
     pickupMs: choice.pick([5_000, 10_000, 30_000]),
     settleMs: choice.pick([1_000, 5_000]),
     ...(choice.chance(0.2) ? { maxNoProgressMs: choice.pick([3_000, 8_000]) } : {}),
-    ladder: randomLadder(choice, effect),
+    recovery: randomRecovery(choice, effect),
     undo: choice.chance(0.15) ? 'none' : randomUndo(choice),
   };
   return (isPoint ?? choice.chance(depth === 0 ? 0.08 : INNER_POINT_SHARE)) ? withNoReturn(step) : step;
 }
 
-/** Such a step has no undo, on whichever rung it is. */
+/** Such a step has no undo, on whichever stage it is. */
 const withNoReturn = (step: AgentStep): AgentStep => ({
   ...step,
   pointOfNoReturn: true,
   undo: 'none',
-  ladder: step.ladder.map((one) => (one.kind === 'useAgent' ? { ...one, undo: 'none' } : one)),
+  recovery: step.recovery.map((one) => (one.kind === 'useAgent' ? { ...one, undo: 'none' } : one)),
 });

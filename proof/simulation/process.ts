@@ -13,7 +13,7 @@ import type {
   Announcer,
   Breakers,
   Clock,
-  Dice,
+  RandomSource,
   ListQuery,
   Log,
   Ports,
@@ -43,7 +43,7 @@ import type { Choice } from './plans.ts';
 
 export interface Process {
   /** True time at which the platform kills it; never, once its invocation has returned: then it is only frozen. */
-  hardEndAt: number;
+  processDeadlineAt: number;
   /** What its clock shows more than true time. */
   readonly skewMs: number;
   dead: boolean;
@@ -52,7 +52,7 @@ export interface Process {
 }
 
 /** What calls reach: it answers at once, and only the world's own clock moves it. */
-export interface Outside {
+export interface External {
   readonly table: MemoryTable;
   readonly breakers: Breakers;
   readonly presences: Presences;
@@ -60,7 +60,7 @@ export interface Outside {
   readonly wake: (presence: Presence) => void;
   readonly send: (sends: readonly Send[]) => void;
   readonly announce: (ended: Ended) => void;
-  readonly dice: Dice;
+  readonly random: RandomSource;
   readonly note: (note: Note) => void;
 }
 
@@ -69,7 +69,7 @@ export interface Host {
   readonly events: EventQueue;
   readonly choice: Choice;
   readonly faults: Faults;
-  readonly outside: Outside;
+  readonly external: External;
   readonly ledger: Ledger;
   readonly order: EffectOrder;
   /** The plans that its functions, kept warm, know by now. */
@@ -96,7 +96,7 @@ export interface Host {
 
 /** The plan of an execution, which is its own: a world holds executions of several plans. */
 export function planOf(host: Host, executionId: string): Plan | undefined {
-  const { table } = host.outside;
+  const { table } = host.external;
   const id = table.read(executionId)?.execution.plan;
   if (id === undefined) return undefined;
   const known = host.derived.get(id);
@@ -119,14 +119,14 @@ const NO_ANSWER = new CallFailed('no answer');
 const MAX_SKEW_MS = 2_000;
 
 export const newProcess = ({ events, choice, faults }: Host, lifeMs: number): Process => ({
-  skewMs: faults.strikes('skewedClock') ? choice.between(-MAX_SKEW_MS, MAX_SKEW_MS) : 0,
-  hardEndAt: events.now + lifeMs,
+  skewMs: faults.injects('skewedClock') ? choice.between(-MAX_SKEW_MS, MAX_SKEW_MS) : 0,
+  processDeadlineAt: events.now + lifeMs,
   dead: false,
   frozenUntil: 0,
 });
 
 const isGone = (host: Host, process: Process): boolean =>
-  process.dead || host.events.now >= process.hardEndAt;
+  process.dead || host.events.now >= process.processDeadlineAt;
 
 /** Runs `resume` in the process: not while it is frozen, never when it is dead. @returns whether it ran */
 function inProcess(host: Host, process: Process, resume: () => void): boolean {
@@ -181,7 +181,7 @@ class ProcessStore implements Store {
   constructor(host: Host, process: Process) {
     this.#host = host;
     this.#process = process;
-    this.#table = host.outside.table;
+    this.#table = host.external.table;
     this.shards = this.#table.shards;
   }
 
@@ -267,7 +267,7 @@ function depthsOf({ choice, faults }: Host, agents: readonly string[]): Readonly
 class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
   readonly store: Store;
   readonly clock: Clock;
-  readonly dice: Dice;
+  readonly random: RandomSource;
   readonly depths?: NonNullable<Queue['depths']>;
   readonly wakeUps: WakeUps;
   readonly #host: Host;
@@ -279,7 +279,7 @@ class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
     if (host.crowded) this.depths = (agents) => call(host, process, () => depthsOf(host, agents));
     this.store = new ProcessStore(host, process);
     this.clock = new ProcessClock(host, process);
-    this.dice = host.outside.dice;
+    this.random = host.external.random;
     this.wakeUps = wakeUpsOf(host, process);
   }
 
@@ -299,25 +299,25 @@ class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
   }
 
   read(agent: string): Promise<Breaker | undefined> {
-    const { outages, outside } = this.#host;
-    return call(this.#host, this.#process, () => outside.breakers.read(agent), outages.storeIsAway).then(
+    const { outages, external } = this.#host;
+    return call(this.#host, this.#process, () => external.breakers.read(agent), outages.storeIsAway).then(
       flat,
     );
   }
   write(breaker: Breaker): Promise<WriteResult> {
-    const { outages, outside } = this.#host;
-    return call(this.#host, this.#process, () => outside.breakers.write(breaker), outages.storeIsAway).then(
+    const { outages, external } = this.#host;
+    return call(this.#host, this.#process, () => external.breakers.write(breaker), outages.storeIsAway).then(
       flat,
     );
   }
   send(sends: readonly Send[]): Promise<void> {
-    return call(this.#host, this.#process, () => this.#host.outside.send(sends));
+    return call(this.#host, this.#process, () => this.#host.external.send(sends));
   }
   announce(ended: Ended): Promise<void> {
-    return call(this.#host, this.#process, () => this.#host.outside.announce(ended));
+    return call(this.#host, this.#process, () => this.#host.external.announce(ended));
   }
   note(note: Note): void {
-    this.#host.outside.note(note);
+    this.#host.external.note(note);
   }
 }
 
@@ -325,7 +325,7 @@ class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
 const MOST_KNOWN = 4;
 
 function wakeUpsOf(host: Host, process: Process): WakeUps {
-  const { choice, known, outages, outside } = host;
+  const { choice, known, outages, external } = host;
   const isWarm = known.length > 0 && choice.chance(0.8);
   const own = isWarm ? choice.pick(known) : { untilAt: 0 };
   if (!isWarm) known.push(own);
@@ -333,9 +333,9 @@ function wakeUpsOf(host: Host, process: Process): WakeUps {
   const reach = <Answer>(execute: () => Promise<Answer>): Promise<Answer> =>
     call(host, process, execute, outages.storeIsAway).then((answer) => answer);
   return {
-    read: () => reach(() => outside.presences.read()),
-    write: (presence) => reach(() => outside.presences.write(presence)),
-    call: (presence) => call(host, process, () => outside.wake(presence)),
+    read: () => reach(() => external.presences.read()),
+    write: (presence) => reach(() => external.presences.write(presence)),
+    call: (presence) => call(host, process, () => external.wake(presence)),
     known: own,
   };
 }

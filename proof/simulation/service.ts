@@ -1,5 +1,5 @@
 /**
- * The simulated agents: one request to an outside service, which may fail in every way a service can.
+ * The simulated agents: one request to an external service, which may fail in every way a service can.
  */
 
 import {
@@ -13,7 +13,7 @@ import {
 import { PermanentError, TransientError } from '../../lib/core/records/errors.ts';
 import { agentStep } from '../../lib/core/plan/plan.ts';
 import { LAST_MOMENT } from './emphasis.ts';
-import { NEVER_UNDONE } from './oracle-tries.ts';
+import { NEVER_COMPENSATED } from './oracle-tries.ts';
 import { call, clockOf, type Host, planOf, type Process } from './process.ts';
 
 /** Takes every value as it is. */
@@ -61,16 +61,16 @@ class Service implements Implementation<unknown, unknown> {
     const { choice, faults, ledger, order } = this.host;
     this.#checkAgent(ctx);
     this.meetDeath();
-    if (faults.strikes('transientFailure'))
-      throw new TransientError(faults.strikes('strangeText') ? CUT_ANYWHERE : '503');
-    if (faults.strikes('permanentFailure')) throw new PermanentError('declined');
-    if (faults.strikes('hungService')) await new Promise(() => undefined);
+    if (faults.injects('transientFailure'))
+      throw new TransientError(faults.injects('strangeText') ? CUT_ANYWHERE : '503');
+    if (faults.injects('permanentFailure')) throw new PermanentError('declined');
+    if (faults.injects('hungService')) await new Promise(() => undefined);
     // Long enough to outlive its time limit, its lease and its process's time; or as long as this process can act at all.
-    if (faults.strikes('slowService')) await clockOf(this.host, this.process).sleep(this.#slowMs());
+    if (faults.injects('slowService')) await clockOf(this.host, this.process).sleep(this.#slowMs());
     // Alive and beating, but nothing comes of it until its time is over.
-    if (faults.strikes('wedgedAgent')) await new Promise(() => undefined);
-    const lost = faults.strikes('lostReply');
-    ctx.progress(faults.strikes('strangeText') ? CUT_ANYWHERE : 'asking');
+    if (faults.injects('wedgedAgent')) await new Promise(() => undefined);
+    const lost = faults.injects('lostReply');
+    ctx.progress(faults.injects('strangeText') ? CUT_ANYWHERE : 'asking');
     const effect = EFFECT_OF[this.name] as Effect;
     await this.request(() => {
       ledger.perform(ctx.effectKey, { service: this.name, input }, effect);
@@ -80,14 +80,14 @@ class Service implements Implementation<unknown, unknown> {
     ctx.progress('asked');
     if (lost) throw new Error('socket hang up');
     // Too large to be kept, just so, or twice as much.
-    if (faults.strikes('largeOutput'))
+    if (faults.injects('largeOutput'))
       return { key: ctx.effectKey, text: 'ä'.repeat(choice.pick([131_000, 131_100, 262_144])) };
     return { key: ctx.effectKey };
   }
 
   #slowMs(): number {
     const { choice, events } = this.host;
-    const lastMs = this.process.hardEndAt - events.now - choice.between(50, 3_000);
+    const lastMs = this.process.processDeadlineAt - events.now - choice.between(50, 3_000);
     return choice.chance(this.host.emphasis?.lastMoment ?? LAST_MOMENT) &&
       lastMs > 0 &&
       Number.isFinite(lastMs)
@@ -99,9 +99,9 @@ class Service implements Implementation<unknown, unknown> {
     const { faults, ledger, order } = this.host;
     this.#checkAgent(ctx);
     this.meetDeath();
-    if (faults.strikes('transientFailure') || faults.strikes('transientUndoFailure'))
+    if (faults.injects('transientFailure') || faults.injects('transientUndoFailure'))
       throw new TransientError('503');
-    if (faults.strikes('permanentUndoFailure')) throw new PermanentError(NEVER_UNDONE);
+    if (faults.injects('permanentUndoFailure')) throw new PermanentError(NEVER_COMPENSATED);
     await this.request(() => {
       ledger.undo(ctx.effectKey, { service: this.name, input });
       const plan = planOf(this.host, ctx.executionId);
@@ -125,8 +125,10 @@ class Service implements Implementation<unknown, unknown> {
     // It has expired, and this is an attempt that was frozen: nothing says any more who was to perform it.
     if (plan === undefined) return;
     const step = agentStep(plan, ctx.step);
-    const isOnLadder = step?.ladder.some((rung) => rung.kind === 'useAgent' && rung.agent === this.name);
-    if (step?.agent !== this.name && isOnLadder !== true) {
+    const isOnRecovery = step?.recovery.some(
+      (stage) => stage.kind === 'useAgent' && stage.agent === this.name,
+    );
+    if (step?.agent !== this.name && isOnRecovery !== true) {
       this.host.ledger.violations.push(`S13 ${ctx.effectKey}: performed by another agent`);
     }
   }

@@ -21,7 +21,7 @@ export function startSupervisors(host: Host): void {
   const supervisors = choice.between(1, 3);
   const everyTick = (): void => {
     for (let at = 0; at < supervisors; at += 1) {
-      if (faults.strikes('noSupervisor')) continue;
+      if (faults.injects('noSupervisor')) continue;
       const ports = portsOf(host, newProcess(host, TICK_MS));
       const untilAt = ports.clock.now() + TICK_MS - RESERVE_MS;
       const sweepEveryMs = choice.pick([5_000, 10_000, 30_000]);
@@ -40,10 +40,10 @@ export function startSupervisors(host: Host): void {
 /** @param longestDelayMs of a call that is late */
 export function wakeSupervisor(host: Host, presence: Presence, longestDelayMs: number): void {
   const { choice, events, faults } = host;
-  if (faults.strikes('lostMessage')) return;
-  const copies = faults.strikes('duplicatedMessage') ? 2 : 1;
+  if (faults.injects('lostMessage')) return;
+  const copies = faults.injects('duplicatedMessage') ? 2 : 1;
   for (let copy = 0; copy < copies; copy += 1) {
-    const lateMs = faults.strikes('delayedMessage') ? choice.between(100, longestDelayMs) : 0;
+    const lateMs = faults.injects('delayedMessage') ? choice.between(100, longestDelayMs) : 0;
     events.plan(choice.between(50, 1_000) + lateMs, () => void begin(host, presence).catch(() => undefined));
   }
 }

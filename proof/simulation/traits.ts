@@ -17,7 +17,7 @@ export interface Traits {
   readonly readsInPart: boolean;
   /** It is kept until nothing of it is left. */
   readonly isRetained: boolean;
-  /** Pages of the watch index that hold a few items. */
+  /** Pages of the wake index that hold a few items. */
   readonly hasSmallPages: boolean;
   /** What its services do with a key that they know. */
   readonly keyMode: KeyMode;

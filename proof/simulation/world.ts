@@ -13,7 +13,7 @@ import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
 import { memoryPresences } from '../../lib/testing/memory-presence.ts';
 import { MemoryTable } from '../../lib/testing/memory-table.ts';
-import { seededDice, seededRandom } from '../../lib/testing/memory.ts';
+import { seededSource, seededRandom } from '../../lib/testing/memory.ts';
 import { Clients } from './clients.ts';
 import { EventQueue } from './events.ts';
 import { type FaultCounts, type FaultKind, type FaultMode, swarm } from './faults.ts';
@@ -23,7 +23,7 @@ import { startOperators } from './operators.ts';
 import { judgeChildren, judgeRecall } from './oracle-children.ts';
 import { judgeKeys } from './oracle-keys.ts';
 import { EffectOrder } from './oracle-order.ts';
-import { judgeNothingLeft, judgeUndoOutside } from './oracle-points.ts';
+import { judgeNothingLeft, judgeUndoBeyond } from './oracle-points.ts';
 import { judgeStanding } from './oracle-standing.ts';
 import { judgeRetention, refusalOf } from './oracle-store.ts';
 import { OracleTimes } from './oracle-times.ts';
@@ -31,8 +31,8 @@ import { judgeTries } from './oracle-tries.ts';
 import { judgeWake } from './oracle-wake.ts';
 import { isAnnounced, judge, judgeEnd } from './oracle.ts';
 import { drawOutages } from './outages.ts';
-import { startOutside } from './outside.ts';
-import { startPersons } from './persons.ts';
+import { startExternalParty } from './external-party.ts';
+import { startPeople } from './people.ts';
 import { choiceOf } from './plans.ts';
 import { type Host, planOf } from './process.ts';
 import { AGENT_NAMES } from './service.ts';
@@ -50,7 +50,7 @@ export interface WorldResult {
   readonly ends: Readonly<Record<string, number>>;
   readonly interventions: number;
   /** Pieces of work that were held back because nobody had taken them for long. */
-  readonly parked: number;
+  readonly deferred: number;
   readonly calls: number;
 }
 
@@ -65,7 +65,7 @@ export interface WorldOptions {
 
 const START_AT = 1_700_000_000_000;
 const FAULTY_MS = 15 * 60_000;
-/** After the heal everything must be over by then: all ladders, all undos, all long backoffs (L1). */
+/** After the heal everything must be over by then: all recoveries, all undos, all long backoffs (L1). */
 const LIVENESS_MS = 12 * 3_600_000;
 /** A supervisor that lets one message through to a service that is tried puts the others off to its next sweep; to a full queue, for longer. */
 const PUT_OFF_MS: Readonly<Record<FaultMode, number>> = { all: 31_000, none: 0, masked: 0, crowded: 900_000 };
@@ -91,7 +91,7 @@ export class World {
   #livesLeft: number;
   #executions = 0;
   readonly #ends: Record<string, number> = {};
-  #parked = 0;
+  #deferred = 0;
 
   constructor(options: WorldOptions) {
     this.#options = options;
@@ -106,13 +106,13 @@ export class World {
     this.#table = new WorldTable((executionId, before, write) => this.#judge(executionId, before, write), {
       refuse: (executionId, why) => this.#violate(executionId, `S12 the store refuses ${why}`),
       page: hasSmallPages ? SMALL_PAGE : undefined,
-      lagMs: () => (faults.strikes('staleIndex') ? choice.between(100, 5_000) : 0),
+      lagMs: () => (faults.injects('staleIndex') ? choice.between(100, 5_000) : 0),
     });
     const host: Host = {
       events: new EventQueue(START_AT),
       choice,
       faults,
-      outside: {
+      external: {
         table: this.#table,
         breakers: memoryBreakers(),
         presences: memoryPresences(),
@@ -126,7 +126,7 @@ export class World {
           const told = this.#announced.get(executionId) ?? new Set();
           this.#announced.set(executionId, told.add(status));
         },
-        dice: seededDice(options.seed),
+        random: seededSource(options.seed),
         note: (note) => this.#note(note),
       },
       ledger: new Ledger(keyMode),
@@ -146,15 +146,15 @@ export class World {
     this.#host = host;
     this.#clients = new Clients(host, options.starts);
     startSupervisors(host);
-    startPersons(host);
+    startPeople(host);
     startOperators(host);
-    startOutside(host);
+    startExternalParty(host);
   }
 
   #graceFrom = Number.NEGATIVE_INFINITY;
 
   #note({ what, detail }: Note): void {
-    if (what === 'parked' && detail === 'unclaimed') this.#parked += 1;
+    if (what === 'deferred' && detail === 'unclaimed') this.#deferred += 1;
     if (what === 'lease-ended' || what === 'dispatched') this.#interventions += 1;
     if (what === 'grace') this.#graceFrom = this.#host.events.now;
     if (what === 'rounds-exhausted') this.#violations.push('S14 a look did not come to an end');
@@ -179,7 +179,7 @@ export class World {
       planOf: (id: string) => planOf(this.#host, id),
     };
     for (const problem of judgeRecall(before.execution, write, others)) this.#violate(executionId, problem);
-    for (const problem of judgeUndoOutside(before, write, others, this.#host.ledger))
+    for (const problem of judgeUndoBeyond(before, write, others, this.#host.ledger))
       this.#violate(executionId, problem);
   }
 
@@ -294,7 +294,7 @@ export class World {
       faults: faults.counts,
       ends: this.#ends,
       interventions: this.#interventions,
-      parked: this.#parked,
+      deferred: this.#deferred,
       calls,
     };
   }
@@ -337,8 +337,8 @@ class WorldTable extends MemoryTable {
     const page = super.due(shard, untilAt - this.#index.lagMs(), cursor, this.#index.page);
     // What is due at the same time comes in any order.
     const { items } = page;
-    if (!items.some(({ watchAt }, at) => watchAt === items[at + 1]?.watchAt)) return page;
-    return { ...page, items: items.toReversed().sort((a, b) => a.watchAt - b.watchAt) };
+    if (!items.some(({ wakeAt }, at) => wakeAt === items[at + 1]?.wakeAt)) return page;
+    return { ...page, items: items.toReversed().sort((a, b) => a.wakeAt - b.wakeAt) };
   }
 }
 

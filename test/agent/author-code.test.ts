@@ -114,7 +114,7 @@ describe('an execute', () => {
       { kind: 'failed', acted: true, failure: { code: 'output-too-large' } },
     ],
   ])('%s', async (_, part, report) => {
-    expect(await run('execute', part)).toMatchObject({ settled: true, ...report });
+    expect(await run('execute', part)).toMatchObject({ codeReturned: true, ...report });
   });
 
   it.each([Number.NaN, -1, 0, Number.POSITIVE_INFINITY, '5'])(
@@ -170,7 +170,7 @@ describe('a probe', () => {
 
 describe('an undo', () => {
   it.each<[string, Partial<Implementation<unknown, unknown>>, object]>([
-    ['that returns is undone', { undo: async () => 'anything' }, { kind: 'undone' }],
+    ['that returns is undone', { undo: async () => 'anything' }, { kind: 'compensated' }],
     [
       'that is not there has failed for good',
       {},

@@ -13,7 +13,7 @@ import { withStore } from '../engine/process.ts';
 const T0 = 1_700_000_000_000;
 const carrier = anAgent('carrier');
 const ship = workflow('shipping', { input: anyObject, within: '2h' }, (w) => {
-  w.step('ship', carrier, {}, { ladder: [retry(2, { first: '1s', max: '2s' })] });
+  w.step('ship', carrier, {}, { recovery: [retry(2, { first: '1s', max: '2s' })] });
   return {};
 });
 
@@ -142,9 +142,9 @@ describe('a dead service', () => {
     for (const each of [id, ...others.map((other) => other.id)]) {
       const step = await stepOf(h, each);
       expect(step?.status).toBe('retrying');
-      // The ladder has two more attempts, and trials alone were more than that.
-      expect(step?.rung).toBeLessThanOrEqual(1);
-      expect(step?.rungAttempt).toBeLessThanOrEqual(2);
+      // The recovery has two more attempts, and trials alone were more than that.
+      expect(step?.stage).toBeLessThanOrEqual(1);
+      expect(step?.stageAttempt).toBeLessThanOrEqual(2);
     }
     const trials = h.notes.filter(({ what }) => what === 'breaker-trial').length;
     expect(trials).toBeGreaterThan(10);
@@ -161,13 +161,13 @@ describe('work for a dead service', () => {
     return { ...world, id };
   };
 
-  it('is parked by the agent: one write, no call, no attempt, no message; its first attempt is still to come', async () => {
+  it('is deferred by the agent: one write, no call, no attempt, no message; its first attempt is still to come', async () => {
     const { h, id, service } = await meet(openBreaker());
     const [message] = h.sent.splice(0);
     expect(await h.deliver(message as never)).toBe('handled');
     const step = await stepOf(h, id);
-    expect(step).toMatchObject({ status: 'retrying', version: 1, attempt: 0, rung: 0, rungAttempt: 0 });
-    expect(step?.parked).toEqual({ mode: 'execute', why: 'breaker', at: T0, since: T0 });
+    expect(step).toMatchObject({ status: 'retrying', version: 1, attempt: 0, stage: 0, stageAttempt: 0 });
+    expect(step?.deferred).toEqual({ mode: 'execute', why: 'breaker', at: T0, since: T0 });
     expect(step?.retryAt).toBeGreaterThan(T0 + 60_000);
     expect([service.calls, h.sent.length]).toEqual([0, 0]);
     // The same message again is early; it waits for nobody and changes nothing.
@@ -175,13 +175,13 @@ describe('work for a dead service', () => {
     expect((await stepOf(h, id))?.version).toBe(1);
   });
 
-  it('gets a watch as late as its own time, and is then sent by a supervisor', async () => {
+  it('gets a wake time as late as its own time, and is then sent by a supervisor', async () => {
     const { h, id, service } = await meet(openBreaker());
     await h.deliver(h.sent.splice(0)[0] as never);
     const { retryAt } = (await stepOf(h, id)) as { retryAt: number };
-    h.clock.advanceTo((await h.state(id)).execution.watchAt as number);
+    h.clock.advanceTo((await h.state(id)).execution.wakeAt as number);
     await h.sweep();
-    expect((await h.state(id)).execution.watchAt).toBe(retryAt);
+    expect((await h.state(id)).execution.wakeAt).toBe(retryAt);
     expect(h.sent).toEqual([]);
     h.clock.advanceTo(retryAt);
     await h.sweep();
@@ -190,24 +190,24 @@ describe('work for a dead service', () => {
     expect([execution.status, steps['ship']?.attempt, service.calls]).toEqual(['succeeded', 1, 1]);
   });
 
-  it('that was parked as unclaimed until long after is looked at when the service may be tried again (S12)', async () => {
+  it('that was deferred as unclaimed until long after is looked at when the service may be tried again (S12)', async () => {
     const { h, id, counts } = await meet(openBreaker({ openUntil: T0, cooldowns: 0, score: 0 }));
     const [late] = h.sent.splice(0);
     const execution = async () => (await h.state(id)).execution;
-    while (((await execution()).watchAt as number) - h.clock.now() < 200_000) {
-      h.clock.advanceTo((await execution()).watchAt as number);
+    while (((await execution()).wakeAt as number) - h.clock.now() < 200_000) {
+      h.clock.advanceTo((await execution()).wakeAt as number);
       await h.sweep();
     }
-    expect((await stepOf(h, id))?.parked?.why).toBe('unclaimed');
+    expect((await stepOf(h, id))?.deferred?.why).toBe('unclaimed');
     const openUntil = h.clock.now() + 20_000;
     await counts.breakers.write(openBreaker({ version: 2, openedAt: h.clock.now(), openUntil }));
     await h.deliver(late as never);
     const step = await stepOf(h, id);
-    expect(step?.parked?.why).toBe('breaker');
-    expect((await execution()).watchAt).toBe(step?.retryAt);
+    expect(step?.deferred?.why).toBe('breaker');
+    expect((await execution()).wakeAt).toBe(step?.retryAt);
   });
 
-  it('is parked by a supervisor that would send it, and the breaker is asked once for all of a sweep', async () => {
+  it('is deferred by a supervisor that would send it, and the breaker is asked once for all of a sweep', async () => {
     const { h, counts } = await meet(openBreaker({ openUntil: T0 + 600_000 }));
     const ids = await Promise.all(Array.from({ length: 9 }, () => h.begin()));
     h.sent.splice(0);
@@ -229,7 +229,7 @@ describe('work for a dead service', () => {
     h.clock.advanceTo(T0 + 10_000);
     await h.sweep();
     expect(h.sent).toHaveLength(1);
-    expect(h.notes.filter(({ what }) => what === 'parked')).toHaveLength(9);
+    expect(h.notes.filter(({ what }) => what === 'deferred')).toHaveLength(9);
   });
 
   it('is tried by one of all who come to a half-open breaker', async () => {
@@ -250,7 +250,7 @@ describe('work for a dead service', () => {
     const { id } = await h.begin();
     const ports = { ...h, breakers: broken };
     expect(await h.deliver(h.sent.splice(0)[0] as never, ports)).toBe('handled');
-    expect(await stepOf(h, id)).toMatchObject({ status: 'retrying', attempt: 1, rungAttempt: 0, rung: 1 });
+    expect(await stepOf(h, id)).toMatchObject({ status: 'retrying', attempt: 1, stageAttempt: 0, stage: 1 });
   });
 });
 
@@ -260,10 +260,10 @@ describe('a process', () => {
     const process = new ProcessBreaker('carrier');
     const ports = { ...h, breakers: counts.breakers };
     await counts.breakers.write(openBreaker({ openUntil: T0 + 600_000 }));
-    expect(await process.pass(ports, 1_000)).toHaveProperty('hold');
+    expect(await process.pass(ports, 1_000)).toHaveProperty('openBreaker');
     const { openedAt: _, openUntil: __, ...rest } = openBreaker();
     await counts.breakers.write({ ...rest, version: 2, writeId: 'w-9', closedAt: T0 });
-    expect(await process.pass(ports, 1_000)).toHaveProperty('hold');
+    expect(await process.pass(ports, 1_000)).toHaveProperty('openBreaker');
     h.clock.advanceTo(T0 + 5_000);
     expect(await process.pass(ports, 1_000)).toEqual({});
   });
@@ -288,7 +288,7 @@ describe('a process', () => {
 
     it('calls again within seconds', async () => {
       const { h, pass } = await known(openBreaker({ openUntil: T0 + 600_000 }));
-      expect(await pass()).toHaveProperty('hold');
+      expect(await pass()).toHaveProperty('openBreaker');
       h.clock.advanceTo(T0 + 5_000);
       expect(await pass()).toEqual({});
     });
@@ -318,9 +318,9 @@ describe('a process', () => {
       const first = process.pass(ports, 1_000);
       const second = process.pass(ports, 1_000);
       answers[1]?.(openBreaker({ version: 2, openUntil: T0 + 600_000 }));
-      expect(await second).toHaveProperty('hold');
+      expect(await second).toHaveProperty('openBreaker');
       answers[0]?.(undefined);
-      expect(await first).toHaveProperty('hold');
+      expect(await first).toHaveProperty('openBreaker');
     });
   });
 

@@ -73,17 +73,17 @@ describe('a diamond, read in part throughout', () => {
     return {};
   }) as Workflow;
   /** Of the queue, which pass between a cancel and the next read. */
-  const TURNS = 8;
+  const SINGLE_FLIGHT = 8;
   const NEXT: Record<string, readonly string[]> = { a: ['b', 'c'], b: ['d'], c: ['d'], d: ['e'], e: [] };
 
-  async function runCanceledAt(read: number, turns: number) {
+  async function runCanceledAt(read: number, singleFlight: number) {
     let id = '';
     let reads = 0;
     const events: string[] = [];
     const at = async (): Promise<void> => {
       if ((reads += 1) !== read) return;
       await cancel(h.scheduler, id, { reason: 'no' }).catch(() => undefined);
-      for (let turn = 0; turn < turns; turn += 1) await settle();
+      for (let turn = 0; turn < singleFlight; turn += 1) await settle();
     };
     const wrap = (world: MemoryWorld): Ports => ({
       ...world,
@@ -146,20 +146,20 @@ describe('a diamond, read in part throughout', () => {
     expect([status, [...events].sort()]).toEqual(['succeeded', ['+a', '+b', '+c', '+d', '+e']]);
     expect(reads).toBeGreaterThan(5);
     const statuses = new Set<string>();
-    const tries = Array.from({ length: reads * TURNS }, (_, at) => [
+    const tries = Array.from({ length: reads * SINGLE_FLIGHT }, (_, at) => [
       1 + (at % reads),
       Math.floor(at / reads),
     ]);
-    for (const [read = 0, turns = 0] of tries) {
-      const canceled = await runCanceledAt(read, turns);
+    for (const [read = 0, singleFlight = 0] of tries) {
+      const canceled = await runCanceledAt(read, singleFlight);
       statuses.add(canceled.status);
       if (canceled.status === 'succeeded') continue;
       const firstUndo = canceled.events.findIndex((event) => event.startsWith('-'));
       const begun = canceled.events.slice(0, firstUndo < 0 ? undefined : firstUndo);
       const after = firstUndo < 0 ? [] : canceled.events.slice(firstUndo);
-      expect([read, turns, begun.map((event) => event.slice(1)).sort()]).toEqual([
+      expect([read, singleFlight, begun.map((event) => event.slice(1)).sort()]).toEqual([
         read,
-        turns,
+        singleFlight,
         after.map((event) => event.replace(/^-/, '')).sort(),
       ]);
     }
@@ -216,7 +216,7 @@ describe('a long chain', () => {
     const h = harness(chain(STEPS), agents, 1, wrap);
     ({ id } = await h.begin({ n: 0 }));
     const { execution, steps } = await h.run(id);
-    expect([execution.status, steps[LATE]?.status]).toEqual(['canceled', 'sealed']);
+    expect([execution.status, steps[LATE]?.status]).toEqual(['canceled', 'fenced']);
     expect(undone).toHaveLength(STEPS - 5);
     expect(reads.part).toBeGreaterThan(10);
   });

@@ -1,5 +1,5 @@
 /**
- * Effect keys over a ladder (S18): every stage has its own, plain repetitions have not, and probe and undo are given what the
+ * Effect keys over a recovery (S18): every variant has its own, plain repetitions have not, and probe and undo are given what the
  * attempt was given. The service knows its keys: what it has done it answers again, and another request it refuses.
  */
 
@@ -19,7 +19,7 @@ import {
 } from '../../lib/core/plan/workflow.ts';
 import { explain } from '../../lib/core/explain/why.ts';
 import { pause, resume, retry } from '../../lib/scheduler/commands.ts';
-import { answerIncident } from '../../lib/scheduler/incidents.ts';
+import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import { anAgent, anyObject, type Harness, harness } from '../engine/harness.ts';
 
 const first = anAgent('first', { effect: 'probed' });
@@ -30,9 +30,9 @@ const soon = { first: '1s', max: '1s' } as const;
 
 const shipping = workflow('shipping', { input, within: '1h' }, (w) => {
   const sent = w.step('sent', first, { size: 'L' } as never, {
-    ladder: [again(1, soon), withInput({ size: 'M' } as never), useAgent(second), human({ within: '30m' })],
+    recovery: [again(1, soon), withInput({ size: 'M' } as never), useAgent(second), human({ within: '30m' })],
   });
-  w.step('told', last, {}, { after: [sent], ladder: [again(0)] });
+  w.step('child-ended', last, {}, { after: [sent], recovery: [again(0)] });
 }) as Workflow;
 
 type Deed = 'execute' | 'probe' | 'undo';
@@ -98,154 +98,154 @@ const declined = (): Error => new PermanentError('declined');
 const hangsUp = (): Error => new Error('socket hang up');
 
 function shipped(
-  outside: ReturnType<typeof service>,
+  external: ReturnType<typeof service>,
   told: () => Promise<object> = async () => ({}),
 ): Harness {
-  return harness(shipping, { first: outside.first, second: outside.second, last: { execute: told } });
+  return harness(shipping, { first: external.first, second: external.second, last: { execute: told } });
 }
 const texts = (calls: readonly Call[]): string[] =>
   calls.map(({ on, agent, key, size }) => `${on} ${key}: ${agent} ${String(size)}`);
 
-describe('a ladder', () => {
-  it('has a key for each stage, with its agent and its input, and one for all tries of a stage', async () => {
-    const outside = service({ 1: busy, 2: busy, 3: busy });
-    const h = shipped(outside);
+describe('a recovery', () => {
+  it('has a key for each variant, with its agent and its input, and one for all tries of a variant', async () => {
+    const external = service({ 1: busy, 2: busy, 3: busy });
+    const h = shipped(external);
     const { id } = await h.begin();
     expect((await h.run(id)).execution.status).toBe('succeeded');
-    expect(texts(outside.calls)).toEqual([
+    expect(texts(external.calls)).toEqual([
       'execute 1: first L',
       'execute 1: first L',
       'execute 2: first M',
       'execute 3: second M',
     ]);
-    expect(outside.keys).toEqual([outside.keys[0], `${outside.keys[0]}-2`, `${outside.keys[0]}-3`]);
-    expect(outside.refused).toEqual([]);
+    expect(external.keys).toEqual([external.keys[0], `${external.keys[0]}-2`, `${external.keys[0]}-3`]);
+    expect(external.refused).toEqual([]);
   });
 
   it('is undone with the agent, the input and the key of the attempt that acted (S10)', async () => {
-    const outside = service({ 1: busy, 2: busy });
-    const h = shipped(outside, async () => {
+    const external = service({ 1: busy, 2: busy });
+    const h = shipped(external, async () => {
       throw new PermanentError('no such address');
     });
     const { id } = await h.begin();
     expect((await h.run(id)).execution.status).toBe('compensated');
-    expect(texts(outside.calls).slice(-2)).toEqual(['execute 2: first M', 'undo 2: first M']);
-    expect([outside.refused, outside.live()]).toEqual([[], 0]);
+    expect(texts(external.calls).slice(-2)).toEqual(['execute 2: first M', 'undo 2: first M']);
+    expect([external.refused, external.live()]).toEqual([[], 0]);
   });
 
-  it('asks for an open outcome under its own key before the next stage begins', async () => {
-    const outside = service({ 1: busy, 2: hangsUp });
-    const h = shipped(outside);
+  it('asks for an open outcome under its own key before the next variant begins', async () => {
+    const external = service({ 1: busy, 2: hangsUp });
+    const h = shipped(external);
     const { id } = await h.begin();
     expect((await h.run(id)).execution.status).toBe('succeeded');
     // Asked before everything that could still act is over, and after it.
-    expect([...new Set(texts(outside.calls))]).toEqual([
+    expect([...new Set(texts(external.calls))]).toEqual([
       'execute 1: first L',
       'probe 1: first L',
       'execute 2: first M',
     ]);
-    expect([outside.refused, outside.live()]).toEqual([[], 1]);
+    expect([external.refused, external.live()]).toEqual([[], 1]);
   });
 
-  it('does not begin the next stage where the lost attempt of the one before has acted (S6)', async () => {
-    const outside = service({ 1: busy, 2: hangsUp }, [2]);
-    const h = shipped(outside);
+  it('does not begin the next variant where the lost attempt of the one before has acted (S6)', async () => {
+    const external = service({ 1: busy, 2: hangsUp }, [2]);
+    const h = shipped(external);
     const { id } = await h.begin();
     const { execution, steps } = await h.run(id);
     expect([execution.status, steps['sent']?.key]).toEqual(['succeeded', 1]);
-    expect(texts(outside.calls).at(-1)).toBe('probe 1: first L');
+    expect(texts(external.calls).at(-1)).toBe('probe 1: first L');
   });
 
-  it('goes on to its next stage after a pause that came before it was begun', async () => {
-    const outside = service({ 1: busy, 2: busy });
-    const h = shipped(outside);
+  it('goes on to its next variant after a pause that came before it was begun', async () => {
+    const external = service({ 1: busy, 2: busy });
+    const h = shipped(external);
     const { id } = await h.begin();
     const isAtM = ({ steps }: { steps: Readonly<Record<string, Step>> }): boolean =>
-      steps['sent']?.status === 'retrying' && steps['sent'].rung === 2;
+      steps['sent']?.status === 'retrying' && steps['sent'].stage === 2;
     await h.run(id, { until: isAtM });
     await pause(h.scheduler, id, {});
     const { steps } = await h.run(id, { until: ({ execution }) => execution.status === 'paused' });
-    expect(steps['sent']).toMatchObject({ status: 'held', rung: 2, key: 1, keyStage: 0 });
+    expect(steps['sent']).toMatchObject({ status: 'suspended', stage: 2, key: 1, keyVariant: 0 });
     await resume(h.scheduler, id, {});
     expect((await h.run(id)).execution.status).toBe('succeeded');
-    expect(texts(outside.calls).at(-1)).toBe('execute 2: first M');
+    expect(texts(external.calls).at(-1)).toBe('execute 2: first M');
   });
 });
 
 describe('the history', () => {
-  it('says of every attempt its stage, agent, key and input, and so does why', async () => {
-    const outside = service({ 1: declined, 2: declined, 3: declined });
-    const h = shipped(outside);
+  it('says of every attempt its variant, agent, key and input, and so does why', async () => {
+    const external = service({ 1: declined, 2: declined, 3: declined });
+    const h = shipped(external);
     const { id } = await h.begin();
     await h.run(id, { until: ({ execution }) => execution.status === 'waiting' });
-    await answerIncident(h.scheduler, id, { incident: 1, choice: 'retry-with-input', input: { size: 'S' } });
+    await resolveIncident(h.scheduler, id, { incident: 1, choice: 'retry-with-input', input: { size: 'S' } });
     const state = await h.run(id);
     const [sent] = executionView(state, shipping.plan, h.clock.now())['steps'] as StepView[];
     expect(sent?.attempts).toMatchObject([
-      { stage: 1, agent: 'first', effectKey: outside.keys[0], input: { size: 'L' } },
-      { stage: 2, agent: 'first', effectKey: outside.keys[1], input: { size: 'M' } },
-      { stage: 3, agent: 'second', effectKey: outside.keys[2], input: { size: 'M' } },
-      { stage: 3, agent: 'second', effectKey: outside.keys[3], input: { size: 'S' }, inputGiven: true },
+      { variant: 1, agent: 'first', effectKey: external.keys[0], input: { size: 'L' } },
+      { variant: 2, agent: 'first', effectKey: external.keys[1], input: { size: 'M' } },
+      { variant: 3, agent: 'second', effectKey: external.keys[2], input: { size: 'M' } },
+      { variant: 3, agent: 'second', effectKey: external.keys[3], input: { size: 'S' }, inputGiven: true },
     ]);
     const told = explain(shipping.plan, state, h.clock.now()).past.filter(({ step }) => step === 'sent');
     const text = told.map(({ what }) => what).join('\n');
-    expect(text).toContain('attempt 2 (stage 2, with other input)');
-    expect(text).toContain("attempt 3 (stage 3, by agent 'second', with other input)");
-    expect(text).toContain("attempt 4 (stage 3, by agent 'second', with an input that a person gave)");
+    expect(text).toContain('attempt 2 (variant 2, with other input)');
+    expect(text).toContain("attempt 3 (variant 3, by agent 'second', with other input)");
+    expect(text).toContain("attempt 4 (variant 3, by agent 'second', with an input that a person gave)");
     expect(text).not.toContain('size');
   });
 });
 
 describe('what a person gives', () => {
   const all = { 1: declined, 2: declined, 3: declined };
-  const given = async (outside: ReturnType<typeof service>, told?: () => Promise<object>) => {
-    const h = shipped(outside, told);
+  const given = async (external: ReturnType<typeof service>, told?: () => Promise<object>) => {
+    const h = shipped(external, told);
     const { id } = await h.begin();
     await h.run(id, { until: ({ execution }) => execution.status === 'waiting' });
-    await answerIncident(h.scheduler, id, { incident: 1, choice: 'retry-with-input', input: { size: 'S' } });
+    await resolveIncident(h.scheduler, id, { incident: 1, choice: 'retry-with-input', input: { size: 'S' } });
     return { h, id };
   };
 
   it('has a key of its own, and is what is undone (S10)', async () => {
-    const outside = service(all);
-    const { h, id } = await given(outside, async () => {
+    const external = service(all);
+    const { h, id } = await given(external, async () => {
       throw new PermanentError('no such address');
     });
     expect((await h.run(id)).execution.status).toBe('compensated');
     // A permanent failure passes the plain retries over.
-    expect(texts(outside.calls)).toEqual([
+    expect(texts(external.calls)).toEqual([
       'execute 1: first L',
       'execute 2: first M',
       'execute 3: second M',
       'execute 4: second S',
       'undo 4: second S',
     ]);
-    expect([outside.refused, outside.live()]).toEqual([[], 0]);
+    expect([external.refused, external.live()]).toEqual([[], 0]);
   });
 
   it('keeps its key when it is tried again as it is', async () => {
-    const outside = service({ ...all, 4: declined });
-    const { h, id } = await given(outside);
+    const external = service({ ...all, 4: declined });
+    const { h, id } = await given(external);
     await h.run(id, { until: ({ incidents }) => incidents?.[2] !== undefined });
-    await answerIncident(h.scheduler, id, { incident: 2, choice: 'retry' });
+    await resolveIncident(h.scheduler, id, { incident: 2, choice: 'retry' });
     expect((await h.run(id)).execution.status).toBe('succeeded');
-    expect(texts(outside.calls).slice(-2)).toEqual(['execute 4: second S', 'execute 4: second S']);
+    expect(texts(external.calls).slice(-2)).toEqual(['execute 4: second S', 'execute 4: second S']);
   });
 });
 
 describe('the retry of an execution', () => {
   const short = workflow('short', { input, within: '1h' }, (w) => {
-    w.step('sent', first, { size: 'L' } as never, { ladder: [withInput({ size: 'M' } as never)] });
+    w.step('sent', first, { size: 'L' } as never, { recovery: [withInput({ size: 'M' } as never)] });
   }) as Workflow;
 
-  it('begins with the first stage under the next key: no key has two meanings', async () => {
-    const outside = service({ 1: declined, 2: declined });
-    const h = harness(short, { first: outside.first });
+  it('begins with the first variant under the next key: no key has two meanings', async () => {
+    const external = service({ 1: declined, 2: declined });
+    const h = harness(short, { first: external.first });
     const { id } = await h.begin();
     expect((await h.run(id)).execution.status).toBe('failed');
     await retry(h.scheduler, id, {});
     expect((await h.run(id)).execution.status).toBe('succeeded');
-    expect(texts(outside.calls)).toEqual(['execute 1: first L', 'execute 2: first M', 'execute 3: first L']);
-    expect(outside.refused).toEqual([]);
+    expect(texts(external.calls)).toEqual(['execute 1: first L', 'execute 2: first M', 'execute 3: first L']);
+    expect(external.refused).toEqual([]);
   });
 });

@@ -58,7 +58,7 @@ describe('an agent', () => {
     const loose = declareAgent('book', { input: z.object({}), output: z.object({}), effect: 'idempotent' });
     const trip = workflow('trip', { input: anyObject, within: '1h' }, (w) => {
       const booked = w.step('booked', loose as Agent, {});
-      w.step('paid', a, {}, { after: [booked], ladder: [retry(0)] });
+      w.step('paid', a, {}, { after: [booked], recovery: [retry(0)] });
     });
     let undone = 0;
     const book = {
@@ -81,7 +81,7 @@ describe('an agent', () => {
     expect([execution.status, undone]).toEqual(['compensated', 1]);
   });
 
-  it('is not held by an event bus that is away: it tries twice, and the watch makes good', async () => {
+  it('is not held by an event bus that is away: it tries twice, and the wake time makes good', async () => {
     const only = workflow('only', { input: anyObject, within: '1h' }, (w) => {
       w.step('work', a, {});
     });
@@ -106,7 +106,7 @@ describe('an agent', () => {
     expect(h.clock.now() - startedAt).toBeLessThan(PROCESS_MS / 10);
     expect(tries).toBe(2);
     Object.assign(h.announcer, { announce });
-    h.clock.advanceTo((await h.state(id)).execution.watchAt ?? 0);
+    h.clock.advanceTo((await h.state(id)).execution.wakeAt ?? 0);
     await h.sweep();
     expect(h.announced).toMatchObject([{ executionId: id, status: 'succeeded' }]);
   });

@@ -1,4 +1,4 @@
-/** Alive is not advancing: `maxNoProgress` catches an agent that beats and gets nowhere, and nobody else. */
+/** Alive is not advancing: `maxNoProgress` catches an agent that sends heartbeats and gets nowhere, and nobody else. */
 
 import { retry, workflow } from '../../lib/core/plan/workflow.ts';
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';
@@ -8,13 +8,13 @@ import { aProcess } from '../engine/process.ts';
 const LIMITS = { lease: '10s', maxNoProgress: '4s', timeout: '50s' } as const;
 const copier = anAgent('copier', LIMITS);
 const copying = workflow('copying', { input: anyObject, within: '1h' }, (w) => {
-  w.step('copy', copier, {}, { ladder: [retry(2, { first: '1s', max: '1s' })] });
+  w.step('copy', copier, {}, { recovery: [retry(2, { first: '1s', max: '1s' })] });
 });
 const undo = async (): Promise<void> => undefined;
 const never = new Promise<never>(() => undefined);
 
 describe('an agent with maxNoProgress', () => {
-  it('that beats but does not advance is caught within maxNoProgress and one sweep, and tried again', async () => {
+  it('that sends heartbeats but does not advance is caught within maxNoProgress and one sweep, and tried again', async () => {
     let tries = 0;
     const signals: boolean[] = [];
     const execute = async (ctx: AttemptContext): Promise<object> => {
@@ -103,7 +103,7 @@ describe('an agent with maxNoProgress that is noticed only after 40 seconds', ()
     };
     const agent = anAgent('copier', { timeout: '50s', ...limits });
     const late = workflow('late', { input: anyObject, within: '1h' }, (w) => {
-      w.step('copy', agent, {}, { ladder: [retry(2, { first: '1s', max: '1s' })] });
+      w.step('copy', agent, {}, { recovery: [retry(2, { first: '1s', max: '1s' })] });
     });
     const h = harness(late, { copier: { execute, undo } });
     const doomed = aProcess(h);
@@ -127,8 +127,8 @@ describe('an agent with maxNoProgress that is noticed only after 40 seconds', ()
   const long = { lease: '3s', maxNoProgress: '9s' };
 
   it.each([
-    ['died before its first beat, its lease as long as it may stand still', short, 1],
-    ['died after its first beat', short, 1_400],
+    ['died before its first heartbeat, its lease as long as it may stand still', short, 1],
+    ['died after its first heartbeat', short, 1_400],
     ['died long before its time without progress was over', long, 1],
     ['died within its last lease but one', long, 5_500],
   ])('and %s went silent', async (_, limits, diesAfterMs) => {
@@ -138,7 +138,7 @@ describe('an agent with maxNoProgress that is noticed only after 40 seconds', ()
   it.each([
     ['in a lease as long as it may stand still', short],
     ['for several leases', long],
-  ])('and beat to the end, %s, did not advance', async (_, limits) => {
+  ])('and heartbeat to the end, %s, did not advance', async (_, limits) => {
     expect(await foundLate(limits, undefined)).toBe('no-progress');
   });
 });

@@ -1,56 +1,57 @@
 /** Messages of one process whose reports are written at the same time look together at what follows. */
 
-import type { Concern } from '../../lib/core/records/decision.ts';
+import type { AffectedSteps } from '../../lib/core/records/decision.ts';
 import { workflow } from '../../lib/core/plan/workflow.ts';
 import type { Worker } from '../../lib/agent/author-code.ts';
-import { Turns } from '../../lib/agent/single-flight.ts';
+import { SingleFlight } from '../../lib/agent/single-flight.ts';
 import { anAgent, anyObject, harness } from '../engine/harness.ts';
 import { withStore } from '../engine/process.ts';
 
 const worker = anAgent('worker');
 
 /** Looks that end when they are told to. */
-function looks() {
+function evaluations() {
   const begun: { readonly what: string; readonly end: (failure?: Error) => void }[] = [];
-  const look = (what: string) => () =>
+  const evaluate = (what: string) => () =>
     new Promise<void>((resolve, reject) => {
       begun.push({ what, end: (failure) => (failure === undefined ? resolve() : reject(failure)) });
     });
-  const joint = (concern: Concern) => look(`together: ${String(concern)}`)();
-  return { begun, look, joint, names: () => begun.map(({ what }) => what) };
+  const joint = (affected: AffectedSteps) => evaluate(`together: ${String(affected)}`)();
+  return { begun, evaluate, joint, names: () => begun.map(({ what }) => what) };
 }
 
-const settled = () => new Promise((resolve) => setImmediate(resolve));
+const codeReturned = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('looks of one process at one execution', () => {
   it('begin at once when nobody looks, and go on with what the caller knows', async () => {
-    const turns = new Turns();
-    const { begun, look, joint, names } = looks();
-    const first = turns.take('e', ['a'], look('a'), joint);
-    const other = turns.take('f', ['b'], look('b'), joint);
+    const singleFlight = new SingleFlight();
+    const { begun, evaluate, joint, names } = evaluations();
+    const first = singleFlight.take('e', ['a'], evaluate('a'), joint);
+    const other = singleFlight.take('f', ['b'], evaluate('b'), joint);
     expect(names()).toEqual(['a', 'b']);
     for (const { end } of begun) end();
     await Promise.all([first, other]);
-    void turns.take('e', ['c'], look('c'), joint);
+    void singleFlight.take('e', ['c'], evaluate('c'), joint);
     expect(names()).toEqual(['a', 'b', 'c']);
   });
 
   it('become one after the one that is under way, about all that wait', async () => {
-    const turns = new Turns();
-    const { begun, look, joint, names } = looks();
+    const singleFlight = new SingleFlight();
+    const { begun, evaluate, joint, names } = evaluations();
     const over: string[] = [];
-    const take = (name: string) => turns.take('e', [name], look(name), joint).then(() => over.push(name));
+    const take = (name: string) =>
+      singleFlight.take('e', [name], evaluate(name), joint).then(() => over.push(name));
     const all = [take('a'), take('b'), take('c')];
-    await settled();
+    await codeReturned();
     expect(names()).toEqual(['a']);
     begun[0]?.end();
-    await settled();
+    await codeReturned();
     expect([names(), over]).toEqual([['a', 'together: b,c'], ['a']]);
     // It has begun to read: whoever comes now may have written after that.
     all.push(take('d'));
-    await settled();
+    await codeReturned();
     begun[1]?.end();
-    await settled();
+    await codeReturned();
     expect([names(), over]).toEqual([
       ['a', 'together: b,c', 'together: d'],
       ['a', 'b', 'c'],
@@ -62,9 +63,9 @@ describe('looks of one process at one execution', () => {
   });
 
   it('fail with the one that they waited for, and hold up nobody who comes later', async () => {
-    const turns = new Turns();
-    const { begun, look, joint, names } = looks();
-    const take = (name: string) => turns.take('e', [name], look(name), joint);
+    const singleFlight = new SingleFlight();
+    const { begun, evaluate, joint, names } = evaluations();
+    const take = (name: string) => singleFlight.take('e', [name], evaluate(name), joint);
     const ends = [take('a'), take('b'), take('c')].map((end) => end.catch((error: Error) => error.message));
     begun[0]?.end(new Error('one'));
     expect(await Promise.all(ends)).toEqual(['one', 'one', 'one']);
@@ -76,12 +77,12 @@ describe('looks of one process at one execution', () => {
 
   it('are waited for by nobody who could send meanwhile', async () => {
     const atWork = { messages: 3 };
-    const turns = new Turns(atWork);
-    const { begun, look, joint } = looks();
-    const all = ['a', 'b', 'c'].map((name) => turns.take('e', [name], look(name), joint));
+    const singleFlight = new SingleFlight(atWork);
+    const { begun, evaluate, joint } = evaluations();
+    const all = ['a', 'b', 'c'].map((name) => singleFlight.take('e', [name], evaluate(name), joint));
     expect(atWork.messages).toBe(1);
     begun[0]?.end();
-    await settled();
+    await codeReturned();
     begun[1]?.end();
     await Promise.all(all);
     expect(atWork.messages).toBe(3);
@@ -98,10 +99,10 @@ describe('a batch of messages of one execution', () => {
   const fine = { execute: async () => ({}), undo: async () => undefined };
 
   /** All at once in one process, on a store that takes some turns of the event loop for each call. */
-  const performed = async (settings: Pick<Worker, 'turns'>, of = wide) => {
+  const performed = async (settings: Pick<Worker, 'singleFlight'>, of = wide) => {
     const count = { reads: 0, refused: 0 };
     const slow = async <Value>(call: () => Promise<Value>): Promise<Value> => {
-      for (let turns = 0; turns < 3; turns += 1) await settled();
+      for (let singleFlight = 0; singleFlight < 3; singleFlight += 1) await codeReturned();
       return call();
     };
     const wrap: Parameters<typeof harness>[3] = (world) =>
@@ -125,7 +126,7 @@ describe('a batch of messages of one execution', () => {
 
   it('is followed by two looks, not by one for each, which lose races against each other', async () => {
     const apart = await performed({});
-    const together = await performed({ turns: new Turns() });
+    const together = await performed({ singleFlight: new SingleFlight() });
     expect(apart.refused).toBeGreaterThan(SIDE);
     // Both looks may find that the last step's turn has come.
     expect(together.refused).toBeLessThanOrEqual(2);
@@ -142,7 +143,7 @@ describe('a batch of messages of one execution', () => {
       }
       return {};
     });
-    const { reads } = await performed({ turns: new Turns() }, lanes);
+    const { reads } = await performed({ singleFlight: new SingleFlight() }, lanes);
     // Twenty claims, and few looks where the last ones have ended.
     expect(reads).toBeLessThanOrEqual(2 * SIDE + 3);
   });

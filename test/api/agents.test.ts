@@ -70,7 +70,7 @@ describe('an agent that is not deployed', () => {
     }));
   const missing = async (c: ReturnType<typeof client>) => {
     const { body } = await c.get('/agents');
-    return [body['missing'], body['looked']];
+    return [body['missing'], body['examined']];
   };
 
   it('is listed with the open executions that have it in their plan', async () => {

@@ -17,8 +17,8 @@ const order = z.object({
 });
 
 export const flow = workflow('flow', { input: order, within: '1h' }, (w) => {
-  const a = w.step('a', worker, { secret: 'do-not-show' } as never, { ladder: [retry(0)] });
-  w.step('b', worker, {}, { ladder: [retry(0)], after: [a] });
+  const a = w.step('a', worker, { secret: 'do-not-show' } as never, { recovery: [retry(0)] });
+  w.step('b', worker, {}, { recovery: [retry(0)], after: [a] });
   return { order: w.input.orderId };
 });
 

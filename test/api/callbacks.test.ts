@@ -1,4 +1,4 @@
-/** The outside answers a step over HTTP: once, with the token, with what fits. */
+/** The external party answers a step over HTTP: once, with the token, with what fits. */
 
 import * as z from 'zod/mini';
 import type { ExecutionView } from '../../lib/api/answers.ts';
@@ -15,7 +15,7 @@ const waits = workflow('waits', { input, within: '3h' }, (w) => {
   const paid = w.callback('paid', {
     output: z.object({ amount: z.number() }),
     within: '1h',
-    beatEvery: '10m',
+    heartbeatEvery: '10m',
   });
   const ok = w.approval('ok', { within: '2h', after: [paid] });
   const pause = w.wait('pause', { for: '1m', after: [ok] });
@@ -70,13 +70,13 @@ describe('a callback', () => {
     expect(await complete(7)).toMatchObject({ status: 200, body: { status: 'completed' } });
     expect(await complete(7)).toMatchObject({ status: 200, body: { status: 'completed' } });
     const other = await complete(8);
-    expect([other.status, codeOf(other)]).toEqual([409, 'already-settled']);
+    expect([other.status, codeOf(other)]).toEqual([409, 'already-closed']);
     expect(other.body['error']).toMatchObject({ details: { status: 'done' } });
     expect(await stepOf(c, id, 'paid')).toMatchObject({ status: 'done', output: { amount: 7 } });
     const fail = await c.post(`/callbacks/${token}/fail`);
-    expect([fail.status, codeOf(fail)]).toEqual([409, 'already-settled']);
-    const beat = await c.post(`/callbacks/${token}/beat`);
-    expect([beat.status, codeOf(beat)]).toEqual([409, 'already-settled']);
+    expect([fail.status, codeOf(fail)]).toEqual([409, 'already-closed']);
+    const heartbeat = await c.post(`/callbacks/${token}/heartbeat`);
+    expect([heartbeat.status, codeOf(heartbeat)]).toEqual([409, 'already-closed']);
   });
 
   it('that fails says why, also in what became of the execution', async () => {
@@ -87,10 +87,13 @@ describe('a callback', () => {
     expect((await c.get(`/executions/${id}`)).body).toMatchObject({ status: 'failed', cause: { failure } });
   });
 
-  it('that beats is given more time', async () => {
+  it('that sends heartbeats is given more time', async () => {
     const { c, id, token } = await begun();
     c.clock.advanceTo(c.clock.now() + 300_000);
-    expect(await c.post(`/callbacks/${token}/beat`)).toMatchObject({ status: 200, body: { status: 'open' } });
+    expect(await c.post(`/callbacks/${token}/heartbeat`)).toMatchObject({
+      status: 200,
+      body: { status: 'open' },
+    });
     expect((await stepOf(c, id, 'paid'))?.waitsUntil).toBe(c.clock.now() + 600_000);
   });
 
@@ -117,7 +120,7 @@ describe('a callback', () => {
   it.each([
     ['complete', 'x'],
     ['fail', 'e-1.paid.guess'],
-    ['beat', 'e-9.paid.guess'],
+    ['heartbeat', 'e-9.paid.guess'],
     ['complete', 'e-1.constructor.x'],
     ['complete', `${'x'.repeat(2_000)}.a.b`],
   ])('%s with the token %s is told nothing', async (what, token) => {
@@ -132,7 +135,7 @@ describe('a callback', () => {
   it('is named in no note: its token is a secret (S17)', async () => {
     const { c, id, token } = await begun();
     const key = token.split('.').at(-1) as string;
-    await c.post(`/callbacks/${token}/beat`);
+    await c.post(`/callbacks/${token}/heartbeat`);
     await c.post(`/callbacks/${token}/complete`, { output: { amount: 'no' } });
     await c.post(`/callbacks/${token}/complete`, { output: { amount: 1 } });
     await c.post(`/callbacks/${token}0/complete`, { output: { amount: 1 } });
@@ -197,7 +200,7 @@ it('a workflow shows what is special of each kind of step', async () => {
   const { body } = await client(NOTHING, undefined, waits).get('/workflows/waits');
   const steps = body['steps'] as unknown as { name: string }[];
   expect(Object.fromEntries(steps.map(({ name, ...step }) => [name, step]))).toEqual({
-    paid: { kind: 'callback', after: [], withinMs: 3_600_000, beatMs: 600_000 },
+    paid: { kind: 'callback', after: [], withinMs: 3_600_000, heartbeatMs: 600_000 },
     ok: { kind: 'approval', after: ['paid'], withinMs: 7_200_000 },
     pause: { kind: 'wait', after: ['ok'], forMs: 60_000 },
     until: { kind: 'wait', after: ['ok'], until: { $ref: 'input', path: ['at'] } },

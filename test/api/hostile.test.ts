@@ -30,7 +30,7 @@ beforeEach(() => {
 
 const store = dynamoStore(new DynamoDBClient({ region: 'us-east-1' }), {
   table: 't',
-  watchShards: 1,
+  wakeShards: 1,
   pause: async () => undefined,
 });
 const scheduler = createScheduler({ ...memoryWorld({ seed: 1 }), store }, [flow as never], {
@@ -54,7 +54,7 @@ const HOSTILE = [
   '../../health',
   'plan#h',
   'incident#open',
-  'watch#0',
+  'wake#0',
   'flow#0',
   'e-1.step.key#',
   '__proto__.constructor.x',
@@ -168,8 +168,8 @@ describe.each(ROUTES)('%s %s', (method, pattern) => {
       for (const [text, code, where] of bodies) {
         const { status, text: answer } = await ask(path, { method, body: text });
         const { error } = JSON.parse(answer) as { error: { code: string; message: string } };
-        // A beat has no body, so none of it is read.
-        if (pattern.endsWith('/beat')) expect(status).toBe(404);
+        // A heartbeat has no body, so none of it is read.
+        if (pattern.endsWith('/heartbeat')) expect(status).toBe(404);
         else
           expect([text, status, error.code, error.message]).toEqual([
             text,

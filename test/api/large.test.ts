@@ -21,7 +21,7 @@ const LARGE = { text: '"\\'.repeat(64 * 1024) };
 const worker = anAgent('worker');
 const flow = (steps: number): Workflow =>
   workflow('flow', { input: anyObject, within: '1h' }, (w) => {
-    for (let at = 0; at < steps; at += 1) w.step(`s${at}`, worker, {}, { ladder: [retry(0)] });
+    for (let at = 0; at < steps; at += 1) w.step(`s${at}`, worker, {}, { recovery: [retry(0)] });
   }) as Workflow;
 
 const done = (name: string, more: Partial<Step> = {}): Step => {

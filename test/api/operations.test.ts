@@ -19,7 +19,7 @@ describe('a pause', () => {
     expect(view).toMatchObject({
       status: 'paused',
       pauses: [{ number: 1, reason: 'the bank is closed', deadlineAt: c.clock.now() + 7_200_000 }],
-      steps: [{ status: 'held' }, { status: 'pending' }],
+      steps: [{ status: 'suspended' }, { status: 'pending' }],
     });
     expect((await c.get(`/executions/${id}/why`)).body).toMatchObject({
       next: { what: 'a person is asked, unless the pause is ended before', at: c.clock.now() + 7_200_000 },
@@ -90,7 +90,7 @@ describe('a cancel', () => {
     const id = await c.begun();
     await c.deliver(c.sent.splice(0)[0] as never);
     const { body } = await c.post(`/executions/${id}/cancel`, {});
-    expect(body).toMatchObject({ status: 'undoing', standing: { stands: 1 } });
+    expect(body).toMatchObject({ status: 'compensating', standing: { stands: 1 } });
     expect(body).not.toHaveProperty('undo');
     await c.run(id);
     const none = { stands: 0, mayStand: 0, first: [], view: `/executions/${id}` };
@@ -117,7 +117,7 @@ describe('a cancel', () => {
     const id = await c.begun();
     reads = 0;
     const { status, body } = await c.post(`/executions/${id}/cancel`, {});
-    expect([status, body]).toEqual([202, { executionId: id, status: 'undoing' }]);
+    expect([status, body]).toEqual([202, { executionId: id, status: 'compensating' }]);
   });
 
   it('without undo leaves what has acted as it is', async () => {
@@ -141,6 +141,6 @@ describe('a cancel', () => {
     expect((await c.get(`/executions/${id}`)).body).toMatchObject({ status: 'failed', standing });
     expect(c.announced).toMatchObject([{ status: 'failed', cause: 'cancel', standing }]);
     expect(execution).toMatchObject({ status: 'failed', cause: { kind: 'cancel', undo: false } });
-    expect(steps).toMatchObject({ a: { status: 'done' }, b: { status: 'sealed' } });
+    expect(steps).toMatchObject({ a: { status: 'done' }, b: { status: 'fenced' } });
   });
 });

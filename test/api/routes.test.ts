@@ -28,7 +28,7 @@ describe('GET /executions/{id}', () => {
           after: [],
           status: 'done',
           attempts: [
-            { number: 1, stage: 1, agent: 'worker', outcome: 'done', effectKey: expect.any(String) },
+            { number: 1, variant: 1, agent: 'worker', outcome: 'done', effectKey: expect.any(String) },
           ],
         },
         { name: 'b', agent: 'worker', after: ['a'], status: 'done', output: { ok: true } },
@@ -155,7 +155,7 @@ describe('POST /executions/{id}/cancel', () => {
     const { begun, run, post } = client(() => work);
     const id = await begun();
     await run(id, { until: ({ steps }) => steps['a']?.status === 'running' });
-    const body = { executionId: id, status: 'undoing' };
+    const body = { executionId: id, status: 'compensating' };
     for (const given of [{ reason: 'no', commandId: 'c' }, { commandId: 'c' }, {}, undefined]) {
       expect(await post(`/executions/${id}/cancel`, given)).toMatchObject({ status: 202, body });
     }

@@ -81,7 +81,7 @@ describe('the executions of a step', () => {
       ...blankStep('list', { life: 'life1', epoch: 1 }),
       children: children(ends(13)),
     });
-    expect(item['v']).toEqual({ N: '3' });
+    expect(item['v']).toEqual({ N: '1' });
   });
 
   it('fit into two write units, a list of 10,000 items that ends in any order', () => {

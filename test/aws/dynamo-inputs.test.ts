@@ -64,7 +64,7 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
   describe('a start with a large input', () => {
     const store = dynamoStore(client, {
       table: 'state',
-      watchShards: 2,
+      wakeShards: 2,
       retentionMs: DAY,
     });
     const execution = withInput(16_384);
@@ -103,13 +103,13 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
 
     it('is refused, not guessed at', async () => {
       dynamo.on(QueryCommand).resolves({ Items: [record, input] });
-      const store = dynamoStore(client, { table: 'state', watchShards: 2 });
+      const store = dynamoStore(client, { table: 'state', wakeShards: 2 });
       await expect(store.read('e-1')).rejects.toMatchObject({ code: 'newer-item' });
     });
 
     it('is not readable for the audit, which leaves it alone', async () => {
       dynamo.on(ScanCommand).resolves({ Items: [input] });
-      const { items } = await dynamoInventory(client, { table: 'state', watchShards: 2 }).page({
+      const { items } = await dynamoInventory(client, { table: 'state', wakeShards: 2 }).page({
         index: 0,
         of: 1,
       });

@@ -71,10 +71,10 @@ describe('an item', () => {
     } as Execution;
     expect(executionOf(executionItem(execution, 4))).toStrictEqual(execution);
     const step = {
-      ...aStep({ status: 'held', epoch: 2 }),
-      heldFrom: 'unknown',
-      heldIn: 2,
-      anew: true,
+      ...aStep({ status: 'suspended', epoch: 2 }),
+      suspendedFrom: 'unknown',
+      suspendedIn: 2,
+      restarted: true,
     } as Step;
     expect(stepOf(stepItem('e-1', step))).toStrictEqual(step);
     const asked: Incident = {
@@ -99,22 +99,22 @@ describe('an item', () => {
     expect([isExecutionItem(step), isStepItem(step)]).toEqual([false, true]);
   });
 
-  it('is in the watch index only while somebody watches (C3)', () => {
-    const { watchAt: _, ...ended } = anExecution();
-    expect(executionItem(anExecution(), 4)).toHaveProperty('watchShard');
-    expect(executionItem(ended, 4)).not.toHaveProperty('watchShard');
-    expect(executionItem(ended, 4)).not.toHaveProperty('watchAt');
+  it('is in the wake index only while somebody watches (C3)', () => {
+    const { wakeAt: _, ...ended } = anExecution();
+    expect(executionItem(anExecution(), 4)).toHaveProperty('wakeShard');
+    expect(executionItem(ended, 4)).not.toHaveProperty('wakeShard');
+    expect(executionItem(ended, 4)).not.toHaveProperty('wakeAt');
   });
 
   it('expires in the given time after the end, in seconds, and not before the end was told', () => {
     const day = 86_400_000;
-    const { watchAt: _, ...told } = fullExecution();
+    const { wakeAt: _, ...told } = fullExecution();
     const ttlOf = (record: Execution, retentionMs?: number): Item[string] | undefined =>
       executionItem(record, 4, retentionMs)['expiresAt'];
     expect(ttlOf(told, 30 * day)).toEqual({ N: String(1_700_000_100 + 30 * 86_400) });
     expect(ttlOf({ ...told, endedAt: 1_700_000_100_001 }, day)).toEqual({ N: '1700086501' });
     expect(ttlOf(fullExecution(), day)).toBeUndefined();
-    expect(ttlOf({ ...told, status: 'undoing' }, day)).toBeUndefined();
+    expect(ttlOf({ ...told, status: 'compensating' }, day)).toBeUndefined();
     expect(ttlOf(told)).toBeUndefined();
     expect(ttlOf({ ...told, parent: { executionId: 'e-0', step: 'a', index: 0 } }, day)).toBeUndefined();
     expect(executionOf(executionItem(told, 4, day))).toStrictEqual(told);
@@ -161,7 +161,7 @@ describe('an item', () => {
       writeId: id,
       token: id,
       version: 3,
-      beat: 1,
+      heartbeat: 1,
       output: { trackingNumber: 'TRACK-123456789' },
       attempts: [
         {

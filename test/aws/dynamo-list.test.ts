@@ -18,7 +18,7 @@ beforeEach(() => dynamo.reset());
 
 describe.each(TRANSPORTS)('by %s:', (transport) => {
   const client = answeredBy(mocked, sdk, (settings) => new DynamoDBClient(settings), transport);
-  const store = dynamoStore(client, { table: 'state', watchShards: 2 });
+  const store = dynamoStore(client, { table: 'state', wakeShards: 2 });
 
   describe('a list', () => {
     const key = (id: string, startedAt: number): Item => ({
@@ -70,7 +70,7 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
       dynamo.on(BatchGetItemCommand).resolves({ Responses: { state } });
       const notes: Note[] = [];
       const log = { note: (note: Note) => void notes.push(note) };
-      const { items } = await dynamoStore(client, { table: 'state', watchShards: 2, log }).list({
+      const { items } = await dynamoStore(client, { table: 'state', wakeShards: 2, log }).list({
         workflows: ['flow'],
         limit: 10,
       });
@@ -94,7 +94,7 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
 });
 
 // What is between it and DynamoDB is nothing to a page.
-const store = dynamoStore(mocked, { table: 'state', watchShards: 2 });
+const store = dynamoStore(mocked, { table: 'state', wakeShards: 2 });
 
 /** The index as DynamoDB has it: what started in one millisecond is in an order of its own, and stays so. */
 function indexOf(executions: readonly Execution[], tieOf: (id: string) => number): void {

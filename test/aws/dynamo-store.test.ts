@@ -42,7 +42,7 @@ const puts = () => dynamo.commandCalls(PutItemCommand).map((call) => call.args[0
 
 describe.each(TRANSPORTS)('by %s:', (transport) => {
   const client = answeredBy(mocked, sdk, (settings) => new DynamoDBClient(settings), transport);
-  const store = dynamoStore(client, { table: 'state', watchShards: 2 });
+  const store = dynamoStore(client, { table: 'state', wakeShards: 2 });
 
   describe('a write that DynamoDB refuses', () => {
     it.each<[string, Item | undefined, string]>([
@@ -111,7 +111,7 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
       ['meets a transaction under way', new TransactionConflictException(meta)],
     ])('that %s has lost a race', async (_, error) => {
       dynamo.on(DeleteItemCommand).rejects(error);
-      const inventory = dynamoInventory(client, { table: 'state', watchShards: 2 });
+      const inventory = dynamoInventory(client, { table: 'state', wakeShards: 2 });
       expect(await inventory.remove({ kind: 'step', executionId: 'e-1', step })).toBe('conflict');
     });
   });
@@ -228,7 +228,7 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
 
     it('of several pages is repeated when the execution changed meanwhile', async () => {
       const key = { pk: { S: 'exec#e-1' }, sk: { S: 'step#a' } };
-      const after = anExecution({ version: 3, status: 'undoing', writeId: 'later' });
+      const after = anExecution({ version: 3, status: 'compensating', writeId: 'later' });
       dynamo
         .on(QueryCommand)
         .resolvesOnce({ Items: [executionItem(execution, 2)], LastEvaluatedKey: key })

@@ -11,7 +11,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import type { Context } from 'aws-lambda';
 import { mockClient } from 'aws-sdk-client-mock';
-import { createMeter, FIGURES, type Meter, metered } from '../../lib/aws/metrics.ts';
+import { createMeter, METRICS_OF_NOTES, type Meter, metered } from '../../lib/aws/metrics.ts';
 import { ENV, METRICS, WAKE_EVENT } from '../../lib/aws/names.ts';
 import { serviceLogger, tellAll } from '../../lib/aws/telemetry.ts';
 import { STEP_STATUSES } from '../../lib/core/transitions.ts';
@@ -31,8 +31,8 @@ const TICK = { getRemainingTimeInMillis: () => 5_000, awsRequestId: 'r' } as unk
 const dueItem = (at: number) => ({
   pk: { S: `exec#due-${at}` },
   sk: { S: 'exec' },
-  watchShard: { S: '0' },
-  watchAt: { N: '1' },
+  wakeShard: { S: '0' },
+  wakeAt: { N: '1' },
 });
 
 const aMeter = (): Meter => createMeter({ deployment: 'd', fields: { role: 'agent', agent: 'pay' } });
@@ -93,7 +93,7 @@ describe('the figures of an invocation', () => {
 
 test('every metric that has a name is emitted, and no other', async () => {
   const lines = await flushed((meter) => {
-    for (const what of Object.keys(FIGURES)) {
+    for (const what of Object.keys(METRICS_OF_NOTES)) {
       for (const detail of ['execute', 'probe', 'undo']) meter.note({ what, detail, attempt: 2, ms: 1 });
     }
     meter.sent(1);
@@ -124,9 +124,9 @@ test('every note that is a figure is one that is made', () => {
       .map((end) => `incident-${end}`),
   };
   const made = Object.entries(composed).flatMap(([start, notes]) => (code.includes(start) ? notes : []));
-  expect(Object.keys(FIGURES).filter((what) => !made.includes(what) && !code.includes(`'${what}'`))).toEqual(
-    [],
-  );
+  expect(
+    Object.keys(METRICS_OF_NOTES).filter((what) => !made.includes(what) && !code.includes(`'${what}'`)),
+  ).toEqual([]);
 });
 
 test('a message counts when it is sent, not when sending failed', async () => {
@@ -151,10 +151,10 @@ test('a log line says which execution, step, attempt and agent, and others hear 
 
 test.each([
   ['agent-missing', 'WARN'],
-  ['look-failed', 'WARN'],
+  ['evaluation-failed', 'WARN'],
   ['sweep-failed', 'WARN'],
   ['not-sent', 'WARN'],
-  ['parked', 'INFO'],
+  ['deferred', 'INFO'],
 ])('a note %s is a line at level %s with what it says', async (what, level) => {
   const logger = serviceLogger({ role: 'supervisor' });
   const lines = await linesOf(() => tellAll(logger).note({ what, agent: 'pay', detail: 'a sentence' }));
@@ -185,7 +185,7 @@ test('a tick of the supervisor that finds nothing still says that it swept, and 
       role: 'supervisor',
       Sweeps: 1,
       OldestOverdue: 0,
-      LooksFailed: 0,
+      EvaluationsFailed: 0,
       OpenIncidents: 2,
       OpenBreakers: 1,
     }),

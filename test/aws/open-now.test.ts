@@ -23,7 +23,7 @@ const incident = (changes: Partial<Incident> = {}): Incident => ({
   life: 'life1',
   version: 1,
   writeId: 'w-1',
-  kind: 'ladder',
+  kind: 'recovery',
   step: 'a',
   stepVersion: 1,
   failure: { code: 'declined', message: 'no' },
@@ -63,7 +63,7 @@ test('nothing is open in an empty table, and without agents no breaker is read',
 });
 
 test('incidents count from when they are opened until they are answered', async () => {
-  const store = dynamoStore(dynamo.client, { table: name, watchShards: 1 });
+  const store = dynamoStore(dynamo.client, { table: name, wakeShards: 1 });
   for (const id of ['e-1', 'e-2', 'e-3']) {
     await store.create(anExecution({ id }));
     await store.write({ executionId: id, step: aStep() });

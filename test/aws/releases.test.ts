@@ -28,7 +28,7 @@ import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
 import { parseMessage } from '../../lib/core/records/message.ts';
 import { human, retry, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
 import { agentHandler } from '../../lib/agent/handler.ts';
-import { answerIncident } from '../../lib/scheduler/incidents.ts';
+import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import { createScheduler } from '../../lib/scheduler/start.ts';
 import { memoryWorld } from '../../lib/testing/memory.ts';
 import { anAgent, anyObject, harness, type Harness } from '../engine/harness.ts';
@@ -48,14 +48,14 @@ const written = (name: string): Written =>
 const pay = anAgent('pay');
 /** The same workflow as it is now: with one more step, which executions under way do not have. */
 const order = workflow('order', { input: anyObject, within: '1h' }, (w) => {
-  const paid = w.step('paid', pay, {}, { ladder: [retry(2, { first: '1s' })] });
+  const paid = w.step('paid', pay, {}, { recovery: [retry(2, { first: '1s' })] });
   const shipped = w.step(
     'shipped',
     anAgent('ship', { effect: 'probed' }),
     {},
-    { ladder: [human()], after: [paid] },
+    { recovery: [human()], after: [paid] },
   );
-  w.step('told', pay, {}, { after: [shipped] });
+  w.step('child-ended', pay, {}, { after: [shipped] });
   return {};
 }) as Workflow;
 
@@ -99,7 +99,7 @@ function roles(): Harness {
 describe('what the release before wrote', () => {
   it('is here in every state that it could be in', () => {
     expect(readdirSync(FOLDER).sort()).toEqual(
-      ['asking', 'begun', 'retrying', 'succeeded', 'under-work', 'undoing', 'unknown'].map(
+      ['asking', 'begun', 'compensating', 'retrying', 'succeeded', 'under-work', 'unknown'].map(
         (name) => `${name}.json`,
       ),
     );
@@ -110,7 +110,7 @@ describe('what the release before wrote', () => {
     ['under-work', 'succeeded', []],
     ['retrying', 'succeeded', []],
     ['unknown', 'succeeded', []],
-    ['undoing', 'canceled', ['paid']],
+    ['compensating', 'canceled', ['paid']],
   ])('and left %s is carried on to its end: %s', async (name, status, expectedUndone) => {
     const h = roles();
     const left = written(name);
@@ -126,7 +126,7 @@ describe('what the release before wrote', () => {
     const h = roles();
     const left = written('asking');
     await restore(h, left);
-    await answerIncident(h.scheduler, left.executionId, {
+    await resolveIncident(h.scheduler, left.executionId, {
       incident: 1,
       choice: 'retry',
       nothingHappened: true,
@@ -161,8 +161,8 @@ describe('what the release before wrote', () => {
 describe('what a later release wrote', () => {
   const table = mockClient(DynamoDBClient);
   const { executionId, items, plan, messages } = written('begun');
-  const newer = (item: Item): Item => ({ ...item, v: { N: '4' }, novelty: { S: 'x' } });
-  const said = /version 4; this code reads up to 3: deploy the newer code/;
+  const newer = (item: Item): Item => ({ ...item, v: { N: '2' }, novelty: { S: 'x' } });
+  const said = /version 2; this code reads up to 1: deploy the newer code/;
   const body = messages[0]!.body;
 
   beforeEach(() => {
@@ -214,7 +214,7 @@ describe('what a later release wrote', () => {
   it('as an item is answered by the API with what to do', async () => {
     const store = dynamoStore(new DynamoDBClient({ region: 'us-east-1' }), {
       table: 't',
-      watchShards: 1,
+      wakeShards: 1,
       pause: async () => undefined,
     });
     const settings = { hash: (text: string) => text, newId: () => 'e' };

@@ -150,7 +150,7 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
         expect(new Set(batch.Entries?.map(({ Id }) => Id)).size).toBe(batch.Entries?.length);
     });
 
-    it('of which a part was refused rejects, so that the watch makes it good', async () => {
+    it('of which a part was refused rejects, so that the wake time makes it good', async () => {
       sqs
         .on(SendMessageBatchCommand)
         .resolves({ Failed: [{ Id: '1', SenderFault: false, Code: 'Throttled' }] });

@@ -227,7 +227,7 @@ describe.each(TRANSPORTS)('a call (%s)', (transport) => {
 
     it('because a transaction is writing the record is a race that was lost', async () => {
       answers = [failed('TransactionConflictException')];
-      const store = dynamoStore(client(), { table: 'state', watchShards: 2 });
+      const store = dynamoStore(client(), { table: 'state', wakeShards: 2 });
       expect(await store.write({ executionId: 'e-1', step: aStep() })).toBe('conflict');
     });
 

@@ -1,4 +1,4 @@
-/** Answers of the outside and of people, from the command line. */
+/** Answers of the external party and of people, from the command line. */
 
 import type { ExecutionView } from '../../lib/api/answers.ts';
 import { type FakeApi, fakeApi, type Ran, steadfast } from './fake-api.ts';
@@ -72,7 +72,7 @@ const open: ExecutionView = {
   ],
 };
 
-describe('complete, fail and beat', () => {
+describe('complete, fail and heartbeat', () => {
   test('send the token and what is given, and say how to go on', async () => {
     for (const status of ['completed', 'completed', 'failed', 'failed', 'open']) ok({ status });
     const first = await cli('complete', 'e1.x.0.paid.k', '--output', '{"amount":7}');
@@ -84,19 +84,19 @@ describe('complete, fail and beat', () => {
     await cli('complete', 'e1.paid.k');
     await cli('fail', 'e1.paid.k', '--message', 'expired');
     await cli('fail', 'e1.paid.k');
-    expect((await cli('beat', 'e1.paid.k', '--json')).out).toBe('{\n  "status": "open"\n}\n');
+    expect((await cli('heartbeat', 'e1.paid.k', '--json')).out).toBe('{\n  "status": "open"\n}\n');
     expect(api.asked.map(({ method, path, body }) => [method, path, body])).toEqual([
       ['POST', '/callbacks/e1.x.0.paid.k/complete', { output: { amount: 7 } }],
       ['POST', '/callbacks/e1.paid.k/complete', {}],
       ['POST', '/callbacks/e1.paid.k/fail', { message: 'expired' }],
       ['POST', '/callbacks/e1.paid.k/fail', {}],
-      ['POST', '/callbacks/e1.paid.k/beat', {}],
+      ['POST', '/callbacks/e1.paid.k/heartbeat', {}],
     ]);
   });
 
   test('say the next step when they are refused', async () => {
     refuse(404, 'unknown-callback', 'there is no callback with this token');
-    const unknown = await cli('beat', 'x');
+    const unknown = await cli('heartbeat', 'x');
     expect([unknown.exitCode, unknown.err]).toEqual([
       1,
       `there is no callback with this token\nAn open callback's token is in: npx steadfast show <execution> --url ${api.url}\n`,
@@ -105,7 +105,7 @@ describe('complete, fail and beat', () => {
     expect((await cli('complete', 'e1.paid.k')).err).toMatch(
       /amount: wanted\nGive one that fits with --output/,
     );
-    refuse(409, 'already-settled', "this callback is not open any more: 'paid' is done already");
+    refuse(409, 'already-closed', "this callback is not open any more: 'paid' is done already");
     const late = await cli('fail', 'e1.paid.k');
     expect([late.exitCode, late.err]).toEqual([
       1,
@@ -165,7 +165,7 @@ test('show prints until when a step waits, how to answer it, and the executions 
   ok(open);
   const { out } = await cli('show', 'e1');
   const at = ` --url ${api.url}`;
-  expect(out).toContain(`answer     npx steadfast complete e1.paid.k --output …${at} (or fail, beat)\n`);
+  expect(out).toContain(`answer     npx steadfast complete e1.paid.k --output …${at} (or fail, heartbeat)\n`);
   expect(out).toContain(`answer     npx steadfast approve e1 ok${at} (or reject)\n`);
   expect(out.slice(out.indexOf('STEP'))).toBe(
     [

@@ -39,27 +39,27 @@ const ended: ExecutionView = {
   steps: [
     {
       name: 'charge',
-      kind: 'step',
+      kind: 'agent',
       agent: 'charge-card',
       after: [],
-      status: 'undone',
+      status: 'compensated',
       attempts: [
         {
           number: 1,
           mode: 'execute',
-          stage: 1,
+          variant: 1,
           agent: 'charge-card',
           input: { cents: 5 },
           claimedAt: AT + 20,
           endedAt: AT + 80,
           outcome: 'done',
         },
-        { number: 1, mode: 'undo', claimedAt: AT + 2_300, endedAt: AT + 2_400, outcome: 'undone' },
+        { number: 1, mode: 'undo', claimedAt: AT + 2_300, endedAt: AT + 2_400, outcome: 'compensated' },
       ],
     },
     {
       name: 'ship',
-      kind: 'step',
+      kind: 'agent',
       agent: 'schedule-shipping',
       after: ['charge'],
       status: 'failed',
@@ -67,7 +67,7 @@ const ended: ExecutionView = {
         {
           number: 1,
           mode: 'execute',
-          stage: 3,
+          variant: 3,
           agent: 'other-carrier',
           inputBytes: 2_000,
           inputGiven: true,
@@ -80,7 +80,7 @@ const ended: ExecutionView = {
     },
     {
       name: 'notify',
-      kind: 'step',
+      kind: 'agent',
       agent: 'notify-customer',
       after: ['ship'],
       status: 'pending',
@@ -173,15 +173,15 @@ describe('show', () => {
         'took       2.5 s',
         'cause      failure: ship: declined',
         '',
-        'STEP    STATUS   AGENT              NOTE',
-        'charge  undone   charge-card',
-        'ship    failed   schedule-shipping',
-        'notify  pending  notify-customer',
+        'STEP    STATUS       AGENT              NOTE',
+        'charge  compensated  charge-card',
+        'ship    failed       schedule-shipping',
+        'notify  pending      notify-customer',
         '',
-        'AT       STEP    ATTEMPT    AGENT                    INPUT             OUTCOME  TOOK    WHY',
-        '+20 ms   charge  execute 1  charge-card              {"cents":5}       done     60 ms',
-        '+100 ms  ship    execute 1  other-carrier (stage 3)  2000 bytes given  failed   100 ms  PermanentError: declined',
-        '+2.3 s   charge  undo 1                                                undone   100 ms',
+        'AT       STEP    ATTEMPT    AGENT                      INPUT             OUTCOME      TOOK    WHY',
+        '+20 ms   charge  execute 1  charge-card                {"cents":5}       done         60 ms',
+        '+100 ms  ship    execute 1  other-carrier (variant 3)  2000 bytes given  failed       100 ms  PermanentError: declined',
+        '+2.3 s   charge  undo 1                                                  compensated  100 ms',
         '',
       ].join('\n'),
     );
@@ -211,7 +211,7 @@ describe('show', () => {
     api.answers.push(ok({ ...ended, steps }), ok({ ...ended, steps }));
     const { out } = await cli('show', 'e1', '--step', 'charge');
     expect(api.asked[0]?.path).toBe('/executions/e1?step=charge');
-    expect(out).toMatch(/^STEP +STATUS +AGENT +NOTE\ncharge +undone +charge-card\n/);
+    expect(out).toMatch(/^STEP +STATUS +AGENT +NOTE\ncharge +compensated +charge-card\n/);
     expect(out).toMatch(/\nOUTPUT\n\{\n {2}"chargeId": "c-1"\n\}\n$/);
     const json = await cli('show', 'e1', '--step', 'charge', '--json');
     expect(JSON.parse(json.out)).toEqual(steps[0]);
@@ -306,9 +306,9 @@ test('why prints the past, and each step with its reason and what is next', asyn
 });
 
 test('cancel sends the reason and says how to watch the undo', async () => {
-  api.answers.push(ok({ executionId: 'e1', status: 'undoing' }, 202));
+  api.answers.push(ok({ executionId: 'e1', status: 'compensating' }, 202));
   const { out } = await cli('cancel', 'e1', '--reason', 'ordered twice');
-  expect(out).toBe(`e1  undoing\nSee it being undone: npx steadfast show e1 --wait --url ${api.url}\n`);
+  expect(out).toBe(`e1  compensating\nSee it being undone: npx steadfast show e1 --wait --url ${api.url}\n`);
   expect(api.asked).toEqual([
     { method: 'POST', path: '/executions/e1/cancel', body: { reason: 'ordered twice' } },
   ]);
@@ -324,7 +324,7 @@ test('cancel sends the reason and says how to watch the undo', async () => {
 test('workflows prints each step with its agent', async () => {
   const steps = [
     { name: 'charge', agent: 'charge-card', after: [], effect: 'probed', undo: 'required' },
-    { name: 'notify', kind: 'step', agent: 'notify', after: ['charge'], effect: 'idempotent', undo: 'none' },
+    { name: 'notify', kind: 'agent', agent: 'notify', after: ['charge'], effect: 'idempotent', undo: 'none' },
   ];
   api.answers.push(ok({ items: [{ workflow: 'order', plan: 'p', withinMs: 3_600_000, steps }] }));
   expect((await cli('workflows')).out).toBe(

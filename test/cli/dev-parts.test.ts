@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { banner, quoted } from '../../lib/cli/dev/banner.ts';
 import { openDevFolder } from '../../lib/cli/dev/dev-folder.ts';
-import { startOutsides } from '../../lib/cli/dev/outsides.ts';
+import { startExternalParties } from '../../lib/cli/dev/external-parties.ts';
 import { showProgress } from '../../lib/cli/dev/progress.ts';
 import { synthesise } from '../../lib/cli/dev/synthesis.ts';
 import { run } from '../../lib/cli/main.ts';
@@ -47,10 +47,10 @@ function write(files: Readonly<Record<string, string>>): void {
 describe('the folder of dev', () => {
   test('is made where there is none, and found again with its data', () => {
     const first = openDevFolder(join(root, 'data'), false);
-    writeFileSync(join(first.outside('order'), 'ledger'), 'x');
+    writeFileSync(join(first.external('order'), 'ledger'), 'x');
     first.release();
     const second = openDevFolder(join(root, 'data'), false);
-    expect(readFileSync(join(second.outside('order'), 'ledger'), 'utf8')).toBe('x');
+    expect(readFileSync(join(second.external('order'), 'ledger'), 'utf8')).toBe('x');
   });
 
   test('D1 that holds other files is refused and left as it is', () => {
@@ -81,10 +81,10 @@ describe('the folder of dev', () => {
 
   test('is emptied by --fresh', () => {
     const first = openDevFolder(root, false);
-    writeFileSync(join(first.outside('order'), 'ledger'), 'x');
+    writeFileSync(join(first.external('order'), 'ledger'), 'x');
     first.release();
     const second = openDevFolder(root, true);
-    expect(existsSync(join(second.outside('order'), 'ledger'))).toBe(false);
+    expect(existsSync(join(second.external('order'), 'ledger'))).toBe(false);
   });
 
   test('D2 in use by a living process is refused; a dead one’s is taken over', () => {
@@ -134,7 +134,7 @@ test('a laptop runs all of them, unless cdk.json names some', () => {
 describe('dev.ts of a folder', () => {
   const start = async (source: string, stops: (() => Promise<void>)[] = []) => {
     write({ 'examples/a/workflow.ts': '', 'examples/a/dev.ts': source });
-    return startOutsides(
+    return startExternalParties(
       projectFolders(root),
       (name) => join(root, 'data', name),
       io,

@@ -66,7 +66,7 @@ test.each([
   ],
   [
     ['list', '--status', 'done'],
-    "error: option '--status <status>' argument 'done' is invalid. Allowed choices are running, waiting, pausing, paused, undoing, succeeded, compensated, failed, canceled.",
+    "error: option '--status <status>' argument 'done' is invalid. Allowed choices are running, waiting, pausing, paused, compensating, succeeded, compensated, failed, canceled.",
   ],
   [
     ['dev', '--port', '99999'],
@@ -137,7 +137,7 @@ describe('the client', () => {
   });
 
   test('ids and names are sent as one part of the path', async () => {
-    api.answers.push({ status: 202, body: { executionId: 'e1', status: 'undoing' } });
+    api.answers.push({ status: 202, body: { executionId: 'e1', status: 'compensating' } });
     await createClient({ url: `${api.url}/stage/` }).cancel('../health', { commandId: 'c1' });
     expect(api.asked[0]).toMatchObject({
       path: '/stage/executions/..%2Fhealth/cancel',

@@ -33,7 +33,7 @@ const open = {
 const incident = {
   executionId: 'e1',
   number: 2,
-  kind: 'ladder',
+  kind: 'recovery',
   step: 'charge',
   failure: { code: 'PermanentError', message: 'declined' },
   openedAt: AT,

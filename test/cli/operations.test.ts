@@ -14,8 +14,13 @@ const told = (status: string): Answer => ({ status: 202, body: { executionId: 'e
 const cli = (...args: string[]): Promise<Ran> => steadfast([...args, '--url', api.url]);
 
 test.each([
-  [['cancel', 'e1', '--no-undo'], { undo: false }, 'undoing', 'See it end: npx steadfast show e1 --wait'],
-  [['cancel', 'e1'], {}, 'undoing', 'See it being undone: npx steadfast show e1 --wait'],
+  [
+    ['cancel', 'e1', '--no-undo'],
+    { undo: false },
+    'compensating',
+    'See it end: npx steadfast show e1 --wait',
+  ],
+  [['cancel', 'e1'], {}, 'compensating', 'See it being undone: npx steadfast show e1 --wait'],
   [['pause', 'e1', '--within', '2h'], { within: '2h' }, 'pausing', 'Have it go on: npx steadfast resume e1'],
   [
     ['resume', 'e1', '--reason', 'open'],
@@ -43,7 +48,7 @@ test('a cancel says what is in effect, and never that something is undone where 
     ],
     view: '/executions/e1',
   };
-  const body = { executionId: 'e1', status: 'undoing', undo: false, standing };
+  const body = { executionId: 'e1', status: 'compensating', undo: false, standing };
   api.answers.push({ status: 202, body });
   expect((await cli('cancel', 'e1', '--no-undo')).out.split('\n').slice(0, 2)).toEqual([
     'e1  ending as it is, nothing is undone',
@@ -52,7 +57,7 @@ test('a cancel says what is in effect, and never that something is undone where 
   api.answers.push({ status: 202, body: { ...body, status: 'failed' } });
   const { out } = await cli('resolve', 'e1', '1', '--choice', 'fail');
   expect(out).toMatch(/^e1 {2}failed\nIt stays as it is; in effect: charge, /);
-  expect(out).not.toContain('undoing');
+  expect(out).not.toContain('compensating');
 });
 
 test('a refused one says why', async () => {

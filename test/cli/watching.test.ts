@@ -28,7 +28,7 @@ test('agents: queues, breakers and latest failures; what could not be asked is a
     },
     { name: 'notify', effect: 'idempotent', workflows: ['order'], breaker: { status: 'closed' } },
   ];
-  const agents = { items, missing: [], looked: 0 };
+  const agents = { items, missing: [], examined: 0 };
   api.answers.push(ok(agents));
   const { exitCode, out } = await cli('agents');
   expect([exitCode, api.asked.at(-1)?.path]).toEqual([0, '/agents']);
@@ -47,7 +47,7 @@ test('agents: those that are not deployed, who needs them and what to do', async
     { name: 'tell', waiting: 1, planned: 0 },
     { name: 'write', waiting: 0, planned: 1 },
   ];
-  api.answers.push(ok({ items: [], missing, looked: 7 }));
+  api.answers.push(ok({ items: [], missing, examined: 7 }));
   const again = 'Deploy it again until they have ended; what waits for it goes on within a minute.';
   expect((await cli('agents')).out.split('\n')).toEqual([
     'No agents.',

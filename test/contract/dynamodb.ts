@@ -20,9 +20,9 @@ export interface Dynamo {
 
 /** @throws Error that says what to install or to set, where no server can be started */
 export async function startDynamo(): Promise<Dynamo> {
-  const outside = process.env['AWS_ENDPOINT_URL_DYNAMODB'];
+  const external = process.env['AWS_ENDPOINT_URL_DYNAMODB'];
   const server =
-    outside === undefined ? await embedded() : { endpoint: outside, stop: async () => undefined };
+    external === undefined ? await embedded() : { endpoint: external, stop: async () => undefined };
   const aClient = (): DynamoDBClient =>
     new DynamoDBClient({
       endpoint: server.endpoint,
@@ -81,8 +81,8 @@ const tableOf = (name: string): ConstructorParameters<typeof CreateTableCommand>
   AttributeDefinitions: [
     { AttributeName: TABLE.pk, AttributeType: 'S' },
     { AttributeName: TABLE.sk, AttributeType: 'S' },
-    { AttributeName: TABLE.watchIndex.pk, AttributeType: 'S' },
-    { AttributeName: TABLE.watchIndex.sk, AttributeType: 'N' },
+    { AttributeName: TABLE.wakeIndex.pk, AttributeType: 'S' },
+    { AttributeName: TABLE.wakeIndex.sk, AttributeType: 'N' },
     { AttributeName: TABLE.listIndex.pk, AttributeType: 'S' },
     { AttributeName: TABLE.listIndex.sk, AttributeType: 'N' },
   ],
@@ -90,7 +90,7 @@ const tableOf = (name: string): ConstructorParameters<typeof CreateTableCommand>
     { AttributeName: TABLE.pk, KeyType: 'HASH' },
     { AttributeName: TABLE.sk, KeyType: 'RANGE' },
   ],
-  GlobalSecondaryIndexes: [TABLE.watchIndex, TABLE.listIndex].map((index) => ({
+  GlobalSecondaryIndexes: [TABLE.wakeIndex, TABLE.listIndex].map((index) => ({
     IndexName: index.name,
     KeySchema: [
       { AttributeName: index.pk, KeyType: 'HASH' },

@@ -9,7 +9,7 @@ const anIncident = (changes: Partial<Incident> = {}): Incident => ({
   life: 'life1',
   version: 1,
   writeId: 'w-i',
-  kind: 'ladder',
+  kind: 'recovery',
   step: 'a',
   stepVersion: 1,
   failure: { code: 'declined', message: 'no' },

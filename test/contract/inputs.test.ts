@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => dynamo.stop());
 beforeEach(async () => {
   table = await dynamo.table();
-  store = dynamoStore(dynamo.client, { table: table.name, watchShards: 2 });
+  store = dynamoStore(dynamo.client, { table: table.name, wakeShards: 2 });
 });
 afterEach(() => table.drop());
 
@@ -41,7 +41,7 @@ const recordBytes = async (): Promise<number> => {
   return sizeOf((await dynamo.client.send(ask)).Item ?? {});
 };
 const found = async (): Promise<readonly Found[]> =>
-  (await dynamoInventory(dynamo.client, { table: table.name, watchShards: 2 }).page({ index: 0, of: 1 }))
+  (await dynamoInventory(dynamo.client, { table: table.name, wakeShards: 2 }).page({ index: 0, of: 1 }))
     .items;
 
 describe('a large input', () => {
@@ -92,7 +92,7 @@ describe('a large input', () => {
     await store.create(anExecution({ input: LARGE }));
     const input = (await found()).find(({ kind }) => kind === 'input');
     if (input?.kind !== 'input') throw new Error('no input was found');
-    await dynamoInventory(dynamo.client, { table: table.name, watchShards: 2 }).remove(input);
+    await dynamoInventory(dynamo.client, { table: table.name, wakeShards: 2 }).remove(input);
     await expect(store.read('e-1')).rejects.toThrow('is not in the state table');
   });
 });
@@ -114,7 +114,7 @@ describe('the audit', () => {
 
   it('does not remove one that was found and has been put anew since, by the next life of its key', async () => {
     await store.create(anExecution({ input: LARGE }));
-    const inventory = dynamoInventory(dynamo.client, { table: table.name, watchShards: 2 });
+    const inventory = dynamoInventory(dynamo.client, { table: table.name, wakeShards: 2 });
     const items = await found();
     for (const one of items) if (one.kind === 'execution') await inventory.remove(one);
     const next = anExecution({ input: LARGE, startedAt: later, writeId: 'w-next' });

@@ -31,7 +31,7 @@ const anIncident: Incident = {
   life: 'life1',
   version: 1,
   writeId: 'w-i',
-  kind: 'ladder',
+  kind: 'recovery',
   step: 'a',
   stepVersion: 1,
   failure: { code: 'x', message: 'y' },
@@ -91,17 +91,17 @@ function shown(under: () => InventoryUnderTest): void {
       const own = all.filter(
         (found) => (found.kind === 'execution' ? found.execution.id : found.executionId) === id,
       );
-      expect(own[0]).toStrictEqual({ kind: 'execution', execution: anExecution({ id }), watch: 'swept' });
+      expect(own[0]).toStrictEqual({ kind: 'execution', execution: anExecution({ id }), wake: 'swept' });
       expect(own.map(({ kind }) => kind).sort()).toEqual(['execution', 'incident', 'step', 'step']);
     }
   });
 
-  it('are seen as they are now, also without a watch', async () => {
+  it('are seen as they are now, also without a wake time', async () => {
     await begin(under(), 'e-1');
-    const { watchAt: _, ...execution } = anExecution({ version: 2, writeId: 'w-2' });
+    const { wakeAt: _, ...execution } = anExecution({ version: 2, writeId: 'w-2' });
     await under().store.write({ executionId: 'e-1', execution });
     const [first] = await everything(under().inventory);
-    expect(first).toStrictEqual({ kind: 'execution', execution, watch: 'none' });
+    expect(first).toStrictEqual({ kind: 'execution', execution, wake: 'none' });
   });
 
   it('are removed if they are the ones that were found, one and no other', async () => {
@@ -124,7 +124,7 @@ function removed(under: () => InventoryUnderTest): void {
     await begin(under(), 'e-1');
     const { inventory, store } = under();
     const execution = anExecution();
-    const found = { kind: 'execution', watch: 'swept' } as const;
+    const found = { kind: 'execution', wake: 'swept' } as const;
     expect(await inventory.remove({ ...found, execution: { ...execution, writeId: 'w-x' } })).toBe(
       'conflict',
     );
@@ -147,10 +147,10 @@ function resharded(under: () => InventoryUnderTest): void {
   const placesIn = async (inventory: Inventory): Promise<Map<string, string>> =>
     new Map(
       (await everything(inventory)).flatMap((found) =>
-        found.kind === 'execution' ? [[found.execution.id, found.watch]] : [],
+        found.kind === 'execution' ? [[found.execution.id, found.wake]] : [],
       ),
     );
-  const next = (id: string): Execution => anExecution({ id, version: 2, writeId: 'w-2', watchAt: T });
+  const next = (id: string): Execution => anExecution({ id, version: 2, writeId: 'w-2', wakeAt: T });
 
   it('that is greater hides none', async () => {
     for (const id of ids) await under().store.create(anExecution({ id }));
@@ -180,7 +180,7 @@ function reborn(under: () => InventoryUnderTest): void {
     life: 'life2',
     writeId: 'w-claim',
     claimedAt: LATER,
-    hardEndAt: LATER + 60_000,
+    processDeadlineAt: LATER + 60_000,
     leaseUntil: LATER + 30_000,
   });
   beforeEach(async () => {

@@ -65,14 +65,14 @@ const created: Body = (store) => {
   it('takes the place of one from an earlier life of its parent, and of no other (S6)', async () => {
     const childOf = (since: number, changes: Partial<Execution> = {}): Execution =>
       anExecution({ parent: { executionId: 'p', step: 's', index: 0, since }, ...changes });
-    const { watchAt: _, ...old } = childOf(1_000, { version: 4, status: 'succeeded' });
+    const { wakeAt: _, ...old } = childOf(1_000, { version: 4, status: 'succeeded' });
     await store().create({ ...old, version: 1 });
-    const anew = childOf(2_000, { writeId: 'w-2' });
-    expect(await store().create(anew)).toBe('written');
-    expect(await store().create(anew)).toBe('written');
-    expect(await store().create(childOf(2_000, { writeId: 'w-3' }))).toStrictEqual(anew);
-    expect(await store().create(childOf(1_000, { writeId: 'w-4' }))).toStrictEqual(anew);
-    expect(await store().read('e-1')).toStrictEqual({ execution: anew, steps: {} });
+    const restarted = childOf(2_000, { writeId: 'w-2' });
+    expect(await store().create(restarted)).toBe('written');
+    expect(await store().create(restarted)).toBe('written');
+    expect(await store().create(childOf(2_000, { writeId: 'w-3' }))).toStrictEqual(restarted);
+    expect(await store().create(childOf(1_000, { writeId: 'w-4' }))).toStrictEqual(restarted);
+    expect(await store().read('e-1')).toStrictEqual({ execution: restarted, steps: {} });
   });
 
   it('is recognised as our own when the answer was lost and it is made again', async () => {
@@ -99,7 +99,7 @@ const written: Body = (store) => {
 
   it('of a step is read back as it was written, every field of it and no other', async () => {
     await store().create(anExecution());
-    for (const step of [aStep(), fullStep({ name: 'b' }), aStep({ name: 'c-1', status: 'sealed' })]) {
+    for (const step of [aStep(), fullStep({ name: 'b' }), aStep({ name: 'c-1', status: 'fenced' })]) {
       expect(await store().write({ executionId: 'e-1', step })).toBe('written');
       expect((await store().read('e-1'))?.steps[step.name]).toStrictEqual(step);
     }
@@ -108,7 +108,7 @@ const written: Body = (store) => {
   it('of a record that loses fields leaves none of them behind', async () => {
     await store().create(fullExecution({ version: 1 }));
     await store().write({ executionId: 'e-1', step: fullStep() });
-    const { watchAt: _w, tags: _t, output: _o, ...execution } = next(fullExecution(), 'w-2');
+    const { wakeAt: _w, tags: _t, output: _o, ...execution } = next(fullExecution(), 'w-2');
     const { leaseUntil: _l, retryAt: _r, failure: _f, ...step } = fullStep({ version: 2, writeId: 'w-2' });
     expect(await store().write({ executionId: 'e-1', execution })).toBe('written');
     expect(await store().write({ executionId: 'e-1', step })).toBe('written');
@@ -118,7 +118,7 @@ const written: Body = (store) => {
   it('is made when what is stored is one version behind, and else is a conflict that changes nothing (S3)', async () => {
     const first = anExecution();
     await store().create(first);
-    const second = next(first, 'w-2', { status: 'undoing' });
+    const second = next(first, 'w-2', { status: 'compensating' });
     expect(await store().write({ executionId: 'e-1', execution: second })).toBe('written');
     for (const version of [1, 2, 4, 9]) {
       const execution = { ...first, version, writeId: 'w-x' };
@@ -206,9 +206,9 @@ const due: Body = (store) => {
     (
       await Promise.all(shards().map((shard) => allPages((cursor) => store().due(shard, untilAt, cursor))))
     ).flat();
-  const make = async (count: number, watchAt: (at: number) => number): Promise<void> => {
+  const make = async (count: number, wakeAt: (at: number) => number): Promise<void> => {
     const records = Array.from({ length: count }, (_, at) =>
-      anExecution({ id: `e-${at}`, watchAt: watchAt(at) }),
+      anExecution({ id: `e-${at}`, wakeAt: wakeAt(at) }),
     );
     await Promise.all(records.map((record) => store().create(record)));
   };
@@ -217,13 +217,13 @@ const due: Body = (store) => {
     expect(await allDue(T + 1_000_000)).toEqual([]);
   });
 
-  it('is every execution whose watch has come, in exactly one shard, earliest first', async () => {
+  it('is every execution whose wake time has come, in exactly one shard, earliest first', async () => {
     await make(30, (at) => T + (at % 10));
     const found = await allDue(T + 4);
     expect(found).toHaveLength(15);
     expect(new Set(found.map(({ executionId }) => executionId)).size).toBe(15);
     for (const shard of shards()) {
-      const times = (await store().due(shard, T + 100)).items.map(({ watchAt }) => watchAt);
+      const times = (await store().due(shard, T + 100)).items.map(({ wakeAt }) => wakeAt);
       expect(times.length).toBeGreaterThan(0);
       expect(times).toEqual([...times].sort((a, b) => a - b));
     }
@@ -232,16 +232,16 @@ const due: Body = (store) => {
   it('includes the very moment', async () => {
     await make(1, () => T);
     expect(await allDue(T - 1)).toEqual([]);
-    expect(await allDue(T)).toEqual([{ executionId: 'e-0', watchAt: T }]);
+    expect(await allDue(T)).toEqual([{ executionId: 'e-0', wakeAt: T }]);
   });
 
-  it('follows the watch, and ends with it (C3)', async () => {
+  it('follows the wake time, and ends with it (C3)', async () => {
     await make(1, () => T);
-    const moved = anExecution({ id: 'e-0', version: 2, writeId: 'w-2', watchAt: T + 50 });
+    const moved = anExecution({ id: 'e-0', version: 2, writeId: 'w-2', wakeAt: T + 50 });
     await store().write({ executionId: 'e-0', execution: moved });
     expect(await allDue(T + 49)).toEqual([]);
     expect(await allDue(T + 50)).toHaveLength(1);
-    const { watchAt: _, ...ended } = { ...moved, version: 3, writeId: 'w-3' };
+    const { wakeAt: _, ...ended } = { ...moved, version: 3, writeId: 'w-3' };
     await store().write({ executionId: 'e-0', execution: ended });
     expect(await allDue(Number.MAX_SAFE_INTEGER)).toEqual([]);
   });
@@ -255,7 +255,7 @@ const due: Body = (store) => {
         const page = await store().due(shard, T + 10, cursor);
         const looks = page.items.map(({ executionId }) => {
           seen.push(executionId);
-          const later = anExecution({ id: executionId, version: 2, writeId: 'w-2', watchAt: T + 1_000_000 });
+          const later = anExecution({ id: executionId, version: 2, writeId: 'w-2', wakeAt: T + 1_000_000 });
           return store().write({ executionId, execution: later });
         });
         await Promise.all(looks);

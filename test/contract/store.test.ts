@@ -59,13 +59,13 @@ describe('on DynamoDB', () => {
     };
     describeStore(`DynamoDB, ${transport}`, async () => {
       const { client, name, close } = await open();
-      return { store: dynamoStore(client, { table: name, watchShards: SHARDS }), close };
+      return { store: dynamoStore(client, { table: name, wakeShards: SHARDS }), close };
     });
     describeInventory(`DynamoDB, ${transport}`, async () => {
       const { client, name: table, close } = await open();
-      const reshard = (watchShards: number) => ({
-        store: dynamoStore(client, { table, watchShards }),
-        inventory: dynamoInventory(client, { table, watchShards, items: PAGE }),
+      const reshard = (wakeShards: number) => ({
+        store: dynamoStore(client, { table, wakeShards }),
+        inventory: dynamoInventory(client, { table, wakeShards, items: PAGE }),
       });
       const expire = async (id: string): Promise<void> => {
         await client.send(new DeleteItemCommand({ TableName: table, Key: executionKey(id) }));

@@ -8,7 +8,7 @@ const T = 1_700_000_000_000;
 export function together(store: () => Store): void {
   const both = (writeId: string, execution = 2, step = 2) => ({
     executionId: 'e-1',
-    execution: anExecution({ version: execution, writeId, watchAt: T + 1 }),
+    execution: anExecution({ version: execution, writeId, wakeAt: T + 1 }),
     step: aStep({ version: step, writeId, status: 'done' }),
   });
   beforeEach(async () => {

@@ -5,14 +5,14 @@ import { agentStep, dependentsOf, isBefore } from '../../lib/core/plan/plan.ts';
 import type { Decision } from '../../lib/core/records/decision.ts';
 import type { Event } from '../../lib/core/records/events.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
-import { isHeld, isSettled, isTerminal } from '../../lib/core/records/state.ts';
+import { isLeased, isSatisfied, isTerminal } from '../../lib/core/records/state.ts';
 import { CLOCKS_DIFFER_MS } from '../../lib/core/step/claim.ts';
-import { needsUndo, stepToSeal } from '../../lib/core/step/ready.ts';
+import { needsUndo, stepToFence } from '../../lib/core/step/ready.ts';
 import { MAX_DELAY_MS } from '../../lib/core/supervision/wake-time.ts';
 import { EXECUTION_MOVES, STEP_MOVES } from '../../lib/core/transitions.ts';
 import { withWrite } from '../../lib/engine/commit.ts';
 import { MemoryStore } from '../../lib/testing/memory.ts';
-import { deliveries, everywhere, type Judge, looks } from './events.ts';
+import { deliveries, everywhere, type Judge, evaluations } from './events.ts';
 import { type Case, frozen, NOW } from './states.ts';
 
 describe('a decision', () => {
@@ -53,14 +53,14 @@ describe('a decision', () => {
     everywhere(({ state }, event, { write, sends, announce }) => {
       if (event.type === 'retry') return;
       // None ends while somebody works; see below.
-      if (!isTerminal(state.execution.status) || Object.values(state.steps).some(isHeld)) return;
+      if (!isTerminal(state.execution.status) || Object.values(state.steps).some(isLeased)) return;
       expect(sends).toEqual([]);
       expect(write?.step).toBeUndefined();
       expect(announce === undefined).toBe(write === undefined);
       if (write?.execution === undefined) return;
-      const { version: _v, writeId: _w, watchAt: _a, dispatches: _d, ...before } = state.execution;
+      const { version: _v, writeId: _w, wakeAt: _a, dispatches: _d, ...before } = state.execution;
       expect(write.execution).toMatchObject(before);
-      expect(write.execution.watchAt).toBeUndefined();
+      expect(write.execution.wakeAt).toBeUndefined();
     });
   });
 
@@ -68,18 +68,18 @@ describe('a decision', () => {
     everywhere(({ plan, state }, event, { write }) => {
       const status = write?.execution?.status;
       if (status === undefined || isTerminal(state.execution.status) || !isTerminal(status)) return;
-      expect(event.type === 'look' || event.type === 'deliver').toBe(true);
+      expect(event.type === 'evaluate' || event.type === 'deliver').toBe(true);
       const records = Object.values(state.steps);
-      expect(records.some(isHeld)).toBe(false);
+      expect(records.some(isLeased)).toBe(false);
       if (status === 'succeeded') {
-        expect(plan.steps.every((step) => isSettled(state.steps[step.name]))).toBe(true);
+        expect(plan.steps.every((step) => isSatisfied(state.steps[step.name]))).toBe(true);
         return;
       }
-      expect(stepToSeal(plan, state)).toBeUndefined();
+      expect(stepToFence(plan, state)).toBeUndefined();
       const open = plan.steps.filter((step) => needsUndo(step, state.steps[step.name]));
       // 'compensated' only if all is undone (S10); what waits behind an undo that failed for good ends as 'failed'.
       if (open.length > 0) expect(status).toBe('failed');
-      const stuck = plan.steps.filter((step) => state.steps[step.name]?.status === 'undo-failed');
+      const stuck = plan.steps.filter((step) => state.steps[step.name]?.status === 'compensation-failed');
       for (const step of open) {
         const behind = stuck.some((other) => other === step || isBefore(plan, step.name, other.name));
         expect(behind).toBe(true);
@@ -90,8 +90,8 @@ describe('a decision', () => {
   it('lets nobody but the holder change a step that is held, until its lease is over (S4, S5)', () => {
     everywhere(({ state }, event, { write }) => {
       const before = write?.step === undefined ? undefined : state.steps[write.step.name];
-      if (!isHeld(before)) return;
-      if (event.type === 'look') expect(before.leaseUntil).toBeLessThan(NOW);
+      if (!isLeased(before)) return;
+      if (event.type === 'evaluate') expect(before.leaseUntil).toBeLessThan(NOW);
       else expect(event).toMatchObject({ token: before.token });
     });
   });
@@ -111,19 +111,19 @@ describe('a decision', () => {
   it('from a state that was not just read sends hints or ends the execution, and nothing else', () => {
     everywhere(
       ({ state }, event, { write, announce }) => {
-        if (event.type !== 'look' || event.fresh || write === undefined || announce !== undefined) return;
+        if (event.type !== 'evaluate' || event.fresh || write === undefined || announce !== undefined) return;
         const supervised = event.by === 'supervisor' && write.execution?.status === state.execution.status;
         if (!supervised) expect(write.execution?.status).toBe('succeeded');
         expect(write.step).toBeUndefined();
       },
-      () => looks,
+      () => evaluations,
     );
   });
 
   it('keeps an open execution watched (S12)', () => {
     everywhere(({ state }, _, { write }) => {
       if (write?.execution === undefined || isTerminal(state.execution.status)) return;
-      expect(Number.isFinite(write.execution.watchAt)).toBe(true);
+      expect(Number.isFinite(write.execution.wakeAt)).toBe(true);
     });
   });
 });
@@ -138,18 +138,22 @@ describe('a claim', () => {
     let claimed = 0;
     claims(({ state }, event, { write, next }) => {
       claimed += 1;
-      expect(next).toEqual({ kind: 'perform', step: write?.step, priorHardEndAt: expect.any(Number) });
+      expect(next).toEqual({
+        kind: 'perform',
+        step: write?.step,
+        priorProcessDeadlineAt: expect.any(Number),
+      });
       const before = state.steps[write?.step?.name ?? ''];
-      const hardEndAt = event.type === 'deliver' ? event.hardEndAt : 0;
+      const processDeadlineAt = event.type === 'deliver' ? event.processDeadlineAt : 0;
       expect(write?.step).toMatchObject({ token: 'fresh', claimedAt: NOW });
-      expect(write?.step?.leaseUntil).toBeLessThanOrEqual(hardEndAt);
+      expect(write?.step?.leaseUntil).toBeLessThanOrEqual(processDeadlineAt);
       expect(write?.step?.leaseUntil).toBeGreaterThan(NOW);
       // A probe only asks: nothing has to wait for its process to be dead.
-      const prior = before?.hardEndAt ?? 0;
+      const prior = before?.processDeadlineAt ?? 0;
       // Whoever reads it may have the faster clock.
-      const deadAt = Math.max(prior, hardEndAt + CLOCKS_DIFFER_MS);
-      expect(write?.step?.hardEndAt).toBe(write?.step?.mode === 'probe' ? prior : deadAt);
-      expect(isHeld(before)).toBe(false);
+      const deadAt = Math.max(prior, processDeadlineAt + CLOCKS_DIFFER_MS);
+      expect(write?.step?.processDeadlineAt).toBe(write?.step?.mode === 'probe' ? prior : deadAt);
+      expect(isLeased(before)).toBe(false);
     });
     expect(claimed).toBeGreaterThan(10);
   });
@@ -160,7 +164,7 @@ describe('a claim', () => {
       expect(['running', 'waiting']).toContain(state.execution.status);
       if (state.steps[write.step.name] !== undefined) return;
       const planStep = plan.steps.find(({ name }) => name === write.step?.name);
-      expect(planStep?.after.every((name) => isSettled(state.steps[name]))).toBe(true);
+      expect(planStep?.after.every((name) => isSatisfied(state.steps[name]))).toBe(true);
     });
   });
 
@@ -175,14 +179,15 @@ describe('a claim', () => {
   it('to undo is made behind the fence, after every dependent, and not while an attempt may still act (S10)', () => {
     claims(({ plan, state }, _, { write }) => {
       if (write?.step?.mode !== 'undo') return;
-      expect(state.execution.status).toBe('undoing');
-      expect(stepToSeal(plan, state)).toBeUndefined();
+      expect(state.execution.status).toBe('compensating');
+      expect(stepToFence(plan, state)).toBeUndefined();
       const before = state.steps[write.step.name];
       const settleMs = agentStep(plan, write.step.name)?.settleMs ?? 0;
-      if (before?.mayHaveActed === true) expect(NOW).toBeGreaterThanOrEqual(before.hardEndAt + settleMs);
+      if (before?.mayHaveActed === true)
+        expect(NOW).toBeGreaterThanOrEqual(before.processDeadlineAt + settleMs);
       for (const step of dependentsOf(plan, write.step.name)) {
         const record = state.steps[step.name];
-        expect(isHeld(record) || needsUndo(step, record)).toBe(false);
+        expect(isLeased(record) || needsUndo(step, record)).toBe(false);
       }
     });
   });
@@ -195,7 +200,7 @@ describe('a message', () => {
       expect(['a', 'b', 'c', 'd', 'e']).toContain(event.message.step);
       const before = state.steps[event.message.step];
       expect(event.message.seq).toBeLessThanOrEqual(before?.version ?? 0);
-      expect(['sealed', 'skipped', 'undone', 'undo-failed', 'running', 'probing']).not.toContain(
+      expect(['fenced', 'skipped', 'compensated', 'compensation-failed', 'running', 'probing']).not.toContain(
         before?.status,
       );
     }, deliveries);
@@ -203,7 +208,7 @@ describe('a message', () => {
 
   it('that comes to a process with too little time left is given back, and costs no attempt (S9)', () => {
     everywhere((_, event, decision) => {
-      if (event.type !== 'deliver' || event.hardEndAt - NOW >= 2_000) return;
+      if (event.type !== 'deliver' || event.processDeadlineAt - NOW >= 2_000) return;
       expect(decision.next.kind).not.toBe('perform');
     }, deliveries);
   });

@@ -1,11 +1,11 @@
-/** Random events for random states: true and false messages, looks of all kinds, reports, beats, commands. */
+/** Random events for random states: true and false messages, looks of all kinds, reports, heartbeats, commands. */
 
 import * as fc from 'fast-check';
 import { decide } from '../../lib/core/decide.ts';
-import { asCounted } from '../../lib/core/execution/effective-state.ts';
+import { effectiveState } from '../../lib/core/execution/effective-state.ts';
 import { agentStep } from '../../lib/core/plan/plan.ts';
 import type { Decision } from '../../lib/core/records/decision.ts';
-import type { Event, Gates, Hold, Report } from '../../lib/core/records/events.ts';
+import type { Event, Admissions, OpenBreaker, Report } from '../../lib/core/records/events.ts';
 import type { Message } from '../../lib/core/records/message.ts';
 import { openWork } from '../../lib/core/step/ready.ts';
 import { check } from './check.ts';
@@ -13,33 +13,33 @@ import { type Case, instant, messages, mixedCases as cases, NOW } from './states
 
 export const failure = { code: 'x', message: 'y' };
 export const reports: fc.Arbitrary<Report> = fc.constantFrom<Report>(
-  { kind: 'done', settled: true, output: { n: 1 } },
-  { kind: 'failed', settled: true, permanent: false, failure },
-  { kind: 'failed', settled: true, permanent: false, failure, retryAfterMs: 60_000 },
-  { kind: 'failed', settled: true, permanent: true, failure },
-  { kind: 'failed', settled: true, permanent: true, failure, acted: true },
-  { kind: 'unknown', settled: false, failure },
-  { kind: 'unknown', settled: true, failure },
-  { kind: 'found', settled: true, verdict: 'done', output: 1 },
-  { kind: 'found', settled: true, verdict: 'not-done' },
-  { kind: 'found', settled: true, verdict: 'running' },
-  { kind: 'found', settled: true, verdict: 'cannot-tell', failure },
-  { kind: 'undone', settled: true },
+  { kind: 'done', codeReturned: true, output: { n: 1 } },
+  { kind: 'failed', codeReturned: true, permanent: false, failure },
+  { kind: 'failed', codeReturned: true, permanent: false, failure, retryAfterMs: 60_000 },
+  { kind: 'failed', codeReturned: true, permanent: true, failure },
+  { kind: 'failed', codeReturned: true, permanent: true, failure, acted: true },
+  { kind: 'unknown', codeReturned: false, failure },
+  { kind: 'unknown', codeReturned: true, failure },
+  { kind: 'found', codeReturned: true, verdict: 'done', output: 1 },
+  { kind: 'found', codeReturned: true, verdict: 'not-done' },
+  { kind: 'found', codeReturned: true, verdict: 'running' },
+  { kind: 'found', codeReturned: true, verdict: 'cannot-tell', failure },
+  { kind: 'compensated', codeReturned: true },
 );
 export const stepNames = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'nobody', 'constructor');
 export const tokens = (name: string): fc.Arbitrary<string> => fc.constantFrom(`token-${name}`, 'stranger');
-export const stamp = { writeId: 'w-new', now: NOW, random: 0.5 };
-export const concern = fc.oneof(fc.constant('all' as const), fc.array(stepNames, { maxLength: 2 }));
+export const inputs = { writeId: 'w-new', now: NOW, random: 0.5 };
+export const affected = fc.oneof(fc.constant('all' as const), fc.array(stepNames, { maxLength: 2 }));
 
-export const holds: fc.Arbitrary<{ hold?: Hold }> = fc.constantFrom(
+export const holds: fc.Arbitrary<{ openBreaker?: OpenBreaker }> = fc.constantFrom(
   {},
-  { hold: { agent: 'agent-a', since: NOW - 60_000, until: NOW + 20_000 } },
-  { hold: { agent: 'agent-a', since: NOW - 2 * 86_400_000, until: NOW - 1 } },
+  { openBreaker: { agent: 'agent-a', since: NOW - 60_000, until: NOW + 20_000 } },
+  { openBreaker: { agent: 'agent-a', since: NOW - 2 * 86_400_000, until: NOW - 1 } },
 );
 
 /** Messages that are true: what the state itself says should be on its way. */
 export const trueMessages = ({ plan, state }: Case): Message[] =>
-  openWork(plan, asCounted(plan, state)).map(({ step, mode, attempt }) => ({
+  openWork(plan, effectiveState(plan, state)).map(({ step, mode, attempt }) => ({
     v: 1,
     execution: 'e-1',
     step: step.name,
@@ -54,22 +54,22 @@ export const deliveries = (given: Case): fc.Arbitrary<Event> => {
   const message = known.length === 0 ? messages : fc.oneof(messages, fc.constantFrom(...known, ...ahead));
   return fc
     .tuple(message, fc.constantFrom(NOW - 1, NOW + 1_999, NOW + 2_000, NOW + 600_000))
-    .map(([one, hardEndAt]) => ({
+    .map(([one, processDeadlineAt]) => ({
       type: 'deliver',
       agent: agentStep(given.plan, one.step)?.agent ?? 'agent-a',
       message: one,
       token: 'fresh',
-      hardEndAt,
+      processDeadlineAt,
       readAt: NOW,
-      ...stamp,
+      ...inputs,
     }));
 };
-export const toHeldAgents = (given: Case): fc.Arbitrary<Event> =>
-  fc.tuple(deliveries(given), holds).map(([event, hold]) => ({ ...event, ...hold }) as Event);
+export const toBlockedAgents = (given: Case): fc.Arbitrary<Event> =>
+  fc.tuple(deliveries(given), holds).map(([event, openBreaker]) => ({ ...event, ...openBreaker }) as Event);
 /** A supervisor that knows nothing of agents, one that is to ask, and one that knows how each of them is. */
-export const gates: fc.Arbitrary<{ gates?: Gates; graceFrom?: number }> = fc.oneof(
+export const admissions: fc.Arbitrary<{ admissions?: Admissions; graceFrom?: number }> = fc.oneof(
   fc.constant({}),
-  fc.constant({ gates: {} }),
+  fc.constant({ admissions: {} }),
   fc
     .array(fc.tuple(fc.integer({ min: 0, max: 2 }), fc.constantFrom(2_000, 900_000), holds), {
       minLength: 5,
@@ -77,45 +77,51 @@ export const gates: fc.Arbitrary<{ gates?: Gates; graceFrom?: number }> = fc.one
     })
     .map((all) => ({
       graceFrom: NOW - 1_000,
-      gates: Object.fromEntries(
-        all.map(([sends, laterMs, hold], at) => [
+      admissions: Object.fromEntries(
+        all.map(([sends, laterMs, openBreaker], at) => [
           `agent-${'abcde'[at]}`,
-          { sends, laterAt: NOW + laterMs, busyUntil: NOW + laterMs, ...hold },
+          { sends, laterAt: NOW + laterMs, busyUntil: NOW + laterMs, ...openBreaker },
         ]),
       ),
     })),
 );
-export const looks: fc.Arbitrary<Event> = fc
-  .tuple(fc.constantFrom('worker' as const, 'supervisor' as const), concern, fc.boolean(), gates)
+export const evaluations: fc.Arbitrary<Event> = fc
+  .tuple(fc.constantFrom('worker' as const, 'supervisor' as const), affected, fc.boolean(), admissions)
   .map(([by, of, fresh, known]) => ({
-    type: 'look',
+    type: 'evaluate',
     by,
-    concern: of,
+    affected: of,
     fresh,
     readAt: NOW,
     ...(by === 'supervisor' ? known : {}),
-    ...stamp,
+    ...inputs,
   }));
 export const reported: fc.Arbitrary<Event> = stepNames.chain((step) =>
   fc
     .tuple(tokens(step), reports, fc.boolean(), instant, holds)
-    .map(([token, report, onTime, priorHardEndAt, hold]) => ({
-      ...hold,
+    .map(([token, report, onTime, priorProcessDeadlineAt, openBreaker]) => ({
+      ...openBreaker,
       type: 'report',
       step,
       token,
       report,
       onTime,
-      priorHardEndAt,
-      ...stamp,
+      priorProcessDeadlineAt,
+      ...inputs,
     })),
 );
-export const beats: fc.Arbitrary<Event> = stepNames.chain((step) =>
+export const heartbeats: fc.Arbitrary<Event> = stepNames.chain((step) =>
   tokens(step).map(
-    (token): Event => ({ type: 'beat', step, token, progress: { token: '5', at: stamp.now }, ...stamp }),
+    (token): Event => ({
+      type: 'heartbeat',
+      step,
+      token,
+      progress: { token: '5', at: inputs.now },
+      ...inputs,
+    }),
   ),
 );
-const command = { commandId: 'k', reason: 'why', ...stamp };
+const command = { commandId: 'k', reason: 'why', ...inputs };
 export const commands: fc.Arbitrary<Event> = fc.constantFrom<Event>(
   { type: 'cancel', ...command },
   { type: 'cancel', undo: false, ...command },
@@ -124,7 +130,7 @@ export const commands: fc.Arbitrary<Event> = fc.constantFrom<Event>(
   { type: 'retry', ...command },
 );
 export const anyEvent = (given: Case): fc.Arbitrary<Event> =>
-  fc.oneof(deliveries(given), toHeldAgents(given), looks, reported, beats, commands);
+  fc.oneof(deliveries(given), toBlockedAgents(given), evaluations, reported, heartbeats, commands);
 
 export const RUNS = 1_500;
 export type Judge = (given: Case, event: Event, decision: Decision) => void;
@@ -138,7 +144,7 @@ export const everywhere = (
   check(
     fc.property(pairs, ([given, event]) => {
       const decision = decide(given.plan, given.state, event);
-      judge({ ...given, state: asCounted(given.plan, given.state) }, event, decision);
+      judge({ ...given, state: effectiveState(given.plan, given.state) }, event, decision);
     }),
     runs,
   );

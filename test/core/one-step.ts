@@ -1,56 +1,56 @@
 /** Small states: one step in all modes, records of any, an execution around them; and what changes of a record. */
 
 import { decide } from '../../lib/core/decide.ts';
-import type { AgentRung, AgentStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
+import type { AgentStage, AgentStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
 import { blankStep } from '../../lib/core/records/change.ts';
 import type { Decision } from '../../lib/core/records/decision.ts';
-import type { Event, LookEvent } from '../../lib/core/records/events.ts';
+import type { Event, EvaluateEvent } from '../../lib/core/records/events.ts';
 import type { Incident } from '../../lib/core/records/incident.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
-import type { Execution, HeldStep, Mode, Step } from '../../lib/core/records/state.ts';
+import type { Execution, LeasedStep, Mode, Step } from '../../lib/core/records/state.ts';
 import { planStep, planWith } from './refusals.ts';
 import { NOW } from './states.ts';
 
-export const stamp = { writeId: 'w-new', now: NOW, random: 0.5 };
+export const inputs = { writeId: 'w-new', now: NOW, random: 0.5 };
 /** Waits of 5 s, then 10 s; of an undo 1 s, then 2 s. */
 export const step: AgentStep = {
   ...planStep,
-  ladder: [
+  recovery: [
     { kind: 'retry', attempts: 2, firstMs: 10_000, maxMs: 60_000 },
     { kind: 'withInput', input: { other: true }, attempts: 1, firstMs: 0, maxMs: 0 },
   ],
   undo: { kind: 'retry', attempts: 2, firstMs: 2_000, maxMs: 60_000 },
 };
 export const probed: AgentStep = { ...step, effect: 'probed' };
-const STATUS = { execute: 'running', probe: 'probing', undo: 'undoing' } as const;
+const STATUS = { execute: 'running', probe: 'probing', undo: 'compensating' } as const;
 export const failure = { code: 'x', message: 'y' };
 
-export const heldAs = (mode: Mode, more: Partial<Step> = {}): HeldStep =>
+export const suspendedAs = (mode: Mode, more: Partial<Step> = {}): LeasedStep =>
   ({
     name: 'it',
     life: 'life1',
     key: 1,
-    keyStage: 0,
+    keyVariant: 0,
     status: STATUS[mode],
     version: 7,
     writeId: 'w-old',
     epoch: 1,
     attempt: 1,
-    rung: 0,
-    rungAttempt: 1,
+    stage: 0,
+    stageAttempt: 1,
     token: 't',
     leaseUntil: NOW + 20_000,
     mode,
     claimedAt: NOW - 10_000,
-    hardEndAt: NOW + 50_000,
+    processDeadlineAt: NOW + 50_000,
     mayHaveActed: mode !== 'execute',
-    beat: 3,
+    heartbeat: 3,
     probes: 0,
     undoAttempt: mode === 'undo' ? 1 : 0,
     changedAt: NOW - 99_000,
     attempts: [],
     ...more,
-  }) as HeldStep;
+  }) as LeasedStep;
 
 /** What differs; null is gone, and what is there as nothing, which no record should hold, is undefined. */
 export function changesOf(before: object, after: object | undefined): Record<string, unknown> | undefined {
@@ -66,7 +66,7 @@ export function changesOf(before: object, after: object | undefined): Record<str
 }
 
 /** What every end writes: one version on, nobody holds it, one line of history. */
-export const always = (record: HeldStep, outcome: string, said: object) => ({
+export const always = (record: LeasedStep, outcome: string, said: object) => ({
   version: 8,
   writeId: 'w-new',
   leaseUntil: null,
@@ -87,7 +87,7 @@ export const always = (record: HeldStep, outcome: string, said: object) => ({
 export const stalling = (ms: number): AgentStep => ({ ...step, maxNoProgressMs: ms });
 
 /** One attempt by another agent. */
-export const otherRung: AgentRung = {
+export const otherStage: AgentStage = {
   kind: 'useAgent',
   agent: 'other',
   undo: 'none',
@@ -139,7 +139,7 @@ export const incidentOf = (more: Partial<Incident> = {}): Incident => ({
   life: 'life1',
   version: 1,
   writeId: 'w',
-  kind: 'ladder',
+  kind: 'recovery',
   step: 'it',
   stepVersion: 1,
   failure,
@@ -150,13 +150,13 @@ export const incidentOf = (more: Partial<Incident> = {}): Incident => ({
 });
 
 /** A supervisor's look, about a step of which nothing else is known. */
-export const see = (plan: Plan, state: Snapshot, more: Partial<LookEvent> = {}): Decision =>
+export const see = (plan: Plan, state: Snapshot, more: Partial<EvaluateEvent> = {}): Decision =>
   decide(plan, state, {
-    type: 'look',
+    type: 'evaluate',
     by: 'supervisor',
-    concern: ['x'],
+    affected: ['x'],
     fresh: true,
     readAt: NOW,
-    ...stamp,
+    ...inputs,
     ...more,
   } as Event);

@@ -23,7 +23,7 @@ export const refusalOf = (build: () => unknown): SteadfastError => {
 
 export const planStep: AgentStep = {
   name: 'it',
-  kind: 'step',
+  kind: 'agent',
   agent: 'worker',
   input: {},
   after: [],
@@ -32,7 +32,7 @@ export const planStep: AgentStep = {
   leaseMs: 30_000,
   pickupMs: 30_000,
   settleMs: 5_000,
-  ladder: [retry(3)],
+  recovery: [retry(3)],
   undo: 'none',
 };
 export const planWith = (step: Partial<AgentStep>, plan: Partial<Plan> = {}): Plan => ({

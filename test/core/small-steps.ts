@@ -1,12 +1,12 @@
 /** Steps of all kinds with a name of one's choice, for the exact tests of small plans. */
 
 import type {
-  AgentRung,
+  AgentStage,
   AgentStep,
   CallbackStep,
   ChildStep,
-  HumanRung,
-  InputRung,
+  HumanStage,
+  InputStage,
   MapStep,
   Plan,
   WaitStep,
@@ -15,7 +15,7 @@ import { retry } from '../../lib/core/plan/workflow.ts';
 import type { ChildEnd, Children } from '../../lib/core/records/children.ts';
 import type { Step } from '../../lib/core/records/state.ts';
 import { STEP_STATUSES } from '../../lib/core/transitions.ts';
-import { otherRung, recordOf } from './one-step.ts';
+import { otherStage, recordOf } from './one-step.ts';
 import { planStep } from './refusals.ts';
 
 export const agentStepOf = (name: string, more: Partial<AgentStep> = {}): AgentStep => ({
@@ -80,22 +80,22 @@ export const endsAs = (status: ChildEnd['status'], clean = false): ChildEnd => (
   clean,
 });
 
-export const otherInput: InputRung = {
+export const otherInput: InputStage = {
   kind: 'withInput',
   input: { other: true },
   attempts: 1,
   firstMs: 0,
   maxMs: 0,
 };
-/** `otherRung`, whose every limit is unlike the step's own. */
-export const otherAgent: AgentRung = {
-  ...otherRung,
+/** `otherStage`, whose every limit is unlike the step's own. */
+export const otherAgent: AgentStage = {
+  ...otherStage,
   timeoutMs: 61_000,
   leaseMs: 31_000,
   pickupMs: 32_000,
   settleMs: 6_000,
 };
-export const personFor = (withinMs: number, otherwise: HumanRung['otherwise'] = 'undo'): HumanRung => ({
+export const personFor = (withinMs: number, otherwise: HumanStage['otherwise'] = 'undo'): HumanStage => ({
   kind: 'human',
   withinMs,
   otherwise,

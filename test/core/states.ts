@@ -10,7 +10,7 @@ import type { Message } from '../../lib/core/records/message.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isTerminal, type Mode, type Step } from '../../lib/core/records/state.ts';
 import { EXECUTION_STATUSES, type StepStatus } from '../../lib/core/transitions.ts';
-import { kindRecord, kindStep, lists, times } from './kinds.ts';
+import { kindRecord, kindStep, lists, times } from './waiting-steps.ts';
 
 export const NOW = 1_700_000_000_000;
 const HOUR = 3_600_000;
@@ -36,11 +36,11 @@ const planStep = (name: string, before: readonly string[]): fc.Arbitrary<AgentSt
     })
     .map(({ attempts, when, pointOfNoReturn, ...rest }) => ({
       name,
-      kind: 'step' as const,
+      kind: 'agent' as const,
       agent: `agent-${name}`,
       input: {},
       timeoutMs: 60_000,
-      ladder: [retry(attempts)],
+      recovery: [retry(attempts)],
       ...(when === undefined ? {} : { when }),
       ...(pointOfNoReturn === undefined ? {} : { pointOfNoReturn }),
       ...rest,
@@ -60,11 +60,15 @@ const plansOf = (step: typeof anyStep): fc.Arbitrary<Plan> =>
 
 export const plans: fc.Arbitrary<Plan> = plansOf(planStep);
 
-const MODE: Partial<Record<StepStatus, Mode>> = { running: 'execute', probing: 'probe', undoing: 'undo' };
+const MODE: Partial<Record<StepStatus, Mode>> = {
+  running: 'execute',
+  probing: 'probe',
+  compensating: 'undo',
+};
 
 const failure = { code: 'x', message: 'y' };
 const stepRecord = (step: PlanStep): fc.Arbitrary<Step> =>
-  step.kind === 'step' ? agentRecord(step.name) : kindRecord(step, past);
+  step.kind === 'agent' ? agentRecord(step.name) : kindRecord(step, past);
 
 const agentRecord = (name: string): fc.Arbitrary<Step> =>
   fc
@@ -76,31 +80,31 @@ const agentRecord = (name: string): fc.Arbitrary<Step> =>
           'waiting',
           'unknown',
           'probing',
-          'sealed',
+          'fenced',
           'done',
           'failed',
           'skipped',
         ] as const),
-        ...(['held', 'undoing', 'undone', 'undo-failed', 'done', 'done'] as const),
+        ...(['suspended', 'compensating', 'compensated', 'compensation-failed', 'done', 'done'] as const),
       ),
       // Of an execution in its second epoch, some records are of the first.
       epoch: fc.constantFrom(1, 1, 2),
-      heldFrom: fc.constantFrom('ready' as const, 'retrying' as const, 'unknown' as const),
-      heldIn: fc.constantFrom(1, 2),
+      suspendedFrom: fc.constantFrom('ready' as const, 'retrying' as const, 'unknown' as const),
+      suspendedIn: fc.constantFrom(1, 2),
       version: fc.integer({ min: 1, max: 9 }),
       attempt: fc.integer({ min: 1, max: 4 }),
-      rung: fc.integer({ min: 0, max: 1 }),
-      rungAttempt: fc.integer({ min: 0, max: 3 }),
+      stage: fc.integer({ min: 0, max: 1 }),
+      stageAttempt: fc.integer({ min: 0, max: 3 }),
       undoAttempt: fc.integer({ min: 0, max: 3 }),
       probes: fc.integer({ min: 0, max: 20 }),
       mayHaveActed: fc.boolean(),
-      hardEndAt: instant,
+      processDeadlineAt: instant,
       changedAt: past,
       claimedAt: past,
       leaseUntil: instant,
       retryAt: fc.option(instant, { nil: undefined }),
       waiting: fc.boolean(),
-      parked: fc.option(
+      deferred: fc.option(
         fc.record(
           {
             mode: fc.constantFrom<Mode>('execute', 'probe', 'undo'),
@@ -117,27 +121,27 @@ const agentRecord = (name: string): fc.Arbitrary<Step> =>
         { nil: undefined },
       ),
     })
-    .map(({ leaseUntil, retryAt, waiting, parked, heldFrom, heldIn, ...rest }) => {
+    .map(({ leaseUntil, retryAt, waiting, deferred, suspendedFrom, suspendedIn, ...rest }) => {
       const mode = MODE[rest.status];
-      // An undo that waits for its next attempt is 'undoing' and held by nobody.
+      // An undo that waits for its next attempt is 'compensating' and held by nobody.
       const held = mode !== undefined && !(mode === 'undo' && waiting);
       return {
         name,
         life: 'life1',
         key: 1,
-        keyStage: 0,
+        keyVariant: 0,
         writeId: `w-${name}`,
         token: `token-${name}`,
-        beat: 0,
+        heartbeat: 0,
         attempts: [],
         mode: mode ?? 'execute',
         ...rest,
         ...(held ? { leaseUntil } : {}),
         ...(!held && retryAt !== undefined ? { retryAt } : {}),
-        ...(!held && retryAt !== undefined && parked !== undefined ? { parked } : {}),
+        ...(!held && retryAt !== undefined && deferred !== undefined ? { deferred } : {}),
         ...(rest.status === 'done' ? { output: { of: name } } : {}),
         ...(rest.status === 'failed' ? { failure } : {}),
-        ...(rest.status === 'held' ? { heldFrom, heldIn } : {}),
+        ...(rest.status === 'suspended' ? { suspendedFrom, suspendedIn } : {}),
       };
     });
 
@@ -161,11 +165,11 @@ const execution: fc.Arbitrary<Execution> = fc
       ...EXECUTION_STATUSES,
       'running' as const,
       'running' as const,
-      'undoing' as const,
+      'compensating' as const,
     ),
     version: fc.integer({ min: 1, max: 9 }),
     deadlineAt: instant,
-    watchAt: instant,
+    wakeAt: instant,
     announced: fc.boolean(),
     n: fc.constantFrom(1, 2),
     list: lists,
@@ -180,7 +184,7 @@ const execution: fc.Arbitrary<Execution> = fc
       version,
       epoch,
       deadlineAt,
-      watchAt,
+      wakeAt,
       announced,
       kind,
       causeAt,
@@ -189,7 +193,7 @@ const execution: fc.Arbitrary<Execution> = fc
       ...input
     } = given;
     const open = !isTerminal(status);
-    const isForward = open && status !== 'undoing';
+    const isForward = open && status !== 'compensating';
     return {
       id: 'e-1',
       life: 'life1',
@@ -204,7 +208,7 @@ const execution: fc.Arbitrary<Execution> = fc
       startedAt: NOW - HOUR,
       deadlineAt,
       ...(isChild ? { parent: { executionId: 'p-1', step: 'sub', index: 0 } } : {}),
-      ...(open || !announced ? { watchAt } : {}),
+      ...(open || !announced ? { wakeAt } : {}),
       ...(isForward ? {} : { cause: { kind, at: causeAt, failure } }),
       ...pausesOf(status, pausedFor),
       ...(open ? {} : { endedAt: NOW - 1 }),

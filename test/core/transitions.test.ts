@@ -18,32 +18,32 @@ import {
 const STEP_ROWS = `
   ready     claim              running
   ready     skip               skipped
-  ready     hold               held
-  ready     seal               sealed
+  ready     suspend            suspended
+  ready     fence              fenced
   ready     elapse             done
-  ready     beat               waiting
+  ready     heartbeat          waiting
   ready     answer             answered
   ready     complete           done
   ready     reject             failed
   ready     expire             failed
   ready     fail               failed
   ready     start-children     running
-  ready     stop-children      undoing
-  running   beat               running
+  ready     stop-children      compensating
+  running   heartbeat          running
   running   done               done
   running   retry              retrying
   running   ask                waiting
   running   fail               failed
   running   lose               unknown
   running   start-children     running
-  running   told               running
-  running   stop-children      undoing
+  running   child-ended        running
+  running   stop-children      compensating
   retrying  claim              running
   retrying  done               done
-  retrying  hold               held
-  retrying  seal               sealed
-  retrying  start-undo         undoing
-  waiting   beat               waiting
+  retrying  suspend            suspended
+  retrying  fence              fenced
+  retrying  start-undo         compensating
+  waiting   heartbeat          waiting
   waiting   answer             answered
   waiting   complete           done
   waiting   reject             failed
@@ -54,121 +54,121 @@ const STEP_ROWS = `
   waiting   choose-output      done
   waiting   choose-skip        skipped
   waiting   choose-end         failed
-  waiting   seal               sealed
-  waiting   start-undo         undoing
+  waiting   fence              fenced
+  waiting   start-undo         compensating
   answered  complete           done
   answered  reject             failed
   answered  skip               skipped
-  answered  seal               sealed
+  answered  fence              fenced
   unknown   probe              probing
   unknown   done               done
-  unknown   hold               held
-  unknown   seal               sealed
-  unknown   start-undo         undoing
-  probing   beat               probing
+  unknown   suspend            suspended
+  unknown   fence              fenced
+  unknown   start-undo         compensating
+  probing   heartbeat          probing
   probing   find-done          done
   probing   find-nothing       retrying
   probing   find-nothing-last  failed
   probing   find-open          unknown
   probing   give-up            failed
   probing   ask                waiting
-  held      hold               held
-  held      release            ready
-  held      release-retry      retrying
-  held      release-unknown    unknown
-  held      done               done
-  held      seal               sealed
-  held      start-undo         undoing
-  sealed    renew              ready
-  sealed    renew-retry        retrying
-  sealed    renew-unknown      unknown
-  sealed    renew-answered     answered
-  done      start-undo         undoing
-  done      stop-children      undoing
-  done      told               done
+  suspended suspend            suspended
+  suspended release            ready
+  suspended release-retry      retrying
+  suspended release-unknown    unknown
+  suspended done               done
+  suspended fence              fenced
+  suspended start-undo         compensating
+  fenced    restart            ready
+  fenced    restart-retry      retrying
+  fenced    restart-unknown    unknown
+  fenced    restart-answered   answered
+  done      start-undo         compensating
+  done      stop-children      compensating
+  done      child-ended        done
   failed    ask                waiting
-  failed    start-undo         undoing
-  failed    stop-children      undoing
-  failed    told               failed
-  failed    renew              ready
-  failed    renew-retry        retrying
-  failed    renew-unknown      unknown
-  failed    renew-children     running
-  undoing   start-undo         undoing
-  undoing   beat               undoing
-  undoing   retry-undo         undoing
-  undoing   undone             undone
-  undoing   fail-undo          undo-failed
-  undoing   told               undoing
-  undoing   stop-children      undoing
-  undoing   leave              failed
-  undoing   stay               done
+  failed    start-undo         compensating
+  failed    stop-children      compensating
+  failed    child-ended        failed
+  failed    restart            ready
+  failed    restart-retry      retrying
+  failed    restart-unknown    unknown
+  failed    restart-children   running
+  compensating start-undo         compensating
+  compensating heartbeat          compensating
+  compensating retry-undo         compensating
+  compensating compensated        compensated
+  compensating fail-undo          compensation-failed
+  compensating child-ended        compensating
+  compensating stop-children      compensating
+  compensating keep-effects       failed
+  compensating stay               done
   retrying  choose-output      done
   unknown   choose-output      done
-  retrying  give-up-undo       undo-failed
-  waiting   give-up-undo       undo-failed
-  unknown   give-up-undo       undo-failed
-  held      give-up-undo       undo-failed
-  done      give-up-undo       undo-failed
-  failed    give-up-undo       undo-failed
-  undoing   give-up-undo       undo-failed
-  undo-failed  choose-retry    undoing
-  undo-failed  choose-undone   undone
-  ready     park               retrying
-  retrying  park               retrying
-  waiting   park               waiting
-  unknown   park               unknown
-  done      park               done
-  failed    park               failed
-  undoing   park               undoing`;
+  retrying  give-up-undo       compensation-failed
+  waiting   give-up-undo       compensation-failed
+  unknown   give-up-undo       compensation-failed
+  suspended give-up-undo       compensation-failed
+  done      give-up-undo       compensation-failed
+  failed    give-up-undo       compensation-failed
+  compensating give-up-undo       compensation-failed
+  compensation-failed choose-retry    compensating
+  compensation-failed choose-compensated compensated
+  ready     defer              retrying
+  retrying  defer              retrying
+  waiting   defer              waiting
+  unknown   defer              unknown
+  done      defer              done
+  failed    defer              failed
+  compensating defer              compensating`;
 
 const EXECUTION_ROWS = `
-  running      watch       running
+  running      set-wake-time running
   running      adopt       running
   running      ask         waiting
   running      pause       pausing
   running      succeed     succeeded
-  running      stop        undoing
-  waiting      watch       waiting
+  running      stop        compensating
+  waiting      set-wake-time waiting
   waiting      adopt       waiting
   waiting      ask         waiting
-  waiting      answer      waiting
+  waiting      resolve     waiting
   waiting      resume      running
   waiting      pause       pausing
-  waiting      stop        undoing
-  pausing      watch       pausing
+  waiting      stop        compensating
+  pausing      set-wake-time pausing
   pausing      adopt       pausing
-  pausing      answer      pausing
+  pausing      resolve     pausing
   pausing      halt        paused
   pausing      go-on       running
   pausing      go-on-asking  waiting
   pausing      succeed     succeeded
-  pausing      stop        undoing
-  paused       watch       paused
+  pausing      stop        compensating
+  paused       set-wake-time paused
   paused       adopt       paused
   paused       ask         paused
-  paused       answer      paused
+  paused       resolve     paused
   paused       go-on       running
   paused       go-on-asking  waiting
   paused       succeed     succeeded
-  paused       stop        undoing
-  undoing      watch       undoing
-  undoing      adopt       undoing
-  undoing      ask         undoing
-  undoing      answer      undoing
-  undoing      keep        undoing
-  undoing      compensate  compensated
-  undoing      fail        failed
-  undoing      cancel      canceled
-  succeeded    watch       succeeded
+  paused       stop        compensating
+  compensating set-wake-time compensating
+  compensating adopt       compensating
+  compensating ask         compensating
+  compensating resolve     compensating
+  compensating keep        compensating
+  compensating compensate  compensated
+  compensating fail        failed
+  compensating cancel      canceled
+  succeeded    set-wake-time succeeded
   succeeded    announce    succeeded
-  succeeded    recall      undoing
-  compensated  watch       compensated
+  succeeded    recall      compensating
+  compensated  set-wake-time compensated
   compensated  announce    compensated
-  failed       watch       failed
+  failed       set-wake-time failed
   failed       announce    failed
   failed       retry       running
-  canceled     watch       canceled
+  canceled     set-wake-time canceled
   canceled     announce    canceled`;
 
 /** 'status event' → next status */
@@ -183,11 +183,11 @@ const rowsOf = (text: string): Map<string, string> =>
 
 /** Out of an end: of a child that succeeded, when its parent is undone; of what failed, when it is tried again. */
 const WAYS_BACK: Readonly<Record<string, readonly string[]>> = {
-  succeeded: ['undoing'],
+  succeeded: ['compensating'],
   failed: ['running'],
 };
 
-const STEP_ENDS = ['skipped', 'undone'];
+const STEP_ENDS = ['skipped', 'compensated'];
 const stepRows = rowsOf(STEP_ROWS);
 const executionRows = rowsOf(EXECUTION_ROWS);
 

@@ -28,7 +28,7 @@ export const explained = (
   explain(
     more.plan ?? plan,
     {
-      ...stateOf(records, { watchAt: NOW, ...execution }),
+      ...stateOf(records, { wakeAt: NOW, ...execution }),
       incidents: Object.fromEntries((more.incidents ?? []).map((one) => [one.number, one])),
     },
     more.now ?? NOW,
@@ -59,8 +59,8 @@ export function linesOf({ status, next, steps, warnings, past }: Explanation): s
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (iso) => `<${since(Date.parse(iso)).trim()}>`);
 }
 
-export const undoing: Partial<Execution> = {
-  status: 'undoing',
+export const compensating: Partial<Execution> = {
+  status: 'compensating',
   cause: { kind: 'cancel', at: NOW, failure: { code: 'c', message: 'd' } },
 };
 export const pause: Pause = {

@@ -15,7 +15,7 @@ const tableName = (): string => {
   return table?.ref ?? '';
 };
 
-/** Its messages are gone and so is its watch: nothing in the system would ever come back to it. */
+/** Its messages are gone and so is its wake time: nothing in the system would ever come back to it. */
 async function hide(executionId: string): Promise<void> {
   const client = new DynamoDBClient({
     endpoint: stage.cloud.gatewayUrl,
@@ -26,14 +26,14 @@ async function hide(executionId: string): Promise<void> {
     new UpdateItemCommand({
       TableName: tableName(),
       Key: executionKey(executionId),
-      UpdateExpression: 'REMOVE watchAt, watchShard',
-      ConditionExpression: 'attribute_exists(watchAt)',
+      UpdateExpression: 'REMOVE wakeAt, wakeShard',
+      ConditionExpression: 'attribute_exists(wakeAt)',
     }),
   );
   client.destroy();
 }
 
-it('an execution whose watch was removed by hand goes on after a run of the audit', async () => {
+it('an execution whose wake time was removed by hand goes on after a run of the audit', async () => {
   const { control } = stage.cloud;
   // One dies when it has reported, the other when it has claimed: nobody is left.
   const deaths = [

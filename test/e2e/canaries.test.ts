@@ -161,7 +161,7 @@ it('no canary is found outside of the table and of what an authorised reader is 
   await ask('POST', `${callback}/fail`, { code: 'canary in a refused code', message: 'canary-in-a-message' });
   await ask('POST', `${callback}/complet`, {});
   await ask('POST', `/callbacks/${token}0/complete`, { output: { secret: 'canary-in-a-wrong-token' } });
-  expect((await ask('POST', `${callback}/beat`)).status).toBe(200);
+  expect((await ask('POST', `${callback}/heartbeat`)).status).toBe(200);
   expect(
     (await ask('POST', `${callback}/complete`, { output: { secret: 'canary-in-a-callback' } })).status,
   ).toBe(200);

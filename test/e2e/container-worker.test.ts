@@ -202,7 +202,7 @@ describe('a worker', () => {
     await doneByAnother(run);
   });
 
-  it('kills an attempt that hangs by its hard end, with the programs that it started', async () => {
+  it('kills an attempt that hangs by its process deadline, with the programs that it started', async () => {
     const worker = start('encode-briefly', { STEADFAST_WORKER_CONCURRENCY: '2' });
     const run = await begin('encode-clip', { ms: 0, wedge: true });
     const begun = await run.line('begun');

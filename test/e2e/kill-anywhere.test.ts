@@ -1,5 +1,5 @@
 /**
- * kill -9 of every function at every call it makes to AWS, before and after: every execution still ends, and the outside
+ * kill -9 of every function at every call it makes to AWS, before and after: every execution still ends, and the external party
  * world's ledger has one effect per step or one undone, never two.
  */
 
@@ -42,7 +42,7 @@ describe('kill -9 at any moment', () => {
     const first = stage.startOrder('first');
     started.push(first);
     await first;
-    // The schedule is rung by hand once, so that nobody waits for its minute; later ticks come by themselves. Nobody waits
+    // The schedule is stage by hand once, so that nobody waits for its minute; later ticks come by themselves. Nobody waits
     // for a tick's end either: it stays for a minute while something is due.
     const ring = (): void => void control.tick('supervisor').catch(() => undefined);
     ring();

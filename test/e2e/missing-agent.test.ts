@@ -76,7 +76,7 @@ async function waitIsOver(executionId: string, step: string): Promise<void> {
       }),
     );
   await set(stepKey(executionId, step), 'retryAt', '#at > :now');
-  await set(executionKey(executionId), 'watchAt', 'attribute_exists(#at)');
+  await set(executionKey(executionId), 'wakeAt', 'attribute_exists(#at)');
   client.destroy();
 }
 
@@ -129,7 +129,7 @@ test('an agent that is gone is named everywhere, holds only its own work up, and
     role: 'supervisor',
     detail: "no agent 'book-trip' is deployed, and executions under way need it: deploy it again",
   });
-  expect(lines.filter((line) => line.includes('look-failed'))).toEqual([]);
+  expect(lines.filter((line) => line.includes('evaluation-failed'))).toEqual([]);
 
   api = await deployed(before);
   expect(await missingAgentsText(cloud?.apiUrl ?? '')).toBe('');
@@ -142,7 +142,7 @@ test('an agent that is gone is named everywhere, holds only its own work up, and
   );
   expect(ended).toMatchObject({
     status: 'compensated',
-    steps: [{ name: 'book', status: 'undone' }, { name: 'confirm' }],
+    steps: [{ name: 'book', status: 'compensated' }, { name: 'confirm' }],
   });
   expect(ended.steps[0]?.attempts.filter(({ mode }) => mode === 'undo')).toHaveLength(1);
   expect(problems).toEqual([]);

@@ -174,7 +174,7 @@ export async function setStage({
     ended: async (executionId) => {
       for (;;) {
         const { status, body } = await request('GET', `/executions/${executionId}?wait=20s`);
-        if (status === 200 && body.endedAt !== undefined && body.watchAt === undefined) return body;
+        if (status === 200 && body.endedAt !== undefined && body.wakeAt === undefined) return body;
       }
     },
     strike: async () => {

@@ -4,7 +4,7 @@
  */
 
 import { setTimeout as turn } from 'node:timers/promises';
-import { DEFAULT_WATCH_SHARDS } from '../../lib/aws/names.ts';
+import { DEFAULT_WAKE_SHARDS } from '../../lib/aws/names.ts';
 import { setStage, type Stage } from './stage.ts';
 
 let stage: Stage;
@@ -88,7 +88,7 @@ describe('a minute in which nothing is due', () => {
     const calls = new Map<string, number>();
     for (const { operation, calls: some } of control.calls())
       calls.set(operation, (calls.get(operation) ?? 0) + some);
-    expect(Object.fromEntries(calls)).toEqual({ Query: DEFAULT_WATCH_SHARDS });
+    expect(Object.fromEntries(calls)).toEqual({ Query: DEFAULT_WAKE_SHARDS });
   });
 });
 

@@ -7,8 +7,8 @@ import { anAgent, anyObject, type Harness, harness } from './harness.ts';
 const first = anAgent('first', { timeout: '40s', lease: '40s' });
 const second = anAgent('second', { effect: 'probed' });
 export const chain = workflow('chain', { input: anyObject, within: '1h' }, (w) => {
-  const a = w.step('a', first, {}, { ladder: [retry(3, { first: '10s', max: '10s' })] });
-  w.step('b', second, {}, { after: [a], ladder: [human({ within: '1h' })] });
+  const a = w.step('a', first, {}, { recovery: [retry(3, { first: '10s', max: '10s' })] });
+  w.step('b', second, {}, { after: [a], recovery: [human({ within: '1h' })] });
 });
 export const undo = async (): Promise<void> => undefined;
 /** Its first attempt fails with what is worth another one. */

@@ -20,26 +20,26 @@ const [bank, packer, shipper, mailer] = ['bank', 'packer', 'shipper', 'mailer'].
 const shipping = workflow('shipping', { input, within: '1h' }, (w) => {
   const packed = w.step('pack', packer!, {});
   const gone = w.step('hand-over', shipper!, {}, { after: [packed], pointOfNoReturn: true });
-  w.step('notify', mailer!, {}, { after: [gone], ladder: [human({ within: '20m', otherwise: 'fail' })] });
+  w.step('notify', mailer!, {}, { after: [gone], recovery: [human({ within: '20m', otherwise: 'fail' })] });
 }) as never as Workflow<object>;
 
 const order = workflow('order', { input, within: '3h' }, (w) => {
   const charged = w.step('charge', bank!, {});
   w.child('ship', shipping, {}, { after: [charged], pointOfNoReturn: true });
-  w.step('book', packer!, { book: true }, { after: [charged], ladder: [tries(0)] });
+  w.step('book', packer!, { book: true }, { after: [charged], recovery: [tries(0)] });
 }) as Workflow;
 
 /** What the outside world has of an order, and whether its services go on. */
 function world(wrap?: (ports: Ports) => Ports) {
   const live = new Set<string>();
   const undone: string[] = [];
-  const gates: Record<string, Promise<void> | undefined> = {};
+  const admissions: Record<string, Promise<void> | undefined> = {};
   const open: Record<string, () => void> = {};
   const failing = new Set<string>();
   const shut = (name: string): void => {
-    gates[name] = new Promise((resolve) => {
+    admissions[name] = new Promise((resolve) => {
       open[name] = () => {
-        gates[name] = undefined;
+        admissions[name] = undefined;
         resolve();
       };
     });
@@ -47,7 +47,7 @@ function world(wrap?: (ports: Ports) => Ports) {
   const service = (name: string) => ({
     execute: async ({ effectKey }: { effectKey: string }, given: unknown) => {
       const what = (given as { book?: true }).book === true ? 'book' : name;
-      if (gates[what] !== undefined) await gates[what];
+      if (admissions[what] !== undefined) await admissions[what];
       if (failing.has(what)) throw new PermanentError('no');
       live.add(effectKey);
       return {};
@@ -91,7 +91,7 @@ describe('a cancel while the child is under way', () => {
     const end = await h.run(id);
     expect(end.execution).toMatchObject({ status: 'canceled', cause: { kind: 'cancel' } });
     expect((await childOf(h, id)).execution.status).toBe('canceled');
-    expect(statuses(end)).toMatchObject({ charge: 'undone', ship: 'undone' });
+    expect(statuses(end)).toMatchObject({ charge: 'compensated', ship: 'compensated' });
     expect([...live]).toEqual([]);
   });
 
@@ -102,7 +102,7 @@ describe('a cancel while the child is under way', () => {
     await runUntil(h, id, untilChild(h, id, 'notify', 'running'));
     await cancel(h.scheduler, id, {});
     await h.sweep();
-    expect((await h.state(id)).execution.status).toBe('undoing');
+    expect((await h.state(id)).execution.status).toBe('compensating');
     expect(undone).toEqual([]);
     open('mailer');
     const end = await h.run(id);
@@ -142,13 +142,13 @@ describe('a cancel while the child is under way', () => {
 
 it('a child of which nobody has said that it was created is stopped before anything is undone', async () => {
   let letGo = (): void => undefined;
-  const gate = new Promise<void>((resolve) => {
+  const admission = new Promise<void>((resolve) => {
     letGo = resolve;
   });
   let creates = 0;
   const { h, live, shut } = world((ports) => {
     const create: Store['create'] = async (execution: Execution) => {
-      if (execution.parent !== undefined && (creates += 1) === 1) await gate;
+      if (execution.parent !== undefined && (creates += 1) === 1) await admission;
       return ports.store.create(execution);
     };
     return withStore(ports as never, () => ({ create }));
@@ -174,7 +174,7 @@ describe('a failure beside the child', () => {
     const { id } = await h.begin();
     await runUntil(h, id, untilChild(h, id, 'notify', 'running'));
     open('book');
-    await runUntil(h, id, async () => (await h.state(id)).execution.status === 'undoing');
+    await runUntil(h, id, async () => (await h.state(id)).execution.status === 'compensating');
     open('mailer');
     const end = await h.run(id);
     expect(end.execution).toMatchObject({

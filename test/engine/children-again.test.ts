@@ -3,11 +3,11 @@
 import { decide } from '../../lib/core/decide.ts';
 import { retry as tries, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
 import type { Ports } from '../../lib/core/ports.ts';
-import type { Parent, Told } from '../../lib/core/records/children.ts';
+import type { Parent, ParentNotice } from '../../lib/core/records/children.ts';
 import { PermanentError } from '../../lib/core/records/errors.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { endOf } from '../../lib/core/waiting/child.ts';
-import { tellParent } from '../../lib/engine/children.ts';
+import { notifyParent } from '../../lib/engine/children.ts';
 import { cancel, retry } from '../../lib/scheduler/commands.ts';
 import { stepOfKey } from './book.ts';
 import { anAgent, anyObject, type Harness, harness } from './harness.ts';
@@ -15,7 +15,7 @@ import { withStore } from './process.ts';
 
 const input = anyObject as never;
 const plain = anAgent('plain', { undo: 'none' });
-const once = { ladder: [tries(0)] } as const;
+const once = { recovery: [tries(0)] } as const;
 
 const inner = workflow('inner', { input, within: '1h' }, (w) => {
   const x = w.step('x', plain, {}, once);
@@ -110,17 +110,17 @@ describe('the retry of an execution with a child that failed', () => {
     const ports = withStore(h, (store) => ({
       write: async (write) => {
         const isLast = write.executionId === child && write.execution?.status === 'failed';
-        if (isLast && write.execution?.watchAt === undefined) throw new Error('lost');
+        if (isLast && write.execution?.wakeAt === undefined) throw new Error('lost');
         return store.write(write);
       },
     }));
     await h.run(id, { portsOf: () => ports });
-    expect((await h.state(child)).execution.watchAt).toBeDefined();
+    expect((await h.state(child)).execution.wakeAt).toBeDefined();
     service.keys.clear();
-    let end: Told | undefined;
+    let end: ParentNotice | undefined;
     const told = withStore(h, (store) => ({
       create: async (execution) => {
-        if (execution.id === child) await tellParent(h, end as Told, undefined);
+        if (execution.id === child) await notifyParent(h, end as ParentNotice, undefined);
         return store.create(execution);
       },
     }));
@@ -159,9 +159,9 @@ describe('the retry of an execution with a child that failed', () => {
     await retry(h.scheduler, id, {});
     await h.run(id);
     const state = await h.state(`${id}.sub.0`);
-    const stamp = { now: h.clock.now(), random: 0, writeId: 'w' };
+    const inputs = { now: h.clock.now(), random: 0, writeId: 'w' };
     const writes = [heard, state.execution.version - 1].map(
-      (version) => decide(inner.plan, state, { type: 'again', heard: version, ...stamp }).write,
+      (version) => decide(inner.plan, state, { type: 'restart', heard: version, ...inputs }).write,
     );
     expect(writes).toMatchObject([undefined, { execution: { status: 'running', epoch: 3 } }]);
   });
@@ -200,7 +200,7 @@ describe('the retry of an execution with a child that failed', () => {
     await retry(h.scheduler, id, {});
     const { execution, steps } = await h.run(id);
     expect(execution.status).toBe('succeeded');
-    expect(steps['sub']?.children).not.toHaveProperty('again');
+    expect(steps['sub']?.children).not.toHaveProperty('restart');
     expect((await h.state(`${id}.sub.0-2`)).execution.status).toBe('succeeded');
     expect(once1(service.done)).toContain(`${id}.sub.0-2.y`);
   });

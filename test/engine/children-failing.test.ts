@@ -47,9 +47,9 @@ describe('a child that cannot be created', () => {
       step: 'sub',
       detail: 'Error',
     });
-    world.clock.advanceTo((await world.state(id)).execution.watchAt ?? 0);
+    world.clock.advanceTo((await world.state(id)).execution.wakeAt ?? 0);
     await world.sweep();
-    expect(world.notes.filter(({ what }) => what === 'look-failed')).toHaveLength(1);
+    expect(world.notes.filter(({ what }) => what === 'evaluation-failed')).toHaveLength(1);
     isRefused = false;
     expect((await world.run(id)).execution.status).toBe('succeeded');
   });
@@ -105,7 +105,7 @@ it('a child that cannot be stopped keeps no independent step from being undone',
     refusing(ports, 'read', (id) => isRefused && id.endsWith('.sub.0')),
   );
   const { id } = await world.begin();
-  await world.run(id, { until: ({ steps }) => steps['b']?.status === 'undone' });
+  await world.run(id, { until: ({ steps }) => steps['b']?.status === 'compensated' });
   expect(undone).toEqual([`${id}.b`]);
   isRefused = false;
   expect((await world.run(id)).execution.status).toBe('compensated');

@@ -6,9 +6,9 @@ import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { retry as tries, workflow } from '../../lib/core/plan/workflow.ts';
 import { callbackToken, type Execution } from '../../lib/core/records/state.ts';
 import type { Ports, Store } from '../../lib/core/ports.ts';
-import { advance } from '../../lib/engine/reconcile.ts';
-import { settleCallback } from '../../lib/scheduler/callbacks.ts';
-import { tellParent } from '../../lib/engine/children.ts';
+import { reconcile } from '../../lib/engine/reconcile.ts';
+import { closeCallback } from '../../lib/scheduler/callbacks.ts';
+import { notifyParent } from '../../lib/engine/children.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
 import { book } from './book.ts';
 import { anAgent, anyObject, harness, settle } from './harness.ts';
@@ -26,13 +26,13 @@ const outer = workflow('outer', { input, within: '3h' }, (w) => {
 function starterThatStandsStill(world: Ports): { ports: Ports; letGo: () => void; creates: () => number } {
   let letGo = (): void => undefined;
   let creates = 0;
-  const gate = new Promise<void>((resolve) => {
+  const admission = new Promise<void>((resolve) => {
     letGo = resolve;
   });
   const create: Store['create'] = async (execution: Execution) => {
     if (execution.parent !== undefined) {
       creates += 1;
-      if (creates === 1) await gate;
+      if (creates === 1) await admission;
     }
     return world.store.create(execution);
   };
@@ -67,7 +67,7 @@ it('a starter that read an older state finds its child’s place taken (S10)', a
   expect((await world.state(`${id}.sub.0`)).execution.status).toBe('canceled');
 });
 
-it('an answer of the outside draws the watch near, in one write with it (S12)', async () => {
+it('an answer of the external party brings the wake time forward, in one write with it (S12)', async () => {
   const flow = workflow('flow', { input, within: '30h' }, (w) => {
     const ok = w.approval('ok', { within: '24h' });
     w.step('a', agentA, {}, { after: [ok] });
@@ -75,16 +75,16 @@ it('an answer of the outside draws the watch near, in one write with it (S12)', 
   const { implementation } = book();
   const world = harness(flow, { 'agent-a': implementation });
   const { id } = await world.begin();
-  // A look that finds nothing to do but wait sets the watch far.
+  // A look that finds nothing to do but wait sets the wake time far.
   world.clock.advanceTo(world.clock.now() + 120_000);
   await world.sweep();
-  const far = (await world.state(id)).execution.watchAt ?? 0;
+  const far = (await world.state(id)).execution.wakeAt ?? 0;
   expect(far - world.clock.now()).toBeGreaterThan(3_600_000);
   const token = callbackToken((await world.state(id)).execution, 'ok') ?? '';
   const dying: Ports = { ...world, queue: { ...world.queue, send: () => Promise.reject(new Error('gone')) } };
-  await settleCallback({ ...world.scheduler, ports: dying }, token, { kind: 'complete', output: {} });
+  await closeCallback({ ...world.scheduler, ports: dying }, token, { kind: 'complete', output: {} });
   const { execution } = await world.state(id);
-  expect((execution.watchAt ?? 0) - world.clock.now()).toBeLessThanOrEqual(10_000);
+  expect((execution.wakeAt ?? 0) - world.clock.now()).toBeLessThanOrEqual(10_000);
   expect((await world.run(id)).execution.status).toBe('succeeded');
 });
 
@@ -101,7 +101,7 @@ it('steps that end side by side have the end told once', async () => {
 it('a part of a list that ends before its starter said so, and fails, has the others stopped', async () => {
   const flow = workflow('flow', { input, within: '3h' }, (w) => {
     const { items } = w.input as never as { items: never };
-    w.map('each', agentA, items, (item) => ({ n: item as never }), { ladder: [tries(0)] });
+    w.map('each', agentA, items, (item) => ({ n: item as never }), { recovery: [tries(0)] });
   }) as Workflow;
   const { implementation, done, undone } = book(({ n }) => n === 55);
   const slow: typeof implementation = {
@@ -146,7 +146,7 @@ it('a child of another epoch of the step is not taken for its own (S6)', async (
   await world.run(id, { until: ({ steps }) => steps['sub']?.status === 'running' });
   const parent = { executionId: id, step: 'sub', index: 0, epoch: 2 };
   const end = { status: 'failed', version: 99, clean: true } as const;
-  await tellParent(world, { parent, end }, advance);
+  await notifyParent(world, { parent, end }, reconcile);
   expect((await world.state(id)).steps['sub']?.children?.ended).toEqual({});
   expect((await world.run(id)).execution.status).toBe('succeeded');
 });

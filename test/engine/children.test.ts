@@ -40,7 +40,7 @@ describe('a child', () => {
     expect(end.steps['sub']?.output).toEqual({ x: { of: 'it' }, y: {} });
     const child = await world.state(`${id}.sub.0`);
     expect(child.execution).toMatchObject({ status: 'succeeded', workflow: 'inner' });
-    expect(child.execution.watchAt).toBeUndefined();
+    expect(child.execution.wakeAt).toBeUndefined();
     expect(world.announced.map(({ executionId }) => executionId)).toEqual([`${id}.sub.0`, id]);
   });
 
@@ -118,7 +118,7 @@ describe('a child', () => {
     await cancel(world.scheduler, id, {});
     const end = await world.run(id);
     expect(end.execution.status).toBe('canceled');
-    expect(end.steps['sub']?.status).toBe('undone');
+    expect(end.steps['sub']?.status).toBe('compensated');
     expect(undone.at(-1)).toBe(`${id}.first`);
     const early = await world.begin();
     await cancel(world.scheduler, early.id, {});
@@ -148,7 +148,7 @@ const lists = (limits: { concurrency?: number; tolerate?: number | `${number}%` 
       agentA,
       items,
       (item, index) => ({ n: item as never, key: concat('k', index) }),
-      { ladder: [retry(0)], ...limits },
+      { recovery: [retry(0)], ...limits },
     );
     w.step('after', agentB, { failed: all.output.failed }, { after: [all] });
     return { all: all.output };

@@ -85,7 +85,7 @@ const lists = (size: number): Workflow =>
   workflow('lists', { input, within: '3h' }, (w) => {
     const { items, text } = w.input as never as { items: never; text: never };
     const all = w.map('each', agentA, items, (n) => ({ n: n as never, text, size }), {
-      ladder: [retry(0)],
+      recovery: [retry(0)],
     });
     return { all: all.output };
   }) as Workflow;
@@ -122,14 +122,14 @@ describe('an input that the other workflow does not accept', () => {
       withStore(inMemory, (store) => ({
         create: async (execution) => {
           const { endedAt: _, ...open } = execution;
-          const watchAt = inMemory.clock.now();
+          const wakeAt = inMemory.clock.now();
           if (execution.status === 'canceled')
             await store.create({
               ...open,
               writeId: 'w',
               status: 'running',
-              watchAt,
-              deadlineAt: watchAt + DAY,
+              wakeAt,
+              deadlineAt: wakeAt + DAY,
             });
           return store.create(execution);
         },
@@ -230,7 +230,7 @@ describe('many executions', () => {
       withStore(inMemory, (store) => ({
         write: async (write) => {
           const { execution, executionId } = write;
-          const isStop = execution?.status === 'undoing' && execution.cause?.kind === 'parent';
+          const isStop = execution?.status === 'compensating' && execution.cause?.kind === 'parent';
           if (isStop && dies && stops.size === 70) throw new Error('the process is dead');
           if (isStop) stops.set(executionId, (stops.get(executionId) ?? 0) + 1);
           return store.write(write);
@@ -256,11 +256,11 @@ describe('many executions', () => {
     const flow = lists(1);
     const world = harness(flow, {});
     const { id } = await world.begin({ items: upTo(120 * 25) });
-    const look = (state: Snapshot) =>
+    const evaluate = (state: Snapshot) =>
       decide(flow.plan, state, {
-        type: 'look',
+        type: 'evaluate',
         by: 'supervisor',
-        concern: 'all',
+        affected: 'all',
         fresh: true,
         readAt: 1,
         now: 1,
@@ -269,10 +269,10 @@ describe('many executions', () => {
       });
     const started = await world.state(id);
     const cause = { kind: 'cancel', at: 1, failure: { code: 'canceled', message: 'x' } } as const;
-    let state: Snapshot = { ...started, execution: { ...started.execution, status: 'undoing', cause } };
+    let state: Snapshot = { ...started, execution: { ...started.execution, status: 'compensating', cause } };
     const sizes: number[] = [];
     for (let round = 0; round < 3; round += 1) {
-      const { next } = look(state);
+      const { next } = evaluate(state);
       if (next.kind !== 'stop-children') throw new Error(next.kind);
       sizes.push(next.starts.length);
       const { step, family, below } = next;
@@ -290,6 +290,6 @@ describe('many executions', () => {
       expect(mayHaveChildren(flow.plan, flow.plan.steps[0] as MapStep, state)).toBe(round < 2);
     }
     expect(sizes).toEqual([50, 50, 20]);
-    expect(look(state).next.kind).toBe('stop');
+    expect(evaluate(state).next.kind).toBe('idle');
   });
 });

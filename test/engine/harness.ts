@@ -45,7 +45,7 @@ export const anAgent = (
 export const anyObject = anything;
 
 const hasEnded = ({ execution }: Snapshot): boolean =>
-  execution.endedAt !== undefined && execution.watchAt === undefined;
+  execution.endedAt !== undefined && execution.wakeAt === undefined;
 
 type Implementations = Record<string, Implementation<unknown, unknown>>;
 
@@ -87,8 +87,8 @@ export async function drain(h: Harness): Promise<void> {
 }
 
 /** Of all executions: an execution's own children have theirs. */
-const earliestWatch = async ({ store }: MemoryWorld): Promise<number | undefined> =>
-  (await store.due(0, Number.MAX_SAFE_INTEGER)).items[0]?.watchAt;
+const earliestWake = async ({ store }: MemoryWorld): Promise<number | undefined> =>
+  (await store.due(0, Number.MAX_SAFE_INTEGER)).items[0]?.wakeAt;
 
 /**
  * @param wrap the ports as the roles see them; the harness itself looks past them
@@ -99,7 +99,7 @@ export function harness(
   implementations: Implementations,
   seed = 1,
   wrap: (world: MemoryWorld) => Ports = (world) => world,
-  settings: Pick<Worker, 'recordsARead' | 'turns'> = {},
+  settings: Pick<Worker, 'recordsARead' | 'singleFlight'> = {},
 ): Harness {
   const world = memoryWorld({ seed });
   const seen = wrap(world);
@@ -173,7 +173,7 @@ export function harness(
         const times = [
           world.clock.nextWakeAt(),
           ...world.sent.map((send) => (queuedAt.get(send) ?? 0) + send.delayMs),
-          ...(supervised && !sweeping ? [await earliestWatch(world)] : []),
+          ...(supervised && !sweeping ? [await earliestWake(world)] : []),
         ].filter((at): at is number => at !== undefined);
         const nextAt = Math.min(...times);
         if (!Number.isFinite(nextAt) || nextAt > endAt) {
@@ -181,8 +181,8 @@ export function harness(
         }
         world.clock.advanceTo(nextAt);
         await settle();
-        const watchAt = (await earliestWatch(world)) ?? Number.POSITIVE_INFINITY;
-        if (!supervised || sweeping || watchAt > world.clock.now()) continue;
+        const wakeAt = (await earliestWake(world)) ?? Number.POSITIVE_INFINITY;
+        if (!supervised || sweeping || wakeAt > world.clock.now()) continue;
         sweeping = true;
         // Not awaited: it may wait for time, which moves only here.
         void self.sweep().finally(() => {

@@ -14,7 +14,7 @@ const ITEMS = 1_075;
 
 const flow = workflow('flow', { input, within: '3h' }, (w) => {
   w.map('each', agentA, (w.input as never as { items: never }).items, (n) => ({ n: n as never }), {
-    ladder: [retry(0)],
+    recovery: [retry(0)],
   });
 }) as Workflow;
 

@@ -5,7 +5,7 @@ import { PermanentError } from '../../lib/core/records/errors.ts';
 import { explain } from '../../lib/core/explain/why.ts';
 import { human, retry as again, workflow } from '../../lib/core/plan/workflow.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
-import { answerIncident } from '../../lib/scheduler/incidents.ts';
+import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import { anAgent, anyObject, type Harness, harness, settle } from './harness.ts';
 
 const DAY = 86_400_000;
@@ -24,7 +24,7 @@ beforeEach(() => undos.splice(0));
 const chain = workflow('chain', { input: anyObject, within: '1h' }, (w) => {
   const a = w.step('a', before, {});
   const p = w.step('p', point, {}, { after: [a], pointOfNoReturn: true });
-  w.step('c', after, {}, { after: [p], ladder: [again(1)] });
+  w.step('c', after, {}, { after: [p], recovery: [again(1)] });
 });
 const passed = (execute: () => Promise<object>) =>
   harness(chain, {
@@ -46,9 +46,11 @@ describe('behind a point of no return', () => {
     expect(execution.status).toBe('waiting');
     expect(steps['c']).toMatchObject({ status: 'waiting' });
     expect(incidents?.[1]).toMatchObject({ otherwise: 'fail', deadlineAt: h.clock.now() + 7 * DAY });
-    await expect(answerIncident(h.scheduler, id, { incident: 1, choice: 'undo-all' })).rejects.toMatchObject({
-      code: 'unsafe-choice',
-    });
+    await expect(resolveIncident(h.scheduler, id, { incident: 1, choice: 'undo-all' })).rejects.toMatchObject(
+      {
+        code: 'unsafe-choice',
+      },
+    );
   });
 
   it('the default leaves everything as it is (L1)', async () => {
@@ -64,7 +66,7 @@ describe('behind a point of no return', () => {
     let tries = 0;
     const h = passed(async () => ((tries += 1) === 1 ? decline() : {}));
     const id = await asked(h);
-    await answerIncident(h.scheduler, id, { incident: 1, choice: 'retry' });
+    await resolveIncident(h.scheduler, id, { incident: 1, choice: 'retry' });
     expect((await h.run(id)).execution.status).toBe('succeeded');
   });
 
@@ -78,7 +80,7 @@ describe('behind a point of no return', () => {
     await cancel(h.scheduler, id, { undo: false });
     const { execution, steps } = await h.run(id);
     expect(execution).toMatchObject({ status: 'failed', cause: { kind: 'cancel', undo: false } });
-    expect(steps).toMatchObject({ a: { status: 'done' }, p: { status: 'done' }, c: { status: 'sealed' } });
+    expect(steps).toMatchObject({ a: { status: 'done' }, p: { status: 'done' }, c: { status: 'fenced' } });
     expect(undos).toEqual([]);
   });
 
@@ -95,8 +97,8 @@ describe('behind a point of no return', () => {
 describe('beside a point of no return whose outcome is open', () => {
   const fork = workflow('fork', { input: anyObject, within: '1h' }, (w) => {
     const a = w.step('a', before, {});
-    const p = w.step('p', point, {}, { after: [a], pointOfNoReturn: true, ladder: [again(1)] });
-    w.step('c', after, {}, { after: [a], ladder: [again(1)] });
+    const p = w.step('p', point, {}, { after: [a], pointOfNoReturn: true, recovery: [again(1)] });
+    w.step('c', after, {}, { after: [a], recovery: [again(1)] });
     w.step('d', before, {}, { after: [p] });
   });
 
@@ -131,7 +133,7 @@ describe('beside a point of no return whose outcome is open', () => {
   it('a failure waits, and is put to a person when the point is passed', async () => {
     const { h, id } = await run('done');
     await h.run(id, { until: ({ incidents }) => incidents?.[1] !== undefined });
-    await answerIncident(h.scheduler, id, { incident: 1, choice: 'skip' });
+    await resolveIncident(h.scheduler, id, { incident: 1, choice: 'skip' });
     expect((await h.run(id)).execution.status).toBe('succeeded');
     expect(undos).toEqual([]);
   });
@@ -169,8 +171,8 @@ describe('beside a point of no return whose outcome is open', () => {
                 ...state.execution,
                 version: state.execution.version + 1,
                 writeId: 'cancel',
-                status: 'undoing',
-                watchAt: h.clock.now(),
+                status: 'compensating',
+                wakeAt: h.clock.now(),
                 cause: { kind: 'cancel', at: h.clock.now(), failure: { code: 'canceled', message: 'x' } },
               },
             });
@@ -216,7 +218,7 @@ describe('an input that the agent does not accept', () => {
   it('is answered with one that it accepts', async () => {
     const h = refusing();
     const id = await asked(h);
-    await answerIncident(h.scheduler, id, {
+    await resolveIncident(h.scheduler, id, {
       incident: 1,
       choice: 'retry-with-input',
       input: { must: 'be' },
@@ -224,9 +226,9 @@ describe('an input that the agent does not accept', () => {
     expect((await h.run(id)).execution.status).toBe('succeeded');
   });
 
-  it('is asked about within the time that a ladder declares', async () => {
+  it('is asked about within the time that a recovery declares', async () => {
     const declared = workflow('declared', { input: anyObject, within: '10d' }, (w) => {
-      w.step('b', strict, {}, { ladder: [human({ within: '3h', otherwise: 'fail' })] });
+      w.step('b', strict, {}, { recovery: [human({ within: '3h', otherwise: 'fail' })] });
     });
     const h = harness(declared, { strict: { execute: async () => ({}) } });
     const id = await asked(h);

@@ -20,20 +20,20 @@ export function aProcess(world: Ports): Process {
   let dead = false;
   let frozen: Promise<void> | undefined;
   let thaw = (): void => undefined;
-  const gate = async (): Promise<void> => {
+  const admission = async (): Promise<void> => {
     if (frozen !== undefined) await frozen;
     if (dead) await never;
   };
-  const gated = <Target extends object>(target: Target): Target =>
+  const admitted = <Target extends object>(target: Target): Target =>
     Object.fromEntries(
       Object.entries(target).map(([name, value]) => [
         name,
         typeof value !== 'function'
           ? value
           : async (...args: never[]) => {
-              await gate();
+              await admission();
               const result = await (value as Call)(...args);
-              await gate();
+              await admission();
               return result;
             },
       ]),
@@ -41,10 +41,10 @@ export function aProcess(world: Ports): Process {
   return {
     ports: {
       ...world,
-      store: gated(world.store),
-      queue: gated(world.queue),
-      announcer: gated(world.announcer),
-      clock: { now: world.clock.now, sleep: gated({ sleep: world.clock.sleep }).sleep },
+      store: admitted(world.store),
+      queue: admitted(world.queue),
+      announcer: admitted(world.announcer),
+      clock: { now: world.clock.now, sleep: admitted({ sleep: world.clock.sleep }).sleep },
     },
     kill: () => {
       dead = true;

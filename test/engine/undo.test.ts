@@ -12,8 +12,8 @@ import { aProcess, deferred, heldWrite, never } from './process.ts';
 const worker = anAgent('worker');
 const other = anAgent('other');
 const SETTLE_MS = 5_000;
-const once = { ladder: [retry(0)], undo: retry(3, { first: '1s', max: '2s' }) };
-const twice = { ...once, ladder: [retry(1, { first: '1s', max: '1s' })] };
+const once = { recovery: [retry(0)], undo: retry(3, { first: '1s', max: '2s' }) };
+const twice = { ...once, recovery: [retry(1, { first: '1s', max: '1s' })] };
 
 const decline = async (): Promise<never> => {
   throw new PermanentError('declined');
@@ -37,7 +37,7 @@ describe('an undo', () => {
     const { id } = await h.begin();
     const { execution, steps } = await h.run(id, { supervised: false });
     expect(execution.status).toBe('compensated');
-    expect(steps['a']).toMatchObject({ status: 'undone', undoAttempt: 3, attempt: 1 });
+    expect(steps['a']).toMatchObject({ status: 'compensated', undoAttempt: 3, attempt: 1 });
     expect(steps['b']?.status).toBe('failed');
   });
 
@@ -104,9 +104,9 @@ describe('an undo', () => {
       expect(incidents?.[1]).toMatchObject({ kind: 'undo', step: 'second', by: 'deadline', choice: 'fail' });
       expect(execution).toMatchObject({
         status: 'failed',
-        cause: { failure: { code: 'undo-failed', message: expect.stringContaining('second') } },
+        cause: { failure: { code: 'compensation-failed', message: expect.stringContaining('second') } },
       });
-      expect(steps['second']).toMatchObject({ status: 'undo-failed', undoAttempt: tries });
+      expect(steps['second']).toMatchObject({ status: 'compensation-failed', undoAttempt: tries });
       expect(steps['first']?.status).toBe('done');
       expect(undone).toEqual([]);
     },
@@ -156,7 +156,7 @@ describe('an undo', () => {
     const { execution, steps } = await h.run(id, { supervised: false });
     expect(undone).toEqual(['it']);
     expect(execution.status).toBe('compensated');
-    expect(steps['it']).toMatchObject({ status: 'undone', mayHaveActed: false });
+    expect(steps['it']).toMatchObject({ status: 'compensated', mayHaveActed: false });
   });
 
   it('of a lost attempt begins only when that attempt is dead for certain (F5)', async () => {
@@ -183,7 +183,7 @@ describe('an undo', () => {
   it('is not asked of a step that has none', async () => {
     const mail = anAgent('mail', { undo: 'none' });
     const letter = workflow('letter', { input: anyObject, within: '1h' }, (w) => {
-      const sent = w.step('sent', mail, {}, { ladder: [retry(0)] });
+      const sent = w.step('sent', mail, {}, { recovery: [retry(0)] });
       w.step('b', other, {}, { ...once, after: [sent] });
     });
     const h = harness(letter, { mail: fine, other: { ...fine, execute: decline } });
@@ -213,7 +213,7 @@ describe('the fence (F1)', () => {
     const { execution, steps } = await running;
     expect(await held.result).toBe('conflict');
     expect(execution.status).toBe('canceled');
-    expect(steps['a']).toMatchObject({ status: 'sealed', attempt: 0 });
+    expect(steps['a']).toMatchObject({ status: 'fenced', attempt: 0 });
     expect(executed).toEqual([]);
   });
 
@@ -225,7 +225,7 @@ describe('the fence (F1)', () => {
     const { id } = await h.begin();
     await h.run(id, { until: ({ steps }) => steps['a']?.status === 'running' });
     await cancel(h.scheduler, id, {});
-    expect((await h.state(id)).execution.status).toBe('undoing');
+    expect((await h.state(id)).execution.status).toBe('compensating');
     work.resolve({});
     await settle();
     const { execution } = await h.run(id, { supervised: false });
@@ -252,7 +252,7 @@ describe('the fence (F1)', () => {
     held.release();
     const { execution, steps } = await running;
     expect(execution.status).toBe('failed');
-    expect(steps['late']?.status).toBe('sealed');
+    expect(steps['late']?.status).toBe('fenced');
     expect(executed).toEqual([]);
   });
 });
@@ -263,17 +263,17 @@ describe('parallel ends (F2)', () => {
       w.step('left', worker, {}, once);
       w.step('right', other, {}, once);
     });
-    const gates = [deferred<object>(), deferred<object>()];
+    const admissions = [deferred<object>(), deferred<object>()];
     const h = harness(ends, {
-      worker: { ...fine, execute: async () => gates[0]?.promise },
-      other: { ...fine, execute: async () => gates[1]?.promise },
+      worker: { ...fine, execute: async () => admissions[0]?.promise },
+      other: { ...fine, execute: async () => admissions[1]?.promise },
     });
     const { id } = await h.begin();
     await h.run(id, {
       supervised: false,
       until: ({ steps }) => Object.values(steps).filter(({ status }) => status === 'running').length === 2,
     });
-    for (const gate of gates) gate.resolve({});
+    for (const admission of admissions) admission.resolve({});
     const { execution } = await h.run(id, { supervised: false });
     expect(execution.status).toBe('succeeded');
     expect(execution.dispatched).toBe(0);

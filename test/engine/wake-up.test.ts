@@ -7,7 +7,7 @@ import type { Ports, Presences } from '../../lib/core/ports.ts';
 import type { Presence } from '../../lib/core/supervision/presence.ts';
 import { callbackToken } from '../../lib/core/records/state.ts';
 import { retry, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
-import { settleCallback } from '../../lib/scheduler/callbacks.ts';
+import { closeCallback } from '../../lib/scheduler/callbacks.ts';
 import { tick } from '../../lib/supervisor/sweep.ts';
 import { CALL_MS, wakeFor } from '../../lib/engine/wake-up.ts';
 import { memoryPresences, memoryWakeUps } from '../../lib/testing/memory-presence.ts';
@@ -16,12 +16,12 @@ import { anAgent, anyObject, drain, harness, type Harness } from './harness.ts';
 const worker = anAgent('worker');
 const fine = { execute: async () => ({}), undo: async () => undefined };
 const pair = workflow('pair', { input: anyObject, within: '1h' }, (w) => {
-  const first = w.step('first', worker, {}, { ladder: [retry(1)] });
-  w.step('second', worker, {}, { ladder: [retry(1)], after: [first] });
+  const first = w.step('first', worker, {}, { recovery: [retry(1)] });
+  w.step('second', worker, {}, { recovery: [retry(1)], after: [first] });
 });
 const patient = workflow('patient', { input: anyObject, within: '1h' }, (w) => {
   const answer = w.callback('answer', { output: anyObject, within: '30m' });
-  w.step('it', worker, {}, { ladder: [retry(1)], after: [answer] });
+  w.step('it', worker, {}, { recovery: [retry(1)], after: [answer] });
 });
 
 interface Quiet {
@@ -164,10 +164,10 @@ describe('an answer from outside', () => {
     world.h.clock.advanceTo(world.h.clock.now() + 61_000);
     await world.h.sweep();
     const { execution } = await world.h.state(id);
-    expect(execution.watchAt).toBeGreaterThan(world.h.clock.now() + 60_000);
+    expect(execution.wakeAt).toBeGreaterThan(world.h.clock.now() + 60_000);
     expect(world.calls).toHaveLength(1);
     const token = callbackToken(execution, 'answer') ?? '';
-    await settleCallback(world.h.scheduler, token, { kind: 'complete', output: {} });
+    await closeCallback(world.h.scheduler, token, { kind: 'complete', output: {} });
     expect(world.calls).toHaveLength(2);
   });
 });
@@ -175,7 +175,7 @@ describe('an answer from outside', () => {
 describe('a supervisor', () => {
   it('calls nobody, whatever it starts itself', async () => {
     const inner = workflow('inner', { input: anyObject, within: '30m' }, (w) => {
-      w.step('x', worker, {}, { ladder: [retry(1)] });
+      w.step('x', worker, {}, { recovery: [retry(1)] });
     });
     const outer = workflow('outer', { input: anyObject, within: '1h' }, (w) => {
       w.child('sub', inner as never as Workflow<object>, {});
@@ -197,7 +197,7 @@ describe('a supervisor', () => {
     world.h.clock.advanceTo(world.h.clock.now() + 60_000);
     const untilAt = world.h.clock.now();
     await tick(ports, new Map(), { untilAt, sweepEveryMs: 2_000 });
-    expect((await world.h.state(`${id}.sub.0`)).execution.watchAt).toBeLessThan(untilAt + 60_000);
+    expect((await world.h.state(`${id}.sub.0`)).execution.wakeAt).toBeLessThan(untilAt + 60_000);
     expect(world.calls).toEqual([]);
   });
 });

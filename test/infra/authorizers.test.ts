@@ -70,9 +70,9 @@ describe('the API', () => {
     const routes = routesWith({ callbackAuthorizer: new HttpNoneAuthorizer() });
     const open = Object.keys(routes).filter((key) => routes[key]?.type === 'NONE');
     expect(open.sort()).toEqual([
-      'POST /callbacks/{token}/beat',
       'POST /callbacks/{token}/complete',
       'POST /callbacks/{token}/fail',
+      'POST /callbacks/{token}/heartbeat',
     ]);
     expect(routes['$default']?.type).toBe('AWS_IAM');
   });

@@ -70,7 +70,7 @@ describe('an agent in a container', () => {
     expect(environment).toMatchObject({
       STEADFAST_WORKER_CONCURRENCY: '4',
       STEADFAST_STOP_WITHIN_MS: '50000',
-      STEADFAST_WATCH_SHARDS: '4',
+      STEADFAST_WAKE_SHARDS: '4',
     });
     expect(environment['STEADFAST_AGENTS']).toBe('pay,ship');
     expect(JSON.stringify(environment['STEADFAST_QUEUES'])).toMatch(/_"\]\]\}$/);
@@ -130,7 +130,7 @@ describe('an agent in a container', () => {
       'STEADFAST_RETENTION_MS',
       'STEADFAST_TABLE',
       'STEADFAST_WAKE_BUS',
-      'STEADFAST_WATCH_SHARDS',
+      'STEADFAST_WAKE_SHARDS',
     ]);
     const reader = read();
     expect(reader.ofType('AWS::ECS::Service')).toEqual([]);

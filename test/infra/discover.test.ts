@@ -86,12 +86,12 @@ test('a file whose name is nearly the agent’s is named', async () => {
 test('a reference that leads nowhere is refused with its step and what there is', async () => {
   const known = { type: 'object', properties: { text: {} }, additionalProperties: false };
   const step = (name: string, input: object, after: string[]) => ({
-    kind: 'step',
+    kind: 'agent',
     name,
     agent: 'pay',
     input,
     after,
-    ladder: [],
+    recovery: [],
   });
   const steps = [step('a', {}, []), step('b', { x: { $ref: 'step:a', path: ['txt'] } }, ['a'])];
   const { 'examples/order/workflow.ts': _, 'examples/order/agents/ship.ts': __, ...files } = TWO_FOLDERS;

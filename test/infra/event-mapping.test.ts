@@ -1,6 +1,6 @@
 /** A mapping as people write it does what the starter makes of it. */
 
-import { evaluate, type Expr } from '../../lib/core/plan/refs.ts';
+import { evaluateExpression, type Expr } from '../../lib/core/plan/refs.ts';
 import {
   compileMapping,
   type EventShape,
@@ -15,7 +15,10 @@ const event = {
   detail: { items: [{ sku: 'tea' }, { sku: 'milk' }], total: 4, 'odd name': true, none: null },
 };
 const mapped = (mapping: unknown, shape: EventShape = true): unknown =>
-  evaluate(compileMapping(mapping, shape, 'here') as Expr, { input: event, output: () => undefined });
+  evaluateExpression(compileMapping(mapping, shape, 'here') as Expr, {
+    input: event,
+    output: () => undefined,
+  });
 
 it.each<[string, unknown, unknown]>([
   ['all of the event', '$', event],

@@ -103,9 +103,9 @@ describe('alarms', () => {
       new Set([
         'SupervisorSilent',
         'OldestOverdue',
-        'LooksFailing',
+        'EvaluationsFailing',
         'ClockSkewed',
-        'WatchHealed',
+        'WakeTimeHealed',
         'AuditSilent',
         'AuditBehind',
         'RecordsUnaudited',

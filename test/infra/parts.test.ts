@@ -18,7 +18,7 @@ function everything(): Reader {
   const stack = new SteadfastStack(app, 'Test', {
     workflows: { ...FOUND, agents: [{ ...pay!, runsIn: 'container' as const }, ship!, mail!] },
     supervisors: 8,
-    watchShards: 8,
+    wakeShards: 8,
     agentSettings: { pay: { container: { vpc } } },
   });
   const { steadfast } = stack;

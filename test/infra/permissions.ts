@@ -76,7 +76,7 @@ export const PERMISSIONS: readonly Row[] = [
     on: 'all queues',
     because: '/agents: how full each queue is',
   },
-  { who: 'scheduler', actions: ['dynamodb:Query'], on: 'index watch', because: '/health: what is overdue' },
+  { who: 'scheduler', actions: ['dynamodb:Query'], on: 'index wake', because: '/health: what is overdue' },
   {
     who: 'supervisor',
     actions: ['sqs:SendMessage'],
@@ -89,7 +89,7 @@ export const PERMISSIONS: readonly Row[] = [
     on: 'all queues',
     because: 'of much that was lost no more is sent again than a queue has room for',
   },
-  { who: 'supervisor', actions: ['dynamodb:Query'], on: 'index watch', because: 'a sweep finds what is due' },
+  { who: 'supervisor', actions: ['dynamodb:Query'], on: 'index wake', because: 'a sweep finds what is due' },
   {
     who: 'supervisor',
     actions: ['dynamodb:BatchGetItem'],

@@ -23,13 +23,13 @@ describe('the state table', () => {
         { AttributeName: 'sk', KeyType: 'RANGE' },
       ],
       AttributeDefinitions: Match.arrayWith([
-        { AttributeName: 'watchShard', AttributeType: 'S' },
-        { AttributeName: 'watchAt', AttributeType: 'N' },
+        { AttributeName: 'wakeShard', AttributeType: 'S' },
+        { AttributeName: 'wakeAt', AttributeType: 'N' },
         { AttributeName: 'listKey', AttributeType: 'S' },
         { AttributeName: 'startedAt', AttributeType: 'N' },
       ]),
       GlobalSecondaryIndexes: [
-        { IndexName: 'watch', Projection: { ProjectionType: 'KEYS_ONLY' } },
+        { IndexName: 'wake', Projection: { ProjectionType: 'KEYS_ONLY' } },
         { IndexName: 'list', Projection: { ProjectionType: 'KEYS_ONLY' } },
       ].map((index) => Match.objectLike(index)),
       BillingMode: 'PAY_PER_REQUEST',

@@ -1,7 +1,7 @@
 /** The supervisors of a deployment: how many, how often they sweep, who may call one. */
 
 import { Duration } from 'aws-cdk-lib/core';
-import { DEFAULT_SUPERVISORS, DEFAULT_SWEEP_EVERY_MS, DEFAULT_WATCH_SHARDS } from '../../lib/aws/names.ts';
+import { DEFAULT_SUPERVISORS, DEFAULT_SWEEP_EVERY_MS, DEFAULT_WAKE_SHARDS } from '../../lib/aws/names.ts';
 import { supervisorSettings, type SupervisorSettingsGiven } from '../../lib/infra/supervisor-settings.ts';
 import { SWEEP_EVERY_MS } from '../../lib/supervisor/sweep.ts';
 import { makeStack, Reader } from './template.ts';
@@ -19,7 +19,7 @@ const inputsOf = (reader: Reader): unknown[] =>
   );
 
 describe('the supervisors', () => {
-  const settings = { supervisors: 7, watchShards: 8, sweepEvery: Duration.millis(1_500) };
+  const settings = { supervisors: 7, wakeShards: 8, sweepEvery: Duration.millis(1_500) };
   const many = new Reader(makeStack({ ...settings, supervisorConcurrency: 16 }));
 
   test('are started by each tick, each told its part of how many', () => {
@@ -48,17 +48,17 @@ describe('the supervisors', () => {
     });
     expect(supervisorSettings({}).sweepEvery.toMilliseconds()).toBe(DEFAULT_SWEEP_EVERY_MS);
     expect(DEFAULT_SWEEP_EVERY_MS).toBe(SWEEP_EVERY_MS);
-    expect(supervisorSettings({ watchShards: 1 }).supervisors).toBe(2);
+    expect(supervisorSettings({ wakeShards: 1 }).supervisors).toBe(2);
     expect(supervisorSettings({ supervisorConcurrency: 9 }).reservedConcurrency).toBe(9);
   });
 
   test.each<[SupervisorSettingsGiven, string]>([
     [{ supervisors: 0 }, 'supervisors is 0; allowed is a whole number from 1 to 20'],
     [{ supervisors: 1.5 }, 'supervisors is 1.5; allowed is a whole number from 1 to 20'],
-    [{ supervisors: 21, watchShards: 40 }, 'supervisors is 21; allowed is a whole number from 1 to 20'],
+    [{ supervisors: 21, wakeShards: 40 }, 'supervisors is 21; allowed is a whole number from 1 to 20'],
     [
       { supervisors: 5 },
-      `supervisors is 5, and the watch index has ${DEFAULT_WATCH_SHARDS} shards (watchShards): a supervisor without a shard of its own has nothing to do; allowed are 4, or raise watchShards as well`,
+      `supervisors is 5, and the wake index has ${DEFAULT_WAKE_SHARDS} shards (wakeShards): a supervisor without a shard of its own has nothing to do; allowed are 4, or raise wakeShards as well`,
     ],
     [{ sweepEvery: Duration.millis(999) }, 'allowed are 1 to 15 seconds'],
     [{ sweepEvery: Duration.seconds(16) }, 'sweepEvery is 16 seconds; allowed are 1 to 15 seconds'],

@@ -56,7 +56,7 @@ const DEPLOYED: Readonly<Record<string, object>> = {
   SteadfastStateTable0D45A083: {
     Type: 'AWS::DynamoDB::Table',
     KeySchema: keys('pk', 'sk'),
-    GlobalSecondaryIndexes: [index('watch', 'watchShard', 'watchAt'), index('list', 'listKey', 'startedAt')],
+    GlobalSecondaryIndexes: [index('wake', 'wakeShard', 'wakeAt'), index('list', 'listKey', 'startedAt')],
   },
   SteadfastEvents515822EF: { Type: 'AWS::Events::EventBus', Name: 'TestSteadfastEventsD723B0D7' },
   // By its name others find it: a change of the prefix replaces the queues of all agents.

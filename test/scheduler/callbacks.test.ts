@@ -1,12 +1,12 @@
 /**
- * Steps that wait for a time or for the outside, on the production roles: a wait, a callback, an approval.
+ * Steps that wait for a time or for the external party, on the production roles: a wait, a callback, an approval.
  */
 
 import * as z from 'zod/mini';
 import { eq, type Ref } from '../../lib/core/plan/refs.ts';
 import { callbackToken } from '../../lib/core/records/state.ts';
 import { type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
-import { settleCallback } from '../../lib/scheduler/callbacks.ts';
+import { closeCallback } from '../../lib/scheduler/callbacks.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
 import { book, statuses } from '../engine/book.ts';
 import { anAgent, anyObject, harness, type Harness } from '../engine/harness.ts';
@@ -42,7 +42,7 @@ describe('a wait', () => {
     const world = harness(flow, {});
     const { id } = await world.begin();
     await world.run(id, { maxMs: 3 * 3_600_000 });
-    // From a start with a watch of a minute: one look that sets the watch far, one that ends it.
+    // From a start with a wake time of a minute: one look that sets the wake time far, one that ends it.
     expect((await world.state(id)).execution.version).toBeLessThanOrEqual(5);
   });
 
@@ -65,26 +65,26 @@ describe('a wait', () => {
   });
 });
 
-const waitsForPayment = (beatEvery?: string): Workflow =>
+const waitsForPayment = (heartbeatEvery?: string): Workflow =>
   workflow('flow', { input, within: '3h' }, (w) => {
     const a = w.step('a', agentA, {});
     const paid = w.callback('paid', {
       output: z.object({ amount: z.number() }),
       within: '1h',
       after: [a],
-      ...(beatEvery === undefined ? {} : { beatEvery }),
+      ...(heartbeatEvery === undefined ? {} : { heartbeatEvery }),
     });
     w.step('b', agentB, { amount: paid.output.amount });
     return { amount: paid.output.amount };
   }) as Workflow;
 
 describe('a callback', () => {
-  it('waits for the outside, whose answer becomes its output', async () => {
+  it('waits for the external party, whose answer becomes its output', async () => {
     const { implementation, done } = book();
     const world = harness(waitsForPayment(), { 'agent-a': implementation, 'agent-b': implementation });
     const { id } = await world.begin();
     await world.run(id, { until: ({ steps }) => steps['a']?.status === 'done' });
-    await settleCallback(world.scheduler, await tokenOf(world, id, 'paid'), {
+    await closeCallback(world.scheduler, await tokenOf(world, id, 'paid'), {
       kind: 'complete',
       output: { amount: 7 },
     });
@@ -98,7 +98,7 @@ describe('a callback', () => {
     const world = harness(waitsForPayment(), { 'agent-a': implementation, 'agent-b': implementation });
     const { id } = await world.begin();
     const answer = { kind: 'complete', output: { amount: 3 } } as const;
-    await settleCallback(world.scheduler, await tokenOf(world, id, 'paid'), answer);
+    await closeCallback(world.scheduler, await tokenOf(world, id, 'paid'), answer);
     expect(statuses(await world.state(id))).toEqual({ paid: 'answered' });
     const end = await world.run(id, { supervised: false });
     expect(end.execution.output).toEqual({ amount: 3 });
@@ -110,7 +110,7 @@ describe('a callback', () => {
     const answering = {
       ...implementation,
       execute: async (ctx: { effectKey: string; executionId: string }, given: unknown) => {
-        await settleCallback(world.scheduler, await tokenOf(world, ctx.executionId, 'paid'), answer);
+        await closeCallback(world.scheduler, await tokenOf(world, ctx.executionId, 'paid'), answer);
         return implementation.execute(ctx, given);
       },
     };
@@ -120,7 +120,7 @@ describe('a callback', () => {
     expect(end.execution.output).toEqual({ amount: 3 });
   });
 
-  it('whose condition does not hold is skipped, also when the outside has said that it is at it', async () => {
+  it('whose condition does not hold is skipped, also when the external party has said that it is at it', async () => {
     const flow = workflow('flow', { input, within: '3h' }, (w) => {
       const a = w.step('a', agentA, {});
       w.callback('paid', {
@@ -133,7 +133,7 @@ describe('a callback', () => {
     const { implementation } = book();
     const world = harness(flow, { 'agent-a': implementation });
     const { id } = await world.begin({ pays: false });
-    await settleCallback(world.scheduler, await tokenOf(world, id, 'paid'), { kind: 'beat' });
+    await closeCallback(world.scheduler, await tokenOf(world, id, 'paid'), { kind: 'heartbeat' });
     const end = await world.run(id, { supervised: false });
     expect(statuses(end)).toEqual({ a: 'done', paid: 'skipped' });
     expect(end.execution.status).toBe('succeeded');
@@ -144,10 +144,10 @@ describe('a callback', () => {
     const world = harness(waitsForPayment(), { 'agent-a': implementation, 'agent-b': implementation });
     const { id } = await world.begin();
     const token = await tokenOf(world, id, 'paid');
-    await settleCallback(world.scheduler, token, { kind: 'complete', output: { amount: 3 } });
-    await settleCallback(world.scheduler, token, { kind: 'complete', output: { amount: 3 } });
-    const other = settleCallback(world.scheduler, token, { kind: 'complete', output: { amount: 4 } });
-    await expect(other).rejects.toMatchObject({ code: 'already-settled' });
+    await closeCallback(world.scheduler, token, { kind: 'complete', output: { amount: 3 } });
+    await closeCallback(world.scheduler, token, { kind: 'complete', output: { amount: 3 } });
+    const other = closeCallback(world.scheduler, token, { kind: 'complete', output: { amount: 4 } });
+    await expect(other).rejects.toMatchObject({ code: 'already-closed' });
   });
 
   it.each([
@@ -158,14 +158,16 @@ describe('a callback', () => {
   ])('is not open to whoever has the token of %s', async (_what, forge) => {
     const world = harness(waitsForPayment(), { 'agent-a': book().implementation });
     const { id } = await world.begin();
-    const answer = settleCallback(world.scheduler, forge(await tokenOf(world, id, 'paid')), { kind: 'beat' });
+    const answer = closeCallback(world.scheduler, forge(await tokenOf(world, id, 'paid')), {
+      kind: 'heartbeat',
+    });
     await expect(answer).rejects.toMatchObject({ code: 'unknown-callback' });
   });
 
   it('refuses an output that does not fit its schema, naming the place', async () => {
     const world = harness(waitsForPayment(), { 'agent-a': book().implementation });
     const { id } = await world.begin();
-    const answer = settleCallback(world.scheduler, await tokenOf(world, id, 'paid'), {
+    const answer = closeCallback(world.scheduler, await tokenOf(world, id, 'paid'), {
       kind: 'complete',
       output: { amount: 'seven' },
     });
@@ -186,16 +188,16 @@ describe('a callback', () => {
     expect((end.execution.endedAt ?? 0) - startedAt).toBeLessThan(3_600_000 + 60_000);
   });
 
-  it('that must beat fails when the outside falls silent, and lives on while it beats', async () => {
+  it('that must send heartbeats fails when the external party falls silent, and lives on while it heartbeats', async () => {
     const { implementation } = book();
     const world = harness(waitsForPayment('5m'), { 'agent-a': implementation, 'agent-b': implementation });
     const { id, startedAt } = await world.begin();
     await world.run(id, { until: ({ steps }) => steps['a']?.status === 'done' });
     const token = await tokenOf(world, id, 'paid');
-    for (let beats = 1; beats <= 3; beats += 1) {
-      world.clock.advanceTo(startedAt + beats * 240_000);
+    for (let heartbeats = 1; heartbeats <= 3; heartbeats += 1) {
+      world.clock.advanceTo(startedAt + heartbeats * 240_000);
       await world.sweep();
-      await settleCallback(world.scheduler, token, { kind: 'beat' });
+      await closeCallback(world.scheduler, token, { kind: 'heartbeat' });
     }
     expect((await world.state(id)).steps['paid']?.status).toBe('waiting');
     const end = await world.run(id, { maxMs: 7_200_000 });
@@ -211,12 +213,12 @@ describe('a callback', () => {
     await world.run(id, { until: ({ steps }) => steps['a']?.status === 'done' });
     await cancel(world.scheduler, id, {});
     const end = await world.run(id);
-    expect(statuses(end)).toEqual({ a: 'undone', paid: 'sealed' });
-    const answer = settleCallback(world.scheduler, await tokenOf(world, id, 'paid'), {
+    expect(statuses(end)).toEqual({ a: 'compensated', paid: 'fenced' });
+    const answer = closeCallback(world.scheduler, await tokenOf(world, id, 'paid'), {
       kind: 'complete',
       output: { amount: 1 },
     });
-    await expect(answer).rejects.toMatchObject({ code: 'already-settled' });
+    await expect(answer).rejects.toMatchObject({ code: 'already-closed' });
   });
 });
 
@@ -231,7 +233,7 @@ describe('an approval', () => {
     const world = harness(asks, { 'agent-a': implementation });
     const { id } = await world.begin();
     const output = { by: 'ann', comment: 'fine' };
-    await settleCallback(world.scheduler, await tokenOf(world, id, 'ok'), { kind: 'complete', output });
+    await closeCallback(world.scheduler, await tokenOf(world, id, 'ok'), { kind: 'complete', output });
     const end = await world.run(id, { supervised: false });
     expect(end.steps['ok']?.output).toEqual({ approved: true, ...output });
     expect(end.steps['a']?.output).toEqual({ got: { by: 'ann' } });
@@ -241,7 +243,7 @@ describe('an approval', () => {
     const world = harness(asks, {});
     const { id } = await world.begin();
     const failure = { code: 'rejected', message: 'too dear' };
-    await settleCallback(world.scheduler, await tokenOf(world, id, 'ok'), { kind: 'fail', failure });
+    await closeCallback(world.scheduler, await tokenOf(world, id, 'ok'), { kind: 'fail', failure });
     const end = await world.run(id);
     expect(end.execution.status).toBe('failed');
     expect(end.execution.cause?.failure).toEqual(failure);

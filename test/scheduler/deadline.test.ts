@@ -5,7 +5,7 @@ import { human, retry as again, workflow } from '../../lib/core/plan/workflow.ts
 import { PermanentError } from '../../lib/core/records/errors.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { pause, resume } from '../../lib/scheduler/commands.ts';
-import { answerIncident } from '../../lib/scheduler/incidents.ts';
+import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import { anAgent, anyObject, type Harness, harness, type RunOptions } from '../engine/harness.ts';
 
 const HOUR = 3_600_000;
@@ -61,7 +61,7 @@ describe('an execution that is past its point of no return when its time is over
       failure: { message: expect.stringContaining("'p'") },
     });
     for (const choice of ['undo-all', 'retry', 'skip'] as const)
-      await expect(answerIncident(h.scheduler, id, { incident: 1, choice })).rejects.toMatchObject({
+      await expect(resolveIncident(h.scheduler, id, { incident: 1, choice })).rejects.toMatchObject({
         code: 'unsafe-choice',
         details: { choices: [{ choice: 'resume' }, { choice: 'give-output' }, { choice: 'fail' }] },
       });
@@ -74,24 +74,24 @@ describe('an execution that is past its point of no return when its time is over
     const { h, id } = await late();
     const { execution, steps } = await h.run(id, { ...without('c'), maxMs: 8 * DAY, until: hasEnded });
     expect(execution).toMatchObject({ status: 'failed', cause: { kind: 'deadline', undo: false } });
-    expect(steps).toMatchObject({ a: { status: 'done' }, p: { status: 'done' }, c: { status: 'sealed' } });
+    expect(steps).toMatchObject({ a: { status: 'done' }, p: { status: 'done' }, c: { status: 'fenced' } });
     expect(undos).toEqual([]);
   });
 
   it('goes on with its time anew, and is asked about again when that is over', async () => {
     const { h, id } = await late();
-    await answerIncident(h.scheduler, id, { incident: 1, choice: 'resume' });
+    await resolveIncident(h.scheduler, id, { incident: 1, choice: 'resume' });
     const { execution } = await h.state(id);
     expect(execution).toMatchObject({ status: 'running', deadlineAt: h.clock.now() + HOUR });
     const { incidents } = await h.run(id, without('c'));
     expect(incidents?.[2]).toMatchObject({ kind: 'deadline', openedAt: execution.deadlineAt });
-    await answerIncident(h.scheduler, id, { incident: 2, choice: 'resume' });
+    await resolveIncident(h.scheduler, id, { incident: 2, choice: 'resume' });
     expect((await h.run(id)).execution.status).toBe('succeeded');
   });
 
   it('succeeds with the output that the person gives for the step that hangs', async () => {
     const { h, id } = await late();
-    await answerIncident(h.scheduler, id, { incident: 1, choice: 'give-output', output: { by: 'hand' } });
+    await resolveIncident(h.scheduler, id, { incident: 1, choice: 'give-output', output: { by: 'hand' } });
     const { execution, steps } = await h.run(id, { ...without('c'), until: hasEnded });
     expect(execution.status).toBe('succeeded');
     expect(steps['c']).toMatchObject({ status: 'done', output: { by: 'hand' }, attempt: 0 });
@@ -113,7 +113,7 @@ describe('an execution that is past its point of no return when its time is over
 });
 
 const hasEnded = ({ execution }: Snapshot): boolean =>
-  execution.endedAt !== undefined && execution.watchAt === undefined;
+  execution.endedAt !== undefined && execution.wakeAt === undefined;
 
 it('a point of no return whose outcome nobody can find out is put to a person at the deadline', async () => {
   const h = harness(flow, {
@@ -140,7 +140,7 @@ it('whoever has a failed step tried again after the deadline is not asked about 
   const asking = workflow('asking', { input: anyObject, within: '1h' }, (w) => {
     const p = w.step('p', point, {}, { pointOfNoReturn: true });
     const later = w.wait('later', { for: '30m', after: [p] });
-    w.step('c', after, {}, { after: [later], ladder: [again(1), human({ within: '1h' })] });
+    w.step('c', after, {}, { after: [later], recovery: [again(1), human({ within: '1h' })] });
   });
   let isBroken = true;
   const h = harness(asking, {
@@ -158,13 +158,13 @@ it('whoever has a failed step tried again after the deadline is not asked about 
   h.clock.advanceTo(h.clock.now() + 0.6 * HOUR);
   await h.sweep();
   isBroken = false;
-  await answerIncident(h.scheduler, id, { incident: 1, choice: 'retry' });
+  await resolveIncident(h.scheduler, id, { incident: 1, choice: 'retry' });
   const { execution, incidents } = await h.run(id);
   expect(execution.status).toBe('succeeded');
   expect(Object.keys(incidents ?? {})).toEqual(['1']);
 });
 
-it('one that waits for the outside alone is watched at its deadline (S12)', async () => {
+it('one that waits for the external party alone is watched at its deadline (S12)', async () => {
   const calling = workflow('calling', { input: anyObject, within: '1h' }, (w) => {
     const p = w.step('p', point, {}, { pointOfNoReturn: true });
     const later = w.wait('later', { for: '10m', after: [p] });

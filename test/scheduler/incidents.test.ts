@@ -1,10 +1,10 @@
-/** The ladder's last rung: a person is asked, two may answer at once, nobody may answer. */
+/** The recovery's last stage: a person is asked, two may answer at once, nobody may answer. */
 
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';
 import { PermanentError } from '../../lib/core/records/errors.ts';
 import { explain } from '../../lib/core/explain/why.ts';
 import { human, retry, useAgent, withInput, workflow } from '../../lib/core/plan/workflow.ts';
-import { answerIncident, type AnswerRequest } from '../../lib/scheduler/incidents.ts';
+import { resolveIncident, type ResolutionRequest } from '../../lib/scheduler/incidents.ts';
 import { anAgent, anyObject, drain, type Harness, harness, settle } from '../engine/harness.ts';
 
 const first = anAgent('first', { probe: 'none' });
@@ -19,13 +19,13 @@ const lose = async (): Promise<never> => {
 };
 const asking = workflow('asking', { input: anyObject, within: '10d' }, (w) => {
   const done = w.step('done', first, {});
-  w.step('asked', second, {}, { after: [done], ladder: [human({ within: '1h' })] });
+  w.step('asked', second, {}, { after: [done], recovery: [human({ within: '1h' })] });
 });
 
-const answer = (h: Harness, id: string, given: Omit<AnswerRequest, 'incident'>) =>
-  answerIncident(h.scheduler, id, { incident: 1, ...given });
+const answer = (h: Harness, id: string, given: Omit<ResolutionRequest, 'incident'>) =>
+  resolveIncident(h.scheduler, id, { incident: 1, ...given });
 
-describe('a step whose ladder ends with a person', () => {
+describe('a step whose recovery ends with a person', () => {
   const stuck = (execute: (ctx: AttemptContext) => Promise<object> = decline) =>
     harness(asking, {
       first: { execute: async () => ({}), undo },
@@ -37,13 +37,13 @@ describe('a step whose ladder ends with a person', () => {
     const { id } = await h.begin();
     await drain(h);
     await h.sweep();
-    h.clock.advanceTo((await h.state(id)).execution.watchAt ?? 0);
+    h.clock.advanceTo((await h.state(id)).execution.wakeAt ?? 0);
     await h.sweep();
     const { execution, steps, incidents } = await h.state(id);
     expect(execution.status).toBe('waiting');
     expect(steps['asked']).toMatchObject({ status: 'waiting', failure: { message: 'declined' } });
-    expect(incidents?.[1]).toMatchObject({ kind: 'ladder', step: 'asked', otherwise: 'undo-all' });
-    expect(execution.watchAt).toBe(incidents?.[1]?.deadlineAt);
+    expect(incidents?.[1]).toMatchObject({ kind: 'recovery', step: 'asked', otherwise: 'undo-all' });
+    expect(execution.wakeAt).toBe(incidents?.[1]?.deadlineAt);
   });
 
   it.each([
@@ -140,14 +140,14 @@ describe('a step whose ladder ends with a person', () => {
   });
 });
 
-describe('a ladder', () => {
-  const laddered = workflow('laddered', { input: anyObject, within: '1d' }, (w) => {
+describe('a recovery', () => {
+  const recovering = workflow('recovering', { input: anyObject, within: '1d' }, (w) => {
     w.step(
       'work',
       first,
       { size: 'large' },
       {
-        ladder: [
+        recovery: [
           retry(1, { first: '1s', max: '1s' }),
           withInput({ size: 'small' }, { attempts: 1 }),
           useAgent(second, { attempts: 1 }),
@@ -158,7 +158,7 @@ describe('a ladder', () => {
 
   it('is climbed: other parameters, then another agent; what was certain to have failed is not undone', async () => {
     const seen: unknown[] = [];
-    const h = harness(laddered, {
+    const h = harness(recovering, {
       first: {
         execute: async (_ctx, input) => {
           seen.push(input);
@@ -182,7 +182,7 @@ describe('a ladder', () => {
       undone.push(name);
     };
     const performed: string[] = [];
-    const h = harness(laddered, {
+    const h = harness(recovering, {
       first: { execute: lose, undo: spy('first') },
       second: {
         execute: async () => {
@@ -201,7 +201,7 @@ describe('a ladder', () => {
 describe('a question that comes up on the way', () => {
   it('does not keep what was done beside it from going on, without a supervisor', async () => {
     const sided = workflow('sided', { input: anyObject, within: '1d' }, (w) => {
-      w.step('asked', second, {}, { ladder: [human({ within: '1h' })] });
+      w.step('asked', second, {}, { recovery: [human({ within: '1h' })] });
       const done = w.step('done', first, {});
       w.step('after', first, {}, { after: [done] });
     });
@@ -249,7 +249,10 @@ describe('an answer', () => {
     await answer(h, id, { choice: 'undo-all', nothingHappened: true });
     expect((await h.state(id)).steps['asked']?.mayHaveActed).toBe(true);
     const { execution } = await h.run(id);
-    expect([execution.status, (await h.state(id)).steps['asked']?.status]).toEqual(['compensated', 'undone']);
+    expect([execution.status, (await h.state(id)).steps['asked']?.status]).toEqual([
+      'compensated',
+      'compensated',
+    ]);
   });
 
   it('that is none of this choice is refused', async () => {
@@ -277,7 +280,7 @@ it('a question ends with the execution at the latest, and the answer that was de
   const short = workflow('short', { input: anyObject, within: '10m' }, (w) => {
     const done = w.step('done', first, {});
     const later = w.wait('later', { for: '1m', after: [done] });
-    w.step('asked', second, {}, { after: [later], ladder: [human({ within: '10m', otherwise: 'fail' })] });
+    w.step('asked', second, {}, { after: [later], recovery: [human({ within: '10m', otherwise: 'fail' })] });
   });
   const h = harness(short, {
     first: { execute: async () => ({}), undo },
@@ -298,11 +301,11 @@ it('a late success answers the question itself, in one transaction', async () =>
     blind: { execute: () => new Promise((resolve) => (finish = resolve)), undo },
   });
   const { id } = await h.begin();
-  // Its beats do not get through, so its lease ends although it works on.
+  // Its heartbeats do not get through, so its lease ends although it works on.
   const { write } = h.store;
   Object.assign(h.store, {
     write: (one: Parameters<typeof write>[0]) =>
-      (one.step?.beat ?? 0) > 0 ? new Promise(() => undefined) : write(one),
+      (one.step?.heartbeat ?? 0) > 0 ? new Promise(() => undefined) : write(one),
   });
   const [send] = h.sent.splice(0);
   void h.deliver(send!);

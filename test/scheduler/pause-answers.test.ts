@@ -1,7 +1,7 @@
 /** Commands that are repeated or not possible, and answers that are given during a pause. */
 
 import { pause, resume } from '../../lib/scheduler/commands.ts';
-import { answerIncident } from '../../lib/scheduler/incidents.ts';
+import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import { chain, failingOnce, quick, undo } from '../engine/chain.ts';
 import { drain, harness } from '../engine/harness.ts';
 
@@ -42,10 +42,10 @@ describe('an answer during a pause', () => {
 
   it('that has the step tried again takes effect after the pause', async () => {
     const { h, id } = await asked();
-    await answerIncident(h.scheduler, id, { incident: 1, choice: 'retry' });
+    await resolveIncident(h.scheduler, id, { incident: 1, choice: 'retry' });
     const { execution, steps } = await h.state(id);
     expect(execution.status).toBe('paused');
-    expect(steps['b']).toMatchObject({ status: 'held', heldFrom: 'retrying' });
+    expect(steps['b']).toMatchObject({ status: 'suspended', suspendedFrom: 'retrying' });
     await resume(h.scheduler, id, {});
     expect((await h.run(id)).execution.status).toBe('succeeded');
   });
@@ -55,7 +55,7 @@ describe('an answer during a pause', () => {
     ['fail', 'failed'],
   ] as const)('that stops the execution ends the pause: %s', async (choice, status) => {
     const { h, id } = await asked();
-    await answerIncident(h.scheduler, id, { incident: 1, choice });
+    await resolveIncident(h.scheduler, id, { incident: 1, choice });
     expect((await h.run(id)).execution.status).toBe(status);
   });
 });

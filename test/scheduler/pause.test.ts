@@ -5,9 +5,9 @@ import type { Ports } from '../../lib/core/ports.ts';
 import type { Write } from '../../lib/core/records/decision.ts';
 import { TransientError } from '../../lib/core/records/errors.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
-import { advance } from '../../lib/engine/reconcile.ts';
+import { reconcile } from '../../lib/engine/reconcile.ts';
 import { cancel, pause, resume } from '../../lib/scheduler/commands.ts';
-import { answerIncident } from '../../lib/scheduler/incidents.ts';
+import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import { chain, failingOnce, quick, undo } from '../engine/chain.ts';
 import { drain, type Harness, harness, settle } from '../engine/harness.ts';
 
@@ -30,8 +30,10 @@ describe('a pause', () => {
     await pause(h.scheduler, id, { reason: 'the bank is closed' });
     const { execution, steps } = await h.state(id);
     expect(execution.status).toBe('paused');
-    expect(steps).toEqual({ a: expect.objectContaining({ status: 'held', heldFrom: 'ready', attempt: 0 }) });
-    expect(execution.watchAt).toBe(h.clock.now() + 7 * DAY);
+    expect(steps).toEqual({
+      a: expect.objectContaining({ status: 'suspended', suspendedFrom: 'ready', attempt: 0 }),
+    });
+    expect(execution.wakeAt).toBe(h.clock.now() + 7 * DAY);
     // The message of the start is still on its way.
     await drain(h);
     expect((await h.state(id)).steps).toEqual(steps);
@@ -55,7 +57,7 @@ describe('a pause', () => {
     await drain(h);
     const { execution, steps } = await h.state(id);
     expect(execution.status).toBe('paused');
-    expect(steps).toMatchObject({ a: { status: 'done' }, b: { status: 'held', attempt: 0 } });
+    expect(steps).toMatchObject({ a: { status: 'done' }, b: { status: 'suspended', attempt: 0 } });
     await resume(h.scheduler, id, {});
     expect((await h.run(id)).execution.status).toBe('succeeded');
   });
@@ -69,7 +71,7 @@ describe('a pause', () => {
     await pause(h.scheduler, id, {});
     await h.deliver(send as never, late.ports);
     expect(late.reads()).toBe(2);
-    expect((await h.state(id)).steps['a']).toMatchObject({ status: 'held', attempt: 0 });
+    expect((await h.state(id)).steps['a']).toMatchObject({ status: 'suspended', attempt: 0 });
   });
 
   it('stops also a claim that was decided between two pauses (F1)', async () => {
@@ -82,7 +84,7 @@ describe('a pause', () => {
     const late = lateProcess(h, stale);
     await pause(h.scheduler, id, {});
     await h.deliver(send as never, late.ports);
-    expect((await h.state(id)).steps['a']).toMatchObject({ status: 'held', heldIn: 2, attempt: 0 });
+    expect((await h.state(id)).steps['a']).toMatchObject({ status: 'suspended', suspendedIn: 2, attempt: 0 });
   });
 
   it('keeps a late success, in one transaction with the execution', async () => {
@@ -112,14 +114,14 @@ describe('a pause', () => {
     const handled = h.deliver(h.sent.splice(0)[0] as never);
     await settle();
     const held = (await h.state(id)).steps['b'];
-    // Its beats do not get through.
+    // Its heartbeats do not get through.
     isAway = true;
     h.clock.advanceTo((held?.leaseUntil ?? 0) + 1_100);
     await settle();
     isAway = false;
     await pause(h.scheduler, id, {});
     await h.sweep();
-    expect((await h.state(id)).steps['b']).toMatchObject({ status: 'held', heldFrom: 'unknown' });
+    expect((await h.state(id)).steps['b']).toMatchObject({ status: 'suspended', suspendedFrom: 'unknown' });
     expect((await h.state(id)).execution.status).toBe('paused');
     const before = (await h.state(id)).execution.version;
     finish?.();
@@ -131,7 +133,7 @@ describe('a pause', () => {
     const { execution, steps } = await h.state(id);
     expect(tries).toBe(1);
     expect(steps['b']).toMatchObject({ status: 'done', output: { late: true } });
-    expect(steps['b']).not.toHaveProperty('heldFrom');
+    expect(steps['b']).not.toHaveProperty('suspendedFrom');
     expect(execution.version).toBeGreaterThan(before);
     // All is done, and nothing is left that could be paused.
     expect(execution.status).toBe('succeeded');
@@ -151,7 +153,7 @@ describe('the end of a pause', () => {
     await pause(h.scheduler, id, {});
     h.clock.advanceTo(h.clock.now() + 5 * HOUR);
     // Nobody would look before the end of the pause; who does, decides nothing.
-    await advance(h, chain.plan, id, { by: 'supervisor', concern: [] });
+    await reconcile(h, chain.plan, id, { by: 'supervisor', affected: [] });
     expect((await h.state(id)).execution.status).toBe('paused');
     expect(explain(chain.plan, await h.state(id), h.clock.now()).steps[1]?.next.what).toContain(
       'stands still',
@@ -176,8 +178,8 @@ describe('the end of a pause', () => {
     await h.deliver(h.sent.splice(0)[0] as never);
     await pause(h.scheduler, id, {});
     expect((await h.state(id)).steps['a']).toMatchObject({
-      status: 'held',
-      heldFrom: 'retrying',
+      status: 'suspended',
+      suspendedFrom: 'retrying',
       attempt: 1,
     });
     await resume(h.scheduler, id, {});
@@ -202,7 +204,7 @@ describe('the end of a pause', () => {
     const { id } = await h.begin();
     for (let n = 0; n < 2; n += 1) await h.deliver(h.sent.splice(0)[0] as never);
     await pause(h.scheduler, id, {});
-    expect((await h.state(id)).steps['b']).toMatchObject({ status: 'held', heldFrom: 'unknown' });
+    expect((await h.state(id)).steps['b']).toMatchObject({ status: 'suspended', suspendedFrom: 'unknown' });
     await resume(h.scheduler, id, {});
     expect((await h.run(id)).execution.status).toBe('succeeded');
     expect(tries).toBe(1);
@@ -222,8 +224,8 @@ describe('the end of a pause', () => {
     expect(execution.status).toBe('paused');
     expect(incidents?.[1]).toMatchObject({ kind: 'pause', otherwise: 'undo-all' });
     expect(incidents?.[1]).not.toHaveProperty('step');
-    expect(execution.watchAt).toBe(incidents?.[1]?.deadlineAt);
-    await answerIncident(h.scheduler, id, { incident: 1, choice });
+    expect(execution.wakeAt).toBe(incidents?.[1]?.deadlineAt);
+    await resolveIncident(h.scheduler, id, { incident: 1, choice });
     expect((await h.run(id)).execution.status).toBe(status);
   });
 
@@ -243,7 +245,7 @@ describe('the end of a pause', () => {
     await cancel(h.scheduler, id, {});
     const { execution, steps } = await h.run(id);
     expect(execution.status).toBe('canceled');
-    expect(steps['a']).toMatchObject({ status: 'sealed', attempt: 0 });
+    expect(steps['a']).toMatchObject({ status: 'fenced', attempt: 0 });
     expect(execution.pauses?.[0]?.endedAt).toBeDefined();
   });
 

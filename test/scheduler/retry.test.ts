@@ -4,7 +4,7 @@ import { PermanentError } from '../../lib/core/records/errors.ts';
 import { explain } from '../../lib/core/explain/why.ts';
 import { human, retry as again, workflow } from '../../lib/core/plan/workflow.ts';
 import { cancel, pause, retry } from '../../lib/scheduler/commands.ts';
-import { answerIncident } from '../../lib/scheduler/incidents.ts';
+import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import { start } from '../../lib/scheduler/start.ts';
 import { anAgent, anyObject, type Harness, harness } from '../engine/harness.ts';
 
@@ -13,8 +13,8 @@ const second = anAgent('second', { effect: 'probed', undo: 'none' });
 const blind = anAgent('blind', { effect: 'unsafe', undo: 'none' });
 const undone = anAgent('undone');
 const chain = workflow('chain', { input: anyObject, within: '1h' }, (w) => {
-  const a = w.step('a', first, {}, { ladder: [again(1)] });
-  const b = w.step('b', second, {}, { after: [a], ladder: [again(1)] });
+  const a = w.step('a', first, {}, { recovery: [again(1)] });
+  const b = w.step('b', second, {}, { after: [a], recovery: [again(1)] });
   w.step('c', first, {}, { after: [b] });
 });
 const decline = async (): Promise<never> => {
@@ -71,7 +71,7 @@ describe('the retry of a failed execution', () => {
     expect(answer).not.toHaveProperty('endedAt');
     expect((await h.state(id)).steps).toEqual(before.steps);
     expect(answer.deadlineAt).toBe(h.clock.now() + chain.plan.withinMs);
-    expect(answer.watchAt).toBeLessThanOrEqual(h.clock.now() + 10_000);
+    expect(answer.wakeAt).toBeLessThanOrEqual(h.clock.now() + 10_000);
     expect(explain(chain.plan, await h.state(id), h.clock.now())).toMatchObject({
       steps: [{ status: 'done' }, { status: 'ready', because: 'it waits for an agent to take it' }, {}],
       past: expect.arrayContaining([
@@ -80,12 +80,12 @@ describe('the retry of a failed execution', () => {
     });
     const { execution, steps } = await h.run(id);
     expect(execution.status).toBe('succeeded');
-    expect(steps['b']).toMatchObject({ attempt: 2, rung: 0, epoch: 2 });
+    expect(steps['b']).toMatchObject({ attempt: 2, stage: 0, epoch: 2 });
     expect(world).toMatchObject({ a: 2, b: 2 });
     expect(h.announced.map(({ status }) => status)).toEqual(['failed', 'succeeded']);
   });
 
-  it('is found by the watch when its operator dies with the write (S12)', async () => {
+  it('is found by the wake time when its operator dies with the write (S12)', async () => {
     const { h, world } = failing(decline);
     const id = await failed(h);
     world.isBroken = false;
@@ -106,7 +106,7 @@ describe('the retry of a failed execution', () => {
     expect((await h.run(id)).execution).toMatchObject({ status: 'succeeded', epoch: 3 });
   });
 
-  it('asks first, where an attempt may have acted, and then begins the ladder anew (S6)', async () => {
+  it('asks first, where an attempt may have acted, and then begins the recovery anew (S6)', async () => {
     const { h, world } = failing(lose);
     const id = await failed(h);
     const before = (await h.state(id)).steps['b'];
@@ -130,7 +130,7 @@ describe('the retry of a failed execution', () => {
     expect(again2).toMatchObject({ status: 'failed', epoch: 2 });
   });
 
-  it('may be canceled before anything has begun: what counts as ready is sealed (S10)', async () => {
+  it('may be canceled before anything has begun: what counts as ready is fenced (S10)', async () => {
     const { h, world } = failing(decline);
     const id = await failed(h);
     await retry(h.scheduler, id, {});
@@ -147,7 +147,7 @@ describe('the retry of a failed execution', () => {
     await h.deliver(send as never, late);
     const { execution, steps } = await h.run(id);
     expect(execution.status).toBe('canceled');
-    expect(steps['b']).toMatchObject({ status: 'sealed', attempt: 1, epoch: 2 });
+    expect(steps['b']).toMatchObject({ status: 'fenced', attempt: 1, epoch: 2 });
     expect(world.b).toBe(1);
   });
 
@@ -158,15 +158,15 @@ describe('the retry of a failed execution', () => {
     await pause(h.scheduler, id, {});
     const { execution, steps } = await h.state(id);
     expect(execution.status).toBe('paused');
-    expect(steps['b']).toMatchObject({ status: 'held', heldFrom: 'ready', attempt: 1, epoch: 2 });
+    expect(steps['b']).toMatchObject({ status: 'suspended', suspendedFrom: 'ready', attempt: 1, epoch: 2 });
   });
 });
 
 describe('what is not tried again', () => {
-  const oneStep = (agent: typeof undone, ladder = [again(1)] as never) =>
+  const oneStep = (agent: typeof undone, recovery = [again(1)] as never) =>
     workflow('one', { input: anyObject, within: '10d' }, (w) => {
       const a = w.step('a', undone, {});
-      w.step('b', agent, {}, { after: [a], ladder });
+      w.step('b', agent, {}, { after: [a], recovery });
     });
 
   it('is what was undone: the way forward is gone (S10)', async () => {
@@ -207,7 +207,7 @@ describe('what is not tried again', () => {
     });
     const { id } = await h.begin();
     await h.run(id, { until: ({ execution }) => execution.status === 'waiting' });
-    await answerIncident(h.scheduler, id, { incident: 1, choice: 'fail' });
+    await resolveIncident(h.scheduler, id, { incident: 1, choice: 'fail' });
     expect((await h.run(id)).execution.status).toBe('failed');
     await expect(retry(h.scheduler, id, {})).rejects.toMatchObject({
       code: 'not-retryable',
@@ -228,8 +228,8 @@ describe('what is not tried again', () => {
 
 describe('the retry of a waiting execution', () => {
   const asking = workflow('asking', { input: anyObject, within: '10d' }, (w) => {
-    w.step('a', undone, {}, { ladder: [human()] });
-    w.step('b', second, {}, { ladder: [human()] });
+    w.step('a', undone, {}, { recovery: [human()] });
+    w.step('b', second, {}, { recovery: [human()] });
   });
   const asked = async (fail: () => Promise<never>) => {
     const tries = { a: 0, b: 0 };

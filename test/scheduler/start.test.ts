@@ -11,7 +11,7 @@ import { anAgent, anyObject, harness, settle } from '../engine/harness.ts';
 import { deferred, withStore } from '../engine/process.ts';
 
 const worker = anAgent('worker');
-const quick = { ladder: [retry(0)] };
+const quick = { recovery: [retry(0)] };
 const chain = workflow('chain', { input: anyObject, within: '1m' }, (w) => {
   const a = w.step('a', worker, { n: w.input }, quick);
   w.step('b', worker, {}, { ...quick, after: [a] });
@@ -129,7 +129,7 @@ describe('a start', () => {
     expect([steps['a']?.attempt, steps['b']?.attempt]).toEqual([1, 1]);
   });
 
-  it('whose first message could not be sent is accepted, and the watch makes it good', async () => {
+  it('whose first message could not be sent is accepted, and the wake time makes it good', async () => {
     let sends = 0;
     const h = harness(chain, { worker: fine }, 1, (world) => ({
       ...world,
@@ -169,7 +169,7 @@ describe('an execution that is not over within its time', () => {
     });
     expect(execution.cause?.at).toBe(execution.deadlineAt);
     expect(undone).toEqual(['b', 'a']);
-    expect(steps['c']).toMatchObject({ status: 'sealed', attempt: 0 });
+    expect(steps['c']).toMatchObject({ status: 'fenced', attempt: 0 });
   });
 });
 
@@ -183,7 +183,7 @@ describe('a cancel', () => {
     const { id } = await h.begin();
     await h.run(id, { until: ({ steps }) => steps['b']?.status === 'running' });
     const answer = await cancel(h.scheduler, id, { reason: 'customer changed their mind', commandId: 'c-1' });
-    expect(answer).toMatchObject({ status: 'undoing', commands: ['c-1'] });
+    expect(answer).toMatchObject({ status: 'compensating', commands: ['c-1'] });
     work.resolve({});
     await settle();
     const { execution } = await h.run(id, { supervised: false });
@@ -203,7 +203,7 @@ describe('a cancel', () => {
     const first = await cancel(h.scheduler, id, { commandId: 'c-1' });
     const second = await cancel(h.scheduler, id, { commandId: 'c-1' });
     const third = await cancel(h.scheduler, id, { commandId: 'c-2' });
-    expect([first.status, second.cause, third.cause]).toEqual(['undoing', first.cause, first.cause]);
+    expect([first.status, second.cause, third.cause]).toEqual(['compensating', first.cause, first.cause]);
     work.resolve({});
     await h.run(id, { supervised: false });
     const late = await cancel(h.scheduler, id, { commandId: 'c-1' });
@@ -229,7 +229,7 @@ describe('a cancel', () => {
     };
     const h = harness(chain, { worker: { execute: refused, undo: () => work.promise } });
     const { id } = await h.begin();
-    await h.run(id, { until: ({ execution }) => execution.status === 'undoing' });
+    await h.run(id, { until: ({ execution }) => execution.status === 'compensating' });
     await expect(cancel(h.scheduler, id, {})).rejects.toMatchObject({
       code: 'not-cancelable',
       message: expect.stringContaining('already being undone'),

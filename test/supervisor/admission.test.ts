@@ -1,7 +1,7 @@
 /** What a sweep may send to one agent: at a pace, not into a full queue, and always a few. */
 
 import type { Ports, QueueDepth } from '../../lib/core/ports.ts';
-import { FREE_SENDS, FULL_QUEUE, gateKeeper, SENDS_PER_SWEEP } from '../../lib/supervisor/admission.ts';
+import { FREE_SENDS, FULL_QUEUE, admissionControl, SENDS_PER_SWEEP } from '../../lib/supervisor/admission.ts';
 import { SWEEP_EVERY_MS, sweepOnce } from '../../lib/supervisor/sweep.ts';
 import { workflow } from '../../lib/core/plan/workflow.ts';
 import { memoryWorld } from '../../lib/testing/memory.ts';
@@ -21,15 +21,15 @@ function keeperOf(depths: () => Promise<Readonly<Record<string, QueueDepth>>>) {
       return depths();
     },
   };
-  const gates = gateKeeper({ ...world, queue }, SWEEP_EVERY_MS);
+  const admissions = admissionControl({ ...world, queue }, SWEEP_EVERY_MS);
   /** As many executions as that, each with one message for it. */
   const sendsOf = async (wanted: number): Promise<number> => {
     const answers = await Promise.all(
-      Array.from({ length: wanted }, async () => (await gates.ask({ worker: 1 }))['worker']?.sends ?? 0),
+      Array.from({ length: wanted }, async () => (await admissions.ask({ worker: 1 }))['worker']?.sends ?? 0),
     );
     return answers.reduce((sum, sends) => sum + sends, 0);
   };
-  return { gates, asked, sendsOf, clock: world.clock, notes: world.notes };
+  return { admissions, asked, sendsOf, clock: world.clock, notes: world.notes };
 }
 
 const holding = (waiting: number) => keeperOf(async () => ({ worker: depthOf(waiting) }));
@@ -65,8 +65,8 @@ describe('the messages of a sweep to one agent', () => {
 
   it('come later by as many sweeps as it takes to come to them, and to what the queue holds too much', async () => {
     const laterMs = async (waiting: number, wanted: number): Promise<number> => {
-      const { gates, clock } = holding(waiting);
-      const { laterAt = 0, busyUntil = 0 } = (await gates.ask({ worker: wanted }))['worker'] ?? {};
+      const { admissions, clock } = holding(waiting);
+      const { laterAt = 0, busyUntil = 0 } = (await admissions.ask({ worker: wanted }))['worker'] ?? {};
       const beyond = Math.max(0, waiting - FULL_QUEUE);
       expect(busyUntil - clock.now()).toBe((beyond / SENDS_PER_SWEEP) * SWEEP_EVERY_MS);
       return laterAt - clock.now();
@@ -90,9 +90,9 @@ describe('the messages of a sweep to one agent', () => {
   });
 
   it('of one execution are allowed in part', async () => {
-    const { gates } = holding(FULL_QUEUE - 50);
-    expect((await gates.ask({ worker: 80 }))['worker']?.sends).toBe(50);
-    const full = holding(FULL_QUEUE).gates;
+    const { admissions } = holding(FULL_QUEUE - 50);
+    expect((await admissions.ask({ worker: 80 }))['worker']?.sends).toBe(50);
+    const full = holding(FULL_QUEUE).admissions;
     expect((await full.ask({ worker: 80 }))['worker']?.sends).toBe(FREE_SENDS);
   });
 
@@ -145,17 +145,17 @@ describe('a crowd that waits for one agent', () => {
       },
     }));
     const { failed } = await sweepOnce(slow, new Map(), h.clock.now() + sweepMs);
-    return { failed, looks: read.length, seen: new Set(read).size, rests, sends: h.sent.length };
+    return { failed, evaluations: read.length, seen: new Set(read).size, rests, sends: h.sent.length };
   };
   const crowd = { steps: 1, count: COUNT, lookMs: LOOK_MS, sweepMs: COUNT * LOOK_MS };
 
   it('is all looked at, and each look that came too early is followed by a rest (L4)', async () => {
-    const { failed, looks, seen, rests, sends } = await swept({ ...crowd, waiting: FULL_QUEUE });
+    const { failed, evaluations, seen, rests, sends } = await swept({ ...crowd, waiting: FULL_QUEUE });
     expect({ failed, seen }).toEqual({ failed: 0, seen: COUNT });
     expect(sends).toBeGreaterThanOrEqual(FREE_SENDS);
-    expect(sends).toBeLessThanOrEqual(FREE_SENDS * Math.ceil((looks * LOOK_MS) / SWEEP_EVERY_MS));
-    // Those that the sweep met again had been put off meanwhile, and after the last looks, eight at once, no time was left.
-    expect(rests.length).toBeLessThanOrEqual(looks - sends);
+    expect(sends).toBeLessThanOrEqual(FREE_SENDS * Math.ceil((evaluations * LOOK_MS) / SWEEP_EVERY_MS));
+    // Those that the sweep met again had been deferred meanwhile, and after the last looks, eight at once, no time was left.
+    expect(rests.length).toBeLessThanOrEqual(evaluations - sends);
     expect(rests.length).toBeGreaterThanOrEqual(COUNT - sends - 8);
   });
 

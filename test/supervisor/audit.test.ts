@@ -9,7 +9,7 @@ import { anAgent, anyObject, harness, type Harness } from '../engine/harness.ts'
 
 const worker = anAgent('worker');
 const single = workflow('single', { input: anyObject, within: '1h' }, (w) => {
-  w.step('it', worker, {}, { ladder: [retry(1)] });
+  w.step('it', worker, {}, { recovery: [retry(1)] });
 });
 const PAGE = 4;
 const RETENTION_MS = 3 * MIN_RETENTION_MS;
@@ -24,9 +24,9 @@ function open(change: (ports: AuditPorts) => Partial<AuditPorts> = () => ({})) {
     const options = { untilAt: Number.MAX_SAFE_INTEGER, maxPages, passEveryMs, retentionMs: RETENTION_MS };
     return (await audit(ports, options)).receipt;
   };
-  /** Takes the watch away, as a hand in the table could. */
+  /** Takes the wake time away, as a hand in the table could. */
   const blind = async (id: string): Promise<void> => {
-    const { watchAt: _, ...execution } = (await h.state(id)).execution;
+    const { wakeAt: _, ...execution } = (await h.state(id)).execution;
     const record = { ...execution, version: execution.version + 1, writeId: `blind-${id}` };
     expect(await h.store.write({ executionId: id, execution: record })).toBe('written');
   };
@@ -35,7 +35,7 @@ function open(change: (ports: AuditPorts) => Partial<AuditPorts> = () => ({})) {
 const healthy = { healed: 0, removed: 0, failed: 0 };
 const loseAll = (h: Harness): number => h.sent.splice(0).length;
 
-describe('an execution without a watch', () => {
+describe('an execution without a wake time', () => {
   it('gets one at once and goes on (S12, L1)', async () => {
     const { h, run, blind } = open();
     const { id } = await h.begin();
@@ -43,8 +43,8 @@ describe('an execution without a watch', () => {
     await blind(id);
     await expect(h.run(id)).rejects.toThrow('stuck');
     expect((await run()).pass).toMatchObject({ scanned: 1, healed: 1, removed: 0, failed: 0 });
-    expect((await h.state(id)).execution).toMatchObject({ status: 'running', watchAt: h.clock.now() });
-    expect(h.notes).toContainEqual({ what: 'watch-healed', executionId: id, detail: 'none' });
+    expect((await h.state(id)).execution).toMatchObject({ status: 'running', wakeAt: h.clock.now() });
+    expect(h.notes).toContainEqual({ what: 'wake-time-healed', executionId: id, detail: 'none' });
     expect((await h.run(id)).execution.status).toBe('succeeded');
   });
 
@@ -64,7 +64,7 @@ describe('an execution without a watch', () => {
           const page = await inventory.page(cursor);
           const { execution } = (await store.read('e-1')) ?? {};
           if (execution === undefined) return page;
-          const watched = { ...execution, version: execution.version + 1, writeId: 'other', watchAt: 77 };
+          const watched = { ...execution, version: execution.version + 1, writeId: 'other', wakeAt: 77 };
           await store.write({ executionId: 'e-1', execution: watched });
           return page;
         },
@@ -73,7 +73,7 @@ describe('an execution without a watch', () => {
     const { id } = await h.begin();
     await blind(id);
     expect((await run()).pass).toMatchObject(healthy);
-    expect((await h.state(id)).execution.watchAt).toBe(77);
+    expect((await h.state(id)).execution.wakeAt).toBe(77);
   });
 });
 
@@ -146,7 +146,7 @@ describe('a child', () => {
     const { h, run } = open();
     const { id } = await h.begin();
     await h.run(id);
-    const { watchAt: _, ...ended } = (await h.state(id)).execution;
+    const { wakeAt: _, ...ended } = (await h.state(id)).execution;
     const parent = { executionId: id, step: 'it', index: 0 };
     await h.store.create({ ...ended, id: 'e-9', parent, version: 1, writeId: 'child' });
     h.clock.advanceTo(h.clock.now() + RETENTION_MS + 1);
@@ -162,7 +162,7 @@ describe('a child', () => {
     const { execution } = await h.state(id);
     const parent = { executionId: 'gone', step: 'it', index: 0 };
     await h.store.create({ ...execution, id: 'e-8', parent });
-    const { watchAt: _, ...ended } = { ...execution, status: 'failed', endedAt: h.clock.now() } as const;
+    const { wakeAt: _, ...ended } = { ...execution, status: 'failed', endedAt: h.clock.now() } as const;
     await h.store.create({ ...ended, id: 'e-9', parent });
     h.clock.advanceTo(h.clock.now() + RETENTION_MS);
     expect((await run()).pass).toMatchObject(healthy);

@@ -3,7 +3,7 @@
 import type { Ports, Queue } from '../../lib/core/ports.ts';
 import { retry, workflow } from '../../lib/core/plan/workflow.ts';
 import { refuse, TransientError } from '../../lib/core/records/errors.ts';
-import { gateKeeper } from '../../lib/supervisor/admission.ts';
+import { admissionControl } from '../../lib/supervisor/admission.ts';
 import { receiptBook } from '../../lib/supervisor/receipts.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
 import { SWEEP_EVERY_MS, sweepOnce, tick } from '../../lib/supervisor/sweep.ts';
@@ -60,10 +60,10 @@ describe('a step whose agent is not deployed', () => {
     expect(steps['pay']).toMatchObject({
       status: 'retrying',
       attempt: 0,
-      parked: { why: 'not-deployed', mode: 'execute' },
+      deferred: { why: 'not-deployed', mode: 'execute' },
     });
     expect(execution).toMatchObject({ status: 'running', dispatched: 0 });
-    expect(noted(h, 'look-failed')).toEqual([]);
+    expect(noted(h, 'evaluation-failed')).toEqual([]);
   });
 
   it('is said with the sentence that says what to do, and since when', async () => {
@@ -71,7 +71,7 @@ describe('a step whose agent is not deployed', () => {
     const { id } = await h.begin();
     const startedAt = h.clock.now();
     const { steps } = await h.run(id, { until: until(h, startedAt + HOUR_MS), maxMs: 2 * HOUR_MS });
-    const { since = 0, at = 0 } = steps['pay']?.parked ?? {};
+    const { since = 0, at = 0 } = steps['pay']?.deferred ?? {};
     expect(since - startedAt).toBeLessThan(60_000);
     expect(at - since).toBeGreaterThan(HOUR_MS - 120_000);
     const said = noted(h, 'agent-missing');
@@ -90,7 +90,7 @@ describe('a step whose agent is not deployed', () => {
   ])('goes on within a minute when it is back after %s', async (_, awayMs) => {
     const { h, deployed } = onStage();
     const { id } = await h.begin();
-    const met = await h.run(id, { until: ({ steps }) => steps['pay']?.parked !== undefined });
+    const met = await h.run(id, { until: ({ steps }) => steps['pay']?.deferred !== undefined });
     expect(met.steps['pay']?.attempt).toBe(0);
     const away = await h.run(id, { until: until(h, h.clock.now() + awayMs), maxMs: 2 * awayMs + HOUR_MS });
     expect(away.execution.status).toBe('running');
@@ -131,20 +131,22 @@ describe('an undo whose agent is not deployed', () => {
     const { h, deployed, id } = await booked();
     const at = h.clock.now();
     const { execution, steps } = await h.run(id, { until: until(h, at + 8 * 60_000) });
-    expect(execution.status).toBe('undoing');
-    expect(steps['pay']).toMatchObject({ status: 'done', parked: { why: 'not-deployed', mode: 'undo' } });
+    expect(execution.status).toBe('compensating');
+    expect(steps['pay']).toMatchObject({ status: 'done', deferred: { why: 'not-deployed', mode: 'undo' } });
     deployed.add('pay');
     const backAt = h.clock.now();
     const ended = await h.run(id);
     expect(ended.execution.status).toBe('canceled');
-    expect(ended.steps['pay']).toMatchObject({ status: 'undone', undoAttempt: 1 });
+    expect(ended.steps['pay']).toMatchObject({ status: 'compensated', undoAttempt: 1 });
     expect((ended.steps['pay']?.changedAt ?? 0) - backAt).toBeLessThanOrEqual(BACK_WITHIN_MS);
   });
 
   it('is put to a person after a day (L1)', async () => {
     const { h, id } = await booked();
-    const { steps: before } = await h.run(id, { until: (state) => state.steps['pay']?.parked !== undefined });
-    h.clock.advanceTo((before['pay']?.undoParkedAt ?? 0) + 24 * HOUR_MS);
+    const { steps: before } = await h.run(id, {
+      until: (state) => state.steps['pay']?.deferred !== undefined,
+    });
+    h.clock.advanceTo((before['pay']?.undoDeferredAt ?? 0) + 24 * HOUR_MS);
     const { incidents, steps } = await h.run(id, { until: ({ incidents: open }) => open !== undefined });
     expect(steps['pay']?.failure?.message).toContain('or its agent is not deployed');
     expect(Object.values(incidents ?? {})).toMatchObject([{ step: 'pay' }]);
@@ -160,30 +162,33 @@ it('one that waits for a missing agent does not slow the sweep of the others', a
   const clock = { now: h.clock.now, sleep: async (ms: number) => void rests.push(ms) };
   const ports = { ...h.scheduler.ports, clock } as Ports;
   await sweepOnce(ports, new Map(), h.clock.now() + 60_000);
-  expect((await h.state('e-1')).steps['pay']?.parked?.why).toBe('not-deployed');
+  expect((await h.state('e-1')).steps['pay']?.deferred?.why).toBe('not-deployed');
   expect(rests).toEqual([]);
 });
 
 describe('of a crowd that waits for a missing agent', () => {
   const crowd = (reaches: Queue['reaches']) => {
     const world = memoryWorld();
-    const gates = gateKeeper({ ...world, queue: { ...world.queue, ...(reaches && { reaches }) } }, 2_000);
+    const admissions = admissionControl(
+      { ...world, queue: { ...world.queue, ...(reaches && { reaches }) } },
+      2_000,
+    );
     const laterMs = async (): Promise<number> => {
-      const { gone } = await gates.ask({ gone: 1 });
+      const { gone } = await admissions.ask({ gone: 1 });
       expect(gone).toMatchObject({ missing: true, sends: 0 });
       return (gone?.laterAt ?? 0) - world.clock.now();
     };
-    return { gates, laterMs, world };
+    return { admissions, laterMs, world };
   };
 
   it('as many come again at once as could be sent, a quarter of an hour later at most', async () => {
-    const { gates, laterMs, world } = crowd(() => false);
+    const { admissions, laterMs, world } = crowd(() => false);
     const first = await laterMs();
     expect(first).toBeGreaterThanOrEqual(30_000);
     expect(first).toBeLessThanOrEqual(45_000);
-    await gates.ask({ gone: 30_000 });
+    await admissions.ask({ gone: 30_000 });
     expect(await laterMs()).toBe(Math.floor((30_001 / 300) * 2_000));
-    await gates.ask({ gone: 3_000_000 });
+    await admissions.ask({ gone: 3_000_000 });
     expect(await laterMs()).toBe(900_000);
     expect(noted(world as Harness, 'agent-missing')).toHaveLength(1);
   });
@@ -196,8 +201,8 @@ describe('of a crowd that waits for a missing agent', () => {
       write: async () => 'written' as const,
     };
     const queue = { ...world.queue, reaches: (agent: string) => agent !== 'gone' };
-    const gates = gateKeeper({ ...world, breakers: breakers as never, queue }, 2_000);
-    await gates.ask({ gone: 1, there: 1 });
+    const admissions = admissionControl({ ...world, breakers: breakers as never, queue }, 2_000);
+    await admissions.ask({ gone: 1, there: 1 });
     expect(reads).toEqual(['there']);
   });
 });
@@ -205,7 +210,7 @@ describe('of a crowd that waits for a missing agent', () => {
 describe('the receipts of a tick', () => {
   const away = 'not there';
   const many = workflow('many', { input: anyObject, within: '30d' }, (w) => {
-    w.step('it', anAgent('gone'), {}, { ladder: [retry(1)] });
+    w.step('it', anAgent('gone'), {}, { recovery: [retry(1)] });
   });
 
   it(`name who is ${away}, and how many executions wait for it`, async () => {

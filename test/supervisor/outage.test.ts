@@ -2,7 +2,7 @@
 
 import { workflow } from '../../lib/core/plan/workflow.ts';
 import type { Ports, Store } from '../../lib/core/ports.ts';
-import { isHeld } from '../../lib/core/records/state.ts';
+import { isLeased } from '../../lib/core/records/state.ts';
 import { LEASE_MARGIN_MS } from '../../lib/core/step/lease.ts';
 import { BUDGET_GAP_MS, dispatchBudget } from '../../lib/core/supervision/dispatch.ts';
 import { SENDS_PER_SWEEP } from '../../lib/supervisor/admission.ts';
@@ -21,13 +21,13 @@ const single = workflow('single', { input: anyObject, within: '10h' }, (w) => {
 });
 const fine = { execute: async () => ({}), undo: async () => undefined };
 
-/** Looks whenever the watch says so; messages that are sent are lost. */
+/** Looks whenever the wake time says so; messages that are sent are lost. */
 async function watched(h: Harness, id: string, untilAt: number): Promise<number[]> {
   const sentAt: number[] = [];
   for (;;) {
-    const { watchAt = Number.NaN } = (await h.state(id)).execution;
-    if (!(watchAt <= untilAt)) return sentAt;
-    h.clock.advanceTo(watchAt);
+    const { wakeAt = Number.NaN } = (await h.state(id)).execution;
+    if (!(wakeAt <= untilAt)) return sentAt;
+    h.clock.advanceTo(wakeAt);
     await h.sweep();
     for (const _ of h.sent.splice(0)) sentAt.push(h.clock.now() - T0);
   }
@@ -41,43 +41,43 @@ describe('a step that nobody takes', () => {
     return { h, id };
   };
 
-  it('is sent with doubling gaps; beyond 4 H it is parked, and the watch goes to its time (F11)', async () => {
+  it('is sent with doubling gaps; beyond 4 H it is deferred, and the wake time goes to its time (F11)', async () => {
     const { h, id } = await unclaimed();
-    let looks = 0;
-    let parkedLooks = 0;
+    let evaluations = 0;
+    let deferredEvaluations = 0;
     const sentAt: number[] = [];
-    for (; h.clock.now() < T0 + 3_600_000; looks += 1) {
+    for (; h.clock.now() < T0 + 3_600_000; evaluations += 1) {
       const { execution, steps } = await h.state(id);
-      if (steps['it']?.parked !== undefined) {
-        parkedLooks += 1;
-        expect(execution.watchAt).toBeLessThanOrEqual((steps['it'].retryAt as number) + H_MS);
+      if (steps['it']?.deferred !== undefined) {
+        deferredEvaluations += 1;
+        expect(execution.wakeAt).toBeLessThanOrEqual((steps['it'].retryAt as number) + H_MS);
       }
-      h.clock.advanceTo(execution.watchAt as number);
+      h.clock.advanceTo(execution.wakeAt as number);
       await h.sweep();
       for (const _ of h.sent.splice(0)) sentAt.push((h.clock.now() - T0) / 1_000);
     }
     expect(sentAt).toEqual([10, 30, 70, 150, 310, 630, 1_270, 2_170, 3_070, 3_970].slice(0, sentAt.length));
     expect(sentAt.length).toBeGreaterThanOrEqual(9);
-    expect(parkedLooks).toBeGreaterThan(4);
+    expect(deferredEvaluations).toBeGreaterThan(4);
     // An hour at a look per H would be 360.
-    expect(looks).toBeLessThan(40);
-    expect((await h.state(id)).steps['it']).toMatchObject({ attempt: 0, parked: { why: 'unclaimed' } });
+    expect(evaluations).toBeLessThan(40);
+    expect((await h.state(id)).steps['it']).toMatchObject({ attempt: 0, deferred: { why: 'unclaimed' } });
   });
 
-  it('is still taken by a message that comes late, and the watch is drawn near in the same write (S12, F4)', async () => {
+  it('is still taken by a message that comes late, and the wake time is drawn near in the same write (S12, F4)', async () => {
     const { h, id } = await unclaimed();
     const [late] = await lateMessage(h, id);
     const before = await h.state(id);
-    expect(before.execution.watchAt).toBeGreaterThan(h.clock.now() + 2 * H_MS);
+    expect(before.execution.wakeAt).toBeGreaterThan(h.clock.now() + 2 * H_MS);
     const work = deferred<object>();
     h.implementations['worker'] = { ...fine, execute: () => work.promise };
     const handled = h.deliver(late as never);
     await settle();
     const { execution, steps } = await h.state(id);
     expect(steps['it']).toMatchObject({ status: 'running', attempt: 1 });
-    expect(steps['it']).not.toHaveProperty('parked');
+    expect(steps['it']).not.toHaveProperty('deferred');
     expect(execution.version).toBe(before.execution.version + 1);
-    expect(execution.watchAt).toBeLessThanOrEqual(h.clock.now() + H_MS);
+    expect(execution.wakeAt).toBeLessThanOrEqual(h.clock.now() + H_MS);
     work.resolve({});
     expect(await handled).toBe('handled');
     expect((await h.state(id)).execution.status).toBe('succeeded');
@@ -85,9 +85,9 @@ describe('a step that nobody takes', () => {
 
   async function lateMessage(h: Harness, id: string) {
     for (;;) {
-      h.clock.advanceTo((await h.state(id)).execution.watchAt as number);
+      h.clock.advanceTo((await h.state(id)).execution.wakeAt as number);
       await h.sweep();
-      if ((await h.state(id)).steps['it']?.parked !== undefined) return h.sent.splice(-1);
+      if ((await h.state(id)).steps['it']?.deferred !== undefined) return h.sent.splice(-1);
     }
   }
 
@@ -98,7 +98,7 @@ describe('a step that nobody takes', () => {
     expect(budget).toBe(20 + 30 * 10);
     await h.store.write({
       executionId: id,
-      execution: { ...execution, version: 2, writeId: 'w', dispatched: budget, watchAt: T0 + H_MS },
+      execution: { ...execution, version: 2, writeId: 'w', dispatched: budget, wakeAt: T0 + H_MS },
     });
     const sentAt = await watched(h, id, T0 + 5 * BUDGET_GAP_MS);
     expect(sentAt).toHaveLength(4);
@@ -111,7 +111,7 @@ describe('a step that nobody takes', () => {
 });
 
 describe('the first sweeps after an outage', () => {
-  it('send to an agent at a pace, oldest first, and look at what is put off only when its turn comes', async () => {
+  it('send to an agent at a pace, oldest first, and look at what is deferred only when its turn comes', async () => {
     const h = harness(single, { worker: fine });
     const count = 5 * SENDS_PER_SWEEP;
     for (let at = 0; at < count; at += 1) {
@@ -120,16 +120,16 @@ describe('the first sweeps after an outage', () => {
     }
     h.sent.splice(0);
     h.clock.advanceTo(T0 + 3_600_000);
-    const looks: number[] = [];
+    const evaluations: number[] = [];
     const order: string[] = [];
     for (let sweeps = 0; sweeps < 7; sweeps += 1) {
-      looks.push((await sweepOnce(h, new Map(), h.clock.now())).due);
+      evaluations.push((await sweepOnce(h, new Map(), h.clock.now())).due);
       expect(h.sent.length).toBeLessThanOrEqual(SENDS_PER_SWEEP);
       order.push(...h.sent.splice(0).map(({ message }) => message.execution));
       h.clock.advanceTo(h.clock.now() + SWEEP_EVERY_MS);
     }
     expect(order).toHaveLength(count);
-    expect(looks.reduce((sum, due) => sum + due, 0)).toBeLessThan(2.5 * count);
+    expect(evaluations.reduce((sum, due) => sum + due, 0)).toBeLessThan(2.5 * count);
     const places = order.slice(0, SENDS_PER_SWEEP).map((id) => Number(id.slice('e-'.length)));
     expect(places).toEqual(Array.from({ length: SENDS_PER_SWEEP }, (_, at) => at + 1));
   });
@@ -189,9 +189,9 @@ describe('the first sweeps after an outage', () => {
   it('take no attempt for dead whose agent lives and could only not say so', async () => {
     const { h, id, work, aborted, sweep } = await interrupted(35_000);
     expect((await h.state(id)).steps['it']?.leaseUntil).toBeLessThan(h.clock.now() - LEASE_MARGIN_MS);
-    // The very first sweep comes before the agent's next beat.
+    // The very first sweep comes before the agent's next heartbeat.
     await sweep();
-    expect(isHeld((await h.state(id)).steps['it'])).toBe(true);
+    expect(isLeased((await h.state(id)).steps['it'])).toBe(true);
     await pass(h, 12_000, sweep);
     const { steps } = await h.state(id);
     expect(steps['it']).toMatchObject({ status: 'running', attempt: 1, mayHaveActed: false });
@@ -226,14 +226,14 @@ describe('the first sweeps after an outage', () => {
     await sweepOnce(broken, new Map(), backAt, grace);
     h.clock.advanceTo(backAt);
     await sweepOnce(h, new Map(), backAt, grace);
-    expect(isHeld((await h.state(id)).steps['it'])).toBe(true);
-    const { watchAt = Number.NaN } = (await h.state(id)).execution;
-    expect(watchAt).toBe(backAt + H_MS);
-    h.clock.advanceTo(watchAt);
-    await sweepOnce(h, new Map(), watchAt, grace);
+    expect(isLeased((await h.state(id)).steps['it'])).toBe(true);
+    const { wakeAt = Number.NaN } = (await h.state(id)).execution;
+    expect(wakeAt).toBe(backAt + H_MS);
+    h.clock.advanceTo(wakeAt);
+    await sweepOnce(h, new Map(), wakeAt, grace);
     h.clock.advanceTo(backAt + H_MS + LEASE_MARGIN_MS);
     await sweepOnce(h, new Map(), h.clock.now(), grace);
-    expect(isHeld((await h.state(id)).steps['it'])).toBe(false);
+    expect(isLeased((await h.state(id)).steps['it'])).toBe(false);
   });
 
   it('take for dead at once what must be dead, however short the grace', async () => {
@@ -245,10 +245,10 @@ describe('the first sweeps after an outage', () => {
       withStore(h, (store) => ({ ...store, write: once(store.write, never) })),
     );
     await settle();
-    const { hardEndAt = Number.NaN } = (await h.state(id)).steps['it'] ?? {};
-    h.clock.advanceTo(hardEndAt + 3_600_000);
+    const { processDeadlineAt = Number.NaN } = (await h.state(id)).steps['it'] ?? {};
+    h.clock.advanceTo(processDeadlineAt + 3_600_000);
     await sweepOnce(h, new Map(), h.clock.now());
-    expect(isHeld((await h.state(id)).steps['it'])).toBe(false);
+    expect(isLeased((await h.state(id)).steps['it'])).toBe(false);
   });
 
   it('are not taken for such because of one poisonous item, however long it is overdue', () => {

@@ -12,11 +12,11 @@ const asked = anAgent('asked', { effect: 'probed' });
 const LEASE_MS = 10_000;
 const MARGIN_MS = 1_000;
 const SETTLE_MS = 5_000;
-const ladder = [retry(3, { first: '1s', max: '5s' })];
+const recovery = [retry(3, { first: '1s', max: '5s' })];
 
 const single = (agent: typeof safe) =>
   workflow('single', { input: anyObject, within: '1h' }, (w) => {
-    const it = w.step('it', agent, {}, { ladder });
+    const it = w.step('it', agent, {}, { recovery });
     return { it: it.output };
   });
 const undo = async (): Promise<void> => undefined;
@@ -126,7 +126,7 @@ describe('an agent that dies after its claim', () => {
 });
 
 describe('an agent that works', () => {
-  it('keeps its lease by beats for as long as it works, and nobody intervenes (S4)', async () => {
+  it('keeps its lease by heartbeats for as long as it works, and nobody intervenes (S4)', async () => {
     let tries = 0;
     const execute = async (): Promise<object> => {
       tries += 1;
@@ -138,7 +138,7 @@ describe('an agent that works', () => {
     const { execution, steps } = await h.run(id);
     expect(execution.status).toBe('succeeded');
     expect([tries, steps['it']?.attempt]).toEqual([1, 1]);
-    expect(steps['it']?.beat).toBeGreaterThanOrEqual(8);
+    expect(steps['it']?.heartbeat).toBeGreaterThanOrEqual(8);
     expect(h.notes.map(({ what }) => what)).not.toContain('lease-ended');
     expect(execution.dispatched).toBe(0);
   });
@@ -187,7 +187,7 @@ describe('an agent that works', () => {
     expect((startedAt[1] ?? 0) - (startedAt[0] ?? 0)).toBeGreaterThanOrEqual(120_000);
   });
 
-  it('gets as many attempts as its ladder has, and no more', async () => {
+  it('gets as many attempts as its recovery has, and no more', async () => {
     let tries = 0;
     const execute = async (): Promise<object> => {
       tries += 1;
@@ -280,7 +280,7 @@ describe('a probe', () => {
     const { id } = await h.begin();
     const { execution, steps } = await h.run(id, { supervised: false });
     expect(execution.status).toBe('compensated');
-    expect(steps['it']).toMatchObject({ status: 'undone', probes: 20 });
+    expect(steps['it']).toMatchObject({ status: 'compensated', probes: 20 });
     expect(undone).toEqual(['it undefined']);
   });
 });

@@ -1,6 +1,6 @@
 /**
  * A table restored to any earlier moment, with the messages of all that was done since: S13, L1, L2, S6. What was done since is
- * unknown to it; the outside services know it by its key.
+ * unknown to it; the external services know it by its key.
  */
 
 import type { Account, Clock, Former, Kind, Part, Role } from '../../lib/cli/quiesce/account.ts';
@@ -15,11 +15,11 @@ import { startFrom } from '../../lib/scheduler/starter.ts';
 import type { MemoryWorld } from '../../lib/testing/memory.ts';
 import { anAgent, anyObject, type Harness, harness, settle } from '../engine/harness.ts';
 
-const ladder = [retry(3, { first: '1s', max: '5s' })];
+const recovery = [retry(3, { first: '1s', max: '5s' })];
 const order = workflow('order', { input: anyObject, within: '1h' }, (w) => {
-  const paid = w.step('paid', anAgent('pay', { effect: 'probed' }), {}, { ladder });
-  const kept = w.step('kept', anAgent('keep'), {}, { ladder });
-  w.step('shipped', anAgent('ship', { effect: 'probed' }), {}, { ladder, after: [paid, kept] });
+  const paid = w.step('paid', anAgent('pay', { effect: 'probed' }), {}, { recovery });
+  const kept = w.step('kept', anAgent('keep'), {}, { recovery });
+  w.step('shipped', anAgent('ship', { effect: 'probed' }), {}, { recovery, after: [paid, kept] });
   return {};
 }) as Workflow;
 
@@ -92,14 +92,14 @@ async function restore(to: Harness, from: Harness, { execution, steps }: Snapsho
 }
 
 async function lost(): Promise<
-  Recording & { readonly h: Harness; readonly outside: ReturnType<typeof services> }
+  Recording & { readonly h: Harness; readonly external: ReturnType<typeof services> }
 > {
   const recording: Recording = { moments: [], messages: [] };
-  const outside = services();
-  const h = harness(order, outside.all, 1, recorded(recording));
+  const external = services();
+  const h = harness(order, external.all, 1, recorded(recording));
   const { id } = await h.begin();
   expect((await h.run(id)).execution.status).toBe('succeeded');
-  return { ...recording, h, outside };
+  return { ...recording, h, external };
 }
 
 it('at whichever moment, it ends, asks for nothing under another key, and drops what is from afterwards', async () => {
@@ -107,13 +107,13 @@ it('at whichever moment, it ends, asks for nothing under another key, and drops 
   expect(moments.length).toBeGreaterThan(10);
   let dropped = 0;
   for (const at of moments.keys()) {
-    // The same past for each: what the outside services have done by its end is done.
-    const { h, messages, outside, moments: again } = await lost();
+    // The same past for each: what the external services have done by its end is done.
+    const { h, messages, external, moments: again } = await lost();
     expect(again[at]?.execution.version).toBe(moments[at]?.execution.version);
-    const later = harness(order, outside.all, 2);
+    const later = harness(order, external.all, 2);
     later.clock.advanceTo(h.clock.now() + 600_000);
     await restore(later, h, again[at]!);
-    const keys = [...outside.done].sort();
+    const keys = [...external.done].sort();
     expect(keys).toHaveLength(3);
     // All that was ever sent, once more and twice, the latest first: much of it is from after the moment.
     const late = messages.toReversed().map((send) => ({ ...send, delayMs: 0 }));
@@ -121,7 +121,7 @@ it('at whichever moment, it ends, asks for nothing under another key, and drops 
     const { execution, steps } = await later.run(again[at]!.execution.id);
     expect([at, execution.status]).toEqual([at, 'succeeded']);
     expect(Object.values(steps).map(({ status }) => status)).toEqual(['done', 'done', 'done']);
-    expect([...outside.done].sort()).toEqual(keys);
+    expect([...external.done].sort()).toEqual(keys);
     dropped += later.notes.filter(({ detail }) => detail === 'from after a restore').length;
   }
   expect(dropped).toBeGreaterThan(moments.length);
@@ -129,17 +129,17 @@ it('at whichever moment, it ends, asks for nothing under another key, and drops 
 
 it('knows no start from after its moment: sent again, it is another execution, with effect keys of its own (S18)', async () => {
   const recording: Recording = { moments: [], messages: [] };
-  const outside = services();
-  const h = harness(order, outside.all, 1, recorded(recording));
+  const external = services();
+  const h = harness(order, external.all, 1, recorded(recording));
   const { id } = await h.begin({}, 'key-1');
   await h.run(id);
-  const before = [...outside.done];
-  const later = harness(order, outside.all, 2);
+  const before = [...external.done];
+  const later = harness(order, external.all, 2);
   later.clock.advanceTo(h.clock.now() + 600_000);
   // So whoever sends it again must know what it has done already: docs/OPERATIONS.md has the starts listed first.
   expect((await later.begin({}, 'key-1')).id).toBe(id);
   expect((await later.run(id)).execution.status).toBe('succeeded');
-  expect(outside.done.size).toBe(2 * before.length);
+  expect(external.done.size).toBe(2 * before.length);
 });
 
 const PARTS: readonly (readonly [Role, Kind, string])[] = [
@@ -218,7 +218,9 @@ class Running implements Clock, Account {
   async leases(at: number): Promise<{ count: number; lastAt: number }> {
     const states = await Promise.all(this.started.map(({ id, table }) => table.state(id)));
     const until = states.flatMap(({ steps }) =>
-      Object.values(steps).map(({ leaseUntil = 0, hardEndAt }) => Math.max(leaseUntil, hardEndAt)),
+      Object.values(steps).map(({ leaseUntil = 0, processDeadlineAt }) =>
+        Math.max(leaseUntil, processDeadlineAt),
+      ),
     );
     const live = until.filter((instant) => instant > at);
     return { count: live.length, lastAt: Math.max(0, ...live) };
@@ -227,8 +229,8 @@ class Running implements Clock, Account {
 
 /** The runbook: @returns how many starts are neither in the table that is used, nor listed, nor waiting */
 async function restoredWhileRunning(isQuiesced: boolean): Promise<{ lost: number; came: number }> {
-  const outside = services();
-  const old = harness(order, outside.all, 1);
+  const external = services();
+  const old = harness(order, external.all, 1);
   const running = new Running(old);
   await running.sleep(3_000);
   const backup = await Promise.all(
@@ -240,7 +242,7 @@ async function restoredWhileRunning(isQuiesced: boolean): Promise<{ lost: number
     Promise.all(running.started.filter(({ table }) => table === old).map(({ id }) => old.state(id)));
   const atRest = await written();
   const listed = new Set(running.started.map(({ event }) => event));
-  const table = harness(order, outside.all, 2);
+  const table = harness(order, external.all, 2);
   table.clock.advanceTo(running.now());
   for (const snapshot of backup) await restore(table, old, snapshot);
   // A restore takes a while.

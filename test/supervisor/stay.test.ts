@@ -16,7 +16,7 @@ import { aProcess } from '../engine/process.ts';
 const worker = anAgent('worker', { lease: '3s', pickup: '3s' });
 const fine = { execute: async () => ({}), undo: async () => undefined };
 const single = workflow('single', { input: anyObject, within: '1h' }, (w) => {
-  w.step('it', worker, {}, { ladder: [retry(3)] });
+  w.step('it', worker, {}, { recovery: [retry(3)] });
 });
 const EVERY_MS = 2_000;
 const LIFE_MS = 57_000;

@@ -9,7 +9,7 @@ import { aProcess, deferred, never, withStore } from '../engine/process.ts';
 const worker = anAgent('worker');
 const PICKUP_MS = 10_000;
 const single = workflow('single', { input: anyObject, within: '1h' }, (w) => {
-  w.step('it', worker, {}, { ladder: [retry(1)] });
+  w.step('it', worker, {}, { recovery: [retry(1)] });
 });
 const fine = { execute: async () => ({}), undo: async () => undefined };
 const open = (wrap?: Parameters<typeof harness>[3]): Harness => harness(single, { worker: fine }, 1, wrap);
@@ -30,7 +30,7 @@ describe('a sweep', () => {
     expect(h.sent).toMatchObject([{ message: { execution: id, step: 'it', attempt: 1 } }]);
   });
 
-  it('that stood still after its read puts the watch no later than it would have then (S12)', async () => {
+  it('that stood still after its read puts the wake time no later than it would have then (S12)', async () => {
     const h = open((world) =>
       withStore(world, (store) => ({
         read: async (id) => {
@@ -42,11 +42,11 @@ describe('a sweep', () => {
       })),
     );
     let readAt = Number.NaN;
-    const { id, watchAt = 0 } = await h.begin();
-    readAt = watchAt;
+    const { id, wakeAt = 0 } = await h.begin();
+    readAt = wakeAt;
     h.clock.advanceTo(readAt);
     await h.sweep();
-    expect((await h.state(id)).execution.watchAt).toBe(readAt + PICKUP_MS);
+    expect((await h.state(id)).execution.wakeAt).toBe(readAt + PICKUP_MS);
   });
 
   it('of the same thing twice at once sends it once', async () => {
@@ -65,7 +65,7 @@ describe('a sweep', () => {
     const startedAt = h.clock.now();
     const sentAt: number[] = [];
     while (h.clock.now() < startedAt + 200_000) {
-      h.clock.advanceTo((await h.state(id)).execution.watchAt ?? 0);
+      h.clock.advanceTo((await h.state(id)).execution.wakeAt ?? 0);
       await h.sweep();
       if (loseAll(h) > 0) sentAt.push((h.clock.now() - startedAt) / 1_000);
     }
@@ -77,7 +77,7 @@ describe('a sweep', () => {
     const work = deferred<object>();
     const h = harness(single, { worker: { ...fine, execute: () => work.promise } });
     const { id } = await h.begin();
-    await h.run(id, { until: ({ steps }) => steps['it']?.beat === 2 });
+    await h.run(id, { until: ({ steps }) => steps['it']?.heartbeat === 2 });
     const { steps } = await h.state(id);
     await h.sweep();
     expect((await h.state(id)).steps).toEqual(steps);
@@ -99,7 +99,7 @@ describe('a sweep', () => {
     h.clock.advanceTo(h.clock.now() + PICKUP_MS);
     await h.sweep();
     expect(h.sent.map(({ message }) => message.execution).sort()).toEqual(['e-1', 'e-3']);
-    expect(h.notes).toContainEqual({ what: 'look-failed', executionId: 'e-2', detail: 'Error' });
+    expect(h.notes).toContainEqual({ what: 'evaluation-failed', executionId: 'e-2', detail: 'Error' });
   });
 
   it('goes on past an execution whose plan is gone (L4)', async () => {
@@ -116,7 +116,7 @@ describe('a sweep', () => {
     await h.sweep();
     expect(h.sent.map(({ message }) => message.execution)).toEqual([id]);
     expect(h.notes).toContainEqual({
-      what: 'look-failed',
+      what: 'evaluation-failed',
       executionId: 'e-0',
       detail: 'no-plan: the plan gone is not in the state table',
     });
@@ -139,16 +139,16 @@ describe('a sweep', () => {
     expect(new Set(h.sent.map(({ message }) => message.execution)).size).toBe(350);
   });
 
-  it('of a claim between its read and its write sets no watch past the new lease (S12, F3)', async () => {
+  it('of a claim between its read and its write sets no wake time past the new lease (S12, F3)', async () => {
     const h = harness(single, { worker: { ...fine, execute: () => never } });
     const { id } = await h.begin();
     const send = h.sent.splice(0)[0];
-    const gate = deferred<void>();
+    const admission = deferred<void>();
     const arrived = deferred<void>();
     const slow = withStore(h, (store) => ({
       write: async (write) => {
         arrived.resolve();
-        await gate.promise;
+        await admission.promise;
         return store.write(write);
       },
     }));
@@ -159,10 +159,10 @@ describe('a sweep', () => {
     if (send !== undefined) void h.deliver(send, dead.ports);
     await settle();
     dead.kill();
-    gate.resolve();
+    admission.resolve();
     await sweeping;
     const { execution, steps } = await h.state(id);
-    expect(execution.watchAt).toBeLessThanOrEqual(steps['it']?.leaseUntil ?? 0);
+    expect(execution.wakeAt).toBeLessThanOrEqual(steps['it']?.leaseUntil ?? 0);
   });
 
   it('of an empty index asks once a shard and does nothing else (C3)', async () => {
@@ -196,7 +196,7 @@ describe('the end of an execution', () => {
     const { id } = await h.begin();
     const { execution } = await h.run(id, { portsOf: () => doomed.ports });
     expect(execution.status).toBe('succeeded');
-    expect(execution.watchAt).toBeUndefined();
+    expect(execution.wakeAt).toBeUndefined();
     expect(h.announced).toHaveLength(2);
     expect(h.announced[1]).toEqual(h.announced[0]);
   });

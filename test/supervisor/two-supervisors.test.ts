@@ -7,7 +7,7 @@ import { aProcess, withStore } from '../engine/process.ts';
 
 const worker = anAgent('worker');
 const single = workflow('single', { input: anyObject, within: '1h' }, (w) => {
-  w.step('it', worker, {}, { ladder: [retry(1)] });
+  w.step('it', worker, {}, { recovery: [retry(1)] });
 });
 const fine = { execute: async () => ({}), undo: async () => undefined };
 const open = (wrap?: Parameters<typeof harness>[3]): Harness => harness(single, { worker: fine }, 1, wrap);

@@ -1,7 +1,7 @@
 /** Correct agents survive a fault at every point; each planted mistake of an agent's author is found. */
 
 import { done, human, notDone, PermanentError, workflow } from 'steadfast';
-import { crashEverywhere, type CrashOptions, outsideWorld } from 'steadfast/testing';
+import { crashEverywhere, type CrashOptions, externalWorld } from 'steadfast/testing';
 import * as z from 'zod/mini';
 import {
   bookFlight,
@@ -124,7 +124,7 @@ describe('the points', () => {
 describe('a mistake is found:', () => {
   it('in a process that acts after the end of the execution', async () => {
     const { only, flow } = oneStep();
-    const world = outsideWorld();
+    const world = externalWorld();
     const report = await crashEverywhere(flow, {
       input: {},
       agents: [only.handler({ execute: (ctx: { effectKey: string }) => world.act(ctx.effectKey) } as never)],
@@ -179,8 +179,8 @@ describe('a mistake is found:', () => {
       undo: async (ctx) => world.undo(ctx.effectKey),
     });
     const options = { input, agents: insteadOf(agents, blind) };
-    for (const outside of [{ world }, {}]) {
-      const report = await crashEverywhere(bookTrip, { ...options, ...outside });
+    for (const external of [{ world }, {}]) {
+      const report = await crashEverywhere(bookTrip, { ...options, ...external });
       expect(report.findings.length).toBeGreaterThan(1);
       expect(new Set(report.findings.map(({ kind }) => kind))).toEqual(new Set(['doubled']));
     }
@@ -194,8 +194,8 @@ describe('a mistake is found:', () => {
       undo: async (ctx) => world.undo(ctx.effectKey),
     });
     const options = { input, agents: insteadOf(agents, lying) };
-    for (const outside of [{ world }, {}]) {
-      const report = await crashEverywhere(bookTrip, { ...options, ...outside });
+    for (const external of [{ world }, {}]) {
+      const report = await crashEverywhere(bookTrip, { ...options, ...external });
       expect(report.findings).toEqual(
         expect.arrayContaining([
           expect.objectContaining({
@@ -258,7 +258,7 @@ describe('a mistake is found:', () => {
   it('an undo that pays back twice', async () => {
     const { only } = oneStep({ undo: 'required' });
     const refunds = new Map<string, number>();
-    const world = outsideWorld();
+    const world = externalWorld();
     const generous = only.handler({
       execute: async (ctx: { effectKey: string }) => await world.actOnce(ctx.effectKey),
       undo: async (ctx: { effectKey: string }) => {
@@ -295,7 +295,7 @@ describe('a mistake is found:', () => {
   it('an execution that does not end in time is stuck, with what it waits for', async () => {
     const { only } = oneStep({ effect: 'unsafe' });
     const flow = workflow('slow-people', { input: z.any(), within: '30d' }, (w) => {
-      w.step('only', only, {}, { ladder: [human({ within: '20d' })] });
+      w.step('only', only, {}, { recovery: [human({ within: '20d' })] });
     });
     const report = await crashEverywhere(flow, {
       input: {},

@@ -22,21 +22,21 @@ import {
 import {
   crashEverywhere,
   type CrashReport,
-  outsideWorld,
-  type OutsideWorld,
+  externalWorld,
+  type ExternalWorld,
   type TestAgent,
 } from 'steadfast/testing';
 import * as z from 'zod/mini';
 
-type Work = (ctx: AttemptContext, world: OutsideWorld, output?: unknown) => Promise<unknown>;
+type Work = (ctx: AttemptContext, world: ExternalWorld, output?: unknown) => Promise<unknown>;
 
 /** What may be right or wrong with an agent; the rest of it is right. */
 interface Ways {
   readonly effect?: 'idempotent' | 'probed' | 'unsafe';
   readonly execute?: Work;
-  readonly probe?: (ctx: AttemptContext, world: OutsideWorld) => Promise<Verdict<unknown>>;
+  readonly probe?: (ctx: AttemptContext, world: ExternalWorld) => Promise<Verdict<unknown>>;
   readonly undo?: Work;
-  readonly ladder?: readonly ReturnType<typeof retry | typeof human>[];
+  readonly recovery?: readonly ReturnType<typeof retry | typeof human>[];
 }
 /** Through the workflow: to success, back after a later step's failure, canceled, with a first answer lost anyway. */
 const ALL_WAYS = ['there', 'back', 'canceled', 'unheard'] as const;
@@ -54,16 +54,16 @@ const last = agent('last-agent', { ...anything, effect: 'idempotent', undo: 'non
 const other = agent('other-agent', { ...anything, effect: 'probed' });
 
 const right = {
-  once: (ctx: AttemptContext, world: OutsideWorld) => world.actOnce(ctx.effectKey),
-  act: (ctx: AttemptContext, world: OutsideWorld) => world.act(ctx.effectKey),
-  undo: (ctx: AttemptContext, world: OutsideWorld) => world.undo(ctx.effectKey),
-  probe: async (ctx: AttemptContext, world: OutsideWorld): Promise<Verdict<unknown>> =>
+  once: (ctx: AttemptContext, world: ExternalWorld) => world.actOnce(ctx.effectKey),
+  act: (ctx: AttemptContext, world: ExternalWorld) => world.act(ctx.effectKey),
+  undo: (ctx: AttemptContext, world: ExternalWorld) => world.undo(ctx.effectKey),
+  probe: async (ctx: AttemptContext, world: ExternalWorld): Promise<Verdict<unknown>> =>
     (await world.find(ctx.effectKey)) === undefined ? notDone() : done({}),
 };
 
 /** The step in question, then one that may fail. */
 async function strike(ways: Ways, through: readonly Way[]): Promise<CrashReport[]> {
-  const { effect = 'idempotent', ladder } = ways;
+  const { effect = 'idempotent', recovery } = ways;
   const {
     execute = effect === 'idempotent' ? right.once : right.act,
     probe = right.probe,
@@ -73,12 +73,12 @@ async function strike(ways: Ways, through: readonly Way[]): Promise<CrashReport[
   const asked = effect === 'idempotent' ? ({ probe: 'none' } as const) : {};
   const first = agent('first-agent', { ...anything, effect, ...asked } as AgentOptions<unknown, unknown>);
   const flow = workflow('two-steps', { input: z.any(), within: '2h' }, (w) => {
-    const begun = w.step('first', first, {}, ladder === undefined ? {} : { ladder });
+    const begun = w.step('first', first, {}, recovery === undefined ? {} : { recovery });
     w.step('last', last, {}, { after: [begun] });
   });
   const reports: CrashReport[] = [];
   for (const way of through) {
-    const world = outsideWorld();
+    const world = externalWorld();
     const agents = [
       first.handler({
         execute: (ctx: AttemptContext) => execute(ctx, world),
@@ -250,11 +250,11 @@ const CORRECT: Readonly<Record<string, Ways>> = {
       return right.probe(ctx, world);
     },
   },
-  'probed, with other parameters next': { effect: 'probed', ladder: [withInput({ other: true }) as never] },
-  'probed, with another agent next': { effect: 'probed', ladder: [useAgent(other) as never] },
-  'idempotent, with another agent next': { ladder: [useAgent(other) as never] },
-  'unsafe, with a person next': { effect: 'unsafe', ladder: [human({ within: '1h' })] },
-  'idempotent, with a person last': { ladder: [retry(1), human({ within: '1h', otherwise: 'fail' })] },
+  'probed, with other parameters next': { effect: 'probed', recovery: [withInput({ other: true }) as never] },
+  'probed, with another agent next': { effect: 'probed', recovery: [useAgent(other) as never] },
+  'idempotent, with another agent next': { recovery: [useAgent(other) as never] },
+  'unsafe, with a person next': { effect: 'unsafe', recovery: [human({ within: '1h' })] },
+  'idempotent, with a person last': { recovery: [retry(1), human({ within: '1h', otherwise: 'fail' })] },
   'undone by asking first': {
     undo: async (ctx, world) =>
       (await world.find(ctx.effectKey)) === undefined ? undefined : world.undo(ctx.effectKey),

@@ -1,7 +1,7 @@
 /** A workflow to test the test kit with: a trip that is booked in two places and then confirmed. */
 
 import { type AgentOptions, agent, done, human, notDone, retry, workflow, type Workflow } from 'steadfast';
-import { outsideWorld, type OutsideWorld, type TestAgent } from 'steadfast/testing';
+import { externalWorld, type ExternalWorld, type TestAgent } from 'steadfast/testing';
 import * as z from 'zod/mini';
 
 const Text = z.string().check(z.minLength(1));
@@ -23,19 +23,19 @@ export type Input = z.infer<typeof Input>;
 
 export const bookTrip: Workflow<Input> = workflow('book-trip', { input: Input, within: '1d' }, (w) => {
   const flight = w.step('flight', bookFlight, { trip: w.input.trip });
-  const hotel = w.step('hotel', bookHotel, { trip: w.input.trip }, { ladder: [retry(2)] });
+  const hotel = w.step('hotel', bookHotel, { trip: w.input.trip }, { recovery: [retry(2)] });
   const confirm = w.step(
     'confirm',
     confirmTrip,
     { flight: flight.output.booking, hotel: hotel.output.booking },
-    { ladder: [retry(1), human({ within: '2h' })] },
+    { recovery: [retry(1), human({ within: '2h' })] },
   );
   return { mail: confirm.output.mail };
 });
 
 /** Agents that do what they declare, on an outside world of their own. */
-export function goodAgents(): { world: OutsideWorld; agents: readonly TestAgent[] } {
-  const world = outsideWorld();
+export function goodAgents(): { world: ExternalWorld; agents: readonly TestAgent[] } {
+  const world = externalWorld();
   return {
     world,
     agents: [

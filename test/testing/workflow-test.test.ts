@@ -108,7 +108,7 @@ describe('a run', () => {
 });
 
 describe('a fault', () => {
-  it('fails an agent n times, and the ladder goes on', async () => {
+  it('fails an agent n times, and the recovery goes on', async () => {
     const trial = aTest();
     trial.fail('book-flight', { times: 2, with: new TransientError('503', { retryAfterMs: 60_000 }) });
     const state = await (await trial.start(input)).untilEnd();
@@ -128,7 +128,7 @@ describe('a fault', () => {
     trial.fail(bookFlight, { with: new PermanentError('sold out') });
     const state = await (await trial.start(input)).untilEnd();
     expect(state).toMatchObject({ status: 'compensated', failure: { message: 'sold out' } });
-    expect(state.steps['hotel']?.status).toBe('undone');
+    expect(state.steps['hotel']?.status).toBe('compensated');
     expect(world.effects()).toMatchObject([{ kind: 'hotel', undone: true }]);
   });
 
@@ -242,7 +242,7 @@ describe('people', () => {
     trial.fail(confirmTrip, { times: 2 });
     const run = await trial.start(input);
     const incident = await run.untilIncident();
-    expect(incident).toMatchObject({ number: 1, step: 'confirm', kind: 'ladder' });
+    expect(incident).toMatchObject({ number: 1, step: 'confirm', kind: 'recovery' });
     expect(incident.choices.map(({ choice }) => choice)).toContain('give-output');
     await expect(run.answer({ choice: 'give-output', output: { mail: '' } })).rejects.toMatchObject({
       code: 'bad-input',

@@ -54,14 +54,14 @@ export function apiAt(apiUrl: string): Api {
   };
 }
 
-export interface OutsideWorld {
+export interface ExternalWorld {
   readonly behave: (rule: RuleInput) => Promise<void>;
   readonly rules: () => Promise<readonly Rule[]>;
   readonly ledger: () => Promise<readonly Entry[]>;
 }
 
 /** Its answers are taken as they are: it is the other half of this example. */
-export function outsideWorldAt(worldUrl: string): OutsideWorld {
+export function externalWorldAt(worldUrl: string): ExternalWorld {
   return {
     behave: async (rule) => {
       await request(worldUrl, 'POST', '/behave', rule);

@@ -102,7 +102,7 @@ test('an agent whose answer may be under way already is not hit: the demo then f
   expect(saboteur.isDone).toBe(true);
 });
 
-test('the supervisor is killed after the agents, while it is at work, and the next one is rung', async () => {
+test('the supervisor is killed after the agents, while it is at work, and the next one is stage', async () => {
   const cloud = fakeCloud();
   const saboteur = new Saboteur(
     cloud.controls,

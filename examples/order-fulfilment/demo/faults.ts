@@ -97,7 +97,7 @@ export class Saboteur {
     this.supervisorKill = { at: this.#now() };
     const { hit } = this.#control.kill('supervisor', 'now');
     this.#say(
-      'SIGKILL for the supervisor. Its next tick would come within a minute; here it is rung at once.',
+      'SIGKILL for the supervisor. Its next tick would come within a minute; here it is stage at once.',
     );
     void hit.then(() => this.ringSupervisor());
   }

@@ -10,8 +10,8 @@ const HISTORIES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'order-lost-reply': { charge: 'execute unknown, probe done' },
   'order-killed': { charge: 'execute unknown, probe done' },
   'order-declined': {
-    charge: 'execute done, undo undone',
-    reserve: 'execute done, undo undone',
+    charge: 'execute done, undo compensated',
+    reserve: 'execute done, undo compensated',
     ship: 'execute failed',
   },
   'order-frozen': { reserve: 'execute unknown, execute done' },

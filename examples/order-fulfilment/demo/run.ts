@@ -6,7 +6,7 @@
  */
 
 import { parseArgs } from 'node:util';
-import { type Api, apiAt, type Execution, hasEnded, type OutsideWorld, outsideWorldAt } from './api.ts';
+import { type Api, apiAt, type Execution, hasEnded, type ExternalWorld, externalWorldAt } from './api.ts';
 import { REPLY_AFTER_MS, Saboteur } from './faults.ts';
 import { report } from './report.ts';
 import { FROZEN, KILLED, type Scenario, SCENARIOS } from './scenarios.ts';
@@ -16,7 +16,7 @@ import { type Table, tableOn } from './table.ts';
 const HELP = `Usage: npm run demo [-- --port <n>] [--keep]
 
 Runs six orders at once on a fresh local cloud. One goes well; the others meet an unavailable service, a lost answer,
-a killed agent, a carrier that declines, and a frozen agent. The supervisor is killed as well. At the end, the outside
+a killed agent, a carrier that declines, and a frozen agent. The supervisor is killed as well. At the end, the external party
 world's ledger is held against what the executions say.
 
   --port <n>  of the HTTP API while the demo runs (default: any free one)
@@ -76,7 +76,7 @@ async function main(): Promise<number> {
 
 async function perform(stage: Stage, table: Table): Promise<boolean> {
   const api = apiAt(stage.cloud.apiUrl);
-  const world = outsideWorldAt(stage.worldUrl);
+  const world = externalWorldAt(stage.worldUrl);
   const saboteur = new Saboteur(stage.cloud.control, table.say);
   await misbehave(world);
   table.say(`Starting ${SCENARIOS.length} orders at once at ${stage.cloud.apiUrl} …`);
@@ -99,7 +99,7 @@ async function perform(stage: Stage, table: Table): Promise<boolean> {
   return allAsExpected;
 }
 
-async function misbehave(world: OutsideWorld): Promise<void> {
+async function misbehave(world: ExternalWorld): Promise<void> {
   for (const { misbehaviour, orderId } of SCENARIOS) {
     if (misbehaviour !== undefined) await world.behave({ ...misbehaviour, match: { orderId } });
   }
@@ -119,7 +119,7 @@ const orderOf = (orderId: Scenario['orderId']) => ({
 /** Looks at the executions and lets the saboteur act until all have ended, or too much time has passed. */
 async function watch(
   api: Api,
-  world: OutsideWorld,
+  world: ExternalWorld,
   ids: readonly string[],
   saboteur: Saboteur,
   table: Table,

@@ -158,8 +158,8 @@ const declined: Scenario = {
   expectedCounts: TAKEN_BACK,
   problems: (facts) => [
     facts.fired === 0 && 'the carrier did not decline',
-    historyIs(facts, 'charge', 'execute done, undo undone'),
-    historyIs(facts, 'reserve', 'execute done, undo undone'),
+    historyIs(facts, 'charge', 'execute done, undo compensated'),
+    historyIs(facts, 'reserve', 'execute done, undo compensated'),
     historyIs(facts, 'ship', 'execute failed'),
   ],
   tell: () =>

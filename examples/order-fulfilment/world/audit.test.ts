@@ -70,7 +70,7 @@ describe('the audit finds nothing', () => {
 
   test('in what an open or failed execution has not taken back: it claims nothing', () => {
     expect(found(FORWARD, 'running')).toEqual([]);
-    expect(found(FORWARD, 'undoing')).toEqual([]);
+    expect(found(FORWARD, 'compensating')).toEqual([]);
     expect(found(FORWARD, 'failed')).toEqual([]);
   });
 });

@@ -41,8 +41,8 @@ export async function banner(
 
 /** What to say of agents that executions of an earlier run name and that are no longer there; nothing where all are. */
 export async function missingAgentsText(apiUrl: string): Promise<string> {
-  const { missing, looked } = await createClient({ url: apiUrl }).agents();
-  return missing.map((agent) => `WARNING: ${missingLine(agent, looked)}\n`).join('');
+  const { missing, examined } = await createClient({ url: apiUrl }).agents();
+  return missing.map((agent) => `WARNING: ${missingLine(agent, examined)}\n`).join('');
 }
 
 interface First {

@@ -12,7 +12,7 @@ import type { Cloud } from '../../../local/cloud.ts';
 import { type Cli, CliError, EXIT, type Io, messageOf } from '../io.ts';
 import { banner, missingAgentsText } from './banner.ts';
 import { type DevFolder, openDevFolder } from './dev-folder.ts';
-import { startOutsides } from './outsides.ts';
+import { startExternalParties } from './external-parties.ts';
 import { showProgress } from './progress.ts';
 import { synthesise } from './synthesis.ts';
 import { startWorkers } from './workers.ts';
@@ -77,7 +77,7 @@ async function start(flags: DevFlags, io: Io, signal: AbortSignal, cleanUps: Cle
   await refuseTakenPort(flags.port);
   const project = projectFolders(PROJECT_ROOT);
   await synthesise(PROJECT_ROOT, folder.assembly, io, signal, everythingIn(PROJECT_ROOT));
-  const environment = await startOutsides(project, folder.outside, io, (stop) => cleanUps.push(stop));
+  const environment = await startExternalParties(project, folder.external, io, (stop) => cleanUps.push(stop));
   if (signal.aborted) return;
   const starting = showProgress(io, 'Starting the local cloud', 3);
   const cloud = await startLocal(flags, folder, environment, io).catch((error: unknown) => {

@@ -14,7 +14,7 @@ export interface DevFolder {
   readonly assembly: string;
   readonly logs: string;
   /** Of one workflow folder's `dev.ts`; made if missing. */
-  readonly outside: (name: string) => string;
+  readonly external: (name: string) => string;
   readonly release: () => void;
 }
 
@@ -59,7 +59,7 @@ function openAt(path: string, fresh: boolean): DevFolder {
     path,
     assembly: join(path, 'cdk.out'),
     logs: join(path, 'cloud', 'logs'),
-    outside: (name) => {
+    external: (name) => {
       const folder = join(path, 'outside', name);
       mkdirSync(folder, { recursive: true });
       return folder;

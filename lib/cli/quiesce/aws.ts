@@ -49,9 +49,9 @@ export class AwsAccount implements Account {
     let lastAt = 0;
     const found = this.#scan({
       ConsistentRead: true,
-      FilterExpression: 'leaseUntil > :at OR hardEndAt > :at',
+      FilterExpression: 'leaseUntil > :at OR processDeadlineAt > :at',
       ExpressionAttributeValues: { ':at': { N: String(at) } },
-      ProjectionExpression: 'leaseUntil, hardEndAt',
+      ProjectionExpression: 'leaseUntil, processDeadlineAt',
     });
     for await (const page of found) {
       for (const item of (page['Items'] ?? []) as readonly Record<string, { readonly N: string }>[]) {
@@ -64,7 +64,7 @@ export class AwsAccount implements Account {
 
   async open(): Promise<number> {
     let count = 0;
-    for await (const page of this.#scan({ IndexName: TABLE.watchIndex.name, Select: 'COUNT' }))
+    for await (const page of this.#scan({ IndexName: TABLE.wakeIndex.name, Select: 'COUNT' }))
       count += Number(page['Count']);
     return count;
   }

@@ -9,12 +9,12 @@ import { type ChildStep, hasChildren, type MapStep, type Plan } from '../plan/pl
 import type { Rule } from '../plan/rule.ts';
 import { blankStep, executionAfter, stepAfter, type StepChanges } from '../records/change.ts';
 import type { Children, Family } from '../records/children.ts';
-import { alsoConcern, type Decision } from '../records/decision.ts';
-import type { Look } from '../records/events.ts';
+import { alsoAffected, type Decision } from '../records/decision.ts';
+import type { Evaluation } from '../records/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isForward, type Step } from '../records/state.ts';
 import { failureWaits, isNearNoReturn, wayBack } from '../step/point-of-no-return.ts';
-import { dependentsClearAt, isKept, leavesAsIs, needsUndo, openWork } from '../step/ready.ts';
+import { dependentsClearAt, isKept, keepsEffects, needsUndo, openWork } from '../step/ready.ts';
 import { applies, hasOpenChildren, isTurn, isUnbegun, mayHaveChildren } from '../step/turn.ts';
 import { unleasedEnd } from '../supervision/wake-time.ts';
 import { epochOfIds } from '../waiting/child-retry.ts';
@@ -28,15 +28,15 @@ import {
   MAX_STOPS,
   nextStarts,
   staysDone,
-  stopSettled,
+  stepOnceStopped,
 } from '../waiting/child.ts';
 import { roomFor } from '../waiting/map.ts';
-import { outsideTimes, passTime } from '../waiting/timer.ts';
+import { externalTimes, passTime } from '../waiting/timer.ts';
 
-const written = (state: Snapshot, event: Look, step: Step, what: string): Decision => ({
+const written = (state: Snapshot, event: Evaluation, step: Step, what: string): Decision => ({
   write: { executionId: state.execution.id, step },
   sends: [],
-  next: { kind: 'look', fresh: true, concern: alsoConcern(event.concern, step.name) },
+  next: { kind: 'evaluate', fresh: true, affected: alsoAffected(event.affected, step.name) },
   notes: [{ what, executionId: state.execution.id, step: step.name }],
 });
 
@@ -51,33 +51,33 @@ export const passedTime: Rule = (plan, state, event) => {
 };
 
 /**
- * S12 what waits for a time may be due before anything that an agent writes, and so before the watch: a wait or a callback
+ * S12 what waits for a time may be due before anything that an agent writes, and so before the wake time: a wait or a callback
  * whose turn has come, or what an attempt that met a dead service left to be sent again. A supervisor's look says so with
- * its own write; whoever else has brought it about draws the watch near.
+ * its own write; whoever else has brought it about brings the wake time forward.
  */
-export const watchTime: Rule = (plan, state, event) => {
+export const wakeForTime: Rule = (plan, state, event) => {
   const { execution } = state;
-  if (event.by === 'supervisor' || execution.watchAt === undefined) return undefined;
-  const untilAt = Math.min(...outsideTimes(plan, state), ...parkedTimes(plan, state));
-  if (untilAt >= execution.watchAt) return undefined;
+  if (event.by === 'supervisor' || execution.wakeAt === undefined) return undefined;
+  const untilAt = Math.min(...externalTimes(plan, state), ...deferredTimes(plan, state));
+  if (untilAt >= execution.wakeAt) return undefined;
   return {
     write: {
       executionId: execution.id,
-      execution: executionAfter(execution, 'watch', event, { watchAt: untilAt }),
+      execution: executionAfter(execution, 'set-wake-time', event, { wakeAt: untilAt }),
     },
     sends: [],
-    next: { kind: 'look', fresh: true, concern: event.concern },
+    next: { kind: 'evaluate', fresh: true, affected: event.affected },
     notes: [],
   };
 };
 
-const parkedTimes = (plan: Plan, state: Snapshot): number[] =>
-  Object.values(state.steps).some(({ parked }) => parked !== undefined)
-    ? openWork(plan, state).flatMap(({ parked, dueAt }) => (parked === undefined ? [] : [dueAt]))
+const deferredTimes = (plan: Plan, state: Snapshot): number[] =>
+  Object.values(state.steps).some(({ deferred }) => deferred !== undefined)
+    ? openWork(plan, state).flatMap(({ deferred, dueAt }) => (deferred === undefined ? [] : [dueAt]))
     : [];
 
 /** Child and map steps, in plan order, but for those that the look passes over. */
-const parents = (plan: Plan, { passOver = [] }: Look): (ChildStep | MapStep)[] =>
+const parents = (plan: Plan, { passOver = [] }: Evaluation): (ChildStep | MapStep)[] =>
   plan.steps.filter(hasChildren).filter((step) => !passOver.includes(step.name));
 
 const isStartDue = (step: ChildStep | MapStep, children: Children): boolean =>
@@ -111,9 +111,9 @@ export const endChildren: Rule = (plan, state, event) => {
   for (const step of parents(plan, event)) {
     const record = state.steps[step.name];
     if (record?.children === undefined) continue;
-    const left = leavesAsIs(state);
-    const settled = stopSettled(step, record, left, event);
-    if (settled !== undefined) return written(state, event, settled, `step-${settled.status}`);
+    const left = keepsEffects(state);
+    const stopped = stepOnceStopped(step, record, left, event);
+    if (stopped !== undefined) return written(state, event, stopped, `step-${stopped.status}`);
     if (record.status !== 'running' && !staysDone(step, record, left)) continue;
     const ids = { id: state.execution.id, epoch: epochOfIds(record, state.execution) };
     const failure = childrenFailure(step, ids, record.children);
@@ -133,8 +133,8 @@ export const endChildren: Rule = (plan, state, event) => {
  * that is a point of no return comes first: whether the others are undone or left as they are follows from how it ended.
  */
 export const stopChildren: Rule = (plan, state, event) => {
-  if (state.execution.status !== 'undoing' || isNearNoReturn(plan, state)) return undefined;
-  const left = leavesAsIs(state);
+  if (state.execution.status !== 'compensating' || isNearNoReturn(plan, state)) return undefined;
+  const left = keepsEffects(state);
   const way = left ? 'free' : wayBack(plan, state);
   if (way !== 'free' && way !== 'stoppable') return undefined;
   const families = plan.steps

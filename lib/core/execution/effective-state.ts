@@ -1,7 +1,7 @@
 /**
  * What the stored records count as under the status and the epoch that their execution has now.
  *
- * Owns: that a held step goes on as what it was once the pause is over, and that a step which failed or was sealed before
+ * Owns: that a held step goes on as what it was once the pause is over, and that a step which failed or was fenced before
  * a retry of its execution begins anew. Does not own: when either takes place (`operators/pause.ts`, `operators/retry.ts`).
  *
  * Nothing is written here: one write ends a pause and one write retries an execution, whatever the number of steps, and
@@ -13,15 +13,15 @@ import type { Plan, PlanStep } from '../plan/plan.ts';
 import { stepAs } from '../records/change.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isForward, type Step } from '../records/state.ts';
-import { attemptedStage, changesBetween } from '../step/recovery.ts';
-import { childrenAgain, isAnew } from '../waiting/child-retry.ts';
+import { attemptedVariant, changesBetween } from '../step/recovery.ts';
+import { childrenRestarted, takesNewChildren } from '../waiting/child-retry.ts';
 
 /** The same snapshot when every record counts as what is stored. */
-export function asCounted(plan: Plan, state: Snapshot): Snapshot {
+export function effectiveState(plan: Plan, state: Snapshot): Snapshot {
   let steps: Record<string, Step> | undefined;
   for (const step of plan.steps) {
     const record = state.steps[step.name];
-    const counted = record && countedAs(step, record, state.execution);
+    const counted = record && effectiveStep(step, record, state.execution);
     if (counted === undefined || counted === record) continue;
     steps ??= { ...state.steps };
     steps[step.name] = counted;
@@ -29,42 +29,42 @@ export function asCounted(plan: Plan, state: Snapshot): Snapshot {
   return steps === undefined ? state : { ...state, steps };
 }
 
-function countedAs(step: PlanStep, record: Step, execution: Execution): Step {
+function effectiveStep(step: PlanStep, record: Step, execution: Execution): Step {
   const stale = record.epoch < execution.epoch;
-  if (stale && (record.status === 'failed' || record.status === 'sealed'))
-    return renewed(step, record, execution);
-  return record.status === 'held' && isForward(execution.status) ? released(record, execution) : record;
+  if (stale && (record.status === 'failed' || record.status === 'fenced'))
+    return restartedStep(step, record, execution);
+  return record.status === 'suspended' && isForward(execution.status) ? released(record, execution) : record;
 }
 
 const RELEASE = { ready: 'release', retrying: 'release-retry', unknown: 'release-unknown' } as const;
 
 const released = (record: Step, { pauses }: Execution): Step =>
-  stepAs(record, RELEASE[record.heldFrom ?? 'ready'], {
+  stepAs(record, RELEASE[record.suspendedFrom ?? 'ready'], {
     changedAt: Math.max(record.changedAt, pauses?.at(-1)?.endedAt ?? 0),
   });
 
 /**
- * A step of an earlier epoch. One that may have acted stays on the rung that did: there it is asked for, or repeated where
- * that is harmless. Any other begins its ladder anew.
+ * A step of an earlier epoch. One that may have acted stays on the stage that did: there it is asked for, or repeated where
+ * that is harmless. Any other begins its recovery anew.
  */
-function renewed(step: PlanStep, record: Step, { epoch, retries }: Execution): Step {
+function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Execution): Step {
   const { children } = record;
   const changedAt = Math.max(record.changedAt, retries?.at(-1)?.at ?? 0);
-  if (children !== undefined && record.status === 'failed' && !isAnew(children))
-    return stepAs(record, 'renew-children', {
+  if (children !== undefined && record.status === 'failed' && !takesNewChildren(children))
+    return stepAs(record, 'restart-children', {
       epoch,
       changedAt,
       failure: undefined,
-      children: childrenAgain(record, children),
+      children: childrenRestarted(record, children),
     });
   const acted = record.mayHaveActed;
-  const rung = acted ? record.rung : 0;
-  const changes = step.kind === 'step' && changesBetween(step, rung, record.rung);
-  return stepAs(record, renewalOf(step, record), {
+  const stage = acted ? record.stage : 0;
+  const changes = step.kind === 'agent' && changesBetween(step, stage, record.stage);
+  return stepAs(record, restartOf(step, record), {
     epoch,
-    rung,
-    ...(acted ? { anew: true as const } : {}),
-    rungAttempt: 0,
+    stage,
+    ...(acted ? { restarted: true as const } : {}),
+    stageAttempt: 0,
     probes: 0,
     retryAt: undefined,
     children: undefined,
@@ -73,13 +73,13 @@ function renewed(step: PlanStep, record: Step, { epoch, retries }: Execution): S
   });
 }
 
-function renewalOf(
+function restartOf(
   step: PlanStep,
   record: Step,
-): 'renew' | 'renew-retry' | 'renew-unknown' | 'renew-answered' {
+): 'restart' | 'restart-retry' | 'restart-unknown' | 'restart-answered' {
   // Whoever answered a callback before its turn was told that the answer is kept.
-  const isAnswered = step.kind !== 'step' && record.status === 'sealed' && record.output !== undefined;
-  if (isAnswered) return 'renew-answered';
-  if (!record.mayHaveActed || step.kind !== 'step') return 'renew';
-  return attemptedStage(step, record).effect === 'idempotent' ? 'renew-retry' : 'renew-unknown';
+  const isAnswered = step.kind !== 'agent' && record.status === 'fenced' && record.output !== undefined;
+  if (isAnswered) return 'restart-answered';
+  if (!record.mayHaveActed || step.kind !== 'agent') return 'restart';
+  return attemptedVariant(step, record).effect === 'idempotent' ? 'restart-retry' : 'restart-unknown';
 }

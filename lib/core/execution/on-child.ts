@@ -5,11 +5,18 @@
  * Owns: the decisions. Does not own: the records (`waiting/child.ts`), when each is due (`child-rules.ts`).
  */
 
-import { againProblemOf, retried } from '../operators/retry.ts';
+import { restartProblemOf, retried } from '../operators/retry.ts';
 import { expressionsOf } from '../plan/check.ts';
 import { type ChildStep, graphOf, hasChildren, type MapStep, type Plan } from '../plan/plan.ts';
 import { stepsIn } from '../plan/refs.ts';
-import { blankStep, endedPause, executionAfter, noLater, type Stamp, stepAfter } from '../records/change.ts';
+import {
+  blankStep,
+  endedPause,
+  executionAfter,
+  wakeNoLaterThan,
+  type DecisionInputs,
+  stepAfter,
+} from '../records/change.ts';
 import type { Decision } from '../records/decision.ts';
 import type { ChildEvent, ChildrenDone } from '../records/events.ts';
 import type { Failure } from '../records/failure.ts';
@@ -17,27 +24,21 @@ import { type Json, utf8Bytes } from '../records/json.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Cause, isForward, isPausedOrPausing, isTerminal, type Step } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
-import { leavesAsIs } from '../step/ready.ts';
+import { keepsEffects } from '../step/ready.ts';
 import { canMoveStep, type ExecutionStatus, type StepEvent } from '../transitions.ts';
-import { isCanceledAsIs, isToGoOn } from '../waiting/child-retry.ts';
-import {
-  childrenStarted,
-  childrenStopped,
-  failedOf,
-  staysDone,
-  told as tellParent,
-} from '../waiting/child.ts';
+import { isCanceledKeepingEffects, isToGoOn } from '../waiting/child-retry.ts';
+import { childrenStarted, childrenStopped, failedOf, staysDone, childEnded } from '../waiting/child.ts';
 
-const NOTHING: Decision = { sends: [], next: { kind: 'stop' }, notes: [] };
+const NOTHING: Decision = { sends: [], next: { kind: 'idle' }, notes: [] };
 
 /** Of what a step's executions answered; more is left with them. */
 const MAX_GATHERED_BYTES = 100_000;
 
-export function decideChildren(plan: Plan, state: Snapshot, event: ChildEvent & Stamp): Decision {
+export function decideChildren(plan: Plan, state: Snapshot, event: ChildEvent & DecisionInputs): Decision {
   if (event.type === 'stop') return stop(state, event, event);
-  if (event.type === 'again') return again(plan, state, event.heard, event);
-  if (event.type === 'told') {
-    return tellParent(plan, state, event, { ...event, horizonMs: horizonMs(plan, state) }) ?? NOTHING;
+  if (event.type === 'restart') return again(plan, state, event.heard, event);
+  if (event.type === 'child-ended') {
+    return childEnded(plan, state, event, { ...event, horizonMs: horizonMs(plan, state) }) ?? NOTHING;
   }
   const step = graphOf(plan).step.get(event.step);
   if (!hasChildren(step)) return NOTHING;
@@ -46,7 +47,7 @@ export function decideChildren(plan: Plan, state: Snapshot, event: ChildEvent & 
   return {
     write: { executionId: state.execution.id, step: next },
     sends: [],
-    next: { kind: 'look', fresh: true, concern: [event.step] },
+    next: { kind: 'evaluate', fresh: true, affected: [event.step] },
     notes: [{ what: `children-${event.type}`, executionId: state.execution.id, step: event.step }],
   };
 }
@@ -56,7 +57,7 @@ const RECORDED: Readonly<
   Record<ChildrenDone['type'], { move: StepEvent; during: (status: ExecutionStatus) => boolean }>
 > = {
   started: { move: 'start-children', during: isForward },
-  stopped: { move: 'stop-children', during: (status) => status === 'undoing' },
+  stopped: { move: 'stop-children', during: (status) => status === 'compensating' },
   gathered: { move: 'done', during: (status) => !isTerminal(status) },
 };
 
@@ -64,13 +65,13 @@ function recordAfter(
   plan: Plan,
   step: ChildStep | MapStep,
   state: Snapshot,
-  event: ChildrenDone & Stamp,
+  event: ChildrenDone & DecisionInputs,
 ): Step | undefined {
   const record = state.steps[step.name];
   const { status } = state.execution;
   const { move, during } = RECORDED[event.type];
-  const isStay = event.type === 'gathered' && record?.status === 'undoing';
-  if (isStay && !staysDone(step, record, leavesAsIs(state))) return undefined;
+  const isStay = event.type === 'gathered' && record?.status === 'compensating';
+  if (isStay && !staysDone(step, record, keepsEffects(state))) return undefined;
   if (!during(status) || !canMoveStep(record?.status ?? 'ready', isStay ? 'stay' : move)) return undefined;
   switch (event.type) {
     case 'started': {
@@ -87,9 +88,14 @@ function recordAfter(
 }
 
 /** It failed before it began: its execution's place was taken first, so nobody can begin it any more. */
-const refusedStart = (started: Step, before: Step | undefined, failure: Failure, stamp: Stamp): Step =>
-  stepAfter(before ?? blankStep(started.name, started), 'fail', stamp, {
-    changedAt: stamp.now,
+const refusedStart = (
+  started: Step,
+  before: Step | undefined,
+  failure: Failure,
+  inputs: DecisionInputs,
+): Step =>
+  stepAfter(before ?? blankStep(started.name, started), 'fail', inputs, {
+    changedAt: inputs.now,
     failure,
     ...(started.children === undefined ? {} : { children: started.children }),
   });
@@ -98,15 +104,15 @@ function gathered(
   plan: Plan,
   step: ChildStep | MapStep,
   record: Step,
-  event: ChildrenDone & { readonly type: 'gathered' } & Stamp,
+  event: ChildrenDone & { readonly type: 'gathered' } & DecisionInputs,
 ): Step {
   const { now: changedAt } = event;
-  const isStay = record.status === 'undoing';
+  const isStay = record.status === 'compensating';
   const output = outputOf(step, record, event.outputs);
   if (output === undefined && isRead(plan, step.name)) {
     const message = `what its execution answered has more than ${MAX_GATHERED_BYTES} bytes, and other steps read it`;
     const failure = { code: 'output-too-large', message };
-    return stepAfter(record, isStay ? 'leave' : 'fail', event, { changedAt, failure });
+    return stepAfter(record, isStay ? 'keep-effects' : 'fail', event, { changedAt, failure });
   }
   const { children } = record;
   return stepAfter(record, isStay ? 'stay' : 'done', event, {
@@ -144,12 +150,12 @@ const kept = (output: Json | undefined): Json | undefined =>
 function stop(
   state: Snapshot,
   { undo, heard }: { readonly undo: boolean; readonly heard?: number },
-  stamp: Stamp,
+  inputs: DecisionInputs,
 ): Decision {
   const { execution } = state;
   // It stays failed, as a later version that nobody has go on any more.
   if (heard !== undefined && isToGoOn(execution, heard)) {
-    const closed = executionAfter(execution, 'watch', stamp, {});
+    const closed = executionAfter(execution, 'set-wake-time', inputs, {});
     return { ...NOTHING, write: { executionId: execution.id, execution: closed } };
   }
   const recalled = execution.status === 'succeeded' && undo && execution.parent !== undefined;
@@ -157,29 +163,30 @@ function stop(
   if (!isOpen && !recalled) return NOTHING;
   const cause: Cause = {
     kind: 'parent',
-    at: stamp.now,
-    failure: { code: 'parent-undone', message: 'the execution that it is a part of is being undone' },
+    at: inputs.now,
+    failure: { code: 'parent-compensated', message: 'the execution that it is a part of is being undone' },
     ...(undo ? {} : { undo: false }),
   };
-  const watchAt = noLater(execution, stamp.now);
-  const { endedAt: _, ...open } = executionAfter(execution, recalled ? 'recall' : 'stop', stamp, {
+  const wakeAt = wakeNoLaterThan(execution, inputs.now);
+  const { endedAt: _, ...open } = executionAfter(execution, recalled ? 'recall' : 'stop', inputs, {
     cause,
-    watchAt,
-    ...endedPause(execution, stamp.now),
+    wakeAt,
+    ...endedPause(execution, inputs.now),
   });
   return {
     write: { executionId: execution.id, execution: open },
     sends: [],
-    next: { kind: 'look', fresh: true, concern: 'all' },
+    next: { kind: 'evaluate', fresh: true, affected: 'all' },
     notes: [{ what: 'stopped-by-parent', executionId: execution.id }],
   };
 }
 
 /** S1 a failed execution goes on with the one that it belongs to; no operator has it do so alone. */
-function again(plan: Plan, state: Snapshot, heard: number, stamp: Stamp): Decision {
+function again(plan: Plan, state: Snapshot, heard: number, inputs: DecisionInputs): Decision {
   const { execution } = state;
-  const isDue = execution.parent !== undefined && isToGoOn(execution, heard) && !isCanceledAsIs(execution);
-  if (!isDue || againProblemOf(plan, state) !== undefined) return NOTHING;
+  const isDue =
+    execution.parent !== undefined && isToGoOn(execution, heard) && !isCanceledKeepingEffects(execution);
+  if (!isDue || restartProblemOf(plan, state) !== undefined) return NOTHING;
   const reason = 'the execution that it is a part of was tried again';
-  return retried(plan, state, { reason, commands: execution.commands }, stamp);
+  return retried(plan, state, { reason, commands: execution.commands }, inputs);
 }

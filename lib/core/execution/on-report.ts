@@ -1,30 +1,30 @@
 /**
  * An attempt reports: its outcome, or that it is alive.
  *
- * Owns: the answers to `beat` and `report`, and when the read after a report may be spared. Does not own: the step's
+ * Owns: the answers to `heartbeat` and `report`, and when the read after a report may be spared. Does not own: the step's
  * record (`step/claim.ts`, `step/report.ts`), what comes next (`rules.ts`).
  *
  * S3 a report counts under its own token alone, or as a late success. C1 a healthy step is decided on without a second
- * read. S12 a late success is covered by no lease: it draws the watch near in the same transaction.
+ * read. S12 a late success is covered by no lease: it brings the wake time forward in the same transaction.
  */
 
-import { answeredBySuccess } from '../operators/resolution.ts';
+import { resolvedBySuccess } from '../operators/resolution.ts';
 import { agentStep, dependentsOf, isCallback, type Plan } from '../plan/plan.ts';
-import { executionAfter, noLater } from '../records/change.ts';
-import { type Decision, type Note, nothing, STOP } from '../records/decision.ts';
+import { executionAfter, wakeNoLaterThan } from '../records/change.ts';
+import { type Decision, type Note, nothing, IDLE } from '../records/decision.ts';
 import type { EventOf } from '../records/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import { isHeld, isTerminal, type Step } from '../records/state.ts';
-import { beaten, horizonMs } from '../step/lease.ts';
-import { attemptedStage } from '../step/recovery.ts';
+import { isLeased, isTerminal, type Step } from '../records/state.ts';
+import { afterHeartbeat, horizonMs } from '../step/lease.ts';
+import { attemptedVariant } from '../step/recovery.ts';
 import { reported } from '../step/report.ts';
 
-export function beat(plan: Plan, state: Snapshot, event: EventOf<'beat'>): Decision {
+export function heartbeat(plan: Plan, state: Snapshot, event: EventOf<'heartbeat'>): Decision {
   const planStep = agentStep(plan, event.step);
   const step =
     planStep &&
-    beaten(
-      attemptedStage(planStep, state.steps[event.step]),
+    afterHeartbeat(
+      attemptedVariant(planStep, state.steps[event.step]),
       state.steps[event.step],
       event.token,
       event.progress,
@@ -32,7 +32,7 @@ export function beat(plan: Plan, state: Snapshot, event: EventOf<'beat'>): Decis
     );
   return step === undefined
     ? nothing()
-    : { write: { executionId: state.execution.id, step }, sends: [], next: STOP, notes: [] };
+    : { write: { executionId: state.execution.id, step }, sends: [], next: IDLE, notes: [] };
 }
 
 export function report(plan: Plan, state: Snapshot, event: EventOf<'report'>): Decision {
@@ -42,34 +42,42 @@ export function report(plan: Plan, state: Snapshot, event: EventOf<'report'>): D
   const step =
     planStep === undefined || isTerminal(state.execution.status)
       ? undefined
-      : reported(planStep, before, event.token, event.report, event.priorHardEndAt, event, event.hold);
-  if (step === undefined) return nothing(STOP, [{ what: 'report-refused', ...about }]);
+      : reported(
+          planStep,
+          before,
+          event.token,
+          event.report,
+          event.priorProcessDeadlineAt,
+          event,
+          event.openBreaker,
+        );
+  if (step === undefined) return nothing(IDLE, [{ what: 'report-refused', ...about }]);
   const recovery = recoveryOf(before, step, event.now);
   const notes = [{ what: `step-${step.status}`, ...about, ...recovery }];
-  const concern = [event.step];
-  if (isHeld(before)) {
+  const affected = [event.step];
+  if (isLeased(before)) {
     const fresh = !(event.onTime && mayDecideUnread(plan, state, step));
     return {
       write: { executionId: state.execution.id, step },
       sends: [],
-      next: { kind: 'look', fresh, concern },
+      next: { kind: 'evaluate', fresh, affected },
       notes,
     };
   }
-  // A late success is covered by no lease, so the watch may be far away: it is drawn near in the same transaction.
+  // A late success is covered by no lease, so the wake time may be far away: it is drawn near in the same transaction.
   const { execution } = state;
-  const watchAt = noLater(execution, event.now + horizonMs(plan, state));
+  const wakeAt = wakeNoLaterThan(execution, event.now + horizonMs(plan, state));
   // Nor does a person have to answer what the work has answered.
-  const answered = answeredBySuccess(state, event.step, event);
+  const answered = resolvedBySuccess(state, event.step, event);
   return {
     write: {
       executionId: state.execution.id,
       step,
-      execution: executionAfter(execution, answered.move, event, { watchAt }),
+      execution: executionAfter(execution, answered.move, event, { wakeAt }),
       ...(answered.incident === undefined ? {} : { incident: answered.incident }),
     },
     sends: [],
-    next: { kind: 'look', fresh: true, concern },
+    next: { kind: 'evaluate', fresh: true, affected },
     notes: [{ what: 'adopted', ...about, ...recovery }],
   };
 }

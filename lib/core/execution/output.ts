@@ -10,7 +10,7 @@
  */
 
 import type { Plan } from '../plan/plan.ts';
-import { evaluate } from '../plan/refs.ts';
+import { evaluateExpression } from '../plan/refs.ts';
 import { type Json, utf8Bytes } from '../records/json.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Execution } from '../records/state.ts';
@@ -39,4 +39,4 @@ export function outputOf(plan: Plan, state: Snapshot): Pick<Execution, 'output' 
   return outputBytes > MAX_SHOWN_BYTES ? { outputBytes } : { output: made(plan, state) };
 }
 
-const made = (plan: Plan, state: Snapshot): Json => evaluate(plan.output, scopeOf(state)) ?? null;
+const made = (plan: Plan, state: Snapshot): Json => evaluateExpression(plan.output, scopeOf(state)) ?? null;

@@ -6,34 +6,41 @@
  * and when to look again (`supervision/dispatch.ts`), what an attempt writes (`step/claim.ts`).
  *
  * A worker (an agent after its report, the scheduler after a start or a cancel) and a supervisor take the same look;
- * only a supervisor ends leases, repeats dispatches nobody claimed, and sets the watch.
+ * only a supervisor ends leases, repeats dispatches nobody claimed, and sets the wake time.
  * S8 a join starts once, because the claim decides, not the message.
  */
 
 import { askAboutDeadline } from '../operators/deadline.ts';
 import { ask, stepToAskAbout } from '../operators/incident.ts';
-import { askAboutPause, halt, hold } from '../operators/pause.ts';
-import { settleIncidents } from '../operators/resolution.ts';
+import { askAboutPause, halt, suspend } from '../operators/pause.ts';
+import { closeDueIncidents } from '../operators/resolution.ts';
 import { standingOf } from '../operators/standing.ts';
 import { agentStep, isBefore, type Plan } from '../plan/plan.ts';
 import type { Rule } from '../plan/rule.ts';
 import { endedPause, executionAfter } from '../records/change.ts';
-import { alsoConcern, type Concern, type Decision } from '../records/decision.ts';
+import { alsoAffected, type AffectedSteps, type Decision } from '../records/decision.ts';
 import type { Ended } from '../records/ended.ts';
-import type { Look } from '../records/events.ts';
+import type { Evaluation } from '../records/events.ts';
 import { openIncidents, type Snapshot } from '../records/snapshot.ts';
-import { type Cause, isForward, isHeld, isPausedOrPausing, isTerminal, type Step } from '../records/state.ts';
-import { settledAs } from '../step/claim.ts';
+import {
+  type Cause,
+  isForward,
+  isLeased,
+  isPausedOrPausing,
+  isTerminal,
+  type Step,
+} from '../records/state.ts';
+import { closedWithoutAttempt } from '../step/claim.ts';
 import { giveUpUndo } from '../step/defer.ts';
 import { leaseOverAt } from '../step/lease.ts';
-import { isAllOver, isClear, leavesAsIs, stepToSeal, stepToSkip } from '../step/ready.ts';
-import { attemptedStage } from '../step/recovery.ts';
+import { isAllOver, isClear, keepsEffects, stepToFence, stepToSkip } from '../step/ready.ts';
+import { attemptedVariant } from '../step/recovery.ts';
 import { expired } from '../step/report.ts';
 import { noteOf, send, supervise } from '../supervision/dispatch.ts';
 import { unleasedEnd } from '../supervision/wake-time.ts';
 import { moveExecution } from '../transitions.ts';
 import { endOf } from '../waiting/child.ts';
-import { endChildren, passedTime, startChildren, stopChildren, watchTime } from './child-rules.ts';
+import { endChildren, passedTime, startChildren, stopChildren, wakeForTime } from './child-rules.ts';
 import { keptOutput } from './output.ts';
 import { failStep, keepPast, passDeadline } from './stop.ts';
 
@@ -49,19 +56,19 @@ const rulesOf = (): readonly Rule[] => [
   skip,
   passedTime,
   startChildren,
-  hold,
+  suspend,
   halt,
   askAboutPause,
   keepPast,
-  seal,
+  fence,
   stopChildren,
   giveUpUndo,
   question,
   endUndo,
-  watchTime,
+  wakeForTime,
 ];
 
-export function look(plan: Plan, state: Snapshot, event: Look): Decision {
+export function evaluate(plan: Plan, state: Snapshot, event: Evaluation): Decision {
   const rules = isTerminal(state.execution.status) ? [announce] : rulesOf();
   for (const rule of rules) {
     const decision = rule(plan, state, event);
@@ -70,42 +77,46 @@ export function look(plan: Plan, state: Snapshot, event: Look): Decision {
     const allowed = event.fresh || rule === succeed || rule === announce;
     return allowed
       ? decision
-      : { sends: [], next: { kind: 'look', fresh: true, concern: event.concern }, notes: [] };
+      : { sends: [], next: { kind: 'evaluate', fresh: true, affected: event.affected }, notes: [] };
   }
   return event.by === 'supervisor' ? supervise(plan, state, event) : send(plan, state, event);
 }
 
-const again = (concern: Concern, fresh = true): Decision['next'] => ({ kind: 'look', fresh, concern });
+const again = (affected: AffectedSteps, fresh = true): Decision['next'] => ({
+  kind: 'evaluate',
+  fresh,
+  affected,
+});
 const endLease: Rule = (plan, state, event) => {
   if (event.by !== 'supervisor') return undefined;
   const record = Object.values(state.steps).find(
-    (step) => isHeld(step) && leaseOverAt(plan, step, event.graceFrom) <= event.now,
+    (step) => isLeased(step) && leaseOverAt(plan, step, event.graceFrom) <= event.now,
   );
   const planStep = record && agentStep(plan, record.name);
-  if (planStep === undefined || !isHeld(record)) return undefined;
+  if (planStep === undefined || !isLeased(record)) return undefined;
   const step = expired(planStep, record, event);
   return {
     write: { executionId: state.execution.id, step },
     sends: [],
-    next: again(alsoConcern(event.concern, record.name)),
+    next: again(alsoAffected(event.affected, record.name)),
     notes: [
       {
         ...noteOf(state, 'lease-ended', step.name, record.attempt, record.mode),
-        agent: attemptedStage(planStep, record).agent,
+        agent: attemptedVariant(planStep, record).agent,
         ms: event.now - record.leaseUntil,
       },
     ],
   };
 };
 
-const incidents: Rule = (plan, state, event) => stillConcerned(event, settleIncidents(plan, state, event));
-const question: Rule = (plan, state, event) => stillConcerned(event, ask(plan, state, event));
+const incidents: Rule = (plan, state, event) => stillAffected(event, closeDueIncidents(plan, state, event));
+const question: Rule = (plan, state, event) => stillAffected(event, ask(plan, state, event));
 
 /** What the look was about is not forgotten over a question that came up on the way. */
-function stillConcerned(event: Look, decision: Decision | undefined): Decision | undefined {
-  if (decision?.next.kind !== 'look') return decision;
-  const { concern, fresh } = decision.next;
-  const joined = concern === 'all' || event.concern === 'all' ? 'all' : [...event.concern, ...concern];
+function stillAffected(event: Evaluation, decision: Decision | undefined): Decision | undefined {
+  if (decision?.next.kind !== 'evaluate') return decision;
+  const { affected, fresh } = decision.next;
+  const joined = affected === 'all' || event.affected === 'all' ? 'all' : [...event.affected, ...affected];
   return { ...decision, next: again(joined, fresh) };
 }
 
@@ -113,11 +124,17 @@ const skip: Rule = (plan, state, event) => {
   if (!isForward(state.execution.status)) return undefined;
   const planStep = stepToSkip(plan, state);
   if (planStep === undefined) return undefined;
-  const step = settledAs(planStep.name, state.steps[planStep.name], state.execution, 'skip', event);
+  const step = closedWithoutAttempt(
+    planStep.name,
+    state.steps[planStep.name],
+    state.execution,
+    'skip',
+    event,
+  );
   return {
     write: unleasedEnd(plan, state, step, event),
     sends: [],
-    next: again(alsoConcern(event.concern, planStep.name)),
+    next: again(alsoAffected(event.affected, planStep.name)),
     notes: [noteOf(state, 'step-skipped', planStep.name)],
   };
 };
@@ -131,7 +148,7 @@ const succeed: Rule = (plan, state, event) => {
   if (plan.tolerated !== undefined && stepToAskAbout(plan, state) !== undefined) return undefined;
   const output = keptOutput(plan, state);
   return {
-    // The watch stays as it is, so that the end is announced even if this process dies now.
+    // The wake time stays as it is, so that the end is announced even if this process dies now.
     write: {
       executionId: state.execution.id,
       execution: executionAfter(execution, 'succeed', event, {
@@ -141,41 +158,41 @@ const succeed: Rule = (plan, state, event) => {
       }),
     },
     sends: [],
-    next: again(event.concern, false),
+    next: again(event.affected, false),
     notes: [noteOf(state, 'succeeded')],
   };
 };
 
-const seal: Rule = (plan, state, event) => {
-  if (state.execution.status !== 'undoing') return undefined;
-  const planStep = stepToSeal(plan, state);
+const fence: Rule = (plan, state, event) => {
+  if (state.execution.status !== 'compensating') return undefined;
+  const planStep = stepToFence(plan, state);
   if (planStep === undefined) return undefined;
   return {
     write: {
       executionId: state.execution.id,
-      step: settledAs(planStep.name, state.steps[planStep.name], state.execution, 'seal', event),
+      step: closedWithoutAttempt(planStep.name, state.steps[planStep.name], state.execution, 'fence', event),
     },
     sends: [],
     next: again('all'),
-    notes: [noteOf(state, 'step-sealed', planStep.name)],
+    notes: [noteOf(state, 'step-fenced', planStep.name)],
   };
 };
 
 /** Nothing works and nothing is left to undo: the end, and which one it is. */
 const endUndo: Rule = (plan, state, event) => {
   const { execution } = state;
-  if (execution.status !== 'undoing' || openIncidents(state).length > 0) return undefined;
+  if (execution.status !== 'compensating' || openIncidents(state).length > 0) return undefined;
   // Somebody may be starting a child of a step that this look could not stop.
   if (event.passOver !== undefined) return undefined;
-  const left = leavesAsIs(state);
-  const stuck = plan.steps.filter((step) => state.steps[step.name]?.status === 'undo-failed');
+  const left = keepsEffects(state);
+  const stuck = plan.steps.filter((step) => state.steps[step.name]?.status === 'compensation-failed');
   const rest = plan.steps.filter((step) => !stuck.includes(step));
   // Behind an undo that failed for good its predecessors stay as they are: undoing them would lie about the order.
   const open = rest.filter((step) => !isClear(step, state.steps[step.name], left));
   if (open.some((step) => !stuck.some((other) => isBefore(plan, step.name, other.name)))) return undefined;
-  if (open.some((step) => isHeld(state.steps[step.name]))) return undefined;
-  const anyUndone = plan.steps.some((step) => wasUndone(state.steps[step.name]));
-  const move = endMove(execution.cause, anyUndone, left || stuck.length > 0);
+  if (open.some((step) => isLeased(state.steps[step.name]))) return undefined;
+  const anyCompensated = plan.steps.some((step) => wasCompensated(state.steps[step.name]));
+  const move = endMove(execution.cause, anyCompensated, left || stuck.length > 0);
   const cause =
     stuck.length === 0 || execution.cause === undefined
       ? {}
@@ -186,37 +203,37 @@ const endUndo: Rule = (plan, state, event) => {
       execution: executionAfter(execution, move, event, { endedAt: event.now, ...cause }),
     },
     sends: [],
-    next: again(event.concern, false),
+    next: again(event.affected, false),
     notes: [noteOf(state, moveExecution(execution.status, move))],
   };
 };
 
 /** Also by an execution of its own that undid itself. */
-const wasUndone = (record: Step | undefined): boolean =>
-  record?.status === 'undone' ||
+const wasCompensated = (record: Step | undefined): boolean =>
+  record?.status === 'compensated' ||
   Object.values(record?.children?.ended ?? {}).some(({ status }) => status === 'compensated');
 
 function endMove(
   cause: Cause | undefined,
-  anyUndone: boolean,
+  anyCompensated: boolean,
   anyLeft: boolean,
 ): 'fail' | 'cancel' | 'compensate' {
   if (anyLeft) return 'fail';
   if (cause?.kind === 'cancel' || cause?.kind === 'parent') return 'cancel';
-  return anyUndone ? 'compensate' : 'fail';
+  return anyCompensated ? 'compensate' : 'fail';
 }
 
 const undoFailure = (names: readonly string[]): Cause['failure'] => ({
-  code: 'undo-failed',
+  code: 'compensation-failed',
   message: `the effects of these steps could not be undone: ${names.join(', ')}`,
 });
 
-/** The end is told first; the write that takes the watch away records that it was told. */
+/** The end is told first; the write that takes the wake time away records that it was told. */
 const announce: Rule = (plan, state, event) => {
   const { execution } = state;
   // Whoever wrote the end tells it, else a supervisor: many may read it at the same time.
   const another = event.by === 'worker' && event.outrun === true;
-  if (execution.watchAt === undefined || another) return { sends: [], next: { kind: 'stop' }, notes: [] };
+  if (execution.wakeAt === undefined || another) return { sends: [], next: { kind: 'idle' }, notes: [] };
   const ended: Ended = {
     executionId: execution.id,
     workflow: execution.workflow,
@@ -226,15 +243,15 @@ const announce: Rule = (plan, state, event) => {
     ...(execution.cause === undefined ? {} : { cause: execution.cause.kind }),
     ...(execution.status === 'succeeded' ? {} : { standing: standingOf(plan, state) }),
   };
-  const { watchAt: _, ...rest } = executionAfter(execution, 'announce', event, { dispatches: {} });
+  const { wakeAt: _, ...rest } = executionAfter(execution, 'announce', event, { dispatches: {} });
   const { parent } = execution;
   return {
     // Of a part of a list nobody wants to hear but its parent.
     ...(parent?.part === true ? {} : { announce: ended }),
-    ...(parent === undefined ? {} : { tell: { parent, end: endOf(plan, state) } }),
+    ...(parent === undefined ? {} : { notifyParent: { parent, end: endOf(plan, state) } }),
     write: { executionId: state.execution.id, execution: rest },
     sends: [],
-    next: { kind: 'stop' },
+    next: { kind: 'idle' },
     notes: [],
   };
 };

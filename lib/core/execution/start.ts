@@ -3,7 +3,7 @@
  *
  * S11 the id is derived from (workflow, idempotency key) by the caller, so the same key meets the same record; a child's
  * from (parent, step, index).
- * S12 the record is born with its watch.
+ * S12 the record is born with its wake time.
  */
 
 import { isCallback, type Plan } from '../plan/plan.ts';
@@ -11,7 +11,7 @@ import type { ChildStart, Parent } from '../records/children.ts';
 import type { Json } from '../records/json.ts';
 import type { Execution } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
-import { outsideTimes } from '../waiting/timer.ts';
+import { externalTimes } from '../waiting/timer.ts';
 
 export interface NewExecution {
   readonly id: string;
@@ -30,7 +30,7 @@ export interface NewExecution {
 export function newExecution(plan: Plan, given: NewExecution, now: number): Execution {
   const { id, life, planHash, input, inputHash, tags, redriveOf, parent, callbackKeys, writeId } = given;
   const deadlineAt = now + plan.withinMs;
-  const watchAt = Math.min(deadlineAt, now + horizonMs(plan, undefined));
+  const wakeAt = Math.min(deadlineAt, now + horizonMs(plan, undefined));
   const execution: Execution = {
     id,
     life,
@@ -48,15 +48,15 @@ export function newExecution(plan: Plan, given: NewExecution, now: number): Exec
     ...(callbackKeys === undefined ? {} : { callbackKeys }),
     startedAt: now,
     deadlineAt,
-    watchAt,
+    wakeAt,
     commands: [],
     dispatches: {},
     dispatched: 0,
   };
   // S12 a wait at its beginning may be over before anything that an agent does is due.
-  const timesAt = outsideTimes(plan, { execution, steps: {} });
-  return timesAt.some((at) => at < watchAt)
-    ? { ...execution, watchAt: Math.max(now, Math.min(...timesAt)) }
+  const timesAt = externalTimes(plan, { execution, steps: {} });
+  return timesAt.some((at) => at < wakeAt)
+    ? { ...execution, wakeAt: Math.max(now, Math.min(...timesAt)) }
     : execution;
 }
 
@@ -70,7 +70,7 @@ export function callbackKeysOf(plan: Plan, fresh: () => string): Pick<NewExecuti
   return { callbackKeys: Object.fromEntries(callbacks.map(({ name }) => [name, fresh()])) };
 }
 
-/** Takes the place of a child that its parent will never start any more. It has told its end: it has no watch. */
+/** Takes the place of a child that its parent will never start any more. It has told its end: it has no wake time. */
 export function placeHolder(
   plan: Plan,
   start: ChildStart,
@@ -79,6 +79,6 @@ export function placeHolder(
 ): Execution {
   const { id, planId, parent } = start;
   const given = { id, planHash: planId, input: null, inputHash: '', parent, ...fresh };
-  const { watchAt: _, ...execution } = newExecution(plan, given, now);
+  const { wakeAt: _, ...execution } = newExecution(plan, given, now);
   return { ...execution, status: 'canceled', endedAt: now, deadlineAt: now };
 }

@@ -10,12 +10,12 @@
 
 import { agentStep } from '../plan/plan.ts';
 import type { Rule } from '../plan/rule.ts';
-import { executionAfter, noLater, type Stamp, stepAfter, stop } from '../records/change.ts';
+import { executionAfter, wakeNoLaterThan, type DecisionInputs, stepAfter, stop } from '../records/change.ts';
 import type { Decision } from '../records/decision.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isForward, type Step } from '../records/state.ts';
 import { isNearNoReturn, mayBeStopped, wayBack } from '../step/point-of-no-return.ts';
-import { leavesAsIs } from '../step/ready.ts';
+import { keepsEffects } from '../step/ready.ts';
 import { failedItems } from '../step/turn.ts';
 
 export const failStep: Rule = (plan, state, event) => {
@@ -36,13 +36,13 @@ export const failStep: Rule = (plan, state, event) => {
 };
 
 /** There is no way back, so a person has to find one forward. The question itself is another rule's. */
-const askInstead = (state: Snapshot, failed: Step, stamp: Stamp): Decision => ({
+const askInstead = (state: Snapshot, failed: Step, inputs: DecisionInputs): Decision => ({
   write: {
     executionId: state.execution.id,
-    step: stepAfter(failed, 'ask', stamp, { changedAt: stamp.now, retryAt: undefined }),
+    step: stepAfter(failed, 'ask', inputs, { changedAt: inputs.now, retryAt: undefined }),
   },
   sends: [],
-  next: { kind: 'look', fresh: true, concern: [failed.name] },
+  next: { kind: 'evaluate', fresh: true, affected: [failed.name] },
   notes: [{ what: 'no-way-back', executionId: state.execution.id, step: failed.name }],
 });
 
@@ -62,18 +62,18 @@ export const passDeadline: Rule = (plan, state, event) => {
 export const keepPast: Rule = (plan, state, event) => {
   const { execution } = state;
   const { cause } = execution;
-  if (execution.status !== 'undoing' || cause === undefined || leavesAsIs(state)) return undefined;
+  if (execution.status !== 'compensating' || cause === undefined || keepsEffects(state)) return undefined;
   if (isNearNoReturn(plan, state) || mayBeStopped(plan, state)) return undefined;
   return {
     write: {
       executionId: execution.id,
       execution: executionAfter(execution, 'keep', event, {
         cause: { ...cause, undo: false },
-        watchAt: noLater(execution, event.now),
+        wakeAt: wakeNoLaterThan(execution, event.now),
       }),
     },
     sends: [],
-    next: { kind: 'look', fresh: true, concern: 'all' },
+    next: { kind: 'evaluate', fresh: true, affected: 'all' },
     notes: [{ what: 'kept', executionId: execution.id }],
   };
 };

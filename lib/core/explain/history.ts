@@ -9,8 +9,8 @@ import { agentStep, type Plan } from '../plan/plan.ts';
 import type { Incident } from '../records/incident.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Attempt, Pause, Retried } from '../records/state.ts';
-import { stageAt } from '../step/recovery.ts';
-import { pastOfKinds } from './waiting.ts';
+import { variantAt } from '../step/recovery.ts';
+import { pastOfWaiting } from './waiting.ts';
 import { type Happened, iso } from './words.ts';
 
 export function past(plan: Plan, state: Snapshot): Happened[] {
@@ -25,7 +25,7 @@ export function past(plan: Plan, state: Snapshot): Happened[] {
   for (const { name } of plan.steps) {
     for (const attempt of steps[name]?.attempts ?? []) happened.push(happenedAttempt(plan, name, attempt));
   }
-  happened.push(...pastOfKinds(plan, state));
+  happened.push(...pastOfWaiting(plan, state));
   for (const incident of Object.values(incidents ?? {})) happened.push(...happenedIncident(incident));
   happened.push(
     ...(execution.pauses ?? []).flatMap(happenedPause),
@@ -91,7 +91,7 @@ const RESULT: Readonly<Record<Attempt['outcome'], string>> = {
   'not-done': 'found that it was not done',
   'still-running': 'found it under way',
   'cannot-tell': 'could not tell',
-  undone: 'undid it',
+  compensated: 'undid it',
 };
 
 function happenedAttempt(plan: Plan, step: string, attempt: Attempt): Happened {
@@ -101,19 +101,19 @@ function happenedAttempt(plan: Plan, step: string, attempt: Attempt): Happened {
   const reason = failure === undefined ? '' : `: ${failure.message}`;
   return {
     at: attempt.endedAt,
-    what: `${DEED[mode]} ${number}${stageWords(plan, step, attempt)}, ${took}: ${result}${reason}`,
+    what: `${DEED[mode]} ${number}${variantWords(plan, step, attempt)}, ${took}: ${result}${reason}`,
     step,
     evidence: { ...attempt },
   };
 }
 
-/** Where it was not the first stage of the ladder, or its input not the plan's; what the input is, is no matter of words. */
-function stageWords(plan: Plan, name: string, { stage = 0, given }: Attempt): string {
+/** Where it was not the first variant of the recovery, or its input not the plan's; what the input is, is no matter of words. */
+function variantWords(plan: Plan, name: string, { variant = 0, given }: Attempt): string {
   const step = agentStep(plan, name);
-  if (step === undefined || (stage === 0 && given !== true)) return '';
-  const { agent, input } = stageAt(step, stage);
+  if (step === undefined || (variant === 0 && given !== true)) return '';
+  const { agent, input } = variantAt(step, variant);
   const words = [
-    ...(stage === 0 ? [] : [`stage ${stage + 1}`]),
+    ...(variant === 0 ? [] : [`variant ${variant + 1}`]),
     ...(agent === step.agent ? [] : [`by agent '${agent}'`]),
     ...(given === true
       ? ['with an input that a person gave']

@@ -24,9 +24,9 @@ import { waitsUntil } from '../waiting/timer.ts';
 import { type Happened, inBrackets, iso, type Next } from './words.ts';
 
 /** What a step's state rests on; nothing for what is the same for every kind. */
-export function becauseOfKind(plan: Plan, step: PlanStep, state: Snapshot): string | undefined {
+export function becauseOfWaiting(plan: Plan, step: PlanStep, state: Snapshot): string | undefined {
   const record = state.steps[step.name];
-  if (step.kind === 'step') return undefined;
+  if (step.kind === 'agent') return undefined;
   if (hasChildren(step)) return record && becauseOfChildren(record);
   const untilAt = isForward(state.execution.status) ? waitsUntil(plan, step, state) : undefined;
   switch (record?.status) {
@@ -37,7 +37,7 @@ export function becauseOfKind(plan: Plan, step: PlanStep, state: Snapshot): stri
         return record?.status === 'waiting' ? 'it waits for nothing any more' : undefined;
       return step.kind === 'wait' ? `it waits until ${iso(untilAt)}` : unanswered(step, record);
     case 'answered':
-      return 'the outside answered before its turn; the answer is kept';
+      return 'the external party answered before its turn; the answer is kept';
     case 'done':
       return step.kind === 'wait' ? 'its time has come' : answered(step);
     case 'failed':
@@ -52,27 +52,27 @@ export function becauseOfKind(plan: Plan, step: PlanStep, state: Snapshot): stri
 const isApproval = (step: CallbackStep): boolean => step.kind === 'approval';
 
 const answered = (step: CallbackStep): string =>
-  isApproval(step) ? 'a person approved it' : 'the outside answered';
+  isApproval(step) ? 'a person approved it' : 'the external party answered';
 
 function unanswered(step: CallbackStep, record: Step | undefined): string {
-  const whom = isApproval(step) ? 'a person has not answered yet' : 'the outside has not answered yet';
-  if (step.beatMs === undefined) return whom;
+  const whom = isApproval(step) ? 'a person has not answered yet' : 'the external party has not answered yet';
+  if (step.heartbeatMs === undefined) return whom;
   return record?.progressAt === undefined
-    ? `${whom}, nor beaten`
-    : `${whom}; its last beat, ${record.beat}, was at ${iso(record.progressAt)}`;
+    ? `${whom}, and there was no heartbeat`
+    : `${whom}; its last heartbeat, ${record.heartbeat}, was at ${iso(record.progressAt)}`;
 }
 
 function becauseOfChildren({ status, failure, children }: Step): string | undefined {
   switch (status) {
     case 'running':
       return `${countText(children)}${openText(children)}`;
-    case 'undoing':
+    case 'compensating':
       return `its executions are canceled, and those that succeeded are undone: ${countText(children)}`;
     case 'failed':
       return failure === undefined
         ? `its executions are stopped, and what they did is left as it is: ${countText(children)}`
         : `it failed${inBrackets(failure)}`;
-    case 'undo-failed':
+    case 'compensation-failed':
       return `it could not be undone${inBrackets(failure)}: what its executions did may still be in place`;
     default:
       return undefined;
@@ -94,9 +94,9 @@ function openText(children: Children | undefined): string {
 }
 
 /** What comes next for a step; nothing where no kind of step has words of its own. */
-export function nextOfKind(plan: Plan, step: PlanStep, state: Snapshot): Next | undefined {
+export function nextOfWaiting(plan: Plan, step: PlanStep, state: Snapshot): Next | undefined {
   const named = { step: step.name };
-  if (step.kind === 'step') return undefined;
+  if (step.kind === 'agent') return undefined;
   if (hasChildren(step)) return nextOfChildren(state, step.name);
   const untilAt = isForward(state.execution.status) ? waitsUntil(plan, step, state) : undefined;
   if (untilAt === undefined) return undefined;
@@ -105,8 +105,8 @@ export function nextOfKind(plan: Plan, step: PlanStep, state: Snapshot): Next | 
   if (state.steps[step.name]?.status === 'answered') {
     return { what: 'its answer counts', at, who: 'supervisor', ...named };
   }
-  const beats = step.beatMs === undefined ? '' : ' or beats';
-  const whom = isApproval(step) ? 'a person approves or rejects' : `the outside answers${beats}`;
+  const heartbeats = step.heartbeatMs === undefined ? '' : ' or heartbeats';
+  const whom = isApproval(step) ? 'a person approves or rejects' : `the external party answers${heartbeats}`;
   const who = isApproval(step) ? 'person' : 'outside';
   return { what: `${whom}; in silence it fails`, at, who, ...named };
 }
@@ -115,7 +115,7 @@ function nextOfChildren({ execution, steps }: Snapshot, step: string): Next | un
   const record = steps[step];
   const { children } = record ?? {};
   if (children === undefined || allEnded(children)) return undefined;
-  if (record?.status !== 'running' && record?.status !== 'undoing') return undefined;
+  if (record?.status !== 'running' && record?.status !== 'compensating') return undefined;
   const open = Array.from({ length: children.started }, (_, index) => index).filter(
     (index) => children.ended[index] === undefined,
   );
@@ -141,26 +141,26 @@ export function dueWithChildren({ next }: Decision): { what: string; step: strin
 }
 
 /** The notes of a look at these steps that ends in a write. */
-export const DUE_OF_KINDS: Readonly<Record<string, string>> = {
+export const DUE_OF_WAITING: Readonly<Record<string, string>> = {
   'step-done': 'a step is over: its time has come, or its answer counts now',
   'step-failed': 'a step fails: its time is over, or one of its executions failed',
-  'step-undone': 'a step is undone: all of its executions are',
-  'step-undo-failed': 'a step cannot be undone: one of its executions could not be',
+  'step-compensated': 'a step is undone: all of its executions are',
+  'step-compensation-failed': 'a step cannot be undone: one of its executions could not be',
   'children-stopped': 'the executions of a step are stopped',
 };
 
 /** What happened to these steps. */
-export function pastOfKinds(plan: Plan, { steps }: Snapshot): Happened[] {
+export function pastOfWaiting(plan: Plan, { steps }: Snapshot): Happened[] {
   const happened: Happened[] = [];
   for (const record of Object.values(steps)) {
     const step = graphOf(plan).step.get(record.name);
-    if (step === undefined || step.kind === 'step') continue;
+    if (step === undefined || step.kind === 'agent') continue;
     const named = { step: step.name };
     if (isCallback(step) && record.progressAt !== undefined) {
-      const evidence = { beat: record.beat };
-      happened.push({ at: record.progressAt, what: 'the outside beat', ...named, evidence });
+      const evidence = { heartbeat: record.heartbeat };
+      happened.push({ at: record.progressAt, what: 'the external party heartbeat', ...named, evidence });
     }
-    const what = hasChildren(step) ? deedOfChildren(record) : deedOfOutside(step, record);
+    const what = hasChildren(step) ? deedOfChildren(record) : deedOfExternalParty(step, record);
     if (what === undefined) continue;
     const { failure, children } = record;
     const evidence = {
@@ -173,8 +173,8 @@ export function pastOfKinds(plan: Plan, { steps }: Snapshot): Happened[] {
   return happened;
 }
 
-function deedOfOutside(step: PlanStep, { status, failure }: Step): string | undefined {
-  if (status === 'answered') return 'the outside answered before its turn';
+function deedOfExternalParty(step: PlanStep, { status, failure }: Step): string | undefined {
+  if (status === 'answered') return 'the external party answered before its turn';
   if (status === 'failed') return `it failed${inBrackets(failure)}`;
   if (status !== 'done') return undefined;
   return isCallback(step) ? answered(step) : 'its time came';
@@ -186,12 +186,12 @@ function deedOfChildren(record: Step): string | undefined {
     case 'running':
       return `its executions were started, ${children?.started ?? 0} of ${children?.count ?? 0}`;
     case 'done':
-    case 'undone':
+    case 'compensated':
       return `${status}: ${countText(children)}`;
     case 'failed':
-    case 'undo-failed':
+    case 'compensation-failed':
       return `${status}${inBrackets(failure)}: ${countText(children)}`;
-    case 'undoing':
+    case 'compensating':
       return 'its executions were stopped';
     default:
       return undefined;

@@ -10,7 +10,7 @@ import type { Plan, PlanStep } from '../plan/plan.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isTerminal, type Step } from '../records/state.ts';
 import { needsUndo, type Work } from '../step/ready.ts';
-import { stageOf } from '../step/recovery.ts';
+import { variantOf } from '../step/recovery.ts';
 
 /** Of an agent: whether it is deployed. */
 export type IsDeployed = (agent: string) => boolean;
@@ -32,11 +32,11 @@ export function warningsOf(
   return [...lateSupervisor(state, now), ...missing];
 }
 
-/** S12 the watch is no later than anything that is due, so nothing is late while it is not. */
-function lateSupervisor({ execution: { watchAt } }: Snapshot, now: number): string[] {
-  if (watchAt === undefined || now - watchAt <= SUPERVISOR_LATE_MS) return [];
+/** S12 the wake time is no later than anything that is due, so nothing is late while it is not. */
+function lateSupervisor({ execution: { wakeAt } }: Snapshot, now: number): string[] {
+  if (wakeAt === undefined || now - wakeAt <= SUPERVISOR_LATE_MS) return [];
   return [
-    `the supervisor is late: it should have looked at ${new Date(watchAt).toISOString()}, ${formatDuration(now - watchAt)} ago; see GET /health, the alarms SupervisorSilent, OldestOverdue and LooksFailing, and the supervisor's log for the id of this execution`,
+    `the supervisor is late: it should have looked at ${new Date(wakeAt).toISOString()}, ${formatDuration(now - wakeAt)} ago; see GET /health, the alarms SupervisorSilent, OldestOverdue and EvaluationsFailing, and the supervisor's log for the id of this execution`,
   ];
 }
 
@@ -58,7 +58,7 @@ function missingFor(
 }
 
 function agentOf(step: PlanStep, record: Step | undefined): string | undefined {
-  if (step.kind === 'step') return stageOf(step, record?.rung ?? 0).agent;
+  if (step.kind === 'agent') return variantOf(step, record?.stage ?? 0).agent;
   return step.kind === 'map' ? step.each.agent : undefined;
 }
 
@@ -66,10 +66,10 @@ const OVER: ReadonlySet<Step['status'] | undefined> = new Set([
   'done',
   'failed',
   'skipped',
-  'sealed',
-  'undone',
+  'fenced',
+  'compensated',
 ]);
 
 /** It is still to be performed, or would have to be undone. */
 const mayStillNeed = (step: PlanStep, record: Step | undefined, { execution }: Snapshot): boolean =>
-  (execution.status !== 'undoing' && !OVER.has(record?.status)) || needsUndo(step, record);
+  (execution.status !== 'compensating' && !OVER.has(record?.status)) || needsUndo(step, record);

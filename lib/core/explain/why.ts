@@ -2,33 +2,33 @@
  * Why: what happened to an execution, what its state rests on, and what happens next and when.
  *
  * Owns: the words. Does not own: any rule: what is next is read off the very functions by which the roles decide
- * (`decide` for now, `openWork` and `watch` for later), so that an explanation cannot differ from what is done. The past
+ * (`decide` for now, `openWork` and `set-wake-time` for later), so that an explanation cannot differ from what is done. The past
  * is told by `history.ts`.
  */
 
 import { decide } from '../decide.ts';
-import { asCounted } from '../execution/effective-state.ts';
+import { effectiveState } from '../execution/effective-state.ts';
 import { type AgentStep, graphOf, type Plan, type PlanStep } from '../plan/plan.ts';
 import type { Choice, Incident } from '../records/incident.ts';
 import { askedAboutPause, openIncidents, type Snapshot } from '../records/snapshot.ts';
 import {
   isForward,
-  isHeld,
+  isLeased,
   isPausedOrPausing,
-  isSettled,
+  isSatisfied,
   isTerminal,
-  type Parked,
+  type Deferred,
   pauseOf,
   type Step,
 } from '../records/state.ts';
 import { leaseEndsAt } from '../step/lease.ts';
 import { failureWaits, isAskedAtDeadline, lastPoint, mayBeStopped } from '../step/point-of-no-return.ts';
 import { isClear, needsUndo, openWork, type Work, workKey } from '../step/ready.ts';
-import { attemptedStage, stageOf } from '../step/recovery.ts';
+import { attemptedVariant, variantOf } from '../step/recovery.ts';
 import { isTurn, isUnbegun } from '../step/turn.ts';
-import { dispatchDueAt, wasSentSinceParked } from '../supervision/wake-time.ts';
+import { dispatchDueAt, wasSentSinceDeferred } from '../supervision/wake-time.ts';
 import { DEED, past } from './history.ts';
-import { becauseOfKind, DUE_OF_KINDS, dueWithChildren, nextOfKind } from './waiting.ts';
+import { becauseOfWaiting, DUE_OF_WAITING, dueWithChildren, nextOfWaiting } from './waiting.ts';
 import { type IsDeployed, warningsOf } from './warnings.ts';
 import { type Happened, iso, type Next } from './words.ts';
 
@@ -59,7 +59,7 @@ export function explain(
   now: number,
   isDeployed: IsDeployed = () => true,
 ): Explanation {
-  const state = asCounted(plan, stored);
+  const state = effectiveState(plan, stored);
   const work = openWork(plan, state);
   const steps = plan.steps.map((step) => ({
     name: step.name,
@@ -88,37 +88,37 @@ export function explain(
 
 function because(plan: Plan, step: PlanStep, state: Snapshot): string {
   const record = state.steps[step.name];
-  const toBeUndone = needsUndo(step, record) && state.execution.status === 'undoing';
-  const ofKind = becauseOfKind(plan, step, state);
+  const toBeUndone = needsUndo(step, record) && state.execution.status === 'compensating';
+  const ofKind = becauseOfWaiting(plan, step, state);
   if (ofKind !== undefined) return ofKind;
   if (record === undefined || record.status === 'ready') return becauseUnbegun(plan, step, state);
-  if (isHeld(record)) {
-    return `an agent holds it (${DEED[record.mode]} ${record.mode === 'undo' ? record.undoAttempt : record.attempt}), beat ${record.beat}${record.heartbeatAt === undefined ? '' : ` at ${iso(record.heartbeatAt)}`}`;
+  if (isLeased(record)) {
+    return `an agent holds it (${DEED[record.mode]} ${record.mode === 'undo' ? record.undoAttempt : record.attempt}), heartbeat ${record.heartbeat}${record.heartbeatAt === undefined ? '' : ` at ${iso(record.heartbeatAt)}`}`;
   }
   const acted = record.mayHaveActed ? '; an attempt of unknown outcome may have acted' : '';
   const failure = record.failure === undefined ? '' : ` (${record.failure.code}: ${record.failure.message})`;
-  if (record.parked !== undefined) return `${becauseParked(step, record, record.parked)}${acted}`;
+  if (record.deferred !== undefined) return `${becauseDeferred(step, record, record.deferred)}${acted}`;
   switch (record.status) {
     case 'retrying':
-      return `attempt ${record.attempt} failed${failure}, and its ladder allows another${acted}`;
+      return `attempt ${record.attempt} failed${failure}, and its recovery allows another${acted}`;
     case 'waiting':
       return `attempt ${record.attempt} failed${failure}, and a person is asked what to do${acted}`;
     case 'unknown':
       return `the outcome of attempt ${record.attempt} is not known${failure}: nothing is repeated before it is settled`;
-    case 'held':
-      return `${HELD_AS[record.heldFrom ?? 'ready']}${failure}, and the execution is paused${acted}`;
+    case 'suspended':
+      return `${SUSPENDED_AS[record.suspendedFrom ?? 'ready']}${failure}, and the execution is paused${acted}`;
     case 'failed':
-      return `attempt ${record.attempt} failed${failure}, and nothing is left on its ladder${acted}${failedFor(plan, state)}`;
+      return `attempt ${record.attempt} failed${failure}, and nothing is left on its recovery${acted}${failedFor(plan, state)}`;
     case 'skipped':
       return chosenBy(state, step.name, 'skip') ? 'a person had it skipped' : 'its condition does not hold';
-    case 'sealed':
+    case 'fenced':
       return record.attempt === 0
         ? 'the execution is being undone, so it will never start'
         : `attempt ${record.attempt} is the last, because the execution is being undone${acted}`;
-    case 'undoing':
+    case 'compensating':
       return `undo ${record.undoAttempt} did not succeed${failure} and is tried again`;
-    case 'undo-failed':
-      if (record.failure?.code === 'undo-held-up')
+    case 'compensation-failed':
+      if (record.failure?.code === 'undo-overdue')
         return `${record.failure.message}; a person is asked, and its effect may still be in place`;
       return `undo ${record.undoAttempt} failed${failure}, and no further one is allowed: its effect may still be in place`;
     default:
@@ -126,7 +126,7 @@ function because(plan: Plan, step: PlanStep, state: Snapshot): string {
   }
 }
 
-const HELD_AS = {
+const SUSPENDED_AS = {
   ready: 'it was ready to begin',
   retrying: 'its next attempt was due',
   unknown: 'its outcome was to be asked for',
@@ -140,19 +140,19 @@ function failedFor(plan: Plan, state: Snapshot): string {
 }
 
 /** Of what is held back: the next attempt's, or of a probe and an undo that of the latest. */
-const agentFor = (step: AgentStep, record: Step, { mode }: Parked): AgentStep =>
-  mode === 'execute' ? stageOf(step, record.rung) : attemptedStage(step, record);
+const agentFor = (step: AgentStep, record: Step, { mode }: Deferred): AgentStep =>
+  mode === 'execute' ? variantOf(step, record.stage) : attemptedVariant(step, record);
 
-function becauseParked(step: PlanStep, record: Step, parked: Parked): string {
-  const agent = step.kind === 'step' ? agentFor(step, record, parked).agent : step.name;
+function becauseDeferred(step: PlanStep, record: Step, deferred: Deferred): string {
+  const agent = step.kind === 'agent' ? agentFor(step, record, deferred).agent : step.name;
   const last = record.failure === undefined ? '' : `; its last attempt ended with ${record.failure.code}`;
-  switch (parked.why) {
+  switch (deferred.why) {
     case 'breaker':
-      return `the breaker of agent '${agent}' is open since ${iso(parked.since ?? parked.at)}, so it is held back and no attempt is charged${last}`;
+      return `the breaker of agent '${agent}' is open since ${iso(deferred.since ?? deferred.at)}, so it is held back and no attempt is charged${last}`;
     case 'unclaimed':
       return `no agent '${agent}' has taken its message yet, so it is sent again at growing gaps${last}`;
     case 'not-deployed':
-      return `no agent '${agent}' was deployed, from ${iso(parked.since ?? parked.at)} to ${iso(parked.at)} at least, so it is held back and no attempt is charged${last}`;
+      return `no agent '${agent}' was deployed, from ${iso(deferred.since ?? deferred.at)} to ${iso(deferred.at)} at least, so it is held back and no attempt is charged${last}`;
     case 'budget':
       return `its execution has used up its dispatches, so it is sent once an hour${last}`;
   }
@@ -164,9 +164,9 @@ const chosenBy = (state: Snapshot, step: string, choice: Choice): boolean =>
 function becauseUnbegun(plan: Plan, step: PlanStep, state: Snapshot): string {
   if (isPausedOrPausing(state.execution.status)) return 'it has not begun, and the execution is paused';
   if (!isForward(state.execution.status)) return 'it was never started';
-  const open = step.after.filter((name) => !isSettled(state.steps[name]));
+  const open = step.after.filter((name) => !isSatisfied(state.steps[name]));
   if (!isTurn(plan, step, state)) return `it waits for ${open.map((name) => `'${name}'`).join(', ')}`;
-  return step.kind === 'step' ? 'it waits for an agent to take it' : 'it is to begin';
+  return step.kind === 'agent' ? 'it waits for an agent to take it' : 'it is to begin';
 }
 
 function waitsForUndo(plan: Plan, step: PlanStep, state: Snapshot): string {
@@ -187,7 +187,7 @@ function nextOfStep(
 ): Next {
   const record = state.steps[step.name];
   const named = { step: step.name };
-  if (isHeld(record)) {
+  if (isLeased(record)) {
     const at = leaseEndsAt(record.leaseUntil);
     return {
       what: `its agent reports, or renews its lease; if it stays silent, its outcome is taken for unknown`,
@@ -204,7 +204,7 @@ function nextOfStep(
     return { what, who: 'person', ...named };
   }
   if (question !== undefined) return { ...answerNext(question), ...named };
-  const ofKind = nextOfKind(plan, step, state);
+  const ofKind = nextOfWaiting(plan, step, state);
   if (ofKind !== undefined) return ofKind;
   const piece = work.find((one) => one.step.name === step.name);
   if (piece === undefined) return { what: 'nothing', who: 'nobody', ...named };
@@ -214,7 +214,7 @@ function nextOfStep(
     const what = `no agent '${piece.step.agent}' is deployed: deploy it again, and a supervisor sends it ${deed} ${piece.attempt}`;
     return { what, at: piece.dueAt, who: 'person', ...named };
   }
-  if (piece.parked !== undefined && !wasSentSinceParked(piece, dispatch)) {
+  if (piece.deferred !== undefined && !wasSentSinceDeferred(piece, dispatch)) {
     const what = `a supervisor sends it to agent '${piece.step.agent}' again: ${deed} ${piece.attempt}`;
     return { what, at: piece.dueAt, who: 'supervisor', ...named };
   }
@@ -230,23 +230,23 @@ function nextOfStep(
 /** The notes of a look that ends in a write, in words. */
 const DUE_NOW: Readonly<Record<string, string>> = {
   'lease-ended': 'the lease has ended: the outcome of the attempt is taken for unknown',
-  undoing: 'what has acted is undone',
+  compensating: 'what has acted is undone',
   'incident-opened': 'a person is asked',
   'incident-timed-out': 'the time for an answer is over',
   'incident-moot': 'an open question is closed, because the execution went another way',
   'step-skipped': 'a step is skipped, because its condition does not hold',
-  'step-held': 'a step that could begin is held, because the execution is paused',
+  'step-suspended': 'a step that could begin is held, because the execution is paused',
   paused: 'the pause is complete: nobody works and nobody can begin',
   'no-way-back': 'a person is asked, because there is no way back',
   'undo-given-up': 'a person is asked, because nobody could undo a step for a day',
   kept: 'what has acted is left as it is, because a point of no return was passed',
   'incident-moved': 'the time for an answer is moved by the time of the pause',
-  'step-sealed': 'a step that has not started is closed for good',
+  'step-fenced': 'a step that has not started is closed for good',
   succeeded: 'it succeeds: every step is done or skipped',
   compensated: 'it ends as compensated: everything that acted is undone',
   canceled: 'it ends as canceled: everything that acted is undone',
   failed: 'it ends as failed',
-  ...DUE_OF_KINDS,
+  ...DUE_OF_WAITING,
 };
 
 /** Where there is no way back somebody is asked at the deadline. */
@@ -280,14 +280,14 @@ function pauseNext(state: Snapshot): (Next & { at: number })[] {
 function nextOf(plan: Plan, state: Snapshot, ofSteps: readonly Next[], now: number): Next {
   const { execution } = state;
   if (isTerminal(execution.status)) {
-    return execution.watchAt === undefined
+    return execution.wakeAt === undefined
       ? { what: 'nothing: it has ended and said so', who: 'nobody' }
-      : { what: 'its end is announced', at: execution.watchAt, who: 'supervisor' };
+      : { what: 'its end is announced', at: execution.wakeAt, who: 'supervisor' };
   }
   const decision = decide(plan, state, {
-    type: 'look',
+    type: 'evaluate',
     by: 'supervisor',
-    concern: [],
+    affected: [],
     fresh: true,
     readAt: now,
     now,
@@ -295,13 +295,14 @@ function nextOf(plan: Plan, state: Snapshot, ofSteps: readonly Next[], now: numb
     writeId: 'why',
   });
   const [said] = decision.notes;
-  const isDue = said !== undefined && (decision.next.kind === 'look' || Object.hasOwn(DUE_NOW, said.what));
+  const isDue =
+    said !== undefined && (decision.next.kind === 'evaluate' || Object.hasOwn(DUE_NOW, said.what));
   const note = dueWithChildren(decision) ?? (isDue ? said : undefined);
   if (note !== undefined) {
     const step = note.step === undefined ? {} : { step: note.step };
     return {
       what: DUE_NOW[note.what] ?? note.what,
-      at: Math.max(now, execution.watchAt ?? now),
+      at: Math.max(now, execution.wakeAt ?? now),
       who: 'supervisor',
       ...step,
     };
@@ -324,6 +325,6 @@ function nextOf(plan: Plan, state: Snapshot, ofSteps: readonly Next[], now: numb
   ];
   return candidates.reduce<Next & { at: number }>(
     (first, next) => (next.at < first.at ? next : first),
-    candidates[0] ?? { what: 'a supervisor looks', at: execution.watchAt ?? now, who: 'supervisor' },
+    candidates[0] ?? { what: 'a supervisor looks', at: execution.wakeAt ?? now, who: 'supervisor' },
   );
 }

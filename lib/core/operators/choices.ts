@@ -9,13 +9,13 @@
  */
 
 import { agentStep, type Plan } from '../plan/plan.ts';
-import type { Answer } from '../records/events.ts';
+import type { Resolution } from '../records/events.ts';
 import type { Choice, Incident } from '../records/incident.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isForward, isPausedOrPausing } from '../records/state.ts';
 import { lastPoint, mayBePast, wayBack } from '../step/point-of-no-return.ts';
-import { quietAt } from '../step/ready.ts';
-import { attemptedStage } from '../step/recovery.ts';
+import { effectsSettledAt } from '../step/ready.ts';
+import { attemptedVariant } from '../step/recovery.ts';
 import { deadlineChoices } from './deadline.ts';
 
 /** The choices that are safe now, and for those that are not yet or not without a word, why. */
@@ -38,7 +38,7 @@ export function choicesFor(
   const record = state.steps[incident.step ?? ''];
   if (step === undefined || record === undefined) return [];
   if (incident.kind === 'undo') {
-    const deadAt = record.hardEndAt + attemptedStage(step, record).settleMs;
+    const deadAt = record.processDeadlineAt + attemptedVariant(step, record).settleMs;
     return [
       { choice: 'retry' },
       { choice: 'skip', ...(deadAt > now ? { notBefore: deadAt } : {}) },
@@ -46,11 +46,11 @@ export function choicesFor(
     ];
   }
   if (!isForward(state.execution.status) && !isPaused) return [];
-  const after = quietAt(step, record);
+  const after = effectsSettledAt(step, record);
   const careful = record.mayHaveActed
     ? { needs: 'nothingHappened' as const, ...(after > now ? { notBefore: after } : {}) }
     : {};
-  const again = attemptedStage(step, record).effect === 'idempotent' ? {} : careful;
+  const again = attemptedVariant(step, record).effect === 'idempotent' ? {} : careful;
   return [
     { choice: 'retry', ...again },
     { choice: 'retry-with-input', ...careful },
@@ -65,18 +65,18 @@ export function choicesFor(
 }
 
 /** A person may have everything stopped, which has a child say what it did; nobody is promised that all is undone before. */
-function stopFirst(plan: Plan, state: Snapshot, { choice }: Answer): string {
+function stopFirst(plan: Plan, state: Snapshot, { choice }: Resolution): string {
   if (choice !== 'undo-all' || wayBack(plan, state) !== 'stoppable') return '';
   const name = lastPoint(plan, state)?.name ?? '';
   return `, for step '${name}' is a point of no return, and its execution has not ended: a cancel stops that first, then undoes everything if it left nothing behind`;
 }
 
 /** Why an answer is not possible, or nothing. */
-export function answerProblem(
+export function resolutionProblem(
   plan: Plan,
   state: Snapshot,
   incident: Incident,
-  answer: Answer,
+  answer: Resolution,
   now: number,
 ): string | undefined {
   const offered = choicesFor(plan, state, incident, now);

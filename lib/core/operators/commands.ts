@@ -9,16 +9,16 @@
  */
 
 import type { Plan } from '../plan/plan.ts';
-import { executionAfter, noLater, type Stamp, stop } from '../records/change.ts';
+import { executionAfter, wakeNoLaterThan, type DecisionInputs, stop } from '../records/change.ts';
 import type { Decision } from '../records/decision.ts';
 import type { Command } from '../records/events.ts';
 import { askedAboutPause, type Snapshot } from '../records/snapshot.ts';
 import { type Execution, isForward, isPausedOrPausing, pauseOf } from '../records/state.ts';
 import { lastPoint, wayBack } from '../step/point-of-no-return.ts';
-import { answered } from './incident.ts';
+import { resolved } from './incident.ts';
 import { goOn, nextPause, withPause } from './pause.ts';
 import { resolve } from './resolution.ts';
-import { openLadderQuestions, retried, RETRY_ANSWER, retryProblem } from './retry.ts';
+import { openRecoveryIncidents, retried, RETRY_RESOLUTION, retryProblem } from './retry.ts';
 import { standingOf, standingText } from './standing.ts';
 
 /** The command ids that are remembered: enough for every client that may still repeat one. */
@@ -28,7 +28,7 @@ const rememberedBy = ({ commands }: Execution, { commandId }: Command): readonly
   [...commands, commandId].slice(-MAX_COMMANDS);
 
 /** What the command writes; nothing where it is not possible. */
-export function obey(plan: Plan, state: Snapshot, command: Command & Stamp): Decision | undefined {
+export function obey(plan: Plan, state: Snapshot, command: Command & DecisionInputs): Decision | undefined {
   if (commandProblem(plan, state, command, command.now) !== undefined) return undefined;
   switch (command.type) {
     case 'cancel':
@@ -71,7 +71,7 @@ function pauseProblem(execution: Execution): string | undefined {
 
 function whatItIs({ status, cause }: Execution): string {
   switch (status) {
-    case 'undoing':
+    case 'compensating':
       return cause?.undo === false
         ? `it is already ending as it is (${cause.failure.code}), and nothing is undone`
         : `it is already being undone (${cause?.failure.code ?? 'failure'})`;
@@ -103,7 +103,7 @@ function cancelProblem(plan: Plan, state: Snapshot, undo: false | undefined): st
   }
 }
 
-type Of<Type extends Command['type']> = Command & Stamp & { readonly type: Type };
+type Of<Type extends Command['type']> = Command & DecisionInputs & { readonly type: Type };
 
 function cancel(state: Snapshot, command: Of<'cancel'>): Decision {
   const { execution } = state;
@@ -141,11 +141,11 @@ function pause(plan: Plan, { execution }: Snapshot, command: Of<'pause'>): Decis
       execution: executionAfter(execution, 'pause', command, {
         ...withPause(execution, next),
         commands: rememberedBy(execution, command),
-        watchAt: noLater(execution, command.now),
+        wakeAt: wakeNoLaterThan(execution, command.now),
       }),
     },
     sends: [],
-    next: { kind: 'look', fresh: true, concern: 'all' },
+    next: { kind: 'evaluate', fresh: true, affected: 'all' },
     notes: [{ what: 'pausing', executionId: execution.id }],
   };
 }
@@ -158,7 +158,7 @@ function resume(plan: Plan, state: Snapshot, command: Of<'resume'>): Decision {
   return goOn(plan, state, command, {
     ...(asked === undefined || asked.resolvedAt !== undefined
       ? {}
-      : { incident: answered(asked, answer, command) }),
+      : { incident: resolved(asked, answer, command) }),
     changes: { commands: rememberedBy(execution, command) },
   });
 }
@@ -170,9 +170,9 @@ function retry(plan: Plan, state: Snapshot, command: Of<'retry'>): Decision {
     const given = { reason: command.reason, commands: rememberedBy(execution, command) };
     return retried(plan, state, given, command);
   }
-  const [first, ...others] = openLadderQuestions(state);
-  if (first === undefined) return { sends: [], next: { kind: 'stop' }, notes: [] };
-  const decision = resolve(plan, state, first, { ...RETRY_ANSWER, reason: command.reason }, command);
+  const [first, ...others] = openRecoveryIncidents(state);
+  if (first === undefined) return { sends: [], next: { kind: 'idle' }, notes: [] };
+  const decision = resolve(plan, state, first, { ...RETRY_RESOLUTION, reason: command.reason }, command);
   if (others.length > 0) return decision;
   return { ...decision, write: withCommand(decision, execution, command) };
 }

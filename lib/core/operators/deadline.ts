@@ -14,19 +14,19 @@ import type { Rule } from '../plan/rule.ts';
 import {
   executionAfter,
   type ExecutionChanges,
-  noLater,
-  type Stamp,
+  wakeNoLaterThan,
+  type DecisionInputs,
   stepAfter,
   stop,
 } from '../records/change.ts';
 import type { Decision } from '../records/decision.ts';
-import type { Answer } from '../records/events.ts';
+import type { Resolution } from '../records/events.ts';
 import type { Choice, Incident } from '../records/incident.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import { type Execution, isForward, isHeld, isPausedOrPausing, type Step } from '../records/state.ts';
+import { type Execution, isForward, isLeased, isPausedOrPausing, type Step } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
 import { isAskedAtDeadline, lastPoint } from '../step/point-of-no-return.ts';
-import { answered, asking, LAST_INCIDENT_MS, waitsForThisAlone } from './incident.ts';
+import { resolved, openIncident, LAST_INCIDENT_MS, waitsForThisAlone } from './incident.ts';
 
 /** After `passDeadline`, which knows the executions that can be undone. */
 export const askAboutDeadline: Rule = (plan, state, event) => {
@@ -45,12 +45,12 @@ export const askAboutDeadline: Rule = (plan, state, event) => {
     deadlineAt: event.now + LAST_INCIDENT_MS,
     otherwise: 'fail' as const,
   };
-  return asking(state, question, event.now + horizonMs(plan, state), event.concern, event);
+  return openIncident(state, question, event.now + horizonMs(plan, state), event.affected, event);
 };
 
 /** Nobody works on it, and it is not over: a person may know what came of it. */
 const isHanging = (record: Step | undefined): record is Step =>
-  (record?.status === 'retrying' || record?.status === 'unknown') && !isHeld(record);
+  (record?.status === 'retrying' || record?.status === 'unknown') && !isLeased(record);
 
 const stepThatHangs = (plan: Plan, { steps }: Snapshot): Step | undefined =>
   agentSteps(plan)
@@ -65,32 +65,32 @@ export function deadlineChoices(state: Snapshot, { step }: Incident): { readonly
 }
 
 /** Time once more, where the execution has none left and goes on because a person said so. */
-export const timeAnew = (
+export const timeAgain = (
   plan: Plan,
   { deadlineAt }: Execution,
   now: number,
 ): Pick<ExecutionChanges, 'deadlineAt'> => (now < deadlineAt ? {} : { deadlineAt: now + plan.withinMs });
 
-/** The answer to the question about the deadline. The caller has asked `answerProblem`. */
-export function answerDeadline(
+/** The answer to the question about the deadline. The caller has asked `resolutionProblem`. */
+export function resolveDeadline(
   plan: Plan,
   state: Snapshot,
   incident: Incident,
-  answer: Answer,
-  stamp: Stamp,
+  answer: Resolution,
+  inputs: DecisionInputs,
 ): Decision {
   const { execution } = state;
-  const closed = answered(incident, answer, stamp);
+  const closed = resolved(incident, answer, inputs);
   if (answer.choice === 'fail') {
     const { failure } = incident;
-    const decision = stop(state, stamp, { kind: 'deadline', at: stamp.now, failure, undo: false });
+    const decision = stop(state, inputs, { kind: 'deadline', at: inputs.now, failure, undo: false });
     return { ...decision, write: { executionId: execution.id, ...decision.write, incident: closed } };
   }
   const record = state.steps[incident.step ?? ''];
   const step =
     answer.choice === 'give-output' && record !== undefined
-      ? stepAfter(record, 'choose-output', stamp, {
-          changedAt: stamp.now,
+      ? stepAfter(record, 'choose-output', inputs, {
+          changedAt: inputs.now,
           output: answer.output ?? null,
           failure: undefined,
           retryAt: undefined,
@@ -99,15 +99,20 @@ export function answerDeadline(
   return {
     write: {
       executionId: execution.id,
-      execution: executionAfter(execution, waitsForThisAlone(state, incident) ? 'resume' : 'answer', stamp, {
-        ...timeAnew(plan, execution, stamp.now),
-        watchAt: noLater(execution, stamp.now + horizonMs(plan, undefined)),
-      }),
+      execution: executionAfter(
+        execution,
+        waitsForThisAlone(state, incident) ? 'resume' : 'resolve',
+        inputs,
+        {
+          ...timeAgain(plan, execution, inputs.now),
+          wakeAt: wakeNoLaterThan(execution, inputs.now + horizonMs(plan, undefined)),
+        },
+      ),
       ...(step === undefined ? {} : { step }),
       incident: closed,
     },
     sends: [],
-    next: { kind: 'look', fresh: true, concern: step === undefined ? 'all' : [step.name] },
+    next: { kind: 'evaluate', fresh: true, affected: step === undefined ? 'all' : [step.name] },
     notes: [{ what: 'incident-resolved', executionId: execution.id, detail: answer.choice }],
   };
 }

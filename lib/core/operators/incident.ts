@@ -5,13 +5,13 @@
  * for nobody. Does not own: which answers are offered (`operators/choices.ts`), what an answer writes beside the incident
  * (`operators/resolution.ts`), the questions about a pause (`operators/pause.ts`) and a deadline (`operators/deadline.ts`).
  *
- * Opening is one transaction of all records concerned. L1 asking draws the watch near, for every question has a deadline with
+ * Opening is one transaction of all records concerned. L1 asking brings the wake time forward, for every question has a deadline with
  * a default. S10 a question is closed in the same write as what its answer changes.
  */
 
 import { type AgentStep, agentSteps, type Plan } from '../plan/plan.ts';
-import { executionAfter, noLater, type Stamp } from '../records/change.ts';
-import type { Concern, Decision } from '../records/decision.ts';
+import { executionAfter, wakeNoLaterThan, type DecisionInputs } from '../records/change.ts';
+import type { AffectedSteps, Decision } from '../records/decision.ts';
 import type { Choice, Incident } from '../records/incident.ts';
 import { incidentNumber, openIncidents, type Snapshot } from '../records/snapshot.ts';
 import { type Execution, isForward, isPausedOrPausing, type Step } from '../records/state.ts';
@@ -47,11 +47,12 @@ export function stepToAskAbout(
 }
 
 function neededFor(record: Step, execution: Execution): Incident['kind'] | undefined {
-  if (record.status === 'undo-failed') return isPausedOrPausing(execution.status) ? undefined : 'undo';
-  return record.status === 'waiting' && isForward(execution.status) ? 'ladder' : undefined;
+  if (record.status === 'compensation-failed')
+    return isPausedOrPausing(execution.status) ? undefined : 'undo';
+  return record.status === 'waiting' && isForward(execution.status) ? 'recovery' : undefined;
 }
 
-export function ask(plan: Plan, state: Snapshot, stamp: Stamp): Decision | undefined {
+export function ask(plan: Plan, state: Snapshot, inputs: DecisionInputs): Decision | undefined {
   const found = stepToAskAbout(plan, state);
   if (found === undefined) return undefined;
   const { step, kind } = found;
@@ -61,12 +62,12 @@ export function ask(plan: Plan, state: Snapshot, stamp: Stamp): Decision | undef
     step: step.name,
     stepVersion: record.version,
     failure: record.failure ?? { code: 'failed', message: 'the step failed' },
-    openedAt: stamp.now,
+    openedAt: inputs.now,
     ...(kind === 'undo'
-      ? { deadlineAt: stamp.now + LAST_INCIDENT_MS, otherwise: 'fail' as const }
-      : termsOf(plan, state, step, stamp.now)),
+      ? { deadlineAt: inputs.now + LAST_INCIDENT_MS, otherwise: 'fail' as const }
+      : termsOf(plan, state, step, inputs.now)),
   };
-  return asking(state, question, stamp.now + horizonMs(plan, undefined), [], stamp);
+  return openIncident(state, question, inputs.now + horizonMs(plan, undefined), [], inputs);
 }
 
 /** How long a person has, and what holds without an answer: as declared, or as far as there is a way back. */
@@ -76,59 +77,59 @@ function termsOf(
   step: AgentStep,
   now: number,
 ): Pick<Incident, 'deadlineAt' | 'otherwise'> {
-  const rung = step.ladder.find((one) => one.kind === 'human');
+  const stage = step.recovery.find((one) => one.kind === 'human');
   const isFree = wayBack(plan, state, step.name) !== 'closed' && !mayBePast(step, state.steps[step.name]);
-  const withinMs = rung?.kind === 'human' ? rung.withinMs : isFree ? INPUT_INCIDENT_MS : LAST_INCIDENT_MS;
+  const withinMs = stage?.kind === 'human' ? stage.withinMs : isFree ? INPUT_INCIDENT_MS : LAST_INCIDENT_MS;
   // What was declared for no answer holds also where the execution's own time is shorter, as long as that time matters.
   const deadlineAt = isFree ? Math.min(now + withinMs, state.execution.deadlineAt) : now + withinMs;
-  const undoes = isFree && !(rung?.kind === 'human' && rung.otherwise === 'fail');
+  const undoes = isFree && !(stage?.kind === 'human' && stage.otherwise === 'fail');
   return { deadlineAt, otherwise: undoes ? 'undo-all' : 'fail' };
 }
 
 /** What a question asks. */
-type Question = Pick<
+type NewIncident = Pick<
   Incident,
   'kind' | 'step' | 'stepVersion' | 'failure' | 'openedAt' | 'deadlineAt' | 'otherwise'
 >;
 
-/** @param watchAt when it is looked at next, if not before */
-export function asking(
+/** @param wakeAt when it is looked at next, if not before */
+export function openIncident(
   state: Snapshot,
-  question: Question,
-  watchAt: number,
-  concern: Concern,
-  stamp: Stamp,
+  question: NewIncident,
+  wakeAt: number,
+  affected: AffectedSteps,
+  inputs: DecisionInputs,
 ): Decision {
   const { execution } = state;
   const { step } = question;
   return {
     write: {
       executionId: execution.id,
-      execution: executionAfter(execution, 'ask', stamp, { watchAt: noLater(execution, watchAt) }),
+      execution: executionAfter(execution, 'ask', inputs, { wakeAt: wakeNoLaterThan(execution, wakeAt) }),
       incident: {
         number: incidentNumber(state),
         life: execution.life,
         version: 1,
-        writeId: stamp.writeId,
+        writeId: inputs.writeId,
         ...question,
       },
     },
     sends: [],
-    next: { kind: 'look', fresh: true, concern },
+    next: { kind: 'evaluate', fresh: true, affected },
     notes: [{ what: 'incident-opened', executionId: execution.id, ...(step === undefined ? {} : { step }) }],
   };
 }
 
 /** A question as it is once it is answered. */
-export const answered = (
+export const resolved = (
   incident: Incident,
   answer: { readonly choice?: Choice; readonly by: NonNullable<Incident['by']>; readonly reason?: string },
-  stamp: Stamp,
+  inputs: DecisionInputs,
 ): Incident => ({
   ...incident,
   version: incident.version + 1,
-  writeId: stamp.writeId,
-  resolvedAt: stamp.now,
+  writeId: inputs.writeId,
+  resolvedAt: inputs.now,
   by: answer.by,
   ...(answer.choice === undefined ? {} : { choice: answer.choice }),
   ...(answer.reason === undefined ? {} : { reason: answer.reason }),

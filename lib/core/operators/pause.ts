@@ -2,10 +2,10 @@
  * Pauses: nothing new starts, what was begun goes on to its end, and a person is asked when nobody ends it.
  *
  * Owns: the rules of a look at an execution that is pausing or paused, its question, and what ends a pause. Does not own:
- * which steps a fence must hold (`stepToHold` in `step/ready.ts`), who may command it (`commands.ts`).
+ * which steps a fence must hold (`stepToSuspend` in `step/ready.ts`), who may command it (`commands.ts`).
  *
  * F1 a pause is complete only when every step that a reader of an older state could claim is held and nobody works. S12 a
- * paused execution is watched at its deadline: nobody writes there without drawing the watch near. L1 a pause ends by its
+ * paused execution is watched at its deadline: nobody writes there without bringing the wake time forward. L1 a pause ends by its
  * question's deadline at the latest, and the time it took is given back to the execution and to its open questions. A
  * pause is of one execution: those it has started go on.
  */
@@ -16,19 +16,19 @@ import {
   endedPause,
   executionAfter,
   type ExecutionChanges,
-  noLater,
-  type Stamp,
+  wakeNoLaterThan,
+  type DecisionInputs,
   stop,
 } from '../records/change.ts';
 import type { Decision } from '../records/decision.ts';
 import type { Incident } from '../records/incident.ts';
 import { askedAboutPause, openIncidents, type Snapshot } from '../records/snapshot.ts';
-import { type Cause, type Execution, isHeld, type Pause, pauseOf, summedSince } from '../records/state.ts';
-import { settledAs } from '../step/claim.ts';
+import { type Cause, type Execution, isLeased, type Pause, pauseOf, summedSince } from '../records/state.ts';
+import { closedWithoutAttempt } from '../step/claim.ts';
 import { horizonMs } from '../step/lease.ts';
 import { mayBeStopped } from '../step/point-of-no-return.ts';
-import { stepToHold } from '../step/ready.ts';
-import { asking } from './incident.ts';
+import { stepToSuspend } from '../step/ready.ts';
+import { openIncident } from './incident.ts';
 
 /** Where neither the command nor the plan says how long a pause may last. */
 export const DEFAULT_PAUSE_MS: number = 7 * 86_400_000;
@@ -72,44 +72,44 @@ export interface PauseGiven {
 }
 
 /** The fence: one step after the other. */
-export const hold: Rule = (plan, state, event) => {
+export const suspend: Rule = (plan, state, event) => {
   const pause = pauseOf(state.execution);
-  const step = pause && stepToHold(plan, state);
+  const step = pause && stepToSuspend(plan, state);
   if (pause === undefined || step === undefined) return undefined;
   const { id } = state.execution;
   const record = state.steps[step.name];
-  const before = record?.status === 'held' ? record.heldFrom : record?.status;
+  const before = record?.status === 'suspended' ? record.suspendedFrom : record?.status;
   return {
     write: {
       executionId: id,
       step: {
-        ...settledAs(step.name, record, state.execution, 'hold', event),
-        heldFrom: before === 'retrying' || before === 'unknown' ? before : 'ready',
-        heldIn: pause.number,
+        ...closedWithoutAttempt(step.name, record, state.execution, 'suspend', event),
+        suspendedFrom: before === 'retrying' || before === 'unknown' ? before : 'ready',
+        suspendedIn: pause.number,
         ...(record?.retryAt === undefined ? {} : { retryAt: record.retryAt }),
       },
     },
     sends: [],
-    next: { kind: 'look', fresh: true, concern: event.concern },
-    notes: [{ what: 'step-held', executionId: id, step: step.name }],
+    next: { kind: 'evaluate', fresh: true, affected: event.affected },
+    notes: [{ what: 'step-suspended', executionId: id, step: step.name }],
   };
 };
 
-/** After `hold`: the fence stands, so who holds nothing now never will. */
+/** After `suspend`: the fence stands, so who holds nothing now never will. */
 export const halt: Rule = (_plan, state, event) => {
   const { execution, steps } = state;
   const pause = pauseOf(execution);
-  if (execution.status !== 'pausing' || pause === undefined || Object.values(steps).some(isHeld))
+  if (execution.status !== 'pausing' || pause === undefined || Object.values(steps).some(isLeased))
     return undefined;
   const deadlineAt = event.now + pause.withinMs;
   const pauses = [...(execution.pauses ?? []).slice(0, -1), { ...pause, pausedAt: event.now, deadlineAt }];
   return {
     write: {
       executionId: execution.id,
-      execution: executionAfter(execution, 'halt', event, { pauses, watchAt: deadlineAt, dispatches: {} }),
+      execution: executionAfter(execution, 'halt', event, { pauses, wakeAt: deadlineAt, dispatches: {} }),
     },
     sends: [],
-    next: { kind: 'stop' },
+    next: { kind: 'idle' },
     notes: [{ what: 'paused', executionId: execution.id }],
   };
 };
@@ -128,7 +128,7 @@ export const askAboutPause: Rule = (plan, state, event) => {
     deadlineAt: event.now + PAUSE_INCIDENT_MS,
     otherwise: mayBeStopped(plan, state) ? ('undo-all' as const) : ('fail' as const),
   };
-  return asking(state, question, event.now, event.concern, event);
+  return openIncident(state, question, event.now, event.affected, event);
 };
 
 const iso = (at: number): string => new Date(at).toISOString();
@@ -137,7 +137,7 @@ const iso = (at: number): string => new Date(at).toISOString();
 export function goOn(
   plan: Plan,
   state: Snapshot,
-  stamp: Stamp,
+  inputs: DecisionInputs,
   more: { readonly incident?: Incident; readonly changes?: ExecutionChanges } = {},
 ): Decision {
   const { execution } = state;
@@ -146,30 +146,30 @@ export function goOn(
   return {
     write: {
       executionId: execution.id,
-      execution: executionAfter(execution, isAsked ? 'go-on-asking' : 'go-on', stamp, {
+      execution: executionAfter(execution, isAsked ? 'go-on-asking' : 'go-on', inputs, {
         ...more.changes,
-        ...endedPause(execution, stamp.now),
-        deadlineAt: execution.deadlineAt + Math.max(0, stamp.now - (pause?.at ?? stamp.now)),
-        watchAt: noLater(execution, stamp.now + horizonMs(plan, undefined)),
+        ...endedPause(execution, inputs.now),
+        deadlineAt: execution.deadlineAt + Math.max(0, inputs.now - (pause?.at ?? inputs.now)),
+        wakeAt: wakeNoLaterThan(execution, inputs.now + horizonMs(plan, undefined)),
       }),
       ...(more.incident === undefined ? {} : { incident: more.incident }),
     },
     sends: [],
-    next: { kind: 'look', fresh: true, concern: 'all' },
+    next: { kind: 'evaluate', fresh: true, affected: 'all' },
     notes: [{ what: 'resumed', executionId: execution.id }],
   };
 }
 
 /** The answer to the question about a pause. @param closed the question as it is answered */
-export function endPause(plan: Plan, state: Snapshot, closed: Incident, stamp: Stamp): Decision {
-  if (closed.choice === 'resume') return goOn(plan, state, stamp, { incident: closed });
+export function endPause(plan: Plan, state: Snapshot, closed: Incident, inputs: DecisionInputs): Decision {
+  if (closed.choice === 'resume') return goOn(plan, state, inputs, { incident: closed });
   const cause: Cause = {
     kind: closed.choice === 'fail' ? 'failure' : closed.by === 'person' ? 'cancel' : 'deadline',
-    at: stamp.now,
+    at: inputs.now,
     failure: closed.failure,
     ...(closed.choice === 'fail' ? { undo: false as const } : {}),
   };
-  const decision = stop(state, stamp, cause);
+  const decision = stop(state, inputs, cause);
   return { ...decision, write: { executionId: state.execution.id, ...decision.write, incident: closed } };
 }
 

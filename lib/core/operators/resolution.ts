@@ -13,13 +13,13 @@ import { agentStep, type Plan } from '../plan/plan.ts';
 import {
   endedPause,
   executionAfter,
-  noLater,
-  type Stamp,
+  wakeNoLaterThan,
+  type DecisionInputs,
   stepAfter,
   type StepChanges,
 } from '../records/change.ts';
 import type { Decision, Note } from '../records/decision.ts';
-import type { Answer } from '../records/events.ts';
+import type { Resolution } from '../records/events.ts';
 import { type Choice, type Incident, isDue } from '../records/incident.ts';
 import { openIncidents, type Snapshot } from '../records/snapshot.ts';
 import {
@@ -27,56 +27,56 @@ import {
   type Execution,
   isForward,
   isPausedOrPausing,
-  isSettled,
+  isSatisfied,
   type Step,
 } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
 import { mayBePast, mayBeStopped, wayBack } from '../step/point-of-no-return.ts';
-import { attemptedStage } from '../step/recovery.ts';
+import { attemptedVariant } from '../step/recovery.ts';
 import type { StepEvent } from '../transitions.ts';
 import { choicesFor } from './choices.ts';
-import { answerDeadline, timeAnew } from './deadline.ts';
-import { answered, waitsForThisAlone } from './incident.ts';
+import { resolveDeadline, timeAgain } from './deadline.ts';
+import { resolved, waitsForThisAlone } from './incident.ts';
 import { endPause, pausedMs } from './pause.ts';
 
-/** The transaction of an answer. The caller has asked `answerProblem`. */
+/** The transaction of an answer. The caller has asked `resolutionProblem`. */
 export function resolve(
   plan: Plan,
   state: Snapshot,
   incident: Incident,
-  answer: Answer,
-  stamp: Stamp,
+  answer: Resolution,
+  inputs: DecisionInputs,
 ): Decision {
   const { execution } = state;
-  if (incident.kind === 'deadline') return answerDeadline(plan, state, incident, answer, stamp);
-  if (incident.step === undefined) return endPause(plan, state, answered(incident, answer, stamp), stamp);
+  if (incident.kind === 'deadline') return resolveDeadline(plan, state, incident, answer, inputs);
+  if (incident.step === undefined) return endPause(plan, state, resolved(incident, answer, inputs), inputs);
   const record = state.steps[incident.step] as Step;
-  const offered = choicesFor(plan, state, incident, stamp.now).find((one) => one.choice === answer.choice);
+  const offered = choicesFor(plan, state, incident, inputs.now).find((one) => one.choice === answer.choice);
   // The word of a person is taken where it is asked for, and nowhere else.
   const certain = offered?.needs === 'nothingHappened' && answer.nothingHappened === true;
   const step =
     incident.kind === 'undo'
-      ? undoAnswer(plan, record, answer, stamp)
-      : ladderAnswer(record, answer, certain, stamp);
-  const cause = causeOf(execution, incident, answer, stamp.now);
+      ? undoResolution(plan, record, answer, inputs)
+      : recoveryResolution(record, answer, certain, inputs);
+  const cause = causeOf(execution, incident, answer, inputs.now);
   const stops = cause !== undefined;
-  const goesOn = waitsForThisAlone(state, incident) ? 'resume' : 'answer';
+  const goesOn = waitsForThisAlone(state, incident) ? 'resume' : 'resolve';
   return {
     write: {
       executionId: execution.id,
-      execution: executionAfter(execution, stops ? 'stop' : goesOn, stamp, {
-        watchAt: noLater(execution, stops ? stamp.now : stamp.now + horizonMs(plan, undefined)),
+      execution: executionAfter(execution, stops ? 'stop' : goesOn, inputs, {
+        wakeAt: wakeNoLaterThan(execution, stops ? inputs.now : inputs.now + horizonMs(plan, undefined)),
         ...(stops
-          ? { cause, ...endedPause(execution, stamp.now) }
+          ? { cause, ...endedPause(execution, inputs.now) }
           : mayBeStopped(plan, state)
             ? {}
-            : timeAnew(plan, execution, stamp.now)),
+            : timeAgain(plan, execution, inputs.now)),
       }),
       ...(step === undefined ? {} : { step }),
-      incident: answered(incident, answer, stamp),
+      incident: resolved(incident, answer, inputs),
     },
     sends: [],
-    next: { kind: 'look', fresh: true, concern: stops ? 'all' : [incident.step] },
+    next: { kind: 'evaluate', fresh: true, affected: stops ? 'all' : [incident.step] },
     notes: [
       noteOf(
         execution,
@@ -95,16 +95,16 @@ export function resolve(
 function causeOf(
   execution: Execution,
   { kind, step, failure }: Incident,
-  { choice }: Answer,
+  { choice }: Resolution,
   at: number,
 ): Cause | undefined {
-  if (kind !== 'ladder' || step === undefined) return undefined;
+  if (kind !== 'recovery' || step === undefined) return undefined;
   const cause = { kind: 'failure', at, step, failure } as const;
   if (choice === 'fail') return { ...cause, undo: false };
   return choice === 'undo-all' && isPausedOrPausing(execution.status) ? cause : undefined;
 }
 
-const LADDER_EVENT: Readonly<Record<Exclude<Choice, 'resume'>, StepEvent>> = {
+const RECOVERY_EVENT: Readonly<Record<Exclude<Choice, 'resume'>, StepEvent>> = {
   retry: 'choose-retry',
   'retry-with-input': 'choose-retry',
   'give-output': 'choose-output',
@@ -113,63 +113,73 @@ const LADDER_EVENT: Readonly<Record<Exclude<Choice, 'resume'>, StepEvent>> = {
   fail: 'choose-end',
 };
 
-function ladderAnswer(record: Step, answer: Answer, certain: boolean, stamp: Stamp): Step | undefined {
+function recoveryResolution(
+  record: Step,
+  answer: Resolution,
+  certain: boolean,
+  inputs: DecisionInputs,
+): Step | undefined {
   // Offered for a pause alone.
   if (answer.choice === 'resume') return undefined;
   const changes: StepChanges = {
-    changedAt: stamp.now,
+    changedAt: inputs.now,
     ...(certain ? { mayHaveActed: false } : {}),
-    ...(answer.choice === 'retry' || answer.choice === 'retry-with-input' ? { retryAt: stamp.now } : {}),
+    ...(answer.choice === 'retry' || answer.choice === 'retry-with-input' ? { retryAt: inputs.now } : {}),
     ...(answer.choice === 'retry-with-input' ? { givenInput: answer.input ?? null } : {}),
     ...(answer.choice === 'give-output' ? { output: answer.output ?? null, failure: undefined } : {}),
   };
-  return stepAfter(record, LADDER_EVENT[answer.choice], stamp, changes);
+  return stepAfter(record, RECOVERY_EVENT[answer.choice], inputs, changes);
 }
 
-/** Nothing is written to the step when its effect stays: it is and remains `undo-failed`. */
-function undoAnswer(plan: Plan, record: Step, answer: Answer, stamp: Stamp): Step | undefined {
+/** Nothing is written to the step when its effect stays: it is and remains `compensation-failed`. */
+function undoResolution(
+  plan: Plan,
+  record: Step,
+  answer: Resolution,
+  inputs: DecisionInputs,
+): Step | undefined {
   if (answer.choice === 'retry') {
     const planned = agentStep(plan, record.name);
-    const settleMs = planned === undefined ? 0 : attemptedStage(planned, record).settleMs;
+    const settleMs = planned === undefined ? 0 : attemptedVariant(planned, record).settleMs;
     // Not beside an earlier undo whose process may still act.
-    const retryAt = Math.max(stamp.now, record.hardEndAt + settleMs);
-    return stepAfter(record, 'choose-retry', stamp, {
-      changedAt: stamp.now,
+    const retryAt = Math.max(inputs.now, record.processDeadlineAt + settleMs);
+    return stepAfter(record, 'choose-retry', inputs, {
+      changedAt: inputs.now,
       retryAt,
-      undoParkedAt: undefined,
+      undoDeferredAt: undefined,
     });
   }
   if (answer.choice !== 'skip') return undefined;
-  return stepAfter(record, 'choose-undone', stamp, { changedAt: stamp.now, mayHaveActed: false });
+  return stepAfter(record, 'choose-compensated', inputs, { changedAt: inputs.now, mayHaveActed: false });
 }
 
 /** The question about a step that a late success answers, and what becomes of the execution. */
-export function answeredBySuccess(
+export function resolvedBySuccess(
   state: Snapshot,
   step: string,
-  stamp: Stamp,
+  inputs: DecisionInputs,
 ): { readonly incident?: Incident; readonly move: 'adopt' | 'resume' } {
-  const asked = openIncidents(state).find(({ kind, step: about }) => kind === 'ladder' && about === step);
+  const asked = openIncidents(state).find(({ kind, step: about }) => kind === 'recovery' && about === step);
   if (asked === undefined) return { move: 'adopt' };
   const move = waitsForThisAlone(state, asked) ? 'resume' : 'adopt';
-  return { incident: answered(asked, { by: 'moot' }, stamp), move };
+  return { incident: resolved(asked, { by: 'moot' }, inputs), move };
 }
 
 /** What a look does with open questions: one needs no answer any more, its time has moved, or its time is over. */
-export function settleIncidents(plan: Plan, state: Snapshot, stamp: Stamp): Decision | undefined {
+export function closeDueIncidents(plan: Plan, state: Snapshot, inputs: DecisionInputs): Decision | undefined {
   const { execution } = state;
   for (const incident of openIncidents(state)) {
-    if (isMoot(plan, state, incident)) return mootIncident(plan, state, incident, stamp);
+    if (isMoot(plan, state, incident)) return mootIncident(plan, state, incident, inputs);
     const paused = pausedMs(execution, incident);
     if (isForward(execution.status) && paused.until > (incident.movedFor ?? 0))
-      return moveDeadline(execution, incident, paused, stamp);
-    if (!isDue(execution, incident, stamp.now)) continue;
+      return moveDeadline(execution, incident, paused, inputs);
+    if (!isDue(execution, incident, inputs.now)) continue;
     return resolve(
       plan,
       state,
       incident,
       { choice: choiceOfTime(plan, state, incident), by: 'deadline' },
-      stamp,
+      inputs,
     );
   }
   return undefined;
@@ -178,12 +188,12 @@ export function settleIncidents(plan: Plan, state: Snapshot, stamp: Stamp): Deci
 function isMoot(plan: Plan, state: Snapshot, { kind, step }: Incident): boolean {
   const { status } = state.execution;
   if (kind === 'pause') {
-    return !isPausedOrPausing(status) || plan.steps.every(({ name }) => isSettled(state.steps[name]));
+    return !isPausedOrPausing(status) || plan.steps.every(({ name }) => isSatisfied(state.steps[name]));
   }
   if (kind === 'deadline')
-    return status === 'undoing' || plan.steps.every(({ name }) => isSettled(state.steps[name]));
-  const expects = kind === 'ladder' ? 'waiting' : 'undo-failed';
-  return state.steps[step ?? '']?.status !== expects || (kind === 'ladder' && status === 'undoing');
+    return status === 'compensating' || plan.steps.every(({ name }) => isSatisfied(state.steps[name]));
+  const expects = kind === 'recovery' ? 'waiting' : 'compensation-failed';
+  return state.steps[step ?? '']?.status !== expects || (kind === 'recovery' && status === 'compensating');
 }
 
 /** What holds without an answer may have been said when there still was a way back. */
@@ -199,36 +209,36 @@ const moveDeadline = (
   execution: Execution,
   incident: Incident,
   { ms, until }: { readonly ms: number; readonly until: number },
-  stamp: Stamp,
+  inputs: DecisionInputs,
 ): Decision => ({
   write: {
     executionId: execution.id,
     incident: {
       ...incident,
       version: incident.version + 1,
-      writeId: stamp.writeId,
+      writeId: inputs.writeId,
       deadlineAt: incident.deadlineAt + ms,
       movedFor: until,
     },
   },
   sends: [],
-  next: { kind: 'look', fresh: true, concern: [] },
+  next: { kind: 'evaluate', fresh: true, affected: [] },
   notes: [noteOf(execution, 'incident-moved', incident.step)],
 });
 
 /** Where nothing else is asked, the execution waits for nobody any more. */
-function mootIncident(plan: Plan, state: Snapshot, incident: Incident, stamp: Stamp): Decision {
+function mootIncident(plan: Plan, state: Snapshot, incident: Incident, inputs: DecisionInputs): Decision {
   const { execution } = state;
   const isLast = waitsForThisAlone(state, incident);
-  const watchAt = noLater(execution, stamp.now + horizonMs(plan, undefined));
+  const wakeAt = wakeNoLaterThan(execution, inputs.now + horizonMs(plan, undefined));
   return {
     write: {
       executionId: execution.id,
-      ...(isLast ? { execution: executionAfter(execution, 'resume', stamp, { watchAt }) } : {}),
-      incident: answered(incident, { by: 'moot' }, stamp),
+      ...(isLast ? { execution: executionAfter(execution, 'resume', inputs, { wakeAt }) } : {}),
+      incident: resolved(incident, { by: 'moot' }, inputs),
     },
     sends: [],
-    next: { kind: 'look', fresh: true, concern: [] },
+    next: { kind: 'evaluate', fresh: true, affected: [] },
     notes: [noteOf(execution, 'incident-moot', incident.step)],
   };
 }

@@ -9,22 +9,22 @@
  */
 
 import type { Plan, PlanStep } from '../plan/plan.ts';
-import { executionAfter, noLater, type Stamp } from '../records/change.ts';
+import { executionAfter, wakeNoLaterThan, type DecisionInputs } from '../records/change.ts';
 import type { Decision } from '../records/decision.ts';
 import type { Incident } from '../records/incident.ts';
 import { openIncidents, type Snapshot } from '../records/snapshot.ts';
 import type { Step } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
-import { attemptedStage } from '../step/recovery.ts';
-import { againProblem } from '../waiting/child-retry.ts';
-import { answerProblem } from './choices.ts';
+import { attemptedVariant } from '../step/recovery.ts';
+import { restartProblem } from '../waiting/child-retry.ts';
+import { resolutionProblem } from './choices.ts';
 import { MAX_KEPT } from './pause.ts';
 
 /** A retry answers these, one after the other. */
-export const openLadderQuestions = (state: Snapshot): Incident[] =>
-  openIncidents(state).filter((incident) => incident.kind === 'ladder');
+export const openRecoveryIncidents = (state: Snapshot): Incident[] =>
+  openIncidents(state).filter((incident) => incident.kind === 'recovery');
 
-export const RETRY_ANSWER = { choice: 'retry', by: 'person' } as const;
+export const RETRY_RESOLUTION = { choice: 'retry', by: 'person' } as const;
 
 /** Why a retry is not possible, or nothing. */
 export function retryProblem(plan: Plan, state: Snapshot, now: number): string | undefined {
@@ -37,7 +37,7 @@ export function retryProblem(plan: Plan, state: Snapshot, now: number): string |
     case 'compensated':
     case 'canceled':
       return `it has ended: ${state.execution.status}; ${instead(state)}`;
-    case 'undoing':
+    case 'compensating':
       return 'it is being undone';
     case 'pausing':
     case 'paused':
@@ -50,16 +50,20 @@ export function retryProblem(plan: Plan, state: Snapshot, now: number): string |
 const instead = ({ execution }: Snapshot): string =>
   `start a new execution with "redriveOf": "${execution.id}"`;
 
-const TAKEN_BACK: ReadonlySet<Step['status']> = new Set(['undoing', 'undone', 'undo-failed']);
+const TAKEN_BACK: ReadonlySet<Step['status']> = new Set([
+  'compensating',
+  'compensated',
+  'compensation-failed',
+]);
 
 function failedProblem(plan: Plan, state: Snapshot): string | undefined {
   const { parent } = state.execution;
   if (parent !== undefined) return `it belongs to step '${parent.step}' of execution ${parent.executionId}`;
-  return againProblemOf(plan, state);
+  return restartProblemOf(plan, state);
 }
 
 /** Why what has failed cannot go on where it failed, or nothing; also of an execution that belongs to another. */
-export function againProblemOf(plan: Plan, state: Snapshot): string | undefined {
+export function restartProblemOf(plan: Plan, state: Snapshot): string | undefined {
   const undone = plan.steps.filter(({ name }) => {
     const record = state.steps[name];
     return record !== undefined && TAKEN_BACK.has(record.status);
@@ -70,26 +74,26 @@ export function againProblemOf(plan: Plan, state: Snapshot): string | undefined 
   }
   for (const { name } of plan.steps) {
     const { status, children } = state.steps[name] ?? {};
-    const problem = status === 'failed' && children !== undefined ? againProblem(children) : undefined;
+    const problem = status === 'failed' && children !== undefined ? restartProblem(children) : undefined;
     if (problem !== undefined) return `step '${name}' cannot go on: ${problem}; ${instead(state)}`;
   }
-  const unsafe = plan.steps.filter((step) => isUnsafeAgain(step, state.steps[step.name]));
+  const unsafe = plan.steps.filter((step) => isUnsafeToRestart(step, state.steps[step.name]));
   if (unsafe.length === 0) return undefined;
   const names = unsafe.map(({ name }) => `'${name}'`).join(', ');
   return `${names} may have acted, and its effect can neither be asked for nor repeated; ${instead(state)}`;
 }
 
-const isUnsafeAgain = (step: PlanStep, record: Step | undefined): boolean =>
-  step.kind === 'step' &&
-  (record?.status === 'failed' || record?.status === 'sealed') &&
+const isUnsafeToRestart = (step: PlanStep, record: Step | undefined): boolean =>
+  step.kind === 'agent' &&
+  (record?.status === 'failed' || record?.status === 'fenced') &&
   record.mayHaveActed &&
-  attemptedStage(step, record).effect === 'unsafe';
+  attemptedVariant(step, record).effect === 'unsafe';
 
 function waitingProblem(plan: Plan, state: Snapshot, now: number): string | undefined {
-  const questions = openLadderQuestions(state);
+  const questions = openRecoveryIncidents(state);
   if (questions.length === 0) return 'none of its open questions is about a step that could be tried again';
   const problems = questions.flatMap((incident) => {
-    const problem = answerProblem(plan, state, incident, RETRY_ANSWER, now);
+    const problem = resolutionProblem(plan, state, incident, RETRY_RESOLUTION, now);
     return problem === undefined ? [] : [`incident ${incident.number}, step '${incident.step}': ${problem}`];
   });
   return problems.length === 0 ? undefined : problems.join('; ');
@@ -100,27 +104,27 @@ export function retried(
   plan: Plan,
   state: Snapshot,
   given: { readonly reason: string; readonly commands: readonly string[] },
-  stamp: Stamp,
+  inputs: DecisionInputs,
 ): Decision {
   const { execution } = state;
   const { cause } = execution;
-  const one = { at: stamp.now, reason: given.reason, ...(cause === undefined ? {} : { cause }) };
+  const one = { at: inputs.now, reason: given.reason, ...(cause === undefined ? {} : { cause }) };
   return {
     write: {
       executionId: execution.id,
-      execution: executionAfter(execution, 'retry', stamp, {
+      execution: executionAfter(execution, 'retry', inputs, {
         epoch: execution.epoch + 1,
         cause: undefined,
         endedAt: undefined,
-        deadlineAt: stamp.now + plan.withinMs,
-        watchAt: noLater(execution, stamp.now + horizonMs(plan, undefined)),
+        deadlineAt: inputs.now + plan.withinMs,
+        wakeAt: wakeNoLaterThan(execution, inputs.now + horizonMs(plan, undefined)),
         retries: [...(execution.retries ?? []), one].slice(-MAX_KEPT),
         commands: given.commands,
         dispatches: {},
       }),
     },
     sends: [],
-    next: { kind: 'look', fresh: true, concern: 'all' },
+    next: { kind: 'evaluate', fresh: true, affected: 'all' },
     notes: [{ what: 'retried', executionId: execution.id }],
   };
 }

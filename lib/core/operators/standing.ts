@@ -21,9 +21,9 @@ import {
 import type { Standing, StandingEffect } from '../records/ended.ts';
 import type { Incident } from '../records/incident.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import { type Execution, isHeld, type Step } from '../records/state.ts';
+import { type Execution, isLeased, type Step } from '../records/state.ts';
 import { isKept } from '../step/ready.ts';
-import { attemptedStage } from '../step/recovery.ts';
+import { attemptedVariant } from '../step/recovery.ts';
 import { epochOfIds } from '../waiting/child-retry.ts';
 import { childIds } from '../waiting/child.ts';
 
@@ -52,7 +52,7 @@ export function standingOf(
 export function leftByFailing(plan: Plan, state: Snapshot, { kind }: Incident): Standing {
   if (kind !== 'undo') return standingOf(plan, state);
   // What failed to be undone, and all that comes before it; the rest is undone.
-  const stuck = plan.steps.filter(({ name }) => state.steps[name]?.status === 'undo-failed');
+  const stuck = plan.steps.filter(({ name }) => state.steps[name]?.status === 'compensation-failed');
   return standingOf(plan, state, (step) =>
     stuck.some(({ name }) => name === step.name || isBefore(plan, step.name, name)),
   );
@@ -76,25 +76,25 @@ function effectsOf(step: PlanStep, { execution, steps }: Snapshot): StandingEffe
   const record = steps[step.name];
   if (record === undefined) return [];
   if (hasChildren(step)) return ofChildren(step, record, execution);
-  const effect = step.kind === 'step' ? ofAttempts(step, record) : undefined;
+  const effect = step.kind === 'agent' ? ofAttempts(step, record) : undefined;
   return effect === undefined ? [] : [{ step: step.name, effect }];
 }
 
 function ofAttempts(step: AgentStep, record: Step): Effect | undefined {
-  if (step.pointOfNoReturn !== true && attemptedStage(step, record).undo === 'none') return undefined;
+  if (step.pointOfNoReturn !== true && attemptedVariant(step, record).undo === 'none') return undefined;
   switch (record.status) {
     case 'done':
       return 'stands';
-    case 'undone':
+    case 'compensated':
     case 'skipped':
       return undefined;
     case 'unknown':
     case 'probing':
-    case 'undoing':
-    case 'undo-failed':
+    case 'compensating':
+    case 'compensation-failed':
       return 'may-stand';
     default:
-      return record.mayHaveActed || isHeld(record) ? 'may-stand' : undefined;
+      return record.mayHaveActed || isLeased(record) ? 'may-stand' : undefined;
   }
 }
 

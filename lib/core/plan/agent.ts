@@ -13,7 +13,7 @@ import { checkName } from '../records/names.ts';
 
 /**
  * `idempotent`: the same effect key has its effect once, however often it is asked, so an unknown outcome may be
- * retried. `probed`: the outside service does not deduplicate, so an unknown outcome is settled by `probe` first.
+ * retried. `probed`: the external service does not deduplicate, so an unknown outcome is settled by `probe` first.
  * `unsafe`: it can neither deduplicate nor be asked, so only a person can say what follows an unknown outcome.
  */
 export type Effect = 'idempotent' | 'probed' | 'unsafe';
@@ -61,7 +61,7 @@ export interface AgentOptions<I, O> {
   readonly undo?: 'required' | 'none';
   /**
    * Of an 'idempotent' agent, and asked for only where a step goes on with `withInput` or `useAgent`: 'required' and the
-   * handler must have `probe`, so that an unknown outcome can be settled first; 'none' and those stages follow only
+   * handler must have `probe`, so that an unknown outcome can be settled first; 'none' and those variants follow only
    * errors that say "not done".
    * @default 'required' for the other effects; the handler of an 'idempotent' agent may have one
    */
@@ -108,14 +108,14 @@ export interface AttemptContext {
   readonly step: string;
   readonly attempt: number;
   /**
-   * The same for every attempt with the same input, and for its probe and its undo: send it to the outside service as
-   * idempotency key. Another rung of the ladder that changes the input or the agent has another, and so has what a person
+   * The same for every attempt with the same input, and for its probe and its undo: send it to the external service as
+   * idempotency key. Another stage of the recovery that changes the input or the agent has another, and so has what a person
    * gave. Of letters in lower case, digits, dots and dashes.
    */
   readonly effectKey: string;
   /** Aborted when the lease is lost or the attempt's time is over. Hand it to every request. */
   readonly signal: AbortSignalLike;
-  /** Reports an advance; the token must differ from the last one (a count, a cursor). Stored with a beat. */
+  /** Reports an advance; the token must differ from the last one (a count, a cursor). Stored with a heartbeat. */
   readonly progress: (token: string | number) => void;
   readonly log: AttemptLog;
 }
@@ -191,10 +191,11 @@ export function agentProblem(spec: AgentSpec): string | undefined {
   if (spec.runsIn === undefined && spec.timeoutMs > MAX_TIMEOUT_MS)
     return "timeout is over 14m, which a Lambda function cannot give; with runsIn: 'container' it may be up to 24h";
   if (spec.timeoutMs > MAX_CONTAINER_TIMEOUT_MS) return 'timeout is over 24h; cut the work into steps';
-  if (spec.leaseMs < 3_000) return 'lease is under 3s; a beat whose request hangs must have time for another';
+  if (spec.leaseMs < 3_000)
+    return 'lease is under 3s; a heartbeat whose request hangs must have time for another';
   if (spec.pickupMs < 1_000) return 'pickup is under 1s; a message needs time to arrive';
   if (spec.maxNoProgressMs !== undefined && spec.maxNoProgressMs < 1_000) {
-    return 'maxNoProgress is under 1s; three beats must fit into it';
+    return 'maxNoProgress is under 1s; three heartbeats must fit into it';
   }
   if (!['required', 'none'].includes(spec.undo))
     return `undo is ${JSON.stringify(spec.undo)}; allowed are 'required' and 'none'`;

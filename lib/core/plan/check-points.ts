@@ -35,8 +35,8 @@ function childProblem(step: ChildStep, plan: Plan): Problem | undefined {
 
 /** What is never undone must not look as if it were. */
 export function undoProblem(step: AgentStep | ChildStep): Problem | undefined {
-  const rungs = step.kind === 'step' ? step.ladder.filter((rung) => rung.kind === 'useAgent') : [];
-  if (step.pointOfNoReturn !== true || [step, ...rungs].every(({ undo }) => undo === 'none'))
+  const stages = step.kind === 'agent' ? step.recovery.filter((stage) => stage.kind === 'useAgent') : [];
+  if (step.pointOfNoReturn !== true || [step, ...stages].every(({ undo }) => undo === 'none'))
     return undefined;
   const message = "it is a point of no return, which is never undone: leave its 'undo' out, or say 'none'";
   return { reason: 'undo-after-no-return', message };

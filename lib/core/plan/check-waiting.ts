@@ -26,7 +26,7 @@ export interface Problem {
 const MAX_DEPTH = 5;
 
 /** @param agentProblem what is refused of the step that a map performs */
-export function otherKindProblem(
+export function waitingStepProblem(
   step: Exclude<PlanStep, AgentStep>,
   plan: Plan,
   agentProblem: (step: AgentStep, plan: Plan) => Problem | undefined,
@@ -74,15 +74,15 @@ export function longerThanWithin(timeMs: number, { withinMs }: Plan, what: strin
   };
 }
 
-function callbackProblem({ kind, withinMs, beatMs }: CallbackStep, plan: Plan): Problem | undefined {
+function callbackProblem({ kind, withinMs, heartbeatMs }: CallbackStep, plan: Plan): Problem | undefined {
   if (!isDurationMs(withinMs)) {
     return {
       reason: 'unbounded',
       message: `a step of kind '${kind}' needs 'within', or it could wait for ever`,
     };
   }
-  if (beatMs !== undefined && !isDurationMs(beatMs)) {
-    return { reason: 'unbounded', message: "'beatEvery' is no time" };
+  if (heartbeatMs !== undefined && !isDurationMs(heartbeatMs)) {
+    return { reason: 'unbounded', message: "'heartbeatEvery' is no time" };
   }
   return longerThanWithin(withinMs, plan, 'it waits for an answer for');
 }

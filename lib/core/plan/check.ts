@@ -10,16 +10,16 @@ import { refuse } from '../records/errors.ts';
 import { canonicalJson, isJsonObject, type Json, jsonProblem, utf8Bytes } from '../records/json.ts';
 import { isName } from '../records/names.ts';
 import {
-  type HumanRung,
+  type HumanStage,
   isBefore,
   type AgentStep,
   type Plan,
   PLAN_LIMITS,
   type PlanStep,
-  type Rung,
+  type Stage,
   type StepLimits,
 } from './plan.ts';
-import { longerThanWithin, otherKindProblem, type Problem, sourceProblem } from './check-waiting.ts';
+import { longerThanWithin, waitingStepProblem, type Problem, sourceProblem } from './check-waiting.ts';
 import { pointProblem, undoProblem } from './check-points.ts';
 import { type Expr, OPERATORS, stepsIn } from './refs.ts';
 
@@ -78,18 +78,18 @@ function stepProblem(step: PlanStep, seen: ReadonlySet<string>, plan: Plan): Pro
 }
 
 function kindProblem(step: PlanStep, plan: Plan): Problem | undefined {
-  return step.kind === 'step'
+  return step.kind === 'agent'
     ? agentProblem(step, plan)
-    : (pointProblem(step, plan) ?? otherKindProblem(step, plan, agentProblem));
+    : (pointProblem(step, plan) ?? waitingStepProblem(step, plan, agentProblem));
 }
 
 function agentProblem(step: AgentStep, plan: Plan): Problem | undefined {
   if (!isName(step.agent))
     return { reason: 'bad-name', message: `its agent '${step.agent}' has no legal name` };
-  return limitsProblem(step, '') ?? ladderProblem(step, plan) ?? undoProblem(step);
+  return limitsProblem(step, '') ?? recoveryProblem(step, plan) ?? undoProblem(step);
 }
 
-/** @param whose '' for the step itself, else the rung whose limits these are */
+/** @param whose '' for the step itself, else the stage whose limits these are */
 function limitsProblem(limits: StepLimits, whose: string): Problem | undefined {
   for (const key of ['timeoutMs', 'leaseMs', 'pickupMs', 'settleMs'] as const) {
     if (!isDurationMs(limits[key])) {
@@ -111,64 +111,64 @@ function limitsProblem(limits: StepLimits, whose: string): Problem | undefined {
   return undefined;
 }
 
-function ladderProblem(step: AgentStep, plan: Plan): Problem | undefined {
-  const rungs = step.undo === 'none' ? step.ladder : [...step.ladder, step.undo];
-  for (const rung of rungs) {
-    const problem = rung.kind === 'human' ? humanProblem(rung, plan) : triesProblem(rung);
+function recoveryProblem(step: AgentStep, plan: Plan): Problem | undefined {
+  const stages = step.undo === 'none' ? step.recovery : [...step.recovery, step.undo];
+  for (const stage of stages) {
+    const problem = stage.kind === 'human' ? humanProblem(stage, plan) : triesProblem(stage);
     if (problem !== undefined) return problem;
   }
-  const person = step.ladder.findIndex((rung) => rung.kind === 'human');
-  if (person >= 0 && person !== step.ladder.length - 1) {
+  const person = step.recovery.findIndex((stage) => stage.kind === 'human');
+  if (person >= 0 && person !== step.recovery.length - 1) {
     return {
-      reason: 'unreachable-rung',
-      message: 'human is the last rung: what comes after it is never tried',
+      reason: 'unreachable-stage',
+      message: 'human is the last stage: what comes after it is never tried',
     };
   }
   return unsafeProblem(step);
 }
 
-function humanProblem(rung: HumanRung, plan: Plan): Problem | undefined {
-  if (!isDurationMs(rung.withinMs)) {
-    return { reason: 'unbounded', message: "its human rung has no 'within', so it could wait for ever" };
+function humanProblem(stage: HumanStage, plan: Plan): Problem | undefined {
+  if (!isDurationMs(stage.withinMs)) {
+    return { reason: 'unbounded', message: "its human stage has no 'within', so it could wait for ever" };
   }
-  if (rung.otherwise !== 'undo' && rung.otherwise !== 'fail') {
-    return { reason: 'bad-rung', message: "human's 'otherwise' is 'undo' or 'fail'" };
+  if (stage.otherwise !== 'undo' && stage.otherwise !== 'fail') {
+    return { reason: 'bad-stage', message: "human's 'otherwise' is 'undo' or 'fail'" };
   }
-  return longerThanWithin(rung.withinMs, plan, 'its human rung gives a person');
+  return longerThanWithin(stage.withinMs, plan, 'its human stage gives a person');
 }
 
-function triesProblem(rung: Exclude<Rung, HumanRung>): Problem | undefined {
-  const known = ['retry', 'withInput', 'useAgent'].includes(rung.kind);
-  const least = rung.kind === 'retry' ? 0 : 1;
-  const { attempts } = rung;
+function triesProblem(stage: Exclude<Stage, HumanStage>): Problem | undefined {
+  const known = ['retry', 'withInput', 'useAgent'].includes(stage.kind);
+  const least = stage.kind === 'retry' ? 0 : 1;
+  const { attempts } = stage;
   if (!known || !Number.isInteger(attempts) || attempts < least || attempts > PLAN_LIMITS.attempts) {
-    const message = `a ladder must end: ${known ? rung.kind : 'a rung'} takes ${least} to ${PLAN_LIMITS.attempts} attempts`;
-    return { reason: 'endless-ladder', message };
+    const message = `a recovery must end: ${known ? stage.kind : 'a stage'} takes ${least} to ${PLAN_LIMITS.attempts} attempts`;
+    return { reason: 'endless-recovery', message };
   }
-  if (!isDurationMs(rung.firstMs) || !isDurationMs(rung.maxMs) || rung.firstMs > rung.maxMs) {
-    return { reason: 'bad-backoff', message: `${rung.kind} needs 0 < 'first' ≤ 'max'` };
+  if (!isDurationMs(stage.firstMs) || !isDurationMs(stage.maxMs) || stage.firstMs > stage.maxMs) {
+    return { reason: 'bad-backoff', message: `${stage.kind} needs 0 < 'first' ≤ 'max'` };
   }
-  if (rung.kind !== 'useAgent') return undefined;
-  if (!isName(rung.agent))
-    return { reason: 'bad-name', message: `useAgent: '${rung.agent}' is no legal name` };
-  return limitsProblem(rung, `agent '${rung.agent}': `);
+  if (stage.kind !== 'useAgent') return undefined;
+  if (!isName(stage.agent))
+    return { reason: 'bad-name', message: `useAgent: '${stage.agent}' is no legal name` };
+  return limitsProblem(stage, `agent '${stage.agent}': `);
 }
 
 /** What can neither be repeated nor asked for is not repeated by a machine. */
 function unsafeProblem(step: AgentStep): Problem | undefined {
-  const unsafe = [step, ...step.ladder].some((one) => 'effect' in one && one.effect === 'unsafe');
+  const unsafe = [step, ...step.recovery].some((one) => 'effect' in one && one.effect === 'unsafe');
   if (!unsafe) return undefined;
-  if (step.ladder.some((rung) => rung.kind !== 'human')) {
+  if (step.recovery.some((stage) => stage.kind !== 'human')) {
     return {
       reason: 'unsafe-retry',
-      message: "an 'unsafe' effect must not be tried again by itself: its ladder is [human(…)]",
+      message: "an 'unsafe' effect must not be tried again by itself: its recovery is [human(…)]",
     };
   }
-  return step.ladder.length > 0
+  return step.recovery.length > 0
     ? undefined
     : {
         reason: 'unsafe-without-human',
-        message: "an 'unsafe' effect needs a human rung: only a person can say what follows",
+        message: "an 'unsafe' effect needs a human stage: only a person can say what follows",
       };
 }
 
@@ -180,8 +180,11 @@ export const expressionsOf = (step: PlanStep): Expr[] => [
 
 function ownExpressions(step: PlanStep): Expr[] {
   switch (step.kind) {
-    case 'step':
-      return [step.input, ...step.ladder.flatMap((rung) => (rung.kind === 'withInput' ? [rung.input] : []))];
+    case 'agent':
+      return [
+        step.input,
+        ...step.recovery.flatMap((stage) => (stage.kind === 'withInput' ? [stage.input] : [])),
+      ];
     case 'wait':
       return step.until === undefined ? [] : [step.until];
     case 'child':

@@ -8,7 +8,7 @@
  * keeps its plan and so do its children, whatever is deployed later.
  */
 
-import type { AgentStep, ChildStep, MapStep, Plan, PlanStep, Rung } from './plan.ts';
+import type { AgentStep, ChildStep, MapStep, Plan, PlanStep, Stage } from './plan.ts';
 
 /** The hash under which the plan is stored from which this one follows. */
 export const storedHash = (planId: string): string => planId.slice(0, `${planId}.`.indexOf('.'));
@@ -53,7 +53,7 @@ function partPlan(parent: Plan, step: MapStep, size: number, tolerated: number):
       name: itemName(at),
       input: { $ref: 'input', path: ['items', String(at)] },
       after: at < lanes ? [] : [itemName(at - lanes)],
-      ladder: step.each.ladder.map((rung, place) => rungOfItem(rung, at, place)),
+      recovery: step.each.recovery.map((stage, place) => stageOfItem(stage, at, place)),
     }),
   );
   return {
@@ -66,7 +66,7 @@ function partPlan(parent: Plan, step: MapStep, size: number, tolerated: number):
   };
 }
 
-const rungOfItem = (rung: Rung, at: number, place: number): Rung =>
-  rung.kind === 'withInput'
-    ? { ...rung, input: { $ref: 'input', path: ['others', String(at), String(place)] } }
-    : rung;
+const stageOfItem = (stage: Stage, at: number, place: number): Stage =>
+  stage.kind === 'withInput'
+    ? { ...stage, input: { $ref: 'input', path: ['others', String(at), String(place)] } }
+    : stage;

@@ -18,31 +18,31 @@ export interface Tries {
 }
 
 /** The same again. */
-export interface RetryRung extends Tries {
+export interface RetryStage extends Tries {
   readonly kind: 'retry';
 }
 
 /** Other parameters, from here on. */
-export interface InputRung extends Tries {
+export interface InputStage extends Tries {
   readonly kind: 'withInput';
   readonly input: Expr;
 }
 
 /** Another agent, with its own limits, from here on. */
-export interface AgentRung extends Tries, StepLimits {
+export interface AgentStage extends Tries, StepLimits {
   readonly kind: 'useAgent';
   readonly agent: string;
-  readonly undo: 'none' | RetryRung;
+  readonly undo: 'none' | RetryStage;
 }
 
 /** A person decides; without an answer in time, `otherwise`. */
-export interface HumanRung {
+export interface HumanStage {
   readonly kind: 'human';
   readonly withinMs: number;
   readonly otherwise: 'undo' | 'fail';
 }
 
-export type Rung = RetryRung | InputRung | AgentRung | HumanRung;
+export type Stage = RetryStage | InputStage | AgentStage | HumanStage;
 
 /** What a step takes from the agent that performs it. */
 export interface StepLimits {
@@ -66,12 +66,12 @@ interface StepBase {
 
 /** An agent performs it. */
 export interface AgentStep extends StepBase, StepLimits {
-  readonly kind: 'step';
+  readonly kind: 'agent';
   readonly agent: string;
   readonly input: Expr;
-  readonly ladder: readonly Rung[];
+  readonly recovery: readonly Stage[];
   /** How its undo is retried; 'none' where there is nothing to compensate. */
-  readonly undo: 'none' | RetryRung;
+  readonly undo: 'none' | RetryStage;
 }
 
 /** Done when its time has come: so long after its predecessors, or at a time that is read from the data. */
@@ -82,12 +82,12 @@ export interface WaitStep extends StepBase {
   readonly until?: Expr;
 }
 
-/** Done when the outside (a system, or of an approval a person) answers through the API. */
+/** Done when the external party (a system, or of an approval a person) answers through the API. */
 export interface CallbackStep extends StepBase {
   readonly kind: 'callback' | 'approval';
   readonly withinMs: number;
-  /** The outside must say so often that it is still at it. */
-  readonly beatMs?: number;
+  /** The external party must say so often that it is still at it. */
+  readonly heartbeatMs?: number;
 }
 
 /** Another workflow, run as an execution of its own. */
@@ -102,7 +102,7 @@ export interface ChildStep extends StepBase {
 export interface MapStep extends StepBase {
   readonly kind: 'map';
   readonly over: Expr;
-  /** How one item is performed; its input, and that of its rungs, reads the item and its index. */
+  /** How one item is performed; its input, and that of its stages, reads the item and its index. */
   readonly each: AgentStep;
   /** Items under way at the same time. */
   readonly concurrency?: number;
@@ -169,7 +169,7 @@ export function graphOf(plan: Plan): PlanGraph {
   return graph;
 }
 
-const isAgentStep = (step: PlanStep | undefined): step is AgentStep => step?.kind === 'step';
+const isAgentStep = (step: PlanStep | undefined): step is AgentStep => step?.kind === 'agent';
 
 /** The step of that name, if an agent performs it. */
 export function agentStep(plan: Plan, name: string): AgentStep | undefined {
@@ -180,13 +180,13 @@ export function agentStep(plan: Plan, name: string): AgentStep | undefined {
 /** The steps that agents perform, in plan order. */
 export const agentSteps = (plan: Plan): readonly AgentStep[] => graphOf(plan).performed;
 
-/** Every agent that an execution of the plan, or one of its children, may need: also those of a later rung. */
+/** Every agent that an execution of the plan, or one of its children, may need: also those of a later stage. */
 export function agentsNamed(plan: Plan): ReadonlySet<string> {
   const names = plan.steps.flatMap((step) => {
     if (step.kind === 'child') return [...agentsNamed(step.plan)];
     const performed = step.kind === 'map' ? step.each : step;
     if (!isAgentStep(performed)) return [];
-    const others = performed.ladder.flatMap((rung) => (rung.kind === 'useAgent' ? [rung.agent] : []));
+    const others = performed.recovery.flatMap((stage) => (stage.kind === 'useAgent' ? [stage.agent] : []));
     return [performed.agent, ...others];
   });
   return new Set(names);

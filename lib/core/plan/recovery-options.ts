@@ -1,20 +1,20 @@
 /**
- * How authors write a ladder: what is tried after a failure, stage by stage.
+ * How authors write a recovery: what is tried after a failure, variant by variant.
  *
- * Owns: `retry`, `withInput`, `useAgent`, `human`, their defaults, and the refusal of a stage that a crash would bar for
+ * Owns: `retry`, `withInput`, `useAgent`, `human`, their defaults, and the refusal of a variant that a crash would bar for
  * ever. Does not own: the refusals of a plan (`check.ts`), what is tried next (`step/recovery.ts`).
  */
 
 import type { Agent, AgentSpec } from './agent.ts';
 import { type Duration, parseDuration } from './duration.ts';
 import {
-  type AgentRung,
+  type AgentStage,
   type AgentStep,
-  type HumanRung,
-  type InputRung,
+  type HumanStage,
+  type InputStage,
   limitsOf,
-  type RetryRung,
-  type Rung,
+  type RetryStage,
+  type Stage,
   type Tries,
 } from './plan.ts';
 import { toExpr } from './refs.ts';
@@ -30,7 +30,7 @@ export interface Backoff {
  * `attempts` more tries after what came before, with exponential backoff and full jitter.
  * @throws SteadfastError `bad-duration`
  */
-export const retry = (attempts: number, backoff: Backoff = {}): RetryRung => ({
+export const retry = (attempts: number, backoff: Backoff = {}): RetryStage => ({
   kind: 'retry',
   ...tries(attempts, backoff, 'retry'),
 });
@@ -43,7 +43,7 @@ export const retry = (attempts: number, backoff: Backoff = {}): RetryRung => ({
 export const withInput = (
   input: unknown,
   options: Backoff & { readonly attempts?: number } = {},
-): InputRung => ({
+): InputStage => ({
   kind: 'withInput',
   input: toExpr(input),
   ...tries(options.attempts ?? 1, options, 'withInput'),
@@ -56,24 +56,24 @@ export const withInput = (
 export const useAgent = (
   agent: Agent,
   options: Backoff & { readonly attempts?: number } = {},
-): AgentRungOf => {
-  const rung: AgentRung = {
+): AgentStageOf => {
+  const stage: AgentStage = {
     kind: 'useAgent',
     agent: agent.spec.name,
     undo: undoOf(agent.spec),
     ...limitsOf(agent.spec),
     ...tries(options.attempts ?? 1, options, 'useAgent'),
   };
-  return Object.defineProperty(rung, DECLARED, { value: agent, enumerable: false }) as AgentRungOf;
+  return Object.defineProperty(stage, DECLARED, { value: agent, enumerable: false }) as AgentStageOf;
 };
 
-/** The agents that a ladder brings in. */
-export const agentsOn = (ladder: readonly Rung[]): Agent[] =>
-  ladder.flatMap((rung) => (rung as AgentRungOf)[DECLARED] ?? []);
+/** The agents that a recovery brings in. */
+export const agentsOn = (recovery: readonly Stage[]): Agent[] =>
+  recovery.flatMap((stage) => (stage as AgentStageOf)[DECLARED] ?? []);
 
-/** The rung remembers its agent, for the workflow's list of agents; the plan's JSON does not. */
+/** The stage remembers its agent, for the workflow's list of agents; the plan's JSON does not. */
 const DECLARED: unique symbol = Symbol('agent');
-type AgentRungOf = AgentRung & { readonly [DECLARED]?: Agent };
+type AgentStageOf = AgentStage & { readonly [DECLARED]?: Agent };
 
 /**
  * A person decides; without an answer `within` that time, what acted is undone, or (`otherwise: 'fail'`) left as it is.
@@ -82,15 +82,15 @@ type AgentRungOf = AgentRung & { readonly [DECLARED]?: Agent };
  */
 export const human = (
   options: { readonly within?: Duration; readonly otherwise?: 'undo' | 'fail' } = {},
-): HumanRung => {
-  const rung: HumanRung = {
+): HumanStage => {
+  const stage: HumanStage = {
     kind: 'human',
     withinMs: parseDuration(options.within ?? '7d', "human's within"),
     otherwise: options.otherwise ?? 'undo',
   };
   return options.within === undefined
-    ? Object.defineProperty(rung, UNSAID, { value: true, enumerable: false })
-    : rung;
+    ? Object.defineProperty(stage, UNSAID, { value: true, enumerable: false })
+    : stage;
 };
 
 /** Marks a person's time that is the default, which is no longer than the workflow's. */
@@ -106,32 +106,32 @@ export const undoOf = (spec: AgentSpec): AgentStep['undo'] =>
   spec.undo === 'none' ? 'none' : retry(10, { first: '1s', max: '1m' });
 
 /** What can neither be repeated nor asked for goes to a person at once. */
-export const defaultLadder = (spec: AgentSpec): readonly Rung[] =>
+export const defaultRecovery = (spec: AgentSpec): readonly Stage[] =>
   spec.effect === 'unsafe' ? [human()] : [retry(3)];
 
-/** Plain data, and what the step says of its undo holds for every agent on its ladder. */
-export function planRung(rung: Rung, undo: AgentStep['undo'] | undefined, withinMs: number): Rung {
-  if (rung.kind === 'useAgent' && undo !== undefined) return { ...rung, undo };
-  if (UNSAID in rung && rung.kind === 'human' && withinMs < rung.withinMs) return { ...rung, withinMs };
-  return { ...rung };
+/** Plain data, and what the step says of its undo holds for every agent on its recovery. */
+export function planStage(stage: Stage, undo: AgentStep['undo'] | undefined, withinMs: number): Stage {
+  if (stage.kind === 'useAgent' && undo !== undefined) return { ...stage, undo };
+  if (UNSAID in stage && stage.kind === 'human' && withinMs < stage.withinMs) return { ...stage, withinMs };
+  return { ...stage };
 }
 
 /**
- * What is wrong with a ladder that goes on in another way although nothing may ever know whether the former way acted.
+ * What is wrong with a recovery that goes on in another way although nothing may ever know whether the former way acted.
  * An 'idempotent' agent need not have a probe, and without one an unknown outcome stays unknown: other parameters or
  * another agent would then be tried after errors that say "not done" alone, never after a crash or a stall.
  */
-export function ladderProblem(spec: AgentSpec, ladder: readonly Rung[]): string | undefined {
+export function recoveryProblem(spec: AgentSpec, recovery: readonly Stage[]): string | undefined {
   let tried = spec;
-  for (const rung of ladder) {
-    if (rung.kind === 'human') return undefined;
-    // What is no rung at all is refused with the whole plan.
-    if (rung.kind !== 'withInput' && rung.kind !== 'useAgent') continue;
+  for (const stage of recovery) {
+    if (stage.kind === 'human') return undefined;
+    // What is no stage at all is refused with the whole plan.
+    if (stage.kind !== 'withInput' && stage.kind !== 'useAgent') continue;
     if (tried.effect === 'idempotent' && tried.probe === undefined) {
       const { name } = tried;
-      return `after a crash ${rung.kind} is never tried: it needs certainty that agent '${name}' did nothing, and agent '${name}' may be without a probe; declare it with probe: 'required' and write the probe, or with probe: 'none' if ${rung.kind} is meant for TransientError and PermanentError alone`;
+      return `after a crash ${stage.kind} is never tried: it needs certainty that agent '${name}' did nothing, and agent '${name}' may be without a probe; declare it with probe: 'required' and write the probe, or with probe: 'none' if ${stage.kind} is meant for TransientError and PermanentError alone`;
     }
-    tried = (rung as AgentRungOf)[DECLARED]?.spec ?? tried;
+    tried = (stage as AgentStageOf)[DECLARED]?.spec ?? tried;
   }
   return undefined;
 }

@@ -78,7 +78,7 @@ function knownOf(
   const outputOf = (agent: string): Known | undefined =>
     document(workflow.agents.find(({ spec }) => spec.name === agent)?.output);
   switch (step?.kind) {
-    case 'step':
+    case 'agent':
       return outputOf(step.agent);
     case 'callback':
       return document(workflow.callbacks[name]);

@@ -43,7 +43,7 @@ export interface Condition {
 }
 
 /**
- * Where a reference points: the execution's input, a step's output, the token by which the outside answers a callback
+ * Where a reference points: the execution's input, a step's output, the token by which the external party answers a callback
  * step, or of a list the item and its index.
  */
 export type RefSource = 'input' | `step:${string}` | `token:${string}` | 'item' | 'index';
@@ -132,14 +132,14 @@ export interface Scope {
 }
 
 /** The value of an expression; object keys whose value is `undefined` are left out, array items become null. */
-export function evaluate(expr: Expr, scope: Scope): Json | undefined {
-  if (Array.isArray(expr)) return expr.map((item) => evaluate(item as Expr, scope) ?? null);
+export function evaluateExpression(expr: Expr, scope: Scope): Json | undefined {
+  if (Array.isArray(expr)) return expr.map((item) => evaluateExpression(item as Expr, scope) ?? null);
   if (!isJsonObject(expr)) return expr;
   const operator = Object.keys(expr).find((key) => key.startsWith('$'));
   if (operator !== undefined) return evaluateOperator(operator, expr, scope);
   const result: Record<string, Json> = {};
   for (const [key, item] of Object.entries(expr)) {
-    const value = evaluate(item, scope);
+    const value = evaluateExpression(item, scope);
     if (value !== undefined) result[key] = value;
   }
   return result;
@@ -155,13 +155,13 @@ function evaluateOperator(operator: string, expr: JsonObject, scope: Scope): Jso
     case '$concat':
       return listOf(argument, scope).map(textOf).join('');
     case '$exists':
-      return evaluate(argument, scope) !== undefined;
+      return evaluateExpression(argument, scope) !== undefined;
     case '$and':
       return listOf(argument, scope).every((item) => item === true);
     case '$or':
       return listOf(argument, scope).some((item) => item === true);
     case '$not':
-      return evaluate(argument, scope) !== true;
+      return evaluateExpression(argument, scope) !== true;
     default:
       return compare(operator, listOf(argument, scope));
   }
@@ -185,7 +185,7 @@ function compare(operator: string, [left, right]: readonly (Json | undefined)[])
 }
 
 const listOf = (argument: Expr, scope: Scope): (Json | undefined)[] =>
-  Array.isArray(argument) ? argument.map((item) => evaluate(item as Expr, scope)) : [];
+  Array.isArray(argument) ? argument.map((item) => evaluateExpression(item as Expr, scope)) : [];
 
 const textOf = (value: Json | undefined): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : '';

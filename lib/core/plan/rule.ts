@@ -5,8 +5,8 @@
  */
 
 import type { Decision } from '../records/decision.ts';
-import type { Look } from '../records/events.ts';
+import type { Evaluation } from '../records/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Plan } from './plan.ts';
 
-export type Rule = (plan: Plan, state: Snapshot, event: Look) => Decision | undefined;
+export type Rule = (plan: Plan, state: Snapshot, event: Evaluation) => Decision | undefined;

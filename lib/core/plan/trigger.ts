@@ -9,7 +9,7 @@
 
 import { refuse } from '../records/errors.ts';
 import { canonicalJson, isJsonObject, JSON_LIMITS, type Json, jsonProblem } from '../records/json.ts';
-import { evaluate, type Expr, pathsIn } from './refs.ts';
+import { evaluateExpression, type Expr, pathsIn } from './refs.ts';
 import { cut } from '../records/text.ts';
 import { type JsonPath, refusedNumbers, roundedIn } from './whole-numbers.ts';
 
@@ -49,12 +49,12 @@ export function startOf(trigger: Trigger, message: StartMessage): EventStart {
   if (rounded.length > 0) throw refusedNumbers('the message', rounded);
   const event: Json = trigger.from === 'event' ? body : { messageId: id, body, attributes };
   const scope = { input: event, output: () => undefined };
-  const parts = trigger.key.map((part) => evaluate(part, scope));
+  const parts = trigger.key.map((part) => evaluateExpression(part, scope));
   const known = parts.filter(isKeyPart);
   if (known.length < parts.length || known.length === 0) {
     throw refuse('bad-event', 'the event has no value from which its idempotency key could be made');
   }
-  const input = evaluate(trigger.input, scope);
+  const input = evaluateExpression(trigger.input, scope);
   if (input === undefined)
     throw refuse('bad-event', 'the event has no value where the input should come from');
   const problem = [input, ...known].map((part) => jsonProblem(part)).find((one) => one !== undefined);

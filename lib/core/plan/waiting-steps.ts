@@ -9,7 +9,16 @@ import { type Duration, parseDuration } from './duration.ts';
 import { refuse } from '../records/errors.ts';
 import { jsonProblem } from '../records/json.ts';
 import type { AgentStep, CallbackStep, ChildStep, MapStep, Plan, WaitStep } from './plan.ts';
-import { type Condition, evaluate, type Expr, type Input, type Ref, ref, sourcesIn, toExpr } from './refs.ts';
+import {
+  type Condition,
+  evaluateExpression,
+  type Expr,
+  type Input,
+  type Ref,
+  ref,
+  sourcesIn,
+  toExpr,
+} from './refs.ts';
 
 /** A step that was declared: `output` may be used in the input and the condition of later steps. */
 export interface StepHandle<O> {
@@ -18,7 +27,7 @@ export interface StepHandle<O> {
 }
 
 export interface CallbackHandle<O> extends StepHandle<O> {
-  /** For the outside: `POST /callbacks/{token}/complete`, `/fail`, `/beat`. May be given away before it is asked for. */
+  /** For the external party: `POST /callbacks/{token}/complete`, `/fail`, `/heartbeat`. May be given away before it is asked for. */
   readonly token: Ref<string>;
 }
 
@@ -43,10 +52,10 @@ export interface CallbackOptions<O> extends AnyStepOptions {
   /** Without an answer by then the step fails. */
   readonly within: Duration;
   /**
-   * The outside must `beat` so often to show that it is still at it.
+   * The external party must `heartbeat` so often to show that it is still at it.
    * @default never: only the answer counts
    */
-  readonly beatEvery?: Duration;
+  readonly heartbeatEvery?: Duration;
 }
 
 export interface ApprovalOptions extends AnyStepOptions {
@@ -115,14 +124,14 @@ export const waitStep = (name: string, options: WaitOptions): WaitStep => ({
 export const callbackStep = (
   name: string,
   kind: CallbackStep['kind'],
-  options: ApprovalOptions & { readonly beatEvery?: Duration },
+  options: ApprovalOptions & { readonly heartbeatEvery?: Duration },
 ): CallbackStep => ({
   kind,
   ...baseOf(name, options),
   withinMs: parseDurationOr(options.within, `within of step '${name}'`),
-  ...(options.beatEvery === undefined
+  ...(options.heartbeatEvery === undefined
     ? {}
-    : { beatMs: parseDuration(options.beatEvery, `beatEvery of step '${name}'`) }),
+    : { heartbeatMs: parseDuration(options.heartbeatEvery, `heartbeatEvery of step '${name}'`) }),
 });
 
 /** A time that is missing is refused with the plan, which says why there must be one. */
@@ -156,7 +165,7 @@ export function checkConstantInput(
 ): void {
   // What is no JSON is refused with the plan.
   if (sourcesIn(input).length > 0 || jsonProblem(input) !== undefined) return;
-  const value = evaluate(input, { input: null, output: () => undefined }) ?? null;
+  const value = evaluateExpression(input, { input: null, output: () => undefined }) ?? null;
   const result = other.input['~standard'].validate(value);
   if ('then' in result || result.issues === undefined) return;
   const issues = result.issues.map(({ message }) => message).join('; ');

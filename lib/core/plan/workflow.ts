@@ -1,7 +1,7 @@
 /**
  * What an author writes: a workflow as data built by typed code, run once when the module loads, never replayed.
  *
- * Owns: the builder and its defaults. Does not own: ladders (`recovery-options.ts`), steps without an agent
+ * Owns: the builder and its defaults. Does not own: recoveries (`recovery-options.ts`), steps without an agent
  * (`waiting-steps.ts`), the refusals of a plan (`check.ts`) or its meaning (`decide.ts`).
  */
 
@@ -11,7 +11,7 @@ import { type Duration, formatDuration, parseDuration } from './duration.ts';
 import { refuse, SteadfastError } from '../records/errors.ts';
 import { checkName } from '../records/names.ts';
 import { checkPlan, expressionsOf } from './check.ts';
-import { limitsOf, type Plan, type PlanStep, type AgentStep, type RetryRung, type Rung } from './plan.ts';
+import { limitsOf, type Plan, type PlanStep, type AgentStep, type RetryStage, type Stage } from './plan.ts';
 import { type Expr, type Input, type Ref, ref, stepsIn, toExpr } from './refs.ts';
 import {
   type AnyStepOptions,
@@ -31,7 +31,7 @@ import {
   type WaitOptions,
   waitStep,
 } from './waiting-steps.ts';
-import { agentsOn, defaultLadder, ladderProblem, planRung, undoOf } from './recovery-options.ts';
+import { agentsOn, defaultRecovery, recoveryProblem, planStage, undoOf } from './recovery-options.ts';
 
 export { human, retry, useAgent, withInput } from './recovery-options.ts';
 
@@ -49,15 +49,15 @@ export interface WorkflowOptions<I> {
 
 export interface StepOptions extends AnyStepOptions {
   /**
-   * What is tried after a failure, rung by rung.
+   * What is tried after a failure, stage by stage.
    * @default [retry(3, { first: '1s', max: '30s' })]
    */
-  readonly ladder?: readonly Rung[];
+  readonly recovery?: readonly Stage[];
   /**
    * 'none', or how its undo is retried.
    * @default the agent's: 'none', or retry(10, { first: '1s', max: '1m' })
    */
-  readonly undo?: 'none' | RetryRung;
+  readonly undo?: 'none' | RetryStage;
   /** @default the agent's */
   readonly timeout?: Duration;
   /**
@@ -77,7 +77,7 @@ export interface WorkflowBuilder<I> {
   ) => StepHandle<SO>;
   /** Waits for a while or until a time. */
   readonly wait: (name: string, options: WaitOptions) => StepHandle<null>;
-  /** Waits for an outside system's answer through the API. */
+  /** Waits for an external system's answer through the API. */
   readonly callback: <O>(name: string, options: CallbackOptions<O>) => CallbackHandle<O>;
   /** Waits for a person; a rejection fails the step. */
   readonly approval: (name: string, options: ApprovalOptions) => CallbackHandle<Approval>;
@@ -194,8 +194,8 @@ interface Draft {
 
 function builderOf<I>(draft: Draft): WorkflowBuilder<I> {
   const { workflow: name, callbacks } = draft;
-  const uses = (stepName: string, agents: readonly Agent[], { ladder = [] }: StepOptions = {}): void => {
-    for (const used of [...agents, ...agentsOn(ladder)]) addAgent(draft, stepName, used);
+  const uses = (stepName: string, agents: readonly Agent[], { recovery = [] }: StepOptions = {}): void => {
+    for (const used of [...agents, ...agentsOn(recovery)]) addAgent(draft, stepName, used);
   };
   const added = <O>(step: PlanStep): StepHandle<O> => {
     draft.steps.push({ ...step, after: predecessors(step.after, expressionsOf(step)) });
@@ -263,27 +263,27 @@ function agentStepOf(
   }
   const { spec } = agent;
   const when = options.when === undefined ? undefined : toExpr(options.when);
-  const ladder = options.ladder ?? defaultLadder(spec);
-  const problem = ladderProblem(spec, ladder);
+  const recovery = options.recovery ?? defaultRecovery(spec);
+  const problem = recoveryProblem(spec, recovery);
   if (problem !== undefined) {
     throw refuse('workflow-refused', `workflow '${workflowName}', step '${name}': ${problem}`, {
       workflow: workflowName,
       step: name,
-      reason: 'unreachable-rung',
+      reason: 'unreachable-stage',
     });
   }
   const undo = options.undo ?? (options.pointOfNoReturn === true ? 'none' : undefined);
   const declared = (options.after ?? []).map((before) => (typeof before === 'string' ? before : before.name));
   return {
     name,
-    kind: 'step',
+    kind: 'agent',
     agent: spec.name,
     input: toExpr(input),
     after: declared,
     ...(when === undefined ? {} : { when }),
     ...limitsOf(spec),
     timeoutMs: stepTimeoutMs(workflowName, name, spec, options.timeout),
-    ladder: ladder.map((rung) => planRung(rung, undo, withinMs)),
+    recovery: recovery.map((stage) => planStage(stage, undo, withinMs)),
     undo: undo ?? undoOf(spec),
     ...(options.pointOfNoReturn === true ? { pointOfNoReturn: true as const } : {}),
   };

@@ -10,8 +10,8 @@ import type { Decision } from './decision.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { Cause, Execution, Step } from './state.ts';
 
-/** What a write takes from outside the state: a fresh id, the time, the dice. */
-export interface Stamp {
+/** What a write takes from outside the state: a fresh id, the time, the random source. */
+export interface DecisionInputs {
   readonly writeId: string;
   readonly now: number;
   /** In [0, 1). */
@@ -28,30 +28,35 @@ type Removable =
   | 'givenInput'
   | 'keyInput'
   | 'keySpent'
-  | 'parked'
-  | 'undoParkedAt'
+  | 'deferred'
+  | 'undoDeferredAt'
   | 'children'
-  | 'anew'
-  | 'heldFrom'
-  | 'heldIn';
+  | 'restarted'
+  | 'suspendedFrom'
+  | 'suspendedIn';
 export type StepChanges = Partial<Omit<Step, Removable>> & {
   readonly [Field in Removable]?: Step[Field] | undefined;
 };
 
-/** The step's record after a write. A field given as `undefined` is removed. What moves on is no longer parked. */
-export function stepAfter(record: Step, event: StepEvent, stamp: Stamp, changes: StepChanges): Step {
+/** The step's record after a write. A field given as `undefined` is removed. What moves on is no longer deferred. */
+export function stepAfter(
+  record: Step,
+  event: StepEvent,
+  inputs: DecisionInputs,
+  changes: StepChanges,
+): Step {
   const status = moveStep(record.status, event);
   const given: Readonly<Record<string, unknown>> = changes;
   const names = Object.keys(given);
   const gone = names.filter((name) => given[name] === undefined);
-  if (record.parked !== undefined && changes.parked === undefined) gone.push('parked');
-  // Whatever leaves `held` forgets what it was before.
-  if (record.status === 'held' && status !== 'held') gone.push('heldFrom', 'heldIn');
+  if (record.deferred !== undefined && changes.deferred === undefined) gone.push('deferred');
+  // Whatever leaves `suspended` forgets what it was before.
+  if (record.status === 'suspended' && status !== 'suspended') gone.push('suspendedFrom', 'suspendedIn');
   const next = gone.some((name) => name in record) ? without(record, gone) : { ...record };
   for (const name of names) if (given[name] !== undefined) next[name as keyof Step] = given[name] as never;
   next.status = status;
   next.version = record.version + 1;
-  next.writeId = stamp.writeId;
+  next.writeId = inputs.writeId;
   return next;
 }
 
@@ -80,7 +85,7 @@ export type ExecutionChanges = Partial<Omit<Execution, 'cause' | 'endedAt'>> & {
 export function executionAfter(
   execution: Execution,
   event: ExecutionEvent,
-  stamp: Stamp,
+  inputs: DecisionInputs,
   changes: ExecutionChanges,
 ): Execution {
   const next = {
@@ -88,7 +93,7 @@ export function executionAfter(
     ...changes,
     status: moveExecution(execution.status, event),
     version: execution.version + 1,
-    writeId: stamp.writeId,
+    writeId: inputs.writeId,
   };
   if (!Object.values(changes).includes(undefined)) return next as Execution;
   return Object.fromEntries(
@@ -105,39 +110,39 @@ export const blankStep = (name: string, { life, epoch }: Pick<Execution, 'life' 
   writeId: '',
   epoch,
   attempt: 0,
-  rung: 0,
-  rungAttempt: 0,
+  stage: 0,
+  stageAttempt: 0,
   key: 1,
-  keyStage: 0,
-  hardEndAt: 0,
+  keyVariant: 0,
+  processDeadlineAt: 0,
   mayHaveActed: false,
-  beat: 0,
+  heartbeat: 0,
   probes: 0,
   undoAttempt: 0,
   changedAt: 0,
   attempts: [],
 });
 
-/** A watch that is overdue stays so: how long nobody looked is not forgotten. @param at when to look, if not before */
-export const noLater = ({ watchAt }: Execution, at: number): number => Math.min(watchAt ?? at, at);
+/** A wake time that is overdue stays so: how long nobody looked is not forgotten. @param at when to look, if not before */
+export const wakeNoLaterThan = ({ wakeAt }: Execution, at: number): number => Math.min(wakeAt ?? at, at);
 
 /** The write that stops an execution, after which everything is looked at. */
-export function stop(state: Snapshot, stamp: Stamp, cause: Cause): Decision {
+export function stop(state: Snapshot, inputs: DecisionInputs, cause: Cause): Decision {
   const { execution } = state;
   return {
     write: {
       executionId: execution.id,
-      execution: executionAfter(execution, 'stop', stamp, {
+      execution: executionAfter(execution, 'stop', inputs, {
         cause,
-        watchAt: noLater(execution, stamp.now),
-        ...endedPause(execution, stamp.now),
+        wakeAt: wakeNoLaterThan(execution, inputs.now),
+        ...endedPause(execution, inputs.now),
       }),
     },
     sends: [],
-    next: { kind: 'look', fresh: true, concern: 'all' },
+    next: { kind: 'evaluate', fresh: true, affected: 'all' },
     notes: [
       {
-        what: 'undoing',
+        what: 'compensating',
         executionId: execution.id,
         ...(cause.step === undefined ? {} : { step: cause.step }),
         detail: cause.kind,

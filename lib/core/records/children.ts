@@ -48,11 +48,11 @@ export interface Children {
   /** Of the step when they were first started, once its execution was tried again; absent: the step's own. */
   readonly epoch?: number;
   /** By index: the version of an end after which it is to be tried again; only a later one counts. */
-  readonly again?: Readonly<Record<string, number>>;
+  readonly restartedAfter?: Readonly<Record<string, number>>;
 }
 
 /** What a parent is told of an execution of its own that has ended. */
-export interface Told {
+export interface ParentNotice {
   readonly parent: Parent;
   readonly end: ChildEnd;
 }
@@ -63,7 +63,7 @@ export interface ChildStart {
   readonly input: Json;
   readonly parent: Parent;
   /** It has failed, and goes on if this is the version of that end. */
-  readonly again?: number;
+  readonly restartedAfter?: number;
 }
 
 /** All the executions that a step will have. */

@@ -8,7 +8,7 @@
  * after it.
  */
 
-import type { ChildStart, Family, Told } from './children.ts';
+import type { ChildStart, Family, ParentNotice } from './children.ts';
 import type { Ended } from './ended.ts';
 import type { Incident } from './incident.ts';
 import type { Message } from './message.ts';
@@ -42,18 +42,18 @@ export interface Note {
 }
 
 /** Whose work a look may send at once: of all steps, or of these and what depends on them. */
-export type Concern = 'all' | readonly string[];
+export type AffectedSteps = 'all' | readonly string[];
 
-export const alsoConcern = (concern: Concern, step: string): Concern =>
-  concern === 'all' ? 'all' : [...concern, step];
+export const alsoAffected = (affected: AffectedSteps, step: string): AffectedSteps =>
+  affected === 'all' ? 'all' : [...affected, step];
 
 /** What the caller does after the write and the sends. */
 export type Next =
-  | { readonly kind: 'stop' }
+  | { readonly kind: 'idle' }
   /** Decide again: on a fresh read, or (`fresh: false`) on the state as just written. */
-  | { readonly kind: 'look'; readonly fresh: boolean; readonly concern: Concern }
+  | { readonly kind: 'evaluate'; readonly fresh: boolean; readonly affected: AffectedSteps }
   /** The claim is written: perform the step. */
-  | { readonly kind: 'perform'; readonly step: Step; readonly priorHardEndAt: number }
+  | { readonly kind: 'perform'; readonly step: Step; readonly priorProcessDeadlineAt: number }
   /** The message is early: keep it until then, read again and ask again. */
   | { readonly kind: 'wait'; readonly untilAt: number }
   /** So many messages are meant for these agents: ask how each one is, and decide again. */
@@ -87,14 +87,14 @@ export interface Decision {
   readonly write?: Write;
   /** Told before the write, which records that it was told. With `tell` the only effect that precedes a write. */
   readonly announce?: Ended;
-  readonly tell?: Told;
+  readonly notifyParent?: ParentNotice;
   readonly sends: readonly Send[];
   readonly next: Next;
   readonly notes: readonly Note[];
 }
 
-export const STOP: Next = { kind: 'stop' };
-export const nothing = (next: Next = STOP, notes: readonly Note[] = []): Decision => ({
+export const IDLE: Next = { kind: 'idle' };
+export const nothing = (next: Next = IDLE, notes: readonly Note[] = []): Decision => ({
   sends: [],
   next,
   notes,

@@ -7,7 +7,7 @@
 import type { ExecutionStatus } from '../transitions.ts';
 import type { Cause } from './state.ts';
 
-/** What is told to the outside when an execution has ended; told at least once. */
+/** What is told to the external party when an execution has ended; told at least once. */
 export interface Ended {
   readonly executionId: string;
   readonly workflow: string;

@@ -11,7 +11,7 @@
 /** The work was NOT done and may be tried again: a 503, a refused connection, a full queue. */
 export class TransientError extends Error {
   override readonly name = 'TransientError';
-  /** The service's own wish, in ms from now; overrides the ladder's backoff where it is longer. */
+  /** The service's own wish, in ms from now; overrides the recovery's backoff where it is longer. */
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, options: { retryAfterMs?: number; cause?: unknown } = {}) {

@@ -6,15 +6,15 @@
  * S14 the time, random numbers and ids come with the event.
  */
 
-import type { Stamp } from './change.ts';
+import type { DecisionInputs } from './change.ts';
 import type { ChildEnd, Children, Family } from './children.ts';
-import type { Concern } from './decision.ts';
+import type { AffectedSteps } from './decision.ts';
 import type { Failure } from './failure.ts';
 import type { Choice } from './incident.ts';
 import type { Json } from './json.ts';
 import type { Message } from './message.ts';
 
-export type Event = Stamp &
+export type Event = DecisionInputs &
   (
     | {
         readonly type: 'deliver';
@@ -22,26 +22,31 @@ export type Event = Stamp &
         /** Whose queue it came from. */
         readonly agent: string;
         readonly token: string;
-        readonly hardEndAt: number;
+        readonly processDeadlineAt: number;
         readonly readAt: number;
         /** The agent's service is dead: it is not called. */
-        readonly hold?: Hold;
+        readonly openBreaker?: OpenBreaker;
       }
-    | { readonly type: 'beat'; readonly step: string; readonly token: string; readonly progress?: Progress }
+    | {
+        readonly type: 'heartbeat';
+        readonly step: string;
+        readonly token: string;
+        readonly progress?: Progress;
+      }
     | {
         readonly type: 'report';
         readonly step: string;
         readonly token: string;
         readonly report: Report;
-        readonly priorHardEndAt: number;
+        readonly priorProcessDeadlineAt: number;
         /** The state is the claim's snapshot, not a fresh read. */
         readonly onTime: boolean;
         /** The agent's service is dead, as this attempt has just found, too: the attempt is not charged for it. */
-        readonly hold?: Hold;
+        readonly openBreaker?: OpenBreaker;
       }
-    | LookEvent
+    | EvaluateEvent
     | Command
-    | { readonly type: 'answer'; readonly incident: number; readonly answer: Answer }
+    | { readonly type: 'resolve'; readonly incident: number; readonly answer: Resolution }
     | { readonly type: 'callback'; readonly step: string; readonly answer: CallbackAnswer }
     | ChildEvent
   );
@@ -69,7 +74,7 @@ export type ChildEvent =
   | ChildrenDone
   /** An execution that belongs to the step has ended. */
   | {
-      readonly type: 'told';
+      readonly type: 'child-ended';
       readonly step: string;
       readonly index: number;
       readonly epoch?: number;
@@ -78,13 +83,13 @@ export type ChildEvent =
   /** The parent is being undone, or ends as it is. */
   | { readonly type: 'stop'; readonly undo: boolean; readonly heard?: number }
   /** It has failed, and its parent was tried again. `heard`: of that end; also where it is stopped instead. @see isToGoOn */
-  | { readonly type: 'again'; readonly heard: number };
+  | { readonly type: 'restart'; readonly heard: number };
 
-export interface LookEvent {
-  readonly type: 'look';
-  /** Only a supervisor ends leases, repeats dispatches and sets the next watch. */
+export interface EvaluateEvent {
+  readonly type: 'evaluate';
+  /** Only a supervisor ends leases, repeats dispatches and sets the next wake time. */
   readonly by: 'worker' | 'supervisor';
-  readonly concern: Concern;
+  readonly affected: AffectedSteps;
   /** Whether the state was just read, or is what the caller wrote on top of an older read. */
   readonly fresh: boolean;
   /** Another process's write came first meanwhile. */
@@ -94,23 +99,23 @@ export interface LookEvent {
   /** The clock before the state was read. */
   readonly readAt: number;
   /** A supervisor's: by agent, what may be sent to it now; an agent that is missing is asked for. */
-  readonly gates?: Gates;
+  readonly admissions?: Admissions;
   /** Since then the store answers again: whoever held a lease before gets the time to renew it. */
   readonly graceFrom?: number;
 }
 
 export type EventOf<Type extends Event['type']> = Event & { readonly type: Type };
 
-export type Look = LookEvent & Stamp;
+export type Evaluation = EvaluateEvent & DecisionInputs;
 
 /** Of a callback or approval step, by whoever holds its token. */
 export type CallbackAnswer =
   | { readonly kind: 'complete'; readonly output: Json }
   | { readonly kind: 'fail'; readonly failure: Failure }
-  | { readonly kind: 'beat' };
+  | { readonly kind: 'heartbeat' };
 
 /** What an attempt says at its end. `settled`: the author's function has returned, so nothing of it goes on. */
-export type Report = { readonly settled: boolean } & (
+export type Report = { readonly codeReturned: boolean } & (
   | { readonly kind: 'done'; readonly output: Json }
   | {
       readonly kind: 'failed';
@@ -119,7 +124,7 @@ export type Report = { readonly settled: boolean } & (
       readonly retryAfterMs?: number;
       /** The work was done although its result cannot be used. */
       readonly acted?: boolean;
-      /** The step's input was not accepted: at the end of the ladder a person is asked whether or not it has such a rung. */
+      /** The step's input was not accepted: at the end of the recovery a person is asked whether or not it has such a stage. */
       readonly inputRefused?: boolean;
     }
   | { readonly kind: 'unknown'; readonly failure: Failure }
@@ -129,7 +134,7 @@ export type Report = { readonly settled: boolean } & (
       readonly verdict: 'not-done' | 'running' | 'cannot-tell';
       readonly failure?: Failure;
     }
-  | { readonly kind: 'undone' }
+  | { readonly kind: 'compensated' }
 );
 
 export type Command = { readonly commandId: string; readonly reason: string } & (
@@ -143,7 +148,7 @@ export type Command = { readonly commandId: string; readonly reason: string } & 
   | { readonly type: 'retry' }
 );
 
-export interface Answer {
+export interface Resolution {
   readonly choice: Choice;
   readonly by: 'person' | 'deadline';
   readonly reason?: string;
@@ -162,17 +167,17 @@ export interface Progress {
 }
 
 /** The service is taken for dead: nobody calls it before `until`. */
-export interface Hold {
+export interface OpenBreaker {
   readonly agent: string;
   readonly since: number;
   readonly until: number;
 }
 
 /** What a supervisor may send to an agent now. */
-export interface Gate {
-  /** Its service is dead: park what would be sent. */
-  readonly hold?: Hold;
-  /** No such agent is deployed: park what would be sent until `laterAt`. */
+export interface Admission {
+  /** Its service is dead: defer what would be sent. */
+  readonly openBreaker?: OpenBreaker;
+  /** No such agent is deployed: defer what would be sent until `laterAt`. */
   readonly missing?: true;
   /** So many messages, in this sweep. */
   readonly sends: number;
@@ -181,4 +186,4 @@ export interface Gate {
   /** Until then its queue has enough to do, at the pace at which a supervisor sends. */
   readonly busyUntil?: number;
 }
-export type Gates = Readonly<Record<string, Gate>>;
+export type Admissions = Readonly<Record<string, Admission>>;

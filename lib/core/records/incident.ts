@@ -28,10 +28,10 @@ export interface Incident {
   readonly version: number;
   readonly writeId: string;
   /**
-   * `ladder`: nothing is left to try by itself. `undo`: an effect could not be undone. `pause`: nobody has ended a pause
+   * `recovery`: nothing is left to try by itself. `undo`: an effect could not be undone. `pause`: nobody has ended a pause
    * within its time; it is about no step. `deadline`: the execution's time is over, and there is no way back.
    */
-  readonly kind: 'ladder' | 'undo' | 'pause' | 'deadline';
+  readonly kind: 'recovery' | 'undo' | 'pause' | 'deadline';
   /** Of `deadline`: one that is not over and on which nobody works, if there is any. */
   readonly step?: string;
   /**

@@ -5,7 +5,7 @@
  * them. Nothing is ever decided by a receipt: one that is missing or stale makes nobody wait.
  */
 
-/** Of a shard of the watch index. Written while something is due in it, now and then; an idle supervisor writes nothing. */
+/** Of a shard of the wake index. Written while something is due in it, now and then; an idle supervisor writes nothing. */
 export interface ShardReceipt {
   readonly shard: number;
   readonly version: number;
@@ -41,7 +41,7 @@ export interface AuditCounts {
   readonly startedAt: number;
   /** Records looked at. */
   readonly scanned: number;
-  /** Open executions that no supervisor would have found, and that have a watch again. */
+  /** Open executions that no supervisor would have found, and that have a wake time again. */
   readonly healed: number;
   /** Records that executions have left behind, and that are gone. */
   readonly removed: number;

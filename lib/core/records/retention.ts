@@ -24,7 +24,7 @@ export const LIFE_GAP_MS: number = MIN_RETENTION_MS / 2;
 export const touchedAt = (record: Step | Incident): number =>
   'openedAt' in record
     ? Math.max(record.openedAt, record.resolvedAt ?? 0)
-    : Math.max(record.changedAt, record.claimedAt ?? 0, record.leaseUntil ?? 0, record.hardEndAt);
+    : Math.max(record.changedAt, record.claimedAt ?? 0, record.leaseUntil ?? 0, record.processDeadlineAt);
 
 /** Whether it belongs to another execution that had the same id. */
 export const isLeftover = (record: Step | Incident, { life }: Pick<Execution, 'life'>): boolean =>
@@ -60,6 +60,6 @@ export const isPastChild = (execution: Execution, retentionMs: number, now: numb
   execution.parent !== undefined && (keptUntil(execution, retentionMs) ?? now) < now;
 
 const keptUntil = (execution: Execution, retentionMs: number): number | undefined =>
-  isTerminal(execution.status) && execution.watchAt === undefined && execution.endedAt !== undefined
+  isTerminal(execution.status) && execution.wakeAt === undefined && execution.endedAt !== undefined
     ? execution.endedAt + retentionMs
     : undefined;

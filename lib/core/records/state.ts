@@ -5,7 +5,7 @@
  * beside these (`records/incident.ts`, `records/children.ts`), what to do next (`decide.ts`), how a record is stored
  * (`aws/dynamo-items.ts`).
  *
- * A step has no record until it is first claimed, fenced, skipped or parked: absent means `ready` (or not yet).
+ * A step has no record until it is first claimed, fenced, skipped or deferred: absent means `ready` (or not yet).
  * Absent optional fields are left out, never `undefined`.
  */
 
@@ -63,7 +63,7 @@ export interface Retried {
 }
 
 /** A piece of work that is held back: nobody sends it before the step's `retryAt`, when a supervisor does. */
-export interface Parked {
+export interface Deferred {
   readonly mode: Mode;
   /**
    * `breaker`: its agent's service is dead. `unclaimed`: nobody has taken it yet. `budget`: too many dispatches already.
@@ -106,7 +106,7 @@ export interface Execution {
   readonly endedAt?: number;
   readonly deadlineAt: number;
   /** When someone must look (S12). Absent only when the execution has ended and its end was announced. */
-  readonly watchAt?: number;
+  readonly wakeAt?: number;
   /** The last operators' command ids: a repeated command is answered, not obeyed twice. */
   readonly commands: readonly string[];
   readonly cause?: Cause;
@@ -134,12 +134,19 @@ export interface Attempt {
   /** Of its effect key; absent: 1. */
   readonly key?: number;
   /** Absent: 0. */
-  readonly stage?: number;
+  readonly variant?: number;
   /** Its input was given by a person. */
   readonly given?: true;
   readonly claimedAt: number;
   readonly endedAt: number;
-  readonly outcome: 'done' | 'failed' | 'unknown' | 'not-done' | 'still-running' | 'cannot-tell' | 'undone';
+  readonly outcome:
+    | 'done'
+    | 'failed'
+    | 'unknown'
+    | 'not-done'
+    | 'still-running'
+    | 'cannot-tell'
+    | 'compensated';
   readonly failure?: Failure;
 }
 
@@ -150,25 +157,25 @@ export interface Step {
   readonly status: StepStatus;
   readonly version: number;
   readonly writeId: string;
-  /** Of its execution when it was last claimed, fenced or skipped: an older one that failed or was sealed begins anew. */
+  /** Of its execution when it was last claimed, fenced or skipped: an older one that failed or was fenced begins anew. */
   readonly epoch: number;
   /** While it is held: what it was, and goes on as, and the number of the pause. */
-  readonly heldFrom?: 'ready' | 'retrying' | 'unknown';
-  readonly heldIn?: number;
-  /** A retry of its execution began it anew while an attempt may have acted: found not done, it begins its ladder anew. */
-  readonly anew?: true;
-  /** Attempts to execute that were claimed, all rungs together. */
+  readonly suspendedFrom?: 'ready' | 'retrying' | 'unknown';
+  readonly suspendedIn?: number;
+  /** A retry of its execution began it anew while an attempt may have acted: found not done, it begins its recovery anew. */
+  readonly restarted?: true;
+  /** Attempts to execute that were claimed, all stages together. */
   readonly attempt: number;
-  /** Where on the ladder the next attempt is: 0 is the first, n the n-th rung. */
-  readonly rung: number;
-  /** Attempts claimed on this rung. */
-  readonly rungAttempt: number;
+  /** Where on the recovery the next attempt is: 0 is the first, n the n-th stage. */
+  readonly stage: number;
+  /** Attempts claimed on this stage. */
+  readonly stageAttempt: number;
   /** The input that a person gave for the next attempt, instead of the plan's; its claim makes it the key's. */
   readonly givenInput?: Json;
   /** Number of the effect key of the latest attempt to execute, from 1: a probe, an undo and a late success are under it. */
   readonly key: number;
-  /** The stage of the ladder that the key stands for, with its agent and its input: 0 is the first. */
-  readonly keyStage: number;
+  /** The variant of the recovery that the key stands for, with its agent and its input: 0 is the first. */
+  readonly keyVariant: number;
   /** The input that it stands for where a person gave it. */
   readonly keyInput?: Json;
   /** An undo was claimed under the key: the next attempt to execute has another. */
@@ -180,19 +187,19 @@ export interface Step {
   readonly mode?: Mode;
   readonly claimedAt?: number;
   /** By then the process of every attempt so far is dead for certain. */
-  readonly hardEndAt: number;
-  /** Some attempt's outcome was unknown. Cleared only by `undone` or by a believed `notDone` (S10). */
+  readonly processDeadlineAt: number;
+  /** Some attempt's outcome was unknown. Cleared only by `compensated` or by a believed `notDone` (S10). */
   readonly mayHaveActed: boolean;
-  readonly beat: number;
-  /** Of the latest beat of the attempt under way; absent before its first. */
+  readonly heartbeat: number;
+  /** Of the latest heartbeat of the attempt under way; absent before its first. */
   readonly heartbeatAt?: number;
   readonly progress?: string;
   readonly progressAt?: number;
   /** Not before then: the next attempt, probe or undo. */
   readonly retryAt?: number;
-  readonly parked?: Parked;
+  readonly deferred?: Deferred;
   /** When its undo was first held back, or failed because of a dead service; until it is undone or a person has answered. */
-  readonly undoParkedAt?: number;
+  readonly undoDeferredAt?: number;
   readonly output?: Json;
   readonly failure?: Failure;
   /** Probes without a verdict since the outcome became unknown. */
@@ -200,7 +207,7 @@ export interface Step {
   /** Attempts to undo that were claimed. */
   readonly undoAttempt: number;
   readonly children?: Children;
-  /** When its status last changed other than by a claim or a beat. */
+  /** When its status last changed other than by a claim or a heartbeat. */
   readonly changedAt: number;
   /** The latest 20. */
   readonly attempts: readonly Attempt[];
@@ -226,12 +233,12 @@ export const summedSince = ({ ms, endedAt }: EarlierPauses, sinceAt: number): nu
   Math.min(ms, Math.max(0, endedAt - sinceAt));
 
 /** A step somebody works on: nobody else may while its lease lasts. `leaseUntil` alone says so. */
-export type HeldStep = Step & { readonly leaseUntil: number; readonly token: string; readonly mode: Mode };
+export type LeasedStep = Step & { readonly leaseUntil: number; readonly token: string; readonly mode: Mode };
 
-export const isHeld = (step: Step | undefined): step is HeldStep => step?.leaseUntil !== undefined;
+export const isLeased = (step: Step | undefined): step is LeasedStep => step?.leaseUntil !== undefined;
 
 /** Predecessors in this status let a step start. */
-export const isSettled = (step: Step | undefined): boolean =>
+export const isSatisfied = (step: Step | undefined): boolean =>
   step?.status === 'done' || step?.status === 'skipped';
 
 export const callbackToken = (execution: Execution, step: string): string | undefined => {

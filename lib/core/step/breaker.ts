@@ -10,8 +10,8 @@
  * A dead service is called THRESHOLD times, once by each process that has not heard, and once per trial.
  */
 
-import type { Stamp } from '../records/change.ts';
-import type { Hold, Report } from '../records/events.ts';
+import type { DecisionInputs } from '../records/change.ts';
+import type { OpenBreaker, Report } from '../records/events.ts';
 import type { Failure } from '../records/failure.ts';
 import { cut } from '../records/text.ts';
 
@@ -58,22 +58,22 @@ export type Passage =
   | { readonly kind: 'free' }
   /** Half-open, and nobody is trying. */
   | { readonly kind: 'trial' }
-  | { readonly kind: 'hold'; readonly hold: Hold };
+  | { readonly kind: 'open'; readonly openBreaker: OpenBreaker };
 
 /** Whether a call may be made now. */
 export function passageOf(breaker: Breaker | undefined, now: number): Passage {
   if (breaker?.openedAt === undefined) return { kind: 'free' };
   const until = Math.max(breaker.openUntil ?? 0, breaker.trialUntil ?? 0);
   if (until <= now) return { kind: 'trial' };
-  return { kind: 'hold', hold: { agent: breaker.agent, since: breaker.openedAt, until } };
+  return { kind: 'open', openBreaker: { agent: breaker.agent, since: breaker.openedAt, until } };
 }
 
 /** What holds work back, or nothing while it is closed. A trial that is possible holds back everyone but who takes it. */
-export function holdOf(breaker: Breaker | undefined, now: number): Hold | undefined {
+export function openBreakerOf(breaker: Breaker | undefined, now: number): OpenBreaker | undefined {
   const passage = passageOf(breaker, now);
   if (passage.kind === 'free' || breaker?.openedAt === undefined) return undefined;
-  return passage.kind === 'hold'
-    ? passage.hold
+  return passage.kind === 'open'
+    ? passage.openBreaker
     : { agent: breaker.agent, since: breaker.openedAt, until: now };
 }
 
@@ -89,23 +89,23 @@ export function afterCalls(
   breaker: Breaker | undefined,
   agent: string,
   calls: Calls,
-  stamp: Stamp,
+  inputs: DecisionInputs,
 ): Breaker | undefined {
   if (breaker?.openedAt !== undefined) return undefined;
   const before = breaker ?? { agent, version: 0, score: 0, failedAt: 0, cooldowns: 0, writeId: '' };
-  const recent = stamp.now - before.failedAt < WINDOW_MS;
+  const recent = inputs.now - before.failedAt < WINDOW_MS;
   const score = Math.max(0, (recent ? before.score : 0) - calls.answered) + calls.failed;
   const next: Breaker = {
     ...before,
     version: before.version + 1,
-    writeId: stamp.writeId,
+    writeId: inputs.writeId,
     score,
-    failedAt: stamp.now,
+    failedAt: inputs.now,
     failure: shortened(calls.failure),
   };
   if (score < THRESHOLD) return next;
-  const flapping = before.closedAt !== undefined && stamp.now - before.closedAt < FLAPPING_MS;
-  return cooled({ ...next, openedAt: stamp.now, cooldowns: flapping ? before.cooldowns : 0 }, stamp);
+  const flapping = before.closedAt !== undefined && inputs.now - before.closedAt < FLAPPING_MS;
+  return cooled({ ...next, openedAt: inputs.now, cooldowns: flapping ? before.cooldowns : 0 }, inputs);
 }
 
 const shortened = ({ code, message }: Failure): Failure => ({
@@ -114,24 +114,24 @@ const shortened = ({ code, message }: Failure): Failure => ({
 });
 
 /** Another cooldown begins. */
-function cooled(breaker: Breaker, stamp: Stamp): Breaker {
+function cooled(breaker: Breaker, inputs: DecisionInputs): Breaker {
   const cooldowns = breaker.cooldowns + 1;
   const cooldownMs = Math.min(FIRST_COOLDOWN_MS * 2 ** Math.min(cooldowns - 1, 30), MAX_COOLDOWN_MS);
   const { trial: _trial, trialUntil: _until, ...rest } = breaker;
   return {
     ...rest,
     cooldowns,
-    openUntil: stamp.now + Math.floor(cooldownMs * (1 + COOLDOWN_JITTER * stamp.random)),
+    openUntil: inputs.now + Math.floor(cooldownMs * (1 + COOLDOWN_JITTER * inputs.random)),
   };
 }
 
 /** The record with a trial under way; the write decides who gets it. The trial is known by the id of that write. */
-export const withTrial = (breaker: Breaker, timeoutMs: number, stamp: Stamp): Breaker => ({
+export const withTrial = (breaker: Breaker, timeoutMs: number, inputs: DecisionInputs): Breaker => ({
   ...breaker,
   version: breaker.version + 1,
-  writeId: stamp.writeId,
-  trial: stamp.writeId,
-  trialUntil: stamp.now + Math.min(timeoutMs, MAX_TRIAL_MS),
+  writeId: inputs.writeId,
+  trial: inputs.writeId,
+  trialUntil: inputs.now + Math.min(timeoutMs, MAX_TRIAL_MS),
 });
 
 /** The record after a trial's end, or nothing when that trial is no longer the one that counts. */
@@ -139,24 +139,24 @@ export function afterTrial(
   breaker: Breaker,
   trial: string,
   failure: Failure | undefined,
-  stamp: Stamp,
+  inputs: DecisionInputs,
 ): Breaker | undefined {
   if (breaker.openedAt === undefined || breaker.trial !== trial) return undefined;
-  const next = { ...breaker, version: breaker.version + 1, writeId: stamp.writeId };
+  const next = { ...breaker, version: breaker.version + 1, writeId: inputs.writeId };
   if (failure !== undefined) {
-    return cooled({ ...next, failedAt: stamp.now, failure: shortened(failure) }, stamp);
+    return cooled({ ...next, failedAt: inputs.now, failure: shortened(failure) }, inputs);
   }
   const { openedAt: _opened, openUntil: _openUntil, trial: _trial, trialUntil: _until, ...rest } = next;
-  return { ...rest, score: 0, closedAt: stamp.now };
+  return { ...rest, score: 0, closedAt: inputs.now };
 }
 
 /**
  * Until when held work waits: the end of the hold, and then spread, so that a service that is back is not met by all at
  * once. @param random in [0, 1)
  */
-export function heldUntil(hold: Hold, now: number, random: number): number {
-  const spreadMs = Math.min(Math.max((now - hold.since) / 2, MIN_SPREAD_MS), MAX_SPREAD_MS);
-  return Math.max(hold.until, now) + 1 + Math.floor(spreadMs * random);
+export function deferredUntil(openBreaker: OpenBreaker, now: number, random: number): number {
+  const spreadMs = Math.min(Math.max((now - openBreaker.since) / 2, MIN_SPREAD_MS), MAX_SPREAD_MS);
+  return Math.max(openBreaker.until, now) + 1 + Math.floor(spreadMs * random);
 }
 
 /** What a report says of the service: it answered, it failed, or it was not asked. A refusal is an answer. */

@@ -8,7 +8,7 @@
  * key and what that stands for.
  */
 
-import { blankStep, type Stamp, stepAfter } from '../records/change.ts';
+import { blankStep, type DecisionInputs, stepAfter } from '../records/change.ts';
 import type { Execution, Step } from '../records/state.ts';
 import { keyOfClaim } from './effect-key.ts';
 import { leaseSpanMs } from './lease.ts';
@@ -21,59 +21,61 @@ const CLAIM_EVENT = { execute: 'claim', probe: 'probe', undo: 'start-undo' } as 
 
 /**
  * The record of a claim. The lease is counted from `stamp.now`, which is before the write.
- * @param hardEndAt when this attempt's process is dead for certain
+ * @param processDeadlineAt when this attempt's process is dead for certain
  */
 export function claimed(
   work: Work,
   record: Step | undefined,
   execution: Pick<Execution, 'life' | 'epoch'>,
   token: string,
-  hardEndAt: number,
-  stamp: Stamp,
+  processDeadlineAt: number,
+  inputs: DecisionInputs,
 ): Step {
   const before = record ?? blankStep(work.step.name, execution);
   const counts =
     work.mode === 'execute'
-      ? { attempt: work.attempt, rungAttempt: before.rungAttempt + 1, undoAttempt: before.undoAttempt }
+      ? { attempt: work.attempt, stageAttempt: before.stageAttempt + 1, undoAttempt: before.undoAttempt }
       : work.mode === 'undo'
-        ? { attempt: before.attempt, rungAttempt: before.rungAttempt, undoAttempt: work.attempt }
+        ? { attempt: before.attempt, stageAttempt: before.stageAttempt, undoAttempt: work.attempt }
         : before;
-  return stepAfter(before, CLAIM_EVENT[work.mode], stamp, {
+  return stepAfter(before, CLAIM_EVENT[work.mode], inputs, {
     attempt: counts.attempt,
-    rungAttempt: counts.rungAttempt,
+    stageAttempt: counts.stageAttempt,
     undoAttempt: counts.undoAttempt,
     epoch: execution.epoch,
     token,
     mode: work.mode,
-    claimedAt: stamp.now,
+    claimedAt: inputs.now,
     leaseUntil: Math.min(
-      stamp.now + (work.mode === 'execute' ? leaseSpanMs(work.step) : work.step.leaseMs),
-      hardEndAt,
+      inputs.now + (work.mode === 'execute' ? leaseSpanMs(work.step) : work.step.leaseMs),
+      processDeadlineAt,
     ),
     progress: undefined,
     progressAt: undefined,
     heartbeatAt: undefined,
     // A probe only asks: nothing has to wait for its process to be dead.
-    hardEndAt:
-      work.mode === 'probe' ? before.hardEndAt : Math.max(before.hardEndAt, hardEndAt + CLOCKS_DIFFER_MS),
-    beat: 0,
+    processDeadlineAt:
+      work.mode === 'probe'
+        ? before.processDeadlineAt
+        : Math.max(before.processDeadlineAt, processDeadlineAt + CLOCKS_DIFFER_MS),
+    heartbeat: 0,
     retryAt: undefined,
-    ...(work.mode === 'execute' ? { anew: undefined, ...keyOfClaim(work.step, before) } : {}),
+    ...(work.mode === 'execute' ? { restarted: undefined, ...keyOfClaim(work.step, before) } : {}),
     ...(work.mode === 'undo' ? { keySpent: true as const } : {}),
   });
 }
 
 /** A record that was fenced, held or skipped without ever having been claimed, or after. */
-export function settledAs(
+export function closedWithoutAttempt(
   name: string,
   record: Step | undefined,
   execution: Pick<Execution, 'life' | 'epoch'>,
-  event: 'skip' | 'seal' | 'hold',
-  stamp: Stamp,
+  event: 'skip' | 'fence' | 'suspend',
+  inputs: DecisionInputs,
 ): Step {
-  return stepAfter(record ?? blankStep(name, execution), event, stamp, {
+  return stepAfter(record ?? blankStep(name, execution), event, inputs, {
     epoch: execution.epoch,
-    changedAt: stamp.now,
+    changedAt: inputs.now,
     retryAt: undefined,
   });
 }

@@ -2,25 +2,25 @@
  * The effect key: the name under which the outside world knows what a step does.
  *
  * Owns: its text, what of it is made fresh, and when an attempt has another than the one before. Does not own: where a life
- * is stored (`execution/start.ts`), when a stage is entered (`report.ts`).
+ * is stored (`execution/start.ts`), when a variant is entered (`report.ts`).
  *
- * S18 a key stands for one life of an execution, one step, and one request of it: the agent and the input of a stage of its
- * ladder, or the input that a person gave. An outside service that knows the key may answer for what it knows, or refuse
+ * S18 a key stands for one life of an execution, one step, and one request of it: the agent and the input of a variant of its
+ * recovery, or the input that a person gave. An external service that knows the key may answer for what it knows, or refuse
  * anything else under it. So plain repetitions keep the key, and what differs has the next number, as has whatever comes
  * after an undo: a service would answer for what it has taken back. The claim records what its key stands for; probes, undos
- * and a late success go by that record, whatever is tried next. No stage is entered while the outcome of another is open
+ * and a late success go by that record, whatever is tried next. No variant is entered while the outcome of another is open
  * (`report.ts`), so of all keys of a step one at most is in effect.
  */
 
 import { canonicalJson, type Json } from '../records/json.ts';
-import { stageNumber } from './recovery.ts';
+import { variantNumber } from './recovery.ts';
 import type { AgentStep } from '../plan/plan.ts';
 import type { Execution, Step } from '../records/state.ts';
 import type { StepChanges } from '../records/change.ts';
 
 const LIFE_CHARS = 10;
 
-/** Letters and digits in lower case, so that a key may be a part of a file's name or of an address. @param freshId of the dice */
+/** Letters and digits in lower case, so that a key may be a part of a file's name or of an address. @param freshId of the random source */
 export const lifeOf = (freshId: string): string =>
   freshId
     .toLowerCase()
@@ -36,17 +36,17 @@ export function effectKeyOf({ id, life }: Pick<Execution, 'id' | 'life'>, step: 
   return number === 1 ? first : `${first}-${number}`;
 }
 
-/** What the claim of an attempt to execute records of its key. @param step as the plan has it, or any stage of it */
+/** What the claim of an attempt to execute records of its key. @param step as the plan has it, or any variant of it */
 export function keyOfClaim(step: AgentStep, before: Step): StepChanges {
-  const keyStage = stageNumber(step, before.rung);
-  const isSameStage = keyStage === before.keyStage;
-  // What a person gave holds for this stage's further attempts, too.
-  const keyInput = before.givenInput ?? (isSameStage ? before.keyInput : undefined);
-  const isSame = isSameStage && isSameInput(keyInput, before.keyInput);
+  const keyVariant = variantNumber(step, before.stage);
+  const isSameVariant = keyVariant === before.keyVariant;
+  // What a person gave holds for this variant's further attempts, too.
+  const keyInput = before.givenInput ?? (isSameVariant ? before.keyInput : undefined);
+  const isSame = isSameVariant && isSameInput(keyInput, before.keyInput);
   const isNext = before.keySpent === true || (before.attempt > 0 && !isSame);
   return {
     key: isNext ? before.key + 1 : before.key,
-    keyStage,
+    keyVariant,
     keyInput,
     keySpent: undefined,
     givenInput: undefined,

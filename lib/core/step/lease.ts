@@ -1,89 +1,97 @@
 /**
  * The lease of an attempt: how long it lasts, what renews it, and by when it is over.
  *
- * Owns: a beat's write, the end of an attempt that does not advance, the margins and the grace of a lease, and the horizon H
+ * Owns: a heartbeat's write, the end of an attempt that does not advance, the margins and the grace of a lease, and the horizon H
  * that follows from the leases of a plan. Does not own: the claim that begins a lease (`step/claim.ts`), what becomes of a step
  * whose lease has ended (`step/report.ts`).
  *
- * S4 one holder at a time: a beat counts under the current token alone. S12 the horizon is the smallest lease or pickup time
+ * S4 one holder at a time: a heartbeat counts under the current token alone. S12 the horizon is the smallest lease or pickup time
  * among the unfinished steps: a step write that a reader did not see creates a deadline no earlier than its own time + H.
  */
 
 import { type AgentStep, agentStep, agentSteps, type Plan, type StepLimits } from '../plan/plan.ts';
-import { type Stamp, stepAfter } from '../records/change.ts';
+import { type DecisionInputs, stepAfter } from '../records/change.ts';
 import type { Progress } from '../records/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import { type HeldStep, isHeld, type Step } from '../records/state.ts';
-import { attemptedStage } from './recovery.ts';
+import { type LeasedStep, isLeased, type Step } from '../records/state.ts';
+import { attemptedVariant } from './recovery.ts';
 
 /** Alive is not advancing: the lease ends here unless there is progress before. */
-export const stalledAt = (step: AgentStep, record: HeldStep, progressAt: number): number =>
+export const stalledAt = (step: AgentStep, record: LeasedStep, progressAt: number): number =>
   step.maxNoProgressMs === undefined || record.mode !== 'execute'
     ? Number.POSITIVE_INFINITY
     : progressAt + step.maxNoProgressMs;
 
-const BEATS_PER_LEASE = 3;
+const HEARTBEATS_PER_LEASE = 3;
 /** How often a living attempt renews its lease. */
-export const beatEveryMs = (step: StepLimits): number => Math.floor(leaseSpanMs(step) / BEATS_PER_LEASE);
-/** Between the last beat and the end of a lease: one beat, and half a one for a store that answers slowly. */
-const BEATS_OF_SILENCE = 1.5;
+export const heartbeatEveryMs = (step: StepLimits): number =>
+  Math.floor(leaseSpanMs(step) / HEARTBEATS_PER_LEASE);
+/** Between the last heartbeat and the end of a lease: one heartbeat, and half a one for a store that answers slowly. */
+const HEARTBEATS_OF_SILENCE = 1.5;
 
 /**
  * Whether the lease ended for want of progress: it was cut short for it, and the attempt was heard of until its end. When the
  * end is noticed proves nothing: whoever notices late finds every attempt beyond its time without progress, a dead one as well.
  */
-export const endedByStall = (step: AgentStep, record: HeldStep): boolean =>
+export const endedByStall = (step: AgentStep, record: LeasedStep): boolean =>
   record.leaseUntil >= stalledAt(step, record, record.progressAt ?? record.claimedAt ?? 0) &&
-  record.leaseUntil - (record.heartbeatAt ?? record.claimedAt ?? 0) <= BEATS_OF_SILENCE * beatEveryMs(step);
+  record.leaseUntil - (record.heartbeatAt ?? record.claimedAt ?? 0) <=
+    HEARTBEATS_OF_SILENCE * heartbeatEveryMs(step);
 
-/** The record of a beat, or nothing when the token is no longer the current one, the attempt's time is over, or it stalls. */
-export function beaten(
+/** The record of a heartbeat, or nothing when the token is no longer the current one, the attempt's time is over, or it stalls. */
+export function afterHeartbeat(
   step: AgentStep,
   record: Step | undefined,
   token: string,
   progress: Progress | undefined,
-  stamp: Stamp,
+  inputs: DecisionInputs,
 ): Step | undefined {
-  if (!isHeld(record) || record.token !== token) return undefined;
+  if (!isLeased(record) || record.token !== token) return undefined;
   const overAt = (record.claimedAt ?? 0) + step.timeoutMs + REPORT_GRACE_MS;
-  const endAt = record.mode === 'probe' ? overAt : Math.min(overAt, record.hardEndAt);
+  const endAt = record.mode === 'probe' ? overAt : Math.min(overAt, record.processDeadlineAt);
   const advanced = progress !== undefined && progress.token !== record.progress;
   const progressAt = advanced ? progress.at : (record.progressAt ?? record.claimedAt ?? 0);
-  const leaseUntil = Math.min(stamp.now + step.leaseMs, endAt, stalledAt(step, record, progressAt));
-  if (leaseUntil <= stamp.now) return undefined;
-  return stepAfter(record, 'beat', stamp, {
+  const leaseUntil = Math.min(inputs.now + step.leaseMs, endAt, stalledAt(step, record, progressAt));
+  if (leaseUntil <= inputs.now) return undefined;
+  return stepAfter(record, 'heartbeat', inputs, {
     leaseUntil: Math.max(leaseUntil, record.leaseUntil),
-    beat: record.beat + 1,
-    heartbeatAt: stamp.now,
+    heartbeat: record.heartbeat + 1,
+    heartbeatAt: inputs.now,
     ...(advanced ? { progress: progress.token, progressAt } : {}),
   });
 }
 
-/** Allowance for clocks that differ and for a beat that is under way. A lease is over this much after its end. */
+/** Allowance for clocks that differ and for a heartbeat that is under way. A lease is over this much after its end. */
 export const LEASE_MARGIN_MS = 1_000;
 
-/** Of a plan in which no agent works; nobody writes there without drawing the watch near. */
+/** Of a plan in which no agent works; nobody writes there without bringing the wake time forward. */
 const IDLE_HORIZON_MS = 60_000;
 
-const FINISHED: ReadonlySet<Step['status']> = new Set(['done', 'skipped', 'sealed', 'undone', 'undo-failed']);
+const FINISHED: ReadonlySet<Step['status']> = new Set([
+  'done',
+  'skipped',
+  'fenced',
+  'compensated',
+  'compensation-failed',
+]);
 
 /** The smallest lease or pickup time among the unfinished steps; of all steps when none is left. */
 export function horizonMs(plan: Plan, snapshot: Snapshot | undefined): number {
-  const undoing = snapshot?.execution.status === 'undoing';
+  const compensating = snapshot?.execution.status === 'compensating';
   const all = agentSteps(plan);
   const open = all.filter((step) => {
     const record = snapshot?.steps[step.name];
-    return record === undefined || (undoing && record.status === 'done') || !FINISHED.has(record.status);
+    return record === undefined || (compensating && record.status === 'done') || !FINISHED.has(record.status);
   });
   const steps = open.length > 0 ? open : all;
   return steps.length > 0 ? Math.min(...steps.map(shortestMs)) : IDLE_HORIZON_MS;
 }
 
-/** On whichever rung the step may be claimed next. While it is unfinished, no horizon is longer. */
+/** On whichever stage the step may be claimed next. While it is unfinished, no horizon is longer. */
 export function shortestMs(step: AgentStep): number {
   let ms = Math.min(leaseSpanMs(step), step.pickupMs);
-  for (const rung of step.ladder)
-    if (rung.kind === 'useAgent') ms = Math.min(ms, leaseSpanMs(rung), rung.pickupMs);
+  for (const stage of step.recovery)
+    if (stage.kind === 'useAgent') ms = Math.min(ms, leaseSpanMs(stage), stage.pickupMs);
   return ms;
 }
 
@@ -97,14 +105,14 @@ export const leaseEndsAt = (leaseUntil: number): number => leaseUntil + LEASE_MA
 export const REPORT_GRACE_MS = 5_000;
 
 /** By when the lease is over: one that could not be renewed because the store was away gets its length once more. */
-export function leaseOverAt(plan: Plan, step: HeldStep, graceFrom: number | undefined): number {
+export function leaseOverAt(plan: Plan, step: LeasedStep, graceFrom: number | undefined): number {
   const endsAt = leaseEndsAt(step.leaseUntil);
   const planned = agentStep(plan, step.name);
   if (graceFrom === undefined || planned === undefined || step.leaseUntil >= graceFrom) return endsAt;
-  const { leaseMs, timeoutMs } = attemptedStage(planned, step);
+  const { leaseMs, timeoutMs } = attemptedVariant(planned, step);
   const graceUntil = leaseEndsAt(graceFrom + leaseMs);
   // A process that is dead for certain renews nothing any more, nor does an attempt whose time is over.
   const overAt = (step.claimedAt ?? 0) + timeoutMs + REPORT_GRACE_MS;
-  const lastAt = leaseEndsAt(step.mode === 'probe' ? overAt : Math.min(overAt, step.hardEndAt));
+  const lastAt = leaseEndsAt(step.mode === 'probe' ? overAt : Math.min(overAt, step.processDeadlineAt));
   return Math.max(endsAt, Math.min(graceUntil, lastAt));
 }

@@ -6,13 +6,13 @@
  * S10 a step that may have acted counts as past the point until it is certain that it did not, so that nothing that belongs
  * to a step which cannot be taken back is ever undone by a machine. Of a child that is such a step only its recorded end says
  * what it did: from when it may have been created until then nothing outside of it is undone.
- * L1 neither `open` nor `stoppable` lasts: an attempt ends with its lease, probes and retries with their ladder, a question
+ * L1 neither `open` nor `stoppable` lasts: an attempt ends with its lease, probes and retries with their recovery, a question
  * with its deadline, and a child is an execution with an end of its own.
  */
 
 import type { Plan, PlanStep } from '../plan/plan.ts';
 import { openIncidents, type Snapshot } from '../records/snapshot.ts';
-import { isForward, isHeld, type Step } from '../records/state.ts';
+import { isForward, isLeased, type Step } from '../records/state.ts';
 import { hasOpenChildren, mayHaveChildren } from './turn.ts';
 
 /**
@@ -36,14 +36,14 @@ export function wayBack(plan: Plan, state: Snapshot, except?: string): WayBack {
 }
 
 const wayBackBehind = (plan: Plan, step: PlanStep, state: Snapshot): WayBack =>
-  step.kind === 'step' ? behindAttempts(state.steps[step.name]) : behindChild(plan, step, state);
+  step.kind === 'agent' ? behindAttempts(state.steps[step.name]) : behindChild(plan, step, state);
 
 function behindAttempts(record: Step | undefined): WayBack {
   if (record === undefined) return 'free';
   if (record.status === 'done') return 'closed';
-  if (isHeld(record)) return record.mode === 'undo' ? 'free' : 'open';
+  if (isLeased(record)) return record.mode === 'undo' ? 'free' : 'open';
   if (!record.mayHaveActed) return 'free';
-  return record.status === 'failed' || record.status === 'sealed' ? 'closed' : 'open';
+  return record.status === 'failed' || record.status === 'fenced' ? 'closed' : 'open';
 }
 
 /** Also before it is recorded that the child was created, for whoever creates it may have died before it said so. */
@@ -64,7 +64,7 @@ export const mayBeStopped = (plan: Plan, state: Snapshot): boolean => {
 export const isNearNoReturn = (plan: Plan, state: Snapshot): boolean =>
   plan.steps.some((step) => {
     const record = state.steps[step.name];
-    return step.pointOfNoReturn === true && isHeld(record) && record.mode !== 'undo';
+    return step.pointOfNoReturn === true && isLeased(record) && record.mode !== 'undo';
   });
 
 /**

@@ -5,7 +5,7 @@
  * Does not own: who sends when (`execution/rules.ts`) or who may take a piece (`claim.ts`).
  *
  * S7 a step is offered only when its predecessors are done or skipped. S10 an undo is offered only when the fence is
- * complete and everything that depends on the step is clear, and after `hardEnd` if any outcome was ever unknown.
+ * complete and everything that depends on the step is clear, and after `processDeadline` if any outcome was ever unknown.
  */
 
 import {
@@ -19,19 +19,19 @@ import {
 import type { Snapshot } from '../records/snapshot.ts';
 import {
   isForward,
-  isHeld,
-  isSettled,
+  isLeased,
+  isSatisfied,
   type Mode,
-  type Parked,
+  type Deferred,
   pauseOf,
   type Step,
 } from '../records/state.ts';
 import { failureWaits, mayBePast, wayBack } from './point-of-no-return.ts';
-import { attemptedStage, stageOf } from './recovery.ts';
+import { attemptedVariant, variantOf } from './recovery.ts';
 import { applies, hasOpenChildren, isReady, isTurn, isUnbegun, mayHaveChildren, turnAt } from './turn.ts';
 
 export interface Work {
-  /** To execute: as it is on its current rung. To probe or to undo: as it was for the latest attempt. Agent, limits, input. */
+  /** To execute: as it is on its current stage. To probe or to undo: as it was for the latest attempt. Agent, limits, input. */
   readonly step: AgentStep;
   readonly mode: Mode;
   /** The number the attempt will have (of a probe: of the attempt it asks about). */
@@ -41,7 +41,7 @@ export interface Work {
   /** Not before then; ≥ sinceAt. */
   readonly dueAt: number;
   /** It is held back until `dueAt`. */
-  readonly parked?: Parked;
+  readonly deferred?: Deferred;
 }
 
 /** Identifies a piece of work among those of its execution; the next probe of the same attempt is another piece. */
@@ -57,9 +57,9 @@ export const stepToSkip = (plan: Plan, snapshot: Snapshot): PlanStep | undefined
       !applies(step, snapshot),
   );
 
-/** The outside may have answered it before its turn, or said that it is at it; an agent's step waits for a person. */
+/** The external party may have answered it before its turn, or said that it is at it; an agent's step waits for a person. */
 const mayBeSkipped = ({ kind }: PlanStep, record: Step | undefined): boolean =>
-  isUnbegun(record) || (kind !== 'step' && (record?.status === 'answered' || record?.status === 'waiting'));
+  isUnbegun(record) || (kind !== 'agent' && (record?.status === 'answered' || record?.status === 'waiting'));
 
 /** All the work there is, in plan order; bounded by the number of steps. */
 export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
@@ -70,20 +70,20 @@ export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
     for (const step of plan.steps)
       if (!waits || mayBePast(step, snapshot.steps[step.name]))
         work.push(...forwardWork(plan, step, snapshot));
-  } else if (status === 'undoing' && isFenced(plan, snapshot) && wayBack(plan, snapshot) === 'free') {
+  } else if (status === 'compensating' && isFenced(plan, snapshot) && wayBack(plan, snapshot) === 'free') {
     for (const step of plan.steps) work.push(...undoWork(plan, step, snapshot));
   }
   return work;
 }
 
 function forwardWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
-  if (step.kind !== 'step') return [];
+  if (step.kind !== 'agent') return [];
   const record = snapshot.steps[step.name];
   if (record === undefined || record.status === 'ready') {
     if (!isReady(plan, step, snapshot) || !applies(step, snapshot)) return [];
     const sinceAt = Math.max(turnAt(step, snapshot), record?.changedAt ?? 0);
     const attempt = (record?.attempt ?? 0) + 1;
-    return [{ step: stageOf(step, record?.rung ?? 0), mode: 'execute', attempt, sinceAt, dueAt: sinceAt }];
+    return [{ step: variantOf(step, record?.stage ?? 0), mode: 'execute', attempt, sinceAt, dueAt: sinceAt }];
   }
   const sinceAt = record.changedAt;
   const dueAt = Math.max(sinceAt, record.retryAt ?? 0);
@@ -92,19 +92,26 @@ function forwardWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
     if (!isTurn(plan, step, snapshot)) return [];
     return [
       {
-        step: stageOf(step, record.rung),
+        step: variantOf(step, record.stage),
         mode: 'execute',
         attempt: record.attempt + 1,
         sinceAt,
         dueAt,
-        ...parkedFor(record, 'execute'),
+        ...deferredFor(record, 'execute'),
       },
     ];
   }
   if (record.status === 'unknown') {
-    const stage = attemptedStage(step, record);
+    const variant = attemptedVariant(step, record);
     return [
-      { step: stage, mode: 'probe', attempt: record.attempt, sinceAt, dueAt, ...parkedFor(record, 'probe') },
+      {
+        step: variant,
+        mode: 'probe',
+        attempt: record.attempt,
+        sinceAt,
+        dueAt,
+        ...deferredFor(record, 'probe'),
+      },
     ];
   }
   return plan.tolerated === undefined ? [] : tolerated(step, record);
@@ -112,29 +119,29 @@ function forwardWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
 
 /** A failed item of a list is tolerated, not what it may have left behind. */
 function tolerated(step: AgentStep, record: Step): Work[] {
-  const open = record.status === 'failed' || (record.status === 'undoing' && !isHeld(record));
+  const open = record.status === 'failed' || (record.status === 'compensating' && !isLeased(record));
   if (!open || !needsUndo(step, record)) return [];
-  const dueAt = Math.max(record.changedAt, record.retryAt ?? 0, quietAt(step, record));
-  const stage = attemptedStage(step, record);
+  const dueAt = Math.max(record.changedAt, record.retryAt ?? 0, effectsSettledAt(step, record));
+  const variant = attemptedVariant(step, record);
   const attempt = record.undoAttempt + 1;
-  const parked = parkedFor(record, 'undo');
-  return [{ step: stage, mode: 'undo', attempt, sinceAt: record.changedAt, dueAt, ...parked }];
+  const deferred = deferredFor(record, 'undo');
+  return [{ step: variant, mode: 'undo', attempt, sinceAt: record.changedAt, dueAt, ...deferred }];
 }
 
 /** Something of the step's may be in effect and must be compensated. */
 export function needsUndo(step: PlanStep, record: Step | undefined): boolean {
   if (record === undefined) return false;
   if (step.kind === 'child' || step.kind === 'map') return owesChildren(step, record);
-  if (step.kind !== 'step' || attemptedStage(step, record).undo === 'none') return false;
+  if (step.kind !== 'agent' || attemptedVariant(step, record).undo === 'none') return false;
   switch (record.status) {
     case 'done':
-    case 'undoing':
-    case 'undo-failed':
+    case 'compensating':
+    case 'compensation-failed':
     case 'unknown':
       return true;
     case 'retrying':
     case 'failed':
-    case 'held':
+    case 'suspended':
     case 'waiting':
       return record.mayHaveActed;
     default:
@@ -144,7 +151,7 @@ export function needsUndo(step: PlanStep, record: Step | undefined): boolean {
 
 /** Executions of its own are under way, or did something that is still in effect. */
 function owesChildren(step: ChildStep | MapStep, { status, children }: Step): boolean {
-  if (children === undefined || status === 'undone') return false;
+  if (children === undefined || status === 'compensated') return false;
   if (hasOpenChildren(children)) return true;
   return !isKept(step) && Object.values(children.ended).some(({ clean }) => !clean);
 }
@@ -154,30 +161,32 @@ export const isKept = (step: ChildStep | MapStep): boolean =>
   (step.kind === 'map' ? step.each.undo : step.undo) === 'none';
 
 /** A person said that nothing is to be undone. */
-export const leavesAsIs = (snapshot: Snapshot): boolean => snapshot.execution.cause?.undo === false;
+export const keepsEffects = (snapshot: Snapshot): boolean => snapshot.execution.cause?.undo === false;
 
 /** By then nothing of the step's attempts can still take effect. */
-export const quietAt = (step: PlanStep, record: Step): number =>
-  step.kind === 'step' && record.mayHaveActed ? record.hardEndAt + attemptedStage(step, record).settleMs : 0;
+export const effectsSettledAt = (step: PlanStep, record: Step): number =>
+  step.kind === 'agent' && record.mayHaveActed
+    ? record.processDeadlineAt + attemptedVariant(step, record).settleMs
+    : 0;
 
 function undoWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
-  if (step.kind !== 'step') return [];
+  if (step.kind !== 'agent') return [];
   const record = snapshot.steps[step.name];
-  if (record === undefined || isHeld(record) || record.status === 'undo-failed') return [];
-  if (leavesAsIs(snapshot)) return [];
+  if (record === undefined || isLeased(record) || record.status === 'compensation-failed') return [];
+  if (keepsEffects(snapshot)) return [];
   const clearAt = dependentsClearAt(plan, step, snapshot);
   if (!needsUndo(step, record) || clearAt === undefined) return [];
   const sinceAt = Math.max(record.changedAt, clearAt, snapshot.execution.cause?.at ?? 0);
-  const parked = parkedFor(record, 'undo');
+  const deferred = deferredFor(record, 'undo');
   // Of any other status it is the time of what was to be done before the undo began.
-  const retryAt = record.status === 'undoing' || 'parked' in parked ? (record.retryAt ?? 0) : 0;
-  const dueAt = Math.max(sinceAt, retryAt, quietAt(step, record));
-  const stage = attemptedStage(step, record);
-  return [{ step: stage, mode: 'undo', attempt: record.undoAttempt + 1, sinceAt, dueAt, ...parked }];
+  const retryAt = record.status === 'compensating' || 'deferred' in deferred ? (record.retryAt ?? 0) : 0;
+  const dueAt = Math.max(sinceAt, retryAt, effectsSettledAt(step, record));
+  const variant = attemptedVariant(step, record);
+  return [{ step: variant, mode: 'undo', attempt: record.undoAttempt + 1, sinceAt, dueAt, ...deferred }];
 }
 
-const parkedFor = (record: Step, mode: Mode): Pick<Work, 'parked'> =>
-  record.parked?.mode === mode ? { parked: record.parked } : {};
+const deferredFor = (record: Step, mode: Mode): Pick<Work, 'deferred'> =>
+  record.deferred?.mode === mode ? { deferred: record.deferred } : {};
 
 /**
  * When nothing that depends on the step, however far, works, may still start, waits to be undone or can still take
@@ -192,7 +201,7 @@ export function dependentsClearAt(plan: Plan, step: PlanStep, snapshot: Snapshot
     seen.add(next.name);
     const record = snapshot.steps[next.name];
     if (!isClear(next, record, false)) return undefined;
-    if (record !== undefined) clearAt = Math.max(clearAt, record.changedAt, quietAt(next, record));
+    if (record !== undefined) clearAt = Math.max(clearAt, record.changedAt, effectsSettledAt(next, record));
     queue.push(...dependentsOf(plan, next.name));
   }
   return clearAt;
@@ -204,35 +213,37 @@ const CLAIMABLE: ReadonlySet<Step['status']> = new Set([
   'waiting',
   'answered',
   'unknown',
-  'held',
+  'suspended',
 ]);
 
 /** The step holds nothing and owes nothing. An absent one cannot start any more: the fence comes first. */
 export const isClear = (step: PlanStep, record: Step | undefined, left: boolean): boolean =>
-  !isHeld(record) &&
+  !isLeased(record) &&
   (left || !needsUndo(step, record)) &&
   !(record !== undefined && (CLAIMABLE.has(record.status) || isWithChildren(step, record)));
 
 /** Executions of its own are under way, or it is not told yet how they ended. */
 const isWithChildren = (step: PlanStep, { status, children }: Step): boolean =>
   (step.kind === 'child' || step.kind === 'map') &&
-  (status === 'running' || status === 'undoing' || (children !== undefined && hasOpenChildren(children)));
+  (status === 'running' ||
+    status === 'compensating' ||
+    (children !== undefined && hasOpenChildren(children)));
 
 /** Nothing can begin any more that was not begun when the undoing did. */
 const isFenced = (plan: Plan, snapshot: Snapshot): boolean =>
-  stepToSeal(plan, snapshot) === undefined &&
+  stepToFence(plan, snapshot) === undefined &&
   !plan.steps.some((step) => mayHaveChildren(plan, step, snapshot));
 
 /**
  * The fence: the first step that a reader of an older state could still claim although the execution is being undone.
  * One that may have acted and has an undo is undone instead; that claim conflicts with the stale one.
  */
-export const stepToSeal = (plan: Plan, snapshot: Snapshot): PlanStep | undefined =>
+export const stepToFence = (plan: Plan, snapshot: Snapshot): PlanStep | undefined =>
   plan.steps.find((step) => {
     const record = snapshot.steps[step.name];
     if (record === undefined || record.status === 'ready')
       return isReady(plan, step, snapshot) && !mayHaveChildren(plan, step, snapshot);
-    return CLAIMABLE.has(record.status) && (leavesAsIs(snapshot) || !needsUndo(step, record));
+    return CLAIMABLE.has(record.status) && (keepsEffects(snapshot) || !needsUndo(step, record));
   });
 
 /**
@@ -241,13 +252,13 @@ export const stepToSeal = (plan: Plan, snapshot: Snapshot): PlanStep | undefined
  * nothing starts but by a look at a running execution; whoever read one just before may still start a step's executions,
  * which are not paused with their parent, and which a later start finds.
  */
-export function stepToHold(plan: Plan, snapshot: Snapshot): PlanStep | undefined {
+export function stepToSuspend(plan: Plan, snapshot: Snapshot): PlanStep | undefined {
   const pause = pauseOf(snapshot.execution);
   if (pause === undefined) return undefined;
   return plan.steps.find((step) => {
     const record = snapshot.steps[step.name];
-    if (step.kind !== 'step') return false;
-    if (record?.status === 'held') return record.heldIn !== pause.number;
+    if (step.kind !== 'agent') return false;
+    if (record?.status === 'suspended') return record.suspendedIn !== pause.number;
     return record?.status === 'retrying' || record?.status === 'unknown' || isReady(plan, step, snapshot);
   });
 }
@@ -258,8 +269,8 @@ export const isAllOver = (plan: Plan, steps: Snapshot['steps']): boolean =>
 
 /** Done or skipped; of a list also given up, once nothing of it is in effect or a person was asked about it. */
 const isOver = (plan: Plan, step: PlanStep, record: Step | undefined): boolean =>
-  isSettled(record) ||
+  isSatisfied(record) ||
   (plan.tolerated !== undefined &&
     ((record?.status === 'failed' && !needsUndo(step, record)) ||
-      record?.status === 'undone' ||
-      record?.status === 'undo-failed'));
+      record?.status === 'compensated' ||
+      record?.status === 'compensation-failed'));

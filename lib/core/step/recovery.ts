@@ -1,12 +1,12 @@
 /**
- * The ladder: what is tried next after a failure, and when.
+ * The recovery: what is tried next after a failure, and when.
  *
- * Owns: the order of rungs, what a step is on a rung (its stage), exponential backoff with full jitter, the retries of
- * probes and undos. Does not own: which stage has which effect key (`effect-key.ts`), the dice (the random number is an argument) or the write that follows.
+ * Owns: the order of stages, what a step is on a stage (its variant), exponential backoff with full jitter, the retries of
+ * probes and undos. Does not own: which variant has which effect key (`effect-key.ts`), the random source (the random number is an argument) or the write that follows.
  */
 
 import { MAX_DURATION_MS } from '../plan/duration.ts';
-import type { AgentStep, Rung, Tries } from '../plan/plan.ts';
+import type { AgentStep, Stage, Tries } from '../plan/plan.ts';
 import type { Step } from '../records/state.ts';
 
 /** Undecided probes before the outcome is given up. */
@@ -25,69 +25,69 @@ export function backoffMs(tries: Tries, n: number, random: number): number {
   return Math.floor(ceilingMs * Math.min(Math.max(random, 0), 1));
 }
 
-const stages = new WeakMap<AgentStep, AgentStep[]>();
+const variants = new WeakMap<AgentStep, AgentStep[]>();
 
-/** The step as it is on a rung: with the input and the agent of the last rung up to there that changed one. */
-export const stageOf = (step: AgentStep, rung: number): AgentStep =>
-  rung === 0 ? step : (knownStages(step)[Math.min(rung, step.ladder.length)] as AgentStep);
+/** The step as it is on a stage: with the input and the agent of the last stage up to there that changed one. */
+export const variantOf = (step: AgentStep, stage: number): AgentStep =>
+  stage === 0 ? step : (knownVariants(step)[Math.min(stage, step.recovery.length)] as AgentStep);
 
-/** The number of the stage that a rung is on: a rung that changes nothing is on the one before it. */
-export const stageNumber = (step: AgentStep, rung: number): number =>
-  step.ladder.slice(0, rung).filter(changes).length;
+/** The number of the variant that a stage is on: a stage that changes nothing is on the one before it. */
+export const variantNumber = (step: AgentStep, stage: number): number =>
+  step.recovery.slice(0, stage).filter(changes).length;
 
-/** The step as it is in the stage with the number. */
-export function stageAt(step: AgentStep, number: number): AgentStep {
+/** The step as it is in the variant with the number. */
+export function variantAt(step: AgentStep, number: number): AgentStep {
   if (number === 0) return step;
-  const all = knownStages(step);
-  const last = step.ladder.findIndex((_, at) => stageNumber(step, at + 1) === number);
+  const all = knownVariants(step);
+  const last = step.recovery.findIndex((_, at) => variantNumber(step, at + 1) === number);
   return (all[last + 1] ?? all.at(-1)) as AgentStep;
 }
 
-/** What is to be asked for, taken back or believed late: the stage of the latest attempt to execute, not that of the next. */
-export const attemptedStage = (step: AgentStep, record: Step | undefined): AgentStep =>
-  stageAt(step, record?.keyStage ?? 0);
+/** What is to be asked for, taken back or believed late: the variant of the latest attempt to execute, not that of the next. */
+export const attemptedVariant = (step: AgentStep, record: Step | undefined): AgentStep =>
+  variantAt(step, record?.keyVariant ?? 0);
 
-const changes = ({ kind }: Rung): boolean => kind === 'withInput' || kind === 'useAgent';
+const changes = ({ kind }: Stage): boolean => kind === 'withInput' || kind === 'useAgent';
 
-/** A plan never changes, and every look asks for the stage of every step. */
-function knownStages(step: AgentStep): AgentStep[] {
-  let known = stages.get(step);
+/** A plan never changes, and every look asks for the variant of every step. */
+function knownVariants(step: AgentStep): AgentStep[] {
+  let known = variants.get(step);
   if (known === undefined) {
-    known = stagesOf(step);
-    stages.set(step, known);
+    known = variantsOf(step);
+    variants.set(step, known);
   }
   return known;
 }
 
-/** The stage of every rung, the first attempt's before them. */
-function stagesOf(step: AgentStep): AgentStep[] {
-  let stage = step;
-  const all = [stage];
-  for (const passed of step.ladder) {
-    if (passed.kind === 'withInput') stage = { ...stage, input: passed.input };
+/** The variant of every stage, the first attempt's before them. */
+function variantsOf(step: AgentStep): AgentStep[] {
+  let variant = step;
+  const all = [variant];
+  for (const passed of step.recovery) {
+    if (passed.kind === 'withInput') variant = { ...variant, input: passed.input };
     if (passed.kind === 'useAgent') {
       const { kind: _kind, attempts: _attempts, firstMs: _first, maxMs: _max, ...agent } = passed;
-      const { maxNoProgressMs: _progress, ...rest } = stage;
-      stage = { ...rest, ...agent };
+      const { maxNoProgressMs: _progress, ...rest } = variant;
+      variant = { ...rest, ...agent };
     }
-    all.push(stage);
+    all.push(variant);
   }
   return all;
 }
 
-/** Whether a step is another one on the later of two rungs: then it must be certain that the earlier did not act. */
-export const changesBetween = (step: AgentStep, rung: number, later: number): boolean =>
-  step.ladder.slice(rung, later).some(changes);
+/** Whether a step is another one on the later of two stages: then it must be certain that the earlier did not act. */
+export const changesBetween = (step: AgentStep, stage: number, later: number): boolean =>
+  step.recovery.slice(stage, later).some(changes);
 
 export type NextTry =
-  | { readonly kind: 'attempt'; readonly rung: number; readonly retryAt: number }
+  | { readonly kind: 'attempt'; readonly stage: number; readonly retryAt: number }
   | { readonly kind: 'person' }
   | { readonly kind: 'end' };
 
 export interface Failed {
-  readonly rung: number;
-  /** Attempts claimed on that rung. */
-  readonly rungAttempt: number;
+  readonly stage: number;
+  /** Attempts claimed on that stage. */
+  readonly stageAttempt: number;
   /** The same again cannot help. */
   readonly permanent?: boolean;
   /** The service's own wish, in ms from now. */
@@ -96,17 +96,17 @@ export interface Failed {
 
 /** What comes after a failed attempt. */
 export function nextTry(step: AgentStep, failed: Failed, now: number, random: number): NextTry {
-  const { rung, rungAttempt, permanent = false, retryAfterMs = 0 } = failed;
+  const { stage, stageAttempt, permanent = false, retryAfterMs = 0 } = failed;
   const attemptOn = (at: number, tries: Tries, n: number): NextTry => {
     const waitMs = Math.min(Math.max(backoffMs(tries, n, random), retryAfterMs), MAX_DURATION_MS);
-    return { kind: 'attempt', rung: at, retryAt: now + waitMs };
+    return { kind: 'attempt', stage: at, retryAt: now + waitMs };
   };
-  const current = step.ladder[rung - 1];
-  if (current !== undefined && current.kind !== 'human' && !permanent && rungAttempt < current.attempts) {
-    return attemptOn(rung, current, rungAttempt + 1);
+  const current = step.recovery[stage - 1];
+  if (current !== undefined && current.kind !== 'human' && !permanent && stageAttempt < current.attempts) {
+    return attemptOn(stage, current, stageAttempt + 1);
   }
-  for (let at = rung; at < step.ladder.length; at += 1) {
-    const next = step.ladder[at] as Rung;
+  for (let at = stage; at < step.recovery.length; at += 1) {
+    const next = step.recovery[at] as Stage;
     if (next.kind === 'human') return { kind: 'person' };
     if (next.attempts > 0 && !(permanent && next.kind === 'retry')) return attemptOn(at + 1, next, 1);
   }
@@ -114,8 +114,8 @@ export function nextTry(step: AgentStep, failed: Failed, now: number, random: nu
 }
 
 /** What comes when the outcome cannot be settled: only a person may go on. */
-export function nextUnsettled(step: AgentStep): NextTry {
-  return step.ladder.some((rung) => rung.kind === 'human') ? { kind: 'person' } : { kind: 'end' };
+export function nextWithoutVerdict(step: AgentStep): NextTry {
+  return step.recovery.some((stage) => stage.kind === 'human') ? { kind: 'person' } : { kind: 'end' };
 }
 
 /** When the next attempt to undo may start, or nothing. @param undoAttempt attempts to undo claimed so far */

@@ -8,11 +8,11 @@
  */
 
 import type { Plan, PlanStep } from '../plan/plan.ts';
-import { evaluate, type Scope } from '../plan/refs.ts';
+import { evaluateExpression, type Scope } from '../plan/refs.ts';
 import type { Children } from '../records/children.ts';
 import type { Json } from '../records/json.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import { callbackToken, isSettled, type Step } from '../records/state.ts';
+import { callbackToken, isSatisfied, type Step } from '../records/state.ts';
 
 export const scopeOf = (snapshot: Snapshot): Scope => ({
   input: snapshot.execution.input,
@@ -25,9 +25,9 @@ export const scopeOf = (snapshot: Snapshot): Scope => ({
 
 const GIVEN_UP: ReadonlySet<Step['status'] | undefined> = new Set([
   'failed',
-  'undoing',
-  'undone',
-  'undo-failed',
+  'compensating',
+  'compensated',
+  'compensation-failed',
 ]);
 
 /** Those of a part of a list that failed, whether or not what they did is undone yet. */
@@ -39,7 +39,7 @@ export const failedItems = (plan: Plan, snapshot: Snapshot): readonly Step[] =>
 
 /** Lets those start that wait for it; so does a failed item of a list, for which nobody waits but the next in its lane. */
 const isPassed = (plan: Plan, record: Step | undefined): boolean =>
-  isSettled(record) || (plan.tolerated !== undefined && GIVEN_UP.has(record?.status));
+  isSatisfied(record) || (plan.tolerated !== undefined && GIVEN_UP.has(record?.status));
 
 /** Its predecessors are over. */
 export const isTurn = (plan: Plan, step: PlanStep, snapshot: Snapshot): boolean =>
@@ -62,14 +62,14 @@ export const isReady = (plan: Plan, step: PlanStep, snapshot: Snapshot): boolean
   isUnbegun(snapshot.steps[step.name]) && isTurn(plan, step, snapshot);
 
 export const applies = (step: PlanStep, snapshot: Snapshot): boolean =>
-  step.when === undefined || evaluate(step.when, scopeOf(snapshot)) === true;
+  step.when === undefined || evaluateExpression(step.when, scopeOf(snapshot)) === true;
 
 /** Any of them, for a starter may be at work of which the record does not say so yet. */
 export const hasOpenChildren = ({ count, ended }: Children): boolean => Object.keys(ended).length < count;
 
 /** Some of its executions are stopped, and others are still to be. */
 export const isStopping = (record: Step | undefined): boolean =>
-  record?.status === 'undoing' && record.children?.stopped !== undefined;
+  record?.status === 'compensating' && record.children?.stopped !== undefined;
 
 /** A reader of an older state may be starting executions of the step's at this moment. */
 export const mayHaveChildren = (plan: Plan, step: PlanStep, snapshot: Snapshot): boolean =>

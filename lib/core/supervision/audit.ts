@@ -3,11 +3,11 @@
  *
  * Owns: which record is out of order, and what is done about it. Does not own: reading the table (`supervisor/audit.ts`).
  *
- * S12 every open execution has a watch in a shard that somebody sweeps. Nothing in the code takes one away; a hand in the
+ * S12 every open execution has a wake time in a shard that somebody sweeps. Nothing in the code takes one away; a hand in the
  * table, a restore, or a lower number of shards can.
  */
 
-import { executionAfter, noLater, type Stamp } from '../records/change.ts';
+import { executionAfter, wakeNoLaterThan, type DecisionInputs } from '../records/change.ts';
 import type { Decision } from '../records/decision.ts';
 import type { Incident } from '../records/incident.ts';
 import { isAbandoned, isLeftover, isLongAgo } from '../records/retention.ts';
@@ -18,8 +18,8 @@ export type Found =
   | {
       readonly kind: 'execution';
       readonly execution: Execution;
-      /** Where its watch is in the index: nowhere, in a shard that nobody sweeps, or where it is found. */
-      readonly watch: 'none' | 'unswept' | 'swept';
+      /** Where its wake time is in the index: nowhere, in a shard that nobody sweeps, or where it is found. */
+      readonly wake: 'none' | 'unswept' | 'swept';
     }
   | { readonly kind: 'step'; readonly executionId: string; readonly step: Step }
   | { readonly kind: 'incident'; readonly executionId: string; readonly incident: Incident }
@@ -49,20 +49,23 @@ export type Beside = Extract<Found, { kind: 'step' | 'incident' }>;
 export const besideOf = (found: Beside): Step | Incident =>
   found.kind === 'step' ? found.step : found.incident;
 
-/** The watch is set to now, in its right place: the next sweep looks at it. Nothing for an execution that is in order. */
-export function heal(found: Extract<Found, { kind: 'execution' }>, stamp: Stamp): Decision | undefined {
-  const { execution, watch } = found;
-  const isLost = watch === 'unswept' || (watch === 'none' && !isTerminal(execution.status));
+/** The wake time is set to now, in its right place: the next sweep looks at it. Nothing for an execution that is in order. */
+export function heal(
+  found: Extract<Found, { kind: 'execution' }>,
+  inputs: DecisionInputs,
+): Decision | undefined {
+  const { execution, wake } = found;
+  const isLost = wake === 'unswept' || (wake === 'none' && !isTerminal(execution.status));
   if (!isLost) return undefined;
-  const watchAt = noLater(execution, stamp.now);
+  const wakeAt = wakeNoLaterThan(execution, inputs.now);
   return {
     write: {
       executionId: execution.id,
-      execution: executionAfter(execution, 'watch', stamp, { watchAt }),
+      execution: executionAfter(execution, 'set-wake-time', inputs, { wakeAt }),
     },
     sends: [],
-    next: { kind: 'stop' },
-    notes: [{ what: 'watch-healed', executionId: execution.id, detail: watch }],
+    next: { kind: 'idle' },
+    notes: [{ what: 'wake-time-healed', executionId: execution.id, detail: wake }],
   };
 }
 

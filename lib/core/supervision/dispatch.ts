@@ -1,61 +1,61 @@
 /**
  * Dispatch: which pieces of work a look sends, and when a supervisor holds them back instead.
  *
- * Owns: a worker's sends, a supervisor's repeated ones with their budget, the choice between sending, parking and waiting
+ * Owns: a worker's sends, a supervisor's repeated ones with their budget, the choice between sending, deferring and waiting
  * for a later sweep. Does not own: the state of breakers and the pace of a sweep (they come with the event as gates), the
  * gaps (`wake-time.ts`).
  *
  * S16 a worker sends only what its own step concerns; a supervisor's dispatches have a budget per execution, beyond which
- * each piece of work is sent once an hour. What is parked is sent by a supervisor alone, when its time has come.
+ * each piece of work is sent once an hour. What is deferred is sent by a supervisor alone, when its time has come.
  */
 
 import { hasManySteps, isBefore, type Plan } from '../plan/plan.ts';
 import { executionAfter } from '../records/change.ts';
-import type { Concern, Decision, Note, Send } from '../records/decision.ts';
-import type { Hold, Look } from '../records/events.ts';
+import type { AffectedSteps, Decision, Note, Send } from '../records/decision.ts';
+import type { OpenBreaker, Evaluation } from '../records/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import type { Dispatch, Execution, Parked } from '../records/state.ts';
-import { heldUntil } from '../step/breaker.ts';
-import { parkedBy, parkedStep } from '../step/defer.ts';
+import type { Dispatch, Execution, Deferred } from '../records/state.ts';
+import { deferredUntil } from '../step/breaker.ts';
+import { deferredBy, deferredStep } from '../step/defer.ts';
 import { horizonMs } from '../step/lease.ts';
 import { openWork, type Work, workKey } from '../step/ready.ts';
-import { dispatchDueAt, gapMs, MAX_DELAY_MS, nextWatchAt, wasSentSinceParked } from './wake-time.ts';
+import { dispatchDueAt, gapMs, MAX_DELAY_MS, nextWakeAt, wasSentSinceDeferred } from './wake-time.ts';
 
 /** Dispatches of a supervisor that an execution may use up freely: so many per step, and per step and hour of its time. */
 const BUDGET_PER_STEP = 20;
 const BUDGET_PER_STEP_AND_HOUR = 30;
 /** Beyond the budget each piece of work is sent so often: never silently stuck. */
 export const BUDGET_GAP_MS = 3_600_000;
-/** Where it is more horizons than this until the next repetition, parking costs less than looking meanwhile. */
+/** Where it is more horizons than this until the next repetition, deferring costs less than looking meanwhile. */
 const MAX_HORIZONS = 4;
 
-/** S16: beyond it work is parked with long gaps. */
+/** S16: beyond it work is deferred with long gaps. */
 export const dispatchBudget = (plan: Plan): number =>
   Math.ceil(
     plan.steps.length * (BUDGET_PER_STEP + (BUDGET_PER_STEP_AND_HOUR * plan.withinMs) / BUDGET_GAP_MS),
   );
 
-const waits = (work: Work, now: number): boolean => work.parked !== undefined && work.dueAt > now;
+const waits = (work: Work, now: number): boolean => work.deferred !== undefined && work.dueAt > now;
 
 /** A worker's sends: what its own step concerns, once. */
-export function send(plan: Plan, state: Snapshot, event: Look): Decision {
+export function send(plan: Plan, state: Snapshot, event: Evaluation): Decision {
   const work = openWork(plan, state).filter(
-    (piece) => concerns(plan, event.concern, piece) && !waits(piece, event.now),
+    (piece) => isAffected(plan, event.affected, piece) && !waits(piece, event.now),
   );
   return {
     sends: work.flatMap((piece) => sendOf(plan, piece, state, event.now)),
-    next: { kind: 'stop' },
+    next: { kind: 'idle' },
     notes: [],
   };
 }
 
 /** A piece of work follows from a step: the step itself, what depends on it, or (undoing) what it depends on. */
-function concerns(plan: Plan, concern: Concern, work: Work): boolean {
-  if (concern === 'all') return true;
+function isAffected(plan: Plan, affected: AffectedSteps, work: Work): boolean {
+  if (affected === 'all') return true;
   const { name, after } = work.step;
-  if (concern.includes(name)) return true;
-  if (work.mode === 'undo') return concern.some((other) => isBefore(plan, name, other));
-  return after.some((other) => concern.includes(other));
+  if (affected.includes(name)) return true;
+  if (work.mode === 'undo') return affected.some((other) => isBefore(plan, name, other));
+  return after.some((other) => affected.includes(other));
 }
 
 function sendOf(plan: Plan, work: Work, state: Snapshot, now: number): Send[] {
@@ -69,17 +69,17 @@ function sendOf(plan: Plan, work: Work, state: Snapshot, now: number): Send[] {
   return [{ agent: step.agent, message, delayMs }];
 }
 
-/** A supervisor's last act: park or repeat what nobody claimed, and say when to look again. One write, then the sends. */
-export function supervise(plan: Plan, state: Snapshot, event: Look): Decision {
+/** A supervisor's last act: defer or repeat what nobody claimed, and say when to look again. One write, then the sends. */
+export function supervise(plan: Plan, state: Snapshot, event: Evaluation): Decision {
   const { execution } = state;
-  const onlySelf = event.concern !== 'all' && event.concern.length === 0;
-  if (onlySelf && (execution.watchAt ?? 0) > event.now)
-    return { sends: [], next: { kind: 'stop' }, notes: [] };
+  const onlySelf = event.affected !== 'all' && event.affected.length === 0;
+  if (onlySelf && (execution.wakeAt ?? 0) > event.now)
+    return { sends: [], next: { kind: 'idle' }, notes: [] };
   const work = openWork(plan, state);
   const horizon = horizonMs(plan, state);
   for (const piece of work) {
     const untilAt = unclaimedUntil(piece, execution, horizon, event.now);
-    if (untilAt !== undefined) return park(state, event, piece, 'unclaimed', untilAt);
+    if (untilAt !== undefined) return defer(state, event, piece, 'unclaimed', untilAt);
   }
   const isExhausted = execution.dispatched >= dispatchBudget(plan);
   const chosen: Chosen[] = [];
@@ -87,18 +87,21 @@ export function supervise(plan: Plan, state: Snapshot, event: Look): Decision {
     const known = execution.dispatches[workKey(piece)];
     const overdue = dispatchDueAt(piece, known) <= event.now;
     const following =
-      known === undefined && concerns(plan, event.concern, piece) && !waits(piece, event.now) && !isExhausted;
+      known === undefined &&
+      isAffected(plan, event.affected, piece) &&
+      !waits(piece, event.now) &&
+      !isExhausted;
     if (overdue && isExhausted && !hasWaitedForBudget(piece, known)) {
-      return park(state, event, piece, 'budget', event.now + BUDGET_GAP_MS);
+      return defer(state, event, piece, 'budget', event.now + BUDGET_GAP_MS);
     }
     if (overdue || following) chosen.push({ piece, overdue });
   }
-  const held = gated(state, event, chosen);
-  if (held !== undefined) return held;
-  const paces = paced(event, chosen);
+  const blocked = admitted(state, event, chosen);
+  if (blocked !== undefined) return blocked;
+  const paces = rateLimited(event, chosen);
   for (const piece of work.length === 1 ? work : []) {
     const untilAt = turnAt(piece, event, paces, horizon);
-    if (untilAt !== undefined) return park(state, event, piece, 'unclaimed', untilAt);
+    if (untilAt !== undefined) return defer(state, event, piece, 'unclaimed', untilAt);
   }
   return dispatch(plan, state, event, work, paces);
 }
@@ -111,7 +114,7 @@ interface Chosen {
 /** It was sent, its pickup time is over, and the next repetition is far: nobody is there to take it. */
 function unclaimedUntil(piece: Work, execution: Execution, horizon: number, now: number): number | undefined {
   const known = execution.dispatches[workKey(piece)];
-  if (known === undefined || !wasSentSinceParked(piece, known)) return undefined;
+  if (known === undefined || !wasSentSinceDeferred(piece, known)) return undefined;
   const gap = gapMs(piece, known);
   const untilAt = known.lastAt + gap;
   const isLong = gap > MAX_HORIZONS * horizon && untilAt > now;
@@ -119,79 +122,98 @@ function unclaimedUntil(piece: Work, execution: Execution, horizon: number, now:
 }
 
 /**
- * Its queue is long, and it has waited there for long already. When its turn is, nobody knows: who parks it for no longer than
- * it has waited at most doubles that. Only one piece alone: what is parked is claimed with the execution's record, and pieces that
+ * Its queue is long, and it has waited there for long already. When its turn is, nobody knows: who defers it for no longer than
+ * it has waited at most doubles that. Only one piece alone: what is deferred is claimed with the execution's record, and pieces that
  * lie side by side in a queue would all claim at once.
  */
-function turnAt(piece: Work, { gates, now }: Look, { later }: Paced, horizon: number): number | undefined {
+function turnAt(
+  piece: Work,
+  { admissions, now }: Evaluation,
+  { later }: RateLimited,
+  horizon: number,
+): number | undefined {
   const laterAt = later[workKey(piece)];
-  const busyMs = (gates?.[piece.step.agent]?.busyUntil ?? 0) - now;
-  // What was parked for its queue waits since it came to be; a backoff, or a dead service, is no such wait.
-  const waitedMs = now - (piece.parked?.why === 'unclaimed' ? piece.sinceAt : piece.dueAt);
+  const busyMs = (admissions?.[piece.step.agent]?.busyUntil ?? 0) - now;
+  // What was deferred for its queue waits since it came to be; a backoff, or a dead service, is no such wait.
+  const waitedMs = now - (piece.deferred?.why === 'unclaimed' ? piece.sinceAt : piece.dueAt);
   const isLong = Math.min(busyMs, waitedMs) > MAX_HORIZONS * horizon;
   return laterAt !== undefined && isLong ? Math.min(laterAt, now + waitedMs) : undefined;
 }
 
 const hasWaitedForBudget = (piece: Work, known: Dispatch | undefined): boolean =>
-  piece.parked?.why === 'budget' && !wasSentSinceParked(piece, known);
+  piece.deferred?.why === 'budget' && !wasSentSinceDeferred(piece, known);
 
-/** Asks for the gates that are not known yet; parks what is meant for a dead service, or for an agent that is not there. */
-function gated(state: Snapshot, event: Look, chosen: readonly Chosen[]): Decision | undefined {
-  const { gates } = event;
-  if (gates === undefined) return undefined;
+/** Asks for the gates that are not known yet; defers what is meant for a dead service, or for an agent that is not there. */
+function admitted(state: Snapshot, event: Evaluation, chosen: readonly Chosen[]): Decision | undefined {
+  const { admissions } = event;
+  if (admissions === undefined) return undefined;
   const asked: Record<string, number> = {};
   for (const { piece } of chosen) {
     const { agent } = piece.step;
-    if (!Object.hasOwn(gates, agent)) asked[agent] = (asked[agent] ?? 0) + 1;
+    if (!Object.hasOwn(admissions, agent)) asked[agent] = (asked[agent] ?? 0) + 1;
   }
   if (Object.keys(asked).length > 0) return { sends: [], next: { kind: 'ask', agents: asked }, notes: [] };
   for (const { piece } of chosen) {
-    const gate = gates[piece.step.agent];
-    if (gate?.missing === true) return park(state, event, piece, 'not-deployed', gate.laterAt);
-    const hold = gate?.hold;
-    if (hold === undefined) continue;
-    return park(state, event, piece, 'breaker', heldUntil(hold, event.now, event.random), hold);
+    const admission = admissions[piece.step.agent];
+    if (admission?.missing === true) return defer(state, event, piece, 'not-deployed', admission.laterAt);
+    const openBreaker = admission?.openBreaker;
+    if (openBreaker === undefined) continue;
+    return defer(
+      state,
+      event,
+      piece,
+      'breaker',
+      deferredUntil(openBreaker, event.now, event.random),
+      openBreaker,
+    );
   }
   return undefined;
 }
 
-function park(
+function defer(
   state: Snapshot,
-  event: Look,
+  event: Evaluation,
   piece: Work,
-  why: Parked['why'],
+  why: Deferred['why'],
   retryAt: number,
-  hold?: Hold,
+  openBreaker?: OpenBreaker,
 ): Decision {
   // From a state that was not just read nothing may come but hints.
   if (!event.fresh)
-    return { sends: [], next: { kind: 'look', fresh: true, concern: event.concern }, notes: [] };
+    return { sends: [], next: { kind: 'evaluate', fresh: true, affected: event.affected }, notes: [] };
   const { name, agent } = piece.step;
-  const step = parkedStep(piece, state, parkedBy(piece, why, event.now, hold), retryAt, false, event);
+  const step = deferredStep(
+    piece,
+    state,
+    deferredBy(piece, why, event.now, openBreaker),
+    retryAt,
+    false,
+    event,
+  );
   return {
     write: { executionId: state.execution.id, step },
     sends: [],
-    next: { kind: 'look', fresh: true, concern: event.concern },
-    notes: [{ ...noteOf(state, 'parked', name, piece.attempt, why), agent, ms: retryAt - event.now }],
+    next: { kind: 'evaluate', fresh: true, affected: event.affected },
+    notes: [{ ...noteOf(state, 'deferred', name, piece.attempt, why), agent, ms: retryAt - event.now }],
   };
 }
 
-interface Paced {
+interface RateLimited {
   readonly now: readonly Chosen[];
   /** By work key: overdue, but not before then, for the sweep has sent enough to its agent. */
   readonly later: Readonly<Record<string, number>>;
 }
 
-function paced({ gates }: Look, chosen: readonly Chosen[]): Paced {
+function rateLimited({ admissions }: Evaluation, chosen: readonly Chosen[]): RateLimited {
   const used: Record<string, number> = {};
   const now: Chosen[] = [];
   const later: Record<string, number> = {};
   for (const one of chosen) {
     const { agent } = one.piece.step;
-    const gate = gates?.[agent];
+    const admission = admissions?.[agent];
     used[agent] = (used[agent] ?? 0) + 1;
-    if (gate === undefined || (used[agent] ?? 0) <= gate.sends) now.push(one);
-    else if (one.overdue) later[workKey(one.piece)] = gate.laterAt;
+    if (admission === undefined || (used[agent] ?? 0) <= admission.sends) now.push(one);
+    else if (one.overdue) later[workKey(one.piece)] = admission.laterAt;
   }
   return { now, later };
 }
@@ -199,9 +221,9 @@ function paced({ gates }: Look, chosen: readonly Chosen[]): Paced {
 function dispatch(
   plan: Plan,
   state: Snapshot,
-  event: Look,
+  event: Evaluation,
   work: readonly Work[],
-  { now, later }: Paced,
+  { now, later }: RateLimited,
 ): Decision {
   const { execution } = state;
   const dispatches: Record<string, Dispatch> = {};
@@ -216,16 +238,16 @@ function dispatch(
   const sends = now.flatMap(({ piece }) => sendOf(plan, piece, state, event.now));
   const late = new Set(now.flatMap(({ piece, overdue }) => (overdue ? [piece.step.name] : [])));
   const { graceFrom } = event;
-  const excuses = { later, ...(graceFrom === undefined ? {} : { graceFrom }) };
-  const watchAt = nextWatchAt(plan, state, dispatches, event.readAt, work, excuses) ?? event.now;
+  const delays = { later, ...(graceFrom === undefined ? {} : { graceFrom }) };
+  const wakeAt = nextWakeAt(plan, state, dispatches, event.readAt, work, delays) ?? event.now;
   const dispatched = execution.dispatched + sends.length;
   return {
     write: {
       executionId: state.execution.id,
-      execution: executionAfter(execution, 'watch', event, { watchAt, dispatches, dispatched }),
+      execution: executionAfter(execution, 'set-wake-time', event, { wakeAt, dispatches, dispatched }),
     },
     sends,
-    next: { kind: 'stop' },
+    next: { kind: 'idle' },
     // What follows from the supervisor's own write is sent for the first time: nobody has failed to take it.
     notes: sends.map(({ agent, message: { step, attempt, mode } }) => ({
       ...noteOf(state, late.has(step) ? 'dispatched' : 'sent', step, attempt, mode),

@@ -1,16 +1,16 @@
 /**
- * The watch: the time at which someone must look at an execution.
+ * The wake time: the time at which someone must look at an execution.
  *
  * Owns: S12 and the gaps between the supervisor's repeated dispatches. Does not own: who writes it. It is written when an
  * execution starts, when its status changes, by a supervisor's look, and with every write that no live lease covers
- * (a late success); claims, beats and reports never touch it.
+ * (a late success); claims, heartbeats and reports never touch it.
  *
- * S12 `watchAt` ≤ min(every deadline known, e + H). H is the horizon (`step/lease.ts`). e is the clock before the read while
+ * S12 `wakeAt` ≤ min(every deadline known, e + H). H is the horizon (`step/lease.ts`). e is the clock before the read while
  * anything may be written at any moment, else the earliest `retryAt`.
  */
 
 import type { ChildStep, MapStep, Plan, PlanStep } from '../plan/plan.ts';
-import { executionAfter, noLater, type Stamp } from '../records/change.ts';
+import { executionAfter, wakeNoLaterThan, type DecisionInputs } from '../records/change.ts';
 import type { Children } from '../records/children.ts';
 import type { Write } from '../records/decision.ts';
 import { askedAboutPause, openIncidents, type Snapshot } from '../records/snapshot.ts';
@@ -18,7 +18,7 @@ import {
   type Dispatch,
   type Execution,
   isForward,
-  isHeld,
+  isLeased,
   isTerminal,
   pauseOf,
   type Step,
@@ -26,11 +26,11 @@ import {
 import { undoOverdueAt } from '../step/defer.ts';
 import { horizonMs, leaseOverAt } from '../step/lease.ts';
 import { isAskedAtDeadline, mayBeStopped } from '../step/point-of-no-return.ts';
-import { isAllOver, openWork, stepToHold, type Work, workKey } from '../step/ready.ts';
+import { isAllOver, openWork, stepToSuspend, type Work, workKey } from '../step/ready.ts';
 import { applies, isReady, isUnbegun } from '../step/turn.ts';
 import { allEnded } from '../waiting/child.ts';
 import { roomFor } from '../waiting/map.ts';
-import { outsideTimes } from '../waiting/timer.ts';
+import { externalTimes } from '../waiting/timer.ts';
 
 /** SQS delays a message by 15 minutes at most; what is due later is sent when it is due, by the supervisor. */
 export const MAX_DELAY_MS = 900_000;
@@ -44,21 +44,21 @@ export const gapMs = (work: Work, dispatch: Dispatch): number => {
   return Math.min(pickupMs * 2 ** Math.min(dispatch.count, 30), Math.max(MAX_GAP_MS, pickupMs));
 };
 
-export const wasSentSinceParked = (work: Work, dispatch: Dispatch | undefined): boolean =>
-  dispatch !== undefined && (work.parked === undefined || dispatch.lastAt >= work.dueAt);
+export const wasSentSinceDeferred = (work: Work, dispatch: Dispatch | undefined): boolean =>
+  dispatch !== undefined && (work.deferred === undefined || dispatch.lastAt >= work.dueAt);
 
 /**
  * When the supervisor must send a piece of work that nobody has claimed: a pickup time after it was due, then with
- * doubling gaps; at once when it was parked or due too late for a delayed message, for then nobody has sent it.
+ * doubling gaps; at once when it was deferred or due too late for a delayed message, for then nobody has sent it.
  */
 export function dispatchDueAt(work: Work, dispatch: Dispatch | undefined): number {
-  if (dispatch !== undefined && wasSentSinceParked(work, dispatch))
+  if (dispatch !== undefined && wasSentSinceDeferred(work, dispatch))
     return dispatch.lastAt + gapMs(work, dispatch);
-  const nobodySent = work.parked !== undefined || work.dueAt - work.sinceAt > MAX_DELAY_MS;
+  const nobodySent = work.deferred !== undefined || work.dueAt - work.sinceAt > MAX_DELAY_MS;
   return nobodySent ? work.dueAt : work.dueAt + work.step.pickupMs;
 }
 
-interface Excuses {
+interface Delays {
   /** By work key. */
   readonly later?: Readonly<Record<string, number>>;
   readonly graceFrom?: number;
@@ -67,40 +67,40 @@ interface Excuses {
 /**
  * The next time to look.
  * @param readAt the clock before `snapshot` was read
- * @param excuses what is put off in the wake of an outage: dispatches to a later sweep, ends of leases by a grace
+ * @param excuses what is deferred in the wake of an outage: dispatches to a later sweep, ends of leases by a grace
  */
-export function nextWatchAt(
+export function nextWakeAt(
   plan: Plan,
   snapshot: Snapshot,
   dispatches: Execution['dispatches'],
   readAt: number,
   work: readonly Work[] = openWork(plan, snapshot),
-  excuses: Excuses = {},
+  delays: Delays = {},
 ): number | undefined {
   const { execution } = snapshot;
-  if (isTerminal(execution.status)) return execution.watchAt;
+  if (isTerminal(execution.status)) return execution.wakeAt;
   const hMs = horizonMs(plan, snapshot);
   const records = Object.values(snapshot.steps);
   const deadlines = [
     // Then it is stopped, or where there is no way back a person is asked; that question has a time of its own.
     ...(endsAtDeadline(plan, snapshot) || isAskedAtDeadline(plan, snapshot) ? [execution.deadlineAt] : []),
-    ...questionDeadlines(snapshot),
-    ...records.filter(isHeld).map((record) => leaseOverAt(plan, record, excuses.graceFrom)),
+    ...incidentDeadlines(snapshot),
+    ...records.filter(isLeased).map((record) => leaseOverAt(plan, record, delays.graceFrom)),
     ...work.map((piece) =>
-      Math.max(dispatchDueAt(piece, dispatches[workKey(piece)]), excuses.later?.[workKey(piece)] ?? 0),
+      Math.max(dispatchDueAt(piece, dispatches[workKey(piece)]), delays.later?.[workKey(piece)] ?? 0),
     ),
-    ...outsideTimes(plan, snapshot),
+    ...externalTimes(plan, snapshot),
     ...records.map(undoOverdueAt),
   ];
-  const watchAt = Math.min(...deadlines, quietFrom(plan, snapshot, work, readAt) + hMs);
-  return Number.isFinite(watchAt) ? watchAt : readAt + hMs;
+  const wakeAt = Math.min(...deadlines, quietFrom(plan, snapshot, work, readAt) + hMs);
+  return Number.isFinite(wakeAt) ? wakeAt : readAt + hMs;
 }
 
 const endsAtDeadline = (plan: Plan, snapshot: Snapshot): boolean =>
   isForward(snapshot.execution.status) && mayBeStopped(plan, snapshot);
 
 /** Of the open questions, and of a pause about which none was asked yet; during a pause those about steps stand still. */
-function questionDeadlines(snapshot: Snapshot): number[] {
+function incidentDeadlines(snapshot: Snapshot): number[] {
   const open = openIncidents(snapshot);
   const pause = pauseOf(snapshot.execution);
   if (pause === undefined) return open.map((incident) => incident.deadlineAt);
@@ -114,30 +114,30 @@ function questionDeadlines(snapshot: Snapshot): number[] {
  * what is paused is watched at its question alone: with the last step, after which the end is due, goes the execution, so
  * that the write fails on one that has been paused since.
  */
-export function unleasedEnd(plan: Plan, state: Snapshot, step: Step, stamp: Stamp): Write {
+export function unleasedEnd(plan: Plan, state: Snapshot, step: Step, inputs: DecisionInputs): Write {
   const { execution, steps } = state;
   const write: Write = { executionId: execution.id, step };
   if (!isAllOver(plan, { ...steps, [step.name]: step })) return write;
-  const watchAt = noLater(execution, stamp.now + horizonMs(plan, state));
-  return { ...write, execution: executionAfter(execution, 'watch', stamp, { watchAt }) };
+  const wakeAt = wakeNoLaterThan(execution, inputs.now + horizonMs(plan, state));
+  return { ...write, execution: executionAfter(execution, 'set-wake-time', inputs, { wakeAt }) };
 }
 
 /** e of S12: until then nobody writes a step without having been sent there first. */
 function quietFrom(plan: Plan, snapshot: Snapshot, work: readonly Work[], readAt: number): number {
   const records = Object.values(snapshot.steps);
   if (snapshot.execution.status === 'paused') {
-    // Once everything is held nobody writes without drawing the watch near.
-    const isQuiet = stepToHold(plan, snapshot) === undefined && !records.some(isHeld);
+    // Once everything is held nobody writes without bringing the wake time forward.
+    const isQuiet = stepToSuspend(plan, snapshot) === undefined && !records.some(isLeased);
     return isQuiet ? Number.POSITIVE_INFINITY : readAt;
   }
   const busy =
     snapshot.execution.status === 'pausing' ||
     (!isForward(snapshot.execution.status) && openIncidents(snapshot).length === 0) ||
-    records.some((record) => isHeld(record) || record.status === 'unknown') ||
+    records.some((record) => isLeased(record) || record.status === 'unknown') ||
     work.some((piece) => piece.dueAt <= readAt) ||
     (isForward(snapshot.execution.status) && plan.steps.some((step) => isStarting(plan, step, snapshot)));
   if (busy) return readAt;
-  // Whoever answers a person's question, a callback, or a parent draws the watch near in the same transaction, and the time
+  // Whoever answers a person's question, a callback, or a parent brings the wake time forward in the same transaction, and the time
   // of a wait is a deadline of its own: nothing has to be looked for.
   const awaited = openIncidents(snapshot).length > 0 || isAwaiting(plan, snapshot);
   const times = work.map((piece) => piece.dueAt);
@@ -158,7 +158,7 @@ const isDue = (step: ChildStep | MapStep, children: Children): boolean =>
 
 /** Something outside of the execution will end a step of it: the time, an answer, executions of its own. */
 const isAwaiting = (plan: Plan, snapshot: Snapshot): boolean =>
-  outsideTimes(plan, snapshot).length > 0 ||
+  externalTimes(plan, snapshot).length > 0 ||
   Object.values(snapshot.steps).some(
     ({ status, children }) => status === 'running' && children !== undefined,
   );

@@ -4,13 +4,19 @@
  * Owns: when an answer can be taken, and what it writes. Does not own: who may answer (the token, `scheduler/callbacks.ts`),
  * when nobody has answered in time (`waiting/timer.ts`).
  *
- * An answer is covered by no lease, so it is one transaction of the step and the execution, whose watch it draws near (S12).
- * An answer before the step's turn is kept and counts when the turn comes: an outside that is faster than the report of the
+ * An answer is covered by no lease, so it is one transaction of the step and the execution, whose wake time it brings forward (S12).
+ * An answer before the step's turn is kept and counts when the turn comes: an external party that is faster than the report of the
  * step that asked it loses nothing.
  */
 
 import { type CallbackStep, graphOf, isCallback, type Plan } from '../plan/plan.ts';
-import { blankStep, executionAfter, noLater, type Stamp, stepAfter } from '../records/change.ts';
+import {
+  blankStep,
+  executionAfter,
+  wakeNoLaterThan,
+  type DecisionInputs,
+  stepAfter,
+} from '../records/change.ts';
 import type { Decision, Note } from '../records/decision.ts';
 import type { CallbackAnswer } from '../records/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
@@ -34,34 +40,37 @@ export function answerCallback(
   snapshot: Snapshot,
   name: string,
   answer: CallbackAnswer,
-  stamp: Stamp & { readonly horizonMs: number },
+  inputs: DecisionInputs & { readonly horizonMs: number },
 ): Decision {
   const step = graphOf(plan).step.get(name) as CallbackStep;
   const record = snapshot.steps[name] ?? blankStep(name, snapshot.execution);
   const { execution } = snapshot;
   // An answer during a pause is kept, and counts when the pause is over.
   const turn = isForward(execution.status) && isTurn(plan, step, snapshot) && applies(step, snapshot);
-  const watchAt = noLater(execution, stamp.now + stamp.horizonMs);
+  const wakeAt = wakeNoLaterThan(execution, inputs.now + inputs.horizonMs);
   return {
     write: {
       executionId: execution.id,
-      step: answered(record, answer, turn, stamp),
-      execution: executionAfter(execution, 'adopt', stamp, { watchAt }),
+      step: answered(record, answer, turn, inputs),
+      execution: executionAfter(execution, 'adopt', inputs, { wakeAt }),
     },
     sends: [],
-    next: { kind: 'look', fresh: true, concern: [name] },
+    next: { kind: 'evaluate', fresh: true, affected: [name] },
     notes: [noteOf(execution.id, name, answer.kind)],
   };
 }
 
-function answered(record: Step, answer: CallbackAnswer, turn: boolean, stamp: Stamp): Step {
+function answered(record: Step, answer: CallbackAnswer, turn: boolean, inputs: DecisionInputs): Step {
   switch (answer.kind) {
-    case 'beat':
-      return stepAfter(record, 'beat', stamp, { progressAt: stamp.now, beat: record.beat + 1 });
+    case 'heartbeat':
+      return stepAfter(record, 'heartbeat', inputs, {
+        progressAt: inputs.now,
+        heartbeat: record.heartbeat + 1,
+      });
     case 'complete':
-      return over(record, turn ? 'complete' : 'answer', stamp, { output: answer.output });
+      return over(record, turn ? 'complete' : 'answer', inputs, { output: answer.output });
     case 'fail':
-      return over(record, turn ? 'reject' : 'answer', stamp, { failure: answer.failure });
+      return over(record, turn ? 'reject' : 'answer', inputs, { failure: answer.failure });
   }
 }
 

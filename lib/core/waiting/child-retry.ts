@@ -20,15 +20,15 @@ export const epochOfIds = (record: Step | undefined, execution: Pick<Execution, 
 const endsOf = ({ ended }: Children): ChildEnd[] => Object.values(ended);
 
 /** None of them succeeded or can go on, and nothing of them is in effect: others take their places. */
-export const isAnew = (children: Children): boolean =>
+export const takesNewChildren = (children: Children): boolean =>
   endsOf(children).length >= children.count &&
   endsOf(children).every(({ status, clean }) => clean && (status === 'canceled' || status === 'compensated'));
 
 /** Why they cannot be tried again, or nothing. */
-export function againProblem(children: Children): string | undefined {
+export function restartProblem(children: Children): string | undefined {
   const ends = endsOf(children);
   if (ends.length < children.count) return 'some of its executions have not said how they ended';
-  if (isAnew(children)) return undefined;
+  if (takesNewChildren(children)) return undefined;
   const stopped = ends.find(({ status }) => status !== 'failed' && status !== 'succeeded');
   if (stopped !== undefined) return `of its executions some were stopped (${stopped.status})`;
   if (ends.some(({ canceled }) => canceled === true))
@@ -39,7 +39,7 @@ export function againProblem(children: Children): string | undefined {
 }
 
 /** What the step's record counts as: those that failed are to be started, which has them tried again. */
-export function childrenAgain(record: Step, children: Children): Children {
+export function childrenRestarted(record: Step, children: Children): Children {
   const failed = Object.entries(children.ended).filter(([, { status }]) => status === 'failed');
   const ended = Object.entries(children.ended).filter(([, { status }]) => status !== 'failed');
   const versions = failed.map(([index, { version }]) => [index, version] as const);
@@ -48,17 +48,17 @@ export function childrenAgain(record: Step, children: Children): Children {
     epoch: children.epoch ?? record.epoch,
     started: Math.min(children.started, ...failed.map(([index]) => Number(index))),
     ended: Object.fromEntries(ended),
-    again: { ...children.again, ...Object.fromEntries(versions) },
+    restartedAfter: { ...children.restartedAfter, ...Object.fromEntries(versions) },
   };
 }
 
 /** An operator canceled it, and it ended as it was: it does not go on because its parent does. */
-export const isCanceledAsIs = ({ status, cause }: Execution): boolean =>
+export const isCanceledKeepingEffects = ({ status, cause }: Execution): boolean =>
   status === 'failed' && cause?.kind === 'cancel';
 
 /** The version that an end must be later than to be news. */
 export const knownVersion = (children: Children | undefined, index: number): number =>
-  Math.max(children?.ended[index]?.version ?? 0, children?.again?.[index] ?? 0);
+  Math.max(children?.ended[index]?.version ?? 0, children?.restartedAfter?.[index] ?? 0);
 
 /**
  * It has failed and was not tried again since its parent heard of that: only the write that announced its end may have come

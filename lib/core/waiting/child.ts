@@ -5,7 +5,7 @@
  * they are stopped. Does not own: how a list is cut into parts (`waiting/map.ts`), putting them into the table
  * (`engine/children.ts`), their own lives (every one is an execution like any other).
  *
- * A child's id follows from (parent, step, index), so it is started once however often it is started. It keeps its watch
+ * A child's id follows from (parent, step, index), so it is started once however often it is started. It keeps its wake time
  * until the parent's record names its end, and ends are a set, never a counter: both survive any crash. Stopping puts a
  * canceled execution under every id that is not taken, before anything is said to be stopped: a starter that read an
  * older state finds the place taken (S10). A child that succeeded is undone when its parent is.
@@ -13,18 +13,24 @@
 
 import { childPlanId, partPlanId } from '../plan/child-plans.ts';
 import { type ChildStep, graphOf, hasChildren, type MapStep, MAX_ITEMS, type Plan } from '../plan/plan.ts';
-import { evaluate } from '../plan/refs.ts';
-import { blankStep, executionAfter, noLater, type Stamp, stepAfter } from '../records/change.ts';
+import { evaluateExpression } from '../plan/refs.ts';
+import {
+  blankStep,
+  executionAfter,
+  wakeNoLaterThan,
+  type DecisionInputs,
+  stepAfter,
+} from '../records/change.ts';
 import type { ChildEnd, Children, ChildStart, Family } from '../records/children.ts';
-import { type Decision, type Note, STOP } from '../records/decision.ts';
+import { type Decision, type Note, IDLE } from '../records/decision.ts';
 import type { Failure } from '../records/failure.ts';
 import { type Json, utf8Bytes } from '../records/json.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isTerminal, type Step } from '../records/state.ts';
-import { isKept, leavesAsIs } from '../step/ready.ts';
+import { isKept, keepsEffects } from '../step/ready.ts';
 import { failedItems, isStopping, isUnbegun, scopeOf } from '../step/turn.ts';
 import { canMoveStep } from '../transitions.ts';
-import { epochOfIds, isCanceledAsIs, knownVersion } from './child-retry.ts';
+import { epochOfIds, isCanceledKeepingEffects, knownVersion } from './child-retry.ts';
 import { inputOf, itemsOf, partsOf, roomFor, shareOf } from './map.ts';
 
 /** As of an execution that is started from outside: its record must fit into an item of the store (400 KB). */
@@ -57,10 +63,10 @@ export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot): Family 
       ...(epoch > 1 ? { epoch } : {}),
       ...(part ? { part: true as const } : {}),
     },
-    ...againOf(record, index),
+    ...restartedAfterOf(record, index),
   });
   if (step.kind === 'child') {
-    const input = evaluate(step.input, scope) ?? null;
+    const input = evaluateExpression(step.input, scope) ?? null;
     const bytes = utf8Bytes(JSON.stringify(input));
     if (bytes > MAX_CHILD_INPUT_BYTES) {
       const message = `the input of its execution has ${bytes} bytes; allowed are ${MAX_CHILD_INPUT_BYTES}`;
@@ -68,7 +74,7 @@ export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot): Family 
     }
     return { starts: [startOf(0, childPlanId(execution.plan, step), input, false)], items: 1, tolerated: 0 };
   }
-  const list = evaluate(step.over, scope);
+  const list = evaluateExpression(step.over, scope);
   if (!Array.isArray(list)) return { code: 'not-a-list', message: 'what it maps over is not a list' };
   if (list.length > MAX_ITEMS) {
     const message = `the list has ${list.length} items; allowed are ${MAX_ITEMS}`;
@@ -84,9 +90,9 @@ export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot): Family 
   return { starts, items: list.length, tolerated };
 }
 
-const againOf = (record: Step | undefined, index: number): Pick<ChildStart, 'again'> => {
-  const version = record?.children?.again?.[index];
-  return version === undefined ? {} : { again: version };
+const restartedAfterOf = (record: Step | undefined, index: number): Pick<ChildStart, 'restartedAfter'> => {
+  const version = record?.children?.restartedAfter?.[index];
+  return version === undefined ? {} : { restartedAfter: version };
 };
 
 /** What is next to be started of a step whose turn it is, or which has some under way. */
@@ -107,11 +113,11 @@ export function childrenStarted(
   name: string,
   execution: Pick<Execution, 'life' | 'epoch'>,
   found: { readonly started: number; readonly ended: Children['ended'] },
-  stamp: Stamp,
+  inputs: DecisionInputs,
 ): Step {
   const before = record ?? blankStep(name, execution);
-  return stepAfter(before, 'start-children', stamp, {
-    ...(before.status === 'ready' ? { changedAt: stamp.now } : {}),
+  return stepAfter(before, 'start-children', inputs, {
+    ...(before.status === 'ready' ? { changedAt: inputs.now } : {}),
     children: {
       ...record?.children,
       count: family.starts.length,
@@ -132,11 +138,11 @@ function laterEnds(known: Children['ended'], news: Children['ended']): Children[
 }
 
 /** The transaction by which a parent learns of an end, or nothing when it knows already or does not care any more. */
-export function told(
+export function childEnded(
   plan: Plan,
   state: Snapshot,
   news: { readonly step: string; readonly index: number; readonly epoch?: number; readonly end: ChildEnd },
-  stamp: Stamp & { readonly horizonMs: number },
+  inputs: DecisionInputs & { readonly horizonMs: number },
 ): Decision | undefined {
   const { execution } = state;
   const step = graphOf(plan).step.get(news.step);
@@ -145,17 +151,19 @@ export function told(
   if ((news.epoch ?? 1) !== epochOfIds(record, execution)) return undefined;
   if (!hasChildren(step) || isTerminal(execution.status)) return undefined;
   if (knownVersion(record?.children, news.index) >= news.end.version) return undefined;
-  const next = recordTold(step, state, record, news, stamp);
+  const next = recordChildEnded(step, state, record, news, inputs);
   if (next === undefined) return undefined;
-  const watchAt = noLater(execution, stamp.now + stamp.horizonMs);
+  const wakeAt = wakeNoLaterThan(execution, inputs.now + inputs.horizonMs);
   return {
     write: {
       executionId: execution.id,
       step: next,
-      execution: executionAfter(execution, 'adopt', stamp, { watchAt }),
+      execution: executionAfter(execution, 'adopt', inputs, { wakeAt }),
     },
     sends: [],
-    next: waitsForMore(step, execution, next) ? STOP : { kind: 'look', fresh: true, concern: [news.step] },
+    next: waitsForMore(step, execution, next)
+      ? IDLE
+      : { kind: 'evaluate', fresh: true, affected: [news.step] },
     notes: [noteOf(execution, 'child-ended', news.step, news.end.status)],
   };
 }
@@ -163,17 +171,17 @@ export function told(
 /** Nothing follows from this end but one less to wait for. The write says that no other end is unheard of here. */
 function waitsForMore(step: ChildStep | MapStep, execution: Execution, { status, children }: Step): boolean {
   if (execution.status !== 'running' || status !== 'running' || children === undefined) return false;
-  const { started, count, again } = children;
+  const { started, count, restartedAfter: again } = children;
   const isOpen = started >= count && again === undefined && !allEnded(children);
   return isOpen && childrenFailure(step, execution, children) === undefined;
 }
 
-function recordTold(
+function recordChildEnded(
   step: ChildStep | MapStep,
   state: Snapshot,
   record: Step | undefined,
   { index, end }: { readonly index: number; readonly end: ChildEnd },
-  stamp: Stamp,
+  inputs: DecisionInputs,
 ): Step | undefined {
   const news = { [index]: end };
   if (record?.children === undefined) {
@@ -181,11 +189,13 @@ function recordTold(
     const family = familyOf(step, state);
     if ('code' in family || !isUnbegun(record)) return undefined;
     const found = { started: 0, ended: news };
-    return childrenStarted(family, record, step.name, state.execution, found, stamp);
+    return childrenStarted(family, record, step.name, state.execution, found, inputs);
   }
   const children = { ...record.children, ended: laterEnds(record.children.ended, news) };
   // Also of a step that is over: a child that is stopped may tell its end before its stopping is recorded.
-  return canMoveStep(record.status, 'told') ? stepAfter(record, 'told', stamp, { children }) : undefined;
+  return canMoveStep(record.status, 'child-ended')
+    ? stepAfter(record, 'child-ended', inputs, { children })
+    : undefined;
 }
 
 /** Items that failed and were tolerated, of all parts so far. */
@@ -233,7 +243,7 @@ export function childrenStopped(
   name: string,
   execution: Pick<Execution, 'life' | 'epoch'>,
   found: { readonly count: number; readonly stopped: number; readonly ended: Children['ended'] },
-  stamp: Stamp,
+  inputs: DecisionInputs,
 ): Step {
   const { stopped: _, ...known } = record?.children ?? {
     count: found.count,
@@ -242,8 +252,8 @@ export function childrenStopped(
     tolerated: 0,
     ended: {},
   };
-  return stepAfter(record ?? blankStep(name, execution), 'stop-children', stamp, {
-    changedAt: stamp.now,
+  return stepAfter(record ?? blankStep(name, execution), 'stop-children', inputs, {
+    changedAt: inputs.now,
     children: {
       ...known,
       started: known.count,
@@ -254,28 +264,28 @@ export function childrenStopped(
 }
 
 /** The step once all its executions are stopped, or nothing while some are being undone. */
-export function stopSettled(
+export function stepOnceStopped(
   step: ChildStep | MapStep,
   record: Step,
   left: boolean,
-  stamp: Stamp,
+  inputs: DecisionInputs,
 ): Step | undefined {
   const { children } = record;
-  if (record.status !== 'undoing' || children === undefined || isStopping(record)) return undefined;
+  if (record.status !== 'compensating' || children === undefined || isStopping(record)) return undefined;
   const kept = left || isKept(step);
   const ends = Object.values(children.ended).filter(({ status }) => kept || status !== 'succeeded');
   if (ends.length < children.count || staysDone(step, record, left)) return undefined;
-  const changes = { changedAt: stamp.now };
+  const changes = { changedAt: inputs.now };
   // What is left as it is was not undone, also where there was nothing to undo: an operator may have it tried again.
-  if (!left && ends.every(({ clean }) => clean)) return stepAfter(record, 'undone', stamp, changes);
-  if (kept) return stepAfter(record, 'leave', stamp, changes);
-  const failure = { code: 'undo-failed', message: 'an execution of its own could not be undone' };
-  return stepAfter(record, 'fail-undo', stamp, { ...changes, failure });
+  if (!left && ends.every(({ clean }) => clean)) return stepAfter(record, 'compensated', inputs, changes);
+  if (kept) return stepAfter(record, 'keep-effects', inputs, changes);
+  const failure = { code: 'compensation-failed', message: 'an execution of its own could not be undone' };
+  return stepAfter(record, 'fail-undo', inputs, { ...changes, failure });
 }
 
 /** Before they could be stopped all had succeeded, and what they did stays: the step is done like any other. */
 export const staysDone = (step: ChildStep | MapStep, record: Step, left: boolean): boolean =>
-  record.status === 'undoing' &&
+  record.status === 'compensating' &&
   !isStopping(record) &&
   (left || isKept(step)) &&
   record.children !== undefined &&
@@ -288,13 +298,13 @@ export const staysDone = (step: ChildStep | MapStep, record: Step, left: boolean
 export function endOf(plan: Plan, state: Snapshot): ChildEnd {
   const { status, version } = state.execution;
   const failed = plan.tolerated === undefined ? 0 : failedItems(plan, state).length;
-  const stuck = Object.values(state.steps).some((step) => step.status === 'undo-failed');
+  const stuck = Object.values(state.steps).some((step) => step.status === 'compensation-failed');
   return {
     status,
     version,
-    clean: status !== 'succeeded' && !stuck && !leavesAsIs(state),
+    clean: status !== 'succeeded' && !stuck && !keepsEffects(state),
     ...(failed === 0 || status !== 'succeeded' ? {} : { failed }),
-    ...(isCanceledAsIs(state.execution) ? { canceled: true as const } : {}),
+    ...(isCanceledKeepingEffects(state.execution) ? { canceled: true as const } : {}),
   };
 }
 

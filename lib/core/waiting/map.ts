@@ -8,7 +8,7 @@
  */
 
 import type { ChildStep, MapStep } from '../plan/plan.ts';
-import { evaluate, type Scope } from '../plan/refs.ts';
+import { evaluateExpression, type Scope } from '../plan/refs.ts';
 import type { Children } from '../records/children.ts';
 import type { Failure } from '../records/failure.ts';
 import { type Json, utf8Bytes } from '../records/json.ts';
@@ -23,17 +23,17 @@ const MAX_PART_BYTES = 200_000;
 
 interface Item {
   readonly input: Json;
-  /** By rung: the other input, for the rungs that have one. */
+  /** By stage: the other input, for the stages that have one. */
   readonly others: readonly Json[];
 }
 
 export const itemsOf = (step: MapStep, list: readonly Json[], scope: Scope): Item[] =>
   list.map((item, index) => {
     const of = { ...scope, item, index };
-    const others = step.each.ladder.map((rung) =>
-      rung.kind === 'withInput' ? (evaluate(rung.input, of) ?? null) : null,
+    const others = step.each.recovery.map((stage) =>
+      stage.kind === 'withInput' ? (evaluateExpression(stage.input, of) ?? null) : null,
     );
-    return { input: evaluate(step.each.input, of) ?? null, others };
+    return { input: evaluateExpression(step.each.input, of) ?? null, others };
   });
 
 export const inputOf = (part: readonly Item[]): Json => ({

@@ -9,8 +9,8 @@
 
 import { timeOf } from '../plan/duration.ts';
 import { type CallbackStep, isCallback, type Plan, type PlanStep, type WaitStep } from '../plan/plan.ts';
-import { evaluate } from '../plan/refs.ts';
-import { blankStep, type Stamp, stepAfter, type StepChanges } from '../records/change.ts';
+import { evaluateExpression } from '../plan/refs.ts';
+import { blankStep, type DecisionInputs, stepAfter, type StepChanges } from '../records/change.ts';
 import type { Failure } from '../records/failure.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isForward, type Step, summedSince } from '../records/state.ts';
@@ -20,7 +20,7 @@ import type { StepEvent } from '../transitions.ts';
 /** When a wait whose turn has come is over; nothing when the data names no time. */
 function elapsesAt(step: WaitStep, snapshot: Snapshot): number | undefined {
   if (step.forMs !== undefined) return turnAt(step, snapshot) + step.forMs;
-  return timeOf(evaluate(step.until ?? null, scopeOf(snapshot)));
+  return timeOf(evaluateExpression(step.until ?? null, scopeOf(snapshot)));
 }
 
 /** When nobody has answered in time: the whole answer, or a sign that somebody is at it. */
@@ -29,18 +29,18 @@ function expiresAt(step: CallbackStep, snapshot: Snapshot): number {
   const heardAt = Math.max(sinceAt, snapshot.steps[step.name]?.progressAt ?? 0);
   return Math.min(
     sinceAt + step.withinMs + pausedSince(snapshot.execution, sinceAt),
-    heardAt + (step.beatMs ?? Number.POSITIVE_INFINITY) + pausedSince(snapshot.execution, heardAt),
+    heardAt + (step.heartbeatMs ?? Number.POSITIVE_INFINITY) + pausedSince(snapshot.execution, heardAt),
   );
 }
 
-/** The outside has this much more time, for whatever is paused waits for nobody. */
+/** The external party has this much more time, for whatever is paused waits for nobody. */
 const pausedSince = ({ pauses, earlierPauses }: Execution, sinceAt: number): number =>
   (pauses ?? []).reduce(
     (sum, { at, endedAt }) => sum + Math.max(0, (endedAt ?? at) - Math.max(at, sinceAt)),
     earlierPauses === undefined ? 0 : summedSince(earlierPauses, sinceAt),
   );
 
-/** Whether the step waits for a time or for the outside, and until when. */
+/** Whether the step waits for a time or for the external party, and until when. */
 export function waitsUntil(plan: Plan, step: PlanStep, snapshot: Snapshot): number | undefined {
   const status = snapshot.steps[step.name]?.status ?? 'ready';
   if (!isTurn(plan, step, snapshot) || !applies(step, snapshot)) return undefined;
@@ -51,7 +51,7 @@ export function waitsUntil(plan: Plan, step: PlanStep, snapshot: Snapshot): numb
 }
 
 /** The times until which steps wait, of all of them. */
-export const outsideTimes = (plan: Plan, snapshot: Snapshot): number[] =>
+export const externalTimes = (plan: Plan, snapshot: Snapshot): number[] =>
   isForward(snapshot.execution.status)
     ? plan.steps.flatMap((step) => waitsUntil(plan, step, snapshot) ?? [])
     : [];
@@ -62,27 +62,27 @@ const BAD_TIME: Failure = {
 };
 
 /** The first step that is over because its time has come, or because it was answered before its turn. */
-export function passTime(plan: Plan, snapshot: Snapshot, stamp: Stamp): Step | undefined {
+export function passTime(plan: Plan, snapshot: Snapshot, inputs: DecisionInputs): Step | undefined {
   if (!isForward(snapshot.execution.status)) return undefined;
   for (const step of plan.steps) {
     const untilAt = waitsUntil(plan, step, snapshot);
-    if (untilAt === undefined || untilAt > stamp.now) continue;
+    if (untilAt === undefined || untilAt > inputs.now) continue;
     const record = snapshot.steps[step.name] ?? blankStep(step.name, snapshot.execution);
     if (step.kind === 'wait') {
       return elapsesAt(step, snapshot) === undefined
-        ? over(record, 'fail', stamp, { failure: BAD_TIME })
-        : over(record, 'elapse', stamp, {});
+        ? over(record, 'fail', inputs, { failure: BAD_TIME })
+        : over(record, 'elapse', inputs, {});
     }
     if (record.status === 'answered')
-      return over(record, record.failure === undefined ? 'complete' : 'reject', stamp, {});
+      return over(record, record.failure === undefined ? 'complete' : 'reject', inputs, {});
     const failure = {
       code: 'no-answer',
       message: `the ${step.kind} was not answered in time`,
     };
-    return over(record, 'expire', stamp, { failure });
+    return over(record, 'expire', inputs, { failure });
   }
   return undefined;
 }
 
-export const over = (record: Step, event: StepEvent, stamp: Stamp, changes: StepChanges): Step =>
-  stepAfter(record, event, stamp, { changedAt: stamp.now, ...changes });
+export const over = (record: Step, event: StepEvent, inputs: DecisionInputs, changes: StepChanges): Step =>
+  stepAfter(record, event, inputs, { changedAt: inputs.now, ...changes });

@@ -10,7 +10,7 @@ import { formatDuration } from '../../core/plan/duration.ts';
 import { TransientError } from '../../core/records/errors.ts';
 import type { Mode } from '../../core/records/state.ts';
 import type { LogContext, Worker } from '../../agent/author-code.ts';
-import type { Wire } from './outside-world.ts';
+import type { Wire } from './external-world.ts';
 import type { Host, Process } from './process.ts';
 
 /** One call of an agent's code. */
@@ -155,22 +155,22 @@ export class AgentCalls {
 
   /** A request of an agent's code to an outside world that a test has made. */
   readonly wire: Wire = async (effectKey, perform) => {
-    const { strikes, count } = this.#host;
+    const { injects, count } = this.#host;
     const worker = this.#workers.get(effectKey);
     if (worker === undefined) return perform();
     const { process } = worker;
     const place = `request:${count('request')}`;
     const about = `a request while ${worker.about}`;
-    if (strikes(`before:${place}`, about)) process.kill();
+    if (injects(`before:${place}`, about)) process.kill();
     if (process.isDead()) return never;
-    if (strikes(`refused:${place}`, about)) throw new Error('connection refused (by the test)');
+    if (injects(`refused:${place}`, about)) throw new Error('connection refused (by the test)');
     if (worker.on !== 'probe' && this.#isLate(place, about, worker.spec)) {
       return this.#later(perform, this.#host.lateMs(worker.spec));
     }
     const answer = await perform();
-    if (strikes(`after:${place}`, about)) process.kill();
+    if (injects(`after:${place}`, about)) process.kill();
     if (process.isDead()) return never;
-    if (strikes(`unanswered:${place}`, about)) throw lostReply();
+    if (injects(`unanswered:${place}`, about)) throw lostReply();
     return answer;
   };
 
@@ -181,7 +181,7 @@ export class AgentCalls {
     ctx: AttemptContext,
     act: () => Promise<Answer>,
   ): Promise<Answer> {
-    const { strikes, count, world } = this.#host;
+    const { injects, count, world } = this.#host;
     const { executionId, step, attempt, effectKey } = ctx;
     const entry: AgentCall = {
       agent: spec.name,
@@ -196,8 +196,8 @@ export class AgentCalls {
     };
     const place = `${on}:${count(on)}`;
     const about = `${spec.name} ${on === 'execute' ? 'executes' : `${on}s`} '${step}', attempt ${attempt}`;
-    if (strikes(`before:${place}`, about)) process.kill();
-    if (on === 'execute' && strikes(`frozen:${place}`, about)) {
+    if (injects(`before:${place}`, about)) process.kill();
+    if (on === 'execute' && injects(`frozen:${place}`, about)) {
       process.freezeUntil(world.clock.now() + 2 * spec.leaseMs);
     }
     await process.alive();
@@ -210,17 +210,17 @@ export class AgentCalls {
     if (fault?.kind === 'late') return this.#later(work, fault.byMs ?? 0);
     if (on !== 'probe' && this.#isLate(place, about, spec)) return this.#later(work, this.#host.lateMs(spec));
     const answer = await work();
-    if (strikes(`after:${place}`, about) || fault?.kind === 'die-after') process.kill();
+    if (injects(`after:${place}`, about) || fault?.kind === 'die-after') process.kill();
     await process.alive();
     if (fault?.kind === 'lose-reply') throw lostReply();
-    if (on !== 'probe' && strikes(`unanswered:${place}`, about)) throw lostReply();
+    if (on !== 'probe' && injects(`unanswered:${place}`, about)) throw lostReply();
     return answer;
   }
 
   #isLate(place: string, about: string, spec: AgentSpec): boolean {
     const lateMs = this.#host.lateMs(spec);
     const how = `${about}, and the effect comes ${formatDuration(lateMs)} after the caller has given up`;
-    return this.#host.strikes(`late:${place}`, how, adviceOn(spec, lateMs));
+    return this.#host.injects(`late:${place}`, how, adviceOn(spec, lateMs));
   }
 
   /** The caller hears of an error at once; the work is done so much later, whoever has died by then. */

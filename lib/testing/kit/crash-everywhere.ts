@@ -11,7 +11,7 @@
 import type { Duration } from '../../core/plan/duration.ts';
 import { refuse, SteadfastError } from '../../core/records/errors.ts';
 import type { Workflow } from '../../core/plan/workflow.ts';
-import type { Effect, OutsideWorld } from './outside-world.ts';
+import type { Effect, ExternalWorld } from './external-world.ts';
 import {
   type Evidence,
   type Expectation,
@@ -21,7 +21,7 @@ import {
   type Problem,
   problemsOf,
 } from './verdict.ts';
-import type { Strikes } from './process.ts';
+import type { Injects } from './process.ts';
 import { checkSlowest, type Slowest, slowestMs, timesOf, unsaid } from './slowest.ts';
 import type { TestRun } from './test-run.ts';
 import { type TestOptions, WorkflowTest } from './workflow-test.ts';
@@ -34,10 +34,10 @@ export interface CrashOptions<I> extends TestOptions {
    * @default the book of `world`; else guessed from the calls of the agents' code: see `blind` in the report
    */
   readonly effects?: () => readonly Effect[] | Promise<readonly Effect[]>;
-  /** The outside world that the agents talk to, if it is an `outsideWorld()`: each of their requests is broken as well. */
-  readonly world?: OutsideWorld;
+  /** The outside world that the agents talk to, if it is an `externalWorld()`: each of their requests is broken as well. */
+  readonly world?: ExternalWorld;
   /**
-   * What happens in a run: faults of the outside, a cancel, answers to people's questions. Whatever it leaves open is
+   * What happens in a run: faults of the external party, a cancel, answers to people's questions. Whatever it leaves open is
    * run to its end.
    * @default (trial, input) => trial.start(input)
    */
@@ -150,13 +150,13 @@ async function runOnce<I>(
   options: CrashOptions<I>,
   point: string,
   expected: Expectation | undefined,
-  strikes: Strikes,
+  injects: Injects,
 ): Promise<Outcome> {
   const { input, world, scenario = (trial: WorkflowTest<I>) => trial.start(input), within = '60d' } = options;
   // Every run has effect keys of its own, so that agents may be shared by all runs.
   const prefix = `${workflow.name.slice(0, 30)}-${point.replaceAll(':', '-').replace(/[^a-z0-9-]/gi, '')}`;
   const trial = new WorkflowTest(workflow, options, {
-    strikes,
+    injects,
     idPrefix: prefix.toLowerCase(),
     slowestMs: (agent) => slowestMs(options.slowest, agent),
     ...(world === undefined ? {} : { world }),

@@ -19,13 +19,13 @@ import { createScheduler, type Scheduler, type Shown } from '../../scheduler/sta
 import { SWEEP_EVERY_MS, sweepOnce } from '../../supervisor/sweep.ts';
 import { ManualClock, type MemoryWorld, memoryWorld } from '../memory.ts';
 import { AgentCalls } from './agent-calls.ts';
-import { type Host, startProcess, type Strikes } from './process.ts';
+import { type Host, startProcess, type Injects } from './process.ts';
 
 export interface DriverOptions {
   readonly workflows: readonly Workflow[];
   /** By the agent's name; read at each delivery. */
   readonly workers: ReadonlyMap<string, Worker>;
-  readonly strikes: Strikes;
+  readonly injects: Injects;
   readonly lateMs: Host['lateMs'];
   readonly seed: number;
   /** Epoch ms. */
@@ -51,7 +51,7 @@ const TICK_EVERY_MS = 60_000;
 const MAX_EVENTS = 50_000;
 
 // Kept before a test may put false ones in their place.
-const { setImmediate: soon, setTimeout: later, clearTimeout: noLater } = globalThis;
+const { setImmediate: soon, setTimeout: later, clearTimeout: wakeNoLaterThan } = globalThis;
 
 export type RunEnd =
   | 'over'
@@ -64,7 +64,7 @@ export type RunEnd =
 
 export class Driver implements Host {
   readonly world: MemoryWorld;
-  readonly strikes: Strikes;
+  readonly injects: Injects;
   readonly lateMs: Host['lateMs'];
   readonly calls: AgentCalls;
   readonly created: Set<string> = new Set();
@@ -77,7 +77,7 @@ export class Driver implements Host {
 
   constructor(options: DriverOptions) {
     this.#options = options;
-    this.strikes = options.strikes;
+    this.injects = options.injects;
     this.lateMs = options.lateMs;
     const world = memoryWorld({ seed: options.seed });
     const send = async (sends: readonly Send[]): Promise<void> => {
@@ -167,9 +167,9 @@ export class Driver implements Host {
 
   async #nextSweepAt(): Promise<number | undefined> {
     const { items } = await this.world.store.due(0, Number.MAX_SAFE_INTEGER);
-    const watchAt = items[0]?.watchAt;
-    if (watchAt === undefined || !Number.isFinite(this.#sweepFromAt)) return undefined;
-    return Math.max(watchAt, this.#sweepFromAt);
+    const wakeAt = items[0]?.wakeAt;
+    if (wakeAt === undefined || !Number.isFinite(this.#sweepFromAt)) return undefined;
+    return Math.max(wakeAt, this.#sweepFromAt);
   }
 
   #sweep(): void {
@@ -195,15 +195,15 @@ export class Driver implements Host {
     const process = startProcess(this, agent, now + functionMs);
     const place = `delivery:${this.count('delivery')}`;
     const about = `${agent} takes the message to ${message.mode} '${message.step}'`;
-    if (this.strikes(`before:${place}`, about)) process.kill();
-    if (this.strikes(`twice:${place}`, about)) this.#put({ ...letter.send, delayMs: 0 });
+    if (this.injects(`before:${place}`, about)) process.kill();
+    if (this.injects(`twice:${place}`, about)) this.#put({ ...letter.send, delayMs: 0 });
     void this.#handle(process.ports, this.calls.observed(worker, process), letter, now + functionMs);
   }
 
-  async #handle(ports: Ports, worker: Worker, letter: Letter, hardEndAt: number): Promise<void> {
+  async #handle(ports: Ports, worker: Worker, letter: Letter, processDeadlineAt: number): Promise<void> {
     const { message } = letter.send;
     try {
-      const result = await handleMessage(ports, new Map(), worker, message, hardEndAt);
+      const result = await handleMessage(ports, new Map(), worker, message, processDeadlineAt);
       if (result === 'handled') this.#discard(letter);
     } catch (error) {
       const detail = error instanceof Error ? error.message : 'error';
@@ -234,7 +234,7 @@ async function answersIn(calls: readonly Promise<void>[], realMs: number): Promi
     timer = later(() => resolve(false), realMs);
   });
   const answered = await Promise.race([...calls.map((call) => call.then(() => true)), over]);
-  noLater(timer);
+  wakeNoLaterThan(timer);
   return answered;
 }
 

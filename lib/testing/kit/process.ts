@@ -18,12 +18,12 @@ import type { MemoryWorld } from '../memory.ts';
  * @param advice what to change if the fault does harm, where that is known
  * @returns whether the fault that the name tells of happens here
  */
-export type Strikes = (point: string, about: string, advice?: string) => boolean;
+export type Injects = (point: string, about: string, advice?: string) => boolean;
 
 /** What all processes of a run share. */
 export interface Host {
   readonly world: MemoryWorld;
-  readonly strikes: Strikes;
+  readonly injects: Injects;
   /** How late an effect may come after its caller has given up, in ms. */
   readonly lateMs: (agent: AgentSpec) => number;
   /** Numbers the calls of a kind: 1, 2, … */
@@ -56,8 +56,8 @@ const READS: ReadonlySet<string> = new Set([
   'openIncidents',
 ]);
 
-/** @param hardEndAt when the platform ends it: epoch ms */
-export function startProcess(host: Host, name: string, hardEndAt: number): Process {
+/** @param processDeadlineAt when the platform ends it: epoch ms */
+export function startProcess(host: Host, name: string, processDeadlineAt: number): Process {
   const { world } = host;
   const fate = { dead: false, frozenUntil: 0 };
   let tellDeath = (): void => undefined;
@@ -73,7 +73,7 @@ export function startProcess(host: Host, name: string, hardEndAt: number): Proce
       leftMs = fate.frozenUntil - world.clock.now();
       if (leftMs > 0) await world.clock.sleep(leftMs);
     }
-    if (fate.dead || world.clock.now() >= hardEndAt) await never;
+    if (fate.dead || world.clock.now() >= processDeadlineAt) await never;
   };
   const call: Call = async (method, args, perform) => {
     await alive();
@@ -84,11 +84,11 @@ export function startProcess(host: Host, name: string, hardEndAt: number): Proce
     }
     const place = `${method}:${host.count(method)}`;
     const about = `${name} ${aboutCall(method, args)}`;
-    if (host.strikes(`before:${place}`, about)) kill();
+    if (host.injects(`before:${place}`, about)) kill();
     await alive();
     const answer = await perform();
     if (method === 'create') host.created.add((args[0] as Execution).id);
-    if (host.strikes(`after:${place}`, about)) kill();
+    if (host.injects(`after:${place}`, about)) kill();
     await alive();
     return answer;
   };

@@ -16,9 +16,9 @@ import type { Json } from '../../core/records/json.ts';
 import type { Snapshot } from '../../core/records/snapshot.ts';
 import { callbackToken } from '../../core/records/state.ts';
 import { childIds } from '../../core/waiting/child.ts';
-import { settleCallback } from '../../scheduler/callbacks.ts';
+import { closeCallback } from '../../scheduler/callbacks.ts';
 import { cancel } from '../../scheduler/commands.ts';
-import { answerIncident, type AnswerRequest } from '../../scheduler/incidents.ts';
+import { resolveIncident, type ResolutionRequest } from '../../scheduler/incidents.ts';
 import type { Scheduler, Shown } from '../../scheduler/start.ts';
 import type { Driver, RunEnd } from './driver.ts';
 import { type RunState, stateOf, stuckMessage } from './run-state.ts';
@@ -54,7 +54,7 @@ export class TestRun {
    */
   async untilEnd(within: Duration = LONGEST): Promise<RunState> {
     const isOver = ({ execution }: Snapshot): boolean =>
-      execution.endedAt !== undefined && execution.watchAt === undefined;
+      execution.endedAt !== undefined && execution.wakeAt === undefined;
     return stateOf(await this.#until(isOver, within, 'end'));
   }
 
@@ -89,7 +89,7 @@ export class TestRun {
    * Answers the open question, or the one with the number `incident`.
    * @throws SteadfastError `unknown-incident`, `already-resolved`, `unsafe-choice`, `bad-input`
    */
-  async answer(request: Omit<AnswerRequest, 'incident'> & { readonly incident?: number }): Promise<void> {
+  async answer(request: Omit<ResolutionRequest, 'incident'> & { readonly incident?: number }): Promise<void> {
     const [open] = await this.incidents();
     const number = request.incident ?? open?.number;
     if (number === undefined) {
@@ -98,7 +98,7 @@ export class TestRun {
         `execution ${this.id} has no open question; await untilIncident() first`,
       );
     }
-    await this.#ask((scheduler) => answerIncident(scheduler, this.id, { ...request, incident: number }));
+    await this.#ask((scheduler) => resolveIncident(scheduler, this.id, { ...request, incident: number }));
   }
 
   /**
@@ -111,30 +111,30 @@ export class TestRun {
   }
 
   /**
-   * The outside answers a callback, as `POST /callbacks/{token}/complete` does; also before its turn.
-   * @throws SteadfastError `unknown-step`, `already-settled`, `bad-output` (details: the schema's issues)
+   * The external party answers a callback, as `POST /callbacks/{token}/complete` does; also before its turn.
+   * @throws SteadfastError `unknown-step`, `already-closed`, `bad-output` (details: the schema's issues)
    */
   complete(step: string, output: unknown = null): Promise<void> {
     return this.#settle(step, { kind: 'complete', output: output as Json });
   }
 
-  /** The outside says that it cannot be done. @throws SteadfastError `unknown-step`, `already-settled` */
+  /** The external party says that it cannot be done. @throws SteadfastError `unknown-step`, `already-closed` */
   fail(step: string, failure: { readonly code?: string; readonly message?: string } = {}): Promise<void> {
     const { code = 'failed', message = 'failed by the test' } = failure;
     return this.#settle(step, { kind: 'fail', failure: { code, message } });
   }
 
-  /** The outside says that it is still at it. @throws SteadfastError `unknown-step`, `already-settled` */
-  beat(step: string): Promise<void> {
-    return this.#settle(step, { kind: 'beat' });
+  /** The external party says that it is still at it. @throws SteadfastError `unknown-step`, `already-closed` */
+  heartbeat(step: string): Promise<void> {
+    return this.#settle(step, { kind: 'heartbeat' });
   }
 
-  /** A person approves. @throws SteadfastError `unknown-step`, `already-settled`, `bad-output` */
+  /** A person approves. @throws SteadfastError `unknown-step`, `already-closed`, `bad-output` */
   approve(step: string, given: { readonly by?: string; readonly comment?: string } = {}): Promise<void> {
     return this.complete(step, given);
   }
 
-  /** A person rejects, and the step fails. @throws SteadfastError `unknown-step`, `already-settled` */
+  /** A person rejects, and the step fails. @throws SteadfastError `unknown-step`, `already-closed` */
   reject(step: string, reason = 'rejected by the test'): Promise<void> {
     return this.fail(step, { code: 'rejected', message: reason });
   }
@@ -150,7 +150,7 @@ export class TestRun {
 
   async #settle(step: string, answer: CallbackAnswer): Promise<void> {
     const token = await this.#token(step);
-    await this.#ask((scheduler) => settleCallback(scheduler, token, answer));
+    await this.#ask((scheduler) => closeCallback(scheduler, token, answer));
   }
 
   async #token(step: string): Promise<string> {

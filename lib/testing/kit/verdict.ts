@@ -11,10 +11,10 @@ import { agentStep, type AgentStep, type Plan } from '../../core/plan/plan.ts';
 import type { Snapshot } from '../../core/records/snapshot.ts';
 import { isTerminal, type Step } from '../../core/records/state.ts';
 import { effectKeyOf } from '../../core/step/effect-key.ts';
-import { attemptedStage } from '../../core/step/recovery.ts';
+import { attemptedVariant } from '../../core/step/recovery.ts';
 import type { Shown } from '../../scheduler/start.ts';
 import type { AgentCall } from './agent-calls.ts';
-import type { Effect } from './outside-world.ts';
+import type { Effect } from './external-world.ts';
 
 export interface Problem {
   /**
@@ -59,7 +59,7 @@ export function placeOf({ plan, state }: Shown, step = ''): string {
   return `${plan.workflow}${way}/${step}`;
 }
 
-/** Those of an execution that agents perform; nothing else acts on the outside by itself. */
+/** Those of an execution that agents perform; nothing else acts on the external party by itself. */
 export const performed = ({ plan, state }: Shown): Step[] =>
   Object.values(state.steps).filter(({ name }) => agentStep(plan, name) !== undefined);
 
@@ -71,7 +71,7 @@ export function expectationOf(evidence: Evidence): Expectation {
   for (const shown of evidence.executions) {
     for (const step of performed(shown)) {
       const kinds = countsOf(effectsOf(book, shown.state, step.name));
-      const { agent } = stageIn(shown.plan, step) ?? {};
+      const { agent } = variantIn(shown.plan, step) ?? {};
       if (kinds.size > 0) effects.set(placeOf(shown, step.name), { kinds, agent });
     }
   }
@@ -134,8 +134,8 @@ function bookOf({ effects, calls }: Evidence): readonly Effect[] {
 const isProbed = (call: AgentCall): boolean => call.effect !== 'idempotent';
 
 function endProblems(shown: Shown, expected: Expectation | undefined): Problem[] {
-  const { status, watchAt, cause, id } = shown.state.execution;
-  if (!isTerminal(status) || watchAt !== undefined) {
+  const { status, wakeAt, cause, id } = shown.state.execution;
+  if (!isTerminal(status) || wakeAt !== undefined) {
     return [{ kind: 'stuck', message: `execution ${id} is ${status} and did not end` }];
   }
   const usual = expected?.ends.get(placeOf(shown));
@@ -204,8 +204,8 @@ function lost(
     if (isGiven(state, step)) return [];
     const usual = expected?.effects.get(placeOf(shown, step.name));
     if (usual === undefined) return [];
-    // Another agent on the step's ladder may do the same in another way.
-    if (usual.agent !== stageIn(plan, step)?.agent) {
+    // Another agent on the step's recovery may do the same in another way.
+    if (usual.agent !== variantIn(plan, step)?.agent) {
       return standing.length > 0 ? [] : [problem('it is done, but no effect of it is there')];
     }
     return [...usual.kinds.keys()]
@@ -220,7 +220,7 @@ function lost(
     return [problem(`${what} took place, but the execution has succeeded with the step ${step.status}`)];
   }
   // Its record says itself that the effect is still there, or a person has decided so.
-  const told = step.status === 'undo-failed' || execution.cause?.undo === false;
+  const told = step.status === 'compensation-failed' || execution.cause?.undo === false;
   if (told || undoOf(plan, step) === 'none') return [];
   return [problem(`the execution has ended ${execution.status}, but ${what} was not undone`)];
 }
@@ -230,10 +230,10 @@ const isGiven = (state: Snapshot, step: Step): boolean =>
     (incident) => incident.step === step.name && incident.choice === 'give-output',
   );
 
-const undoOf = (plan: Plan, step: Step): unknown => stageIn(plan, step)?.undo ?? 'none';
+const undoOf = (plan: Plan, step: Step): unknown => variantIn(plan, step)?.undo ?? 'none';
 
 /** The step as it was for its latest attempt. */
-function stageIn(plan: Plan, step: Step): AgentStep | undefined {
+function variantIn(plan: Plan, step: Step): AgentStep | undefined {
   const planned = agentStep(plan, step.name);
-  return planned && attemptedStage(planned, step);
+  return planned && attemptedVariant(planned, step);
 }

@@ -16,8 +16,8 @@ import type { Json } from '../../core/records/json.ts';
 import { start } from '../../scheduler/start.ts';
 import type { AgentCall, FaultOptions, LoggedLine, PlannedFault } from './agent-calls.ts';
 import { Driver, missingAgent } from './driver.ts';
-import { connect, type OutsideWorld } from './outside-world.ts';
-import type { Strikes } from './process.ts';
+import { connect, type ExternalWorld } from './external-world.ts';
+import type { Injects } from './process.ts';
 import { TestRun } from './test-run.ts';
 
 /** An agent with its implementation: the handler that its file exports, or a fake made with `.handler`. */
@@ -26,7 +26,7 @@ export interface TestAgent {
 }
 
 export interface TestOptions {
-  /** One for every agent that the workflow uses, those on ladders included. */
+  /** One for every agent that the workflow uses, those on recoveries included. */
   readonly agents: readonly TestAgent[];
   /** Further workflows, such as those that run as children. */
   readonly workflows?: readonly Workflow[];
@@ -57,12 +57,12 @@ const STARTS_AT = 1_700_000_000_000;
 
 /** What `crashEverywhere` adds. */
 export interface Inner {
-  readonly strikes?: Strikes;
+  readonly injects?: Injects;
   /** By the agent's name: how late its service may act, in ms, where that is known. */
   readonly slowestMs?: (agent: string) => number | undefined;
   /** Of the executions' ids. @default the workflow's name */
   readonly idPrefix?: string;
-  readonly world?: OutsideWorld;
+  readonly world?: ExternalWorld;
 }
 
 /** Of this process: tests that share an outside world must not share effect keys. */
@@ -85,7 +85,7 @@ export class WorkflowTest<I> {
     this.#driver = new Driver({
       workflows,
       workers: this.#workers,
-      strikes: inner.strikes ?? (() => false),
+      injects: inner.injects ?? (() => false),
       lateMs: ({ name, settleMs }) => Math.max(settleMs, inner.slowestMs?.(name) ?? 0),
       seed: options.seed ?? 1,
       startsAt: options.startsAt ?? STARTS_AT,

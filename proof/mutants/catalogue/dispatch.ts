@@ -1,11 +1,11 @@
-/** Messages, acknowledgements, and the watch that stands in for lost ones. */
+/** Messages, acknowledgements, and the wake time that stands in for lost ones. */
 
 import { jest, type Mutant, simulation } from '../mutant.ts';
 
 const COMMIT = 'lib/engine/commit.ts';
-const WATCH = 'lib/core/supervision/wake-time.ts';
+const WAKE = 'lib/core/supervision/wake-time.ts';
 const QUEUE = 'lib/aws/sqs-queue.ts';
-const TURNS = 'lib/agent/single-flight.ts';
+const SINGLE_FLIGHT = 'lib/agent/single-flight.ts';
 
 export const DISPATCH: readonly Mutant[] = [
   {
@@ -28,7 +28,7 @@ export const DISPATCH: readonly Mutant[] = [
   {
     id: 'no-send',
     from: 22,
-    bug: 'After a write nothing is sent: only the watch carries on.',
+    bug: 'After a write nothing is sent: only the wake time carries on.',
     file: COMMIT,
     find: '  if (sends.length > 0) await ports.queue.send(sends);\n',
     replace: '',
@@ -37,10 +37,10 @@ export const DISPATCH: readonly Mutant[] = [
   {
     id: 'no-watch-for-next-step',
     from: 23,
-    bug: 'The watch does not know when a step that nobody claims must be sent again.',
-    file: WATCH,
-    find: 'Math.max(dispatchDueAt(piece, dispatches[workKey(piece)]), excuses',
-    replace: 'Math.max(dispatchDueAt(piece, dispatches[workKey(piece)]) + 86_400_000, excuses',
+    bug: 'The wake time does not know when a step that nobody claims must be sent again.',
+    file: WAKE,
+    find: 'Math.max(dispatchDueAt(piece, dispatches[workKey(piece)]), delays',
+    replace: 'Math.max(dispatchDueAt(piece, dispatches[workKey(piece)]) + 86_400_000, delays',
     killer: jest(
       'core/supervision/wake-time',
       'is no later than the end of any lease, the deadline, or the next dispatch',
@@ -49,17 +49,17 @@ export const DISPATCH: readonly Mutant[] = [
   {
     id: 'no-watch-while-held',
     from: 24,
-    bug: 'The watch does not know the ends of leases.',
-    file: WATCH,
-    find: '    ...records.filter(isHeld).map((record) => leaseOverAt(plan, record, excuses.graceFrom)),\n',
+    bug: 'The wake time does not know the ends of leases.',
+    file: WAKE,
+    find: '    ...records.filter(isLeased).map((record) => leaseOverAt(plan, record, delays.graceFrom)),\n',
     replace: '',
     killer: simulation(),
   },
   {
     id: 'no-horizon',
     from: 'own',
-    bug: 'The watch is set past what was written since the state was read (rule H).',
-    file: WATCH,
+    bug: 'The wake time is set past what was written since the state was read (rule H).',
+    file: WAKE,
     find: 'Math.min(...deadlines, quietFrom(plan, snapshot, work, readAt) + hMs);',
     replace: 'Math.min(...deadlines, readAt + hMs + 86_400_000);',
     killer: simulation(),
@@ -67,11 +67,11 @@ export const DISPATCH: readonly Mutant[] = [
   {
     id: 'watch-from-now',
     from: 'own',
-    bug: 'The watch is counted from the decision and not from before the read.',
+    bug: 'The wake time is counted from the decision and not from before the read.',
     file: 'lib/core/supervision/dispatch.ts',
-    find: 'nextWatchAt(plan, state, dispatches, event.readAt, work, excuses)',
-    replace: 'nextWatchAt(plan, state, dispatches, event.now, work, excuses)',
-    killer: jest('supervisor/sweep', 'that stood still after its read puts the watch no later'),
+    find: 'nextWakeAt(plan, state, dispatches, event.readAt, work, delays)',
+    replace: 'nextWakeAt(plan, state, dispatches, event.now, work, delays)',
+    killer: jest('supervisor/sweep', 'that stood still after its read puts the wake time no later'),
   },
   {
     id: 'delay-not-cut',
@@ -95,7 +95,7 @@ export const DISPATCH: readonly Mutant[] = [
     id: 'no-growing-gaps',
     from: 29,
     bug: 'What nobody claims is sent again and again without growing gaps.',
-    file: WATCH,
+    file: WAKE,
     find: 'pickupMs * 2 ** Math.min(dispatch.count, 30)',
     replace: 'pickupMs',
     killer: jest('core/supervision/wake-time', 'is repeated with gaps that double'),
@@ -176,27 +176,27 @@ export const DISPATCH: readonly Mutant[] = [
     id: 'joint-look-forgets-a-step',
     from: 'own',
     bug: 'Of the messages of one process that wait for a look together only the first one has its successors sent.',
-    file: TURNS,
-    find: 'turn.next.concern = joined(turn.next.concern, concern);',
-    replace: 'turn.next.concern = turn.next.concern;',
+    file: SINGLE_FLIGHT,
+    find: 'flight.next.affected = joined(flight.next.affected, affected);',
+    replace: 'flight.next.affected = flight.next.affected;',
     killer: jest('agent/single-flight', 'become one after the one that is under way'),
   },
   {
     id: 'look-that-began-before-the-report',
     from: 'own',
     bug: 'A look that has begun to read counts for a report that is written after that: its message is done before anybody goes on.',
-    file: TURNS,
-    find: 'await turn.next.over;',
-    replace: 'await turn.over;',
+    file: SINGLE_FLIGHT,
+    find: 'await flight.next.over;',
+    replace: 'await flight.over;',
     killer: jest('agent/single-flight', 'become one after the one that is under way'),
   },
   {
     id: 'looks-side-by-side',
     from: 'own',
     bug: 'Ten reports of one execution are followed by ten looks that read all of it, and race to write its end.',
-    file: TURNS,
-    find: 'if (turn === undefined) {',
-    replace: "if (turn === undefined || concern !== 'all') {",
+    file: SINGLE_FLIGHT,
+    find: 'if (flight === undefined) {',
+    replace: "if (flight === undefined || affected !== 'all') {",
     killer: jest('agent/single-flight', 'is followed by two looks'),
   },
   {

@@ -31,11 +31,11 @@ export const KEYS: readonly Mutant[] = [
   {
     id: 'key-of-all-stages',
     from: 'own',
-    bug: 'All stages of a ladder have one effect key.',
+    bug: 'All variants of a recovery have one effect key.',
     file: 'lib/core/step/effect-key.ts',
     find: 'const isNext = before.keySpent === true || (before.attempt > 0 && !isSame);',
     replace: 'const isNext = before.keySpent === true || (before.attempt < 0 && !isSame);',
-    killer: jest('agent/effect-keys', 'has a key for each stage'),
+    killer: jest('agent/effect-keys', 'has a key for each variant'),
   },
   {
     id: 'key-after-undo',
@@ -49,20 +49,20 @@ export const KEYS: readonly Mutant[] = [
   {
     id: 'undo-of-the-next-stage',
     from: 'own',
-    bug: 'An undo reads the stage that the ladder has come to, not the one that was attempted.',
+    bug: 'An undo reads the variant that the recovery has come to, not the one that was attempted.',
     file: 'lib/core/step/ready.ts',
-    find: "  const stage = attemptedStage(step, record);\n  return [{ step: stage, mode: 'undo',",
-    replace: "  const stage = stageOf(step, record.rung);\n  return [{ step: stage, mode: 'undo',",
-    killer: jest('core/step/effect-key', 'although the ladder has gone on since'),
+    find: "  const variant = attemptedVariant(step, record);\n  return [{ step: variant, mode: 'undo',",
+    replace: "  const variant = variantOf(step, record.stage);\n  return [{ step: variant, mode: 'undo',",
+    killer: jest('core/step/effect-key', 'although the recovery has gone on since'),
   },
   {
     id: 'undo-with-the-next-input',
     from: 'own',
     bug: 'An undo is given what a person gave for the next attempt.',
     file: 'lib/core/step/report.ts',
-    find: '    givenInput: undefined,\n    changedAt: stamp.now,',
+    find: '    givenInput: undefined,\n    changedAt: inputs.now,',
     replace:
-      '    ...(record.givenInput === undefined ? {} : { keyInput: record.givenInput }),\n    changedAt: stamp.now,',
+      '    ...(record.givenInput === undefined ? {} : { keyInput: record.givenInput }),\n    changedAt: inputs.now,',
     killer: jest('core/step/effect-key', 'not that of what a person gave meanwhile'),
   },
 ];

@@ -4,8 +4,8 @@ import { jest, type Mutant, simulated, simulation } from '../mutant.ts';
 
 const WORK = 'lib/core/step/ready.ts';
 const PAUSE = 'lib/core/operators/pause.ts';
-const COUNTED = 'lib/core/execution/effective-state.ts';
-const STOP = 'lib/core/execution/stop.ts';
+const EFFECTIVE = 'lib/core/execution/effective-state.ts';
+const IDLE = 'lib/core/execution/stop.ts';
 const RETRY = 'lib/core/operators/retry.ts';
 
 export const OPERATIONS: readonly Mutant[] = [
@@ -23,8 +23,8 @@ export const OPERATIONS: readonly Mutant[] = [
     from: 'own',
     bug: 'What an earlier pause held is not held again, though it could be claimed in between.',
     file: WORK,
-    find: "if (record?.status === 'held') return record.heldIn !== pause.number;",
-    replace: "if (record?.status === 'held') return record.heldIn === undefined;",
+    find: "if (record?.status === 'suspended') return record.suspendedIn !== pause.number;",
+    replace: "if (record?.status === 'suspended') return record.suspendedIn === undefined;",
     killer: jest('scheduler/pause', 'stops also a claim that was decided between two pauses'),
   },
   {
@@ -32,8 +32,8 @@ export const OPERATIONS: readonly Mutant[] = [
     from: 'own',
     bug: 'A pause is called complete while an attempt is under way.',
     file: PAUSE,
-    find: '|| Object.values(steps).some(isHeld))',
-    replace: '|| Object.values(steps).some((step) => isHeld(step) && step.leaseUntil < 0))',
+    find: '|| Object.values(steps).some(isLeased))',
+    replace: '|| Object.values(steps).some((step) => isLeased(step) && step.leaseUntil < 0))',
     killer: jest('core/execution/no-new-work', 'calls a pause complete only when nobody works'),
   },
   {
@@ -48,10 +48,10 @@ export const OPERATIONS: readonly Mutant[] = [
   {
     id: 'pause-unwatched',
     from: 'own',
-    bug: 'The watch of a paused execution is later than its deadline.',
+    bug: 'The wake time of a paused execution is later than its deadline.',
     file: PAUSE,
-    find: 'pauses, watchAt: deadlineAt,',
-    replace: 'pauses, watchAt: deadlineAt + 86_400_000,',
+    find: 'pauses, wakeAt: deadlineAt,',
+    replace: 'pauses, wakeAt: deadlineAt + 86_400_000,',
     killer: jest('scheduler/pause', 'holds what could begin'),
   },
   {
@@ -68,8 +68,8 @@ export const OPERATIONS: readonly Mutant[] = [
     from: 'own',
     bug: 'The time of a pause is taken from the execution.',
     file: PAUSE,
-    find: 'deadlineAt: execution.deadlineAt + Math.max(0, stamp.now - (pause?.at ?? stamp.now)),',
-    replace: 'deadlineAt: execution.deadlineAt + Math.max(0, 0 * (pause?.at ?? stamp.now)),',
+    find: 'deadlineAt: execution.deadlineAt + Math.max(0, inputs.now - (pause?.at ?? inputs.now)),',
+    replace: 'deadlineAt: execution.deadlineAt + Math.max(0, 0 * (pause?.at ?? inputs.now)),',
     killer: jest('scheduler/pause', 'gives the time back'),
   },
   {
@@ -85,7 +85,7 @@ export const OPERATIONS: readonly Mutant[] = [
     id: 'unknown-goes-on-blindly',
     from: 'own',
     bug: 'After a pause an unknown outcome is not asked for, but tried again.',
-    file: COUNTED,
+    file: EFFECTIVE,
     find: "unknown: 'release-unknown' }",
     replace: "unknown: 'release-retry' }",
     killer: jest('scheduler/pause', 'goes on with an unknown outcome by asking for it'),
@@ -104,17 +104,17 @@ export const OPERATIONS: readonly Mutant[] = [
     from: 'own',
     bug: 'What was taken back is done again by the same execution.',
     file: RETRY,
-    find: "new Set(['undoing', 'undone', 'undo-failed'])",
-    replace: "new Set(['undoing'])",
+    find: "new Set([\n  'compensating',\n  'compensated',\n  'compensation-failed',\n])",
+    replace: "new Set(['compensating'])",
     killer: jest('core/execution/no-new-work', 'leaves a terminal status only to retry'),
   },
   {
     id: 'retry-blindly',
     from: 'own',
     bug: 'A retry repeats what may have acted without asking first.',
-    file: COUNTED,
-    find: "effect === 'idempotent' ? 'renew-retry' : 'renew-unknown'",
-    replace: "effect !== 'unsafe' ? 'renew-retry' : 'renew-unknown'",
+    file: EFFECTIVE,
+    find: "effect === 'idempotent' ? 'restart-retry' : 'restart-unknown'",
+    replace: "effect !== 'unsafe' ? 'restart-retry' : 'restart-unknown'",
     killer: jest('scheduler/retry', 'asks first, where an attempt may have acted'),
   },
   {
@@ -122,38 +122,38 @@ export const OPERATIONS: readonly Mutant[] = [
     from: 'own',
     bug: 'An effect that can neither be asked for nor repeated is tried again.',
     file: RETRY,
-    find: "attemptedStage(step, record).effect === 'unsafe';",
-    replace: 'attemptedStage(step, record).timeoutMs < 0;',
+    find: "attemptedVariant(step, record).effect === 'unsafe';",
+    replace: 'attemptedVariant(step, record).timeoutMs < 0;',
     killer: jest('scheduler/retry', 'is an effect that may have taken place'),
   },
   {
     id: 'retry-fails-at-once',
     from: 'own',
     bug: 'A failure from before a retry is a failure after it.',
-    file: COUNTED,
-    find: "(record.status === 'failed' || record.status === 'sealed'))",
-    replace: "record.status === 'sealed')",
+    file: EFFECTIVE,
+    find: "(record.status === 'failed' || record.status === 'fenced'))",
+    replace: "record.status === 'fenced')",
     killer: jest('scheduler/retry', 'goes on where it failed'),
   },
   {
     id: 'retry-without-watch',
     from: 'own',
-    bug: 'A retry leaves the execution without a watch, as its end did.',
+    bug: 'A retry leaves the execution without a wake time, as its end did.',
     file: RETRY,
-    find: '        watchAt: noLater(execution, stamp.now + horizonMs(plan, undefined)),\n',
+    find: '        wakeAt: wakeNoLaterThan(execution, inputs.now + horizonMs(plan, undefined)),\n',
     replace: '',
-    killer: jest('scheduler/retry', 'is found by the watch when its operator dies'),
+    killer: jest('scheduler/retry', 'is found by the wake time when its operator dies'),
   },
   {
     id: 'undone-behind-the-point',
     from: 'own',
     bug: 'A failure behind a point of no return is undone like any other.',
-    file: STOP,
+    file: IDLE,
     find: "const left = way === 'closed' ? { undo: false as const } : {};",
     replace: 'const left = {};',
     also: [
       {
-        file: STOP,
+        file: IDLE,
         find: "const isAsked = way === 'closed' && isStep;",
         replace: 'const isAsked = way === undefined && isStep;',
       },
@@ -164,7 +164,7 @@ export const OPERATIONS: readonly Mutant[] = [
     id: 'failure-does-not-wait',
     from: 'own',
     bug: 'A failure beside an open point of no return is decided before the outcome is known.',
-    file: STOP,
+    file: IDLE,
     find: "  if (way === 'open') return undefined;\n",
     replace: '',
     killer: jest('engine/no-return', 'a failure waits, and is put to a person'),
@@ -174,8 +174,8 @@ export const OPERATIONS: readonly Mutant[] = [
     from: 'own',
     bug: 'What passed the point of no return while it was being stopped is undone.',
     file: 'lib/core/execution/rules.ts',
-    find: '  keepPast,\n  seal,',
-    replace: '  seal,',
+    find: '  keepPast,\n  fence,',
+    replace: '  fence,',
     killer: jest('engine/no-return', 'what was claimed just as the execution was stopped'),
   },
   {
@@ -202,7 +202,7 @@ export const OPERATIONS: readonly Mutant[] = [
     bug: 'A child that is a point of no return counts only once it is recorded that it was created.',
     file: 'lib/core/step/point-of-no-return.ts',
     find: "return mayHaveChildren(plan, step, state) ? 'stoppable' : 'free';",
-    replace: "return mayHaveChildren(plan, step, state) && step.kind === 'step' ? 'stoppable' : 'free';",
+    replace: "return mayHaveChildren(plan, step, state) && step.kind === 'agent' ? 'stoppable' : 'free';",
     killer: jest('core/execution/child-point', 'is open from when it may have been created'),
   },
   {
@@ -228,7 +228,7 @@ export const OPERATIONS: readonly Mutant[] = [
     from: 'own',
     bug: 'A retry of the parent has a child go on that an operator had canceled and left as it was.',
     file: 'lib/core/execution/on-child.ts',
-    find: ' && !isCanceledAsIs(execution);',
+    find: ' && !isCanceledKeepingEffects(execution);',
     replace: ';',
     killer: jest('core/execution/child-point', 'is for nobody to reopen but an operator'),
   },
@@ -246,9 +246,9 @@ export const OPERATIONS: readonly Mutant[] = [
     from: 'own',
     bug: 'What could not be undone is not told as what may be in effect.',
     file: 'lib/core/operators/standing.ts',
-    find: "    case 'undo-failed':\n",
+    find: "    case 'compensation-failed':\n",
     replace: '',
-    killer: jest('core/operators/standing', 'that is undo-failed'),
+    killer: jest('core/operators/standing', 'that is compensation-failed'),
   },
   {
     id: 'refused-input-is-undone',
@@ -278,11 +278,11 @@ export const OPERATIONS: readonly Mutant[] = [
   {
     id: 'no-way-back-unwatched',
     from: 'own',
-    bug: 'The watch does not know the deadline of an execution that has no way back.',
+    bug: 'The wake time does not know the deadline of an execution that has no way back.',
     file: 'lib/core/supervision/wake-time.ts',
     find: ' || isAskedAtDeadline(plan, snapshot) ? [execution.deadlineAt] : []),',
     replace: ' ? [execution.deadlineAt] : []),',
-    killer: jest('scheduler/deadline', 'that waits for the outside alone is watched at its deadline'),
+    killer: jest('scheduler/deadline', 'that waits for the external party alone is watched at its deadline'),
   },
   {
     id: 'asked-again-at-once',
@@ -298,8 +298,8 @@ export const OPERATIONS: readonly Mutant[] = [
     from: 'own',
     bug: 'An execution whose last question needs no answer any more goes on waiting for one.',
     file: 'lib/core/operators/resolution.ts',
-    find: "...(isLast ? { execution: executionAfter(execution, 'resume', stamp, { watchAt }) } : {}),",
-    replace: '...(isLast && watchAt < 0 ? { execution } : {}),',
+    find: "...(isLast ? { execution: executionAfter(execution, 'resume', inputs, { wakeAt }) } : {}),",
+    replace: '...(isLast && wakeAt < 0 ? { execution } : {}),',
     killer: jest('scheduler/deadline', 'succeeds by itself although the question is open'),
   },
   {

@@ -1,4 +1,4 @@
-/** Progress, rungs, and questions to people. */
+/** Progress, stages, and questions to people. */
 
 import { jest, type Mutant } from '../mutant.ts';
 
@@ -6,11 +6,11 @@ export const PEOPLE: readonly Mutant[] = [
   {
     id: 'stall-not-noticed',
     from: 'own',
-    bug: 'An agent that beats and gets nowhere keeps its lease.',
+    bug: 'An agent that sends heartbeats and gets nowhere keeps its lease.',
     file: 'lib/core/step/lease.ts',
     find: ': progressAt + step.maxNoProgressMs;',
     replace: ': Number.POSITIVE_INFINITY;',
-    killer: jest('agent/progress', 'that beats but does not advance is caught'),
+    killer: jest('agent/progress', 'that sends heartbeats but does not advance is caught'),
   },
   {
     id: 'late-eye-blames-progress',
@@ -29,7 +29,7 @@ export const PEOPLE: readonly Mutant[] = [
     file: 'lib/core/step/lease.ts',
     find: '(record.heartbeatAt ?? record.claimedAt ?? 0) <=',
     replace: 'record.leaseUntil <=',
-    killer: jest('agent/progress', 'and died after its first beat went silent'),
+    killer: jest('agent/progress', 'and died after its first heartbeat went silent'),
   },
   {
     id: 'same-token-advances',
@@ -43,28 +43,28 @@ export const PEOPLE: readonly Mutant[] = [
   {
     id: 'rung-skipped',
     from: 'own',
-    bug: 'After a rung the next one is passed over.',
+    bug: 'After a stage the next one is passed over.',
     file: 'lib/core/step/recovery.ts',
-    find: 'for (let at = rung; at <',
-    replace: 'for (let at = rung + 1; at <',
-    killer: jest('core/step/recovery', 'is climbed rung by rung'),
+    find: 'for (let at = stage; at <',
+    replace: 'for (let at = stage + 1; at <',
+    killer: jest('core/step/recovery', 'is climbed stage by stage'),
   },
   {
     id: 'rung-changed-in-doubt',
     from: 'own',
     bug: 'Another agent is tried while the first may have acted.',
     file: 'lib/core/step/report.ts',
-    find: 'if (changes.mayHaveActed === true && changesBetween(step, rung, next.rung)) {',
-    replace: 'if (changes.mayHaveActed === undefined && changesBetween(step, rung, next.rung)) {',
+    find: 'if (changes.mayHaveActed === true && changesBetween(step, stage, next.stage)) {',
+    replace: 'if (changes.mayHaveActed === undefined && changesBetween(step, stage, next.stage)) {',
     killer: jest('scheduler/incidents', 'does not go on to another agent while the first may have acted'),
   },
   {
     id: 'doubt-goes-on',
     from: 'own',
-    bug: 'When no probe could tell, the execution fails instead of asking the person on the ladder.',
+    bug: 'When no probe could tell, the execution fails instead of asking the person on the recovery.',
     file: 'lib/core/step/recovery.ts',
-    find: "return step.ladder.some((rung) => rung.kind === 'human') ? { kind: 'person' }",
-    replace: "return step.ladder.length > 1_000 ? { kind: 'person' }",
+    find: "return step.recovery.some((stage) => stage.kind === 'human') ? { kind: 'person' }",
+    replace: "return step.recovery.length > 1_000 ? { kind: 'person' }",
     killer: jest('core/step/recovery', 'goes straight to the person when an outcome cannot be settled'),
   },
   {
@@ -79,9 +79,9 @@ export const PEOPLE: readonly Mutant[] = [
   {
     id: 'question-unwatched',
     from: 'own',
-    bug: 'The watch does not know when a question answers itself.',
+    bug: 'The wake time does not know when a question answers itself.',
     file: 'lib/core/supervision/wake-time.ts',
-    find: '    ...questionDeadlines(snapshot),\n',
+    find: '    ...incidentDeadlines(snapshot),\n',
     replace: '',
     killer: jest('scheduler/incidents', 'opens a question with a deadline'),
   },
@@ -99,7 +99,7 @@ export const PEOPLE: readonly Mutant[] = [
     from: 'own',
     bug: 'An answer is written to the step, and the question stays open.',
     file: 'lib/core/operators/resolution.ts',
-    find: '      incident: answered(incident, answer, stamp),\n',
+    find: '      incident: resolved(incident, answer, inputs),\n',
     replace: '',
     killer: jest('scheduler/incidents', 'goes on as the person chooses'),
   },
@@ -151,10 +151,10 @@ export const PEOPLE: readonly Mutant[] = [
   {
     id: 'first-rung-for-all',
     from: 'own',
-    bug: 'On a later rung the step still has its first input and limits.',
+    bug: 'On a later stage the step still has its first input and limits.',
     file: 'lib/agent/attempt.ts',
-    find: 'const planStep = planned && attemptedStage(planned, step);',
-    replace: 'const planStep = step.rung < 0 ? undefined : planned;',
+    find: 'const planStep = planned && attemptedVariant(planned, step);',
+    replace: 'const planStep = step.stage < 0 ? undefined : planned;',
     killer: jest('scheduler/incidents', 'is climbed: other parameters, then another agent'),
   },
   {
@@ -164,13 +164,13 @@ export const PEOPLE: readonly Mutant[] = [
     file: 'lib/agent/attempt.ts',
     find: '{ mode: record.mode, ctx, input, output: record.output }',
     replace:
-      '{ mode: record.mode, ctx, input: evaluate(planStep.input, scopeOf(state)), output: record.output }',
+      '{ mode: record.mode, ctx, input: evaluateExpression(planStep.input, scopeOf(state)), output: record.output }',
     killer: jest('scheduler/incidents', 'goes on as the person chooses'),
   },
   {
     id: 'default-answer-is-fail',
     from: 'own',
-    bug: 'Without an answer nothing is undone, whatever the ladder says.',
+    bug: 'Without an answer nothing is undone, whatever the recovery says.',
     file: 'lib/core/operators/incident.ts',
     find: "otherwise: undoes ? 'undo-all' : 'fail'",
     replace: "otherwise: 'fail'",

@@ -2,7 +2,7 @@
 
 import { jest, type Mutant, simulation } from '../mutant.ts';
 
-const LADDER = 'lib/core/step/recovery.ts';
+const RECOVERY = 'lib/core/step/recovery.ts';
 const WORK = 'lib/core/step/ready.ts';
 const REPORTS = 'lib/core/step/report.ts';
 
@@ -10,26 +10,26 @@ export const SAGA: readonly Mutant[] = [
   {
     id: 'attempts-not-counted',
     from: 47,
-    bug: 'A claim does not count on its rung, so the ladder never ends.',
+    bug: 'A claim does not count on its stage, so the recovery never ends.',
     file: 'lib/core/step/claim.ts',
-    find: 'rungAttempt: before.rungAttempt + 1',
-    replace: 'rungAttempt: before.rungAttempt',
-    killer: jest('supervisor/recovery', 'gets as many attempts as its ladder has, and no more'),
+    find: 'stageAttempt: before.stageAttempt + 1',
+    replace: 'stageAttempt: before.stageAttempt',
+    killer: jest('supervisor/recovery', 'gets as many attempts as its recovery has, and no more'),
   },
   {
     id: 'one-attempt-more',
     from: 48,
-    bug: 'Each rung has one attempt more than it says.',
-    file: LADDER,
-    find: 'rungAttempt < current.attempts',
-    replace: 'rungAttempt <= current.attempts',
-    killer: jest('core/step/recovery', 'a ladder'),
+    bug: 'Each stage has one attempt more than it says.',
+    file: RECOVERY,
+    find: 'stageAttempt < current.attempts',
+    replace: 'stageAttempt <= current.attempts',
+    killer: jest('core/step/recovery', 'a recovery'),
   },
   {
     id: 'unbounded-backoff',
     from: 49,
     bug: 'The pause between attempts grows past its maximum.',
-    file: LADDER,
+    file: RECOVERY,
     find: 'Math.min(tries.maxMs, tries.firstMs * 2 ** Math.min(Math.max(n - 1, 0), 50))',
     replace: 'tries.firstMs * 2 ** Math.max(n - 1, 0)',
     killer: jest('core/step/recovery', 'a backoff'),
@@ -38,7 +38,7 @@ export const SAGA: readonly Mutant[] = [
     id: 'permanent-retried',
     from: 50,
     bug: 'After a permanent failure the same is tried again.',
-    file: LADDER,
+    file: RECOVERY,
     find: "current.kind !== 'human' && !permanent &&",
     replace: "current.kind !== 'human' &&",
     killer: jest('core/step/recovery', 'spares what is the same again after a permanent failure'),
@@ -48,8 +48,8 @@ export const SAGA: readonly Mutant[] = [
     from: 51,
     bug: 'A transient failure is taken for a permanent one.',
     file: 'lib/agent/author-code.ts',
-    find: "return { kind: 'failed', settled: true, permanent: false, failure, ...wish };",
-    replace: "return { kind: 'failed', settled: true, permanent: true, failure, ...wish };",
+    find: "return { kind: 'failed', codeReturned: true, permanent: false, failure, ...wish };",
+    replace: "return { kind: 'failed', codeReturned: true, permanent: true, failure, ...wish };",
     killer: jest('agent/author-code', 'an execute'),
   },
   {
@@ -57,8 +57,8 @@ export const SAGA: readonly Mutant[] = [
     from: 52,
     bug: 'An unknown outcome is forgotten, and not undone.',
     file: REPORTS,
-    find: "...ended(record, 'unknown', stamp, failure), mayHaveActed: true };",
-    replace: "...ended(record, 'unknown', stamp, failure) };",
+    find: "...ended(record, 'unknown', inputs, failure), mayHaveActed: true };",
+    replace: "...ended(record, 'unknown', inputs, failure) };",
     killer: simulation(),
   },
   {
@@ -75,7 +75,7 @@ export const SAGA: readonly Mutant[] = [
     from: 54,
     bug: 'A step is undone while a lost attempt may still act.',
     file: WORK,
-    find: 'const dueAt = Math.max(sinceAt, retryAt, quietAt(step, record));',
+    find: 'const dueAt = Math.max(sinceAt, retryAt, effectsSettledAt(step, record));',
     replace: 'const dueAt = Math.max(sinceAt, retryAt);',
     killer: simulation(),
   },
@@ -100,11 +100,11 @@ export const SAGA: readonly Mutant[] = [
   {
     id: 'count-lost-on-rung',
     from: 57,
-    bug: 'Each failure counts as the first of its rung.',
+    bug: 'Each failure counts as the first of its stage.',
     file: REPORTS,
-    find: '{ ...failed, rung, rungAttempt }',
-    replace: '{ ...failed, rung, rungAttempt: 1 }',
-    killer: jest('supervisor/recovery', 'gets as many attempts as its ladder has, and no more'),
+    find: '{ ...failed, stage, stageAttempt }',
+    replace: '{ ...failed, stage, stageAttempt: 1 }',
+    killer: jest('supervisor/recovery', 'gets as many attempts as its recovery has, and no more'),
   },
   {
     id: 'not-done-believed-early',
@@ -120,7 +120,7 @@ export const SAGA: readonly Mutant[] = [
     from: 54,
     bug: 'A step is undone while a lost attempt of one that depends on it may still act.',
     file: 'lib/core/step/ready.ts',
-    find: 'record.changedAt, quietAt(next, record));',
+    find: 'record.changedAt, effectsSettledAt(next, record));',
     replace: 'record.changedAt);',
     killer: jest('proof/mutants/decide', 'is not due while a lost attempt of anything behind it'),
   },
@@ -136,9 +136,9 @@ export const SAGA: readonly Mutant[] = [
   {
     id: 'no-fence',
     from: 'own',
-    bug: 'Nothing is sealed before the undo, so a stale reader may still claim.',
+    bug: 'Nothing is fenced before the undo, so a stale reader may still claim.',
     file: 'lib/core/execution/rules.ts',
-    find: '  seal,\n  stopChildren,',
+    find: '  fence,\n  stopChildren,',
     replace: '  stopChildren,',
     killer: jest('engine/undo', 'stops a claim that was decided before the cancel'),
   },
@@ -200,7 +200,7 @@ export const SAGA: readonly Mutant[] = [
     id: 'unclamped-exponent',
     from: 49,
     bug: 'The exponent of the backoff has no bound of its own.',
-    file: LADDER,
+    file: RECOVERY,
     find: 'Math.min(Math.max(n - 1, 0), 50)',
     replace: 'Math.max(n - 1, 0)',
     killer: jest('core/step/recovery', 'a backoff'),

@@ -3,7 +3,7 @@
 import { jest, type Mutant, simulation } from '../mutant.ts';
 
 const SUPERVISOR_FILE = 'lib/supervisor/sweep.ts';
-const LOOK = 'lib/core/execution/rules.ts';
+const EVALUATE = 'lib/core/execution/rules.ts';
 
 export const SUPERVISOR: readonly Mutant[] = [
   {
@@ -11,8 +11,8 @@ export const SUPERVISOR: readonly Mutant[] = [
     from: 33,
     bug: 'A sweep looks at nothing.',
     file: SUPERVISOR_FILE,
-    find: 'failed += await lookAtAll(ports, overdue, looksUntilAt',
-    replace: 'failed += await lookAtAll(ports, [], looksUntilAt',
+    find: 'failed += await evaluateAll(ports, overdue, evaluatesUntilAt',
+    replace: 'failed += await evaluateAll(ports, [], evaluatesUntilAt',
     killer: simulation(),
   },
   {
@@ -28,9 +28,9 @@ export const SUPERVISOR: readonly Mutant[] = [
     id: 'ends-leases-early',
     from: 35,
     bug: 'A lease is ended before it is over.',
-    file: LOOK,
-    find: 'isHeld(step) && leaseOverAt(plan, step, event.graceFrom) <= event.now,',
-    replace: 'isHeld(step) && leaseOverAt(plan, step, event.graceFrom) - 2_000 <= event.now,',
+    file: EVALUATE,
+    find: 'isLeased(step) && leaseOverAt(plan, step, event.graceFrom) <= event.now,',
+    replace: 'isLeased(step) && leaseOverAt(plan, step, event.graceFrom) - 2_000 <= event.now,',
     killer: jest('core/decide', 'lets nobody but the holder change a step that is held'),
   },
   {
@@ -63,19 +63,19 @@ export const SUPERVISOR: readonly Mutant[] = [
   {
     id: 'watch-removed-first',
     from: 40,
-    bug: 'The watch is taken away with the end, before the end was told.',
-    file: LOOK,
+    bug: 'The wake time is taken away with the end, before the end was told.',
+    file: EVALUATE,
     find: '        ...output,\n',
-    replace: '        ...output,\n        watchAt: undefined as never,\n',
+    replace: '        ...output,\n        wakeAt: undefined as never,\n',
     killer: simulation(),
   },
   {
     id: 'watch-kept-at-end',
     from: 46,
     bug: 'An execution that has ended and was told of is looked at for ever.',
-    file: LOOK,
+    file: EVALUATE,
     find: ', execution: rest },',
-    replace: ', execution: { ...rest, watchAt: event.now } },',
+    replace: ', execution: { ...rest, wakeAt: event.now } },',
     killer: jest('supervisor/sweep', 'is told once when nothing goes wrong, and then nobody watches'),
   },
   {
@@ -117,10 +117,10 @@ export const SUPERVISOR: readonly Mutant[] = [
   {
     id: 'late-success-unwatched',
     from: 45,
-    bug: 'A late success does not draw the watch near.',
+    bug: 'A late success does not bring the wake time forward.',
     file: 'lib/core/execution/on-report.ts',
-    find: 'const watchAt = noLater(execution, event.now + horizonMs(plan, state));',
-    replace: 'const watchAt = Math.max(execution.watchAt ?? event.now, event.now + horizonMs(plan, state));',
+    find: 'const wakeAt = wakeNoLaterThan(execution, event.now + horizonMs(plan, state));',
+    replace: 'const wakeAt = Math.max(execution.wakeAt ?? event.now, event.now + horizonMs(plan, state));',
     killer: jest('core/supervision/wake-time', 'with a late success is drawn near in the same write'),
   },
   {
@@ -162,10 +162,10 @@ export const SUPERVISOR: readonly Mutant[] = [
   {
     id: 'audit-trusts-index',
     from: 'own',
-    bug: 'The audit takes an execution without a watch for one that is watched.',
+    bug: 'The audit takes an execution without a wake time for one that is watched.',
     file: 'lib/core/supervision/audit.ts',
-    find: "(watch === 'none' && !isTerminal(execution.status))",
-    replace: "(watch === 'none' && isTerminal(execution.status) && execution.endedAt === undefined)",
+    find: "(wake === 'none' && !isTerminal(execution.status))",
+    replace: "(wake === 'none' && isTerminal(execution.status) && execution.endedAt === undefined)",
     killer: jest('supervisor/audit', 'gets one at once and goes on'),
   },
   {
@@ -173,7 +173,7 @@ export const SUPERVISOR: readonly Mutant[] = [
     from: 'own',
     bug: 'What is open in a shard that nobody sweeps any more stays there.',
     file: 'lib/core/supervision/audit.ts',
-    find: "watch === 'unswept' ||",
+    find: "wake === 'unswept' ||",
     replace: '',
     killer: jest('supervisor/audit', 'hide executions until the audit has passed'),
   },
@@ -209,7 +209,7 @@ export const SUPERVISOR: readonly Mutant[] = [
     from: 'own',
     bug: 'An execution may expire before its end was told.',
     file: 'lib/core/records/retention.ts',
-    find: 'isTerminal(execution.status) && execution.watchAt === undefined &&',
+    find: 'isTerminal(execution.status) && execution.wakeAt === undefined &&',
     replace: 'isTerminal(execution.status) &&',
     killer: jest('aws/dynamo-items', 'expires in the given time after the end'),
   },

@@ -38,7 +38,7 @@ test('finds every part by its tags, through all pages, also of a queue that anot
     'start mapping m1 30000',
     'start route a1/$default/POST /workflows/{name}/executions 30000',
     'start route a1/$default/$default 30000',
-    'work route a1/$default/POST /callbacks/{token}/beat 30000',
+    'work route a1/$default/POST /callbacks/{token}/heartbeat 30000',
     'work mapping m2 45000',
     'work mapping m3 30000',
     `work service ${SERVICE} 0`,
@@ -59,13 +59,13 @@ test('stops each part in the shape of its own API, keeps what was, and restores 
   await quiesce(accountOf(), clock, OPTIONS);
   expect(aws.changes).toMatchInlineSnapshot(`
 [
-  "PutParameter {"Name":"/steadfast/Shop/quiesced/1","Value":"[{\\"role\\":\\"source\\",\\"kind\\":\\"rule\\",\\"id\\":\\"arn:aws:events:eu-central-1:123456789012:rule/aws.partner/shop/Sold\\",\\"state\\":\\"ENABLED\\"},{\\"role\\":\\"source\\",\\"kind\\":\\"schedule\\",\\"id\\":\\"Shop-Schedules/daily\\",\\"state\\":\\"ENABLED\\"},{\\"role\\":\\"start\\",\\"kind\\":\\"mapping\\",\\"id\\":\\"m1\\",\\"state\\":true},{\\"role\\":\\"start\\",\\"kind\\":\\"route\\",\\"id\\":\\"a1/$default/POST /workflows/{name}/executions\\",\\"state\\":null},{\\"role\\":\\"start\\",\\"kind\\":\\"route\\",\\"id\\":\\"a1/$default/$default\\",\\"state\\":null},{\\"role\\":\\"work\\",\\"kind\\":\\"route\\",\\"id\\":\\"a1/$default/POST /callbacks/{token}/beat\\",\\"state\\":{\\"throttlingRateLimit\\":9}},{\\"role\\":\\"work\\",\\"kind\\":\\"mapping\\",\\"id\\":\\"m2\\",\\"state\\":true},{\\"role\\":\\"work\\",\\"kind\\":\\"mapping\\",\\"id\\":\\"m3\\",\\"state\\":false},{\\"role\\":\\"work\\",\\"kind\\":\\"service\\",\\"id\\":\\"arn:aws:ecs:eu-central-1:123456789012:service/Cluster/Encode\\",\\"state\\":{\\"desired\\":3,\\"scaling\\":{\\"DynamicScalingInSuspended\\":true,\\"DynamicScalingOutSuspended\\":false,\\"ScheduledScalingSuspended\\":false}}},{\\"role\\":\\"supervision\\",\\"kind\\":\\"rule\\",\\"id\\":\\"arn:aws:events:eu-central-1:123456789012:rule/Shop-Tick\\",\\"state\\":\\"ENABLED\\"},{\\"role\\":\\"supervision\\",\\"kind\\":\\"rule\\",\\"id\\":\\"arn:aws:events:eu-central-1:123456789012:rule/Shop-Audit\\",\\"state\\":\\"DISABLED\\"}]","Type":"String","Overwrite":false}",
+  "PutParameter {"Name":"/steadfast/Shop/quiesced/1","Value":"[{\\"role\\":\\"source\\",\\"kind\\":\\"rule\\",\\"id\\":\\"arn:aws:events:eu-central-1:123456789012:rule/aws.partner/shop/Sold\\",\\"state\\":\\"ENABLED\\"},{\\"role\\":\\"source\\",\\"kind\\":\\"schedule\\",\\"id\\":\\"Shop-Schedules/daily\\",\\"state\\":\\"ENABLED\\"},{\\"role\\":\\"start\\",\\"kind\\":\\"mapping\\",\\"id\\":\\"m1\\",\\"state\\":true},{\\"role\\":\\"start\\",\\"kind\\":\\"route\\",\\"id\\":\\"a1/$default/POST /workflows/{name}/executions\\",\\"state\\":null},{\\"role\\":\\"start\\",\\"kind\\":\\"route\\",\\"id\\":\\"a1/$default/$default\\",\\"state\\":null},{\\"role\\":\\"work\\",\\"kind\\":\\"route\\",\\"id\\":\\"a1/$default/POST /callbacks/{token}/heartbeat\\",\\"state\\":{\\"throttlingRateLimit\\":9}},{\\"role\\":\\"work\\",\\"kind\\":\\"mapping\\",\\"id\\":\\"m2\\",\\"state\\":true},{\\"role\\":\\"work\\",\\"kind\\":\\"mapping\\",\\"id\\":\\"m3\\",\\"state\\":false},{\\"role\\":\\"work\\",\\"kind\\":\\"service\\",\\"id\\":\\"arn:aws:ecs:eu-central-1:123456789012:service/Cluster/Encode\\",\\"state\\":{\\"desired\\":3,\\"scaling\\":{\\"DynamicScalingInSuspended\\":true,\\"DynamicScalingOutSuspended\\":false,\\"ScheduledScalingSuspended\\":false}}},{\\"role\\":\\"supervision\\",\\"kind\\":\\"rule\\",\\"id\\":\\"arn:aws:events:eu-central-1:123456789012:rule/Shop-Tick\\",\\"state\\":\\"ENABLED\\"},{\\"role\\":\\"supervision\\",\\"kind\\":\\"rule\\",\\"id\\":\\"arn:aws:events:eu-central-1:123456789012:rule/Shop-Audit\\",\\"state\\":\\"DISABLED\\"}]","Type":"String","Overwrite":false}",
   "DisableRule {"Name":"Sold","EventBusName":"aws.partner/shop"}",
   "PUT /schedules/daily {"GroupName":"Shop-Schedules","State":"DISABLED","ScheduleExpression":"rate(1 day)","Target":{"Arn":"queue"},"FlexibleTimeWindow":{"Mode":"OFF"},"StartDate":3}",
   "PUT /2015-03-31/event-source-mappings/m1 {"Enabled":false}",
-  "PATCH /v2/apis/a1/stages/%24default {"routeSettings":{"GET /executions":{"throttlingRateLimit":5},"POST /callbacks/{token}/beat":{"throttlingRateLimit":9},"POST /workflows/{name}/executions":{"throttlingBurstLimit":0,"throttlingRateLimit":0}}}",
-  "PATCH /v2/apis/a1/stages/%24default {"routeSettings":{"GET /executions":{"throttlingRateLimit":5},"POST /callbacks/{token}/beat":{"throttlingRateLimit":9},"POST /workflows/{name}/executions":{"throttlingBurstLimit":0,"throttlingRateLimit":0},"$default":{"throttlingBurstLimit":0,"throttlingRateLimit":0}}}",
-  "PATCH /v2/apis/a1/stages/%24default {"routeSettings":{"GET /executions":{"throttlingRateLimit":5},"POST /callbacks/{token}/beat":{"throttlingRateLimit":0,"throttlingBurstLimit":0},"POST /workflows/{name}/executions":{"throttlingBurstLimit":0,"throttlingRateLimit":0},"$default":{"throttlingBurstLimit":0,"throttlingRateLimit":0}}}",
+  "PATCH /v2/apis/a1/stages/%24default {"routeSettings":{"GET /executions":{"throttlingRateLimit":5},"POST /callbacks/{token}/heartbeat":{"throttlingRateLimit":9},"POST /workflows/{name}/executions":{"throttlingBurstLimit":0,"throttlingRateLimit":0}}}",
+  "PATCH /v2/apis/a1/stages/%24default {"routeSettings":{"GET /executions":{"throttlingRateLimit":5},"POST /callbacks/{token}/heartbeat":{"throttlingRateLimit":9},"POST /workflows/{name}/executions":{"throttlingBurstLimit":0,"throttlingRateLimit":0},"$default":{"throttlingBurstLimit":0,"throttlingRateLimit":0}}}",
+  "PATCH /v2/apis/a1/stages/%24default {"routeSettings":{"GET /executions":{"throttlingRateLimit":5},"POST /callbacks/{token}/heartbeat":{"throttlingRateLimit":0,"throttlingBurstLimit":0},"POST /workflows/{name}/executions":{"throttlingBurstLimit":0,"throttlingRateLimit":0},"$default":{"throttlingBurstLimit":0,"throttlingRateLimit":0}}}",
   "PUT /2015-03-31/event-source-mappings/m2 {"Enabled":false}",
   "RegisterScalableTarget {"ServiceNamespace":"ecs","ScalableDimension":"ecs:service:DesiredCount","ResourceId":"service/Cluster/Encode","SuspendedState":{"DynamicScalingInSuspended":true,"DynamicScalingOutSuspended":true,"ScheduledScalingSuspended":true}}",
   "UpdateService {"cluster":"Cluster","service":"arn:aws:ecs:eu-central-1:123456789012:service/Cluster/Encode","desiredCount":0}",
@@ -113,8 +113,8 @@ test('each request is signed for its own service, where AWS knows it by another 
 test('waits for leases and process deadlines of the table that the functions use, through all pages', async () => {
   const at = clock.now();
   aws.items = [
-    { leaseUntil: { N: String(at + 5) }, hardEndAt: { N: String(at + 60) } },
-    { hardEndAt: { N: String(at + 9_000) } },
+    { leaseUntil: { N: String(at + 5) }, processDeadlineAt: { N: String(at + 60) } },
+    { processDeadlineAt: { N: String(at + 9_000) } },
   ];
   expect(await accountOf().leases(at)).toEqual({ count: 2, lastAt: at + 9_000 });
   expect(await accountOf().open()).toBe(2);
@@ -122,12 +122,12 @@ test('waits for leases and process deadlines of the table that the functions use
   expect(first).toEqual({
     TableName: 'restored',
     ConsistentRead: true,
-    FilterExpression: 'leaseUntil > :at OR hardEndAt > :at',
+    FilterExpression: 'leaseUntil > :at OR processDeadlineAt > :at',
     ExpressionAttributeValues: { ':at': { N: String(at) } },
-    ProjectionExpression: 'leaseUntil, hardEndAt',
+    ProjectionExpression: 'leaseUntil, processDeadlineAt',
   });
   expect(second).toMatchObject({ ExclusiveStartKey: 1 });
-  expect(count).toEqual({ TableName: 'restored', IndexName: 'watch', Select: 'COUNT' });
+  expect(count).toEqual({ TableName: 'restored', IndexName: 'wake', Select: 'COUNT' });
 });
 
 test('a part that is gone is left out, before it is kept and after', async () => {

@@ -69,7 +69,7 @@ export class FakeAws {
   };
   routeSettings: Record<string, Body> = {
     'GET /executions': { throttlingRateLimit: 5 },
-    'POST /callbacks/{token}/beat': { throttlingRateLimit: 9 },
+    'POST /callbacks/{token}/heartbeat': { throttlingRateLimit: 9 },
   };
   readonly parameters = new Map<string, string>();
   /** Steps as they are in the table, one a page. */
@@ -226,7 +226,7 @@ export class FakeAws {
       const keys = [
         'GET /executions',
         'POST /workflows/{name}/executions',
-        'POST /callbacks/{token}/beat',
+        'POST /callbacks/{token}/heartbeat',
         '$default',
       ];
       const at = Number(url.searchParams.get('nextToken') ?? 0);

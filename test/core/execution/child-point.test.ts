@@ -1,7 +1,7 @@
 /** A child that is a point of no return: what is refused, when there is a way back, and which rule follows from that. */
 
 import { decide } from '../../../lib/core/decide.ts';
-import { answerProblem } from '../../../lib/core/operators/choices.ts';
+import { resolutionProblem } from '../../../lib/core/operators/choices.ts';
 import { checkPlan } from '../../../lib/core/plan/check.ts';
 import type { ChildStep, Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
 import { retry, workflow, type Workflow } from '../../../lib/core/plan/workflow.ts';
@@ -11,7 +11,7 @@ import { type Execution, type Step } from '../../../lib/core/records/state.ts';
 import { wayBack, type WayBack } from '../../../lib/core/step/point-of-no-return.ts';
 import { openWork } from '../../../lib/core/step/ready.ts';
 import { child, childrenOf, end } from '../family.ts';
-import { failure, planOf, recordOf, stamp, stateOf } from '../one-step.ts';
+import { failure, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
 import { agent, any, planStep, planWith, refusalOf } from '../refusals.ts';
 import { NOW } from '../states.ts';
 
@@ -92,22 +92,22 @@ describe('the way back beside such a child', () => {
     ['compensated', true, 'free'],
     ['compensated', false, 'closed'],
   ])('once it has %s (clean: %s) is %s, whatever is recorded of the step', (status, clean, expected) => {
-    for (const at of ['running', 'undoing', 'done', 'failed', 'undone'] as const)
+    for (const at of ['running', 'compensating', 'done', 'failed', 'compensated'] as const)
       expect(way(charged, familyRecord(at, { 0: end(status, 3, { clean }) }))).toBe(expected);
   });
 });
 
-const look = (records: readonly Step[], more: Partial<Execution> = {}, of = plan) =>
+const evaluate = (records: readonly Step[], more: Partial<Execution> = {}, of = plan) =>
   decide(of, stateOf(records, more), {
-    type: 'look',
+    type: 'evaluate',
     by: 'worker',
-    concern: 'all',
+    affected: 'all',
     fresh: true,
     readAt: NOW,
-    ...stamp,
+    ...inputs,
   });
 const stopped: Partial<Execution> = {
-  status: 'undoing',
+  status: 'compensating',
   cause: { kind: 'cancel', at: NOW, failure: { code: 'canceled', message: 'x' } },
 };
 const open = familyRecord('running', {});
@@ -116,17 +116,24 @@ const acted = { 0: end('succeeded') };
 describe('while its end is not known', () => {
   it('a failure beside it stops the execution, and with it the child', () => {
     const failed = recordOf('beside', 'failed', { failure });
-    const { write } = look([charged, open, failed]);
-    expect(write?.execution).toMatchObject({ status: 'undoing', cause: { kind: 'failure', step: 'beside' } });
+    const { write } = evaluate([charged, open, failed]);
+    expect(write?.execution).toMatchObject({
+      status: 'compensating',
+      cause: { kind: 'failure', step: 'beside' },
+    });
     expect(write?.execution?.cause).not.toHaveProperty('undo');
   });
   it('nothing is undone, and nobody else is stopped', () => {
     const other: PlanStep = { ...child, name: 'other', after: ['charge'] };
     const two = planOf(before, other, ship, beside);
     const records = [charged, { ...open, name: 'other' }, open, recordOf('beside', 'done')];
-    expect(look(records, stopped, two).next).toMatchObject({ kind: 'stop-children', step: 'it', undo: true });
-    const waiting = [...records.slice(0, 2), familyRecord('undoing', {}), recordOf('beside', 'done')];
-    const awaited = look(waiting, stopped, two);
+    expect(evaluate(records, stopped, two).next).toMatchObject({
+      kind: 'stop-children',
+      step: 'it',
+      undo: true,
+    });
+    const waiting = [...records.slice(0, 2), familyRecord('compensating', {}), recordOf('beside', 'done')];
+    const awaited = evaluate(waiting, stopped, two);
     expect(awaited.write).toBeUndefined();
     expect(awaited.sends).toEqual([]);
     expect(openWork(two, stateOf(waiting, stopped))).toEqual([]);
@@ -138,7 +145,7 @@ describe('while its end is not known', () => {
       life: 'life1',
       version: 1,
       writeId: 'w',
-      kind: 'ladder' as const,
+      kind: 'recovery' as const,
       step: 'beside',
       stepVersion: 1,
       failure,
@@ -147,20 +154,20 @@ describe('while its end is not known', () => {
       otherwise: 'undo-all' as const,
     };
     const state: Snapshot = { ...asked, incidents: { 1: incident } };
-    const answer = { type: 'answer', incident: 1, ...stamp } as const;
+    const answer = { type: 'resolve', incident: 1, ...inputs } as const;
     const undoAll = { choice: 'undo-all', by: 'person' } as const;
     expect(decide(plan, state, { ...answer, answer: undoAll }).write).toBeUndefined();
-    expect(answerProblem(plan, state, incident, undoAll, NOW)).toContain('a cancel stops that first');
+    expect(resolutionProblem(plan, state, incident, undoAll, NOW)).toContain('a cancel stops that first');
     // Without an answer the step has failed, and that stops the child first.
-    const { write } = look([charged, open, recordOf('beside', 'waiting')], { status: 'waiting' });
+    const { write } = evaluate([charged, open, recordOf('beside', 'waiting')], { status: 'waiting' });
     expect(write?.execution?.cause).toBeUndefined();
     const late = decide(plan, state, {
-      type: 'look',
+      type: 'evaluate',
       by: 'supervisor',
-      concern: 'all',
+      affected: 'all',
       fresh: true,
       readAt: NOW + 2,
-      ...stamp,
+      ...inputs,
       now: NOW + 2,
     });
     expect(late.write).toMatchObject({ step: { status: 'failed' }, incident: { choice: 'undo-all' } });
@@ -169,14 +176,14 @@ describe('while its end is not known', () => {
 
 describe('once its end is recorded', () => {
   it('one that succeeded before it could be stopped has its step done', () => {
-    expect(look([charged, familyRecord('undoing', acted)], stopped).next).toMatchObject({
+    expect(evaluate([charged, familyRecord('compensating', acted)], stopped).next).toMatchObject({
       kind: 'gather',
       step: 'it',
     });
-    const state = stateOf([charged, familyRecord('undoing', acted)], stopped);
-    const gathered = { type: 'gathered', step: 'it', outputs: [{ n: 1 }], ...stamp } as const;
+    const state = stateOf([charged, familyRecord('compensating', acted)], stopped);
+    const gathered = { type: 'gathered', step: 'it', outputs: [{ n: 1 }], ...inputs } as const;
     expect(decide(plan, state, gathered).write?.step).toMatchObject({ status: 'done', output: { n: 1 } });
-    const unclean = stateOf([charged, familyRecord('undoing', { 0: end('failed') })], stopped);
+    const unclean = stateOf([charged, familyRecord('compensating', { 0: end('failed') })], stopped);
     expect(decide(plan, unclean, gathered).write).toBeUndefined();
   });
 });
@@ -186,21 +193,27 @@ describe('a cancel that leaves what has acted as it is', () => {
   it('is for nobody to reopen but an operator', () => {
     const parent = { executionId: 'p', step: 'sub', index: 0 };
     const ended: Partial<Execution> = { ...left, status: 'failed', parent };
-    const again = { type: 'again', heard: 9, ...stamp } as const;
+    const again = { type: 'restart', heard: 9, ...inputs } as const;
     expect(decide(plan, stateOf([charged], ended), again).write).toBeUndefined();
     const byParent = { ...ended, cause: { ...(left.cause as object), kind: 'parent' } } as Partial<Execution>;
     expect(decide(plan, stateOf([charged], byParent), again).write?.execution).toMatchObject({
       status: 'running',
     });
     const alone: Partial<Execution> = { ...left, status: 'failed' };
-    const retried = { type: 'retry', commandId: 'r', reason: 'why', ...stamp } as const;
+    const retried = { type: 'retry', commandId: 'r', reason: 'why', ...inputs } as const;
     expect(decide(plan, stateOf([charged], alone), retried).write?.execution).toMatchObject({
       status: 'running',
     });
   });
   it('is told to its parent as canceled', () => {
     const parent = { executionId: 'p', step: 'sub', index: 0 };
-    const { tell } = look([charged], { ...left, status: 'failed', parent, endedAt: NOW, watchAt: NOW });
-    expect(tell?.end).toMatchObject({ status: 'failed', clean: false, canceled: true });
+    const { notifyParent } = evaluate([charged], {
+      ...left,
+      status: 'failed',
+      parent,
+      endedAt: NOW,
+      wakeAt: NOW,
+    });
+    expect(notifyParent?.end).toMatchObject({ status: 'failed', clean: false, canceled: true });
   });
 });

@@ -2,7 +2,7 @@
 
 import type { MapStep, PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { ChildEnd, Children, ChildStart } from '../../../lib/core/records/children.ts';
-import type { LookEvent } from '../../../lib/core/records/events.ts';
+import type { EvaluateEvent } from '../../../lib/core/records/events.ts';
 import type { Cause, Execution, Step } from '../../../lib/core/records/state.ts';
 import { changesOf, planOf, recordOf, see, stateOf } from '../one-step.ts';
 import {
@@ -16,55 +16,55 @@ import {
 } from '../small-steps.ts';
 import { NOW } from '../states.ts';
 
-const look = (...concern: string[]) => ({ kind: 'look', fresh: true, concern }) as const;
-const onLook = (
+const evaluate = (...affected: string[]) => ({ kind: 'evaluate', fresh: true, affected }) as const;
+const onEvaluate = (
   steps: PlanStep[],
   records: Step[],
   execution: Partial<Execution> = {},
-  more: Partial<LookEvent> = {},
+  more: Partial<EvaluateEvent> = {},
 ) => see(planOf(...steps), stateOf(records, execution), more);
 const idsOf = (starts: readonly ChildStart[] | undefined) => starts?.map(({ id }) => id);
 
 describe('a time that has passed', () => {
   it('of the last step is one write with the execution, which fails on one that was paused since (S12)', () => {
     const last = [waitOf('it', { forMs: 5 })];
-    const { write } = onLook(last, [], { startedAt: NOW - 5, watchAt: NOW + 90_000 });
+    const { write } = onEvaluate(last, [], { startedAt: NOW - 5, wakeAt: NOW + 90_000 });
     expect(write).toMatchObject({
       step: { name: 'it', status: 'done' },
-      execution: { status: 'running', version: 2, watchAt: NOW + 60_000 },
+      execution: { status: 'running', version: 2, wakeAt: NOW + 60_000 },
     });
-    const near = onLook(last, [], { startedAt: NOW - 5, watchAt: NOW + 1 });
-    expect(near.write?.execution?.watchAt).toBe(NOW + 1);
+    const near = onEvaluate(last, [], { startedAt: NOW - 5, wakeAt: NOW + 1 });
+    expect(near.write?.execution?.wakeAt).toBe(NOW + 1);
   });
 
   it('of a callback nobody has answered is its failure', () => {
-    const { write, notes } = onLook([callbackOf('it', { withinMs: 5 })], [], { startedAt: NOW - 5 });
+    const { write, notes } = onEvaluate([callbackOf('it', { withinMs: 5 })], [], { startedAt: NOW - 5 });
     expect(write?.step?.status).toBe('failed');
     expect(notes).toStrictEqual([{ what: 'step-failed', executionId: 'e-1', step: 'it' }]);
   });
 });
 
-describe('a time that comes before the watch', () => {
+describe('a time that comes before the wake time', () => {
   const byWorker = (steps: PlanStep[], records: Step[]) =>
-    onLook(steps, records, { startedAt: NOW, watchAt: NOW + 9 }, { by: 'worker' });
+    onEvaluate(steps, records, { startedAt: NOW, wakeAt: NOW + 9 }, { by: 'worker' });
 
-  it('draws it near where no supervisor looks, and nothing else does (S12)', () => {
+  it('brings it forward where no supervisor looks, and nothing else does (S12)', () => {
     const { write, ...rest } = byWorker([waitOf('it', { forMs: 5 })], []);
     expect(write).toStrictEqual({
       executionId: 'e-1',
-      execution: expect.objectContaining({ status: 'running', version: 2, watchAt: NOW + 5 }),
+      execution: expect.objectContaining({ status: 'running', version: 2, wakeAt: NOW + 5 }),
     });
-    expect(rest).toStrictEqual({ sends: [], next: look('x'), notes: [] });
+    expect(rest).toStrictEqual({ sends: [], next: evaluate('x'), notes: [] });
     const callback = byWorker([callbackOf('it', { withinMs: 5 })], []);
-    expect(callback.write?.execution?.watchAt).toBe(NOW + 5);
+    expect(callback.write?.execution?.wakeAt).toBe(NOW + 5);
     for (const forMs of [9, 10]) expect(byWorker([waitOf('it', { forMs })], []).write).toBeUndefined();
   });
 
   it('may be that of what a dead service left to be sent again', () => {
-    const parked = { mode: 'execute', why: 'breaker', at: NOW } as const;
-    const left = (retryAt: number) => [recordOf('it', 'retrying', { changedAt: NOW, retryAt, parked })];
+    const deferred = { mode: 'execute', why: 'breaker', at: NOW } as const;
+    const left = (retryAt: number) => [recordOf('it', 'retrying', { changedAt: NOW, retryAt, deferred })];
     const near = byWorker([agentStepOf('it')], left(NOW + 5));
-    expect(near.write?.execution?.watchAt).toBe(NOW + 5);
+    expect(near.write?.execution?.wakeAt).toBe(NOW + 5);
     expect(byWorker([agentStepOf('it')], left(NOW + 9)).write).toBeUndefined();
   });
 });
@@ -72,8 +72,8 @@ describe('a time that comes before the watch', () => {
 describe('a step that the look passes over, for its executions could not be stopped', () => {
   it('keeps the execution from its end, for one may just be started (S10)', () => {
     const cause: Cause = { kind: 'cancel', at: NOW, failure: { code: 'canceled', message: 'no' } };
-    const undone = (more: Partial<LookEvent>) =>
-      onLook([childOf('it')], [], { status: 'undoing', cause }, { by: 'worker', ...more });
+    const undone = (more: Partial<EvaluateEvent>) =>
+      onEvaluate([childOf('it')], [], { status: 'compensating', cause }, { by: 'worker', ...more });
     expect(undone({}).next.kind).toBe('stop-children');
     expect(undone({ passOver: ['it'] }).write).toBeUndefined();
   });
@@ -83,7 +83,7 @@ describe('executions to start', () => {
   const list = (count: number, more: Partial<MapStep> = {}) =>
     mapOf('it', { over: Array.from({ length: count }, (_, at) => at), ...more });
   const startsOf = (step: PlanStep, records: Step[] = [], execution: Partial<Execution> = {}) => {
-    const { next } = onLook(
+    const { next } = onEvaluate(
       [step, agentStepOf('a'), agentStepOf('p', { pointOfNoReturn: true })],
       records,
       execution,
@@ -93,7 +93,7 @@ describe('executions to start', () => {
   const running = (children: Children) => recordOf('it', 'running', { children });
 
   it('are all that has its turn, and nothing is written before', () => {
-    const decision = onLook([childOf('it')], []);
+    const decision = onEvaluate([childOf('it')], []);
     expect(decision).toStrictEqual({
       sends: [],
       next: {
@@ -107,25 +107,25 @@ describe('executions to start', () => {
   });
 
   it('wait for turn and condition, and for the execution to go forward', () => {
-    expect(startsOf(childOf('it', { after: ['a'] }))).toBe('stop');
+    expect(startsOf(childOf('it', { after: ['a'] }))).toBe('idle');
     expect(startsOf(childOf('it', { after: ['a'] }), [recordOf('a', 'done')])).toStrictEqual(['e-1.it.0']);
-    expect(startsOf(childOf('it', { when: false }))).toBe('look');
+    expect(startsOf(childOf('it', { when: false }))).toBe('evaluate');
     expect(startsOf(childOf('it', { when: true }))).toStrictEqual(['e-1.it.0']);
     expect(startsOf(childOf('it'), [], { status: 'waiting' })).toStrictEqual(['e-1.it.0']);
-    expect(startsOf(childOf('it'), [recordOf('a', 'running')], { status: 'undoing' })).not.toEqual([
+    expect(startsOf(childOf('it'), [recordOf('a', 'running')], { status: 'compensating' })).not.toEqual([
       'e-1.it.0',
     ]);
     const waits = [recordOf('a', 'failed'), recordOf('p', 'unknown', { mayHaveActed: true })];
-    expect(startsOf(childOf('it'), waits)).toBe('stop');
+    expect(startsOf(childOf('it'), waits)).toBe('idle');
   });
 
   it('go on where some are started, as far as there is room', () => {
     const some = (started: number, ended: Children['ended'] = {}) =>
       running(childrenOf(ended, { count: 3, started, items: 60 }));
     expect(startsOf(list(60), [some(1)])).toStrictEqual(['e-1.it.1', 'e-1.it.2']);
-    expect(startsOf(list(60), [some(3)])).toBe('stop');
+    expect(startsOf(list(60), [some(3)])).toBe('idle');
     expect(startsOf(list(60, { concurrency: 50 }), [some(1)])).toStrictEqual(['e-1.it.1']);
-    expect(startsOf(list(60, { concurrency: 50 }), [some(2)])).toBe('stop');
+    expect(startsOf(list(60, { concurrency: 50 }), [some(2)])).toBe('idle');
     expect(startsOf(list(60, { concurrency: 50 }), [some(2, { 0: ends('succeeded') })])).toStrictEqual([
       'e-1.it.2',
     ]);
@@ -135,34 +135,34 @@ describe('executions to start', () => {
       'e-1.it.2',
     ]);
     expect(startsOf(list(60), [recordOf('it', 'done', { children: childrenOf({}, { count: 3 }) })])).toBe(
-      'stop',
+      'idle',
     );
   });
 
   it('are not counted again while none is due, which takes as long as the list', () => {
     const odd = (children: Partial<Children>) =>
       running(childrenOf({}, { count: 3, items: 60, ...children }));
-    expect(startsOf(mapOf('it', { over: 5 }), [odd({ started: 3 })])).toBe('stop');
-    expect(startsOf(mapOf('it', { over: 5, concurrency: 25 }), [odd({ started: 1 })])).toBe('stop');
-    expect(startsOf(mapOf('it', { over: 5 }), [odd({ started: 2 })])).toBe('look');
+    expect(startsOf(mapOf('it', { over: 5 }), [odd({ started: 3 })])).toBe('idle');
+    expect(startsOf(mapOf('it', { over: 5, concurrency: 25 }), [odd({ started: 1 })])).toBe('idle');
+    expect(startsOf(mapOf('it', { over: 5 }), [odd({ started: 2 })])).toBe('evaluate');
   });
 
   it('may be none: of an empty list the step is told so', () => {
     expect(startsOf(list(0))).toStrictEqual([]);
-    expect(startsOf(list(0), [recordOf('it', 'running')])).toBe('stop');
+    expect(startsOf(list(0), [recordOf('it', 'running')])).toBe('idle');
   });
 
   it('of a second step are not kept by the first', () => {
     const first = recordOf('it', 'running', { children: childrenOf({}) });
-    const next = (record: Step) => onLook([childOf('it'), childOf('b')], [record]).next;
+    const next = (record: Step) => onEvaluate([childOf('it'), childOf('b')], [record]).next;
     expect(next(first)).toMatchObject({ kind: 'start-children', step: 'b' });
-    const none = onLook([list(0), childOf('b')], [recordOf('it', 'running')]).next;
+    const none = onEvaluate([list(0), childOf('b')], [recordOf('it', 'running')]).next;
     expect(none).toMatchObject({ kind: 'start-children', step: 'b' });
     expect(next(recordOf('it', 'skipped'))).toMatchObject({ kind: 'start-children', step: 'b' });
   });
 
   it('of what is no list fail the step at once', () => {
-    const { write, ...rest } = onLook([mapOf('it', { over: 5 })], [], { epoch: 3 });
+    const { write, ...rest } = onEvaluate([mapOf('it', { over: 5 })], [], { epoch: 3 });
     expect(write?.execution).toBeUndefined();
     expect(write?.step).toMatchObject({
       status: 'failed',
@@ -172,9 +172,9 @@ describe('executions to start', () => {
       failure: { code: 'not-a-list' },
     });
     const notes = [{ what: 'step-failed', executionId: 'e-1', step: 'it' }];
-    expect(rest).toStrictEqual({ sends: [], next: look('x', 'it'), notes });
+    expect(rest).toStrictEqual({ sends: [], next: evaluate('x', 'it'), notes });
     expect(
-      onLook([mapOf('it', { over: 5 })], [recordOf('it', 'ready', { version: 4 })]).write?.step?.version,
+      onEvaluate([mapOf('it', { over: 5 })], [recordOf('it', 'ready', { version: 4 })]).write?.step?.version,
     ).toBe(5);
   });
 });
@@ -185,21 +185,21 @@ describe('executions that have ended', () => {
 
   it('are gathered when all have', () => {
     const both = { 0: ends('succeeded'), 1: ends('succeeded') };
-    expect(onLook([mapOf('it')], [record(both, {}, { count: 2 })])).toStrictEqual({
+    expect(onEvaluate([mapOf('it')], [record(both, {}, { count: 2 })])).toStrictEqual({
       sends: [],
       next: { kind: 'gather', step: 'it', ids: ['e-1.it.0', 'e-1.it.1'] },
       notes: [],
     });
-    const of = (given: Step) => onLook([mapOf('it', { concurrency: 1 })], [given]).next.kind;
-    expect(of(record({ 0: ends('succeeded') }, {}, { count: 2, started: 2 }))).toBe('stop');
-    const later = onLook([childOf('it')], [record({ 0: ends('succeeded') }, { epoch: 2 })]).next;
+    const of = (given: Step) => onEvaluate([mapOf('it', { concurrency: 1 })], [given]).next.kind;
+    expect(of(record({ 0: ends('succeeded') }, {}, { count: 2, started: 2 }))).toBe('idle');
+    const later = onEvaluate([childOf('it')], [record({ 0: ends('succeeded') }, { epoch: 2 })]).next;
     expect(later).toMatchObject({ ids: ['e-1.it.0-2'] });
     expect(of(record({ 0: ends('succeeded') }, { status: 'done' }))).not.toBe('gather');
   });
 
   it('fail the step where one has', () => {
     const given = record({ 0: ends('failed') });
-    const { write, ...rest } = onLook([childOf('it')], [given]);
+    const { write, ...rest } = onEvaluate([childOf('it')], [given]);
     expect(write).toStrictEqual({ executionId: 'e-1', step: expect.anything() });
     expect(changesOf(given, write?.step)).toStrictEqual({
       status: 'failed',
@@ -209,21 +209,21 @@ describe('executions that have ended', () => {
       failure: { code: 'child-failed', message: 'its execution e-1.it.0 ended: failed' },
     });
     const notes = [{ what: 'step-failed', executionId: 'e-1', step: 'it' }];
-    expect(rest).toStrictEqual({ sends: [], next: look('x', 'it'), notes });
+    expect(rest).toStrictEqual({ sends: [], next: evaluate('x', 'it'), notes });
   });
 
   it('after they were stopped settle the step, left as they are where a person said so', () => {
     const cause: Cause = { kind: 'cancel', at: NOW, failure: { code: 'x', message: 'y' } };
     const of = (ended: ChildEnd, more: Partial<Cause> = {}) => {
-      const given = record({ 0: ended }, { status: 'undoing' });
-      const { write, notes, next } = onLook([childOf('it')], [given], {
-        status: 'undoing',
+      const given = record({ 0: ended }, { status: 'compensating' });
+      const { write, notes, next } = onEvaluate([childOf('it')], [given], {
+        status: 'compensating',
         cause: { ...cause, ...more },
       });
       return next.kind === 'gather' ? next.kind : [write?.step?.status, notes[0]?.what];
     };
-    expect(of(ends('compensated', true))).toStrictEqual(['undone', 'step-undone']);
-    expect(of(ends('failed'))).toStrictEqual(['undo-failed', 'step-undo-failed']);
+    expect(of(ends('compensated', true))).toStrictEqual(['compensated', 'step-compensated']);
+    expect(of(ends('failed'))).toStrictEqual(['compensation-failed', 'step-compensation-failed']);
     expect(of(ends('failed'), { undo: false })).toStrictEqual(['failed', 'step-failed']);
     // Nothing was undone: an operator may have it tried again.
     expect(of(ends('canceled', true), { undo: false })).toStrictEqual(['failed', 'step-failed']);

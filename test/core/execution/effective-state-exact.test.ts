@@ -1,11 +1,11 @@
 /** What stored records count as under the status and the epoch that their execution has now (S2, S6, F8). */
 
-import { asCounted } from '../../../lib/core/execution/effective-state.ts';
+import { effectiveState } from '../../../lib/core/execution/effective-state.ts';
 import type { AgentStep, CallbackStep, PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import type { StepStatus } from '../../../lib/core/transitions.ts';
 import { childrenOf, end, map } from '../family.ts';
-import { changesOf, planOf, recordOf, stateOf, step as laddered } from '../one-step.ts';
+import { changesOf, planOf, recordOf, stateOf, step as recovering } from '../one-step.ts';
 import { NOW } from '../states.ts';
 
 const retries = [
@@ -16,7 +16,7 @@ const retries = [
 const retried: Partial<Execution> = { epoch: 3, retries };
 const counted = (step: PlanStep, record: Step, execution: Partial<Execution>) => {
   const state = stateOf([record], execution);
-  const after = asCounted(planOf(step), state);
+  const after = effectiveState(planOf(step), state);
   if (after === state) return undefined;
   expect({ ...after, steps: {} }).toEqual({ ...state, steps: {} });
   // Nothing is written by it.
@@ -26,8 +26,8 @@ const old = (status: StepStatus, more: Partial<Step> = {}): Step =>
   recordOf('it', status, {
     changedAt: NOW - 100,
     epoch: 2,
-    rung: 1,
-    rungAttempt: 2,
+    stage: 1,
+    stageAttempt: 2,
     probes: 4,
     retryAt: NOW + 9,
     failure: { code: 'x', message: 'y' },
@@ -40,61 +40,67 @@ describe('a step that was held', () => {
     { number: 1, at: NOW - 900, reason: 'a', withinMs: 5, endedAt: NOW - 800 },
     { number: 2, at: NOW - 90, reason: 'a', withinMs: 5, endedAt: NOW - 60 },
   ];
-  const held = (heldFrom?: Step['heldFrom']): Step =>
-    recordOf('it', 'held', {
+  const held = (suspendedFrom?: Step['suspendedFrom']): Step =>
+    recordOf('it', 'suspended', {
       changedAt: NOW - 80,
-      heldIn: 2,
-      ...(heldFrom === undefined ? {} : { heldFrom }),
+      suspendedIn: 2,
+      ...(suspendedFrom === undefined ? {} : { suspendedFrom }),
     });
-  const gone = { heldIn: null, changedAt: NOW - 60 };
+  const gone = { suspendedIn: null, changedAt: NOW - 60 };
   it('is ready where it does not say what it was, and keeps its time where no pause says its end', () => {
-    expect(counted(laddered, held(), { pauses })).toEqual({ ...gone, status: 'ready' });
-    expect(counted(laddered, held(), {})).toEqual({ status: 'ready', heldIn: null });
-    expect(counted(laddered, held(), { pauses: [] })).toEqual({ status: 'ready', heldIn: null });
+    expect(counted(recovering, held(), { pauses })).toEqual({ ...gone, status: 'ready' });
+    expect(counted(recovering, held(), {})).toEqual({ status: 'ready', suspendedIn: null });
+    expect(counted(recovering, held(), { pauses: [] })).toEqual({ status: 'ready', suspendedIn: null });
   });
 });
 
-describe('a step that failed or was sealed before a retry of its execution', () => {
-  const anew = { epoch: 3, rung: 0, rungAttempt: 0, probes: 0, retryAt: null, changedAt: NOW - 50 };
+describe('a step that failed or was fenced before a retry of its execution', () => {
+  const restarted = { epoch: 3, stage: 0, stageAttempt: 0, probes: 0, retryAt: null, changedAt: NOW - 50 };
   it('keeps its time where no retry says its own, or where it is later', () => {
-    const { changedAt: _, ...rest } = anew;
-    expect(counted(laddered, old('failed'), { epoch: 3 })).toEqual({ ...rest, status: 'ready' });
-    expect(counted(laddered, old('failed'), { epoch: 3, retries: [] })).toEqual({ ...rest, status: 'ready' });
+    const { changedAt: _, ...rest } = restarted;
+    expect(counted(recovering, old('failed'), { epoch: 3 })).toEqual({ ...rest, status: 'ready' });
+    expect(counted(recovering, old('failed'), { epoch: 3, retries: [] })).toEqual({
+      ...rest,
+      status: 'ready',
+    });
     const later = old('failed', { changedAt: NOW - 5 });
-    expect(counted(laddered, later, retried)).toEqual({ ...rest, status: 'ready' });
+    expect(counted(recovering, later, retried)).toEqual({ ...rest, status: 'ready' });
   });
-  it.each(['done', 'skipped', 'running', 'undone', 'waiting'] as const)('is none that is %s', (status) => {
-    expect(counted(laddered, old(status), retried)).toBeUndefined();
-  });
+  it.each(['done', 'skipped', 'running', 'compensated', 'waiting'] as const)(
+    'is none that is %s',
+    (status) => {
+      expect(counted(recovering, old(status), retried)).toBeUndefined();
+    },
+  );
 
-  it('repeats on its rung what may have acted and may be repeated', () => {
-    const { rung: _, ...rest } = anew;
-    expect(counted(laddered, old('failed', { mayHaveActed: true }), retried)).toEqual({
+  it('repeats on its stage what may have acted and may be repeated', () => {
+    const { stage: _, ...rest } = restarted;
+    expect(counted(recovering, old('failed', { mayHaveActed: true }), retried)).toEqual({
       ...rest,
       status: 'retrying',
-      anew: true,
+      restarted: true,
     });
   });
-  it.each(['probed', 'unsafe'] as const)('asks on its rung for what may have acted and is %s', (effect) => {
-    const step: AgentStep = { ...laddered, effect };
-    const { rung: _, ...rest } = anew;
+  it.each(['probed', 'unsafe'] as const)('asks on its stage for what may have acted and is %s', (effect) => {
+    const step: AgentStep = { ...recovering, effect };
+    const { stage: _, ...rest } = restarted;
     expect(counted(step, old('failed', { mayHaveActed: true }), retried)).toEqual({
       ...rest,
       status: 'unknown',
-      anew: true,
+      restarted: true,
     });
   });
-  it("forgets a person's input where the plan's is another on its new rung", () => {
+  it("forgets a person's input where the plan's is another on its new stage", () => {
     const steps = {
-      ...laddered,
-      ladder: [
+      ...recovering,
+      recovery: [
         { kind: 'withInput', input: { b: 1 }, attempts: 1, firstMs: 0, maxMs: 0 },
         { kind: 'retry', attempts: 1, firstMs: 0, maxMs: 0 },
       ],
     } as const;
-    const given = (rung: number, more: Partial<Step> = {}) =>
-      counted(steps, old('failed', { givenInput: { a: 1 }, rung, ...more }), retried);
-    expect(given(1)).toEqual({ ...anew, status: 'ready', givenInput: null });
+    const given = (stage: number, more: Partial<Step> = {}) =>
+      counted(steps, old('failed', { givenInput: { a: 1 }, stage, ...more }), retried);
+    expect(given(1)).toEqual({ ...restarted, status: 'ready', givenInput: null });
     expect(given(0)).not.toHaveProperty('givenInput');
     expect(given(1, { mayHaveActed: true })).not.toHaveProperty('givenInput');
   });
@@ -102,21 +108,21 @@ describe('a step that failed or was sealed before a retry of its execution', () 
 
 describe('a callback of an earlier epoch', () => {
   const callback: CallbackStep = { kind: 'callback', name: 'it', after: [], withinMs: 5 };
-  const sealed = (more: Partial<Step>, status: StepStatus = 'sealed'): Step =>
+  const fenced = (more: Partial<Step>, status: StepStatus = 'fenced'): Step =>
     recordOf('it', status, { epoch: 2, changedAt: NOW, ...more });
 
   it('is answered where it was, before its turn', () => {
-    expect(counted(callback, sealed({ output: 1 }), retried)).toEqual({ epoch: 3, status: 'answered' });
+    expect(counted(callback, fenced({ output: 1 }), retried)).toEqual({ epoch: 3, status: 'answered' });
   });
   it('waits anew where it was not, or has failed', () => {
-    expect(counted(callback, sealed({}), retried)).toEqual({ epoch: 3, status: 'ready' });
-    const failed = sealed({ output: 1 }, 'failed');
+    expect(counted(callback, fenced({}), retried)).toEqual({ epoch: 3, status: 'ready' });
+    const failed = fenced({ output: 1 }, 'failed');
     expect(counted(callback, failed, retried)).toEqual({ epoch: 3, status: 'ready' });
   });
   it('begins anew whatever it may have done, and an agent’s step has no answer', () => {
-    const acted = sealed({ mayHaveActed: true });
-    expect(counted(callback, acted, retried)).toEqual({ epoch: 3, status: 'ready', anew: true });
-    expect(counted(laddered, sealed({ output: 1 }), retried)).toEqual({ epoch: 3, status: 'ready' });
+    const acted = fenced({ mayHaveActed: true });
+    expect(counted(callback, acted, retried)).toEqual({ epoch: 3, status: 'ready', restarted: true });
+    expect(counted(recovering, fenced({ output: 1 }), retried)).toEqual({ epoch: 3, status: 'ready' });
   });
 });
 
@@ -136,24 +142,24 @@ describe('a step with executions of its own, of an earlier epoch', () => {
       epoch: 3,
       changedAt: NOW - 50,
       failure: null,
-      children: { ...failed, epoch: 2, started: 1, ended: { 0: end('succeeded') }, again: { 1: 6 } },
+      children: { ...failed, epoch: 2, started: 1, ended: { 0: end('succeeded') }, restartedAfter: { 1: 6 } },
     });
   });
-  it('begins anew where they all left nothing, it never had any, or it was sealed', () => {
+  it('begins anew where they all left nothing, it never had any, or it was fenced', () => {
     const ready = { status: 'ready', epoch: 3, changedAt: NOW - 50 };
     expect(counted(map, of('failed', childrenOf(1, { 0: end('canceled') })), retried)).toEqual({
       ...ready,
       children: null,
     });
     expect(counted(map, of('failed', undefined), retried)).toEqual(ready);
-    expect(counted(map, of('sealed', failed), retried)).toEqual({ ...ready, children: null });
+    expect(counted(map, of('fenced', failed), retried)).toEqual({ ...ready, children: null });
   });
 });
 
 it('the rest of the snapshot stays as it is', () => {
-  const plan = planOf(laddered, { ...laddered, name: 'b' }, { ...laddered, name: 'c' });
-  const state = stateOf([old('failed'), recordOf('b', 'done'), recordOf('c', 'sealed')], retried);
-  const after = asCounted(plan, state);
+  const plan = planOf(recovering, { ...recovering, name: 'b' }, { ...recovering, name: 'c' });
+  const state = stateOf([old('failed'), recordOf('b', 'done'), recordOf('c', 'fenced')], retried);
+  const after = effectiveState(plan, state);
   expect(Object.entries(after.steps).map(([name, { status }]) => [name, status])).toEqual([
     ['it', 'ready'],
     ['b', 'done'],

@@ -1,4 +1,4 @@
-/** What owes an undo, what is clear, what is to be sealed or held: in small states, one condition at a time (S10, F1). */
+/** What owes an undo, what is clear, what is to be fenced or held: in small states, one condition at a time (S10, F1). */
 
 import type { PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
@@ -6,15 +6,15 @@ import {
   dependentsClearAt,
   isClear,
   isKept,
-  leavesAsIs,
+  keepsEffects,
   needsUndo,
-  quietAt,
-  stepToHold,
-  stepToSeal,
+  effectsSettledAt,
+  stepToSuspend,
+  stepToFence,
 } from '../../../lib/core/step/ready.ts';
 import { hasOpenChildren } from '../../../lib/core/step/turn.ts';
 import { STEP_STATUSES } from '../../../lib/core/transitions.ts';
-import { heldAs, planOf, recordOf, stateOf } from '../one-step.ts';
+import { suspendedAs, planOf, recordOf, stateOf } from '../one-step.ts';
 import {
   agentStepOf,
   callbackOf,
@@ -37,24 +37,23 @@ const left = { cause: { kind: 'cancel', at: 0, failure: { code: 'x', message: 'y
 describe('an effect is to be undone', () => {
   const step = undoableOf('it');
   it('of what is done, unknown or being undone; of the rest where it may have acted', () => {
-    const certain = ['unknown', 'done', 'undoing', 'undo-failed'];
+    const certain = ['unknown', 'done', 'compensating', 'compensation-failed'];
     expect(where((record) => needsUndo(step, record))).toStrictEqual(certain);
-    const maybe = ['retrying', 'waiting', 'held', 'failed'];
+    const maybe = ['retrying', 'waiting', 'suspended', 'failed'];
     expect(new Set(where((record) => needsUndo(step, record), acted))).toStrictEqual(
       new Set([...certain, ...maybe]),
     );
-    expect([undefined, recordOf('it', 'sealed')].map((record) => needsUndo(step, record))).toStrictEqual([
+    expect([undefined, recordOf('it', 'fenced')].map((record) => needsUndo(step, record))).toStrictEqual([
       false,
       false,
     ]);
   });
 
   it('where the agent that acted has an undo', () => {
-    const later = undoableOf('it', { ladder: [otherAgent] });
-    expect([0, 1].map((keyStage) => needsUndo(later, recordOf('it', 'done', { keyStage })))).toStrictEqual([
-      true,
-      false,
-    ]);
+    const later = undoableOf('it', { recovery: [otherAgent] });
+    expect(
+      [0, 1].map((keyVariant) => needsUndo(later, recordOf('it', 'done', { keyVariant }))),
+    ).toStrictEqual([true, false]);
     expect(needsUndo(agentStepOf('it'), recordOf('it', 'done'))).toBe(false);
     expect(needsUndo(callbackOf('it'), recordOf('it', 'done'))).toBe(false);
     expect(needsUndo(waitOf('it'), recordOf('it', 'done'))).toBe(false);
@@ -68,7 +67,7 @@ describe('an effect is to be undone', () => {
     [
       'a child that is undone',
       childOf('it'),
-      { status: 'undone', children: childrenOf({ 0: dirty }) },
+      { status: 'compensated', children: childrenOf({ 0: dirty }) },
       false,
     ],
     [
@@ -106,7 +105,7 @@ it('executions are open until as many have ended as there are', () => {
 
 it('all is left as it is where a person said so', () => {
   const { undo: _, ...cause } = left.cause;
-  expect([left, { cause }, {}].map((execution) => leavesAsIs(stateOf([], execution)))).toStrictEqual([
+  expect([left, { cause }, {}].map((execution) => keepsEffects(stateOf([], execution)))).toStrictEqual([
     true,
     false,
     false,
@@ -114,11 +113,13 @@ it('all is left as it is where a person said so', () => {
 });
 
 it('a step is quiet when its process is dead and the service of the agent that acted has settled', () => {
-  const step = agentStepOf('it', { ladder: [otherAgent] });
-  const at = (keyStage: number, more: Partial<Step> = acted) =>
-    quietAt(step, recordOf('it', 'done', { hardEndAt: 7, keyStage, ...more }));
+  const step = agentStepOf('it', { recovery: [otherAgent] });
+  const at = (keyVariant: number, more: Partial<Step> = acted) =>
+    effectsSettledAt(step, recordOf('it', 'done', { processDeadlineAt: 7, keyVariant, ...more }));
   expect([at(0), at(1), at(0, {})]).toStrictEqual([5_007, 6_007, 0]);
-  expect(quietAt(callbackOf('it'), recordOf('it', 'done', { ...acted, hardEndAt: 7 }))).toBe(0);
+  expect(effectsSettledAt(callbackOf('it'), recordOf('it', 'done', { ...acted, processDeadlineAt: 7 }))).toBe(
+    0,
+  );
 });
 
 describe('a step is clear', () => {
@@ -129,21 +130,28 @@ describe('a step is clear', () => {
       'ready',
       'running',
       'probing',
-      'sealed',
+      'fenced',
       'failed',
       'skipped',
-      'undone',
+      'compensated',
     ]);
-    expect(where(isIt, acted)).toStrictEqual(['ready', 'running', 'probing', 'sealed', 'skipped', 'undone']);
+    expect(where(isIt, acted)).toStrictEqual([
+      'ready',
+      'running',
+      'probing',
+      'fenced',
+      'skipped',
+      'compensated',
+    ]);
     expect(where(isIt, { leaseUntil: NOW })).toStrictEqual([]);
     expect(isClear(step, undefined, false)).toBe(true);
   });
 
   it('also when it owes something, where all is left as it is', () => {
     const isIt = (record: Step) => isClear(step, record, true);
-    const never = ['retrying', 'waiting', 'answered', 'unknown', 'held'] as Step['status'][];
+    const never = ['retrying', 'waiting', 'answered', 'unknown', 'suspended'] as Step['status'][];
     expect(where(isIt, acted)).toStrictEqual(ALL.filter((status) => !never.includes(status)));
-    expect(isClear(step, heldAs('undo'), true)).toBe(false);
+    expect(isClear(step, suspendedAs('undo'), true)).toBe(false);
   });
 
   it.each([childOf('it', { undo: 'none' }), mapOf('it')])(
@@ -156,8 +164,8 @@ describe('a step is clear', () => {
         'waiting',
         'answered',
         'unknown',
-        'held',
-        'undoing',
+        'suspended',
+        'compensating',
       ] as Step['status'][];
       const ended = { children: childrenOf({ 0: clean }) };
       expect(where(isIt, ended)).toStrictEqual(ALL.filter((status) => !busy.includes(status)));
@@ -178,12 +186,14 @@ describe('what depends on a step', () => {
   const clearAt = (...records: Step[]) =>
     dependentsClearAt(plan, plan.steps[0] as PlanStep, stateOf([recordOf('z', 'done'), ...records]));
   const undone = (name: string, changedAt: number, more: Partial<Step> = {}) =>
-    recordOf(name, 'undone', { changedAt, ...more });
+    recordOf(name, 'compensated', { changedAt, ...more });
   it('is clear since the last of them changed or became quiet, however far it is', () => {
     expect(clearAt()).toBe(0);
     expect(clearAt(undone('b', 3))).toBe(3);
     expect(clearAt(undone('b', 3), undone('d', 9), undone('c', 4))).toBe(9);
-    expect(clearAt(undone('b', 3), undone('d', 9), undone('c', 4, { ...acted, hardEndAt: 8 }))).toBe(5_008);
+    expect(clearAt(undone('b', 3), undone('d', 9), undone('c', 4, { ...acted, processDeadlineAt: 8 }))).toBe(
+      5_008,
+    );
   });
 
   it('is not clear while one of them is not', () => {
@@ -207,38 +217,41 @@ describe('what depends on a step', () => {
   });
 });
 
-describe('a step is sealed', () => {
-  const sealed = (steps: PlanStep[], records: Step[], execution: Partial<Execution> = {}) =>
-    stepToSeal(planOf(...steps), stateOf(records, { status: 'undoing', ...execution }))?.name;
-  const [step, open] = [undoableOf('it'), ['retrying', 'waiting', 'answered', 'unknown', 'held']] as const;
+describe('a step is fenced', () => {
+  const fenced = (steps: PlanStep[], records: Step[], execution: Partial<Execution> = {}) =>
+    stepToFence(planOf(...steps), stateOf(records, { status: 'compensating', ...execution }))?.name;
+  const [step, open] = [
+    undoableOf('it'),
+    ['retrying', 'waiting', 'answered', 'unknown', 'suspended'],
+  ] as const;
   it('when it could still be claimed and owes nothing', () => {
-    expect(sealed([step], [])).toBe('it');
-    expect(sealed([undoableOf('it', { after: ['b'] })], [])).toBeUndefined();
-    expect(sealed([agentStepOf('b'), step], [recordOf('b', 'sealed')])).toBe('it');
+    expect(fenced([step], [])).toBe('it');
+    expect(fenced([undoableOf('it', { after: ['b'] })], [])).toBeUndefined();
+    expect(fenced([agentStepOf('b'), step], [recordOf('b', 'fenced')])).toBe('it');
     const of = (given: PlanStep, more: Partial<Step> = {}, execution: Partial<Execution> = {}) =>
-      where((record) => sealed([given], [record], execution) === 'it', more);
-    expect(of(step)).toStrictEqual(['ready', 'retrying', 'waiting', 'answered', 'held']);
+      where((record) => fenced([given], [record], execution) === 'it', more);
+    expect(of(step)).toStrictEqual(['ready', 'retrying', 'waiting', 'answered', 'suspended']);
     expect(of(step, acted)).toStrictEqual(['ready', 'answered']);
     expect(of(agentStepOf('it'), acted)).toStrictEqual(['ready', ...open]);
     expect(of(step, acted, left)).toStrictEqual(['ready', ...open]);
   });
 
   it('unless its executions may be starting, which are stopped', () => {
-    expect(sealed([childOf('it')], [])).toBeUndefined();
-    expect(sealed([childOf('it', { when: false })], [])).toBe('it');
+    expect(fenced([childOf('it')], [])).toBeUndefined();
+    expect(fenced([childOf('it', { when: false })], [])).toBe('it');
   });
 });
 
 describe('a step is held', () => {
   const pause = { number: 2, at: NOW, reason: '', withinMs: 1 };
   const held = (steps: PlanStep[], records: Step[], status: Execution['status'] = 'pausing') =>
-    stepToHold(planOf(...steps), stateOf(records, { status, pauses: [{ ...pause, number: 1 }, pause] }))
+    stepToSuspend(planOf(...steps), stateOf(records, { status, pauses: [{ ...pause, number: 1 }, pause] }))
       ?.name;
   const step = agentStepOf('it');
   it('when it could still be claimed', () => {
     expect(held([step], [])).toBe('it');
     expect(held([agentStepOf('it', { after: ['b'] })], [])).toBeUndefined();
-    expect(where((record) => held([step], [record]) === 'it', { heldIn: 2 })).toStrictEqual([
+    expect(where((record) => held([step], [record]) === 'it', { suspendedIn: 2 })).toStrictEqual([
       'ready',
       'retrying',
       'unknown',
@@ -246,11 +259,11 @@ describe('a step is held', () => {
   });
 
   it('anew when it was held in an earlier pause', () => {
-    expect(where((record) => held([step], [record]) === 'it', { heldIn: 1 })).toStrictEqual([
+    expect(where((record) => held([step], [record]) === 'it', { suspendedIn: 1 })).toStrictEqual([
       'ready',
       'retrying',
       'unknown',
-      'held',
+      'suspended',
     ]);
   });
 
@@ -258,7 +271,7 @@ describe('a step is held', () => {
     'never where no agent performs it ($kind)',
     (other) => {
       expect(held([other], [])).toBeUndefined();
-      expect(where((record) => held([other], [record]) === 'it', { heldIn: 1 })).toStrictEqual([]);
+      expect(where((record) => held([other], [record]) === 'it', { suspendedIn: 1 })).toStrictEqual([]);
     },
   );
 

@@ -1,8 +1,8 @@
 /** Pauses, retries and points of no return: what is not decided, in any state, on any event. */
 
 import * as fc from 'fast-check';
-import { isHeld, isPausedOrPausing, isSettled, isTerminal } from '../../../lib/core/records/state.ts';
-import { commands, everywhere, looks } from '../events.ts';
+import { isLeased, isPausedOrPausing, isSatisfied, isTerminal } from '../../../lib/core/records/state.ts';
+import { commands, everywhere, evaluations } from '../events.ts';
 
 /** What these rules are about is rare among random states. */
 const RUNS = 6_000;
@@ -20,7 +20,7 @@ describe('a decision', () => {
         expect(write.execution).not.toHaveProperty('cause');
         expect(write.execution).not.toHaveProperty('endedAt');
         const statuses = Object.values(state.steps).map(({ status }) => status);
-        for (const status of ['undoing', 'undone', 'undo-failed'] as const)
+        for (const status of ['compensating', 'compensated', 'compensation-failed'] as const)
           expect(statuses).not.toContain(status);
       },
       () => commands,
@@ -45,16 +45,16 @@ describe('a decision', () => {
         complete += 1;
         for (const step of plan.steps) {
           const record = state.steps[step.name];
-          expect(isHeld(record)).toBe(false);
-          if (step.kind === 'step') expect(['retrying', 'unknown']).not.toContain(record?.status);
-          if (record?.status === 'held') expect(record.heldIn).toBe(2);
+          expect(isLeased(record)).toBe(false);
+          if (step.kind === 'agent') expect(['retrying', 'unknown']).not.toContain(record?.status);
+          if (record?.status === 'suspended') expect(record.suspendedIn).toBe(2);
           // Of the other kinds of steps nothing is claimed.
           const isUnbegun = record === undefined || record.status === 'ready';
-          const isReady = step.kind === 'step' && isUnbegun;
-          if (isReady) expect(step.after.every((name) => isSettled(state.steps[name]))).toBe(false);
+          const isReady = step.kind === 'agent' && isUnbegun;
+          if (isReady) expect(step.after.every((name) => isSatisfied(state.steps[name]))).toBe(false);
         }
       },
-      () => looks,
+      () => evaluations,
       RUNS,
     );
     expect(complete).toBeGreaterThan(0);
@@ -65,15 +65,16 @@ describe('a decision', () => {
       ({ plan, state }, _, { write, next }) => {
         const past = plan.steps.some((step) => {
           const record = state.steps[step.name];
-          const acted = record?.status === 'done' || (isHeld(record) && record.mode !== 'undo');
+          const acted = record?.status === 'done' || (isLeased(record) && record.mode !== 'undo');
           return step.pointOfNoReturn === true && acted;
         });
         if (!past) return;
         if (next.kind === 'perform') expect(next.step.mode).not.toBe('undo');
-        const stops = write?.execution?.status === 'undoing' && state.execution.status !== 'undoing';
+        const stops =
+          write?.execution?.status === 'compensating' && state.execution.status !== 'compensating';
         if (stops) expect(write.execution?.cause?.undo).toBe(false);
       },
-      () => fc.oneof(looks, commands),
+      () => fc.oneof(evaluations, commands),
       RUNS,
     );
   });

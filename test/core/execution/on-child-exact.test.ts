@@ -9,13 +9,13 @@ import type { Json } from '../../../lib/core/records/json.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { ExecutionStatus } from '../../../lib/core/transitions.ts';
 import { child, childrenOf, end, familyPlan, map } from '../family.ts';
-import { changesOf, planOf, recordOf, stamp, stateOf } from '../one-step.ts';
+import { changesOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
 import { planStep } from '../refusals.ts';
 import { NOW } from '../states.ts';
 
-const nothing: Decision = { sends: [], next: { kind: 'stop' }, notes: [] };
+const nothing: Decision = { sends: [], next: { kind: 'idle' }, notes: [] };
 const on = (state: Snapshot, event: object, plan: Plan = familyPlan): Decision =>
-  decide(plan, state, { ...event, ...stamp } as ChildEvent & typeof stamp);
+  decide(plan, state, { ...event, ...inputs } as ChildEvent & typeof inputs);
 const same = { version: 2, writeId: 'w-new' };
 const family = (count: number): Family => ({
   starts: Array.from({ length: count }, (_, index) => ({
@@ -40,7 +40,7 @@ describe('executions that were started', () => {
     });
     expect(rest).toEqual({
       sends: [],
-      next: { kind: 'look', fresh: true, concern: ['list'] },
+      next: { kind: 'evaluate', fresh: true, affected: ['list'] },
       notes: [{ what: 'children-started', executionId: 'e-1', step: 'list' }],
     });
   });
@@ -85,9 +85,9 @@ describe('executions that were stopped', () => {
   };
 
   it('are written into their step, and how far', () => {
-    const { write, ...rest } = on(stateOf([], { status: 'undoing', epoch: 5 }), stopped);
+    const { write, ...rest } = on(stateOf([], { status: 'compensating', epoch: 5 }), stopped);
     expect(write?.execution).toBeUndefined();
-    expect(write?.step).toMatchObject({ name: 'list', status: 'undoing', epoch: 5, version: 1 });
+    expect(write?.step).toMatchObject({ name: 'list', status: 'compensating', epoch: 5, version: 1 });
     expect(write?.step?.children).toEqual({
       count: 3,
       started: 3,
@@ -98,7 +98,7 @@ describe('executions that were stopped', () => {
     });
     expect(rest).toEqual({
       sends: [],
-      next: { kind: 'look', fresh: true, concern: ['list'] },
+      next: { kind: 'evaluate', fresh: true, affected: ['list'] },
       notes: [{ what: 'children-stopped', executionId: 'e-1', step: 'list' }],
     });
   });
@@ -106,7 +106,9 @@ describe('executions that were stopped', () => {
   it('are stopped while the execution is undone, and of what has any', () => {
     for (const status of ['running', 'paused', 'failed'] as const)
       expect(on(stateOf([], { status }), stopped)).toEqual(nothing);
-    expect(on(stateOf([recordOf('list', 'undone')], { status: 'undoing' }), stopped)).toEqual(nothing);
+    expect(on(stateOf([recordOf('list', 'compensated')], { status: 'compensating' }), stopped)).toEqual(
+      nothing,
+    );
   });
 });
 
@@ -185,9 +187,9 @@ describe('what executions answered', () => {
 it('an end is told with the horizon of the plan', () => {
   const plan = planOf({ ...planStep, leaseMs: 7_000 }, { ...map, after: ['it'] });
   const state = stateOf([recordOf('list', 'running', { children: childrenOf(2) })], {
-    watchAt: NOW + 99_000,
+    wakeAt: NOW + 99_000,
   });
-  const event = { type: 'told', step: 'list', index: 1, end: end('succeeded') };
-  expect(on(state, event, plan).write?.execution?.watchAt).toBe(NOW + 7_000);
+  const event = { type: 'child-ended', step: 'list', index: 1, end: end('succeeded') };
+  expect(on(state, event, plan).write?.execution?.wakeAt).toBe(NOW + 7_000);
   expect(on(state, { ...event, epoch: 2 }, plan)).toEqual(nothing);
 });

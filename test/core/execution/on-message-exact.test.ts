@@ -1,16 +1,16 @@
-/** What a message, a beat and a report lead to, whole decisions of small states (S4, S5, S9, S13, C1). */
+/** What a message, a heartbeat and a report lead to, whole decisions of small states (S4, S5, S9, S13, C1). */
 
 import { decide } from '../../../lib/core/decide.ts';
 import type { AgentStep, CallbackStep, PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { Decision } from '../../../lib/core/records/decision.ts';
 import type { Event } from '../../../lib/core/records/events.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
-import type { Parked, Step } from '../../../lib/core/records/state.ts';
-import { DEADLINE, heldAs, otherRung, planOf, recordOf, stateOf } from '../one-step.ts';
+import type { Deferred, Step } from '../../../lib/core/records/state.ts';
+import { DEADLINE, suspendedAs, otherStage, planOf, recordOf, stateOf } from '../one-step.ts';
 import { planStep } from '../refusals.ts';
 import { NOW } from '../states.ts';
 
-const stamp = { writeId: 'w-new', now: NOW, random: 0.5 };
+const inputs = { writeId: 'w-new', now: NOW, random: 0.5 };
 const plan = planOf(planStep);
 const about = { executionId: 'e-1', step: 'it', attempt: 1 };
 const message = { v: 1 as const, execution: 'e-1', step: 'it', attempt: 1, mode: 'execute' as const, seq: 0 };
@@ -20,19 +20,19 @@ const delivered = (more: object = {}, of: object = {}): Event =>
     message: { ...message, ...of },
     agent: 'worker',
     token: 'fresh',
-    hardEndAt: NOW + 90_000,
+    processDeadlineAt: NOW + 90_000,
     readAt: NOW,
-    ...stamp,
+    ...inputs,
     ...more,
   }) as Event;
 const dropped = (detail: string, of: object = {}): Decision => ({
   sends: [],
-  next: { kind: 'stop' },
+  next: { kind: 'idle' },
   notes: [{ what: 'message-dropped', ...about, detail, ...of }],
 });
-const retrying = (retryAt: number, parked?: Parked): Step =>
-  recordOf('it', 'retrying', { retryAt, rungAttempt: 0, ...(parked === undefined ? {} : { parked }) });
-const look = { kind: 'look', fresh: false, concern: ['it'] } as const;
+const retrying = (retryAt: number, deferred?: Deferred): Step =>
+  recordOf('it', 'retrying', { retryAt, stageAttempt: 0, ...(deferred === undefined ? {} : { deferred }) });
+const evaluate = { kind: 'evaluate', fresh: false, affected: ['it'] } as const;
 
 describe('a message (S13)', () => {
   it.each<[string, Snapshot, Event, Decision]>([
@@ -60,7 +60,7 @@ describe('a message (S13)', () => {
       delivered({}, { seq: 1 }),
       dropped('from after a restore'),
     ],
-    ['about what is held', stateOf([heldAs('execute')]), delivered(), dropped('held')],
+    ['about what is held', stateOf([suspendedAs('execute')]), delivered(), dropped('leased')],
     ['more than five seconds early', stateOf([retrying(NOW + 5_001)]), delivered(), dropped('early')],
     [
       'five seconds early',
@@ -72,15 +72,25 @@ describe('a message (S13)', () => {
       'that the step is past',
       stateOf([recordOf('it', 'done')]),
       delivered(),
-      { sends: [], next: look, notes: [] },
+      { sends: [], next: evaluate, notes: [] },
     ],
-    ['of another agent', stateOf([]), delivered({ agent: 'x' }), { sends: [], next: look, notes: [] }],
-    ['of another mode', stateOf([]), delivered({}, { mode: 'undo' }), { sends: [], next: look, notes: [] }],
-    ['of another attempt', stateOf([]), delivered({}, { attempt: 2 }), { sends: [], next: look, notes: [] }],
+    ['of another agent', stateOf([]), delivered({ agent: 'x' }), { sends: [], next: evaluate, notes: [] }],
+    [
+      'of another mode',
+      stateOf([]),
+      delivered({}, { mode: 'undo' }),
+      { sends: [], next: evaluate, notes: [] },
+    ],
+    [
+      'of another attempt',
+      stateOf([]),
+      delivered({}, { attempt: 2 }),
+      { sends: [], next: evaluate, notes: [] },
+    ],
     [
       'to a process that ends in less than two seconds',
       stateOf([]),
-      delivered({ hardEndAt: NOW + 1_999 }),
+      delivered({ processDeadlineAt: NOW + 1_999 }),
       { sends: [], next: { kind: 'give-back' }, notes: [] },
     ],
   ])('%s', (_, state, event, decision) => {
@@ -99,54 +109,54 @@ describe('a message (S13)', () => {
     });
     expect(rest).toEqual({
       sends: [],
-      next: { kind: 'perform', step: write?.step, priorHardEndAt: 0 },
+      next: { kind: 'perform', step: write?.step, priorProcessDeadlineAt: 0 },
       notes: [{ what: 'claimed', ...about, detail: 'execute', ms: 7 }],
     });
   });
 
   it.each([
-    ['draws a watch near that is behind its end', DEADLINE, NOW + 3_000],
-    ['leaves a watch that is before its end, in a write that fails if it was moved', NOW + 4, NOW + 4],
-  ])('to a process that ends before a lease would, in two seconds, %s (S12)', (_, watchAt, at) => {
+    ['draws a wake time near that is behind its end', DEADLINE, NOW + 3_000],
+    ['leaves a wake time that is before its end, in a write that fails if it was moved', NOW + 4, NOW + 4],
+  ])('to a process that ends before a lease would, in two seconds, %s (S12)', (_, wakeAt, at) => {
     const { write } = decide(
       plan,
-      stateOf([retrying(NOW)], { watchAt }),
-      delivered({ hardEndAt: NOW + 2_000 }),
+      stateOf([retrying(NOW)], { wakeAt }),
+      delivered({ processDeadlineAt: NOW + 2_000 }),
     );
     expect(write?.step).toMatchObject({ status: 'running', leaseUntil: NOW + 2_000 });
-    expect(write?.execution).toMatchObject({ watchAt: at, version: 2 });
+    expect(write?.execution).toMatchObject({ wakeAt: at, version: 2 });
   });
 
-  it('to a process that ends a margin before the watch may come writes the step alone', () => {
-    const { write } = decide(plan, stateOf([retrying(NOW)]), delivered({ hardEndAt: NOW + 29_000 }));
+  it('to a process that ends a margin before the wake time may come writes the step alone', () => {
+    const { write } = decide(plan, stateOf([retrying(NOW)]), delivered({ processDeadlineAt: NOW + 29_000 }));
     expect(write?.step?.leaseUntil).toBe(NOW + 29_000);
     expect(write).not.toHaveProperty('execution');
   });
 
-  it('to a process that ends before its own step looks, though another step would be looked at sooner, draws the watch near', () => {
+  it('to a process that ends before its own step looks, though another step would be looked at sooner, brings the wake time forward', () => {
     const other: AgentStep = { ...planStep, name: 'other', pickupMs: 5_000 };
     const { write } = decide(
       planOf(planStep, other),
-      stateOf([retrying(NOW)], { watchAt: NOW + 30_000 }),
-      delivered({ hardEndAt: NOW + 20_000 }),
+      stateOf([retrying(NOW)], { wakeAt: NOW + 30_000 }),
+      delivered({ processDeadlineAt: NOW + 20_000 }),
     );
-    expect(write?.execution).toMatchObject({ watchAt: NOW + 5_000, version: 2 });
+    expect(write?.execution).toMatchObject({ wakeAt: NOW + 5_000, version: 2 });
   });
 
   const unclaimed = retrying(NOW + 60_000, { mode: 'execute', why: 'unclaimed', at: NOW });
   it.each([
-    ['draws a watch near that is far away', DEADLINE, NOW + 30_000],
-    ['leaves a watch that is near', NOW + 4, NOW + 4],
-  ])('that comes after all to what nobody took %s', (_, watchAt, at) => {
-    const { write, next } = decide(plan, stateOf([unclaimed], { watchAt }), delivered());
+    ['draws a wake time near that is far away', DEADLINE, NOW + 30_000],
+    ['leaves a wake time that is near', NOW + 4, NOW + 4],
+  ])('that comes after all to what nobody took %s', (_, wakeAt, at) => {
+    const { write, next } = decide(plan, stateOf([unclaimed], { wakeAt }), delivered());
     expect(next).toMatchObject({ kind: 'perform' });
-    expect(write?.step?.parked).toBeUndefined();
-    expect(write?.execution).toMatchObject({ watchAt: at, version: 2 });
+    expect(write?.step?.deferred).toBeUndefined();
+    expect(write?.execution).toMatchObject({ wakeAt: at, version: 2 });
   });
 
   it('that comes in time to what nobody took writes the step alone', () => {
     const due = { ...retrying(NOW, { mode: 'execute', why: 'unclaimed', at: NOW }), changedAt: NOW };
-    const { write, next } = decide(plan, stateOf([due], { watchAt: DEADLINE }), delivered());
+    const { write, next } = decide(plan, stateOf([due], { wakeAt: DEADLINE }), delivered());
     expect(next).toMatchObject({ kind: 'perform' });
     expect(write).not.toHaveProperty('execution');
   });
@@ -157,42 +167,48 @@ describe('a message (S13)', () => {
   });
 
   it.each([
-    ['draws a watch near that is behind its time', NOW + 55_002, NOW + 55_001],
-    ['leaves a watch that is at its time', NOW + 55_001, undefined],
-    ['leaves an execution without a watch', undefined, undefined],
-  ])('for a dead service is held back, and %s', (_, watchAt, at) => {
-    const hold = { agent: 'worker', since: NOW - 60_000, until: NOW + 40_000 };
+    ['draws a wake time near that is behind its time', NOW + 55_002, NOW + 55_001],
+    ['leaves a wake time that is at its time', NOW + 55_001, undefined],
+    ['leaves an execution without a wake time', undefined, undefined],
+  ])('for a dead service is held back, and %s', (_, wakeAt, at) => {
+    const openBreaker = { agent: 'worker', since: NOW - 60_000, until: NOW + 40_000 };
     const state = stateOf(
       [{ ...retrying(NOW), changedAt: NOW - 20 }],
-      watchAt === undefined ? {} : { watchAt },
+      wakeAt === undefined ? {} : { wakeAt },
     );
-    const { write, ...rest } = decide(plan, state, delivered({ hold }));
-    const parked = { mode: 'execute', why: 'breaker', at: NOW, since: NOW - 60_000 };
-    expect(write?.step).toMatchObject({ status: 'retrying', retryAt: NOW + 55_001, parked, changedAt: NOW });
-    expect(write?.execution?.watchAt).toBe(at);
+    const { write, ...rest } = decide(plan, state, delivered({ openBreaker }));
+    const deferred = { mode: 'execute', why: 'breaker', at: NOW, since: NOW - 60_000 };
+    expect(write?.step).toMatchObject({
+      status: 'retrying',
+      retryAt: NOW + 55_001,
+      deferred,
+      changedAt: NOW,
+    });
+    expect(write?.execution?.wakeAt).toBe(at);
     expect('execution' in (write ?? {})).toBe(at !== undefined);
-    const notes = [{ what: 'parked', ...about, agent: 'worker', detail: 'breaker', ms: 55_001 }];
-    expect(rest).toEqual({ sends: [], next: { kind: 'stop' }, notes });
+    const notes = [{ what: 'deferred', ...about, agent: 'worker', detail: 'breaker', ms: 55_001 }];
+    expect(rest).toEqual({ sends: [], next: { kind: 'idle' }, notes });
   });
 });
 
-describe('a beat', () => {
-  const beat = (step = 'it', token = 't') =>
-    decide(plan, stateOf([heldAs('execute')]), { type: 'beat', step, token, ...stamp });
+describe('a heartbeat', () => {
+  const heartbeat = (step = 'it', token = 't') =>
+    decide(plan, stateOf([suspendedAs('execute')]), { type: 'heartbeat', step, token, ...inputs });
   it('writes the step alone, and nothing where it is none', () => {
-    const { write, ...rest } = beat();
-    expect(write).toEqual({ executionId: 'e-1', step: expect.objectContaining({ beat: 4 }) });
-    expect(rest).toEqual({ sends: [], next: { kind: 'stop' }, notes: [] });
-    const none = { sends: [], next: { kind: 'stop' }, notes: [] };
-    expect([beat('it', 'x'), beat('x')]).toEqual([none, none]);
+    const { write, ...rest } = heartbeat();
+    expect(write).toEqual({ executionId: 'e-1', step: expect.objectContaining({ heartbeat: 4 }) });
+    expect(rest).toEqual({ sends: [], next: { kind: 'idle' }, notes: [] });
+    const none = { sends: [], next: { kind: 'idle' }, notes: [] };
+    expect([heartbeat('it', 'x'), heartbeat('x')]).toEqual([none, none]);
   });
 });
 
-it('a beat on a later rung lasts as long as that rung’s agent says', () => {
-  const of = planOf({ ...planStep, ladder: [{ ...otherRung, leaseMs: 45_000 }] });
-  const event = { type: 'beat', step: 'it', token: 't', ...stamp } as const;
-  const leaseOf = (rung: number) =>
-    decide(of, stateOf([heldAs('execute', { rung, keyStage: rung })]), event).write?.step?.leaseUntil;
+it('a heartbeat on a later stage lasts as long as that stage’s agent says', () => {
+  const of = planOf({ ...planStep, recovery: [{ ...otherStage, leaseMs: 45_000 }] });
+  const event = { type: 'heartbeat', step: 'it', token: 't', ...inputs } as const;
+  const leaseOf = (stage: number) =>
+    decide(of, stateOf([suspendedAs('execute', { stage, keyVariant: stage })]), event).write?.step
+      ?.leaseUntil;
   expect([leaseOf(0), leaseOf(1)]).toEqual([NOW + 30_000, NOW + 45_000]);
 });
 
@@ -202,14 +218,14 @@ describe('a report', () => {
       type: 'report',
       step: 'it',
       token: 't',
-      report: { kind: 'done', settled: true, output: 1 },
-      priorHardEndAt: 0,
+      report: { kind: 'done', codeReturned: true, output: 1 },
+      priorProcessDeadlineAt: 0,
       onTime: true,
-      ...stamp,
+      ...inputs,
       ...more,
     }) as Event;
-  const held = heldAs('execute');
-  const refused = { sends: [], next: { kind: 'stop' }, notes: [{ what: 'report-refused', ...about }] };
+  const held = suspendedAs('execute');
+  const refused = { sends: [], next: { kind: 'idle' }, notes: [{ what: 'report-refused', ...about }] };
 
   it('that is refused says so', () => {
     expect(decide(plan, stateOf([held]), said({ token: 'x' }))).toEqual(refused);
@@ -225,12 +241,17 @@ describe('a report', () => {
       { number: 2, mode: 'execute', claimedAt: 0, endedAt: NOW - 500, outcome: 'failed' },
     ] as const;
     const of = (attempts: Step['attempts'], more: object = {}) =>
-      decide(plan, stateOf([heldAs('execute', { attempts })]), said(more)).notes;
+      decide(plan, stateOf([suspendedAs('execute', { attempts })]), said(more)).notes;
     expect(of(tries)).toEqual([{ what: 'step-done', ...about, ms: 900 }]);
     const found = { ...tries[0], mode: 'probe', outcome: 'done', endedAt: NOW - 5_000 } as const;
     expect(of([found, ...tries])).toEqual([{ what: 'step-done', ...about, ms: 900 }]);
     expect(of([])).toEqual([{ what: 'step-done', ...about }]);
-    const report = { kind: 'failed', settled: true, permanent: false, failure: { code: 'x', message: 'y' } };
+    const report = {
+      kind: 'failed',
+      codeReturned: true,
+      permanent: false,
+      failure: { code: 'x', message: 'y' },
+    };
     expect(of(tries, { report })).toEqual([{ what: 'step-retrying', ...about }]);
   });
 
@@ -251,7 +272,7 @@ describe('a report', () => {
     'of a step %s is followed by a look, which reads again or not (C1)',
     (_, others, records, more, fresh) => {
       const decision = decide(planOf(planStep, ...others), stateOf([held, ...records]), said(more));
-      expect(decision.next).toEqual({ kind: 'look', fresh, concern: ['it'] });
+      expect(decision.next).toEqual({ kind: 'evaluate', fresh, affected: ['it'] });
       expect(decision.write).toEqual({
         executionId: 'e-1',
         step: expect.objectContaining({ status: 'done' }),
@@ -261,7 +282,12 @@ describe('a report', () => {
   );
 
   it('that is no success reads again', () => {
-    const report = { kind: 'failed', settled: true, permanent: false, failure: { code: 'x', message: 'y' } };
+    const report = {
+      kind: 'failed',
+      codeReturned: true,
+      permanent: false,
+      failure: { code: 'x', message: 'y' },
+    };
     expect(decide(plan, stateOf([held]), said({ report })).next).toMatchObject({ fresh: true });
   });
 
@@ -269,18 +295,18 @@ describe('a report', () => {
     expect(decide(plan, stateOf([held], { status: 'waiting' }), said()).next).toMatchObject({ fresh: true });
   });
 
-  it('after the lease draws the watch near in the same write', () => {
-    const { leaseUntil: _, ...free } = heldAs('execute', { retryAt: NOW + 9 });
-    const state = stateOf([{ ...free, status: 'retrying' }], { watchAt: DEADLINE });
+  it('after the lease brings the wake time forward in the same write', () => {
+    const { leaseUntil: _, ...free } = suspendedAs('execute', { retryAt: NOW + 9 });
+    const state = stateOf([{ ...free, status: 'retrying' }], { wakeAt: DEADLINE });
     const { write, ...rest } = decide(plan, state, said());
-    expect(write?.execution).toMatchObject({ watchAt: NOW + 30_000, version: 2, status: 'running' });
+    expect(write?.execution).toMatchObject({ wakeAt: NOW + 30_000, version: 2, status: 'running' });
     expect(write).not.toHaveProperty('incident');
     expect(rest).toEqual({
       sends: [],
-      next: { kind: 'look', fresh: true, concern: ['it'] },
+      next: { kind: 'evaluate', fresh: true, affected: ['it'] },
       notes: [{ what: 'adopted', ...about }],
     });
-    const near = decide(plan, { ...state, execution: { ...state.execution, watchAt: NOW + 3 } }, said());
-    expect(near.write?.execution?.watchAt).toBe(NOW + 3);
+    const near = decide(plan, { ...state, execution: { ...state.execution, wakeAt: NOW + 3 } }, said());
+    expect(near.write?.execution?.wakeAt).toBe(NOW + 3);
   });
 });

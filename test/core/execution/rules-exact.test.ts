@@ -1,21 +1,21 @@
 /** The rules of a look at what goes forward, whole decisions of small states; and which rule comes first (L1, S8, S12). */
 
 import type { Plan } from '../../../lib/core/plan/plan.ts';
-import type { LookEvent } from '../../../lib/core/records/events.ts';
+import type { EvaluateEvent } from '../../../lib/core/records/events.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
-import { changesOf, heldAs, incidentOf, planOf, recordOf, see, stateOf } from '../one-step.ts';
+import { changesOf, suspendedAs, incidentOf, planOf, recordOf, see, stateOf } from '../one-step.ts';
 import { agentStepOf, otherAgent, undoableOf } from '../small-steps.ts';
 import { NOW } from '../states.ts';
 
-const next = (...concern: string[]) => ({ kind: 'look', fresh: true, concern }) as const;
+const next = (...affected: string[]) => ({ kind: 'evaluate', fresh: true, affected }) as const;
 const about = { executionId: 'e-1', step: 'it' };
-const plan = planOf(agentStepOf('it', { ladder: [otherAgent] }));
+const plan = planOf(agentStepOf('it', { recovery: [otherAgent] }));
 
 describe('a lease that has ended', () => {
-  const held = (more: Partial<Step> = {}) => heldAs('execute', { leaseUntil: NOW - 1_000, ...more });
+  const held = (more: Partial<Step> = {}) => suspendedAs('execute', { leaseUntil: NOW - 1_000, ...more });
   it('is ended by a supervisor, in the step’s record alone', () => {
-    const { write, ...rest } = see(plan, stateOf([held({ rung: 1, keyStage: 1 })]));
+    const { write, ...rest } = see(plan, stateOf([held({ stage: 1, keyVariant: 1 })]));
     expect(write).toStrictEqual({ executionId: 'e-1', step: expect.objectContaining({ status: 'failed' }) });
     expect(rest).toStrictEqual({
       sends: [],
@@ -24,18 +24,18 @@ describe('a lease that has ended', () => {
     });
   });
 
-  it('concerns all where all was concerned, and names the agent of its rung', () => {
-    const decision = see(plan, stateOf([held()]), { concern: 'all' });
-    expect(decision.next).toStrictEqual({ kind: 'look', fresh: true, concern: 'all' });
+  it('concerns all where all was concerned, and names the agent of its stage', () => {
+    const decision = see(plan, stateOf([held()]), { affected: 'all' });
+    expect(decision.next).toStrictEqual({ kind: 'evaluate', fresh: true, affected: 'all' });
     expect(decision.notes).toMatchObject([{ agent: 'worker' }]);
   });
 
   it('is found among leases that last', () => {
     const both = planOf(agentStepOf('a'), agentStepOf('it'));
-    expect(see(both, stateOf([heldAs('execute', { name: 'a' }), held()])).write?.step?.name).toBe('it');
+    expect(see(both, stateOf([suspendedAs('execute', { name: 'a' }), held()])).write?.step?.name).toBe('it');
   });
 
-  it.each<[string, Snapshot, Partial<LookEvent>]>([
+  it.each<[string, Snapshot, Partial<EvaluateEvent>]>([
     ['a second ago, by a worker', stateOf([held()]), { by: 'worker' }],
     ['less than a second ago', stateOf([held({ leaseUntil: NOW - 999 })]), {}],
     ['while the store was away', stateOf([held()]), { graceFrom: NOW }],
@@ -49,18 +49,18 @@ describe('a lease that has ended', () => {
 describe('a look at what was written, and not read since', () => {
   const unread = { sends: [], next: next('x'), notes: [] };
   it('writes nothing but the end, and reads instead', () => {
-    const ended = stateOf([heldAs('execute', { leaseUntil: NOW - 1_000 })]);
+    const ended = stateOf([suspendedAs('execute', { leaseUntil: NOW - 1_000 })]);
     expect(see(plan, ended, { fresh: false })).toStrictEqual(unread);
-    const all = { ...unread, next: { kind: 'look', fresh: true, concern: 'all' } };
-    expect(see(plan, ended, { fresh: false, concern: 'all' })).toStrictEqual(all);
+    const all = { ...unread, next: { kind: 'evaluate', fresh: true, affected: 'all' } };
+    expect(see(plan, ended, { fresh: false, affected: 'all' })).toStrictEqual(all);
     const done = stateOf([recordOf('it', 'done')]);
     expect(see(plan, done, { fresh: false }).write?.execution?.status).toBe('succeeded');
-    const told = stateOf([], { status: 'failed', watchAt: NOW, endedAt: NOW });
+    const told = stateOf([], { status: 'failed', wakeAt: NOW, endedAt: NOW });
     expect(see(plan, told, { fresh: false }).announce).toBeDefined();
   });
 
   it('sends all the same', () => {
-    expect(see(plan, stateOf([]), { fresh: false, concern: ['it'], by: 'worker' }).sends).toHaveLength(1);
+    expect(see(plan, stateOf([]), { fresh: false, affected: ['it'], by: 'worker' }).sends).toHaveLength(1);
   });
 });
 
@@ -68,9 +68,9 @@ describe('a question that came up', () => {
   const waiting = stateOf([recordOf('it', 'waiting', { failure: { code: 'x', message: 'y' } })]);
   it('does not make the look forget what it was about', () => {
     const decision = see(plan, waiting);
-    expect(decision.write?.incident).toMatchObject({ kind: 'ladder', step: 'it' });
+    expect(decision.write?.incident).toMatchObject({ kind: 'recovery', step: 'it' });
     expect(decision.next).toStrictEqual(next('x'));
-    expect(see(plan, waiting, { concern: 'all' }).next).toMatchObject({ concern: 'all' });
+    expect(see(plan, waiting, { affected: 'all' }).next).toMatchObject({ affected: 'all' });
   });
 
   it('nor does one that is answered by itself', () => {
@@ -89,8 +89,8 @@ describe('a question that came up', () => {
       incidents: { 1: incidentOf({ deadlineAt: NOW, otherwise }) },
     });
     expect(see(plan, late('undo-all')).next).toStrictEqual(next('x', 'it'));
-    expect(see(plan, late('undo-all'), { concern: 'all' }).next).toMatchObject({ concern: 'all' });
-    expect(see(plan, late('fail')).next).toStrictEqual({ kind: 'look', fresh: true, concern: 'all' });
+    expect(see(plan, late('undo-all'), { affected: 'all' }).next).toMatchObject({ affected: 'all' });
+    expect(see(plan, late('fail')).next).toStrictEqual({ kind: 'evaluate', fresh: true, affected: 'all' });
   });
 });
 
@@ -108,27 +108,27 @@ describe('a step whose condition does not hold', () => {
       next: next('x', 'it'),
       notes: [{ what: 'step-skipped', ...about }],
     });
-    expect(see(skips, state(), { concern: 'all' }).next).toMatchObject({ concern: 'all' });
+    expect(see(skips, state(), { affected: 'all' }).next).toMatchObject({ affected: 'all' });
   });
 
   it('is skipped in one write with the execution if it is the last, which fails on one that was paused since (S12)', () => {
-    const { write } = see(skips, stateOf([recordOf('a', 'done')], { watchAt: NOW + 90_000 }));
+    const { write } = see(skips, stateOf([recordOf('a', 'done')], { wakeAt: NOW + 90_000 }));
     expect(write?.step?.status).toBe('skipped');
-    expect(write?.execution).toMatchObject({ status: 'running', version: 2, watchAt: NOW + 30_000 });
+    expect(write?.execution).toMatchObject({ status: 'running', version: 2, wakeAt: NOW + 30_000 });
   });
 
   it('is skipped while a person is asked, and not during a pause', () => {
     expect(see(skips, state({ status: 'waiting' })).write?.step?.status).toBe('skipped');
     const pauses = [{ number: 1, at: NOW, reason: '', withinMs: 1 }];
-    expect(see(skips, state({ status: 'pausing', pauses })).write?.step?.status).toBe('held');
+    expect(see(skips, state({ status: 'pausing', pauses })).write?.step?.status).toBe('suspended');
   });
 });
 
 describe('success', () => {
   const two = planOf(agentStepOf('a'), agentStepOf('it'));
   const over = [recordOf('a', 'done'), recordOf('it', 'skipped')];
-  it('is written when every step is done or skipped; the watch stays', () => {
-    const state = stateOf(over, { watchAt: NOW + 5 });
+  it('is written when every step is done or skipped; the wake time stays', () => {
+    const state = stateOf(over, { wakeAt: NOW + 5 });
     const { write, ...rest } = see(two, state);
     expect(write?.step).toBeUndefined();
     expect(write?.executionId).toBe('e-1');
@@ -141,7 +141,7 @@ describe('success', () => {
     });
     expect(rest).toStrictEqual({
       sends: [],
-      next: { kind: 'look', fresh: false, concern: ['x'] },
+      next: { kind: 'evaluate', fresh: false, affected: ['x'] },
       notes: [{ what: 'succeeded', executionId: 'e-1' }],
     });
   });
@@ -156,7 +156,7 @@ describe('success', () => {
       false,
     ],
     ['while it waits, though nobody is asked', stateOf(over, { status: 'waiting' }), {}, false],
-    ['while it is being undone', stateOf(over, { status: 'undoing' }), {}, false],
+    ['while it is being undone', stateOf(over, { status: 'compensating' }), {}, false],
     ['while it is pausing', stateOf(over, { status: 'pausing' }), {}, true],
     ['while it is paused', stateOf(over, { status: 'paused' }), {}, true],
     [
@@ -167,20 +167,20 @@ describe('success', () => {
     ],
     [
       'with an undone item',
-      stateOf([recordOf('a', 'done'), recordOf('it', 'undone')]),
+      stateOf([recordOf('a', 'done'), recordOf('it', 'compensated')]),
       { tolerated: 1 },
       true,
     ],
     [
       'with an item that is being undone',
-      stateOf([recordOf('a', 'done'), recordOf('it', 'undoing')]),
+      stateOf([recordOf('a', 'done'), recordOf('it', 'compensating')]),
       { tolerated: 1 },
       false,
     ],
-    ['with an undone step', stateOf([recordOf('a', 'done'), recordOf('it', 'undone')]), {}, false],
+    ['with an undone step', stateOf([recordOf('a', 'done'), recordOf('it', 'compensated')]), {}, false],
     [
       'with a step that could not be undone',
-      stateOf([recordOf('a', 'done'), recordOf('it', 'undo-failed')]),
+      stateOf([recordOf('a', 'done'), recordOf('it', 'compensation-failed')]),
       {},
       false,
     ],
@@ -205,9 +205,9 @@ describe('success', () => {
       }).write?.execution?.status;
     expect(of(recordOf('it', 'failed', { mayHaveActed: true }))).toBe('running');
     expect(of(recordOf('it', 'failed'))).toBe('succeeded');
-    expect(of(recordOf('it', 'undo-failed'))).toBe('waiting');
-    expect(of(recordOf('it', 'undo-failed'), 1)).toBe('succeeded');
-    expect(of(recordOf('it', 'undo-failed'), 0)).toBe('waiting');
+    expect(of(recordOf('it', 'compensation-failed'))).toBe('waiting');
+    expect(of(recordOf('it', 'compensation-failed'), 1)).toBe('succeeded');
+    expect(of(recordOf('it', 'compensation-failed'), 0)).toBe('waiting');
   });
 
   it('ends the pause under way', () => {
@@ -219,6 +219,6 @@ describe('success', () => {
   it('comes before the deadline, the deadline before what else is to be done', () => {
     const late = { deadlineAt: NOW };
     expect(see(two, stateOf(over, late)).write?.execution?.status).toBe('succeeded');
-    expect(see(two, stateOf([recordOf('a', 'done')], late)).write?.execution?.status).toBe('undoing');
+    expect(see(two, stateOf([recordOf('a', 'done')], late)).write?.execution?.status).toBe('compensating');
   });
 });

@@ -10,7 +10,7 @@ import { NOW } from '../states.ts';
 describe('executions to stop', () => {
   const cause: Cause = { kind: 'cancel', at: NOW, failure: { code: 'x', message: 'y' } };
   const stops = (steps: PlanStep[], records: Step[], more: Partial<Execution> = {}) =>
-    see(planOf(...steps), stateOf(records, { status: 'undoing', cause, ...more }));
+    see(planOf(...steps), stateOf(records, { status: 'compensating', cause, ...more }));
   const stopped = (
     step: PlanStep,
     record?: Step,
@@ -63,7 +63,7 @@ describe('executions to stop', () => {
     expect((first as { ids: string[] }).ids).toHaveLength(50);
     const rest = {
       ...some,
-      status: 'undoing' as const,
+      status: 'compensating' as const,
       children: childrenOf({}, { count: 60, started: 60, stopped: 10 }),
     };
     expect(stopped(list, rest)).toMatchObject({ below: 60 });
@@ -71,7 +71,7 @@ describe('executions to stop', () => {
 
   it('that have all ended are recorded as stopped', () => {
     const children = childrenOf({ 0: ends('failed') });
-    const given = recordOf('it', 'undoing', { children: { ...children, stopped: 0 }, changedAt: 5 });
+    const given = recordOf('it', 'compensating', { children: { ...children, stopped: 0 }, changedAt: 5 });
     const { write, ...rest } = stops([childOf('it')], [given]);
     expect(changesOf(given, write?.step)).toStrictEqual({
       version: 2,
@@ -82,7 +82,7 @@ describe('executions to stop', () => {
     const notes = [{ what: 'children-stopped', executionId: 'e-1', step: 'it' }];
     expect(rest).toStrictEqual({
       sends: [],
-      next: { kind: 'look', fresh: true, concern: ['x', 'it'] },
+      next: { kind: 'evaluate', fresh: true, affected: ['x', 'it'] },
       notes,
     });
   });
@@ -90,7 +90,7 @@ describe('executions to stop', () => {
   it('of what could have none are recorded as none', () => {
     const { write } = stops([mapOf('it', { over: 5 })], [], { epoch: 3 });
     expect(write?.step).toMatchObject({
-      status: 'undoing',
+      status: 'compensating',
       epoch: 3,
       children: { count: 0, started: 0, items: 0, tolerated: 0, ended: {} },
     });
@@ -100,8 +100,8 @@ describe('executions to stop', () => {
   it('of a step that is over wait for what depends on it', () => {
     const done = recordOf('it', 'done', { children: childrenOf({ 0: ends('succeeded') }) });
     const after = undoableOf('b', { after: ['it'] });
-    expect(stopped(childOf('it'), done, {}, [[after, recordOf('b', 'done')]])).toBe('stop');
-    expect(stopped(childOf('it'), done, {}, [[after, recordOf('b', 'undone')]])).toStrictEqual(one);
+    expect(stopped(childOf('it'), done, {}, [[after, recordOf('b', 'done')]])).toBe('idle');
+    expect(stopped(childOf('it'), done, {}, [[after, recordOf('b', 'compensated')]])).toStrictEqual(one);
     const open = recordOf('it', 'failed', { children: childrenOf({}) });
     expect(stopped(childOf('it'), open, {}, [[after, recordOf('b', 'done')]])).toStrictEqual(one);
   });
@@ -115,7 +115,7 @@ describe('executions to stop', () => {
     ) =>
       stops([childOf('it', { undo })], [recordOf('it', status, { children: childrenOf({ 0: end }) })], more);
     const kind = (...given: Parameters<typeof of>) => of(...given).next.kind;
-    expect(kind('failed', ends('failed'))).toBe('look');
+    expect(kind('failed', ends('failed'))).toBe('evaluate');
     expect(of('failed', ends('failed')).notes).toMatchObject([{ what: 'children-stopped' }]);
     expect(of('failed', ends('canceled', true)).notes).toMatchObject([{ what: 'canceled' }]);
     expect(kind('done', ends('succeeded'))).toBe('stop-children');
@@ -129,6 +129,6 @@ describe('executions to stop', () => {
     expect(list(childrenOf(parts, { count: 2 }))).toBe('children-stopped');
     expect(list(childrenOf({}, { count: 0 }))).toBe('canceled');
     expect(stops([childOf('it')], [recordOf('it', 'done')]).notes).toMatchObject([{ what: 'canceled' }]);
-    expect(of('undone', ends('succeeded')).notes).toMatchObject([{ what: 'canceled' }]);
+    expect(of('compensated', ends('succeeded')).notes).toMatchObject([{ what: 'canceled' }]);
   });
 });

@@ -4,12 +4,12 @@ import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
 import { endedPause, stop } from '../../../lib/core/records/change.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Cause, Execution, Pause, Step } from '../../../lib/core/records/state.ts';
-import { changesOf, planOf, recordOf, see, stamp, stateOf } from '../one-step.ts';
+import { changesOf, planOf, recordOf, see, inputs, stateOf } from '../one-step.ts';
 import { agentStepOf, callbackOf, undoableOf } from '../small-steps.ts';
 import { NOW } from '../states.ts';
 
 const failure = { code: 'x', message: 'y' };
-const all = { kind: 'look', fresh: true, concern: 'all' } as const;
+const all = { kind: 'evaluate', fresh: true, affected: 'all' } as const;
 const pause = (number: number, more: Partial<Pause> = {}): Pause => ({
   number,
   at: NOW - 9,
@@ -30,8 +30,10 @@ describe('a stop', () => {
   const cause: Cause = { kind: 'cancel', at: NOW, failure };
 
   it('names the step that caused it', () => {
-    const { notes } = stop(stateOf([]), stamp, { ...cause, kind: 'failure', step: 'it' });
-    expect(notes).toStrictEqual([{ what: 'undoing', executionId: 'e-1', step: 'it', detail: 'failure' }]);
+    const { notes } = stop(stateOf([]), inputs, { ...cause, kind: 'failure', step: 'it' });
+    expect(notes).toStrictEqual([
+      { what: 'compensating', executionId: 'e-1', step: 'it', detail: 'failure' },
+    ]);
   });
 });
 
@@ -48,10 +50,14 @@ describe('a step that failed for good', () => {
 
   it('of a list stops it when it is one more than tolerated, undone or not', () => {
     const items = planOf(agentStepOf('a'), agentStepOf('b'), agentStepOf('it'));
-    const records = [recordOf('a', 'done'), recordOf('b', 'undone', { failure }), recordOf('it', 'failed')];
+    const records = [
+      recordOf('a', 'done'),
+      recordOf('b', 'compensated', { failure }),
+      recordOf('it', 'failed'),
+    ];
     const stepOf = (tolerated: number) => causeIn(stateOf(records), { ...items, tolerated })?.step;
     expect([0, 1, 2].map(stepOf)).toStrictEqual(['b', 'it', undefined]);
-    expect(causeIn(stateOf([recordOf('b', 'undone')]), items)).toBeUndefined();
+    expect(causeIn(stateOf([recordOf('b', 'compensated')]), items)).toBeUndefined();
   });
 });
 
@@ -74,7 +80,7 @@ describe('behind a point of no return', () => {
     });
     expect(rest).toStrictEqual({
       sends: [],
-      next: { kind: 'look', fresh: true, concern: ['it'] },
+      next: { kind: 'evaluate', fresh: true, affected: ['it'] },
       notes: [{ what: 'no-way-back', executionId: 'e-1', step: 'it' }],
     });
   });
@@ -82,14 +88,14 @@ describe('behind a point of no return', () => {
   it('what no agent performs fails it, and all stays as it is', () => {
     const { write } = see(plan, stateOf([past, recordOf('c', 'failed', { failure })]));
     expect(write?.execution).toMatchObject({
-      status: 'undoing',
+      status: 'compensating',
       cause: { kind: 'failure', step: 'c', undo: false },
     });
   });
 
   it('what is not failed any more fails it, too', () => {
     const list = { ...plan, tolerated: 0 };
-    const { write } = see(list, stateOf([past, recordOf('it', 'undone', { failure })]));
+    const { write } = see(list, stateOf([past, recordOf('it', 'compensated', { failure })]));
     expect(write?.execution?.cause).toMatchObject({ step: 'it', undo: false });
   });
 
@@ -107,7 +113,7 @@ describe('the deadline', () => {
   it('stops what is not over', () => {
     const { write, next, notes } = at(0);
     expect(write?.execution).toMatchObject({
-      status: 'undoing',
+      status: 'compensating',
       cause: {
         kind: 'deadline',
         at: NOW,
@@ -115,36 +121,39 @@ describe('the deadline', () => {
       },
     });
     expect(write?.execution?.cause).not.toHaveProperty('step');
-    expect([next, notes]).toStrictEqual([all, [{ what: 'undoing', executionId: 'e-1', detail: 'deadline' }]]);
+    expect([next, notes]).toStrictEqual([
+      all,
+      [{ what: 'compensating', executionId: 'e-1', detail: 'deadline' }],
+    ]);
   });
 });
 
 describe('a point of no return that is passed while its execution is undone', () => {
   const plan = planOf(undoableOf('a'), agentStepOf('p', { pointOfNoReturn: true }));
   const cause: Cause = { kind: 'cancel', at: NOW - 9, failure };
-  const undoing = (record: Step, more: Partial<Execution> = {}) =>
-    stateOf([recordOf('a', 'done'), record], { status: 'undoing', cause, watchAt: NOW + 5, ...more });
+  const compensating = (record: Step, more: Partial<Execution> = {}) =>
+    stateOf([recordOf('a', 'done'), record], { status: 'compensating', cause, wakeAt: NOW + 5, ...more });
   const kept = (state: Snapshot) => see(plan, state).notes.some(({ what }) => what === 'kept');
 
   it('keeps what has acted: the cause says so', () => {
-    const state = undoing(recordOf('p', 'done'));
+    const state = compensating(recordOf('p', 'done'));
     const { write, ...rest } = see(plan, state);
     expect(write).toStrictEqual({ executionId: 'e-1', execution: expect.anything() });
     expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       version: 2,
       writeId: 'w-new',
       cause: { ...cause, undo: false },
-      watchAt: NOW,
+      wakeAt: NOW,
     });
     expect(rest).toStrictEqual({ sends: [], next: all, notes: [{ what: 'kept', executionId: 'e-1' }] });
   });
 
   it('is said once, and only of what is being undone for a cause', () => {
     const record = recordOf('p', 'done');
-    expect(kept(undoing(record, { cause: { ...cause, undo: false } }))).toBe(false);
+    expect(kept(compensating(record, { cause: { ...cause, undo: false } }))).toBe(false);
     const running = stateOf([recordOf('a', 'retrying'), record], { status: 'running', cause });
     expect(kept(running)).toBe(false);
-    const { cause: _, ...execution } = undoing(record).execution;
-    expect(kept({ ...undoing(record), execution })).toBe(false);
+    const { cause: _, ...execution } = compensating(record).execution;
+    expect(kept({ ...compensating(record), execution })).toBe(false);
   });
 });

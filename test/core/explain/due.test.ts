@@ -3,19 +3,19 @@
 import type { Cause, Execution, Step } from '../../../lib/core/records/state.ts';
 import type { ExecutionStatus } from '../../../lib/core/transitions.ts';
 import { child, childrenOf, end, map } from '../family.ts';
-import { failure, heldAs, planOf, recordOf, step } from '../one-step.ts';
+import { failure, suspendedAs, planOf, recordOf, step } from '../one-step.ts';
 import { agentStepOf, waitOf } from '../small-steps.ts';
 import { NOW } from '../states.ts';
-import { explained, incidentOf, type More, pause, paused, undoing } from '../words.ts';
+import { explained, incidentOf, type More, pause, paused, compensating } from '../words.ts';
 
 const point = agentStepOf('point', { pointOfNoReturn: true });
 const waiting = recordOf('it', 'waiting', { version: 1 });
-const held = recordOf('it', 'held', { heldFrom: 'ready', heldIn: pause.number });
+const held = recordOf('it', 'suspended', { suspendedFrom: 'ready', suspendedIn: pause.number });
 const sub = (status: Step['status'], ended?: ExecutionStatus): Step =>
   recordOf('sub', status, { children: childrenOf(1, ended === undefined ? {} : { 0: end(ended) }) });
-const forDays = { undoParkedAt: NOW - 86_400_000, retryAt: NOW };
+const forDays = { undoDeferredAt: NOW - 86_400_000, retryAt: NOW };
 const stoppedBy = (kind: Cause['kind']): Partial<Execution> => ({
-  ...undoing,
+  ...compensating,
   cause: { kind, at: NOW, failure },
 });
 const over = { openedAt: NOW - 50, deadlineAt: NOW };
@@ -27,15 +27,15 @@ const wasPaused: Partial<Execution> = {
 it.each<[string, Step[], Partial<Execution>?, More?]>([
   [
     'the lease has ended: the outcome of the attempt is taken for unknown',
-    [heldAs('execute', { leaseUntil: NOW - 1_000 })],
+    [suspendedAs('execute', { leaseUntil: NOW - 1_000 })],
   ],
   ['what has acted is undone', [recordOf('it', 'failed')]],
   ['a person is asked', [waiting]],
   ['the time for an answer is over', [waiting], { status: 'waiting' }, { incidents: [incidentOf(over)] }],
   [
     'an open question is closed, because the execution went another way',
-    [recordOf('it', 'sealed')],
-    undoing,
+    [recordOf('it', 'fenced')],
+    compensating,
     { incidents: [incidentOf()] },
   ],
   [
@@ -48,8 +48,8 @@ it.each<[string, Step[], Partial<Execution>?, More?]>([
   ['the pause is complete: nobody works and nobody can begin', [held], { ...paused, status: 'pausing' }],
   [
     'a person is asked, because nobody could undo a step for a day',
-    [recordOf('it', 'done', { ...forDays, parked: { mode: 'undo', why: 'unclaimed', at: NOW } })],
-    undoing,
+    [recordOf('it', 'done', { ...forDays, deferred: { mode: 'undo', why: 'unclaimed', at: NOW } })],
+    compensating,
   ],
   [
     'the time for an answer is moved by the time of the pause',
@@ -66,18 +66,18 @@ it.each<[string, Step[], Partial<Execution>?, More?]>([
   [
     'what has acted is left as it is, because a point of no return was passed',
     [recordOf('point', 'done')],
-    undoing,
+    compensating,
     { plan: planOf(point) },
   ],
-  ['a step that has not started is closed for good', [], undoing],
+  ['a step that has not started is closed for good', [], compensating],
   ['it succeeds: every step is done or skipped', [recordOf('it', 'done')]],
   [
     'it ends as compensated: everything that acted is undone',
-    [recordOf('it', 'undone')],
+    [recordOf('it', 'compensated')],
     stoppedBy('deadline'),
   ],
-  ['it ends as canceled: everything that acted is undone', [recordOf('it', 'undone')], undoing],
-  ['it ends as failed', [recordOf('it', 'sealed')], stoppedBy('failure')],
+  ['it ends as canceled: everything that acted is undone', [recordOf('it', 'compensated')], compensating],
+  ['it ends as failed', [recordOf('it', 'fenced')], stoppedBy('failure')],
   ['executions of a step are started', [], { input: { list: [1] } }, { plan: planOf(map) }],
   [
     'what the executions of a step answered is gathered',
@@ -85,7 +85,7 @@ it.each<[string, Step[], Partial<Execution>?, More?]>([
     {},
     { plan: planOf(child) },
   ],
-  ['executions of a step are stopped', [sub('running')], undoing, { plan: planOf(child) }],
+  ['executions of a step are stopped', [sub('running')], compensating, { plan: planOf(child) }],
   [
     'a step is over: its time has come, or its answer counts now',
     [],
@@ -100,25 +100,25 @@ it.each<[string, Step[], Partial<Execution>?, More?]>([
   ],
   [
     'a step is undone: all of its executions are',
-    [sub('undoing', 'canceled')],
-    undoing,
+    [sub('compensating', 'canceled')],
+    compensating,
     { plan: planOf(child) },
   ],
   [
     'a step cannot be undone: one of its executions could not be',
-    [sub('undoing', 'failed')],
-    undoing,
+    [sub('compensating', 'failed')],
+    compensating,
     { plan: planOf(child) },
   ],
   [
     'the executions of a step are stopped',
     [],
-    { ...undoing, input: { list: 'no list' } },
+    { ...compensating, input: { list: 'no list' } },
     { plan: planOf(map) },
   ],
 ])('a supervisor would do now: %s', (words, records, ...[execution, more]) => {
   expect(explained(records, execution, more).next).toMatchObject({ what: words, at: NOW, who: 'supervisor' });
-  // Before its watch nobody looks.
-  const later = { ...execution, watchAt: NOW + 5 };
+  // Before its wake time nobody looks.
+  const later = { ...execution, wakeAt: NOW + 5 };
   expect(explained(records, later, more).next).toMatchObject({ what: words, at: NOW + 5 });
 });

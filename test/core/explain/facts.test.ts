@@ -7,7 +7,7 @@ import { child, childrenOf, end } from '../family.ts';
 import {
   DEADLINE,
   failure,
-  heldAs,
+  suspendedAs,
   incidentOf as anIncident,
   planOf,
   recordOf,
@@ -16,11 +16,11 @@ import {
 } from '../one-step.ts';
 import { agentStepOf, callbackOf, waitOf } from '../small-steps.ts';
 import { NOW } from '../states.ts';
-import { explained, incidentOf, type More, nextLine, pause, paused, plan, undoing } from '../words.ts';
+import { explained, incidentOf, type More, nextLine, pause, paused, plan, compensating } from '../words.ts';
 
 const point = agentStepOf('point', { pointOfNoReturn: true });
 const waiting = recordOf('it', 'waiting', { version: 1 });
-const held = recordOf('it', 'held', { heldFrom: 'ready', heldIn: pause.number });
+const held = recordOf('it', 'suspended', { suspendedFrom: 'ready', suspendedIn: pause.number });
 const sub = (status: Step['status'], ended?: ExecutionStatus): Step =>
   recordOf('sub', status, { children: childrenOf(1, ended === undefined ? {} : { 0: end(ended) }) });
 
@@ -34,27 +34,27 @@ it.each<[string, Step[], Partial<Execution>, More, string]>([
   [
     'the end that is not announced',
     [],
-    { ...ended, watchAt: NOW + 4 },
+    { ...ended, wakeAt: NOW + 4 },
     {},
     'supervisor +4: its end is announced',
   ],
   [
     'the earliest of the steps',
-    [heldAs('execute', { leaseUntil: NOW + 30_000 }), { ...heldAs('execute'), name: 'b' }],
+    [suspendedAs('execute', { leaseUntil: NOW + 30_000 }), { ...suspendedAs('execute'), name: 'b' }],
     {},
     { plan: two },
     'supervisor b +21000: its agent',
   ],
   [
     'a step as early as the deadline',
-    [heldAs('execute')],
+    [suspendedAs('execute')],
     { deadlineAt: NOW + 21_000 },
     {},
     'supervisor it +21000: its agent',
   ],
   [
     'the deadline',
-    [heldAs('execute')],
+    [suspendedAs('execute')],
     { deadlineAt: NOW + 20_999 },
     {},
     'supervisor +20999: its time is over and it is undone',
@@ -83,14 +83,14 @@ it.each<[string, Step[], Partial<Execution>, More, string]>([
   [
     'nothing but a look, where that is answered',
     [held],
-    { ...paused, watchAt: NOW + 7 },
+    { ...paused, wakeAt: NOW + 7 },
     { incidents: [{ ...aboutPause, resolvedAt: NOW }] },
     'supervisor +7: a supervisor looks',
   ],
   [
     'nothing but a look, where a pause has no end',
     [held],
-    { status: 'paused', watchAt: NOW + 7, pauses: [{ number: 1, at: 1, reason: 'r', withinMs: 1 }] },
+    { status: 'paused', wakeAt: NOW + 7, pauses: [{ number: 1, at: 1, reason: 'r', withinMs: 1 }] },
     {},
     'supervisor +7: a supervisor looks',
   ],
@@ -110,7 +110,7 @@ it.each<[string, Step[], Partial<Execution>, More, string]>([
   ],
   [
     'what has a time beside an execution of its own',
-    [sub('running'), heldAs('execute')],
+    [sub('running'), suspendedAs('execute')],
     {},
     { plan: planOf(child, step) },
     'supervisor it +21000: its agent',
@@ -148,7 +148,7 @@ it.each<[string, Step[], Partial<Execution>, More, string]>([
 });
 
 it('next for an execution that has ended and said so is nothing', () => {
-  const { watchAt: _, ...execution } = stateOf([], ended).execution;
+  const { wakeAt: _, ...execution } = stateOf([], ended).execution;
   expect(explain(plan, { execution, steps: {} }, NOW).next).toEqual({
     what: 'nothing: it has ended and said so',
     who: 'nobody',
@@ -198,7 +198,7 @@ it.each<[string, Step[], Partial<Execution>, More, string]>([
   [
     'its undo',
     [recordOf('it', 'done', { undoAttempt: 2 })],
-    undoing,
+    compensating,
     {},
     "agent it +0: agent 'worker' takes it: undo 3, from ",
   ],
@@ -266,10 +266,10 @@ it.each<[string, Step[], Partial<Execution>, More, object[]]>([
   ],
   [
     'an answer',
-    [recordOf('c', 'failed', { failure, progressAt: NOW, beat: 4, changedAt: NOW + 1 })],
+    [recordOf('c', 'failed', { failure, progressAt: NOW, heartbeat: 4, changedAt: NOW + 1 })],
     {},
     { plan: planOf(callbackOf('c')) },
-    [{ beat: 4 }, { status: 'failed', failure }],
+    [{ heartbeat: 4 }, { status: 'failed', failure }],
   ],
   [
     'executions of its own',
@@ -302,10 +302,10 @@ it.each<[Cause['kind'], Partial<Cause>, string]>([
   ['parent', {}, 'it is being undone because of the end of the execution that it is a part of'],
 ])('why it was stopped: %s', (kind, more, what) => {
   const why: Cause = { kind, at: NOW + 1, failure, ...more };
-  expect(explained([], { status: 'undoing', cause: why }).past[1]?.what).toBe(what);
+  expect(explained([], { status: 'compensating', cause: why }).past[1]?.what).toBe(what);
 });
 
 it('whose it is, and in which status', () => {
-  const { executionId, status, steps } = explained([], { status: 'undoing' });
-  expect([executionId, status, steps.map(({ name }) => name)]).toEqual(['e-1', 'undoing', ['it']]);
+  const { executionId, status, steps } = explained([], { status: 'compensating' });
+  expect([executionId, status, steps.map(({ name }) => name)]).toEqual(['e-1', 'compensating', ['it']]);
 });

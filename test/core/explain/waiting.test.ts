@@ -6,12 +6,12 @@ import { workflow } from '../../../lib/core/plan/workflow.ts';
 import type { Children } from '../../../lib/core/records/children.ts';
 import { type Execution, type Step, callbackToken } from '../../../lib/core/records/state.ts';
 import type { StepStatus } from '../../../lib/core/transitions.ts';
-import { settleCallback } from '../../../lib/scheduler/callbacks.ts';
+import { closeCallback } from '../../../lib/scheduler/callbacks.ts';
 import { childrenOf, end } from '../family.ts';
 import { failure, planOf, recordOf } from '../one-step.ts';
 import { callbackOf, childOf, mapOf, waitOf } from '../small-steps.ts';
 import { NOW } from '../states.ts';
-import { explained, linesOf, paused, undoing } from '../words.ts';
+import { explained, linesOf, paused, compensating } from '../words.ts';
 import { book } from '../../engine/book.ts';
 import { anAgent, anyObject, harness } from '../../engine/harness.ts';
 
@@ -36,11 +36,11 @@ describe('why', () => {
       [waitOf('came'), 'done'],
       [waitOf('no-time'), 'failed', failed],
       [callbackOf('asked', { withinMs: 110_000 })],
-      [callbackOf('silent', { withinMs: 110_000, beatMs: 90_000 })],
+      [callbackOf('silent', { withinMs: 110_000, heartbeatMs: 90_000 })],
       [
-        callbackOf('beating', { withinMs: 110_000, beatMs: 90_000 }),
+        callbackOf('beating', { withinMs: 110_000, heartbeatMs: 90_000 }),
         'waiting',
-        { beat: 4, progressAt: NOW - 2 },
+        { heartbeat: 4, progressAt: NOW - 2 },
       ],
       [callbackOf('approval', { kind: 'approval', withinMs: 110_000 }), 'ready'],
       [callbackOf('early', late), 'answered'],
@@ -59,18 +59,18 @@ recorded ready: it waits until <+40000>
   → supervisor recorded +40000: its time comes
 came done: its time has come
 no-time failed: its time cannot be told (x: y)
-asked ready: the outside has not answered yet
-  → outside asked +50000: the outside answers; in silence it fails
-silent ready: the outside has not answered yet, nor beaten
-  → outside silent +30000: the outside answers or beats; in silence it fails
-beating waiting: the outside has not answered yet; its last beat, 4, was at <-2>
-  → outside beating +50000: the outside answers or beats; in silence it fails
+asked ready: the external party has not answered yet
+  → outside asked +50000: the external party answers; in silence it fails
+silent ready: the external party has not answered yet, and there was no heartbeat
+  → outside silent +30000: the external party answers or heartbeats; in silence it fails
+beating waiting: the external party has not answered yet; its last heartbeat, 4, was at <-2>
+  → outside beating +50000: the external party answers or heartbeats; in silence it fails
 approval ready: a person has not answered yet
   → person approval +50000: a person approves or rejects; in silence it fails
-early answered: the outside answered before its turn; the answer is kept
-in-turn answered: the outside answered before its turn; the answer is kept
+early answered: the external party answered before its turn; the answer is kept
+in-turn answered: the external party answered before its turn; the answer is kept
   → supervisor in-turn -60000: its answer counts
-answered done: the outside answered
+answered done: the external party answered
 approved done: a person approved it
 rejected failed: it was not answered with a success (x: y)
 speechless failed: it was not answered with a success
@@ -78,13 +78,13 @@ skipped skipped: its condition does not hold
 -60000: workflow 'flow' was started
 -3 came: its time came
 -3 no-time: it failed (x: y)
--3 early: the outside answered before its turn
--3 in-turn: the outside answered before its turn
--3 answered: the outside answered
+-3 early: the external party answered before its turn
+-3 in-turn: the external party answered before its turn
+-3 answered: the external party answered
 -3 approved: a person approved it
 -3 rejected: it failed (x: y)
 -3 speechless: it failed
--2 beating: the outside beat
+-2 beating: the external party heartbeat
 `);
   });
 
@@ -139,28 +139,28 @@ later pending: it waits for 'first'
       [childOf('failed'), 'failed', { ...failed, ...ran(half) }],
       [childOf('left'), 'failed', one],
       [childOf('over'), 'failed', ran(childrenOf(2))],
-      [childOf('stopped'), 'undoing', one],
-      [childOf('stopping'), 'undoing', ran(childrenOf(2, { 0: end('failed') }))],
-      [childOf('stuck'), 'undo-failed', { ...failed, ...ran(half) }],
-      [childOf('undone'), 'undone', { ...failed, ...one }],
+      [childOf('stopped'), 'compensating', one],
+      [childOf('stopping'), 'compensating', ran(childrenOf(2, { 0: end('failed') }))],
+      [childOf('stuck'), 'compensation-failed', { ...failed, ...ran(half) }],
+      [childOf('compensated'), 'compensated', { ...failed, ...one }],
       [childOf('never')],
       [callbackOf('callback'), 'waiting'],
-      [callbackOf('fenced'), 'sealed'],
+      [callbackOf('fenced'), 'fenced'],
       [waitOf('wait'), 'ready'],
     ];
-    expect(told(rows, { ...undoing })).toBe(`
-undoing → supervisor stopped +0: a step is undone: all of its executions are
+    expect(told(rows, { ...compensating })).toBe(`
+compensating → supervisor stopped +0: a step is undone: all of its executions are
 failed failed: it failed (x: y)
 left failed: its executions are stopped, and what they did is left as it is: 1 of 1 executions ended (1 canceled)
 over failed: its executions are stopped, and what they did is left as it is: 0 of 2 executions ended
-stopped undoing: its executions are canceled, and those that succeeded are undone: 1 of 1 executions ended (1 canceled)
-stopping undoing: its executions are canceled, and those that succeeded are undone: 1 of 2 executions ended (1 failed)
+stopped compensating: its executions are canceled, and those that succeeded are undone: 1 of 1 executions ended (1 canceled)
+stopping compensating: its executions are canceled, and those that succeeded are undone: 1 of 2 executions ended (1 failed)
   → child stopping: execution e-1.stopping.1 end
-stuck undo-failed: it could not be undone (x: y): what its executions did may still be in place
-undone undone: it is undone
+stuck compensation-failed: it could not be undone (x: y): what its executions did may still be in place
+compensated compensated: it is compensated
 never ready: it was never started
 callback waiting: it waits for nothing any more
-fenced sealed: the execution is being undone, so it will never start
+fenced fenced: the execution is being undone, so it will never start
 wait ready: it was never started
 -60000: workflow 'flow' was started
 -3 failed: failed (x: y): 3 of 4 executions ended (2 succeeded, 1 failed)
@@ -168,8 +168,8 @@ wait ready: it was never started
 -3 over: failed: 0 of 2 executions ended
 -3 stopped: its executions were stopped
 -3 stopping: its executions were stopped
--3 stuck: undo-failed (x: y): 3 of 4 executions ended (2 succeeded, 1 failed)
--3 undone: undone: 1 of 1 executions ended (1 canceled)
+-3 stuck: compensation-failed (x: y): 3 of 4 executions ended (2 succeeded, 1 failed)
+-3 compensated: compensated: 1 of 1 executions ended (1 canceled)
 +0: it is being undone because of an operator's cancel
 `);
   });
@@ -179,7 +179,7 @@ wait ready: it was never started
       told(
         [
           [waitOf('wait'), 'ready'],
-          [callbackOf('callback', { beatMs: 5 }), 'waiting'],
+          [callbackOf('callback', { heartbeatMs: 5 }), 'waiting'],
           [childOf('sub'), 'running', ran(childrenOf(1))],
         ],
         paused,
@@ -209,7 +209,7 @@ sub running: 0 of 1 executions ended
     const { id, startedAt } = await world.begin();
     await world.run(id, { until: ({ steps }) => steps['pause']?.status === 'done', maxMs: 4_000_000 });
     const token = callbackToken((await world.state(id)).execution, 'ok') ?? '';
-    await settleCallback(world.scheduler, token, { kind: 'complete', output: {} });
+    await closeCallback(world.scheduler, token, { kind: 'complete', output: {} });
     await world.run(id);
     const { steps, past } = explain(flow.plan, await world.state(id), world.clock.now());
     expect(steps.map(({ because }) => because)).toEqual([

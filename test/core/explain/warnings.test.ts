@@ -4,27 +4,27 @@ import { SUPERVISOR_LATE_MS } from '../../../lib/core/explain/warnings.ts';
 import type { PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import type { StepStatus } from '../../../lib/core/transitions.ts';
-import { heldAs, otherRung, planOf, recordOf, step } from '../one-step.ts';
+import { suspendedAs, otherStage, planOf, recordOf, step } from '../one-step.ts';
 import { planStep } from '../refusals.ts';
 import { NOW } from '../states.ts';
-import { explained, isoOf, type More, paused, undoing } from '../words.ts';
+import { explained, isoOf, type More, paused, compensating } from '../words.ts';
 
 const warnings = (...given: Parameters<typeof explained>): readonly string[] => explained(...given).warnings;
 
 describe('a supervisor', () => {
-  const late = (watchAt: number | undefined, execution: Partial<Execution> = {}) =>
-    warnings([], { ...execution, ...(watchAt === undefined ? {} : { watchAt }) });
+  const late = (wakeAt: number | undefined, execution: Partial<Execution> = {}) =>
+    warnings([], { ...execution, ...(wakeAt === undefined ? {} : { wakeAt }) });
 
   it('is late when nobody has looked for a tick and some seconds, and it is said since when and where to look', () => {
     expect(late(NOW - SUPERVISOR_LATE_MS)).toEqual([]);
     expect(late(NOW - 119_000)).toEqual([
-      `the supervisor is late: it should have looked at ${isoOf(NOW - 119_000)}, 1m59s ago; see GET /health, the alarms SupervisorSilent, OldestOverdue and LooksFailing, and the supervisor's log for the id of this execution`,
+      `the supervisor is late: it should have looked at ${isoOf(NOW - 119_000)}, 1m59s ago; see GET /health, the alarms SupervisorSilent, OldestOverdue and EvaluationsFailing, and the supervisor's log for the id of this execution`,
     ]);
   });
 
   it('is late with the lease of a dead agent', () => {
-    const dead = heldAs('execute', { leaseUntil: NOW - 90_000 });
-    const [said] = warnings([dead], { watchAt: NOW - 89_000 });
+    const dead = suspendedAs('execute', { leaseUntil: NOW - 90_000 });
+    const [said] = warnings([dead], { wakeAt: NOW - 89_000 });
     expect(said).toMatch(/^the supervisor is late/);
   });
 
@@ -44,7 +44,7 @@ describe('an agent that is not deployed', () => {
     ...records,
     ...['next', 'side']
       .filter((name) => !records.some((one) => one.name === name))
-      .map((name) => recordOf(name, 'sealed')),
+      .map((name) => recordOf(name, 'fenced')),
   ];
   const isDeployed = (agent: string): boolean => agent === 'there';
   const said = (records: readonly Step[], execution: Partial<Execution> = {}, more: More = {}) =>
@@ -61,32 +61,32 @@ describe('an agent that is not deployed', () => {
   });
 
   it('is named with what it has to undo', () => {
-    expect(said(fenced(recordOf('it', 'done')), undoing)).toEqual(['gone it needs it']);
-    expect(said(fenced(recordOf('it', 'done'), recordOf('next', 'done')), undoing)).toEqual([
+    expect(said(fenced(recordOf('it', 'done')), compensating)).toEqual(['gone it needs it']);
+    expect(said(fenced(recordOf('it', 'done'), recordOf('next', 'done')), compensating)).toEqual([
       'gone it may need it yet',
       'gone next needs it',
     ]);
   });
 
   it.each<[string, StepStatus, Partial<Execution>]>([
-    ['is undone', 'undone', undoing],
-    ['will never start', 'sealed', undoing],
+    ['is undone', 'compensated', compensating],
+    ['will never start', 'fenced', compensating],
     ['was skipped', 'skipped', {}],
   ])('is of no interest to a step that %s', (_, status, execution) => {
     expect(said([recordOf('it', status), recordOf('next', status)], execution)).toEqual([]);
   });
 
   it('is of no interest once the execution has ended, nor what is done and has no undo', () => {
-    expect(said([recordOf('it', 'undo-failed')], { status: 'failed' })).toEqual([]);
+    expect(said([recordOf('it', 'compensation-failed')], { status: 'failed' })).toEqual([]);
     const kept = planOf({ ...step, agent: 'gone', undo: 'none' });
     expect(said([recordOf('it', 'done')], {}, { plan: kept })).toEqual([]);
   });
 
-  it('is the one of the rung that the step is on, or of the items of a list', () => {
-    const ladder = [{ ...otherRung, agent: 'gone' }];
-    const onRung = planOf({ ...step, agent: 'there', ladder });
-    expect(said([recordOf('it', 'retrying', { rung: 0 })], {}, { plan: onRung })).toEqual([]);
-    expect(said([recordOf('it', 'retrying', { rung: 1 })], {}, { plan: onRung })).toEqual([
+  it('is the one of the stage that the step is on, or of the items of a list', () => {
+    const recovery = [{ ...otherStage, agent: 'gone' }];
+    const onStage = planOf({ ...step, agent: 'there', recovery });
+    expect(said([recordOf('it', 'retrying', { stage: 0 })], {}, { plan: onStage })).toEqual([]);
+    expect(said([recordOf('it', 'retrying', { stage: 1 })], {}, { plan: onStage })).toEqual([
       'gone it needs it',
     ]);
     const each = { ...step, agent: 'gone' };
@@ -103,7 +103,7 @@ describe('an agent that is not deployed', () => {
       step: 'it',
     });
     expect(explained([], {}, { plan: others, isDeployed }).next).toEqual(next);
-    const undo = explained(fenced(recordOf('it', 'done')), undoing, { plan: others, isDeployed }).next;
+    const undo = explained(fenced(recordOf('it', 'done')), compensating, { plan: others, isDeployed }).next;
     expect(undo.what).toBe("no agent 'gone' is deployed: deploy it again, and a supervisor sends it undo 1");
   });
 

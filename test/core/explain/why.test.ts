@@ -6,21 +6,25 @@
 import * as fc from 'fast-check';
 import { explain } from '../../../lib/core/explain/why.ts';
 import type { Incident } from '../../../lib/core/records/incident.ts';
-import type { Attempt, Cause, Execution, Mode, Parked, Step } from '../../../lib/core/records/state.ts';
+import type { Attempt, Cause, Execution, Mode, Deferred, Step } from '../../../lib/core/records/state.ts';
 import type { StepStatus } from '../../../lib/core/transitions.ts';
 import { check } from '../check.ts';
-import { failure, heldAs, otherRung, planOf, recordOf, step } from '../one-step.ts';
+import { failure, suspendedAs, otherStage, planOf, recordOf, step } from '../one-step.ts';
 import { agentStepOf, mapOf, undoableOf } from '../small-steps.ts';
 import { mixedCases as cases, NOW } from '../states.ts';
-import { explained, incidentOf, linesOf, type More, paused, pause, undoing } from '../words.ts';
+import { explained, incidentOf, linesOf, type More, paused, pause, compensating } from '../words.ts';
 
 const record = (name: string, status: StepStatus, more: Partial<Step> = {}): Step =>
   recordOf(name, status, { attempt: 2, undoAttempt: 3, ...more });
 const failed = { failure };
 const acted = { mayHaveActed: true };
-const parked = (why: Parked['why'], more: Partial<Parked> = {}, mode: Mode = 'execute'): Partial<Step> => ({
+const deferred = (
+  why: Deferred['why'],
+  more: Partial<Deferred> = {},
+  mode: Mode = 'execute',
+): Partial<Step> => ({
   retryAt: NOW + 9,
-  parked: { mode, why, at: NOW - 9, ...more },
+  deferred: { mode, why, at: NOW - 9, ...more },
 });
 const told = (records: readonly Step[], execution: Partial<Execution> = {}, more: More = {}): string =>
   `\n${linesOf(explained(records, { startedAt: NOW - 60_000, ...execution }, { plan: planOf(...records.map(({ name }) => undoableOf(name))), ...more }))}\n`;
@@ -28,9 +32,9 @@ const told = (records: readonly Step[], execution: Partial<Execution> = {}, more
 describe('why', () => {
   it('of steps at work, or between attempts', () => {
     const records = [
-      { ...heldAs('execute', { attempt: 2 }), name: 'held' },
-      { ...heldAs('probe', { attempt: 2, heartbeatAt: NOW - 7 }), name: 'asked' },
-      record('again', 'retrying', { ...failed, retryAt: NOW + 5_000 }),
+      { ...suspendedAs('execute', { attempt: 2 }), name: 'suspended' },
+      { ...suspendedAs('probe', { attempt: 2, heartbeatAt: NOW - 7 }), name: 'asked' },
+      record('restart', 'retrying', { ...failed, retryAt: NOW + 5_000 }),
       record('doubtful', 'retrying', acted),
       record('unknown', 'unknown', failed),
       record('person', 'waiting', failed),
@@ -42,7 +46,7 @@ describe('why', () => {
     const plan = planOf(
       ...records.map(({ name }) => agentStepOf(name)),
       agentStepOf('new', { after: ['done'] }),
-      agentStepOf('later', { after: ['ready', 'done', 'held'] }),
+      agentStepOf('later', { after: ['ready', 'done', 'suspended'] }),
       mapOf('list', { after: ['done'] }),
       agentStepOf('chosen'),
     );
@@ -61,13 +65,13 @@ describe('why', () => {
     const given = [...records, record('chosen', 'skipped')];
     expect(told(given, { status: 'waiting' }, { plan, incidents })).toBe(`
 waiting → supervisor list +0: executions of a step are started
-held running: an agent holds it (attempt 2), beat 3
-  → supervisor held +21000: its agent reports, or renews its lease; if it stays silent, its outcome is taken for unknown
-asked probing: an agent holds it (probe of attempt 2), beat 3 at <-7>
+suspended running: an agent holds it (attempt 2), heartbeat 3
+  → supervisor suspended +21000: its agent reports, or renews its lease; if it stays silent, its outcome is taken for unknown
+asked probing: an agent holds it (probe of attempt 2), heartbeat 3 at <-7>
   → supervisor asked +21000: its agent reports, or renews its lease; if it stays silent, its outcome is taken for unknown
-again retrying: attempt 2 failed (x: y), and its ladder allows another
-  → agent again +5000: agent 'worker' takes it: attempt 3, from <+5000>; if nobody has by <+35000>, its message is sent again
-doubtful retrying: attempt 2 failed, and its ladder allows another; an attempt of unknown outcome may have acted
+restart retrying: attempt 2 failed (x: y), and its recovery allows another
+  → agent restart +5000: agent 'worker' takes it: attempt 3, from <+5000>; if nobody has by <+35000>, its message is sent again
+doubtful retrying: attempt 2 failed, and its recovery allows another; an attempt of unknown outcome may have acted
   → agent doubtful +0: agent 'worker' takes it: attempt 3, from <+0>; if nobody has by <+30000>, its message is sent again
 unknown unknown: the outcome of attempt 2 is not known (x: y): nothing is repeated before it is settled
   → agent unknown +0: agent 'worker' takes it: a probe of attempt 2, from <+0>; if nobody has by <+30000>, its message is sent again
@@ -80,7 +84,7 @@ ready ready: it waits for an agent to take it
   → agent ready +0: agent 'worker' takes it: attempt 3, from <+0>; if nobody has by <+30000>, its message is sent again
 new ready: it waits for an agent to take it
   → agent new +0: agent 'worker' takes it: attempt 1, from <+0>; if nobody has by <+30000>, its message is sent again
-later pending: it waits for 'ready', 'held'
+later pending: it waits for 'ready', 'suspended'
 list ready: it is to begin
 chosen skipped: a person had it skipped
 -60000: workflow 'flow' was started
@@ -94,15 +98,15 @@ chosen skipped: a person had it skipped
 
   it('of steps that are held back', () => {
     const records = [
-      record('breaker', 'retrying', parked('breaker', { since: NOW - 5 })),
-      record('doubtful', 'retrying', { ...failed, ...acted, ...parked('breaker') }),
-      record('unclaimed', 'retrying', parked('unclaimed')),
-      record('gone', 'retrying', { ...failed, ...parked('not-deployed', { since: NOW - 5 }), rung: 1 }),
-      record('budget', 'unknown', { ...failed, ...parked('budget', {}, 'probe'), rung: 1 }),
-      record('sent', 'retrying', { ...parked('unclaimed'), changedAt: NOW - 10, retryAt: NOW - 5 }),
+      record('breaker', 'retrying', deferred('breaker', { since: NOW - 5 })),
+      record('doubtful', 'retrying', { ...failed, ...acted, ...deferred('breaker') }),
+      record('unclaimed', 'retrying', deferred('unclaimed')),
+      record('gone', 'retrying', { ...failed, ...deferred('not-deployed', { since: NOW - 5 }), stage: 1 }),
+      record('budget', 'unknown', { ...failed, ...deferred('budget', {}, 'probe'), stage: 1 }),
+      record('sent', 'retrying', { ...deferred('unclaimed'), changedAt: NOW - 10, retryAt: NOW - 5 }),
     ];
-    const ladder = [{ ...otherRung, agent: 'gone' }];
-    const plan = planOf(...records.map(({ name }) => agentStepOf(name, { ladder })));
+    const recovery = [{ ...otherStage, agent: 'gone' }];
+    const plan = planOf(...records.map(({ name }) => agentStepOf(name, { recovery })));
     const dispatches = { [`sent/execute/3@${NOW - 10}`]: { count: 1, lastAt: NOW - 5 } };
     expect(told(records, { dispatches }, { plan, isDeployed: (agent) => agent !== 'gone' })).toBe(`
 running → agent sent -5: agent 'worker' takes it: attempt 3, from <-5>; if nobody has by <+59995>, its message is sent again
@@ -126,19 +130,19 @@ sent retrying: no agent 'worker' has taken its message yet, so it is sent again 
 
   it('of steps that are undone', () => {
     const records = [
-      { ...heldAs('undo', { attempt: 2, undoAttempt: 5 }), name: 'held' },
-      record('undone', 'undone'),
+      { ...suspendedAs('undo', { attempt: 2, undoAttempt: 5 }), name: 'suspended' },
+      record('compensated', 'compensated'),
       record('first', 'done'),
       record('second', 'done'),
       record('third', 'done'),
       record('kept', 'done'),
       record('failed', 'failed', { ...failed, ...acted }),
-      record('unbegun', 'sealed', { attempt: 0, ...acted }),
-      record('begun', 'sealed', acted),
-      record('again', 'undoing', { ...failed, retryAt: NOW + 3 }),
-      record('stuck', 'undo-failed', failed),
-      record('silent', 'undo-failed'),
-      record('day', 'undo-failed', { failure: { code: 'undo-held-up', message: 'for a day' } }),
+      record('unbegun', 'fenced', { attempt: 0, ...acted }),
+      record('begun', 'fenced', acted),
+      record('restart', 'compensating', { ...failed, retryAt: NOW + 3 }),
+      record('stuck', 'compensation-failed', failed),
+      record('silent', 'compensation-failed'),
+      record('day', 'compensation-failed', { failure: { code: 'undo-overdue', message: 'for a day' } }),
     ];
     const plan = planOf(
       ...records.map(({ name }) =>
@@ -153,23 +157,25 @@ sent retrying: no agent 'worker' has taken its message yet, so it is sent again 
       ),
       agentStepOf('never'),
     );
-    expect(told(records, { ...undoing, cause: { ...(undoing.cause as Cause), at: NOW - 9 } }, { plan })).toBe(
+    expect(
+      told(records, { ...compensating, cause: { ...(compensating.cause as Cause), at: NOW - 9 } }, { plan }),
+    ).toBe(
       `
-undoing → supervisor never +0: a step that has not started is closed for good
-held undoing: an agent holds it (undo 5), beat 3
-  → supervisor held +21000: its agent reports, or renews its lease; if it stays silent, its outcome is taken for unknown
-undone undone: it is undone
+compensating → supervisor never +0: a step that has not started is closed for good
+suspended compensating: an agent holds it (undo 5), heartbeat 3
+  → supervisor suspended +21000: its agent reports, or renews its lease; if it stays silent, its outcome is taken for unknown
+compensated compensated: it is compensated
 first done: it is undone after 'second', 'third'
 second done: it is done and is to be undone
 third done: it is done and is to be undone
 kept done: it is done
-failed failed: attempt 2 failed (x: y), and nothing is left on its ladder; an attempt of unknown outcome may have acted
-unbegun sealed: the execution is being undone, so it will never start
-begun sealed: attempt 2 is the last, because the execution is being undone; an attempt of unknown outcome may have acted
-again undoing: undo 3 did not succeed (x: y) and is tried again
-stuck undo-failed: undo 3 failed (x: y), and no further one is allowed: its effect may still be in place
-silent undo-failed: undo 3 failed, and no further one is allowed: its effect may still be in place
-day undo-failed: for a day; a person is asked, and its effect may still be in place
+failed failed: attempt 2 failed (x: y), and nothing is left on its recovery; an attempt of unknown outcome may have acted
+unbegun fenced: the execution is being undone, so it will never start
+begun fenced: attempt 2 is the last, because the execution is being undone; an attempt of unknown outcome may have acted
+restart compensating: undo 3 did not succeed (x: y) and is tried again
+stuck compensation-failed: undo 3 failed (x: y), and no further one is allowed: its effect may still be in place
+silent compensation-failed: undo 3 failed, and no further one is allowed: its effect may still be in place
+day compensation-failed: for a day; a person is asked, and its effect may still be in place
 never ready: it was never started
 -60000: workflow 'flow' was started
 -9: it is being undone because of an operator's cancel
@@ -179,10 +185,10 @@ never ready: it was never started
 
   it('of a pause', () => {
     const records = [
-      record('ready', 'held', { heldFrom: 'ready' }),
-      record('old', 'held'),
-      record('due', 'held', { heldFrom: 'retrying', ...failed, ...acted }),
-      record('doubt', 'held', { heldFrom: 'unknown' }),
+      record('ready', 'suspended', { suspendedFrom: 'ready' }),
+      record('old', 'suspended'),
+      record('due', 'suspended', { suspendedFrom: 'retrying', ...failed, ...acted }),
+      record('doubt', 'suspended', { suspendedFrom: 'unknown' }),
       record('asked', 'waiting', { version: 1 }),
       record('failed', 'failed'),
     ];
@@ -191,19 +197,19 @@ never ready: it was never started
     const pauses = [before, { ...pause, number: 2 }];
     expect(
       told(
-        records.map((one) => ({ ...one, heldIn: 2 })),
+        records.map((one) => ({ ...one, suspendedIn: 2 })),
         { ...paused, pauses },
         { plan, incidents: [incidentOf({ step: 'asked' })] },
       ),
     ).toBe(`
 paused → supervisor new +0: a step that could begin is held, because the execution is paused
-ready held: it was ready to begin, and the execution is paused
-old held: it was ready to begin, and the execution is paused
-due held: its next attempt was due (x: y), and the execution is paused; an attempt of unknown outcome may have acted
-doubt held: its outcome was to be asked for, and the execution is paused
+ready suspended: it was ready to begin, and the execution is paused
+old suspended: it was ready to begin, and the execution is paused
+due suspended: its next attempt was due (x: y), and the execution is paused; an attempt of unknown outcome may have acted
+doubt suspended: its outcome was to be asked for, and the execution is paused
 asked waiting: attempt 2 failed, and a person is asked what to do
   → person asked: a person answers incident 1; its deadline stands still during the pause
-failed failed: attempt 2 failed, and nothing is left on its ladder; what follows is decided after the pause
+failed failed: attempt 2 failed, and nothing is left on its recovery; what follows is decided after the pause
 new ready: it has not begun, and the execution is paused
 -60000: workflow 'flow' was started
 -50000: a person paused it: s
@@ -219,12 +225,12 @@ new ready: it has not begun, and the execution is paused
     const records = [record('it', 'failed'), recordOf('point', 'unknown', acted)];
     expect(told(records, {}, { plan })).toBe(`
 running → agent point +0: agent 'worker' takes it: a probe of attempt 0, from <+0>; if nobody has by <+30000>, its message is sent again
-it failed: attempt 2 failed, and nothing is left on its ladder; what follows is decided when the outcome of 'point', a point of no return, is known
+it failed: attempt 2 failed, and nothing is left on its recovery; what follows is decided when the outcome of 'point', a point of no return, is known
 point unknown: the outcome of attempt 0 is not known: nothing is repeated before it is settled
   → agent point +0: agent 'worker' takes it: a probe of attempt 0, from <+0>; if nobody has by <+30000>, its message is sent again
 -60000: workflow 'flow' was started
 `);
-    expect(told(records, undoing, { plan })).not.toContain('what follows');
+    expect(told(records, compensating, { plan })).not.toContain('what follows');
   });
 
   it('of what has happened', () => {
@@ -242,12 +248,12 @@ point unknown: the outcome of attempt 0 is not known: nothing is repeated before
       { mode: 'probe', outcome: 'still-running' },
       { mode: 'probe', outcome: 'cannot-tell' },
       { mode: 'probe', outcome: 'not-done' },
-      { stage: 1 },
-      { stage: 2, outcome: 'failed' },
+      { variant: 1 },
+      { variant: 2, outcome: 'failed' },
       { given: true, mode: 'probe' },
-      { mode: 'undo', outcome: 'undone' },
+      { mode: 'undo', outcome: 'compensated' },
     ];
-    const ladder = [...step.ladder, otherRung];
+    const recovery = [...step.recovery, otherStage];
     const attempts = given.map((more, at) => attempt(100 * at, more));
     const cause: Cause = { kind: 'failure', at: NOW + 1_000, failure };
     const incidents: Incident[] = [
@@ -267,10 +273,13 @@ point unknown: the outcome of attempt 0 is not known: nothing is repeated before
       ],
     };
     expect(
-      told([record('it', 'undone', { attempts })], ended, { plan: planOf({ ...step, ladder }), incidents }),
+      told([record('it', 'compensated', { attempts })], ended, {
+        plan: planOf({ ...step, recovery }),
+        incidents,
+      }),
     ).toBe(`
 canceled → supervisor +0: its end is announced
-it undone: it is undone
+it compensated: it is compensated
 -60000: workflow 'flow' was started
 -50 it: incident 1: a person was asked
 -50 it: incident 2: a person was asked
@@ -283,8 +292,8 @@ it undone: it is undone
 +200 it: probe of attempt 2, 5s: found it under way
 +300 it: probe of attempt 2, 5s: could not tell
 +400 it: probe of attempt 2, 5s: found that it was not done
-+500 it: attempt 2 (stage 2, with other input), 5s: done
-+600 it: attempt 2 (stage 3, by agent 'other', with other input), 5s: failed
++500 it: attempt 2 (variant 2, with other input), 5s: done
++600 it: attempt 2 (variant 3, by agent 'other', with other input), 5s: failed
 +700 it: probe of attempt 2 (with an input that a person gave), 5s: found it done
 +800 it: undo 2, 5s: undid it
 +2000 it: incident 1: a person chose 'skip' (so)

@@ -1,8 +1,8 @@
 /** Which answers to a question are safe, in small states, and why one is refused (S10). */
 
-import { answerProblem, choicesFor } from '../../../lib/core/operators/choices.ts';
+import { resolutionProblem, choicesFor } from '../../../lib/core/operators/choices.ts';
 import type { AgentStep, Plan } from '../../../lib/core/plan/plan.ts';
-import type { Answer } from '../../../lib/core/records/events.ts';
+import type { Resolution } from '../../../lib/core/records/events.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import { incidentOf, planOf, recordOf, stateOf } from '../one-step.ts';
@@ -10,7 +10,7 @@ import { agentStepOf, otherAgent } from '../small-steps.ts';
 import { NOW } from '../states.ts';
 
 const plan = planOf(agentStepOf('it'));
-const acted = { mayHaveActed: true, hardEndAt: NOW };
+const acted = { mayHaveActed: true, processDeadlineAt: NOW };
 const waiting = recordOf('it', 'waiting');
 const past = recordOf('p', 'done');
 const open = recordOf('p', 'unknown', acted);
@@ -29,7 +29,7 @@ describe('the choices', () => {
     { choice: 'skip' },
   ];
   const free = [...first, { choice: 'undo-all' }, { choice: 'fail' }];
-  const probed = planOf(agentStepOf('it', { effect: 'probed', ladder: [otherAgent] }));
+  const probed = planOf(agentStepOf('it', { effect: 'probed', recovery: [otherAgent] }));
   const point = withPoint(agentStepOf('it', { pointOfNoReturn: true }));
   const unsure = { ...waiting, ...acted };
   const guarded = (retry: object, with_: object) => [
@@ -42,7 +42,7 @@ describe('the choices', () => {
     ['of what has not acted', during('waiting', waiting), plan, free],
     ['during a pause', during('paused', waiting), plan, free],
     ['while it is running', during('running', waiting), plan, free],
-    ['while it is undone', during('undoing', waiting), plan, []],
+    ['while it is undone', during('compensating', waiting), plan, []],
     ['of a step that is not there', during('waiting'), plan, []],
     ['of a step that the plan does not know', during('waiting', waiting), planOf(agentStepOf('b')), []],
     [
@@ -53,7 +53,7 @@ describe('the choices', () => {
     ],
     [
       'of what has become quiet',
-      during('waiting', { ...unsure, hardEndAt: NOW - 5_000 }),
+      during('waiting', { ...unsure, processDeadlineAt: NOW - 5_000 }),
       plan,
       [...guarded({}, needs), { choice: 'undo-all' }, { choice: 'fail' }],
     ],
@@ -64,8 +64,8 @@ describe('the choices', () => {
       [...guarded(careful, careful), { choice: 'undo-all' }, { choice: 'fail' }],
     ],
     [
-      'of what may be repeated on its rung',
-      during('waiting', { ...unsure, rung: 1, keyStage: 1 }),
+      'of what may be repeated on its stage',
+      during('waiting', { ...unsure, stage: 1, keyVariant: 1 }),
       probed,
       [...guarded({}, { ...careful, notBefore: NOW + 6_000 }), { choice: 'undo-all' }, { choice: 'fail' }],
     ],
@@ -114,22 +114,22 @@ describe('the choices', () => {
 
   it('about an undo: that it is done by hand, when the last try is over', () => {
     const kind = 'undo' as const;
-    const record = (hardEndAt: number, rung = 0) =>
-      recordOf('it', 'undo-failed', { hardEndAt, rung, keyStage: rung });
+    const record = (processDeadlineAt: number, stage = 0) =>
+      recordOf('it', 'compensation-failed', { processDeadlineAt, stage, keyVariant: stage });
     const choices = (skip: object) => [{ choice: 'retry' }, { choice: 'skip', ...skip }, { choice: 'fail' }];
-    expect(of(during('undoing', record(NOW - 5_000)), incidentOf({ kind }))).toStrictEqual(choices({}));
-    expect(of(during('undoing', record(NOW - 4_999)), incidentOf({ kind }))).toStrictEqual(
+    expect(of(during('compensating', record(NOW - 5_000)), incidentOf({ kind }))).toStrictEqual(choices({}));
+    expect(of(during('compensating', record(NOW - 4_999)), incidentOf({ kind }))).toStrictEqual(
       choices({ notBefore: NOW + 1 }),
     );
-    expect(of(during('undoing', record(NOW, 1)), incidentOf({ kind }), probed)).toStrictEqual(
+    expect(of(during('compensating', record(NOW, 1)), incidentOf({ kind }), probed)).toStrictEqual(
       choices({ notBefore: NOW + 6_000 }),
     );
   });
 });
 
 describe('an answer is refused', () => {
-  const why = (state: Snapshot, answer: Partial<Answer> & Pick<Answer, 'choice'>, now = NOW) =>
-    answerProblem(plan, state, incidentOf(), { by: 'person', ...answer }, now);
+  const why = (state: Snapshot, answer: Partial<Resolution> & Pick<Resolution, 'choice'>, now = NOW) =>
+    resolutionProblem(plan, state, incidentOf(), { by: 'person', ...answer }, now);
   const sure = stateOf([waiting], { status: 'waiting' });
   const unsure = stateOf([{ ...waiting, ...acted }], { status: 'waiting' });
   const nothingHappened = true;

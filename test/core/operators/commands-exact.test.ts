@@ -7,19 +7,19 @@ import type { Command, Event } from '../../../lib/core/records/events.ts';
 import type { Incident } from '../../../lib/core/records/incident.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Pause, Step } from '../../../lib/core/records/state.ts';
-import { changesOf, incidentOf, planOf, recordOf, stamp, stateOf } from '../one-step.ts';
+import { changesOf, incidentOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
 import { agentStepOf } from '../small-steps.ts';
 import { NOW } from '../states.ts';
 
 const plan = planOf(agentStepOf('it'));
 const point = planOf(agentStepOf('a'), agentStepOf('it', { pointOfNoReturn: true }));
-const all = { kind: 'look', fresh: true, concern: 'all' } as const;
+const all = { kind: 'evaluate', fresh: true, affected: 'all' } as const;
 const commandOf = (type: Command['type'], more: object = {}): Command =>
   ({ type, commandId: 'c-new', reason: 'r', ...more }) as Command;
 const problem = (state: Snapshot, type: Command['type'], more: object = {}, of: Plan = plan) =>
   commandProblem(of, state, commandOf(type, more), NOW);
 const does = (state: Snapshot, type: Command['type'], more: object = {}, of: Plan = plan) =>
-  obey(of, state, { ...commandOf(type, more), ...stamp });
+  obey(of, state, { ...commandOf(type, more), ...inputs });
 const as = (status: Execution['status'], more: Partial<Execution> = {}, records: Step[] = []) =>
   stateOf(records, { status, ...more });
 const ids = Array.from({ length: 10 }, (_, at) => `c-${at}`);
@@ -31,16 +31,16 @@ describe('why a command is not possible', () => {
     compensated: 'it has ended: compensated',
     failed: 'it has ended: failed',
     canceled: 'it has ended: canceled',
-    undoing: 'it is already being undone (failure)',
+    compensating: 'it is already being undone (failure)',
   } as const;
   const statuses = Object.keys(ended) as (keyof typeof ended)[];
   it.each(statuses)('to what is %s', (status) => {
     for (const type of ['cancel', 'pause', 'resume'] as const)
       expect(problem(as(status), type)).toBe(ended[status]);
     expect(does(as(status), 'cancel', { undo: false })).toBeUndefined();
-    expect(decide(plan, as(status), { ...commandOf('cancel'), ...stamp } as Event)).toStrictEqual({
+    expect(decide(plan, as(status), { ...commandOf('cancel'), ...inputs } as Event)).toStrictEqual({
       sends: [],
-      next: { kind: 'stop' },
+      next: { kind: 'idle' },
       notes: [],
     });
   });
@@ -78,17 +78,17 @@ describe('why a command is not possible', () => {
 });
 
 describe('a cancel', () => {
-  const state = as('running', { commands: ids, watchAt: NOW + 5 });
+  const state = as('running', { commands: ids, wakeAt: NOW + 5 });
   const cause = { kind: 'cancel', at: NOW, failure: { code: 'canceled', message: 'r' } };
   it('stops the execution, which remembers the last ten commands', () => {
     const { write, ...rest } = does(state, 'cancel') ?? {};
     expect(write).toStrictEqual({ executionId: 'e-1', execution: expect.anything() });
     expect(changesOf(state.execution, write?.execution)).toStrictEqual({
-      status: 'undoing',
+      status: 'compensating',
       version: 2,
       writeId: 'w-new',
       cause,
-      watchAt: NOW,
+      wakeAt: NOW,
       commands: [...ids.slice(1), 'c-new'],
     });
     expect(rest).toStrictEqual({
@@ -106,7 +106,7 @@ describe('a cancel', () => {
 
 describe('a pause', () => {
   const before = Array.from({ length: 10 }, (_, at) => ({ ...pause, number: at + 1, endedAt: NOW - 80 }));
-  const state = as('waiting', { commands: ['c'], watchAt: NOW + 5, pauses: before });
+  const state = as('waiting', { commands: ['c'], wakeAt: NOW + 5, pauses: before });
   it('is one write of the execution, which keeps the last ten and the time of those before', () => {
     const { write, ...rest } = does(state, 'pause', { withinMs: 7 }) ?? {};
     expect(write).toStrictEqual({ executionId: 'e-1', execution: expect.anything() });
@@ -115,7 +115,7 @@ describe('a pause', () => {
       version: 2,
       writeId: 'w-new',
       commands: ['c', 'c-new'],
-      watchAt: NOW,
+      wakeAt: NOW,
       pauses: [...before.slice(1), { number: 11, at: NOW, reason: 'r', withinMs: 7 }],
       earlierPauses: { number: 1, at: NOW - 90, endedAt: NOW - 80, ms: 10 },
     });
@@ -178,7 +178,7 @@ describe('a retry of what waits', () => {
     const last = does(waiting({ ...other, resolvedAt: NOW }), 'retry', {}, two);
     expect(last?.write?.execution).toMatchObject({ status: 'running', commands: ['c', 'c-new'] });
     expect(last?.write).toMatchObject({ executionId: 'e-1', step: { name: 'it' }, incident: { number: 1 } });
-    expect(last?.next).toStrictEqual({ kind: 'look', fresh: true, concern: ['it'] });
+    expect(last?.next).toStrictEqual({ kind: 'evaluate', fresh: true, affected: ['it'] });
   });
 
   it('is refused where there is a reason', () => {

@@ -1,13 +1,13 @@
 /** The question about the deadline of what has no way back, and its answers, field by field (L1, S10). */
 
 import { decide } from '../../../lib/core/decide.ts';
-import { answerDeadline, deadlineChoices, timeAnew } from '../../../lib/core/operators/deadline.ts';
+import { resolveDeadline, deadlineChoices, timeAgain } from '../../../lib/core/operators/deadline.ts';
 import { LAST_INCIDENT_MS } from '../../../lib/core/operators/incident.ts';
-import type { Answer } from '../../../lib/core/records/events.ts';
+import type { Resolution } from '../../../lib/core/records/events.ts';
 import type { Incident } from '../../../lib/core/records/incident.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
-import { changesOf, incidentOf, planOf, recordOf, see, stamp, stateOf } from '../one-step.ts';
+import { changesOf, incidentOf, planOf, recordOf, see, inputs, stateOf } from '../one-step.ts';
 import { agentStepOf, statusesWhere } from '../small-steps.ts';
 import { NOW } from '../states.ts';
 
@@ -25,7 +25,7 @@ const hanging = recordOf('it', 'retrying', {
   failure: { code: 'x', message: 'y' },
 });
 const late = (records: Step[], more: Partial<Execution> = {}): Snapshot =>
-  stateOf([recordOf('a', 'done'), past, ...records], { deadlineAt: NOW, watchAt: NOW + 99_000, ...more });
+  stateOf([recordOf('a', 'done'), past, ...records], { deadlineAt: NOW, wakeAt: NOW + 99_000, ...more });
 const failure = {
   code: 'deadline',
   message: "it was not over within its time, and nothing is undone behind the point of no return 'p'",
@@ -61,11 +61,11 @@ describe('the question about the deadline', () => {
     expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       ...moved,
       status: 'waiting',
-      watchAt: NOW + 30_000,
+      wakeAt: NOW + 30_000,
     });
     expect(rest).toStrictEqual({
       sends: [],
-      next: { kind: 'look', fresh: true, concern: ['x'] },
+      next: { kind: 'evaluate', fresh: true, affected: ['x'] },
       notes: [{ what: 'incident-opened', executionId: 'e-1', step: 'it' }],
     });
   });
@@ -88,7 +88,7 @@ describe('its choices', () => {
     expect(of('waiting', recordOf('it', 'done'))).toStrictEqual(['resume', 'fail']);
     expect(of('running', hanging)).toStrictEqual(['resume', 'give-output', 'fail']);
     expect(of('paused', hanging)).toStrictEqual(['resume', 'give-output', 'fail']);
-    expect([of('undoing', hanging), of('failed', hanging)]).toStrictEqual([[], []]);
+    expect([of('compensating', hanging), of('failed', hanging)]).toStrictEqual([[], []]);
     const { step: _, ...none } = question;
     expect(of('waiting', hanging, none)).toStrictEqual(['resume', 'fail']);
     expect(statusesWhere((record) => of('waiting', record).includes('give-output'))).toStrictEqual([
@@ -100,7 +100,7 @@ describe('its choices', () => {
 });
 
 it('time is given anew where none is left', () => {
-  const of = (deadlineAt: number) => timeAnew(plan, stateOf([], { deadlineAt }).execution, NOW);
+  const of = (deadlineAt: number) => timeAgain(plan, stateOf([], { deadlineAt }).execution, NOW);
   expect([of(NOW), of(NOW + 1)]).toStrictEqual([{ deadlineAt: NOW + plan.withinMs }, {}]);
 });
 
@@ -110,8 +110,8 @@ describe('its answer', () => {
     ...late([hanging], { status: 'waiting', ...more }),
     incidents: Object.fromEntries([question, ...others].map((one) => [one.number, one])),
   });
-  const say = (state: Snapshot, answer: Partial<Answer>, incident = question) =>
-    answerDeadline(plan, state, incident, { choice: 'resume', by: 'person', ...answer }, stamp);
+  const say = (state: Snapshot, answer: Partial<Resolution>, incident = question) =>
+    resolveDeadline(plan, state, incident, { choice: 'resume', by: 'person', ...answer }, inputs);
   const closed = { ...question, ...moved, resolvedAt: NOW, by: 'person' };
 
   it('goes on: the execution has its time once more', () => {
@@ -126,18 +126,18 @@ describe('its answer', () => {
       ...moved,
       status: 'running',
       deadlineAt: NOW + plan.withinMs,
-      watchAt: NOW + 30_000,
+      wakeAt: NOW + 30_000,
     });
     expect(rest).toStrictEqual({
       sends: [],
-      next: { kind: 'look', fresh: true, concern: 'all' },
+      next: { kind: 'evaluate', fresh: true, affected: 'all' },
       notes: [{ what: 'incident-resolved', executionId: 'e-1', detail: 'resume' }],
     });
     const event = {
-      type: 'answer',
+      type: 'resolve',
       incident: 1,
       answer: { choice: 'resume', by: 'person' },
-      ...stamp,
+      ...inputs,
     } as const;
     expect(decide(plan, state, event)).toStrictEqual({ write, ...rest });
   });
@@ -153,7 +153,7 @@ describe('its answer', () => {
       failure: null,
       retryAt: null,
     });
-    expect(next).toStrictEqual({ kind: 'look', fresh: true, concern: ['it'] });
+    expect(next).toStrictEqual({ kind: 'evaluate', fresh: true, affected: ['it'] });
     expect(notes).toStrictEqual([{ what: 'incident-resolved', executionId: 'e-1', detail: 'give-output' }]);
     expect(say(asked(), { choice: 'give-output' }).write?.step?.output).toBeNull();
     const { step: _, ...none } = question;
@@ -171,13 +171,13 @@ describe('its answer', () => {
     });
     expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       ...moved,
-      status: 'undoing',
-      watchAt: NOW,
+      status: 'compensating',
+      wakeAt: NOW,
       cause: { kind: 'deadline', at: NOW, failure, undo: false },
     });
     expect(rest).toMatchObject({
-      next: { concern: 'all' },
-      notes: [{ what: 'undoing', detail: 'deadline' }],
+      next: { affected: 'all' },
+      notes: [{ what: 'compensating', detail: 'deadline' }],
     });
   });
 

@@ -11,7 +11,7 @@ import { NOW } from '../states.ts';
 
 const DAY = 86_400_000;
 const plan = planOf(agentStepOf('it'));
-const acted = { mayHaveActed: true, hardEndAt: NOW };
+const acted = { mayHaveActed: true, processDeadlineAt: NOW };
 const waiting = recordOf('it', 'waiting', { failure: { code: 'x', message: 'y' }, version: 4 });
 const past = recordOf('p', 'done');
 const open = recordOf('p', 'unknown', acted);
@@ -28,10 +28,10 @@ describe('a person is asked', () => {
       });
     expect(of({ stepVersion: 1 })).toBeUndefined();
     expect(of({ stepVersion: 4, resolvedAt: NOW })).toBeUndefined();
-    expect(of({ stepVersion: 3, resolvedAt: NOW })).toBe('ladder');
-    expect(of({ stepVersion: 4, resolvedAt: NOW }, { stepVersion: 3, resolvedAt: NOW })).toBe('ladder');
-    expect(of({ step: 'b' })).toBe('ladder');
-    expect(of({ kind: 'undo' })).toBe('ladder');
+    expect(of({ stepVersion: 3, resolvedAt: NOW })).toBe('recovery');
+    expect(of({ stepVersion: 4, resolvedAt: NOW }, { stepVersion: 3, resolvedAt: NOW })).toBe('recovery');
+    expect(of({ step: 'b' })).toBe('recovery');
+    expect(of({ kind: 'undo' })).toBe('recovery');
   });
 });
 
@@ -39,8 +39,8 @@ describe('a question', () => {
   it('has a failure and a near watch, whatever the records say', () => {
     const { write } = see(plan, stateOf([recordOf('it', 'waiting')]));
     expect(write?.incident?.failure).toStrictEqual({ code: 'failed', message: 'the step failed' });
-    expect(write?.execution?.watchAt).toBe(NOW + 30_000);
-    expect(see(plan, stateOf([waiting], { watchAt: NOW + 5 })).write?.execution?.watchAt).toBe(NOW + 5);
+    expect(write?.execution?.wakeAt).toBe(NOW + 30_000);
+    expect(see(plan, stateOf([waiting], { wakeAt: NOW + 5 })).write?.execution?.wakeAt).toBe(NOW + 5);
   });
 
   const asked = (step: AgentStep, records: Step[], more: Partial<Execution> = {}) => {
@@ -49,17 +49,17 @@ describe('a question', () => {
   };
   const patient = { deadlineAt: NOW + 30 * DAY };
   it.each<[string, AgentStep, Step[], Partial<Execution>, [number, string]]>([
-    ['as declared', agentStepOf('it', { ladder: [personFor(7_000)] }), [waiting], {}, [7_000, 'undo-all']],
+    ['as declared', agentStepOf('it', { recovery: [personFor(7_000)] }), [waiting], {}, [7_000, 'undo-all']],
     [
       'to leave all, as declared',
-      agentStepOf('it', { ladder: [otherInput, personFor(7_000, 'fail')] }),
+      agentStepOf('it', { recovery: [otherInput, personFor(7_000, 'fail')] }),
       [waiting],
       {},
       [7_000, 'fail'],
     ],
     [
       'no longer than the execution has',
-      agentStepOf('it', { ladder: [personFor(DAY)] }),
+      agentStepOf('it', { recovery: [personFor(DAY)] }),
       [waiting],
       {},
       [DEADLINE - NOW, 'undo-all'],
@@ -68,7 +68,7 @@ describe('a question', () => {
     ['a week where there is no way back', agentStepOf('it'), [waiting, past], {}, [7 * DAY, 'fail']],
     [
       'as declared where there is no way back, but undoes nothing',
-      agentStepOf('it', { ladder: [personFor(2 * DAY)] }),
+      agentStepOf('it', { recovery: [personFor(2 * DAY)] }),
       [waiting, past],
       {},
       [2 * DAY, 'fail'],
@@ -100,7 +100,7 @@ describe('a question', () => {
 
   it('about an undo lasts a week, and then the effect stays', () => {
     expect(
-      see(plan, stateOf([recordOf('it', 'undo-failed')], { status: 'undoing' })).write?.incident,
+      see(plan, stateOf([recordOf('it', 'compensation-failed')], { status: 'compensating' })).write?.incident,
     ).toMatchObject({
       kind: 'undo',
       deadlineAt: NOW + 7 * DAY,

@@ -1,7 +1,7 @@
 /** A pause from its command to its end, whole decisions of small states (F1, S12, L1). */
 
 import { decide } from '../../../lib/core/decide.ts';
-import { answered } from '../../../lib/core/operators/incident.ts';
+import { resolved } from '../../../lib/core/operators/incident.ts';
 import { DEFAULT_PAUSE_MS, endPause, goOn, nextPause } from '../../../lib/core/operators/pause.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
 import type { Incident } from '../../../lib/core/records/incident.ts';
@@ -10,12 +10,12 @@ import type { Execution, Pause, Step } from '../../../lib/core/records/state.ts'
 import {
   changesOf,
   DEADLINE,
-  heldAs,
+  suspendedAs,
   incidentOf,
   planOf,
   recordOf,
   see,
-  stamp,
+  inputs,
   stateOf,
 } from '../one-step.ts';
 import { agentStepOf } from '../small-steps.ts';
@@ -26,14 +26,14 @@ const plan = planOf(agentStepOf('it'));
 const pause: Pause = { number: 2, at: NOW - 90, reason: 'why', withinMs: HOUR };
 const earlier: Pause = { ...pause, number: 1, at: NOW - 900, endedAt: NOW - 800 };
 const pausing = (records: Step[], more: Partial<Execution> = {}): Snapshot =>
-  stateOf(records, { status: 'pausing', pauses: [earlier, pause], watchAt: NOW + 5, ...more });
+  stateOf(records, { status: 'pausing', pauses: [earlier, pause], wakeAt: NOW + 5, ...more });
 const paused = (more: Partial<Pause> = {}, execution: Partial<Execution> = {}): Snapshot =>
-  pausing([recordOf('it', 'held', { heldIn: 2, heldFrom: 'ready' })], {
+  pausing([recordOf('it', 'suspended', { suspendedIn: 2, suspendedFrom: 'ready' })], {
     status: 'paused',
     pauses: [earlier, { ...pause, pausedAt: NOW - 80, deadlineAt: NOW, ...more }],
     ...execution,
   });
-const look = (concern: 'all' | string[]) => ({ kind: 'look', fresh: true, concern }) as const;
+const evaluate = (affected: 'all' | string[]) => ({ kind: 'evaluate', fresh: true, affected }) as const;
 
 it('the next pause has the next number, and the time that the command, else the plan, else nobody says', () => {
   const of = (given: object, more: Partial<Plan> = {}, pauses?: Pause[]) =>
@@ -62,41 +62,41 @@ describe('the fence of a pause', () => {
       executionId: 'e-1',
       step: expect.objectContaining({
         name: 'it',
-        status: 'held',
+        status: 'suspended',
         version: 1,
         epoch: 3,
-        heldFrom: 'ready',
-        heldIn: 2,
+        suspendedFrom: 'ready',
+        suspendedIn: 2,
         changedAt: NOW,
       }),
     });
     expect(rest).toStrictEqual({
       sends: [],
-      next: look(['x']),
-      notes: [{ what: 'step-held', executionId: 'e-1', step: 'it' }],
+      next: evaluate(['x']),
+      notes: [{ what: 'step-suspended', executionId: 'e-1', step: 'it' }],
     });
     expect(write?.step).not.toHaveProperty('retryAt');
   });
 
   it.each<[Partial<Step> & { status: Step['status'] }, object]>([
-    [{ status: 'retrying' }, { heldFrom: 'retrying' }],
+    [{ status: 'retrying' }, { suspendedFrom: 'retrying' }],
     [
       { status: 'retrying', retryAt: NOW + 9 },
-      { heldFrom: 'retrying', retryAt: NOW + 9 },
+      { suspendedFrom: 'retrying', retryAt: NOW + 9 },
     ],
     [
       { status: 'unknown', retryAt: NOW + 9 },
-      { heldFrom: 'unknown', retryAt: NOW + 9 },
+      { suspendedFrom: 'unknown', retryAt: NOW + 9 },
     ],
-    [{ status: 'ready' }, { heldFrom: 'ready' }],
-    [{ status: 'held', heldIn: 1, heldFrom: 'unknown' }, { heldFrom: 'unknown' }],
-    [{ status: 'held', heldIn: 1, heldFrom: 'ready' }, { heldFrom: 'ready' }],
+    [{ status: 'ready' }, { suspendedFrom: 'ready' }],
+    [{ status: 'suspended', suspendedIn: 1, suspendedFrom: 'unknown' }, { suspendedFrom: 'unknown' }],
+    [{ status: 'suspended', suspendedIn: 1, suspendedFrom: 'ready' }, { suspendedFrom: 'ready' }],
   ])('remembers what a step was, and when it was due: %j', (given, remembered) => {
     const { write } = see(plan, pausing([recordOf('it', given.status, given)]));
     expect(write?.step).toMatchObject({
-      status: 'held',
+      status: 'suspended',
       version: 2,
-      heldIn: 2,
+      suspendedIn: 2,
       changedAt: NOW,
       ...remembered,
     });
@@ -105,7 +105,7 @@ describe('the fence of a pause', () => {
 });
 
 describe('a pause is complete', () => {
-  const held = recordOf('it', 'held', { heldIn: 2 });
+  const held = recordOf('it', 'suspended', { suspendedIn: 2 });
   it('when all is held and nobody works', () => {
     const state = pausing([held], { dispatches: { k: { count: 1, lastAt: 1 } } });
     const { write, ...rest } = see(plan, state);
@@ -114,20 +114,20 @@ describe('a pause is complete', () => {
       status: 'paused',
       version: 2,
       writeId: 'w-new',
-      watchAt: NOW + HOUR,
+      wakeAt: NOW + HOUR,
       dispatches: {},
       pauses: [earlier, { ...pause, pausedAt: NOW, deadlineAt: NOW + HOUR }],
     });
     expect(rest).toStrictEqual({
       sends: [],
-      next: { kind: 'stop' },
+      next: { kind: 'idle' },
       notes: [{ what: 'paused', executionId: 'e-1' }],
     });
   });
 
   it('not while somebody works, nor twice', () => {
     const statusAfter = (state: Snapshot) => see(plan, state).write?.execution?.status;
-    expect(statusAfter(pausing([heldAs('execute')]))).toBe('pausing');
+    expect(statusAfter(pausing([suspendedAs('execute')]))).toBe('pausing');
     expect(see(plan, paused({ deadlineAt: NOW + 9 })).notes).toStrictEqual([]);
     expect(see(plan, pausing([held], { pauses: [] })).notes).toStrictEqual([]);
   });
@@ -154,11 +154,11 @@ describe('the time of a pause', () => {
     expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       version: 2,
       writeId: 'w-new',
-      watchAt: NOW,
+      wakeAt: NOW,
     });
     expect(rest).toStrictEqual({
       sends: [],
-      next: look(['x']),
+      next: evaluate(['x']),
       notes: [{ what: 'incident-opened', executionId: 'e-1' }],
     });
   });
@@ -179,7 +179,7 @@ describe('the time of a pause', () => {
     const working = {
       ...busy,
       execution: { ...busy.execution, status: 'pausing' as const },
-      steps: { it: heldAs('execute') },
+      steps: { it: suspendedAs('execute') },
     };
     expect(asks(working)).toBe(false);
   });
@@ -187,33 +187,33 @@ describe('the time of a pause', () => {
 
 describe('what goes on', () => {
   it('has the time of its pause once more, and all is looked at', () => {
-    const state = paused({}, { watchAt: NOW + HOUR });
-    const { write, ...rest } = goOn(plan, state, stamp);
+    const state = paused({}, { wakeAt: NOW + HOUR });
+    const { write, ...rest } = goOn(plan, state, inputs);
     expect(write).toStrictEqual({ executionId: 'e-1', execution: expect.anything() });
     expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       status: 'running',
       version: 2,
       writeId: 'w-new',
       deadlineAt: DEADLINE + 90,
-      watchAt: NOW + 30_000,
+      wakeAt: NOW + 30_000,
       pauses: [earlier, { ...pause, pausedAt: NOW - 80, deadlineAt: NOW, endedAt: NOW }],
     });
     expect(rest).toStrictEqual({
       sends: [],
-      next: look('all'),
+      next: evaluate('all'),
       notes: [{ what: 'resumed', executionId: 'e-1' }],
     });
   });
 
-  it('keeps a watch that is near, and takes no time from who has a wrong clock', () => {
-    expect(goOn(plan, paused(), stamp).write?.execution?.watchAt).toBe(NOW + 5);
-    expect(goOn(plan, paused({ at: NOW + 9 }), stamp).write?.execution?.deadlineAt).toBe(DEADLINE);
-    expect(goOn(plan, paused({}, { pauses: [] }), stamp).write?.execution?.deadlineAt).toBe(DEADLINE);
+  it('keeps a wake time that is near, and takes no time from who has a wrong clock', () => {
+    expect(goOn(plan, paused(), inputs).write?.execution?.wakeAt).toBe(NOW + 5);
+    expect(goOn(plan, paused({ at: NOW + 9 }), inputs).write?.execution?.deadlineAt).toBe(DEADLINE);
+    expect(goOn(plan, paused({}, { pauses: [] }), inputs).write?.execution?.deadlineAt).toBe(DEADLINE);
   });
 
   it('asks on where a question about anything else is open', () => {
     const of = (more: Partial<Incident>) =>
-      goOn(plan, { ...paused(), incidents: { 1: incidentOf(more) } }, stamp).write?.execution?.status;
+      goOn(plan, { ...paused(), incidents: { 1: incidentOf(more) } }, inputs).write?.execution?.status;
     expect([of({}), of({ kind: 'pause' }), of({ resolvedAt: NOW })]).toStrictEqual([
       'waiting',
       'running',
@@ -227,19 +227,19 @@ describe('the answer to the question about a pause', () => {
   const state = { ...paused(), incidents: { 1: question } };
   const say = (choice: string, more: object = {}) =>
     decide(plan, state, {
-      type: 'answer',
+      type: 'resolve',
       incident: 1,
       answer: { choice, by: 'person', ...more },
-      ...stamp,
+      ...inputs,
     } as never);
 
   it('resumes', () => {
     const { write, next } = say('resume', { reason: 'r' });
     expect(write?.execution?.status).toBe('running');
     expect(write?.incident).toStrictEqual(
-      answered(question, { choice: 'resume', by: 'person', reason: 'r' }, stamp),
+      resolved(question, { choice: 'resume', by: 'person', reason: 'r' }, inputs),
     );
-    expect(next).toStrictEqual(look('all'));
+    expect(next).toStrictEqual(evaluate('all'));
   });
 
   it.each([
@@ -248,15 +248,15 @@ describe('the answer to the question about a pause', () => {
   ])('stops: %s', (choice, cause) => {
     const { write, notes } = say(choice);
     expect(write?.executionId).toBe('e-1');
-    expect(write?.execution?.status).toBe('undoing');
+    expect(write?.execution?.status).toBe('compensating');
     expect(write?.execution?.cause).toStrictEqual({ at: NOW, failure: question.failure, ...cause });
     expect(write?.execution?.pauses?.at(-1)?.endedAt).toBe(NOW);
     expect(write?.incident).toMatchObject({ choice, by: 'person', resolvedAt: NOW });
-    expect(notes).toStrictEqual([{ what: 'undoing', executionId: 'e-1', detail: cause.kind }]);
+    expect(notes).toStrictEqual([{ what: 'compensating', executionId: 'e-1', detail: cause.kind }]);
   });
 
   it('that its time has given stops it as a deadline', () => {
-    const closed = answered(question, { choice: 'undo-all', by: 'deadline' }, stamp);
-    expect(endPause(plan, state, closed, stamp).write?.execution?.cause?.kind).toBe('deadline');
+    const closed = resolved(question, { choice: 'undo-all', by: 'deadline' }, inputs);
+    expect(endPause(plan, state, closed, inputs).write?.execution?.cause?.kind).toBe('deadline');
   });
 });

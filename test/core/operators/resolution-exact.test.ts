@@ -1,27 +1,39 @@
 /** What the answer to a question writes, by choice; and what a look does with open questions (L1, S10). */
 
-import { answeredBySuccess, resolve, settleIncidents } from '../../../lib/core/operators/resolution.ts';
+import { resolvedBySuccess, resolve, closeDueIncidents } from '../../../lib/core/operators/resolution.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
-import type { Answer } from '../../../lib/core/records/events.ts';
+import type { Resolution } from '../../../lib/core/records/events.ts';
 import type { Incident } from '../../../lib/core/records/incident.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Pause } from '../../../lib/core/records/state.ts';
-import { changesOf, incidentOf, planOf, recordOf, stamp, stateOf } from '../one-step.ts';
+import { changesOf, incidentOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
 import { agentStepOf, otherAgent, undoableOf } from '../small-steps.ts';
 import { NOW } from '../states.ts';
 
-const plan = planOf(undoableOf('it', { ladder: [otherAgent] }), agentStepOf('p', { pointOfNoReturn: true }));
+const plan = planOf(
+  undoableOf('it', { recovery: [otherAgent] }),
+  agentStepOf('p', { pointOfNoReturn: true }),
+);
 const failure = { code: 'x', message: 'y' };
-const waiting = recordOf('it', 'waiting', { mayHaveActed: true, failure, changedAt: 5, hardEndAt: 9 });
+const waiting = recordOf('it', 'waiting', {
+  mayHaveActed: true,
+  failure,
+  changedAt: 5,
+  processDeadlineAt: 9,
+});
 const asked = (execution: Partial<Execution> = {}, ...more: Incident[]): Snapshot => ({
-  ...stateOf([waiting], { status: 'waiting', watchAt: NOW + 99_000, ...execution }),
+  ...stateOf([waiting], { status: 'waiting', wakeAt: NOW + 99_000, ...execution }),
   incidents: Object.fromEntries([incidentOf({ failure }), ...more].map((one) => [one.number, one])),
 });
 const second = incidentOf({ number: 2, step: 'b' });
-const say = (state: Snapshot, answer: Partial<Answer>, incident = incidentOf({ failure }), of: Plan = plan) =>
-  resolve(of, state, incident, { choice: 'retry', by: 'person', ...answer }, stamp);
+const say = (
+  state: Snapshot,
+  answer: Partial<Resolution>,
+  incident = incidentOf({ failure }),
+  of: Plan = plan,
+) => resolve(of, state, incident, { choice: 'retry', by: 'person', ...answer }, inputs);
 const pause: Pause = { number: 1, at: NOW - 4, reason: '', withinMs: 9 };
-const look = (concern: 'all' | string[]) => ({ kind: 'look', fresh: true, concern }) as const;
+const evaluate = (affected: 'all' | string[]) => ({ kind: 'evaluate', fresh: true, affected }) as const;
 const moved = { version: 2, writeId: 'w-new' };
 
 describe('an answer to a question about a step', () => {
@@ -32,7 +44,7 @@ describe('an answer to a question about a step', () => {
     expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       ...moved,
       status: 'running',
-      watchAt: NOW + 30_000,
+      wakeAt: NOW + 30_000,
     });
     expect(changesOf(waiting, write?.step)).toStrictEqual({
       ...moved,
@@ -49,12 +61,12 @@ describe('an answer to a question about a step', () => {
     });
     expect(rest).toStrictEqual({
       sends: [],
-      next: look(['it']),
+      next: evaluate(['it']),
       notes: [{ what: 'incident-resolved', executionId: 'e-1', step: 'it', detail: 'retry' }],
     });
   });
 
-  it.each<[string, Partial<Answer>, object]>([
+  it.each<[string, Partial<Resolution>, object]>([
     ['asks for another try', {}, { status: 'retrying', retryAt: NOW }],
     // The word of a person counts only where it is asked for, and a repeated call is harmless.
     [
@@ -102,52 +114,55 @@ describe('an answer that stops the execution', () => {
     const { write, next } = say(state, { choice: 'fail' });
     expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       ...moved,
-      status: 'undoing',
-      watchAt: NOW,
+      status: 'compensating',
+      wakeAt: NOW,
       cause: { ...cause, undo: false },
     });
-    expect(next).toStrictEqual(look('all'));
+    expect(next).toStrictEqual(evaluate('all'));
   });
 
   it('undoes all during a pause, which it ends; else the step’s failure decides', () => {
     const state = asked({ status: 'paused', pauses: [pause] });
     const { write, next } = say(state, { choice: 'undo-all' });
-    expect(write?.execution).toMatchObject({ status: 'undoing', pauses: [{ ...pause, endedAt: NOW }] });
+    expect(write?.execution).toMatchObject({ status: 'compensating', pauses: [{ ...pause, endedAt: NOW }] });
     expect(write?.execution?.cause).toStrictEqual(cause);
-    expect(next).toStrictEqual(look('all'));
+    expect(next).toStrictEqual(evaluate('all'));
     expect(say(asked(), { choice: 'undo-all' })).toMatchObject({
       write: { execution: { status: 'running' } },
-      next: look(['it']),
+      next: evaluate(['it']),
     });
     expect(say(state, { choice: 'skip' }).write?.execution?.status).toBe('paused');
   });
 });
 
 describe('an answer about an undo', () => {
-  const stuck = recordOf('it', 'undo-failed', {
-    hardEndAt: NOW + 9,
-    undoParkedAt: 5,
+  const stuck = recordOf('it', 'compensation-failed', {
+    processDeadlineAt: NOW + 9,
+    undoDeferredAt: 5,
     changedAt: 5,
     mayHaveActed: true,
   });
   const question = incidentOf({ kind: 'undo' });
   const state = (record = stuck): Snapshot => ({
-    ...stateOf([record], { status: 'undoing', watchAt: NOW }),
+    ...stateOf([record], { status: 'compensating', wakeAt: NOW }),
     incidents: { 1: question },
   });
-  const stepAfterSaying = (choice: Answer['choice'], record = stuck) => {
+  const stepAfterSaying = (choice: Resolution['choice'], record = stuck) => {
     const after = say(state(record), { choice }, question).write?.step;
     return changesOf(record, after);
   };
 
   it('tries it again, when the last try is over for certain', () => {
-    const again = { ...moved, status: 'undoing', changedAt: NOW, undoParkedAt: null };
+    const again = { ...moved, status: 'compensating', changedAt: NOW, undoDeferredAt: null };
     expect(stepAfterSaying('retry')).toStrictEqual({ ...again, retryAt: NOW + 9 + 5_000 });
-    expect(stepAfterSaying('retry', { ...stuck, rung: 1, keyStage: 1 })).toStrictEqual({
+    expect(stepAfterSaying('retry', { ...stuck, stage: 1, keyVariant: 1 })).toStrictEqual({
       ...again,
       retryAt: NOW + 9 + 6_000,
     });
-    expect(stepAfterSaying('retry', { ...stuck, hardEndAt: 0 })).toStrictEqual({ ...again, retryAt: NOW });
+    expect(stepAfterSaying('retry', { ...stuck, processDeadlineAt: 0 })).toStrictEqual({
+      ...again,
+      retryAt: NOW,
+    });
     const unknown = say(state(), { choice: 'retry' }, question, planOf(agentStepOf('other')));
     expect(unknown.write?.step?.retryAt).toBe(NOW + 9);
   });
@@ -155,7 +170,7 @@ describe('an answer about an undo', () => {
   it('takes a person’s word that it is undone', () => {
     expect(stepAfterSaying('skip')).toStrictEqual({
       ...moved,
-      status: 'undone',
+      status: 'compensated',
       changedAt: NOW,
       mayHaveActed: false,
     });
@@ -165,26 +180,26 @@ describe('an answer about an undo', () => {
     expect(stepAfterSaying('fail')).toBeUndefined();
     const { write } = say(state(), { choice: 'fail' }, question);
     expect(write).not.toHaveProperty('step');
-    expect(write?.execution?.status).toBe('undoing');
+    expect(write?.execution?.status).toBe('compensating');
     expect(write?.execution).not.toHaveProperty('cause');
   });
 });
 
 describe('a question that a late success answers', () => {
-  it('is the one about its ladder', () => {
+  it('is the one about its recovery', () => {
     const closed = { ...incidentOf({ failure }), ...moved, resolvedAt: NOW, by: 'moot' };
-    expect(answeredBySuccess(asked(), 'it', stamp)).toStrictEqual({ incident: closed, move: 'resume' });
-    expect(answeredBySuccess(asked({}, second), 'it', stamp)).toStrictEqual({
+    expect(resolvedBySuccess(asked(), 'it', inputs)).toStrictEqual({ incident: closed, move: 'resume' });
+    expect(resolvedBySuccess(asked({}, second), 'it', inputs)).toStrictEqual({
       incident: closed,
       move: 'adopt',
     });
-    expect(answeredBySuccess(asked({ status: 'paused' }), 'it', stamp)).toStrictEqual({
+    expect(resolvedBySuccess(asked({ status: 'paused' }), 'it', inputs)).toStrictEqual({
       incident: closed,
       move: 'adopt',
     });
-    expect(answeredBySuccess(asked(), 'b', stamp)).toStrictEqual({ move: 'adopt' });
+    expect(resolvedBySuccess(asked(), 'b', inputs)).toStrictEqual({ move: 'adopt' });
     const undo = { ...asked(), incidents: { 1: incidentOf({ kind: 'undo' }) } };
-    expect(answeredBySuccess(undo, 'it', stamp)).toStrictEqual({ move: 'adopt' });
-    expect(settleIncidents(plan, stateOf([]), stamp)).toBeUndefined();
+    expect(resolvedBySuccess(undo, 'it', inputs)).toStrictEqual({ move: 'adopt' });
+    expect(closeDueIncidents(plan, stateOf([]), inputs)).toBeUndefined();
   });
 });

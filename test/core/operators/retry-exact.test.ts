@@ -1,14 +1,14 @@
 /** When a failed execution can be tried again, why it cannot, and what that writes (F8, S1, S10). */
 
 import { decide } from '../../../lib/core/decide.ts';
-import { againProblemOf, retried, retryProblem } from '../../../lib/core/operators/retry.ts';
+import { restartProblemOf, retried, retryProblem } from '../../../lib/core/operators/retry.ts';
 import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { ChildEnd } from '../../../lib/core/records/children.ts';
 import type { Event } from '../../../lib/core/records/events.ts';
 import type { Incident } from '../../../lib/core/records/incident.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Cause, Execution, Retried, Step } from '../../../lib/core/records/state.ts';
-import { changesOf, incidentOf, planOf, recordOf, stamp, stateOf } from '../one-step.ts';
+import { changesOf, incidentOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
 import { agentStepOf, callbackOf, childOf, childrenOf, otherAgent } from '../small-steps.ts';
 import { NOW } from '../states.ts';
 
@@ -24,7 +24,7 @@ it.each([
   ['succeeded', `it has ended: succeeded; ${another}`],
   ['compensated', `it has ended: compensated; ${another}`],
   ['canceled', `it has ended: canceled; ${another}`],
-  ['undoing', 'it is being undone'],
+  ['compensating', 'it is being undone'],
   ['pausing', 'it is paused: resume it first'],
   ['paused', 'it is paused: resume it first'],
   ['running', 'it is running: its steps are tried again by themselves'],
@@ -46,9 +46,9 @@ describe('what has failed is retried', () => {
     [
       'not where something was undone, or is, or could not be',
       failed([
-        recordOf('it', 'undone'),
-        recordOf('b', 'undoing'),
-        recordOf('c', 'undo-failed'),
+        recordOf('it', 'compensated'),
+        recordOf('b', 'compensating'),
+        recordOf('c', 'compensation-failed'),
         recordOf('d', 'done'),
       ]),
       `the undo of 'it', 'b', 'c' has begun, and what is undone is not done again by the same execution; ${another}`,
@@ -58,7 +58,7 @@ describe('what has failed is retried', () => {
       'not where it may have acted, which can neither be asked for nor repeated',
       failed([
         recordOf('it', 'failed', { mayHaveActed: true }),
-        recordOf('b', 'sealed', { mayHaveActed: true }),
+        recordOf('b', 'fenced', { mayHaveActed: true }),
       ]),
       `'it', 'b' may have acted, and its effect can neither be asked for nor repeated; ${another}`,
       ['it', 'b'].map((name) => agentStepOf(name, { effect: 'unsafe' })),
@@ -82,10 +82,10 @@ describe('what has failed is retried', () => {
       plain,
     ],
     [
-      'where the agent of its rung can be asked',
-      failed([recordOf('it', 'failed', { mayHaveActed: true, rung: 1, keyStage: 1 })]),
+      'where the agent of its stage can be asked',
+      failed([recordOf('it', 'failed', { mayHaveActed: true, stage: 1, keyVariant: 1 })]),
       undefined,
-      [agentStepOf('it', { effect: 'unsafe', ladder: [otherAgent] })],
+      [agentStepOf('it', { effect: 'unsafe', recovery: [otherAgent] })],
     ],
     [
       'of what no agent performs',
@@ -108,14 +108,14 @@ describe('what has failed is retried', () => {
       children: childrenOf(ended === undefined ? {} : { 0: end(ended) }),
     });
     const said = why && `step 'it' cannot go on: ${why}; ${another}`;
-    expect(againProblemOf(planOf(agentStepOf('a'), childOf('it')), failed([record]))).toBe(said);
+    expect(restartProblemOf(planOf(agentStepOf('a'), childOf('it')), failed([record]))).toBe(said);
   });
 });
 
 describe('what waits for a person is retried', () => {
   const waiting = (more: Partial<Incident>): Snapshot => ({
     ...stateOf(
-      [recordOf('it', 'waiting'), recordOf('b', 'waiting', { mayHaveActed: true, hardEndAt: NOW })],
+      [recordOf('it', 'waiting'), recordOf('b', 'waiting', { mayHaveActed: true, processDeadlineAt: NOW })],
       {
         status: 'waiting',
       },
@@ -153,7 +153,7 @@ describe('a retry', () => {
       dispatches: { k: { count: 1, lastAt: 1 } },
       retries: earlier,
     });
-    const { write, ...rest } = retried(plan, state, given, stamp);
+    const { write, ...rest } = retried(plan, state, given, inputs);
     expect(write).toStrictEqual({ executionId: 'e-1', execution: expect.anything() });
     expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       status: 'running',
@@ -163,27 +163,27 @@ describe('a retry', () => {
       cause: null,
       endedAt: null,
       deadlineAt: NOW + plan.withinMs,
-      watchAt: NOW + 30_000,
+      wakeAt: NOW + 30_000,
       retries: [...earlier.slice(1), { at: NOW, reason: 'r', cause }],
       commands: ['c'],
       dispatches: {},
     });
     expect(rest).toStrictEqual({
       sends: [],
-      next: { kind: 'look', fresh: true, concern: 'all' },
+      next: { kind: 'evaluate', fresh: true, affected: 'all' },
       notes: [{ what: 'retried', executionId: 'e-1' }],
     });
   });
 
-  it('keeps a watch that is near, and says no cause where there is none', () => {
-    const { cause: _, ...execution } = failed([], { watchAt: NOW + 5 }).execution;
-    const after = retried(plan, { execution, steps: {} }, given, stamp).write?.execution;
-    expect(after).toMatchObject({ watchAt: NOW + 5, retries: [{ at: NOW, reason: 'r' }] });
+  it('keeps a wake time that is near, and says no cause where there is none', () => {
+    const { cause: _, ...execution } = failed([], { wakeAt: NOW + 5 }).execution;
+    const after = retried(plan, { execution, steps: {} }, given, inputs).write?.execution;
+    expect(after).toMatchObject({ wakeAt: NOW + 5, retries: [{ at: NOW, reason: 'r' }] });
     expect(after?.retries?.[0]).not.toHaveProperty('cause');
   });
 
   it('is what a command asks for', () => {
-    const event = { type: 'retry', commandId: 'c', reason: 'r', ...stamp } as Event;
-    expect(decide(plan, failed([]), event)).toStrictEqual(retried(plan, failed([]), given, stamp));
+    const event = { type: 'retry', commandId: 'c', reason: 'r', ...inputs } as Event;
+    expect(decide(plan, failed([]), event)).toStrictEqual(retried(plan, failed([]), given, inputs));
   });
 });

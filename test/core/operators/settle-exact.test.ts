@@ -1,12 +1,12 @@
 /** What a look does with open questions: moot, moved by a pause, or answered by the time (L1). */
 
 import { pausedMs } from '../../../lib/core/operators/pause.ts';
-import { settleIncidents } from '../../../lib/core/operators/resolution.ts';
+import { closeDueIncidents } from '../../../lib/core/operators/resolution.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
 import type { Incident } from '../../../lib/core/records/incident.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Pause, Step } from '../../../lib/core/records/state.ts';
-import { changesOf, incidentOf, planOf, recordOf, stamp, stateOf } from '../one-step.ts';
+import { changesOf, incidentOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
 import { agentStepOf, statusesWhere } from '../small-steps.ts';
 import { NOW } from '../states.ts';
 
@@ -16,8 +16,8 @@ const about = (more: Partial<Incident>, execution: Partial<Execution>, ...record
   ...stateOf(records, execution),
   incidents: { 1: incidentOf(more) },
 });
-const settle = (state: Snapshot, of: Plan = plan) => settleIncidents(of, state, stamp);
-const look = { kind: 'look', fresh: true, concern: [] } as const;
+const settle = (state: Snapshot, of: Plan = plan) => closeDueIncidents(of, state, inputs);
+const evaluate = { kind: 'evaluate', fresh: true, affected: [] } as const;
 const { step: _step, ...ofNoStep } = incidentOf();
 const moved = { version: 2, writeId: 'w-new' };
 const waiting = recordOf('it', 'waiting');
@@ -25,35 +25,35 @@ const waiting = recordOf('it', 'waiting');
 describe('a question that needs no answer any more', () => {
   const isMoot = (state: Snapshot, of?: Plan) => settle(state, of)?.write?.incident?.by === 'moot';
   it('is closed, and what waits for nothing else goes on', () => {
-    const state = about({}, { status: 'waiting', watchAt: NOW + 99_000 }, recordOf('it', 'retrying'));
+    const state = about({}, { status: 'waiting', wakeAt: NOW + 99_000 }, recordOf('it', 'retrying'));
     const { write, ...rest } = settle(state) ?? {};
     expect(write?.executionId).toBe('e-1');
     expect(changesOf(incidentOf(), write?.incident)).toStrictEqual({ ...moved, resolvedAt: NOW, by: 'moot' });
     expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       ...moved,
       status: 'running',
-      watchAt: NOW + 30_000,
+      wakeAt: NOW + 30_000,
     });
     expect(rest).toStrictEqual({
       sends: [],
-      next: look,
+      next: evaluate,
       notes: [{ what: 'incident-moot', executionId: 'e-1', step: 'it' }],
     });
   });
 
-  it('about a ladder: when the step does not wait any more, or all is being undone', () => {
+  it('about a recovery: when the step does not wait any more, or all is being undone', () => {
     const of = (status: Execution['status']) =>
       statusesWhere((record) => isMoot(about({}, { status }, record)));
     expect(of('waiting')).not.toContain('waiting');
     expect(of('waiting')).toHaveLength(14);
-    expect(of('undoing')).toHaveLength(15);
+    expect(of('compensating')).toHaveLength(15);
     expect(isMoot(about({}, { status: 'waiting' }))).toBe(true);
     expect(isMoot({ ...about({}, { status: 'waiting' }), incidents: { 1: ofNoStep } })).toBe(true);
   });
 
   it('about an undo: when it has not failed any more', () => {
-    const of = statusesWhere((record) => isMoot(about({ kind: 'undo' }, { status: 'undoing' }, record)));
-    expect(of).not.toContain('undo-failed');
+    const of = statusesWhere((record) => isMoot(about({ kind: 'undo' }, { status: 'compensating' }, record)));
+    expect(of).not.toContain('compensation-failed');
     expect(of).toHaveLength(14);
   });
 
@@ -65,21 +65,24 @@ describe('a question that needs no answer any more', () => {
         incidents: { 1: { ...ofNoStep, kind } },
       });
     const done = [recordOf('it', 'done'), recordOf('p', 'skipped')];
-    expect([of('running'), of('undoing'), of('paused'), of('pausing')]).toStrictEqual([
+    expect([of('running'), of('compensating'), of('paused'), of('pausing')]).toStrictEqual([
       true,
       true,
       false,
       false,
     ]);
     expect([of('paused', ...done), of('paused', ...done.slice(1))]).toStrictEqual([true, false]);
-    const written = settle({ ...about({}, { status: 'undoing' }), incidents: { 1: { ...ofNoStep, kind } } });
+    const written = settle({
+      ...about({}, { status: 'compensating' }),
+      incidents: { 1: { ...ofNoStep, kind } },
+    });
     expect(written?.notes).toStrictEqual([{ what: 'incident-moot', executionId: 'e-1' }]);
   });
 
   it('about a deadline: when all is done, or being undone', () => {
     const of = (status: Execution['status'], ...records: Step[]) =>
       isMoot(about({ kind: 'deadline' }, { status }, ...records));
-    expect([of('undoing'), of('waiting')]).toStrictEqual([true, false]);
+    expect([of('compensating'), of('waiting')]).toStrictEqual([true, false]);
     expect(of('waiting', recordOf('it', 'done'), recordOf('p', 'done'))).toBe(true);
   });
 });
@@ -98,7 +101,7 @@ describe('the deadline of a question, after a pause', () => {
     });
     expect(rest).toStrictEqual({
       sends: [],
-      next: look,
+      next: evaluate,
       notes: [{ what: 'incident-moved', executionId: 'e-1', step: 'it' }],
     });
   });

@@ -1,7 +1,7 @@
 /** What an execution has in effect, by every status of its steps and every end of their executions. */
 
 import * as fc from 'fast-check';
-import { asCounted } from '../../../lib/core/execution/effective-state.ts';
+import { effectiveState } from '../../../lib/core/execution/effective-state.ts';
 import { leftByFailing, standingOf, standingText } from '../../../lib/core/operators/standing.ts';
 import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
 import { retry } from '../../../lib/core/plan/workflow.ts';
@@ -27,10 +27,10 @@ describe('of a step', () => {
       const certain: Partial<Record<Step['status'], string>> = {
         done: 'stands',
         unknown: 'may-stand',
-        undoing: 'may-stand',
-        'undo-failed': 'may-stand',
+        compensating: 'may-stand',
+        'compensation-failed': 'may-stand',
       };
-      const isOver = status === 'undone' || status === 'skipped';
+      const isOver = status === 'compensated' || status === 'skipped';
       expect(effectOf(recordOf('it', status))).toBe(certain[status]);
       expect(effectOf(recordOf('it', status, { mayHaveActed: true }))).toBe(
         certain[status] ?? (isOver ? undefined : 'may-stand'),
@@ -96,7 +96,7 @@ it("an answer of 'fail' leaves all that is in effect; of an undo that failed, wh
     { ...planStep, name: 'b', after: ['a'], undo: retry(1) },
     { ...planStep, name: 'c', undo: retry(1) },
   );
-  const state = stateOf([recordOf('a', 'done'), recordOf('b', 'undo-failed'), recordOf('c', 'done')]);
+  const state = stateOf([recordOf('a', 'done'), recordOf('b', 'compensation-failed'), recordOf('c', 'done')]);
   const incident: Incident = {
     number: 1,
     life: 'life1',
@@ -113,13 +113,13 @@ it("an answer of 'fail' leaves all that is in effect; of an undo that failed, wh
   const names = (kind: Incident['kind']): string[] =>
     leftByFailing(plan, state, { ...incident, kind }).first.map(({ step }) => step);
   expect(names('undo')).toEqual(['a', 'b']);
-  expect(names('ladder')).toEqual(['a', 'b', 'c']);
+  expect(names('recovery')).toEqual(['a', 'b', 'c']);
 });
 
 it('whatever the state, the numbers count what there is, and no more than twenty are told', () => {
   check(
     fc.property(mixedCases, ({ plan, state }) => {
-      const { stands, mayStand, first, view } = standingOf(plan, asCounted(plan, state));
+      const { stands, mayStand, first, view } = standingOf(plan, effectiveState(plan, state));
       expect(first).toHaveLength(Math.min(20, stands + mayStand));
       expect(view).toBe('/executions/e-1');
       for (const { step } of first) expect(Object.hasOwn(state.steps, step)).toBe(true);

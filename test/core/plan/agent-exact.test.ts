@@ -65,7 +65,7 @@ it('is refused by name', () => {
   const refused = refusalOf(() => declared({ lease: '2s' }));
   expect([refused.code, refused.message]).toEqual([
     'bad-agent',
-    "agent 'worker': lease is under 3s; a beat whose request hangs must have time for another",
+    "agent 'worker': lease is under 3s; a heartbeat whose request hangs must have time for another",
   ]);
   expect(refusalOf(() => declareAgent('No', base as never)).code).toBe('bad-name');
   expect(refusalOf(() => declareAgent('No', base as never)).message).toContain('agent');
@@ -89,11 +89,11 @@ it.each<[Partial<Record<keyof AgentSpec, unknown>>, string | undefined]>([
   [{ runsIn: 'container', timeoutMs: 24 * 3_600_000 }, undefined],
   [{ runsIn: 'container', timeoutMs: 24 * 3_600_000 + 1 }, 'timeout is over 24h; cut the work into steps'],
   [{ leaseMs: 3_000 }, undefined],
-  [{ leaseMs: 2_999 }, 'lease is under 3s; a beat whose request hangs must have time for another'],
+  [{ leaseMs: 2_999 }, 'lease is under 3s; a heartbeat whose request hangs must have time for another'],
   [{ pickupMs: 1_000 }, undefined],
   [{ pickupMs: 999 }, 'pickup is under 1s; a message needs time to arrive'],
   [{ maxNoProgressMs: 1_000 }, undefined],
-  [{ maxNoProgressMs: 999 }, 'maxNoProgress is under 1s; three beats must fit into it'],
+  [{ maxNoProgressMs: 999 }, 'maxNoProgress is under 1s; three heartbeats must fit into it'],
   [{ undo: 'none' }, undefined],
   [{ undo: 'x' }, "undo is \"x\"; allowed are 'required' and 'none'"],
 ])('%j: %s', (more, problem) => {

@@ -4,7 +4,7 @@ import { checkPlan, expressionsOf } from '../../../lib/core/plan/check.ts';
 import type { AgentStep, Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
 import { child, map } from '../family.ts';
 import { planStep, planWith, refusalOf } from '../refusals.ts';
-import { human, retry } from '../rungs.ts';
+import { human, retry } from '../stages.ts';
 
 const said = (plan: Plan) => {
   const { code, message, details } = refusalOf(() => checkPlan(plan));
@@ -113,13 +113,13 @@ describe('steps', () => {
 
 it('a step reads in its condition, and in what its kind evaluates', () => {
   const [when, input, other] = [{ $ref: 'input', path: ['w'] }, { i: 1 }, { o: 1 }];
-  const ladder = [retry(), retry({ kind: 'withInput', input: other }), human()];
-  expect(expressionsOf({ ...planStep, input, when, ladder })).toEqual([when, input, other]);
-  expect(expressionsOf({ ...planStep, input, ladder: [] })).toEqual([input]);
+  const recovery = [retry(), retry({ kind: 'withInput', input: other }), human()];
+  expect(expressionsOf({ ...planStep, input, when, recovery })).toEqual([when, input, other]);
+  expect(expressionsOf({ ...planStep, input, recovery: [] })).toEqual([input]);
   expect(expressionsOf({ kind: 'wait', name: 'w', after: [], until: 5, when })).toEqual([when, 5]);
   expect(expressionsOf({ kind: 'wait', name: 'w', after: [], forMs: 5 })).toEqual([]);
   expect(expressionsOf({ ...child, input })).toEqual([input]);
-  expect(expressionsOf({ ...map, over: [1], each: { ...planStep, input, ladder } })).toEqual([
+  expect(expressionsOf({ ...map, over: [1], each: { ...planStep, input, recovery } })).toEqual([
     [1],
     input,
     other,

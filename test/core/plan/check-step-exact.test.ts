@@ -5,7 +5,7 @@ import { MAX_DURATION_MS } from '../../../lib/core/plan/duration.ts';
 import type { Json } from '../../../lib/core/records/json.ts';
 import type { AgentStep, Plan } from '../../../lib/core/plan/plan.ts';
 import { planStep, planWith, refusalOf } from '../refusals.ts';
-import { human, retry, useAgent } from '../rungs.ts';
+import { human, retry, useAgent } from '../stages.ts';
 
 const said = (plan: Plan) => {
   const { code, message, details } = refusalOf(() => checkPlan(plan));
@@ -30,12 +30,12 @@ const fine = (changes: Partial<AgentStep>, plan: Partial<Plan> = {}): void =>
 
 const unbounded = (what: string): string => `${what}, so it could wait for ever`;
 const endless = (kind: string, least: number): string =>
-  `a ladder must end: ${kind} takes ${least} to 1000 attempts`;
+  `a recovery must end: ${kind} takes ${least} to 1000 attempts`;
 
 const backoff = "retry needs 0 < 'first' ≤ 'max'";
 const notAnEffect = "effect 'x' is not 'idempotent', 'probed' or 'unsafe'";
 const noWayBack = "it is a point of no return, which is never undone: leave its 'undo' out, or say 'none'";
-const notAgain = "an 'unsafe' effect must not be tried again by itself: its ladder is [human(…)]";
+const notAgain = "an 'unsafe' effect must not be tried again by itself: its recovery is [human(…)]";
 const refusals: readonly [changes: Partial<AgentStep>, reason: string, message: string][] = [
   [{ agent: 'No' }, 'bad-name', "its agent 'No' has no legal name"],
   [{ timeoutMs: 0 }, 'unbounded', unbounded('timeoutMs is 0')],
@@ -44,48 +44,52 @@ const refusals: readonly [changes: Partial<AgentStep>, reason: string, message: 
   [{ settleMs: -1 }, 'unbounded', unbounded('settleMs is -1')],
   [{ maxNoProgressMs: 0 }, 'unbounded', 'maxNoProgressMs is 0; leave it out or give a time'],
   [{ effect: 'x' as never }, 'bad-effect', notAnEffect],
-  [{ ladder: [retry({ attempts: 1_001 })] }, 'endless-ladder', endless('retry', 0)],
-  [{ ladder: [retry({ attempts: -1 })] }, 'endless-ladder', endless('retry', 0)],
-  [{ ladder: [retry({ attempts: 1.5 })] }, 'endless-ladder', endless('retry', 0)],
+  [{ recovery: [retry({ attempts: 1_001 })] }, 'endless-recovery', endless('retry', 0)],
+  [{ recovery: [retry({ attempts: -1 })] }, 'endless-recovery', endless('retry', 0)],
+  [{ recovery: [retry({ attempts: 1.5 })] }, 'endless-recovery', endless('retry', 0)],
   [
-    { ladder: [retry({ kind: 'withInput', input: {}, attempts: 0 })] },
-    'endless-ladder',
+    { recovery: [retry({ kind: 'withInput', input: {}, attempts: 0 })] },
+    'endless-recovery',
     endless('withInput', 1),
   ],
-  [{ ladder: [useAgent({ attempts: 0 })] }, 'endless-ladder', endless('useAgent', 1)],
-  [{ ladder: [retry({ kind: 'x' })] }, 'endless-ladder', endless('a rung', 1)],
-  [{ undo: retry({ attempts: 1_001 }) as never }, 'endless-ladder', endless('retry', 0)],
-  [{ ladder: [retry({ firstMs: 0 })] }, 'bad-backoff', backoff],
-  [{ ladder: [retry({ maxMs: Number.NaN })] }, 'bad-backoff', backoff],
-  [{ ladder: [retry({ firstMs: 2 })] }, 'bad-backoff', backoff],
-  [{ ladder: [useAgent({ agent: '' })] }, 'bad-name', "useAgent: '' is no legal name"],
-  [{ ladder: [useAgent({ settleMs: 0 })] }, 'unbounded', unbounded("agent 'other': settleMs is 0")],
+  [{ recovery: [useAgent({ attempts: 0 })] }, 'endless-recovery', endless('useAgent', 1)],
+  [{ recovery: [retry({ kind: 'x' })] }, 'endless-recovery', endless('a stage', 1)],
+  [{ undo: retry({ attempts: 1_001 }) as never }, 'endless-recovery', endless('retry', 0)],
+  [{ recovery: [retry({ firstMs: 0 })] }, 'bad-backoff', backoff],
+  [{ recovery: [retry({ maxMs: Number.NaN })] }, 'bad-backoff', backoff],
+  [{ recovery: [retry({ firstMs: 2 })] }, 'bad-backoff', backoff],
+  [{ recovery: [useAgent({ agent: '' })] }, 'bad-name', "useAgent: '' is no legal name"],
+  [{ recovery: [useAgent({ settleMs: 0 })] }, 'unbounded', unbounded("agent 'other': settleMs is 0")],
   [
-    { ladder: [useAgent({ maxNoProgressMs: 0 })] },
+    { recovery: [useAgent({ maxNoProgressMs: 0 })] },
     'unbounded',
     "agent 'other': maxNoProgressMs is 0; leave it out or give a time",
   ],
-  [{ ladder: [useAgent({ effect: 'x' })] }, 'bad-effect', `agent 'other': ${notAnEffect}`],
+  [{ recovery: [useAgent({ effect: 'x' })] }, 'bad-effect', `agent 'other': ${notAnEffect}`],
   [
-    { ladder: [human({ withinMs: Number.NaN })] },
+    { recovery: [human({ withinMs: Number.NaN })] },
     'unbounded',
-    "its human rung has no 'within', so it could wait for ever",
+    "its human stage has no 'within', so it could wait for ever",
   ],
-  [{ ladder: [human({ otherwise: 'x' as never })] }, 'bad-rung', "human's 'otherwise' is 'undo' or 'fail'"],
   [
-    { ladder: [human(), retry()] },
-    'unreachable-rung',
-    'human is the last rung: what comes after it is never tried',
+    { recovery: [human({ otherwise: 'x' as never })] },
+    'bad-stage',
+    "human's 'otherwise' is 'undo' or 'fail'",
   ],
-  [{ effect: 'unsafe', ladder: [retry(), human()] }, 'unsafe-retry', notAgain],
-  [{ ladder: [useAgent({ effect: 'unsafe' })] }, 'unsafe-retry', notAgain],
   [
-    { effect: 'unsafe', ladder: [] },
+    { recovery: [human(), retry()] },
+    'unreachable-stage',
+    'human is the last stage: what comes after it is never tried',
+  ],
+  [{ effect: 'unsafe', recovery: [retry(), human()] }, 'unsafe-retry', notAgain],
+  [{ recovery: [useAgent({ effect: 'unsafe' })] }, 'unsafe-retry', notAgain],
+  [
+    { effect: 'unsafe', recovery: [] },
     'unsafe-without-human',
-    "an 'unsafe' effect needs a human rung: only a person can say what follows",
+    "an 'unsafe' effect needs a human stage: only a person can say what follows",
   ],
   [{ pointOfNoReturn: true, undo: retry() as never }, 'undo-after-no-return', noWayBack],
-  [{ pointOfNoReturn: true, ladder: [useAgent({ undo: retry() })] }, 'undo-after-no-return', noWayBack],
+  [{ pointOfNoReturn: true, recovery: [useAgent({ undo: retry() })] }, 'undo-after-no-return', noWayBack],
   [{ after: ['x'] }, 'unknown-step', "it comes after 'x', which does not exist"],
   [{ input: { a: [{ $x: 1 }] } }, 'bad-expression', "an expression has the unknown operator '$x'"],
   [
@@ -112,12 +116,12 @@ it('what is at a limit is fine', () => {
   fine({}, { withinMs: MAX_DURATION_MS });
   fine({
     maxNoProgressMs: 1,
-    ladder: [retry({ attempts: 0 }), retry({ attempts: 1_000 }), useAgent(), human()],
+    recovery: [retry({ attempts: 0 }), retry({ attempts: 1_000 }), useAgent(), human()],
   });
-  fine({ ladder: [human({ otherwise: 'undo' })] });
-  fine({ ladder: [] });
-  fine({ effect: 'unsafe', ladder: [human()] });
-  fine({ pointOfNoReturn: true, ladder: [useAgent(), human()] });
+  fine({ recovery: [human({ otherwise: 'undo' })] });
+  fine({ recovery: [] });
+  fine({ effect: 'unsafe', recovery: [human()] });
+  fine({ pointOfNoReturn: true, recovery: [useAgent(), human()] });
   fine({ input: { $literal: { $x: { $y: [1] } } } });
   fine({ input: { $concat: ['a', { $exists: { $ref: 'input', path: [] } }] } });
 });

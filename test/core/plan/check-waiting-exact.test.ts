@@ -1,6 +1,6 @@
 /** What is refused of a step that no agent performs, at its very limits, and the words with which it is (P1). */
 
-import { otherKindProblem, sourceProblem } from '../../../lib/core/plan/check-waiting.ts';
+import { waitingStepProblem, sourceProblem } from '../../../lib/core/plan/check-waiting.ts';
 import { checkPlan } from '../../../lib/core/plan/check.ts';
 import type {
   AgentStep,
@@ -16,7 +16,7 @@ import { planOf } from '../one-step.ts';
 import { planStep, planWith } from '../refusals.ts';
 
 const problem = (step: PlanStep, withinMs = 60_000, of?: Plan) =>
-  otherKindProblem(step as Exclude<PlanStep, AgentStep>, of ?? { ...planOf(step), withinMs }, (each) =>
+  waitingStepProblem(step as Exclude<PlanStep, AgentStep>, of ?? { ...planOf(step), withinMs }, (each) =>
     each.timeoutMs === 1 ? { reason: 'each', message: 'of its agent' } : undefined,
   );
 const wait = (more: Partial<WaitStep>): WaitStep => ({ kind: 'wait', name: 'w', after: [], ...more });
@@ -52,8 +52,8 @@ it.each<[Partial<CallbackStep>, string | undefined]>([
     { withinMs: Number.NaN, kind: 'approval' },
     "a step of kind 'approval' needs 'within', or it could wait for ever",
   ],
-  [{ beatMs: 1 }, undefined],
-  [{ beatMs: 0 }, "'beatEvery' is no time"],
+  [{ heartbeatMs: 1 }, undefined],
+  [{ heartbeatMs: 0 }, "'heartbeatEvery' is no time"],
   [{ withinMs: 60_000 }, undefined],
 ])('a callback %j: %s', (more, message) => {
   const step: CallbackStep = { kind: 'callback', name: 'c', after: [], withinMs: 5, ...more };

@@ -18,12 +18,12 @@ const REASONS: ReadonlySet<string> = new Set([
   'bad-name',
   'bad-output',
   'bad-point-of-no-return',
-  'bad-rung',
+  'bad-stage',
   'bad-time',
   'bad-tolerance',
   'cycle',
   'duplicate-name',
-  'endless-ladder',
+  'endless-recovery',
   'longer-than-within',
   'no-end',
   'not-a-predecessor',
@@ -33,7 +33,7 @@ const REASONS: ReadonlySet<string> = new Set([
   'unbounded',
   'undo-after-no-return',
   'unknown-step',
-  'unreachable-rung',
+  'unreachable-stage',
   'unsafe-retry',
   'unsafe-without-human',
 ]);
@@ -59,9 +59,17 @@ const expression = fc.oneof(
 /** What a field of that name may be, so that only its value is wrong and not its type. */
 const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   ...Object.fromEntries(
-    ['withinMs', 'timeoutMs', 'leaseMs', 'pickupMs', 'settleMs', 'forMs', 'beatMs', 'firstMs', 'maxMs'].map(
-      (key) => [key, ms],
-    ),
+    [
+      'withinMs',
+      'timeoutMs',
+      'leaseMs',
+      'pickupMs',
+      'settleMs',
+      'forMs',
+      'heartbeatMs',
+      'firstMs',
+      'maxMs',
+    ].map((key) => [key, ms]),
   ),
   attempts: ms,
   concurrency: ms,
@@ -100,7 +108,7 @@ function withValue(value: unknown, [key, ...rest]: readonly string[], to: unknow
 const plans: fc.Arbitrary<Plan> = mixedCases.map(({ plan }) => ({
   ...plan,
   steps: plan.steps.map((step) =>
-    step.kind === 'step' && step.pointOfNoReturn === true ? { ...step, undo: 'none' } : step,
+    step.kind === 'agent' && step.pointOfNoReturn === true ? { ...step, undo: 'none' } : step,
   ),
 }));
 const spoiled: fc.Arbitrary<Plan> = plans.chain((plan) =>

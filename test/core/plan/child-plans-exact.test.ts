@@ -81,16 +81,16 @@ describe('of a part', () => {
     expect(partOf({ concurrency: 1 }, 2)?.steps.map(({ after }) => after)).toEqual([[], ['i0']]);
   });
 
-  it('has the other inputs of each item on its rungs', () => {
+  it('has the other inputs of each item on its stages', () => {
     const [same, other] = [
       { kind: 'retry', attempts: 1, firstMs: 0, maxMs: 0 },
       { kind: 'withInput', input: { $ref: 'item', path: [] }, attempts: 1, firstMs: 0, maxMs: 0 },
     ] as const;
-    const ladders = partOf({ each: { ...map.each, ladder: [same, other] } }, 2)?.steps.map(
-      (step) => step.kind === 'step' && step.ladder,
+    const recoveries = partOf({ each: { ...map.each, recovery: [same, other] } }, 2)?.steps.map(
+      (step) => step.kind === 'agent' && step.recovery,
     );
     const input = (at: number) => ({ $ref: 'input', path: ['others', String(at), '1'] });
-    expect(ladders).toEqual([
+    expect(recoveries).toEqual([
       [same, { ...other, input: input(0) }],
       [same, { ...other, input: input(1) }],
     ]);

@@ -14,7 +14,7 @@ import { askedAboutPause, type Snapshot } from '../../../lib/core/records/snapsh
 import { callbackToken, pauseOf } from '../../../lib/core/records/state.ts';
 import { EXECUTION_STATUSES, type ExecutionStatus, STEP_STATUSES } from '../../../lib/core/transitions.ts';
 import { child, map } from '../family.ts';
-import { named } from '../looks.ts';
+import { named } from '../evaluations.ts';
 import { planOf, stateOf } from '../one-step.ts';
 import { NOW } from '../states.ts';
 import { incidentOf, pause } from '../words.ts';
@@ -107,13 +107,13 @@ it('these are the statuses', () => {
     'answered',
     'unknown',
     'probing',
-    'held',
-    'sealed',
+    'suspended',
+    'fenced',
     'done',
     'failed',
     'skipped',
-    'undoing',
-    'undone',
-    'undo-failed',
+    'compensating',
+    'compensated',
+    'compensation-failed',
   ]);
 });

@@ -151,13 +151,13 @@ const expressions: Row[] = [
 ];
 
 const limits: Row[] = [
-  ['endless attempts', stepWith({ ladder: [retry(Number.POSITIVE_INFINITY)] }), 'endless-ladder', 'it'],
-  ['too many on the second rung', stepWith({ ladder: [retry(1), retry(1e9)] }), 'endless-ladder', 'it'],
-  ['an endless undo', stepWith({ undo: retry(Number.NaN) }), 'endless-ladder', 'it'],
-  ['items that are tried for ever', map({ ladder: [retry(1e9)] }), 'endless-ladder', 'it'],
+  ['endless attempts', stepWith({ recovery: [retry(Number.POSITIVE_INFINITY)] }), 'endless-recovery', 'it'],
+  ['too many on the second stage', stepWith({ recovery: [retry(1), retry(1e9)] }), 'endless-recovery', 'it'],
+  ['an endless undo', stepWith({ undo: retry(Number.NaN) }), 'endless-recovery', 'it'],
+  ['items that are tried for ever', map({ recovery: [retry(1e9)] }), 'endless-recovery', 'it'],
   [
     'a backoff that shrinks',
-    stepWith({ ladder: [retry(1, { first: '2m', max: '1s' })] }),
+    stepWith({ recovery: [retry(1, { first: '2m', max: '1s' })] }),
     'bad-backoff',
     'it',
   ],
@@ -242,7 +242,11 @@ describe('a workflow is refused as it is built', () => {
   });
 
   it('and one without a fault is accepted, of every kind', () => {
-    const fine: Build[] = [child(nested(4)), wait({ until: '2026-01-01' }), callback({ beatEvery: '1m' })];
+    const fine: Build[] = [
+      child(nested(4)),
+      wait({ until: '2026-01-01' }),
+      callback({ heartbeatEvery: '1m' }),
+    ];
     fine.push(
       wait({ until: ref<number>('input', ['at']) }),
       map({ tolerate: '2.5%', concurrency: 1 }, ref('item')),

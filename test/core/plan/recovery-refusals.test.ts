@@ -1,28 +1,28 @@
-/** A bad agent, and a bad ladder, are refused by name. */
+/** A bad agent, and a bad recovery, are refused by name. */
 
 import { type AgentOptions, declareAgent } from '../../../lib/core/plan/agent.ts';
 import { human, retry, useAgent, withInput, workflow } from '../../../lib/core/plan/workflow.ts';
 import { base, refusalOf } from '../refusals.ts';
 
-const flowOf = (first: object, ladder: readonly unknown[]): (() => unknown) => {
+const flowOf = (first: object, recovery: readonly unknown[]): (() => unknown) => {
   const agent = declareAgent('first', { ...base, ...first } as AgentOptions<unknown, unknown>);
   return () =>
     workflow('flow', { input: base.input, within: '1h' }, (w) => {
-      w.step('it', agent, {}, { ladder: ladder as never });
+      w.step('it', agent, {}, { recovery: recovery as never });
     });
 };
 const second = (more: object = {}) =>
   useAgent(declareAgent('second', { ...base, ...more } as AgentOptions<unknown, unknown>));
 
-describe('a stage that a crash would bar for ever, for nobody could say whether the one before it acted,', () => {
+describe('a variant that a crash would bar for ever, for nobody could say whether the one before it acted,', () => {
   const asked = { probe: 'required' } as const;
   it.each([
     ['other parameters', {}, [retry(1), withInput({})], 'withInput', 'first'],
     ['another agent', {}, [second()], 'useAgent', 'first'],
     ['another agent that cannot be asked', asked, [second(), retry(1), withInput({})], 'withInput', 'second'],
-  ])('is refused: %s', (_, first, ladder, what, whom) => {
-    const { message, details } = refusalOf(flowOf(first, ladder));
-    expect(details).toEqual({ workflow: 'flow', step: 'it', reason: 'unreachable-rung' });
+  ])('is refused: %s', (_, first, recovery, what, whom) => {
+    const { message, details } = refusalOf(flowOf(first, recovery));
+    expect(details).toEqual({ workflow: 'flow', step: 'it', reason: 'unreachable-stage' });
     expect(message).toBe(
       `workflow 'flow', step 'it': after a crash ${what} is never tried: it needs certainty that agent '${whom}' did nothing, and agent '${whom}' may be without a probe; declare it with probe: 'required' and write the probe, or with probe: 'none' if ${what} is meant for TransientError and PermanentError alone`,
     );
@@ -33,8 +33,8 @@ describe('a stage that a crash would bar for ever, for nobody could say whether 
     ['an agent whose author says that it has none', { probe: 'none' }, [withInput({})]],
     ['a probed agent', { effect: 'probed' }, [withInput({}), second(), retry(1)]],
     ['the same again', {}, [retry(3), human()]],
-  ])('is not seen in what is behind %s', (_, first, ladder) => {
-    expect(flowOf(first, ladder)).not.toThrow();
+  ])('is not seen in what is behind %s', (_, first, recovery) => {
+    expect(flowOf(first, recovery)).not.toThrow();
   });
 
   it('says of an agent what can be true', () => {

@@ -92,8 +92,8 @@ it.each<[string, (a: Free) => unknown]>([
 
 it('every place where a reference may be is looked at', () => {
   const found = problems((w, a) => {
-    const ladder = [withInput({ x: a.no1 })];
-    w.step('b', alpha, {}, { when: eq(a.no2 as Ref<string>, 'x'), ladder } as Free);
+    const recovery = [withInput({ x: a.no1 })];
+    w.step('b', alpha, {}, { when: eq(a.no2 as Ref<string>, 'x'), recovery } as Free);
     w.wait('c', { until: a.no3 });
     w.map('d', beta, (w.input as Free).list, (item: Free) => ({ x: item.no4 }) as Free);
     const e = w.callback('e', { output: Address, within: '1m', when: exists((a as Free).no5) });

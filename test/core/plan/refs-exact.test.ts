@@ -2,7 +2,7 @@
 
 import type { Json } from '../../../lib/core/records/json.ts';
 import {
-  evaluate,
+  evaluateExpression,
   type Expr,
   OPERATORS,
   type Scope,
@@ -17,7 +17,7 @@ const scope: Scope = {
   item: { n: 1 },
   index: 4,
 };
-const valueOf = (expr: Expr, of: Scope = scope): Json | undefined => evaluate(expr, of);
+const valueOf = (expr: Expr, of: Scope = scope): Json | undefined => evaluateExpression(expr, of);
 const quoted = (value: Json): Json => ({ $literal: value });
 
 it.each<[string, Expr, Json | undefined]>([

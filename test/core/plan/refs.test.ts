@@ -6,7 +6,7 @@ import {
   and,
   concat,
   eq,
-  evaluate,
+  evaluateExpression,
   exists,
   gt,
   isIn,
@@ -38,7 +38,7 @@ const scope = (input: Json, outputs: Record<string, Json> = {}): Scope => ({
   output: (step) => (Object.hasOwn(outputs, step) ? outputs[step] : undefined),
 });
 const value = (written: unknown, input: Json = {}, outputs: Record<string, Json> = {}): Json | undefined =>
-  evaluate(toExpr(written), scope(input, outputs));
+  evaluateExpression(toExpr(written), scope(input, outputs));
 
 describe('a reference compiles', () => {
   it.each<[string, unknown, Json]>([
@@ -131,9 +131,9 @@ describe('a path (R3)', () => {
       const inputs: Json[] = [{}, [], 'text', 1, true, null, { a: {} }];
       for (const input of inputs) {
         const own = Array.isArray(input) && key === 'length';
-        const found = evaluate({ $ref: 'input', path: [key] }, scope(input));
+        const found = evaluateExpression({ $ref: 'input', path: [key] }, scope(input));
         expect(own ? undefined : found).toBeUndefined();
-        expect(evaluate({ $ref: 'input', path: ['a', key] }, scope(input))).toBeUndefined();
+        expect(evaluateExpression({ $ref: 'input', path: ['a', key] }, scope(input))).toBeUndefined();
       }
     },
   );
@@ -164,8 +164,8 @@ describe('evaluation (R1)', () => {
     check(
       fc.property(expr, someJson, someJson, (written, input, output) => {
         const of = scope(input, { a: output });
-        const first = evaluate(written, of);
-        expect(evaluate(written, of)).toEqual(first);
+        const first = evaluateExpression(written, of);
+        expect(evaluateExpression(written, of)).toEqual(first);
         if (first !== undefined) JSON.stringify(first);
       }),
       1_000,
@@ -193,7 +193,7 @@ describe('evaluation (R1)', () => {
     check(
       fc.property(expr, someJson, (written, input) => {
         const before = JSON.stringify([written, input]);
-        evaluate(written, scope(input));
+        evaluateExpression(written, scope(input));
         expect(JSON.stringify([written, input])).toBe(before);
       }),
     );

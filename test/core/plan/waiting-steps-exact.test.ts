@@ -51,8 +51,8 @@ it('a callback, and an approval', () => {
     after: [],
     withinMs: 3_600_000,
   });
-  expect(first((w) => void w.callback('c', { output, within: '1h', beatEvery: '1m' }))).toMatchObject({
-    beatMs: 60_000,
+  expect(first((w) => void w.callback('c', { output, within: '1h', heartbeatEvery: '1m' }))).toMatchObject({
+    heartbeatMs: 60_000,
   });
   expect(behind((w, options) => void w.approval('c', { within: '2h', ...options }))).toStrictEqual({
     kind: 'approval',
@@ -64,7 +64,7 @@ it('a callback, and an approval', () => {
   const said = (more: object) =>
     refusalOf(() => first((w) => void w.callback('c', { output, within: '1h', ...more }))).message;
   expect(said({ within: 'soon' })).toContain("within of step 'c'");
-  expect(said({ beatEvery: 'soon' })).toContain("beatEvery of step 'c'");
+  expect(said({ heartbeatEvery: 'soon' })).toContain("heartbeatEvery of step 'c'");
   expect(said({ within: undefined })).toContain("needs 'within'");
 });
 
@@ -135,10 +135,10 @@ describe('another workflow', () => {
       seen = value;
       return { value };
     };
-    const asking = { ...inner, input: { '~standard': { version: 1, vendor: 'v', validate } } };
-    first((w) => void w.child('sub', asking as never, { a: [1], b: undefined } as never));
+    const openIncident = { ...inner, input: { '~standard': { version: 1, vendor: 'v', validate } } };
+    first((w) => void w.child('sub', openIncident as never, { a: [1], b: undefined } as never));
     expect(seen).toStrictEqual({ a: [1] });
-    first((w) => void w.child('sub', asking as never, null as never));
+    first((w) => void w.child('sub', openIncident as never, null as never));
     expect(seen).toBeNull();
   });
 });
@@ -148,7 +148,7 @@ describe('a list', () => {
   const of = (options: object = {}) =>
     first((w) => void w.map('m', agent, list, (item, index) => ({ id: item.id, at: index }), options));
   const each = {
-    kind: 'step',
+    kind: 'agent',
     name: 'item',
     agent: 'worker',
     input: { id: { $ref: 'item', path: ['id'] }, at: { $ref: 'index', path: [] } },
@@ -158,7 +158,7 @@ describe('a list', () => {
     leaseMs: 30_000,
     pickupMs: 30_000,
     settleMs: 5_000,
-    ladder: [retry(3)],
+    recovery: [retry(3)],
     undo: retry(10, { first: '1s', max: '1m' }),
   };
   const over = { $ref: 'input', path: ['list'] };

@@ -37,13 +37,13 @@ const limits = {
 const usual = { kind: 'retry', attempts: 3, firstMs: 1_000, maxMs: 30_000 };
 const undo = { kind: 'retry', attempts: 10, firstMs: 1_000, maxMs: 60_000 };
 const step = {
-  kind: 'step',
+  kind: 'agent',
   name: 'a',
   agent: 'worker',
   input: {},
   after: [],
   ...limits,
-  ladder: [usual],
+  recovery: [usual],
   undo,
 };
 
@@ -85,7 +85,7 @@ it('times say whose they are where they are none', () => {
   );
 });
 
-describe('a rung', () => {
+describe('a stage', () => {
   it('with another input, or another agent, is tried once', () => {
     const once = { attempts: 1, firstMs: 1_000, maxMs: 30_000 };
     expect(withInput({ a: ref('input') })).toStrictEqual({
@@ -98,9 +98,9 @@ describe('a rung', () => {
       firstMs: 2_000,
       maxMs: 4_000,
     });
-    const rung = useAgent(agent);
-    expect({ ...rung }).toEqual({ kind: 'useAgent', agent: 'worker', undo, ...limits, ...once });
-    expect(JSON.parse(JSON.stringify(rung))).toEqual({ ...rung });
+    const stage = useAgent(agent);
+    expect({ ...stage }).toEqual({ kind: 'useAgent', agent: 'worker', undo, ...limits, ...once });
+    expect(JSON.parse(JSON.stringify(stage))).toEqual({ ...stage });
     expect(useAgent(free, { attempts: 5 })).toMatchObject({ agent: 'free', undo: 'none', attempts: 5 });
   });
   it('is a person, who has seven days', () => {
@@ -130,18 +130,18 @@ describe('a step that an agent performs', () => {
 
   it('that is unsafe goes to a person at once', () => {
     expect(one('a', other('bold', { effect: 'unsafe' }), {})).toMatchObject({
-      ladder: [human({ within: '1h' })],
+      recovery: [human({ within: '1h' })],
     });
   });
 
   it('gives a person no longer than the workflow has', () => {
     const given = (within: string | undefined, more: object = {}) =>
-      define((w) => void w.step('a', agent, {}, { ladder: [human(more)] }), { within }).plan.steps[0];
-    expect(given('9d')).toMatchObject({ ladder: [{ withinMs: 7 * 86_400_000 }] });
-    expect(given('6d')).toMatchObject({ ladder: [{ withinMs: 6 * 86_400_000 }] });
-    expect(given('6d', { within: '6d' })).toMatchObject({ ladder: [human({ within: '6d' })] });
+      define((w) => void w.step('a', agent, {}, { recovery: [human(more)] }), { within }).plan.steps[0];
+    expect(given('9d')).toMatchObject({ recovery: [{ withinMs: 7 * 86_400_000 }] });
+    expect(given('6d')).toMatchObject({ recovery: [{ withinMs: 6 * 86_400_000 }] });
+    expect(given('6d', { within: '6d' })).toMatchObject({ recovery: [human({ within: '6d' })] });
     expect(refusalOf(() => given('6d', { within: '7d' })).message).toBe(
-      "workflow 'flow', step 'a': its human rung gives a person 7d, and the workflow is to be over within 6d",
+      "workflow 'flow', step 'a': its human stage gives a person 7d, and the workflow is to be over within 6d",
     );
   });
 
@@ -152,13 +152,13 @@ describe('a step that an agent performs', () => {
       pointOfNoReturn: true,
     });
     expect(one('a', agent, {}, { pointOfNoReturn: false })).toStrictEqual(step);
-    const ladder = [useAgent(other('b'))];
-    expect(one('a', sure, {}, { pointOfNoReturn: true, ladder })).toMatchObject({
-      ladder: [{ undo: 'none' }],
+    const recovery = [useAgent(other('b'))];
+    expect(one('a', sure, {}, { pointOfNoReturn: true, recovery })).toMatchObject({
+      recovery: [{ undo: 'none' }],
     });
-    expect(one('a', sure, {}, { ladder })).toMatchObject({ ladder: [{ undo }] });
-    expect(one('a', sure, {}, { undo: retry(2), ladder })).toMatchObject({
-      ladder: [{ undo: retry(2) }],
+    expect(one('a', sure, {}, { recovery })).toMatchObject({ recovery: [{ undo }] });
+    expect(one('a', sure, {}, { undo: retry(2), recovery })).toMatchObject({
+      recovery: [{ undo: retry(2) }],
       undo: retry(2),
     });
     expect(one('a', agent, {}, { undo: retry(2) })).toStrictEqual({ ...step, undo: retry(2) });
@@ -188,18 +188,18 @@ describe('a step that an agent performs', () => {
   });
 });
 
-it('a workflow’s agents are those of its steps, of their rungs, and of its children', () => {
+it('a workflow’s agents are those of its steps, of their stages, and of its children', () => {
   const inner = define((w) => void w.step('x', other('deep'), {}));
   const { agents, children } = define((w) => {
-    const ladder = [retry(1), useAgent(other('rung'))];
-    w.step('a', sure, {}, { ladder });
+    const recovery = [retry(1), useAgent(other('stage'))];
+    w.step('a', sure, {}, { recovery });
     w.step('b', sure, {});
     w.child('c', inner, {});
     w.map('d', other('each', { probe: 'none' }), ref<readonly string[]>('input'), () => ({}), {
-      ladder: [useAgent(free)],
+      recovery: [useAgent(free)],
     });
   });
-  expect(agents.map(({ spec }) => spec.name)).toEqual(['worker', 'rung', 'deep', 'each', 'free']);
+  expect(agents.map(({ spec }) => spec.name)).toEqual(['worker', 'stage', 'deep', 'each', 'free']);
   expect(children).toEqual([inner]);
 });
 
@@ -209,8 +209,8 @@ describe('two agents of one name are refused', () => {
   it.each<[string, Build, string]>([
     ['in two steps', (w) => void w.step('b', twin, {}), 'b'],
     [
-      'on a ladder',
-      (w) => void w.step('b', other('c', { effect: 'probed' }), {}, { ladder: [useAgent(twin)] }),
+      'on a recovery',
+      (w) => void w.step('b', other('c', { effect: 'probed' }), {}, { recovery: [useAgent(twin)] }),
       'b',
     ],
     ['in a list', (w) => void w.map('b', twin, ref<readonly string[]>('input'), () => ({})), 'b'],

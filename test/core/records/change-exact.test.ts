@@ -4,7 +4,7 @@ import { keptOutput, outputOf } from '../../../lib/core/execution/output.ts';
 import { callbackKeysOf, newExecution, placeHolder } from '../../../lib/core/execution/start.ts';
 import type { Execution } from '../../../lib/core/records/state.ts';
 import { blankStep, stepAfter, stepAs } from '../../../lib/core/records/change.ts';
-import { changesOf, planOf, recordOf, stamp, stateOf } from '../one-step.ts';
+import { changesOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
 import { agentStepOf, callbackOf } from '../small-steps.ts';
 import { NOW } from '../states.ts';
 const moved = { version: 2, writeId: 'w-new' };
@@ -12,22 +12,22 @@ const moved = { version: 2, writeId: 'w-new' };
 describe('a step’s next record (S2, S3)', () => {
   const before = recordOf('it', 'retrying', { retryAt: 5, token: 't' });
   it('has the next status and version, and what is given', () => {
-    const after = stepAfter(before, 'claim', stamp, { attempt: 3 });
+    const after = stepAfter(before, 'claim', inputs, { attempt: 3 });
     expect(changesOf(before, after)).toStrictEqual({ ...moved, status: 'running', attempt: 3 });
     expect(before).toStrictEqual(recordOf('it', 'retrying', { retryAt: 5, token: 't' }));
   });
 
   it('forgets what it was before it was held', () => {
-    const held = recordOf('it', 'held', { heldFrom: 'retrying', heldIn: 2 });
-    expect(changesOf(held, stepAfter(held, 'release-retry', stamp, {}))).toStrictEqual({
+    const held = recordOf('it', 'suspended', { suspendedFrom: 'retrying', suspendedIn: 2 });
+    expect(changesOf(held, stepAfter(held, 'release-retry', inputs, {}))).toStrictEqual({
       ...moved,
       status: 'retrying',
-      heldFrom: null,
-      heldIn: null,
+      suspendedFrom: null,
+      suspendedIn: null,
     });
-    expect(changesOf(held, stepAfter(held, 'hold', stamp, {}))).toStrictEqual(moved);
-    const odd = { ...before, heldFrom: 'ready', heldIn: 1 } as const;
-    expect(stepAfter(odd, 'claim', stamp, {})).toMatchObject({ heldFrom: 'ready', heldIn: 1 });
+    expect(changesOf(held, stepAfter(held, 'suspend', inputs, {}))).toStrictEqual(moved);
+    const odd = { ...before, suspendedFrom: 'ready', suspendedIn: 1 } as const;
+    expect(stepAfter(odd, 'claim', inputs, {})).toMatchObject({ suspendedFrom: 'ready', suspendedIn: 1 });
   });
 
   it('that is not written yet has the version of the stored one', () => {
@@ -64,17 +64,17 @@ describe('the first record of an execution (S11, S12)', () => {
     inputHash: 'h',
     startedAt: NOW,
     deadlineAt: NOW + 60_000,
-    watchAt: NOW + 30_000,
+    wakeAt: NOW + 30_000,
     commands: [],
     dispatches: {},
     dispatched: 0,
   };
-  it('is born with its watch', () => {
+  it('is born with its wake time', () => {
     expect(newExecution(plan, given, NOW)).toStrictEqual(first);
     expect(Object.keys(newExecution(plan, given, NOW))).toStrictEqual(Object.keys(first));
     expect(newExecution({ ...plan, withinMs: 9 }, given, NOW)).toMatchObject({
       deadlineAt: NOW + 9,
-      watchAt: NOW + 9,
+      wakeAt: NOW + 9,
     });
   });
 
@@ -104,7 +104,7 @@ describe('the first record of an execution (S11, S12)', () => {
 
   it('may be a place that is taken for good: it has ended and told so', () => {
     const parent = { executionId: 'p', step: 's', index: 0 };
-    const { watchAt: _, ...rest } = first;
+    const { wakeAt: _, ...rest } = first;
     const fresh = { life: 'life1', writeId: 'w' };
     const place = placeHolder(plan, { id: 'e-1', planId: 'p', input: 1, parent }, fresh, NOW);
     expect(place).toStrictEqual({
@@ -116,7 +116,7 @@ describe('the first record of an execution (S11, S12)', () => {
       endedAt: NOW,
       deadlineAt: NOW,
     });
-    expect(place).not.toHaveProperty('watchAt');
+    expect(place).not.toHaveProperty('wakeAt');
   });
 });
 

@@ -27,7 +27,7 @@ it.each([null, undefined, 5, Symbol('x'), {}, [], () => 1])('of %p is made witho
 it('of an object that cannot be turned into text is made without a throw', () => {
   const hostile = {
     toString: (): never => {
-      throw new Error('again');
+      throw new Error('restart');
     },
     [Symbol.toPrimitive]: 5,
   };

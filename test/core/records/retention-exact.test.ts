@@ -20,7 +20,7 @@ import {
   isLeftBehind,
   recordOf as recordIn,
 } from '../../../lib/core/supervision/audit.ts';
-import { recordOf, stamp, stateOf } from '../one-step.ts';
+import { recordOf, inputs, stateOf } from '../one-step.ts';
 import { NOW } from '../states.ts';
 
 const DAY = 86_400_000;
@@ -29,7 +29,7 @@ const incidentAt = (openedAt: number, more: Partial<Incident> = {}): Incident =>
   life: 'life1',
   version: 2,
   writeId: 'w-i',
-  kind: 'ladder',
+  kind: 'recovery',
   step: 'a',
   stepVersion: 1,
   failure: { code: 'x', message: 'y' },
@@ -58,7 +58,7 @@ describe('the record of an execution', () => {
   const parent: Parent = { executionId: 'p-1', step: 'list', index: 0, since: NOW };
   it('expires so long after its end, once that was told', () => {
     expect(expiresAt(executionOf(ended), 5)).toBe(NOW + 5);
-    expect(expiresAt(executionOf({ ...ended, watchAt: NOW }), 5)).toBeUndefined();
+    expect(expiresAt(executionOf({ ...ended, wakeAt: NOW }), 5)).toBeUndefined();
     expect(expiresAt(executionOf({ status: 'succeeded' }), 5)).toBeUndefined();
     expect(expiresAt(executionOf({ ...ended, parent }), 5)).toBeUndefined();
   });
@@ -81,7 +81,7 @@ describe('the record of an execution', () => {
 });
 
 describe('what an audit finds', () => {
-  const execution = executionOf({ watchAt: NOW + 9 });
+  const execution = executionOf({ wakeAt: NOW + 9 });
   const input = {
     kind: 'input',
     executionId: 'e-1',
@@ -93,12 +93,12 @@ describe('what an audit finds', () => {
   const step: Beside = { kind: 'step', executionId: 'e-1', step: stepAt(NOW - DAY - 1) };
   const incident: Beside = { kind: 'incident', executionId: 'e-1', incident: incidentAt(NOW) };
   const found = (
-    watch: 'none' | 'unswept' | 'swept',
+    wake: 'none' | 'unswept' | 'swept',
     of: Execution = execution,
   ): Extract<Found, { kind: 'execution' }> => ({
     kind: 'execution',
     execution: of,
-    watch,
+    wake,
   });
 
   it('is a record with a version', () => {
@@ -112,27 +112,27 @@ describe('what an audit finds', () => {
   });
 
   it('is watched again, from now on, where nobody would have found it', () => {
-    expect(heal(found('none'), stamp)).toEqual({
+    expect(heal(found('none'), inputs)).toEqual({
       write: {
         executionId: 'e-1',
-        execution: { ...execution, version: 2, writeId: 'w-new', watchAt: NOW },
+        execution: { ...execution, version: 2, writeId: 'w-new', wakeAt: NOW },
       },
       sends: [],
-      next: { kind: 'stop' },
-      notes: [{ what: 'watch-healed', executionId: 'e-1', detail: 'none' }],
+      next: { kind: 'idle' },
+      notes: [{ what: 'wake-time-healed', executionId: 'e-1', detail: 'none' }],
     });
-    expect(heal(found('unswept'), stamp)?.notes).toMatchObject([{ detail: 'unswept' }]);
-    const overdue = executionOf({ watchAt: NOW - 9 });
-    expect(heal(found('none', overdue), stamp)?.write?.execution?.watchAt).toBe(NOW - 9);
-    expect(heal(found('none', executionOf()), stamp)?.write?.execution?.watchAt).toBe(NOW);
+    expect(heal(found('unswept'), inputs)?.notes).toMatchObject([{ detail: 'unswept' }]);
+    const overdue = executionOf({ wakeAt: NOW - 9 });
+    expect(heal(found('none', overdue), inputs)?.write?.execution?.wakeAt).toBe(NOW - 9);
+    expect(heal(found('none', executionOf()), inputs)?.write?.execution?.wakeAt).toBe(NOW);
   });
 
   it('is in order where it is watched, or has told its end', () => {
     const ended = executionOf({ status: 'failed', endedAt: NOW });
-    expect(heal(found('swept'), stamp)).toBeUndefined();
-    expect(heal(found('none', ended), stamp)).toBeUndefined();
-    expect(heal(found('swept', ended), stamp)).toBeUndefined();
-    expect(heal(found('unswept', ended), stamp)).toBeDefined();
+    expect(heal(found('swept'), inputs)).toBeUndefined();
+    expect(heal(found('none', ended), inputs)).toBeUndefined();
+    expect(heal(found('swept', ended), inputs)).toBeUndefined();
+    expect(heal(found('unswept', ended), inputs)).toBeDefined();
   });
 
   it('is left behind where its execution is gone, or another', () => {

@@ -1,11 +1,11 @@
 /** The breaker's records and times to the field and the millisecond (S9). */
 
-import type { Hold, Report } from '../../../lib/core/records/events.ts';
+import type { OpenBreaker, Report } from '../../../lib/core/records/events.ts';
 import {
   afterCalls,
   afterTrial,
   type Breaker,
-  holdOf,
+  openBreakerOf,
   MAX_COOLDOWN_MS,
   passageOf,
   saidOf,
@@ -16,7 +16,7 @@ import {
 import { NOW } from '../states.ts';
 
 const failure = { code: 'x', message: 'y' };
-const stamp = { writeId: 'w-new', now: NOW, random: 0.4 };
+const inputs = { writeId: 'w-new', now: NOW, random: 0.4 };
 const closed: Breaker = {
   agent: 'a',
   version: 3,
@@ -35,51 +35,66 @@ it('its limits', () => {
 });
 
 describe('who may call', () => {
-  const hold = (until: number): Hold => ({ agent: 'a', since: NOW - 90, until });
-  it.each<[string, Breaker | undefined, object, Hold | undefined]>([
+  const openBreaker = (until: number): OpenBreaker => ({ agent: 'a', since: NOW - 90, until });
+  it.each<[string, Breaker | undefined, object, OpenBreaker | undefined]>([
     ['all, where no record is', undefined, { kind: 'free' }, undefined],
     ['all, while it is closed', closed, { kind: 'free' }, undefined],
-    ['nobody before the cooldown is over', open, { kind: 'hold', hold: hold(NOW + 10) }, hold(NOW + 10)],
-    ['one, when it is', { ...open, openUntil: NOW }, { kind: 'trial' }, hold(NOW)],
+    [
+      'nobody before the cooldown is over',
+      open,
+      { kind: 'open', openBreaker: openBreaker(NOW + 10) },
+      openBreaker(NOW + 10),
+    ],
+    ['one, when it is', { ...open, openUntil: NOW }, { kind: 'trial' }, openBreaker(NOW)],
     [
       'nobody, a moment before',
       { ...open, openUntil: NOW + 1 },
-      { kind: 'hold', hold: hold(NOW + 1) },
-      hold(NOW + 1),
+      { kind: 'open', openBreaker: openBreaker(NOW + 1) },
+      openBreaker(NOW + 1),
     ],
-    ['nobody beside a trial', trying, { kind: 'hold', hold: hold(NOW + 20) }, hold(NOW + 20)],
-    ['one, when a trial is long over', { ...trying, trialUntil: NOW }, { kind: 'trial' }, hold(NOW)],
-    ['one, of a record that says no time', { ...closed, openedAt: NOW - 90 }, { kind: 'trial' }, hold(NOW)],
+    [
+      'nobody beside a trial',
+      trying,
+      { kind: 'open', openBreaker: openBreaker(NOW + 20) },
+      openBreaker(NOW + 20),
+    ],
+    ['one, when a trial is long over', { ...trying, trialUntil: NOW }, { kind: 'trial' }, openBreaker(NOW)],
+    [
+      'one, of a record that says no time',
+      { ...closed, openedAt: NOW - 90 },
+      { kind: 'trial' },
+      openBreaker(NOW),
+    ],
   ])('%s', (_, breaker, passage, held) => {
     expect(passageOf(breaker, NOW)).toStrictEqual(passage);
-    expect(holdOf(breaker, NOW)).toStrictEqual(held);
+    expect(openBreakerOf(breaker, NOW)).toStrictEqual(held);
   });
 });
 
 describe('failed calls', () => {
   const first = { agent: 'a', version: 1, writeId: 'w-new', failedAt: NOW, cooldowns: 0, failure };
   it('are the first record, or the next', () => {
-    expect(afterCalls(undefined, 'a', calls(2), stamp)).toStrictEqual({ ...first, score: 2 });
-    expect(afterCalls(undefined, 'a', calls(2, 1), stamp)).toStrictEqual({ ...first, score: 2 });
-    expect(afterCalls(closed, 'b', calls(2), stamp)).toStrictEqual({
+    expect(afterCalls(undefined, 'a', calls(2), inputs)).toStrictEqual({ ...first, score: 2 });
+    expect(afterCalls(undefined, 'a', calls(2, 1), inputs)).toStrictEqual({ ...first, score: 2 });
+    expect(afterCalls(closed, 'b', calls(2), inputs)).toStrictEqual({
       ...closed,
       version: 4,
       writeId: 'w-new',
       score: 6,
       failedAt: NOW,
     });
-    expect(afterCalls(closed, 'a', calls(2, 3), stamp)?.score).toBe(3);
-    expect(afterCalls(closed, 'a', calls(2, 9), stamp)?.score).toBe(2);
+    expect(afterCalls(closed, 'a', calls(2, 3), inputs)?.score).toBe(3);
+    expect(afterCalls(closed, 'a', calls(2, 9), inputs)?.score).toBe(2);
   });
 
   it('add up within half a minute', () => {
-    const after = (ms: number) => afterCalls({ ...closed, failedAt: NOW - ms }, 'a', calls(1), stamp)?.score;
+    const after = (ms: number) => afterCalls({ ...closed, failedAt: NOW - ms }, 'a', calls(1), inputs)?.score;
     expect([after(29_999), after(30_000)]).toStrictEqual([5, 1]);
   });
 
   it('open it at the threshold, for ten seconds and up to a quarter more', () => {
-    expect(afterCalls(closed, 'a', calls(3), stamp)).not.toHaveProperty('openedAt');
-    expect(afterCalls(closed, 'a', calls(4), stamp)).toStrictEqual({
+    expect(afterCalls(closed, 'a', calls(3), inputs)).not.toHaveProperty('openedAt');
+    expect(afterCalls(closed, 'a', calls(4), inputs)).toStrictEqual({
       ...closed,
       version: 4,
       writeId: 'w-new',
@@ -89,11 +104,11 @@ describe('failed calls', () => {
       cooldowns: 1,
       openUntil: NOW + 11_000,
     });
-    expect(afterCalls(open, 'a', calls(4), stamp)).toBeUndefined();
+    expect(afterCalls(open, 'a', calls(4), inputs)).toBeUndefined();
   });
 
   it('open it for longer soon after it was closed', () => {
-    const again = (ms: number) => afterCalls({ ...closed, closedAt: NOW - ms }, 'a', calls(4), stamp);
+    const again = (ms: number) => afterCalls({ ...closed, closedAt: NOW - ms }, 'a', calls(4), inputs);
     expect(again(599_999)).toMatchObject({ cooldowns: 3, openUntil: NOW + 44_000 });
     expect(again(600_000)).toMatchObject({ cooldowns: 1, openUntil: NOW + 11_000 });
   });
@@ -102,17 +117,17 @@ describe('failed calls', () => {
 describe('a trial', () => {
   const next = { version: 4, writeId: 'w-new' };
   it('keeps others from trying for its time, a minute at most', () => {
-    expect(withTrial(open, 7_000, stamp)).toStrictEqual({
+    expect(withTrial(open, 7_000, inputs)).toStrictEqual({
       ...open,
       ...next,
       trial: 'w-new',
       trialUntil: NOW + 7_000,
     });
-    expect(withTrial(open, 60_001, stamp).trialUntil).toBe(NOW + 60_000);
+    expect(withTrial(open, 60_001, inputs).trialUntil).toBe(NOW + 60_000);
   });
 
   it('that was answered closes it', () => {
-    expect(afterTrial(trying, 't', undefined, stamp)).toStrictEqual({
+    expect(afterTrial(trying, 't', undefined, inputs)).toStrictEqual({
       ...closed,
       ...next,
       score: 0,
@@ -121,9 +136,9 @@ describe('a trial', () => {
   });
 
   it('of the past says nothing', () => {
-    expect(afterTrial(trying, 'other', undefined, stamp)).toBeUndefined();
+    expect(afterTrial(trying, 'other', undefined, inputs)).toBeUndefined();
     const { openedAt: _, ...shut } = trying;
-    expect(afterTrial(shut, 't', undefined, stamp)).toBeUndefined();
+    expect(afterTrial(shut, 't', undefined, inputs)).toBeUndefined();
   });
 });
 
@@ -131,23 +146,23 @@ describe('a report says of the service', () => {
   const of = (code: string) => ({ code, message: 'm' });
   const failed = (permanent: boolean, code = 'x'): Report => ({
     kind: 'failed',
-    settled: true,
+    codeReturned: true,
     permanent,
     failure: of(code),
   });
   const found = (verdict: string, code?: string) =>
     ({
       kind: 'found',
-      settled: true,
+      codeReturned: true,
       verdict,
       ...(code === undefined ? {} : { failure: of(code) }),
     }) as Report;
   it.each<[string, Report, ReturnType<typeof saidOf>]>([
-    ['done', { kind: 'done', settled: true, output: 1 }, 'answered'],
-    ['undone', { kind: 'undone', settled: true }, 'answered'],
+    ['done', { kind: 'done', codeReturned: true, output: 1 }, 'answered'],
+    ['compensated', { kind: 'compensated', codeReturned: true }, 'answered'],
     ['a refusal', failed(true), 'answered'],
     ['a failure', failed(false), 'failed'],
-    ['nothing certain', { kind: 'unknown', settled: false, failure }, 'failed'],
+    ['nothing certain', { kind: 'unknown', codeReturned: false, failure }, 'failed'],
     ['a verdict', found('not-done'), 'answered'],
     ['that it cannot tell', found('cannot-tell'), 'answered'],
     ['that it threw', found('cannot-tell', 'x'), 'failed'],

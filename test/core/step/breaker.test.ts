@@ -5,7 +5,7 @@ import {
   afterCalls,
   afterTrial,
   type Breaker,
-  heldUntil,
+  deferredUntil,
   MAX_COOLDOWN_MS,
   passageOf,
   THRESHOLD,
@@ -74,19 +74,19 @@ describe('a breaker', () => {
         for (const { what, afterMs, answered, random } of history) {
           now += afterMs;
           const before = breaker;
-          const stamp = at(now, random);
+          const inputs = at(now, random);
           if (what === 'fail')
-            breaker = afterCalls(before, 'ship', { failed: 1, answered, failure }, stamp) ?? before;
+            breaker = afterCalls(before, 'ship', { failed: 1, answered, failure }, inputs) ?? before;
           else if (before === undefined) continue;
           else if (what === 'try' && passageOf(before, now).kind === 'trial')
-            breaker = withTrial(before, 900_000, stamp);
+            breaker = withTrial(before, 900_000, inputs);
           else if (what !== 'try')
             breaker =
-              afterTrial(before, before.trial ?? 'none', what === 'refuse' ? failure : undefined, stamp) ??
+              afterTrial(before, before.trial ?? 'none', what === 'refuse' ? failure : undefined, inputs) ??
               before;
           if (breaker !== before) expect(breaker?.version).toBe((before?.version ?? 0) + 1);
           // Somebody may try again soon enough, whatever happened.
-          expect(passageOf(breaker, now + MAX_COOLDOWN_MS * 1.25 + 1).kind).not.toBe('hold');
+          expect(passageOf(breaker, now + MAX_COOLDOWN_MS * 1.25 + 1).kind).not.toBe('open');
         }
       }),
       500,
@@ -95,10 +95,10 @@ describe('a breaker', () => {
 });
 
 describe('held work', () => {
-  const hold = { agent: 'ship', since: NOW - 60_000, until: NOW + 5_000 };
+  const openBreaker = { agent: 'ship', since: NOW - 60_000, until: NOW + 5_000 };
 
   it('waits until the hold is over, and then not all of it comes at once', () => {
-    expect(heldUntil(hold, NOW, 0)).toBe(NOW + 5_001);
-    expect(heldUntil(hold, NOW, 0.999_999)).toBe(NOW + 5_000 + 30_000);
+    expect(deferredUntil(openBreaker, NOW, 0)).toBe(NOW + 5_001);
+    expect(deferredUntil(openBreaker, NOW, 0.999_999)).toBe(NOW + 5_000 + 30_000);
   });
 });

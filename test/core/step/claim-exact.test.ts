@@ -1,25 +1,25 @@
-/** What a claim, a beat and the end of a lease write, field by field, and a report that comes when nobody holds the step (S3, S4, S5, S9). */
+/** What a claim, a heartbeat and the end of a lease write, field by field, and a report that comes when nobody holds the step (S3, S4, S5, S9). */
 
 import type { AgentStep } from '../../../lib/core/plan/plan.ts';
 import type { Report } from '../../../lib/core/records/events.ts';
-import type { HeldStep, Mode, Step } from '../../../lib/core/records/state.ts';
+import type { LeasedStep, Mode, Step } from '../../../lib/core/records/state.ts';
 import { claimed, CLOCKS_DIFFER_MS } from '../../../lib/core/step/claim.ts';
-import { beaten } from '../../../lib/core/step/lease.ts';
+import { afterHeartbeat } from '../../../lib/core/step/lease.ts';
 import type { Work } from '../../../lib/core/step/ready.ts';
 import { expired, reported } from '../../../lib/core/step/report.ts';
-import { always, changesOf, failure, heldAs, probed, stalling, stamp, step } from '../one-step.ts';
+import { always, changesOf, failure, suspendedAs, probed, stalling, inputs, step } from '../one-step.ts';
 import { NOW } from '../states.ts';
 
 const PRIOR = NOW - 30_000;
-const report = (given: object): Report => ({ settled: true, ...given }) as Report;
+const report = (given: object): Report => ({ codeReturned: true, ...given }) as Report;
 
 describe('a report of an attempt that nobody holds any more (S5)', () => {
   const record = (status: Step['status'], mode: Mode = 'execute'): Step => {
-    const { leaseUntil: _, ...rest } = heldAs(mode, { failure, retryAt: NOW + 5 });
+    const { leaseUntil: _, ...rest } = suspendedAs(mode, { failure, retryAt: NOW + 5 });
     return { ...rest, status };
   };
   const late = (before: Step, kind = 'done', token = 't') =>
-    changesOf(before, reported(step, before, token, report({ kind, output: 1, failure }), PRIOR, stamp));
+    changesOf(before, reported(step, before, token, report({ kind, output: 1, failure }), PRIOR, inputs));
   const adopted = {
     status: 'done',
     version: 8,
@@ -48,12 +48,12 @@ describe('a claim', () => {
       mode: ___,
       claimedAt: ____,
       ...free
-    } = heldAs(mode, {
+    } = suspendedAs(mode, {
       progress: 'p',
       progressAt: 5,
       heartbeatAt: 4,
       retryAt: 6,
-      anew: true,
+      restarted: true,
       ...more,
     });
     const status = mode === 'execute' ? 'retrying' : mode === 'probe' ? 'unknown' : 'done';
@@ -61,7 +61,7 @@ describe('a claim', () => {
     const work: Work = { step: of, mode, attempt: 4, sinceAt: NOW, dueAt: NOW };
     return changesOf(
       before,
-      claimed(work, before, { life: 'life1', epoch: 2 }, 'fresh', NOW + 60_000, stamp),
+      claimed(work, before, { life: 'life1', epoch: 2 }, 'fresh', NOW + 60_000, inputs),
     );
   };
   const same = {
@@ -75,18 +75,29 @@ describe('a claim', () => {
     progressAt: null,
     heartbeatAt: null,
     retryAt: null,
-    beat: 0,
+    heartbeat: 0,
   };
-  it('to execute counts an attempt and one of its rung', () => {
-    const counts = { attempt: 4, rungAttempt: 2, hardEndAt: NOW + 60_000 + CLOCKS_DIFFER_MS, anew: null };
+  it('to execute counts an attempt and one of its stage', () => {
+    const counts = {
+      attempt: 4,
+      stageAttempt: 2,
+      processDeadlineAt: NOW + 60_000 + CLOCKS_DIFFER_MS,
+      restarted: null,
+    };
     expect(claim('execute')).toEqual({ ...same, status: 'running', mode: 'execute', ...counts });
   });
   it('to probe counts none, and nothing waits for its process', () => {
     expect(claim('probe')).toEqual({ ...same, status: 'probing', mode: 'probe' });
   });
   it('to undo counts an attempt to undo', () => {
-    const counts = { undoAttempt: 4, hardEndAt: NOW + 60_000 + CLOCKS_DIFFER_MS };
-    expect(claim('undo')).toEqual({ ...same, status: 'undoing', mode: 'undo', keySpent: true, ...counts });
+    const counts = { undoAttempt: 4, processDeadlineAt: NOW + 60_000 + CLOCKS_DIFFER_MS };
+    expect(claim('undo')).toEqual({
+      ...same,
+      status: 'compensating',
+      mode: 'undo',
+      keySpent: true,
+      ...counts,
+    });
   });
   it('is no longer than an attempt may stand still, but for an undo', () => {
     expect(claim('execute', {}, stalling(9_000))).toMatchObject({ leaseUntil: NOW + 9_000 });
@@ -94,20 +105,20 @@ describe('a claim', () => {
   });
 });
 
-describe('a beat', () => {
-  const beat = (more: Partial<Step> = {}, of = step, at?: { token: string; at: number }) => {
-    const before = heldAs(more.mode ?? 'execute', more);
-    return changesOf(before, beaten(of, before, 't', at, stamp));
+describe('a heartbeat', () => {
+  const heartbeat = (more: Partial<Step> = {}, of = step, at?: { token: string; at: number }) => {
+    const before = suspendedAs(more.mode ?? 'execute', more);
+    return changesOf(before, afterHeartbeat(of, before, 't', at, inputs));
   };
-  const same = { version: 8, writeId: 'w-new', beat: 4, heartbeatAt: NOW };
+  const same = { version: 8, writeId: 'w-new', heartbeat: 4, heartbeatAt: NOW };
   it.each<[string, Partial<Step>, AgentStep, object | undefined]>([
     ['renews the lease', {}, step, { leaseUntil: NOW + 30_000 }],
     ['never shortens it', { leaseUntil: NOW + 40_000 }, step, {}],
     ['ends with its time and its grace', { claimedAt: NOW - 40_000 }, step, { leaseUntil: NOW + 25_000 }],
-    ['ends with its process', { hardEndAt: NOW + 22_000 }, step, { leaseUntil: NOW + 22_000 }],
+    ['ends with its process', { processDeadlineAt: NOW + 22_000 }, step, { leaseUntil: NOW + 22_000 }],
     [
       'of a probe ends with its own time',
-      { hardEndAt: 0, mode: 'probe' },
+      { processDeadlineAt: 0, mode: 'probe' },
       step,
       { leaseUntil: NOW + 30_000 },
     ],
@@ -122,43 +133,45 @@ describe('a beat', () => {
       { leaseUntil: NOW + 24_000 },
     ],
   ])('%s', (_, more, of, changes) => {
-    expect(beat(more, of)).toEqual(changes === undefined ? undefined : { ...same, ...changes });
+    expect(heartbeat(more, of)).toEqual(changes === undefined ? undefined : { ...same, ...changes });
   });
   it('with progress that is new moves the end of standing still', () => {
     const changes = { leaseUntil: NOW + 28_000, progress: 'b', progressAt: NOW - 2_000 };
-    expect(beat({ progress: 'a' }, stalling(30_000), { token: 'b', at: NOW - 2_000 })).toEqual({
+    expect(heartbeat({ progress: 'a' }, stalling(30_000), { token: 'b', at: NOW - 2_000 })).toEqual({
       ...same,
       ...changes,
     });
-    expect(beat({ progress: 'b' }, stalling(30_000), { token: 'b', at: NOW - 2_000 })).toEqual({ ...same });
+    expect(heartbeat({ progress: 'b' }, stalling(30_000), { token: 'b', at: NOW - 2_000 })).toEqual({
+      ...same,
+    });
   });
   it('under another token, or of what nobody holds, is none', () => {
-    expect(beaten(step, heldAs('execute'), 'other', undefined, stamp)).toBeUndefined();
-    expect(beaten(step, undefined, 't', undefined, stamp)).toBeUndefined();
-    const { leaseUntil: _, ...free } = heldAs('execute');
-    expect(beaten(step, free, 't', undefined, stamp)).toBeUndefined();
+    expect(afterHeartbeat(step, suspendedAs('execute'), 'other', undefined, inputs)).toBeUndefined();
+    expect(afterHeartbeat(step, undefined, 't', undefined, inputs)).toBeUndefined();
+    const { leaseUntil: _, ...free } = suspendedAs('execute');
+    expect(afterHeartbeat(step, free, 't', undefined, inputs)).toBeUndefined();
   });
 });
 
 const silent = { failure: { code: 'lease-ended', message: expect.any(String) } };
 const still = { failure: { code: 'no-progress', message: expect.any(String) } };
-/** Its lease ended so long ago, with its latest beat just before. */
-const cut = (more: Partial<Step>, agoMs = 0): HeldStep =>
-  heldAs('execute', { leaseUntil: NOW - agoMs, heartbeatAt: NOW - agoMs - 3_000, ...more });
-const neverHeard = heldAs('execute', { leaseUntil: NOW - 1_000, beat: 0 });
-const onFirstRung = { status: 'retrying', rung: 1, rungAttempt: 0, mayHaveActed: true, retryAt: NOW };
-it.each<[string, AgentStep, HeldStep, string, object, object]>([
-  ['to execute', step, heldAs('execute'), 'unknown', silent, onFirstRung],
-  ['whose lease was cut while it beat', stalling(10_000), cut({}), 'unknown', still, onFirstRung],
-  ['whose lease was cut long ago', stalling(9_000), cut({}, 1_000), 'unknown', still, onFirstRung],
-  ['whose lease was not cut', stalling(10_001), cut({}), 'unknown', silent, onFirstRung],
+/** Its lease ended so long ago, with its latest heartbeat just before. */
+const cut = (more: Partial<Step>, agoMs = 0): LeasedStep =>
+  suspendedAs('execute', { leaseUntil: NOW - agoMs, heartbeatAt: NOW - agoMs - 3_000, ...more });
+const neverHeard = suspendedAs('execute', { leaseUntil: NOW - 1_000, heartbeat: 0 });
+const onFirstStage = { status: 'retrying', stage: 1, stageAttempt: 0, mayHaveActed: true, retryAt: NOW };
+it.each<[string, AgentStep, LeasedStep, string, object, object]>([
+  ['to execute', step, suspendedAs('execute'), 'unknown', silent, onFirstStage],
+  ['whose lease was cut while it heartbeat', stalling(10_000), cut({}), 'unknown', still, onFirstStage],
+  ['whose lease was cut long ago', stalling(9_000), cut({}, 1_000), 'unknown', still, onFirstStage],
+  ['whose lease was not cut', stalling(10_001), cut({}), 'unknown', silent, onFirstStage],
   [
     'that had advanced since',
     stalling(10_000),
     cut({ progressAt: NOW - 9_999 }),
     'unknown',
     silent,
-    onFirstRung,
+    onFirstStage,
   ],
   [
     'that advanced and then stood still',
@@ -166,15 +179,15 @@ it.each<[string, AgentStep, HeldStep, string, object, object]>([
     cut({ progressAt: NOW - 9_000 }),
     'unknown',
     still,
-    onFirstRung,
+    onFirstStage,
   ],
   [
-    'that was silent for one beat of three and a half one before its lease was cut',
+    'that was silent for one heartbeat of three and a half one before its lease was cut',
     stalling(9_000),
     cut({ heartbeatAt: NOW - 5_500 }, 1_000),
     'unknown',
     still,
-    onFirstRung,
+    onFirstStage,
   ],
   [
     'that was silent for longer before its lease was cut',
@@ -182,13 +195,13 @@ it.each<[string, AgentStep, HeldStep, string, object, object]>([
     cut({ heartbeatAt: NOW - 5_501 }, 1_000),
     'unknown',
     silent,
-    onFirstRung,
+    onFirstStage,
   ],
-  ['that never beat', stalling(9_000), neverHeard, 'unknown', silent, onFirstRung],
+  ['that never heartbeat', stalling(9_000), neverHeard, 'unknown', silent, onFirstStage],
   [
     'that is probed',
     probed,
-    heldAs('execute'),
+    suspendedAs('execute'),
     'unknown',
     silent,
     { status: 'unknown', mayHaveActed: true, retryAt: NOW },
@@ -196,16 +209,16 @@ it.each<[string, AgentStep, HeldStep, string, object, object]>([
   [
     'to probe',
     stalling(1),
-    heldAs('probe'),
+    suspendedAs('probe'),
     'cannot-tell',
     silent,
     { status: 'unknown', probes: 1, retryAt: NOW + 500 },
   ],
-  ['to undo', stalling(1), heldAs('undo'), 'unknown', silent, { retryAt: NOW + 55_000 }],
+  ['to undo', stalling(1), suspendedAs('undo'), 'unknown', silent, { retryAt: NOW + 55_000 }],
 ])(
   'the end of the lease of an attempt %s writes this and nothing else',
   (_, of, record, outcome, said, rest) => {
-    expect(changesOf(record, expired(of, record, stamp))).toEqual({
+    expect(changesOf(record, expired(of, record, inputs))).toEqual({
       ...always(record, outcome, said),
       ...rest,
     });
@@ -220,7 +233,7 @@ it('history keeps the latest twenty attempts', () => {
     endedAt: 0,
     outcome: 'failed' as const,
   }));
-  const record = heldAs('execute', { attempt: 20, attempts });
-  const after = reported(step, record, 't', report({ kind: 'done', output: 1 }), PRIOR, stamp);
+  const record = suspendedAs('execute', { attempt: 20, attempts });
+  const after = reported(step, record, 't', report({ kind: 'done', output: 1 }), PRIOR, inputs);
   expect(after?.attempts.map(({ number }) => number)).toEqual(Array.from({ length: 20 }, (_, at) => at + 1));
 });

@@ -5,7 +5,7 @@ import { effectKeyOf, keyOfClaim, lifeOf } from '../../../lib/core/step/effect-k
 import type { AgentStep } from '../../../lib/core/plan/plan.ts';
 import type { Step } from '../../../lib/core/records/state.ts';
 import { openWork } from '../../../lib/core/step/ready.ts';
-import { otherRung, planOf, recordOf, stamp, stateOf, step } from '../one-step.ts';
+import { otherStage, planOf, recordOf, inputs, stateOf, step } from '../one-step.ts';
 import { NOW } from '../states.ts';
 
 it('is as it was for an execution of a release that knew no lives', () => {
@@ -21,62 +21,66 @@ it.each([
 });
 
 describe('the key of an attempt', () => {
-  const ladder: AgentStep['ladder'] = [
+  const recovery: AgentStep['recovery'] = [
     { kind: 'retry', attempts: 1, firstMs: 0, maxMs: 0 },
     { kind: 'withInput', input: { other: true }, attempts: 1, firstMs: 0, maxMs: 0 },
     { kind: 'retry', attempts: 1, firstMs: 0, maxMs: 0 },
-    otherRung,
+    otherStage,
   ];
-  const of: AgentStep = { ...step, ladder };
+  const of: AgentStep = { ...step, recovery };
   const after = (more: Partial<Step>) => {
-    const { key, keyStage, keyInput, keySpent, givenInput } = keyOfClaim(
+    const { key, keyVariant, keyInput, keySpent, givenInput } = keyOfClaim(
       of,
       recordOf('it', 'retrying', more),
     );
     expect([keySpent, givenInput]).toEqual([undefined, undefined]);
-    return { key, keyStage, ...(keyInput === undefined ? {} : { keyInput }) };
+    return { key, keyVariant, ...(keyInput === undefined ? {} : { keyInput }) };
   };
   it.each<[string, Partial<Step>, object]>([
-    ['is the first before any', {}, { key: 1, keyStage: 0 }],
+    ['is the first before any', {}, { key: 1, keyVariant: 0 }],
     [
       'is the first, whatever a person gave before any',
       { givenInput: 5 },
-      { key: 1, keyStage: 0, keyInput: 5 },
+      { key: 1, keyVariant: 0, keyInput: 5 },
     ],
-    ['stays on a rung that changes nothing', { attempt: 1, rung: 1 }, { key: 1, keyStage: 0 }],
-    ['is the next in another stage', { attempt: 2, rung: 2 }, { key: 2, keyStage: 1 }],
-    ['stays there', { attempt: 3, rung: 3, key: 2, keyStage: 1 }, { key: 2, keyStage: 1 }],
-    ['is the next with another agent', { attempt: 4, rung: 4, key: 2, keyStage: 1 }, { key: 3, keyStage: 2 }],
+    ['stays on a stage that changes nothing', { attempt: 1, stage: 1 }, { key: 1, keyVariant: 0 }],
+    ['is the next in another variant', { attempt: 2, stage: 2 }, { key: 2, keyVariant: 1 }],
+    ['stays there', { attempt: 3, stage: 3, key: 2, keyVariant: 1 }, { key: 2, keyVariant: 1 }],
     [
-      'is the next back in the first stage',
-      { attempt: 5, rung: 0, key: 3, keyStage: 2 },
-      { key: 4, keyStage: 0 },
+      'is the next with another agent',
+      { attempt: 4, stage: 4, key: 2, keyVariant: 1 },
+      { key: 3, keyVariant: 2 },
+    ],
+    [
+      'is the next back in the first variant',
+      { attempt: 5, stage: 0, key: 3, keyVariant: 2 },
+      { key: 4, keyVariant: 0 },
     ],
     [
       'is the next with what a person gave',
       { attempt: 1, givenInput: {} },
-      { key: 2, keyStage: 0, keyInput: {} },
+      { key: 2, keyVariant: 0, keyInput: {} },
     ],
     [
       'stays with what a person gave',
       { attempt: 2, key: 2, keyInput: { a: 1 } },
-      { key: 2, keyStage: 0, keyInput: { a: 1 } },
+      { key: 2, keyVariant: 0, keyInput: { a: 1 } },
     ],
     [
       'stays with the same given once more, in whichever order',
       { attempt: 2, key: 2, keyInput: { a: 1, b: 2 }, givenInput: { b: 2, a: 1 } },
-      { key: 2, keyStage: 0, keyInput: { b: 2, a: 1 } },
+      { key: 2, keyVariant: 0, keyInput: { b: 2, a: 1 } },
     ],
     [
-      'forgets what a person gave in another stage',
-      { attempt: 2, rung: 2, key: 2, keyInput: { a: 1 } },
-      { key: 3, keyStage: 1 },
+      'forgets what a person gave in another variant',
+      { attempt: 2, stage: 2, key: 2, keyInput: { a: 1 } },
+      { key: 3, keyVariant: 1 },
     ],
-    ['is the next after an undo was claimed', { attempt: 1, keySpent: true }, { key: 2, keyStage: 0 }],
+    ['is the next after an undo was claimed', { attempt: 1, keySpent: true }, { key: 2, keyVariant: 0 }],
     [
       'is the next after an undo, with what a person gave',
       { attempt: 1, keySpent: true, keyInput: 7 },
-      { key: 2, keyStage: 0, keyInput: 7 },
+      { key: 2, keyVariant: 0, keyInput: 7 },
     ],
   ])('%s', (_, more, key) => {
     expect(after(more)).toEqual(key);
@@ -91,7 +95,7 @@ describe('the key of an attempt', () => {
   });
 
   it('that acted late is the one that is undone, not that of what a person gave meanwhile (S10)', () => {
-    const plan = planOf({ ...of, ladder: [{ kind: 'human', withinMs: 1, otherwise: 'undo' }] });
+    const plan = planOf({ ...of, recovery: [{ kind: 'human', withinMs: 1, otherwise: 'undo' }] });
     const lost = recordOf('it', 'retrying', {
       attempt: 1,
       mode: 'execute',
@@ -99,25 +103,31 @@ describe('the key of an attempt', () => {
       givenInput: { by: 'hand' },
       changedAt: NOW - 9,
     });
-    const report = { kind: 'done', settled: true, output: {} } as const;
+    const report = { kind: 'done', codeReturned: true, output: {} } as const;
     const done = decide(plan, stateOf([lost]), {
       type: 'report',
       step: 'it',
       token: 't',
       report,
-      priorHardEndAt: 0,
+      priorProcessDeadlineAt: 0,
       onTime: false,
-      ...stamp,
+      ...inputs,
     }).write?.step as Step;
-    expect(done).toMatchObject({ status: 'done', key: 1, keyStage: 0 });
+    expect(done).toMatchObject({ status: 'done', key: 1, keyVariant: 0 });
     expect(done).not.toHaveProperty('givenInput');
     expect(done).not.toHaveProperty('keyInput');
   });
 
-  it('of another agent is undone by that agent, although the ladder has gone on since (S10)', () => {
-    const record = recordOf('it', 'done', { attempt: 4, rung: 4, key: 2, keyStage: 1, mayHaveActed: true });
+  it('of another agent is undone by that agent, although the recovery has gone on since (S10)', () => {
+    const record = recordOf('it', 'done', {
+      attempt: 4,
+      stage: 4,
+      key: 2,
+      keyVariant: 1,
+      mayHaveActed: true,
+    });
     const cause = { kind: 'cancel', at: NOW, failure: { code: 'x', message: '' } } as const;
-    const [work] = openWork(planOf(of), stateOf([record], { status: 'undoing', cause }));
+    const [work] = openWork(planOf(of), stateOf([record], { status: 'compensating', cause }));
     expect(work?.step).toMatchObject({ agent: of.agent, input: { other: true } });
   });
 });

@@ -1,10 +1,10 @@
 /** Which pieces of work a small state holds, each field of them exactly (S7, S10). */
 
 import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
-import type { Execution, Parked, Step } from '../../../lib/core/records/state.ts';
+import type { Execution, Deferred, Step } from '../../../lib/core/records/state.ts';
 import { scopeOf, turnAt } from '../../../lib/core/step/turn.ts';
 import { openWork, type Work } from '../../../lib/core/step/ready.ts';
-import { heldAs, planOf, recordOf, stateOf } from '../one-step.ts';
+import { suspendedAs, planOf, recordOf, stateOf } from '../one-step.ts';
 import { agentStepOf, callbackOf, childOf, otherInput, undoableOf, waitOf } from '../small-steps.ts';
 import { NOW } from '../states.ts';
 
@@ -15,9 +15,9 @@ const workOf = (
   execution: Partial<Execution> = {},
   more: Partial<Plan> = {},
 ) => openWork({ ...planOf(...steps), ...more }, stateOf(records, { startedAt: START, ...execution }));
-const it1 = agentStepOf('it', { ladder: [otherInput] });
+const it1 = agentStepOf('it', { recovery: [otherInput] });
 const it2 = { ...it1, input: otherInput.input };
-const parked = (mode: Parked['mode']): Parked => ({ mode, why: 'budget', at: NOW });
+const deferred = (mode: Deferred['mode']): Deferred => ({ mode, why: 'budget', at: NOW });
 
 it('expressions read outputs of done steps, the input and the tokens of callbacks', () => {
   const records = [recordOf('a', 'done', { output: 1 }), recordOf('b', 'failed', { output: 2 })];
@@ -49,13 +49,13 @@ it('it is a step’s turn since the last of start, retry and predecessors', () =
 
 describe('work that leads forward', () => {
   const due = { attempt: 3, sinceAt: NOW - 9, dueAt: NOW + 5 };
-  const tried = { attempt: 2, rung: 1, changedAt: NOW - 9, retryAt: NOW + 5 };
+  const tried = { attempt: 2, stage: 1, changedAt: NOW - 9, retryAt: NOW + 5 };
   const plain = { attempt: 1, sinceAt: START, dueAt: START };
   it.each<[string, Step[], Work[]]>([
     ['a step that has no record', [], [{ step: it1, mode: 'execute', ...plain }]],
     [
       'a step that is released, later than its turn',
-      [recordOf('it', 'ready', { attempt: 2, rung: 1, changedAt: NOW - 9, retryAt: NOW + 5 })],
+      [recordOf('it', 'ready', { attempt: 2, stage: 1, changedAt: NOW - 9, retryAt: NOW + 5 })],
       [{ step: it2, mode: 'execute', attempt: 3, sinceAt: NOW - 9, dueAt: NOW - 9 }],
     ],
     [
@@ -71,31 +71,41 @@ describe('work that leads forward', () => {
     ],
     [
       'a next attempt that is held back',
-      [recordOf('it', 'retrying', { ...tried, parked: parked('execute') })],
-      [{ step: it2, mode: 'execute', ...due, parked: parked('execute') }],
+      [recordOf('it', 'retrying', { ...tried, deferred: deferred('execute') })],
+      [{ step: it2, mode: 'execute', ...due, deferred: deferred('execute') }],
     ],
     [
       'a next attempt of which something else was held back',
-      [recordOf('it', 'retrying', { ...tried, parked: parked('probe') })],
+      [recordOf('it', 'retrying', { ...tried, deferred: deferred('probe') })],
       [{ step: it2, mode: 'execute', ...due }],
     ],
     [
       'a probe, of the attempt it asks about',
-      [recordOf('it', 'unknown', { ...tried, keyStage: 1 })],
+      [recordOf('it', 'unknown', { ...tried, keyVariant: 1 })],
       [{ step: it2, mode: 'probe', ...due, attempt: 2 }],
     ],
     [
-      'a probe, of the stage that was attempted and not of the next (S18)',
+      'a probe, of the variant that was attempted and not of the next (S18)',
       [recordOf('it', 'unknown', tried)],
       [{ step: it1, mode: 'probe', ...due, attempt: 2 }],
     ],
     [
       'a probe that is held back',
-      [recordOf('it', 'unknown', { ...tried, parked: parked('probe') })],
-      [{ step: it1, mode: 'probe', ...due, attempt: 2, parked: parked('probe') }],
+      [recordOf('it', 'unknown', { ...tried, deferred: deferred('probe') })],
+      [{ step: it1, mode: 'probe', ...due, attempt: 2, deferred: deferred('probe') }],
     ],
     ...(
-      ['running', 'waiting', 'answered', 'held', 'sealed', 'done', 'failed', 'skipped', 'undone'] as const
+      [
+        'running',
+        'waiting',
+        'answered',
+        'suspended',
+        'fenced',
+        'done',
+        'failed',
+        'skipped',
+        'compensated',
+      ] as const
     ).map((status): [string, Step[], Work[]] => [
       `nothing of a step that is ${status}`,
       [recordOf('it', status, tried)],
@@ -134,27 +144,33 @@ describe('work that leads forward', () => {
 
 describe('a failed item of a list', () => {
   const item = undoableOf('it');
-  const acted = { mayHaveActed: true, hardEndAt: NOW + 70, changedAt: NOW - 9, undoAttempt: 1, rung: 0 };
+  const acted = {
+    mayHaveActed: true,
+    processDeadlineAt: NOW + 70,
+    changedAt: NOW - 9,
+    undoAttempt: 1,
+    stage: 0,
+  };
   const quiet = NOW + 70 + item.settleMs;
   const undo = { step: item, mode: 'undo' as const, attempt: 2, sinceAt: NOW - 9, dueAt: quiet };
-  const { leaseUntil: _, ...undoing } = heldAs('undo', acted);
+  const { leaseUntil: _, ...compensating } = suspendedAs('undo', acted);
   it.each<[string, Step, Work[]]>([
     ['that may have acted is undone when it is quiet', recordOf('it', 'failed', acted), [undo]],
-    ['is undone again later', { ...undoing, retryAt: quiet + 1 }, [{ ...undo, dueAt: quiet + 1 }]],
+    ['is undone again later', { ...compensating, retryAt: quiet + 1 }, [{ ...undo, dueAt: quiet + 1 }]],
     [
       'that began to be undone and has acted for certain is undone at once',
-      { ...undoing, mayHaveActed: false },
+      { ...compensating, mayHaveActed: false },
       [{ ...undo, dueAt: NOW - 9 }],
     ],
     [
       'is held back',
-      recordOf('it', 'failed', { ...acted, parked: parked('undo') }),
-      [{ ...undo, parked: parked('undo') }],
+      recordOf('it', 'failed', { ...acted, deferred: deferred('undo') }),
+      [{ ...undo, deferred: deferred('undo') }],
     ],
     ['that has not acted stays', recordOf('it', 'failed', { ...acted, mayHaveActed: false }), []],
-    ['on which somebody works stays', heldAs('undo', acted), []],
+    ['on which somebody works stays', suspendedAs('undo', acted), []],
     ['that is done stays', recordOf('it', 'done', acted), []],
-    ['that could not be undone stays', recordOf('it', 'undo-failed', acted), []],
+    ['that could not be undone stays', recordOf('it', 'compensation-failed', acted), []],
   ])('%s', (_name, record, work) => {
     expect(workOf([item], [record], {}, { tolerated: 0 })).toStrictEqual(work);
   });
@@ -168,7 +184,7 @@ describe('a failed item of a list', () => {
     expect(of('retrying')).toStrictEqual(['a']);
     expect(of('running')).toStrictEqual([]);
     expect(of('done')).toStrictEqual(['it']);
-    expect(of('undone')).toStrictEqual(['it']);
+    expect(of('compensated')).toStrictEqual(['it']);
   });
 
   it('is only tolerated in a list, where the next in its lane does not wait for more', () => {
@@ -179,8 +195,8 @@ describe('a failed item of a list', () => {
       );
     expect(of('failed', {})).toStrictEqual([]);
     expect(of('failed', { tolerated: 1 })).toStrictEqual(['it undo', 'b execute']);
-    expect(of('undone', { tolerated: 1 })).toStrictEqual(['b execute']);
-    expect(of('undo-failed', { tolerated: 1 })).toStrictEqual(['b execute']);
+    expect(of('compensated', { tolerated: 1 })).toStrictEqual(['b execute']);
+    expect(of('compensation-failed', { tolerated: 1 })).toStrictEqual(['b execute']);
     expect(of('retrying', { tolerated: 1 })).toStrictEqual(['it execute']);
   });
 });
@@ -190,7 +206,7 @@ describe('work that leads back', () => {
   const [a, b] = [undoableOf('a'), undoableOf('b', { after: ['a'] })];
   const undo = { step: b, mode: 'undo' as const, attempt: 1, sinceAt: NOW - 5, dueAt: NOW - 5 };
   const back = (records: Step[], execution: Partial<Execution> = {}, steps: PlanStep[] = [a, b]) =>
-    workOf(steps, records, { status: 'undoing', cause, ...execution });
+    workOf(steps, records, { status: 'compensating', cause, ...execution });
   const done = (name: string, more: Partial<Step> = {}) =>
     recordOf(name, 'done', { changedAt: NOW - 9, ...more });
   it.each<[string, Step, Work[]]>([
@@ -198,47 +214,47 @@ describe('work that leads back', () => {
     ['since the step was done', done('b', { changedAt: NOW }), [{ ...undo, sinceAt: NOW, dueAt: NOW }]],
     [
       'not before it is quiet',
-      done('b', { mayHaveActed: true, hardEndAt: NOW }),
+      done('b', { mayHaveActed: true, processDeadlineAt: NOW }),
       [{ ...undo, dueAt: NOW + b.settleMs }],
     ],
     ['whatever was to be done later', done('b', { retryAt: NOW + 1 }), [undo]],
     [
       'not before an undo that is held back may be sent',
-      done('b', { retryAt: NOW + 1, parked: parked('undo') }),
-      [{ ...undo, dueAt: NOW + 1, parked: parked('undo') }],
+      done('b', { retryAt: NOW + 1, deferred: deferred('undo') }),
+      [{ ...undo, dueAt: NOW + 1, deferred: deferred('undo') }],
     ],
     [
-      'not before the next undo, by the agent of its rung',
-      recordOf('b', 'undoing', { undoAttempt: 1, retryAt: NOW + 2, changedAt: 0 }),
+      'not before the next undo, by the agent of its stage',
+      recordOf('b', 'compensating', { undoAttempt: 1, retryAt: NOW + 2, changedAt: 0 }),
       [{ ...undo, attempt: 2, dueAt: NOW + 2 }],
     ],
-    ['at once where no next time is said', recordOf('b', 'undoing', { changedAt: 0 }), [undo]],
+    ['at once where no next time is said', recordOf('b', 'compensating', { changedAt: 0 }), [undo]],
     [
       'of what may have acted',
       recordOf('b', 'failed', { mayHaveActed: true, changedAt: 0 }),
       [{ ...undo, dueAt: NOW - 5 }],
     ],
-    ['not of what is held', heldAs('undo', { name: 'b' }), []],
-    ['not of what could not be undone', recordOf('b', 'undo-failed'), []],
+    ['not of what is held', suspendedAs('undo', { name: 'b' }), []],
+    ['not of what could not be undone', recordOf('b', 'compensation-failed'), []],
     ['not of what has not acted', recordOf('b', 'failed'), []],
   ])('%s', (_, record, work) => {
-    expect(back([recordOf('a', 'sealed'), record])).toStrictEqual(work);
+    expect(back([recordOf('a', 'fenced'), record])).toStrictEqual(work);
   });
 
   it('begins at the end, and goes on when that is clear', () => {
     const names = (...records: Step[]) =>
       back(records).map(({ step, sinceAt }) => `${step.name} ${sinceAt - NOW}`);
     expect(names(done('a'), done('b'))).toStrictEqual(['b -5']);
-    expect(names(done('a'), recordOf('b', 'undone', { changedAt: NOW - 2 }))).toStrictEqual(['a -2']);
-    expect(names(done('a'), recordOf('b', 'undo-failed'))).toStrictEqual([]);
+    expect(names(done('a'), recordOf('b', 'compensated', { changedAt: NOW - 2 }))).toStrictEqual(['a -2']);
+    expect(names(done('a'), recordOf('b', 'compensation-failed'))).toStrictEqual([]);
   });
 
   it('is nothing where a person left all as it is, or somebody works on a point of no return', () => {
-    const sealed = recordOf('a', 'sealed');
-    expect(back([sealed, done('b')], { cause: { ...cause, undo: false } })).toStrictEqual([]);
+    const fenced = recordOf('a', 'fenced');
+    expect(back([fenced, done('b')], { cause: { ...cause, undo: false } })).toStrictEqual([]);
     const point = agentStepOf('p', { pointOfNoReturn: true });
     const near = (mode: 'execute' | 'undo') =>
-      back([sealed, done('b'), heldAs(mode, { name: 'p' })], {}, [a, b, point]).length;
+      back([fenced, done('b'), suspendedAs(mode, { name: 'p' })], {}, [a, b, point]).length;
     expect([near('execute'), near('undo')]).toStrictEqual([0, 1]);
   });
 
@@ -246,7 +262,7 @@ describe('work that leads back', () => {
     const names = (steps: PlanStep[], ...records: Step[]) =>
       back(records, {}, steps).map(({ step }) => step.name);
     const c = agentStepOf('c');
-    expect(names([b, c], done('b'), recordOf('c', 'sealed'))).toStrictEqual(['b']);
+    expect(names([b, c], done('b'), recordOf('c', 'fenced'))).toStrictEqual(['b']);
     expect(names([b, c], done('b'))).toStrictEqual([]);
     expect(names([b, c], done('b'), recordOf('c', 'retrying'))).toStrictEqual([]);
     const d = childOf('d');

@@ -7,18 +7,18 @@ import {
   nextProbeAt,
   nextTry,
   nextUndoAt,
-  nextUnsettled,
-  stageOf,
+  nextWithoutVerdict,
+  variantOf,
 } from '../../../lib/core/step/recovery.ts';
-import type { AgentStep, RetryRung, Rung } from '../../../lib/core/plan/plan.ts';
+import type { AgentStep, RetryStage, Stage } from '../../../lib/core/plan/plan.ts';
 import { human, retry, useAgent, withInput } from '../../../lib/core/plan/workflow.ts';
 import { anAgent } from '../../engine/harness.ts';
 import { check } from '../check.ts';
 
 const NOW = 1_700_000_000_000;
-const withLadder = (ladder: readonly Rung[], undo: AgentStep['undo'] = 'none'): AgentStep => ({
+const withRecovery = (recovery: readonly Stage[], undo: AgentStep['undo'] = 'none'): AgentStep => ({
   name: 'a',
-  kind: 'step',
+  kind: 'agent',
   agent: 'a',
   input: {},
   after: [],
@@ -27,12 +27,12 @@ const withLadder = (ladder: readonly Rung[], undo: AgentStep['undo'] = 'none'): 
   leaseMs: 1_000,
   pickupMs: 1_000,
   settleMs: 1_000,
-  ladder,
+  recovery,
   undo,
 });
 
 const ms = fc.integer({ min: 1, max: MAX_DURATION_MS });
-const retries: fc.Arbitrary<RetryRung> = fc
+const retries: fc.Arbitrary<RetryStage> = fc
   .tuple(fc.integer({ min: 0, max: 20 }), ms, ms)
   .map(([attempts, a, b]) => ({ kind: 'retry', attempts, firstMs: Math.min(a, b), maxMs: Math.max(a, b) }));
 const anyNumber = fc.oneof(
@@ -40,7 +40,7 @@ const anyNumber = fc.oneof(
   fc.double(),
   fc.constantFrom(0, -1, 1e308, Number.POSITIVE_INFINITY),
 );
-const dice = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+const anyRandom = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
 /** When the attempt after the `attempt`-th starts, if all of them fail transiently. */
 function nextAttemptAt(
@@ -50,13 +50,13 @@ function nextAttemptAt(
   random: number,
   retryAfterMs = 0,
 ): number | undefined {
-  let [rung, rungAttempt] = [0, 1];
+  let [stage, stageAttempt] = [0, 1];
   for (let made = 1; ; made += 1) {
-    const next = nextTry(step, { rung, rungAttempt, retryAfterMs }, now, random);
+    const next = nextTry(step, { stage, stageAttempt, retryAfterMs }, now, random);
     if (next.kind !== 'attempt') return undefined;
     if (made === attempt) return next.retryAt;
-    rungAttempt = next.rung === rung ? rungAttempt + 1 : 1;
-    rung = next.rung;
+    stageAttempt = next.stage === stage ? stageAttempt + 1 : 1;
+    stage = next.stage;
   }
 }
 
@@ -73,7 +73,7 @@ describe('a backoff', () => {
       fc.property(
         retries,
         fc.oneof(fc.integer(), fc.constantFrom(0, 1e9, -1e9, 1e300)),
-        dice,
+        anyRandom,
         (of, n, random) => {
           const waitMs = backoffMs(of, n, random);
           expect(Number.isSafeInteger(waitMs) && waitMs >= 0 && waitMs <= of.maxMs).toBe(true);
@@ -105,7 +105,7 @@ describe('a backoff', () => {
   });
 });
 
-describe('a ladder', () => {
+describe('a recovery', () => {
   it.each([
     [[], 1],
     [[retry(0)], 1],
@@ -113,27 +113,27 @@ describe('a ladder', () => {
     [[retry(3)], 4],
     [[retry(2), retry(3)], 6],
     [[retry(0), retry(1), retry(0)], 2],
-  ])('%j allows %i attempts', (ladder, attempts) => {
-    expect(attemptsOf(withLadder(ladder as RetryRung[]))).toBe(attempts);
+  ])('%j allows %i attempts', (recovery, attempts) => {
+    expect(attemptsOf(withRecovery(recovery as RetryStage[]))).toBe(attempts);
   });
 
-  it('of any rungs allows one attempt more than they have together', () => {
+  it('of any stages allows one attempt more than they have together', () => {
     check(
-      fc.property(fc.array(retries, { maxLength: 4 }), (ladder) => {
-        const sum = ladder.reduce((all, one) => all + one.attempts, 0);
-        expect(attemptsOf(withLadder(ladder))).toBe(sum + 1);
+      fc.property(fc.array(retries, { maxLength: 4 }), (recovery) => {
+        const sum = recovery.reduce((all, one) => all + one.attempts, 0);
+        expect(attemptsOf(withRecovery(recovery))).toBe(sum + 1);
       }),
     );
   });
 
-  it('starts each rung with its own first wait', () => {
-    const step = withLadder([retry(2, { first: '1s', max: '9s' }), retry(2, { first: '1m', max: '9m' })]);
+  it('starts each stage with its own first wait', () => {
+    const step = withRecovery([retry(2, { first: '1s', max: '9s' }), retry(2, { first: '1m', max: '9m' })]);
     const waits = [1, 2, 3, 4, 5].map((attempt) => nextAttemptAt(step, attempt, 0, 1));
     expect(waits).toEqual([1_000, 2_000, 60_000, 120_000, undefined]);
   });
 
   it('grants the wish of a service where it is longer, and no other', () => {
-    const step = withLadder([retry(3, { first: '10s', max: '10s' })]);
+    const step = withRecovery([retry(3, { first: '10s', max: '10s' })]);
     expect(nextAttemptAt(step, 1, NOW, 1, 60_000)).toBe(NOW + 60_000);
     expect(nextAttemptAt(step, 1, NOW, 1, 1_000)).toBe(NOW + 10_000);
     expect(nextAttemptAt(step, 4, NOW, 1, 1_000)).toBeUndefined();
@@ -144,10 +144,10 @@ describe('a ladder', () => {
       fc.property(
         retries,
         fc.integer({ min: 1, max: 25 }),
-        dice,
+        anyRandom,
         fc.double({ min: 0, noNaN: true }),
         (of, attempt, random, wish) => {
-          const at = nextAttemptAt(withLadder([of]), attempt, NOW, random, wish);
+          const at = nextAttemptAt(withRecovery([of]), attempt, NOW, random, wish);
           expect(at === undefined).toBe(attempt > of.attempts);
           if (at !== undefined) expect(at >= NOW && at <= NOW + MAX_DURATION_MS).toBe(true);
         },
@@ -158,14 +158,14 @@ describe('a ladder', () => {
 
 describe('the retries of an undo and of a probe', () => {
   it('of an undo are as many as declared', () => {
-    const step = withLadder([], retry(2, { first: '1s', max: '1s' }));
+    const step = withRecovery([], retry(2, { first: '1s', max: '1s' }));
     expect([1, 2, 3].map((attempt) => nextUndoAt(step, attempt, 0, 1))).toEqual([1_000, 1_000, undefined]);
-    expect(nextUndoAt(withLadder([]), 1, 0, 1)).toBeUndefined();
+    expect(nextUndoAt(withRecovery([]), 1, 0, 1)).toBeUndefined();
   });
 
   it('of a probe wait a minute at most, for every count', () => {
     check(
-      fc.property(fc.integer({ min: 1, max: MAX_PROBES }), dice, (probes, random) => {
+      fc.property(fc.integer({ min: 1, max: MAX_PROBES }), anyRandom, (probes, random) => {
         const waitMs = nextProbeAt(probes, NOW, random) - NOW;
         expect(waitMs >= 0 && waitMs <= 60_000).toBe(true);
       }),
@@ -173,9 +173,9 @@ describe('the retries of an undo and of a probe', () => {
   });
 });
 
-describe('a ladder with several rungs', () => {
+describe('a recovery with several stages', () => {
   const other = anAgent('other', { effect: 'probed', lease: '20s' });
-  const step = withLadder([
+  const step = withRecovery([
     retry(2, { first: '1s', max: '1s' }),
     withInput({ smaller: true }, { attempts: 1 }),
     useAgent(other, { attempts: 2 }),
@@ -183,17 +183,17 @@ describe('a ladder with several rungs', () => {
   ]);
   const climb = (permanent: boolean): (number | string)[] => {
     const seen: (number | string)[] = [];
-    let [rung, rungAttempt] = [0, 1];
+    let [stage, stageAttempt] = [0, 1];
     for (;;) {
-      const next = nextTry(step, { rung, rungAttempt, permanent }, NOW, 0.5);
-      seen.push(next.kind === 'attempt' ? next.rung : next.kind);
+      const next = nextTry(step, { stage, stageAttempt, permanent }, NOW, 0.5);
+      seen.push(next.kind === 'attempt' ? next.stage : next.kind);
       if (next.kind !== 'attempt') return seen;
-      rungAttempt = next.rung === rung ? rungAttempt + 1 : 1;
-      rung = next.rung;
+      stageAttempt = next.stage === stage ? stageAttempt + 1 : 1;
+      stage = next.stage;
     }
   };
 
-  it('is climbed rung by rung, each as often as it says, to the person', () => {
+  it('is climbed stage by stage, each as often as it says, to the person', () => {
     expect(climb(false)).toEqual([1, 1, 2, 3, 3, 'person']);
   });
 
@@ -202,28 +202,30 @@ describe('a ladder with several rungs', () => {
   });
 
   it('comes back to the person when what a person had tried again fails', () => {
-    expect(nextTry(step, { rung: 3, rungAttempt: 3 }, NOW, 0.5)).toEqual({ kind: 'person' });
-    expect(nextTry(withLadder([human()]), { rung: 0, rungAttempt: 2 }, NOW, 0.5)).toEqual({ kind: 'person' });
+    expect(nextTry(step, { stage: 3, stageAttempt: 3 }, NOW, 0.5)).toEqual({ kind: 'person' });
+    expect(nextTry(withRecovery([human()]), { stage: 0, stageAttempt: 2 }, NOW, 0.5)).toEqual({
+      kind: 'person',
+    });
   });
 
   it('goes straight to the person when an outcome cannot be settled, and ends where there is none', () => {
-    expect(nextUnsettled(step)).toEqual({ kind: 'person' });
-    expect(nextUnsettled(withLadder([retry(3)]))).toEqual({ kind: 'end' });
+    expect(nextWithoutVerdict(step)).toEqual({ kind: 'person' });
+    expect(nextWithoutVerdict(withRecovery([retry(3)]))).toEqual({ kind: 'end' });
   });
 
-  it('changes the input, then the agent with its limits, from the rung on that says so', () => {
-    expect([0, 1].map((rung) => stageOf(step, rung))).toEqual([step, step]);
-    expect(stageOf(step, 2)).toMatchObject({ agent: 'a', input: { smaller: true }, leaseMs: 1_000 });
-    expect(stageOf(step, 3)).toMatchObject({
+  it('changes the input, then the agent with its limits, from the stage on that says so', () => {
+    expect([0, 1].map((stage) => variantOf(step, stage))).toEqual([step, step]);
+    expect(variantOf(step, 2)).toMatchObject({ agent: 'a', input: { smaller: true }, leaseMs: 1_000 });
+    expect(variantOf(step, 3)).toMatchObject({
       agent: 'other',
       input: { smaller: true },
       leaseMs: 20_000,
       effect: 'probed',
     });
-    expect(stageOf(step, 4)).toMatchObject({ agent: 'other', name: 'a', after: [] });
+    expect(variantOf(step, 4)).toMatchObject({ agent: 'other', name: 'a', after: [] });
   });
 
-  it('knows between which rungs something changes', () => {
+  it('knows between which stages something changes', () => {
     expect([
       changesBetween(step, 0, 1),
       changesBetween(step, 1, 2),

@@ -2,53 +2,54 @@
 
 import type { AgentStep } from '../../../lib/core/plan/plan.ts';
 import type { Report } from '../../../lib/core/records/events.ts';
-import type { HeldStep, Mode } from '../../../lib/core/records/state.ts';
+import type { LeasedStep, Mode } from '../../../lib/core/records/state.ts';
 import { reported } from '../../../lib/core/step/report.ts';
-import { always, changesOf, failure, heldAs, probed, stamp, step } from '../one-step.ts';
+import { always, changesOf, failure, suspendedAs, probed, inputs, step } from '../one-step.ts';
 import { NOW } from '../states.ts';
 
-const report = (given: object, settled = true): Report => ({ settled, ...given }) as Report;
+const report = (given: object, codeReturned = true): Report => ({ codeReturned, ...given }) as Report;
 const FAILED = report({ kind: 'failed', permanent: false, failure });
 const FOR_GOOD = report({ kind: 'failed', permanent: true, failure });
 const UNKNOWN = report({ kind: 'unknown', failure });
 const LOST = report({ kind: 'unknown', failure }, false);
-const UNDONE = report({ kind: 'undone' });
+const UNDONE = report({ kind: 'compensated' });
 const found = (verdict: string, more: object = {}): Report => report({ kind: 'found', verdict, ...more });
-const [EXECUTE, PROBE, UNDO] = [heldAs('execute'), heldAs('probe'), heldAs('undo')];
-const [LAST, LAST_UNDO] = [heldAs('execute', { rung: 2 }), heldAs('undo', { undoAttempt: 3 })];
+const [EXECUTE, PROBE, UNDO] = [suspendedAs('execute'), suspendedAs('probe'), suspendedAs('undo')];
+const [LAST, LAST_UNDO] = [suspendedAs('execute', { stage: 2 }), suspendedAs('undo', { undoAttempt: 3 })];
 const wishing = (retryAfterMs: number): Report => report({ ...FAILED, retryAfterMs });
 const ACTED = report({ ...FOR_GOOD, acted: true });
 const REFUSED = report({ ...FOR_GOOD, inputRefused: true });
 const CANNOT = found('cannot-tell', { failure });
 const GOES_ON = report({ kind: 'done', output: 1 }, false);
 const NOTHING = found('not-done');
-const PERSON: AgentStep = { ...probed, ladder: [{ kind: 'human', withinMs: 60_000, otherwise: 'fail' }] };
-const NEXT = { status: 'retrying', rung: 1, rungAttempt: 0 };
-const AGAIN = { status: 'retrying', rungAttempt: 0 };
+const PERSON: AgentStep = { ...probed, recovery: [{ kind: 'human', withinMs: 60_000, otherwise: 'fail' }] };
+const NEXT = { status: 'retrying', stage: 1, stageAttempt: 0 };
+const AGAIN = { status: 'retrying', stageAttempt: 0 };
 const UNSURE = { mayHaveActed: true };
 const SURE = { mayHaveActed: false };
 const PRIOR = NOW - 30_000;
-const hold = { agent: 'worker', since: NOW - 60_000, until: NOW + 40_000 };
+const openBreaker = { agent: 'worker', since: NOW - 60_000, until: NOW + 40_000 };
 /** Not charged: it waits for its service. */
-const excused = (mode: Mode, more: object = {}): object => ({
+const notCharged = (mode: Mode, more: object = {}): object => ({
   retryAt: NOW + 55_001,
-  parked: { mode, why: 'breaker', at: NOW, since: hold.since },
+  deferred: { mode, why: 'breaker', at: NOW, since: openBreaker.since },
   ...more,
 });
-const undoExcused = excused('undo', { undoAttempt: 0, undoParkedAt: NOW });
+const undoExcused = notCharged('undo', { undoAttempt: 0, undoDeferredAt: NOW });
 const afterMs = (ms: number): object => ({ retryAt: NOW + ms });
 /** When its process was over, and what else its record says. */
-const probing = (more: Partial<HeldStep>): HeldStep => heldAs('probe', { hardEndAt: 0, ...more });
+const probing = (more: Partial<LeasedStep>): LeasedStep =>
+  suspendedAs('probe', { processDeadlineAt: 0, ...more });
 const OUTCOMES: Readonly<Record<string, string>> = { running: 'still-running' };
 const outcomeOf = (said: Report): string =>
   said.kind === 'found' ? (OUTCOMES[said.verdict] ?? said.verdict) : said.kind;
 
-type Row = [name: string, record: HeldStep, said: Report, writes?: object, of?: AgentStep];
+type Row = [name: string, record: LeasedStep, said: Report, writes?: object, of?: AgentStep];
 const rows: readonly Row[] = [
   ['done', EXECUTE, report({ kind: 'done', output: { a: 1 } }), { status: 'done', output: { a: 1 } }],
   [
     'done, its function going on',
-    heldAs('execute', { failure }),
+    suspendedAs('execute', { failure }),
     GOES_ON,
     { status: 'done', failure: null, output: 1 },
   ],
@@ -56,31 +57,31 @@ const rows: readonly Row[] = [
   ['failed, with a wish', EXECUTE, wishing(77_000), { ...NEXT, ...afterMs(77_000) }],
   [
     'failed for good',
-    heldAs('execute', { givenInput: 1 }),
+    suspendedAs('execute', { givenInput: 1 }),
     FOR_GOOD,
-    { ...NEXT, rung: 2, givenInput: null, retryAt: NOW },
+    { ...NEXT, stage: 2, givenInput: null, retryAt: NOW },
   ],
   ['failed for good, and acted', EXECUTE, ACTED, { status: 'unknown', ...UNSURE, retryAt: NOW }],
-  ['failed on the last rung', LAST, FAILED, { status: 'failed' }],
-  ['input refused on the last rung', LAST, REFUSED, { status: 'waiting' }],
-  ['failed, excused', EXECUTE, FAILED, { ...AGAIN, ...excused('execute') }],
+  ['failed on the last stage', LAST, FAILED, { status: 'failed' }],
+  ['input refused on the last stage', LAST, REFUSED, { status: 'waiting' }],
+  ['failed, excused', EXECUTE, FAILED, { ...AGAIN, ...notCharged('execute') }],
   [
     'failed, excused, with a wish',
     EXECUTE,
     wishing(99_000),
-    { ...AGAIN, ...excused('execute', afterMs(99_000)) },
+    { ...AGAIN, ...notCharged('execute', afterMs(99_000)) },
   ],
   [
     'failed for good, which a dead service does not make excused',
     EXECUTE,
     FOR_GOOD,
-    { ...NEXT, rung: 2, retryAt: NOW },
+    { ...NEXT, stage: 2, retryAt: NOW },
   ],
   ['unknown, repeatable', EXECUTE, UNKNOWN, { ...NEXT, ...UNSURE, ...afterMs(5_000) }],
-  ['unknown, repeatable, excused', EXECUTE, UNKNOWN, { ...AGAIN, ...UNSURE, ...excused('execute') }],
+  ['unknown, repeatable, excused', EXECUTE, UNKNOWN, { ...AGAIN, ...UNSURE, ...notCharged('execute') }],
   [
     'unknown, to be probed',
-    heldAs('execute', { probes: 2 }),
+    suspendedAs('execute', { probes: 2 }),
     UNKNOWN,
     { status: 'unknown', ...UNSURE, probes: 0, retryAt: NOW },
     probed,
@@ -89,59 +90,69 @@ const rows: readonly Row[] = [
     'unknown, to be probed, excused',
     EXECUTE,
     UNKNOWN,
-    { status: 'unknown', rungAttempt: 0, ...UNSURE, ...excused('probe') },
+    { status: 'unknown', stageAttempt: 0, ...UNSURE, ...notCharged('probe') },
     probed,
   ],
   ['undone of an execute', EXECUTE, UNDONE],
   [
     'found done',
-    heldAs('probe', { failure }),
+    suspendedAs('probe', { failure }),
     found('done', { output: 5 }),
     { status: 'done', failure: null, output: 5 },
   ],
   ['found running', PROBE, found('running'), { status: 'unknown', ...afterMs(30_000) }],
   ['found nothing, asked too early', PROBE, NOTHING, { status: 'unknown', ...afterMs(55_000) }],
-  ['found nothing', probing({ hardEndAt: NOW - 15_000 }), NOTHING, { ...NEXT, ...SURE, ...afterMs(5_000) }],
+  [
+    'found nothing',
+    probing({ processDeadlineAt: NOW - 15_000 }),
+    NOTHING,
+    { ...NEXT, ...SURE, ...afterMs(5_000) },
+  ],
   [
     'found nothing, begun anew',
-    probing({ anew: true, rung: 1, rungAttempt: 2 }),
+    probing({ restarted: true, stage: 1, stageAttempt: 2 }),
     NOTHING,
-    { ...AGAIN, rung: 0, ...SURE, anew: null, retryAt: NOW },
+    { ...AGAIN, stage: 0, ...SURE, restarted: null, retryAt: NOW },
   ],
   [
     'found nothing, uncharged',
-    probing({ rungAttempt: 0, rung: 2 }),
+    probing({ stageAttempt: 0, stage: 2 }),
     NOTHING,
     { status: 'retrying', ...SURE, retryAt: NOW },
   ],
-  ['found nothing after the last try', probing({ rung: 2 }), NOTHING, { status: 'failed', ...SURE }],
+  ['found nothing after the last try', probing({ stage: 2 }), NOTHING, { status: 'failed', ...SURE }],
   ['found nothing, a person being next', probing({}), NOTHING, { status: 'waiting', ...SURE }, PERSON],
   ['cannot tell', PROBE, found('cannot-tell'), { status: 'unknown', probes: 1, ...afterMs(500) }],
-  ['cannot tell, the last time', heldAs('probe', { probes: 19 }), CANNOT, { status: 'failed', probes: 20 }],
+  [
+    'cannot tell, the last time',
+    suspendedAs('probe', { probes: 19 }),
+    CANNOT,
+    { status: 'failed', probes: 20 },
+  ],
   [
     'nobody to ask',
     PROBE,
     found('cannot-tell', { failure: { code: 'no-probe', message: '' } }),
     { status: 'failed', probes: 20 },
   ],
-  ['cannot tell, excused', PROBE, CANNOT, { status: 'unknown', ...excused('probe') }],
-  ['undone', UNDO, UNDONE, { status: 'undone', ...SURE }],
+  ['cannot tell, excused', PROBE, CANNOT, { status: 'unknown', ...notCharged('probe') }],
+  ['compensated', UNDO, UNDONE, { status: 'compensated', ...SURE }],
   ['undo failed', UNDO, FAILED, afterMs(1_000)],
-  ['undo failed for good', UNDO, FOR_GOOD, { status: 'undo-failed' }],
-  ['undo failed the last time', LAST_UNDO, FAILED, { status: 'undo-failed' }],
+  ['undo failed for good', UNDO, FOR_GOOD, { status: 'compensation-failed' }],
+  ['undo failed the last time', LAST_UNDO, FAILED, { status: 'compensation-failed' }],
   ['undo failed, excused', UNDO, FAILED, undoExcused],
   ['undo unknown', UNDO, LOST, afterMs(55_000)],
-  ['undo unknown the last time', LAST_UNDO, LOST, { status: 'undo-failed' }],
+  ['undo unknown the last time', LAST_UNDO, LOST, { status: 'compensation-failed' }],
   ['undo unknown, excused', UNDO, LOST, undoExcused],
   ['done of an undo', UNDO, report({ kind: 'done', output: 1 })],
 ];
 it.each(rows)('a report of %s writes this and nothing else', (name, record, said, ...[writes, given]) => {
   const of = given ?? (record.mode === 'probe' ? probed : step);
-  const held = name.includes('excused') ? hold : undefined;
-  const after = changesOf(record, reported(of, record, 't', said, PRIOR, stamp, held));
+  const held = name.includes('excused') ? openBreaker : undefined;
+  const after = changesOf(record, reported(of, record, 't', said, PRIOR, inputs, held));
   if (writes === undefined) return expect(after).toBeUndefined();
   const failed = 'failure' in said ? { failure: said.failure } : {};
   // Of an attempt whose function has returned nothing goes on; a probe says nothing about the attempt it asks about.
-  const over = said.settled && record.mode !== 'probe' ? { hardEndAt: NOW } : {};
+  const over = said.codeReturned && record.mode !== 'probe' ? { processDeadlineAt: NOW } : {};
   return expect(after).toEqual({ ...always(record, outcomeOf(said), failed), ...over, ...writes });
 });

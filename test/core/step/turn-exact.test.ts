@@ -25,9 +25,9 @@ describe('the turn of a step', () => {
       'done',
       'failed',
       'skipped',
-      'undoing',
-      'undone',
-      'undo-failed',
+      'compensating',
+      'compensated',
+      'compensation-failed',
     ]);
     expect(isTurn({ ...plan, tolerated: 0 }, it1, stateOf([]))).toBe(false);
   });
@@ -53,7 +53,7 @@ describe('a step is skipped', () => {
   it.each<[PlanStep, Step['status'][]]>([
     [agentStepOf('it', { when: false }), ['ready']],
     [callbackOf('it', { when: false }), ['ready', 'waiting', 'answered']],
-  ])('only before it has begun, or while the outside alone was heard ($kind)', (step, statuses) => {
+  ])('only before it has begun, or while the external party alone was heard ($kind)', (step, statuses) => {
     expect(where((record) => skipped(step, [record]) === 'it')).toStrictEqual(statuses);
   });
 });
@@ -69,7 +69,7 @@ describe('executions of a step', () => {
       expect(may({ ...step, after: ['b'] })).toBe(false);
       expect(
         where((record) => may(step, record), { children: childrenOf({}, { stopped: 0 }) }),
-      ).toStrictEqual(['ready', 'running', 'undoing']);
+      ).toStrictEqual(['ready', 'running', 'compensating']);
     },
   );
 
@@ -80,7 +80,7 @@ describe('executions of a step', () => {
 
   it('are being stopped while some are still to be', () => {
     const stopped = { children: childrenOf({}, { stopped: 0 }) };
-    expect(where(isStopping, stopped)).toStrictEqual(['undoing']);
+    expect(where(isStopping, stopped)).toStrictEqual(['compensating']);
     expect([where(isStopping, { children: childrenOf({}) }), where(isStopping)]).toStrictEqual([[], []]);
     expect(isStopping(undefined)).toBe(false);
   });

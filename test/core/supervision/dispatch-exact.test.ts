@@ -1,11 +1,11 @@
 /** What a look sends: a worker's sends, and how many messages go to an agent at once (S16). */
 
 import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
-import type { Gate } from '../../../lib/core/records/events.ts';
+import type { Admission } from '../../../lib/core/records/events.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import { dispatchBudget, send, supervise } from '../../../lib/core/supervision/dispatch.ts';
-import { firstMessage as message, look, type Look, named } from '../looks.ts';
+import { firstMessage as message, evaluate, type Evaluation, named } from '../evaluations.ts';
 import { planOf, recordOf, stateOf } from '../one-step.ts';
 import { NOW } from '../states.ts';
 
@@ -24,10 +24,10 @@ it('the budget is so much a step, and a step and hour of its time, whole', () =>
 describe('a worker sends', () => {
   const sent = (
     records: readonly Step[],
-    more: Partial<Look> = {},
+    more: Partial<Evaluation> = {},
     of: Plan = plan,
     on: Partial<Execution> = {},
-  ) => send(of, stateOf(records, on), look('worker', more));
+  ) => send(of, stateOf(records, on), evaluate('worker', more));
   const names = (...given: Parameters<typeof sent>): string[] =>
     sent(...given).sends.map(({ message: { step } }) => step);
 
@@ -37,16 +37,16 @@ describe('a worker sends', () => {
         { agent: 'x', message: { ...message, step: 'a' }, delayMs: 0 },
         { agent: 'worker', message: { ...message, step: 'b' }, delayMs: 0 },
       ],
-      next: { kind: 'stop' },
+      next: { kind: 'idle' },
       notes: [],
     });
   });
 
   it('what its own step concerns: itself and what depends on it', () => {
-    expect(names([], { concern: ['b'] })).toEqual(['b']);
-    expect(names([], { concern: ['c'] })).toEqual([]);
-    expect(names([recordOf('a', 'done')], { concern: ['a'] })).toEqual(['c']);
-    expect(names([recordOf('a', 'done')], { concern: ['x', 'a'] })).toEqual(['c']);
+    expect(names([], { affected: ['b'] })).toEqual(['b']);
+    expect(names([], { affected: ['c'] })).toEqual([]);
+    expect(names([recordOf('a', 'done')], { affected: ['a'] })).toEqual(['c']);
+    expect(names([recordOf('a', 'done')], { affected: ['x', 'a'] })).toEqual(['c']);
   });
 
   it('of an undo what the step depends on, however far', () => {
@@ -58,16 +58,17 @@ describe('a worker sends', () => {
       named('d', { undo }),
     );
     const done = ['a', 'b', 'd'].map((name) => recordOf(name, 'done'));
-    const undone = [...done, recordOf('c', 'undone')];
-    const undoing = { status: 'undoing' } as const;
-    expect(names(undone, { concern: ['c'] }, chain, undoing)).toEqual(['a']);
-    expect(names(undone, { concern: ['x', 'c'] }, chain, undoing)).toEqual(['a']);
-    expect(names(undone, { concern: 'all' }, chain, undoing)).toEqual(['a', 'd']);
-    expect(names(undone, { concern: ['d'] }, chain, undoing)).toEqual(['d']);
+    const undone = [...done, recordOf('c', 'compensated')];
+    const compensating = { status: 'compensating' } as const;
+    expect(names(undone, { affected: ['c'] }, chain, compensating)).toEqual(['a']);
+    expect(names(undone, { affected: ['x', 'c'] }, chain, compensating)).toEqual(['a']);
+    expect(names(undone, { affected: 'all' }, chain, compensating)).toEqual(['a', 'd']);
+    expect(names(undone, { affected: ['d'] }, chain, compensating)).toEqual(['d']);
   });
 
   it('what is due within fifteen minutes, to come when it is due', () => {
-    const due = (retryAt: number) => sent([retrying('b', { retryAt, version: 7 })], { concern: ['b'] }).sends;
+    const due = (retryAt: number) =>
+      sent([retrying('b', { retryAt, version: 7 })], { affected: ['b'] }).sends;
     const delayed = (delayMs: number) => [
       { agent: 'worker', message: { ...message, step: 'b', attempt: 2, seq: 7 }, delayMs },
     ];
@@ -78,8 +79,8 @@ describe('a worker sends', () => {
 
   it('nothing that is held back before its time', () => {
     const held = (retryAt: number) =>
-      names([retrying('b', { retryAt, parked: { mode: 'execute', why: 'breaker', at: NOW - 5 } })], {
-        concern: ['b'],
+      names([retrying('b', { retryAt, deferred: { mode: 'execute', why: 'breaker', at: NOW - 5 } })], {
+        affected: ['b'],
       });
     expect(held(NOW + 1)).toEqual([]);
     expect(held(NOW)).toEqual(['b']);
@@ -87,8 +88,11 @@ describe('a worker sends', () => {
 
   it('the plan with it where the plan is long', () => {
     const long = (count: number) =>
-      send(planOf(...Array.from({ length: count }, (_, at) => named(`s${at}`))), stateOf([]), look('worker'))
-        .sends[0];
+      send(
+        planOf(...Array.from({ length: count }, (_, at) => named(`s${at}`))),
+        stateOf([]),
+        evaluate('worker'),
+      ).sends[0];
     expect(long(36)?.message).not.toHaveProperty('plan');
     expect(long(37)?.message.plan).toBe('p');
   });
@@ -96,37 +100,46 @@ describe('a worker sends', () => {
 
 describe('what a supervisor may send to an agent now', () => {
   const four = planOf(named('a', { agent: 'x' }), named('b'), named('c'), named('d', { after: ['c'] }));
-  const state = (more: Partial<Execution> = {}): Snapshot => stateOf([], { watchAt: NOW, ...more });
-  const gate = (sends: number, more: Partial<Gate> = {}): Gate => ({ sends, laterAt: NOW + 2_000, ...more });
-  const hold = { agent: 'worker', since: NOW - 60_000, until: NOW + 20_000 };
-  const gatedBy = (
-    gates: Readonly<Record<string, Gate>> | undefined,
+  const state = (more: Partial<Execution> = {}): Snapshot => stateOf([], { wakeAt: NOW, ...more });
+  const admission = (sends: number, more: Partial<Admission> = {}): Admission => ({
+    sends,
+    laterAt: NOW + 2_000,
+    ...more,
+  });
+  const openBreaker = { agent: 'worker', since: NOW - 60_000, until: NOW + 20_000 };
+  const admittedBy = (
+    admissions: Readonly<Record<string, Admission>> | undefined,
     on: Partial<Execution> = {},
     more = {},
-  ) => supervise(four, state(on), look('supervisor', { ...(gates === undefined ? {} : { gates }), ...more }));
+  ) =>
+    supervise(
+      four,
+      state(on),
+      evaluate('supervisor', { ...(admissions === undefined ? {} : { admissions }), ...more }),
+    );
 
   it('is asked for, with what is meant for it, once for all', () => {
     const asked = (agents: object) => ({ sends: [], next: { kind: 'ask', agents }, notes: [] });
-    expect(gatedBy({})).toEqual(asked({ x: 1, worker: 2 }));
-    expect(gatedBy({ x: gate(1) })).toEqual(asked({ worker: 2 }));
-    expect(gatedBy({ x: gate(1, { hold }) })).toEqual(asked({ worker: 2 }));
-    expect(gatedBy(undefined).sends).toHaveLength(3);
-    expect(gatedBy({}, {}, { concern: [] }).next).toEqual({ kind: 'stop' });
+    expect(admittedBy({})).toEqual(asked({ x: 1, worker: 2 }));
+    expect(admittedBy({ x: admission(1) })).toEqual(asked({ worker: 2 }));
+    expect(admittedBy({ x: admission(1, { openBreaker }) })).toEqual(asked({ worker: 2 }));
+    expect(admittedBy(undefined).sends).toHaveLength(3);
+    expect(admittedBy({}, {}, { affected: [] }).next).toEqual({ kind: 'idle' });
   });
 
   it('is nothing while its service is dead: it is held back until it may be back', () => {
-    const { write, notes, next } = gatedBy({ x: gate(1), worker: gate(9, { hold }) });
+    const { write, notes, next } = admittedBy({ x: admission(1), worker: admission(9, { openBreaker }) });
     // Half a minute of spread, and dice in the middle.
     const retryAt = NOW + 20_000 + 1 + 15_000;
     expect(write?.step).toMatchObject({
       name: 'b',
       retryAt,
-      parked: { mode: 'execute', why: 'breaker', at: NOW, since: NOW - 60_000 },
+      deferred: { mode: 'execute', why: 'breaker', at: NOW, since: NOW - 60_000 },
     });
     expect(notes).toMatchObject([
-      { what: 'parked', step: 'b', detail: 'breaker', agent: 'worker', ms: retryAt - NOW },
+      { what: 'deferred', step: 'b', detail: 'breaker', agent: 'worker', ms: retryAt - NOW },
     ]);
-    expect(next).toEqual({ kind: 'look', fresh: true, concern: 'all' });
+    expect(next).toEqual({ kind: 'evaluate', fresh: true, affected: 'all' });
   });
 
   describe('while its queue is busy for long', () => {
@@ -135,47 +148,48 @@ describe('what a supervisor may send to an agent now', () => {
     const laterAt = NOW + 500_000;
     const one = planOf(named('a', { agent: 'x' }));
     const turn = (busyMs: number, waitedMs: number, of = one, sends = 0) => {
-      const gates = { x: gate(sends, { laterAt, busyUntil: NOW + busyMs }), worker: gate(9) };
-      const overdue = stateOf([], { watchAt: NOW, startedAt: NOW - waitedMs });
-      return supervise(of, overdue, look('supervisor', { gates }));
+      const admissions = { x: admission(sends, { laterAt, busyUntil: NOW + busyMs }), worker: admission(9) };
+      const overdue = stateOf([], { wakeAt: NOW, startedAt: NOW - waitedMs });
+      return supervise(of, overdue, evaluate('supervisor', { admissions }));
     };
 
-    it('is nothing: it is parked for as long as it has waited, or until its turn', () => {
+    it('is nothing: it is deferred for as long as it has waited, or until its turn', () => {
       const { write, sends, next, notes } = turn(far + 1, far + 1);
       expect([write?.execution, sends, next]).toEqual([
         undefined,
         [],
-        { kind: 'look', fresh: true, concern: 'all' },
+        { kind: 'evaluate', fresh: true, affected: 'all' },
       ]);
       expect(write?.step).toMatchObject({
         name: 'a',
         retryAt: NOW + far + 1,
-        parked: { mode: 'execute', why: 'unclaimed', at: NOW },
+        deferred: { mode: 'execute', why: 'unclaimed', at: NOW },
       });
-      expect(notes).toMatchObject([{ what: 'parked', step: 'a', detail: 'unclaimed', ms: far + 1 }]);
+      expect(notes).toMatchObject([{ what: 'deferred', step: 'a', detail: 'unclaimed', ms: far + 1 }]);
       expect(turn(far + 1, 600_000).write?.step?.retryAt).toBe(laterAt);
     });
 
-    it('has waited since it was due, and if it was parked there since it came to be', () => {
-      const gates = { x: gate(0, { laterAt, busyUntil: NOW + 600_000 }) };
-      const parked = (why: 'unclaimed' | 'breaker') => ({
-        parked: { mode: 'execute', why, at: NOW } as const,
+    it('has waited since it was due, and if it was deferred there since it came to be', () => {
+      const admissions = { x: admission(0, { laterAt, busyUntil: NOW + 600_000 }) };
+      const deferred = (why: 'unclaimed' | 'breaker') => ({
+        deferred: { mode: 'execute', why, at: NOW } as const,
       });
       const after = (more: Partial<Step>) => {
         const record = retrying('a', { changedAt: NOW - 400_000, ...more });
-        return supervise(one, stateOf([record], { watchAt: NOW }), look('supervisor', { gates })).write;
+        return supervise(one, stateOf([record], { wakeAt: NOW }), evaluate('supervisor', { admissions }))
+          .write;
       };
       expect(after({ retryAt: NOW - 60_000 })).not.toHaveProperty('step');
-      expect(after({ retryAt: NOW - 60_000, ...parked('breaker') })).not.toHaveProperty('step');
+      expect(after({ retryAt: NOW - 60_000, ...deferred('breaker') })).not.toHaveProperty('step');
       expect(after({ retryAt: NOW - 200_000 })?.step?.retryAt).toBe(NOW + 200_000);
-      expect(after({ retryAt: NOW - 60_000, ...parked('unclaimed') })?.step?.retryAt).toBe(NOW + 400_000);
+      expect(after({ retryAt: NOW - 60_000, ...deferred('unclaimed') })?.step?.retryAt).toBe(NOW + 400_000);
     });
 
     it('is looked at every horizon, if that costs less or may be needed', () => {
       const put = (...given: Parameters<typeof turn>) => {
         const { write, sends } = turn(...given);
         expect(write).not.toHaveProperty('step');
-        return [sends.length, (write?.execution?.watchAt ?? 0) - NOW];
+        return [sends.length, (write?.execution?.wakeAt ?? 0) - NOW];
       };
       expect(put(far, 600_000)).toEqual([0, 30_000]);
       expect(put(600_000, far)).toEqual([0, 30_000]);

@@ -10,7 +10,7 @@ describe('a write needs a supervisor', () => {
     ['a new record, due when a tick has come', NOW + TICK_MS, undefined, false],
     ['a wake time that is brought nearer', NOW + 5_000, NOW + 5_001, true],
     ['one that stays as it was', NOW + 5_000, NOW + 5_000, false],
-    ['one that is put off', NOW + 5_001, NOW + 5_000, false],
+    ['one that is deferred', NOW + 5_001, NOW + 5_000, false],
     ['one that is overdue, and was not due before', NOW - 1, NOW + 1, true],
     ['a record without one', undefined, NOW + 5_000, false],
     ['one that had none before', NOW, undefined, true],

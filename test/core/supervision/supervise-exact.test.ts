@@ -3,12 +3,12 @@
 import { supervise } from '../../../lib/core/supervision/dispatch.ts';
 import type { Decision } from '../../../lib/core/records/decision.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
-import type { Execution, Parked, Step } from '../../../lib/core/records/state.ts';
-import { firstMessage as message, look, type Look, named } from '../looks.ts';
+import type { Execution, Deferred, Step } from '../../../lib/core/records/state.ts';
+import { firstMessage as message, evaluate, type Evaluation, named } from '../evaluations.ts';
 import { planOf, recordOf, stateOf } from '../one-step.ts';
 import { NOW } from '../states.ts';
 
-const parkedFor = (why: Parked['why']): Parked => ({ mode: 'execute', why, at: NOW - 5 });
+const deferredFor = (why: Deferred['why']): Deferred => ({ mode: 'execute', why, at: NOW - 5 });
 const retrying = (name: string, more: Partial<Step> = {}): Step =>
   recordOf(name, 'retrying', { attempt: 1, changedAt: NOW - 10, ...more });
 
@@ -17,36 +17,36 @@ describe('a supervisor', () => {
   const supervised = (
     records: readonly Step[],
     on: Partial<Execution> = {},
-    more: Partial<Look> = {},
+    more: Partial<Evaluation> = {},
     of: Plan = one,
-  ) => supervise(of, stateOf(records, { watchAt: NOW, ...on }), look('supervisor', more));
+  ) => supervise(of, stateOf(records, { wakeAt: NOW, ...on }), evaluate('supervisor', more));
   const watched = (decision: Decision) => decision.write?.execution;
   const KEY = `b/execute/1@${NOW}`;
   const silent = { startedAt: NOW - 30_000 };
   const LATE_KEY = `b/execute/1@${NOW - 30_000}`;
 
-  it('has nothing to do before the watch of an execution that nothing concerns', () => {
-    const nothing = { sends: [], next: { kind: 'stop' }, notes: [] };
-    const fresh = { watchAt: NOW + 1 };
-    expect(supervised([], fresh, { concern: [] })).toEqual(nothing);
-    expect(watched(supervised([], fresh, { concern: ['b'] }))).toBeDefined();
+  it('has nothing to do before the wake time of an execution that nothing concerns', () => {
+    const nothing = { sends: [], next: { kind: 'idle' }, notes: [] };
+    const fresh = { wakeAt: NOW + 1 };
+    expect(supervised([], fresh, { affected: [] })).toEqual(nothing);
+    expect(watched(supervised([], fresh, { affected: ['b'] }))).toBeDefined();
     expect(watched(supervised([], fresh))).toBeDefined();
-    expect(watched(supervised([], { watchAt: NOW }, { concern: [] }))).toBeDefined();
-    const { watchAt: _, ...unwatched } = stateOf([], { watchAt: NOW }).execution;
+    expect(watched(supervised([], { wakeAt: NOW }, { affected: [] }))).toBeDefined();
+    const { wakeAt: _, ...unwatched } = stateOf([], { wakeAt: NOW }).execution;
     expect(
-      watched(supervise(one, { execution: unwatched, steps: {} }, look('supervisor', { concern: [] }))),
+      watched(supervise(one, { execution: unwatched, steps: {} }, evaluate('supervisor', { affected: [] }))),
     ).toBeDefined();
   });
 
   it('sends what follows for the first time, which is no repetition', () => {
-    const state = stateOf([], { watchAt: NOW, dispatched: 4 });
-    expect(supervise(one, state, look('supervisor', { concern: ['b'] }))).toStrictEqual({
+    const state = stateOf([], { wakeAt: NOW, dispatched: 4 });
+    expect(supervise(one, state, evaluate('supervisor', { affected: ['b'] }))).toStrictEqual({
       write: {
         executionId: 'e-1',
-        execution: { ...state.execution, version: 2, writeId: 'w-new', watchAt: NOW + 30_000, dispatched: 5 },
+        execution: { ...state.execution, version: 2, writeId: 'w-new', wakeAt: NOW + 30_000, dispatched: 5 },
       },
       sends: [{ agent: 'worker', message: { ...message, step: 'b' }, delayMs: 0 }],
-      next: { kind: 'stop' },
+      next: { kind: 'idle' },
       notes: [
         { what: 'sent', executionId: 'e-1', step: 'b', attempt: 1, detail: 'execute', agent: 'worker' },
       ],
@@ -55,11 +55,11 @@ describe('a supervisor', () => {
 
   it('repeats what nobody took for a pickup time, and counts that', () => {
     const at = { count: 1, lastAt: NOW };
-    const first = supervised([], silent, { concern: [] });
+    const first = supervised([], silent, { affected: [] });
     expect(watched(first)).toMatchObject({
       dispatches: { [LATE_KEY]: at },
       dispatched: 1,
-      watchAt: NOW + 30_000,
+      wakeAt: NOW + 30_000,
     });
     expect(first.notes).toEqual([
       { what: 'dispatched', executionId: 'e-1', step: 'b', attempt: 1, detail: 'execute', agent: 'worker' },
@@ -68,10 +68,10 @@ describe('a supervisor', () => {
       dispatches: { [LATE_KEY]: { count: 3, lastAt: NOW - 240_000 } },
       startedAt: NOW - 30_000,
     };
-    const again = supervised([], known, { concern: [] });
+    const again = supervised([], known, { affected: [] });
     expect(watched(again)?.dispatches).toEqual({ [LATE_KEY]: { count: 4, lastAt: NOW } });
     const early = { startedAt: NOW - 29_999 };
-    expect(supervised([], early, { concern: [] }).sends).toEqual([]);
+    expect(supervised([], early, { affected: [] }).sends).toEqual([]);
   });
 
   it('does not send again what it has sent and what is not overdue', () => {
@@ -83,9 +83,10 @@ describe('a supervisor', () => {
   });
 
   it('does not send what is held back, and sends it when its time has come', () => {
-    const held = (retryAt: number) => supervised([retrying('b', { retryAt, parked: parkedFor('breaker') })]);
+    const held = (retryAt: number) =>
+      supervised([retrying('b', { retryAt, deferred: deferredFor('breaker') })]);
     expect(held(NOW + 1).sends).toEqual([]);
-    expect(watched(held(NOW + 1))).toMatchObject({ dispatched: 0, watchAt: NOW + 1 });
+    expect(watched(held(NOW + 1))).toMatchObject({ dispatched: 0, wakeAt: NOW + 1 });
     expect(held(NOW).notes).toMatchObject([{ what: 'dispatched', attempt: 2 }]);
   });
 
@@ -100,15 +101,15 @@ describe('a supervisor', () => {
         status: 'retrying',
         epoch: 3,
         retryAt: NOW + 3_600_000,
-        parked: { mode: 'execute', why: 'budget', at: NOW },
+        deferred: { mode: 'execute', why: 'budget', at: NOW },
         changedAt: NOW - 30_000,
       });
       expect(rest).toEqual({
         sends: [],
-        next: { kind: 'look', fresh: true, concern: 'all' },
+        next: { kind: 'evaluate', fresh: true, affected: 'all' },
         notes: [
           {
-            what: 'parked',
+            what: 'deferred',
             executionId: 'e-1',
             step: 'b',
             attempt: 1,
@@ -121,13 +122,13 @@ describe('a supervisor', () => {
       expect(supervised([], { ...silent, dispatched: 20 }).notes).toMatchObject([{ what: 'dispatched' }]);
     });
     it('sends what has waited its hour for that, once', () => {
-      const waited = (why: Parked['why'], on: Partial<Execution> = {}) =>
-        supervised([retrying('b', { retryAt: NOW, parked: parkedFor(why) })], { ...spent, ...on });
+      const waited = (why: Deferred['why'], on: Partial<Execution> = {}) =>
+        supervised([retrying('b', { retryAt: NOW, deferred: deferredFor(why) })], { ...spent, ...on });
       expect(waited('budget').notes).toMatchObject([{ what: 'dispatched' }]);
-      expect(waited('breaker').notes).toMatchObject([{ what: 'parked', detail: 'budget' }]);
+      expect(waited('breaker').notes).toMatchObject([{ what: 'deferred', detail: 'budget' }]);
       const dispatches = { [`b/execute/2@${NOW - 60_000}`]: { count: 0, lastAt: NOW - 30_000 } };
       const times = { changedAt: NOW - 60_000, retryAt: NOW - 30_000 };
-      const sentSince = retrying('b', { ...times, parked: parkedFor('budget') });
+      const sentSince = retrying('b', { ...times, deferred: deferredFor('budget') });
       expect(supervised([sentSince], { ...spent, dispatches }).notes).toMatchObject([{ detail: 'budget' }]);
     });
   });
@@ -141,9 +142,9 @@ describe('a supervisor', () => {
       const { write, notes } = unclaimed(NOW - 30_000);
       expect(write?.step).toMatchObject({
         retryAt: NOW + 30_000,
-        parked: { mode: 'execute', why: 'unclaimed', at: NOW },
+        deferred: { mode: 'execute', why: 'unclaimed', at: NOW },
       });
-      expect(notes).toMatchObject([{ what: 'parked', detail: 'unclaimed', ms: 30_000 }]);
+      expect(notes).toMatchObject([{ what: 'deferred', detail: 'unclaimed', ms: 30_000 }]);
     });
     it('gives it a pickup time first', () => {
       expect(unclaimed(NOW - 29_999).write?.step).toBeUndefined();
@@ -162,15 +163,15 @@ describe('a supervisor', () => {
     });
     it('holds nothing back that it did not send, or not since it was held back', () => {
       expect(supervised([], {}, {}, short).write?.step).toBeUndefined();
-      const parked = retrying('b', { retryAt: NOW + 5, parked: parkedFor('unclaimed') });
+      const deferred = retrying('b', { retryAt: NOW + 5, deferred: deferredFor('unclaimed') });
       const dispatches = { [`b/execute/2@${NOW - 10}`]: { count: 1, lastAt: NOW - 30_000 } };
-      expect(supervised([parked], { dispatches }, {}, short).write?.step).toBeUndefined();
+      expect(supervised([deferred], { dispatches }, {}, short).write?.step).toBeUndefined();
     });
     it('reads the state first where it was not just read', () => {
       const dispatches = { [KEY]: { count: 1, lastAt: NOW - 30_000 } };
-      expect(supervised([], { dispatches }, { fresh: false, concern: ['b'] }, short)).toEqual({
+      expect(supervised([], { dispatches }, { fresh: false, affected: ['b'] }, short)).toEqual({
         sends: [],
-        next: { kind: 'look', fresh: true, concern: ['b'] },
+        next: { kind: 'evaluate', fresh: true, affected: ['b'] },
         notes: [],
       });
     });
@@ -179,15 +180,15 @@ describe('a supervisor', () => {
 
 describe('what is meant for an agent that is not deployed', () => {
   const two = planOf(named('b'), named('c', { agent: 'gone' }));
-  const gates = {
+  const admissions = {
     worker: { sends: 1, laterAt: 0 },
     gone: { missing: true, sends: 0, laterAt: NOW + 40_000 },
   };
   const supervised = (records: readonly Step[] = []) =>
     supervise(
       two,
-      stateOf(records, { watchAt: NOW, startedAt: NOW - 30_000 }),
-      look('supervisor', { gates: gates as never }),
+      stateOf(records, { wakeAt: NOW, startedAt: NOW - 30_000 }),
+      evaluate('supervisor', { admissions: admissions as never }),
     );
   it('is held back until it is asked for again, and nothing else with it', () => {
     const { write, sends, next, notes } = supervised();
@@ -196,10 +197,10 @@ describe('what is meant for an agent that is not deployed', () => {
       name: 'c',
       attempt: 0,
       retryAt: NOW + 40_000,
-      parked: { mode: 'execute', why: 'not-deployed', at: NOW, since: NOW },
+      deferred: { mode: 'execute', why: 'not-deployed', at: NOW, since: NOW },
     });
-    expect([sends, next]).toEqual([[], { kind: 'look', fresh: true, concern: 'all' }]);
-    expect(notes).toMatchObject([{ what: 'parked', detail: 'not-deployed', agent: 'gone', ms: 40_000 }]);
+    expect([sends, next]).toEqual([[], { kind: 'evaluate', fresh: true, affected: 'all' }]);
+    expect(notes).toMatchObject([{ what: 'deferred', detail: 'not-deployed', agent: 'gone', ms: 40_000 }]);
   });
 });
 
@@ -209,12 +210,12 @@ it('the end of a lease that could not be renewed waits for its grace', () => {
     mode: 'execute',
     leaseUntil: NOW - 20_000,
     claimedAt: NOW - 50_000,
-    hardEndAt: NOW + 50_000,
+    processDeadlineAt: NOW + 50_000,
   });
-  const state = stateOf([held], { watchAt: NOW });
-  const at = (more: Partial<Look>) =>
-    supervise(planOf(named('b')), state, look('supervisor', { concern: [], ...more })).write?.execution
-      ?.watchAt;
+  const state = stateOf([held], { wakeAt: NOW });
+  const at = (more: Partial<Evaluation>) =>
+    supervise(planOf(named('b')), state, evaluate('supervisor', { affected: [], ...more })).write?.execution
+      ?.wakeAt;
   expect(at({})).toBe(NOW - 19_000);
   expect(at({ graceFrom: NOW - 15_000 })).toBe(NOW + 16_000);
 });

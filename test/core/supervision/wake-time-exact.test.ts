@@ -1,21 +1,21 @@
-/** S12 with figures: of small states, the very instant of the next watch, and by when a lease is over. */
+/** S12 with figures: of small states, the very instant of the next wake time, and by when a lease is over. */
 
 import type { CallbackStep, ChildStep, MapStep, Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { Children } from '../../../lib/core/records/children.ts';
 import type { Incident } from '../../../lib/core/records/incident.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
-import type { Execution, HeldStep, Step } from '../../../lib/core/records/state.ts';
+import type { Execution, LeasedStep, Step } from '../../../lib/core/records/state.ts';
 import { horizonMs, LEASE_MARGIN_MS, leaseOverAt, REPORT_GRACE_MS } from '../../../lib/core/step/lease.ts';
 import type { Work } from '../../../lib/core/step/ready.ts';
-import { nextWatchAt, wasSentSinceParked } from '../../../lib/core/supervision/wake-time.ts';
-import { DEADLINE, heldAs, otherRung, planOf, recordOf, stateOf } from '../one-step.ts';
+import { nextWakeAt, wasSentSinceDeferred } from '../../../lib/core/supervision/wake-time.ts';
+import { DEADLINE, suspendedAs, otherStage, planOf, recordOf, stateOf } from '../one-step.ts';
 import { planStep, planWith } from '../refusals.ts';
 import { NOW } from '../states.ts';
 
 /** Where no agent works. */
 const IDLE_MS = 60_000;
 
-const watchOf = (plan: Plan, state: Snapshot): number | undefined => nextWatchAt(plan, state, {}, NOW);
+const wakeOf = (plan: Plan, state: Snapshot): number | undefined => nextWakeAt(plan, state, {}, NOW);
 
 const each = { ...planStep, name: 'item' };
 const map: MapStep = { kind: 'map', name: 'm', after: [], over: [], each, tolerate: { items: 0 } };
@@ -31,7 +31,7 @@ const childrenOf = (started: number, ended: number, count = 2): Children => ({
   ended: Object.fromEntries(Array.from({ length: ended }, (_, at) => [at, end])),
 });
 
-describe('the watch of executions of a step (S12)', () => {
+describe('the wake time of executions of a step (S12)', () => {
   it.each<[string, MapStep, Children, number]>([
     ['all of which are under way is the deadline: whoever ends tells', map, childrenOf(2, 0), DEADLINE],
     ['some of which are to be started is near', map, childrenOf(1, 0), NOW + IDLE_MS],
@@ -39,7 +39,7 @@ describe('the watch of executions of a step (S12)', () => {
     ['of which as many as may are under way is the deadline', narrow, childrenOf(1, 0), DEADLINE],
     ['of which one has ended and another may begin is near', narrow, childrenOf(1, 1), NOW + IDLE_MS],
   ])('%s', (_, step, children, at) => {
-    expect(watchOf(planOf(step), stateOf([recordOf('m', 'running', { children })]))).toBe(at);
+    expect(wakeOf(planOf(step), stateOf([recordOf('m', 'running', { children })]))).toBe(at);
   });
 
   it.each<[string, PlanStep[], Step[], number]>([
@@ -69,12 +69,12 @@ describe('the watch of executions of a step (S12)', () => {
       NOW + 600_000,
     ],
   ])('of a step %s', (_, steps, records, at) => {
-    expect(watchOf(planOf(...steps), stateOf(records))).toBe(at);
+    expect(wakeOf(planOf(...steps), stateOf(records))).toBe(at);
   });
 });
 
 const child: ChildStep = { kind: 'child', name: 'm', after: [], plan: planOf(), input: {}, undo: 'none' };
-describe('the watch where nothing is to be sent (S12)', () => {
+describe('the wake time where nothing is to be sent (S12)', () => {
   const children = childrenOf(2, 0);
   it.each<[string, PlanStep[], Step[], number]>([
     [
@@ -105,13 +105,13 @@ describe('the watch where nothing is to be sent (S12)', () => {
       NOW + 600_000,
     ],
   ])('%s', (_, steps, records, at) => {
-    expect(watchOf(planOf(...steps), stateOf(records))).toBe(at);
+    expect(wakeOf(planOf(...steps), stateOf(records))).toBe(at);
   });
 });
 
-describe('the watch of a pause (S12)', () => {
+describe('the wake time of a pause (S12)', () => {
   const pauses = [{ number: 1, at: NOW, reason: 'r', withinMs: 900_000, deadlineAt: NOW + 900_000 }];
-  const fenced = recordOf('it', 'held', { heldFrom: 'ready', heldIn: 1 });
+  const fenced = recordOf('it', 'suspended', { suspendedFrom: 'ready', suspendedIn: 1 });
   const plan = planOf(planStep);
   it.each<[string, Execution['status'], Step[], number]>([
     ['in which everything is held is its own time', 'paused', [fenced], NOW + 900_000],
@@ -120,11 +120,11 @@ describe('the watch of a pause (S12)', () => {
     [
       'in which one works is near',
       'paused',
-      [fenced, heldAs('execute', { name: 'b', leaseUntil: NOW + 100_000 })],
+      [fenced, suspendedAs('execute', { name: 'b', leaseUntil: NOW + 100_000 })],
       NOW + 30_000,
     ],
   ])('%s', (_, status, records, at) => {
-    expect(watchOf(plan, stateOf(records, { status, pauses }))).toBe(at);
+    expect(wakeOf(plan, stateOf(records, { status, pauses }))).toBe(at);
   });
 
   it('that is not complete is near, also while a person is asked about a step', () => {
@@ -133,7 +133,7 @@ describe('the watch of a pause (S12)', () => {
       life: 'life1',
       version: 1,
       writeId: 'w',
-      kind: 'ladder',
+      kind: 'recovery',
       stepVersion: 1,
       failure: { code: 'x', message: 'y' },
       openedAt: NOW,
@@ -141,7 +141,7 @@ describe('the watch of a pause (S12)', () => {
       otherwise: 'fail',
     };
     const state = { ...stateOf([fenced], { status: 'pausing', pauses }), incidents: { 1: open } };
-    expect(watchOf(plan, state)).toBe(NOW + 30_000);
+    expect(wakeOf(plan, state)).toBe(NOW + 30_000);
   });
 
   it('about which a person was asked is that question’s time, and none once it is answered', () => {
@@ -158,16 +158,16 @@ describe('the watch of a pause (S12)', () => {
       otherwise: 'resume',
     };
     const state = stateOf([fenced], { status: 'paused', pauses });
-    expect(watchOf(plan, { ...state, incidents: { 1: question } })).toBe(NOW + 70_000);
+    expect(wakeOf(plan, { ...state, incidents: { 1: question } })).toBe(NOW + 70_000);
     const answered = { ...question, resolvedAt: NOW };
-    expect(watchOf(plan, { ...state, incidents: { 1: answered } })).toBe(NOW + 30_000);
+    expect(wakeOf(plan, { ...state, incidents: { 1: answered } })).toBe(NOW + 30_000);
   });
 });
 
-it('an execution that has ended keeps its watch, or has none', () => {
+it('an execution that has ended keeps its wake time, or has none', () => {
   const plan = planOf(planStep);
-  expect(watchOf(plan, stateOf([], { status: 'failed', watchAt: NOW - 5 }))).toBe(NOW - 5);
-  expect(watchOf(plan, stateOf([], { status: 'failed' }))).toBeUndefined();
+  expect(wakeOf(plan, stateOf([], { status: 'failed', wakeAt: NOW - 5 }))).toBe(NOW - 5);
+  expect(wakeOf(plan, stateOf([], { status: 'failed' }))).toBeUndefined();
 });
 
 describe('H (S12)', () => {
@@ -176,22 +176,22 @@ describe('H (S12)', () => {
     ['a shorter pickup time', { pickupMs: 8_000 }, 8_000],
     ['a shorter time without progress', { maxNoProgressMs: 9_000 }, 9_000],
     ['longer times', { leaseMs: 50_000, pickupMs: 50_000 }, 30_000],
-  ])('counts the agents that a ladder may come to: %s', (_, limits, ms) => {
-    expect(horizonMs(planWith({ ladder: [{ ...otherRung, ...limits }] }), undefined)).toBe(ms);
+  ])('counts the agents that a recovery may come to: %s', (_, limits, ms) => {
+    expect(horizonMs(planWith({ recovery: [{ ...otherStage, ...limits }] }), undefined)).toBe(ms);
   });
 });
 
 describe('a lease that could not be renewed because the store was away', () => {
   const plan = planOf(planStep);
-  const held = (more: Partial<Step> = {}): HeldStep =>
+  const held = (more: Partial<Step> = {}): LeasedStep =>
     recordOf('it', 'running', {
       leaseUntil: NOW,
       token: 't',
       mode: 'execute',
       claimedAt: NOW - 10_000,
-      hardEndAt: NOW + 100_000,
+      processDeadlineAt: NOW + 100_000,
       ...more,
-    }) as HeldStep;
+    }) as LeasedStep;
   const plain = NOW + LEASE_MARGIN_MS;
   it.each<[string, Partial<Step>, number | undefined, number]>([
     ['is over at its end where there was no outage', {}, undefined, plain],
@@ -205,18 +205,18 @@ describe('a lease that could not be renewed because the store was away', () => {
     ],
     [
       'no longer than its process lives',
-      { hardEndAt: NOW + 12_000 },
+      { processDeadlineAt: NOW + 12_000 },
       NOW + 5_000,
       NOW + 12_000 + LEASE_MARGIN_MS,
     ],
     // The end that a record knows is that of the attempt that is asked about.
     [
       'of a probe, whatever process is dead',
-      { hardEndAt: NOW + 12_000, mode: 'probe' },
+      { processDeadlineAt: NOW + 12_000, mode: 'probe' },
       NOW + 5_000,
       NOW + 35_000 + LEASE_MARGIN_MS,
     ],
-    ['is never over before its end', { hardEndAt: NOW - 9_000 }, NOW + 5_000, plain],
+    ['is never over before its end', { processDeadlineAt: NOW - 9_000 }, NOW + 5_000, plain],
     ['is over at its end where the plan knows no such step', { name: 'other' }, NOW + 5_000, plain],
   ])('%s', (_, more, graceFrom, at) => {
     expect(leaseOverAt(plan, held(more), graceFrom)).toBe(at);
@@ -225,10 +225,10 @@ describe('a lease that could not be renewed because the store was away', () => {
 
 it('what was held back is sent once after its time, and what was not is sent once', () => {
   const work: Work = { step: planStep, mode: 'execute', attempt: 1, sinceAt: NOW, dueAt: NOW };
-  const parked: Work = { ...work, parked: { mode: 'execute', why: 'breaker', at: NOW - 5_000 } };
+  const deferred: Work = { ...work, deferred: { mode: 'execute', why: 'breaker', at: NOW - 5_000 } };
   const sentAt = (lastAt: number) => ({ count: 1, lastAt });
-  expect(wasSentSinceParked(parked, sentAt(NOW))).toBe(true);
-  expect(wasSentSinceParked(parked, sentAt(NOW - 1))).toBe(false);
-  expect(wasSentSinceParked(work, sentAt(NOW - 1))).toBe(true);
-  expect(wasSentSinceParked(work, undefined)).toBe(false);
+  expect(wasSentSinceDeferred(deferred, sentAt(NOW))).toBe(true);
+  expect(wasSentSinceDeferred(deferred, sentAt(NOW - 1))).toBe(false);
+  expect(wasSentSinceDeferred(work, sentAt(NOW - 1))).toBe(true);
+  expect(wasSentSinceDeferred(work, undefined)).toBe(false);
 });

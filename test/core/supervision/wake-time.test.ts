@@ -1,41 +1,41 @@
-/** S12: whoever sets a watch sets it no later than the next thing somebody must see. */
+/** S12: whoever sets a wake time sets it no later than the next thing somebody must see. */
 
 import * as fc from 'fast-check';
 import { decide } from '../../../lib/core/decide.ts';
-import { asCounted } from '../../../lib/core/execution/effective-state.ts';
+import { effectiveState } from '../../../lib/core/execution/effective-state.ts';
 import { newExecution } from '../../../lib/core/execution/start.ts';
 import { agentSteps, type Plan, type WaitStep } from '../../../lib/core/plan/plan.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
-import { isHeld, isSettled, isTerminal, pauseOf, type Step } from '../../../lib/core/records/state.ts';
+import { isLeased, isSatisfied, isTerminal, pauseOf, type Step } from '../../../lib/core/records/state.ts';
 import { horizonMs, LEASE_MARGIN_MS } from '../../../lib/core/step/lease.ts';
 import { wayBack } from '../../../lib/core/step/point-of-no-return.ts';
 import { openWork, stepToSkip, type Work } from '../../../lib/core/step/ready.ts';
-import { dispatchDueAt, MAX_DELAY_MS, nextWatchAt } from '../../../lib/core/supervision/wake-time.ts';
+import { dispatchDueAt, MAX_DELAY_MS, nextWakeAt } from '../../../lib/core/supervision/wake-time.ts';
 import { check } from '../check.ts';
 import { planOf } from '../one-step.ts';
 import { agentStepOf } from '../small-steps.ts';
 import { cases as stored, instant, NOW, plans } from '../states.ts';
 
 /** As `decide` sees them. */
-const cases = stored.map(({ plan, state }) => ({ plan, state: asCounted(plan, state) }));
+const cases = stored.map(({ plan, state }) => ({ plan, state: effectiveState(plan, state) }));
 
-const HELD = ['running', 'probing', 'undoing'];
-const FINISHED = ['done', 'skipped', 'sealed', 'undone', 'undo-failed'];
+const SUSPENDED = ['running', 'probing', 'compensating'];
+const FINISHED = ['done', 'skipped', 'fenced', 'compensated', 'compensation-failed'];
 
 const belongsToUndo = ({ status }: Step): boolean =>
-  ['sealed', 'undoing', 'undone', 'undo-failed'].includes(status);
+  ['fenced', 'compensating', 'compensated', 'compensation-failed'].includes(status);
 
 /** H, as DESIGN §7 words it: the smallest lease or pickup time among the plan's unfinished steps. */
 function expectedH(plan: Plan, { execution, steps }: Snapshot): number {
   const unfinished = agentSteps(plan).filter(({ name }) => {
     const status = steps[name]?.status ?? 'ready';
-    return !FINISHED.includes(status) || (status === 'done' && execution.status === 'undoing');
+    return !FINISHED.includes(status) || (status === 'done' && execution.status === 'compensating');
   });
   const counted = unfinished.length > 0 ? unfinished : agentSteps(plan);
   return Math.min(...counted.flatMap((step) => [step.leaseMs, step.pickupMs]));
 }
 
-const isBusy = ({ status }: Step): boolean => HELD.includes(status) || status === 'unknown';
+const isBusy = ({ status }: Step): boolean => SUSPENDED.includes(status) || status === 'unknown';
 
 /** e, as DESIGN §7 words it; without an end where everything is held. */
 function expectedE(plan: Plan, state: Snapshot, readAt: number): number {
@@ -43,30 +43,31 @@ function expectedE(plan: Plan, state: Snapshot, readAt: number): number {
   const records = Object.values(steps);
   const ready = plan.steps.some(
     ({ name, after }) =>
-      (steps[name]?.status ?? 'ready') === 'ready' && after.every((other) => isSettled(steps[other])),
+      (steps[name]?.status ?? 'ready') === 'ready' && after.every((other) => isSatisfied(steps[other])),
   );
   // The second pause of the generated states is the one under way.
-  const isHeldNow = ({ status, heldIn }: Step): boolean => status === 'held' && heldIn === 2;
+  const isLeasedNow = ({ status, suspendedIn }: Step): boolean => status === 'suspended' && suspendedIn === 2;
   const isUnfenced = (record: Step): boolean =>
-    ['retrying', 'held'].includes(record.status) && !isHeldNow(record);
+    ['retrying', 'suspended'].includes(record.status) && !isLeasedNow(record);
   if (execution.status === 'paused' && !ready && !records.some((one) => isUnfenced(one) || isBusy(one)))
     return Number.POSITIVE_INFINITY;
-  const busy = ready || ['undoing', 'pausing', 'paused'].includes(execution.status) || records.some(isBusy);
+  const busy =
+    ready || ['compensating', 'pausing', 'paused'].includes(execution.status) || records.some(isBusy);
   if (busy) return readAt;
   const waits = records.filter((record) => record.status === 'retrying').map((record) => record.retryAt ?? 0);
   return Math.max(readAt, Math.min(...waits));
 }
 
-describe('the next watch (S12)', () => {
+describe('the next wake time (S12)', () => {
   it('is no later than e + H', () => {
     check(
       fc.property(cases, ({ plan, state }) => {
         fc.pre(!isTerminal(state.execution.status));
-        // A skip is written before a watch is set, so the states that get one have none pending.
+        // A skip is written before a wake time is set, so the states that get one have none pending.
         fc.pre(stepToSkip(plan, state) === undefined);
-        fc.pre(state.execution.status === 'undoing' || !Object.values(state.steps).some(belongsToUndo));
-        const watchAt = nextWatchAt(plan, state, {}, NOW) ?? Number.NaN;
-        expect(watchAt).toBeLessThanOrEqual(expectedE(plan, state, NOW) + expectedH(plan, state));
+        fc.pre(state.execution.status === 'compensating' || !Object.values(state.steps).some(belongsToUndo));
+        const wakeAt = nextWakeAt(plan, state, {}, NOW) ?? Number.NaN;
+        expect(wakeAt).toBeLessThanOrEqual(expectedE(plan, state, NOW) + expectedH(plan, state));
       }),
       2_000,
     );
@@ -76,17 +77,17 @@ describe('the next watch (S12)', () => {
     check(
       fc.property(cases, ({ plan, state }) => {
         fc.pre(!isTerminal(state.execution.status));
-        const watchAt = nextWatchAt(plan, state, {}, NOW) ?? Number.NaN;
+        const wakeAt = nextWakeAt(plan, state, {}, NOW) ?? Number.NaN;
         for (const record of Object.values(state.steps)) {
-          if (isHeld(record)) expect(watchAt).toBeLessThanOrEqual(record.leaseUntil + LEASE_MARGIN_MS);
+          if (isLeased(record)) expect(wakeAt).toBeLessThanOrEqual(record.leaseUntil + LEASE_MARGIN_MS);
         }
         const pause = pauseOf(state.execution);
-        if (pause?.deadlineAt !== undefined) expect(watchAt).toBeLessThanOrEqual(pause.deadlineAt);
+        if (pause?.deadlineAt !== undefined) expect(wakeAt).toBeLessThanOrEqual(pause.deadlineAt);
         if (state.execution.status === 'running' && wayBack(plan, state) === 'free') {
-          expect(watchAt).toBeLessThanOrEqual(state.execution.deadlineAt);
+          expect(wakeAt).toBeLessThanOrEqual(state.execution.deadlineAt);
         }
         for (const work of openWork(plan, state)) {
-          expect(watchAt).toBeLessThanOrEqual(work.dueAt + Math.max(work.step.pickupMs, 0));
+          expect(wakeAt).toBeLessThanOrEqual(work.dueAt + Math.max(work.step.pickupMs, 0));
         }
       }),
       2_000,
@@ -97,9 +98,9 @@ describe('the next watch (S12)', () => {
     check(
       fc.property(cases, instant, instant, ({ plan, state }, a, b) => {
         const [early, late] = [Math.min(a, b), Math.max(a, b)];
-        const first = nextWatchAt(plan, state, {}, early) ?? 0;
-        expect(nextWatchAt(plan, state, {}, early) ?? 0).toBe(first);
-        expect(nextWatchAt(plan, state, {}, late) ?? 0).toBeGreaterThanOrEqual(first);
+        const first = nextWakeAt(plan, state, {}, early) ?? 0;
+        expect(nextWakeAt(plan, state, {}, early) ?? 0).toBe(first);
+        expect(nextWakeAt(plan, state, {}, late) ?? 0).toBeGreaterThanOrEqual(first);
       }),
     );
   });
@@ -116,8 +117,8 @@ describe('the next watch (S12)', () => {
     check(
       fc.property(plans, (plan) => {
         const given = { id: 'e', life: 'life1', planHash: 'h', input: {}, inputHash: 'i', writeId: 'w' };
-        const { watchAt, deadlineAt } = newExecution(plan, given, NOW);
-        expect(watchAt).toBe(Math.min(deadlineAt, NOW + horizonMs(plan, undefined)));
+        const { wakeAt, deadlineAt } = newExecution(plan, given, NOW);
+        expect(wakeAt).toBe(Math.min(deadlineAt, NOW + horizonMs(plan, undefined)));
       }),
     );
   });
@@ -126,14 +127,14 @@ describe('the next watch (S12)', () => {
     const given = { id: 'e', life: 'life1', planHash: 'h', input: {}, inputHash: 'i', writeId: 'w' };
     const bornWith = (wait: Partial<WaitStep>) => {
       const step: WaitStep = { kind: 'wait', name: 'w', after: [], ...wait };
-      return newExecution(planOf(step, agentStepOf('a')), given, NOW).watchAt;
+      return newExecution(planOf(step, agentStepOf('a')), given, NOW).wakeAt;
     };
     expect(bornWith({ forMs: 5 })).toBe(NOW + 5);
     expect(bornWith({ until: NOW - 5 })).toBe(NOW);
     expect(bornWith({ forMs: 3_600_000 })).toBe(NOW + horizonMs(planOf(agentStepOf('a')), undefined));
   });
 
-  it('with a late success is drawn near in the same write, never put off', () => {
+  it('with a late success is drawn near in the same write, never deferred', () => {
     check(
       fc.property(cases, ({ plan, state }) => {
         for (const record of Object.values(state.steps)) {
@@ -141,18 +142,16 @@ describe('the next watch (S12)', () => {
             type: 'report',
             step: record.name,
             token: `token-${record.name}`,
-            report: { kind: 'done', settled: true, output: null },
-            priorHardEndAt: 0,
+            report: { kind: 'done', codeReturned: true, output: null },
+            priorProcessDeadlineAt: 0,
             onTime: false,
             writeId: 'new',
             now: NOW,
             random: 0,
           });
-          if (write?.step === undefined || isHeld(record)) continue;
-          const before = state.execution.watchAt ?? Number.POSITIVE_INFINITY;
-          expect(write.execution?.watchAt).toBeLessThanOrEqual(
-            Math.min(before, NOW + horizonMs(plan, state)),
-          );
+          if (write?.step === undefined || isLeased(record)) continue;
+          const before = state.execution.wakeAt ?? Number.POSITIVE_INFINITY;
+          expect(write.execution?.wakeAt).toBeLessThanOrEqual(Math.min(before, NOW + horizonMs(plan, state)));
         }
       }),
       500,

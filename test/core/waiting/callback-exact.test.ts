@@ -1,4 +1,4 @@
-/** What an answer of the outside writes, and which are taken (S12). */
+/** What an answer of the external party writes, and which are taken (S12). */
 
 import type { CallbackStep, PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { Decision } from '../../../lib/core/records/decision.ts';
@@ -6,7 +6,7 @@ import type { CallbackAnswer } from '../../../lib/core/records/events.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import type { ExecutionStatus } from '../../../lib/core/transitions.ts';
 import { answerCallback, callbackProblem } from '../../../lib/core/waiting/callback.ts';
-import { changesOf, planOf, recordOf, stamp, stateOf } from '../one-step.ts';
+import { changesOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
 import { planStep } from '../refusals.ts';
 import { NOW } from '../states.ts';
 
@@ -24,7 +24,7 @@ describe('an answer', () => {
   it('is taken while the execution goes forward or is paused, of a callback that is not over', () => {
     for (const status of ['running', 'waiting', 'pausing', 'paused'] as const)
       expect(problem('c', undefined, status)).toBeUndefined();
-    for (const status of ['undoing', 'failed', 'succeeded'] as const)
+    for (const status of ['compensating', 'failed', 'succeeded'] as const)
       expect(problem('c', undefined, status)).toBe(`the execution is ${status}`);
     expect(problem('it')).toBe('no such callback');
     expect(problem('x')).toBe('no such callback');
@@ -39,40 +39,40 @@ describe('an answer', () => {
     more: Partial<Execution> = {},
     of = callback,
   ): Decision => {
-    const { plan, state } = on(of, record, { watchAt: NOW + 99_000, ...more });
-    return answerCallback(plan, state, 'c', given, { ...stamp, horizonMs: 5_000 });
+    const { plan, state } = on(of, record, { wakeAt: NOW + 99_000, ...more });
+    return answerCallback(plan, state, 'c', given, { ...inputs, horizonMs: 5_000 });
   };
   const failure = { code: 'x', message: 'y' };
-  const asked = recordOf('c', 'waiting', { beat: 2, changedAt: 1 });
+  const asked = recordOf('c', 'waiting', { heartbeat: 2, changedAt: 1 });
   const same = { version: 2, writeId: 'w-new' };
 
-  it('is written beside its execution, whose watch it draws near', () => {
-    const { state } = on(callback, asked, { watchAt: NOW + 99_000 });
+  it('is written beside its execution, whose wake time it brings forward', () => {
+    const { state } = on(callback, asked, { wakeAt: NOW + 99_000 });
     const { write, ...rest } = answer({ kind: 'complete', output: 5 }, asked);
     expect(write?.executionId).toBe('e-1');
     expect(write?.execution).toEqual({
       ...state.execution,
       version: 2,
       writeId: 'w-new',
-      watchAt: NOW + 5_000,
+      wakeAt: NOW + 5_000,
     });
     expect(changesOf(asked, write?.step)).toEqual({ ...same, status: 'done', output: 5, changedAt: NOW });
     expect(rest).toEqual({
       sends: [],
-      next: { kind: 'look', fresh: true, concern: ['c'] },
+      next: { kind: 'evaluate', fresh: true, affected: ['c'] },
       notes: [{ what: 'answered', executionId: 'e-1', step: 'c', detail: 'complete' }],
     });
-    expect(answer({ kind: 'beat' }, asked, { watchAt: NOW + 4 }).write?.execution?.watchAt).toBe(NOW + 4);
+    expect(answer({ kind: 'heartbeat' }, asked, { wakeAt: NOW + 4 }).write?.execution?.wakeAt).toBe(NOW + 4);
     const { plan } = on(callback);
-    const { watchAt: _, ...unwatched } = state.execution;
+    const { wakeAt: _, ...unwatched } = state.execution;
     const at = answerCallback(
       plan,
       { ...state, execution: unwatched },
       'c',
-      { kind: 'beat' },
-      { ...stamp, horizonMs: 5 },
+      { kind: 'heartbeat' },
+      { ...inputs, horizonMs: 5 },
     );
-    expect(at.write?.execution?.watchAt).toBe(NOW + 5);
+    expect(at.write?.execution?.wakeAt).toBe(NOW + 5);
   });
   it('may be that it cannot be done, or that somebody is at it', () => {
     expect(changesOf(asked, answer({ kind: 'fail', failure }, asked).write?.step)).toEqual({
@@ -81,9 +81,9 @@ describe('an answer', () => {
       failure,
       changedAt: NOW,
     });
-    const beat = answer({ kind: 'beat' }, asked);
-    expect(changesOf(asked, beat.write?.step)).toEqual({ ...same, beat: 3, progressAt: NOW });
-    expect(beat.notes).toMatchObject([{ detail: 'beat' }]);
+    const heartbeat = answer({ kind: 'heartbeat' }, asked);
+    expect(changesOf(asked, heartbeat.write?.step)).toEqual({ ...same, heartbeat: 3, progressAt: NOW });
+    expect(heartbeat.notes).toMatchObject([{ detail: 'heartbeat' }]);
   });
   it.each<[string, Partial<Execution>, CallbackStep]>([
     ['its turn', {}, { ...callback, after: ['it', 'x'] }],

@@ -6,7 +6,7 @@ import type { Json } from '../../../lib/core/records/json.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import { childrenStarted, familyOf, nextStarts } from '../../../lib/core/waiting/child.ts';
 import { child, childrenOf, end, map, parentOf } from '../family.ts';
-import { changesOf, recordOf, stamp, stateOf } from '../one-step.ts';
+import { changesOf, recordOf, inputs, stateOf } from '../one-step.ts';
 import { NOW } from '../states.ts';
 
 const familyIn = (
@@ -39,11 +39,11 @@ describe('the execution of a child step', () => {
   });
 
   it('goes on, if it failed before, where its parent heard of that', () => {
-    const children = childrenOf(1, {}, { again: { 0: 6 } });
-    expect(startsOf(child, {}, [recordOf('sub', 'running', { children })])[0]?.again).toBe(6);
-    const others = childrenOf(1, {}, { again: { 1: 6 } });
+    const children = childrenOf(1, {}, { restartedAfter: { 0: 6 } });
+    expect(startsOf(child, {}, [recordOf('sub', 'running', { children })])[0]?.restartedAfter).toBe(6);
+    const others = childrenOf(1, {}, { restartedAfter: { 1: 6 } });
     expect(startsOf(child, {}, [recordOf('sub', 'running', { children: others })])[0]).not.toHaveProperty(
-      'again',
+      'restart',
     );
   });
 
@@ -91,13 +91,13 @@ describe('the executions of a list', () => {
     );
   });
 
-  it('are given the other inputs of their rungs, if any item has one', () => {
+  it('are given the other inputs of their stages, if any item has one', () => {
     const tries = { attempts: 1, firstMs: 0, maxMs: 0 };
-    const ladder = [
+    const recovery = [
       { kind: 'retry', ...tries },
       { kind: 'withInput', input: { $ref: 'item', path: ['x'] }, ...tries },
     ] as const;
-    const [part] = startsOf(over({ each: { ...map.each, ladder } }), { list: [{ x: 1 }, 2] });
+    const [part] = startsOf(over({ each: { ...map.each, recovery } }), { list: [{ x: 1 }, 2] });
     expect(part?.input).toEqual({
       items: [{ x: 1 }, 2],
       others: [
@@ -105,7 +105,7 @@ describe('the executions of a list', () => {
         [null, null],
       ],
     });
-    const [none] = startsOf(over({ each: { ...map.each, ladder } }), { list: [2] });
+    const [none] = startsOf(over({ each: { ...map.each, recovery } }), { list: [2] });
     expect(none?.input).toEqual({ items: [2] });
   });
 
@@ -168,7 +168,13 @@ describe('the record of executions', () => {
 
   it('that go on keeps what is known, and its time', () => {
     const known = { 0: end('failed', 5), 2: end('succeeded', 2) };
-    const children = childrenOf(3, known, { started: 2, items: 60, tolerated: 4, epoch: 1, again: { 1: 3 } });
+    const children = childrenOf(3, known, {
+      started: 2,
+      items: 60,
+      tolerated: 4,
+      epoch: 1,
+      restartedAfter: { 1: 3 },
+    });
     const before = recordOf('list', 'running', { children, changedAt: NOW - 9 });
     const news = { 0: end('canceled', 5), 1: end('canceled', 1), 2: end('canceled', 3) };
     expect(
@@ -180,7 +186,7 @@ describe('the record of executions', () => {
           'list',
           { life: 'life1', epoch: 9 },
           { started: 1, ended: news },
-          stamp,
+          inputs,
         ),
       ),
     ).toEqual({
@@ -193,7 +199,7 @@ describe('the record of executions', () => {
       'list',
       { life: 'life1', epoch: 9 },
       { started: 3, ended: {} },
-      stamp,
+      inputs,
     );
     expect(more.children?.started).toBe(3);
   });

@@ -5,8 +5,8 @@ import { type CallbackStep, type PlanStep, type WaitStep } from '../../../lib/co
 import type { Json } from '../../../lib/core/records/json.ts';
 import type { Execution, Pause, Step } from '../../../lib/core/records/state.ts';
 import { EXECUTION_STATUSES, type StepStatus } from '../../../lib/core/transitions.ts';
-import { outsideTimes, passTime, waitsUntil } from '../../../lib/core/waiting/timer.ts';
-import { changesOf, planOf, recordOf, stamp, stateOf } from '../one-step.ts';
+import { externalTimes, passTime, waitsUntil } from '../../../lib/core/waiting/timer.ts';
+import { changesOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
 import { planStep } from '../refusals.ts';
 import { NOW } from '../states.ts';
 
@@ -58,7 +58,7 @@ it.each<[Json | undefined, number | undefined]>([
 
 describe('a wait', () => {
   const data: WaitStep = { kind: 'wait', name: 'w', after: ['it'], until: { $ref: 'input', path: ['at'] } };
-  it.each<StepStatus>(['done', 'failed', 'sealed', 'skipped'])('waits no more when it is %s', (status) => {
+  it.each<StepStatus>(['done', 'failed', 'fenced', 'skipped'])('waits no more when it is %s', (status) => {
     expect(until(wait, recordOf('w', status))).toBeUndefined();
   });
   it('waits not before its turn, nor where it does not apply', () => {
@@ -69,7 +69,7 @@ describe('a wait', () => {
 
   const passed = (of: PlanStep, record?: Step, more: Partial<Execution> = {}) => {
     const { plan, state } = on(of, record, more);
-    return passTime(plan, state, stamp);
+    return passTime(plan, state, inputs);
   };
   it('fails where the data names no time', () => {
     const failure = {
@@ -87,7 +87,7 @@ describe('a wait', () => {
     const isForward = status === 'running' || status === 'waiting';
     expect(passed(wait, undefined, { status }) !== undefined).toBe(isForward);
     const { plan, state } = on(wait, undefined, { status });
-    expect(outsideTimes(plan, state)).toEqual(isForward ? [NOW] : []);
+    expect(externalTimes(plan, state)).toEqual(isForward ? [NOW] : []);
   });
 });
 
@@ -102,7 +102,7 @@ describe('a callback', () => {
     ...(to === undefined ? {} : { endedAt: to }),
   });
   it('has the more time by what was paused of it', () => {
-    const beating: CallbackStep = { ...callback, beatMs: 4_000 };
+    const heartbeating: CallbackStep = { ...callback, heartbeatMs: 4_000 };
     const pauses = [
       pause(1, TURN - 900, TURN - 800),
       pause(2, TURN - 50, TURN + 100),
@@ -110,8 +110,8 @@ describe('a callback', () => {
       pause(4, TURN + 5_000),
     ];
     expect(until(callback, undefined, { pauses })).toBe(NOW + 300);
-    expect(until(beating, undefined, { pauses })).toBe(TURN + 4_300);
-    expect(until(beating, waiting(TURN + 600), { pauses })).toBe(TURN + 4_700);
+    expect(until(heartbeating, undefined, { pauses })).toBe(TURN + 4_300);
+    expect(until(heartbeating, waiting(TURN + 600), { pauses })).toBe(TURN + 4_700);
   });
   it('has the more time also by pauses of which only the sum is left, as far as they lie behind its turn', () => {
     const summed = (at: number, endedAt: number, ms: number) =>
@@ -128,14 +128,14 @@ describe('a callback', () => {
     ['answered', 0],
     ['done', undefined],
     ['failed', undefined],
-    ['sealed', undefined],
+    ['fenced', undefined],
   ])('that is %s waits until %s', (status, at) => {
     expect(until(callback, recordOf('c', status))).toBe(at);
   });
 
   const passed = (record?: Step, of: CallbackStep = callback) => {
     const { plan, state } = on(of, record);
-    return changesOf(record ?? recordOf('c', 'ready'), passTime(plan, state, stamp));
+    return changesOf(record ?? recordOf('c', 'ready'), passTime(plan, state, inputs));
   };
   const over = { version: 2, writeId: 'w-new', changedAt: NOW };
   it('fails at its very time', () => {

@@ -9,7 +9,7 @@ const SEEDS = Array.from({ length: 20 }, (_, seed) => seed * 7_919);
 const of = (plan: readonly PlannedFault[], kind: string): readonly PlannedFault[] =>
   plan.filter(({ fault }) => fault.kind === kind);
 
-describe('the dice', () => {
+describe('the random source', () => {
   it('give the same numbers for the same seed and stream, others for others', () => {
     const draw = (seed: number, stream: number): number[] => {
       const { random } = diceOf(seed, stream);

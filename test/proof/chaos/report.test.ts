@@ -12,7 +12,7 @@ import { auditTable, interruptionsIn, type TableContent } from '../../../proof/c
 const retry = (attempts: number) => ({ kind: 'retry' as const, attempts, firstMs: 500, maxMs: 5_000 });
 const planStep = (name: string, agent: string): AgentStep => ({
   name,
-  kind: 'step',
+  kind: 'agent',
   agent,
   input: {},
   after: [],
@@ -21,7 +21,7 @@ const planStep = (name: string, agent: string): AgentStep => ({
   leaseMs: 5_000,
   pickupMs: 5_000,
   settleMs: 1_000,
-  ladder: [retry(4)],
+  recovery: [retry(4)],
   undo: retry(10),
 });
 const PLAN: Plan = {
@@ -36,17 +36,17 @@ const step = (more: Partial<Step> = {}): Step => ({
   name: 'charge',
   life: 'life1',
   key: 1,
-  keyStage: 0,
+  keyVariant: 0,
   status: 'done',
   version: 2,
   writeId: 'w',
   epoch: 1,
   attempt: 1,
-  rung: 0,
-  rungAttempt: 1,
-  hardEndAt: 0,
+  stage: 0,
+  stageAttempt: 1,
+  processDeadlineAt: 0,
   mayHaveActed: false,
-  beat: 0,
+  heartbeat: 0,
   probes: 0,
   undoAttempt: 0,
   changedAt: 0,
@@ -85,29 +85,29 @@ describe('the audit of the table', () => {
   });
 
   it.each<[string, Snapshot, RegExp]>([
-    ['an open execution', snapshot({ status: 'running', watchAt: 5 }), /running.*charge done/],
-    ['an end that nobody was told of', snapshot({ watchAt: 5 }), /succeeded, its end was not announced/],
+    ['an open execution', snapshot({ status: 'running', wakeAt: 5 }), /running.*charge done/],
+    ['an end that nobody was told of', snapshot({ wakeAt: 5 }), /succeeded, its end was not announced/],
   ])('calls %s stuck', (_, planted, line) => {
     expect(auditTable(content(planted), [KEY]).stuck).toEqual([expect.stringMatching(line)]);
   });
 
   it.each<[string, Snapshot, RegExp]>([
-    ['an open execution without a watch', snapshot({ status: 'running' }), /open without a watch/],
+    ['an open execution without a wake time', snapshot({ status: 'running' }), /open without a wake time/],
     ['a step held after the end', snapshot({}, { leaseUntil: 9 }), /charge is held after the end/],
-    ['an attempt beyond the ladder', snapshot({}, { attempt: 6 }), /charge had 6 attempts of 5/],
+    ['an attempt beyond the recovery', snapshot({}, { attempt: 6 }), /charge had 6 attempts of 5/],
     ['an undo beyond its retries', snapshot({}, { undoAttempt: 12 }), /charge had 12 undos of 11/],
     ['a success without its step', snapshot({}, { status: 'retrying' }), /succeeded, but charge is retrying/],
     [
       'a compensation that is not one',
-      snapshot({ status: 'compensated' }, { status: 'undo-failed' }),
-      /compensated, but charge is undo-failed/,
+      snapshot({ status: 'compensated' }, { status: 'compensation-failed' }),
+      /compensated, but charge is compensation-failed/,
     ],
     ['an execution without its plan', snapshot({ plan: 'gone' }), /its plan gone is not in the table/],
   ])('finds %s', (_, planted, line) => {
     expect(auditTable(content(planted), [KEY]).findings).toEqual([expect.stringMatching(line)]);
   });
 
-  it('allows what the ladder allows', () => {
+  it('allows what the recovery allows', () => {
     expect(auditTable(content(snapshot({}, { attempt: 5, undoAttempt: 11 })), [KEY]).findings).toEqual([]);
   });
 
@@ -156,9 +156,9 @@ const TALLY: Tally = {
   ambiguous: 10,
   throttled: 10,
 };
-const HELD = { number: 1, mode: 'execute', claimedAt: 1_000, outcome: 'unknown' } as const;
+const SUSPENDED = { number: 1, mode: 'execute', claimedAt: 1_000, outcome: 'unknown' } as const;
 const interrupted = (endedAt: number): Step['attempts'][number] => ({
-  ...HELD,
+  ...SUSPENDED,
   endedAt,
   failure: { code: 'lease-ended', message: '' },
 });
@@ -217,7 +217,7 @@ describe('the report', () => {
       return facts({ table: content(snapshot({ status: 'failed', cause })) });
     };
     expect(report(failed('declined')).summary.lost).toBe(3);
-    expect(report(failed('undo-failed'))).toMatchObject({ failures: [], lines: ['note     x: why'] });
+    expect(report(failed('compensation-failed'))).toMatchObject({ failures: [], lines: ['note     x: why'] });
   });
 
   it('fails by a late detection, and says when only the death of the supervisor made it late', () => {

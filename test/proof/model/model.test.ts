@@ -4,7 +4,7 @@
  */
 
 import { CONFIGS, SMALL } from '../../../proof/model/config.ts';
-import { ABLATIONS, PARKING_RULES } from '../../../proof/model/rules.ts';
+import { ABLATIONS, DEFERRAL_RULES } from '../../../proof/model/rules.ts';
 import { runConfig } from '../../../proof/model/run.ts';
 
 const configOf = (name: string) => CONFIGS.find((config) => config.name === name)!;
@@ -23,12 +23,12 @@ describe('the model', () => {
     ['fence', 'S10'],
     ['sinkRead', 'L1'],
     ['sendFirst', 'L1'],
-    ['hardEnd', 'S10'],
+    ['processDeadline', 'S10'],
     ['token', 'S5'],
     ['version', 'S4'],
     ['probe', 'S6'],
     ['hRule', 'S12'],
-    ['endWatch', 'L1'],
+    ['endWake', 'L1'],
     ['order', 'S10'],
   ])('without the rule "%s" it finds a violation of %s', (name, invariant) => {
     const ablation = ABLATIONS[name]!;
@@ -37,9 +37,9 @@ describe('the model', () => {
     expect(first?.problems[0]?.slice(0, invariant.length)).toBe(invariant);
   });
 
-  it('without the transaction of a late success the watch stays far away (S12)', () => {
-    const config = { ...configOf('one-idempotent'), cancel: false, beats: false, failures: 0 };
-    expect(runConfig(config, { rules: PARKING_RULES })).toMatchObject({
+  it('without the transaction of a late success the wake time stays far away (S12)', () => {
+    const config = { ...configOf('one-idempotent'), cancel: false, heartbeats: false, failures: 0 };
+    expect(runConfig(config, { rules: DEFERRAL_RULES })).toMatchObject({
       closed: true,
       violations: 0,
       stuck: 0,

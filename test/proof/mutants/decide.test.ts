@@ -2,18 +2,18 @@
 
 import * as fc from 'fast-check';
 import { decide } from '../../../lib/core/decide.ts';
-import { asCounted } from '../../../lib/core/execution/effective-state.ts';
+import { effectiveState } from '../../../lib/core/execution/effective-state.ts';
 import { agentSteps, isBefore } from '../../../lib/core/plan/plan.ts';
 import type { Decision } from '../../../lib/core/records/decision.ts';
 import type { Event, Report } from '../../../lib/core/records/events.ts';
 import type { Message } from '../../../lib/core/records/message.ts';
-import { isForward, isHeld, isSettled } from '../../../lib/core/records/state.ts';
+import { isForward, isLeased, isSatisfied } from '../../../lib/core/records/state.ts';
 import { wayBack } from '../../../lib/core/step/point-of-no-return.ts';
 import { openWork } from '../../../lib/core/step/ready.ts';
 import { check } from '../../core/check.ts';
 import { type Case, cases, NOW } from '../../core/states.ts';
 
-const stamp = { writeId: 'w-new', now: NOW, random: 0.5 };
+const inputs = { writeId: 'w-new', now: NOW, random: 0.5 };
 const names = fc.constantFrom('a', 'b', 'c', 'd', 'e');
 
 function everywhere(
@@ -24,7 +24,7 @@ function everywhere(
   check(
     fc.property(pairs, ([given, event]) => {
       const decision = decide(given.plan, given.state, event);
-      judge({ ...given, state: asCounted(given.plan, given.state) }, event, decision);
+      judge({ ...given, state: effectiveState(given.plan, given.state) }, event, decision);
     }),
     1_500,
   );
@@ -32,7 +32,7 @@ function everywhere(
 
 /** Messages that differ in one thing from one that is true. */
 function nearlyTrue({ plan, state }: Case): fc.Arbitrary<Event> {
-  const known = openWork(plan, asCounted(plan, state)).map(({ step, mode, attempt }) => ({
+  const known = openWork(plan, effectiveState(plan, state)).map(({ step, mode, attempt }) => ({
     v: 1 as const,
     execution: 'e-1',
     step: step.name,
@@ -58,9 +58,9 @@ function nearlyTrue({ plan, state }: Case): fc.Arbitrary<Event> {
       type: 'deliver' as const,
       agent,
       token: 'fresh',
-      hardEndAt: NOW + 600_000,
+      processDeadlineAt: NOW + 600_000,
       readAt: NOW,
-      ...stamp,
+      ...inputs,
       message: { ...message, ...changed },
     }));
 }
@@ -84,14 +84,14 @@ describe('an undo', () => {
     let undos = 0;
     check(
       fc.property(cases, ({ plan, state }) => {
-        const execution = { ...state.execution, status: 'undoing' as const };
+        const execution = { ...state.execution, status: 'compensating' as const };
         for (const { step, mode, dueAt } of openWork(plan, { ...state, execution })) {
           if (mode !== 'undo') continue;
           for (const other of agentSteps(plan).filter(({ name }) => isBefore(plan, step.name, name))) {
             const record = state.steps[other.name];
             if (record?.mayHaveActed !== true) continue;
             undos += 1;
-            expect(dueAt).toBeGreaterThanOrEqual(record.hardEndAt + other.settleMs);
+            expect(dueAt).toBeGreaterThanOrEqual(record.processDeadlineAt + other.settleMs);
           }
         }
       }),
@@ -103,24 +103,24 @@ describe('an undo', () => {
 
 describe('an execution past its deadline', () => {
   it('is stopped by whoever looks, unless all is done or something has failed (L1)', () => {
-    const look: Event = {
-      type: 'look',
+    const evaluate: Event = {
+      type: 'evaluate',
       by: 'worker',
-      concern: [],
+      affected: [],
       fresh: true,
       readAt: NOW,
-      ...stamp,
+      ...inputs,
     };
     let stopped = 0;
     everywhere(
-      () => fc.constant(look),
+      () => fc.constant(evaluate),
       ({ plan, state }, _, { write }) => {
         const { status, deadlineAt } = state.execution;
         if (!isForward(status) || deadlineAt > NOW || wayBack(plan, state) !== 'free') return;
         const records = plan.steps.map((step) => state.steps[step.name]);
-        if (records.every(isSettled) || records.some((one) => one?.status === 'failed')) return;
+        if (records.every(isSatisfied) || records.some((one) => one?.status === 'failed')) return;
         stopped += 1;
-        expect(write?.execution).toMatchObject({ status: 'undoing', cause: { kind: 'deadline' } });
+        expect(write?.execution).toMatchObject({ status: 'compensating', cause: { kind: 'deadline' } });
       },
     );
     expect(stopped).toBeGreaterThan(20);
@@ -130,13 +130,13 @@ describe('an execution past its deadline', () => {
 describe('under a token that is not the current one', () => {
   const failure = { code: 'x', message: 'y' };
   const reports = fc.constantFrom<Report>(
-    { kind: 'done', settled: true, output: 1 },
-    { kind: 'failed', settled: true, permanent: true, failure },
-    { kind: 'failed', settled: true, permanent: false, failure },
-    { kind: 'unknown', settled: true, failure },
-    { kind: 'found', settled: true, verdict: 'done', output: 1 },
-    { kind: 'found', settled: true, verdict: 'not-done' },
-    { kind: 'undone', settled: true },
+    { kind: 'done', codeReturned: true, output: 1 },
+    { kind: 'failed', codeReturned: true, permanent: true, failure },
+    { kind: 'failed', codeReturned: true, permanent: false, failure },
+    { kind: 'unknown', codeReturned: true, failure },
+    { kind: 'found', codeReturned: true, verdict: 'done', output: 1 },
+    { kind: 'found', codeReturned: true, verdict: 'not-done' },
+    { kind: 'compensated', codeReturned: true },
   );
 
   it('no report counts, whatever has become of the step (S5)', () => {
@@ -147,8 +147,8 @@ describe('under a token that is not the current one', () => {
         token: 'stranger',
         report,
         onTime,
-        priorHardEndAt: 0,
-        ...stamp,
+        priorProcessDeadlineAt: 0,
+        ...inputs,
       }),
     );
     everywhere(
@@ -160,34 +160,36 @@ describe('under a token that is not the current one', () => {
 
 describe('a lease', () => {
   it('that was ended is not renewed, whoever asks (S4)', () => {
-    const beats = names.map((step): Event => ({ type: 'beat', step, token: `token-${step}`, ...stamp }));
+    const heartbeats = names.map(
+      (step): Event => ({ type: 'heartbeat', step, token: `token-${step}`, ...inputs }),
+    );
     everywhere(
-      () => beats,
+      () => heartbeats,
       ({ state }, event, { write }) => {
-        if (event.type === 'beat' && !isHeld(state.steps[event.step])) expect(write).toBeUndefined();
+        if (event.type === 'heartbeat' && !isLeased(state.steps[event.step])) expect(write).toBeUndefined();
       },
     );
   });
 
   it('is ended a second after its end at the earliest, for clocks differ (S4)', () => {
     const late = fc.integer({ min: 0, max: 2_000 });
-    const look: Event = {
-      type: 'look',
+    const evaluate: Event = {
+      type: 'evaluate',
       by: 'supervisor',
-      concern: [],
+      affected: [],
       fresh: true,
       readAt: NOW,
-      ...stamp,
+      ...inputs,
     };
     let ended = 0;
     check(
       fc.property(cases, late, ({ plan, state }, lateMs) => {
         const entries = Object.values(state.steps).map((step) => [
           step.name,
-          isHeld(step) ? { ...step, leaseUntil: NOW - lateMs } : step,
+          isLeased(step) ? { ...step, leaseUntil: NOW - lateMs } : step,
         ]);
-        const { write } = decide(plan, { ...state, steps: Object.fromEntries(entries) }, look);
-        if (!isHeld(state.steps[write?.step?.name ?? ''])) return;
+        const { write } = decide(plan, { ...state, steps: Object.fromEntries(entries) }, evaluate);
+        if (!isLeased(state.steps[write?.step?.name ?? ''])) return;
         ended += 1;
         expect(lateMs).toBeGreaterThanOrEqual(1_000);
       }),
@@ -199,14 +201,14 @@ describe('a lease', () => {
 
 describe('a cancel', () => {
   it('stops an execution also while a person is asked (L1)', () => {
-    const cancel: Event = { type: 'cancel', commandId: 'k', reason: 'why', ...stamp };
+    const cancel: Event = { type: 'cancel', commandId: 'k', reason: 'why', ...inputs };
     let waiting = 0;
     everywhere(
       () => fc.constant(cancel),
       ({ plan, state }, _, { write }) => {
         if (state.execution.status !== 'waiting' || wayBack(plan, state) !== 'free') return;
         waiting += 1;
-        expect(write?.execution).toMatchObject({ status: 'undoing', cause: { kind: 'cancel' } });
+        expect(write?.execution).toMatchObject({ status: 'compensating', cause: { kind: 'cancel' } });
       },
     );
     expect(waiting).toBeGreaterThan(20);
@@ -215,17 +217,17 @@ describe('a cancel', () => {
 
 describe('the announcement of an end', () => {
   it('tells nothing of its payload (S17)', () => {
-    const look: Event = {
-      type: 'look',
+    const evaluate: Event = {
+      type: 'evaluate',
       by: 'worker',
-      concern: [],
+      affected: [],
       fresh: true,
       readAt: NOW,
-      ...stamp,
+      ...inputs,
     };
     let told = 0;
     everywhere(
-      () => fc.constant(look),
+      () => fc.constant(evaluate),
       (_, __, { announce }) => {
         if (announce === undefined) return;
         told += 1;

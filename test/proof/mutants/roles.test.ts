@@ -1,4 +1,4 @@
-/** What planted bugs showed that no other test asks of the roles: beats end with their attempt, questions with their time. */
+/** What planted bugs showed that no other test asks of the roles: heartbeats end with their attempt, questions with their time. */
 
 import { PermanentError } from '../../../lib/core/records/errors.ts';
 import { human, workflow } from '../../../lib/core/plan/workflow.ts';
@@ -7,7 +7,7 @@ import { anAgent, anyObject, harness, settle } from '../../engine/harness.ts';
 const undo = async (): Promise<void> => undefined;
 
 describe('an attempt', () => {
-  it('costs no time beyond its work, and no beat comes after it', async () => {
+  it('costs no time beyond its work, and no heartbeat comes after it', async () => {
     const flow = workflow('flow', { input: anyObject, within: '1h' }, (w) => {
       w.step('only', anAgent('worker', { lease: '10s' }), {});
     });
@@ -38,7 +38,7 @@ describe('a question that nobody has answered', () => {
   it('is answered by the first look after its time (L1)', async () => {
     const worker = anAgent('worker');
     const flow = workflow('flow', { input: anyObject, within: '10d' }, (w) => {
-      w.step('asked', worker, {}, { ladder: [human({ within: '1h' })] });
+      w.step('asked', worker, {}, { recovery: [human({ within: '1h' })] });
     });
     const execute = async (): Promise<never> => {
       throw new PermanentError('declined');

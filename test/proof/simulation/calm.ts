@@ -8,11 +8,11 @@ import { CALM } from '../../../proof/simulation/outages.ts';
 import type { Choice } from '../../../proof/simulation/plans.ts';
 import type { Host } from '../../../proof/simulation/process.ts';
 
-export const calmHost = (events: EventQueue, choice: Choice, outside: Host['outside']): Host => ({
+export const calmHost = (events: EventQueue, choice: Choice, external: Host['external']): Host => ({
   events,
   choice,
   faults: swarm(choice, 'none'),
-  outside,
+  external,
   ledger: new Ledger(),
   order: new EffectOrder(),
   plans: new Map(),

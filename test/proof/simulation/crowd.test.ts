@@ -1,4 +1,4 @@
-/** P4 in numbers: agents that beat and get nowhere are all caught in time, and none that advances is touched. */
+/** P4 in numbers: agents that heartbeat and get nowhere are all caught in time, and none that advances is touched. */
 
 import { LEASE_MARGIN_MS } from '../../../lib/core/step/lease.ts';
 import { SWEEP_EVERY_MS } from '../../../lib/supervisor/sweep.ts';
@@ -8,7 +8,7 @@ const never = new Promise<never>(() => undefined);
 
 describe('a crowd of agents', () => {
   it('200 wedged ones that go on beating: each is caught within maxNoProgress and one sweep', async () => {
-    const { beganAt, touched, beats } = await runCrowd({
+    const { beganAt, touched, heartbeats } = await runCrowd({
       executions: 200,
       timeout: '5m',
       maxNoProgress: '45s',
@@ -16,8 +16,8 @@ describe('a crowd of agents', () => {
       forMs: 100_000,
     });
     expect(beganAt.size).toBe(200);
-    // Alive: three beats in each lease of 30 s, until the lease may not be renewed any more.
-    expect(beats).toBeGreaterThan(200 * 3);
+    // Alive: three heartbeats in each lease of 30 s, until the lease may not be renewed any more.
+    expect(heartbeats).toBeGreaterThan(200 * 3);
     const late = [...beganAt].map(([executionId, at]) => {
       const caught = touched.find(({ note }) => note.executionId === executionId);
       expect(caught?.note.what).toBe('lease-ended');
@@ -28,7 +28,7 @@ describe('a crowd of agents', () => {
   });
 
   it('10,000 slow ones that advance: none is touched, and all succeed at their first attempt', async () => {
-    const { touched, beats, succeeded } = await runCrowd({
+    const { touched, heartbeats, succeeded } = await runCrowd({
       executions: 10_000,
       timeout: '5m',
       maxNoProgress: '30s',
@@ -42,7 +42,7 @@ describe('a crowd of agents', () => {
       forMs: 80_000,
     });
     expect([succeeded, touched.length]).toEqual([10_000, 0]);
-    expect(beats).toBeGreaterThan(10_000 * 5);
+    expect(heartbeats).toBeGreaterThan(10_000 * 5);
   });
 });
 

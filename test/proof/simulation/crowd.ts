@@ -13,7 +13,7 @@ import { handleMessage } from '../../../lib/agent/message.ts';
 import { createScheduler, start } from '../../../lib/scheduler/start.ts';
 import { SWEEP_EVERY_MS, tick } from '../../../lib/supervisor/sweep.ts';
 import { MemoryTable } from '../../../lib/testing/memory-table.ts';
-import { seededDice, seededRandom } from '../../../lib/testing/memory.ts';
+import { seededSource, seededRandom } from '../../../lib/testing/memory.ts';
 import { EventQueue } from '../../../proof/simulation/events.ts';
 import { choiceOf } from '../../../proof/simulation/plans.ts';
 import { clockOf, type Host, newProcess, portsOf } from '../../../proof/simulation/process.ts';
@@ -39,8 +39,8 @@ export interface CrowdResult {
   /** By execution: when its agent began, and the notes of what others did to it. */
   readonly beganAt: ReadonlyMap<string, number>;
   readonly touched: readonly Seen[];
-  /** Beats written by all agents. */
-  readonly beats: number;
+  /** Heartbeats written by all agents. */
+  readonly heartbeats: number;
   readonly succeeded: number;
 }
 
@@ -49,12 +49,12 @@ const STARTS_WITHIN_MS = 10_000;
 const TOUCHES = ['lease-ended', 'dispatched'];
 
 class CountingTable extends MemoryTable {
-  beats = 0;
+  heartbeats = 0;
 
   override write(write: Parameters<MemoryTable['write']>[0]): ReturnType<MemoryTable['write']> {
     const result = super.write(write);
-    if (result === 'written' && (write.step?.beat ?? 0) > 0 && write.step?.status === 'running')
-      this.beats += 1;
+    if (result === 'written' && (write.step?.heartbeat ?? 0) > 0 && write.step?.status === 'running')
+      this.heartbeats += 1;
     return result;
   }
 }
@@ -75,7 +75,7 @@ export async function runCrowd(crowd: Crowd): Promise<CrowdResult> {
       for (const send of sends) events.plan(send.delayMs + choice.between(5, 50), () => deliver(send));
     },
     announce: () => undefined,
-    dice: seededDice(1),
+    random: seededSource(1),
     note: (note) => {
       if (TOUCHES.includes(note.what)) touched.push({ at: events.now, note });
     },
@@ -91,7 +91,7 @@ export async function runCrowd(crowd: Crowd): Promise<CrowdResult> {
       },
     };
     const worker = { agent: agent as Agent, implementation };
-    void handleMessage(portsOf(host, process), host.plans, worker, send.message, process.hardEndAt);
+    void handleMessage(portsOf(host, process), host.plans, worker, send.message, process.processDeadlineAt);
   };
   startAll(host, agent, executions);
   const supervisor = portsOf(host, newProcess(host, Number.POSITIVE_INFINITY));
@@ -105,12 +105,12 @@ export async function runCrowd(crowd: Crowd): Promise<CrowdResult> {
     await new Promise((resolve) => setImmediate(resolve));
   }
   const succeeded = [...table.ids()].filter((id) => table.read(id)?.execution.status === 'succeeded').length;
-  return { beganAt, touched, beats: table.beats, succeeded };
+  return { beganAt, touched, heartbeats: table.heartbeats, succeeded };
 }
 
 function startAll(host: Host, agent: ReturnType<typeof anAgent>, executions: number): void {
   const crowded = workflow('crowded', { input: anyObject, within: '6h' }, (w) => {
-    w.step('work', agent, {}, { ladder: [retry(1, { first: '1s', max: '1s' })], undo: 'none' });
+    w.step('work', agent, {}, { recovery: [retry(1, { first: '1s', max: '1s' })], undo: 'none' });
   });
   const ports = portsOf(host, newProcess(host, Number.POSITIVE_INFINITY));
   const hash = (text: string): string => text.replace(/[^a-z0-9]/g, '-').slice(-60);

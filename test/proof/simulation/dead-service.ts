@@ -14,7 +14,7 @@ import { Grace } from '../../../lib/supervisor/outage.ts';
 import { createScheduler, start } from '../../../lib/scheduler/start.ts';
 import { SWEEP_EVERY_MS, sweepOnce } from '../../../lib/supervisor/sweep.ts';
 import { memoryBreakers } from '../../../lib/testing/memory-breakers.ts';
-import { MemoryStore, seededDice } from '../../../lib/testing/memory.ts';
+import { MemoryStore, seededSource } from '../../../lib/testing/memory.ts';
 import { EventQueue } from '../../../proof/simulation/events.ts';
 import { passThrough } from '../../../proof/simulation/service.ts';
 
@@ -26,7 +26,7 @@ const PROCESS_MS = 900_000;
 
 const carrier = declareAgent('carrier', { input: passThrough, output: passThrough, effect: 'idempotent' });
 const shipping = workflow('shipping', { input: passThrough, within: '4h' }, (w) => {
-  w.step('ship', carrier, {}, { ladder: [retry(2, { first: '1s', max: '10s' })] });
+  w.step('ship', carrier, {}, { recovery: [retry(2, { first: '1s', max: '10s' })] });
   return {};
 });
 
@@ -43,14 +43,14 @@ export interface Crowd {
   readonly ends: Readonly<Record<string, number>>;
   readonly callsWhileDead: number;
   readonly trials: number;
-  readonly parked: number;
+  readonly deferred: number;
   /** Messages that the supervisor sent. */
   readonly dispatched: number;
   /** Of the supervisor at an execution. */
   readonly looks: number;
   /** That waited for a process at one time. */
   readonly longestQueue: number;
-  /** Attempts that a ladder was charged for although the service was dead. */
+  /** Attempts that a recovery was charged for although the service was dead. */
   readonly charged: number;
   readonly mostSendsInASweep: number;
   readonly mostCallsInASecond: number;
@@ -59,13 +59,13 @@ export interface Crowd {
   readonly writesWhileDead: number;
 }
 
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const codeReturned = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 export async function runCrowd(options: CrowdOptions): Promise<Crowd> {
   const events = new EventQueue(START_AT);
   const backAt = START_AT + options.deadFromMs + options.deadForMs;
   const isDead = (): boolean => events.now >= START_AT + options.deadFromMs && events.now < backAt;
-  const count = { calls: 0, trials: 0, parked: 0, writes: 0, ended: 0, endedAt: 0 };
+  const count = { calls: 0, trials: 0, deferred: 0, writes: 0, ended: 0, endedAt: 0 };
   const repeated = { all: 0, inThisSweep: 0, most: 0 };
   let longestQueue = 0;
   let looks = 0;
@@ -102,11 +102,11 @@ export async function runCrowd(options: CrowdOptions): Promise<Crowd> {
       },
     },
     clock,
-    dice: seededDice(7),
+    random: seededSource(7),
     log: {
       note: ({ what }) => {
         if (what === 'breaker-trial') count.trials += 1;
-        if (what === 'parked') count.parked += 1;
+        if (what === 'deferred') count.deferred += 1;
         if (what !== 'dispatched') return;
         repeated.inThisSweep += 1;
         repeated.all += 1;
@@ -170,14 +170,14 @@ export async function runCrowd(options: CrowdOptions): Promise<Crowd> {
   }
   events.plan(0, sweep);
   while (count.ended < options.executions && events.now < backAt + 7_200_000 && events.step())
-    await settled();
+    await codeReturned();
   return { ...(await verdict(store, options.executions)), ...summary() };
 
   function summary() {
     return {
       callsWhileDead: count.calls,
       trials: count.trials,
-      parked: count.parked,
+      deferred: count.deferred,
       dispatched: repeated.all,
       longestQueue,
       looks,
@@ -196,7 +196,7 @@ async function verdict(store: MemoryStore, executions: number): Promise<Pick<Cro
     const state = await store.read(`e-${at}`);
     const status = state?.execution.status ?? 'missing';
     ends[status] = (ends[status] ?? 0) + 1;
-    charged += state?.steps['ship']?.rung ?? 0;
+    charged += state?.steps['ship']?.stage ?? 0;
   }
   return { ends, charged };
 }

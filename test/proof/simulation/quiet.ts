@@ -14,7 +14,7 @@ import { SWEEP_EVERY_MS, tick } from '../../../lib/supervisor/sweep.ts';
 import { memoryBreakers } from '../../../lib/testing/memory-breakers.ts';
 import { memoryPresences } from '../../../lib/testing/memory-presence.ts';
 import { MemoryTable } from '../../../lib/testing/memory-table.ts';
-import { seededDice, seededRandom } from '../../../lib/testing/memory.ts';
+import { seededSource, seededRandom } from '../../../lib/testing/memory.ts';
 import { EventQueue } from '../../../proof/simulation/events.ts';
 import { choiceOf } from '../../../proof/simulation/plans.ts';
 import { type Host, newProcess, portsOf } from '../../../proof/simulation/process.ts';
@@ -64,14 +64,14 @@ export async function runQuiet(seed: number, calls: Calls): Promise<Quiet> {
       for (const send of sends) events.plan(send.delayMs + choice.between(5, 50), () => deliver(send));
     },
     announce: () => undefined,
-    dice: seededDice(seed),
+    random: seededSource(seed),
     note: (note) => {
       notes.push(note);
       if (note.what === 'claimed') claimedAt ??= events.now;
       if (note.what === 'lease-ended') noticedAt ??= events.now;
     },
   });
-  const begin = async (presence: Parameters<Host['outside']['wake']>[0]): Promise<void> => {
+  const begin = async (presence: Parameters<Host['external']['wake']>[0]): Promise<void> => {
     const ports = portsOf(host, newProcess(host, TICK_MS));
     const limits = { untilAt: events.now + LIFE_MS, sweepEveryMs: SWEEP_EVERY_MS };
     const stay = await takeOver(ports.wakeUps, ports, presence, limits);
@@ -89,7 +89,7 @@ export async function runQuiet(seed: number, calls: Calls): Promise<Quiet> {
       return {};
     };
     const worker = { agent: agent as Agent, implementation: { execute } as Implementation<unknown, unknown> };
-    void handleMessage(portsOf(host, process), host.plans, worker, send.message, process.hardEndAt);
+    void handleMessage(portsOf(host, process), host.plans, worker, send.message, process.processDeadlineAt);
   };
   const everyTick = (): void => {
     for (let part = 0; part < PARTS; part += 1) {
@@ -103,7 +103,7 @@ export async function runQuiet(seed: number, calls: Calls): Promise<Quiet> {
   };
   everyTick();
   const flow = workflow('quiet', { input: anyObject, within: '1h' }, (w) => {
-    w.step('work', agent, {}, { ladder: [retry(2, { first: '1s', max: '1s' })], undo: 'none' });
+    w.step('work', agent, {}, { recovery: [retry(2, { first: '1s', max: '1s' })], undo: 'none' });
   });
   const ports = portsOf(host, newProcess(host, Number.POSITIVE_INFINITY));
   const scheduler = createScheduler(ports, [flow], { hash: (text) => text.slice(0, 40), newId: () => 'e-1' });

@@ -11,18 +11,18 @@ async function simulate(mode: FaultMode) {
   const faults = noCounts();
   const violations: string[] = [];
   let executions = 0;
-  let parked = 0;
+  let deferred = 0;
   await runWorlds(
     Array.from({ length: COMMIT_WORLDS[mode] }, (_, at) => at),
     mode,
     (result) => {
       executions += result.executions;
-      parked += result.parked;
+      deferred += result.deferred;
       for (const kind of FAULT_KINDS) faults[kind] += result.faults[kind];
       for (const violation of result.violations) violations.push(`seed ${result.seed}: ${violation}`);
     },
   );
-  return { faults, violations, executions, parked };
+  return { faults, violations, executions, deferred };
 }
 
 /** What is seen of each seed's world, in the order of the seeds. */
@@ -51,11 +51,11 @@ describe('simulated worlds', () => {
     expect((await simulate('masked')).violations).toEqual([]);
   });
 
-  it('behind full queues, with every kind of fault: nothing is stuck, and what waits is parked and claimed (L1, S12)', async () => {
-    const { violations, parked } = await simulate('crowded');
+  it('behind full queues, with every kind of fault: nothing is stuck, and what waits is deferred and claimed (L1, S12)', async () => {
+    const { violations, deferred } = await simulate('crowded');
     expect(violations).toEqual([]);
     // What nobody takes although it was sent is a quarter of that.
-    expect(parked).toBeGreaterThan(300);
+    expect(deferred).toBeGreaterThan(300);
   });
 
   it('is repeatable: the same seed makes the same calls, alone or beside others', async () => {

@@ -17,7 +17,11 @@ export const keepSecret = agent('keep-secret', {
 const Input = z.object({ secret: z.string(), way: Way });
 
 export const canary = workflow('canary', { input: Input, within: '10m' }, (w) => {
-  const kept = w.step('kept', keepSecret, w.input, { ladder: [retry(1, { first: '1s' }), human()] });
-  const told = w.callback('told', { output: z.object({ secret: z.string() }), within: '5m', after: [kept] });
+  const kept = w.step('kept', keepSecret, w.input, { recovery: [retry(1, { first: '1s' }), human()] });
+  const told = w.callback('child-ended', {
+    output: z.object({ secret: z.string() }),
+    within: '5m',
+    after: [kept],
+  });
   return { kept: kept.output.secret, told: told.output.secret };
 });

@@ -22,7 +22,7 @@ export async function work(
   if (attempt === 1 && wedge === true) {
     const program = spawn('sleep', ['600'], { stdio: 'ignore' });
     appendFileSync(journal, `program ${attempt} ${program.pid ?? 0} ${Date.now()}\n`);
-    // Beats need the event loop; nothing but a kill ends this.
+    // Heartbeats need the event loop; nothing but a kill ends this.
     for (;;);
   }
   if (attempt === 1 && fail === true) throw new TransientError('not now');

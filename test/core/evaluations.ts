@@ -1,19 +1,19 @@
 /** Looks at small plans, for tests of what they send. */
 
 import type { AgentStep } from '../../lib/core/plan/plan.ts';
-import type { LookEvent } from '../../lib/core/records/events.ts';
-import { stamp } from './one-step.ts';
+import type { EvaluateEvent } from '../../lib/core/records/events.ts';
+import { inputs } from './one-step.ts';
 import { planStep } from './refusals.ts';
 import { NOW } from './states.ts';
 
-export type Look = LookEvent & typeof stamp;
-export const look = (by: LookEvent['by'], more: Partial<Look> = {}): Look => ({
-  type: 'look',
+export type Evaluation = EvaluateEvent & typeof inputs;
+export const evaluate = (by: EvaluateEvent['by'], more: Partial<Evaluation> = {}): Evaluation => ({
+  type: 'evaluate',
   by,
-  concern: 'all',
+  affected: 'all',
   fresh: true,
   readAt: NOW,
-  ...stamp,
+  ...inputs,
   ...more,
 });
 export const named = (name: string, more: Partial<AgentStep> = {}): AgentStep => ({

@@ -1,18 +1,18 @@
 /**
  * What holds of decisions about steps that no agent performs, in any state: S14 they are made, S2 they are legal, S12 nothing
- * of theirs becomes due before the watch.
+ * of theirs becomes due before the wake time.
  */
 
 import * as fc from 'fast-check';
 import { decide } from '../../../lib/core/decide.ts';
-import { asCounted } from '../../../lib/core/execution/effective-state.ts';
+import { effectiveState } from '../../../lib/core/execution/effective-state.ts';
 import { hasChildren, type Plan } from '../../../lib/core/plan/plan.ts';
 import type { Decision } from '../../../lib/core/records/decision.ts';
 import type { Event } from '../../../lib/core/records/events.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import { isForward, isTerminal } from '../../../lib/core/records/state.ts';
 import { horizonMs } from '../../../lib/core/step/lease.ts';
-import { nextWatchAt } from '../../../lib/core/supervision/wake-time.ts';
+import { nextWakeAt } from '../../../lib/core/supervision/wake-time.ts';
 import { EXECUTION_MOVES, STEP_MOVES } from '../../../lib/core/transitions.ts';
 import { familyOf } from '../../../lib/core/waiting/child.ts';
 import { waitsUntil } from '../../../lib/core/waiting/timer.ts';
@@ -20,7 +20,7 @@ import { withWrite } from '../../../lib/engine/commit.ts';
 import { check } from '../check.ts';
 import { type Case, cases, frozen, mixedCases, NOW } from '../states.ts';
 
-const stamp = { writeId: 'w-new', now: NOW, random: 0.5 };
+const inputs = { writeId: 'w-new', now: NOW, random: 0.5 };
 const names = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'nobody', 'constructor', '__proto__');
 const failure = { code: 'x', message: 'y' };
 const end = fc.record({
@@ -35,14 +35,14 @@ const callbacks: fc.Arbitrary<Event> = fc
     fc.constantFrom(
       { kind: 'complete' as const, output: { n: 1 } },
       { kind: 'fail' as const, failure },
-      { kind: 'beat' as const },
+      { kind: 'heartbeat' as const },
     ),
   )
-  .map(([step, answer]) => ({ type: 'callback', step, answer, ...stamp }));
+  .map(([step, answer]) => ({ type: 'callback', step, answer, ...inputs }));
 
 const tellings: fc.Arbitrary<Event> = fc
   .tuple(names, fc.integer({ min: -1, max: 4 }), end)
-  .map(([step, index, ended]) => ({ type: 'told', step, index, end: ended, ...stamp }));
+  .map(([step, index, ended]) => ({ type: 'child-ended', step, index, end: ended, ...inputs }));
 
 const doings = ({ plan, state }: Case): fc.Arbitrary<Event> => {
   const families = plan.steps.filter(hasChildren).flatMap((step) => {
@@ -59,25 +59,27 @@ const doings = ({ plan, state }: Case): fc.Arbitrary<Event> => {
     )
     .map(([[step, family], type, started, ended]) =>
       type === 'gathered'
-        ? { type, step, outputs: [[1, null], 'x'], ...stamp }
-        : { type, step, family, started, ended, ...stamp },
+        ? { type, step, outputs: [[1, null], 'x'], ...inputs }
+        : { type, step, family, started, ended, ...inputs },
     );
 };
 
-const stops: fc.Arbitrary<Event> = fc.boolean().map((undo) => ({ type: 'stop', undo, ...stamp }));
-const looks: fc.Arbitrary<Event> = fc
+const stops: fc.Arbitrary<Event> = fc.boolean().map((undo) => ({ type: 'stop', undo, ...inputs }));
+const evaluations: fc.Arbitrary<Event> = fc
   .tuple(fc.constantFrom('worker' as const, 'supervisor' as const), fc.boolean())
-  .map(([by, fresh]) => ({ type: 'look', by, concern: 'all', fresh, readAt: NOW, ...stamp }));
+  .map(([by, fresh]) => ({ type: 'evaluate', by, affected: 'all', fresh, readAt: NOW, ...inputs }));
 
 type Judge = (given: Case, event: Event, decision: Decision) => void;
 const everywhere = (judge: Judge, of: fc.Arbitrary<Case> = mixedCases): void => {
   const pairs = of.chain((given) =>
-    fc.oneof(callbacks, tellings, doings(given), stops, looks).map((event): [Case, Event] => [given, event]),
+    fc
+      .oneof(callbacks, tellings, doings(given), stops, evaluations)
+      .map((event): [Case, Event] => [given, event]),
   );
   check(
     fc.property(pairs, ([given, event]) => {
       const decision = decide(given.plan, given.state, event);
-      judge({ ...given, state: asCounted(given.plan, given.state) }, event, decision);
+      judge({ ...given, state: effectiveState(given.plan, given.state) }, event, decision);
     }),
     600,
   );
@@ -120,7 +122,7 @@ describe.each([
       expect([write.step, sends]).toEqual([undefined, []]);
       if (write.execution?.status === status) return;
       expect([event.type, status, parent === undefined]).toEqual(['stop', 'succeeded', false]);
-      expect(write.execution).toMatchObject({ status: 'undoing', cause: { kind: 'parent' } });
+      expect(write.execution).toMatchObject({ status: 'compensating', cause: { kind: 'parent' } });
       expect(write.execution).not.toHaveProperty('endedAt');
     }, of);
   });
@@ -133,27 +135,27 @@ describe.each([
     }, of);
   });
 
-  it('that no lease covers draws the watch near in the same write (S12)', () => {
+  it('that no lease covers brings the wake time forward in the same write (S12)', () => {
     everywhere(({ plan, state }, event, { write }) => {
-      if (!['callback', 'told'].includes(event.type) || write === undefined) return;
-      const before = state.execution.watchAt ?? NOW;
+      if (!['callback', 'child-ended'].includes(event.type) || write === undefined) return;
+      const before = state.execution.wakeAt ?? NOW;
       expect(write.step).toBeDefined();
-      expect(write.execution?.watchAt).toBe(Math.min(before, NOW + horizonMs(plan, state)));
+      expect(write.execution?.wakeAt).toBe(Math.min(before, NOW + horizonMs(plan, state)));
     }, of);
   });
 });
 
-describe('the watch of steps of all kinds (S12)', () => {
+describe('the wake time of steps of all kinds (S12)', () => {
   it('is no later than the time until which any of them waits, and H after a start that is due', () => {
     check(
       fc.property(mixedCases, ({ plan, state }) => {
         fc.pre(isForward(state.execution.status));
-        const watchAt = nextWatchAt(plan, state, {}, NOW) ?? Number.NaN;
+        const wakeAt = nextWakeAt(plan, state, {}, NOW) ?? Number.NaN;
         for (const step of plan.steps) {
           const untilAt = waitsUntil(plan, step, state);
-          if (untilAt !== undefined) expect(watchAt).toBeLessThanOrEqual(untilAt);
+          if (untilAt !== undefined) expect(wakeAt).toBeLessThanOrEqual(untilAt);
         }
-        expect(Number.isFinite(watchAt)).toBe(true);
+        expect(Number.isFinite(wakeAt)).toBe(true);
       }),
       700,
     );
@@ -165,13 +167,13 @@ describe('the watch of steps of all kinds (S12)', () => {
       fc.property(mixedCases, fc.double({ min: 0, max: 1, noNaN: true }), ({ plan, state }, part) => {
         fc.pre(!isTerminal(state.execution.status));
         const first = lookAt(plan, state, NOW);
-        const watchAt = first.write?.execution?.watchAt ?? 0;
-        fc.pre(first.next.kind === 'stop' && watchAt > NOW + 1);
+        const wakeAt = first.write?.execution?.wakeAt ?? 0;
+        fc.pre(first.next.kind === 'idle' && wakeAt > NOW + 1);
         looked += 1;
         const before = withWrite(state, first.write);
-        const at = NOW + Math.floor((watchAt - 1 - NOW) * part);
+        const at = NOW + Math.floor((wakeAt - 1 - NOW) * part);
         const second = lookAt(plan, before, at);
-        expect([second.next.kind, second.write?.step]).toEqual(['stop', undefined]);
+        expect([second.next.kind, second.write?.step]).toEqual(['idle', undefined]);
         expect(second.write?.execution?.status ?? state.execution.status).toBe(state.execution.status);
       }),
       1_000,
@@ -182,9 +184,9 @@ describe('the watch of steps of all kinds (S12)', () => {
 
 const lookAt = (plan: Plan, state: Snapshot, now: number): Decision =>
   decide(plan, state, {
-    type: 'look',
+    type: 'evaluate',
     by: 'supervisor',
-    concern: [],
+    affected: [],
     fresh: true,
     readAt: now,
     now,

@@ -2,12 +2,12 @@
  * `decide`, asked with numbers: interned records go in, interned records come out, and every answer is remembered.
  *
  * Owns: the way from the model's state to a real snapshot and back. Does not own: rules (all come from `rules.ts`), when
- * something is asked (`agents.ts`, `lookers.ts`).
+ * something is asked (`agents.ts`, `actors.ts`).
  */
 
 import { newExecution } from '../../lib/core/execution/start.ts';
 import { agentStep, type AgentStep, type Plan } from '../../lib/core/plan/plan.ts';
-import type { Concern, Decision } from '../../lib/core/records/decision.ts';
+import type { AffectedSteps, Decision } from '../../lib/core/records/decision.ts';
 import type { Event } from '../../lib/core/records/events.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isTerminal, type Mode, type Step } from '../../lib/core/records/state.ts';
@@ -29,10 +29,10 @@ import type { Rules } from './rules.ts';
 import { abstractExecution, type Abstraction, abstractStep, NEVER, nextChange, NOW, TICK } from './times.ts';
 
 /** The last dice before 1: every backoff is its longest. */
-const STAMP = { writeId: 'w', now: NOW, random: 1 - 1e-9 } as const;
+const INPUTS = { writeId: 'w', now: NOW, random: 1 - 1e-9 } as const;
 const READ_NOW = { readAt: NOW } as const;
 
-export class Mind {
+export class Decider {
   readonly plan: Plan;
   readonly rules: Rules;
   readonly outcomes: Interner<Outcome> = new Interner('outcomes');
@@ -96,25 +96,25 @@ export class Mind {
     return { execution: { ...execution, dispatches: Object.fromEntries(keyed) }, steps: records };
   }
 
-  concernOf(bits: number): Concern {
+  affectedOf(bits: number): AffectedSteps {
     return (bits & ALL_STEPS) === 0 ? this.#names.filter((_, at) => (bits & (1 << at)) !== 0) : 'all';
   }
 
-  #bitsOf(concern: Concern): number {
-    if (concern === 'all') return ALL_STEPS;
-    return concern.reduce((bits, name) => bits | (1 << this.#names.indexOf(name)), 0);
+  #bitsOf(affected: AffectedSteps): number {
+    if (affected === 'all') return ALL_STEPS;
+    return affected.reduce((bits, name) => bits | (1 << this.#names.indexOf(name)), 0);
   }
 
-  look(stored: Stored, by: 'worker' | 'supervisor', concern: number, fresh: boolean): Outcome {
-    const key = keyOf(stored, by === 'worker' ? 1 : 2, concern, fresh ? 1 : 0);
+  evaluate(stored: Stored, by: 'worker' | 'supervisor', affected: number, fresh: boolean): Outcome {
+    const key = keyOf(stored, by === 'worker' ? 1 : 2, affected, fresh ? 1 : 0);
     return this.#answers.get(key, () =>
       this.#ask(this.snapshot(stored), {
-        type: 'look',
+        type: 'evaluate',
         by,
-        concern: this.concernOf(concern),
+        affected: this.affectedOf(affected),
         fresh,
         ...READ_NOW,
-        ...STAMP,
+        ...INPUTS,
       }),
     );
   }
@@ -137,9 +137,9 @@ export class Mind {
         },
         agent: (this.plan.steps[step] as AgentStep).agent,
         token: 'me',
-        hardEndAt: NOW + life * TICK,
+        processDeadlineAt: NOW + life * TICK,
         ...READ_NOW,
-        ...STAMP,
+        ...INPUTS,
       }),
     );
   }
@@ -165,19 +165,19 @@ export class Mind {
       step: this.#names[step] as string,
       token: 'me',
       report: REPORTS[kind],
-      priorHardEndAt: NOW + prior * TICK,
+      priorProcessDeadlineAt: NOW + prior * TICK,
       onTime,
-      ...STAMP,
+      ...INPUTS,
     };
   }
 
-  beat(stored: Stored, step: number): Outcome {
-    const event = { type: 'beat', step: this.#names[step] as string, token: 'me', ...STAMP } as const;
+  heartbeat(stored: Stored, step: number): Outcome {
+    const event = { type: 'heartbeat', step: this.#names[step] as string, token: 'me', ...INPUTS } as const;
     return this.#answers.get(keyOf(stored, 5, step, 0), () => this.#ask(this.snapshot(stored, step), event));
   }
 
   cancel(stored: Stored): Outcome {
-    const event = { type: 'cancel', commandId: 'c', reason: '', ...STAMP } as const;
+    const event = { type: 'cancel', commandId: 'c', reason: '', ...INPUTS } as const;
     return this.#answers.get(keyOf(stored, 6, 0, 0), () => this.#ask(this.snapshot(stored), event));
   }
 
@@ -190,16 +190,23 @@ export class Mind {
       const snapshot = this.snapshot(stored, step);
       const kind = mode === 1 ? 'found' : 'done';
       const done = this.rules.decide(this.plan, snapshot, this.#reportEvent(step, kind, 0, true));
-      if (done.next.kind !== 'look' || done.next.fresh || done.write?.step === undefined) {
+      if (done.next.kind !== 'evaluate' || done.next.fresh || done.write?.step === undefined) {
         return { kind: 'read', sends: 0 };
       }
       const record = done.write.step;
       const after = { ...snapshot, steps: { ...snapshot.steps, [record.name]: record } };
-      const concern = [record.name];
-      const look = { type: 'look', by: 'worker', concern, fresh: false, ...READ_NOW, ...STAMP } as const;
-      const decision = this.rules.decide(this.plan, after, look);
+      const affected = [record.name];
+      const evaluate = {
+        type: 'evaluate',
+        by: 'worker',
+        affected,
+        fresh: false,
+        ...READ_NOW,
+        ...INPUTS,
+      } as const;
+      const decision = this.rules.decide(this.plan, after, evaluate);
       if (decision.write !== undefined) return { kind: 'end', sends: 0 };
-      if (decision.next.kind === 'look') return { kind: 'read', sends: 0 };
+      if (decision.next.kind === 'evaluate') return { kind: 'read', sends: 0 };
       return { kind: 'send', sends: this.#slotsOf(decision) };
     });
   }
@@ -218,7 +225,7 @@ export class Mind {
       decision = this.rules.decide(this.plan, state, event);
     } catch (error) {
       problems.push(`S14 decide threw: ${String(error)}`);
-      decision = { sends: [], next: { kind: 'stop' }, notes: [] };
+      decision = { sends: [], next: { kind: 'idle' }, notes: [] };
     }
     const { write, next, notes } = decision;
     if (write?.execution !== undefined && write.execution.version !== state.execution.version + 1) {
@@ -233,12 +240,12 @@ export class Mind {
       step: step === undefined ? -1 : this.#names.indexOf(step.name),
       stepTo: step === undefined ? 0 : this.#idOfStep(step),
       sends: this.#abstraction.noDispatches ? 0 : this.#slotsOf(decision),
-      next: next.kind === 'look' || next.kind === 'perform' || next.kind === 'stop' ? next.kind : 'other',
-      fresh: next.kind === 'look' && next.fresh,
-      concern: next.kind === 'look' ? this.#bitsOf(next.concern) : 0,
+      next: next.kind === 'evaluate' || next.kind === 'perform' || next.kind === 'idle' ? next.kind : 'other',
+      fresh: next.kind === 'evaluate' && next.fresh,
+      affected: next.kind === 'evaluate' ? this.#bitsOf(next.affected) : 0,
       announces: decision.announce !== undefined,
       early: next.kind === 'wait' || notes.some((note) => note.detail === 'early'),
-      prior: next.kind === 'perform' ? Math.max(0, Math.ceil((next.priorHardEndAt - NOW) / TICK)) : 0,
+      prior: next.kind === 'perform' ? Math.max(0, Math.ceil((next.priorProcessDeadlineAt - NOW) / TICK)) : 0,
       what: notes.map((note) => note.what).join(', '),
       problems,
     };

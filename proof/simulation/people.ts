@@ -8,20 +8,20 @@ import type { Incident } from '../../lib/core/records/incident.ts';
 import { openIncidents, type Snapshot } from '../../lib/core/records/snapshot.ts';
 import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
-import { answerIncident } from '../../lib/scheduler/incidents.ts';
+import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import { createScheduler } from '../../lib/scheduler/start.ts';
 import { type Host, newProcess, planOf, portsOf } from './process.ts';
 
 const PROCESS_MS = 30_000;
 
 /** People look at whatever is open now and then; sometimes two at once. */
-export function startPersons(host: Host): void {
-  const { choice, events, faults, outside } = host;
+export function startPeople(host: Host): void {
+  const { choice, events, faults, external } = host;
   const look = (): void => {
-    for (const id of outside.table.ids()) {
-      if (outside.table.read(id)?.execution.watchAt === undefined) continue;
-      if (id.includes('.') && choice.chance(0.2) && faults.strikes('canceledChild')) void cancelOne(host, id);
-      const operators = faults.strikes('twoOperators') ? 2 : 1;
+    for (const id of external.table.ids()) {
+      if (external.table.read(id)?.execution.wakeAt === undefined) continue;
+      if (id.includes('.') && choice.chance(0.2) && faults.injects('canceledChild')) void cancelOne(host, id);
+      const operators = faults.injects('twoOperators') ? 2 : 1;
       for (let at = 0; at < operators; at += 1) void answerSomething(host, id);
     }
     if (!host.over()) events.plan(choice.between(20_000, 600_000), look);
@@ -42,7 +42,7 @@ async function answerSomething(host: Host, executionId: string): Promise<void> {
   const ports = portsOf(host, newProcess(host, PROCESS_MS));
   try {
     const state = await ports.store.read(executionId);
-    const isLate = faults.strikes('lateAnswer');
+    const isLate = faults.injects('lateAnswer');
     const incident =
       state && choice.pick([...(isLate ? answeredIncidents(state) : openIncidents(state)), undefined]);
     const plan = planOf(host, executionId);
@@ -58,7 +58,7 @@ async function answerSomething(host: Host, executionId: string): Promise<void> {
       order.undoneByHand(executionId, incident.step ?? '');
     }
     const scheduler = createScheduler(ports, [], { hash: (text) => text, newId: () => '' });
-    await answerIncident(scheduler, executionId, {
+    await resolveIncident(scheduler, executionId, {
       incident: incident.number,
       choice: chosen.choice,
       // Said where it is asked for, and now and then where it is not, but only by somebody who has looked.
@@ -81,5 +81,5 @@ async function answerLate(host: Host, executionId: string, { number }: Incident)
   const ports = portsOf(host, newProcess(host, PROCESS_MS));
   const scheduler = createScheduler(ports, [], { hash: (text) => text, newId: () => '' });
   const choice = host.choice.pick(['retry', 'skip', 'undo-all', 'fail'] as const);
-  await answerIncident(scheduler, executionId, { incident: number, choice, nothingHappened: true });
+  await resolveIncident(scheduler, executionId, { incident: number, choice, nothingHappened: true });
 }

@@ -4,11 +4,11 @@ import { decide } from '../../../lib/core/decide.ts';
 import type { Event } from '../../../lib/core/records/events.ts';
 import type { Incident } from '../../../lib/core/records/incident.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
-import { heldAs, planOf, recordOf, stateOf } from '../one-step.ts';
+import { suspendedAs, planOf, recordOf, stateOf } from '../one-step.ts';
 import { planStep } from '../refusals.ts';
 import { NOW } from '../states.ts';
 
-const stamp = { writeId: 'w-new', now: NOW, random: 0.5 };
+const inputs = { writeId: 'w-new', now: NOW, random: 0.5 };
 const plan = planOf(planStep);
 
 describe('an answer', () => {
@@ -17,7 +17,7 @@ describe('an answer', () => {
     life: 'life1',
     version: 1,
     writeId: 'w',
-    kind: 'ladder',
+    kind: 'recovery',
     step: 'it',
     stepVersion: 1,
     failure: { code: 'x', message: 'y' },
@@ -29,12 +29,12 @@ describe('an answer', () => {
   const asked = { ...stateOf([waiting], { status: 'waiting' }), incidents: { 1: incident } };
   const say = (state: Snapshot, number: number, choice = 'skip') =>
     decide(plan, state, {
-      type: 'answer',
+      type: 'resolve',
       incident: number,
       answer: { choice, by: 'person', reason: 'r' },
-      ...stamp,
+      ...inputs,
     } as Event);
-  const none = { sends: [], next: { kind: 'stop' }, notes: [] };
+  const none = { sends: [], next: { kind: 'idle' }, notes: [] };
 
   it('to a question that is open is written', () => {
     expect(say(asked, 1).write?.incident).toMatchObject({ number: 1, resolvedAt: NOW, choice: 'skip' });
@@ -50,16 +50,16 @@ describe('an answer', () => {
   });
 
   it('comes too late when the work has answered: the late success resolves the question', () => {
-    const { leaseUntil: _, ...free } = heldAs('execute');
+    const { leaseUntil: _, ...free } = suspendedAs('execute');
     const state = { ...asked, steps: { it: { ...free, status: 'waiting' as const, version: 1 } } };
     const { write } = decide(plan, state, {
       type: 'report',
       step: 'it',
       token: 't',
-      report: { kind: 'done', settled: true, output: 1 },
-      priorHardEndAt: 0,
+      report: { kind: 'done', codeReturned: true, output: 1 },
+      priorProcessDeadlineAt: 0,
       onTime: false,
-      ...stamp,
+      ...inputs,
     });
     expect(write?.execution?.status).toBe('running');
     expect(write?.incident).toMatchObject({ number: 1, version: 2, resolvedAt: NOW });

@@ -3,7 +3,7 @@
 import type { Breaker } from '../../lib/core/step/breaker.ts';
 import { TransientError } from '../../lib/core/records/errors.ts';
 import { MAX_DURATION_MS } from '../../lib/core/plan/duration.ts';
-import { MAX_EXCUSED_MS } from '../../lib/core/step/defer.ts';
+import { MAX_NOT_CHARGED_MS } from '../../lib/core/step/defer.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import { human, retry, workflow } from '../../lib/core/plan/workflow.ts';
 import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
@@ -40,7 +40,7 @@ describe('what an attempt that met a dead service leaves', () => {
     probe: () => Promise<never> = cannot,
   ) => {
     const flow = workflow('shipping', { input: anyObject, within: '2h' }, (w) => {
-      w.step('ship', agents[effect], {}, { ladder: effect === 'unsafe' ? [human()] : [retry(2)] });
+      w.step('ship', agents[effect], {}, { recovery: effect === 'unsafe' ? [human()] : [retry(2)] });
       return {};
     });
     const breakers = memoryBreakers();
@@ -57,17 +57,17 @@ describe('what an attempt that met a dead service leaves', () => {
     return { h, id };
   };
 
-  it('known to have failed: the same rung, uncharged', async () => {
+  it('known to have failed: the same stage, uncharged', async () => {
     const { h, id } = await failing('probed', () => new TransientError('503', { retryAfterMs: 900_000 }));
     const step = await stepOf(h, id);
     expect(step).toMatchObject({
       status: 'retrying',
       attempt: 1,
-      rung: 0,
-      rungAttempt: 0,
+      stage: 0,
+      stageAttempt: 0,
       mayHaveActed: false,
     });
-    expect(step?.parked?.why).toBe('breaker');
+    expect(step?.deferred?.why).toBe('breaker');
     // The service's own wish is longer.
     expect(step?.retryAt).toBe(T0 + 900_000);
     expect(h.sent).toEqual([]);
@@ -78,7 +78,7 @@ describe('what an attempt that met a dead service leaves', () => {
     expect((await stepOf(h, id))?.retryAt).toBe(T0 + MAX_DURATION_MS);
   });
 
-  it('of unknown outcome, probed, and found not done once the service is back: the same rung, uncharged', async () => {
+  it('of unknown outcome, probed, and found not done once the service is back: the same stage, uncharged', async () => {
     const notDone = async () => ({ verdict: 'not-done' }) as never;
     let calls = 0;
     const once = (): Error | undefined => {
@@ -87,21 +87,21 @@ describe('what an attempt that met a dead service leaves', () => {
     };
     const { h, id } = await failing('probed', once, notDone);
     await h.run(id);
-    expect(await stepOf(h, id)).toMatchObject({ status: 'done', attempt: 2, rung: 0, mayHaveActed: false });
+    expect(await stepOf(h, id)).toMatchObject({ status: 'done', attempt: 2, stage: 0, mayHaveActed: false });
   });
 
   it('of unknown outcome, idempotent: repeated uncharged, and remembered (S10)', async () => {
     const { h, id } = await failing('idempotent', () => new Error('socket hang up'));
-    expect(await stepOf(h, id)).toMatchObject({ status: 'retrying', rungAttempt: 0, mayHaveActed: true });
+    expect(await stepOf(h, id)).toMatchObject({ status: 'retrying', stageAttempt: 0, mayHaveActed: true });
   });
 
-  it('of unknown outcome, probed: asked first, and the probe is parked as well; probes are not used up (S6)', async () => {
+  it('of unknown outcome, probed: asked first, and the probe is deferred as well; probes are not used up (S6)', async () => {
     const { h, id } = await failing('probed', () => new Error('socket hang up'));
     expect(await stepOf(h, id)).toMatchObject({
       status: 'unknown',
-      rungAttempt: 0,
+      stageAttempt: 0,
       probes: 0,
-      parked: { mode: 'probe' },
+      deferred: { mode: 'probe' },
     });
     await h.run(id, { until: () => h.clock.now() > T0 + 1_800_000 });
     const step = await stepOf(h, id);
@@ -112,7 +112,7 @@ describe('what an attempt that met a dead service leaves', () => {
   it('of unknown outcome, unsafe: a person is asked, whatever the breaker says (S6)', async () => {
     const { h, id } = await failing('unsafe', () => new Error('socket hang up'));
     expect(await stepOf(h, id)).toMatchObject({ status: 'waiting', attempt: 1 });
-    expect((await h.state(id)).incidents).toMatchObject({ 1: { kind: 'ladder' } });
+    expect((await h.state(id)).incidents).toMatchObject({ 1: { kind: 'recovery' } });
   });
 
   it('of an undo: the next one is no further attempt, until a day has passed', async () => {
@@ -120,13 +120,13 @@ describe('what an attempt that met a dead service leaves', () => {
     const stopAt = T0 + 3 * 3_600_000;
     await h.run(id, { until: () => h.clock.now() > stopAt, maxMs: 4 * 3_600_000 });
     const { execution, steps } = await h.state(id);
-    expect(execution.status).toBe('undoing');
+    expect(execution.status).toBe('compensating');
     expect(steps['ship']?.attempts.filter(({ mode }) => mode === 'undo').length).toBeGreaterThan(3);
-    expect(steps['ship']).toMatchObject({ status: 'undoing', undoAttempt: 0 });
+    expect(steps['ship']).toMatchObject({ status: 'compensating', undoAttempt: 0 });
     const asked = await h.run(id, {
       until: ({ incidents }) => incidents !== undefined,
-      maxMs: MAX_EXCUSED_MS + 48 * 3_600_000,
+      maxMs: MAX_NOT_CHARGED_MS + 48 * 3_600_000,
     });
-    expect(asked.steps['ship']?.status).toBe('undo-failed');
+    expect(asked.steps['ship']?.status).toBe('compensation-failed');
   });
 });

@@ -1,15 +1,15 @@
-/** Steps that no agent performs: the time, the outside, executions of a step's own. */
+/** Steps that no agent performs: the time, the external party, executions of a step's own. */
 
 import { jest, type Mutant, simulation } from '../mutant.ts';
 
-export const KINDS: readonly Mutant[] = [
+export const WAITING_STEPS: readonly Mutant[] = [
   {
     id: 'parent-not-told',
     from: 'own',
-    bug: 'An execution that ends does not tell its parent, and drops its watch.',
+    bug: 'An execution that ends does not tell its parent, and drops its wake time.',
     file: 'lib/engine/reconcile.ts',
-    find: 'if (decision.tell !== undefined)',
-    replace: 'if (decision.tell !== undefined && ports.clock.now() < 0)',
+    find: 'if (decision.notifyParent !== undefined)',
+    replace: 'if (decision.notifyParent !== undefined && ports.clock.now() < 0)',
     killer: simulation(),
   },
   {
@@ -72,8 +72,8 @@ export const KINDS: readonly Mutant[] = [
     from: 'own',
     bug: 'An answer before its turn ends the step at once, and what it waits for is passed over.',
     file: 'lib/core/waiting/callback.ts',
-    find: "return over(record, turn ? 'complete' : 'answer', stamp, { output: answer.output });",
-    replace: "return over(record, 'complete', stamp, { output: answer.output });",
+    find: "return over(record, turn ? 'complete' : 'answer', inputs, { output: answer.output });",
+    replace: "return over(record, 'complete', inputs, { output: answer.output });",
     killer: jest('scheduler/callbacks', 'that is answered before its turn counts when the turn comes'),
   },
   {
@@ -88,11 +88,11 @@ export const KINDS: readonly Mutant[] = [
   {
     id: 'answer-without-watch',
     from: 'own',
-    bug: 'An answer of the outside leaves the watch where it is, far away.',
+    bug: 'An answer of the external party leaves the wake time where it is, far away.',
     file: 'lib/core/waiting/callback.ts',
-    find: 'const watchAt = noLater(execution, stamp.now + stamp.horizonMs);',
-    replace: 'const watchAt = execution.watchAt ?? stamp.now;',
-    killer: jest('engine/children-races', 'draws the watch near'),
+    find: 'const wakeAt = wakeNoLaterThan(execution, inputs.now + inputs.horizonMs);',
+    replace: 'const wakeAt = execution.wakeAt ?? inputs.now;',
+    killer: jest('engine/children-races', 'brings the wake time forward'),
   },
   {
     id: 'callback-waits-for-ever',
@@ -106,11 +106,14 @@ export const KINDS: readonly Mutant[] = [
   {
     id: 'silence-not-heard',
     from: 'own',
-    bug: 'An outside that must beat and falls silent is waited for all the same.',
+    bug: 'An outside that must send heartbeats and falls silent is waited for all the same.',
     file: 'lib/core/waiting/timer.ts',
-    find: 'heardAt + (step.beatMs ?? Number.POSITIVE_INFINITY)',
+    find: 'heardAt + (step.heartbeatMs ?? Number.POSITIVE_INFINITY)',
     replace: 'heardAt + Number.POSITIVE_INFINITY',
-    killer: jest('scheduler/callbacks', 'that must beat fails when the outside falls silent'),
+    killer: jest(
+      'scheduler/callbacks',
+      'that must send heartbeats fails when the external party falls silent',
+    ),
   },
   {
     id: 'wait-too-short',
@@ -135,8 +138,8 @@ export const KINDS: readonly Mutant[] = [
     from: 'own',
     bug: 'A message for a step that is past ends without a look.',
     file: 'lib/core/execution/on-message.ts',
-    find: "return nothing({ kind: 'look', fresh: false, concern: [message.step] });",
-    replace: 'return nothing(STOP);',
+    find: "return nothing({ kind: 'evaluate', fresh: false, affected: [message.step] });",
+    replace: 'return nothing(IDLE);',
     killer: jest('engine/faults', 'is made good when the queue delivers its message again (F13)'),
   },
   {
@@ -180,8 +183,8 @@ export const KINDS: readonly Mutant[] = [
     from: 'own',
     bug: 'Every child that ends while it is stopped has the parent looked at again.',
     file: 'lib/engine/reconcile.ts',
-    find: 'start.forParent === true ? undefined : advance',
-    replace: 'start.forParent === true ? advance : advance',
+    find: 'start.forParent === true ? undefined : reconcile',
+    replace: 'start.forParent === true ? reconcile : reconcile',
     killer: jest('engine/families', 'are stopped with a bounded number of calls'),
   },
   {
@@ -198,7 +201,7 @@ export const KINDS: readonly Mutant[] = [
     from: 'own',
     bug: 'An end from before the retry is taken for the end of what goes on.',
     file: 'lib/core/waiting/child-retry.ts',
-    find: 'Math.max(children?.ended[index]?.version ?? 0, children?.again?.[index] ?? 0);',
+    find: 'Math.max(children?.ended[index]?.version ?? 0, children?.restartedAfter?.[index] ?? 0);',
     replace: 'children?.ended[index]?.version ?? 0;',
     killer: jest('engine/children-again', 'does not take the end from before for news'),
   },
@@ -225,8 +228,8 @@ export const KINDS: readonly Mutant[] = [
     from: 'own',
     bug: 'After a retry other executions are started beside those that failed, and do everything again.',
     file: 'lib/core/execution/effective-state.ts',
-    find: "record.status === 'failed' && !isAnew(children))",
-    replace: "record.status === 'failed' && isAnew(children))",
+    find: "record.status === 'failed' && !takesNewChildren(children))",
+    replace: "record.status === 'failed' && takesNewChildren(children))",
     killer: jest('engine/children-again', 'has the child go on where it failed'),
   },
   {

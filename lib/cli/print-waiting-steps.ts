@@ -32,7 +32,7 @@ export const answerFacts = (
     const line =
       step.kind === 'approval'
         ? `${invocation(`approve ${view.executionId} ${step.name}`)} (or reject)`
-        : `${invocation(`complete ${step.token} --output …`)} (or fail, beat)`;
+        : `${invocation(`complete ${step.token} --output …`)} (or fail, heartbeat)`;
     return [['answer', line] as const];
   });
 

@@ -1,14 +1,14 @@
 /**
- * The outside that answers callbacks and approvals: in time, too early, twice, with a failure, or never.
+ * The external party that answers callbacks and approvals: in time, too early, twice, with a failure, or never.
  *
- * Owns: who answers what and when. Only who was given a token has it: the outside reads it off the execution's record, as
+ * Owns: who answers what and when. Only who was given a token has it: the external party reads it off the execution's record, as
  * a step that hands it over would.
  */
 
 import { type CallbackStep, isCallback, type Plan } from '../../lib/core/plan/plan.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { callbackToken, isForward } from '../../lib/core/records/state.ts';
-import { settleCallback } from '../../lib/scheduler/callbacks.ts';
+import { closeCallback } from '../../lib/scheduler/callbacks.ts';
 import { createScheduler } from '../../lib/scheduler/start.ts';
 import { type Host, newProcess, planOf, portsOf } from './process.ts';
 
@@ -23,11 +23,11 @@ function callbacksOf(plan: Plan): readonly CallbackStep[] {
 }
 
 /** Looks at whatever waits for it now and then. */
-export function startOutside(host: Host): void {
-  const { choice, events, outside } = host;
+export function startExternalParty(host: Host): void {
+  const { choice, events, external } = host;
   const look = (): void => {
-    for (const id of outside.table.ids()) {
-      const state = outside.table.read(id);
+    for (const id of external.table.ids()) {
+      const state = external.table.read(id);
       if (state?.execution.callbackKeys === undefined || !isForward(state.execution.status)) continue;
       const plan = planOf(host, id);
       if (plan !== undefined) for (const step of callbacksOf(plan)) consider(host, state, step);
@@ -41,24 +41,24 @@ function consider(host: Host, state: Snapshot, step: CallbackStep): void {
   const { choice, faults } = host;
   const status = state.steps[step.name]?.status;
   const isLate = status === 'failed' || status === 'done';
-  if (isLate && !faults.strikes('lateAnswer')) return;
+  if (isLate && !faults.injects('lateAnswer')) return;
   if (!isLate && status !== undefined && status !== 'waiting') return;
   const isTurn = step.after.every((name) => ['done', 'skipped'].includes(state.steps[name]?.status ?? ''));
-  if (!isTurn && !faults.strikes('earlyAnswer')) return;
-  if (faults.strikes('noAnswer')) return;
+  if (!isTurn && !faults.injects('earlyAnswer')) return;
+  if (faults.injects('noAnswer')) return;
   const token = callbackToken(state.execution, step.name) ?? '';
-  const times = faults.strikes('repeatedAnswer') ? 2 : 1;
+  const times = faults.injects('repeatedAnswer') ? 2 : 1;
   const drawn = choice.random();
   const answer =
-    drawn < 0.2 && step.beatMs !== undefined
-      ? ({ kind: 'beat' } as const)
-      : faults.strikes('rejected')
+    drawn < 0.2 && step.heartbeatMs !== undefined
+      ? ({ kind: 'heartbeat' } as const)
+      : faults.injects('rejected')
         ? ({ kind: 'fail', failure: { code: 'rejected', message: 'no' } } as const)
         : ({ kind: 'complete', output: {} } as const);
   for (let at = 0; at < times; at += 1) {
     const ports = portsOf(host, newProcess(host, PROCESS_MS));
     const scheduler = createScheduler(ports, [], { hash: (text) => text, newId: () => '' });
-    // Refused, or the reply was lost: the outside looks again later.
-    settleCallback(scheduler, token, answer).catch(() => undefined);
+    // Refused, or the reply was lost: the external party looks again later.
+    closeCallback(scheduler, token, answer).catch(() => undefined);
   }
 }

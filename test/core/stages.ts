@@ -1,21 +1,21 @@
 /** Rungs that are as short as a check allows. */
 
-import type { HumanRung, Rung } from '../../lib/core/plan/plan.ts';
+import type { HumanStage, Stage } from '../../lib/core/plan/plan.ts';
 
-export const human = (more: Partial<HumanRung> = {}): HumanRung => ({
+export const human = (more: Partial<HumanStage> = {}): HumanStage => ({
   kind: 'human',
   withinMs: 1,
   otherwise: 'fail',
   ...more,
 });
-export const retry = (more: object = {}): Rung => ({
+export const retry = (more: object = {}): Stage => ({
   kind: 'retry',
   attempts: 1,
   firstMs: 1,
   maxMs: 1,
   ...more,
 });
-export const useAgent = (more: object = {}): Rung =>
+export const useAgent = (more: object = {}): Stage =>
   ({
     ...retry(),
     kind: 'useAgent',
@@ -27,4 +27,4 @@ export const useAgent = (more: object = {}): Rung =>
     pickupMs: 1,
     settleMs: 1,
     ...more,
-  }) as Rung;
+  }) as Stage;

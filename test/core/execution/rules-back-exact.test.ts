@@ -3,37 +3,37 @@
 import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Cause, Execution, Step } from '../../../lib/core/records/state.ts';
-import { changesOf, heldAs, incidentOf, planOf, recordOf, see, stateOf } from '../one-step.ts';
+import { changesOf, suspendedAs, incidentOf, planOf, recordOf, see, stateOf } from '../one-step.ts';
 import { agentStepOf, childOf, childrenOf, undoableOf } from '../small-steps.ts';
 import { NOW } from '../states.ts';
 
 const failure = { code: 'x', message: 'y' };
 const cause: Cause = { kind: 'failure', at: NOW - 5, failure };
-const undoing = (records: Step[], more: Partial<Execution> = {}): Snapshot =>
-  stateOf(records, { status: 'undoing', cause, watchAt: NOW + 5, ...more });
-const all = { kind: 'look', fresh: true, concern: 'all' } as const;
+const compensating = (records: Step[], more: Partial<Execution> = {}): Snapshot =>
+  stateOf(records, { status: 'compensating', cause, wakeAt: NOW + 5, ...more });
+const all = { kind: 'evaluate', fresh: true, affected: 'all' } as const;
 
 describe('the fence', () => {
   const plan = planOf(undoableOf('it'));
-  it('seals what could still begin, in the step’s record alone', () => {
-    const { write, ...rest } = see(plan, undoing([], { epoch: 3 }));
+  it('fences what could still begin, in the step’s record alone', () => {
+    const { write, ...rest } = see(plan, compensating([], { epoch: 3 }));
     expect(write).toStrictEqual({
       executionId: 'e-1',
-      step: expect.objectContaining({ name: 'it', status: 'sealed', version: 1, epoch: 3, changedAt: NOW }),
+      step: expect.objectContaining({ name: 'it', status: 'fenced', version: 1, epoch: 3, changedAt: NOW }),
     });
-    const notes = [{ what: 'step-sealed', executionId: 'e-1', step: 'it' }];
+    const notes = [{ what: 'step-fenced', executionId: 'e-1', step: 'it' }];
     expect(rest).toStrictEqual({ sends: [], next: all, notes });
   });
 
-  it('seals what was begun, as its next version', () => {
-    expect(see(plan, undoing([recordOf('it', 'retrying', { retryAt: 9 })])).write?.step).toMatchObject({
-      status: 'sealed',
+  it('fences what was begun, as its next version', () => {
+    expect(see(plan, compensating([recordOf('it', 'retrying', { retryAt: 9 })])).write?.step).toMatchObject({
+      status: 'fenced',
       version: 2,
     });
   });
 
   it('comes before the end, and an end is no matter of what is not being undone', () => {
-    const running = stateOf([], { watchAt: NOW + 5 });
+    const running = stateOf([], { wakeAt: NOW + 5 });
     expect(see(plan, running).write?.step).toBeUndefined();
   });
 });
@@ -46,8 +46,8 @@ describe('the end of an undo', () => {
     return write?.execution?.endedAt === undefined ? undefined : write.execution.status;
   };
 
-  it('is written to the execution alone, and then told; the watch stays', () => {
-    const state = undoing([recordOf('a', 'undone'), recordOf('b', 'sealed')]);
+  it('is written to the execution alone, and then told; the wake time stays', () => {
+    const state = compensating([recordOf('a', 'compensated'), recordOf('b', 'fenced')]);
     const { write, ...rest } = see(plan, state);
     expect(write?.step).toBeUndefined();
     expect(write?.executionId).toBe('e-1');
@@ -59,7 +59,7 @@ describe('the end of an undo', () => {
     });
     expect(rest).toStrictEqual({
       sends: [],
-      next: { kind: 'look', fresh: false, concern: ['x'] },
+      next: { kind: 'evaluate', fresh: false, affected: ['x'] },
       notes: [{ what: 'compensated', executionId: 'e-1' }],
     });
   });
@@ -70,38 +70,43 @@ describe('the end of an undo', () => {
     [
       'a failure of which something is undone',
       cause,
-      [recordOf('a', 'undone'), recordOf('b', 'failed')],
+      [recordOf('a', 'compensated'), recordOf('b', 'failed')],
       'compensated',
     ],
     [
       'a deadline',
       { ...cause, kind: 'deadline' },
-      [recordOf('a', 'undone'), recordOf('b', 'sealed')],
+      [recordOf('a', 'compensated'), recordOf('b', 'fenced')],
       'compensated',
     ],
     [
       'a cancel',
       { ...cause, kind: 'cancel' },
-      [recordOf('a', 'undone'), recordOf('b', 'sealed')],
+      [recordOf('a', 'compensated'), recordOf('b', 'fenced')],
       'canceled',
     ],
-    ['a parent', { ...cause, kind: 'parent' }, [recordOf('a', 'sealed')], 'canceled'],
+    ['a parent', { ...cause, kind: 'parent' }, [recordOf('a', 'fenced')], 'canceled'],
     ['a failure that leaves all as it is', left, [recordOf('a', 'done'), recordOf('b', 'failed')], 'failed'],
-    ['one that leaves what is undone', left, [recordOf('a', 'undone'), recordOf('b', 'failed')], 'failed'],
+    [
+      'one that leaves what is undone',
+      left,
+      [recordOf('a', 'compensated'), recordOf('b', 'failed')],
+      'failed',
+    ],
     [
       'a cancel with an undo that failed',
       { ...cause, kind: 'cancel' },
-      [recordOf('a', 'undo-failed'), recordOf('b', 'sealed')],
+      [recordOf('a', 'compensation-failed'), recordOf('b', 'fenced')],
       'failed',
     ],
-    ['what is not undone yet', cause, [recordOf('a', 'done'), recordOf('b', 'sealed')], undefined],
-    ['what is being undone', cause, [heldAs('undo', { name: 'a' }), recordOf('b', 'sealed')], undefined],
+    ['what is not undone yet', cause, [recordOf('a', 'done'), recordOf('b', 'fenced')], undefined],
+    ['what is being undone', cause, [suspendedAs('undo', { name: 'a' }), recordOf('b', 'fenced')], undefined],
     ['what nobody has said why', undefined, [recordOf('a', 'failed')], 'failed'],
   ])('after %s', (_, given, records, status) => {
-    const { cause: __, ...execution } = undoing(records).execution;
+    const { cause: __, ...execution } = compensating(records).execution;
     const asked = { 1: incidentOf({ kind: 'undo', step: 'a', resolvedAt: NOW }) };
     const state = {
-      ...undoing(records),
+      ...compensating(records),
       execution: { ...execution, ...(given === undefined ? {} : { cause: given }) },
       incidents: asked,
     };
@@ -113,39 +118,46 @@ describe('the end of an undo', () => {
       1: incidentOf({ kind: 'undo', step: 'b', resolvedAt: NOW }),
       2: incidentOf({ kind: 'undo', step: 'c', number: 2, resolvedAt: NOW }),
     };
-    const stuck = [recordOf('a', 'done'), recordOf('b', 'undo-failed'), recordOf('c', 'undo-failed')];
+    const stuck = [
+      recordOf('a', 'done'),
+      recordOf('b', 'compensation-failed'),
+      recordOf('c', 'compensation-failed'),
+    ];
     const wide = planOf(a, b, undoableOf('c'));
-    const { write, notes } = see(wide, { ...undoing(stuck), incidents: asked });
+    const { write, notes } = see(wide, { ...compensating(stuck), incidents: asked });
     expect(write?.execution).toMatchObject({ status: 'failed', endedAt: NOW });
     expect(write?.execution?.cause).toStrictEqual({
       ...cause,
-      failure: { code: 'undo-failed', message: 'the effects of these steps could not be undone: b, c' },
+      failure: {
+        code: 'compensation-failed',
+        message: 'the effects of these steps could not be undone: b, c',
+      },
     });
     expect(notes).toStrictEqual([{ what: 'failed', executionId: 'e-1' }]);
     // What does not lie before it is undone first.
     const beside = planOf(a, undoableOf('b'), undoableOf('c'));
-    expect(ended({ ...undoing(stuck), incidents: asked }, beside)).toBeUndefined();
+    expect(ended({ ...compensating(stuck), incidents: asked }, beside)).toBeUndefined();
     // Nobody may work on what is left, either.
-    const busy = [heldAs('undo', { name: 'a' }), ...stuck.slice(1)];
-    expect(ended({ ...undoing(busy), incidents: asked }, wide)).toBeUndefined();
-    const { cause: _, ...execution } = undoing(stuck).execution;
-    const blank = see(wide, { ...undoing(stuck), execution, incidents: asked });
+    const busy = [suspendedAs('undo', { name: 'a' }), ...stuck.slice(1)];
+    expect(ended({ ...compensating(busy), incidents: asked }, wide)).toBeUndefined();
+    const { cause: _, ...execution } = compensating(stuck).execution;
+    const blank = see(wide, { ...compensating(stuck), execution, incidents: asked });
     expect(blank.write?.execution).not.toHaveProperty('cause');
     expect(blank.write?.execution?.status).toBe('failed');
   });
 
   it('waits for the answer to a question', () => {
-    const records = [recordOf('a', 'undo-failed'), recordOf('b', 'sealed')];
+    const records = [recordOf('a', 'compensation-failed'), recordOf('b', 'fenced')];
     const open = { 1: incidentOf({ kind: 'undo', step: 'a' }) };
-    expect(ended({ ...undoing(records), incidents: open })).toBeUndefined();
-    expect(see(plan, undoing(records)).write?.incident).toMatchObject({ kind: 'undo', step: 'a' });
+    expect(ended({ ...compensating(records), incidents: open })).toBeUndefined();
+    expect(see(plan, compensating(records)).write?.incident).toMatchObject({ kind: 'undo', step: 'a' });
   });
 
   it.each<[string, PlanStep, Step, Execution['status']]>([
     [
-      'undone',
+      'compensated',
       childOf('it'),
-      recordOf('it', 'undone', {
+      recordOf('it', 'compensated', {
         children: childrenOf({ 0: { status: 'compensated', version: 1, clean: true } }),
       }),
       'compensated',
@@ -168,7 +180,7 @@ describe('the end of an undo', () => {
     ],
     ['without any', childOf('it'), recordOf('it', 'failed'), 'failed'],
   ])('counts what an execution of its own has undone itself: %s', (_, step, record, status) => {
-    expect(ended(undoing([record]), planOf(step))).toBe(status);
+    expect(ended(compensating([record]), planOf(step))).toBe(status);
   });
 });
 
@@ -179,7 +191,7 @@ describe('an end', () => {
       status: 'succeeded',
       startedAt: NOW - 99,
       endedAt: NOW - 9,
-      watchAt: NOW,
+      wakeAt: NOW,
       dispatches: { k: { count: 1, lastAt: 1 } },
       ...more,
     });
@@ -190,7 +202,7 @@ describe('an end', () => {
     startedAt: NOW - 99,
     endedAt: NOW - 9,
   };
-  const none = { sends: [], next: { kind: 'stop' }, notes: [] };
+  const none = { sends: [], next: { kind: 'idle' }, notes: [] };
 
   it('is announced, and with the write that says so nobody watches any more', () => {
     const state = of();
@@ -200,7 +212,7 @@ describe('an end', () => {
     expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       version: 2,
       writeId: 'w-new',
-      watchAt: null,
+      wakeAt: null,
       dispatches: {},
     });
   });
@@ -213,14 +225,14 @@ describe('an end', () => {
   it('is told to the parent, and of a part of a list to nobody else', () => {
     const parent = { executionId: 'p', step: 's', index: 0 };
     const end = { status: 'succeeded', version: 1, clean: false };
-    expect(see(plan, of({ parent }))).toMatchObject({ announce: told, tell: { parent, end } });
+    expect(see(plan, of({ parent }))).toMatchObject({ announce: told, notifyParent: { parent, end } });
     const part = see(plan, of({ parent: { ...parent, part: true } }));
     expect(part).not.toHaveProperty('announce');
-    expect(part.tell).toStrictEqual({ parent: { ...parent, part: true }, end });
+    expect(part.notifyParent).toStrictEqual({ parent: { ...parent, part: true }, end });
   });
 
   it('is told once, by who wrote it or by a supervisor', () => {
-    const { watchAt: _, ...over } = of().execution;
+    const { wakeAt: _, ...over } = of().execution;
     expect(see(plan, { ...of(), execution: over })).toStrictEqual(none);
     expect(see(plan, of(), { by: 'worker', outrun: true })).toStrictEqual(none);
     expect(see(plan, of(), { by: 'worker' }).announce).toStrictEqual(told);

@@ -10,18 +10,18 @@ import {
   endOf,
   failedOf,
   indexesToStop,
-  stopSettled,
-  told,
+  stepOnceStopped,
+  childEnded,
 } from '../../../lib/core/waiting/child.ts';
 import { child, childrenOf, end, familyPlan, keptMap, map, parentOf } from '../family.ts';
-import { changesOf, planOf, recordOf, stamp, stateOf } from '../one-step.ts';
+import { changesOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
 import { planStep } from '../refusals.ts';
 import { NOW } from '../states.ts';
 
 const HORIZON = 30_000;
 const news = { step: 'list', index: 1, end: end('failed', 5) };
-const tell = (state: Snapshot, of: object = {}) =>
-  told(familyPlan, state, { ...news, ...of }, { ...stamp, horizonMs: HORIZON });
+const notifyParent = (state: Snapshot, of: object = {}) =>
+  childEnded(familyPlan, state, { ...news, ...of }, { ...inputs, horizonMs: HORIZON });
 const running = (children: Children, more: Partial<Step> = {}): Step =>
   recordOf('list', 'running', { children, ...more });
 
@@ -29,9 +29,9 @@ describe('an end that a parent is told', () => {
   const known = { 0: end('succeeded', 4) };
   const before = running(childrenOf(3, known));
 
-  it('is written beside its execution, whose watch it draws near', () => {
-    const state = stateOf([before], { watchAt: NOW + 3_600_000, version: 6 });
-    const { write, ...rest } = tell(state) ?? {};
+  it('is written beside its execution, whose wake time it brings forward', () => {
+    const state = stateOf([before], { wakeAt: NOW + 3_600_000, version: 6 });
+    const { write, ...rest } = notifyParent(state) ?? {};
     expect(changesOf(before, write?.step)).toEqual({
       version: 2,
       writeId: 'w-new',
@@ -41,31 +41,36 @@ describe('an end that a parent is told', () => {
       ...state.execution,
       version: 7,
       writeId: 'w-new',
-      watchAt: NOW + HORIZON,
+      wakeAt: NOW + HORIZON,
     });
     expect(write?.executionId).toBe('e-1');
     expect(rest).toEqual({
       sends: [],
-      next: { kind: 'look', fresh: true, concern: ['list'] },
+      next: { kind: 'evaluate', fresh: true, affected: ['list'] },
       notes: [{ what: 'child-ended', executionId: 'e-1', step: 'list', detail: 'failed' }],
     });
   });
 
-  it.each<[string, 'look' | 'stop', Children, Partial<Execution>]>([
-    ['one of several that are awaited', 'stop', childrenOf(3, {}), {}],
-    ['the last one', 'look', childrenOf(3, { 0: end('succeeded'), 2: end('succeeded') }), {}],
-    ['one that makes room for others', 'look', childrenOf(3, {}, { started: 2 }), {}],
-    ['one beside a failure', 'look', childrenOf(3, { 0: end('failed') }), {}],
-    ['one beside others that are tried again', 'look', childrenOf(3, {}, { again: { 0: 3 } }), {}],
-    ['one while a pause begins', 'look', childrenOf(3, {}), { status: 'pausing' }],
+  it.each<[string, 'evaluate' | 'idle', Children, Partial<Execution>]>([
+    ['one of several that are awaited', 'idle', childrenOf(3, {}), {}],
+    ['the last one', 'evaluate', childrenOf(3, { 0: end('succeeded'), 2: end('succeeded') }), {}],
+    ['one that makes room for others', 'evaluate', childrenOf(3, {}, { started: 2 }), {}],
+    ['one beside a failure', 'evaluate', childrenOf(3, { 0: end('failed') }), {}],
+    [
+      'one beside others that are tried again',
+      'evaluate',
+      childrenOf(3, {}, { restartedAfter: { 0: 3 } }),
+      {},
+    ],
+    ['one while a pause begins', 'evaluate', childrenOf(3, {}), { status: 'pausing' }],
   ])('of %s leads to a %s', (_, kind, children, more) => {
-    const decision = tell(stateOf([running(children)], more), { end: end('succeeded') });
+    const decision = notifyParent(stateOf([running(children)], more), { end: end('succeeded') });
     expect(decision?.next.kind).toBe(kind);
   });
 
   it('may be faster than the record of the start', () => {
     const state = stateOf([], parentOf({ epoch: 2 }));
-    const { write } = tell(state, { index: 0, epoch: 2 }) ?? {};
+    const { write } = notifyParent(state, { index: 0, epoch: 2 }) ?? {};
     expect(write?.step).toMatchObject({
       name: 'list',
       status: 'running',
@@ -81,13 +86,17 @@ describe('an end that a parent is told', () => {
       ended: { 0: news.end },
     });
     const begun = stateOf([recordOf('list', 'ready')], parentOf());
-    expect(tell(begun, { index: 0 })?.write?.step).toMatchObject({ status: 'running', version: 2 });
+    expect(notifyParent(begun, { index: 0 })?.write?.step).toMatchObject({ status: 'running', version: 2 });
   });
 
   it.each<[string, Snapshot, object]>([
     ['a version that is known', stateOf([running(childrenOf(3, { 1: end('succeeded', 5) }))]), {}],
     ['a version that is older', stateOf([running(childrenOf(3, { 1: end('succeeded', 6) }))]), {}],
-    ['what was to be tried again since', stateOf([running(childrenOf(3, {}, { again: { 1: 5 } }))]), {}],
+    [
+      'what was to be tried again since',
+      stateOf([running(childrenOf(3, {}, { restartedAfter: { 1: 5 } }))]),
+      {},
+    ],
     ['an execution that has ended', stateOf([before], { status: 'canceled', endedAt: NOW }), {}],
     ['an earlier epoch of the step', stateOf([{ ...before, epoch: 2 }]), {}],
     ['a later epoch of the step', stateOf([before]), { epoch: 2 }],
@@ -95,7 +104,7 @@ describe('an end that a parent is told', () => {
     ['a step that never will have any', stateOf([], parentOf({ input: { list: 1 } })), {}],
     ['a step that was skipped', stateOf([recordOf('list', 'skipped')], parentOf()), {}],
   ])('of %s changes nothing', (_, state, of) => {
-    expect(tell(state, of)).toBeUndefined();
+    expect(notifyParent(state, of)).toBeUndefined();
   });
 });
 
@@ -134,23 +143,27 @@ describe('what is to be stopped', () => {
 });
 
 describe('a step whose executions are stopped', () => {
-  const settled = (
+  const codeReturned = (
     ended: Children['ended'],
     of: object = {},
     step: ChildStep | MapStep = map,
     left = false,
   ) => {
-    const before = recordOf('list', 'undoing', { children: childrenOf(2, ended), changedAt: NOW - 9, ...of });
-    return changesOf(before, stopSettled(step, before, left, stamp));
+    const before = recordOf('list', 'compensating', {
+      children: childrenOf(2, ended),
+      changedAt: NOW - 9,
+      ...of,
+    });
+    return changesOf(before, stepOnceStopped(step, before, left, inputs));
   };
   const same = { version: 2, writeId: 'w-new', changedAt: NOW };
-  const failure = { code: 'undo-failed', message: 'an execution of its own could not be undone' };
+  const failure = { code: 'compensation-failed', message: 'an execution of its own could not be undone' };
   const clean = { 0: end('canceled'), 1: end('compensated') };
   const dirty = { 0: end('canceled'), 1: end('failed') };
   const good = { 0: end('canceled'), 1: end('succeeded') };
 
   it.each<[string, Children['ended'], ChildStep | MapStep, boolean, object | undefined]>([
-    ['is undone when nothing of any is in effect', clean, map, false, { status: 'undone' }],
+    ['is undone when nothing of any is in effect', clean, map, false, { status: 'compensated' }],
     ['is not over before each is', { 0: end('canceled') }, map, false, undefined],
     ['is not over before what succeeded is undone', good, map, false, undefined],
     ['is left as it is where what succeeded is kept', good, keptMap, false, { status: 'failed' }],
@@ -160,7 +173,7 @@ describe('a step whose executions are stopped', () => {
       dirty,
       map,
       false,
-      { status: 'undo-failed', failure },
+      { status: 'compensation-failed', failure },
     ],
     ['is left as it is where nothing is undone', dirty, keptMap, false, { status: 'failed' }],
     [
@@ -168,19 +181,19 @@ describe('a step whose executions are stopped', () => {
       clean,
       keptMap,
       false,
-      { status: 'undone' },
+      { status: 'compensated' },
     ],
     ['of another workflow likewise', good, child, false, undefined],
     ['of another workflow that keeps', good, { ...child, undo: 'none' }, false, { status: 'failed' }],
   ])('%s', (_, ended, step, left, changes) => {
-    expect(settled(ended, {}, step, left)).toEqual(changes && { ...same, ...changes });
+    expect(codeReturned(ended, {}, step, left)).toEqual(changes && { ...same, ...changes });
   });
 
   it('is not over while some are still to be stopped, or when it is not being undone', () => {
-    expect(settled(clean, { children: childrenOf(2, clean, { stopped: 1 }) })).toBeUndefined();
-    for (const status of ['running', 'undone', 'undo-failed', 'done'] as const)
-      expect(settled(clean, { status })).toBeUndefined();
-    expect(settled(clean, { children: undefined })).toBeUndefined();
+    expect(codeReturned(clean, { children: childrenOf(2, clean, { stopped: 1 }) })).toBeUndefined();
+    for (const status of ['running', 'compensated', 'compensation-failed', 'done'] as const)
+      expect(codeReturned(clean, { status })).toBeUndefined();
+    expect(codeReturned(clean, { children: undefined })).toBeUndefined();
   });
 });
 
@@ -193,14 +206,16 @@ describe('the end that an execution tells its parent', () => {
     of: Plan = plan,
   ): ChildEnd => endOf(of, stateOf(records, { status, version: 9, ...more }));
   const cause = { kind: 'cancel', at: NOW, failure: { code: 'x', message: 'y' } } as const;
-  const failed = [recordOf('a', 'failed'), recordOf('b', 'undone')];
+  const failed = [recordOf('a', 'failed'), recordOf('b', 'compensated')];
   const part = { ...plan, tolerated: 2 };
 
   it('is clean when nothing of it is in effect', () => {
     expect(endIs('succeeded')).toEqual({ status: 'succeeded', version: 9, clean: false });
     expect(endIs('canceled')).toEqual({ status: 'canceled', version: 9, clean: true });
     expect(endIs('failed', failed)).toEqual({ status: 'failed', version: 9, clean: true });
-    expect(endIs('failed', [recordOf('a', 'undone'), recordOf('b', 'undo-failed')])).toMatchObject({
+    expect(
+      endIs('failed', [recordOf('a', 'compensated'), recordOf('b', 'compensation-failed')]),
+    ).toMatchObject({
       clean: false,
     });
     expect(endIs('canceled', [], { cause })).toMatchObject({ clean: true });

@@ -56,13 +56,13 @@ const callback = (name: string, before: readonly string[]): fc.Arbitrary<Callbac
       of: base(name, before),
       kind: fc.constantFrom('callback' as const, 'approval' as const),
       withinMs: time,
-      beatMs: fc.option(time, { nil: undefined }),
+      heartbeatMs: fc.option(time, { nil: undefined }),
     })
-    .map(({ of, kind, withinMs, beatMs }) => ({
+    .map(({ of, kind, withinMs, heartbeatMs }) => ({
       ...of,
       kind,
       withinMs,
-      ...(beatMs === undefined ? {} : { beatMs }),
+      ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
     }));
 
 const child = (name: string, before: readonly string[]): fc.Arbitrary<ChildStep> =>
@@ -78,7 +78,7 @@ const map = (name: string, before: readonly string[]): fc.Arbitrary<MapStep> =>
   fc
     .record({
       of: base(name, before),
-      undo: fc.constantFrom('none' as const, planStep.ladder[0] as never),
+      undo: fc.constantFrom('none' as const, planStep.recovery[0] as never),
       concurrency: fc.option(fc.constantFrom(1, 30, 1_000), { nil: undefined }),
       tolerate: fc.constantFrom({ items: 0 }, { items: 2 }, { percent: 50 }),
     })
@@ -131,17 +131,35 @@ const children = (kind: 'child' | 'map'): fc.Arbitrary<Children> =>
       ended: Object.fromEntries(ends.flatMap((one, index) => (one === undefined ? [] : [[index, one]]))),
     }));
 
-const STATUSES: Readonly<Record<Exclude<PlanStep['kind'], 'step'>, readonly StepStatus[]>> = {
-  wait: ['done', 'failed', 'skipped', 'sealed'],
-  callback: ['waiting', 'answered', 'done', 'failed', 'skipped', 'sealed'],
-  approval: ['waiting', 'answered', 'done', 'failed', 'skipped', 'sealed'],
-  child: ['running', 'running', 'done', 'failed', 'skipped', 'undoing', 'undone', 'undo-failed'],
-  map: ['running', 'running', 'done', 'failed', 'skipped', 'undoing', 'undone', 'undo-failed'],
+const STATUSES: Readonly<Record<Exclude<PlanStep['kind'], 'agent'>, readonly StepStatus[]>> = {
+  wait: ['done', 'failed', 'skipped', 'fenced'],
+  callback: ['waiting', 'answered', 'done', 'failed', 'skipped', 'fenced'],
+  approval: ['waiting', 'answered', 'done', 'failed', 'skipped', 'fenced'],
+  child: [
+    'running',
+    'running',
+    'done',
+    'failed',
+    'skipped',
+    'compensating',
+    'compensated',
+    'compensation-failed',
+  ],
+  map: [
+    'running',
+    'running',
+    'done',
+    'failed',
+    'skipped',
+    'compensating',
+    'compensated',
+    'compensation-failed',
+  ],
 };
 
 /** A record of a step that no agent performs. */
 export const kindRecord = (
-  step: Exclude<PlanStep, { kind: 'step' }>,
+  step: Exclude<PlanStep, { kind: 'agent' }>,
   past: fc.Arbitrary<number>,
 ): fc.Arbitrary<Step> =>
   fc
@@ -158,14 +176,14 @@ export const kindRecord = (
         (step.kind === 'child' || step.kind === 'map') &&
         status !== 'skipped' &&
         !(status === 'failed' && fails);
-      const failed = ['failed', 'undo-failed'].includes(status) || (status === 'answered' && fails);
+      const failed = ['failed', 'compensation-failed'].includes(status) || (status === 'answered' && fails);
       const answered = status === 'done' || (status === 'answered' && !fails);
       return {
         ...blankStep(step.name, { life: 'life1', epoch: 1 }),
         status,
         version,
         writeId: `w-${step.name}`,
-        beat: status === 'waiting' ? 1 : 0,
+        heartbeat: status === 'waiting' ? 1 : 0,
         changedAt,
         ...(status === 'waiting' ? { progressAt } : {}),
         ...(failed ? { failure } : {}),

@@ -5,7 +5,7 @@
  * `scheduler/start.ts` (read, decide, write, look; after a conflict read again).
  */
 
-import { type Context, die, type Emit, land, look, place, type Seat } from './moves.ts';
+import { type Context, die, type Emit, land, evaluate, place, type Seat } from './moves.ts';
 import { NEVER, NOW } from './times.ts';
 import { type Actor, copyOf, type World } from './world.ts';
 
@@ -14,42 +14,52 @@ const NO: readonly string[] = [];
 export function supervisorMoves(ctx: Context, world: World, at: number, emit: Emit): void {
   const seat: Seat = { list: 'supervisors', at };
   const actor = ctx.cast.at(world.supervisors[at] as number);
-  if (actor !== null) return lookerMoves(ctx, world, seat, actor, `supervisor ${at + 1}`, emit);
-  const { watchAt } = ctx.mind.execution(world.exec);
+  if (actor !== null) return actorMoves(ctx, world, seat, actor, `supervisor ${at + 1}`, emit);
+  const { wakeAt } = ctx.decider.execution(world.exec);
   // One of several idle ones will do.
-  if (watchAt === undefined || world.supervisors.indexOf(0) !== at) return;
-  if (watchAt > NOW && !ctx.config.eagerSweeps) return;
+  if (wakeAt === undefined || world.supervisors.indexOf(0) !== at) return;
+  if (wakeAt > NOW && !ctx.config.eagerSweeps) return;
   const next = copyOf(world);
-  look(ctx, next, seat, 0, true);
+  evaluate(ctx, next, seat, 0, true);
   emit(next, `supervisor ${at + 1} reads`, false, NO);
 }
 
 export function operatorMoves(ctx: Context, world: World, emit: Emit): void {
   if (!ctx.config.cancel) return;
   const actor = ctx.cast.at(world.operator);
-  if (actor !== null) return lookerMoves(ctx, world, 'operator', actor, 'operator', emit);
+  if (actor !== null) return actorMoves(ctx, world, 'operator', actor, 'operator', emit);
   if (world.canceled !== 0) return;
-  const out = ctx.mind.cancel(world);
+  const out = ctx.decider.cancel(world);
   if (out.exec < 0) return;
   const next = copyOf(world);
   next.canceled = 1;
-  place(ctx, next, 'operator', { pc: 'write', out: ctx.mind.outcomes.idOf(out), from: 'cancel', concern: 0 });
+  place(ctx, next, 'operator', {
+    pc: 'write',
+    out: ctx.decider.outcomes.idOf(out),
+    from: 'cancel',
+    affected: 0,
+  });
   emit(next, 'operator reads, to cancel', true, NO);
 }
 
-function lookerMoves(ctx: Context, world: World, seat: Seat, actor: Actor, who: string, emit: Emit): void {
+function actorMoves(ctx: Context, world: World, seat: Seat, actor: Actor, who: string, emit: Emit): void {
   if (ctx.config.crash) {
     const next = copyOf(world);
     place(ctx, next, seat, null);
     emit(next, `${who} dies (${actor.pc})`, true, NO);
   }
   const next = copyOf(world);
-  if (actor.pc === 'look') {
-    look(ctx, next, seat, actor.concern, true);
+  if (actor.pc === 'evaluate') {
+    evaluate(ctx, next, seat, actor.affected, true);
     emit(next, `${who} reads and looks`, false, NO);
   } else if (actor.pc === 'write') {
     const problems = land(ctx, next, seat, actor);
-    emit(next, `${who} writes ${ctx.mind.outcomes.at(actor.out).what || 'the watch'}`, false, problems);
+    emit(
+      next,
+      `${who} writes ${ctx.decider.outcomes.at(actor.out).what || 'the wake time'}`,
+      false,
+      problems,
+    );
   }
 }
 
@@ -58,7 +68,7 @@ export function timeMoves(ctx: Context, world: World, emit: Emit): void {
   if (!ctx.config.time) return;
   const ticks = untilNext(ctx, world);
   if (ticks > 0) emit(later(ctx, world, ticks), `${ticks} ticks pass`, false, NO);
-  const { status, deadlineAt } = ctx.mind.execution(world.exec);
+  const { status, deadlineAt } = ctx.decider.execution(world.exec);
   if (!ctx.config.deadline || status !== 'running' || deadlineAt !== NEVER) return;
   emit(pastDeadline(ctx, world), 'the deadline passes', true, NO);
 }
@@ -76,12 +86,12 @@ function ghosts(ctx: Context, world: World, emit: Emit): void {
 
 /** Ticks until time alone changes something. */
 function untilNext(ctx: Context, world: World): number {
-  const { mind, cast } = ctx;
-  let first = mind.nextChange('exec', world.exec);
+  const { decider, cast } = ctx;
+  let first = decider.nextChange('exec', world.exec);
   const consider = (ticks: number): void => {
     if (ticks > 0 && (first === 0 || ticks < first)) first = ticks;
   };
-  for (const id of world.steps) consider(mind.nextChange('step', id));
+  for (const id of world.steps) consider(decider.nextChange('step', id));
   for (const ticks of world.ghosts) consider(ticks);
   for (const id of [...world.agents, ...world.supervisors, world.operator]) {
     const actor = cast.at(id);
@@ -89,19 +99,19 @@ function untilNext(ctx: Context, world: World): number {
     if ('life' in actor) consider(actor.life);
     if (actor.pc === 'claim') consider(1);
     if (actor.pc !== 'write') continue;
-    const out = mind.outcomes.at(actor.out);
-    if (out.exec >= 0) consider(mind.nextChange('exec', out.exec));
-    if (out.step >= 0) consider(mind.nextChange('step', out.stepTo));
+    const out = decider.outcomes.at(actor.out);
+    if (out.exec >= 0) consider(decider.nextChange('exec', out.exec));
+    if (out.step >= 0) consider(decider.nextChange('step', out.stepTo));
     if (typeof actor.from === 'object') consider(actor.from.life);
   }
   return first;
 }
 
 function later(ctx: Context, world: World, ticks: number): World {
-  const { mind, cast } = ctx;
+  const { decider, cast } = ctx;
   const next = copyOf(world);
-  next.exec = mind.later('exec', world.exec, ticks);
-  next.steps = world.steps.map((id) => mind.later('step', id, ticks));
+  next.exec = decider.later('exec', world.exec, ticks);
+  next.steps = world.steps.map((id) => decider.later('step', id, ticks));
   next.ghosts = world.ghosts.map((left) => Math.max(0, left - ticks));
   const age = (id: number): number => {
     const actor = cast.at(id);
@@ -120,36 +130,36 @@ function later(ctx: Context, world: World, ticks: number): World {
 
 /** The process `ticks` later, or nothing: its platform has ended it. */
 function older(ctx: Context, actor: Actor, ticks: number): Actor | null {
-  if (actor.pc === 'look') return actor;
+  if (actor.pc === 'evaluate') return actor;
   if (actor.pc === 'write') {
-    const { mind } = ctx;
-    const out = mind.outcomes.at(actor.out);
-    const exec = out.exec < 0 ? -1 : mind.later('exec', out.exec, ticks);
-    const stepTo = mind.later('step', out.stepTo, ticks);
+    const { decider } = ctx;
+    const out = decider.outcomes.at(actor.out);
+    const exec = out.exec < 0 ? -1 : decider.later('exec', out.exec, ticks);
+    const stepTo = decider.later('step', out.stepTo, ticks);
     const { from } = actor;
     if (typeof from === 'object' && from.life <= ticks) return null;
     const aged = typeof from === 'object' ? { ...from, life: from.life - ticks } : from;
-    return { ...actor, out: mind.outcomes.idOf({ ...out, exec, stepTo }), from: aged };
+    return { ...actor, out: decider.outcomes.idOf({ ...out, exec, stepTo }), from: aged };
   }
   const life = actor.life - ticks;
   if (life <= 0) return null;
   const prior = Math.max(0, actor.prior - ticks);
   if (actor.pc !== 'claim') return { ...actor, life, prior };
-  return { ...actor, life, prior, to: ctx.mind.laterClaim(actor.to, ticks, life) };
+  return { ...actor, life, prior, to: ctx.decider.laterClaim(actor.to, ticks, life) };
 }
 
 /** Also in what is about to be written: the deadline is the same in every version. */
 function pastDeadline(ctx: Context, world: World): World {
-  const { mind, cast } = ctx;
+  const { decider, cast } = ctx;
   const next = copyOf(world);
-  const passed = (exec: number): number => mind.changed(exec, { deadlineAt: NOW });
+  const passed = (exec: number): number => decider.changed(exec, { deadlineAt: NOW });
   next.exec = passed(world.exec);
   const change = (id: number): number => {
     const actor = cast.at(id);
     if (actor?.pc !== 'write') return id;
-    const out = mind.outcomes.at(actor.out);
+    const out = decider.outcomes.at(actor.out);
     if (out.exec < 0) return id;
-    return cast.idOf({ ...actor, out: mind.outcomes.idOf({ ...out, exec: passed(out.exec) }) });
+    return cast.idOf({ ...actor, out: decider.outcomes.idOf({ ...out, exec: passed(out.exec) }) });
   };
   next.agents = world.agents.map(change);
   next.supervisors = world.supervisors.map(change);

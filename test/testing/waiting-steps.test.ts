@@ -1,7 +1,7 @@
 /** A test sees steps that no agent performs as production has them; a fault at any point loses and doubles nothing of theirs. */
 
 import { done, notDone, PermanentError, retry, workflow, type Workflow } from 'steadfast';
-import { crashEverywhere, outsideWorld, type TestAgent, testWorkflow } from 'steadfast/testing';
+import { crashEverywhere, externalWorld, type TestAgent, testWorkflow } from 'steadfast/testing';
 import * as z from 'zod/mini';
 import { bookFlight, bookHotel, confirmTrip, goodAgents, insteadOf } from './trip.ts';
 
@@ -18,7 +18,7 @@ const outing: Workflow<Input> = workflow('outing', { input: Input, within: '3d' 
   const there = w.child('there', travel, { trip: w.input.trip });
   const rooms = w.map('rooms', bookHotel, w.input.guests, (guest) => ({ trip: guest }), {
     concurrency: 2,
-    ladder: [retry(1)],
+    recovery: [retry(1)],
   });
   const ok = w.approval('ok', { within: '1d', after: [there, rooms] });
   const pause = w.wait('pause', { for: '1h', after: [ok] });
@@ -26,7 +26,7 @@ const outing: Workflow<Input> = workflow('outing', { input: Input, within: '3d' 
     'mail',
     confirmTrip,
     { flight: there.output.flight, hotel: 'several' },
-    { after: [pause], ladder: [retry(1)] },
+    { after: [pause], recovery: [retry(1)] },
   );
   return { seat: there.output.seat, rooms: rooms.output.total, by: ok.output.by, mail: mail.output.mail };
 });
@@ -86,14 +86,14 @@ describe('a run', () => {
     expect(world.effects().every(({ undone }) => undone)).toBe(true);
   });
 
-  it('that nobody answers fails at its deadline; beats and failures of the outside count', async () => {
+  it('that nobody answers fails at its deadline; heartbeats and failures of the external party count', async () => {
     const { agents } = goodAgents();
     const silent = testWorkflow(travel, { agents });
     const run = await silent.start({ trip: 'x' });
     expect((await run.untilEnd()).failure?.code).toBe('no-answer');
     const failing = await silent.start({ trip: 'x' });
     await failing.untilAsked('seat');
-    await failing.beat('seat');
+    await failing.heartbeat('seat');
     expect((await failing.state()).steps['seat']?.status).toBe('waiting');
     await failing.fail('seat', { code: 'full', message: 'no seat is left' });
     expect((await failing.untilEnd()).failure).toEqual({ code: 'full', message: 'no seat is left' });
@@ -110,12 +110,12 @@ describe('a run', () => {
       code: 'unknown-step',
       message: expect.stringContaining("it has: 'there' (child), 'rooms' (map)"),
     });
-    await expect(run.reject('ok')).rejects.toMatchObject({ code: 'already-settled' });
+    await expect(run.reject('ok')).rejects.toMatchObject({ code: 'already-closed' });
     const [travels] = await run.children('there');
     const bad = testWorkflow(travel, { agents: goodAgents().agents });
     const other = await bad.start({ trip: 'x' });
     await expect(other.complete('seat', { seat: 12 })).rejects.toMatchObject({ code: 'bad-output' });
-    await expect(travels?.complete('seat', { seat: '9' })).rejects.toMatchObject({ code: 'already-settled' });
+    await expect(travels?.complete('seat', { seat: '9' })).rejects.toMatchObject({ code: 'already-closed' });
   });
 
   it('holds the answer to a callback of a child against its schema, though nobody starts the child by itself', async () => {
@@ -174,7 +174,7 @@ describe('a mistake of an author', () => {
   const without = (other: TestAgent): readonly TestAgent[] => insteadOf(goodAgents().agents, other);
 
   it('in the agent of items is found, with the item', async () => {
-    const post = outsideWorld();
+    const post = externalWorld();
     const careless = bookHotel.handler({
       execute: async (ctx) => ({ booking: await post.act(ctx.effectKey, 'room') }),
       undo: (ctx) => post.undo(ctx.effectKey),
@@ -194,7 +194,7 @@ describe('a mistake of an author', () => {
   });
 
   it('in an agent of a child is found, also on the way back', async () => {
-    const post = outsideWorld();
+    const post = externalWorld();
     const forgetful = bookFlight.handler({
       execute: async (ctx) => ({ booking: await post.act(ctx.effectKey, 'flight') }),
       probe: async (ctx) => {

@@ -18,7 +18,7 @@ export interface Effect {
 }
 
 /** Each method is one request, which `crashEverywhere` breaks in every way if it is given the world. */
-export interface OutsideWorld {
+export interface ExternalWorld {
   /** Acts, however often it acted before: a service that does not deduplicate. @returns the effect's id, 'charge-3' */
   readonly act: (effectKey: string, kind?: string) => Promise<string>;
   /** Acts unless it has acted under this key: a service that deduplicates. @returns the effect's id */
@@ -43,13 +43,13 @@ interface Entry {
   undone: boolean;
 }
 
-const wires = new WeakMap<OutsideWorld, Wire>();
+const wires = new WeakMap<ExternalWorld, Wire>();
 
 /** From now on requests to this world go through `wire`. */
-export const connect = (world: OutsideWorld, wire: Wire): unknown => wires.set(world, wire);
+export const connect = (world: ExternalWorld, wire: Wire): unknown => wires.set(world, wire);
 
 /** A new, empty outside world. */
-export function outsideWorld(): OutsideWorld {
+export function externalWorld(): ExternalWorld {
   const entries: Entry[] = [];
   const standing = (key: string, kind: string | undefined): Entry[] =>
     entries.filter(
@@ -64,7 +64,7 @@ export function outsideWorld(): OutsideWorld {
     const wire = wires.get(world);
     return wire === undefined ? perform() : wire(key, perform);
   };
-  const world: OutsideWorld = {
+  const world: ExternalWorld = {
     act: (key, kind = 'effect') => request(key, async () => act(key, kind)),
     actOnce: (key, kind = 'effect') =>
       request(key, async () => {

@@ -19,16 +19,16 @@ export interface DevContext {
   readonly log: (line: string) => void;
 }
 
-export interface DevOutside {
+export interface DevExternalParty {
   /** Added to every function's environment. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly stop: () => Promise<void>;
 }
 
-type StartDev = (context: DevContext) => Promise<DevOutside>;
+type StartDev = (context: DevContext) => Promise<DevExternalParty>;
 
 /** @throws CliError `dev-file` naming the file */
-export async function startOutsides(
+export async function startExternalParties(
   folders: readonly WorkflowFolder[],
   dataDirOf: (name: string) => string,
   io: Io,
@@ -45,7 +45,7 @@ export async function startOutsides(
   return environment;
 }
 
-async function startOne(file: string, context: DevContext): Promise<DevOutside> {
+async function startOne(file: string, context: DevContext): Promise<DevExternalParty> {
   const shown = relative(process.cwd(), file);
   try {
     const module = (await import(pathToFileURL(file).href)) as { default?: unknown };
@@ -54,7 +54,7 @@ async function startOne(file: string, context: DevContext): Promise<DevOutside> 
         'it has no default export; write: export default async function startDev(context) { … }',
       );
     }
-    const started = (await (module.default as StartDev)(context)) as DevOutside | undefined;
+    const started = (await (module.default as StartDev)(context)) as DevExternalParty | undefined;
     if (typeof started?.stop !== 'function') throw new Error('startDev must return { environment?, stop() }');
     return started;
   } catch (error) {

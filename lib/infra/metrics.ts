@@ -7,7 +7,7 @@
 import { Metric, type MetricOptions, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { GAUGES, type MetricName, METRICS, METRICS_DIMENSION, METRICS_NAMESPACE } from '../aws/names.ts';
 
-export type Figure = (name: MetricName, options?: MetricOptions) => Metric;
+export type MetricMaker = (name: MetricName, options?: MetricOptions) => Metric;
 
 const usual = (name: MetricName): string => {
   if (GAUGES.has(name)) return Stats.MAXIMUM;
@@ -15,8 +15,8 @@ const usual = (name: MetricName): string => {
 };
 
 /** Counts are summed, durations shown at their 99th percentile, gauges at their highest, unless `options` says otherwise. */
-export const figuresOf =
-  (deploymentName: string): Figure =>
+export const metricsOf =
+  (deploymentName: string): MetricMaker =>
   (metricName, options = {}) =>
     new Metric({
       namespace: METRICS_NAMESPACE,

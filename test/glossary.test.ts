@@ -1,0 +1,153 @@
+/**
+ * One name for each thing: the words that the glossary has replaced are in no name that others see. Prose is free.
+ *
+ * A name is taken apart into its words (`heldUntil` is held, until), so that none comes back as a part of another.
+ */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { METRICS, TABLE } from '../lib/aws/names.ts';
+import { CHOICES } from '../lib/core/records/incident.ts';
+import { EXECUTION_EVENTS, EXECUTION_STATUSES, STEP_EVENTS, STEP_STATUSES } from '../lib/core/transitions.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+
+/** Old word → the one that took its place. */
+const REPLACED: Readonly<Record<string, string>> = {
+  held: 'leased, suspended, deferred or claim',
+  holding: 'claim',
+  hold: 'open breaker, or suspend',
+  sealed: 'fenced',
+  seal: 'fence',
+  undoing: 'compensating',
+  undone: 'compensated',
+  parked: 'deferred',
+  park: 'defer',
+  settled: 'code returned, satisfied, or closed',
+  told: 'child ended',
+  question: 'incident',
+  questions: 'incidents',
+  anew: 'restarted',
+  renew: 'restart',
+  renewed: 'restarted',
+  figure: 'metric',
+  figures: 'metrics',
+  look: 'evaluate',
+  looks: 'evaluations',
+  looked: 'evaluated',
+  watch: 'wake time',
+  watches: 'wake times',
+  watched: 'wake time',
+  beat: 'heartbeat',
+  beats: 'heartbeats',
+  beaten: 'heartbeat',
+  ladder: 'recovery',
+  rung: 'stage',
+  rungs: 'stages',
+  concern: 'affected steps',
+  concerns: 'affected steps',
+  stamp: 'decision inputs',
+  dice: 'random source',
+  gate: 'admission',
+  gates: 'admissions',
+  pace: 'rate limit',
+  paced: 'rate limited',
+  turns: 'single flight',
+  counted: 'effective state',
+  excuse: 'not charged',
+  excused: 'not charged',
+  overtime: 'deadline passed',
+  outside: 'external party',
+  mind: 'decider',
+  lookers: 'actors',
+  persons: 'people',
+  strikes: 'faults',
+};
+/** Several words together. */
+const REPLACED_PAIRS: Readonly<Record<string, string>> = {
+  'undo failed': 'compensation failed',
+  'hard end': 'process deadline',
+  'no later': 'wake no later than',
+  'quiet at': 'effects settled at',
+  'as is': 'keeps effects',
+};
+
+/** Names that are themselves terms. */
+const TERMS = /wake no later than|effects settled at/g;
+
+const wordsOf = (name: string): string[] =>
+  name
+    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
+    .replace(/([A-Z]+)([A-Z][a-z])/g, '$1 $2')
+    .toLowerCase()
+    .replace(TERMS, '')
+    .split(/[^a-z\d]+/)
+    .filter((word) => word !== '');
+
+function problems(names: readonly string[]): string[] {
+  return names.flatMap((name) => {
+    const words = wordsOf(name);
+    const pairs = words.map((word, at) => `${word} ${words[at + 1] ?? ''}`);
+    const found = [
+      ...words.filter((word) => Object.hasOwn(REPLACED, word)).map((word) => [word, REPLACED[word]]),
+      ...pairs.filter((two) => Object.hasOwn(REPLACED_PAIRS, two)).map((two) => [two, REPLACED_PAIRS[two]]),
+    ];
+    return found.map(([old, now]) => `${name}: '${old}' is called ${now}`);
+  });
+}
+
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+const filesOf = (folder: string): string[] =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .map((path) => `${folder}/${path.replaceAll('\\', '/')}`)
+    .filter((path) => path.endsWith('.ts'));
+const found = (paths: readonly string[], pattern: RegExp): string[] =>
+  paths.flatMap((path) => [...read(path).matchAll(pattern)].map(([, name = '']) => name));
+
+const EXPORT = /^export (?:abstract )?(?:async )?(?:const|function|class|interface|type) (\w+)/gm;
+const PROPERTY = /^ {2}readonly (\w+)\??:/gm;
+
+const NAMES: Readonly<Record<string, () => readonly string[]>> = {
+  'exported identifiers': () => found(filesOf('lib'), EXPORT),
+  'files of the library': () => filesOf('lib').map((path) => path.slice('lib/'.length, -'.ts'.length)),
+  statuses: () => [...STEP_STATUSES, ...EXECUTION_STATUSES],
+  'events and choices': () => [...Object.keys(STEP_EVENTS), ...Object.keys(EXECUTION_EVENTS), ...CHOICES],
+  'fields of records and plans': () =>
+    found([...filesOf('lib/core/records'), 'lib/core/plan/plan.ts', 'lib/core/plan/agent.ts'], PROPERTY),
+  'options of authors and operators': () =>
+    found(
+      ['lib/core/plan/workflow.ts', 'lib/core/plan/waiting-steps.ts', 'lib/infra/steadfast-props.ts'],
+      PROPERTY,
+    ),
+  'fields of the API': () => found(['lib/api/answers.ts'], PROPERTY),
+  routes: () => found(['lib/api/routes.ts'], /app\.(?:get|post)\(['`]([^'`]+)/g),
+  commands: () => found(filesOf('lib/cli'), /\.(?:command|option)\(\s*'(?:--)?([\w-]+)/g),
+  metrics: () => Object.keys(METRICS),
+  indexes: () => [TABLE.wakeIndex, TABLE.listIndex].flatMap((index) => Object.values(index)),
+};
+
+it.each(Object.entries(NAMES))('%s are named by the glossary', (_, namesOf) => {
+  const names = namesOf();
+  expect(names.length).toBeGreaterThan(3);
+  expect(problems(names)).toEqual([]);
+});
+
+it.each([
+  'watchAt',
+  'HeldStep',
+  'MAX_HELD_MS',
+  'undo-failed',
+  '/callbacks/:token/beat',
+  'hardEndAt',
+  'core/ladder',
+  'LooksFailed',
+])('would be found: %s', (name) => {
+  expect(problems([name])).toHaveLength(1);
+});
+
+it.each(['undo', 'heartbeat', 'stage', 'resolve', 'lookup', 'settleMs', 'undo-all'])(
+  'is content with %s',
+  (name) => {
+    expect(problems([name])).toEqual([]);
+  },
+);
