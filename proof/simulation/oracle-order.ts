@@ -82,11 +82,12 @@ function whyOpen(step: PlanStep, { execution, steps }: Snapshot, now: number): s
   if (MAY_START.has(status)) return `is ${status}`;
   if (step.kind !== 'agent') return undefined;
   const acted = record.mayHaveActed && status !== 'compensated';
-  if (undoOn(step, record.stage) !== 'none') {
+  const { undo, settleMs } = actedAs(step, record);
+  if (undo !== 'none') {
     if (STANDS.has(status)) return `is ${status}`;
     return acted ? `is ${status} and may have acted` : undefined;
   }
-  return acted && now < record.processDeadlineAt + settleOn(step, record.stage) ? 'may still act' : undefined;
+  return acted && now < record.processDeadlineAt + settleMs ? 'may still act' : undefined;
 }
 
 function whyOpenChildren(step: PlanStep, { status, children }: Step): string | undefined {
@@ -112,9 +113,6 @@ export const actedAs = ({ recovery, ...step }: AgentStep, record: Step | undefin
     .filter(({ kind }) => kind === 'useAgent' || kind === 'withInput')
     .slice(0, record?.keyVariant ?? 0)
     .findLast((stage) => stage.kind === 'useAgent') ?? step;
-
-const undoOn = (step: AgentStep, stage: number) => agentOn(step, stage).undo;
-const settleOn = (step: AgentStep, stage: number): number => agentOn(step, stage).settleMs;
 
 interface Effects {
   /** Those in place, by key and service. */

@@ -9,7 +9,7 @@ import type { Plan } from '../../lib/core/plan/plan.ts';
 import type { Incident } from '../../lib/core/records/incident.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Step } from '../../lib/core/records/state.ts';
-import { agentOn } from './oracle-order.ts';
+import { actedAs } from './oracle-order.ts';
 
 /** What the simulated service says of what can never be undone. */
 export const NEVER_COMPENSATED = 'cannot be taken back';
@@ -25,7 +25,7 @@ export function judgeTries(problems: string[], plan: Plan, before: Snapshot, aft
     known?.status === 'compensating' &&
     known.leaseUntil !== undefined;
   if (!isClaim && !isGivenUp) return;
-  const undo = agentOn(step, after.stage).undo;
+  const undo = actedAs(step, after).undo;
   // The first one, and those that are declared beside it.
   const declared = undo === 'none' ? 0 : undo.attempts + 1;
   const asked = askedAgain(before, after.name);

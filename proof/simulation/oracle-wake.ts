@@ -10,7 +10,7 @@ import type { AgentStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
 import { openIncidents, type Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isForward, isTerminal, type Mode, type Step } from '../../lib/core/records/state.ts';
 import { applies } from '../../lib/core/step/turn.ts';
-import { agentOn, reasonsAgainstUndo } from './oracle-order.ts';
+import { actedAs, agentOn, reasonsAgainstUndo } from './oracle-order.ts';
 
 /** Two clocks, each as wrong as is allowed (docs/OPERATIONS.md): what one wrote is read by the other. */
 export const CLOCKS_DIFFER_MS = 4_000;
@@ -187,7 +187,7 @@ function effectiveStep(step: PlanStep, record: Step | undefined, execution: Exec
   if (!record.mayHaveActed || step.kind !== 'agent') return undefined;
   const { retryAt: _, deferred: _deferred, ...rest } = record;
   const changedAt = Math.max(record.changedAt, execution.retries?.at(-1)?.at ?? 0);
-  const status = agentOn(step, record.stage).effect === 'idempotent' ? 'retrying' : 'unknown';
+  const status = actedAs(step, record).effect === 'idempotent' ? 'retrying' : 'unknown';
   return { ...rest, status, changedAt };
 }
 
@@ -215,7 +215,7 @@ function sentAt(step: AgentStep, record: Step, mode: Mode, sinceAt: number, exec
   const seenAt = isDeferred ? record.changedAt + Math.min(step.leaseMs, step.pickupMs) : 0;
   const dueAt = Math.max(sinceAt, record.retryAt ?? 0);
   const nobodySent = isDeferred || dueAt - sinceAt > LONGEST_DELAY_MS;
-  const { pickupMs } = agentOn(step, record.stage);
+  const { pickupMs } = mode === 'execute' ? agentOn(step, record.stage) : actedAs(step, record);
   const firstAt = nobodySent ? Math.max(dueAt, seenAt) : dueAt + pickupMs;
   return dispatchedAt(step, mode, isDeferred ? dueAt : sinceAt, pickupMs, execution, firstAt);
 }
@@ -250,11 +250,11 @@ function undoDues(due: Due, plan: Plan, state: Snapshot): void {
       due(record.undoDeferredAt + DAY_MS, 'a day of waiting for the undo', step.name);
     const isBegun = record.status === 'compensating';
     if (!isBegun && record.status !== 'done') continue;
-    if (agentOn(step, record.stage).undo === 'none') continue;
+    if (actedAs(step, record).undo === 'none') continue;
     const clearAt = isBegun ? 0 : clearOf(plan, step, state);
     if (clearAt === undefined) continue;
     const sinceAt = Math.max(record.changedAt, clearAt, execution.cause?.at ?? 0);
-    const quietAt = record.mayHaveActed ? record.processDeadlineAt + agentOn(step, record.stage).settleMs : 0;
+    const quietAt = record.mayHaveActed ? record.processDeadlineAt + actedAs(step, record).settleMs : 0;
     const { retryAt: _, ...fresh } = record;
     const isTimed = isBegun || record.deferred?.mode === 'undo';
     const from = {
@@ -274,7 +274,7 @@ function clearOf(plan: Plan, step: PlanStep, state: Snapshot): number | undefine
     // Any of the plan: one that has nothing to do with it makes the bound later, never earlier.
     const quietAt =
       record?.mayHaveActed === true && other.kind === 'agent'
-        ? record.processDeadlineAt + agentOn(other, record.stage).settleMs
+        ? record.processDeadlineAt + actedAs(other, record).settleMs
         : 0;
     at = Math.max(at, record?.changedAt ?? 0, quietAt);
   }
