@@ -112,12 +112,13 @@ function incidentDeadlines(snapshot: Snapshot): number[] {
 /**
  * The write of a step that no lease covers and that is over now. S12 whoever writes it may have read it before a pause, and
  * what is paused is watched at its question alone: with the last step, after which the end is due, goes the execution, so
- * that the write fails on one that has been paused since.
+ * that the write fails on one that has been paused since. So does it with a callback that nobody has answered: the time of a
+ * pause that has come and gone since is given back to it (L1).
  */
 export function unleasedEnd(plan: Plan, state: Snapshot, step: Step, inputs: DecisionInputs): Write {
   const { execution, steps } = state;
   const write: Write = { executionId: execution.id, step };
-  if (!isAllOver(plan, { ...steps, [step.name]: step })) return write;
+  if (step.status !== 'failed' && !isAllOver(plan, { ...steps, [step.name]: step })) return write;
   const wakeAt = wakeNoLaterThan(execution, inputs.now + horizonMs(plan, state));
   return { ...write, execution: executionAfter(execution, 'set-wake-time', inputs, { wakeAt }) };
 }

@@ -40,6 +40,8 @@ describe('a time that has passed', () => {
   it('of a callback nobody has answered is its failure', () => {
     const { write, notes } = onEvaluate([callbackOf('it', { withinMs: 5 })], [], { startedAt: NOW - 5 });
     expect(write?.step?.status).toBe('failed');
+    // One write with the execution: it fails on one that has been paused since, whose time is given back.
+    expect(write?.execution).toMatchObject({ status: 'running', version: 2 });
     expect(notes).toStrictEqual([{ what: 'step-failed', executionId: 'e-1', step: 'it' }]);
   });
 });
