@@ -125,11 +125,11 @@ export interface Presences {
   readonly write: (presence: Presence) => Promise<WriteResult>;
 }
 
-/** How a process calls a supervisor. */
+/** How a role calls a supervisor. */
 export interface WakeUps extends Presences {
   /** Starts a supervisor that takes this presence over: at least once, perhaps never. */
   readonly call: (presence: Presence) => Promise<void>;
-  /** Until when this process need not ask again; kept as long as the process. */
+  /** Until when nobody with these ports need ask again; in memory alone. */
   readonly known: { untilAt: number; asking?: Promise<void> };
 }
 

@@ -15,6 +15,7 @@ import type { Incident } from '../../lib/core/records/incident.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../lib/core/records/state.ts';
 import type { ExecutionStatus, StepStatus } from '../../lib/core/transitions.ts';
+import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
 
 type Moves<Status extends string> = Readonly<Partial<Record<Status, readonly Status[]>>>;
 
@@ -171,7 +172,9 @@ function judgeTurn(
     problems.push(`S2 '${name}' is ${status} while ${execution.status}`);
   if (status === 'skipped' && planned.when === undefined && incident?.choice !== 'skip')
     problems.push(`S2 '${name}' has no condition, and nobody had it skipped`);
-  // F1 a reader of an older state may still skip what no fence has closed; then the fence finds it skipped.
-  if (status === 'skipped' && !isForward && !isPaused && execution.status !== 'compensating')
+  // F1 what no fence has closed may still be skipped by who decided it before the stop; the fence then finds it skipped.
+  const stoppedAt = execution.status === 'compensating' ? execution.cause?.at : undefined;
+  const isFromBefore = stoppedAt !== undefined && step.changedAt < stoppedAt + CLOCKS_DIFFER_MS;
+  if (status === 'skipped' && !isForward && !isPaused && !isFromBefore)
     problems.push(`S2 '${name}' is skipped while ${execution.status}`);
 }

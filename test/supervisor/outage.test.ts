@@ -33,6 +33,19 @@ async function watched(h: Harness, id: string, untilAt: number): Promise<number[
   }
 }
 
+/** An execution whose agent died in its step's first write after the claim. */
+async function diedAtItsWrite(): Promise<{ h: Harness; id: string }> {
+  const h = harness(single, { worker: fine });
+  const { id } = await h.begin();
+  const never = new Promise<never>(() => undefined);
+  void h.deliver(
+    h.sent.splice(0)[0] as never,
+    withStore(h, (store) => ({ ...store, write: once(store.write, never) })),
+  );
+  await settle();
+  return { h, id };
+}
+
 describe('a step that nobody takes', () => {
   const unclaimed = async () => {
     const h = harness(single, { worker: fine });
@@ -211,14 +224,7 @@ describe('the first sweeps after an outage', () => {
   });
 
   it('notice an agent that died in the outage one lease later than otherwise (L2)', async () => {
-    const h = harness(single, { worker: fine });
-    const never = new Promise<never>(() => undefined);
-    const { id } = await h.begin();
-    void h.deliver(
-      h.sent.splice(0)[0] as never,
-      withStore(h, (store) => ({ ...store, write: once(store.write, never) })),
-    );
-    await settle();
+    const { h, id } = await diedAtItsWrite();
     const { leaseUntil = Number.NaN } = (await h.state(id)).steps['it'] ?? {};
     const grace = new Grace();
     const backAt = leaseUntil + 30_000;
@@ -237,14 +243,7 @@ describe('the first sweeps after an outage', () => {
   });
 
   it('take for dead at once what must be dead, however short the grace', async () => {
-    const h = harness(single, { worker: fine });
-    const never = new Promise<never>(() => undefined);
-    const { id } = await h.begin();
-    void h.deliver(
-      h.sent.splice(0)[0] as never,
-      withStore(h, (store) => ({ ...store, write: once(store.write, never) })),
-    );
-    await settle();
+    const { h, id } = await diedAtItsWrite();
     const { processDeadlineAt = Number.NaN } = (await h.state(id)).steps['it'] ?? {};
     h.clock.advanceTo(processDeadlineAt + 3_600_000);
     await sweepOnce(h, new Map(), h.clock.now());

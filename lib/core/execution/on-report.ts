@@ -14,7 +14,7 @@ import { executionAfter, wakeNoLaterThan } from '../records/change.ts';
 import { type Decision, type Note, nothing, IDLE } from '../records/decision.ts';
 import type { EventOf } from '../records/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import { isLeased, isTerminal, type Step } from '../records/state.ts';
+import { isLeased, isSatisfied, isTerminal, type Step } from '../records/state.ts';
 import { afterHeartbeat, horizonMs } from '../step/lease.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { reported } from '../step/report.ts';
@@ -101,8 +101,5 @@ function mayDecideUnread(plan: Plan, state: Snapshot, step: Step): boolean {
       (other) => other.after.length === 1 && other.when === undefined && !isCallback(other),
     );
   }
-  return plan.steps.every((other) => {
-    const status = state.steps[other.name]?.status;
-    return other.name === step.name || status === 'done' || status === 'skipped';
-  });
+  return plan.steps.every(({ name }) => name === step.name || isSatisfied(state.steps[name]));
 }

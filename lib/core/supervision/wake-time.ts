@@ -110,10 +110,10 @@ function incidentDeadlines(snapshot: Snapshot): number[] {
 }
 
 /**
- * The write of a step that no lease covers and that is over now. S12 whoever writes it may have read it before a pause, and
- * what is paused is watched at its question alone: with the last step, after which the end is due, goes the execution, so
- * that the write fails on one that has been paused since. So does it with a callback that nobody has answered: the time of a
- * pause that has come and gone since is given back to it (L1).
+ * The write of a step that is over now and that no lease covers. Its writer may have read the execution before a pause. So
+ * two ends are one write with the execution, which fails if the execution was paused since: S12 that of the last step,
+ * because the wake time of a paused execution is its incident's deadline, while its end is due at once; L1 that of a callback
+ * that was not answered, because the time of a pause is given back to it.
  */
 export function unleasedEnd(plan: Plan, state: Snapshot, step: Step, inputs: DecisionInputs): Write {
   const { execution, steps } = state;

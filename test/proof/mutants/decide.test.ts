@@ -14,6 +14,7 @@ import { check } from '../../core/check.ts';
 import { type Case, cases, NOW } from '../../core/states.ts';
 
 const inputs = { writeId: 'w-new', now: NOW, random: 0.5 };
+const evaluate: Event = { type: 'evaluate', by: 'worker', affected: [], fresh: true, readAt: NOW, ...inputs };
 const names = fc.constantFrom('a', 'b', 'c', 'd', 'e');
 
 function everywhere(
@@ -103,14 +104,6 @@ describe('an undo', () => {
 
 describe('an execution past its deadline', () => {
   it('is stopped by whoever looks, unless all is done or something has failed (L1)', () => {
-    const evaluate: Event = {
-      type: 'evaluate',
-      by: 'worker',
-      affected: [],
-      fresh: true,
-      readAt: NOW,
-      ...inputs,
-    };
     let stopped = 0;
     everywhere(
       () => fc.constant(evaluate),
@@ -173,14 +166,6 @@ describe('a lease', () => {
 
   it('is ended a second after its end at the earliest, for clocks differ (S4)', () => {
     const late = fc.integer({ min: 0, max: 2_000 });
-    const evaluate: Event = {
-      type: 'evaluate',
-      by: 'supervisor',
-      affected: [],
-      fresh: true,
-      readAt: NOW,
-      ...inputs,
-    };
     let ended = 0;
     check(
       fc.property(cases, late, ({ plan, state }, lateMs) => {
@@ -217,14 +202,6 @@ describe('a cancel', () => {
 
 describe('the announcement of an end', () => {
   it('tells nothing of its payload (S17)', () => {
-    const evaluate: Event = {
-      type: 'evaluate',
-      by: 'worker',
-      affected: [],
-      fresh: true,
-      readAt: NOW,
-      ...inputs,
-    };
     let told = 0;
     everywhere(
       () => fc.constant(evaluate),
