@@ -37,7 +37,6 @@ const scheduler = (host: Host, workflows: Registered, published: Set<string>): S
 export class Clients {
   /** Starts that the seed has drawn. */
   readonly drawn: number;
-  readonly #wanted: number;
   readonly #host: Host;
   readonly #workflows: Registered;
   readonly #published = new Set<string>();
@@ -65,11 +64,10 @@ export class Clients {
       host.events.plan(afterMs, () => this.#start(request));
     }
     this.drawn = count;
-    this.#wanted = kept === undefined ? count : kept.size;
   }
 
   get allAccepted(): boolean {
-    return this.#accepted.size === this.#wanted;
+    return this.#accepted.size === this.#requests.length;
   }
 
   /** Every start once more, under its key: what it has started before is forgotten by then. */

@@ -78,6 +78,12 @@ export class OracleTimes {
     return ms;
   }
 
+  /** How much too early something may be: two clocks bound its time, and two each pause that was given back. */
+  #earlyMs(executionId: string, sinceAt: number): number {
+    const pauses = this.#paused.get(executionId)?.filter(({ until }) => until > sinceAt).length ?? 0;
+    return CLOCKS_DIFFER_MS * (1 + pauses);
+  }
+
   /** @param dueAt since when somebody should have looked. @returns by how much nobody has */
   #lateMs({ before, now, healedAt }: Written, dueAt: number): number {
     const pausedUntil = this.#paused.get(before.execution.id)?.at(-1)?.until ?? 0;
@@ -108,7 +114,8 @@ export class OracleTimes {
     if (by !== 'deadline') return;
     if (isPaused && kind !== 'pause') problems.push(`L1 the default of ${what} held during a pause`);
     const pausedMs = kind === 'pause' ? 0 : this.#pausedMs(before.execution.id, known.openedAt, now);
-    const waitedMs = now - known.openedAt - pausedMs + CLOCKS_DIFFER_MS;
+    const earlyMs = this.#earlyMs(before.execution.id, known.openedAt);
+    const waitedMs = now - known.openedAt - pausedMs + earlyMs;
     const isOver = kind === 'recovery' && now + CLOCKS_DIFFER_MS >= before.execution.deadlineAt;
     if (waitedMs < withinOf(plan, known) && !isOver)
       problems.push(`L1 the default of ${what} held after ${waitedMs} of ${withinOf(plan, known)} ms`);
@@ -136,7 +143,7 @@ export class OracleTimes {
     const dueAt = this.#expiresAt(written, planned, sinceAt);
     const lateMs = this.#lateMs(written, dueAt);
     if (lateMs > 0) problems.push(`L1 '${step.name}' was ${step.status} ${lateMs} ms after its time`);
-    if (step.failure?.code === 'no-answer' && now + CLOCKS_DIFFER_MS < dueAt)
+    if (step.failure?.code === 'no-answer' && now + this.#earlyMs(before.execution.id, sinceAt) < dueAt)
       problems.push(`L1 '${step.name}' was given up ${dueAt - now} ms before its time`);
   }
 
@@ -164,7 +171,7 @@ export class OracleTimes {
     if (!stops || isClosed || execution.parent !== undefined) return;
     const fromAt = Math.max(execution.startedAt, execution.retries?.at(-1)?.at ?? 0);
     const dueAt = fromAt + plan.withinMs + this.#pausedMs(execution.id, fromAt, now);
-    if (now + CLOCKS_DIFFER_MS < dueAt)
+    if (now + this.#earlyMs(execution.id, fromAt) < dueAt)
       problems.push(`L1 it was stopped ${dueAt - now} ms before its deadline`);
     const lateMs = this.#lateMs(written, dueAt);
     if (lateMs > 0) problems.push(`L1 it was stopped ${lateMs} ms after its deadline`);
