@@ -35,12 +35,12 @@ function oneExecution(): number {
     let decision = first;
     while (decision.next.kind === 'evaluate') {
       const { affected, fresh } = decision.next;
-      decision = take({ type: 'evaluate', by: 'worker', affected, fresh });
+      decision = take({ type: 'evaluate', by: 'agent', affected, fresh });
       if (decision.sends[0] !== undefined) return decision.sends[0].message;
     }
     return undefined;
   };
-  let message = take({ type: 'evaluate', by: 'worker', affected: 'all', fresh: true }).sends[0]?.message;
+  let message = take({ type: 'evaluate', by: 'agent', affected: 'all', fresh: true }).sends[0]?.message;
   while (message !== undefined) {
     const { step } = message;
     const agent = plan.steps.find(({ name }) => name === step);

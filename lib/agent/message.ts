@@ -89,7 +89,7 @@ export async function handleMessage(
       const claim = claimOf(plan, claimed, next.step as LeasedStep, priorAt, processDeadlineAt);
       if (claim !== undefined) await performAndReport(ports, worker, claim, trial);
     } else {
-      await continueWith(ports, plan, state, decision, 'worker', readAt);
+      await continueWith(ports, plan, state, decision, 'agent', readAt);
     }
     return 'handled';
   }
@@ -212,7 +212,7 @@ interface FollowUp {
 const evaluationOf = (ports: Ports, plan: Plan, executionId: string, affected: AffectedSteps): FollowUp => ({
   affected,
   fresh: true,
-  evaluate: () => reconcile(ports, plan, executionId, { by: 'worker', affected }),
+  evaluate: () => reconcile(ports, plan, executionId, { by: 'agent', affected }),
 });
 
 /** One that needs not read begins at once: it contends for nothing. */
@@ -260,7 +260,7 @@ async function reportOnce(
   if ((await commit(ports, decision, state.execution)) === 'conflict') return 'conflict';
   if (decision.next.kind !== 'evaluate') return 'nothing';
   const { affected, fresh } = decision.next;
-  return { affected, fresh, evaluate: () => continueWith(ports, plan, state, decision, 'worker', readAt) };
+  return { affected, fresh, evaluate: () => continueWith(ports, plan, state, decision, 'agent', readAt) };
 }
 
 async function rereadClaim(ports: Ports, claim: Claim): Promise<boolean> {

@@ -36,7 +36,7 @@ type Reconcile = (
   plan: Plan,
   executionId: string,
   start: {
-    readonly by: 'worker';
+    readonly by: 'agent';
     readonly affected: AffectedSteps;
     readonly forParent?: true;
     readonly known?: Known;
@@ -162,7 +162,7 @@ async function startChild(
   await wakeFor(ports, execution.wakeAt);
   const known = { state: { execution, steps: {} }, fresh: true, readAt: now };
   // It exists with its wake time: what fails from here on, a supervisor makes good.
-  await reconcile(ports, plan, start.id, { by: 'worker', affected: 'all', forParent: true, known }).catch(
+  await reconcile(ports, plan, start.id, { by: 'agent', affected: 'all', forParent: true, known }).catch(
     () => {
       ports.log.note({ what: 'first-sends-failed', executionId: start.id });
     },
@@ -185,7 +185,7 @@ async function goOn(
     if (decision.write === undefined)
       return isTerminal(state.execution.status) ? endOf(plan, state) : undefined;
     if ((await commit(ports, decision, state.execution)) === 'conflict') continue;
-    await reconcile(ports, plan, id, { by: 'worker', affected: 'all', forParent: true }).catch(() => {
+    await reconcile(ports, plan, id, { by: 'agent', affected: 'all', forParent: true }).catch(() => {
       ports.log.note({ what: 'follow-up-failed', executionId: id });
     });
     return undefined;
@@ -230,7 +230,7 @@ async function stopChild(
     const decision = decide(plan, state, { type: 'stop', undo, ...heard, ...decisionInputsOf(ports) });
     if (decision.write === undefined) return ended;
     if ((await commit(ports, decision, state.execution)) === 'conflict' || mayGoOn) continue;
-    await reconcile(ports, plan, start.id, { by: 'worker', affected: 'all', forParent: true }).catch(() => {
+    await reconcile(ports, plan, start.id, { by: 'agent', affected: 'all', forParent: true }).catch(() => {
       ports.log.note({ what: 'follow-up-failed', executionId: start.id });
     });
     return undefined;
@@ -257,7 +257,7 @@ export async function notifyParent(
     const { plan, decision, before } = found;
     if ((await commit(ports, decision, before)) === 'written') {
       if (decision.next.kind === 'idle') return;
-      await reconcile?.(ports, plan, id, { by: 'worker', affected: [step] }).catch(() => {
+      await reconcile?.(ports, plan, id, { by: 'agent', affected: [step] }).catch(() => {
         ports.log.note({ what: 'follow-up-failed', executionId: id, step });
       });
       return;

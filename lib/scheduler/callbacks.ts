@@ -57,7 +57,7 @@ export async function closeCallback(
     });
     if ((await commit(ports, decision, state.execution)) === 'conflict') continue;
     // The answer is taken; what follows and fails here, the wake time makes good.
-    await continueWith(ports, plan, state, decision, 'worker', readAt).catch(() => {
+    await continueWith(ports, plan, state, decision, 'agent', readAt).catch(() => {
       ports.log.note({ what: 'follow-up-failed', executionId, step: name });
     });
     return state;

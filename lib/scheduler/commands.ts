@@ -111,7 +111,7 @@ async function obeyed(
     if ((await commit(ports, decision, state.execution)) === 'conflict') continue;
     answers += 1;
     // The command is obeyed; what follows and fails here, the wake time makes good.
-    await continueWith(ports, plan, state, decision, 'worker', readAt).catch(() => {
+    await continueWith(ports, plan, state, decision, 'agent', readAt).catch(() => {
       ports.log.note({ what: 'follow-up-failed', executionId });
     });
     const after = decision.write?.execution ?? execution;

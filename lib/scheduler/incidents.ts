@@ -61,7 +61,7 @@ export async function resolveIncident(
     });
     if ((await commit(ports, decision, state.execution)) === 'conflict') continue;
     // The answer is given; what follows and fails here, the wake time makes good.
-    await continueWith(ports, plan, state, decision, 'worker', readAt).catch(() => {
+    await continueWith(ports, plan, state, decision, 'agent', readAt).catch(() => {
       ports.log.note({ what: 'follow-up-failed', executionId });
     });
     return withWrite(state, decision.write);

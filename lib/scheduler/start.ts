@@ -142,7 +142,7 @@ async function firstSends(
   known: { state: Snapshot; fresh: boolean; readAt: number },
 ): Promise<void> {
   try {
-    await reconcile(ports, plan, known.state.execution.id, { by: 'worker', affected: 'all', known });
+    await reconcile(ports, plan, known.state.execution.id, { by: 'agent', affected: 'all', known });
   } catch {
     ports.log.note({ what: 'first-sends-failed', executionId: known.state.execution.id });
   }

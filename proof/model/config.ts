@@ -115,7 +115,7 @@ const LONG: StepOptions = { retryMs: 2_400_000 };
 const SKIPPED: StepOptions = { when: { $eq: [{ $ref: 'input', path: ['flag'] }, false] } };
 const FORGED: Partial<ModelConfig> = { forge: true, crash: true };
 const LIVE: Partial<ModelConfig> = { crash: true, lossy: true };
-/** No supervisor, no fault, no time: the workers alone must bring it to its end (C1). */
+/** No supervisor, no fault, no time: the agents alone must bring it to its end (C1). */
 const ALONE: Partial<ModelConfig> = { supervisors: 0, time: false };
 
 /** Those that the tests run, too. */

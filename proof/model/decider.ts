@@ -105,8 +105,8 @@ export class Decider {
     return affected.reduce((bits, name) => bits | (1 << this.#names.indexOf(name)), 0);
   }
 
-  evaluate(stored: Stored, by: 'worker' | 'supervisor', affected: number, fresh: boolean): Outcome {
-    const key = keyOf(stored, by === 'worker' ? 1 : 2, affected, fresh ? 1 : 0);
+  evaluate(stored: Stored, by: 'agent' | 'supervisor', affected: number, fresh: boolean): Outcome {
+    const key = keyOf(stored, by === 'agent' ? 1 : 2, affected, fresh ? 1 : 0);
     return this.#answers.get(key, () =>
       this.#ask(this.snapshot(stored), {
         type: 'evaluate',
@@ -198,7 +198,7 @@ export class Decider {
       const affected = [record.name];
       const evaluate = {
         type: 'evaluate',
-        by: 'worker',
+        by: 'agent',
         affected,
         fresh: false,
         ...READ_NOW,

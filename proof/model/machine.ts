@@ -40,7 +40,7 @@ export class Machine {
       agents: Array.from({ length: config.agents }, () => 0),
       supervisors: Array.from({ length: config.supervisors }, () => 0),
     };
-    send(this.#ctx, world, decider.evaluate(world, 'worker', ALL_STEPS, true).sends);
+    send(this.#ctx, world, decider.evaluate(world, 'agent', ALL_STEPS, true).sends);
     return world;
   }
 

@@ -150,7 +150,7 @@ function afterConflict(actor: Actor & { readonly pc: 'write' }): Actor | null {
 
 /** Reads (or, with `fresh: false`, takes what it has) and decides: sends at once, or goes to where it writes. */
 export function evaluate(ctx: Context, world: World, seat: Seat, affected: number, fresh: boolean): void {
-  const by = seat !== 'operator' && seat.list === 'supervisors' ? 'supervisor' : 'worker';
+  const by = seat !== 'operator' && seat.list === 'supervisors' ? 'supervisor' : 'agent';
   const out = ctx.decider.evaluate(world, by, affected, fresh);
   if (out.exec >= 0 || out.step >= 0 || out.problems.length > 0) {
     place(ctx, world, seat, { pc: 'write', out: ctx.decider.outcomes.idOf(out), from: 'evaluate', affected });

@@ -86,7 +86,7 @@ export const admissions: fc.Arbitrary<{ admissions?: Admissions; graceFrom?: num
     })),
 );
 export const evaluations: fc.Arbitrary<Event> = fc
-  .tuple(fc.constantFrom('worker' as const, 'supervisor' as const), affected, fc.boolean(), admissions)
+  .tuple(fc.constantFrom('agent' as const, 'supervisor' as const), affected, fc.boolean(), admissions)
   .map(([by, of, fresh, known]) => ({
     type: 'evaluate',
     by,

@@ -5,7 +5,7 @@
  * fence, the end of an undo, the announcement of the end. Does not own: what a piece of work is (`step/ready.ts`), what is sent
  * and when to look again (`supervision/dispatch.ts`), what an attempt writes (`step/claim.ts`).
  *
- * A worker (an agent after its report, the scheduler after a start or a cancel) and a supervisor take the same look;
+ * An agent after its report, the scheduler after a start or a cancel, and a supervisor evaluate in the same way;
  * only a supervisor ends leases, repeats dispatches nobody claimed, and sets the wake time.
  * S8 a join starts once, because the claim decides, not the message.
  */
@@ -232,7 +232,7 @@ const undoFailure = (names: readonly string[]): Cause['failure'] => ({
 const announce: Rule = (plan, state, event) => {
   const { execution } = state;
   // Whoever wrote the end tells it, else a supervisor: many may read it at the same time.
-  const another = event.by === 'worker' && event.outrun === true;
+  const another = event.by === 'agent' && event.outrun === true;
   if (execution.wakeAt === undefined || another) return { sends: [], next: { kind: 'idle' }, notes: [] };
   const ended: Ended = {
     executionId: execution.id,

@@ -87,8 +87,8 @@ export type ChildEvent =
 
 export interface EvaluateEvent {
   readonly type: 'evaluate';
-  /** Only a supervisor ends leases, repeats dispatches and sets the next wake time. */
-  readonly by: 'worker' | 'supervisor';
+  /** Only a supervisor ends leases, repeats dispatches and sets the next wake time; the scheduler evaluates as an agent does. */
+  readonly by: 'agent' | 'supervisor';
   readonly affected: AffectedSteps;
   /** Whether the state was just read, or is what the caller wrote on top of an older read. */
   readonly fresh: boolean;

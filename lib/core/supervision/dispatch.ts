@@ -1,11 +1,11 @@
 /**
  * Dispatch: which pieces of work a look sends, and when a supervisor holds them back instead.
  *
- * Owns: a worker's sends, a supervisor's repeated ones with their budget, the choice between sending, deferring and waiting
+ * Owns: an agent's sends, a supervisor's repeated ones with their budget, the choice between sending, deferring and waiting
  * for a later sweep. Does not own: the state of breakers and the pace of a sweep (they come with the event as gates), the
  * gaps (`wake-time.ts`).
  *
- * S16 a worker sends only what its own step concerns; a supervisor's dispatches have a budget per execution, beyond which
+ * S16 an agent sends only what its own step concerns; a supervisor's dispatches have a budget per execution, beyond which
  * each piece of work is sent once an hour. What is deferred is sent by a supervisor alone, when its time has come.
  */
 
@@ -37,7 +37,7 @@ export const dispatchBudget = (plan: Plan): number =>
 
 const waits = (work: Work, now: number): boolean => work.deferred !== undefined && work.dueAt > now;
 
-/** A worker's sends: what its own step concerns, once. */
+/** An agent's sends: what its own step concerns, once. */
 export function send(plan: Plan, state: Snapshot, event: Evaluation): Decision {
   const work = openWork(plan, state).filter(
     (piece) => isAffected(plan, event.affected, piece) && !waits(piece, event.now),

@@ -129,7 +129,7 @@ export const WAITING_STEPS: readonly Mutant[] = [
     from: 'own',
     bug: 'Everybody who reads the end tells it.',
     file: 'lib/core/execution/rules.ts',
-    find: "const another = event.by === 'worker' && event.outrun === true;",
+    find: "const another = event.by === 'agent' && event.outrun === true;",
     replace: "const another = event.by === 'supervisor' && event.outrun === true;",
     killer: jest('engine/children-races', 'have the end told once'),
   },

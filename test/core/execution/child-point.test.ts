@@ -100,7 +100,7 @@ describe('the way back beside such a child', () => {
 const evaluate = (records: readonly Step[], more: Partial<Execution> = {}, of = plan) =>
   decide(of, stateOf(records, more), {
     type: 'evaluate',
-    by: 'worker',
+    by: 'agent',
     affected: 'all',
     fresh: true,
     readAt: NOW,

@@ -48,7 +48,7 @@ describe('a time that has passed', () => {
 
 describe('a time that comes before the wake time', () => {
   const byWorker = (steps: PlanStep[], records: Step[]) =>
-    onEvaluate(steps, records, { startedAt: NOW, wakeAt: NOW + 9 }, { by: 'worker' });
+    onEvaluate(steps, records, { startedAt: NOW, wakeAt: NOW + 9 }, { by: 'agent' });
 
   it('brings it forward where no supervisor looks, and nothing else does (S12)', () => {
     const { write, ...rest } = byWorker([waitOf('it', { forMs: 5 })], []);
@@ -75,7 +75,7 @@ describe('a step that the look passes over, for its executions could not be stop
   it('keeps the execution from its end, for one may just be started (S10)', () => {
     const cause: Cause = { kind: 'cancel', at: NOW, failure: { code: 'canceled', message: 'no' } };
     const undone = (more: Partial<EvaluateEvent>) =>
-      onEvaluate([childOf('it')], [], { status: 'compensating', cause }, { by: 'worker', ...more });
+      onEvaluate([childOf('it')], [], { status: 'compensating', cause }, { by: 'agent', ...more });
     expect(undone({}).next.kind).toBe('stop-children');
     expect(undone({ passOver: ['it'] }).write).toBeUndefined();
   });

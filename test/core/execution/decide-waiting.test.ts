@@ -66,7 +66,7 @@ const doings = ({ plan, state }: Case): fc.Arbitrary<Event> => {
 
 const stops: fc.Arbitrary<Event> = fc.boolean().map((undo) => ({ type: 'stop', undo, ...inputs }));
 const evaluations: fc.Arbitrary<Event> = fc
-  .tuple(fc.constantFrom('worker' as const, 'supervisor' as const), fc.boolean())
+  .tuple(fc.constantFrom('agent' as const, 'supervisor' as const), fc.boolean())
   .map(([by, fresh]) => ({ type: 'evaluate', by, affected: 'all', fresh, readAt: NOW, ...inputs }));
 
 type Judge = (given: Case, event: Event, decision: Decision) => void;

@@ -36,7 +36,7 @@ describe('a lease that has ended', () => {
   });
 
   it.each<[string, Snapshot, Partial<EvaluateEvent>]>([
-    ['a second ago, by a worker', stateOf([held()]), { by: 'worker' }],
+    ['a second ago, by a worker', stateOf([held()]), { by: 'agent' }],
     ['less than a second ago', stateOf([held({ leaseUntil: NOW - 999 })]), {}],
     ['while the store was away', stateOf([held()]), { graceFrom: NOW }],
     ['of what is not held', stateOf([recordOf('it', 'retrying', { retryAt: NOW + 9_999 })]), {}],
@@ -60,7 +60,7 @@ describe('a look at what was written, and not read since', () => {
   });
 
   it('sends all the same', () => {
-    expect(see(plan, stateOf([]), { fresh: false, affected: ['it'], by: 'worker' }).sends).toHaveLength(1);
+    expect(see(plan, stateOf([]), { fresh: false, affected: ['it'], by: 'agent' }).sends).toHaveLength(1);
   });
 });
 

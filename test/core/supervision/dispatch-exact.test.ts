@@ -27,7 +27,7 @@ describe('a worker sends', () => {
     more: Partial<Evaluation> = {},
     of: Plan = plan,
     on: Partial<Execution> = {},
-  ) => send(of, stateOf(records, on), evaluate('worker', more));
+  ) => send(of, stateOf(records, on), evaluate('agent', more));
   const names = (...given: Parameters<typeof sent>): string[] =>
     sent(...given).sends.map(({ message: { step } }) => step);
 
@@ -91,7 +91,7 @@ describe('a worker sends', () => {
       send(
         planOf(...Array.from({ length: count }, (_, at) => named(`s${at}`))),
         stateOf([]),
-        evaluate('worker'),
+        evaluate('agent'),
       ).sends[0];
     expect(long(36)?.message).not.toHaveProperty('plan');
     expect(long(37)?.message.plan).toBe('p');

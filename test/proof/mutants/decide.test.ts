@@ -14,7 +14,7 @@ import { check } from '../../core/check.ts';
 import { type Case, cases, NOW } from '../../core/states.ts';
 
 const inputs = { writeId: 'w-new', now: NOW, random: 0.5 };
-const evaluate: Event = { type: 'evaluate', by: 'worker', affected: [], fresh: true, readAt: NOW, ...inputs };
+const evaluate: Event = { type: 'evaluate', by: 'agent', affected: [], fresh: true, readAt: NOW, ...inputs };
 const names = fc.constantFrom('a', 'b', 'c', 'd', 'e');
 
 function everywhere(
