@@ -92,7 +92,7 @@ const STEP_JSON: ReadonlySet<string> = new Set([
 const INCIDENT_JSON: ReadonlySet<string> = new Set(['failure']);
 
 /** Left out of the item when they say nothing, which keeps a healthy step's item within one write unit. */
-const EXECUTION_DEFAULTS: Readonly<Record<string, unknown>> = { dispatched: 0, epoch: 1, life: '' };
+const EXECUTION_DEFAULTS: Readonly<Record<string, unknown>> = { dispatched: 0, epoch: 1 };
 const STEP_DEFAULTS: Readonly<Record<string, unknown>> = {
   heartbeat: 0,
   probes: 0,
@@ -103,9 +103,7 @@ const STEP_DEFAULTS: Readonly<Record<string, unknown>> = {
   keyVariant: 0,
   mayHaveActed: false,
   epoch: 1,
-  life: '',
 };
-const INCIDENT_DEFAULTS: Readonly<Record<string, unknown>> = { life: '' };
 
 /** @param retentionMs how long after its end it is kept; absent: for ever */
 export function executionItem(execution: Execution, wakeShards: number, retentionMs?: number): Item {
@@ -169,7 +167,7 @@ export const incidentSk = (at: number): string => `${INCIDENT_PREFIX}${at}`;
 export function incidentItem(executionId: string, incident: Incident): Item {
   const { number: at, ...rest } = incident;
   const key = { ...executionKey(executionId), [TABLE.sk]: { S: incidentSk(at) } };
-  const item: Item = { ...key, ...attributes(rest, INCIDENT_JSON, INCIDENT_DEFAULTS, []) };
+  const item: Item = { ...key, ...attributes(rest, INCIDENT_JSON, {}, []) };
   // The list index sorts by `startedAt`; of an incident that is when it was opened.
   if (incident.resolvedAt === undefined) {
     item[TABLE.listIndex.pk] = { S: OPEN_INCIDENTS_KEY };
@@ -182,7 +180,6 @@ export function incidentOf(item: Item): Incident {
   const { [TABLE.listIndex.sk]: _listed, ...rest } = values(item, INCIDENT_JSON);
   return {
     number: Number(text(item, TABLE.sk).slice(INCIDENT_PREFIX.length)),
-    ...INCIDENT_DEFAULTS,
     ...rest,
   } as unknown as Incident;
 }

@@ -44,10 +44,10 @@ export function conditional(
 ): Put {
   const common = { TableName: table, Item: item, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
   if (record.version === 1) return { ...common, ConditionExpression: 'attribute_not_exists(pk)' };
-  const { life = '' } = record;
+  const { life } = record;
   const behind = { ':behind': { N: String(record.version - 1) } };
   const version = { '#version': 'version' };
-  if (life === '')
+  if (life === undefined)
     return {
       ...common,
       ConditionExpression: '#version = :behind',

@@ -27,12 +27,9 @@ export const lifeOf = (freshId: string): string =>
     .replace(/[^a-z0-9]/g, '')
     .slice(-LIFE_CHARS);
 
-/**
- * `<execution>.<step>.<life>`, of a later key `-<number>` after that; an execution of a release that knew no lives has none.
- * @param number from 1
- */
+/** `<execution>.<step>.<life>`, of a later key `-<number>` after that. @param number from 1 */
 export function effectKeyOf({ id, life }: Pick<Execution, 'id' | 'life'>, step: string, number = 1): string {
-  const first = life === '' ? `${id}.${step}` : `${id}.${step}.${life}`;
+  const first = `${id}.${step}.${life}`;
   return number === 1 ? first : `${first}-${number}`;
 }
 

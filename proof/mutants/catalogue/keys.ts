@@ -8,8 +8,8 @@ export const KEYS: readonly Mutant[] = [
     from: 'own',
     bug: 'An idempotency key that is used again after its retention has the effect keys of its first execution.',
     file: 'lib/core/step/effect-key.ts',
-    find: "life === '' ? `${id}.${step}` : `${id}.${step}.${life}`;",
-    replace: "life === '' ? `${id}.${step}` : `${id}.${step}.life`;",
+    find: 'const first = `${id}.${step}.${life}`;',
+    replace: 'const first = `${id}.${step}.life`;',
     killer: jest('engine/lives', 'has its children do their work anew'),
   },
   {

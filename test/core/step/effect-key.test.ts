@@ -8,10 +8,6 @@ import { openWork } from '../../../lib/core/step/ready.ts';
 import { otherStage, planOf, recordOf, inputs, stateOf, step } from '../one-step.ts';
 import { NOW } from '../states.ts';
 
-it('is as it was for an execution of a release that knew no lives', () => {
-  expect(effectKeyOf({ id: 'e-1', life: '' }, 'it')).toBe('e-1.it');
-});
-
 it.each([
   ['Q-Kd7wZ-_x9PbL0aVr3tYg', 'pbl0avr3tyg'.slice(-10)],
   ['7b0c1c7e-0000-4000-8000-12ab34cd56ef', 'ab34cd56ef'],
