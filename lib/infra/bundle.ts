@@ -10,7 +10,7 @@
  */
 
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { type BuildOptions, buildSync, type Metafile } from 'esbuild';
@@ -61,29 +61,34 @@ export interface BundleProps {
   /** Function name → TypeScript file that exports `handler`. */
   readonly entries: Readonly<Record<string, string>>;
   /**
+   * Function name → an agent's file: bundled as `lambdas/agent.ts`, in which it stands for '@steadfast/agent'.
+   * @default - none
+   */
+  readonly agents?: Readonly<Record<string, string>>;
+  /**
    * Module name → file, for names that no package has.
    * @default - none but those that every function needs
    */
   readonly alias?: Readonly<Record<string, string>>;
 }
 
-/** The functions of a deployment: those of ours and every agent's own file. */
+/** The functions of a deployment: one per file of `lambdas/`, and of `lambdas/agent.ts` one per agent. */
 export function bundleDeployment(found: Discovery): ReadonlyMap<string, Bundle> {
-  const agents = found.agents
-    .filter(({ runsIn }) => runsIn === undefined)
-    .map(({ name, file }) => [agentEntry(name), file]);
+  const agents = found.agents.filter(({ runsIn }) => runsIn === undefined);
   return bundleFunctions({
     root: found.root,
     entries: {
-      scheduler: join(LIBRARY, 'lambdas', 'scheduler.ts'),
-      supervisor: join(LIBRARY, 'lambdas', 'supervisor.ts'),
-      audit: join(LIBRARY, 'lambdas', 'audit.ts'),
-      starter: join(LIBRARY, 'lambdas', 'starter.ts'),
-      ...(Object.fromEntries(agents) as Record<string, string>),
+      scheduler: lambda('scheduler'),
+      supervisor: lambda('supervisor'),
+      audit: lambda('audit'),
+      starter: lambda('starter'),
     },
+    agents: Object.fromEntries(agents.map(({ name, file }) => [agentEntry(name), file])),
     alias: { '@steadfast/workflows': writeWorkflowsModule(found) },
   });
 }
+
+const lambda = (name: string): string => join(LIBRARY, 'lambdas', `${name}.ts`);
 
 /** The key of an agent's function; no agent can be named like it, so none can shadow a role. */
 export const agentEntry = (name: string): string => `agents/${name}`;
@@ -92,7 +97,19 @@ export const agentEntry = (name: string): string => `agents/${name}`;
  * Bundles all entries at once.
  * @throws DiscoveryError when an entry does not export `handler`; esbuild's own error when the code does not build
  */
-export function bundleFunctions(props: BundleProps): ReadonlyMap<string, Bundle> {
+export function bundleFunctions({ agents, ...props }: BundleProps): ReadonlyMap<string, Bundle> {
+  if (agents === undefined) return bundleEntries(props);
+  const behind = Object.entries(agents).map(([name, file]) => [name, writeAgentEntry(props.root, file)]);
+  try {
+    return bundleEntries({ ...props, entries: { ...props.entries, ...Object.fromEntries(behind) } });
+  } catch (error) {
+    // What an agent's file lacks is said of that file, not of the entry that imports it.
+    bundleEntries({ ...props, entries: agents });
+    throw error;
+  }
+}
+
+function bundleEntries(props: BundleProps): ReadonlyMap<string, Bundle> {
   const names = Object.keys(props.entries);
   // Nothing is written there: the place only gives source maps the same relative paths wherever the assets end up.
   const outdir = join(props.root, '.steadfast', 'functions');
@@ -137,10 +154,7 @@ export function codeOf(name: string, bundle: Bundle, folder: string): Code {
   return Code.fromAsset(path, { assetHash: bundle.hash });
 }
 
-/**
- * Writes the module behind '@steadfast/workflows'. Its name carries the hash of its content, so that two synths of
- * different folders at the same time do not read each other's file, and a file once written never changes.
- */
+/** Writes the module behind '@steadfast/workflows'. */
 function writeWorkflowsModule(found: Discovery): string {
   const folder = join(found.root, '.steadfast');
   const files = [...new Set(found.workflows.map(({ file }) => file))];
@@ -156,8 +170,23 @@ function writeWorkflowsModule(found: Discovery): string {
     '];',
     '',
   ];
-  const content = lines.join('\n');
-  const path = join(folder, `workflows-${sha256(content).slice(0, 12)}.ts`);
+  return writeGenerated(folder, 'workflows', lines.join('\n'));
+}
+
+/** Writes `lambdas/agent.ts` for one agent: an alias holds for all entries of a run, and here each has a file of its own. */
+function writeAgentEntry(root: string, file: string): string {
+  const folder = join(root, '.steadfast');
+  const entry = readFileSync(lambda('agent'), 'utf8');
+  const content = entry.replace("'@steadfast/agent'", JSON.stringify(modulePath(folder, file)));
+  return writeGenerated(folder, 'agent', content);
+}
+
+/**
+ * A generated file's name carries the hash of its content, so that two synths of different folders at the same time do
+ * not read each other's file, and a file once written never changes.
+ */
+function writeGenerated(folder: string, name: string, content: string): string {
+  const path = join(folder, `${name}-${sha256(content).slice(0, 12)}.ts`);
   if (existsSync(path)) return path;
   mkdirSync(folder, { recursive: true });
   const draft = `${path}.${process.pid}.draft`;

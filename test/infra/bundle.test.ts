@@ -20,7 +20,8 @@ const AGENT = `
 const bundlesOf = (root: string): ReadonlyMap<string, Bundle> =>
   bundleFunctions({
     root,
-    entries: { [agentEntry('echo')]: join(root, 'echo.ts'), other: join(root, 'echo.ts') },
+    entries: { other: join(root, 'echo.ts') },
+    agents: { [agentEntry('echo')]: join(root, 'echo.ts') },
   });
 const one = (bundles: ReadonlyMap<string, Bundle>, name: string): Bundle => {
   const bundle = bundles.get(name);
@@ -35,8 +36,9 @@ test('an agent’s bundle is one ES module with a source map, and it runs', asyn
   expect([...echo.files.keys()].sort()).toEqual(['index.mjs', 'index.mjs.map']);
   const folder = project();
   for (const [name, content] of echo.files) writeFileSync(join(folder, name), content);
-  const module = (await import(pathToFileURL(join(folder, 'index.mjs')).href)) as { name: string };
-  expect(module.name).toBe('echo');
+  const module = (await import(pathToFileURL(join(folder, 'index.mjs')).href)) as { handler: () => unknown };
+  expect(Object.keys(module)).toEqual(['handler']);
+  await expect(module.handler()).rejects.toThrow('from echo');
   const map = JSON.parse(readFileSync(join(folder, 'index.mjs.map'), 'utf8')) as { sources: string[] };
   expect(map.sources.some((source) => source.endsWith('echo.ts'))).toBe(true);
 });
@@ -91,9 +93,12 @@ test('the same source gives the same hash, another source another', () => {
 
 test('a file without a handler is refused with what it exports', () => {
   const root = project({ 'echo.ts': 'export const handle = 1; export const other = 2;' });
-  expect(() => bundlesOf(root)).toThrow(
-    "echo.ts does not export 'handler' (it exports handle, other); write: export const handler = ….handler({ … })",
-  );
+  const own = { echo: join(root, 'echo.ts') };
+  for (const props of [{ entries: own }, { entries: {}, agents: own }]) {
+    expect(() => bundleFunctions({ root, ...props })).toThrow(
+      /^echo\.ts does not export 'handler' \(it exports handle, other\); write: export const handler = ….handler\(\{ … \}\)$/,
+    );
+  }
 });
 
 describe('credentials in a function', () => {
