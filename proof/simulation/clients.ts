@@ -15,6 +15,8 @@ import { passThrough } from './service.ts';
 /** A client that got no answer asks again after so long. */
 const PATIENCE_MS = 35_000;
 const PROCESS_MS = 30_000;
+/** Of clients that start together: how far their moments are apart. */
+const TOGETHER_MS = 10_000;
 /** Executions of a world. */
 const FEWEST = 4;
 const MOST = 100;
@@ -43,8 +45,11 @@ export class Clients {
   readonly #accepted = new Set<string>();
   readonly #requests: StartRequest[] = [];
 
-  /** @param kept which of the starts take place; all of them when absent */
-  constructor(host: Host, kept?: ReadonlySet<number>) {
+  /**
+   * @param startsTogether whether they start at the same few moments
+   * @param kept which of the starts take place; all of them when absent
+   */
+  constructor(host: Host, startsTogether: boolean, kept?: ReadonlySet<number>) {
     this.#host = host;
     const { choice } = host;
     const workflows = Array.from({ length: choice.between(1, 3) }, (_, at) => workflowOf(host, at));
@@ -58,7 +63,8 @@ export class Clients {
         input: { order: at, flag: choice.chance(0.5), items: randomList(choice) },
         idempotencyKey: `k${at}`,
       };
-      const afterMs = choice.between(0, 60_000);
+      const drawnMs = choice.between(0, 60_000);
+      const afterMs = startsTogether ? drawnMs - (drawnMs % TOGETHER_MS) : drawnMs;
       if (!(kept?.has(at) ?? true)) continue;
       this.#requests.push(request);
       host.events.plan(afterMs, () => this.#start(request));

@@ -16,6 +16,8 @@ export interface Emphasis {
   readonly processMs: readonly number[];
   /** Of the slow answers: those that come just before the process's end. */
   readonly lastMoment: number;
+  /** 'extreme': a clock that is wrong is as wrong as is allowed. @default anything up to that */
+  readonly clocks?: 'extreme';
   /** How many steps a plan has. @default as `plans.ts` draws */
   readonly counts?: readonly number[];
   readonly step: (choice: Choice, step: AgentStep) => AgentStep;
@@ -37,6 +39,7 @@ const LATE_EFFECTS: Emphasis = {
   rates: { slowService: 0.5, permanentFailure: 0.15, canceled: 0.3, skewedClock: 0.9 },
   processMs: [90_000, 90_000, 25_000, 20_000],
   lastMoment: 0.8,
+  clocks: 'extreme',
   step: (choice, { pointOfNoReturn: _point, ...step }) => ({
     ...step,
     ...(step.effect === 'probed' && choice.chance(0.7)

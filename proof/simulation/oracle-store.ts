@@ -1,7 +1,7 @@
 /**
- * What the real store would not take, and how long it keeps what has ended.
+ * What the real store would not take, what a list of it must give, and how long it keeps what has ended.
  *
- * Owns: the size of an item and its text, as DynamoDB counts them; S11 retention, by the rules of the store's timer and of the
+ * Owns: the size of an item and its text, as DynamoDB counts them; that no page of a list loses an execution; S11 retention, by the rules of the store's timer and of the
  * audit, on the records that a world has left. Does not own: the item's spelling (`lib/aws/dynamo-items.ts`), the audit's pass.
  */
 
@@ -86,6 +86,34 @@ function add(size: Size, value: Json): void {
       add(size, (value as JsonObject)[key] as Json);
     }
   } else size.bytes += 8;
+}
+
+const LIST_PAGE = 7;
+
+/** Page after page, a list names every execution of its workflows once, latest start first, also of one moment. */
+export function judgeList(table: MemoryTable): string[] {
+  const expected = new Map<string, string[]>();
+  for (const id of table.ids()) {
+    const { workflow, parent } = (table.read(id) as Snapshot).execution;
+    if (parent?.part !== true) expected.set(workflow, [...(expected.get(workflow) ?? []), id]);
+  }
+  const all = [...expected.keys()];
+  const queries = [all, ...(all.length > 1 ? all.map((workflow) => [workflow]) : [])];
+  return queries.flatMap((workflows) => {
+    const ids = workflows.flatMap((workflow) => expected.get(workflow) ?? []).sort();
+    const listed: Execution[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = table.list({ workflows, limit: LIST_PAGE, ...(cursor === undefined ? {} : { cursor }) });
+      listed.push(...page.items);
+      ({ cursor } = page);
+    } while (cursor !== undefined && listed.length <= ids.length);
+    const isLatestFirst = listed.every((one, at) => one.startedAt <= (listed[at - 1] ?? one).startedAt);
+    const isWhole = JSON.stringify(listed.map(({ id }) => id).sort()) === JSON.stringify(ids);
+    return isLatestFirst && isWhole
+      ? []
+      : [`a list of ${workflows.join(', ')} gives ${listed.length} of ${ids.length} executions`];
+  });
 }
 
 const RETENTION_MS = 30 * 86_400_000;

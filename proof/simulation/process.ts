@@ -118,12 +118,17 @@ const NO_ANSWER = new CallFailed('no answer');
 /** What a clock may be wrong by (docs/OPERATIONS.md). */
 const MAX_SKEW_MS = 2_000;
 
-export const newProcess = ({ events, choice, faults }: Host, lifeMs: number): Process => ({
-  skewMs: faults.injects('skewedClock') ? choice.between(-MAX_SKEW_MS, MAX_SKEW_MS) : 0,
+export const newProcess = ({ events, choice, faults, emphasis }: Host, lifeMs: number): Process => ({
+  skewMs: faults.injects('skewedClock') ? skewOf(choice, emphasis) : 0,
   processDeadlineAt: events.now + lifeMs,
   dead: false,
   frozenUntil: 0,
 });
+
+const skewOf = (choice: Choice, emphasis: Emphasis | undefined): number =>
+  emphasis?.clocks === 'extreme'
+    ? choice.pick([-MAX_SKEW_MS, MAX_SKEW_MS])
+    : choice.between(-MAX_SKEW_MS, MAX_SKEW_MS);
 
 const isGone = (host: Host, process: Process): boolean =>
   process.dead || host.events.now >= process.processDeadlineAt;

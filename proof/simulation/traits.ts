@@ -21,6 +21,8 @@ export interface Traits {
   readonly hasSmallPages: boolean;
   /** What its services do with a key that they know. */
   readonly keyMode: KeyMode;
+  /** Its clients start executions at the same few moments, which the list of executions cannot tell apart. */
+  readonly startsTogether: boolean;
   /** What happens often in it. */
   readonly emphasis: Emphasis | undefined;
 }
@@ -37,5 +39,6 @@ export function traitsOf(seed: number): Traits {
     hasSmallPages: choice.chance(0.33),
     keyMode: choice.pick(KEY_MODES),
     emphasis: choice.chance(0.25) ? choice.pick(EMPHASES) : undefined,
+    startsTogether: choice.chance(0.33),
   };
 }

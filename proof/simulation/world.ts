@@ -25,7 +25,7 @@ import { judgeKeys } from './oracle-keys.ts';
 import { EffectOrder } from './oracle-order.ts';
 import { judgeNothingLeft, judgeUndoBeyond } from './oracle-points.ts';
 import { judgeStanding } from './oracle-standing.ts';
-import { judgeRetention, refusalOf } from './oracle-store.ts';
+import { judgeList, judgeRetention, refusalOf } from './oracle-store.ts';
 import { OracleTimes } from './oracle-times.ts';
 import { judgeTries } from './oracle-tries.ts';
 import { judgeWake } from './oracle-wake.ts';
@@ -144,7 +144,7 @@ export class World {
       calls: 0,
     };
     this.#host = host;
-    this.#clients = new Clients(host, options.starts);
+    this.#clients = new Clients(host, this.#traits.startsTogether, options.starts);
     startSupervisors(host);
     startPeople(host);
     startOperators(host);
@@ -279,6 +279,7 @@ export class World {
     const { events, faults, ledger, order, calls } = this.#host;
     const { seed, mode } = this.#options;
     this.#addEnds();
+    if (this.#traits.startsTogether) this.#violations.push(...judgeList(this.#table));
     // Last, for it empties the table.
     if (this.#traits.isRetained) this.#violations.push(...judgeRetention(this.#table));
     if (!this.#clients.allAccepted) this.#violations.push('L1 a start was never accepted');
