@@ -5,23 +5,24 @@ import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
 import { orderFulfilment } from '../examples/order-fulfilment/workflow.ts';
 import type { Steadfast } from '../lib/infra/steadfast.ts';
-import { addSteadfast, createApp, exitWith } from '../lib/infra/synth.ts';
+import { SteadfastStack } from '../lib/infra/steadfast-stack.ts';
+import { createApp, exitWith, stackAskedFor } from '../lib/infra/synth.ts';
 
 /** Workflow folders of the stack. Any others are a stack of their own: `-c steadfast:only=video-publishing`. */
 const DEPLOYED = ['order-fulfilment'];
 
-/** By `-c stage=…`, for each what differs from the defaults in lib/infra/steadfast-props.ts: alarms, keys, agents' networks. */
+/** Settings of each `-c stage=…` that differ from the defaults in lib/infra/steadfast-props.ts: alarms, keys, agents' networks. */
 const STAGES = {
   dev: () => ({ removalPolicy: RemovalPolicy.DESTROY }),
-  // Needs an account with 106 concurrent executions: of a new one's 10 none can be set aside.
+  // Needs an account with 106 concurrent executions: a new account has 10, of which none can be set aside.
   prod: () => ({ removalPolicy: RemovalPolicy.RETAIN, supervisorConcurrency: 6 }),
 };
 
-/** What starts orders beside the API. */
+/** Starts orders beside the API: a bucket and a schedule. */
 function addTriggers(steadfast: Steadfast): void {
   const buyer = { email: 'gallery@example.com', address: '1 Main Street' };
 
-  // A picture that is dropped into the bucket is an order of one print of it.
+  // A picture that is put into the bucket orders one print of it.
   const pictures = new Bucket(steadfast, 'Pictures', { enforceSSL: true });
   steadfast.triggerOnObjectCreated(pictures, orderFulfilment, {
     suffix: '.jpg',
@@ -33,7 +34,7 @@ function addTriggers(steadfast: Steadfast): void {
     },
   });
 
-  // Every night, frames for the next day.
+  // Every night, frames are ordered for the next day.
   steadfast.triggerOnSchedule(ScheduleExpression.cron({ hour: '2', minute: '0' }), orderFulfilment, {
     input: {
       orderId: { $concat: ['frames-', '$.time'] },
@@ -44,7 +45,12 @@ function addTriggers(steadfast: Steadfast): void {
   });
 }
 
-const app = createApp();
-const { steadfast } = await addSteadfast(app, { deployed: DEPLOYED, stages: STAGES }).catch(exitWith);
-if (steadfast.deploys(orderFulfilment)) addTriggers(steadfast);
-app.synth();
+try {
+  const app = createApp();
+  const { name, props } = await stackAskedFor(app, { deployed: DEPLOYED, stages: STAGES });
+  const { steadfast } = new SteadfastStack(app, name, props);
+  if (steadfast.deploys(orderFulfilment)) addTriggers(steadfast);
+  app.synth();
+} catch (error) {
+  exitWith(error);
+}

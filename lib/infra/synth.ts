@@ -12,7 +12,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { App, type AppProps as CdkAppProps, RemovalPolicy, Tags } from 'aws-cdk-lib/core';
 import { discoverWorkflows } from './discover.ts';
-import { type StageSettings, SteadfastStack } from './steadfast-stack.ts';
+import { type StageSettings, SteadfastStack, type SteadfastStackProps } from './steadfast-stack.ts';
 
 /** What `-c key=value` and cdk.json may set; lists are arrays or comma-separated. */
 export const CONTEXT = {
@@ -33,12 +33,12 @@ export const CONTEXT = {
 /** Where this project's cdk.json, examples and lambdas are. */
 export const PROJECT_ROOT: string = resolve(import.meta.dirname, '..', '..');
 
-/** An app with the feature flags of cdk.json, also when the CDK CLI is not there to pass them. */
+/** An app with its tags, and with the feature flags of cdk.json, also when the CDK CLI is not there to pass them. */
 export function createApp(props: CdkAppProps = {}): App {
   const { context } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'cdk.json'), 'utf8')) as {
     context: Record<string, unknown>;
   };
-  return new App({
+  const app = new App({
     ...props,
     // Set by the CLI as well: without them the two ways would give different templates.
     context: {
@@ -49,6 +49,9 @@ export function createApp(props: CdkAppProps = {}): App {
     },
     analyticsReporting: false,
   });
+  Tags.of(app).add('app', 'steadfast');
+  Tags.of(app).add('stage', stageIn(app));
+  return app;
 }
 
 export interface AppProps {
@@ -70,14 +73,15 @@ const STAGES: Readonly<Record<string, StageSettings>> = {
 };
 
 /**
- * Adds the stack that the app's context asks for.
+ * The name and the settings of the stack that the app's context asks for.
  * @throws DiscoveryError about the workflow folders; Error about the context
  */
-export async function addSteadfast(
+export async function stackAskedFor(
   app: App,
   { deployed, stages = STAGES }: AppProps = {},
-): Promise<SteadfastStack> {
-  const stage = stageOf(app.node.tryGetContext(CONTEXT.stage), stages);
+): Promise<{ readonly name: string; readonly props: SteadfastStackProps }> {
+  const stage = stageIn(app);
+  const settings = settingsOf(stage, stages);
   const folders = listOf(CONTEXT.folders, app.node.tryGetContext(CONTEXT.folders));
   const named = listOf(CONTEXT.only, app.node.tryGetContext(CONTEXT.only));
   const own = named?.join() === '*' ? undefined : named;
@@ -90,20 +94,24 @@ export async function addSteadfast(
     ...(folders === undefined ? {} : { folders }),
     ...(only === undefined ? {} : { only }),
   });
-  const stack = new SteadfastStack(app, stackNameOf(stage.name, own), {
+  const props = {
     description: 'Steadfast: multi-step processes that finish or are cleanly undone',
     workflows,
-    settings: stage.settings,
+    settings,
     ...(supervisorConcurrency === undefined ? {} : { supervisorConcurrency }),
     ...(alarmEmail === undefined ? {} : { alarmEmail }),
     ...(restoredTable === undefined ? {} : { restoredTable }),
-  });
-  Tags.of(app).add('app', 'steadfast');
-  Tags.of(app).add('stage', stage.name);
-  return stack;
+  };
+  return { name: stackNameOf(stage, own), props };
 }
 
-/** Ends the app with what is wrong, in whose file; the stack of this program would only hide that. */
+/** Adds that stack. */
+export async function addSteadfast(app: App, props: AppProps = {}): Promise<SteadfastStack> {
+  const asked = await stackAskedFor(app, props);
+  return new SteadfastStack(app, asked.name, asked.props);
+}
+
+/** Ends the app with the error's message, which names the file that is wrong; a stack trace would only hide that. */
 export function exitWith(error: unknown): never {
   const isWhole = process.env['CDK_DEBUG'] === 'true' && error instanceof Error;
   process.stderr.write(`${isWhole ? error.stack : String(error)}\n`);
@@ -170,22 +178,20 @@ export async function synthesize(
   return { assembly: app.synth().directory, stackName: stack.stackName };
 }
 
-/** A name becomes part of the stack's. */
+const stageIn = (app: App): string => String(app.node.tryGetContext(CONTEXT.stage) ?? 'dev');
+
+/** A stage's name becomes part of the stack's. */
 const STAGE = /^[A-Za-z][A-Za-z0-9-]{0,30}$/;
 
-function stageOf(
-  value: unknown,
-  stages: Readonly<Record<string, StageSettings>>,
-): { readonly name: string; readonly settings: StageSettings } {
-  const name = String(value ?? 'dev');
-  const settings = Object.hasOwn(stages, name) ? stages[name] : undefined;
-  if (settings === undefined || !STAGE.test(name)) {
+function settingsOf(stage: string, stages: Readonly<Record<string, StageSettings>>): StageSettings {
+  const settings = Object.hasOwn(stages, stage) ? stages[stage] : undefined;
+  if (settings === undefined || !STAGE.test(stage)) {
     const known = Object.keys(stages).map((each) => `'${each}'`);
     throw new Error(
-      `stage is ${JSON.stringify(value)}; there are ${known.join(', ')}. Add another in bin/app.ts, named with letters, digits and dashes, up to 31`,
+      `stage is ${JSON.stringify(stage)}; there are ${known.join(', ')}. Add another in bin/app.ts, named with letters, digits and dashes, up to 31`,
     );
   }
-  return { name, settings };
+  return settings;
 }
 
 function listOf(key: string, value: unknown): string[] | undefined {
