@@ -9,8 +9,7 @@
  * become the next one. If the store does not answer the one before, they fail with it: each caller bounds its own tries.
  */
 
-import type { AffectedSteps } from '../core/records/decision.ts';
-import { joined } from '../engine/reconcile.ts';
+import { type AffectedSteps, joined } from '../core/records/decision.ts';
 
 interface Next {
   affected: AffectedSteps;

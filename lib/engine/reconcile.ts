@@ -9,7 +9,13 @@
 import { decide } from '../core/decide.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { Ports } from '../core/ports.ts';
-import type { AffectedSteps, Decision, Next } from '../core/records/decision.ts';
+import {
+  type AffectedSteps,
+  type Decision,
+  evaluateNext,
+  joined,
+  type Next,
+} from '../core/records/decision.ts';
 import type { ChildrenDone, Admissions, EvaluateEvent } from '../core/records/events.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import { notifyParent, withChildren } from './children.ts';
@@ -134,9 +140,6 @@ class FailedEffects {
   }
 }
 
-export const joined = (one: AffectedSteps, other: AffectedSteps): AffectedSteps =>
-  one === 'all' || other === 'all' ? 'all' : [...one, ...other];
-
 /** What was done to other executions, recorded on the state that it followed from; a lost race is looked at again. */
 async function record(
   ports: Ports,
@@ -145,7 +148,7 @@ async function record(
   event: ChildrenDone,
 ): Promise<Pick<Decision, 'next' | 'write'>> {
   const decision = decide(plan, state, { ...event, ...decisionInputsOf(ports) });
-  const again = { next: { kind: 'evaluate', fresh: true, affected: [event.step] } } as const;
+  const again = { next: evaluateNext([event.step]) };
   return (await commit(ports, decision, state.execution)) === 'conflict' ? again : { ...again, ...decision };
 }
 

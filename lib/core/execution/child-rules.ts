@@ -9,7 +9,7 @@ import { type ChildStep, hasChildren, type MapStep, type Plan } from '../plan/pl
 import type { Rule } from '../plan/rule.ts';
 import { blankStep, executionAfter, stepAfter, type StepChanges } from '../records/change.ts';
 import type { Children, Family } from '../records/children.ts';
-import { alsoAffected, type Decision } from '../records/decision.ts';
+import { alsoAffected, type Decision, evaluateNext, nothing, writing } from '../records/decision.ts';
 import type { Evaluation } from '../records/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isForward, type Step } from '../records/state.ts';
@@ -33,12 +33,11 @@ import {
 import { roomFor } from '../waiting/map.ts';
 import { externalTimes, passTime } from '../waiting/timer.ts';
 
-const written = (state: Snapshot, event: Evaluation, step: Step, what: string): Decision => ({
-  write: { executionId: state.execution.id, step },
-  sends: [],
-  next: { kind: 'evaluate', fresh: true, affected: alsoAffected(event.affected, step.name) },
-  notes: [{ what, executionId: state.execution.id, step: step.name }],
-});
+const written = (state: Snapshot, event: Evaluation, step: Step, what: string): Decision =>
+  writing(state.execution.id, { step }, evaluateNext(alsoAffected(event.affected, step.name)), {
+    what,
+    step: step.name,
+  });
 
 export const passedTime: Rule = (plan, state, event) => {
   const step = passTime(plan, state, event);
@@ -60,15 +59,8 @@ export const wakeForTime: Rule = (plan, state, event) => {
   if (event.by === 'supervisor' || execution.wakeAt === undefined) return undefined;
   const untilAt = Math.min(...externalTimes(plan, state), ...deferredTimes(plan, state));
   if (untilAt >= execution.wakeAt) return undefined;
-  return {
-    write: {
-      executionId: execution.id,
-      execution: executionAfter(execution, 'set-wake-time', event, { wakeAt: untilAt }),
-    },
-    sends: [],
-    next: { kind: 'evaluate', fresh: true, affected: event.affected },
-    notes: [],
-  };
+  const woken = executionAfter(execution, 'set-wake-time', event, { wakeAt: untilAt });
+  return writing(execution.id, { execution: woken }, evaluateNext(event.affected));
 };
 
 const deferredTimes = (plan: Plan, state: Snapshot): number[] =>
@@ -100,8 +92,7 @@ export const startChildren: Rule = (plan, state, event) => {
     }
     const starts = nextStarts(step, family, record);
     if (starts.length === 0 && !isUnbegun(record)) continue;
-    const next = { kind: 'start-children', step: step.name, family, starts } as const;
-    return { sends: [], next, notes: [] };
+    return nothing({ kind: 'start-children', step: step.name, family, starts });
   }
   return undefined;
 };
@@ -123,7 +114,7 @@ export const endChildren: Rule = (plan, state, event) => {
     }
     if (!allEnded(record.children)) continue;
     const all = childIds(ids, step.name, record.children.count);
-    return { sends: [], next: { kind: 'gather', step: step.name, ids: all }, notes: [] };
+    return nothing({ kind: 'gather', step: step.name, ids: all });
   }
   return undefined;
 };
@@ -155,11 +146,7 @@ export const stopChildren: Rule = (plan, state, event) => {
       const starts = all.slice(0, MAX_STOPS);
       const below = all.length > MAX_STOPS ? (all[MAX_STOPS]?.parent.index ?? count) : count;
       const how = { undo: !left, recall, below };
-      return {
-        sends: [],
-        next: { kind: 'stop-children', step: step.name, family, starts, ...how },
-        notes: [],
-      };
+      return nothing({ kind: 'stop-children', step: step.name, family, starts, ...how });
     }
     const found = { count, stopped: count, ended: {} };
     const stopped = childrenStopped(record, step.name, state.execution, found, event);

@@ -17,7 +17,7 @@ import {
   type DecisionInputs,
   stepAfter,
 } from '../records/change.ts';
-import type { Decision } from '../records/decision.ts';
+import { type Decision, evaluateNext, IDLE, nothing, writing } from '../records/decision.ts';
 import type { ChildEvent, ChildrenDone } from '../records/events.ts';
 import type { Failure } from '../records/failure.ts';
 import { type Json, utf8Bytes } from '../records/json.ts';
@@ -29,8 +29,6 @@ import { canMoveStep, type ExecutionStatus, type StepEvent } from '../transition
 import { isCanceledKeepingEffects, isToGoOn } from '../waiting/child-retry.ts';
 import { childrenStarted, childrenStopped, failedOf, staysDone, childEnded } from '../waiting/child.ts';
 
-const NOTHING: Decision = { sends: [], next: { kind: 'idle' }, notes: [] };
-
 /** Of what a step's executions answered; more is left with them. */
 const MAX_GATHERED_BYTES = 100_000;
 
@@ -38,18 +36,13 @@ export function decideChildren(plan: Plan, state: Snapshot, event: ChildEvent & 
   if (event.type === 'stop') return stop(state, event, event);
   if (event.type === 'restart') return again(plan, state, event.heard, event);
   if (event.type === 'child-ended') {
-    return childEnded(plan, state, event, { ...event, horizonMs: horizonMs(plan, state) }) ?? NOTHING;
+    return childEnded(plan, state, event, { ...event, horizonMs: horizonMs(plan, state) }) ?? nothing();
   }
   const step = graphOf(plan).step.get(event.step);
-  if (!hasChildren(step)) return NOTHING;
-  const next = recordAfter(plan, step, state, event);
-  if (next === undefined) return NOTHING;
-  return {
-    write: { executionId: state.execution.id, step: next },
-    sends: [],
-    next: { kind: 'evaluate', fresh: true, affected: [event.step] },
-    notes: [{ what: `children-${event.type}`, executionId: state.execution.id, step: event.step }],
-  };
+  const after = hasChildren(step) ? recordAfter(plan, step, state, event) : undefined;
+  if (after === undefined) return nothing();
+  const note = { what: `children-${event.type}`, step: event.step };
+  return writing(state.execution.id, { step: after }, evaluateNext([event.step]), note);
 }
 
 /** By which move what was done is recorded, and in which statuses of the execution it is ever done. */
@@ -156,29 +149,24 @@ function stop(
   // It stays failed, as a later version that nobody has go on any more.
   if (heard !== undefined && isToGoOn(execution, heard)) {
     const closed = executionAfter(execution, 'set-wake-time', inputs, {});
-    return { ...NOTHING, write: { executionId: execution.id, execution: closed } };
+    return writing(execution.id, { execution: closed }, IDLE);
   }
   const recalled = execution.status === 'succeeded' && undo && execution.parent !== undefined;
   const isOpen = isForward(execution.status) || isPausedOrPausing(execution.status);
-  if (!isOpen && !recalled) return NOTHING;
+  if (!isOpen && !recalled) return nothing();
   const cause: Cause = {
     kind: 'parent',
     at: inputs.now,
     failure: { code: 'parent-compensated', message: 'the execution that it is a part of is being undone' },
     ...(undo ? {} : { undo: false }),
   };
-  const wakeAt = wakeNoLaterThan(execution, inputs.now);
-  const { endedAt: _, ...open } = executionAfter(execution, recalled ? 'recall' : 'stop', inputs, {
+  const open = executionAfter(execution, recalled ? 'recall' : 'stop', inputs, {
     cause,
-    wakeAt,
+    wakeAt: wakeNoLaterThan(execution, inputs.now),
+    endedAt: undefined,
     ...endedPause(execution, inputs.now),
   });
-  return {
-    write: { executionId: execution.id, execution: open },
-    sends: [],
-    next: { kind: 'evaluate', fresh: true, affected: 'all' },
-    notes: [{ what: 'stopped-by-parent', executionId: execution.id }],
-  };
+  return writing(execution.id, { execution: open }, evaluateNext('all'), { what: 'stopped-by-parent' });
 }
 
 /** S1 a failed execution goes on with the one that it belongs to; no operator has it do so alone. */
@@ -186,7 +174,7 @@ function again(plan: Plan, state: Snapshot, heard: number, inputs: DecisionInput
   const { execution } = state;
   const isDue =
     execution.parent !== undefined && isToGoOn(execution, heard) && !isCanceledKeepingEffects(execution);
-  if (!isDue || restartProblemOf(plan, state) !== undefined) return NOTHING;
+  if (!isDue || restartProblemOf(plan, state) !== undefined) return nothing();
   const reason = 'the execution that it is a part of was tried again';
   return retried(plan, state, { reason, commands: execution.commands }, inputs);
 }

@@ -11,7 +11,7 @@
 
 import { graphOf, type Plan } from '../plan/plan.ts';
 import { executionAfter, wakeNoLaterThan, type DecisionInputs } from '../records/change.ts';
-import { type Decision, nothing, IDLE } from '../records/decision.ts';
+import { type Decision, evaluateNext, nothing, IDLE, writing } from '../records/decision.ts';
 import type { EventOf, OpenBreaker } from '../records/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isLeased } from '../records/state.ts';
@@ -29,12 +29,12 @@ const MIN_REMAINING_MS = 2_000;
 export function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>): Decision {
   const { message } = event;
   const record = Object.hasOwn(state.steps, message.step) ? state.steps[message.step] : undefined;
-  const about = { executionId: state.execution.id, step: message.step, attempt: message.attempt };
-  if (!graphOf(plan).step.has(message.step))
-    return nothing(IDLE, [{ what: 'message-dropped', ...about, detail: 'no such step' }]);
-  if (message.seq > (record?.version ?? 0)) {
-    return nothing(IDLE, [{ what: 'message-dropped', ...about, detail: 'from after a restore' }]);
-  }
+  const { execution } = state;
+  const about = { step: message.step, attempt: message.attempt };
+  const dropped = (detail: string): Decision =>
+    nothing(IDLE, { what: 'message-dropped', executionId: execution.id, ...about, detail });
+  if (!graphOf(plan).step.has(message.step)) return dropped('no such step');
+  if (message.seq > (record?.version ?? 0)) return dropped('from after a restore');
   const work = openWork(plan, state).find(
     (piece) =>
       piece.step.agent === event.agent &&
@@ -43,37 +43,32 @@ export function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>):
       piece.attempt === message.attempt,
   );
   if (work === undefined) {
-    if (isLeased(record)) return nothing(IDLE, [{ what: 'message-dropped', ...about, detail: 'leased' }]);
+    if (isLeased(record)) return dropped('leased');
     // The step is past this message. Its sender may have died before it sent what comes next: look.
-    return nothing({ kind: 'evaluate', fresh: false, affected: [message.step] });
+    return nothing(evaluateNext([message.step], false));
   }
   const isLate = isOpenToLateMessages(work) && work.dueAt > event.now;
   if (work.dueAt > event.now && !isLate) {
-    if (work.dueAt - event.now <= EARLY_MS) return nothing({ kind: 'wait', untilAt: work.dueAt });
-    return nothing(IDLE, [{ what: 'message-dropped', ...about, detail: 'early' }]);
+    const isSoon = work.dueAt - event.now <= EARLY_MS;
+    return isSoon ? nothing({ kind: 'wait', untilAt: work.dueAt }) : dropped('early');
   }
   if (event.processDeadlineAt - event.now < MIN_REMAINING_MS) return nothing({ kind: 'give-back' });
   if (event.openBreaker !== undefined) return deferDelivered(state, work, event.openBreaker, event);
-  const step = claimed(work, record, state.execution, event.token, event.processDeadlineAt, event);
-  const { execution } = state;
+  const step = claimed(work, record, execution, event.token, event.processDeadlineAt, event);
   // What was deferred as unclaimed has its wake time far away, so a claim before its time brings it forward; so does a lease that ends
   // with its process, sooner than any that the wake time allows for. How far away others have put that, a claim cannot tell by what
   // it has read: of a long execution in part, and of any before other steps were finished. Never farther than its own step's H.
   const leaseEndAt = leaseEndsAt(step.leaseUntil ?? event.processDeadlineAt);
   const isCutShort = leaseEndAt < event.now + shortestMs(work.step);
   const wakeAt = wakeNoLaterThan(execution, Math.min(event.now + horizonMs(plan, state), leaseEndAt));
-  return {
-    write: {
-      executionId: execution.id,
-      step,
-      ...(isLate || isCutShort
-        ? { execution: executionAfter(execution, 'set-wake-time', event, { wakeAt }) }
-        : {}),
-    },
-    sends: [],
-    next: { kind: 'perform', step, priorProcessDeadlineAt: record?.processDeadlineAt ?? 0 },
-    notes: [{ what: 'claimed', ...about, detail: message.mode, ms: event.now - work.dueAt }],
-  };
+  const nearer =
+    isLate || isCutShort ? executionAfter(execution, 'set-wake-time', event, { wakeAt }) : undefined;
+  return writing(
+    execution.id,
+    { step, execution: nearer },
+    { kind: 'perform', step, priorProcessDeadlineAt: record?.processDeadlineAt ?? 0 },
+    { what: 'claimed', ...about, detail: message.mode, ms: event.now - work.dueAt },
+  );
 }
 
 /** The message is answered: a supervisor sends another one when the service may be tried again. */
@@ -93,21 +88,13 @@ function deferDelivered(
     true,
     event,
   );
-  const about = { executionId: state.execution.id, step: step.name, attempt, agent: step.agent };
   // What was deferred as unclaimed has its wake time far away, maybe behind this time.
   const { execution } = state;
   const isUnwatched = execution.wakeAt !== undefined && execution.wakeAt > retryAt;
   const nearer = isUnwatched
     ? executionAfter(execution, 'set-wake-time', event, { wakeAt: retryAt })
     : undefined;
-  return {
-    write: {
-      executionId: execution.id,
-      step: record,
-      ...(nearer === undefined ? {} : { execution: nearer }),
-    },
-    sends: [],
-    next: IDLE,
-    notes: [{ what: 'deferred', ...about, detail: 'breaker', ms: retryAt - event.now }],
-  };
+  const about = { step: step.name, attempt, agent: step.agent };
+  const note = { what: 'deferred', ...about, detail: 'breaker', ms: retryAt - event.now };
+  return writing(execution.id, { step: record, execution: nearer }, IDLE, note);
 }

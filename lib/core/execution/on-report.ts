@@ -11,7 +11,7 @@
 import { resolvedBySuccess } from '../operators/resolution.ts';
 import { agentStep, dependentsOf, isCallback, type Plan } from '../plan/plan.ts';
 import { executionAfter, wakeNoLaterThan } from '../records/change.ts';
-import { type Decision, type Note, nothing, IDLE } from '../records/decision.ts';
+import { type Decision, evaluateNext, nothing, IDLE, writing } from '../records/decision.ts';
 import type { EventOf } from '../records/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isLeased, isSatisfied, isTerminal, type Step } from '../records/state.ts';
@@ -30,17 +30,16 @@ export function heartbeat(plan: Plan, state: Snapshot, event: EventOf<'heartbeat
       event.progress,
       event,
     );
-  return step === undefined
-    ? nothing()
-    : { write: { executionId: state.execution.id, step }, sends: [], next: IDLE, notes: [] };
+  return step === undefined ? nothing() : writing(state.execution.id, { step }, IDLE);
 }
 
 export function report(plan: Plan, state: Snapshot, event: EventOf<'report'>): Decision {
   const planStep = agentStep(plan, event.step);
   const before = state.steps[event.step];
-  const about = { executionId: state.execution.id, step: event.step, attempt: before?.attempt ?? 0 };
+  const { execution } = state;
+  const about = { step: event.step, attempt: before?.attempt ?? 0 };
   const step =
-    planStep === undefined || isTerminal(state.execution.status)
+    planStep === undefined || isTerminal(execution.status)
       ? undefined
       : reported(
           planStep,
@@ -51,41 +50,31 @@ export function report(plan: Plan, state: Snapshot, event: EventOf<'report'>): D
           event,
           event.openBreaker,
         );
-  if (step === undefined) return nothing(IDLE, [{ what: 'report-refused', ...about }]);
-  const recovery = recoveryOf(before, step, event.now);
-  const notes = [{ what: `step-${step.status}`, ...about, ...recovery }];
-  const affected = [event.step];
+  if (step === undefined)
+    return nothing(IDLE, { what: 'report-refused', executionId: execution.id, ...about });
+  const ms = recoveredIn(before, step, event.now);
   if (isLeased(before)) {
     const fresh = !(event.onTime && mayDecideUnread(plan, state, step));
-    return {
-      write: { executionId: state.execution.id, step },
-      sends: [],
-      next: { kind: 'evaluate', fresh, affected },
-      notes,
-    };
+    const note = { what: `step-${step.status}`, ...about, ms };
+    return writing(execution.id, { step }, evaluateNext([event.step], fresh), note);
   }
   // A late success is covered by no lease, so the wake time may be far away: it is drawn near in the same transaction.
-  const { execution } = state;
   const wakeAt = wakeNoLaterThan(execution, event.now + horizonMs(plan, state));
   // Nor does a person have to answer what the work has answered.
   const answered = resolvedBySuccess(state, event.step, event);
-  return {
-    write: {
-      executionId: state.execution.id,
-      step,
-      execution: executionAfter(execution, answered.move, event, { wakeAt }),
-      ...(answered.incident === undefined ? {} : { incident: answered.incident }),
-    },
-    sends: [],
-    next: { kind: 'evaluate', fresh: true, affected },
-    notes: [{ what: 'adopted', ...about, ...recovery }],
-  };
+  const adopted = executionAfter(execution, answered.move, event, { wakeAt });
+  return writing(
+    execution.id,
+    { step, execution: adopted, incident: answered.incident },
+    evaluateNext([event.step]),
+    { what: 'adopted', ...about, ms },
+  );
 }
 
 /** How long a step that is now done took from the first try that was not. */
-function recoveryOf(before: Step | undefined, step: Step, now: number): Pick<Note, 'ms'> {
+function recoveredIn(before: Step | undefined, step: Step, now: number): number | undefined {
   const first = before?.attempts.find((attempt) => attempt.outcome !== 'done');
-  return step.status !== 'done' || first === undefined ? {} : { ms: now - first.endedAt };
+  return step.status !== 'done' || first === undefined ? undefined : now - first.endedAt;
 }
 
 /**

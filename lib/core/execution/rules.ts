@@ -18,7 +18,15 @@ import { standingOf } from '../operators/standing.ts';
 import { agentStep, isBefore, type Plan } from '../plan/plan.ts';
 import type { Rule } from '../plan/rule.ts';
 import { endedPause, executionAfter } from '../records/change.ts';
-import { alsoAffected, type AffectedSteps, type Decision } from '../records/decision.ts';
+import {
+  alsoAffected,
+  type Decision,
+  evaluateNext,
+  IDLE,
+  joined,
+  nothing,
+  writing,
+} from '../records/decision.ts';
 import type { Ended } from '../records/ended.ts';
 import type { Evaluation } from '../records/events.ts';
 import { openIncidents, type Snapshot } from '../records/snapshot.ts';
@@ -36,9 +44,8 @@ import { leaseOverAt } from '../step/lease.ts';
 import { isAllOver, isClear, keepsEffects, stepToFence, stepToSkip } from '../step/ready.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { expired } from '../step/report.ts';
-import { noteOf, send, supervise } from '../supervision/dispatch.ts';
+import { send, supervise } from '../supervision/dispatch.ts';
 import { unleasedEnd } from '../supervision/wake-time.ts';
-import { moveExecution } from '../transitions.ts';
 import { endOf } from '../waiting/child.ts';
 import { endChildren, passedTime, startChildren, stopChildren, wakeForTime } from './child-rules.ts';
 import { keptOutput } from './output.ts';
@@ -75,18 +82,11 @@ export function evaluate(plan: Plan, state: Snapshot, event: Evaluation): Decisi
     if (decision === undefined) continue;
     // From a state that was not just read nothing may come but hints and the end of the execution.
     const allowed = event.fresh || rule === succeed || rule === announce;
-    return allowed
-      ? decision
-      : { sends: [], next: { kind: 'evaluate', fresh: true, affected: event.affected }, notes: [] };
+    return allowed ? decision : nothing(evaluateNext(event.affected));
   }
   return event.by === 'supervisor' ? supervise(plan, state, event) : send(plan, state, event);
 }
 
-const again = (affected: AffectedSteps, fresh = true): Decision['next'] => ({
-  kind: 'evaluate',
-  fresh,
-  affected,
-});
 const endLease: Rule = (plan, state, event) => {
   if (event.by !== 'supervisor') return undefined;
   const record = Object.values(state.steps).find(
@@ -94,19 +94,16 @@ const endLease: Rule = (plan, state, event) => {
   );
   const planStep = record && agentStep(plan, record.name);
   if (planStep === undefined || !isLeased(record)) return undefined;
+  const { name, attempt, mode, leaseUntil } = record;
   const step = expired(planStep, record, event);
-  return {
-    write: { executionId: state.execution.id, step },
-    sends: [],
-    next: again(alsoAffected(event.affected, record.name)),
-    notes: [
-      {
-        ...noteOf(state, 'lease-ended', step.name, record.attempt, record.mode),
-        agent: attemptedVariant(planStep, record).agent,
-        ms: event.now - record.leaseUntil,
-      },
-    ],
-  };
+  return writing(state.execution.id, { step }, evaluateNext(alsoAffected(event.affected, name)), {
+    what: 'lease-ended',
+    step: name,
+    attempt,
+    detail: mode,
+    agent: attemptedVariant(planStep, record).agent,
+    ms: event.now - leaseUntil,
+  });
 };
 
 const incidents: Rule = (plan, state, event) => stillAffected(event, closeDueIncidents(plan, state, event));
@@ -116,27 +113,17 @@ const question: Rule = (plan, state, event) => stillAffected(event, ask(plan, st
 function stillAffected(event: Evaluation, decision: Decision | undefined): Decision | undefined {
   if (decision?.next.kind !== 'evaluate') return decision;
   const { affected, fresh } = decision.next;
-  const joined = affected === 'all' || event.affected === 'all' ? 'all' : [...event.affected, ...affected];
-  return { ...decision, next: again(joined, fresh) };
+  return { ...decision, next: evaluateNext(joined(event.affected, affected), fresh) };
 }
 
 const skip: Rule = (plan, state, event) => {
   if (!isForward(state.execution.status)) return undefined;
-  const planStep = stepToSkip(plan, state);
-  if (planStep === undefined) return undefined;
-  const step = closedWithoutAttempt(
-    planStep.name,
-    state.steps[planStep.name],
-    state.execution,
-    'skip',
-    event,
-  );
-  return {
-    write: unleasedEnd(plan, state, step, event),
-    sends: [],
-    next: again(alsoAffected(event.affected, planStep.name)),
-    notes: [noteOf(state, 'step-skipped', planStep.name)],
-  };
+  const name = stepToSkip(plan, state)?.name;
+  if (name === undefined) return undefined;
+  const step = closedWithoutAttempt(name, state.steps[name], state.execution, 'skip', event);
+  const next = evaluateNext(alsoAffected(event.affected, name));
+  const note = { what: 'step-skipped', step: name };
+  return writing(state.execution.id, unleasedEnd(plan, state, step, event), next, note);
 };
 
 const succeed: Rule = (plan, state, event) => {
@@ -146,36 +133,22 @@ const succeed: Rule = (plan, state, event) => {
   if ((execution.status !== 'running' && !isPaused) || openIncidents(state).length > 0) return undefined;
   if (!isAllOver(plan, state.steps)) return undefined;
   if (plan.tolerated !== undefined && stepToAskAbout(plan, state) !== undefined) return undefined;
-  const output = keptOutput(plan, state);
-  return {
-    // The wake time stays as it is, so that the end is announced even if this process dies now.
-    write: {
-      executionId: state.execution.id,
-      execution: executionAfter(execution, 'succeed', event, {
-        ...output,
-        ...endedPause(execution, event.now),
-        endedAt: event.now,
-      }),
-    },
-    sends: [],
-    next: again(event.affected, false),
-    notes: [noteOf(state, 'succeeded')],
-  };
+  // The wake time stays as it is, so that the end is announced even if this process dies now.
+  const succeeded = executionAfter(execution, 'succeed', event, {
+    ...keptOutput(plan, state),
+    ...endedPause(execution, event.now),
+    endedAt: event.now,
+  });
+  const next = evaluateNext(event.affected, false);
+  return writing(execution.id, { execution: succeeded }, next, { what: 'succeeded' });
 };
 
 const fence: Rule = (plan, state, event) => {
   if (state.execution.status !== 'compensating') return undefined;
-  const planStep = stepToFence(plan, state);
-  if (planStep === undefined) return undefined;
-  return {
-    write: {
-      executionId: state.execution.id,
-      step: closedWithoutAttempt(planStep.name, state.steps[planStep.name], state.execution, 'fence', event),
-    },
-    sends: [],
-    next: again('all'),
-    notes: [noteOf(state, 'step-fenced', planStep.name)],
-  };
+  const name = stepToFence(plan, state)?.name;
+  if (name === undefined) return undefined;
+  const step = closedWithoutAttempt(name, state.steps[name], state.execution, 'fence', event);
+  return writing(state.execution.id, { step }, evaluateNext('all'), { what: 'step-fenced', step: name });
 };
 
 /** Nothing works and nothing is left to undo: the end, and which one it is. */
@@ -197,15 +170,9 @@ const endUndo: Rule = (plan, state, event) => {
     stuck.length === 0 || execution.cause === undefined
       ? {}
       : { cause: { ...execution.cause, failure: undoFailure(stuck.map((step) => step.name)) } };
-  return {
-    write: {
-      executionId: state.execution.id,
-      execution: executionAfter(execution, move, event, { endedAt: event.now, ...cause }),
-    },
-    sends: [],
-    next: again(event.affected, false),
-    notes: [noteOf(state, moveExecution(execution.status, move))],
-  };
+  const ended = executionAfter(execution, move, event, { endedAt: event.now, ...cause });
+  const next = evaluateNext(event.affected, false);
+  return writing(execution.id, { execution: ended }, next, { what: ended.status });
 };
 
 /** Also by an execution of its own that undid itself. */
@@ -233,7 +200,7 @@ const announce: Rule = (plan, state, event) => {
   const { execution } = state;
   // Whoever wrote the end tells it, else a supervisor: many may read it at the same time.
   const another = event.by === 'agent' && event.outrun === true;
-  if (execution.wakeAt === undefined || another) return { sends: [], next: { kind: 'idle' }, notes: [] };
+  if (execution.wakeAt === undefined || another) return nothing();
   const ended: Ended = {
     executionId: execution.id,
     workflow: execution.workflow,
@@ -243,15 +210,12 @@ const announce: Rule = (plan, state, event) => {
     ...(execution.cause === undefined ? {} : { cause: execution.cause.kind }),
     ...(execution.status === 'succeeded' ? {} : { standing: standingOf(plan, state) }),
   };
-  const { wakeAt: _, ...rest } = executionAfter(execution, 'announce', event, { dispatches: {} });
+  const announced = executionAfter(execution, 'announce', event, { dispatches: {}, wakeAt: undefined });
   const { parent } = execution;
   return {
     // Of a part of a list nobody wants to hear but its parent.
     ...(parent?.part === true ? {} : { announce: ended }),
     ...(parent === undefined ? {} : { notifyParent: { parent, end: endOf(plan, state) } }),
-    write: { executionId: state.execution.id, execution: rest },
-    sends: [],
-    next: { kind: 'idle' },
-    notes: [],
+    ...writing(execution.id, { execution: announced }, IDLE),
   };
 };

@@ -11,7 +11,7 @@
 import { agentStep } from '../plan/plan.ts';
 import type { Rule } from '../plan/rule.ts';
 import { executionAfter, wakeNoLaterThan, type DecisionInputs, stepAfter, stop } from '../records/change.ts';
-import type { Decision } from '../records/decision.ts';
+import { type Decision, evaluateNext, writing } from '../records/decision.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isForward, type Step } from '../records/state.ts';
 import { isNearNoReturn, mayBeStopped, wayBack } from '../step/point-of-no-return.ts';
@@ -36,15 +36,11 @@ export const failStep: Rule = (plan, state, event) => {
 };
 
 /** There is no way back, so a person has to find one forward. The question itself is another rule's. */
-const askInstead = (state: Snapshot, failed: Step, inputs: DecisionInputs): Decision => ({
-  write: {
-    executionId: state.execution.id,
-    step: stepAfter(failed, 'ask', inputs, { changedAt: inputs.now, retryAt: undefined }),
-  },
-  sends: [],
-  next: { kind: 'evaluate', fresh: true, affected: [failed.name] },
-  notes: [{ what: 'no-way-back', executionId: state.execution.id, step: failed.name }],
-});
+function askInstead({ execution }: Snapshot, failed: Step, inputs: DecisionInputs): Decision {
+  const step = stepAfter(failed, 'ask', inputs, { changedAt: inputs.now, retryAt: undefined });
+  const note = { what: 'no-way-back', step: failed.name };
+  return writing(execution.id, { step }, evaluateNext([failed.name]), note);
+}
 
 /** After `succeed`: what was finished in time is not undone because nobody looked in time. */
 export const passDeadline: Rule = (plan, state, event) => {
@@ -64,16 +60,9 @@ export const keepPast: Rule = (plan, state, event) => {
   const { cause } = execution;
   if (execution.status !== 'compensating' || cause === undefined || keepsEffects(state)) return undefined;
   if (isNearNoReturn(plan, state) || mayBeStopped(plan, state)) return undefined;
-  return {
-    write: {
-      executionId: execution.id,
-      execution: executionAfter(execution, 'keep', event, {
-        cause: { ...cause, undo: false },
-        wakeAt: wakeNoLaterThan(execution, event.now),
-      }),
-    },
-    sends: [],
-    next: { kind: 'evaluate', fresh: true, affected: 'all' },
-    notes: [{ what: 'kept', executionId: execution.id }],
-  };
+  const kept = executionAfter(execution, 'keep', event, {
+    cause: { ...cause, undo: false },
+    wakeAt: wakeNoLaterThan(execution, event.now),
+  });
+  return writing(execution.id, { execution: kept }, evaluateNext('all'), { what: 'kept' });
 };

@@ -10,7 +10,7 @@
 
 import type { Plan } from '../plan/plan.ts';
 import { executionAfter, wakeNoLaterThan, type DecisionInputs, stop } from '../records/change.ts';
-import type { Decision } from '../records/decision.ts';
+import { type Decision, evaluateNext, nothing, writing } from '../records/decision.ts';
 import type { Command } from '../records/events.ts';
 import { askedAboutPause, type Snapshot } from '../records/snapshot.ts';
 import { type Execution, isForward, isPausedOrPausing, pauseOf } from '../records/state.ts';
@@ -132,22 +132,12 @@ const withCommand = (
 });
 
 function pause(plan: Plan, { execution }: Snapshot, command: Of<'pause'>): Decision {
-  const { reason, withinMs } = command;
-  const given = { reason, ...(withinMs === undefined ? {} : { withinMs }) };
-  const next = nextPause(plan, execution, given, command.now);
-  return {
-    write: {
-      executionId: execution.id,
-      execution: executionAfter(execution, 'pause', command, {
-        ...withPause(execution, next),
-        commands: rememberedBy(execution, command),
-        wakeAt: wakeNoLaterThan(execution, command.now),
-      }),
-    },
-    sends: [],
-    next: { kind: 'evaluate', fresh: true, affected: 'all' },
-    notes: [{ what: 'pausing', executionId: execution.id }],
-  };
+  const pausing = executionAfter(execution, 'pause', command, {
+    ...withPause(execution, nextPause(plan, execution, command, command.now)),
+    commands: rememberedBy(execution, command),
+    wakeAt: wakeNoLaterThan(execution, command.now),
+  });
+  return writing(execution.id, { execution: pausing }, evaluateNext('all'), { what: 'pausing' });
 }
 
 function resume(plan: Plan, state: Snapshot, command: Of<'resume'>): Decision {
@@ -155,10 +145,9 @@ function resume(plan: Plan, state: Snapshot, command: Of<'resume'>): Decision {
   const current = pauseOf(execution);
   const asked = current && askedAboutPause(state, current);
   const answer = { choice: 'resume', by: 'person', reason: command.reason } as const;
+  const isOpen = asked !== undefined && asked.resolvedAt === undefined;
   return goOn(plan, state, command, {
-    ...(asked === undefined || asked.resolvedAt !== undefined
-      ? {}
-      : { incident: resolved(asked, answer, command) }),
+    incident: isOpen ? resolved(asked, answer, command) : undefined,
     changes: { commands: rememberedBy(execution, command) },
   });
 }
@@ -171,7 +160,7 @@ function retry(plan: Plan, state: Snapshot, command: Of<'retry'>): Decision {
     return retried(plan, state, given, command);
   }
   const [first, ...others] = openRecoveryIncidents(state);
-  if (first === undefined) return { sends: [], next: { kind: 'idle' }, notes: [] };
+  if (first === undefined) return nothing();
   const decision = resolve(plan, state, first, { ...RETRY_RESOLUTION, reason: command.reason }, command);
   if (others.length > 0) return decision;
   return { ...decision, write: withCommand(decision, execution, command) };

@@ -19,7 +19,7 @@ import {
   stepAfter,
   stop,
 } from '../records/change.ts';
-import type { Decision } from '../records/decision.ts';
+import { type Decision, evaluateNext, writing } from '../records/decision.ts';
 import type { Resolution } from '../records/events.ts';
 import type { Choice, Incident } from '../records/incident.ts';
 import type { Snapshot } from '../records/snapshot.ts';
@@ -35,7 +35,7 @@ export const askAboutDeadline: Rule = (plan, state, event) => {
   const point = lastPoint(plan, state)?.name ?? '';
   const question = {
     kind: 'deadline' as const,
-    ...(step === undefined ? {} : { step: step.name }),
+    step: step?.name,
     stepVersion: step?.version ?? 0,
     failure: {
       code: 'deadline',
@@ -83,8 +83,7 @@ export function resolveDeadline(
   const closed = resolved(incident, answer, inputs);
   if (answer.choice === 'fail') {
     const { failure } = incident;
-    const decision = stop(state, inputs, { kind: 'deadline', at: inputs.now, failure, undo: false });
-    return { ...decision, write: { executionId: execution.id, ...decision.write, incident: closed } };
+    return stop(state, inputs, { kind: 'deadline', at: inputs.now, failure, undo: false }, closed);
   }
   const record = state.steps[incident.step ?? ''];
   const step =
@@ -96,23 +95,15 @@ export function resolveDeadline(
           retryAt: undefined,
         })
       : undefined;
-  return {
-    write: {
-      executionId: execution.id,
-      execution: executionAfter(
-        execution,
-        waitsForThisAlone(state, incident) ? 'resume' : 'resolve',
-        inputs,
-        {
-          ...timeAgain(plan, execution, inputs.now),
-          wakeAt: wakeNoLaterThan(execution, inputs.now + horizonMs(plan, undefined)),
-        },
-      ),
-      ...(step === undefined ? {} : { step }),
-      incident: closed,
-    },
-    sends: [],
-    next: { kind: 'evaluate', fresh: true, affected: step === undefined ? 'all' : [step.name] },
-    notes: [{ what: 'incident-resolved', executionId: execution.id, detail: answer.choice }],
-  };
+  const move = waitsForThisAlone(state, incident) ? 'resume' : 'resolve';
+  const goesOn = executionAfter(execution, move, inputs, {
+    ...timeAgain(plan, execution, inputs.now),
+    wakeAt: wakeNoLaterThan(execution, inputs.now + horizonMs(plan, undefined)),
+  });
+  return writing(
+    execution.id,
+    { execution: goesOn, step, incident: closed },
+    evaluateNext(step === undefined ? 'all' : [step.name]),
+    { what: 'incident-resolved', detail: answer.choice },
+  );
 }

@@ -11,8 +11,9 @@
 
 import { type AgentStep, agentSteps, type Plan } from '../plan/plan.ts';
 import { executionAfter, wakeNoLaterThan, type DecisionInputs } from '../records/change.ts';
-import type { AffectedSteps, Decision } from '../records/decision.ts';
-import type { Choice, Incident } from '../records/incident.ts';
+import { type AffectedSteps, type Decision, evaluateNext, writing } from '../records/decision.ts';
+import { given, type OrUndefined } from '../records/given.ts';
+import type { Incident } from '../records/incident.ts';
 import { incidentNumber, openIncidents, type Snapshot } from '../records/snapshot.ts';
 import { type Execution, isForward, isPausedOrPausing, type Step } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
@@ -87,9 +88,8 @@ function termsOf(
 }
 
 /** What a question asks. */
-type NewIncident = Pick<
-  Incident,
-  'kind' | 'step' | 'stepVersion' | 'failure' | 'openedAt' | 'deadlineAt' | 'otherwise'
+type NewIncident = OrUndefined<
+  Pick<Incident, 'kind' | 'step' | 'stepVersion' | 'failure' | 'openedAt' | 'deadlineAt' | 'otherwise'>
 >;
 
 /** @param wakeAt when it is looked at next, if not before */
@@ -101,38 +101,31 @@ export function openIncident(
   inputs: DecisionInputs,
 ): Decision {
   const { execution } = state;
-  const { step } = question;
-  return {
-    write: {
-      executionId: execution.id,
-      execution: executionAfter(execution, 'ask', inputs, { wakeAt: wakeNoLaterThan(execution, wakeAt) }),
-      incident: {
-        number: incidentNumber(state),
-        life: execution.life,
-        version: 1,
-        writeId: inputs.writeId,
-        ...question,
-      },
-    },
-    sends: [],
-    next: { kind: 'evaluate', fresh: true, affected },
-    notes: [{ what: 'incident-opened', executionId: execution.id, ...(step === undefined ? {} : { step }) }],
+  const { step, ...asked } = question;
+  const incident: Incident = {
+    number: incidentNumber(state),
+    life: execution.life,
+    version: 1,
+    writeId: inputs.writeId,
+    ...asked,
+    ...given({ step }),
   };
+  const asks = executionAfter(execution, 'ask', inputs, { wakeAt: wakeNoLaterThan(execution, wakeAt) });
+  const note = { what: 'incident-opened', step };
+  return writing(execution.id, { execution: asks, incident }, evaluateNext(affected), note);
 }
 
 /** A question as it is once it is answered. */
 export const resolved = (
   incident: Incident,
-  answer: { readonly choice?: Choice; readonly by: NonNullable<Incident['by']>; readonly reason?: string },
+  { by, choice, reason }: Pick<Incident, 'choice' | 'by' | 'reason'>,
   inputs: DecisionInputs,
 ): Incident => ({
   ...incident,
   version: incident.version + 1,
   writeId: inputs.writeId,
   resolvedAt: inputs.now,
-  by: answer.by,
-  ...(answer.choice === undefined ? {} : { choice: answer.choice }),
-  ...(answer.reason === undefined ? {} : { reason: answer.reason }),
+  ...given({ by, choice, reason }),
 });
 
 /** Whether the execution waits for the answer to this question, and to no other. */

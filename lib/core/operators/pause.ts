@@ -20,10 +20,19 @@ import {
   type DecisionInputs,
   stop,
 } from '../records/change.ts';
-import type { Decision } from '../records/decision.ts';
+import { type Decision, evaluateNext, IDLE, writing } from '../records/decision.ts';
+import { given } from '../records/given.ts';
 import type { Incident } from '../records/incident.ts';
 import { askedAboutPause, openIncidents, type Snapshot } from '../records/snapshot.ts';
-import { type Cause, type Execution, isLeased, type Pause, pauseOf, summedSince } from '../records/state.ts';
+import {
+  type Cause,
+  type Execution,
+  isLeased,
+  type Pause,
+  pauseOf,
+  type Step,
+  summedSince,
+} from '../records/state.ts';
 import { closedWithoutAttempt } from '../step/claim.ts';
 import { horizonMs } from '../step/lease.ts';
 import { mayBeStopped } from '../step/point-of-no-return.ts';
@@ -37,15 +46,18 @@ const PAUSE_INCIDENT_MS = 3 * 86_400_000;
 /** Pauses and retries that are kept, for those who ask why. */
 export const MAX_KEPT = 10;
 
-/** The next pause of an execution. @param withinMs what the command asks for */
-export function nextPause(plan: Plan, execution: Execution, given: PauseGiven, now: number): Pause {
-  return {
-    number: (execution.pauses?.at(-1)?.number ?? 0) + 1,
-    at: now,
-    reason: given.reason,
-    withinMs: given.withinMs ?? plan.pauseWithinMs ?? DEFAULT_PAUSE_MS,
-  };
-}
+/** The next pause of an execution. @param asked what the command asks for */
+export const nextPause = (
+  plan: Plan,
+  { pauses }: Execution,
+  asked: { readonly reason: string; readonly withinMs?: number },
+  now: number,
+): Pause => ({
+  number: (pauses?.at(-1)?.number ?? 0) + 1,
+  at: now,
+  reason: asked.reason,
+  withinMs: asked.withinMs ?? plan.pauseWithinMs ?? DEFAULT_PAUSE_MS,
+});
 
 /** The pauses with another one; of more than are kept, the oldest go into one sum, for their time is given back as well. */
 export function withPause(
@@ -66,33 +78,21 @@ export function withPause(
   };
 }
 
-export interface PauseGiven {
-  readonly reason: string;
-  readonly withinMs?: number;
-}
-
 /** The fence: one step after the other. */
 export const suspend: Rule = (plan, state, event) => {
   const pause = pauseOf(state.execution);
   const step = pause && stepToSuspend(plan, state);
   if (pause === undefined || step === undefined) return undefined;
-  const { id } = state.execution;
   const record = state.steps[step.name];
   const before = record?.status === 'suspended' ? record.suspendedFrom : record?.status;
-  return {
-    write: {
-      executionId: id,
-      step: {
-        ...closedWithoutAttempt(step.name, record, state.execution, 'suspend', event),
-        suspendedFrom: before === 'retrying' || before === 'unknown' ? before : 'ready',
-        suspendedIn: pause.number,
-        ...(record?.retryAt === undefined ? {} : { retryAt: record.retryAt }),
-      },
-    },
-    sends: [],
-    next: { kind: 'evaluate', fresh: true, affected: event.affected },
-    notes: [{ what: 'step-suspended', executionId: id, step: step.name }],
+  const suspended: Step = {
+    ...closedWithoutAttempt(step.name, record, state.execution, 'suspend', event),
+    suspendedFrom: before === 'retrying' || before === 'unknown' ? before : 'ready',
+    suspendedIn: pause.number,
+    ...given({ retryAt: record?.retryAt }),
   };
+  const note = { what: 'step-suspended', step: step.name };
+  return writing(state.execution.id, { step: suspended }, evaluateNext(event.affected), note);
 };
 
 /** After `suspend`: the fence stands, so who holds nothing now never will. */
@@ -103,15 +103,8 @@ export const halt: Rule = (_plan, state, event) => {
     return undefined;
   const deadlineAt = event.now + pause.withinMs;
   const pauses = [...(execution.pauses ?? []).slice(0, -1), { ...pause, pausedAt: event.now, deadlineAt }];
-  return {
-    write: {
-      executionId: execution.id,
-      execution: executionAfter(execution, 'halt', event, { pauses, wakeAt: deadlineAt, dispatches: {} }),
-    },
-    sends: [],
-    next: { kind: 'idle' },
-    notes: [{ what: 'paused', executionId: execution.id }],
-  };
+  const halted = executionAfter(execution, 'halt', event, { pauses, wakeAt: deadlineAt, dispatches: {} });
+  return writing(execution.id, { execution: halted }, IDLE, { what: 'paused' });
 };
 
 /** The time of the pause is over: a person is asked. */
@@ -138,26 +131,21 @@ export function goOn(
   plan: Plan,
   state: Snapshot,
   inputs: DecisionInputs,
-  more: { readonly incident?: Incident; readonly changes?: ExecutionChanges } = {},
+  {
+    incident,
+    changes,
+  }: { readonly incident?: Incident | undefined; readonly changes?: ExecutionChanges } = {},
 ): Decision {
   const { execution } = state;
   const pause = pauseOf(execution);
-  const isAsked = openIncidents(state).some((incident) => incident.kind !== 'pause');
-  return {
-    write: {
-      executionId: execution.id,
-      execution: executionAfter(execution, isAsked ? 'go-on-asking' : 'go-on', inputs, {
-        ...more.changes,
-        ...endedPause(execution, inputs.now),
-        deadlineAt: execution.deadlineAt + Math.max(0, inputs.now - (pause?.at ?? inputs.now)),
-        wakeAt: wakeNoLaterThan(execution, inputs.now + horizonMs(plan, undefined)),
-      }),
-      ...(more.incident === undefined ? {} : { incident: more.incident }),
-    },
-    sends: [],
-    next: { kind: 'evaluate', fresh: true, affected: 'all' },
-    notes: [{ what: 'resumed', executionId: execution.id }],
-  };
+  const isAsked = openIncidents(state).some(({ kind }) => kind !== 'pause');
+  const goesOn = executionAfter(execution, isAsked ? 'go-on-asking' : 'go-on', inputs, {
+    ...changes,
+    ...endedPause(execution, inputs.now),
+    deadlineAt: execution.deadlineAt + Math.max(0, inputs.now - (pause?.at ?? inputs.now)),
+    wakeAt: wakeNoLaterThan(execution, inputs.now + horizonMs(plan, undefined)),
+  });
+  return writing(execution.id, { execution: goesOn, incident }, evaluateNext('all'), { what: 'resumed' });
 }
 
 /** The answer to the question about a pause. @param closed the question as it is answered */
@@ -169,8 +157,7 @@ export function endPause(plan: Plan, state: Snapshot, closed: Incident, inputs: 
     failure: closed.failure,
     ...(closed.choice === 'fail' ? { undo: false as const } : {}),
   };
-  const decision = stop(state, inputs, cause);
-  return { ...decision, write: { executionId: state.execution.id, ...decision.write, incident: closed } };
+  return stop(state, inputs, cause, closed);
 }
 
 /** How long the deadline of a question has stood still for pauses that it has not been moved for. */

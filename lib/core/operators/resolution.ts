@@ -11,14 +11,14 @@
 
 import { agentStep, type Plan } from '../plan/plan.ts';
 import {
-  endedPause,
   executionAfter,
   wakeNoLaterThan,
   type DecisionInputs,
   stepAfter,
   type StepChanges,
+  stop,
 } from '../records/change.ts';
-import type { Decision, Note } from '../records/decision.ts';
+import { type Decision, evaluateNext, writing } from '../records/decision.ts';
 import type { Resolution } from '../records/events.ts';
 import { type Choice, type Incident, isDue } from '../records/incident.ts';
 import { openIncidents, type Snapshot } from '../records/snapshot.ts';
@@ -59,33 +59,20 @@ export function resolve(
       ? undoResolution(plan, record, answer, inputs)
       : recoveryResolution(record, answer, certain, inputs);
   const cause = causeOf(execution, incident, answer, inputs.now);
-  const stops = cause !== undefined;
-  const goesOn = waitsForThisAlone(state, incident) ? 'resume' : 'resolve';
-  return {
-    write: {
-      executionId: execution.id,
-      execution: executionAfter(execution, stops ? 'stop' : goesOn, inputs, {
-        wakeAt: wakeNoLaterThan(execution, stops ? inputs.now : inputs.now + horizonMs(plan, undefined)),
-        ...(stops
-          ? { cause, ...endedPause(execution, inputs.now) }
-          : mayBeStopped(plan, state)
-            ? {}
-            : timeAgain(plan, execution, inputs.now)),
-      }),
-      ...(step === undefined ? {} : { step }),
-      incident: resolved(incident, answer, inputs),
-    },
-    sends: [],
-    next: { kind: 'evaluate', fresh: true, affected: stops ? 'all' : [incident.step] },
-    notes: [
-      noteOf(
-        execution,
-        `incident-${answer.by === 'deadline' ? 'timed-out' : 'resolved'}`,
-        incident.step,
-        answer.choice,
-      ),
-    ],
-  };
+  const closed = resolved(incident, answer, inputs);
+  const what = answer.by === 'deadline' ? 'incident-timed-out' : 'incident-resolved';
+  const note = { what, step: incident.step, detail: answer.choice };
+  if (cause !== undefined) {
+    const stopped = stop(state, inputs, cause, closed);
+    return writing(execution.id, { ...stopped.write, step }, stopped.next, note);
+  }
+  const move = waitsForThisAlone(state, incident) ? 'resume' : 'resolve';
+  const goesOn = executionAfter(execution, move, inputs, {
+    wakeAt: wakeNoLaterThan(execution, inputs.now + horizonMs(plan, undefined)),
+    ...(mayBeStopped(plan, state) ? {} : timeAgain(plan, execution, inputs.now)),
+  });
+  const records = { execution: goesOn, step, incident: closed };
+  return writing(execution.id, records, evaluateNext([incident.step]), note);
 }
 
 /**
@@ -205,47 +192,32 @@ function choiceOfTime(plan: Plan, state: Snapshot, incident: Incident): Choice {
   return isPast ? 'fail' : 'undo-all';
 }
 
-const moveDeadline = (
-  execution: Execution,
+function moveDeadline(
+  { id }: Execution,
   incident: Incident,
   { ms, until }: { readonly ms: number; readonly until: number },
   inputs: DecisionInputs,
-): Decision => ({
-  write: {
-    executionId: execution.id,
-    incident: {
-      ...incident,
-      version: incident.version + 1,
-      writeId: inputs.writeId,
-      deadlineAt: incident.deadlineAt + ms,
-      movedFor: until,
-    },
-  },
-  sends: [],
-  next: { kind: 'evaluate', fresh: true, affected: [] },
-  notes: [noteOf(execution, 'incident-moved', incident.step)],
-});
+): Decision {
+  const moved: Incident = {
+    ...incident,
+    version: incident.version + 1,
+    writeId: inputs.writeId,
+    deadlineAt: incident.deadlineAt + ms,
+    movedFor: until,
+  };
+  const note = { what: 'incident-moved', step: incident.step };
+  return writing(id, { incident: moved }, evaluateNext([]), note);
+}
 
 /** Where nothing else is asked, the execution waits for nobody any more. */
 function mootIncident(plan: Plan, state: Snapshot, incident: Incident, inputs: DecisionInputs): Decision {
   const { execution } = state;
-  const isLast = waitsForThisAlone(state, incident);
   const wakeAt = wakeNoLaterThan(execution, inputs.now + horizonMs(plan, undefined));
-  return {
-    write: {
-      executionId: execution.id,
-      ...(isLast ? { execution: executionAfter(execution, 'resume', inputs, { wakeAt }) } : {}),
-      incident: resolved(incident, { by: 'moot' }, inputs),
-    },
-    sends: [],
-    next: { kind: 'evaluate', fresh: true, affected: [] },
-    notes: [noteOf(execution, 'incident-moot', incident.step)],
+  const records = {
+    execution: waitsForThisAlone(state, incident)
+      ? executionAfter(execution, 'resume', inputs, { wakeAt })
+      : undefined,
+    incident: resolved(incident, { by: 'moot' }, inputs),
   };
+  return writing(execution.id, records, evaluateNext([]), { what: 'incident-moot', step: incident.step });
 }
-
-const noteOf = (execution: Execution, what: string, step: string | undefined, detail?: string): Note => ({
-  what,
-  executionId: execution.id,
-  ...(step === undefined ? {} : { step }),
-  ...(detail === undefined ? {} : { detail }),
-});

@@ -10,7 +10,8 @@
 
 import type { Plan, PlanStep } from '../plan/plan.ts';
 import { executionAfter, wakeNoLaterThan, type DecisionInputs } from '../records/change.ts';
-import type { Decision } from '../records/decision.ts';
+import { type Decision, evaluateNext, writing } from '../records/decision.ts';
+import { given } from '../records/given.ts';
 import type { Incident } from '../records/incident.ts';
 import { openIncidents, type Snapshot } from '../records/snapshot.ts';
 import type { Step } from '../records/state.ts';
@@ -103,28 +104,20 @@ function waitingProblem(plan: Plan, state: Snapshot, now: number): string | unde
 export function retried(
   plan: Plan,
   state: Snapshot,
-  given: { readonly reason: string; readonly commands: readonly string[] },
+  { reason, commands }: { readonly reason: string; readonly commands: readonly string[] },
   inputs: DecisionInputs,
 ): Decision {
   const { execution } = state;
-  const { cause } = execution;
-  const one = { at: inputs.now, reason: given.reason, ...(cause === undefined ? {} : { cause }) };
-  return {
-    write: {
-      executionId: execution.id,
-      execution: executionAfter(execution, 'retry', inputs, {
-        epoch: execution.epoch + 1,
-        cause: undefined,
-        endedAt: undefined,
-        deadlineAt: inputs.now + plan.withinMs,
-        wakeAt: wakeNoLaterThan(execution, inputs.now + horizonMs(plan, undefined)),
-        retries: [...(execution.retries ?? []), one].slice(-MAX_KEPT),
-        commands: given.commands,
-        dispatches: {},
-      }),
-    },
-    sends: [],
-    next: { kind: 'evaluate', fresh: true, affected: 'all' },
-    notes: [{ what: 'retried', executionId: execution.id }],
-  };
+  const one = { at: inputs.now, reason, ...given({ cause: execution.cause }) };
+  const again = executionAfter(execution, 'retry', inputs, {
+    epoch: execution.epoch + 1,
+    cause: undefined,
+    endedAt: undefined,
+    deadlineAt: inputs.now + plan.withinMs,
+    wakeAt: wakeNoLaterThan(execution, inputs.now + horizonMs(plan, undefined)),
+    retries: [...(execution.retries ?? []), one].slice(-MAX_KEPT),
+    commands,
+    dispatches: {},
+  });
+  return writing(execution.id, { execution: again }, evaluateNext('all'), { what: 'retried' });
 }

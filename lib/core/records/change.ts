@@ -6,7 +6,9 @@
  */
 
 import { type ExecutionEvent, moveExecution, moveStep, type StepEvent } from '../transitions.ts';
-import type { Decision } from './decision.ts';
+import { type Decision, evaluateNext, writing } from './decision.ts';
+import type { OrUndefined } from './given.ts';
+import type { Incident } from './incident.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { Cause, Execution, Step } from './state.ts';
 
@@ -18,27 +20,11 @@ export interface DecisionInputs {
   readonly random: number;
 }
 
-type Removable =
-  | 'leaseUntil'
-  | 'retryAt'
-  | 'failure'
-  | 'heartbeatAt'
-  | 'progress'
-  | 'progressAt'
-  | 'givenInput'
-  | 'keyInput'
-  | 'keySpent'
-  | 'deferred'
-  | 'undoDeferredAt'
-  | 'children'
-  | 'restarted'
-  | 'suspendedFrom'
-  | 'suspendedIn';
-export type StepChanges = Partial<Omit<Step, Removable>> & {
-  readonly [Field in Removable]?: Step[Field] | undefined;
-};
+/** A field given as `undefined` is removed. */
+export type StepChanges = Partial<OrUndefined<Step>>;
+export type ExecutionChanges = Partial<OrUndefined<Execution>>;
 
-/** The step's record after a write. A field given as `undefined` is removed. What moves on is no longer deferred. */
+/** The step's record after a write. What moves on is no longer deferred. */
 export function stepAfter(
   record: Step,
   event: StepEvent,
@@ -76,12 +62,7 @@ function without(record: Step, gone: readonly string[]): Changing<Step> {
   return rest;
 }
 
-export type ExecutionChanges = Partial<Omit<Execution, 'cause' | 'endedAt'>> & {
-  readonly cause?: Execution['cause'] | undefined;
-  readonly endedAt?: number | undefined;
-};
-
-/** The execution's record after a write. A field given as `undefined` is removed. */
+/** The execution's record after a write. */
 export function executionAfter(
   execution: Execution,
   event: ExecutionEvent,
@@ -126,29 +107,23 @@ export const blankStep = (name: string, { life, epoch }: Pick<Execution, 'life' 
 /** A wake time that is overdue stays so: how long nobody looked is not forgotten. @param at when to look, if not before */
 export const wakeNoLaterThan = ({ wakeAt }: Execution, at: number): number => Math.min(wakeAt ?? at, at);
 
-/** The write that stops an execution, after which everything is looked at. */
-export function stop(state: Snapshot, inputs: DecisionInputs, cause: Cause): Decision {
-  const { execution } = state;
-  return {
-    write: {
-      executionId: execution.id,
-      execution: executionAfter(execution, 'stop', inputs, {
-        cause,
-        wakeAt: wakeNoLaterThan(execution, inputs.now),
-        ...endedPause(execution, inputs.now),
-      }),
-    },
-    sends: [],
-    next: { kind: 'evaluate', fresh: true, affected: 'all' },
-    notes: [
-      {
-        what: 'compensating',
-        executionId: execution.id,
-        ...(cause.step === undefined ? {} : { step: cause.step }),
-        detail: cause.kind,
-      },
-    ],
-  };
+/**
+ * The write that stops an execution, after which everything is looked at.
+ * @param incident the question whose answer stops it
+ */
+export function stop(
+  { execution }: Snapshot,
+  inputs: DecisionInputs,
+  cause: Cause,
+  incident?: Incident,
+): Decision {
+  const stopped = executionAfter(execution, 'stop', inputs, {
+    cause,
+    wakeAt: wakeNoLaterThan(execution, inputs.now),
+    ...endedPause(execution, inputs.now),
+  });
+  const note = { what: 'compensating', step: cause.step, detail: cause.kind };
+  return writing(execution.id, { execution: stopped, incident }, evaluateNext('all'), note);
 }
 
 /** Of the pause under way, whichever way it ends. */

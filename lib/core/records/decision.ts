@@ -10,6 +10,7 @@
 
 import type { ChildStart, Family, ParentNotice } from './children.ts';
 import type { Ended } from './ended.ts';
+import { given, type OrUndefined } from './given.ts';
 import type { Incident } from './incident.ts';
 import type { Message } from './message.ts';
 import type { Execution, Step } from './state.ts';
@@ -45,7 +46,10 @@ export interface Note {
 export type AffectedSteps = 'all' | readonly string[];
 
 export const alsoAffected = (affected: AffectedSteps, step: string): AffectedSteps =>
-  affected === 'all' ? 'all' : [...affected, step];
+  joined(affected, [step]);
+
+export const joined = (one: AffectedSteps, other: AffectedSteps): AffectedSteps =>
+  one === 'all' || other === 'all' ? 'all' : [...one, ...other];
 
 /** What the caller does after the write and the sends. */
 export type Next =
@@ -94,8 +98,28 @@ export interface Decision {
 }
 
 export const IDLE: Next = { kind: 'idle' };
-export const nothing = (next: Next = IDLE, notes: readonly Note[] = []): Decision => ({
+/** Decide again: on a fresh read, or on the state as just written. */
+export const evaluateNext = (affected: AffectedSteps, fresh = true): Next => ({
+  kind: 'evaluate',
+  fresh,
+  affected,
+});
+
+export const nothing = (next: Next = IDLE, ...notes: readonly Note[]): Decision => ({
   sends: [],
   next,
   notes,
+});
+
+/** One write of these records of the execution, and what comes then. Whatever is to be sent follows from the next look. */
+export const writing = (
+  executionId: string,
+  records: OrUndefined<Omit<Write, 'executionId'>>,
+  next: Next,
+  ...notes: readonly OrUndefined<Omit<Note, 'executionId'>>[]
+): Decision => ({
+  write: { executionId, ...given(records) },
+  sends: [],
+  next,
+  notes: notes.map(({ what, ...about }) => ({ what, executionId, ...given(about) })),
 });

@@ -12,6 +12,7 @@
 
 import type { Rule } from '../plan/rule.ts';
 import { blankStep, type DecisionInputs, stepAfter } from '../records/change.ts';
+import { evaluateNext, writing } from '../records/decision.ts';
 import type { OpenBreaker } from '../records/events.ts';
 import type { Failure } from '../records/failure.ts';
 import type { Snapshot } from '../records/snapshot.ts';
@@ -126,18 +127,12 @@ export const giveUpUndo: Rule = (plan, state, event) => {
   );
   const record = piece && state.steps[piece.step.name];
   if (record === undefined) return undefined;
-  return {
-    write: {
-      executionId: state.execution.id,
-      step: stepAfter(record, 'give-up-undo', event, {
-        changedAt: event.now,
-        failure: UNDO_OVERDUE,
-        retryAt: undefined,
-        undoDeferredAt: undefined,
-      }),
-    },
-    sends: [],
-    next: { kind: 'evaluate', fresh: true, affected: event.affected },
-    notes: [{ what: 'undo-given-up', executionId: state.execution.id, step: record.name }],
-  };
+  const step = stepAfter(record, 'give-up-undo', event, {
+    changedAt: event.now,
+    failure: UNDO_OVERDUE,
+    retryAt: undefined,
+    undoDeferredAt: undefined,
+  });
+  const note = { what: 'undo-given-up', step: record.name };
+  return writing(state.execution.id, { step }, evaluateNext(event.affected), note);
 };

@@ -8,7 +8,7 @@
  */
 
 import { executionAfter, wakeNoLaterThan, type DecisionInputs } from '../records/change.ts';
-import type { Decision } from '../records/decision.ts';
+import { type Decision, IDLE, writing } from '../records/decision.ts';
 import type { Incident } from '../records/incident.ts';
 import { isAbandoned, isLeftover, isLongAgo } from '../records/retention.ts';
 import { type Execution, isTerminal, type Step } from '../records/state.ts';
@@ -57,16 +57,10 @@ export function heal(
   const { execution, wake } = found;
   const isLost = wake === 'unswept' || (wake === 'none' && !isTerminal(execution.status));
   if (!isLost) return undefined;
-  const wakeAt = wakeNoLaterThan(execution, inputs.now);
-  return {
-    write: {
-      executionId: execution.id,
-      execution: executionAfter(execution, 'set-wake-time', inputs, { wakeAt }),
-    },
-    sends: [],
-    next: { kind: 'idle' },
-    notes: [{ what: 'wake-time-healed', executionId: execution.id, detail: wake }],
-  };
+  const healed = executionAfter(execution, 'set-wake-time', inputs, {
+    wakeAt: wakeNoLaterThan(execution, inputs.now),
+  });
+  return writing(execution.id, { execution: healed }, IDLE, { what: 'wake-time-healed', detail: wake });
 }
 
 /** @param execution the one it lies beside, if there is one */

@@ -11,7 +11,15 @@
 
 import { hasManySteps, isBefore, type Plan } from '../plan/plan.ts';
 import { executionAfter } from '../records/change.ts';
-import type { AffectedSteps, Decision, Note, Send } from '../records/decision.ts';
+import {
+  type AffectedSteps,
+  type Decision,
+  evaluateNext,
+  IDLE,
+  nothing,
+  type Send,
+  writing,
+} from '../records/decision.ts';
 import type { OpenBreaker, Evaluation } from '../records/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Dispatch, Execution, Deferred } from '../records/state.ts';
@@ -42,11 +50,7 @@ export function send(plan: Plan, state: Snapshot, event: Evaluation): Decision {
   const work = openWork(plan, state).filter(
     (piece) => isAffected(plan, event.affected, piece) && !waits(piece, event.now),
   );
-  return {
-    sends: work.flatMap((piece) => sendOf(plan, piece, state, event.now)),
-    next: { kind: 'idle' },
-    notes: [],
-  };
+  return { ...nothing(), sends: work.flatMap((piece) => sendOf(plan, piece, state, event.now)) };
 }
 
 /** A piece of work follows from a step: the step itself, what depends on it, or (undoing) what it depends on. */
@@ -73,8 +77,7 @@ function sendOf(plan: Plan, work: Work, state: Snapshot, now: number): Send[] {
 export function supervise(plan: Plan, state: Snapshot, event: Evaluation): Decision {
   const { execution } = state;
   const onlySelf = event.affected !== 'all' && event.affected.length === 0;
-  if (onlySelf && (execution.wakeAt ?? 0) > event.now)
-    return { sends: [], next: { kind: 'idle' }, notes: [] };
+  if (onlySelf && (execution.wakeAt ?? 0) > event.now) return nothing();
   const work = openWork(plan, state);
   const horizon = horizonMs(plan, state);
   for (const piece of work) {
@@ -152,7 +155,7 @@ function admitted(state: Snapshot, event: Evaluation, chosen: readonly Chosen[])
     const { agent } = piece.step;
     if (!Object.hasOwn(admissions, agent)) asked[agent] = (asked[agent] ?? 0) + 1;
   }
-  if (Object.keys(asked).length > 0) return { sends: [], next: { kind: 'ask', agents: asked }, notes: [] };
+  if (Object.keys(asked).length > 0) return nothing({ kind: 'ask', agents: asked });
   for (const { piece } of chosen) {
     const admission = admissions[piece.step.agent];
     if (admission?.missing === true) return defer(state, event, piece, 'not-deployed', admission.laterAt);
@@ -179,8 +182,7 @@ function defer(
   openBreaker?: OpenBreaker,
 ): Decision {
   // From a state that was not just read nothing may come but hints.
-  if (!event.fresh)
-    return { sends: [], next: { kind: 'evaluate', fresh: true, affected: event.affected }, notes: [] };
+  if (!event.fresh) return nothing(evaluateNext(event.affected));
   const { name, agent } = piece.step;
   const step = deferredStep(
     piece,
@@ -190,12 +192,9 @@ function defer(
     false,
     event,
   );
-  return {
-    write: { executionId: state.execution.id, step },
-    sends: [],
-    next: { kind: 'evaluate', fresh: true, affected: event.affected },
-    notes: [{ ...noteOf(state, 'deferred', name, piece.attempt, why), agent, ms: retryAt - event.now }],
-  };
+  const about = { step: name, attempt: piece.attempt, agent };
+  const note = { what: 'deferred', ...about, detail: why, ms: retryAt - event.now };
+  return writing(state.execution.id, { step }, evaluateNext(event.affected), note);
 }
 
 interface RateLimited {
@@ -237,35 +236,17 @@ function dispatch(
   }
   const sends = now.flatMap(({ piece }) => sendOf(plan, piece, state, event.now));
   const late = new Set(now.flatMap(({ piece, overdue }) => (overdue ? [piece.step.name] : [])));
-  const { graceFrom } = event;
-  const delays = { later, ...(graceFrom === undefined ? {} : { graceFrom }) };
+  const delays = { later, graceFrom: event.graceFrom };
   const wakeAt = nextWakeAt(plan, state, dispatches, event.readAt, work, delays) ?? event.now;
   const dispatched = execution.dispatched + sends.length;
-  return {
-    write: {
-      executionId: state.execution.id,
-      execution: executionAfter(execution, 'set-wake-time', event, { wakeAt, dispatches, dispatched }),
-    },
-    sends,
-    next: { kind: 'idle' },
-    // What follows from the supervisor's own write is sent for the first time: nobody has failed to take it.
-    notes: sends.map(({ agent, message: { step, attempt, mode } }) => ({
-      ...noteOf(state, late.has(step) ? 'dispatched' : 'sent', step, attempt, mode),
-      agent,
-    })),
-  };
+  // What follows from the supervisor's own write is sent for the first time: nobody has failed to take it.
+  const notes = sends.map(({ agent, message: { step, attempt, mode } }) => ({
+    what: late.has(step) ? 'dispatched' : 'sent',
+    step,
+    attempt,
+    detail: mode,
+    agent,
+  }));
+  const woken = executionAfter(execution, 'set-wake-time', event, { wakeAt, dispatches, dispatched });
+  return { ...writing(execution.id, { execution: woken }, IDLE, ...notes), sends };
 }
-
-export const noteOf = (
-  state: Snapshot,
-  what: string,
-  step?: string,
-  attempt?: number,
-  detail?: string,
-): Note => ({
-  what,
-  executionId: state.execution.id,
-  ...(step === undefined ? {} : { step }),
-  ...(attempt === undefined ? {} : { attempt }),
-  ...(detail === undefined ? {} : { detail }),
-});

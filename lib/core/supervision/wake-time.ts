@@ -61,7 +61,7 @@ export function dispatchDueAt(work: Work, dispatch: Dispatch | undefined): numbe
 interface Delays {
   /** By work key. */
   readonly later?: Readonly<Record<string, number>>;
-  readonly graceFrom?: number;
+  readonly graceFrom?: number | undefined;
 }
 
 /**

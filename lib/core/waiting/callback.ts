@@ -17,7 +17,7 @@ import {
   type DecisionInputs,
   stepAfter,
 } from '../records/change.ts';
-import type { Decision, Note } from '../records/decision.ts';
+import { type Decision, evaluateNext, writing } from '../records/decision.ts';
 import type { CallbackAnswer } from '../records/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isForward, isPausedOrPausing, type Step } from '../records/state.ts';
@@ -48,16 +48,15 @@ export function answerCallback(
   // An answer during a pause is kept, and counts when the pause is over.
   const turn = isForward(execution.status) && isTurn(plan, step, snapshot) && applies(step, snapshot);
   const wakeAt = wakeNoLaterThan(execution, inputs.now + inputs.horizonMs);
-  return {
-    write: {
-      executionId: execution.id,
+  return writing(
+    execution.id,
+    {
       step: answered(record, answer, turn, inputs),
       execution: executionAfter(execution, 'adopt', inputs, { wakeAt }),
     },
-    sends: [],
-    next: { kind: 'evaluate', fresh: true, affected: [name] },
-    notes: [noteOf(execution.id, name, answer.kind)],
-  };
+    evaluateNext([name]),
+    { what: 'answered', step: name, detail: answer.kind },
+  );
 }
 
 function answered(record: Step, answer: CallbackAnswer, turn: boolean, inputs: DecisionInputs): Step {
@@ -73,10 +72,3 @@ function answered(record: Step, answer: CallbackAnswer, turn: boolean, inputs: D
       return over(record, turn ? 'reject' : 'answer', inputs, { failure: answer.failure });
   }
 }
-
-const noteOf = (executionId: string, step: string, detail: string): Note => ({
-  what: 'answered',
-  executionId,
-  step,
-  detail,
-});

@@ -22,7 +22,7 @@ import {
   stepAfter,
 } from '../records/change.ts';
 import type { ChildEnd, Children, ChildStart, Family } from '../records/children.ts';
-import { type Decision, type Note, IDLE } from '../records/decision.ts';
+import { type Decision, evaluateNext, IDLE, writing } from '../records/decision.ts';
 import type { Failure } from '../records/failure.ts';
 import { type Json, utf8Bytes } from '../records/json.ts';
 import type { Snapshot } from '../records/snapshot.ts';
@@ -154,18 +154,12 @@ export function childEnded(
   const next = recordChildEnded(step, state, record, news, inputs);
   if (next === undefined) return undefined;
   const wakeAt = wakeNoLaterThan(execution, inputs.now + inputs.horizonMs);
-  return {
-    write: {
-      executionId: execution.id,
-      step: next,
-      execution: executionAfter(execution, 'adopt', inputs, { wakeAt }),
-    },
-    sends: [],
-    next: waitsForMore(step, execution, next)
-      ? IDLE
-      : { kind: 'evaluate', fresh: true, affected: [news.step] },
-    notes: [noteOf(execution, 'child-ended', news.step, news.end.status)],
-  };
+  return writing(
+    execution.id,
+    { step: next, execution: executionAfter(execution, 'adopt', inputs, { wakeAt }) },
+    waitsForMore(step, execution, next) ? IDLE : evaluateNext([news.step]),
+    { what: 'child-ended', step: news.step, detail: news.end.status },
+  );
 }
 
 /** Nothing follows from this end but one less to wait for. The write says that no other end is unheard of here. */
@@ -307,10 +301,3 @@ export function endOf(plan: Plan, state: Snapshot): ChildEnd {
     ...(isCanceledKeepingEffects(state.execution) ? { canceled: true as const } : {}),
   };
 }
-
-const noteOf = (execution: Execution, what: string, step: string, detail: string): Note => ({
-  what,
-  executionId: execution.id,
-  step,
-  detail,
-});

@@ -155,8 +155,8 @@ export const BREAKERS: readonly Mutant[] = [
     from: 'own',
     bug: 'A claim of deferred work leaves the wake time where it was, far away.',
     file: 'lib/core/execution/on-message.ts',
-    find: '...(isLate || isCutShort',
-    replace: '...(isCutShort',
+    find: 'isLate || isCutShort ?',
+    replace: 'isCutShort ?',
     killer: jest('supervisor/outage', 'is still taken by a message that comes late'),
   },
   {
@@ -164,8 +164,8 @@ export const BREAKERS: readonly Mutant[] = [
     from: 'own',
     bug: 'A lease that ends with its process is noticed a lease later than it could be (seed 95 of slower services).',
     file: 'lib/core/execution/on-message.ts',
-    find: '...(isLate || isCutShort',
-    replace: '...(isLate',
+    find: 'isLate || isCutShort ?',
+    replace: 'isLate ?',
     killer: jest('core/execution/on-message-exact', 'draws a wake time near that is behind its end'),
   },
   {

@@ -105,8 +105,8 @@ export const DISPATCH: readonly Mutant[] = [
     from: 30,
     bug: 'A message from after a restore of the table is believed.',
     file: 'lib/core/execution/on-message.ts',
-    find: 'if (message.seq > (record?.version ?? 0)) {',
-    replace: 'if (message.seq > Number.MAX_SAFE_INTEGER) {',
+    find: 'if (message.seq > (record?.version ?? 0)) ',
+    replace: 'if (message.seq > Number.MAX_SAFE_INTEGER) ',
     killer: jest('core/decide', 'about what is held, over, unknown or not there claims nothing'),
   },
   {

@@ -99,8 +99,8 @@ export const PEOPLE: readonly Mutant[] = [
     from: 'own',
     bug: 'An answer is written to the step, and the question stays open.',
     file: 'lib/core/operators/resolution.ts',
-    find: '      incident: resolved(incident, answer, inputs),\n',
-    replace: '',
+    find: 'execution: goesOn, step, incident: closed }',
+    replace: 'execution: goesOn, step }',
     killer: jest('scheduler/incidents', 'goes on as the person chooses'),
   },
   {
@@ -144,8 +144,8 @@ export const PEOPLE: readonly Mutant[] = [
     from: 'own',
     bug: 'An execution goes on waiting after its last question was answered.',
     file: 'lib/core/operators/resolution.ts',
-    find: "const goesOn = waitsForThisAlone(state, incident) ? 'resume'",
-    replace: "const goesOn = execution.version < 0 ? 'resume'",
+    find: "const move = waitsForThisAlone(state, incident) ? 'resume' : 'resolve';\n  const goesOn",
+    replace: "const move = execution.version < 0 ? 'resume' : 'resolve';\n  const goesOn",
     killer: jest('scheduler/incidents', 'goes on as the person chooses'),
   },
   {

@@ -65,8 +65,8 @@ export const SUPERVISOR: readonly Mutant[] = [
     from: 40,
     bug: 'The wake time is taken away with the end, before the end was told.',
     file: EVALUATE,
-    find: '        ...output,\n',
-    replace: '        ...output,\n        wakeAt: undefined as never,\n',
+    find: '    ...keptOutput(plan, state),\n',
+    replace: '    ...keptOutput(plan, state),\n    wakeAt: undefined,\n',
     killer: simulation(),
   },
   {
@@ -74,8 +74,8 @@ export const SUPERVISOR: readonly Mutant[] = [
     from: 46,
     bug: 'An execution that has ended and was told of is looked at for ever.',
     file: EVALUATE,
-    find: ', execution: rest },',
-    replace: ', execution: { ...rest, wakeAt: event.now } },',
+    find: '{ dispatches: {}, wakeAt: undefined }',
+    replace: '{ dispatches: {}, wakeAt: event.now }',
     killer: jest('supervisor/sweep', 'is told once when nothing goes wrong, and then nobody watches'),
   },
   {

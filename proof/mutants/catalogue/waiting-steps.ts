@@ -138,7 +138,7 @@ export const WAITING_STEPS: readonly Mutant[] = [
     from: 'own',
     bug: 'A message for a step that is past ends without a look.',
     file: 'lib/core/execution/on-message.ts',
-    find: "return nothing({ kind: 'evaluate', fresh: false, affected: [message.step] });",
+    find: 'return nothing(evaluateNext([message.step], false));',
     replace: 'return nothing(IDLE);',
     killer: jest('engine/faults', 'is made good when the queue delivers its message again (F13)'),
   },

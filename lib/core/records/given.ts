@@ -1,0 +1,17 @@
+/**
+ * Fields that may be absent. A record leaves an absent field out and never sets it to `undefined`.
+ */
+
+/** Where a field may be absent it may be `undefined` as well. */
+export type OrUndefined<Fields> = {
+  [Field in keyof Fields]: object extends Pick<Fields, Field> ? Fields[Field] | undefined : Fields[Field];
+};
+
+type Given<Fields> = { [Field in keyof Fields]?: Exclude<Fields[Field], undefined> };
+
+/** The fields without those that are `undefined`. */
+export function given<Fields extends object>(fields: Fields): Given<Fields> {
+  const there: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) if (value !== undefined) there[name] = value;
+  return there as Given<Fields>;
+}
