@@ -8,7 +8,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { EXECUTION_MOVES, EXECUTION_EVENTS, STEP_EVENTS, STEP_MOVES } from '../lib/core/transitions.ts';
+import { EXECUTION_EVENTS, STEP_EVENTS } from '../lib/core/records/moves.ts';
+import { EXECUTION_MOVES, STEP_MOVES } from '../lib/core/transitions.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 export const STATE_MACHINE_FILE: string = join(ROOT, 'docs', 'STATE-MACHINE.md');

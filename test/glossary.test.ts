@@ -8,7 +8,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { METRICS, TABLE } from '../lib/aws/names.ts';
 import { CHOICES } from '../lib/core/records/incident.ts';
-import { EXECUTION_EVENTS, EXECUTION_STATUSES, STEP_EVENTS, STEP_STATUSES } from '../lib/core/transitions.ts';
+import { EXECUTION_EVENTS, STEP_EVENTS } from '../lib/core/records/moves.ts';
+import { EXECUTION_STATUSES, STEP_STATUSES } from '../lib/core/transitions.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 

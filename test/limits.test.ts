@@ -25,6 +25,14 @@ test('lines of a function', () => {
   expect(maxOf('eslint/max-lines-per-function')).toBe(said(/and (\d+) a function/));
 });
 
+test('lines of the first sitting', () => {
+  const [sitting = ''] = /First sitting.*?Second sitting/s.exec(read('AGENTS.md')) ?? [];
+  const paths = [...sitting.matchAll(/`(lib\/[^`]+\.ts)`/g)].map(([, path = '']) => path);
+  expect(paths).toHaveLength(4);
+  const lines = paths.reduce((sum, path) => sum + read(path).split('\n').length - 1, 0);
+  expect(lines).toBeLessThanOrEqual(said(/first sitting[^;]*? have at most (\d+) lines/));
+});
+
 test('columns of code', () => {
   expect(numberIn('biome.json', /"lineWidth": (\d+)/)).toBe(said(/wraps code at (\d+) columns/));
 });

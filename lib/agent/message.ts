@@ -1,34 +1,33 @@
 /**
  * The agent: takes a message, claims the step, performs it, reports, and carries the execution on.
  *
- * Owns: what happens to one message, and what an ambiguous answer to a claim or a report means. Does not own: whether the
- * message is still true (`decide`), the attempt itself (`attempt.ts`), the queue's acknowledgement (`handler.ts`).
+ * Owns: what happens to one message, and what an ambiguous answer to a claim means. Does not own: whether the message is
+ * still true (`decide`), the attempt itself (`attempt.ts`), its report (`report.ts`), the queue's acknowledgement (`handler.ts`).
  *
- * S5 after an ambiguous answer the token decides whether a claim or a report took place, never the answer.
+ * S5 after an ambiguous answer the token decides whether a claim took place, never the answer.
  * S9 a message that could not be handled is given back, and costs no attempt.
  */
 
 import { decide } from '../core/decide.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { Ports } from '../core/ports.ts';
-import type { AffectedSteps, Decision } from '../core/records/decision.ts';
-import type { Event, OpenBreaker, Report } from '../core/records/events.ts';
+import type { Decision } from '../core/records/decision.ts';
+import type { Event, OpenBreaker } from '../core/records/events.ts';
 import type { Message } from '../core/records/message.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import { type Execution, type LeasedStep, isLeased } from '../core/records/state.ts';
 import { saidOf } from '../core/step/breaker.ts';
 import { commit, withWrite } from '../engine/commit.ts';
 import { type PlanCache, planOf } from '../engine/plans.ts';
-import { reconcile, continueWith } from '../engine/reconcile.ts';
+import { continueWith } from '../engine/reconcile.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import { type Claim, claimOf, type Ran, runAttempt } from './attempt.ts';
 import type { Worker } from './author-code.ts';
 import { readForClaim } from './claim-read.ts';
+import { deliverReport, STORE_RETRY_MS } from './report.ts';
 
 /** Lost races and ambiguous answers to a claim before the message is given back. */
 const MAX_CLAIM_ROUNDS = 5;
-const STORE_RETRY_MS = 200;
-const MAX_STORE_RETRY_MS = 5_000;
 
 /**
  * @param processDeadlineAt when this process is dead for certain
@@ -141,7 +140,7 @@ async function performAndReport(
 ): Promise<void> {
   const ran = await runAttempt(ports, worker, claim);
   const { report, work } = ran;
-  const openBreaker = await tellBreaker(ports, worker, ran, trial);
+  const openBreaker = await notifyBreaker(ports, worker, ran, trial);
   if (openBreaker !== undefined) claim.openBreaker = openBreaker;
   await deliverReport(ports, worker, claim, report);
   // What the author's code may still do must not happen after `processDeadline`. Were the process given back now, the platform would
@@ -149,8 +148,8 @@ async function performAndReport(
   if (!report.codeReturned) await work;
 }
 
-/** @returns what holds the agent back now; then the attempt that failed is not charged */
-async function tellBreaker(
+/** Counts the attempt's outcome. @returns the breaker, if it is open now; then the attempt that failed is not charged */
+async function notifyBreaker(
   ports: Ports,
   { breaker }: Worker,
   { report, lost }: Ran,
@@ -164,108 +163,4 @@ async function tellBreaker(
   }
   const failure = ('failure' in report ? report.failure : undefined) ?? { code: 'failed', message: '' };
   return breaker.failed(ports, trial, failure);
-}
-
-/** Tries until the report is written, refused, or the process's time is over: the work is done and must not be lost. */
-async function deliverReport(ports: Ports, worker: Worker, claim: Claim, report: Report): Promise<void> {
-  let onTime = true;
-  for (let waitMs = STORE_RETRY_MS; ; waitMs = Math.min(waitMs * 2, MAX_STORE_RETRY_MS)) {
-    try {
-      if (!onTime && !(await rereadClaim(ports, claim))) return;
-      const followUp = await reportOnce(ports, claim, report, onTime);
-      if (followUp === 'nothing') return;
-      if (followUp !== 'conflict') return await followUpOnceOrTwice(ports, worker, claim, followUp);
-    } catch (error) {
-      if (ports.clock.now() + waitMs >= claim.processDeadlineAt) throw error;
-      await ports.clock.sleep(waitMs);
-    }
-    onTime = false;
-  }
-}
-
-/** The report is in the table. What follows is tried again once; then the wake time makes good, not this busy process. */
-async function followUpOnceOrTwice(
-  ports: Ports,
-  worker: Worker,
-  { plan, planStep, state }: Claim,
-  followUp: FollowUp,
-): Promise<void> {
-  const { id } = state.execution;
-  try {
-    await evaluateOnce(ports, worker, plan, id, followUp);
-  } catch {
-    await ports.clock.sleep(STORE_RETRY_MS);
-    await evaluateOnce(ports, worker, plan, id, evaluationOf(ports, plan, id, [planStep.name])).catch(() => {
-      ports.log.note({ what: 'follow-up-failed', executionId: id, step: planStep.name });
-    });
-  }
-}
-
-/** What follows from a write: a look. */
-interface FollowUp {
-  readonly affected: AffectedSteps;
-  /** Whether it reads first. */
-  readonly fresh: boolean;
-  readonly evaluate: () => Promise<unknown>;
-}
-
-const evaluationOf = (ports: Ports, plan: Plan, executionId: string, affected: AffectedSteps): FollowUp => ({
-  affected,
-  fresh: true,
-  evaluate: () => reconcile(ports, plan, executionId, { by: 'agent', affected }),
-});
-
-/** One that needs not read begins at once: it contends for nothing. */
-async function evaluateOnce(
-  ports: Ports,
-  { singleFlight }: Worker,
-  plan: Plan,
-  executionId: string,
-  { affected, fresh, evaluate }: FollowUp,
-): Promise<void> {
-  const joint = (of: AffectedSteps): Promise<unknown> =>
-    evaluationOf(ports, plan, executionId, of).evaluate();
-  await (singleFlight === undefined || !fresh
-    ? evaluate()
-    : singleFlight.take(executionId, affected, evaluate, joint));
-}
-
-/** Writes the report, unless it was written before. @returns what follows from it */
-async function reportOnce(
-  ports: Ports,
-  claim: Claim,
-  report: Report,
-  onTime: boolean,
-): Promise<'conflict' | 'nothing' | FollowUp> {
-  const { plan, state, token, priorProcessDeadlineAt, planStep } = claim;
-  const record = state.steps[planStep.name];
-  const released = !onTime && record?.token === token && !isLeased(record);
-  const adoptable =
-    report.kind === 'done' && ['retrying', 'unknown', 'waiting', 'suspended'].includes(record?.status ?? '');
-  if (released && !adoptable) {
-    // The report, or the end of the lease, was written before: only what follows may be missing.
-    return evaluationOf(ports, plan, state.execution.id, [planStep.name]);
-  }
-  const readAt = ports.clock.now();
-  const decision = decide(plan, state, {
-    type: 'report',
-    step: planStep.name,
-    token,
-    report,
-    priorProcessDeadlineAt,
-    onTime,
-    ...(claim.openBreaker === undefined ? {} : { openBreaker: claim.openBreaker }),
-    ...decisionInputsOf(ports),
-  });
-  if ((await commit(ports, decision, state.execution)) === 'conflict') return 'conflict';
-  if (decision.next.kind !== 'evaluate') return 'nothing';
-  const { affected, fresh } = decision.next;
-  return { affected, fresh, evaluate: () => continueWith(ports, plan, state, decision, 'agent', readAt) };
-}
-
-async function rereadClaim(ports: Ports, claim: Claim): Promise<boolean> {
-  const state = await ports.store.read(claim.state.execution.id);
-  if (state === undefined) return false;
-  claim.state = state;
-  return true;
 }

@@ -1,8 +1,8 @@
 /**
  * The legal moves of a step and of an execution, as data. Read this first.
  *
- * Owns: which status may follow which, and by what. Does not own: when a move is due (`execution/rules.ts`, `step/claim.ts`) or
- * what else changes with it. `docs/STATE-MACHINE.md` is printed from these tables.
+ * Owns: which status may follow which, and by what. Does not own: what each move means in words (`records/moves.ts`), when it is
+ * due (`execution/rules.ts`, `step/claim.ts`) or what else changes with it. `docs/STATE-MACHINE.md` is printed from these tables.
  *
  * S1 a terminal execution status has no row that leads out, but for an operator's retry of one that failed, and for a child
  * that succeeded and whose parent is undone. S2 nothing changes a status but `moveStep` and `moveExecution`, and they
@@ -10,6 +10,7 @@
  */
 
 import { refuse } from './records/errors.ts';
+import type { ExecutionEvent, StepEvent } from './records/moves.ts';
 
 export const EXECUTION_STATUSES = [
   'running',
@@ -42,79 +43,6 @@ export const STEP_STATUSES = [
   'compensation-failed',
 ] as const;
 export type StepStatus = (typeof STEP_STATUSES)[number];
-
-/** What can happen to a step, and what it means. */
-export const STEP_EVENTS = {
-  claim: 'an agent took the step and starts an attempt',
-  defer: 'it is held back until a time, and no attempt is charged: a dead service, or nobody takes it',
-  heartbeat: 'the holder renewed its lease, or the external party said that it is still at it',
-  done: 'the attempt reported its output (also late, while nothing else has started)',
-  retry: 'the attempt failed or was lost, and the recovery allows another one',
-  fail: 'the attempt failed, and the recovery is at its end',
-  ask: 'nothing is left to try by itself: a person is asked',
-  lose: "the attempt's outcome is unknown: no report until its lease ended, or a lost reply",
-  probe: 'an agent took the step to ask the outside world for its outcome',
-  'find-done': 'the probe found the work done',
-  'find-nothing': 'the probe found that the work was not done, and the recovery allows another attempt',
-  'find-nothing-last': 'the probe found that the work was not done, and the recovery is at its end',
-  'find-open': 'the probe found the work under way, or could not tell, or was itself lost',
-  'give-up': 'no probe could tell, too often',
-  'choose-retry': 'a person had it tried again',
-  'choose-output': 'a person gave its output',
-  'choose-skip': 'a person had it skipped',
-  'choose-end': 'a person, or the time for an answer, ended it',
-  'choose-compensated': 'a person undid it by hand',
-  elapse: 'its time has come',
-  answer: 'the external party answered before its turn',
-  complete: 'the external party answered: done',
-  reject: 'the external party answered: it cannot be done',
-  expire: 'the external party did not answer in time',
-  'start-children': 'executions of its own were started',
-  'child-ended': 'an execution of its own ended',
-  'stop-children': 'its executions are canceled, and those that had succeeded are undone',
-  'keep-effects': 'its executions are stopped, and what they did is left as it is',
-  stay: 'its executions had succeeded before they could be stopped, and what they did is left as it is',
-  skip: 'its condition does not hold',
-  suspend: 'the execution is being paused: nobody may take the step',
-  release: 'the pause is over, and it was ready',
-  'release-retry': 'the pause is over, and its next attempt was due',
-  'release-unknown': 'the pause is over, and its outcome was unknown',
-  restart: 'an operator had the failed execution tried again: the step begins anew',
-  'restart-retry': 'likewise, where an attempt may have acted and may be repeated',
-  'restart-unknown': 'likewise, where an attempt may have acted and must be asked for first',
-  'restart-children': 'likewise, where executions of its own failed: those are tried again',
-  'restart-answered': 'likewise, where the external party had answered before its turn',
-  fence: 'the execution is being undone: the step will never start',
-  'start-undo': 'an agent took the step to compensate it',
-  'retry-undo': 'the compensation failed or was lost, and may be tried again',
-  compensated: 'the compensation is done',
-  'fail-undo': 'the compensation failed for good',
-  'give-up-undo': 'the compensation was held back for too long: a person is asked',
-} as const;
-export type StepEvent = keyof typeof STEP_EVENTS;
-
-/** What can happen to an execution, and what it means. */
-export const EXECUTION_EVENTS = {
-  'set-wake-time': 'somebody looked and set the next time to look',
-  adopt: 'news that no lease covers was taken over together with its step',
-  ask: 'a person is asked',
-  resolve: 'an incident was resolved, and others are open',
-  resume: 'the last open incident was resolved',
-  pause: 'an operator paused it: nothing new starts',
-  halt: 'nobody works and nobody can begin: the pause is complete',
-  'go-on': 'the pause is over',
-  'go-on-asking': 'the pause is over, and questions are open',
-  succeed: 'every step is done or skipped',
-  stop: 'a step failed for good, the deadline passed, or an operator canceled',
-  keep: 'a point of no return was passed before it could be stopped: what has acted stays',
-  recall: 'its parent is being undone',
-  compensate: 'every step that acted is undone',
-  fail: 'nothing had to be undone, or something could not be, or what has acted stays as it is',
-  cancel: 'canceled by an operator or with its parent, and every step that acted is undone',
-  retry: 'an operator had it tried again, nothing of it being undone',
-  announce: 'the end was told to the external party',
-} as const;
-export type ExecutionEvent = keyof typeof EXECUTION_EVENTS;
 
 type Table<Status extends string, Event extends string> = Readonly<
   Record<Status, Readonly<Partial<Record<Event, Status>>>>

@@ -1,8 +1,9 @@
 /**
  * From a decision to its effects: the only file that turns one into writes and messages.
  *
- * Owns: the order. Announce (the end alone), then write, then send, and call a supervisor where none would look in time. A crash between the write and the sends is what the
- * watch is for; a crash between the announcement and the write announces twice, which the external party is told to expect.
+ * Owns: the order. First an end is announced, then the write, then the messages; a supervisor is called where none would
+ * sweep in time. After a crash between the write and the messages the wake time brings a supervisor; after one between the
+ * announcement and the write the end is announced twice, which listeners are told to expect.
  * Does not own: what to decide, or what comes after (`reconcile.ts`).
  */
 
@@ -35,7 +36,7 @@ export async function commit(
   return 'written';
 }
 
-/** Without those to agents that this process cannot reach: the others' messages must leave, and a supervisor meets these. */
+/** Leaves out messages to agents that this process cannot reach: the others must leave, and a supervisor sends these. */
 function reachable({ queue, log }: Ports, sends: readonly Send[]): readonly Send[] {
   if (queue.reaches === undefined) return sends;
   const isReached = ({ agent }: Send): boolean => queue.reaches?.(agent) !== false;

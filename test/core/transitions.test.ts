@@ -2,17 +2,19 @@
 
 import { isTerminal } from '../../lib/core/records/state.ts';
 import {
-  canMoveStep,
   EXECUTION_EVENTS,
+  type ExecutionEvent,
+  STEP_EVENTS,
+  type StepEvent,
+} from '../../lib/core/records/moves.ts';
+import {
+  canMoveStep,
   EXECUTION_MOVES,
   EXECUTION_STATUSES,
-  type ExecutionEvent,
   moveExecution,
   moveStep,
-  STEP_EVENTS,
   STEP_MOVES,
   STEP_STATUSES,
-  type StepEvent,
 } from '../../lib/core/transitions.ts';
 
 const STEP_ROWS = `

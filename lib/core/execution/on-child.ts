@@ -21,11 +21,12 @@ import { type Decision, evaluateNext, IDLE, nothing, writing } from '../records/
 import type { ChildEvent, ChildrenDone } from '../records/events.ts';
 import type { Failure } from '../records/failure.ts';
 import { type Json, utf8Bytes } from '../records/json.ts';
+import type { StepEvent } from '../records/moves.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Cause, isForward, isPausedOrPausing, isTerminal, type Step } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
 import { keepsEffects } from '../step/ready.ts';
-import { canMoveStep, type ExecutionStatus, type StepEvent } from '../transitions.ts';
+import { canMoveStep, type ExecutionStatus } from '../transitions.ts';
 import { isCanceledKeepingEffects, isToGoOn } from '../waiting/child-retry.ts';
 import { childrenStarted, childrenStopped, failedOf, staysDone, childEnded } from '../waiting/child.ts';
 

@@ -21,6 +21,7 @@ import {
 import { type Decision, evaluateNext, writing } from '../records/decision.ts';
 import type { Resolution } from '../records/events.ts';
 import { type Choice, type Incident, isDue } from '../records/incident.ts';
+import type { StepEvent } from '../records/moves.ts';
 import { openIncidents, type Snapshot } from '../records/snapshot.ts';
 import {
   type Cause,
@@ -33,7 +34,6 @@ import {
 import { horizonMs } from '../step/lease.ts';
 import { mayBePast, mayBeStopped, wayBack } from '../step/point-of-no-return.ts';
 import { attemptedVariant } from '../step/recovery.ts';
-import type { StepEvent } from '../transitions.ts';
 import { choicesFor } from './choices.ts';
 import { resolveDeadline, timeAgain } from './deadline.ts';
 import { resolved, waitsForThisAlone } from './incident.ts';

@@ -5,10 +5,11 @@
  * own: which changes are due.
  */
 
-import { type ExecutionEvent, moveExecution, moveStep, type StepEvent } from '../transitions.ts';
+import { moveExecution, moveStep } from '../transitions.ts';
 import { type Decision, evaluateNext, writing } from './decision.ts';
 import type { OrUndefined } from './given.ts';
 import type { Incident } from './incident.ts';
+import type { ExecutionEvent, StepEvent } from './moves.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { Cause, Execution, Step } from './state.ts';
 

@@ -116,3 +116,7 @@ export function leaseOverAt(plan: Plan, step: LeasedStep, graceFrom: number | un
   const lastAt = leaseEndsAt(step.mode === 'probe' ? overAt : Math.min(overAt, step.processDeadlineAt));
   return Math.max(endsAt, Math.min(graceUntil, lastAt));
 }
+
+/** Nothing else has started since the lease of the last attempt ended: its late success counts. */
+export const adoptsLateSuccess = ({ status }: Pick<Step, 'status'>): boolean =>
+  ['unknown', 'retrying', 'waiting', 'suspended'].includes(status);

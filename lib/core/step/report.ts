@@ -17,7 +17,7 @@ import type { Failure } from '../records/failure.ts';
 import { type Attempt, type LeasedStep, isLeased, type Step } from '../records/state.ts';
 import { saidOf } from './breaker.ts';
 import { type NotCharged, notCharged } from './defer.ts';
-import { endedByStall } from './lease.ts';
+import { adoptsLateSuccess, endedByStall } from './lease.ts';
 import { effectsSettledAt } from './ready.ts';
 import {
   attemptedVariant,
@@ -67,10 +67,9 @@ export function reported(
   }
 }
 
-/** The work was finished after the lease had ended, and nothing else has started: it counts. */
+/** The work was finished after the lease had ended. */
 function lateSuccess(record: Step, report: Report, inputs: DecisionInputs): Step | undefined {
-  const adoptable = ['unknown', 'retrying', 'waiting', 'suspended'].includes(record.status);
-  if (report.kind !== 'done' || record.mode !== 'execute' || !adoptable) return undefined;
+  if (report.kind !== 'done' || record.mode !== 'execute' || !adoptsLateSuccess(record)) return undefined;
   return stepAfter(record, 'done', inputs, {
     output: report.output,
     retryAt: undefined,

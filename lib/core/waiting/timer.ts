@@ -12,10 +12,10 @@ import { type CallbackStep, isCallback, type Plan, type PlanStep, type WaitStep 
 import { evaluateExpression } from '../plan/refs.ts';
 import { blankStep, type DecisionInputs, stepAfter, type StepChanges } from '../records/change.ts';
 import type { Failure } from '../records/failure.ts';
+import type { StepEvent } from '../records/moves.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isForward, type Step, summedSince } from '../records/state.ts';
 import { applies, isTurn, scopeOf, turnAt } from '../step/turn.ts';
-import type { StepEvent } from '../transitions.ts';
 
 /** When a wait whose turn has come is over; nothing when the data names no time. */
 function elapsesAt(step: WaitStep, snapshot: Snapshot): number | undefined {

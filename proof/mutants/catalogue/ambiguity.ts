@@ -4,6 +4,7 @@ import { jest, type Mutant, simulation } from '../mutant.ts';
 
 const STORE = 'lib/aws/dynamo-put.ts';
 const AGENT = 'lib/agent/message.ts';
+const REPORT = 'lib/agent/report.ts';
 
 export const AMBIGUITY: readonly Mutant[] = [
   {
@@ -74,7 +75,7 @@ export const AMBIGUITY: readonly Mutant[] = [
     id: 'own-report-not-recognised',
     from: 15,
     bug: 'After a report whose answer was lost, what follows from it is not done.',
-    file: AGENT,
+    file: REPORT,
     find: 'return evaluationOf(ports, plan, state.execution.id, [planStep.name]);',
     replace: "return 'nothing';",
     killer: jest('engine/faults', 'a write whose answer is lost'),

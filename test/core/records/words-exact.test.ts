@@ -3,7 +3,7 @@
 import { PermanentError, refuse, SteadfastError, TransientError } from '../../../lib/core/records/errors.ts';
 import { formatMessage, parseMessage } from '../../../lib/core/records/message.ts';
 import { checkName, isExecutionId } from '../../../lib/core/records/names.ts';
-import { EXECUTION_EVENTS, STEP_EVENTS } from '../../../lib/core/transitions.ts';
+import { EXECUTION_EVENTS, STEP_EVENTS } from '../../../lib/core/records/moves.ts';
 
 describe('what is said to people', () => {
   it('errors have a name, a message and what else they were given', () => {
