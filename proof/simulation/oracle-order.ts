@@ -53,6 +53,10 @@ const MAY_START: ReadonlySet<StepStatus> = new Set([
 ]);
 const STANDS: ReadonlySet<StepStatus> = new Set(['done', 'compensating', 'compensation-failed']);
 
+/** What comes after the step, however far. */
+export const allDependents = (plan: Plan, name: string): Iterable<PlanStep> =>
+  reachOf(plan).dependents.get(name) ?? [];
+
 /** @param now true time, later by what clocks may differ */
 export const judgeOrder = (plan: Plan, snapshot: Snapshot, name: string, now: number): string[] =>
   reasonsAgainstUndo(plan, snapshot, name, now).map((why) => `S10 the undo of '${name}' began while ${why}`);
@@ -62,7 +66,7 @@ export function reasonsAgainstUndo(plan: Plan, snapshot: Snapshot, name: string,
   // Items of a list wait for each other so that not too many are under way, and for nothing else.
   if (plan.tolerated !== undefined) return [];
   const reasons: string[] = [];
-  for (const other of reachOf(plan).dependents.get(name) ?? []) {
+  for (const other of allDependents(plan, name)) {
     const why = whyOpen(other, snapshot, now);
     if (why !== undefined) reasons.push(`'${other.name}' ${why}`);
   }

@@ -10,7 +10,7 @@ import type { AgentStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
 import { openIncidents, type Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isForward, isTerminal, type Mode, type Step } from '../../lib/core/records/state.ts';
 import { applies } from '../../lib/core/step/turn.ts';
-import { actedAs, agentOn, reasonsAgainstUndo } from './oracle-order.ts';
+import { actedAs, agentOn, allDependents, reasonsAgainstUndo } from './oracle-order.ts';
 
 /** Two clocks, each as wrong as is allowed (docs/OPERATIONS.md): what one wrote is read by the other. */
 export const CLOCKS_DIFFER_MS = 4_000;
@@ -269,9 +269,8 @@ function undoDues(due: Due, plan: Plan, state: Snapshot): void {
 function clearOf(plan: Plan, step: PlanStep, state: Snapshot): number | undefined {
   if (reasonsAgainstUndo(plan, state, step.name, Number.POSITIVE_INFINITY).length > 0) return undefined;
   let at = 0;
-  for (const other of plan.steps) {
+  for (const other of allDependents(plan, step.name)) {
     const record = state.steps[other.name];
-    // Any of the plan: one that has nothing to do with it makes the bound later, never earlier.
     const quietAt =
       record?.mayHaveActed === true && other.kind === 'agent'
         ? record.processDeadlineAt + actedAs(other, record).settleMs
