@@ -86,21 +86,9 @@ export const AROUND: readonly Note[] = [
   },
   {
     file: 'lib/core/supervision/dispatch.ts',
-    at: 'const openBreaker = admission?.openBreaker;',
-    answer: 'equivalent',
-    said: 'an agent without a gate was asked for before.',
-  },
-  {
-    file: 'lib/core/supervision/dispatch.ts',
     at: '(overdue ? [piece.step.name] : [])',
     answer: 'equivalent',
     said: 'no step has the name that is put there.',
-  },
-  {
-    file: 'lib/core/supervision/dispatch.ts',
-    at: '...(graceFrom === undefined ? {} : { graceFrom })',
-    answer: 'equivalent',
-    said: 'it is only read.',
   },
   {
     file: 'lib/core/waiting/map.ts',

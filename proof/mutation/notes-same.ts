@@ -53,16 +53,6 @@ export const SAME: readonly Note[] = [
     'every command writes its execution; the rest is for the compiler.',
   ),
   same(
-    'operators/commands',
-    'const given = { reason, ...(withinMs === undefined',
-    'the next pause takes a time that is nothing for none.',
-  ),
-  same(
-    'operators/commands',
-    'if (first === undefined) return { sends: []',
-    'without a question about a recovery the command was refused before; it is for the compiler.',
-  ),
-  same(
     'operators/incident',
     'known.stepVersion === record?.version',
     'there is a record by then; the question mark is for the compiler.',

@@ -33,12 +33,6 @@ export const NOTES: readonly Note[] = [
   },
   {
     file: 'lib/core/execution/on-message.ts',
-    at: 'if (work.dueAt - event.now <= EARLY_MS)',
-    answer: 'test',
-    said: 'a message that is five seconds early was dropped instead of kept.',
-  },
-  {
-    file: 'lib/core/execution/on-message.ts',
     at: 'if (event.processDeadlineAt - event.now < MIN_REMAINING_MS)',
     answer: 'test',
     said: 'a process with exactly the time that an attempt needs gave its message back.',
@@ -62,12 +56,6 @@ export const NOTES: readonly Note[] = [
     said: 'each claim of what was once held back wrote the execution, too.',
   },
   {
-    file: 'lib/core/execution/on-report.ts',
-    at: '...(answered.incident === undefined ? {} : { incident: answered.incident }),',
-    answer: 'test',
-    said: 'a late success left the person’s question open.',
-  },
-  {
     file: 'lib/core/step/report.ts',
     at: "if (next.kind === 'person') return stepAfter(record, 'ask', inputs, proven);",
     answer: 'test',
@@ -78,12 +66,6 @@ export const NOTES: readonly Note[] = [
     at: "if (stage.kind === 'useAgent') ms =",
     answer: 'test',
     said: 'H left out the agents that a recovery may come to: a shorter lease of theirs was looked at late.',
-  },
-  {
-    file: 'lib/core/step/lease.ts',
-    at: "const lastAt = leaseEndsAt(step.mode === 'probe' ?",
-    answer: 'test',
-    said: 'after an outage a lease lasted beyond the life of its process.',
   },
   {
     file: 'lib/core/supervision/wake-time.ts',
@@ -122,22 +104,10 @@ export const NOTES: readonly Note[] = [
     said: 'what is undefined is greater than nothing.',
   },
   {
-    file: 'lib/core/execution/on-report.ts',
-    at: 'planStep === undefined || isTerminal(state.execution.status)',
-    answer: 'equivalent',
-    said: 'a step that the plan does not know has no record, and a report about no record is refused.',
-  },
-  {
     file: 'lib/core/step/report.ts',
     at: "{ kind: 'unknown', failure: LEASE_LOST, codeReturned: false }",
     answer: 'equivalent',
     said: 'of a probe whose lease ended only the failure is read.',
-  },
-  {
-    file: 'lib/core/execution/on-message.ts',
-    at: "deferredBy(work, 'breaker', event.now, openBreaker),",
-    answer: 'test',
-    said: 'a message that was taken up and held back did not answer those that were sent before it. The test is newer than the table.',
   },
   ...SAME,
   ...AROUND,

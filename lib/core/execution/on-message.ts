@@ -15,9 +15,8 @@ import { type Decision, evaluateNext, nothing, IDLE, writing } from '../records/
 import type { EventOf, OpenBreaker } from '../records/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isLeased } from '../records/state.ts';
-import { deferredUntil } from '../step/breaker.ts';
 import { claimed } from '../step/claim.ts';
-import { isOpenToLateMessages, deferredBy, deferredStep } from '../step/defer.ts';
+import { deferral, isOpenToLateMessages, untilBreakerCloses } from '../step/defer.ts';
 import { horizonMs, leaseEndsAt, shortestMs } from '../step/lease.ts';
 import { openWork, type Work } from '../step/ready.ts';
 
@@ -78,23 +77,13 @@ function deferDelivered(
   openBreaker: OpenBreaker,
   event: DecisionInputs,
 ): Decision {
-  const { step, attempt } = work;
-  const retryAt = deferredUntil(openBreaker, event.now, event.random);
-  const record = deferredStep(
-    work,
-    state,
-    deferredBy(work, 'breaker', event.now, openBreaker),
-    retryAt,
-    true,
-    event,
-  );
+  const how = untilBreakerCloses(openBreaker, event);
+  const { step, note } = deferral(work, state, { ...how, met: true }, event);
   // What was deferred as unclaimed has its wake time far away, maybe behind this time.
   const { execution } = state;
-  const isUnwatched = execution.wakeAt !== undefined && execution.wakeAt > retryAt;
+  const isUnwatched = execution.wakeAt !== undefined && execution.wakeAt > how.retryAt;
   const nearer = isUnwatched
-    ? executionAfter(execution, 'set-wake-time', event, { wakeAt: retryAt })
+    ? executionAfter(execution, 'set-wake-time', event, { wakeAt: how.retryAt })
     : undefined;
-  const about = { step: step.name, attempt, agent: step.agent };
-  const note = { what: 'deferred', ...about, detail: 'breaker', ms: retryAt - event.now };
-  return writing(execution.id, { step: record, execution: nearer }, IDLE, note);
+  return writing(execution.id, { step, execution: nearer }, IDLE, note);
 }

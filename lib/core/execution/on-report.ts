@@ -21,15 +21,8 @@ import { reported } from '../step/report.ts';
 
 export function heartbeat(plan: Plan, state: Snapshot, event: EventOf<'heartbeat'>): Decision {
   const planStep = agentStep(plan, event.step);
-  const step =
-    planStep &&
-    afterHeartbeat(
-      attemptedVariant(planStep, state.steps[event.step]),
-      state.steps[event.step],
-      event.token,
-      event.progress,
-      event,
-    );
+  const record = state.steps[event.step];
+  const step = planStep && afterHeartbeat(attemptedVariant(planStep, record), record, event);
   return step === undefined ? nothing() : writing(state.execution.id, { step }, IDLE);
 }
 
@@ -39,17 +32,7 @@ export function report(plan: Plan, state: Snapshot, event: EventOf<'report'>): D
   const { execution } = state;
   const about = { step: event.step, attempt: before?.attempt ?? 0 };
   const step =
-    planStep === undefined || isTerminal(execution.status)
-      ? undefined
-      : reported(
-          planStep,
-          before,
-          event.token,
-          event.report,
-          event.priorProcessDeadlineAt,
-          event,
-          event.openBreaker,
-        );
+    planStep === undefined || isTerminal(execution.status) ? undefined : reported(planStep, before, event);
   if (step === undefined)
     return nothing(IDLE, { what: 'report-refused', executionId: execution.id, ...about });
   const ms = recoveredIn(before, step, event.now);

@@ -120,7 +120,7 @@ const skip: Rule = (plan, state, event) => {
   if (!isForward(state.execution.status)) return undefined;
   const name = stepToSkip(plan, state)?.name;
   if (name === undefined) return undefined;
-  const step = closedWithoutAttempt(name, state.steps[name], state.execution, 'skip', event);
+  const step = closedWithoutAttempt(state, name, 'skip', event);
   const next = evaluateNext(alsoAffected(event.affected, name));
   const note = { what: 'step-skipped', step: name };
   return writing(state.execution.id, unleasedEnd(plan, state, step, event), next, note);
@@ -147,7 +147,7 @@ const fence: Rule = (plan, state, event) => {
   if (state.execution.status !== 'compensating') return undefined;
   const name = stepToFence(plan, state)?.name;
   if (name === undefined) return undefined;
-  const step = closedWithoutAttempt(name, state.steps[name], state.execution, 'fence', event);
+  const step = closedWithoutAttempt(state, name, 'fence', event);
   return writing(state.execution.id, { step }, evaluateNext('all'), { what: 'step-fenced', step: name });
 };
 

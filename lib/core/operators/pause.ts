@@ -86,7 +86,7 @@ export const suspend: Rule = (plan, state, event) => {
   const record = state.steps[step.name];
   const before = record?.status === 'suspended' ? record.suspendedFrom : record?.status;
   const suspended: Step = {
-    ...closedWithoutAttempt(step.name, record, state.execution, 'suspend', event),
+    ...closedWithoutAttempt(state, step.name, 'suspend', event),
     suspendedFrom: before === 'retrying' || before === 'unknown' ? before : 'ready',
     suspendedIn: pause.number,
     ...given({ retryAt: record?.retryAt }),

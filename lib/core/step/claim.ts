@@ -9,6 +9,7 @@
  */
 
 import { blankStep, type DecisionInputs, stepAfter } from '../records/change.ts';
+import type { Snapshot } from '../records/snapshot.ts';
 import type { Execution, Step } from '../records/state.ts';
 import { keyOfClaim } from './effect-key.ts';
 import { leaseSpanMs } from './lease.ts';
@@ -32,16 +33,14 @@ export function claimed(
   inputs: DecisionInputs,
 ): Step {
   const before = record ?? blankStep(work.step.name, execution);
-  const counts =
-    work.mode === 'execute'
-      ? { attempt: work.attempt, stageAttempt: before.stageAttempt + 1, undoAttempt: before.undoAttempt }
-      : work.mode === 'undo'
-        ? { attempt: before.attempt, stageAttempt: before.stageAttempt, undoAttempt: work.attempt }
-        : before;
+  const { attempt } = work;
+  const counts = {
+    execute: { attempt, stageAttempt: before.stageAttempt + 1 },
+    probe: {},
+    undo: { undoAttempt: attempt },
+  }[work.mode];
   return stepAfter(before, CLAIM_EVENT[work.mode], inputs, {
-    attempt: counts.attempt,
-    stageAttempt: counts.stageAttempt,
-    undoAttempt: counts.undoAttempt,
+    ...counts,
     epoch: execution.epoch,
     token,
     mode: work.mode,
@@ -67,13 +66,12 @@ export function claimed(
 
 /** A record that was fenced, held or skipped without ever having been claimed, or after. */
 export function closedWithoutAttempt(
+  { execution, steps }: Snapshot,
   name: string,
-  record: Step | undefined,
-  execution: Pick<Execution, 'life' | 'epoch'>,
   event: 'skip' | 'fence' | 'suspend',
   inputs: DecisionInputs,
 ): Step {
-  return stepAfter(record ?? blankStep(name, execution), event, inputs, {
+  return stepAfter(steps[name] ?? blankStep(name, execution), event, inputs, {
     epoch: execution.epoch,
     changedAt: inputs.now,
     retryAt: undefined,

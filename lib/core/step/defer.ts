@@ -12,7 +12,7 @@
 
 import type { Rule } from '../plan/rule.ts';
 import { blankStep, type DecisionInputs, stepAfter } from '../records/change.ts';
-import { evaluateNext, writing } from '../records/decision.ts';
+import { evaluateNext, type Note, writing } from '../records/decision.ts';
 import type { OpenBreaker } from '../records/events.ts';
 import type { Failure } from '../records/failure.ts';
 import type { Snapshot } from '../records/snapshot.ts';
@@ -26,42 +26,54 @@ import { openWork, type Work } from './ready.ts';
  */
 export const MAX_NOT_CHARGED_MS = 86_400_000;
 
-/**
- * The record of work that is held back until `retryAt`; of a step that has none yet, its first one, with no attempt.
- * @param met somebody had taken the message up, so what was sent before is answered
- */
-export function deferredStep(
+/** Why work is held back, and until when. */
+export interface Deferral {
+  readonly why: Deferred['why'];
+  readonly retryAt: number;
+  readonly openBreaker?: OpenBreaker;
+  /** Somebody had taken the message up, so what was sent before is answered. */
+  readonly met?: true;
+}
+
+export const untilBreakerCloses = (openBreaker: OpenBreaker, { now, random }: DecisionInputs): Deferral => ({
+  why: 'breaker',
+  retryAt: deferredUntil(openBreaker, now, random),
+  openBreaker,
+});
+
+/** The record of work that is held back; of a step that has none yet, its first one, with no attempt. And the note of it. */
+export function deferral(
   work: Work,
   state: Snapshot,
-  deferred: Deferred,
-  retryAt: number,
-  met: boolean,
+  { why, retryAt, openBreaker, met }: Deferral,
   inputs: DecisionInputs,
-): Step {
-  const { name } = work.step;
+): { readonly step: Step; readonly note: Note } {
+  const { name, agent } = work.step;
   const before = state.steps[name] ?? {
     ...blankStep(name, state.execution),
     changedAt: work.sinceAt,
   };
   const { epoch } = state.execution;
-  return stepAfter(before, 'defer', inputs, {
+  const step = stepAfter(before, 'defer', inputs, {
     epoch,
     retryAt,
-    deferred,
+    deferred: deferredBy(work, why, inputs.now, openBreaker),
     ...(work.mode === 'undo' ? deferredSince(before, inputs) : {}),
-    ...(met ? { changedAt: inputs.now } : {}),
+    ...(met === true ? { changedAt: inputs.now } : {}),
   });
+  const ms = retryAt - inputs.now;
+  return { step, note: { what: 'deferred', step: name, attempt: work.attempt, agent, detail: why, ms } };
 }
 
 const deferredSince = (record: Step, inputs: DecisionInputs): Pick<NotCharged, 'undoDeferredAt'> => ({
   undoDeferredAt: record.undoDeferredAt ?? inputs.now,
 });
 
-export const deferredBy = (
+const deferredBy = (
   work: Work,
   why: Deferred['why'],
   now: number,
-  openBreaker?: OpenBreaker,
+  openBreaker: OpenBreaker | undefined,
 ): Deferred => ({
   mode: work.mode,
   why,

@@ -11,7 +11,7 @@
 
 import { type AgentStep, agentStep, agentSteps, type Plan, type StepLimits } from '../plan/plan.ts';
 import { type DecisionInputs, stepAfter } from '../records/change.ts';
-import type { Progress } from '../records/events.ts';
+import type { EventOf } from '../records/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type LeasedStep, isLeased, type Step } from '../records/state.ts';
 import { attemptedVariant } from './recovery.ts';
@@ -42,21 +42,22 @@ export const endedByStall = (step: AgentStep, record: LeasedStep): boolean =>
 export function afterHeartbeat(
   step: AgentStep,
   record: Step | undefined,
-  token: string,
-  progress: Progress | undefined,
-  inputs: DecisionInputs,
+  event: Pick<EventOf<'heartbeat'>, 'token' | 'progress'> & DecisionInputs,
 ): Step | undefined {
+  const { token, progress, now } = event;
   if (!isLeased(record) || record.token !== token) return undefined;
-  const overAt = (record.claimedAt ?? 0) + step.timeoutMs + REPORT_GRACE_MS;
-  const endAt = record.mode === 'probe' ? overAt : Math.min(overAt, record.processDeadlineAt);
   const advanced = progress !== undefined && progress.token !== record.progress;
   const progressAt = advanced ? progress.at : (record.progressAt ?? record.claimedAt ?? 0);
-  const leaseUntil = Math.min(inputs.now + step.leaseMs, endAt, stalledAt(step, record, progressAt));
-  if (leaseUntil <= inputs.now) return undefined;
-  return stepAfter(record, 'heartbeat', inputs, {
+  const leaseUntil = Math.min(
+    now + step.leaseMs,
+    renewableUntil(step, record),
+    stalledAt(step, record, progressAt),
+  );
+  if (leaseUntil <= now) return undefined;
+  return stepAfter(record, 'heartbeat', event, {
     leaseUntil: Math.max(leaseUntil, record.leaseUntil),
     heartbeat: record.heartbeat + 1,
-    heartbeatAt: inputs.now,
+    heartbeatAt: now,
     ...(advanced ? { progress: progress.token, progressAt } : {}),
   });
 }
@@ -104,17 +105,20 @@ export const leaseEndsAt = (leaseUntil: number): number => leaseUntil + LEASE_MA
 /** After its time is over an attempt may still take this long to stop and report. */
 export const REPORT_GRACE_MS = 5_000;
 
+/** A process that is dead for certain renews nothing any more, nor does an attempt whose time is over. */
+function renewableUntil({ timeoutMs }: StepLimits, record: LeasedStep): number {
+  const overAt = (record.claimedAt ?? 0) + timeoutMs + REPORT_GRACE_MS;
+  return record.mode === 'probe' ? overAt : Math.min(overAt, record.processDeadlineAt);
+}
+
 /** By when the lease is over: one that could not be renewed because the store was away gets its length once more. */
 export function leaseOverAt(plan: Plan, step: LeasedStep, graceFrom: number | undefined): number {
   const endsAt = leaseEndsAt(step.leaseUntil);
   const planned = agentStep(plan, step.name);
   if (graceFrom === undefined || planned === undefined || step.leaseUntil >= graceFrom) return endsAt;
-  const { leaseMs, timeoutMs } = attemptedVariant(planned, step);
-  const graceUntil = leaseEndsAt(graceFrom + leaseMs);
-  // A process that is dead for certain renews nothing any more, nor does an attempt whose time is over.
-  const overAt = (step.claimedAt ?? 0) + timeoutMs + REPORT_GRACE_MS;
-  const lastAt = leaseEndsAt(step.mode === 'probe' ? overAt : Math.min(overAt, step.processDeadlineAt));
-  return Math.max(endsAt, Math.min(graceUntil, lastAt));
+  const variant = attemptedVariant(planned, step);
+  const graceUntil = Math.min(graceFrom + variant.leaseMs, renewableUntil(variant, step));
+  return Math.max(endsAt, leaseEndsAt(graceUntil));
 }
 
 /** Nothing else has started since the lease of the last attempt ended: its late success counts. */

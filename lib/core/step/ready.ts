@@ -12,6 +12,7 @@ import {
   type AgentStep,
   type ChildStep,
   dependentsOf,
+  hasChildren,
   type MapStep,
   type Plan,
   type PlanStep,
@@ -85,53 +86,39 @@ function forwardWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
     const attempt = (record?.attempt ?? 0) + 1;
     return [{ step: variantOf(step, record?.stage ?? 0), mode: 'execute', attempt, sinceAt, dueAt: sinceAt }];
   }
-  const sinceAt = record.changedAt;
-  const dueAt = Math.max(sinceAt, record.retryAt ?? 0);
-  if (record.status === 'retrying') {
-    // After a retry of the execution the item before it in its lane may have begun anew as well.
-    if (!isTurn(plan, step, snapshot)) return [];
-    return [
-      {
-        step: variantOf(step, record.stage),
-        mode: 'execute',
-        attempt: record.attempt + 1,
-        sinceAt,
-        dueAt,
-        ...deferredFor(record, 'execute'),
-      },
-    ];
-  }
-  if (record.status === 'unknown') {
-    const variant = attemptedVariant(step, record);
-    return [
-      {
-        step: variant,
-        mode: 'probe',
-        attempt: record.attempt,
-        sinceAt,
-        dueAt,
-        ...deferredFor(record, 'probe'),
-      },
-    ];
-  }
+  // After a retry of the execution the item before it in its lane may have begun anew as well.
+  if (record.status === 'retrying')
+    return isTurn(plan, step, snapshot) ? [workOf(step, record, 'execute')] : [];
+  if (record.status === 'unknown') return [workOf(step, record, 'probe')];
   return plan.tolerated === undefined ? [] : tolerated(step, record);
+}
+
+/** What is next to be done with a step that has a record. */
+function workOf(
+  step: AgentStep,
+  record: Step,
+  mode: Mode,
+  sinceAt: number = record.changedAt,
+  notBefore: number = record.retryAt ?? 0,
+): Work {
+  const attempt = { execute: record.attempt + 1, probe: record.attempt, undo: record.undoAttempt + 1 }[mode];
+  const variant = mode === 'execute' ? variantOf(step, record.stage) : attemptedVariant(step, record);
+  const work = { step: variant, mode, attempt, sinceAt, dueAt: Math.max(sinceAt, notBefore) };
+  return record.deferred?.mode === mode ? { ...work, deferred: record.deferred } : work;
 }
 
 /** A failed item of a list is tolerated, not what it may have left behind. */
 function tolerated(step: AgentStep, record: Step): Work[] {
   const open = record.status === 'failed' || (record.status === 'compensating' && !isLeased(record));
   if (!open || !needsUndo(step, record)) return [];
-  const dueAt = Math.max(record.changedAt, record.retryAt ?? 0, effectsSettledAt(step, record));
-  const variant = attemptedVariant(step, record);
-  const attempt = record.undoAttempt + 1;
-  const deferred = deferredFor(record, 'undo');
-  return [{ step: variant, mode: 'undo', attempt, sinceAt: record.changedAt, dueAt, ...deferred }];
+  const notBefore = Math.max(record.retryAt ?? 0, effectsSettledAt(step, record));
+  return [workOf(step, record, 'undo', record.changedAt, notBefore)];
 }
 
 /** Something of the step's may be in effect and must be compensated. */
 export function needsUndo(step: PlanStep, record: Step | undefined): boolean {
   if (record === undefined) return false;
-  if (step.kind === 'child' || step.kind === 'map') return owesChildren(step, record);
+  if (hasChildren(step)) return owesChildren(step, record);
   if (step.kind !== 'agent' || attemptedVariant(step, record).undo === 'none') return false;
   switch (record.status) {
     case 'done':
@@ -177,16 +164,11 @@ function undoWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
   const clearAt = dependentsClearAt(plan, step, snapshot);
   if (!needsUndo(step, record) || clearAt === undefined) return [];
   const sinceAt = Math.max(record.changedAt, clearAt, snapshot.execution.cause?.at ?? 0);
-  const deferred = deferredFor(record, 'undo');
   // Of any other status it is the time of what was to be done before the undo began.
-  const retryAt = record.status === 'compensating' || 'deferred' in deferred ? (record.retryAt ?? 0) : 0;
-  const dueAt = Math.max(sinceAt, retryAt, effectsSettledAt(step, record));
-  const variant = attemptedVariant(step, record);
-  return [{ step: variant, mode: 'undo', attempt: record.undoAttempt + 1, sinceAt, dueAt, ...deferred }];
+  const isOfUndo = record.status === 'compensating' || record.deferred?.mode === 'undo';
+  const retryAt = isOfUndo ? (record.retryAt ?? 0) : 0;
+  return [workOf(step, record, 'undo', sinceAt, Math.max(retryAt, effectsSettledAt(step, record)))];
 }
-
-const deferredFor = (record: Step, mode: Mode): Pick<Work, 'deferred'> =>
-  record.deferred?.mode === mode ? { deferred: record.deferred } : {};
 
 /**
  * When nothing that depends on the step, however far, works, may still start, waits to be undone or can still take
@@ -224,7 +206,7 @@ export const isClear = (step: PlanStep, record: Step | undefined, left: boolean)
 
 /** Executions of its own are under way, or it is not told yet how they ended. */
 const isWithChildren = (step: PlanStep, { status, children }: Step): boolean =>
-  (step.kind === 'child' || step.kind === 'map') &&
+  hasChildren(step) &&
   (status === 'running' ||
     status === 'compensating' ||
     (children !== undefined && hasOpenChildren(children)));

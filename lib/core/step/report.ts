@@ -12,8 +12,9 @@
 import { MAX_DURATION_MS } from '../plan/duration.ts';
 import type { AgentStep } from '../plan/plan.ts';
 import { type DecisionInputs, stepAfter, type StepChanges } from '../records/change.ts';
-import type { OpenBreaker, Report } from '../records/events.ts';
+import type { EventOf, OpenBreaker, Report } from '../records/events.ts';
 import type { Failure } from '../records/failure.ts';
+import { given } from '../records/given.ts';
 import { type Attempt, type LeasedStep, isLeased, type Step } from '../records/state.ts';
 import { saidOf } from './breaker.ts';
 import { type NotCharged, notCharged } from './defer.ts';
@@ -32,40 +33,59 @@ import {
 /** History kept on the step. */
 const MAX_HISTORY = 20;
 
-/**
- * The record after a report, or nothing when the report is refused (S5).
- * @param priorProcessDeadlineAt the step's `processDeadlineAt` before this attempt's claim
- * @param hold the agent's service is dead: no attempt that failed because of it is charged
- */
+/** An attempt that has come to its end. */
+interface Ending {
+  readonly step: AgentStep;
+  /** As it was for this attempt. */
+  readonly variant: AgentStep;
+  readonly record: LeasedStep;
+  readonly inputs: DecisionInputs;
+  /** A dead service failed it, so it is not charged. */
+  readonly free?: NotCharged | undefined;
+}
+
+/** `priorProcessDeadlineAt`: the step's before this attempt's claim. */
+type Reported = Pick<EventOf<'report'>, 'token' | 'report' | 'priorProcessDeadlineAt' | 'openBreaker'>;
+
+/** The record after a report, or nothing when the report is refused (S5). */
 export function reported(
   step: AgentStep,
   record: Step | undefined,
-  token: string,
-  report: Report,
-  priorProcessDeadlineAt: number,
-  inputs: DecisionInputs,
-  openBreaker?: OpenBreaker,
+  event: Reported & DecisionInputs,
 ): Step | undefined {
+  const { token, report } = event;
   if (record === undefined || record.token !== token) return undefined;
-  if (!isLeased(record)) return lateSuccess(record, report, inputs);
+  if (!isLeased(record)) return lateSuccess(record, report, event);
   // An attempt whose function has returned cannot begin anything any more: its process may live on, its work does not.
   const codeReturned = report.codeReturned && record.mode !== 'probe';
   const processDeadlineAt = codeReturned
-    ? Math.max(priorProcessDeadlineAt, inputs.now)
+    ? Math.max(event.priorProcessDeadlineAt, event.now)
     : record.processDeadlineAt;
-  const leased = { ...record, processDeadlineAt };
-  const free = notCharged(leased, openBreaker, inputs);
+  const ending = endingOf(step, { ...record, processDeadlineAt }, event, event.openBreaker);
   switch (record.status) {
     case 'running':
-      return reportedExecute(step, leased, report, inputs, free);
+      return reportedExecute(ending, report);
     case 'probing':
-      return reportedProbe(step, leased, report, inputs, free);
+      return reportedProbe(ending, report);
     case 'compensating':
-      return reportedUndo(step, leased, report, inputs, free);
+      return reportedUndo(ending, report);
     default:
       return undefined;
   }
 }
+
+const endingOf = (
+  step: AgentStep,
+  record: LeasedStep,
+  inputs: DecisionInputs,
+  openBreaker?: OpenBreaker,
+): Ending => ({
+  step,
+  variant: attemptedVariant(step, record),
+  record,
+  inputs,
+  free: notCharged(record, openBreaker, inputs),
+});
 
 /** The work was finished after the lease had ended. */
 function lateSuccess(record: Step, report: Report, inputs: DecisionInputs): Step | undefined {
@@ -84,64 +104,54 @@ const historyOf = (
   record: LeasedStep,
   outcome: Attempt['outcome'],
   now: number,
-  failure?: Failure,
+  failure: Failure | undefined,
 ): Attempt[] => {
-  const number = record.mode === 'undo' ? record.undoAttempt : record.attempt;
-  const { key, keyVariant, keyInput } = record;
+  const { mode, key, keyVariant, keyInput } = record;
   const attempt: Attempt = {
-    number,
-    mode: record.mode,
+    number: mode === 'undo' ? record.undoAttempt : record.attempt,
+    mode,
     ...(key === 1 ? {} : { key }),
     ...(keyVariant === 0 ? {} : { variant: keyVariant }),
     ...(keyInput === undefined ? {} : { given: true as const }),
     claimedAt: record.claimedAt ?? now,
     endedAt: now,
     outcome,
-    ...(failure === undefined ? {} : { failure }),
+    ...given({ failure }),
   };
   return [...record.attempts, attempt].slice(-MAX_HISTORY);
 };
 
 /** What every end of an attempt changes: the lease is released at once, the history grows by one. */
 const ended = (
-  record: LeasedStep,
+  { record, inputs }: Ending,
   outcome: Attempt['outcome'],
-  inputs: DecisionInputs,
   failure?: Failure,
 ): StepChanges & { attempts: readonly Attempt[] } => ({
   leaseUntil: undefined,
   processDeadlineAt: record.processDeadlineAt,
   changedAt: inputs.now,
   attempts: historyOf(record, outcome, inputs.now, failure),
-  ...(failure === undefined ? {} : { failure }),
+  ...given({ failure }),
 });
 
-function reportedExecute(
-  step: AgentStep,
-  record: LeasedStep,
-  report: Report,
-  inputs: DecisionInputs,
-  free: NotCharged | undefined,
-): Step | undefined {
+function reportedExecute(ending: Ending, report: Report): Step | undefined {
+  const { variant, record, inputs, free } = ending;
   if (report.kind === 'done') {
-    return stepAfter(record, 'done', inputs, {
-      ...ended(record, 'done', inputs),
-      output: report.output,
-      failure: undefined,
-    });
+    const { output } = report;
+    return stepAfter(record, 'done', inputs, { ...ended(ending, 'done'), output, failure: undefined });
   }
-  if (report.kind === 'unknown') return lost(step, record, report.failure, inputs, free);
+  if (report.kind === 'unknown') return lost(ending, report.failure);
   if (report.kind !== 'failed') return undefined;
   const changes = {
-    ...ended(record, 'failed', inputs, report.failure),
+    ...ended(ending, 'failed', report.failure),
     mayHaveActed: record.mayHaveActed || report.acted === true,
   };
-  if (free !== undefined && !report.permanent && attemptedVariant(step, record).effect !== 'unsafe') {
+  if (free !== undefined && !report.permanent && variant.effect !== 'unsafe') {
     const wishMs = Math.min(report.retryAfterMs ?? 0, MAX_DURATION_MS);
     const retryAt = Math.max(free.retryAt, inputs.now + wishMs);
     return stepAfter(record, 'retry', inputs, { ...changes, ...free, retryAt });
   }
-  return climb(step, record, changes, inputs, report);
+  return climb(ending, changes, report);
 }
 
 /**
@@ -149,10 +159,8 @@ function reportedExecute(
  * something is entered only in certainty, so an outcome that is still open is settled by a probe first.
  */
 function climb(
-  step: AgentStep,
-  record: LeasedStep,
+  { step, record, inputs }: Ending,
   changes: StepChanges,
-  inputs: DecisionInputs,
   failed: {
     readonly permanent?: boolean;
     readonly retryAfterMs?: number;
@@ -182,58 +190,45 @@ const onStage = (step: AgentStep, record: Step, stage: number): StepChanges => (
 });
 
 /** The outcome of an attempt to execute is unknown: ask first, or just repeat what may be repeated. */
-function lost(
-  step: AgentStep,
-  record: LeasedStep,
-  failure: Failure,
-  inputs: DecisionInputs,
-  free?: NotCharged,
-): Step {
-  const changes = { ...ended(record, 'unknown', inputs, failure), mayHaveActed: true };
-  const { effect } = attemptedVariant(step, record);
-  if (effect === 'probed') {
+function lost(ending: Ending, failure: Failure): Step {
+  const { variant, record, inputs, free } = ending;
+  const changes = { ...ended(ending, 'unknown', failure), mayHaveActed: true };
+  if (variant.effect === 'probed') {
     // Whoever is dead cannot be asked either.
-    const asked =
-      free === undefined ? {} : { ...free, deferred: { ...free.deferred, mode: 'probe' as const } };
+    const asked = free && { ...free, deferred: { ...free.deferred, mode: 'probe' as const } };
     return stepAfter(record, 'lose', inputs, { ...changes, probes: 0, retryAt: inputs.now, ...asked });
   }
-  if (effect === 'idempotent' && free !== undefined) {
+  if (variant.effect === 'idempotent' && free !== undefined) {
     return stepAfter(record, 'retry', inputs, { ...changes, ...free });
   }
-  return climb(step, record, changes, inputs);
+  return climb(ending, changes);
 }
 
-function reportedProbe(
-  step: AgentStep,
-  record: LeasedStep,
-  report: Report,
-  inputs: DecisionInputs,
-  free: NotCharged | undefined,
-): Step | undefined {
-  if (report.kind !== 'found') return probedInVain(step, record, report, inputs, free);
+function reportedProbe(ending: Ending, report: Report): Step | undefined {
+  const { variant, record, inputs } = ending;
+  if (report.kind !== 'found') return probedInVain(ending, report);
   switch (report.verdict) {
-    case 'done':
-      return stepAfter(record, 'find-done', inputs, {
-        ...ended(record, 'done', inputs),
-        output: report.output,
-        failure: undefined,
-      });
+    case 'done': {
+      const { output } = report;
+      return stepAfter(record, 'find-done', inputs, { ...ended(ending, 'done'), output, failure: undefined });
+    }
     case 'running':
       return stepAfter(record, 'find-open', inputs, {
-        ...ended(record, 'still-running', inputs),
-        retryAt: inputs.now + attemptedVariant(step, record).leaseMs,
+        ...ended(ending, 'still-running'),
+        retryAt: inputs.now + variant.leaseMs,
       });
     case 'not-done':
-      return foundNothing(step, record, inputs);
+      return foundNothing(ending);
     case 'cannot-tell':
-      return probedInVain(step, record, report, inputs, free);
+      return probedInVain(ending, report);
   }
 }
 
 /** `notDone` is believed only when it was asked after everything that could still act was dead and settled. */
-function foundNothing(step: AgentStep, record: LeasedStep, inputs: DecisionInputs): Step {
+function foundNothing(ending: Ending): Step {
+  const { step, record, inputs } = ending;
   const believableAt = effectsSettledAt(step, record);
-  const changes = ended(record, 'not-done', inputs);
+  const changes = ended(ending, 'not-done');
   if ((record.claimedAt ?? 0) < believableAt) {
     return stepAfter(record, 'find-open', inputs, {
       ...changes,
@@ -263,86 +258,56 @@ function foundNothing(step: AgentStep, record: LeasedStep, inputs: DecisionInput
   });
 }
 
-function probedInVain(
-  step: AgentStep,
-  record: LeasedStep,
-  report: Report,
-  inputs: DecisionInputs,
-  free?: NotCharged,
-): Step {
+function probedInVain(ending: Ending, report: Report): Step {
+  const { step, record, inputs, free } = ending;
   const failure = 'failure' in report ? report.failure : undefined;
-  if (free !== undefined && saidOf(report) === 'failed') {
-    return stepAfter(record, 'find-open', inputs, {
-      ...ended(record, 'cannot-tell', inputs, failure),
-      ...free,
-    });
-  }
+  const vain = ended(ending, 'cannot-tell', failure);
+  if (free !== undefined && saidOf(report) === 'failed')
+    return stepAfter(record, 'find-open', inputs, { ...vain, ...free });
   // Where there is nobody to ask, asking again is in vain.
   const probes = failure?.code === 'no-probe' ? MAX_PROBES : record.probes + 1;
-  const changes = { ...ended(record, 'cannot-tell', inputs, failure), probes };
+  const changes = { ...vain, probes };
   if (probes < MAX_PROBES) {
     const retryAt = nextProbeAt(probes, inputs.now, inputs.random);
     return stepAfter(record, 'find-open', inputs, { ...changes, retryAt });
   }
-  const next = nextWithoutVerdict(step);
-  return next.kind === 'person'
-    ? stepAfter(record, 'ask', inputs, changes)
-    : stepAfter(record, 'give-up', inputs, changes);
+  const move = nextWithoutVerdict(step).kind === 'person' ? 'ask' : 'give-up';
+  return stepAfter(record, move, inputs, changes);
 }
 
-function reportedUndo(
-  step: AgentStep,
-  record: LeasedStep,
-  report: Report,
-  inputs: DecisionInputs,
-  free: NotCharged | undefined,
-): Step | undefined {
-  if (report.kind === 'compensated') {
-    return stepAfter(record, 'compensated', inputs, {
-      ...ended(record, 'compensated', inputs),
-      mayHaveActed: false,
-    });
-  }
-  if (report.kind === 'failed') {
-    if (free !== undefined && !report.permanent) {
-      return stepAfter(record, 'retry-undo', inputs, {
-        ...ended(record, 'failed', inputs, report.failure),
-        ...free,
+function reportedUndo(ending: Ending, report: Report): Step | undefined {
+  const { record, inputs } = ending;
+  switch (report.kind) {
+    case 'compensated':
+      return stepAfter(record, 'compensated', inputs, {
+        ...ended(ending, 'compensated'),
+        mayHaveActed: false,
       });
+    case 'failed': {
+      const changes = ended(ending, 'failed', report.failure);
+      return report.permanent
+        ? stepAfter(record, 'fail-undo', inputs, changes)
+        : undoAgain(ending, changes, 0);
     }
-    const retryAt = report.permanent
-      ? undefined
-      : nextUndoAt(attemptedVariant(step, record), record.undoAttempt, inputs.now, inputs.random);
-    const changes = ended(record, 'failed', inputs, report.failure);
-    return retryAt === undefined
-      ? stepAfter(record, 'fail-undo', inputs, changes)
-      : stepAfter(record, 'retry-undo', inputs, { ...changes, retryAt });
+    case 'unknown':
+      return undoLost(ending, report.failure);
+    default:
+      return undefined;
   }
-  return report.kind === 'unknown' ? undoLost(step, record, report.failure, inputs, free) : undefined;
 }
 
 /** An undo whose outcome is unknown is repeated, but not while the lost one may still act. */
-function undoLost(
-  step: AgentStep,
-  record: LeasedStep,
-  failure: Failure,
-  inputs: DecisionInputs,
-  free?: NotCharged,
-): Step {
-  const changes = ended(record, 'unknown', inputs, failure);
-  const variant = attemptedVariant(step, record);
-  const deadAt = record.processDeadlineAt + variant.settleMs;
-  if (free !== undefined) {
-    const retryAt = Math.max(free.retryAt, deadAt);
-    return stepAfter(record, 'retry-undo', inputs, { ...changes, ...free, retryAt });
-  }
-  const retryAt = nextUndoAt(variant, record.undoAttempt, inputs.now, inputs.random);
-  return retryAt === undefined
-    ? stepAfter(record, 'fail-undo', inputs, changes)
-    : stepAfter(record, 'retry-undo', inputs, {
-        ...changes,
-        retryAt: Math.max(retryAt, deadAt),
-      });
+const undoLost = (ending: Ending, failure: Failure): Step =>
+  undoAgain(
+    ending,
+    ended(ending, 'unknown', failure),
+    ending.record.processDeadlineAt + ending.variant.settleMs,
+  );
+
+function undoAgain({ variant, record, inputs, free }: Ending, changes: StepChanges, notBefore: number): Step {
+  const at = free?.retryAt ?? nextUndoAt(variant, record.undoAttempt, inputs.now, inputs.random);
+  if (at === undefined) return stepAfter(record, 'fail-undo', inputs, changes);
+  return stepAfter(record, 'retry-undo', inputs, { ...changes, ...free, retryAt: Math.max(at, notBefore) });
 }
 
 const LEASE_LOST: Failure = { code: 'lease-ended', message: 'the attempt went silent and its lease ended' };
@@ -351,20 +316,14 @@ const STALLED: Failure = { code: 'no-progress', message: 'the attempt was alive 
 
 /** The record after a lease that ended without a report. The caller has checked that it has. */
 export function expired(step: AgentStep, record: LeasedStep, inputs: DecisionInputs): Step {
+  // At once, not after a backoff: nothing says that the service is in trouble, only that an agent is gone.
+  const ending = endingOf(step, record, { ...inputs, random: record.mode === 'probe' ? inputs.random : 0 });
   switch (record.mode) {
-    case 'execute': {
-      const stalled = endedByStall(attemptedVariant(step, record), record);
-      // At once, not after a backoff: nothing says that the service is in trouble, only that an agent is gone.
-      return lost(step, record, stalled ? STALLED : LEASE_LOST, { ...inputs, random: 0 });
-    }
+    case 'execute':
+      return lost(ending, endedByStall(ending.variant, record) ? STALLED : LEASE_LOST);
     case 'probe':
-      return probedInVain(
-        step,
-        record,
-        { kind: 'unknown', failure: LEASE_LOST, codeReturned: false },
-        inputs,
-      );
+      return probedInVain(ending, { kind: 'unknown', failure: LEASE_LOST, codeReturned: false });
     case 'undo':
-      return undoLost(step, record, LEASE_LOST, { ...inputs, random: 0 });
+      return undoLost(ending, LEASE_LOST);
   }
 }

@@ -7,7 +7,7 @@
  * S7 a step is ready only when its predecessors are done or skipped.
  */
 
-import type { Plan, PlanStep } from '../plan/plan.ts';
+import { hasChildren, type Plan, type PlanStep } from '../plan/plan.ts';
 import { evaluateExpression, type Scope } from '../plan/refs.ts';
 import type { Children } from '../records/children.ts';
 import type { Json } from '../records/json.ts';
@@ -73,7 +73,7 @@ export const isStopping = (record: Step | undefined): boolean =>
 
 /** A reader of an older state may be starting executions of the step's at this moment. */
 export const mayHaveChildren = (plan: Plan, step: PlanStep, snapshot: Snapshot): boolean =>
-  (step.kind === 'child' || step.kind === 'map') &&
+  hasChildren(step) &&
   (snapshot.steps[step.name]?.status === 'running' ||
     isStopping(snapshot.steps[step.name]) ||
     (isReady(plan, step, snapshot) && applies(step, snapshot)));

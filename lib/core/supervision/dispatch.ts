@@ -20,11 +20,10 @@ import {
   type Send,
   writing,
 } from '../records/decision.ts';
-import type { OpenBreaker, Evaluation } from '../records/events.ts';
+import type { Evaluation } from '../records/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import type { Dispatch, Execution, Deferred } from '../records/state.ts';
-import { deferredUntil } from '../step/breaker.ts';
-import { deferredBy, deferredStep } from '../step/defer.ts';
+import type { Dispatch, Execution } from '../records/state.ts';
+import { type Deferral, deferral, untilBreakerCloses } from '../step/defer.ts';
 import { horizonMs } from '../step/lease.ts';
 import { openWork, type Work, workKey } from '../step/ready.ts';
 import { dispatchDueAt, gapMs, MAX_DELAY_MS, nextWakeAt, wasSentSinceDeferred } from './wake-time.ts';
@@ -82,7 +81,7 @@ export function supervise(plan: Plan, state: Snapshot, event: Evaluation): Decis
   const horizon = horizonMs(plan, state);
   for (const piece of work) {
     const untilAt = unclaimedUntil(piece, execution, horizon, event.now);
-    if (untilAt !== undefined) return defer(state, event, piece, 'unclaimed', untilAt);
+    if (untilAt !== undefined) return defer(state, event, piece, { why: 'unclaimed', retryAt: untilAt });
   }
   const isExhausted = execution.dispatched >= dispatchBudget(plan);
   const chosen: Chosen[] = [];
@@ -95,7 +94,7 @@ export function supervise(plan: Plan, state: Snapshot, event: Evaluation): Decis
       !waits(piece, event.now) &&
       !isExhausted;
     if (overdue && isExhausted && !hasWaitedForBudget(piece, known)) {
-      return defer(state, event, piece, 'budget', event.now + BUDGET_GAP_MS);
+      return defer(state, event, piece, { why: 'budget', retryAt: event.now + BUDGET_GAP_MS });
     }
     if (overdue || following) chosen.push({ piece, overdue });
   }
@@ -104,7 +103,7 @@ export function supervise(plan: Plan, state: Snapshot, event: Evaluation): Decis
   const paces = rateLimited(event, chosen);
   for (const piece of work.length === 1 ? work : []) {
     const untilAt = turnAt(piece, event, paces, horizon);
-    if (untilAt !== undefined) return defer(state, event, piece, 'unclaimed', untilAt);
+    if (untilAt !== undefined) return defer(state, event, piece, { why: 'unclaimed', retryAt: untilAt });
   }
   return dispatch(plan, state, event, work, paces);
 }
@@ -158,42 +157,18 @@ function admitted(state: Snapshot, event: Evaluation, chosen: readonly Chosen[])
   if (Object.keys(asked).length > 0) return nothing({ kind: 'ask', agents: asked });
   for (const { piece } of chosen) {
     const admission = admissions[piece.step.agent];
-    if (admission?.missing === true) return defer(state, event, piece, 'not-deployed', admission.laterAt);
-    const openBreaker = admission?.openBreaker;
-    if (openBreaker === undefined) continue;
-    return defer(
-      state,
-      event,
-      piece,
-      'breaker',
-      deferredUntil(openBreaker, event.now, event.random),
-      openBreaker,
-    );
+    if (admission?.missing === true)
+      return defer(state, event, piece, { why: 'not-deployed', retryAt: admission.laterAt });
+    if (admission?.openBreaker !== undefined)
+      return defer(state, event, piece, untilBreakerCloses(admission.openBreaker, event));
   }
   return undefined;
 }
 
-function defer(
-  state: Snapshot,
-  event: Evaluation,
-  piece: Work,
-  why: Deferred['why'],
-  retryAt: number,
-  openBreaker?: OpenBreaker,
-): Decision {
+function defer(state: Snapshot, event: Evaluation, piece: Work, how: Deferral): Decision {
   // From a state that was not just read nothing may come but hints.
   if (!event.fresh) return nothing(evaluateNext(event.affected));
-  const { name, agent } = piece.step;
-  const step = deferredStep(
-    piece,
-    state,
-    deferredBy(piece, why, event.now, openBreaker),
-    retryAt,
-    false,
-    event,
-  );
-  const about = { step: name, attempt: piece.attempt, agent };
-  const note = { what: 'deferred', ...about, detail: why, ms: retryAt - event.now };
+  const { step, note } = deferral(piece, state, how, event);
   return writing(state.execution.id, { step }, evaluateNext(event.affected), note);
 }
 

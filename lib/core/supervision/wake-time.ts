@@ -9,7 +9,7 @@
  * anything may be written at any moment, else the earliest `retryAt`.
  */
 
-import type { ChildStep, MapStep, Plan, PlanStep } from '../plan/plan.ts';
+import { type ChildStep, hasChildren, type MapStep, type Plan, type PlanStep } from '../plan/plan.ts';
 import { executionAfter, wakeNoLaterThan, type DecisionInputs } from '../records/change.ts';
 import type { Children } from '../records/children.ts';
 import type { Write } from '../records/decision.ts';
@@ -147,7 +147,7 @@ function quietFrom(plan: Plan, snapshot: Snapshot, work: readonly Work[], readAt
 
 /** Executions of the step's own are being started, or must be. */
 function isStarting(plan: Plan, step: PlanStep, snapshot: Snapshot): boolean {
-  if (step.kind !== 'child' && step.kind !== 'map') return false;
+  if (!hasChildren(step)) return false;
   const record = snapshot.steps[step.name];
   if (isUnbegun(record)) return isReady(plan, step, snapshot) && applies(step, snapshot);
   return record?.status === 'running' && record.children !== undefined && isDue(step, record.children);

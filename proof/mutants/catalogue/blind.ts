@@ -126,8 +126,8 @@ export const BLIND: readonly Mutant[] = [
     from: 'own',
     bug: 'An attempt that has returned forgets that an earlier one, which was lost, may still act.',
     file: 'lib/core/step/report.ts',
-    find: 'codeReturned\n    ? Math.max(priorProcessDeadlineAt, inputs.now)\n    : record.processDeadlineAt',
-    replace: 'codeReturned ? inputs.now : record.processDeadlineAt',
+    find: 'Math.max(event.priorProcessDeadlineAt, event.now)',
+    replace: 'event.now',
     killer: simulated(),
   },
   {

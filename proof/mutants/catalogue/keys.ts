@@ -51,8 +51,8 @@ export const KEYS: readonly Mutant[] = [
     from: 'own',
     bug: 'An undo reads the variant that the recovery has come to, not the one that was attempted.',
     file: 'lib/core/step/ready.ts',
-    find: "  const variant = attemptedVariant(step, record);\n  return [{ step: variant, mode: 'undo',",
-    replace: "  const variant = variantOf(step, record.stage);\n  return [{ step: variant, mode: 'undo',",
+    find: "mode === 'execute' ? variantOf(step, record.stage) :",
+    replace: "mode !== 'probe' ? variantOf(step, record.stage) :",
     killer: jest('core/step/effect-key', 'although the recovery has gone on since'),
   },
   {

@@ -22,9 +22,9 @@ export const LEASE: readonly Mutant[] = [
     from: 2,
     bug: 'A duplicate of the message claims the step while somebody holds it.',
     file: 'lib/core/step/ready.ts',
-    find: "  if (record.status === 'retrying') {",
+    find: "  if (record.status === 'unknown') return [workOf(step, record, 'probe')];",
     replace:
-      "  if (record.status === 'running') return [{ step: variantOf(step, record.stage), mode: 'execute', attempt: record.attempt, sinceAt, dueAt }];\n  if (record.status === 'retrying') {",
+      "  if (record.status === 'running') return [{ ...workOf(step, record, 'execute'), attempt: record.attempt }];\n  if (record.status === 'unknown') return [workOf(step, record, 'probe')];",
     also: [
       {
         file: 'lib/core/transitions.ts',

@@ -316,8 +316,8 @@ export const OPERATIONS: readonly Mutant[] = [
     from: 'own',
     bug: 'After a retry an item of a list is performed beside the one that it waits for (seed 504002875).',
     file: 'lib/core/step/ready.ts',
-    find: '    if (!isTurn(plan, step, snapshot)) return [];\n',
-    replace: '',
+    find: "return isTurn(plan, step, snapshot) ? [workOf(step, record, 'execute')] : [];",
+    replace: "return [workOf(step, record, 'execute')];",
     killer: jest('core/step/ready-exact', 'waits for its turn again where the one before it in its lane'),
   },
 ];

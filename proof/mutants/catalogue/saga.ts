@@ -57,8 +57,8 @@ export const SAGA: readonly Mutant[] = [
     from: 52,
     bug: 'An unknown outcome is forgotten, and not undone.',
     file: REPORTS,
-    find: "...ended(record, 'unknown', inputs, failure), mayHaveActed: true };",
-    replace: "...ended(record, 'unknown', inputs, failure) };",
+    find: "...ended(ending, 'unknown', failure), mayHaveActed: true };",
+    replace: "...ended(ending, 'unknown', failure) };",
     killer: simulation(),
   },
   {
@@ -75,8 +75,8 @@ export const SAGA: readonly Mutant[] = [
     from: 54,
     bug: 'A step is undone while a lost attempt may still act.',
     file: WORK,
-    find: 'const dueAt = Math.max(sinceAt, retryAt, effectsSettledAt(step, record));',
-    replace: 'const dueAt = Math.max(sinceAt, retryAt);',
+    find: "'undo', sinceAt, Math.max(retryAt, effectsSettledAt(step, record)))",
+    replace: "'undo', sinceAt, retryAt)",
     killer: simulation(),
   },
   {
@@ -147,8 +147,8 @@ export const SAGA: readonly Mutant[] = [
     from: 'own',
     bug: 'A lost undo is repeated while the lost one may still act.',
     file: 'lib/core/step/report.ts',
-    find: 'retryAt: Math.max(retryAt, deadAt),',
-    replace: 'retryAt,',
+    find: 'retryAt: Math.max(at, notBefore)',
+    replace: 'retryAt: at',
     killer: jest('engine/undo', 'whose agent dies is repeated, but not while the dead one may still act'),
   },
   {

@@ -11,7 +11,12 @@ import { always, changesOf, failure, suspendedAs, probed, stalling, inputs, step
 import { NOW } from '../states.ts';
 
 const PRIOR = NOW - 30_000;
-const report = (given: object): Report => ({ codeReturned: true, ...given }) as Report;
+const ofReport = (given: object, token = 't') => ({
+  token,
+  report: { codeReturned: true, ...given } as Report,
+  priorProcessDeadlineAt: PRIOR,
+  ...inputs,
+});
 
 describe('a report of an attempt that nobody holds any more (S5)', () => {
   const record = (status: Step['status'], mode: Mode = 'execute'): Step => {
@@ -19,7 +24,7 @@ describe('a report of an attempt that nobody holds any more (S5)', () => {
     return { ...rest, status };
   };
   const late = (before: Step, kind = 'done', token = 't') =>
-    changesOf(before, reported(step, before, token, report({ kind, output: 1, failure }), PRIOR, inputs));
+    changesOf(before, reported(step, before, ofReport({ kind, output: 1, failure }, token)));
   const adopted = {
     status: 'done',
     version: 8,
@@ -106,9 +111,10 @@ describe('a claim', () => {
 });
 
 describe('a heartbeat', () => {
-  const heartbeat = (more: Partial<Step> = {}, of = step, at?: { token: string; at: number }) => {
+  const event = { token: 't', ...inputs };
+  const heartbeat = (more: Partial<Step> = {}, of = step, progress?: { token: string; at: number }) => {
     const before = suspendedAs(more.mode ?? 'execute', more);
-    return changesOf(before, afterHeartbeat(of, before, 't', at, inputs));
+    return changesOf(before, afterHeartbeat(of, before, { ...event, ...(progress && { progress }) }));
   };
   const same = { version: 8, writeId: 'w-new', heartbeat: 4, heartbeatAt: NOW };
   it.each<[string, Partial<Step>, AgentStep, object | undefined]>([
@@ -146,10 +152,10 @@ describe('a heartbeat', () => {
     });
   });
   it('under another token, or of what nobody holds, is none', () => {
-    expect(afterHeartbeat(step, suspendedAs('execute'), 'other', undefined, inputs)).toBeUndefined();
-    expect(afterHeartbeat(step, undefined, 't', undefined, inputs)).toBeUndefined();
+    expect(afterHeartbeat(step, suspendedAs('execute'), { ...event, token: 'other' })).toBeUndefined();
+    expect(afterHeartbeat(step, undefined, event)).toBeUndefined();
     const { leaseUntil: _, ...free } = suspendedAs('execute');
-    expect(afterHeartbeat(step, free, 't', undefined, inputs)).toBeUndefined();
+    expect(afterHeartbeat(step, free, event)).toBeUndefined();
   });
 });
 
@@ -234,6 +240,6 @@ it('history keeps the latest twenty attempts', () => {
     outcome: 'failed' as const,
   }));
   const record = suspendedAs('execute', { attempt: 20, attempts });
-  const after = reported(step, record, 't', report({ kind: 'done', output: 1 }), PRIOR, inputs);
+  const after = reported(step, record, ofReport({ kind: 'done', output: 1 }));
   expect(after?.attempts.map(({ number }) => number)).toEqual(Array.from({ length: 20 }, (_, at) => at + 1));
 });

@@ -2,7 +2,7 @@
 
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Mode, Deferred, Step } from '../../../lib/core/records/state.ts';
-import { deferredBy, deferredStep, undoOverdueAt } from '../../../lib/core/step/defer.ts';
+import { deferral, undoOverdueAt } from '../../../lib/core/step/defer.ts';
 import type { Work } from '../../../lib/core/step/ready.ts';
 import { changesOf, planOf, recordOf, see, inputs, stateOf } from '../one-step.ts';
 import { undoableOf } from '../small-steps.ts';
@@ -21,8 +21,8 @@ const workOf = (mode: Mode, more: Partial<Work> = {}): Work => ({
 });
 
 describe('work that is held back', () => {
-  const defer = (mode: Mode, state: Snapshot, met = false) =>
-    deferredStep(workOf(mode), state, deferred(mode), NOW + 9, met, inputs);
+  const defer = (mode: Mode, state: Snapshot) =>
+    deferral(workOf(mode), state, { why: 'budget', retryAt: NOW + 9 }, inputs).step;
 
   const retrying = recordOf('it', 'retrying', { changedAt: 5, attempt: 2, stageAttempt: 1 });
 
@@ -38,9 +38,11 @@ describe('work that is held back', () => {
   it('says since when its agent is not deployed, however often that was found', () => {
     const why = 'not-deployed';
     const first = { mode: 'undo', why, at: NOW, since: NOW };
-    expect(deferredBy(workOf('undo'), why, NOW)).toStrictEqual(first);
+    const state = stateOf([recordOf('it', 'done')]);
+    const of = (work: Work) => deferral(work, state, { why, retryAt: NOW + 9 }, inputs).step.deferred;
+    expect(of(workOf('undo'))).toStrictEqual(first);
     const before = (earlier: Partial<Deferred>) =>
-      deferredBy(workOf('undo', { deferred: { mode: 'undo', why, at: NOW - 5, ...earlier } }), why, NOW);
+      of(workOf('undo', { deferred: { mode: 'undo', why, at: NOW - 5, ...earlier } }));
     expect(before({ since: NOW - 9 })).toStrictEqual({ ...first, since: NOW - 9 });
     expect(before({})).toStrictEqual(first);
     expect(before({ why: 'breaker', since: NOW - 9 })).toStrictEqual(first);

@@ -148,8 +148,9 @@ const rows: readonly Row[] = [
 ];
 it.each(rows)('a report of %s writes this and nothing else', (name, record, said, ...[writes, given]) => {
   const of = given ?? (record.mode === 'probe' ? probed : step);
-  const held = name.includes('excused') ? openBreaker : undefined;
-  const after = changesOf(record, reported(of, record, 't', said, PRIOR, inputs, held));
+  const held = name.includes('excused') ? { openBreaker } : {};
+  const event = { token: 't', report: said, priorProcessDeadlineAt: PRIOR, ...held, ...inputs };
+  const after = changesOf(record, reported(of, record, event));
   if (writes === undefined) return expect(after).toBeUndefined();
   const failed = 'failure' in said ? { failure: said.failure } : {};
   // Of an attempt whose function has returned nothing goes on; a probe says nothing about the attempt it asks about.
