@@ -146,7 +146,7 @@ interface Pulse {
 /**
  * Renews the lease until `stop`; calls `onLost` once when it is lost. A store that does not answer has taken nothing away:
  * the lease ends by its own clock and others may act on that, but the work goes on, and when the store is back it is
- * either renewed, if nobody has acted, or lost. Nothing else could be gained by an abort: what an attempt may still do is
+ * either renewed, if no other process has acted, or lost. An abort would gain nothing else: what an attempt may still do is
  * bounded by `processDeadline`, not by its lease.
  */
 async function keepLease(
@@ -183,7 +183,7 @@ async function pause(ports: Ports, claim: Claim, pulse: Pulse, everyMs: number, 
   pulse.wake = () => {
     if (leaseUntil - ports.clock.now() < 2 * everyMs) end();
   };
-  // Never past the lease's end: an attempt that has lost it is told at once.
+  // Never past the lease's end: an attempt that has lost it is aborted at once.
   const leftMs = leaseUntil - ports.clock.now();
   await ports.clock.sleep(leftMs > 0 ? Math.min(everyMs, leftMs) : everyMs, over);
   pulse.wake = undefined;

@@ -35,7 +35,7 @@ export interface Worker {
    */
   readonly breaker?: ProcessBreaker;
   /**
-   * Looks at the same execution that this process's messages want at the same time.
+   * Joins evaluations of one execution that several messages of this process want at the same time.
    * @default each has its own
    */
   readonly singleFlight?: SingleFlight;
@@ -61,7 +61,7 @@ export interface Task {
 export async function perform(worker: Worker, task: Task): Promise<Report> {
   try {
     const input = await check(worker.agent.input, task.input);
-    // What was accepted once is still to be asked for and undone, whatever a later version of the agent accepts.
+    // An input that was accepted once must still be probed and undone, whatever a later version of the agent accepts.
     if ('issues' in input && task.mode === 'execute') return refusedInput(input.issues);
     const value = 'issues' in input ? task.input : input.value;
     switch (task.mode) {

@@ -1,5 +1,5 @@
 /**
- * What one process knows of the breaker of its agent, and what it tells it.
+ * What one process knows of the breaker of its agent, and what it reports to it.
  *
  * Owns: when the record is read (once per process; then only after a failed call and while it is open) and written (a failed call, a trial), the
  * count of answered calls in between, what a lost race means (read, apply again). Does not own: the rules
@@ -25,12 +25,12 @@ import { decisionInputsOf } from '../engine/decision-inputs.ts';
 
 /** What is known of an open breaker is believed so long. */
 const FRESH_MS = 5_000;
-/** Lost races in a row before a failure is left to be told with the next one. */
+/** Lost races in a row before a failure is left to be written with the next one. */
 const MAX_ROUNDS = 5;
 /** The attempt is over and its report waits. */
 const PATIENCE_MS = 2_000;
 
-/** Free to call, perhaps as the trial; or held back. */
+/** Free to call, perhaps as the trial; or deferred by an open breaker. */
 export type Pass = { readonly trial?: string } | { readonly openBreaker: OpenBreaker };
 
 /** The record, or that there is none. */
@@ -46,7 +46,7 @@ export class ProcessBreaker {
   #known: Known | undefined;
   /** Counts what begins to be read and what has been written, so that of two answers the later one counts. */
   #order = 0;
-  /** Not told yet. */
+  /** Counted here, and not written yet. */
   #failed = 0;
   /** Its latest call failed while the breaker was closed: others may have opened it since. */
   #suspects = false;
@@ -140,17 +140,17 @@ export class ProcessBreaker {
   }
 
   /**
-   * Another attempt of this process may have learnt something later meanwhile: what began to be read after that counts
-   * whatever its version, for the record may have been deleted, and made anew from version 1.
+   * Another attempt of this process may have read something later meanwhile: the read that began last counts,
+   * whatever its version, for the record may have been deleted and created again from version 1.
    */
   #learn(known: Known): void {
     const { breaker, order } = this.#known ?? { order: 0 };
     if (known.order > order || (known.breaker?.version ?? 0) > (breaker?.version ?? 0)) this.#known = known;
   }
 
-  /** Of all who come to a half-open breaker, one gets the trial: whose write is first. */
+  /** Of all attempts that meet a half-open breaker, the one whose write is first gets the trial. */
   async #try(ports: Ports, breakers: Breakers, timeoutMs: number): Promise<Pass> {
-    // What is known may be seconds old, and then the trial is somebody else's.
+    // What this process knows may be seconds old, and another one may have taken the trial since.
     await this.#read(ports, breakers);
     const before = this.#known?.breaker;
     const inputs = decisionInputsOf(ports);

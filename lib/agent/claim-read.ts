@@ -1,11 +1,11 @@
 /**
- * What is read before a step is claimed: all of the execution, or of a long one what the claim is decided by.
+ * The read before a claim: all of the execution, or of a long one the records that decide the claim.
  *
  * Owns: which records those are, and when they are not enough. Does not own: the decision. Nothing but a claim follows from
  * a part of an execution: for any other decision all of it is read.
  *
  * Every record that is read costs, so a chain would cost the more for each step, the longer it is. The step's own record and
- * those of its predecessors are read first and the execution's after them: whoever finds it running then has read nothing
+ * those of its predecessors are read first and the execution's after them: an agent that finds it running has read nothing
  * that is newer than a cancel of which it does not know, and the fence of a later one sees what the claim stands on (S10).
  */
 
@@ -65,7 +65,7 @@ async function readPart(
 function recordsFor(plan: Plan, { step: name, mode }: Message, recordsARead: number): readonly string[] {
   const step = graphOf(plan).step.get(name);
   if (step?.kind !== 'agent' || mode !== 'execute') return [];
-  // What failed elsewhere holds back what leads past a point of no return.
+  // A failure elsewhere keeps a step that leads past a point of no return from starting.
   if (plan.steps.some(({ pointOfNoReturn }) => pointOfNoReturn === true)) return [];
   const names = [...new Set([name, ...step.after, ...stepsIn(expressionsOf(step))])];
   const isCheaper = plan.steps.indexOf(step) > recordsARead * (names.length + 1);

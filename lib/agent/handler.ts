@@ -72,7 +72,7 @@ async function handleRecord(
   logger: Logger,
 ): Promise<'handled' | 'give-back'> {
   const message = parseMessage(record.body);
-  // A newer version's message is kept for the newer code; what is no message at all is worth nothing to anybody.
+  // A message of a newer version is kept for the newer code; anything that is no message is dropped.
   if (message === 'newer') return 'give-back';
   if (message === undefined) {
     logger.warn('message-malformed', { messageId: record.messageId });

@@ -97,7 +97,7 @@ export async function handleMessage(
 
 type Delivery = Extract<Event, { readonly type: 'deliver' }>;
 
-/** The breaker is asked when the step would be claimed, so that no outdated message takes a trial. */
+/** Decides about the message. The breaker is asked only when the step would be claimed: an outdated message takes no trial. */
 async function decideDelivery(
   ports: Ports,
   { agent, breaker }: Worker,
@@ -117,7 +117,7 @@ async function decideDelivery(
   return { decision: decide(plan, state, later), trial: pass.trial };
 }
 
-/** A rejected write may have taken place: the next read tells. */
+/** A rejected write may have taken place: the next read shows it. */
 async function commitOrUnsure(
   ports: Ports,
   decision: Decision,

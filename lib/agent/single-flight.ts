@@ -1,12 +1,13 @@
 /**
- * Looks at one execution that follow from several messages of one process at the same time, made into few.
+ * Joins the evaluations of one execution that several messages of one process want at the same time.
  *
- * Owns: who looks, and who waits for whose look. Does not own: what a look does (`engine/reconcile.ts`).
+ * Owns: which caller evaluates, and which waits for another's evaluation. Does not own: what an evaluation does
+ * (`engine/reconcile.ts`).
  *
- * The messages of a batch often are steps of one execution, and their reports are written within milliseconds. Were each
- * followed by a look of its own, each would read the execution whole, and where these were its last steps each would write its
- * end, which one may. A look that begins after a report was written covers it: so while one is under way, all that are wanted
- * become the next one. If the store does not answer the one before, they fail with it: each caller bounds its own tries.
+ * The messages of a batch often are steps of one execution, and their reports are written within milliseconds. If each
+ * evaluated by itself, each would read the whole execution, and after its last steps each would try to write its end, in
+ * which one succeeds. An evaluation that begins after a report was written covers it: so while one is under way, all further
+ * ones become the next one. If the store does not answer the one before, they fail with it: each caller bounds its own tries.
  */
 
 import { type AffectedSteps, joined } from '../core/records/decision.ts';
@@ -17,7 +18,7 @@ interface Next {
 }
 
 interface Flight {
-  /** As the look ends. */
+  /** Ends as the evaluation does. */
   readonly over: Promise<unknown>;
   next?: Next;
 }
@@ -26,15 +27,15 @@ export class SingleFlight {
   readonly #singleFlight = new Map<string, Flight>();
   readonly #atWork: { messages: number };
 
-  /** @param atWork the process's messages that may send something soon; who waits for a turn does not */
+  /** @param atWork the process's messages that may send something soon; one that waits for another's evaluation does not */
   constructor(atWork = { messages: 0 }) {
     this.#atWork = atWork;
   }
 
   /**
-   * @param own what follows from the caller's write, when nobody else is looking
-   * @param joint a look that reads first, for all that waited
-   * @throws whatever the look throws that the caller's became part of, or waited for
+   * @param own the caller's evaluation, for when no other is under way
+   * @param joint an evaluation that reads first, for all that waited
+   * @throws what the evaluation throws that the caller's became part of, or waited for
    */
   async take(
     executionId: string,

@@ -16,7 +16,7 @@ import type { Scheduler } from '../scheduler/start.ts';
 import type { Agents, AgentView, BreakerView } from './answers.ts';
 import { missingNow } from './health.ts';
 
-/** Of open executions whose plans are looked at; there is no list of plans, and hardly more than one for each workflow. */
+/** Open executions whose plans are read; there is no list of plans, and hardly more than one for each workflow. */
 const MOST_EXAMINED = 100;
 
 export async function agentsOf(scheduler: Scheduler, receipts?: Receipts): Promise<Agents> {
@@ -51,7 +51,7 @@ async function missingAgentsOf(
   return { missing, examined: plans.length };
 }
 
-/** Of open executions the plan of each, those first that are due soonest. */
+/** The plans of open executions, those that are due soonest first. */
 async function openPlans({ ports: { store }, plans }: Scheduler): Promise<readonly Plan[]> {
   const limit = Math.ceil(MOST_EXAMINED / store.shards);
   const shards = Array.from({ length: store.shards }, (_, shard) => shard);

@@ -25,7 +25,7 @@ export interface Started {
   readonly status: ExecutionStatus;
 }
 
-/** How an execution goes on that was stopped, or of which a question was answered. */
+/** How an execution goes on after it was stopped or one of its incidents was resolved. */
 export interface Stopped extends Started {
   /** False: nothing is undone, what has acted stays. */
   readonly undo?: false;
@@ -46,14 +46,14 @@ export interface ExecutionSummary extends Started {
 }
 
 export interface AttemptView extends Omit<Attempt, 'key' | 'variant' | 'given'> {
-  /** Of the step's recovery, from 1; of no other kind than 'step', like all that follows. */
+  /** The stage of the step's recovery, from 1. Only the kind 'agent' has it and the fields that follow. */
   readonly variant?: number;
   readonly agent?: string;
   /** What the external service was given as idempotency key. */
   readonly effectKey?: string;
   /** If its JSON text has up to 512 bytes. */
   readonly input?: Json;
-  /** Of a larger one. */
+  /** Bytes of an input that is too large to be shown. */
   readonly inputBytes?: number;
   /** By a person, instead of the plan's; of these only the latest is kept. */
   readonly inputGiven?: true;
@@ -62,7 +62,7 @@ export interface AttemptView extends Omit<Attempt, 'key' | 'variant' | 'given'> 
 export interface StepView {
   readonly name: string;
   readonly kind: PlanStep['kind'];
-  /** Who performs it; of no other kind than 'step'. */
+  /** The agent that performs it; only the kind 'agent' has one. */
   readonly agent?: string;
   readonly after: readonly string[];
   /** Once it is done nothing is undone any more. */
@@ -73,13 +73,13 @@ export interface StepView {
   readonly claimedAt?: number;
   readonly leaseUntil?: number;
   readonly retryAt?: number;
-  /** It is held back until `retryAt`, when a supervisor sends it. */
+  /** It is deferred until `retryAt`, when a supervisor sends it. */
   readonly deferred?: Deferred;
   readonly output?: Json;
   readonly failure?: Failure;
   readonly progress?: string;
   readonly mayHaveActed?: boolean;
-  /** Of a wait, a callback or an approval. */
+  /** When a wait, a callback or an approval is over. */
   readonly waitsUntil?: number;
   /** Of an open callback or approval: `POST /callbacks/{token}/complete`. */
   readonly token?: string;
@@ -110,7 +110,7 @@ export interface ExecutionView extends ExecutionSummary {
   readonly redriveOf?: string;
   /** What is in effect, or may be; of no success. */
   readonly standing?: Standing;
-  /** Questions to people, open and answered. */
+  /** Incidents, open and resolved. */
   readonly incidents: readonly IncidentView[];
   readonly steps: readonly StepView[];
   /** Left out, for the answer would be too large: 'input', 'output', or 'incidents' that are over. */
@@ -159,7 +159,7 @@ export interface WorkflowStepView {
   readonly name: string;
   readonly kind: PlanStep['kind'];
   readonly after: readonly string[];
-  /** Of kind 'step', and of 'map' whoever performs its items. */
+  /** The agent of a step of kind 'agent', or of a map's items. */
   readonly agent?: string;
   readonly effect?: Effect;
   /** Also of kind 'child'. */
@@ -215,20 +215,20 @@ export interface MissingAgent {
   readonly name: string;
   /** Executions that stand still because of it, about, as supervisors have met them in the last minutes. */
   readonly waiting: number;
-  /** Of the open executions that were looked at: those whose plan names it. Some of them may need it no more. */
+  /** The open executions whose plan was read and names it. Some of them may need it no more. */
   readonly planned: number;
 }
 
 export interface Agents {
   readonly items: readonly AgentView[];
   readonly missing: readonly MissingAgent[];
-  /** Open executions whose plans were looked at, those that are due soonest. */
+  /** Open executions whose plans were read, those that are due soonest. */
   readonly examined: number;
 }
 
 export interface Health {
   /**
-   * 'overdue': an execution should have been looked at long ago, so no supervisor is at work. 'agent-missing': executions
+   * 'overdue': an execution should have been evaluated long ago, so no supervisor is at work. 'agent-missing': executions
    * wait for an agent that is not deployed.
    */
   readonly status: 'ok' | 'overdue' | 'agent-missing';

@@ -14,7 +14,7 @@ import { variantAt } from '../core/step/recovery.ts';
 import { scopeOf } from '../core/step/turn.ts';
 import type { AttemptView } from './answers.ts';
 
-/** Of an input's JSON text: an execution has many attempts, and its own input is shown once. */
+/** Characters of an input's JSON text: an execution has many attempts, and its own input is shown once. */
 const MAX_INPUT_BYTES = 512;
 
 export const attemptsView = (step: AgentStep, record: Step, state: Snapshot): AttemptView[] =>
@@ -30,7 +30,7 @@ export const attemptsView = (step: AgentStep, record: Step, state: Snapshot): At
     };
   });
 
-/** Of what a person gave the latest is kept. */
+/** Only the latest input that a person gave is kept. */
 function inputOf(
   step: AgentStep,
   record: Step,
@@ -45,7 +45,7 @@ function inputOf(
   return bytes <= MAX_INPUT_BYTES ? { input } : { inputBytes: bytes };
 }
 
-/** As the attempt read it, also where what it read is undone since. A token is not shown: who holds it may answer. */
+/** As the attempt read it, also where what it read was undone since. A token is not shown: its bearer may answer. */
 const shownScope = (state: Snapshot): ReturnType<typeof scopeOf> => ({
   ...scopeOf(state),
   output: (step): Json | undefined => state.steps[step]?.output,

@@ -69,18 +69,18 @@ export interface Client {
   /** Nothing new starts; what was begun goes on to its end. */
   readonly pause: (executionId: string, options?: PauseOptions) => Promise<Started>;
   readonly resume: (executionId: string, options?: CommandOptions) => Promise<Started>;
-  /** A failed execution goes on where it failed; of a waiting one all questions are answered with 'retry'. */
+  /** A failed execution goes on where it failed; all incidents of a waiting one are resolved with 'retry'. */
   readonly retry: (executionId: string, options?: CommandOptions) => Promise<Started>;
-  /** The open questions to people, of all workflows, latest first. */
+  /** The open incidents of all workflows, latest first. */
   readonly incidents: (options?: {
     readonly limit?: number;
     readonly cursor?: string;
   }) => Promise<IncidentPage>;
   readonly resolve: (executionId: string, incident: number, answer: ResolveOptions) => Promise<Stopped>;
-  /** Answers the callback with this token. The same answer again is told the same. */
+  /** Answers the callback with this token. The same answer again gets the same reply. */
   readonly completeCallback: (token: string, output?: Json) => Promise<CallbackOutcome>;
   readonly failCallback: (token: string, options?: FailOptions) => Promise<CallbackOutcome>;
-  /** Says that whoever was asked is still at it. */
+  /** A heartbeat of the external party: it is still at work. */
   readonly heartbeatCallback: (token: string) => Promise<CallbackOutcome>;
   readonly workflows: () => Promise<readonly WorkflowView[]>;
   /** Their queues, their breakers, their latest failures. */
@@ -211,7 +211,7 @@ function reasonOf(error: unknown): string {
   return cause?.code ?? message ?? 'no connection';
 }
 
-/** The answer when it has the key that tells it from any other; an error body as an error. */
+/** The answer, if it has the key that distinguishes it from any other; an error body becomes an error. */
 function answerOf(
   base: string,
   key: string,

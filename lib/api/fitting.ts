@@ -13,11 +13,11 @@ import { utf8Bytes } from '../core/records/json.ts';
 import { cut } from '../core/records/text.ts';
 import type { Explanation, ExecutionView, Reasons, StepView } from './answers.ts';
 
-/** Of a body inside of the function's answer; the rest is for headers and the names of what is left out. */
+/** Bytes of a body inside the function's answer; the rest is for headers and the names of what is left out. */
 const MAX_BYTES = 5_500_000;
 /** For the word that a part of a step is left out. */
 const MENTION_BYTES = 40;
-/** Of each reason, where the reasons of all steps would be too large. */
+/** Characters of each reason, where the reasons of all steps would be too large. */
 const SHORT_CHARS = 200;
 
 /** What is left, in bytes. */

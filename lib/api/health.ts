@@ -1,10 +1,10 @@
 /**
- * What `GET /health` answers: whether anybody looks at what is due, whether what is looked at can go on, and what those who
- * watch say of themselves.
+ * What `GET /health` answers: whether supervisors evaluate what is due, whether the agents it needs are deployed, and what the
+ * receipts of supervisors and audit say.
  *
- * Owns: the verdict. That nobody looks is decided by the wake index alone: an execution that should have been looked at long
- * ago means it, whatever the receipts say, and an idle supervisor leaves none. That an agent is missing which executions wait
- * for is said by the supervisors' receipts. Does not own: the receipts.
+ * Owns: the verdict. The wake index alone decides whether a supervisor is at work: an execution that is long overdue means that
+ * none is, whatever the receipts say, and an idle supervisor leaves none. The supervisors' receipts name agents that are missing.
+ * Does not own: the receipts.
  *
  * Cheap: a query for one key per shard, and one read of all receipts.
  */
@@ -60,7 +60,7 @@ export function missingNow(
   return new Map(met.filter(([agent]) => queue.reaches?.(agent) === false));
 }
 
-/** Where in the table it is concerns nobody outside. */
+/** Its place in the table is no caller's business. */
 const auditHealth = ({ auditedAt, pass, whole }: AuditReceipt): AuditHealth => ({
   auditedAt,
   pass,

@@ -14,7 +14,7 @@ import { type Json, jsonProblem } from '../core/records/json.ts';
 import { cut } from '../core/records/text.ts';
 import { EXECUTION_STATUSES } from '../core/transitions.ts';
 
-/** Of a request's body, in bytes of UTF-8. */
+/** The longest body of a request, in bytes of UTF-8. */
 export const MAX_BODY_BYTES: number = 256 * 1024;
 /** Stays below the 30 s that an HTTP API waits for its function. */
 export const MAX_WAIT_MS = 25_000;

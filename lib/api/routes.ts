@@ -67,7 +67,7 @@ const STATUS: Readonly<Record<string, ContentfulStatusCode>> = {
   'newer-item': 503,
 };
 
-/** @param receipts of those who watch, for `/health` */
+/** @param receipts of supervisors and audit, for `/health` */
 export function routes(scheduler: Scheduler, receipts?: Receipts): Hono {
   const app = new Hono();
   app.use(async (c, next) => {

@@ -75,7 +75,7 @@ const body = (state: Snapshot, plan: Plan, now: number): Record<string, unknown>
   })),
 });
 
-/** Of the next attempt, where there is one to come; else of the latest. */
+/** The agent of the next attempt, if one is to come; else of the latest. */
 const agentOf = (step: AgentStep, record: Step | undefined): string =>
   record === undefined || TO_COME.has(record.status)
     ? variantOf(step, record?.stage ?? 0).agent
@@ -98,7 +98,7 @@ function awaited(plan: Plan, step: PlanStep, state: Snapshot): Record<string, un
   };
 }
 
-/** To whoever stopped it, or answered a question: how it goes on, and what is in effect now. */
+/** The reply to a stop or a resolution: how the execution goes on, and what is in effect now. */
 export function stoppedView({ execution, ...stored }: Snapshot, plan: Plan): Record<string, unknown> {
   const state = effectiveState(plan, { execution, ...stored });
   return {

@@ -10,7 +10,7 @@ import { TABLE } from './names.ts';
 
 /** DynamoDB's limit of one BatchGetItem. */
 export const BATCH = 100;
-/** Requests for what DynamoDB did not get to; whoever asked for the list may ask again. */
+/** Requests for what DynamoDB did not get to; the caller of the list may ask again. */
 const MAX_ROUNDS = 10;
 
 /** The same text for the same key. */

@@ -30,7 +30,7 @@ import { TABLE } from './names.ts';
 
 /** Bytes of one write unit. */
 const UNIT = 1_024;
-/** Of an execution without children: its start, its end, and that its end was told. */
+/** Writes of an execution without children: its start, its end, and that its end was announced. */
 const WRITES = 3;
 /** What an end adds to the record, about. */
 const END_BYTES = 100;
@@ -67,7 +67,7 @@ export function inputApart(execution: Execution, whole: Item, isRemoved: boolean
 }
 
 /**
- * Puts the input, unless it is there. One that an earlier life or a start that died has left is put anew, so that an audit
+ * Puts the input, unless it is there. One that an earlier life or a start that died has left is put again, so that an audit
  * that is about to remove it finds another record.
  */
 export async function putInput(client: DynamoDBClient, table: string, item: Item): Promise<void> {

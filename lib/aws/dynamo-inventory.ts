@@ -38,7 +38,7 @@ import { TABLE } from './names.ts';
 export interface InventoryOptions {
   readonly table: string;
   readonly wakeShards: number;
-  /** Of a page. @default as many as DynamoDB reads at once, 1 MB */
+  /** Items of a page. @default as many as DynamoDB reads at once, 1 MB */
   readonly items?: number;
 }
 

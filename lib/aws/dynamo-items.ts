@@ -57,7 +57,7 @@ export function shardOf(id: string, shards: number): number {
 
 export const wakeShardKey = (shard: number): string => `wake#${shard}`;
 
-/** Where the index has the wake time of an execution: nowhere, in a shard that nobody sweeps, or where it is found. */
+/** Where the index has the wake time of an execution: nowhere, in a shard that no supervisor sweeps, or where it is found. */
 export function wakePlace(item: Item, wakeShards: number): 'none' | 'unswept' | 'swept' {
   if (item[TABLE.wakeIndex.sk] === undefined) return 'none';
   const key = text(item, TABLE.wakeIndex.pk);
@@ -121,7 +121,7 @@ export function executionItem(execution: Execution, wakeShards: number, retentio
     item[TABLE.wakeIndex.pk] = { S: wakeShardKey(shardOf(id, wakeShards)) };
   }
   const goneAt = retentionMs === undefined ? undefined : expiresAt(execution, retentionMs);
-  // In seconds, as DynamoDB wants it; a put of the whole record takes it away again when an execution is taken up anew.
+  // In seconds, as DynamoDB wants it; a put of the whole record removes it when an execution is restarted.
   if (goneAt !== undefined) item[TABLE.ttl] = { N: String(Math.ceil(goneAt / 1_000)) };
   return item;
 }

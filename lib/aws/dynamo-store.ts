@@ -62,7 +62,7 @@ export interface DynamoOptions {
   readonly retentionMs?: number;
   /** Waits between tries of a transaction that met another. @default none */
   readonly pause?: (ms: number) => Promise<void>;
-  /** Is told of what a list leaves out. @default nobody */
+  /** Is called with what a list leaves out. @default it is not */
   readonly log?: Log;
 }
 
@@ -157,7 +157,7 @@ async function writePlan(client: DynamoDBClient, table: string, hash: string, pl
       }),
     );
   } catch (error) {
-    // The plan is addressed by its content: whoever put it there put the same.
+    // The plan is addressed by its content: the one that is there is the same.
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
   }
 }

@@ -1,7 +1,7 @@
 /**
  * One invocation of a Lambda function: what every role's handler does around its own work.
  *
- * Owns: that ports are made once per process, while the function initialises; the context of its log lines, and its figures; the
+ * Owns: that ports are made once per process, while the function initialises; the context of its log lines, and its metrics; the
  * answer to a batch. Does not own: what a role does with the event (`agent/handler.ts`, `scheduler/handler.ts`,
  * `supervisor/handler.ts`).
  */
@@ -11,11 +11,11 @@ import * as z from 'zod/mini';
 import en from 'zod/v4/locales/en.js';
 import type { Telemetry } from './ports.ts';
 
-// zod/mini says only "Invalid input" until it is given words; 3 KB of them tell a client what was wrong and what is allowed.
+// zod/mini says only "Invalid input" until it is given words; 3 KB of them say what was wrong and what is allowed.
 z.config(en());
 
 /**
- * One invocation: its lines carry its context, and its figures are written when it is over, whichever way.
+ * One invocation: its lines carry its context, and its metrics are written when it ends, also with an error.
  * @param correlationId of its lines, but for those about an execution
  */
 export async function metering<Result>(

@@ -1,7 +1,7 @@
 /**
- * Notes as figures: CloudWatch metrics in the embedded metric format, one log line for each invocation.
+ * Makes metrics of notes: CloudWatch's embedded metric format, one log line for each invocation.
  *
- * Owns: which note is which figure. Does not own: the figures' names (`names.ts`), the log lines (`telemetry.ts`).
+ * Owns: which note is which metric. Does not own: the metrics' names (`names.ts`), the log lines (`telemetry.ts`).
  *
  * A line costs no call. All metrics have one dimension, the deployment: each further one would multiply what CloudWatch
  * charges for, and an agent's own numbers are in the line as a field, for queries.
@@ -29,7 +29,7 @@ const claimed: MetricValues = ({ detail, attempt = 1, ms = 0 }) => {
 
 const recovered = ({ ms }: Note): ReturnType<MetricValues> => (ms === undefined ? {} : { TimeToRecover: ms });
 
-/** Every note that is a figure. The others are for the log alone. */
+/** Every note that is a metric. The others are for the log alone. */
 export const METRICS_OF_NOTES: Readonly<Record<string, MetricValues>> = {
   started: one('Started'),
   succeeded: one('Succeeded'),
@@ -41,7 +41,7 @@ export const METRICS_OF_NOTES: Readonly<Record<string, MetricValues>> = {
   'step-failed': one('StepsFailed'),
   'step-unknown': one('Unknowns'),
   adopted: (note) => ({ StepsDone: 1, Adoptions: 1, ...recovered(note) }),
-  // Nobody knows what an attempt did whose lease was lost; a lost probe or undo is simply made again.
+  // The outcome of an attempt whose lease was lost is unknown; a lost probe or undo is simply made again.
   'lease-ended': ({ detail, ms = 0 }) => ({
     LeasesLost: 1,
     TimeToDetect: ms,
@@ -61,7 +61,7 @@ export const METRICS_OF_NOTES: Readonly<Record<string, MetricValues>> = {
   'clock-skewed': one('ClocksSkewed'),
 };
 
-/** What a supervisor tells of a tick. */
+/** The metrics of a supervisor's tick. */
 export interface Sweeps {
   readonly made: number;
   readonly oldestOverdueMs: number;
@@ -74,13 +74,13 @@ export interface Meter extends Log {
   readonly open: (now: OpenNow) => void;
   /** A run of the audit is over. */
   readonly audited: (run: { readonly removed: number; readonly ageMs: number }) => void;
-  /** Writes the line, if there is anything to tell. At the end of every invocation. */
+  /** Writes the line, unless it would be empty. At the end of every invocation. */
   readonly flush: () => void;
 }
 
 export interface MeterOptions {
   readonly deployment: string;
-  /** Fields of the line beside the figures: the role, and of an agent its name. */
+  /** Fields of the line beside the metrics: the role, and of an agent its name. */
   readonly fields: Readonly<Record<string, string>>;
 }
 
@@ -107,7 +107,7 @@ export function createMeter(options: MeterOptions): Meter {
   };
 }
 
-/** Tells the meter of every message sent. */
+/** Counts every message sent. */
 export const metered = (queue: Queue, meter: Meter): Queue => ({
   ...queue,
   send: async (sends) => {

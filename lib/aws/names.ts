@@ -23,11 +23,11 @@ export const ENV = {
   wakeShards: 'STEADFAST_WAKE_SHARDS',
   /** How long an ended execution is kept, in ms; absent: for ever. */
   retentionMs: 'STEADFAST_RETENTION_MS',
-  /** Of the audit: from the beginning of a pass to the next, at least, in ms. */
+  /** The audit's shortest time from the beginning of a pass to the next, in ms. */
   auditEveryMs: 'STEADFAST_AUDIT_EVERY_MS',
-  /** Of the audit: pages of the table that one run reads at most, 1 MB each. */
+  /** Pages of the table that one run of the audit reads at most, 1 MB each. */
   auditPages: 'STEADFAST_AUDIT_PAGES',
-  /** What the metrics of this deployment are told apart by. */
+  /** The dimension that tells this deployment's metrics from another's. */
   deployment: 'STEADFAST_DEPLOYMENT',
   /** Attempts that a worker performs at the same time. */
   workerConcurrency: 'STEADFAST_WORKER_CONCURRENCY',
@@ -35,7 +35,7 @@ export const ENV = {
   stopWithinMs: 'STEADFAST_STOP_WITHIN_MS',
   /** How calls reach AWS: one of `TRANSPORTS`. */
   transport: 'STEADFAST_TRANSPORT',
-  /** Of a trigger: URL of the queue for messages that start nothing. */
+  /** A trigger's: URL of the queue for messages that start nothing. */
   deadLetters: 'STEADFAST_DEAD_LETTERS',
 } as const;
 
@@ -50,7 +50,7 @@ export const TRIGGER_FILE = 'trigger.json';
 export const TABLE = {
   pk: 'pk',
   sk: 'sk',
-  /** Sparse, KEYS_ONLY: open executions by the time at which someone must look. */
+  /** Sparse, KEYS_ONLY: open executions by their wake time. */
   wakeIndex: { name: 'wake', pk: 'wakeShard', sk: 'wakeAt' },
   /** Sparse, KEYS_ONLY: executions by workflow and start. */
   listIndex: { name: 'list', pk: 'listKey', sk: 'startedAt' },
@@ -78,7 +78,7 @@ export const MIN_RETENTION_HOURS = 24;
 /** Shards of the wake index; more are needed past about 500 index writes a second each. */
 export const DEFAULT_WAKE_SHARDS = 4;
 
-/** Between two sweeps of a supervisor that has something to watch. */
+/** Between two sweeps of a supervisor that has found something due. */
 export const DEFAULT_SWEEP_EVERY_MS = 2_000;
 
 /** Supervisors that a tick starts. */
@@ -88,7 +88,7 @@ export const DEFAULT_SUPERVISORS = 2;
 export const ENDED_EVENT = {
   source: 'steadfast',
   detailType: 'Steadfast Execution Ended',
-  /** Of the detail: raised when a field changes its meaning or goes, not when one is added. */
+  /** Version of the detail: raised when a field changes its meaning or goes, not when one is added. */
   version: '1',
 } as const;
 
@@ -117,7 +117,7 @@ export const METRICS = {
   Adoptions: 'Count',
   StepsDone: 'Count',
   StepsFailed: 'Count',
-  /** Messages sent; of these the supervisor's own, for what nobody claimed. */
+  /** Messages sent; of these the supervisor's own, for steps that were not claimed. */
   Messages: 'Count',
   Dispatches: 'Count',
   /** From when a piece of work was due until it was claimed. */
@@ -127,7 +127,7 @@ export const METRICS = {
   TimeToDetect: 'Milliseconds',
   /** From the first try of a step that was not done until it was. */
   TimeToRecover: 'Milliseconds',
-  /** Breakers by what became of them; pieces of work held back instead of sent. */
+  /** Breakers by what became of them; pieces of work deferred instead of sent. */
   BreakersOpened: 'Count',
   BreakersClosed: 'Count',
   Deferred: 'Count',
@@ -135,10 +135,10 @@ export const METRICS = {
   AgentsMissing: 'Count',
   IncidentsOpened: 'Count',
   IncidentsClosed: 'Count',
-  /** How many are open right now, counted once a tick: questions to a person, breakers. */
+  /** How many are open right now, counted once a tick: incidents, breakers. */
   OpenIncidents: 'Count',
   OpenBreakers: 'Count',
-  /** The supervisor's sweeps: how many, how late the latest item was, how many could not be looked at. */
+  /** The supervisor's sweeps: how many, how late the latest item was, how many could not be evaluated. */
   Sweeps: 'Count',
   OldestOverdue: 'Milliseconds',
   EvaluationsFailed: 'Count',
@@ -147,7 +147,7 @@ export const METRICS = {
   /** The audit's runs, and the records that it could not read or put in order. */
   Audits: 'Count',
   RecordsUnaudited: 'Count',
-  /** What the audit put in order: open executions that nobody would have looked at, records that were left behind. */
+  /** What the audit put in order: open executions that no sweep would have found, records that were left behind. */
   WakeTimesHealed: 'Count',
   LeftoversRemoved: 'Count',
   /** How long ago the audit's last pass through the whole table ended. */

@@ -4,7 +4,7 @@
  * Owns: the two reads. Does not own: what becomes of the numbers (`metrics.ts`), when a breaker is open (`core/step/breaker.ts`).
  *
  * Counted in the table and not from openings and closings: a count that one lost line would make wrong for ever is no gauge.
- * Costs one query and one read of the agents' breakers, in a tick that has something to tell: an idle system is not counted.
+ * Costs one query and one read of the agents' breakers, in a tick that has something to count: an idle system is not counted.
  */
 
 import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
@@ -20,7 +20,7 @@ export interface OpenNow {
 }
 
 /**
- * Whether a tick of this process has something to tell: none has counted, something was open, or its last tick found
+ * Whether a tick of this process has something to count: none has counted yet, something was open, or its last tick found
  * something due, as the one does after whatever opens an incident or a breaker.
  */
 export class OpenGauge {
@@ -36,7 +36,7 @@ export class OpenGauge {
   }
 }
 
-/** Of the index, 1 MB each: some ten thousand incidents. Whether there are more is nothing to a person. */
+/** Pages of the index, 1 MB each: some ten thousand incidents. More of them would mean nothing to a person. */
 const MOST_PAGES = 3;
 
 /** @param agents those whose breakers count */

@@ -61,7 +61,7 @@ export const retention = (): { readonly retentionMs?: number } => {
 export const sweepEvery = (): number => Number(process.env[ENV.sweepEveryMs] ?? DEFAULT_SWEEP_EVERY_MS);
 export const wakeShards = (): number => Number(process.env[ENV.wakeShards] ?? DEFAULT_WAKE_SHARDS);
 
-/** What the roles that look at all of the table need beside: made by them, so that no agent's bundle has it. */
+/** Further ports of the roles that read all of the table, made by them, so that no agent's bundle has it. */
 interface StateTable {
   readonly client: DynamoDBClient;
   readonly name: string;
@@ -74,7 +74,7 @@ export type OwnPorts = Ports & {
   readonly events: EventBridgeClient;
 };
 
-/** Of every role but those that look at all of the table themselves: it calls a supervisor where none would look in time. */
+/** The ports of a role that calls a supervisor when none would sweep in time: every role but supervisor and audit. */
 export function callingPortsOf(telemetry: Telemetry, atWork?: AtWork): OwnPorts {
   const own = portsOf(telemetry, atWork);
   const call = wakeBus(own.events, fromEnvironment(ENV.wakeBus));

@@ -29,7 +29,7 @@ export interface Received {
 export interface Inbox {
   /** Waits for messages; none is an answer as well. */
   readonly receive: (most: number, hiddenS: number, signal: AbortSignal) => Promise<readonly Received[]>;
-  /** Nobody else is given the message for so long; 0: somebody may be at once. */
+  /** Hides the message from other receivers for so long; 0 gives it back at once. */
   readonly hide: (message: Received, seconds: number) => Promise<void>;
   readonly remove: (message: Received) => Promise<void>;
 }

@@ -89,7 +89,7 @@ interface Parcel {
   readonly failed: (reason: unknown) => void;
 }
 
-/** What a send waits for others at most: more than they take to work up a batch, less than anybody notices. */
+/** The longest that a send waits for others: more than a batch takes to be worked up, less than a caller notices. */
 const COMPANY_MS = 20;
 
 /**

@@ -2,7 +2,7 @@
  * Log lines, as JSON, by Powertools: notes of the roles, and what an agent's own code logs.
  *
  * Owns: which notes are worth a line on the healthy path (none: they are debug), which are warnings, and the keys of a line. Does not own:
- * figures (`metrics.ts`). S17: a note has no field for a payload, so none can get here.
+ * metrics (`metrics.ts`). S17: a note has no field for a payload, so none can get here.
  *
  * The correlation id of a line about an execution is the execution's id, in every function: one query finds them all.
  */
@@ -22,7 +22,7 @@ const ROUTINE: ReadonlySet<string> = new Set([
   'leftover-removed',
 ]);
 
-/** What a person should read: something was left undone, or may go wrong soon. */
+/** Warnings, for a person to read: something was left undone, or may go wrong soon. */
 const WARNINGS: ReadonlySet<string> = new Set([
   'agent-missing',
   'audit-failed',
@@ -68,7 +68,7 @@ export const correlated = <Fields extends { readonly executionId?: string }>(
 export const serviceLogger = (fields: { readonly role: string; readonly agent?: string }): Logger =>
   new Logger({ serviceName: process.env['POWERTOOLS_SERVICE_NAME'] ?? 'steadfast', persistentKeys: fields });
 
-/** A logger for the author's code in one attempt. A child: what it is told of one attempt is in no line of another. */
+/** A logger for the author's code in one attempt. A child logger: fields of one attempt are in no line of another. */
 export function attemptLog(
   logger: Logger,
   context: { readonly executionId: string } & Readonly<Record<string, unknown>>,

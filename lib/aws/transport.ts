@@ -4,7 +4,7 @@
  * Owns: how long a request may take and how often it is made, which way is taken. Does not own: the direct way (`direct.ts`),
  * what is called.
  *
- * Both ways send the trace of the invocation along and notice a clock that is wrong. Whichever is taken, whoever calls a client
+ * Both ways send the trace of the invocation along and notice a clock that is wrong. Whichever is taken, the caller of a client
  * sees the same: `test/contract` and `test/aws` run on both.
  */
 
@@ -14,7 +14,7 @@ import { type ClockSkew, measured } from './clock-skew.ts';
 import { direct } from './direct.ts';
 import { DEFAULT_TRANSPORT, ENV, type Transport, TRANSPORTS } from './names.ts';
 
-/** Below the shortest lease, so that a request that hangs does not cost it. The SDK only warns unless told to throw. */
+/** Below the shortest lease, so that a request that hangs does not cost it. By default the SDK only warns. */
 export const CLIENT = {
   maxAttempts: 3,
   requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
@@ -31,7 +31,7 @@ export function transportOf(environment: Readonly<Record<string, string | undefi
 export interface TransportOptions {
   /** @default what the environment says */
   readonly transport?: Transport;
-  /** What the answers say of this process's clock is told to. */
+  /** Is given what the answers say of this process's clock. */
   readonly skew?: ClockSkew;
   /** @default that of `CLIENT` */
   readonly requestTimeout?: number;

@@ -1,6 +1,6 @@
 /**
  * The effects of one execution on others: a step starts, gathers or stops executions of its own, and an execution that has
- * ended tells its parent.
+ * ended notifies its parent.
  *
  * Owns: these effects, each of which may be repeated without harm. Does not own: when they are due (`core/execution/child-rules.ts`)
  * or what is recorded of them (`core/execution/on-child.ts`).
@@ -206,7 +206,7 @@ async function stopped(ports: Ports, how: Stopping, reconcile: Reconcile): Promi
   return { type: 'stopped', step, family, started: below, ended: byIndex(starts, ends) };
 }
 
-/** @returns how it ended, when it has; one that is being undone tells its end later */
+/** @returns how it ended, when it has; one that is being undone notifies its parent later */
 async function stopChild(
   ports: Ports,
   start: ChildStart,
@@ -242,7 +242,7 @@ const gathered = (ports: Ports, ids: readonly string[]): Promise<(Json | undefin
 
 /**
  * Has the parent's record say that the execution has ended, and carries the parent on unless the caller does.
- * @throws whatever the ports reject with; then the execution keeps its wake time and tells again
+ * @throws whatever the ports reject with; then the execution keeps its wake time and notifies its parent again
  */
 export async function notifyParent(
   ports: Ports,

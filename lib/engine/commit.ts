@@ -3,7 +3,7 @@
  *
  * Owns: the order. First an end is announced, then the write, then the messages; a supervisor is called where none would
  * sweep in time. After a crash between the write and the messages the wake time brings a supervisor; after one between the
- * announcement and the write the end is announced twice, which listeners are told to expect.
+ * announcement and the write the end is announced twice, which listeners must expect (docs/EVENTS.md).
  * Does not own: what to decide, or what comes after (`reconcile.ts`).
  */
 

@@ -1,7 +1,7 @@
 /**
- * Carries an execution on: look, write, send, and look again, until there is nothing left to do now.
+ * Carries an execution on: evaluate, write, send, and again, until there is nothing left to do now.
  *
- * Owns: the loop around `decide` for looks, its bound, and what a lost race means (read again, decide again). Does not
+ * Owns: the loop around `decide`, its bound, and what a lost race means (read again, decide again). Does not
  * own: the decisions, or the order of effects (`commit.ts`). L4 a step whose executions cannot be started, stopped or read
  * delays no other step.
  */
@@ -22,12 +22,12 @@ import { notifyParent, withChildren } from './children.ts';
 import { commit, withWrite } from './commit.ts';
 import { decisionInputsOf } from './decision-inputs.ts';
 
-/** Of each step in one look, at most: a lease's end, a skip or a fence, a deferring. */
+/** Writes for each step in one evaluation, at most: a lease's end, a skip or a fence, a deferral. */
 const ROUNDS_PER_STEP = 3;
 /** For lost races. */
 const SPARE_ROUNDS = 20;
 
-/** What a supervisor's sweep knows beyond the execution it looks at. */
+/** What a supervisor's sweep knows beyond the execution that it evaluates. */
 export interface Oversight {
   /** What may be sent to agents, asked for when there is something to send. Never rejects. */
   readonly ask: (agents: Readonly<Record<string, number>>) => Promise<Admissions>;
@@ -39,7 +39,7 @@ export interface Start {
   readonly affected: AffectedSteps;
   /** A supervisor's. */
   readonly oversight?: Oversight;
-  /** Whoever starts or stops a child looks at the parent afterwards: news of the child need not carry it on as well. */
+  /** The process that starts or stops a child evaluates the parent afterwards: the child's end need not carry it on as well. */
   readonly forParent?: true;
   /** A state to decide on without reading first. */
   readonly known?: { readonly state: Snapshot; readonly fresh: boolean; readonly readAt: number };
@@ -96,7 +96,7 @@ export async function reconcile(
       state = undefined;
       continue;
     }
-    // A race that was lost over something else does not keep whoever then writes the end from telling it.
+    // A process that lost another race and then writes the end still notifies the parent.
     if (decision.write !== undefined) outrun = false;
     const about = await failed.over(ports, executionId, decision.next);
     if (about === 'failed') continue;
@@ -111,7 +111,7 @@ export async function reconcile(
   return failed.thrownAfter(state);
 }
 
-/** Steps whose executions could not be started, stopped or read: the look goes on without them, and then says so. */
+/** Steps whose executions could not be started, stopped or read: the evaluation goes on without them, and then says so. */
 class FailedEffects {
   readonly #steps: string[] = [];
   #first: unknown;
@@ -133,14 +133,14 @@ class FailedEffects {
     }
   }
 
-  /** @throws the first failure, if there was any: whoever called counts it, and comes again */
+  /** @throws the first failure, if there was any: the caller counts it, and comes again */
   thrownAfter(state: Snapshot | undefined): Snapshot | undefined {
     if (this.#steps.length > 0) throw this.#first;
     return state;
   }
 }
 
-/** What was done to other executions, recorded on the state that it followed from; a lost race is looked at again. */
+/** Records what was done to other executions on the state that it followed from; after a lost race the state is evaluated again. */
 async function record(
   ports: Ports,
   plan: Plan,

@@ -8,7 +8,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { MAX_FAILURE_CHARS } from '../core/records/failure.ts';
 import { cut } from '../core/records/text.ts';
 
-/** Of an output's JSON text. Larger results belong in a store of the author's, with a reference as output. */
+/** The longest JSON text of an output. Larger results belong in a store of the author's, with a reference as output. */
 export const MAX_OUTPUT_BYTES: number = 256 * 1024;
 
 /** The value as the schema makes it, or its issues in one line with their paths. */

@@ -4,8 +4,8 @@
  * Owns: the token, the check of an answer, repeated answers, and what is refused with which code. Does not own: what an
  * answer writes (`core/waiting/timer.ts`).
  *
- * Who holds the token may answer: its last part is a fresh id that only this execution's record and whoever was given the
- * token know. An answer that is repeated because its first reply was lost is told the same again.
+ * The token's bearer may answer: its last part is a fresh id that only this execution's record and the party that was given the
+ * token know. An answer that is repeated because its first reply was lost gets the same reply.
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
@@ -64,7 +64,7 @@ export async function closeCallback(
   }
 }
 
-/** Nobody learns from the answer whether there is such an execution or step. */
+/** The refusal does not reveal whether there is such an execution or step. */
 async function shownFor(
   scheduler: Scheduler,
   executionId: string,
@@ -123,7 +123,7 @@ async function checkedAnswer(
   return { kind: 'complete', output: (checked.value ?? null) as Json };
 }
 
-/** Of the workflow with the plan's name; one that only runs within others is found with them. */
+/** Finds a step in the workflow with the plan's name; a workflow that only runs within others is found with them. */
 function schemaOf(workflows: readonly Workflow[], plan: Plan, name: string): StandardSchemaV1 | undefined {
   const own = workflows.find((workflow) => workflow.name === plan.workflow);
   if (own !== undefined) return own.callbacks[name];

@@ -57,7 +57,7 @@ export const resume = (
 ): Promise<Execution> => obeyed(scheduler, executionId, request, { type: 'resume' });
 
 /**
- * Has a failed execution go on where it failed, or answers all questions of a waiting one with 'retry'.
+ * Has a failed execution go on where it failed, or resolves all incidents of a waiting one with 'retry'.
  * @throws SteadfastError `unknown-execution`, `not-retryable`
  */
 export const retry = (
@@ -104,7 +104,7 @@ async function obeyed(
     const { execution } = state;
     if (execution.commands.includes(command.commandId) || isObeyed(execution, command)) return execution;
     const problem = commandProblem(plan, state, command, ports.clock.now());
-    // Of several questions the last was answered by somebody else.
+    // The last of several incidents was resolved by another operator meanwhile.
     if (problem !== undefined && answers > 0) return execution;
     if (problem !== undefined) throw refusal(execution, command, problem);
     const decision = decide(plan, state, { ...command, ...decisionInputsOf(ports) });

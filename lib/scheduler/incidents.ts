@@ -1,5 +1,5 @@
 /**
- * Operators' answers to the questions of incidents. Their commands are in `commands.ts`.
+ * Resolutions: operators' answers to incidents. Their commands are in `commands.ts`.
  *
  * Owns: two operators at once, the check of what a person gives, and what is refused with which code. Does not own: which
  * answers are safe (`core/operators/incident.ts`), what an answer writes (`core/operators/resolution.ts`).
@@ -28,7 +28,7 @@ export interface ResolutionRequest extends Omit<Resolution, 'by'> {
 }
 
 /**
- * Answers an open question. Of two operators one wins; the other is told what was chosen.
+ * Resolves an open incident. Of two operators one wins; the other reads what was chosen.
  * @throws SteadfastError `unknown-execution`, `unknown-incident`, `already-resolved`, `unsafe-choice`, `bad-input`
  */
 export async function resolveIncident(
@@ -68,7 +68,7 @@ export async function resolveIncident(
   }
 }
 
-/** Of an input that a person gives; with the largest output and history the step's record still fits into its item. */
+/** The largest input that a person may give; with the largest output and history the step's record still fits into its item. */
 const MAX_GIVEN_INPUT_BYTES = 32 * 1024;
 
 /** What a person gives must fit where the agent's own would have to, on the stage the step is on. */

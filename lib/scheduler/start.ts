@@ -1,5 +1,5 @@
 /**
- * The scheduler: starts executions and answers questions about them.
+ * The scheduler: starts executions and reads them for callers.
  *
  * Owns: the order of a start (plan, execution, messages), idempotent starts, and what is refused with which code. Operators'
  * commands are in `commands.ts` and `incidents.ts`. Does not own: HTTP (`api/`), the state machine (`core/`).
@@ -118,7 +118,7 @@ export async function start(scheduler: Scheduler, request: StartRequest): Promis
   return execution;
 }
 
-/** Of the input's JSON text, after the schema has filled in its defaults; leaves room for the rest of the record. */
+/** The longest JSON text of an input, after the schema has filled in its defaults; leaves room for the rest of the record. */
 const MAX_INPUT_BYTES = 256 * 1024;
 
 /** What the schema made of the input must be plain JSON, and not too much: it is stored and read back. */

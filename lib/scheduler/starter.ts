@@ -25,7 +25,7 @@ export type StartOutcome =
   | { readonly kind: 'started'; readonly executionId: string }
   | { readonly kind: 'refused'; readonly code: string; readonly message: string };
 
-/** Starts what a message asks for. Rejects when nobody knows: the message is then to be delivered again. */
+/** Starts what a message asks for. Rejects when the outcome is not known: the message is then to be delivered again. */
 export async function startFrom(
   scheduler: Scheduler,
   trigger: Trigger,

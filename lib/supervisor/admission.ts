@@ -8,14 +8,14 @@
  *
  * After an outage everything is due at once. Sweeps go through it oldest first; what a sweep has no messages left for is
  * deferred by as many sweeps as it takes at the full pace to come to it, and to what its queue holds too much. Agents may be
- * faster than that, or slower: it is an estimate, and whoever goes by it must bound how wrong it may be.
+ * faster than that, or slower: it is an estimate, and its users must bound how wrong it may be.
  */
 
 import type { Ports } from '../core/ports.ts';
 import type { Admission, Admissions } from '../core/records/events.ts';
 import { type Breaker, passageOf } from '../core/step/breaker.ts';
 
-/** A supervisor sends only what was lost or held back, so this bounds a stampede and nothing else. */
+/** A supervisor sends only what was lost or deferred, so this bounds a stampede and nothing else. */
 export const SENDS_PER_SWEEP = 300;
 /** So many of them whatever its queue holds: a message that was lost in a crowd has its turn as well. */
 export const FREE_SENDS = 30;
@@ -99,7 +99,7 @@ export function admissionControl(
     }
     if (passage.kind === 'trial') rate.triedOut = true;
     rate.wanted += wanted;
-    // Several looks ask at once: what is free is given away before anybody waits for an answer.
+    // Several evaluations ask at once: free places are given away before any of them waits for an answer.
     const free = passage.kind === 'trial' ? 1 : wanted;
     const isFree = passage.kind === 'trial' || rate.wanted <= freeSends;
     const room = isFree ? { sends: rate.sent + free, beyond: 0 } : await roomOf(agent, rate);

@@ -16,7 +16,7 @@ import { audit, auditAgeMs } from './audit.ts';
 
 /** Where nothing is said, as in a template of an earlier release. */
 const AUDIT_PAGES = 1_000;
-/** Of a run's time; the rest is for the pages under way. */
+/** The share of a run's time in which pages are begun; the rest is for those under way. */
 const AUDIT_SHARE = 0.9;
 
 /** The Lambda function of the audit: one run, a piece of the pass through the table. */

@@ -168,7 +168,7 @@ async function auditOne(ports: AuditPorts, found: Found, met: Met): Promise<Deed
     case 'execution': {
       if (await hasOutlivedParent(ports, found.execution, met)) return remove(ports, found);
       const decision = heal(found, decisionInputsOf(ports));
-      // A conflict: somebody has just written it, with its wake time in its place.
+      // A conflict: another process has just written it, with its wake time in its place.
       return decision !== undefined && (await commit(ports, decision, found.execution)) === 'written'
         ? 'healed'
         : 'nothing';

@@ -28,7 +28,7 @@ const TICK_RESERVE_MS = 3_000;
 export function supervisorHandler(): (event: unknown, context: Context) => Promise<{ sweeps: number }> {
   const telemetry = telemetryOf({ role: 'supervisor' });
   const { logger, meter } = telemetry;
-  // A sweep looks at many at once, each of which may be about to send: what they send leaves together.
+  // A sweep evaluates many at once, each of which may be about to send: their messages leave together.
   const ports = once(() => portsOf(telemetry, { messages: Number.POSITIVE_INFINITY }));
   const plans: PlanCache = new Map();
   const grace = new Grace();
@@ -63,7 +63,7 @@ export function supervisorHandler(): (event: unknown, context: Context) => Promi
   return (event, context) => metering(telemetry, context, () => work(event, context));
 }
 
-/** Of what is kept of a tick's time for its end. */
+/** How long the count at the end of a tick may take, of the time that is kept back. */
 const COUNT_WITHIN_MS = 1_000;
 
 /** What cannot be counted in time is left out, and nothing else is lost with it. */
@@ -76,7 +76,7 @@ const countOpen = ({ table: { client, name, agents }, log }: OwnPorts): Promise<
     clock.sleep(COUNT_WITHIN_MS).then(() => undefined),
   ]);
 
-/** Whoever rings without saying which part it wants, as by hand, gets one supervisor for all shards. */
+/** An invocation that names no part, as by hand, gets one supervisor for all shards. */
 function partOf(event: unknown): Part {
   const { part, of } = (event ?? {}) as { readonly part?: unknown; readonly of?: unknown };
   const isPart = Number.isInteger(part) && Number.isInteger(of) && Number(part) >= 0;

@@ -31,7 +31,7 @@ export type Missing = ReadonlyMap<string, ReadonlySet<string>>;
 const OUTAGE_MS = 120_000;
 /** What is away for less than this costs no lease: every heartbeat is tried again before the lease ends. */
 const SHORTEST_MS = 3_000;
-/** So many looks of a sweep have failed, and half of all: that is the store, not a poisonous item. */
+/** So many evaluations of a sweep have failed, and half of all: that is the store, not a poisonous item. */
 const MIN_FAILED = 3;
 
 /** What a process of the supervisor remembers from sweep to sweep. */
@@ -45,7 +45,7 @@ export class Grace {
     return this.#since;
   }
 
-  /** Before the looks at what a page of the index shows. @returns whether an outage has just ended */
+  /** Called before the evaluations of a page of the index. @returns whether an outage has just ended */
   begins(now: number, oldestOverdueMs: number): boolean {
     const unswept = this.#goodAt === undefined || now - this.#goodAt > OUTAGE_MS;
     const wasAway = this.#badSince !== undefined && now - this.#badSince >= SHORTEST_MS;
@@ -66,7 +66,7 @@ export class Grace {
   }
 }
 
-/** No shard could be read (then there are more failures than items), or half of the looks failed. */
+/** No shard could be read (then there are more failures than items), or half of the evaluations failed. */
 function isBad(sweeps: readonly ShardSweep[]): boolean {
   const read = sweeps.filter(({ due, failed }) => failed <= due);
   const due = read.reduce((sum, sweep) => sum + sweep.due, 0);

@@ -2,8 +2,8 @@
  * The supervisor's receipts: which shard was swept when, and what was found there.
  *
  * Owns: when a shard's receipt is written. At the first sweep that finds something due before the tick's end, then every
- * 20 s while that is so, at once when another agent is found missing, and at the tick's end if there is something to tell. A shard in which nothing is due costs no
- * write and no read; that its supervisor lives is said by its log line, and that it is missed by what becomes overdue.
+ * 20 s while that is so, at once when another agent is found missing, and at the tick's end if something has changed. A shard in
+ * which nothing is due costs no write and no read; its supervisor's log line shows that it lives, overdue executions that it is missing.
  * Does not own: the sweeps (`sweep.ts`).
  *
  * A receipt never delays a sweep for long and never stops one: what cannot be written is left out.
@@ -25,7 +25,7 @@ interface Entry {
   readonly busy: boolean;
   /** When this supervisor last wrote the shard's receipt. */
   readonly writtenAt?: number;
-  /** Of the whole tick: in so long each execution that waits for an agent is met once at least. */
+  /** The time in which a supervisor meets each execution that waits for an agent at least once. */
   readonly missing: Missing;
   /** How many agents were missing when the shard's receipt was last written. */
   readonly told: number;

@@ -1,12 +1,12 @@
 /**
- * How long a supervisor stays, and what it promises to those who would call another.
+ * How long a supervisor stays, and what it promises to roles that would call another.
  *
- * Owns: the promises of a tick and of a supervisor that was called, and when each goes home. Does not own: the sweeps
+ * Owns: the promises of a tick and of a supervisor that was called, and when each ends. Does not own: the sweeps
  * (`sweep.ts`), who calls (`engine/wake-up.ts`).
  *
- * A promise is a conditional write of one record. Whoever was called and loses it to another goes home: at most one of
- * them is at work, and none for long beside a tick that stays. It is kept: a called one does not go home before it has
- * looked once more after its promise's end, with time for an index that lags and for clocks that differ.
+ * A promise is a conditional write of one record. A called supervisor that loses the write to another ends: at most one of
+ * them is at work, and none for long beside a tick that stays. A promise is kept: a called one does not end before it has
+ * swept once more after its promise's end, with time for an index that lags and for clocks that differ.
  */
 
 import { type Presence, presenceAfter } from '../core/supervision/presence.ts';
@@ -14,9 +14,9 @@ import type { Clock, RandomSource, Log, Presences } from '../core/ports.ts';
 
 /** What a supervisor asks in the course of its sweeps. None of them rejects. */
 export interface Stay {
-  /** Something is due before its time is over; told before it is looked at. */
+  /** Called when something is due before its time is over, and before that is evaluated. */
   readonly found: () => Promise<void>;
-  /** No look of a sweep begins later. */
+  /** No evaluation of a sweep begins later. */
   readonly evaluatesUntilAt: () => number;
   /**
    * Whether to sweep again.
@@ -31,7 +31,7 @@ interface World {
   readonly log: Log;
 }
 
-/** From the end of a tick's time to when the next one looks for certain; the rest of the minute is for clocks that differ. */
+/** From the end of a tick's time to the first sweep of the next one, for certain; the rest of the minute is for clocks that differ. */
 const NEXT_TICK_MS = 2_000;
 /** What was written before a promise's end is in the index by then, also where the writer's clock is 2 s behind. */
 const INDEX_LAG_MS = 4_000;
@@ -39,7 +39,7 @@ const INDEX_LAG_MS = 4_000;
 const SWEEPS_A_PROMISE = 5;
 /** At first it may be beside a tick that is about to promise as well. */
 const FIRST_SWEEPS = 2;
-/** Of a promise, for the call that renews it. */
+/** The time before a promise's end that is left for the call that renews it. */
 const RENEW_WITHIN_MS = 1_000;
 /** Two of one tick promise the same: what the other has promised, to within so much, will do. */
 const AS_GOOD_MS = 2_000;
@@ -47,7 +47,7 @@ const MAX_CONFLICTS = 3;
 
 const NO_LIMIT = (): number => Number.POSITIVE_INFINITY;
 
-/** Of one that promises nothing: it stays once it has found something. */
+/** The stay of a supervisor that promises nothing: it stays once it has found something. */
 export const STAYS_WHEN_BUSY: Stay = {
   found: async () => undefined,
   evaluatesUntilAt: NO_LIMIT,
@@ -55,7 +55,7 @@ export const STAYS_WHEN_BUSY: Stay = {
 };
 
 /**
- * Of a tick: once it finds something it stays, and says so. What is written from then on is seen by it or by the next tick.
+ * The stay of a tick: once it finds something it stays, and says so. It or the next tick sees what is written from then on.
  * @param untilAt when its time is over
  */
 export function tickStay(presences: Presences, world: World, untilAt: number): Stay {
@@ -133,7 +133,7 @@ class Called implements Stay {
     return (await this.renew(SWEEPS_A_PROMISE * sweepEveryMs)) !== 'lost';
   }
 
-  /** Its last look comes after its last promise's end, and within its time. */
+  /** Renews the promise. The last sweep comes after the last promise's end, and within its time. */
   async renew(forMs: number): Promise<'mine' | 'lost' | 'unsure'> {
     const { clock, random, log } = this.#world;
     const { untilAt: endAt, sweepEveryMs } = this.#limits;

@@ -1,14 +1,14 @@
 /**
- * The supervisor: finds what is due and has it looked at. It has no state machine of its own.
+ * The supervisor: finds what is due and evaluates it. It has no state machine of its own.
  *
  * Owns: the sweep (shards, all pages, bounded concurrency, one bad item alone), whose shards are swept, when to sweep again
- * and when to stop. Does not own: what a look does (`core/execution/rules.ts`), the record of a sweep (`receipts.ts`). Any number of
+ * and when to stop. Does not own: what an evaluation does (`core/execution/rules.ts`), the record of a sweep (`receipts.ts`). Any number of
  * supervisors may run at once, on the same shards: every write is conditional.
  *
  * L4 an item that cannot be handled delays no other. L5 of the supervisors of one tick each keeps its own shards and
  * visits the others', so that a dead one is replaced at once. C3 a tick that finds nothing due before the next one ends
  * at once, after one query per shard of its own; one that found something stays until the next tick, so that what starts
- * meanwhile is watched.
+ * meanwhile is supervised.
  */
 
 import type { Clock, Due, Ports } from '../core/ports.ts';
@@ -37,13 +37,13 @@ export interface TickOptions {
    */
   readonly freeSends?: number;
   /**
-   * Told of every sweep, to leave receipts (`receipts.ts`); `last` after the last one.
-   * @default nobody is
+   * Called after every sweep, to leave receipts (`receipts.ts`); `last` after the last one.
+   * @default no receipts
    */
   readonly leave?: (sweeps: readonly ShardSweep[], last: boolean) => Promise<void>;
   /**
-   * How long it stays, and who is told.
-   * @default once it has found something, until `untilAt`, and nobody
+   * How long it stays, and what it promises.
+   * @default once it has found something, until `untilAt`; it promises nothing
    */
   readonly stay?: Stay;
 }
@@ -55,21 +55,21 @@ export interface Part {
 }
 
 export const SWEEP_EVERY_MS = 2_000;
-/** Looks at once in a shard; each is a few calls to the store, so this bounds the load of a sweep after an outage. */
+/** Evaluations at once in a shard; each is a few calls to the store, so this bounds the load of a sweep after an outage. */
 const CONCURRENCY = 8;
 /**
- * After a look that came too early, for its agent may be sent no more now, there is a rest of so many times its length. In
- * a crowd that waits for one agent most looks are such; without rests they would take the store's capacity, and money,
- * from the agents that work it off. Nobody behind the crowd is forgotten: to get to the end of it takes so much longer.
+ * After an evaluation that came too early, because its agent may be sent no more now, there is a rest of so many times its
+ * length. In a crowd that waits for one agent most evaluations are such; without rests they would take the store's capacity, and
+ * money, from the agents that work it off. No execution behind the crowd is forgotten: its turn only comes later.
  */
 const REST_PER_LOOK = 3;
 const MAX_REST_MS = 1_000;
 /** The others' shards are visited from the second sweep on (the first may be a whole tick, of an idle system), … */
 const FIRST_VISIT = 2;
-/** … for what has been overdue for so many sweeps that nobody can be at work there. */
+/** … for what has been overdue for so many sweeps that no supervisor can be at work there. */
 const MISSED_SWEEPS = 1.5;
 
-/** One tick: sweeps until the next one while there is something to watch. @returns the sweeps made */
+/** One tick: sweeps until the next one while something is due. @returns the sweeps made */
 export async function tick(given: Ports, plans: PlanCache, options: TickOptions): Promise<readonly Sweep[]> {
   const ports = callingNobody(given);
   const {
@@ -110,7 +110,7 @@ function shardsOf(ports: Ports, { part, of }: Part = { part: 0, of: 1 }): number
 }
 
 interface Reach {
-  /** Looks take place until then, and what is due before then is worth staying for. */
+  /** Evaluations begin until then, and what is due before then is worth staying for. */
   readonly untilAt: number;
   /** Only what is overdue for so long. */
   readonly lateMs?: number;
@@ -120,7 +120,7 @@ interface Reach {
   readonly stay: Stay;
 }
 
-/** Looks once at everything that is due, all shards side by side, not longer than until `untilAt`. Never rejects. */
+/** Evaluates once everything that is due, all shards side by side, not longer than until `untilAt`. Never rejects. */
 export async function sweepOnce(
   given: Ports,
   plans: PlanCache,

@@ -26,7 +26,7 @@ export interface TaskProtection {
 export interface ProtectionSettings {
   /** The container agent's address, `ECS_AGENT_URI`; absent outside of ECS. */
   readonly agentUri: string | undefined;
-  /** Of an attempt, at most. */
+  /** The longest protection of an attempt. */
   readonly timeoutMs: number;
   readonly now: () => number;
   readonly log: (what: string, fields?: Readonly<Record<string, unknown>>) => void;

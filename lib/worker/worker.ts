@@ -7,7 +7,7 @@
  *
  * A message under work is kept from others by renewals of a short time, not by one long one: SQS hides none for more
  * than twelve hours, and what a worker that died had not begun is back within half a minute. That is all a renewal is for.
- * The table decides: a message that comes back too early is recognised as held, and the wake time finds what is lost.
+ * The table decides: a message that comes back too early is recognised, because its step is leased, and the wake time finds what is lost.
  *
  * W1 a message is removed only when its process has said that it was handled.
  * W2 no process outlives the worker.
