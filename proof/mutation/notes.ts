@@ -51,7 +51,7 @@ export const NOTES: readonly Note[] = [
   },
   {
     file: 'lib/core/execution/on-message.ts',
-    at: 'const isLate = isOpenToLateMessages(work) && work.dueAt > event.now;',
+    at: 'work.dueAt > event.now && isOpenToLateMessages(work) &&',
     answer: 'test',
     said: 'each claim of what was once held back wrote the execution, too.',
   },

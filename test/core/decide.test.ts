@@ -1,7 +1,8 @@
 /** S14 decide is pure and total; S1–S5, S7, S10, S13, S15 for whatever it decides, in any state, on any event. */
 
+import * as fc from 'fast-check';
 import { decide } from '../../lib/core/decide.ts';
-import { agentStep, dependentsOf, isBefore } from '../../lib/core/plan/plan.ts';
+import { agentStep, agentSteps, dependentsOf, isBefore } from '../../lib/core/plan/plan.ts';
 import type { Decision } from '../../lib/core/records/decision.ts';
 import type { Event } from '../../lib/core/records/events.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
@@ -12,7 +13,7 @@ import { MAX_DELAY_MS } from '../../lib/core/supervision/wake-time.ts';
 import { EXECUTION_MOVES, STEP_MOVES } from '../../lib/core/transitions.ts';
 import { withWrite } from '../../lib/engine/commit.ts';
 import { MemoryStore } from '../../lib/testing/memory.ts';
-import { deliveries, everywhere, type Judge, evaluations } from './events.ts';
+import { deliveries, evaluations, everywhere, heartbeats, type Judge, reported } from './events.ts';
 import { type Case, frozen, NOW } from './states.ts';
 
 describe('a decision', () => {
@@ -94,6 +95,36 @@ describe('a decision', () => {
       if (event.type === 'evaluate') expect(before.leaseUntil).toBeLessThan(NOW);
       else expect(event).toMatchObject({ token: before.token });
     });
+  });
+
+  it('takes no report under another token, and renews no lease that was ended, whatever became of the step (S4, S5)', () => {
+    everywhere(
+      ({ state }, event, { write }) => {
+        if (event.type !== 'report' && event.type !== 'heartbeat') return;
+        const before = state.steps[event.step];
+        const isOpen = event.type === 'report' || isLeased(before);
+        if (!isOpen || event.token !== before?.token) expect(write).toBeUndefined();
+      },
+      () => fc.oneof(reported, heartbeats),
+    );
+  });
+
+  it('tells of an end what happened, and nothing of its payload (S17)', () => {
+    let announced = 0;
+    const always = ['endedAt', 'executionId', 'startedAt', 'status', 'workflow'];
+    everywhere(
+      (_, __, { announce }) => {
+        if (announce === undefined) return;
+        announced += 1;
+        const fields = Object.keys(announce);
+        expect(fields).toEqual(expect.arrayContaining(always));
+        expect(fields.filter((field) => ![...always, 'cause', 'standing'].includes(field))).toEqual([]);
+        const effects = (announce.standing?.first ?? []).flatMap((effect) => Object.keys(effect));
+        expect(effects.filter((field) => !['step', 'effect', 'executionId'].includes(field))).toEqual([]);
+      },
+      () => evaluations,
+    );
+    expect(announced).toBeGreaterThan(20);
   });
 
   it('sends at most one message per step, with ids only and a delay the queue can keep', () => {
@@ -189,6 +220,13 @@ describe('a claim', () => {
         const record = state.steps[step.name];
         expect(isLeased(record) || needsUndo(step, record)).toBe(false);
       }
+      for (const other of agentSteps(plan).filter(({ name }) =>
+        isBefore(plan, write.step?.name ?? '', name),
+      )) {
+        const record = state.steps[other.name];
+        if (record?.mayHaveActed === true)
+          expect(NOW).toBeGreaterThanOrEqual(record.processDeadlineAt + other.settleMs);
+      }
     });
   });
 });
@@ -204,6 +242,18 @@ describe('a message', () => {
         before?.status,
       );
     }, deliveries);
+  });
+
+  it('claims the attempt that it is about, in its mode (S13)', () => {
+    let claimed = 0;
+    everywhere((_, event, { next }) => {
+      if (event.type !== 'deliver' || next.kind !== 'perform') return;
+      claimed += 1;
+      const { mode, attempt, undoAttempt } = next.step;
+      expect(mode).toBe(event.message.mode);
+      expect(mode === 'undo' ? undoAttempt : attempt).toBe(event.message.attempt);
+    }, deliveries);
+    expect(claimed).toBeGreaterThan(20);
   });
 
   it('that comes to a process with too little time left is given back, and costs no attempt (S9)', () => {

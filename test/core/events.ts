@@ -26,6 +26,7 @@ export const reports: fc.Arbitrary<Report> = fc.constantFrom<Report>(
   { kind: 'found', codeReturned: true, verdict: 'cannot-tell', failure },
   { kind: 'compensated', codeReturned: true },
 );
+const MODES = ['execute', 'probe', 'undo'] as const;
 export const stepNames = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'nobody', 'constructor');
 export const tokens = (name: string): fc.Arbitrary<string> => fc.constantFrom(`token-${name}`, 'stranger');
 export const inputs = { writeId: 'w-new', now: NOW, random: 0.5 };
@@ -51,7 +52,15 @@ export const deliveries = (given: Case): fc.Arbitrary<Event> => {
   const known = trueMessages(given);
   // One that knows more than the state comes from after a restore of the table.
   const ahead = known.map((one) => ({ ...one, seq: one.seq + 1 }));
-  const message = known.length === 0 ? messages : fc.oneof(messages, fc.constantFrom(...known, ...ahead));
+  // True but for the attempt, or the mode.
+  const near = known.flatMap((one) => [
+    ...[0, 1, 2].map((attempt) => ({ ...one, attempt })),
+    ...MODES.map((mode) => ({ ...one, mode })),
+  ]);
+  const message =
+    known.length === 0
+      ? messages
+      : fc.oneof(messages, fc.constantFrom(...known, ...ahead), fc.constantFrom(...near));
   return fc
     .tuple(message, fc.constantFrom(NOW - 1, NOW + 1_999, NOW + 2_000, NOW + 600_000))
     .map(([one, processDeadlineAt]) => ({

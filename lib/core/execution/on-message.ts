@@ -9,16 +9,16 @@
  * whose lease ends with its process, before the wake time need come.
  */
 
-import { graphOf, type Plan } from '../plan/plan.ts';
+import { graphOf, type Plan, type PlanStep } from '../plan/plan.ts';
 import { executionAfter, wakeNoLaterThan, type DecisionInputs } from '../records/change.ts';
 import { type Decision, evaluateNext, nothing, IDLE, writing } from '../records/decision.ts';
 import type { EventOf, OpenBreaker } from '../records/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import { isLeased } from '../records/state.ts';
+import { isLeased, type Step } from '../records/state.ts';
 import { claimed } from '../step/claim.ts';
 import { deferral, isOpenToLateMessages, untilBreakerCloses } from '../step/defer.ts';
 import { horizonMs, leaseEndsAt, shortestMs } from '../step/lease.ts';
-import { openWork, type Work } from '../step/ready.ts';
+import { effectsSettledAt, openWork, type Work } from '../step/ready.ts';
 
 /** A message earlier than this waits in the agent; an earlier one is dropped, and the wake time brings another. */
 const EARLY_MS = 5_000;
@@ -32,7 +32,8 @@ export function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>):
   const about = { step: message.step, attempt: message.attempt };
   const dropped = (detail: string): Decision =>
     nothing(IDLE, { what: 'message-dropped', executionId: execution.id, ...about, detail });
-  if (!graphOf(plan).step.has(message.step)) return dropped('no such step');
+  const planStep = graphOf(plan).step.get(message.step);
+  if (planStep === undefined) return dropped('no such step');
   if (message.seq > (record?.version ?? 0)) return dropped('from after a restore');
   const work = openWork(plan, state).find(
     (piece) =>
@@ -46,7 +47,8 @@ export function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>):
     // The step is past this message. Its sender may have died before it sent what comes next: look.
     return nothing(evaluateNext([message.step], false));
   }
-  const isLate = isOpenToLateMessages(work) && work.dueAt > event.now;
+  const isLate =
+    work.dueAt > event.now && isOpenToLateMessages(work) && isSettled(planStep, work, record, event.now);
   if (work.dueAt > event.now && !isLate) {
     const isSoon = work.dueAt - event.now <= EARLY_MS;
     return isSoon ? nothing({ kind: 'wait', untilAt: work.dueAt }) : dropped('early');
@@ -69,6 +71,11 @@ export function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>):
     { what: 'claimed', ...about, detail: message.mode, ms: event.now - work.dueAt },
   );
 }
+
+/** A late message passes over the deferral of an undo, never over the time until which an attempt may still act (S10). */
+const isSettled = (step: PlanStep, work: Work, record: Step | undefined, now: number): boolean =>
+  work.mode !== 'undo' ||
+  (work.sinceAt <= now && (record === undefined || effectsSettledAt(step, record) <= now));
 
 /** The message is answered: a supervisor sends another one when the service may be tried again. */
 function deferDelivered(

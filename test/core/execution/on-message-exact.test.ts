@@ -8,6 +8,7 @@ import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Deferred, Step } from '../../../lib/core/records/state.ts';
 import { DEADLINE, suspendedAs, otherStage, planOf, recordOf, stateOf } from '../one-step.ts';
 import { planStep } from '../refusals.ts';
+import { undoableOf } from '../small-steps.ts';
 import { NOW } from '../states.ts';
 
 const inputs = { writeId: 'w-new', now: NOW, random: 0.5 };
@@ -159,6 +160,17 @@ describe('a message (S13)', () => {
     const { write, next } = decide(plan, stateOf([due], { wakeAt: DEADLINE }), delivered());
     expect(next).toMatchObject({ kind: 'perform' });
     expect(write).not.toHaveProperty('execution');
+  });
+
+  it.each([
+    ['of an attempt that may still act is early all the same', NOW - 4_999, false],
+    ['of an attempt whose time is over is taken', NOW - 5_000, true],
+  ])('to undo, where nobody took it, what %s (S10)', (_, processDeadlineAt, taken) => {
+    const deferred = { mode: 'undo', why: 'not-deployed', at: NOW, since: NOW } as const;
+    const acted = { mayHaveActed: true, processDeadlineAt, retryAt: NOW + 60_000, deferred };
+    const state = stateOf([recordOf('it', 'done', acted)], { status: 'compensating' });
+    const { next } = decide(planOf(undoableOf('it')), state, delivered({}, { mode: 'undo' }));
+    expect(next.kind).toBe(taken ? 'perform' : 'idle');
   });
 
   it('to what a dead service holds back is early all the same', () => {
