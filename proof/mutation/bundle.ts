@@ -20,7 +20,6 @@ const JUDGES: readonly (readonly [folder: string, names: RegExp])[] = [
   ['test/scheduler', /\.test\.ts$/],
   ['test/agent', /\.test\.ts$/],
   ['test/supervisor', /\.test\.ts$/],
-  ['test/proof/mutants', /^(?:decide|plans|roles)\.test\.ts$/],
 ];
 const BUNDLE = 'mutation-bundle.cjs';
 

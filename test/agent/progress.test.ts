@@ -2,7 +2,7 @@
 
 import { retry, workflow } from '../../lib/core/plan/workflow.ts';
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';
-import { anAgent, anyObject, harness } from '../engine/harness.ts';
+import { anAgent, anyObject, harness, settle } from '../engine/harness.ts';
 import { aProcess } from '../engine/process.ts';
 
 const LIMITS = { lease: '10s', maxNoProgress: '4s', timeout: '50s' } as const;
@@ -140,5 +140,33 @@ describe('an agent with maxNoProgress that is noticed only after 40 seconds', ()
     ['for several leases', long],
   ])('and heartbeat to the end, %s, did not advance', async (_, limits) => {
     expect(await foundLate(limits, undefined)).toBe('no-progress');
+  });
+});
+
+describe('an attempt that has ended', () => {
+  it('costs no time beyond its work, and no heartbeat comes after it', async () => {
+    const flow = workflow('flow', { input: anyObject, within: '1h' }, (w) => {
+      w.step('only', anAgent('worker', { lease: '10s' }), {});
+    });
+    let writes = 0;
+    const h = harness(flow, { worker: { execute: async () => ({}), undo } }, 1, (world) => ({
+      ...world,
+      store: Object.assign(Object.create(world.store) as typeof world.store, {
+        write: (write: Parameters<typeof world.store.write>[0]) => {
+          writes += 1;
+          return world.store.write(write);
+        },
+      }),
+    }));
+    const { id } = await h.begin();
+    const startedAt = h.clock.now();
+    expect((await h.run(id)).execution.status).toBe('succeeded');
+    expect(h.clock.now()).toBe(startedAt);
+    const before = writes;
+    for (let second = 1; second <= 20; second += 1) {
+      h.clock.advanceTo(startedAt + second * 1_000);
+      await settle();
+    }
+    expect(writes).toBe(before);
   });
 });

@@ -134,7 +134,7 @@ export const DISPATCH: readonly Mutant[] = [
     file: 'lib/agent/handler.ts',
     find: "correlated(about));\n    return 'give-back';",
     replace: "correlated(about));\n    return 'handled';",
-    killer: jest('proof/mutants/handlers', 'one that could not be handled comes again'),
+    killer: jest('aws/invocation', 'one that could not be handled comes again'),
   },
   {
     id: 'batch-fails-whole',
@@ -143,7 +143,7 @@ export const DISPATCH: readonly Mutant[] = [
     file: 'lib/aws/invocation.ts',
     find: "const failed = records.filter((_, at) => results[at] === 'give-back');",
     replace: "const failed = records.filter(() => results.includes('give-back'));",
-    killer: jest('proof/mutants/handlers', 'one that could not be handled comes again'),
+    killer: jest('aws/invocation', 'one that could not be handled comes again'),
   },
   {
     id: 'wrong-item-named',
@@ -152,7 +152,7 @@ export const DISPATCH: readonly Mutant[] = [
     file: 'lib/aws/invocation.ts',
     find: 'itemIdentifier: record.messageId',
     replace: 'itemIdentifier: record.receiptHandle',
-    killer: jest('proof/mutants/handlers', 'one that could not be handled comes again'),
+    killer: jest('aws/invocation', 'one that could not be handled comes again'),
   },
   {
     id: 'newer-message-dropped',
@@ -161,7 +161,7 @@ export const DISPATCH: readonly Mutant[] = [
     file: 'lib/agent/handler.ts',
     find: "if (message === 'newer') return 'give-back';",
     replace: "if (message === 'newer') return 'handled';",
-    killer: jest('proof/mutants/handlers', 'one of a newer version is kept'),
+    killer: jest('aws/invocation', 'one of a newer version is kept'),
   },
   {
     id: 'partial-send-ignored',

@@ -41,7 +41,7 @@ export const LEASE: readonly Mutant[] = [
     file: DECIDE,
     find: ' &&\n      piece.attempt === message.attempt,',
     replace: ',',
-    killer: jest('proof/mutants/decide', 'is of the attempt that its message is about'),
+    killer: jest('core/decide', 'claims the attempt that it is about'),
   },
   {
     id: 'message-mode-ignored',
@@ -50,7 +50,7 @@ export const LEASE: readonly Mutant[] = [
     file: DECIDE,
     find: '      piece.mode === message.mode &&\n',
     replace: '',
-    killer: jest('proof/mutants/decide', 'is of the attempt that its message is about'),
+    killer: jest('core/decide', 'claims the attempt that it is about'),
   },
   {
     id: 'done-without-token',
@@ -60,7 +60,7 @@ export const LEASE: readonly Mutant[] = [
     find: 'if (record === undefined || record.token !== token) return undefined;',
     replace:
       "if (record === undefined || (record.token !== token && report.kind !== 'done')) return undefined;",
-    killer: jest('proof/mutants/decide', 'no report counts, whatever has become of the step'),
+    killer: jest('core/decide', 'takes no report under another token'),
   },
   {
     id: 'failed-without-token',
@@ -70,7 +70,7 @@ export const LEASE: readonly Mutant[] = [
     find: 'if (record === undefined || record.token !== token) return undefined;',
     replace:
       "if (record === undefined || (record.token !== token && report.kind !== 'failed')) return undefined;",
-    killer: jest('proof/mutants/decide', 'no report counts, whatever has become of the step'),
+    killer: jest('core/decide', 'takes no report under another token'),
   },
   {
     id: 'beat-without-token',
@@ -95,7 +95,7 @@ export const LEASE: readonly Mutant[] = [
         replace: "  unknown: {\n    heartbeat: 'running',\n    probe: 'probing',",
       },
     ],
-    killer: jest('proof/mutants/decide', 'that was ended is not renewed'),
+    killer: jest('core/decide', 'takes no report under another token'),
   },
   {
     id: 'goes-on-after-lost-lease',
@@ -140,7 +140,7 @@ export const LEASE: readonly Mutant[] = [
     file: ATTEMPT,
     find: '  finished.end();\n',
     replace: '',
-    killer: jest('proof/mutants/roles', 'costs no time beyond its work, and no heartbeat comes after it'),
+    killer: jest('agent/progress', 'costs no time beyond its work, and no heartbeat comes after it'),
   },
   {
     id: 'late-success-after-claim',
@@ -149,7 +149,7 @@ export const LEASE: readonly Mutant[] = [
     file: REPORTS,
     find: 'if (record === undefined || record.token !== token) return undefined;',
     replace: 'if (record === undefined || (record.token !== token && isLeased(record))) return undefined;',
-    killer: jest('proof/mutants/decide', 'no report counts, whatever has become of the step'),
+    killer: jest('core/decide', 'takes no report under another token'),
   },
   {
     id: 'no-time-read-as-plenty',
@@ -158,7 +158,7 @@ export const LEASE: readonly Mutant[] = [
     file: 'lib/agent/handler.ts',
     find: 'const processDeadlineAt = clock.now() + context.getRemainingTimeInMillis();',
     replace: 'const processDeadlineAt = clock.now() + (context.getRemainingTimeInMillis() || 900_000);',
-    killer: jest('proof/mutants/handlers', 'one that comes when no time is left'),
+    killer: jest('aws/invocation', 'one that comes when no time is left'),
   },
   {
     id: 'settled-while-alive',

@@ -74,7 +74,10 @@ export const PEOPLE: readonly Mutant[] = [
     file: 'lib/core/records/incident.ts',
     find: 'incident.deadlineAt <= now &&',
     replace: 'incident.deadlineAt + 1e15 <= now &&',
-    killer: jest('proof/mutants/roles', 'is answered by the first look after its time'),
+    killer: jest(
+      'core/operators/settle-exact',
+      'the time of a question chooses what was said after its time',
+    ),
   },
   {
     id: 'question-unwatched',

@@ -64,7 +64,7 @@ export const PLAN: readonly Mutant[] = [
     file: 'lib/engine/plans.ts',
     find: 'const known = cache.get(hash);',
     replace: 'const known = cache.get(hash) ?? [...cache.values()][0];',
-    killer: jest('proof/mutants/plans', 'keeps the plan it started with'),
+    killer: jest('engine/plans', 'keeps the plan it started with'),
   },
   {
     id: 'reads-a-stranger',

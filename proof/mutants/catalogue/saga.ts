@@ -122,7 +122,7 @@ export const SAGA: readonly Mutant[] = [
     file: 'lib/core/step/ready.ts',
     find: 'record.changedAt, effectsSettledAt(next, record));',
     replace: 'record.changedAt);',
-    killer: jest('proof/mutants/decide', 'is not due while a lost attempt of anything behind it'),
+    killer: jest('core/execution/fence-exact', 'what depends on a step is clear since'),
   },
   {
     id: 'unknown-forgotten',
@@ -158,7 +158,7 @@ export const SAGA: readonly Mutant[] = [
     file: 'lib/core/operators/commands.ts',
     find: '  if (!isForward(status) && !isPausedOrPausing(status)) return whatItIs(state.execution);',
     replace: "  if (status !== 'running') return whatItIs(state.execution);",
-    killer: jest('proof/mutants/decide', 'stops an execution also while a person is asked'),
+    killer: jest('core/operators/commands-exact', 'why a command is not possible'),
   },
   {
     id: 'deadline-before-success',
@@ -176,7 +176,7 @@ export const SAGA: readonly Mutant[] = [
     file: 'lib/core/execution/stop.ts',
     find: 'event.now < deadlineAt ||',
     replace: 'event.now < deadlineAt + 1e15 ||',
-    killer: jest('proof/mutants/decide', 'is stopped by whoever looks'),
+    killer: jest('core/execution/stop-exact', 'the deadline stops what is not over'),
   },
   {
     id: 'probes-for-ever',

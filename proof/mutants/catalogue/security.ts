@@ -92,7 +92,7 @@ export const SECURITY: readonly Mutant[] = [
     file: 'lib/core/execution/rules.ts',
     find: '  const ended: Ended = {\n',
     replace: '  const ended: Ended = {\n    ...(execution as object),\n',
-    killer: jest('proof/mutants/decide', 'tells nothing of its payload'),
+    killer: jest('core/decide', 'tells of an end what happened'),
   },
   {
     id: 'inherited-record',

@@ -85,7 +85,7 @@ export const SUPERVISOR: readonly Mutant[] = [
     file: 'lib/core/step/lease.ts',
     find: 'LEASE_MARGIN_MS = 1_000',
     replace: 'LEASE_MARGIN_MS = 0',
-    killer: jest('proof/mutants/decide', 'is ended a second after its end at the earliest'),
+    killer: jest('core/execution/rules-exact', 'less than a second ago'),
   },
   {
     id: 'shard-stops-sweep',

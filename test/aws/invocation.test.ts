@@ -4,11 +4,11 @@ import { DynamoDBClient, GetItemCommand, PutItemCommand, QueryCommand } from '@a
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { mockClient } from 'aws-sdk-client-mock';
-import { ENV } from '../../../lib/aws/names.ts';
-import { executionItem, planItem } from '../../../lib/aws/dynamo-items.ts';
-import { agentHandler } from '../../../lib/agent/handler.ts';
-import { anAgent } from '../../engine/harness.ts';
-import { anExecution, aPlan } from '../../contract/records.ts';
+import { ENV } from '../../lib/aws/names.ts';
+import { executionItem, planItem } from '../../lib/aws/dynamo-items.ts';
+import { agentHandler } from '../../lib/agent/handler.ts';
+import { anAgent } from '../engine/harness.ts';
+import { anExecution, aPlan } from '../contract/records.ts';
 
 const dynamo = mockClient(DynamoDBClient);
 const events = mockClient(EventBridgeClient);

@@ -2,10 +2,10 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { NOTES } from '../../../proof/mutation/notes.ts';
-import { documentOf, merged, type Mutant, type Report, summaryOf } from '../../../proof/mutation/report.ts';
+import { NOTES } from '../../proof/mutation/notes.ts';
+import { documentOf, merged, type Mutant, type Report, summaryOf } from '../../proof/mutation/report.ts';
 
-const ROOT = join(import.meta.dirname, '..', '..', '..');
+const ROOT = join(import.meta.dirname, '..', '..');
 const mutant = (status: Mutant['status'], mutatorName = 'BooleanLiteral'): Mutant => ({
   status,
   mutatorName,
