@@ -60,7 +60,7 @@ export interface CloudOptions {
   readonly onLog?: (line: LogLine) => void;
   /** What the cloud itself has to say: dropped events, crashes of its parts. */
   readonly onProblem?: (message: string) => void;
-  /** A request that the policies of the template refuse; told once for each function, action and resource. */
+  /** A request that the policies of the template refuse; reported once for each function, action and resource. */
   readonly onDenied?: (denial: Denial) => void;
   /** The clock of queues, schedules and batching windows, for tests. Lambda timeouts use real time. */
   readonly clock?: Clock;

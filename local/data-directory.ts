@@ -35,7 +35,7 @@ export interface DataDirectory {
   readonly logs: string;
   readonly code: string;
   readonly compileCache: string;
-  /** Writes the guardian's pid into the lock, for whoever takes it over. */
+  /** Writes the guardian's pid into the lock, for the process that takes it over. */
   guardedBy(guardianPid: number | undefined): void;
   release(): void;
 }

@@ -21,7 +21,7 @@ const Transcript = z.object({ language: Text, lines: z.int().check(z.nonnegative
 export const inspectUpload = agent('inspect-upload', {
   input: z.object({ upload: Text }),
   output: z.object({ seconds: z.number(), heights: z.array(z.int()) }),
-  effect: 'idempotent', // it only looks
+  effect: 'idempotent', // it only reads
   undo: 'none',
   ...LIMITS,
 });
@@ -31,11 +31,11 @@ export const encodeRendition = agent('encode-rendition', {
   input: z.object({ upload: Text, height: z.int() }),
   output: Rendition,
   effect: 'idempotent',
-  maxNoProgress: '4s', // an encoder that beats without advancing is caught as well
+  maxNoProgress: '4s', // an encoder that sends heartbeats without advancing is caught as well
   ...LIMITS,
 });
 
-/** Hands the transcriber the token with which it answers; an order that nobody needs any more is withdrawn. */
+/** Hands the transcriber the token with which it answers; an order that is not needed any more is withdrawn. */
 export const orderTranscript = agent('order-transcript', {
   input: z.object({ upload: Text, token: Text }),
   output: z.object({ order: Text }),
@@ -59,7 +59,7 @@ export const notifySubscribers = agent('notify-subscribers', {
   ...LIMITS,
 });
 
-/** A workflow of its own, which others may run as well. It is not exported: nobody starts it by itself. */
+/** A workflow of its own, which others may run as well. It is not exported: it is never started by itself. */
 const transcribe = workflow('transcribe', { input: z.object({ upload: Text }), within: '2d' }, (w) => {
   const transcript = w.callback('transcript', { output: Transcript, within: '1d' });
   w.step('order', orderTranscript, { upload: w.input.upload, token: transcript.token });

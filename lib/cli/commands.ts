@@ -76,7 +76,7 @@ export function addCommands(program: Command, cli: Cli): void {
 export const examples = (...lines: readonly string[]): string =>
   `\nExamples:\n${lines.map((line) => `  $ npx steadfast ${line}`).join('\n')}`;
 
-/** Of the API that all commands ask; it is told who asks if it is deployed, or if there is a token for it. */
+/** The options of the API that all commands call; requests are signed if it is deployed, or carry a token if there is one. */
 export function client(command: Command): Client {
   const { url, token, region = regionOf(url) } = command.optsWithGlobals<Shared>();
   if (token !== undefined) return createClient({ url, fetch: tokenFetch(token) });
@@ -149,10 +149,10 @@ export function inputOf(text: string, option = '--input'): Json {
 const showText = (command: Command, view: ExecutionView): string =>
   executionText(view, Date.now(), (line) => invocation(command, line));
 
-/** A question that opens meanwhile is said after so long at most. */
+/** An incident that opens meanwhile is printed after so long at most. */
 const WAIT_MS = 5_000;
 
-/** Waits for the end; a question that is open on the way is said once, for somebody must know of it. */
+/** Waits for the end; an incident that opens on the way is printed once, because a person must resolve it. */
 async function showEnd(cli: Cli, command: Command, executionId: string): Promise<void> {
   const api = client(command);
   const said = new Set<number>();

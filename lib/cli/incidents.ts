@@ -1,5 +1,5 @@
 /**
- * The commands about questions to people: incidents, resolve.
+ * The commands about incidents: incidents, resolve.
  *
  * Owns: their options and what they print. Does not own: which answers are safe (the API says so).
  */

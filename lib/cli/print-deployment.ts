@@ -20,7 +20,7 @@ export function agentsText({ items, missing, examined }: Agents, now: number): s
   return gone === '' ? shown : `${shown}\n${gone}`;
 }
 
-/** Of an agent that is not deployed: who needs it, and what to do. */
+/** Prints an agent that is not deployed: who needs it, and what to do. */
 export function missingLine({ name, waiting, planned }: MissingAgent, examined: number): string {
   const needs = [
     ...(waiting === 0

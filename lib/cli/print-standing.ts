@@ -6,11 +6,11 @@ import type { ExecutionStatus, ExecutionView, IncidentView, Standing, Stopped } 
 
 type Facts = (readonly [string, string])[];
 
-/** An execution that ends as it is has the status of one that is undone; nothing of it is. */
+/** An execution that ends as it is has the status of one that is compensated; nothing of it is. */
 export const statusText = (status: ExecutionStatus, undo: false | undefined): string =>
   status === 'compensating' && undo === false ? 'ending as it is, nothing is undone' : status;
 
-/** Of one that is over without success, or that a person is to decide on; while it simply runs, the steps say it all. */
+/** Prints what stands of an execution that ended without success, or waits for a person; while it runs, the steps say it all. */
 export function standingFacts({ standing, status }: Pick<ExecutionView, 'standing' | 'status'>): Facts {
   if (standing === undefined || status === 'running') return [];
   return factsOf(standing);
@@ -25,7 +25,7 @@ const factsOf = (standing: Standing): Facts => {
   ];
 };
 
-/** Of a child or a part of a list by its execution, which says more. */
+/** Names a child or a part of a list by its execution, which says more. */
 function names(
   { first, view }: Standing,
   effect: Standing['first'][number]['effect'],
@@ -38,7 +38,7 @@ function names(
   return [shown.join(', '), ...more].filter(Boolean).join(' ');
 }
 
-/** What stays in effect if the question is answered with 'fail'. */
+/** What stays in effect if the incident is resolved with 'fail'. */
 export function leavesFact({ choices = [] }: IncidentView): Facts {
   const { leaves } = choices.find(({ choice }) => choice === 'fail') ?? {};
   return leaves === undefined ? [] : [["'fail' leaves", textOf(leaves)]];

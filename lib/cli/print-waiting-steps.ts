@@ -8,7 +8,7 @@ import { durationText, table, timeText } from './text.ts';
 
 type Children = NonNullable<StepView['children']>;
 
-/** Of a step that waits, or has executions of its own. */
+/** Prints a step that waits, or has executions of its own. */
 export function noteOfKind(step: StepView, now: number): string | undefined {
   if (step.children !== undefined) return childrenNote(step.children);
   if (step.waitsUntil === undefined) return undefined;
@@ -51,7 +51,7 @@ const endsText = ({ ended }: Children): string =>
     .map(([status, count]) => `${count} ${status}`)
     .join(', ');
 
-/** More than these are told by the first and the last. */
+/** Of more than these only the first and the last are printed. */
 const FEW = 3;
 
 function idsText({ executionIds, count }: Children): string {

@@ -28,7 +28,7 @@ export function listText(items: readonly ExecutionSummary[], more: boolean, now:
   return table(['EXECUTION', 'WORKFLOW', 'STATUS', 'STARTED', 'TOOK'], rows) + rest;
 }
 
-/** An open question: what failed, and the answers that are safe now. */
+/** An open incident: what failed, and the resolutions that are safe now. */
 export const incidentFact = (one: IncidentView): readonly [string, string] => [
   `incident ${one.number}`,
   `${one.step === undefined ? '' : `${one.step}: `}${one.failure.message} (${(one.choices ?? []).map(({ choice }) => choice).join(', ')})`,
@@ -37,7 +37,7 @@ export const incidentFact = (one: IncidentView): readonly [string, string] => [
 export const openIncidentFacts = (view: ExecutionView): readonly IncidentView[] =>
   view.incidents.filter((one) => one.resolvedAt === undefined);
 
-/** The command that answers a question; which choice is for the person to say. */
+/** The command that resolves an incident; the choice is left to the person. */
 export const answerLine = (executionId: string, { number }: IncidentView): string =>
   `resolve ${executionId} ${number} --choice …`;
 
@@ -99,7 +99,7 @@ function omittedText(view: ExecutionView, invocation: (line: string) => string):
 
 const MAX_NAMED = 5;
 
-/** Of the pause under way. */
+/** Prints the pause under way. */
 function pauseFact({ status, pauses }: ExecutionView, now: number): (readonly [string, string])[] {
   const pause = status === 'pausing' || status === 'paused' ? pauses?.at(-1) : undefined;
   if (pause === undefined) return [];

@@ -1,5 +1,5 @@
 /**
- * `fetch` for whoever wants to know who asks: requests signed for AWS (Signature Version 4), or with a bearer token.
+ * `fetch` for an API that asks who calls: requests signed for AWS (Signature Version 4), or with a bearer token.
  *
  * Owns: which requests are signed, for which service and region. Does not own: the signature itself and where credentials come
  * from (the AWS SDK: environment, profile, SSO, role), which callers an API lets in (`lib/infra/scheduler-api.ts`).
@@ -24,7 +24,7 @@ export interface SigningOptions {
    * @default 'execute-api'
    */
   readonly service?: string;
-  /** Of the API, for example `eu-central-1`. */
+  /** The API's region, for example `eu-central-1`. */
   readonly region: string;
   /** @default the SDK's chain: environment, profile, SSO, role */
   readonly credentials?: AwsCredentialIdentity | Provider<AwsCredentialIdentity>;
@@ -37,7 +37,7 @@ export interface SigningOptions {
 export function signedFetch({ service = GATEWAY, region, credentials }: SigningOptions): typeof fetch {
   return async (input, init = {}) => {
     const url = new URL(input instanceof Request ? input.url : input);
-    // Loaded when first needed: whoever asks a laptop's API does not wait for them.
+    // Loaded when first needed: a call of a laptop's API does not wait for them.
     const [{ SignatureV4 }, { Sha256 }, { defaultProvider }] = await Promise.all([
       import('@smithy/signature-v4'),
       import('@smithy/core/checksum'),

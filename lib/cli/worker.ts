@@ -41,7 +41,7 @@ export function addWorker(program: Command, _cli: Cli): void {
     });
 }
 
-/** @throws CliError naming the agents there are to look at */
+/** @throws CliError naming the agents that there are */
 function fileOf(agent: string): string {
   const folders = projectFolders(PROJECT_ROOT);
   const files = folders.map(({ path }) => join(path, 'agents', `${agent}.ts`));

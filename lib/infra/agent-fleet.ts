@@ -230,7 +230,7 @@ function functionTimeout(agentName: string, attempt: Duration): Duration {
 export interface AgentFleetProps {
   readonly agents: readonly AgentDeclaration[];
   readonly code: (agentName: string) => Code;
-  /** Of agents that run in containers. */
+  /** The folder of the image of an agent that runs in a container. */
   readonly imageFolder: (agentName: string) => string | undefined;
   /** What every agent's function has in its environment. */
   readonly environment: Readonly<Record<string, string>>;

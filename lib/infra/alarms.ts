@@ -1,9 +1,9 @@
 /**
  * The alarms: what a person has to know of at once, and nothing else.
  *
- * Owns: what is alarming, from when on, and what silence means. Does not own: who is told (`monitoring.ts`).
+ * Owns: what is alarming, from when on, and what silence means. Does not own: who is notified (`monitoring.ts`).
  *
- * Silence is alarming for two figures only: sweeps, which a living supervisor makes every minute whatever there is to do, and
+ * Silence is alarming for two metrics only: sweeps, which a living supervisor makes every minute whatever there is to do, and
  * runs of the audit, which come in their own time. These alarms are about having no data, which is a state of its own: it is
  * told when an alarm gets there, and a new deployment, which begins there, raises none
  * (https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html).
@@ -28,13 +28,13 @@ import type { MetricMaker } from './metrics.ts';
 
 const MINUTE = Duration.minutes(1);
 const FIVE_MINUTES = Duration.minutes(5);
-/** What is due is looked at within a tick; twice that is late. */
+/** What is due is evaluated within a tick; twice that is late. */
 const OVERDUE = Duration.minutes(2);
-/** Of the audit, one may be late and one may be killed. */
+/** Of the audit's runs one may be late and one may be killed. */
 const MISSED_AUDITS = 3;
 /** The longest period of an alarm. */
 const DAY = Duration.days(1);
-/** A service that is away for shorter is an everyday matter: held work comes back by itself. */
+/** A shorter absence of a service is an everyday matter: deferred work comes back by itself. */
 const BREAKER_OPEN_MINUTES = 10;
 /** While a deployment replaces one function after another, one of them may not know yet what another already needs. */
 const MISSING_MINUTES = 3;
@@ -49,7 +49,7 @@ export interface AlarmsProps {
   readonly scheduler: IFunction;
   readonly supervisor: IFunction;
   readonly table: ITable;
-  /** Of executions that ended: from how many percent on that failed or had to be undone. */
+  /** Percent of the executions that ended which failed or had to be undone, from which on there is an alarm. */
   readonly failurePercent: number;
   readonly audit: {
     /** How often a run is expected. */
@@ -204,7 +204,7 @@ export class Alarms extends Construct {
         metric: metricOf('OpenBreakers', { period: MINUTE }),
         threshold: 1,
         bad: BREAKER_OPEN_MINUTES,
-        // A tick that stays and one that does not may tell in the same minute, and then in the next none does.
+        // A tick that stays and one that does not may write their metrics in the same minute, and in the next none does.
         of: BREAKER_OPEN_MINUTES + 2,
       }),
       this.raise('AgentMissing', {

@@ -3,7 +3,7 @@
  *
  * Owns: its trigger and settings. Does not own: what it may do to the table (`state-table.ts`), what is out of order.
  *
- * It shares neither function nor role with the supervisor: what stops the one must not stop the other, and nobody else may
+ * It shares neither function nor role with the supervisor: what stops the one must not stop the other, and no other role may
  * read all of the table or delete from it. No execution waits for it, so nothing is set aside for it, and a run that is
  * missed is not made up for. A pass takes as many runs as it needs, one after the other; while it is not time for another one, a run
  * reads its receipt and ends.

@@ -47,7 +47,7 @@ const ALIAS = {
 export interface Bundle {
   /** File name in the asset → content. */
   readonly files: ReadonlyMap<string, Uint8Array>;
-  /** Of the content alone: the same sources give the same hash in any folder on any machine. */
+  /** A hash of the content alone: the same sources give the same in any folder on any machine. */
   readonly hash: string;
   /** Size of the code without its source map. */
   readonly bytes: number;

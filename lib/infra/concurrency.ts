@@ -1,7 +1,7 @@
 /**
  * What a deployment may take of the account's concurrent executions, and what it sets aside of them.
  *
- * Owns: the sum, and what is said about it when the stack is built. Does not own: the settings. Nobody knows the account
+ * Owns: the sum, and what is said about it when the stack is built. Does not own: the settings. The account is not known
  * then, so what may be too much is a warning; only what no account of that size could have is refused.
  */
 
@@ -21,7 +21,7 @@ export interface Takers {
   readonly account: number;
 }
 
-/** Looks when the app is synthesised: triggers are added until then. */
+/** Adds up when the app is synthesised: triggers are added until then. */
 export function tellConcurrency(scope: Construct, takers: Takers): void {
   let told = false;
   Aspects.of(scope).add({

@@ -1,7 +1,7 @@
 /**
  * The dashboard: four questions, in the order in which a person on call asks them.
  *
- * Owns: which figure answers which question. Does not own: the figures' names (`aws/names.ts`), when one is alarming.
+ * Owns: which metric answers which question. Does not own: the metrics' names (`aws/names.ts`), when one is alarming.
  */
 
 import {
@@ -163,7 +163,7 @@ function slow({ metricOf, agents, api, scheduler }: DashboardProps): IWidget[] {
   ];
 }
 
-/** The figures are in each agent's log with its name; metrics of their own for each agent would be charged for. */
+/** The values are in each agent's log with its name; metrics for each agent would be charged for. */
 function byAgent(agents: readonly Agent[]): IWidget[] {
   const logGroupNames = agents
     .flatMap((agent) => agent.logGroup?.logGroupName ?? [])

@@ -21,7 +21,7 @@ export function grantSending(grantee: IGrantable, queue: IQueue): Grant {
   return grant;
 }
 
-/** A service acts for whoever asks it to, in any account; a queue that lets it in without a condition lets all of them in. */
+/** A service acts for any caller, in any account; a queue that lets it in without a condition lets all of them in. */
 function refuseAnybody({ grantPrincipal }: IGrantable): void {
   const { principalJson, conditions } = grantPrincipal.policyFragment;
   const isAnybody = 'Service' in principalJson || (principalJson['AWS'] ?? []).includes('*');

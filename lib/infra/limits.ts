@@ -1,5 +1,5 @@
 /**
- * What AWS would refuse in the middle of a deployment is refused when the stack is built, with a figure and a remedy.
+ * Refuses when the stack is built what AWS would refuse in the middle of a deployment, with a number and a remedy.
  *
  * Owns: the limits that a deployment can meet, how it is counted against them, how its workflows are dealt out to several
  * stacks. Does not own: limits of single settings, which are refused where they are set (`agent-settings.ts`, `triggers.ts`).
@@ -30,11 +30,11 @@ export interface Deployment {
   readonly found: Discovery;
   readonly agents: ReadonlyMap<string, Agent>;
   readonly triggers: ReadonlyMap<string, StartQueue>;
-  /** Of each agent, not below its own construct. */
+  /** Resources of each agent that are not below its own construct. */
   readonly alarmsPerAgent: number;
 }
 
-/** Has the limits looked at when the app is synthesised: what is added until then counts as well. */
+/** Checks the limits when the app is synthesised: what is added until then counts as well. */
 export function keepWithinLimits(scope: Construct, deployment: Deployment): void {
   scope.node.addValidation({
     validate: () => [...tooManyResources(scope, deployment), ...environmentsTooLarge(scope, deployment)],

@@ -1,7 +1,7 @@
 /**
- * The roles' own figures as CloudWatch metrics of one deployment.
+ * The roles' own metrics of one deployment, as CloudWatch has them.
  *
- * Owns: how a name of `aws/names.ts` becomes a metric to draw or to watch. Does not own: the names.
+ * Owns: how a name of `aws/names.ts` becomes a metric to draw or to alarm on. Does not own: the names.
  */
 
 import { Metric, type MetricOptions, Stats } from 'aws-cdk-lib/aws-cloudwatch';

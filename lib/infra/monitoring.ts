@@ -1,5 +1,5 @@
 /**
- * What tells people about a deployment: the alarms, the topic they are sent to, the dashboard.
+ * The monitoring of a deployment: the alarms, the topic they are sent to, the dashboard.
  *
  * Owns: how the three are put together, and that alarms can reach the topic. Does not own: what is alarming (`alarms.ts`),
  * what is shown (`dashboard.ts`), who listens: `monitoring.topic.addSubscription(…)`.

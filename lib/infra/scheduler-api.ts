@@ -43,7 +43,7 @@ const INTEGRATION_TIMEOUT = Duration.seconds(29);
 /** What a call is for: what a caller with a token needs a scope of its own for. */
 export type Call = 'start' | 'read' | 'operate' | 'callback';
 
-/** Of each kind of call, the scopes of which a token must have one. */
+/** For each kind of call the scopes of which a token must have one. */
 export type Scopes = Readonly<Record<Call, readonly string[]>>;
 const SCOPES: Scopes = {
   start: ['steadfast/start'],
@@ -105,12 +105,12 @@ export interface SchedulerApiProps {
    */
   readonly scopes?: Partial<Scopes>;
   /**
-   * Who may answer callbacks, when others than who may call the rest. With `HttpNoneAuthorizer`, whoever has a callback's
+   * Who may answer callbacks, if others than the callers of the rest. With `HttpNoneAuthorizer`, anyone with a callback's
    * token: for outside systems that can keep a secret but not sign a request.
    * @default - as `authorizer`
    */
   readonly callbackAuthorizer?: IHttpRouteAuthorizer;
-  /** Of all routes together. @default - the account's */
+  /** Requests a second to all routes together. @default - the account's */
   readonly throttle?: ThrottleSettings;
   /** @default - no page of another origin may call */
   readonly cors?: CorsPreflightOptions;

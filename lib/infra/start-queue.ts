@@ -43,7 +43,7 @@ export interface StartQueueProps {
   readonly encryptionKey?: IKey;
   /** Messages that are made executions at the same time, in tens; 2 to 1000. */
   readonly maxConcurrency: number;
-  /** Of both queues, whose messages exist nowhere else. */
+  /** Whether both queues go with the stack; their messages exist nowhere else. */
   readonly removalPolicy: RemovalPolicy;
 }
 

@@ -112,12 +112,12 @@ export class StateTable extends Construct {
     return this.grant(grantee, ACTIONS.readPage);
   }
 
-  /** Reading everything, healing watches and removing what is left behind: what the audit needs. */
+  /** What the audit needs: reading everything, healing wake times and removing what is left behind. */
   grantAudit(grantee: IGrantable): Grant {
     return this.grant(grantee, ACTIONS.audit);
   }
 
-  /** Finding open executions by the time at which someone must look. */
+  /** Finding open executions by their wake time. */
   grantFindDue(grantee: IGrantable): Grant {
     return this.grant(grantee, ACTIONS.find, `/index/${TABLE.wakeIndex.name}`);
   }

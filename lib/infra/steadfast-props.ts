@@ -68,7 +68,7 @@ export interface SteadfastProps {
    */
   readonly scopes?: Partial<Scopes>;
   /**
-   * Who may answer callbacks. `HttpNoneAuthorizer`: whoever has a callback's token.
+   * Who may answer callbacks. `HttpNoneAuthorizer`: anyone with a callback's token.
    * @default - as `authorizer`
    */
   readonly callbackAuthorizer?: IHttpRouteAuthorizer;
@@ -125,7 +125,7 @@ export interface SteadfastProps {
    */
   readonly supervisors?: number;
   /**
-   * Between two sweeps of a supervisor that has something to watch, 1 to 15 seconds. What a fault delays grows and shrinks
+   * Between two sweeps of a supervisor that has found something due, 1 to 15 seconds. What a fault delays grows and shrinks
    * with it, and the queries of a system that is never idle shrink and grow.
    * @default Duration.seconds(2)
    */
@@ -181,13 +181,13 @@ export interface SteadfastProps {
    */
   readonly transport?: Transport;
   /**
-   * What is there to watch the deployment with.
+   * Alarms and a dashboard for the deployment.
    * @default 'alarms-and-dashboard'
    */
   readonly monitoring?: 'alarms-and-dashboard' | 'alarms' | 'none';
   /**
    * What hears of every alarm, incidents included.
-   * @default - a new one, to which nobody has subscribed yet
+   * @default - a new one, without subscriptions
    */
   readonly alarmTopic?: ITopic;
   /**

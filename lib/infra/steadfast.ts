@@ -59,7 +59,7 @@ import { WakeUps } from './wake-ups.ts';
 
 /** Most of a step is waiting for calls, at the price of all of it (decision 19). */
 const DEFAULT_MEMORY_MB = 384;
-/** Of an account that was never asked for more, and is not new. */
+/** The limit of an account that is not new and has asked for no more. */
 const DEFAULT_ACCOUNT_CONCURRENCY = 1_000;
 
 export class Steadfast extends Construct {
@@ -77,7 +77,7 @@ export class Steadfast extends Construct {
   readonly #props: SteadfastProps;
   /** Alarms, their topic and the dashboard; nothing when `monitoring` is 'none'. */
   readonly monitoring?: Monitoring;
-  /** By what the metrics of this deployment are told apart from those of another. */
+  /** The dimension that tells the metrics of this deployment from those of another. */
   readonly deploymentName: string;
 
   constructor(scope: Construct, id: string, props: SteadfastProps) {
@@ -235,7 +235,7 @@ export class Steadfast extends Construct {
     };
   }
 
-  /** One of the roles' own figures, to draw it or to make an alarm of your own. */
+  /** One of the roles' own metrics, to draw it or to make an alarm of your own. */
   metric(name: MetricName, options?: MetricOptions): Metric {
     return metricsOf(this.deploymentName)(name, options);
   }
@@ -255,7 +255,7 @@ export class Steadfast extends Construct {
     return this.metric('Failed', options);
   }
 
-  /** How long the most overdue execution had been waiting for a look, in ms. */
+  /** How long the most overdue execution had been waiting to be evaluated, in ms. */
   metricOldestOverdue(options?: MetricOptions): Metric {
     return this.metric('OldestOverdue', options);
   }
@@ -312,7 +312,7 @@ export class Steadfast extends Construct {
     };
   }
 
-  /** A starter is a scheduler for one workflow that answers no questions. */
+  /** A starter is a scheduler for one workflow, without an API. */
   private letStart(trigger: StartQueue, agents: readonly string[]): void {
     const role = trigger.function;
     const { encryptionKey: key } = this.#props;

@@ -8,7 +8,7 @@
  * is neither retried nor kept. The function's own concurrency is reserved because agents that take all of the
  * account's must not stop the one role that would notice.
  *
- * With another number of them every shard stays somebody's: a tick's parts are told how many they are, and the rules beyond
+ * With another number of them every shard still has its supervisor: a tick's parts know how many they are, and the rules beyond
  * the first, which hold what EventBridge allows no rule to hold, come before it changes and go after it has.
  */
 

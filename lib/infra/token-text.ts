@@ -47,7 +47,7 @@ export function longestText(value: unknown, names: Names): string {
     const [id, attribute] = argument as readonly [string, string];
     return longestName(id, attribute, names);
   }
-  // Of any other intrinsic nobody knows; it is about as long as it is written.
+  // The length of any other intrinsic's value is not known; it is about as long as its text.
   return JSON.stringify(value);
 }
 

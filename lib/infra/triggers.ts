@@ -73,7 +73,7 @@ export interface TriggersProps {
   readonly memorySize: number;
   readonly tracing?: Tracing;
   readonly encryptionKey?: IKey;
-  /** Of their queues. */
+  /** Whether their queues go with the stack. */
   readonly removalPolicy: RemovalPolicy;
   /** Lets a starter decide, and send to the agents of its workflow. */
   readonly grantStart: (trigger: StartQueue, agents: readonly string[]) => void;

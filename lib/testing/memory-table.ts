@@ -4,7 +4,7 @@
  * Owns: the records, the conditional write, the wake index (sorted, open executions only), pages and their cursors.
  * Does not own: time, faults, promises (`memory.ts`, `simulation/process.ts`).
  *
- * Records and snapshots are never changed in place, by nobody: so the table keeps and hands out the very objects it was
+ * Records and snapshots are never changed in place: so the table keeps and hands out the very objects it was
  * given, and a read costs nothing.
  */
 
@@ -24,9 +24,9 @@ export class MemoryTable {
   readonly #tie: (executionId: string) => string;
   readonly #plans = new Map<string, Plan>();
   readonly #executions = new Map<string, Snapshot>();
-  /** By shard: the open executions, earliest watch first. */
+  /** By shard: the open executions, earliest wake time first. */
   readonly #watches: Due[][];
-  /** The shard in which an execution's watch is. */
+  /** The shard in which an execution's wake time is. */
   readonly #places = new Map<string, number>();
   /** What was beside executions that have expired. */
   readonly #left = new Map<string, Beside[]>();
@@ -44,7 +44,7 @@ export class MemoryTable {
     return this.#open;
   }
 
-  /** Of all executions, in the order in which they were created. */
+  /** Ids of all executions, in the order in which they were created. */
   ids(): IterableIterator<string> {
     return this.#executions.keys();
   }
@@ -287,7 +287,7 @@ const follows = (next: Stored, stored: Stored | undefined): boolean =>
 
 const DUE_PAGE = 100;
 
-/** In no order that its id would tell. */
+/** In an order that does not follow from the ids. */
 const scattered = (id: string): string => `${sumOf(id)}.${id}`;
 
 function sumOf(text: string): number {

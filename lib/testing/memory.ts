@@ -1,6 +1,6 @@
 /**
  * The ports in memory: a store with the conditions of the real one, a queue whose deliveries the test decides, a clock
- * that moves when told to, seeded dice.
+ * that moves when the test says so, seeded random numbers.
  *
  * Owns: behaviour only, without faults. It passes the same contract suites as the AWS adapters. Does not own: the records
  * and their conditions (`memory-table.ts`), what is delivered when (the caller takes messages out of the queue).
@@ -105,14 +105,14 @@ export class ManualClock implements Clock {
       signal?.addEventListener('abort', wake);
     });
 
-  /** When the next sleeper wakes, or nothing when nobody sleeps. */
+  /** When the next sleeper wakes, or nothing without a sleeper. */
   nextWakeAt(): number | undefined {
     return this.#sleepers.length === 0
       ? undefined
       : Math.min(...this.#sleepers.map((sleeper) => sleeper.atMs));
   }
 
-  /** Moves time and wakes whoever is due. */
+  /** Moves time and wakes the sleepers that are due. */
   advanceTo(atMs: number): void {
     this.#now = Math.max(this.#now, atMs);
     const due = this.#sleepers.filter((sleeper) => sleeper.atMs <= this.#now).sort((a, b) => a.atMs - b.atMs);

@@ -14,7 +14,7 @@ import { isRecord } from '../template/json.ts';
 import type { Control } from './control.ts';
 import type { ArmedFault, FaultMoment } from './fault.ts';
 
-/** What `/_local/` itself tells. */
+/** The answer of `/_local/` itself. */
 export interface CloudFacts {
   readonly apiUrl: string;
   readonly gatewayUrl: string;

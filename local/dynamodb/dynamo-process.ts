@@ -4,7 +4,7 @@
  *
  * Invariants
  * - I1 it is on the guardian's list: it does not outlive the cloud.
- * - I2 it has put its process id beside its file before it opens it: whoever comes after us can end it.
+ * - I2 it has put its process id beside its file before it opens it: a later process can end it.
  * - I3 `ready()` resolves only when it answers at the address that `address` gives.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -25,7 +25,7 @@ export interface DynamoAddress {
 /** Where DynamoDB calls go. */
 export interface DynamoServer {
   readonly address: DynamoAddress;
-  /** Whether calls are accepted now; false while it is held down. */
+  /** Whether calls are accepted now; false while it is kept down. */
   readonly accepting: boolean;
   ready(): Promise<void>;
   /** Kills it (-9) and starts it again after `downMs`. Resolves when it is ready again. */
@@ -168,7 +168,7 @@ export class EmbeddedDynamo implements DynamoServer {
       if (!isHopeless) this.#launch();
     });
     this.#ready = answering(this.#port, child, this.#logPath);
-    // Nobody may be waiting at the moment of a failure; those who wait later get it.
+    // At the moment of a failure there may be no waiter; later ones get it.
     this.#ready.catch(() => {});
   }
 }

@@ -27,7 +27,7 @@ export interface EmittedEvent {
   readonly rules: readonly string[];
 }
 
-/** An event that nobody has to be asked about. */
+/** An event for which no permission is checked. */
 export interface ToldEvent {
   /** @default the account's own */
   readonly bus?: string;
@@ -48,7 +48,7 @@ export interface BusSettings {
   readonly functionByName: (name: string) => LocalFunction | undefined;
   /** Whether the policies let a rule do this to its target. */
   readonly mayReach: (rule: RuleSpec, action: string, target: string) => boolean;
-  /** Told about what is dropped: a target that does not run here, an event given up. */
+  /** Called with what is dropped: a target that does not run here, an event given up. */
   readonly onProblem: (message: string) => void;
 }
 

@@ -126,7 +126,7 @@ const EMULATED: ReadonlySet<string> = new Set(['dynamodb', 'sqs', 'events', 's3'
 
 /** The answer to a call that its caller may not make. */
 function refusal(call: AwsCall, { access, callPlace }: Backends): AwsAnswer | undefined {
-  // What S3 is asked for and does not do here is told as that, not as a refusal.
+  // A call that the local S3 does not have is answered as such, not as a refusal.
   if (!EMULATED.has(call.service) || call.object?.operation === 'unknown') return undefined;
   const needs = needsOf(call, callPlace);
   if (needs === undefined) {
@@ -140,7 +140,7 @@ function refusal(call: AwsCall, { access, callPlace }: Backends): AwsAnswer | un
   return undefined;
 }
 
-/** SQS alone, for whoever has queues and an HTTP server. */
+/** SQS alone, for callers with queues and an HTTP server. */
 export async function serveSqs(
   call: AwsCall,
   request: IncomingMessage,

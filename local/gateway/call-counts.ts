@@ -22,7 +22,7 @@ export class CallCounts {
   measuresCapacity = false;
   readonly #counters = new Map<string, Counter>();
 
-  /** Counts a call that is about to be served; the answer is told whether it failed. */
+  /** Counts a call that is about to be served; the returned function is called with whether it failed. */
   record(call: AwsCall): Counter {
     const key = `${call.caller}|${call.service}|${call.operation}|${call.resource}`;
     let counter = this.#counters.get(key);

@@ -1,6 +1,6 @@
 /**
  * Owns: asking DynamoDB for the consumed capacity of calls that did not ask, reading it from the answers, and what a refused
- * write consumes, of which no answer tells. Off unless switched on: it costs a parse of every answer.
+ * write consumes, which no answer says. Off unless switched on: it costs a parse of every answer.
  */
 import { isRecord, type Json } from '../template/json.ts';
 

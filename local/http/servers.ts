@@ -48,7 +48,7 @@ async function listening(server: Server, port: number, purpose: string): Promise
   });
 }
 
-/** Listens on the port after `port`, or on any free one when that is taken: nobody needs to know it by heart. */
+/** Listens on the port after `port`, or on any free one when that is taken. */
 export async function listenNear(port: number, purpose: string): Promise<Listening> {
   try {
     return await listen(port + 1, purpose);

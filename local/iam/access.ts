@@ -5,7 +5,7 @@
  * wire (answers.ts).
  *
  * Invariants
- * - I1 a refusal is kept and told, whoever it was answered to: a caller that swallows it cannot hide it.
+ * - I1 a refusal is kept and reported, whichever caller got it: one that swallows it cannot hide it.
  */
 import type { Verdict } from './evaluate.ts';
 import type { Context } from './match.ts';
@@ -35,7 +35,7 @@ interface Use {
 interface Known {
   readonly request: AccessRequest;
   readonly verdict: Verdict;
-  /** Of the permissions that allow it. */
+  /** The statements that allow it. */
   readonly uses: readonly Use[];
 }
 
@@ -55,7 +55,7 @@ export class Access {
     this.#onDenied = onDenied;
   }
 
-  /** Undefined when it is allowed, or nobody to check. */
+  /** Undefined when it is allowed, or there is no principal to check. */
   check(who: string, action: string, resource: string, context: Context = {}): Denial | undefined {
     if (!this.#policies.checks(who)) return undefined;
     const { request, verdict, uses } = this.#decide({ who, action, resource, context });

@@ -121,7 +121,7 @@ function leadingKeys(items: readonly (Json | undefined)[], table: string, place:
   return values.length === 0 ? {} : { 'dynamodb:leadingkeys': [...new Set(values)] };
 }
 
-/** Of a query: the value that the table's partition key must be equal to. */
+/** The value to which a query sets the table's partition key. */
 function queriedKey(body: Body, table: string, place: CallPlace): Context {
   const key = place.partitionKey(tableName(table));
   const names = isRecord(body['ExpressionAttributeNames']) ? body['ExpressionAttributeNames'] : {};

@@ -1,9 +1,9 @@
 /**
  * Owns: IAM's decision within one account: explicit deny, then identity and resource policies, then the boundary. Pure.
- * Owns not: which policies there are (stack-policies.ts), who is told (access.ts).
+ * Owns not: which policies there are (stack-policies.ts), who hears of a refusal (access.ts).
  *
  * Invariants
- * - I1 nothing is allowed that no statement allows, and an explicit deny beats every allow.
+ * - I1 nothing is allowed that no statement allows, and an explicit deny overrides every allow.
  * - I2 a statement that fits and cannot be understood refuses the request and says which and why.
  */
 import { conditionsHold } from './conditions.ts';

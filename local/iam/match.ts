@@ -8,7 +8,7 @@
 /** Values of condition keys, by name in small letters; a key that is not there is absent from the request. */
 export type Context = Readonly<Record<string, readonly string[]>>;
 
-/** Something in a policy that this evaluator does not know; whoever evaluates must refuse. */
+/** Something in a policy that this evaluator does not know; the caller must refuse. */
 export class UnknownPolicy extends Error {
   readonly code = 'unknown-policy';
 }

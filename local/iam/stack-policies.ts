@@ -26,7 +26,7 @@ export interface AccessRequest {
   readonly context: Context;
 }
 
-/** Something that a statement allows somebody. */
+/** Something that a statement allows a principal. */
 export interface Permission extends Grant {
   /** As in `AccessRequest`; `*` for everyone. */
   readonly who: string;
@@ -81,7 +81,7 @@ export class StackPolicies {
     return Object.fromEntries(Object.entries(context).filter(([key]) => this.#asked.has(key)));
   }
 
-  /** Whether policies can be asked about somebody: not about people outside, nor about a role from elsewhere. */
+  /** Whether the policies know a principal: not a person outside, nor a role from elsewhere. */
   checks(who: string): boolean {
     return this.#actors.has(who) || who.includes('.');
   }
@@ -174,7 +174,7 @@ function actorsOf(resources: readonly ResolvedResource[]): Acting[] {
     if (type === 'AWS::Lambda::Function') {
       return [{ who, session, roleArn: String(Role), service: 'lambda.amazonaws.com' }];
     }
-    // Nothing here runs it; whoever does signs its calls with `<logicalId>-<n>`, as functions do.
+    // Nothing here runs it; the process that does signs its calls with `<logicalId>-<n>`, as functions do.
     if (type === 'AWS::ECS::TaskDefinition' && properties['TaskRoleArn'] !== undefined) {
       return [
         { who, session, roleArn: String(properties['TaskRoleArn']), service: 'ecs-tasks.amazonaws.com' },

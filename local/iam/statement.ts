@@ -22,7 +22,7 @@ export interface Statement {
   readonly effect: 'Allow' | 'Deny';
   readonly actions: Patterns;
   readonly resources: Patterns;
-  /** Of resource policies. */
+  /** Only resource policies have it. */
   readonly principals: PrincipalElement | undefined;
   readonly conditions: readonly Condition[];
 }

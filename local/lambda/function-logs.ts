@@ -1,4 +1,4 @@
-/** Owns: one log file per function, and handing each line to whoever listens. */
+/** Owns: one log file per function, and handing each line to the listeners. */
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { join } from 'node:path';
 

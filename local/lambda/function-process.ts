@@ -29,7 +29,7 @@ export interface ProcessEvents {
   readonly onExit: () => void;
 }
 
-/** What the process is told once, before its first event. */
+/** What the process gets once, before its first event. */
 export interface InitMessage {
   readonly env: Readonly<Record<string, string>>;
   readonly directory: string;

@@ -20,7 +20,7 @@ export interface FunctionSettings {
   readonly maxProcesses: number;
   readonly idleAfterMs: number;
   readonly onLine: (functionName: string, pid: number, stream: 'stdout' | 'stderr', line: string) => void;
-  /** Told right before an event is handed to a process that is ready for it (faults at the next event). */
+  /** Called right before an event is handed to a process that is ready for it (faults at the next event). */
   readonly onDelivered: (local: LocalFunction, process: FunctionProcess) => void;
 }
 

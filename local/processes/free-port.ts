@@ -1,7 +1,7 @@
-/** Owns: finding a free port for a child that must be told one. */
+/** Owns: finding a free port for a child that must be given one. */
 import { createServer } from 'node:net';
 
-/** A port of 127.0.0.1 that nobody listens on at this moment. */
+/** A port of 127.0.0.1 that no process listens on at this moment. */
 export async function freePort(): Promise<number> {
   return await new Promise((resolve, reject) => {
     const server = createServer();

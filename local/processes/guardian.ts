@@ -3,7 +3,7 @@
  *
  * Invariants
  * - I1 every child of the cloud is on the guardian's list from right after its spawn until its exit is seen.
- * - I2 a guardian that dies is replaced and told the whole list.
+ * - I2 a guardian that dies is replaced, and the new one gets the whole list.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

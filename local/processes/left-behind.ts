@@ -17,7 +17,7 @@ const LOOK_EVERY_MS = 5;
  * @param pidPath where the process has put its number
  * @param filePath what it has open, an argument of its command line
  * @param end sends SIGKILL. @returns whether it may be signalled
- * @throws Error when it lives and cannot be ended, or nobody can say whether it is that process
+ * @throws Error when it lives and cannot be ended, or it is unclear whether it is that process
  */
 export async function endLeftBehind(
   pidPath: string,

@@ -81,7 +81,7 @@ export class Buckets {
     return { statusCode: 200, headers: about, body: readFileSync(this.#file(bucket, key)) };
   }
 
-  /** Writes an object of a bucket of the stack and tells of it. */
+  /** Writes an object of a bucket of the stack and announces it. */
   put(bucket: string, key: string, body: Buffer, contentType = 'application/octet-stream'): Facts {
     const etag = createHash('md5').update(body).digest('hex');
     const facts: Facts = { key, contentType, etag, writtenAt: this.#clock.now() };

@@ -1,5 +1,5 @@
 /**
- * Owns: one standard queue: visibility, delay, receive counts, redrive, retention, and who is told when a message
+ * Owns: one standard queue: visibility, delay, receive counts, redrive, retention, and who is notified when a message
  * can be received.
  * Owns not: the wire protocol (operations.ts), files (journal.ts).
  *
@@ -7,8 +7,8 @@
  * - I1 a message is in exactly one state (visible, delayed, in flight) or gone.
  * - I2 a change is in the journal before its caller is answered.
  * - I3 a redriven message is in the target's journal before it leaves the source's: a crash between duplicates, never loses.
- * - I4 a waiting receiver or watcher is told at the moment a message becomes visible (send, delay end, visibility end);
- *   with nobody waiting there is no timer.
+ * - I4 a waiting receiver or watcher is notified at the moment a message becomes visible (send, delay end, visibility end);
+ *   without a waiter there is no timer.
  */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';

@@ -58,7 +58,7 @@ const bucketName = (resource: NamedResource): string => resource.physicalName.to
 const globalArn = (path: (name: string) => string) => (resource: NamedResource, place: StackPlace) =>
   `arn:aws:iam::${place.accountId}:${path(resource.physicalName)}`;
 const managedPolicyArn = globalArn((name) => `policy/${name}`);
-/** A policy is resolved and enforced; nobody refers to it. */
+/** A policy is resolved and enforced; no resource refers to it. */
 const POLICY: ResourceType = { ref: byName, attributes: { Id: byName } };
 
 /** The resource types the local cloud runs. Everything else is kept as an inert name. */
@@ -165,7 +165,7 @@ export const SILENT_TYPES: ReadonlySet<string> = new Set([
   'AWS::Lambda::EventInvokeConfig',
   'AWS::Lambda::Version',
   'AWS::Lambda::Alias',
-  // Nobody watches a laptop.
+  // A laptop has no alarms.
   'AWS::CloudWatch::Alarm',
   'AWS::CloudWatch::Dashboard',
   'AWS::SNS::Topic',

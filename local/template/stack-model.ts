@@ -35,7 +35,7 @@ export interface QueueSpec {
 export interface BucketSpec {
   readonly logicalId: string;
   readonly bucketName: string;
-  /** Whether what happens to its objects is told on the account's own bus. */
+  /** Whether events about its objects go to the account's own bus. */
   readonly tellsEventBridge: boolean;
 }
 
@@ -52,7 +52,7 @@ export interface FunctionSpec {
   readonly memoryMb: number;
   readonly reservedConcurrency: number | undefined;
   readonly logGroupName: string;
-  /** Of the template; absent: nothing is left out. */
+  /** The template's retention; absent: nothing is left out. */
   readonly logLevel: string | undefined;
   readonly asyncRetries: number;
   readonly asyncMaxAgeMs: number;
@@ -78,7 +78,7 @@ export interface StackModel {
   readonly apis: readonly ApiSpec[];
   readonly rules: readonly RuleSpec[];
   readonly buckets: readonly BucketSpec[];
-  /** Of the stack, and those from elsewhere that its rules listen to. */
+  /** The buses of the stack, and those from elsewhere that its rules listen to. */
   readonly busNames: readonly string[];
   /** Resources that are only names here, as `logicalId (type)` with the reason where there is a special one. */
   readonly notRun: readonly string[];

@@ -27,7 +27,7 @@ export interface Controls {
   tick(name: string): Promise<void>;
 }
 
-/** How late the outside world answers the two orders. */
+/** How late the external services answer the two orders. */
 export const REPLY_AFTER_MS = 5_000;
 /** An agent is not hit when its answer may already be under way. */
 const LATEST_HIT_MS = 4_000;

@@ -82,7 +82,7 @@ export function report(seen: Observations): Report {
     ...general.map((problem) => `  NOT AS EXPECTED: ${problem}`),
     inOneLine(summary),
   ];
-  // What the audit finds is a problem of its order, or of nobody's.
+  // A finding of the audit is a problem of its order, or of none.
   const allAsExpected = summary.asExpected === orders.length && general.length === 0;
   return { lines, summary, allAsExpected };
 }

@@ -116,7 +116,7 @@ const orderOf = (orderId: Scenario['orderId']) => ({
   total: 4_200,
 });
 
-/** Looks at the executions and lets the saboteur act until all have ended, or too much time has passed. */
+/** Reads the executions and lets the saboteur act until all have ended, or too much time has passed. */
 async function watch(
   api: Api,
   world: ExternalWorld,
@@ -152,7 +152,7 @@ async function watch(
 try {
   process.exitCode = await main();
 } catch (error) {
-  // What is stopped in the middle complains; nobody needs to read it.
+  // A process that is stopped in the middle complains; those lines are of no use.
   if (!isInterrupted) console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
 }

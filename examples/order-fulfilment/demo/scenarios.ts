@@ -1,5 +1,5 @@
 /**
- * The orders of the demo: what goes wrong with each, what is expected, and how it is told.
+ * The orders of the demo: what goes wrong with each, what is expected, and how it is reported.
  *
  * Owns: per order, the outside world's misbehaviour, the expectation on its status, its history and its ledger, and
  * the proof that its fault really happened. Does not own: how processes are killed and frozen (`faults.ts`).
@@ -191,7 +191,7 @@ const frozen: Scenario = {
     'reservation. Then the first one thawed and reported: its token was no longer the current one, and it was refused.',
 };
 
-/** In the order in which they are started and told. */
+/** In the order in which they are started and reported. */
 export const SCENARIOS: readonly Scenario[] = [plain, unavailable, lostReply, killed, declined, frozen];
 export const KILLED = killed;
 export const FROZEN = frozen;

@@ -24,10 +24,10 @@ export interface Stage {
 }
 
 export interface StageOptions {
-  /** Of the HTTP API; 0 for any free one. */
+  /** Port of the HTTP API; 0 for any free one. */
   readonly port: number;
   readonly say: (text: string) => void;
-  /** Told at once how to clean up, so that an interrupt during the start leaves nothing behind either. */
+  /** Gets the clean-up at once, so that an interrupt during the start leaves nothing behind either. */
   readonly onCleanUp: (strike: Stage['strike']) => void;
 }
 
@@ -52,7 +52,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     dataDir: join(folder, 'cloud'),
     fresh: true,
     port: options.port,
-    // The demo rings the supervisor by hand, so that nobody waits for the minute.
+    // The demo calls the supervisor by hand instead of waiting for the minute.
     schedules: false,
     environment: { WORLD_URL: worldUrl },
   });

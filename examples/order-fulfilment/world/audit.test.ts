@@ -3,7 +3,7 @@ import type { Entry, EntryKind } from './ledger.ts';
 
 type Line = readonly [kind: EntryKind, id: string, of?: string];
 
-/** A ledger of one execution, `x` unless told otherwise. */
+/** A ledger of one execution, by default `x`. */
 const ledger = (lines: readonly Line[], executionId = 'x'): Entry[] =>
   lines.map(([kind, id, of], index) => ({
     seq: index + 1,

@@ -1,5 +1,5 @@
 /**
- * Holds the outside world's ledger against what the executions claim. Pure: entries and executions in, findings out.
+ * Compares the external services' ledger with what the executions claim. Pure: entries and executions in, findings out.
  *
  * An order is charged, reserved, shipped and mailed at most once, and what an execution says must be what the ledger
  * shows. For each of the four effects (charge, reservation, shipment, mail):

@@ -77,7 +77,7 @@ export class Ledger {
   }
 }
 
-/** A process killed while it wrote leaves a torn last line: nobody was answered, so it never happened. */
+/** A process killed while it wrote leaves a torn last line: that request got no answer, so it never happened. */
 function load(file: string): Entry[] {
   if (!existsSync(file)) return [];
   const text = readFileSync(file);

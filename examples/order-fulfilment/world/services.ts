@@ -112,7 +112,7 @@ function mail(ledger: Ledger, request: ServiceRequest): Call | undefined {
   return oncePerKey(ledger, request, 'mail', 'send', 'mail', (sent) => ({ status: 200, body: sent }));
 }
 
-/** A service that does not deduplicate: POST does it again, GET tells what was done. */
+/** A service that does not deduplicate: POST does it again, GET lists what was done. */
 function byReference(
   ledger: Ledger,
   request: ServiceRequest,

@@ -1,4 +1,4 @@
-/** Looks at an upload: how long it is, and which sizes it is worth encoding in. */
+/** Inspects an upload: how long it is, and which sizes it is worth encoding in. */
 
 import { PermanentError } from 'steadfast';
 import * as z from 'zod/mini';

@@ -1,4 +1,4 @@
-/** Tells the subscribers, once for each effect key. */
+/** Notifies the subscribers, once for each effect key. */
 
 import { notifySubscribers } from '../workflow.ts';
 import { put } from '../library.ts';

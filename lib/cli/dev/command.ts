@@ -98,7 +98,7 @@ async function start(flags: DevFlags, io: Io, signal: AbortSignal, cleanUps: Cle
   io.err(await missingAgentsText(cloud.apiUrl));
 }
 
-/** Synthesis takes long enough that nobody should hear only after it that there is no port. */
+/** Checked before synthesis, which takes too long to hear only after it that the port is taken. */
 async function refuseTakenPort(port: number): Promise<void> {
   const { listen } = await import('../../../local/http/servers.ts');
   const listening = await listen(port, 'of the HTTP API; --port chooses another').catch((error: unknown) => {

@@ -13,7 +13,7 @@ export interface DevFolder {
   readonly path: string;
   readonly assembly: string;
   readonly logs: string;
-  /** Of one workflow folder's `dev.ts`; made if missing. */
+  /** The data folder of one workflow folder's `dev.ts`; made if missing. */
   readonly external: (name: string) => string;
   readonly release: () => void;
 }
@@ -52,7 +52,7 @@ function openAt(path: string, fresh: boolean): DevFolder {
     throw new CliError('not-ours', `${path} holds other files; give --data an empty or a new folder`);
   }
   takeLock(marker, path);
-  // The assembly is made anew; assets of code that is no more would only pile up.
+  // The assembly is made again; assets of code that is gone would only pile up.
   const outdated = fresh ? content.filter((name) => name !== MARKER) : ['cdk.out'];
   for (const name of outdated) rmSync(join(path, name), { recursive: true, force: true });
   return {

@@ -70,7 +70,7 @@ function startWorker(
   return { agent, process: child, stop };
 }
 
-/** By its task's key the local cloud knows what it may do; where no service runs it, nobody has said. */
+/** By its task's key the local cloud knows what it may do; without a service that runs it, no policy says so. */
 function taskOf(cloud: Cloud, agent: string): string | undefined {
   const path = `/Agents/${agent}/Container/Task/`;
   return [...cloud.resources.values()].find(

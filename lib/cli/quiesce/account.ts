@@ -18,7 +18,7 @@ export type Kind = 'mapping' | 'rule' | 'schedule' | 'service' | 'route';
 export interface Part {
   readonly role: Role;
   readonly kind: Kind;
-  /** What its own service knows it by; with `kind` it tells it from every other. */
+  /** The name by which its own service knows it; unique together with `kind`. */
   readonly id: string;
   /** How long what it has begun may go on once it has stopped, in ms. */
   readonly tailMs: number;

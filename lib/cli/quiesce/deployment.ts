@@ -4,7 +4,7 @@
  * Owns: what each tagged resource is. Does not own: what stopping means for each kind (`kinds.ts`), the order (`order.ts`), who is
  * tagged (`lib/infra/parts.ts`).
  *
- * Mappings are found by their queue and not by their function: whoever reads an agent's queue has to stop, also with a function
+ * Mappings are found by their queue and not by their function: every reader of an agent's queue has to stop, also with a function
  * that another stack made.
  */
 
@@ -101,7 +101,7 @@ export class Deployment {
       case 'sqs':
         return this.#mappings(role, arn);
       case 'events':
-        // A run of the audit may last for minutes; it heals and removes, and nobody waits for it.
+        // A run of the audit may last for minutes; it heals and removes, and no execution waits for it.
         return this.#rule(role, arn, part === 'supervisor');
       case 'ecs':
         return [{ role, kind: 'service', id: arn, tailMs: 0 }];
@@ -207,7 +207,7 @@ export class Deployment {
     ];
   }
 
-  /** Of the environment of the function behind the API. */
+  /** A variable in the environment of the function behind the API. */
   async variable(name: string): Promise<string | undefined> {
     await this.#found();
     for (const arn of this.#functions('api')) {

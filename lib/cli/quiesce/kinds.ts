@@ -3,7 +3,7 @@
  *
  * Owns: the calls for one part. Does not own: how a call is made (`calls.ts`), which parts there are (`aws.ts`), the order.
  *
- * Each looks first and changes only what is otherwise, so that all of it can be done again after a crash.
+ * Each reads first and changes only what differs, so that all of it can be done again after a crash.
  */
 
 import type { Kind, Value } from './account.ts';
@@ -79,7 +79,7 @@ function ruleOf(arn: string): { readonly Name: string; readonly EventBusName?: s
 
 /**
  * A schedule, as `group/name`; the state is its own, `ENABLED` or `DISABLED`.
- * https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-schedule-state.html: a change has to say everything anew.
+ * https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-schedule-state.html: a change has to repeat all settings.
  */
 const schedule: KindOfPart = {
   async state(calls, id) {

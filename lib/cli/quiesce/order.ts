@@ -4,12 +4,12 @@
  * Owns: what stops when, what is waited for, what is kept. Does not own: how a part is stopped (`aws.ts`), what is printed
  * (`command.ts`).
  *
- * Q1 nothing is changed before its former state is kept, and what is kept is never overwritten: whoever begins again after a
+ * Q1 nothing is changed before its former state is kept, and what is kept is never overwritten: a run that begins again after a
  *    crash goes on with the states of the first.
  * Q2 nothing is forgotten before all of it is restored.
- * Q3 at the end of quiesce no lease is held, every process deadline has passed, and nothing writes.
+ * Q3 at the end of quiesce no step is leased, every process deadline has passed, and nothing writes.
  *
- * Starts stop first: what comes waits in the triggers' queues, and callers are told 429. Then the agents, and only then is
+ * Starts stop first: messages wait in the triggers' queues, and callers get 429. Then the agents, and only then is
  * waited for leases: while agents take messages another lease may begin at any moment, and the wait would never end. Without
  * them it ends with the last process deadline at the latest. The supervisor goes on meanwhile: the wait may be as long as an
  * attempt, and what falls due in it is moved on.
@@ -17,11 +17,11 @@
 
 import type { Account, Clock, Former, Part, Role } from './account.ts';
 
-/** Between two looks at what may take long. */
+/** Between two reads of a state that may take long to change. */
 const LOOK_EVERY_MS = 5_000;
-/** A look at the leases reads the whole table: it is given this share of the time, so that a large table costs little. */
+/** Finding the leases means reading the whole table: it gets this share of the time, so that a large table costs little. */
 const READING_SHARE = 0.1;
-/** Of the machine that asks against those that wrote the deadlines. */
+/** How much the clock of this machine may differ from those that wrote the deadlines. */
 const CLOCK_ALLOWANCE_MS = 10_000;
 
 export interface Options {

@@ -26,7 +26,7 @@ export interface AgentCall {
   /** Epoch ms of the test's own time. */
   readonly at: number;
   /**
-   * `returned`: the code ran to its end, whether or not anybody heard of it. `refused`: it threw an error that says that
+   * `returned`: the code ran to its end, whether or not its reply arrived. `refused`: it threw an error that says that
    * nothing was done. `threw`: any other error. `open`: it has not answered, or was never called because of a fault.
    */
   outcome: 'open' | 'returned' | 'refused' | 'threw';
@@ -54,7 +54,7 @@ export interface FaultOptions {
   readonly times?: number;
   /** @default 'execute' */
   readonly on?: Mode;
-  /** Of one step only. @default every step that the agent performs */
+  /** Calls of one step only. @default every step that the agent performs */
   readonly step?: string;
 }
 
@@ -70,10 +70,10 @@ const CALL_MS = 10;
 
 const never: Promise<never> = new Promise(() => undefined);
 
-/** What it throws is neither of the two errors that say "not done": so nobody knows. */
+/** It throws neither of the two errors that say "not done": so the outcome is unknown. */
 const lostReply = (): Error => new Error('the reply was lost (by the test)');
 
-/** Whoever has given up a request cannot take it back: it may still be in a queue of the service's, or on its way. */
+/** A caller that has given up a request cannot take it back: it may still be in a queue of the service's, or on its way. */
 const givenUp = (lateMs: number): Error =>
   new Error(`the connection broke (by the test); the request takes effect ${formatDuration(lateMs)} later`);
 
@@ -116,7 +116,7 @@ export class AgentCalls {
       .map((call) => call.settled);
   }
 
-  /** Whoever has not answered by now is taken to wait for the test's time. */
+  /** A service that has not answered by now is taken to wait for the test's time. */
   giveUpWaiting(): void {
     for (const call of this.#underWay) call.waitsForTime = true;
   }
@@ -141,7 +141,7 @@ export class AgentCalls {
     };
   }
 
-  /** Of a process that is dead nothing is heard any more. */
+  /** A dead process reports nothing any more. */
   #logOf(agent: string, process: Process, { mode: on, ...context }: LogContext): AttemptLog {
     const line =
       (level: LoggedLine['level']): AttemptLog['info'] =>
@@ -223,7 +223,7 @@ export class AgentCalls {
     return this.#host.injects(`late:${place}`, how, adviceOn(spec, lateMs));
   }
 
-  /** The caller hears of an error at once; the work is done so much later, whoever has died by then. */
+  /** The caller gets an error at once; the work is done so much later, even if the process has died by then. */
   #later(work: () => Promise<unknown>, lateMs: number): never {
     void this.#host.world.clock
       .sleep(lateMs)

@@ -16,7 +16,7 @@ import type { MemoryWorld } from '../memory.ts';
 /**
  * Asked at every point of a run, with its name ('after:write:7') and what it is about.
  * @param advice what to change if the fault does harm, where that is known
- * @returns whether the fault that the name tells of happens here
+ * @returns whether the fault of that name happens here
  */
 export type Injects = (point: string, about: string, advice?: string) => boolean;
 

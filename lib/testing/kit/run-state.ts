@@ -26,9 +26,9 @@ export interface StepState {
   readonly failure?: Failure;
   /** The latest 20 tries to execute, probe or undo. */
   readonly history: readonly Attempt[];
-  /** Of a wait, a callback or an approval whose turn it is, epoch ms of the test's time. */
+  /** When a wait, a callback or an approval whose turn it is is over, epoch ms of the test's time. */
   readonly waitsUntil?: number;
-  /** Of a child or map step: how many executions it has, how many were started, and how those ended that did. */
+  /** A child or map step's: how many executions it has, how many were started, and how those ended that did. */
   readonly children?: {
     readonly count: number;
     readonly started: number;
@@ -44,9 +44,9 @@ export interface RunState {
   readonly failure?: Failure;
   /** By name. */
   readonly steps: Readonly<Record<string, StepState>>;
-  /** Questions to people, answered ones included. */
+  /** Incidents, resolved ones included. */
   readonly incidents: readonly Incident[];
-  /** Of the test's time, in ms from the start to the end; absent while it runs. */
+  /** From the start to the end, in ms of the test's time; absent while it runs. */
   readonly tookMs?: number;
 }
 

@@ -9,13 +9,13 @@ import { type Duration, formatDuration, parseDuration } from '../../core/plan/du
 import { refuse } from '../../core/records/errors.ts';
 import type { AgentCall } from './agent-calls.ts';
 
-/** Of every agent's service, or by the agents' names. */
+/** How long every agent's service takes, or by the agents' names. */
 export type Slowest = Duration | Readonly<Record<string, Duration>>;
 
 export const timesOf = (slowest: Slowest = {}): readonly Duration[] =>
   typeof slowest === 'string' ? [slowest] : Object.values(slowest);
 
-/** In ms; nothing where nobody has said it. */
+/** In ms; undefined where it was not said. */
 export function slowestMs(slowest: Slowest | undefined, agent: string): number | undefined {
   const said = typeof slowest === 'string' ? slowest : slowest?.[agent];
   return said === undefined ? undefined : parseDuration(said, 'slowest');

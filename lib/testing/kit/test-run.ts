@@ -48,7 +48,7 @@ export class TestRun {
   }
 
   /**
-   * Lets time go on until the execution has ended and said so. Questions to people answer themselves at their deadline.
+   * Lets time go on until the execution has ended and said so. Incidents resolve themselves at their deadline.
    * @param within at most so much of the test's time
    * @throws SteadfastError `stuck` with what it waits for
    */
@@ -74,7 +74,7 @@ export class TestRun {
     return first as OpenIncident;
   }
 
-  /** Open questions to people, with the answers that are safe now. */
+  /** Open incidents, with the resolutions that are safe now. */
   async incidents(): Promise<readonly OpenIncident[]> {
     const { state, plan } = await this.#driver.show(this.id);
     return Object.values(state.incidents ?? {})
@@ -86,7 +86,7 @@ export class TestRun {
   }
 
   /**
-   * Answers the open question, or the one with the number `incident`.
+   * Resolves the open incident, or the one with the number `incident`.
    * @throws SteadfastError `unknown-incident`, `already-resolved`, `unsafe-choice`, `bad-input`
    */
   async answer(request: Omit<ResolutionRequest, 'incident'> & { readonly incident?: number }): Promise<void> {
@@ -102,7 +102,7 @@ export class TestRun {
   }
 
   /**
-   * Lets time go on until the callback or approval is open: whoever was asked may answer.
+   * Lets time go on until the callback or approval is open: the external party may answer.
    * @throws SteadfastError `unknown-step`; `stuck` when its turn does not come
    */
   async untilAsked(step: string, within: Duration = LONGEST): Promise<RunState> {

@@ -36,7 +36,7 @@ export interface Evidence {
   readonly effects?: readonly Effect[];
 }
 
-/** Of the run without a crash: what is to be expected of the others. */
+/** The run without a crash: what is to be expected of the others. */
 export interface Expectation {
   /** By `placeOf`: how many effects of each kind a step had, and which agent performed it. */
   readonly effects: ReadonlyMap<string, Usual>;
@@ -139,7 +139,7 @@ function endProblems(shown: Shown, expected: Expectation | undefined): Problem[]
     return [{ kind: 'stuck', message: `execution ${id} is ${status} and did not end` }];
   }
   const usual = expected?.ends.get(placeOf(shown));
-  // Left as it is because somebody said so, or because that was declared for no answer.
+  // Left as it is because a person chose so, or because that was declared for no answer.
   const chosen = cause?.undo === false;
   if (status !== 'failed' || chosen || usual === undefined || usual === 'failed') return [];
   const failure = cause === undefined ? '' : `: ${cause.failure.message}`;

@@ -60,12 +60,12 @@ export interface Inner {
   readonly injects?: Injects;
   /** By the agent's name: how late its service may act, in ms, where that is known. */
   readonly slowestMs?: (agent: string) => number | undefined;
-  /** Of the executions' ids. @default the workflow's name */
+  /** Prefix of the executions' ids. @default the workflow's name */
   readonly idPrefix?: string;
   readonly world?: ExternalWorld;
 }
 
-/** Of this process: tests that share an outside world must not share effect keys. */
+/** Unique to this process: tests that share external services must not share effect keys. */
 let executions = 0;
 
 export class WorkflowTest<I> {
@@ -222,7 +222,7 @@ export class WorkflowTest<I> {
     return this.#driver.calls.logged;
   }
 
-  /** What was told to the event bus, in order. */
+  /** What was announced on the event bus, in order. */
   get announced(): readonly Ended[] {
     return this.#driver.world.announced;
   }
