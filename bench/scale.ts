@@ -198,7 +198,7 @@ async function put(stage: Stage, from: number, to: number, wakeAt: number): Prom
     const given = {
       id: `open-${wakeAt}-${at}`,
       life: 'bench',
-      planHash,
+      plan: planHash,
       input: { data: 'x' },
       inputHash: 'x',
       writeId: 'x',

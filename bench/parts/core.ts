@@ -22,7 +22,7 @@ const HARD_END_AT = 100_000;
 
 /** @returns decisions made */
 function oneExecution(): number {
-  const given = { id: 'one', life: 'l', planHash: 'plan', input: { data: 'x' }, inputHash: '', writeId: 'w' };
+  const given = { id: 'one', life: 'l', plan: 'plan', input: { data: 'x' }, inputHash: '', writeId: 'w' };
   let state: Snapshot = { execution: newExecution(plan, given, STAMP.now), steps: {} };
   let decisions = 0;
   const take = (event: object): Decision => {

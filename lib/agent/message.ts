@@ -88,7 +88,7 @@ export async function handleMessage(
       const claim = claimOf(plan, claimed, next.step as LeasedStep, priorAt, processDeadlineAt);
       if (claim !== undefined) await performAndReport(ports, worker, claim, trial);
     } else {
-      await continueWith(ports, plan, state, decision, 'agent', readAt);
+      await continueWith(ports, plan, state, decision, readAt);
     }
     return 'handled';
   }

@@ -9,10 +9,10 @@
  */
 
 import { decide } from '../core/decide.ts';
-import type { Plan } from '../core/plan/plan.ts';
 import type { Ports } from '../core/ports.ts';
 import type { AffectedSteps } from '../core/records/decision.ts';
 import type { Report } from '../core/records/events.ts';
+import { given } from '../core/records/given.ts';
 import { isLeased } from '../core/records/state.ts';
 import { adoptsLateSuccess } from '../core/step/lease.ts';
 import { commit } from '../engine/commit.ts';
@@ -36,9 +36,9 @@ export async function deliverReport(
   for (let waitMs = STORE_RETRY_MS; ; waitMs = Math.min(waitMs * 2, MAX_STORE_RETRY_MS)) {
     try {
       if (!onTime && !(await rereadClaim(ports, claim))) return;
-      const followUp = await reportOnce(ports, claim, report, onTime);
-      if (followUp === 'nothing') return;
-      if (followUp !== 'conflict') return await followUpOnceOrTwice(ports, worker, claim, followUp);
+      const reported = await reportOnce(ports, claim, report, onTime);
+      if (reported === 'nothing') return;
+      if (reported !== 'conflict') return await followUp(ports, worker, claim, reported.unread);
     } catch (error) {
       if (ports.clock.now() + waitMs >= claim.processDeadlineAt) throw error;
       await ports.clock.sleep(waitMs);
@@ -47,51 +47,30 @@ export async function deliverReport(
   }
 }
 
-/** The report is in the table. What follows is tried again once; then the wake time makes good, not this busy process. */
-async function followUpOnceOrTwice(
+/**
+ * The report is in the table. What follows is tried again once; then the wake time makes good, not this busy process.
+ * @param unread what needs no read begins at once: it contends for nothing
+ */
+async function followUp(
   ports: Ports,
-  worker: Worker,
+  { singleFlight }: Worker,
   { plan, planStep, state }: Claim,
-  followUp: FollowUp,
+  unread: (() => Promise<void>) | undefined,
 ): Promise<void> {
   const { id } = state.execution;
+  const evaluate = (affected: AffectedSteps): Promise<unknown> =>
+    reconcile(ports, plan, id, { by: 'agent', affected });
+  const affected = [planStep.name];
+  const afresh = async (): Promise<unknown> =>
+    singleFlight === undefined ? evaluate(affected) : singleFlight.take(id, affected, evaluate);
   try {
-    await evaluateOnce(ports, worker, plan, id, followUp);
+    await (unread ?? afresh)();
   } catch {
     await ports.clock.sleep(STORE_RETRY_MS);
-    await evaluateOnce(ports, worker, plan, id, evaluationOf(ports, plan, id, [planStep.name])).catch(() => {
+    await afresh().catch(() => {
       ports.log.note({ what: 'follow-up-failed', executionId: id, step: planStep.name });
     });
   }
-}
-
-/** The evaluation that follows from a write. */
-interface FollowUp {
-  readonly affected: AffectedSteps;
-  /** Whether it reads first. */
-  readonly fresh: boolean;
-  readonly evaluate: () => Promise<unknown>;
-}
-
-const evaluationOf = (ports: Ports, plan: Plan, executionId: string, affected: AffectedSteps): FollowUp => ({
-  affected,
-  fresh: true,
-  evaluate: () => reconcile(ports, plan, executionId, { by: 'agent', affected }),
-});
-
-/** Evaluates once. What needs no read begins at once: it contends for nothing. */
-async function evaluateOnce(
-  ports: Ports,
-  { singleFlight }: Worker,
-  plan: Plan,
-  executionId: string,
-  { affected, fresh, evaluate }: FollowUp,
-): Promise<void> {
-  const joint = (of: AffectedSteps): Promise<unknown> =>
-    evaluationOf(ports, plan, executionId, of).evaluate();
-  await (singleFlight === undefined || !fresh
-    ? evaluate()
-    : singleFlight.take(executionId, affected, evaluate, joint));
 }
 
 /** Writes the report, unless it was written before. @returns what follows from it */
@@ -100,13 +79,13 @@ async function reportOnce(
   claim: Claim,
   report: Report,
   onTime: boolean,
-): Promise<'conflict' | 'nothing' | FollowUp> {
+): Promise<'conflict' | 'nothing' | { readonly unread?: () => Promise<void> }> {
   const { plan, state, token, priorProcessDeadlineAt, planStep } = claim;
   const record = state.steps[planStep.name];
   const released = !onTime && record?.token === token && !isLeased(record);
   if (released && !(report.kind === 'done' && adoptsLateSuccess(record))) {
     // The report, or the end of the lease, was written before: only what follows may be missing.
-    return evaluationOf(ports, plan, state.execution.id, [planStep.name]);
+    return {};
   }
   const readAt = ports.clock.now();
   const decision = decide(plan, state, {
@@ -116,13 +95,12 @@ async function reportOnce(
     report,
     priorProcessDeadlineAt,
     onTime,
-    ...(claim.openBreaker === undefined ? {} : { openBreaker: claim.openBreaker }),
+    ...given({ openBreaker: claim.openBreaker }),
     ...decisionInputsOf(ports),
   });
   if ((await commit(ports, decision, state.execution)) === 'conflict') return 'conflict';
   if (decision.next.kind !== 'evaluate') return 'nothing';
-  const { affected, fresh } = decision.next;
-  return { affected, fresh, evaluate: () => continueWith(ports, plan, state, decision, 'agent', readAt) };
+  return decision.next.fresh ? {} : { unread: () => continueWith(ports, plan, state, decision, readAt) };
 }
 
 async function rereadClaim(ports: Ports, claim: Claim): Promise<boolean> {

@@ -12,6 +12,8 @@
 
 import { type AffectedSteps, joined } from '../core/records/decision.ts';
 
+type Evaluate = (affected: AffectedSteps) => Promise<unknown>;
+
 interface Next {
   affected: AffectedSteps;
   readonly over: Promise<unknown>;
@@ -24,7 +26,7 @@ interface Flight {
 }
 
 export class SingleFlight {
-  readonly #singleFlight = new Map<string, Flight>();
+  readonly #flights = new Map<string, Flight>();
   readonly #atWork: { messages: number };
 
   /** @param atWork the process's messages that may send something soon; one that waits for another's evaluation does not */
@@ -33,23 +35,22 @@ export class SingleFlight {
   }
 
   /**
-   * @param own the caller's evaluation, for when no other is under way
-   * @param joint an evaluation that reads first, for all that waited
+   * @param evaluate for the caller alone where no other is under way, else for all that waited; it reads first
    * @throws what the evaluation throws that the caller's became part of, or waited for
    */
-  async take(
-    executionId: string,
-    affected: AffectedSteps,
-    own: () => Promise<unknown>,
-    joint: (affected: AffectedSteps) => Promise<unknown>,
-  ): Promise<void> {
-    const flight = this.#singleFlight.get(executionId);
+  async take(executionId: string, affected: AffectedSteps, evaluate: Evaluate): Promise<void> {
+    const flight = this.#flights.get(executionId);
     if (flight === undefined) {
-      await this.#begin(executionId, own);
+      await this.#begin(executionId, () => evaluate(affected));
       return;
     }
-    if (flight.next === undefined) flight.next = this.#after(flight, executionId, affected, joint);
-    else flight.next.affected = joined(flight.next.affected, affected);
+    if (flight.next === undefined) {
+      const next: Next = {
+        affected,
+        over: flight.over.then(() => this.#begin(executionId, () => evaluate(next.affected))),
+      };
+      flight.next = next;
+    } else flight.next.affected = joined(flight.next.affected, affected);
     this.#atWork.messages -= 1;
     try {
       await flight.next.over;
@@ -58,21 +59,8 @@ export class SingleFlight {
     }
   }
 
-  #after(
-    flight: Flight,
-    executionId: string,
-    affected: AffectedSteps,
-    joint: (affected: AffectedSteps) => Promise<unknown>,
-  ): Next {
-    const next: Next = {
-      affected,
-      over: flight.over.then(() => this.#begin(executionId, () => joint(next.affected))),
-    };
-    return next;
-  }
-
   #begin(executionId: string, evaluate: () => Promise<unknown>): Promise<unknown> {
-    const leave = (): void => void this.#singleFlight.delete(executionId);
+    const leave = (): void => void this.#flights.delete(executionId);
     const flight: Flight = {
       over: evaluate().then(
         () => {
@@ -84,7 +72,7 @@ export class SingleFlight {
         },
       ),
     };
-    this.#singleFlight.set(executionId, flight);
+    this.#flights.set(executionId, flight);
     return flight.over;
   }
 }

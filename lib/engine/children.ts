@@ -17,6 +17,7 @@ import type { ChildEnd, ChildStart, Family, ParentNotice } from '../core/records
 import type { AffectedSteps, Decision, Next } from '../core/records/decision.ts';
 import type { ChildrenDone } from '../core/records/events.ts';
 import type { Failure } from '../core/records/failure.ts';
+import { given } from '../core/records/given.ts';
 import type { Json } from '../core/records/json.ts';
 import { isOfEarlierLife } from '../core/records/retention.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
@@ -57,11 +58,11 @@ const LONG_LIST = 40;
 
 const caches = new WeakMap<Store, PlanCache>();
 
-/** Plans that this process has read to carry on executions other than the one at hand. */
-function plansOf(store: Store): PlanCache {
+/** The plan of an execution other than the one at hand; those that this process has read are kept. */
+function planFor({ store }: Ports, planId: string): Promise<Plan> {
   const known = caches.get(store) ?? new Map<string, Plan>();
   caches.set(store, known);
-  return known;
+  return planOf(store, known, planId);
 }
 
 /** @returns what became of it, to be decided on; nothing when the next step is none of these */
@@ -100,7 +101,7 @@ async function started(
     family,
     started: (last?.parent.index ?? -1) + 1,
     ended: byIndex(starts, ends),
-    ...(failure === undefined ? {} : { failure }),
+    ...given({ failure }),
   };
 }
 
@@ -117,7 +118,7 @@ async function refusedInput(
 ): Promise<{ readonly failure: Failure; readonly end: ChildEnd } | undefined> {
   const { store, childInputs, clock, random } = ports;
   if (childInputs === undefined || start.parent.part === true) return undefined;
-  const plan = await planOf(store, plansOf(store), start.planId);
+  const plan = await planFor(ports, start.planId);
   const problem = await childInputs.problem(plan, start.input);
   if (problem === undefined) return undefined;
   const holder = placeHolder(plan, start, freshOf(random), clock.now());
@@ -136,13 +137,13 @@ async function startChild(
   reconcile: Reconcile,
 ): Promise<ChildEnd | undefined> {
   const { store, random, clock } = ports;
-  const plan = await planOf(store, plansOf(store), start.planId);
+  const plan = await planFor(ports, start.planId);
   const now = clock.now();
   const execution = newExecution(
     plan,
     {
       id: start.id,
-      planHash: start.planId,
+      plan: start.planId,
       input: start.input,
       inputHash: '',
       parent: start.parent,
@@ -161,13 +162,22 @@ async function startChild(
   ports.log.note({ what: 'started', executionId: start.id, detail: execution.workflow });
   await wakeFor(ports, execution.wakeAt);
   const known = { state: { execution, steps: {} }, fresh: true, readAt: now };
-  // It exists with its wake time: what fails from here on, a supervisor makes good.
-  await reconcile(ports, plan, start.id, { by: 'agent', affected: 'all', forParent: true, known }).catch(
-    () => {
-      ports.log.note({ what: 'first-sends-failed', executionId: start.id });
-    },
-  );
+  await carryOn(ports, plan, start.id, reconcile, known);
   return undefined;
+}
+
+/** It is in the table with its wake time: what fails from here on, a supervisor makes good. @param known of a new one */
+async function carryOn(
+  ports: Ports,
+  plan: Plan,
+  executionId: string,
+  reconcile: Reconcile,
+  known?: Known,
+): Promise<void> {
+  const start = { by: 'agent', affected: 'all', forParent: true, ...given({ known }) } as const;
+  await reconcile(ports, plan, executionId, start).catch(() => {
+    ports.log.note({ what: known === undefined ? 'follow-up-failed' : 'first-sends-failed', executionId });
+  });
 }
 
 /** Has a child that failed go on where it failed. @returns how it ended, when it cannot or has ended again */
@@ -185,9 +195,7 @@ async function goOn(
     if (decision.write === undefined)
       return isTerminal(state.execution.status) ? endOf(plan, state) : undefined;
     if ((await commit(ports, decision, state.execution)) === 'conflict') continue;
-    await reconcile(ports, plan, id, { by: 'agent', affected: 'all', forParent: true }).catch(() => {
-      ports.log.note({ what: 'follow-up-failed', executionId: id });
-    });
+    await carryOn(ports, plan, id, reconcile);
     return undefined;
   }
 }
@@ -214,7 +222,7 @@ async function stopChild(
   reconcile: Reconcile,
 ): Promise<ChildEnd | undefined> {
   const { store, clock } = ports;
-  const plan = await planOf(store, plansOf(store), start.planId);
+  const plan = await planFor(ports, start.planId);
   for (;;) {
     const readAt = clock.now();
     const state = await store.read(start.id);
@@ -226,13 +234,11 @@ async function stopChild(
     const ended = isTerminal(state.execution.status) ? endOf(plan, state) : undefined;
     const mayGoOn = start.restartedAfter !== undefined && isToGoOn(state.execution, start.restartedAfter);
     if (ended !== undefined && !recall && !mayGoOn) return ended;
-    const heard = start.restartedAfter === undefined ? {} : { heard: start.restartedAfter };
-    const decision = decide(plan, state, { type: 'stop', undo, ...heard, ...decisionInputsOf(ports) });
+    const about = { undo, ...given({ heard: start.restartedAfter }) };
+    const decision = decide(plan, state, { type: 'stop', ...about, ...decisionInputsOf(ports) });
     if (decision.write === undefined) return ended;
     if ((await commit(ports, decision, state.execution)) === 'conflict' || mayGoOn) continue;
-    await reconcile(ports, plan, start.id, { by: 'agent', affected: 'all', forParent: true }).catch(() => {
-      ports.log.note({ what: 'follow-up-failed', executionId: start.id });
-    });
+    await carryOn(ports, plan, start.id, reconcile);
     return undefined;
   }
 }
@@ -281,20 +287,10 @@ async function heardOn(
 ): Promise<Heard | undefined> {
   if (state === undefined || isOfEarlierLife({ parent }, { ...parent, since: state.execution.startedAt }))
     return undefined;
-  const plan = await planOf(ports.store, plansOf(ports.store), state.execution.plan);
+  const plan = await planFor(ports, state.execution.plan);
   const { step, index, epoch = 1 } = parent;
-  return {
-    plan,
-    before: state.execution,
-    decision: decide(plan, state, {
-      type: 'child-ended',
-      step,
-      index,
-      epoch,
-      end,
-      ...decisionInputsOf(ports),
-    }),
-  };
+  const event = { type: 'child-ended', step, index, epoch, end, ...decisionInputsOf(ports) } as const;
+  return { plan, before: state.execution, decision: decide(plan, state, event) };
 }
 
 /**
@@ -313,10 +309,9 @@ function byIndex(
   starts: readonly ChildStart[],
   ends: readonly (ChildEnd | undefined)[],
 ): Record<string, ChildEnd> {
-  const ended: Record<string, ChildEnd> = {};
-  for (const [at, start] of starts.entries()) {
+  const known = starts.flatMap(({ parent }, at) => {
     const end = ends[at];
-    if (end !== undefined) ended[start.parent.index] = end;
-  }
-  return ended;
+    return end === undefined ? [] : [[parent.index, end] as const];
+  });
+  return Object.fromEntries(known);
 }

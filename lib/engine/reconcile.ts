@@ -8,7 +8,7 @@
 
 import { decide } from '../core/decide.ts';
 import type { Plan } from '../core/plan/plan.ts';
-import type { Ports } from '../core/ports.ts';
+import type { Ports, WriteResult } from '../core/ports.ts';
 import {
   type AffectedSteps,
   type Decision,
@@ -17,6 +17,7 @@ import {
   type Next,
 } from '../core/records/decision.ts';
 import type { ChildrenDone, Admissions, EvaluateEvent } from '../core/records/events.ts';
+import { given } from '../core/records/given.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import { notifyParent, withChildren } from './children.ts';
 import { commit, withWrite } from './commit.ts';
@@ -31,7 +32,7 @@ const SPARE_ROUNDS = 20;
 export interface Oversight {
   /** What may be sent to agents, asked for when there is something to send. Never rejects. */
   readonly ask: (agents: Readonly<Record<string, number>>) => Promise<Admissions>;
-  readonly graceFrom?: number;
+  readonly graceFrom?: number | undefined;
 }
 
 export interface Start {
@@ -57,7 +58,6 @@ export async function reconcile(
 ): Promise<Snapshot | undefined> {
   let { affected } = start;
   const { oversight } = start;
-  const grace = oversight?.graceFrom === undefined ? {} : { graceFrom: oversight.graceFrom };
   let admissions: Admissions = {};
   let state = start.known?.state;
   let fresh = start.known?.fresh ?? true;
@@ -80,7 +80,7 @@ export async function reconcile(
       readAt,
       ...(outrun ? { outrun } : {}),
       ...failed.passOver,
-      ...(oversight === undefined ? {} : { ...grace, admissions }),
+      ...(oversight === undefined ? {} : given({ graceFrom: oversight.graceFrom, admissions })),
       ...decisionInputsOf(ports),
     });
     if (decision.next.kind === 'ask') {
@@ -158,7 +158,6 @@ export const continueWith = async (
   plan: Plan,
   state: Snapshot,
   decision: Decision,
-  by: EvaluateEvent['by'],
   readAt: number,
 ): Promise<void> => {
   const { next } = decision;
@@ -166,5 +165,25 @@ export const continueWith = async (
   const known = next.fresh
     ? {}
     : { known: { state: withWrite(state, decision.write), fresh: decision.write === undefined, readAt } };
-  await reconcile(ports, plan, state.execution.id, { by, affected: next.affected, ...known });
+  await reconcile(ports, plan, state.execution.id, { by: 'agent', affected: next.affected, ...known });
 };
+
+/**
+ * Writes what was decided and goes on from there. Once it is written, the wake time makes good what fails of the rest.
+ * @returns 'conflict' when another write came first: read and decide again
+ */
+export async function carryOut(
+  ports: Ports,
+  plan: Plan,
+  state: Snapshot,
+  decision: Decision,
+  readAt: number,
+  step?: string,
+): Promise<WriteResult> {
+  const result = await commit(ports, decision, state.execution);
+  if (result === 'conflict') return result;
+  await continueWith(ports, plan, state, decision, readAt).catch(() => {
+    ports.log.note({ what: 'follow-up-failed', executionId: state.execution.id, ...given({ step }) });
+  });
+  return result;
+}

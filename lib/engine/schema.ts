@@ -11,17 +11,24 @@ import { cut } from '../core/records/text.ts';
 /** The longest JSON text of an output. Larger results belong in a store of the author's, with a reference as output. */
 export const MAX_OUTPUT_BYTES: number = 256 * 1024;
 
+/** Where a value does not fit its schema. */
+interface Misfit {
+  /** 'items.0.sku' */
+  readonly path: string;
+  readonly message: string;
+}
+
 /** The value as the schema makes it, or its issues in one line with their paths. */
 export async function check(
   schema: StandardSchemaV1,
   value: unknown,
-): Promise<{ value: unknown } | { issues: string; list: readonly StandardSchemaV1.Issue[] }> {
+): Promise<{ value: unknown } | { issues: string; list: readonly Misfit[] }> {
   const result = await schema['~standard'].validate(value);
   if (result.issues === undefined) return { value: result.value };
-  const lines = result.issues.map((issue) => `${pathOf(issue) || '(the value)'}: ${issue.message}`);
-  return { issues: cut(lines.join('; '), MAX_FAILURE_CHARS), list: result.issues };
+  const list = result.issues.map((issue) => ({ path: pathOf(issue), message: issue.message }));
+  const lines = list.map(({ path, message }) => `${path || '(the value)'}: ${message}`);
+  return { issues: cut(lines.join('; '), MAX_FAILURE_CHARS), list };
 }
 
-/** 'items.0.sku' */
-export const pathOf = (issue: StandardSchemaV1.Issue): string =>
+const pathOf = (issue: StandardSchemaV1.Issue): string =>
   (issue.path ?? []).map((part) => String(typeof part === 'object' ? part.key : part)).join('.');

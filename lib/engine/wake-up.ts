@@ -11,6 +11,7 @@
 
 import { needsPresence, presenceAfter } from '../core/supervision/presence.ts';
 import type { Ports, WakeUps } from '../core/ports.ts';
+import { given } from '../core/records/given.ts';
 
 /** By then the called one is at work, cold start included, and says so itself; if not, the next writer calls again. */
 export const CALL_MS = 5_000;
@@ -55,14 +56,5 @@ export function callingNobody(ports: Ports): Ports {
   if (ports.wakeUps === undefined) return ports;
   // One by one: the object may be one whose methods are its own ports.
   const { store, queue, breakers, childInputs, announcer, clock, random, log } = ports;
-  return {
-    store,
-    queue,
-    announcer,
-    clock,
-    random,
-    log,
-    ...(breakers === undefined ? {} : { breakers }),
-    ...(childInputs === undefined ? {} : { childInputs }),
-  };
+  return { store, queue, announcer, clock, random, log, ...given({ breakers, childInputs }) };
 }

@@ -19,9 +19,8 @@ import type { Snapshot } from '../core/records/snapshot.ts';
 import { callbackToken, type Step } from '../core/records/state.ts';
 import { cut } from '../core/records/text.ts';
 import { callbackProblem } from '../core/waiting/callback.ts';
-import { commit } from '../engine/commit.ts';
-import { continueWith } from '../engine/reconcile.ts';
-import { check, MAX_OUTPUT_BYTES, pathOf } from '../engine/schema.ts';
+import { carryOut } from '../engine/reconcile.ts';
+import { check, MAX_OUTPUT_BYTES } from '../engine/schema.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import { type Scheduler, show } from './start.ts';
 
@@ -49,18 +48,9 @@ export async function closeCallback(
         status: state.steps[name]?.status ?? state.execution.status,
       });
     }
-    const decision = decide(plan, state, {
-      type: 'callback',
-      step: name,
-      answer,
-      ...decisionInputsOf(ports),
-    });
-    if ((await commit(ports, decision, state.execution)) === 'conflict') continue;
-    // The answer is taken; what follows and fails here, the wake time makes good.
-    await continueWith(ports, plan, state, decision, 'agent', readAt).catch(() => {
-      ports.log.note({ what: 'follow-up-failed', executionId, step: name });
-    });
-    return state;
+    const event = { type: 'callback', step: name, answer, ...decisionInputsOf(ports) } as const;
+    const decision = decide(plan, state, event);
+    if ((await carryOut(ports, plan, state, decision, readAt, name)) === 'written') return state;
   }
 }
 
@@ -113,8 +103,8 @@ async function checkedAnswer(
   if (schema === undefined) return answer;
   const checked = await check(schema, answer.output);
   if ('issues' in checked) {
-    const issues = checked.list.map((issue) => ({ path: pathOf(issue), message: issue.message }));
-    throw refuse('bad-output', `the output does not fit callback '${name}': ${checked.issues}`, { issues });
+    const { issues, list } = checked;
+    throw refuse('bad-output', `the output does not fit callback '${name}': ${issues}`, { issues: list });
   }
   const problem = jsonProblem(checked.value ?? null);
   if (problem !== undefined) {

@@ -9,9 +9,9 @@ import { decide } from '../core/decide.ts';
 import { commandProblem } from '../core/operators/commands.ts';
 import { refuse, type SteadfastError } from '../core/records/errors.ts';
 import type { Command } from '../core/records/events.ts';
+import { given } from '../core/records/given.ts';
 import { type Execution, isPausedOrPausing } from '../core/records/state.ts';
-import { commit } from '../engine/commit.ts';
-import { continueWith } from '../engine/reconcile.ts';
+import { carryOut } from '../engine/reconcile.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import { type Scheduler, show } from './start.ts';
 
@@ -46,7 +46,7 @@ export const pause = (
 ): Promise<Execution> =>
   obeyed(scheduler, executionId, request, {
     type: 'pause',
-    ...(request.withinMs === undefined ? {} : { withinMs: request.withinMs }),
+    ...given({ withinMs: request.withinMs }),
   });
 
 /** @throws SteadfastError `unknown-execution`, `not-resumable` */
@@ -90,13 +90,13 @@ async function obeyed(
   scheduler: Scheduler,
   executionId: string,
   request: CommandRequest,
-  given: Given,
+  wanted: Given,
 ): Promise<Execution> {
   const { ports } = scheduler;
   const command = {
-    ...given,
+    ...wanted,
     commandId: request.commandId ?? ports.random.id(),
-    reason: request.reason ?? REASON[given.type],
+    reason: request.reason ?? REASON[wanted.type],
   } as Command;
   for (let answers = 0; ; ) {
     const readAt = ports.clock.now();
@@ -108,12 +108,8 @@ async function obeyed(
     if (problem !== undefined && answers > 0) return execution;
     if (problem !== undefined) throw refusal(execution, command, problem);
     const decision = decide(plan, state, { ...command, ...decisionInputsOf(ports) });
-    if ((await commit(ports, decision, state.execution)) === 'conflict') continue;
+    if ((await carryOut(ports, plan, state, decision, readAt)) === 'conflict') continue;
     answers += 1;
-    // The command is obeyed; what follows and fails here, the wake time makes good.
-    await continueWith(ports, plan, state, decision, 'agent', readAt).catch(() => {
-      ports.log.note({ what: 'follow-up-failed', executionId });
-    });
     const after = decision.write?.execution ?? execution;
     if (after.commands.includes(command.commandId)) return after;
   }

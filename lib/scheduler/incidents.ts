@@ -7,6 +7,7 @@
 
 import { decide } from '../core/decide.ts';
 import { resolutionProblem, choicesFor } from '../core/operators/choices.ts';
+import type { Agent } from '../core/plan/agent.ts';
 import { agentStep, type Plan } from '../core/plan/plan.ts';
 import { refuse, type SteadfastError } from '../core/records/errors.ts';
 import type { Resolution } from '../core/records/events.ts';
@@ -16,12 +17,11 @@ import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Step } from '../core/records/state.ts';
 import { cut } from '../core/records/text.ts';
 import { variantOf } from '../core/step/recovery.ts';
-import { commit, withWrite } from '../engine/commit.ts';
-import { continueWith } from '../engine/reconcile.ts';
-import { check, pathOf } from '../engine/schema.ts';
+import { withWrite } from '../engine/commit.ts';
+import { carryOut } from '../engine/reconcile.ts';
+import { check } from '../engine/schema.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import { type Scheduler, show } from './start.ts';
-import type { StandardSchemaV1 } from '@standard-schema/spec';
 
 export interface ResolutionRequest extends Omit<Resolution, 'by'> {
   readonly incident: number;
@@ -53,18 +53,10 @@ export async function resolveIncident(
     const problem = resolutionProblem(plan, state, incident, answer, ports.clock.now());
     if (problem !== undefined)
       throw refuse('unsafe-choice', problem, { choices: choicesFor(plan, state, incident, readAt) });
-    const decision = decide(plan, state, {
-      type: 'resolve',
-      incident: number,
-      answer,
-      ...decisionInputsOf(ports),
-    });
-    if ((await commit(ports, decision, state.execution)) === 'conflict') continue;
-    // The answer is given; what follows and fails here, the wake time makes good.
-    await continueWith(ports, plan, state, decision, 'agent', readAt).catch(() => {
-      ports.log.note({ what: 'follow-up-failed', executionId });
-    });
-    return withWrite(state, decision.write);
+    const event = { type: 'resolve', incident: number, answer, ...decisionInputsOf(ports) } as const;
+    const decision = decide(plan, state, event);
+    if ((await carryOut(ports, plan, state, decision, readAt)) === 'written')
+      return withWrite(state, decision.write);
   }
 }
 
@@ -89,11 +81,11 @@ async function checkedAnswer(
   if (agent === undefined) return given;
   if (given.input !== undefined) {
     const checked = await check(agent.input, given.input);
-    if ('issues' in checked) throw misfit('input', agent.spec.name, checked.issues, checked.list);
+    if ('issues' in checked) throw misfit('input', agent, checked);
   }
   if (given.output === undefined) return given;
   const checked = await check(agent.output, given.output);
-  if ('issues' in checked) throw misfit('output', agent.spec.name, checked.issues, checked.list);
+  if ('issues' in checked) throw misfit('output', agent, checked);
   const problem = jsonProblem(checked.value);
   if (problem !== undefined)
     throw refuse('bad-input', `the output, as its schema makes it: ${cut(problem, 200)}`);
@@ -102,25 +94,17 @@ async function checkedAnswer(
 
 const misfit = (
   what: string,
-  agent: string,
-  text: string,
-  list: readonly StandardSchemaV1.Issue[],
-): SteadfastError => {
-  const issues = list.map((issue) => ({ path: pathOf(issue), message: issue.message }));
-  return refuse('bad-input', `the ${what} does not fit agent '${agent}': ${text}`, { issues });
-};
+  { spec }: Agent,
+  { issues, list }: { readonly issues: string; readonly list: unknown },
+): SteadfastError =>
+  refuse('bad-input', `the ${what} does not fit agent '${spec.name}': ${issues}`, { issues: list });
 
 function alreadyResolved(executionId: string, incident: Incident): SteadfastError {
   const how = incident.choice === undefined ? 'by itself' : `with '${incident.choice}'`;
   const who = { person: 'a person', deadline: 'its deadline', moot: 'another turn of the execution' }[
     incident.by ?? 'moot'
   ];
-  return refuse(
-    'already-resolved',
-    `incident ${incident.number} of execution ${executionId} was resolved ${how} by ${who}`,
-    {
-      choice: incident.choice,
-      resolvedAt: incident.resolvedAt,
-    },
-  );
+  const message = `incident ${incident.number} of execution ${executionId} was resolved ${how} by ${who}`;
+  const { choice, resolvedAt } = incident;
+  return refuse('already-resolved', message, { choice, resolvedAt });
 }

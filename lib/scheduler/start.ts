@@ -13,6 +13,7 @@ import type { Workflow } from '../core/plan/workflow.ts';
 import type { Page, Ports } from '../core/ports.ts';
 import { refuse, SteadfastError } from '../core/records/errors.ts';
 import { canonicalJson, type Json, jsonProblem, utf8Bytes } from '../core/records/json.ts';
+import { given } from '../core/records/given.ts';
 import { isExecutionId } from '../core/records/names.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import { type Execution, isTerminal } from '../core/records/state.ts';
@@ -21,7 +22,7 @@ import { lifeOf } from '../core/step/effect-key.ts';
 import type { ExecutionStatus } from '../core/transitions.ts';
 import { type PlanCache, planOf } from '../engine/plans.ts';
 import { reconcile } from '../engine/reconcile.ts';
-import { check, pathOf } from '../engine/schema.ts';
+import { check } from '../engine/schema.ts';
 import { wakeFor } from '../engine/wake-up.ts';
 import { childInputsOf } from './child-inputs.ts';
 
@@ -83,16 +84,14 @@ export async function start(scheduler: Scheduler, request: StartRequest): Promis
   const { workflow, planHash } = registered;
   const checked = await check(workflow.input, request.input);
   if ('issues' in checked) {
-    const issues = checked.list.map((issue) => ({ path: pathOf(issue), message: issue.message }));
-    throw refuse('bad-input', `the input does not fit workflow '${workflow.name}': ${checked.issues}`, {
-      issues,
-    });
+    const message = `the input does not fit workflow '${workflow.name}': ${checked.issues}`;
+    throw refuse('bad-input', message, { issues: checked.list });
   }
   const input = acceptedInput(workflow.name, checked.value);
   const { idempotencyKey: key, tags, redriveOf } = request;
   if (redriveOf !== undefined && !(await exists(scheduler, redriveOf))) throw unknownExecution(redriveOf);
   await publishPlan(scheduler, registered);
-  const redrive = redriveOf === undefined ? {} : { redriveOf };
+  const redrive = given({ redriveOf });
   const body = canonicalJson({ input: request.input, tags: tags ?? {}, ...redrive });
   const now = ports.clock.now();
   const execution = newExecution(
@@ -100,11 +99,10 @@ export async function start(scheduler: Scheduler, request: StartRequest): Promis
     {
       id: key === undefined ? scheduler.newId() : hash(`${workflow.name}\n${key}`),
       life: lifeOf(ports.random.id()),
-      planHash,
+      plan: planHash,
       input,
       inputHash: hash(body),
-      ...(tags === undefined ? {} : { tags }),
-      ...redrive,
+      ...given({ tags, redriveOf }),
       ...callbackKeysOf(workflow.plan, () => ports.random.id()),
       writeId: ports.random.id(),
     },

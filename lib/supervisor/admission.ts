@@ -31,11 +31,6 @@ const TRIAL_MS = 10_000;
  */
 const MISSING_AGAIN_MS = 30_000;
 
-export interface AdmissionControl {
-  /** @param agents how many messages are meant for each. Never rejects. */
-  readonly ask: (agents: Readonly<Record<string, number>>) => Promise<Admissions>;
-}
-
 interface Room {
   /** So many more messages may wait in its queue, … */
   readonly sends: number;
@@ -65,12 +60,12 @@ function nextRate(ports: Ports, agent: string, known: RateLimit | undefined, sin
   return { since, breaker, room: undefined, wanted: 0, sent: 0, deferred, triedOut: false };
 }
 
-/** For one sweep. */
+/** For one sweep. @returns what is asked how many messages are meant for which agents; never rejects */
 export function admissionControl(
   ports: Ports,
   sweepEveryMs: number,
   freeSends = FREE_SENDS,
-): AdmissionControl {
+): (agents: Readonly<Record<string, number>>) => Promise<Admissions> {
   const rates = new Map<string, RateLimit>();
   const rateOf = (agent: string): RateLimit => {
     const known = rates.get(agent);
@@ -116,13 +111,11 @@ export function admissionControl(
       busyUntil: answeredAt + Math.floor((room.beyond / SENDS_PER_SWEEP) * sweepEveryMs),
     };
   };
-  return {
-    ask: async (agents) => {
-      const asked = Object.entries(agents).map(
-        async ([agent, wanted]) => [agent, await admissionOf(agent, wanted)] as const,
-      );
-      return Object.fromEntries(await Promise.all(asked));
-    },
+  return async (agents) => {
+    const asked = Object.entries(agents).map(
+      async ([agent, wanted]) => [agent, await admissionOf(agent, wanted)] as const,
+    );
+    return Object.fromEntries(await Promise.all(asked));
   };
 }
 

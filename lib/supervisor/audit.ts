@@ -12,6 +12,7 @@
 import { type Found, heal, isLeftBehind, type Removable } from '../core/supervision/audit.ts';
 import { sayable } from '../core/records/errors.ts';
 import type { Inventory, Ports, Receipts } from '../core/ports.ts';
+import { given } from '../core/records/given.ts';
 import type { AuditCounts, AuditReceipt, SegmentPlace } from '../core/records/receipts.ts';
 import { isOfEarlierLife, isPastChild } from '../core/records/retention.ts';
 import type { Execution } from '../core/records/state.ts';
@@ -125,7 +126,7 @@ class Run {
       auditedAt: now,
       ...(isOver ? {} : { segments: [...this.#places] }),
       pass: this.#pass,
-      ...(whole === undefined ? {} : { whole }),
+      ...given({ whole }),
     };
     if (this.#isSecond) return receipt;
     this.#receipt = receipt;

@@ -9,8 +9,9 @@
  * A receipt never delays a sweep for long and never stops one: what cannot be written is left out.
  */
 
-import type { Clock, RandomSource, Log, Receipts } from '../core/ports.ts';
+import type { Ports, Receipts } from '../core/ports.ts';
 import { sayable } from '../core/records/errors.ts';
+import { given } from '../core/records/given.ts';
 import { missingAgents, type ShardReceipt } from '../core/records/receipts.ts';
 import type { Missing, ShardSweep } from './outage.ts';
 
@@ -34,7 +35,7 @@ interface Entry {
 /** @returns what to call after each sweep; `last` after the tick's last one */
 export function receiptBook(
   receipts: Receipts,
-  { clock, random, log }: { readonly clock: Clock; readonly random: RandomSource; readonly log: Log },
+  { clock, random, log }: Pick<Ports, 'clock' | 'random' | 'log'>,
 ): (sweeps: readonly ShardSweep[], last: boolean) => Promise<void> {
   const entries = new Map<number, Entry>();
   let stored: Map<number, ShardReceipt> | undefined;
@@ -93,7 +94,7 @@ const joined = (before: Entry | undefined, sweep: ShardSweep, sweptAt: number): 
   busy: sweep.busy,
   missing: union(before?.missing, sweep.missing),
   told: before?.told ?? 0,
-  ...(before?.writtenAt === undefined ? {} : { writtenAt: before.writtenAt }),
+  ...given({ writtenAt: before?.writtenAt }),
 });
 
 function union(one: Missing = new Map(), other: Missing = new Map()): Missing {

@@ -10,7 +10,7 @@
  */
 
 import { type Presence, presenceAfter } from '../core/supervision/presence.ts';
-import type { Clock, RandomSource, Log, Presences } from '../core/ports.ts';
+import type { Ports, Presences } from '../core/ports.ts';
 
 /** What a supervisor asks in the course of its sweeps. None of them rejects. */
 export interface Stay {
@@ -25,11 +25,7 @@ export interface Stay {
   readonly stays: (busy: { readonly now: boolean; readonly ever: boolean }) => Promise<boolean>;
 }
 
-interface World {
-  readonly clock: Clock;
-  readonly random: RandomSource;
-  readonly log: Log;
-}
+type World = Pick<Ports, 'clock' | 'random' | 'log'>;
 
 /** From the end of a tick's time to the first sweep of the next one, for certain; the rest of the minute is for clocks that differ. */
 const NEXT_TICK_MS = 2_000;

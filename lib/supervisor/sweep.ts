@@ -16,7 +16,7 @@ import { sayable } from '../core/records/errors.ts';
 import { type PlanCache, planOf } from '../engine/plans.ts';
 import { reconcile, type Oversight } from '../engine/reconcile.ts';
 import { callingNobody } from '../engine/wake-up.ts';
-import { admissionControl, type AdmissionControl } from './admission.ts';
+import { admissionControl } from './admission.ts';
 import { Grace, type ShardSweep, type Sweep } from './outage.ts';
 import { type Stay, STAYS_WHEN_BUSY } from './stay.ts';
 
@@ -85,7 +85,7 @@ export async function tick(given: Ports, plans: PlanCache, options: TickOptions)
   const sweeps: Sweep[] = [];
   let busy = false;
   for (let round = 1; ; round += 1) {
-    const reach = { untilAt, grace, stay, admissions: admissionControl(ports, sweepEveryMs, freeSends) };
+    const reach = { untilAt, grace, stay, ask: admissionControl(ports, sweepEveryMs, freeSends) };
     const own = await sweepShards(ports, plans, [...kept], reach);
     const others = round >= FIRST_VISIT ? shardsOf(ports).filter((shard) => !kept.has(shard)) : [];
     const lateMs = MISSED_SWEEPS * sweepEveryMs;
@@ -115,7 +115,7 @@ interface Reach {
   /** Only what is overdue for so long. */
   readonly lateMs?: number;
   /** What may be sent, all shards of the sweep together. */
-  readonly admissions: AdmissionControl;
+  readonly ask: Oversight['ask'];
   readonly grace: Grace;
   readonly stay: Stay;
 }
@@ -128,12 +128,8 @@ export async function sweepOnce(
   grace: Grace = new Grace(),
 ): Promise<Sweep> {
   const ports = callingNobody(given);
-  const reach = {
-    untilAt,
-    grace,
-    stay: STAYS_WHEN_BUSY,
-    admissions: admissionControl(ports, SWEEP_EVERY_MS),
-  };
+  const ask = admissionControl(ports, SWEEP_EVERY_MS);
+  const reach = { untilAt, grace, stay: STAYS_WHEN_BUSY, ask };
   const sweeps = await sweepShards(ports, plans, shardsOf(ports), reach);
   grace.swept(ports.clock.now(), sweeps);
   return sumOf(sweeps);
@@ -182,10 +178,9 @@ async function sweepShard(ports: Ports, plans: PlanCache, shard: number, reach: 
     due += overdue.length;
     for (const item of overdue) oldestOverdueMs = Math.max(oldestOverdueMs, now - item.wakeAt);
     if (reach.grace.begins(now, oldestOverdueMs)) ports.log.note({ what: 'grace', ms: oldestOverdueMs });
-    const { since: graceFrom } = reach.grace;
-    const calm = graceFrom === undefined ? {} : { graceFrom };
+    const oversight = { ask: reach.ask, graceFrom: reach.grace.since };
     failed += await evaluateAll(ports, overdue, evaluatesUntilAt, (executionId) =>
-      evaluateOne(ports, plans, executionId, { ask: reach.admissions.ask, ...calm }, missing),
+      evaluateOne(ports, plans, executionId, oversight, missing),
     );
     // Earliest first: once a page ends with something that is not due, nothing behind it is.
     cursor = overdue.length === page.items.length ? page.cursor : undefined;

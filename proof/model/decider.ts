@@ -61,7 +61,7 @@ export class Decider {
   }
 
   first(): Stored {
-    const given = { id: 'e', life: 'l', planHash: 'p', input: { flag: true }, inputHash: '', writeId: '' };
+    const given = { id: 'e', life: 'l', plan: 'p', input: { flag: true }, inputHash: '', writeId: '' };
     const execution = { ...newExecution(this.plan, given, NOW), deadlineAt: NEVER };
     return { exec: this.#idOfExecution(execution), steps: this.#names.map(() => 0) };
   }

@@ -12,12 +12,12 @@ const worker = anAgent('worker');
 /** Looks that end when they are told to. */
 function evaluations() {
   const begun: { readonly what: string; readonly end: (failure?: Error) => void }[] = [];
-  const evaluate = (what: string) => () =>
+  const evaluate = (affected: AffectedSteps) =>
     new Promise<void>((resolve, reject) => {
-      begun.push({ what, end: (failure) => (failure === undefined ? resolve() : reject(failure)) });
+      const end = (failure?: Error) => (failure === undefined ? resolve() : reject(failure));
+      begun.push({ what: String(affected), end });
     });
-  const joint = (affected: AffectedSteps) => evaluate(`together: ${String(affected)}`)();
-  return { begun, evaluate, joint, names: () => begun.map(({ what }) => what) };
+  return { begun, evaluate, names: () => begun.map(({ what }) => what) };
 }
 
 const codeReturned = () => new Promise((resolve) => setImmediate(resolve));
@@ -25,35 +25,34 @@ const codeReturned = () => new Promise((resolve) => setImmediate(resolve));
 describe('looks of one process at one execution', () => {
   it('begin at once when nobody looks, and go on with what the caller knows', async () => {
     const singleFlight = new SingleFlight();
-    const { begun, evaluate, joint, names } = evaluations();
-    const first = singleFlight.take('e', ['a'], evaluate('a'), joint);
-    const other = singleFlight.take('f', ['b'], evaluate('b'), joint);
+    const { begun, evaluate, names } = evaluations();
+    const first = singleFlight.take('e', ['a'], evaluate);
+    const other = singleFlight.take('f', ['b'], evaluate);
     expect(names()).toEqual(['a', 'b']);
     for (const { end } of begun) end();
     await Promise.all([first, other]);
-    void singleFlight.take('e', ['c'], evaluate('c'), joint);
+    void singleFlight.take('e', ['c'], evaluate);
     expect(names()).toEqual(['a', 'b', 'c']);
   });
 
   it('become one after the one that is under way, about all that wait', async () => {
     const singleFlight = new SingleFlight();
-    const { begun, evaluate, joint, names } = evaluations();
+    const { begun, evaluate, names } = evaluations();
     const over: string[] = [];
-    const take = (name: string) =>
-      singleFlight.take('e', [name], evaluate(name), joint).then(() => over.push(name));
+    const take = (name: string) => singleFlight.take('e', [name], evaluate).then(() => over.push(name));
     const all = [take('a'), take('b'), take('c')];
     await codeReturned();
     expect(names()).toEqual(['a']);
     begun[0]?.end();
     await codeReturned();
-    expect([names(), over]).toEqual([['a', 'together: b,c'], ['a']]);
+    expect([names(), over]).toEqual([['a', 'b,c'], ['a']]);
     // It has begun to read: whoever comes now may have written after that.
     all.push(take('d'));
     await codeReturned();
     begun[1]?.end();
     await codeReturned();
     expect([names(), over]).toEqual([
-      ['a', 'together: b,c', 'together: d'],
+      ['a', 'b,c', 'd'],
       ['a', 'b', 'c'],
     ]);
     begun[2]?.end();
@@ -64,8 +63,8 @@ describe('looks of one process at one execution', () => {
 
   it('fail with the one that they waited for, and hold up nobody who comes later', async () => {
     const singleFlight = new SingleFlight();
-    const { begun, evaluate, joint, names } = evaluations();
-    const take = (name: string) => singleFlight.take('e', [name], evaluate(name), joint);
+    const { begun, evaluate, names } = evaluations();
+    const take = (name: string) => singleFlight.take('e', [name], evaluate);
     const ends = [take('a'), take('b'), take('c')].map((end) => end.catch((error: Error) => error.message));
     begun[0]?.end(new Error('one'));
     expect(await Promise.all(ends)).toEqual(['one', 'one', 'one']);
@@ -78,8 +77,8 @@ describe('looks of one process at one execution', () => {
   it('are waited for by nobody who could send meanwhile', async () => {
     const atWork = { messages: 3 };
     const singleFlight = new SingleFlight(atWork);
-    const { begun, evaluate, joint } = evaluations();
-    const all = ['a', 'b', 'c'].map((name) => singleFlight.take('e', [name], evaluate(name), joint));
+    const { begun, evaluate } = evaluations();
+    const all = ['a', 'b', 'c'].map((name) => singleFlight.take('e', [name], evaluate));
     expect(atWork.messages).toBe(1);
     begun[0]?.end();
     await codeReturned();

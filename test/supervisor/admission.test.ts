@@ -25,7 +25,7 @@ function keeperOf(depths: () => Promise<Readonly<Record<string, QueueDepth>>>) {
   /** As many executions as that, each with one message for it. */
   const sendsOf = async (wanted: number): Promise<number> => {
     const answers = await Promise.all(
-      Array.from({ length: wanted }, async () => (await admissions.ask({ worker: 1 }))['worker']?.sends ?? 0),
+      Array.from({ length: wanted }, async () => (await admissions({ worker: 1 }))['worker']?.sends ?? 0),
     );
     return answers.reduce((sum, sends) => sum + sends, 0);
   };
@@ -66,7 +66,7 @@ describe('the messages of a sweep to one agent', () => {
   it('come later by as many sweeps as it takes to come to them, and to what the queue holds too much', async () => {
     const laterMs = async (waiting: number, wanted: number): Promise<number> => {
       const { admissions, clock } = holding(waiting);
-      const { laterAt = 0, busyUntil = 0 } = (await admissions.ask({ worker: wanted }))['worker'] ?? {};
+      const { laterAt = 0, busyUntil = 0 } = (await admissions({ worker: wanted }))['worker'] ?? {};
       const beyond = Math.max(0, waiting - FULL_QUEUE);
       expect(busyUntil - clock.now()).toBe((beyond / SENDS_PER_SWEEP) * SWEEP_EVERY_MS);
       return laterAt - clock.now();
@@ -91,9 +91,9 @@ describe('the messages of a sweep to one agent', () => {
 
   it('of one execution are allowed in part', async () => {
     const { admissions } = holding(FULL_QUEUE - 50);
-    expect((await admissions.ask({ worker: 80 }))['worker']?.sends).toBe(50);
+    expect((await admissions({ worker: 80 }))['worker']?.sends).toBe(50);
     const full = holding(FULL_QUEUE).admissions;
-    expect((await full.ask({ worker: 80 }))['worker']?.sends).toBe(FREE_SENDS);
+    expect((await full({ worker: 80 }))['worker']?.sends).toBe(FREE_SENDS);
   });
 
   it.each([

@@ -174,7 +174,7 @@ describe('of a crowd that waits for a missing agent', () => {
       2_000,
     );
     const laterMs = async (): Promise<number> => {
-      const { gone } = await admissions.ask({ gone: 1 });
+      const { gone } = await admissions({ gone: 1 });
       expect(gone).toMatchObject({ missing: true, sends: 0 });
       return (gone?.laterAt ?? 0) - world.clock.now();
     };
@@ -186,9 +186,9 @@ describe('of a crowd that waits for a missing agent', () => {
     const first = await laterMs();
     expect(first).toBeGreaterThanOrEqual(30_000);
     expect(first).toBeLessThanOrEqual(45_000);
-    await admissions.ask({ gone: 30_000 });
+    await admissions({ gone: 30_000 });
     expect(await laterMs()).toBe(Math.floor((30_001 / 300) * 2_000));
-    await admissions.ask({ gone: 3_000_000 });
+    await admissions({ gone: 3_000_000 });
     expect(await laterMs()).toBe(900_000);
     expect(noted(world as Harness, 'agent-missing')).toHaveLength(1);
   });
@@ -202,7 +202,7 @@ describe('of a crowd that waits for a missing agent', () => {
     };
     const queue = { ...world.queue, reaches: (agent: string) => agent !== 'gone' };
     const admissions = admissionControl({ ...world, breakers: breakers as never, queue }, 2_000);
-    await admissions.ask({ gone: 1, there: 1 });
+    await admissions({ gone: 1, there: 1 });
     expect(reads).toEqual(['there']);
   });
 });

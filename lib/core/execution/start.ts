@@ -7,45 +7,35 @@
  */
 
 import { isCallback, type Plan } from '../plan/plan.ts';
-import type { ChildStart, Parent } from '../records/children.ts';
-import type { Json } from '../records/json.ts';
+import type { ChildStart } from '../records/children.ts';
 import type { Execution } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
 import { externalTimes } from '../waiting/timer.ts';
 
-export interface NewExecution {
-  readonly id: string;
-  /** Of `lifeOf`: the execution that the store keeps has that of the start which won. */
-  readonly life: string;
-  readonly planHash: string;
-  readonly input: Json;
-  readonly inputHash: string;
-  readonly tags?: Readonly<Record<string, string>>;
-  readonly redriveOf?: string;
-  readonly parent?: Parent;
-  readonly callbackKeys?: Readonly<Record<string, string>>;
-  readonly writeId: string;
-}
+/** `life`: of `lifeOf`; the execution that the store keeps has that of the start which won. */
+export type NewExecution = Pick<
+  Execution,
+  | 'id'
+  | 'life'
+  | 'plan'
+  | 'input'
+  | 'inputHash'
+  | 'tags'
+  | 'redriveOf'
+  | 'parent'
+  | 'callbackKeys'
+  | 'writeId'
+>;
 
-export function newExecution(plan: Plan, given: NewExecution, now: number): Execution {
-  const { id, life, planHash, input, inputHash, tags, redriveOf, parent, callbackKeys, writeId } = given;
+export function newExecution(plan: Plan, born: NewExecution, now: number): Execution {
   const deadlineAt = now + plan.withinMs;
   const wakeAt = Math.min(deadlineAt, now + horizonMs(plan, undefined));
   const execution: Execution = {
-    id,
-    life,
+    ...born,
     workflow: plan.workflow,
-    plan: planHash,
     status: 'running',
     version: 1,
-    writeId,
     epoch: 1,
-    input,
-    inputHash,
-    ...(tags === undefined ? {} : { tags }),
-    ...(redriveOf === undefined ? {} : { redriveOf }),
-    ...(parent === undefined ? {} : { parent }),
-    ...(callbackKeys === undefined ? {} : { callbackKeys }),
     startedAt: now,
     deadlineAt,
     wakeAt,
@@ -78,7 +68,7 @@ export function placeHolder(
   now: number,
 ): Execution {
   const { id, planId, parent } = start;
-  const given = { id, planHash: planId, input: null, inputHash: '', parent, ...fresh };
-  const { wakeAt: _, ...execution } = newExecution(plan, given, now);
+  const born = { id, plan: planId, input: null, inputHash: '', parent, ...fresh };
+  const { wakeAt: _, ...execution } = newExecution(plan, born, now);
   return { ...execution, status: 'canceled', endedAt: now, deadlineAt: now };
 }

@@ -8,8 +8,8 @@
  * let the parent undo what the child cannot take back.
  */
 
-import type { Problem } from './check-waiting.ts';
 import { type AgentStep, type ChildStep, isBefore, type Plan, type PlanStep } from './plan.ts';
+import { problem, type Problem } from './refusal.ts';
 
 /** What is refused of a step that no agent performs. */
 export function pointProblem(step: Exclude<PlanStep, AgentStep>, plan: Plan): Problem | undefined {
@@ -22,7 +22,7 @@ export function pointProblem(step: Exclude<PlanStep, AgentStep>, plan: Plan): Pr
       ? '; of a list some items would be past it and others would not, so use single steps'
       : '';
   const message = `only a step that an agent performs, or a child, can be a point of no return${instead}`;
-  return { reason: 'bad-point-of-no-return', message };
+  return problem('bad-point-of-no-return', message);
 }
 
 function childProblem(step: ChildStep, plan: Plan): Problem | undefined {
@@ -30,7 +30,7 @@ function childProblem(step: ChildStep, plan: Plan): Problem | undefined {
   const hidden = pointIn(step.plan);
   if (hidden === undefined) return undefined;
   const message = `its workflow '${step.plan.workflow}' has a point of no return (${hidden}), and nothing outside of it must be undone behind that: say 'pointOfNoReturn: true' here, too`;
-  return { reason: 'hidden-point-of-no-return', message };
+  return problem('hidden-point-of-no-return', message);
 }
 
 /** What is never undone must not look as if it were. */
@@ -39,7 +39,7 @@ export function undoProblem(step: AgentStep | ChildStep): Problem | undefined {
   if (step.pointOfNoReturn !== true || [step, ...stages].every(({ undo }) => undo === 'none'))
     return undefined;
   const message = "it is a point of no return, which is never undone: leave its 'undo' out, or say 'none'";
-  return { reason: 'undo-after-no-return', message };
+  return problem('undo-after-no-return', message);
 }
 
 /** Of two children under way at once the first would have to undo itself before it is known whether the other acted. */
@@ -54,7 +54,7 @@ function besideProblem(step: ChildStep, plan: Plan): Problem | undefined {
   );
   if (beside === undefined) return undefined;
   const message = `it is a point of no return and may be under way at the same time as '${beside.name}', which is one, too; when one of them is stopped nobody knows yet whether the other is past it: let one come 'after' the other`;
-  return { reason: 'points-of-no-return-at-once', message };
+  return problem('points-of-no-return-at-once', message);
 }
 
 /** A point of no return of the plan, with the way to it, or nothing. */

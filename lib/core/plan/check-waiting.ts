@@ -16,11 +16,7 @@ import {
   type WaitStep,
 } from './plan.ts';
 import { type Expr, sourcesIn } from './refs.ts';
-
-export interface Problem {
-  readonly reason: string;
-  readonly message: string;
-}
+import { problem, type Problem } from './refusal.ts';
 
 /** A child of a child of a child …: each has an id that is longer by its step's name. */
 const MAX_DEPTH = 5;
@@ -39,26 +35,23 @@ export function waitingStepProblem(
       return callbackProblem(step, plan);
     case 'child':
       return depthOf(plan) > MAX_DEPTH
-        ? { reason: 'too-deep', message: `workflows within workflows, over ${MAX_DEPTH} deep` }
+        ? problem('too-deep', `workflows within workflows, over ${MAX_DEPTH} deep`)
         : undefined;
     case 'map':
       return mapProblem(step) ?? agentProblem(step.each, plan);
     default:
-      return { reason: 'bad-kind', message: `'${String((step as PlanStep).kind)}' is no kind of step` };
+      return problem('bad-kind', `'${String((step as PlanStep).kind)}' is no kind of step`);
   }
 }
 
 function waitProblem({ forMs, until }: WaitStep, plan: Plan): Problem | undefined {
-  if ((forMs === undefined) === (until === undefined)) {
-    return { reason: 'unbounded', message: "a wait has one of 'for' and 'until'" };
-  }
+  if ((forMs === undefined) === (until === undefined))
+    return problem('unbounded', "a wait has one of 'for' and 'until'");
   const isFixed = until !== undefined && (typeof until !== 'object' || until === null);
-  if (isFixed && timeOf(until) === undefined) {
-    const message = "'until' is neither epoch ms nor a date in ISO form with its zone";
-    return { reason: 'bad-time', message };
-  }
+  if (isFixed && timeOf(until) === undefined)
+    return problem('bad-time', "'until' is neither epoch ms nor a date in ISO form with its zone");
   if (forMs === undefined) return undefined;
-  if (!isDurationMs(forMs)) return { reason: 'unbounded', message: `its wait is ${String(forMs)} ms long` };
+  if (!isDurationMs(forMs)) return problem('unbounded', `its wait is ${String(forMs)} ms long`);
   return longerThanWithin(forMs, plan, 'it waits for');
 }
 
@@ -68,35 +61,27 @@ function waitProblem({ forMs, until }: WaitStep, plan: Plan): Problem | undefine
  */
 export function longerThanWithin(timeMs: number, { withinMs }: Plan, what: string): Problem | undefined {
   if (timeMs <= withinMs) return undefined;
-  return {
-    reason: 'longer-than-within',
-    message: `${what} ${formatDuration(timeMs)}, and the workflow is to be over within ${formatDuration(withinMs)}`,
-  };
+  const message = `${what} ${formatDuration(timeMs)}, and the workflow is to be over within ${formatDuration(withinMs)}`;
+  return problem('longer-than-within', message);
 }
 
 function callbackProblem({ kind, withinMs, heartbeatMs }: CallbackStep, plan: Plan): Problem | undefined {
-  if (!isDurationMs(withinMs)) {
-    return {
-      reason: 'unbounded',
-      message: `a step of kind '${kind}' needs 'within', or it could wait for ever`,
-    };
-  }
-  if (heartbeatMs !== undefined && !isDurationMs(heartbeatMs)) {
-    return { reason: 'unbounded', message: "'heartbeatEvery' is no time" };
-  }
+  if (!isDurationMs(withinMs))
+    return problem('unbounded', `a step of kind '${kind}' needs 'within', or it could wait for ever`);
+  if (heartbeatMs !== undefined && !isDurationMs(heartbeatMs))
+    return problem('unbounded', "'heartbeatEvery' is no time");
   return longerThanWithin(withinMs, plan, 'it waits for an answer for');
 }
 
 function mapProblem({ concurrency, tolerate }: MapStep): Problem | undefined {
-  if (concurrency !== undefined && !(Number.isInteger(concurrency) && concurrency >= 1)) {
-    return { reason: 'bad-concurrency', message: `concurrency is ${concurrency}; at least 1 is allowed` };
-  }
+  if (concurrency !== undefined && !(Number.isInteger(concurrency) && concurrency >= 1))
+    return problem('bad-concurrency', `concurrency is ${concurrency}; at least 1 is allowed`);
   const most = 'items' in tolerate ? MAX_ITEMS : 100;
   const value = 'items' in tolerate ? tolerate.items : tolerate.percent;
   const whole = 'percent' in tolerate || Number.isInteger(value);
   return whole && value >= 0 && value <= most
     ? undefined
-    : { reason: 'bad-tolerance', message: `tolerate is ${value}; allowed are 0 to ${most}` };
+    : problem('bad-tolerance', `tolerate is ${value}; allowed are 0 to ${most}`);
 }
 
 function depthOf(plan: Plan): number {
@@ -114,15 +99,12 @@ export function sourceProblem(expr: Expr, plan: Plan, ofItem: boolean): Problem 
     if (kind === 'token') {
       const callback = plan.steps.find((other) => other.name === name);
       if (callback?.kind !== 'callback' && callback?.kind !== 'approval') {
-        return { reason: 'unknown-step', message: `it reads the token of '${name}', which is no callback` };
+        return problem('unknown-step', `it reads the token of '${name}', which is no callback`);
       }
     } else if ((kind === 'item' || kind === 'index') && !ofItem) {
-      return {
-        reason: 'bad-expression',
-        message: `an expression reads the ${kind} of a list where there is none`,
-      };
+      return problem('bad-expression', `an expression reads the ${kind} of a list where there is none`);
     } else if (kind !== 'input' && kind !== 'step' && kind !== 'item' && kind !== 'index') {
-      return { reason: 'bad-expression', message: `an expression points to '${source}', which is nothing` };
+      return problem('bad-expression', `an expression points to '${source}', which is nothing`);
     }
   }
   return undefined;

@@ -6,7 +6,6 @@
 
 import { EFFECTS } from './agent.ts';
 import { isDurationMs } from './duration.ts';
-import { refuse } from '../records/errors.ts';
 import { canonicalJson, isJsonObject, type Json, jsonProblem, utf8Bytes } from '../records/json.ts';
 import { isName } from '../records/names.ts';
 import {
@@ -19,9 +18,10 @@ import {
   type Stage,
   type StepLimits,
 } from './plan.ts';
-import { longerThanWithin, waitingStepProblem, type Problem, sourceProblem } from './check-waiting.ts';
+import { longerThanWithin, waitingStepProblem, sourceProblem } from './check-waiting.ts';
 import { pointProblem, undoProblem } from './check-points.ts';
 import { type Expr, OPERATORS, stepsIn } from './refs.ts';
+import { problem, type Problem, refusal } from './refusal.ts';
 
 /**
  * Refuses a plan that could hang, lie or grow without bound.
@@ -30,11 +30,7 @@ import { type Expr, OPERATORS, stepsIn } from './refs.ts';
  */
 export function checkPlan(plan: Plan): void {
   const refused = (reason: string, message: string, step?: string): Error =>
-    refuse(
-      'workflow-refused',
-      `workflow '${plan.workflow}'${step === undefined ? '' : `, step '${step}'`}: ${message}`,
-      { workflow: plan.workflow, ...(step === undefined ? {} : { step }), reason },
-    );
+    refusal(plan.workflow, step, problem(reason, message));
   if (!isName(plan.workflow)) throw refused('bad-name', 'the name is not a legal one ([a-z][a-z0-9-]{0,47})');
   if (!isDurationMs(plan.withinMs)) {
     throw refused(
@@ -54,12 +50,12 @@ export function checkPlan(plan: Plan): void {
   }
   const seen = new Set<string>();
   for (const step of plan.steps) {
-    const problem = stepProblem(step, seen, plan);
-    if (problem !== undefined) throw refused(problem.reason, problem.message, step.name);
+    const found = stepProblem(step, seen, plan);
+    if (found !== undefined) throw refusal(plan.workflow, step.name, found);
     seen.add(step.name);
   }
-  const cycle = cycleIn(plan);
-  if (cycle !== undefined) throw refused('cycle', `it waits for itself: ${cycle.join(' → ')}`, cycle[0]);
+  const cycle = walkCycle(inOrder(plan.steps).rest);
+  if (cycle.length > 0) throw refused('cycle', `it waits for itself: ${cycle.join(' → ')}`, cycle[0]);
   const output = exprProblem(plan.output) ?? strangersIn(plan.output, plan);
   if (output !== undefined) throw refused('bad-output', `the output ${output}`);
   const source = sourceProblem(plan.output, plan, false);
@@ -71,42 +67,34 @@ export function checkPlan(plan: Plan): void {
 }
 
 function stepProblem(step: PlanStep, seen: ReadonlySet<string>, plan: Plan): Problem | undefined {
-  if (!isName(step.name))
-    return { reason: 'bad-name', message: 'the name is not legal ([a-z][a-z0-9-]{0,47})' };
-  if (seen.has(step.name)) return { reason: 'duplicate-name', message: 'two steps have this name' };
-  return kindProblem(step, plan) ?? referenceProblem(step, plan);
-}
-
-function kindProblem(step: PlanStep, plan: Plan): Problem | undefined {
-  return step.kind === 'agent'
-    ? agentProblem(step, plan)
-    : (pointProblem(step, plan) ?? waitingStepProblem(step, plan, agentProblem));
+  if (!isName(step.name)) return problem('bad-name', 'the name is not legal ([a-z][a-z0-9-]{0,47})');
+  if (seen.has(step.name)) return problem('duplicate-name', 'two steps have this name');
+  const ofKind =
+    step.kind === 'agent'
+      ? agentProblem(step, plan)
+      : (pointProblem(step, plan) ?? waitingStepProblem(step, plan, agentProblem));
+  return ofKind ?? referenceProblem(step, plan);
 }
 
 function agentProblem(step: AgentStep, plan: Plan): Problem | undefined {
-  if (!isName(step.agent))
-    return { reason: 'bad-name', message: `its agent '${step.agent}' has no legal name` };
+  if (!isName(step.agent)) return problem('bad-name', `its agent '${step.agent}' has no legal name`);
   return limitsProblem(step, '') ?? recoveryProblem(step, plan) ?? undoProblem(step);
 }
 
 /** @param whose '' for the step itself, else the stage whose limits these are */
 function limitsProblem(limits: StepLimits, whose: string): Problem | undefined {
   for (const key of ['timeoutMs', 'leaseMs', 'pickupMs', 'settleMs'] as const) {
-    if (!isDurationMs(limits[key])) {
-      return {
-        reason: 'unbounded',
-        message: `${whose}${key} is ${String(limits[key])}, so it could wait for ever`,
-      };
-    }
+    if (!isDurationMs(limits[key]))
+      return problem('unbounded', `${whose}${key} is ${String(limits[key])}, so it could wait for ever`);
   }
   const { maxNoProgressMs } = limits;
   if (maxNoProgressMs !== undefined && !isDurationMs(maxNoProgressMs)) {
     const message = `${whose}maxNoProgressMs is ${String(maxNoProgressMs)}; leave it out or give a time`;
-    return { reason: 'unbounded', message };
+    return problem('unbounded', message);
   }
   if (!EFFECTS.includes(limits.effect)) {
     const message = `${whose}effect '${String(limits.effect)}' is not 'idempotent', 'probed' or 'unsafe'`;
-    return { reason: 'bad-effect', message };
+    return problem('bad-effect', message);
   }
   return undefined;
 }
@@ -114,26 +102,20 @@ function limitsProblem(limits: StepLimits, whose: string): Problem | undefined {
 function recoveryProblem(step: AgentStep, plan: Plan): Problem | undefined {
   const stages = step.undo === 'none' ? step.recovery : [...step.recovery, step.undo];
   for (const stage of stages) {
-    const problem = stage.kind === 'human' ? humanProblem(stage, plan) : triesProblem(stage);
-    if (problem !== undefined) return problem;
+    const found = stage.kind === 'human' ? humanProblem(stage, plan) : triesProblem(stage);
+    if (found !== undefined) return found;
   }
   const person = step.recovery.findIndex((stage) => stage.kind === 'human');
-  if (person >= 0 && person !== step.recovery.length - 1) {
-    return {
-      reason: 'unreachable-stage',
-      message: 'human is the last stage: what comes after it is never tried',
-    };
-  }
+  if (person >= 0 && person !== step.recovery.length - 1)
+    return problem('unreachable-stage', 'human is the last stage: what comes after it is never tried');
   return unsafeProblem(step);
 }
 
 function humanProblem(stage: HumanStage, plan: Plan): Problem | undefined {
-  if (!isDurationMs(stage.withinMs)) {
-    return { reason: 'unbounded', message: "its human stage has no 'within', so it could wait for ever" };
-  }
-  if (stage.otherwise !== 'undo' && stage.otherwise !== 'fail') {
-    return { reason: 'bad-stage', message: "human's 'otherwise' is 'undo' or 'fail'" };
-  }
+  if (!isDurationMs(stage.withinMs))
+    return problem('unbounded', "its human stage has no 'within', so it could wait for ever");
+  if (stage.otherwise !== 'undo' && stage.otherwise !== 'fail')
+    return problem('bad-stage', "human's 'otherwise' is 'undo' or 'fail'");
   return longerThanWithin(stage.withinMs, plan, 'its human stage gives a person');
 }
 
@@ -143,14 +125,12 @@ function triesProblem(stage: Exclude<Stage, HumanStage>): Problem | undefined {
   const { attempts } = stage;
   if (!known || !Number.isInteger(attempts) || attempts < least || attempts > PLAN_LIMITS.attempts) {
     const message = `a recovery must end: ${known ? stage.kind : 'a stage'} takes ${least} to ${PLAN_LIMITS.attempts} attempts`;
-    return { reason: 'endless-recovery', message };
+    return problem('endless-recovery', message);
   }
-  if (!isDurationMs(stage.firstMs) || !isDurationMs(stage.maxMs) || stage.firstMs > stage.maxMs) {
-    return { reason: 'bad-backoff', message: `${stage.kind} needs 0 < 'first' ≤ 'max'` };
-  }
+  if (!isDurationMs(stage.firstMs) || !isDurationMs(stage.maxMs) || stage.firstMs > stage.maxMs)
+    return problem('bad-backoff', `${stage.kind} needs 0 < 'first' ≤ 'max'`);
   if (stage.kind !== 'useAgent') return undefined;
-  if (!isName(stage.agent))
-    return { reason: 'bad-name', message: `useAgent: '${stage.agent}' is no legal name` };
+  if (!isName(stage.agent)) return problem('bad-name', `useAgent: '${stage.agent}' is no legal name`);
   return limitsProblem(stage, `agent '${stage.agent}': `);
 }
 
@@ -159,17 +139,12 @@ function unsafeProblem(step: AgentStep): Problem | undefined {
   const unsafe = [step, ...step.recovery].some((one) => 'effect' in one && one.effect === 'unsafe');
   if (!unsafe) return undefined;
   if (step.recovery.some((stage) => stage.kind !== 'human')) {
-    return {
-      reason: 'unsafe-retry',
-      message: "an 'unsafe' effect must not be tried again by itself: its recovery is [human(…)]",
-    };
+    const message = "an 'unsafe' effect must not be tried again by itself: its recovery is [human(…)]";
+    return problem('unsafe-retry', message);
   }
-  return step.recovery.length > 0
-    ? undefined
-    : {
-        reason: 'unsafe-without-human',
-        message: "an 'unsafe' effect needs a human stage: only a person can say what follows",
-      };
+  if (step.recovery.length > 0) return undefined;
+  const message = "an 'unsafe' effect needs a human stage: only a person can say what follows";
+  return problem('unsafe-without-human', message);
 }
 
 /** Everything of a step that may read outputs of others. */
@@ -199,20 +174,17 @@ function ownExpressions(step: PlanStep): Expr[] {
 function referenceProblem(step: PlanStep, plan: Plan): Problem | undefined {
   const known = new Set(plan.steps.map((other) => other.name));
   for (const name of step.after) {
-    if (!known.has(name))
-      return { reason: 'unknown-step', message: `it comes after '${name}', which does not exist` };
+    if (!known.has(name)) return problem('unknown-step', `it comes after '${name}', which does not exist`);
   }
   for (const expr of expressionsOf(step)) {
-    const problem = exprProblem(expr);
-    if (problem !== undefined) return { reason: 'bad-expression', message: `an expression ${problem}` };
+    const bad = exprProblem(expr);
+    if (bad !== undefined) return problem('bad-expression', `an expression ${bad}`);
     const source = sourceProblem(expr, plan, step.kind === 'map' && ownExpressions(step.each).includes(expr));
     if (source !== undefined) return source;
     const stranger = stepsIn(expr).find((name) => !isBefore(plan, name, step.name));
     if (stranger !== undefined) {
-      return {
-        reason: 'not-a-predecessor',
-        message: `it reads the output of '${stranger}', which need not be done before it`,
-      };
+      const message = `it reads the output of '${stranger}', which need not be done before it`;
+      return problem('not-a-predecessor', message);
     }
   }
   return undefined;
@@ -223,8 +195,8 @@ const EXPR_LIMITS = { depth: 64, nodes: 20_000 };
 
 function exprProblem(expr: Expr): string | undefined {
   // Also inside literals, which hold values as they are: no references, no dates, no functions.
-  const problem = jsonProblem(expr, EXPR_LIMITS);
-  if (problem !== undefined) return `must become JSON: ${problem}`;
+  const notJson = jsonProblem(expr, EXPR_LIMITS);
+  if (notJson !== undefined) return `must become JSON: ${notJson}`;
   const queue: Expr[] = [expr];
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
     if (Array.isArray(next)) queue.push(...(next as Expr[]));
@@ -242,18 +214,20 @@ function strangersIn(expr: Expr, plan: Plan): string | undefined {
   return stranger === undefined ? undefined : `reads the output of '${stranger}', which does not exist`;
 }
 
-/** The steps of one cycle, or nothing. Removes steps without open predecessors until none is left. */
-function cycleIn(plan: Plan): string[] | undefined {
-  let open = [...plan.steps];
+/** Predecessors first. What is left comes after itself. */
+export function inOrder(steps: readonly PlanStep[]): { ordered: PlanStep[]; rest: PlanStep[] } {
+  const ordered: PlanStep[] = [];
+  let rest = [...steps];
   for (;;) {
-    const names = new Set(open.map((step) => step.name));
-    const rest = open.filter((step) => step.after.some((name) => names.has(name)));
-    if (rest.length === 0) return undefined;
-    if (rest.length === open.length) return walkCycle(rest);
-    open = rest;
+    const waiting = new Set(rest.map((step) => step.name));
+    const free = rest.filter((step) => !step.after.some((name) => waiting.has(name)));
+    if (free.length === 0) return { ordered, rest };
+    ordered.push(...free);
+    rest = rest.filter((step) => !free.includes(step));
   }
 }
 
+/** The steps of one cycle. */
 function walkCycle(steps: readonly PlanStep[]): string[] {
   const names = new Set(steps.map((step) => step.name));
   const path: string[] = [];

@@ -13,7 +13,7 @@ import { expressionsOf } from './check.ts';
 import { type Json, isJsonObject, type JsonObject } from '../records/json.ts';
 import { nearest } from './nearest.ts';
 import type { PlanStep } from './plan.ts';
-import { type Expr, nameOf } from './refs.ts';
+import { type Expr, nameOf, refsIn } from './refs.ts';
 import type { Workflow } from './workflow.ts';
 
 /** The JSON Schema of what a schema lets through; nothing where that cannot be said. */
@@ -30,26 +30,13 @@ export function referenceProblems(workflow: Workflow, jsonSchemaOf: JsonSchemaOf
   const { plan, name } = workflow;
   const problemsOf = (place: string, expressions: readonly Expr[], list?: Known): string[] =>
     expressions.flatMap(refsIn).flatMap(({ source, path }) => {
-      const problem = pathProblem(source, path, knownOf(workflow, source, jsonSchemaOf, list));
-      return problem === undefined ? [] : [`workflow '${name}', ${place}: ${problem}`];
+      const end = follow(knownOf(workflow, source, jsonSchemaOf, list), path);
+      return 'names' in end ? [`workflow '${name}', ${place}: ${missing(source, path, end)}`] : [];
     });
   const ofSteps = plan.steps.flatMap((step) =>
     problemsOf(`step '${step.name}'`, expressionsOf(step), itemOf(workflow, step, jsonSchemaOf)),
   );
   return [...new Set([...ofSteps, ...problemsOf('its output', [plan.output])])];
-}
-
-interface Reference {
-  readonly source: string;
-  readonly path: readonly string[];
-}
-
-function refsIn(expr: Expr): Reference[] {
-  if (Array.isArray(expr)) return (expr as Expr[]).flatMap(refsIn);
-  if (!isJsonObject(expr) || Object.hasOwn(expr, '$literal')) return [];
-  const { $ref: source, path } = expr;
-  if (typeof source === 'string') return [{ source, path: path as readonly string[] }];
-  return Object.values(expr).flatMap(refsIn);
 }
 
 /** Of a list's step: what an item of the list is. */
@@ -96,25 +83,21 @@ function closed(properties: JsonObject): Known {
   return { schema, root: schema };
 }
 
-/** What a path leads to, or what there is instead where it ends. */
+/** What a key leads to, or which there are instead. */
 type Step = { readonly known: Known | undefined } | { readonly names: readonly string[] };
 
-function pathProblem(source: string, path: readonly string[], root: Known | undefined): string | undefined {
-  let known = root;
-  for (const [at, key] of path.entries()) {
-    if (known === undefined) return undefined;
-    const next: Step = into(known, key);
-    if ('names' in next) return missing(source, path.slice(0, at), key, next.names);
-    known = next.known;
-  }
-  return undefined;
+/** Where a path leads nowhere: at which of its keys, and which there are instead. */
+interface DeadEnd {
+  readonly at: number;
+  readonly names: readonly string[];
 }
 
-function follow(root: Known | undefined, path: readonly string[]): Step {
+function follow(root: Known | undefined, path: readonly string[]): { known: Known | undefined } | DeadEnd {
   let known = root;
-  for (const key of path) {
-    const next: Step = known === undefined ? { known } : into(known, key);
-    if ('names' in next) return next;
+  for (const [at, key] of path.entries()) {
+    if (known === undefined) break;
+    const next: Step = into(known, key);
+    if ('names' in next) return { at, names: next.names };
     known = next.known;
   }
   return { known };
@@ -175,7 +158,9 @@ function resolved({ schema, root }: Known): JsonObject {
   return {};
 }
 
-function missing(source: string, before: readonly string[], key: string, names: readonly string[]): string {
+function missing(source: string, path: readonly string[], { at, names }: DeadEnd): string {
+  const before = path.slice(0, at);
+  const key = path[at] ?? '';
   const place = nameOf(source, before);
   const like = nearest(key, names);
   const instead = names.length === 0 ? `${place} has no fields` : `${place} has ${names.join(', ')}`;

@@ -231,31 +231,28 @@ const isTree = (expr: Expr): expr is JsonObject | Json[] => typeof expr === 'obj
 export const stepsIn = (expr: Expr): string[] =>
   sourcesIn(expr).flatMap((source) => (source.startsWith('step:') ? [source.slice('step:'.length)] : []));
 
-/** The paths that the references of an expression read of one source. */
-export function pathsIn(expr: Expr, source: RefSource): (readonly string[])[] {
-  const found: (readonly string[])[] = [];
-  const queue: Expr[] = [expr];
-  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
-    if (!isTree(next) || Object.hasOwn(next, '$literal')) continue;
-    if (isJsonObject(next) && next['$ref'] === source)
-      found.push(Array.isArray(next['path']) ? (next['path'] as string[]) : []);
-    for (const item of Object.values(next)) queue.push(item as Expr);
-  }
-  return found;
+/** Everything that the references of an expression point to, each once, sorted. */
+export const sourcesIn = (expr: Expr): string[] =>
+  [...new Set(refsIn(expr).map(({ source }) => source))].sort();
+
+export interface Reference {
+  readonly source: string;
+  readonly path: readonly string[];
 }
 
-/** Everything that the references of an expression point to, each once, sorted. */
-export function sourcesIn(expr: Expr): string[] {
-  const found = new Set<string>();
-  const queue: Expr[] = [expr];
-  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+/** The references of an expression, in its order. */
+export function refsIn(expr: Expr): Reference[] {
+  const found: Reference[] = [];
+  const open: Expr[] = [expr];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (!isTree(next) || Object.hasOwn(next, '$literal')) continue;
-    const source = isJsonObject(next) ? next['$ref'] : undefined;
-    if (typeof source === 'string') found.add(source);
+    const { $ref: source, path } = isJsonObject(next) ? next : {};
+    if (typeof source === 'string')
+      found.push({ source, path: Array.isArray(path) ? (path as string[]) : [] });
     // One by one: a list may be longer than a call may have arguments.
-    for (const item of Object.values(next)) queue.push(item as Expr);
+    for (const item of Object.values(next).toReversed()) open.push(item as Expr);
   }
-  return [...found].sort();
+  return found;
 }
 
 /** Operators of the language; anything else that starts with `$` is refused when the plan is checked. */

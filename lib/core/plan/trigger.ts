@@ -9,7 +9,7 @@
 
 import { refuse } from '../records/errors.ts';
 import { canonicalJson, isJsonObject, JSON_LIMITS, type Json, jsonProblem } from '../records/json.ts';
-import { evaluateExpression, type Expr, pathsIn } from './refs.ts';
+import { evaluateExpression, type Expr, refsIn } from './refs.ts';
 import { cut } from '../records/text.ts';
 import { type JsonPath, refusedNumbers, roundedIn } from './whole-numbers.ts';
 
@@ -66,7 +66,9 @@ export function startOf(trigger: Trigger, message: StartMessage): EventStart {
 /** Whether the key or the input has a part of the message's text in it. */
 function isRead({ from, input, key }: Trigger, path: JsonPath): boolean {
   const place = from === 'event' ? path : ['body', ...path];
-  return pathsIn([input, ...key], 'input').some((read) => read.every((part, at) => part === place[at]));
+  return refsIn([input, ...key]).some(
+    (read) => read.source === 'input' && read.path.every((part, at) => part === place[at]),
+  );
 }
 
 const isKeyPart = (value: Json | undefined): value is string | number | boolean =>

@@ -6,9 +6,9 @@
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { type Duration, parseDuration } from './duration.ts';
-import { refuse } from '../records/errors.ts';
 import { jsonProblem } from '../records/json.ts';
 import type { AgentStep, CallbackStep, ChildStep, MapStep, Plan, WaitStep } from './plan.ts';
+import { problem, refusal } from './refusal.ts';
 import {
   type Condition,
   evaluateExpression,
@@ -108,7 +108,7 @@ export interface Mapped<O> {
 const afterOf = (options: AnyStepOptions): string[] =>
   (options.after ?? []).map((before) => (typeof before === 'string' ? before : before.name));
 
-const baseOf = (name: string, options: AnyStepOptions): Pick<WaitStep, 'name' | 'after' | 'when'> => ({
+export const baseOf = (name: string, options: AnyStepOptions): Pick<WaitStep, 'name' | 'after' | 'when'> => ({
   name,
   after: afterOf(options),
   ...(options.when === undefined ? {} : { when: toExpr(options.when) }),
@@ -128,14 +128,14 @@ export const callbackStep = (
 ): CallbackStep => ({
   kind,
   ...baseOf(name, options),
-  withinMs: parseDurationOr(options.within, `within of step '${name}'`),
+  withinMs: parseDurationOrNone(options.within, `within of step '${name}'`),
   ...(options.heartbeatEvery === undefined
     ? {}
     : { heartbeatMs: parseDuration(options.heartbeatEvery, `heartbeatEvery of step '${name}'`) }),
 });
 
 /** A time that is missing is refused with the plan, which says why there must be one. */
-const parseDurationOr = (text: Duration | undefined, what: string): number =>
+export const parseDurationOrNone = (text: Duration | undefined, what: string): number =>
   text === undefined ? Number.NaN : parseDuration(text, what);
 
 export const callbackHandle = <O>(name: string): CallbackHandle<O> => ({
@@ -169,11 +169,8 @@ export function checkConstantInput(
   const result = other.input['~standard'].validate(value);
   if ('then' in result || result.issues === undefined) return;
   const issues = result.issues.map(({ message }) => message).join('; ');
-  throw refuse(
-    'workflow-refused',
-    `workflow '${workflowName}', step '${name}': workflow '${other.name}' does not accept its input: ${issues.slice(0, 300)}`,
-    { workflow: workflowName, step: name, reason: 'bad-input' },
-  );
+  const message = `workflow '${other.name}' does not accept its input: ${issues.slice(0, 300)}`;
+  throw refusal(workflowName, name, problem('bad-input', message));
 }
 
 /** @param each how one item is performed. @throws SteadfastError `workflow-refused` */
@@ -187,11 +184,8 @@ export function mapStep(
   const { tolerate = 0, concurrency } = options;
   const percent = typeof tolerate === 'string' ? /^(\d{1,3}(?:\.\d+)?)%$/.exec(tolerate)?.[1] : undefined;
   if (typeof tolerate === 'string' && percent === undefined) {
-    throw refuse(
-      'workflow-refused',
-      `workflow '${workflowName}', step '${name}': tolerate is '${tolerate}'; allowed are a number of items and '5%'`,
-      { workflow: workflowName, step: name, reason: 'bad-tolerance' },
-    );
+    const message = `tolerate is '${tolerate}'; allowed are a number of items and '5%'`;
+    throw refusal(workflowName, name, problem('bad-tolerance', message));
   }
   return {
     kind: 'map',

@@ -6,17 +6,19 @@
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import type { Agent, AgentSpec } from './agent.ts';
+import type { Agent } from './agent.ts';
 import { type Duration, formatDuration, parseDuration } from './duration.ts';
-import { refuse, SteadfastError } from '../records/errors.ts';
+import { SteadfastError } from '../records/errors.ts';
 import { checkName } from '../records/names.ts';
-import { checkPlan, expressionsOf } from './check.ts';
+import { checkPlan, expressionsOf, inOrder } from './check.ts';
 import { limitsOf, type Plan, type PlanStep, type AgentStep, type RetryStage, type Stage } from './plan.ts';
 import { type Expr, type Input, type Ref, ref, stepsIn, toExpr } from './refs.ts';
+import { problem, refusal } from './refusal.ts';
 import {
   type AnyStepOptions,
   type Approval,
   type ApprovalOptions,
+  baseOf,
   callbackHandle,
   type CallbackHandle,
   type CallbackOptions,
@@ -27,6 +29,7 @@ import {
   type MapLimits,
   type Mapped,
   mapStep,
+  parseDurationOrNone,
   type StepHandle,
   type WaitOptions,
   waitStep,
@@ -133,8 +136,7 @@ export function workflow<I, R extends Readonly<Record<string, unknown>> | undefi
   build: (w: WorkflowBuilder<I>) => R,
 ): Workflow<I, OutputOf<R>> {
   checkName(name, 'workflow');
-  const withinMs =
-    options.within === undefined ? Number.NaN : parseDuration(options.within, `within of '${name}'`);
+  const withinMs = parseDurationOrNone(options.within, `within of '${name}'`);
   const draft: Draft = {
     workflow: name,
     withinMs,
@@ -145,6 +147,7 @@ export function workflow<I, R extends Readonly<Record<string, unknown>> | undefi
   };
   const output = built(draft, () => build(builderOf<I>(draft)));
   const { pauseWithin } = options;
+  const { ordered, rest } = inOrder(draft.steps);
   const plan: Plan = {
     v: 1,
     workflow: name,
@@ -152,7 +155,8 @@ export function workflow<I, R extends Readonly<Record<string, unknown>> | undefi
     ...(pauseWithin === undefined
       ? {}
       : { pauseWithinMs: parseDuration(pauseWithin, `pauseWithin of '${name}'`) }),
-    steps: inOrder(draft.steps),
+    // Steps of a cycle stay at the end, for `checkPlan` to name.
+    steps: [...ordered, ...rest],
     output: toExpr(output ?? {}),
   };
   checkPlan(plan);
@@ -238,11 +242,8 @@ function builderOf<I>(draft: Draft): WorkflowBuilder<I> {
 function addAgent({ workflow: name, agents }: Draft, step: string, used: Agent): void {
   const known = agents.get(used.spec.name);
   if (known !== undefined && known !== used) {
-    throw refuse(
-      'workflow-refused',
-      `workflow '${name}', step '${step}': two agents are named '${used.spec.name}'; give one of them another name, or declare it once and use it in both places`,
-      { workflow: name, step, reason: 'duplicate-agent' },
-    );
+    const message = `two agents are named '${used.spec.name}'; give one of them another name, or declare it once and use it in both places`;
+    throw refusal(name, step, problem('duplicate-agent', message));
   }
   agents.set(used.spec.name, used);
 }
@@ -254,35 +255,29 @@ function agentStepOf(
   input: unknown,
   options: StepOptions,
 ): AgentStep {
-  if (agent?.kind !== 'steadfast:agent') {
-    throw refuse(
-      'workflow-refused',
-      `workflow '${workflowName}', step '${name}': the second argument is not an agent`,
-      { workflow: workflowName, step: name, reason: 'not-an-agent' },
-    );
-  }
+  const refused = (reason: string, message: string): Error =>
+    refusal(workflowName, name, problem(reason, message));
+  if (agent?.kind !== 'steadfast:agent') throw refused('not-an-agent', 'the second argument is not an agent');
   const { spec } = agent;
-  const when = options.when === undefined ? undefined : toExpr(options.when);
   const recovery = options.recovery ?? defaultRecovery(spec);
-  const problem = recoveryProblem(spec, recovery);
-  if (problem !== undefined) {
-    throw refuse('workflow-refused', `workflow '${workflowName}', step '${name}': ${problem}`, {
-      workflow: workflowName,
-      step: name,
-      reason: 'unreachable-stage',
-    });
+  const unreachable = recoveryProblem(spec, recovery);
+  if (unreachable !== undefined) throw refused('unreachable-stage', unreachable);
+  const { timeout } = options;
+  const timeoutMs =
+    timeout === undefined ? spec.timeoutMs : parseDuration(timeout, `timeout of step '${name}'`);
+  // The agent's function is built for the agent's timeout; a step can only ask for less.
+  if (timeoutMs > spec.timeoutMs) {
+    const message = `its timeout ${timeout} is longer than that of agent '${spec.name}' (${formatDuration(spec.timeoutMs)})`;
+    throw refused('bad-timeout', message);
   }
   const undo = options.undo ?? (options.pointOfNoReturn === true ? 'none' : undefined);
-  const declared = (options.after ?? []).map((before) => (typeof before === 'string' ? before : before.name));
   return {
-    name,
     kind: 'agent',
+    ...baseOf(name, options),
     agent: spec.name,
     input: toExpr(input),
-    after: declared,
-    ...(when === undefined ? {} : { when }),
     ...limitsOf(spec),
-    timeoutMs: stepTimeoutMs(workflowName, name, spec, options.timeout),
+    timeoutMs,
     recovery: recovery.map((stage) => planStage(stage, undo, withinMs)),
     undo: undo ?? undoOf(spec),
     ...(options.pointOfNoReturn === true ? { pointOfNoReturn: true as const } : {}),
@@ -292,44 +287,9 @@ function agentStepOf(
 /** A workflow's plan, for a step that runs it. @throws SteadfastError `workflow-refused` */
 function planOfChild(workflowName: string, name: string, other: Pick<Workflow, 'kind' | 'plan'>): Plan {
   if (other?.kind === 'steadfast:workflow') return other.plan;
-  throw refuse(
-    'workflow-refused',
-    `workflow '${workflowName}', step '${name}': the second argument is not a workflow`,
-    { workflow: workflowName, step: name, reason: 'not-a-workflow' },
-  );
-}
-
-/** The agent's function is built for the agent's timeout; a step can only ask for less. */
-function stepTimeoutMs(
-  workflowName: string,
-  name: string,
-  spec: AgentSpec,
-  timeout: Duration | undefined,
-): number {
-  const timeoutMs =
-    timeout === undefined ? spec.timeoutMs : parseDuration(timeout, `timeout of step '${name}'`);
-  if (timeoutMs <= spec.timeoutMs) return timeoutMs;
-  throw refuse(
-    'workflow-refused',
-    `workflow '${workflowName}', step '${name}': its timeout ${timeout} is longer than that of agent '${spec.name}' (${formatDuration(spec.timeoutMs)})`,
-    { workflow: workflowName, step: name, reason: 'bad-timeout' },
-  );
+  throw refusal(workflowName, name, problem('not-a-workflow', 'the second argument is not a workflow'));
 }
 
 const predecessors = (declared: readonly string[], expressions: readonly Expr[]): string[] => [
   ...new Set([...declared, ...expressions.flatMap(stepsIn)]),
 ];
-
-/** Predecessors first; steps of a cycle stay at the end, for `checkPlan` to name. */
-function inOrder(steps: readonly PlanStep[]): PlanStep[] {
-  const ordered: PlanStep[] = [];
-  let rest = [...steps];
-  while (rest.length > 0) {
-    const waiting = new Set(rest.map((step) => step.name));
-    const free = rest.filter((step) => !step.after.some((name) => waiting.has(name)));
-    if (free.length === 0) return [...ordered, ...rest];
-    ordered.push(...free);
-    rest = rest.filter((step) => !free.includes(step));
-  }
-  return ordered;
-}

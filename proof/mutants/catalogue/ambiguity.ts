@@ -76,8 +76,8 @@ export const AMBIGUITY: readonly Mutant[] = [
     from: 15,
     bug: 'After a report whose answer was lost, what follows from it is not done.',
     file: REPORT,
-    find: 'return evaluationOf(ports, plan, state.execution.id, [planStep.name]);',
-    replace: "return 'nothing';",
+    find: '    return {};\n',
+    replace: "    return 'nothing';\n",
     killer: jest('engine/faults', 'a write whose answer is lost'),
   },
 ];

@@ -50,7 +50,7 @@ describe('a step’s next record (S2, S3)', () => {
 
 describe('the first record of an execution (S11, S12)', () => {
   const plan = planOf(agentStepOf('it'), callbackOf('c'));
-  const given = { id: 'e-1', life: 'life1', planHash: 'p', input: { n: 1 }, inputHash: 'h', writeId: 'w' };
+  const given = { id: 'e-1', life: 'life1', plan: 'p', input: { n: 1 }, inputHash: 'h', writeId: 'w' };
   const first: Execution = {
     id: 'e-1',
     life: 'life1',

@@ -116,7 +116,7 @@ describe('the next wake time (S12)', () => {
   it('is set at birth, within H and before the deadline', () => {
     check(
       fc.property(plans, (plan) => {
-        const given = { id: 'e', life: 'life1', planHash: 'h', input: {}, inputHash: 'i', writeId: 'w' };
+        const given = { id: 'e', life: 'life1', plan: 'h', input: {}, inputHash: 'i', writeId: 'w' };
         const { wakeAt, deadlineAt } = newExecution(plan, given, NOW);
         expect(wakeAt).toBe(Math.min(deadlineAt, NOW + horizonMs(plan, undefined)));
       }),
@@ -124,7 +124,7 @@ describe('the next wake time (S12)', () => {
   });
 
   it('is set at birth no later than the time of a wait at the beginning, and not before now', () => {
-    const given = { id: 'e', life: 'life1', planHash: 'h', input: {}, inputHash: 'i', writeId: 'w' };
+    const given = { id: 'e', life: 'life1', plan: 'h', input: {}, inputHash: 'i', writeId: 'w' };
     const bornWith = (wait: Partial<WaitStep>) => {
       const step: WaitStep = { kind: 'wait', name: 'w', after: [], ...wait };
       return newExecution(planOf(step, agentStepOf('a')), given, NOW).wakeAt;
