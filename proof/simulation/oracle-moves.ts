@@ -17,6 +17,9 @@ import type { Execution, Step } from '../../lib/core/records/state.ts';
 import type { ExecutionStatus, StepStatus } from '../../lib/core/transitions.ts';
 import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
 
+/** It may be frozen for that long between its read and its decision. */
+const LONGEST_PROCESS_MS = 90_000;
+
 type Moves<Status extends string> = Readonly<Partial<Record<Status, readonly Status[]>>>;
 
 const EXECUTION: Moves<ExecutionStatus> = {
@@ -172,9 +175,10 @@ function judgeTurn(
     problems.push(`S2 '${name}' is ${status} while ${execution.status}`);
   if (status === 'skipped' && planned.when === undefined && incident?.choice !== 'skip')
     problems.push(`S2 '${name}' has no condition, and nobody had it skipped`);
-  // F1 what no fence has closed may still be skipped by who decided it before the stop; the fence then finds it skipped.
+  // F1 what no fence has closed may still be skipped by a process that read it before the stop; the fence then finds it skipped.
   const stoppedAt = execution.status === 'compensating' ? execution.cause?.at : undefined;
-  const isFromBefore = stoppedAt !== undefined && step.changedAt < stoppedAt + CLOCKS_DIFFER_MS;
+  const isFromBefore =
+    stoppedAt !== undefined && step.changedAt < stoppedAt + LONGEST_PROCESS_MS + CLOCKS_DIFFER_MS;
   if (status === 'skipped' && !isForward && !isPaused && !isFromBefore)
     problems.push(`S2 '${name}' is skipped while ${execution.status}`);
 }

@@ -26,6 +26,7 @@ import type { Snapshot } from '../records/snapshot.ts';
 import { type Cause, isForward, isPausedOrPausing, isTerminal, type Step } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
 import { keepsEffects } from '../step/ready.ts';
+import { unleasedEnd } from '../supervision/wake-time.ts';
 import { canMoveStep, type ExecutionStatus } from '../transitions.ts';
 import { isCanceledKeepingEffects, isToGoOn } from '../waiting/child-retry.ts';
 import { childrenStarted, childrenStopped, failedOf, staysDone, childEnded } from '../waiting/child.ts';
@@ -43,7 +44,9 @@ export function decideChildren(plan: Plan, state: Snapshot, event: ChildEvent & 
   const after = hasChildren(step) ? recordAfter(plan, step, state, event) : undefined;
   if (after === undefined) return nothing();
   const note = { what: `children-${event.type}`, step: event.step };
-  return writing(state.execution.id, { step: after }, evaluateNext([event.step]), note);
+  // S12 what was gathered may end the last step of an execution that is paused, and that is looked at only in days.
+  const records = event.type === 'gathered' ? unleasedEnd(plan, state, after, event) : { step: after };
+  return writing(state.execution.id, records, evaluateNext([event.step]), note);
 }
 
 /** By which move what was done is recorded, and in which statuses of the execution it is ever done. */

@@ -174,6 +174,17 @@ describe('what executions answered', () => {
     expect(changes(map, [], undefined)).toEqual({ ...done, output: { total: 0, failed: 0, items: [] } });
   });
 
+  it('brings the wake time of an execution forward that has nothing else left, for it may be paused (S12)', () => {
+    const known = childrenOf(1, { 0: end('succeeded') });
+    for (const status of ['running', 'paused'] as const) {
+      const { write } = gather(child, [1], known, { status }).decision;
+      expect(write?.execution).toMatchObject({ status, wakeAt: expect.any(Number) });
+      expect(write?.execution?.wakeAt).toBeLessThanOrEqual(NOW + 60_000);
+    }
+    const plan = planOf(child, { ...planStep, after: ['sub'] });
+    expect(gather(child, [1], known, { plan }).decision.write?.execution).toBeUndefined();
+  });
+
   it('says that all were started', () => {
     const known = childrenOf(2, { 0: end('succeeded'), 1: end('succeeded') }, { started: 1 });
     expect(changes(map, [[], []], known)).toMatchObject({ children: { ...known, started: 2 } });
