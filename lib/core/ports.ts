@@ -101,7 +101,7 @@ export interface Inventory {
   readonly remove: (found: Removable) => Promise<'removed' | 'conflict'>;
 }
 
-/** The receipts of those who watch: beside the executions, and never needed to go on. */
+/** The receipts of supervisors and audit: beside the executions, and never needed to go on. */
 export interface Receipts {
   /** The shards' that have one, by number, and the audit's. */
   readonly read: () => Promise<{ readonly shards: readonly ShardReceipt[]; readonly audit?: AuditReceipt }>;
@@ -129,7 +129,7 @@ export interface Presences {
 export interface WakeUps extends Presences {
   /** Starts a supervisor that takes this presence over: at least once, perhaps never. */
   readonly call: (presence: Presence) => Promise<void>;
-  /** Until when nobody with these ports need ask again; in memory alone. */
+  /** Until when a process with these ports need not read it again; in memory alone. */
   readonly known: { untilAt: number; asking?: Promise<void> };
 }
 
@@ -155,7 +155,7 @@ export interface Queue {
   readonly depths?: (agents: readonly string[]) => Promise<Readonly<Record<string, QueueDepth>>>;
 }
 
-/** Tells the external party of ended executions, at least once each. */
+/** Announces ended executions to listeners, at least once each. */
 export interface Announcer {
   readonly announce: (ended: Ended) => Promise<void>;
 }
@@ -191,7 +191,7 @@ export interface Ports {
   readonly breakers?: Breakers;
   /** @default whatever a child is given, its agents are the first to check */
   readonly childInputs?: ChildInputs;
-  /** @default nobody is called: what is due is seen by the next tick. A supervisor has none. */
+  /** @default none is called: the next tick sees what is due. A supervisor has none. */
   readonly wakeUps?: WakeUps;
   readonly announcer: Announcer;
   readonly clock: Clock;

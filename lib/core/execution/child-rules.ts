@@ -1,5 +1,5 @@
 /**
- * The rules of a look for steps that no agent performs: time that has passed, executions to start, to gather, to stop.
+ * The rules of an evaluation for steps that no agent performs: time that has passed, executions to start, to gather, to stop.
  *
  * Owns: when each is due. Does not own: what is written (`waiting/timer.ts`, `waiting/child.ts`), the order of all rules
  * (`rules.ts`), the effects on other executions (`engine/children.ts`), which come before the write that records them.
@@ -68,7 +68,7 @@ const deferredTimes = (plan: Plan, state: Snapshot): number[] =>
     ? openWork(plan, state).flatMap(({ deferred, dueAt }) => (deferred === undefined ? [] : [dueAt]))
     : [];
 
-/** Child and map steps, in plan order, but for those that the look passes over. */
+/** Child and map steps, in plan order, but for those that the evaluation passes over. */
 const parents = (plan: Plan, { passOver = [] }: Evaluation): (ChildStep | MapStep)[] =>
   plan.steps.filter(hasChildren).filter((step) => !passOver.includes(step.name));
 

@@ -1,8 +1,8 @@
 /**
  * What the stored records count as under the status and the epoch that their execution has now.
  *
- * Owns: that a held step goes on as what it was once the pause is over, and that a step which failed or was fenced before
- * a retry of its execution begins anew. Does not own: when either takes place (`operators/pause.ts`, `operators/retry.ts`).
+ * Owns: that a suspended step goes on as what it was once the pause is over, and that a step which failed or was fenced before
+ * a retry of its execution begins again. Does not own: when either takes place (`operators/pause.ts`, `operators/retry.ts`).
  *
  * Nothing is written here: one write ends a pause and one write retries an execution, whatever the number of steps, and
  * the next write of each step takes its new status over (F8). `decide` counts before it decides, so every rule sees the
@@ -45,7 +45,7 @@ const released = (record: Step, { pauses }: Execution): Step =>
 
 /**
  * A step of an earlier epoch. One that may have acted stays on the stage that did: there it is asked for, or repeated where
- * that is harmless. Any other begins its recovery anew.
+ * that is harmless. Any other begins its recovery again.
  */
 function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Execution): Step {
   const { children } = record;
@@ -77,7 +77,7 @@ function restartOf(
   step: PlanStep,
   record: Step,
 ): 'restart' | 'restart-retry' | 'restart-unknown' | 'restart-answered' {
-  // Whoever answered a callback before its turn was told that the answer is kept.
+  // An external party that answered before the callback's turn was promised that the answer is kept.
   const isAnswered = step.kind !== 'agent' && record.status === 'fenced' && record.output !== undefined;
   if (isAnswered) return 'restart-answered';
   if (!record.mayHaveActed || step.kind !== 'agent') return 'restart';

@@ -5,7 +5,7 @@
  * (`step/claim.ts`).
  *
  * S2 only the work that the message is about is claimed, on the version that was read. S12 what was deferred has its wake time far
- * away: who takes it up, or defers it anew, brings the wake time forward in the same transaction; so does a claim
+ * away: the process that takes it up, or defers it again, brings the wake time forward in the same transaction; so does a claim
  * whose lease ends with its process, before the wake time need come.
  */
 
@@ -44,7 +44,7 @@ export function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>):
   );
   if (work === undefined) {
     if (isLeased(record)) return dropped('leased');
-    // The step is past this message. Its sender may have died before it sent what comes next: look.
+    // The step is past this message. Its sender may have died before it sent what comes next: evaluate.
     return nothing(evaluateNext([message.step], false));
   }
   const isLate =

@@ -1,7 +1,7 @@
 /**
  * What an execution answers.
  *
- * Owns: whether it is kept in the execution's own record or made anew from the steps' outputs, of which it follows. Does
+ * Owns: whether it is kept in the execution's own record or made again from the steps' outputs, of which it follows. Does
  * not own: how it is made (`plan/refs.ts`).
  *
  * The record is written once more after the end, and each started KB of it costs again: an output of some size is a copy of

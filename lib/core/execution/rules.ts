@@ -1,12 +1,12 @@
 /**
- * A look at an execution: the next write that is due, or the messages to send.
+ * The evaluation of an execution: the next write that is due, or the messages to send.
  *
  * Owns: the order of the rules that carry an execution on: leases that ended, failure, deadline, skips, success, the
- * fence, the end of an undo, the announcement of the end. Does not own: what a piece of work is (`step/ready.ts`), what is sent
- * and when to look again (`supervision/dispatch.ts`), what an attempt writes (`step/claim.ts`).
+ * fence, the end of an undo, the announcement of the end. Does not own: what a piece of work is (`step/ready.ts`), which messages are sent
+ * and the next wake time (`supervision/dispatch.ts`), what an attempt writes (`step/claim.ts`).
  *
  * An agent after its report, the scheduler after a start or a cancel, and a supervisor evaluate in the same way;
- * only a supervisor ends leases, repeats dispatches nobody claimed, and sets the wake time.
+ * only a supervisor ends leases, repeats dispatches that were not claimed, and sets the wake time.
  * S8 a join starts once, because the claim decides, not the message.
  */
 
@@ -51,7 +51,7 @@ import { endChildren, passedTime, startChildren, stopChildren, wakeForTime } fro
 import { keptOutput } from './output.ts';
 import { failStep, keepPast, passDeadline } from './stop.ts';
 
-/** Each rule looks at the status itself; the first one that has a write to make is followed. */
+/** Each rule checks the status itself; the first one that has a write to make is followed. */
 const rulesOf = (): readonly Rule[] => [
   endLease,
   incidents,
@@ -109,7 +109,7 @@ const endLease: Rule = (plan, state, event) => {
 const incidents: Rule = (plan, state, event) => stillAffected(event, closeDueIncidents(plan, state, event));
 const question: Rule = (plan, state, event) => stillAffected(event, ask(plan, state, event));
 
-/** What the look was about is not forgotten over a question that came up on the way. */
+/** The evaluation's own write is not forgotten over an incident that came up on the way. */
 function stillAffected(event: Evaluation, decision: Decision | undefined): Decision | undefined {
   if (decision?.next.kind !== 'evaluate') return decision;
   const { affected, fresh } = decision.next;
@@ -128,7 +128,7 @@ const skip: Rule = (plan, state, event) => {
 
 const succeed: Rule = (plan, state, event) => {
   const { execution } = state;
-  // What is all done has nothing left that could be paused; where a question is open, its answer comes first.
+  // When all is done nothing is left to pause; where an incident is open, its resolution comes first.
   const isPaused = isPausedOrPausing(execution.status);
   if ((execution.status !== 'running' && !isPaused) || openIncidents(state).length > 0) return undefined;
   if (!isAllOver(plan, state.steps)) return undefined;
@@ -155,7 +155,7 @@ const fence: Rule = (plan, state, event) => {
 const endUndo: Rule = (plan, state, event) => {
   const { execution } = state;
   if (execution.status !== 'compensating' || openIncidents(state).length > 0) return undefined;
-  // Somebody may be starting a child of a step that this look could not stop.
+  // Another process may be starting a child of a step that this evaluation could not stop.
   if (event.passOver !== undefined) return undefined;
   const left = keepsEffects(state);
   const stuck = plan.steps.filter((step) => state.steps[step.name]?.status === 'compensation-failed');
@@ -195,10 +195,10 @@ const undoFailure = (names: readonly string[]): Cause['failure'] => ({
   message: `the effects of these steps could not be undone: ${names.join(', ')}`,
 });
 
-/** The end is told first; the write that takes the wake time away records that it was told. */
+/** The end is announced first; the write that removes the wake time records that it was. */
 const announce: Rule = (plan, state, event) => {
   const { execution } = state;
-  // Whoever wrote the end tells it, else a supervisor: many may read it at the same time.
+  // The process that wrote the end announces it, else a supervisor: many may read it at the same time.
   const another = event.by === 'agent' && event.outrun === true;
   if (execution.wakeAt === undefined || another) return nothing();
   const ended: Ended = {
@@ -213,7 +213,7 @@ const announce: Rule = (plan, state, event) => {
   const announced = executionAfter(execution, 'announce', event, { dispatches: {}, wakeAt: undefined });
   const { parent } = execution;
   return {
-    // Of a part of a list nobody wants to hear but its parent.
+    // The end of a part of a list is of interest to its parent alone.
     ...(parent?.part === true ? {} : { announce: ended }),
     ...(parent === undefined ? {} : { notifyParent: { parent, end: endOf(plan, state) } }),
     ...writing(execution.id, { execution: announced }, IDLE),

@@ -12,7 +12,7 @@ import type { Execution } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
 import { externalTimes } from '../waiting/timer.ts';
 
-/** `life`: of `lifeOf`; the execution that the store keeps has that of the start which won. */
+/** `life` is made by `lifeOf`: the execution that the store keeps has the life of the start which won. */
 export type NewExecution = Pick<
   Execution,
   | 'id'
@@ -60,7 +60,7 @@ export function callbackKeysOf(plan: Plan, fresh: () => string): Pick<NewExecuti
   return { callbackKeys: Object.fromEntries(callbacks.map(({ name }) => [name, fresh()])) };
 }
 
-/** Takes the place of a child that its parent will never start any more. It has told its end: it has no wake time. */
+/** Takes the place of a child that its parent will never start any more. Its end is known to the parent: it has no wake time. */
 export function placeHolder(
   plan: Plan,
   start: ChildStart,

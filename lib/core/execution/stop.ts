@@ -1,7 +1,7 @@
 /**
  * How an execution leaves the straight path: a step that failed for good, a deadline, and the point of no return.
  *
- * Owns: the rules of a look that stop an execution or, where there is no way back, ask a person instead. Does not own:
+ * Owns: the rules that stop an execution or, where there is no way back, ask a person instead. Does not own:
  * what is undone then (`step/ready.ts`), operators' commands (`operators/commands.ts`).
  *
  * L1 a failure beside an open point of no return waits for that outcome, which is bounded, and for nothing else. Beside a
@@ -35,14 +35,14 @@ export const failStep: Rule = (plan, state, event) => {
   return stop(state, event, { kind: 'failure', at: event.now, step: failed.name, failure, ...left });
 };
 
-/** There is no way back, so a person has to find one forward. The question itself is another rule's. */
+/** There is no way back, so a person has to find one forward. Another rule opens the incident. */
 function askInstead({ execution }: Snapshot, failed: Step, inputs: DecisionInputs): Decision {
   const step = stepAfter(failed, 'ask', inputs, { changedAt: inputs.now, retryAt: undefined });
   const note = { what: 'no-way-back', step: failed.name };
   return writing(execution.id, { step }, evaluateNext([failed.name]), note);
 }
 
-/** After `succeed`: what was finished in time is not undone because nobody looked in time. */
+/** After `succeed`: an execution that finished in time is not undone because it was evaluated late. */
 export const passDeadline: Rule = (plan, state, event) => {
   const { status, deadlineAt } = state.execution;
   if (!isForward(status) || event.now < deadlineAt || !mayBeStopped(plan, state)) return undefined;

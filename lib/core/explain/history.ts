@@ -1,5 +1,5 @@
 /**
- * What happened to an execution, in words, oldest first: attempts, questions, pauses, retries, and why it was stopped.
+ * What happened to an execution, in words, oldest first: attempts, incidents, pauses, retries, and why it was stopped.
  *
  * Owns: the words of the past. Does not own: reasons and what is next (`why.ts`).
  */

@@ -126,7 +126,7 @@ function nextOfChildren({ execution, steps }: Snapshot, step: string): Next | un
   return { what: `execution ${id}${others} end`, who: 'child', step };
 }
 
-/** What a look is about to do with executions of a step, in words. */
+/** What an evaluation is about to do with executions of a step, in words. */
 export function dueWithChildren({ next }: Decision): { what: string; step: string } | undefined {
   switch (next.kind) {
     case 'start-children':
@@ -140,7 +140,7 @@ export function dueWithChildren({ next }: Decision): { what: string; step: strin
   }
 }
 
-/** The notes of a look at these steps that ends in a write. */
+/** The notes of an evaluation of these steps that ends in a write. */
 export const DUE_OF_WAITING: Readonly<Record<string, string>> = {
   'step-done': 'a step is over: its time has come, or its answer counts now',
   'step-failed': 'a step fails: its time is over, or one of its executions failed',

@@ -12,7 +12,7 @@ import { isTerminal, type Step } from '../records/state.ts';
 import { needsUndo, type Work } from '../step/ready.ts';
 import { variantOf } from '../step/recovery.ts';
 
-/** Of an agent: whether it is deployed. */
+/** Whether an agent is deployed. */
 export type IsDeployed = (agent: string) => boolean;
 
 /** An idle supervisor comes once a minute (`EventBridge` rules know no shorter rate) and may be slow to start. */

@@ -3,7 +3,7 @@
  *
  * Owns: the words. Does not own: any rule: what is next is read off the very functions by which the roles decide
  * (`decide` for now, `openWork` and `set-wake-time` for later), so that an explanation cannot differ from what is done. The past
- * is told by `history.ts`.
+ * is in `history.ts`.
  */
 
 import { decide } from '../decide.ts';
@@ -139,7 +139,7 @@ function failedFor(plan: Plan, state: Snapshot): string {
   return `; what follows is decided when the outcome of '${lastPoint(plan, state)?.name}', a point of no return, is known`;
 }
 
-/** Of what is held back: the next attempt's, or of a probe and an undo that of the latest. */
+/** The agent of deferred work: the next attempt's, or for a probe and an undo that of the latest. */
 const agentFor = (step: AgentStep, record: Step, { mode }: Deferred): AgentStep =>
   mode === 'execute' ? variantOf(step, record.stage) : attemptedVariant(step, record);
 
@@ -227,7 +227,7 @@ function nextOfStep(
   };
 }
 
-/** The notes of a look that ends in a write, in words. */
+/** The notes of an evaluation that ends in a write, in words. */
 const DUE_NOW: Readonly<Record<string, string>> = {
   'lease-ended': 'the lease has ended: the outcome of the attempt is taken for unknown',
   compensating: 'what has acted is undone',
@@ -249,7 +249,7 @@ const DUE_NOW: Readonly<Record<string, string>> = {
   ...DUE_OF_WAITING,
 };
 
-/** Where there is no way back somebody is asked at the deadline. */
+/** Where there is no way back a person is asked at the deadline. */
 function deadlineNext(plan: Plan, state: Snapshot): (Next & { at: number })[] {
   const { deadlineAt, status } = state.execution;
   const asked = openIncidents(state).find(({ kind }) => kind === 'deadline');
@@ -265,7 +265,7 @@ const answerNext = ({ number, otherwise, deadlineAt }: Incident): Next & { at: n
   who: 'person',
 });
 
-/** A pause has an end even if nobody thinks of it. */
+/** A pause has an end even if no operator ends it. */
 function pauseNext(state: Snapshot): (Next & { at: number })[] {
   const pause = pauseOf(state.execution);
   const asked = pause && askedAboutPause(state, pause);
@@ -276,7 +276,7 @@ function pauseNext(state: Snapshot): (Next & { at: number })[] {
   ];
 }
 
-/** What a supervisor would do if it looked now; else the earliest of what the steps wait for. */
+/** What a supervisor would do if it evaluated now; else the earliest of what the steps wait for. */
 function nextOf(plan: Plan, state: Snapshot, ofSteps: readonly Next[], now: number): Next {
   const { execution } = state;
   if (isTerminal(execution.status)) {

@@ -1,10 +1,10 @@
 /**
- * The choices that a question offers, which are those that are safe now.
+ * The choices that an incident offers, which are those that are safe now.
  *
  * Owns: which answers are offered, and why one is refused. Does not own: what an answer writes (`operators/resolution.ts`), who
  * may answer (IAM), the transport (`api/`).
  *
- * S10 an answer that could leave an effect behind unseen is offered only to somebody who says that nothing happened, and only
+ * S10 a resolution that could leave an effect behind unseen is offered only to a person who says that nothing happened, and only
  * when nothing can still happen; nothing is offered that would undo what lies behind a point of no return.
  */
 
@@ -64,7 +64,7 @@ export function choicesFor(
   ];
 }
 
-/** A person may have everything stopped, which has a child say what it did; nobody is promised that all is undone before. */
+/** A person may have everything stopped, which has a child say what it did; that all is undone before is not promised. */
 function stopFirst(plan: Plan, state: Snapshot, { choice }: Resolution): string {
   if (choice !== 'undo-all' || wayBack(plan, state) !== 'stoppable') return '';
   const name = lastPoint(plan, state)?.name ?? '';

@@ -152,7 +152,7 @@ function resume(plan: Plan, state: Snapshot, command: Of<'resume'>): Decision {
   });
 }
 
-/** Of a waiting execution one question at a time: the last answer remembers the command, so that a repeated one goes on. */
+/** Resolves one incident of a waiting execution at a time: the last one remembers the command, so that a repeated one goes on. */
 function retry(plan: Plan, state: Snapshot, command: Of<'retry'>): Decision {
   const { execution } = state;
   if (execution.status === 'failed') {

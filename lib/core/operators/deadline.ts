@@ -1,12 +1,12 @@
 /**
  * The deadline of an execution that has no way back: it ends nothing any more, so a person is asked.
  *
- * Owns: the question, its choices, which all lead forward or leave things as they are, and what an answer writes. Does not
+ * Owns: the incident, its choices, which all lead forward or leave things as they are, and what a resolution writes. Does not
  * own: when there is no way back (`step/point-of-no-return.ts`), the deadline of an execution that can be undone (`execution/stop.ts`),
- * the questions about single steps (`incident.ts`).
+ * the incidents of single steps (`incident.ts`).
  *
- * L1 behind a point of no return, too, somebody is told when the time is over. An answer that goes on gives the execution
- * its time once more, and then a person is asked again; without an answer all is left as it is. S10 nothing is undone.
+ * L1 behind a point of no return, too, a person is asked when the time is over. A resolution that goes on gives the execution
+ * its time once more, and then a person is asked again; without a resolution all is left as it is. S10 nothing is undone.
  */
 
 import { agentSteps, type Plan } from '../plan/plan.ts';
@@ -48,7 +48,7 @@ export const askAboutDeadline: Rule = (plan, state, event) => {
   return openIncident(state, question, event.now + horizonMs(plan, state), event.affected, event);
 };
 
-/** Nobody works on it, and it is not over: a person may know what came of it. */
+/** No attempt of it is under way, and it is not over: a person may know what came of it. */
 const isHanging = (record: Step | undefined): record is Step =>
   (record?.status === 'retrying' || record?.status === 'unknown') && !isLeased(record);
 
@@ -71,7 +71,7 @@ export const timeAgain = (
   now: number,
 ): Pick<ExecutionChanges, 'deadlineAt'> => (now < deadlineAt ? {} : { deadlineAt: now + plan.withinMs });
 
-/** The answer to the question about the deadline. The caller has asked `resolutionProblem`. */
+/** The resolution of the incident about the deadline. The caller has asked `resolutionProblem`. */
 export function resolveDeadline(
   plan: Plan,
   state: Snapshot,

@@ -1,12 +1,12 @@
 /**
- * Incidents: when a person is asked about a step, how every question is put, and how it is closed.
+ * Incidents: when a person is asked about a step, how every incident is opened, and how it is closed.
  *
- * Owns: the steps to ask about, the transaction that asks, the record as it is answered, and whether an execution then waits
- * for nobody. Does not own: which answers are offered (`operators/choices.ts`), what an answer writes beside the incident
- * (`operators/resolution.ts`), the questions about a pause (`operators/pause.ts`) and a deadline (`operators/deadline.ts`).
+ * Owns: the steps to ask about, the transaction that opens, the record once it is resolved, and whether an execution then waits
+ * for no person. Does not own: the choices (`operators/choices.ts`), what a resolution writes beside the incident
+ * (`operators/resolution.ts`), the incidents of a pause (`operators/pause.ts`) and a deadline (`operators/deadline.ts`).
  *
- * Opening is one transaction of all records concerned. L1 asking brings the wake time forward, for every question has a deadline with
- * a default. S10 a question is closed in the same write as what its answer changes.
+ * Opening is one transaction of all records concerned. L1 it brings the wake time forward, for every incident has a deadline with
+ * a default. S10 an incident is closed in the same write as what its resolution changes.
  */
 
 import { type AgentStep, agentSteps, type Plan } from '../plan/plan.ts';
@@ -87,12 +87,12 @@ function termsOf(
   return { deadlineAt, otherwise: undoes ? 'undo-all' : 'fail' };
 }
 
-/** What a question asks. */
+/** What an incident is about. */
 type NewIncident = OrUndefined<
   Pick<Incident, 'kind' | 'step' | 'stepVersion' | 'failure' | 'openedAt' | 'deadlineAt' | 'otherwise'>
 >;
 
-/** @param wakeAt when it is looked at next, if not before */
+/** @param wakeAt when it is evaluated next, if not before */
 export function openIncident(
   state: Snapshot,
   question: NewIncident,
@@ -115,7 +115,7 @@ export function openIncident(
   return writing(execution.id, { execution: asks, incident }, evaluateNext(affected), note);
 }
 
-/** A question as it is once it is answered. */
+/** The incident's record once it is resolved. */
 export const resolved = (
   incident: Incident,
   { by, choice, reason }: Pick<Incident, 'choice' | 'by' | 'reason'>,
@@ -128,6 +128,6 @@ export const resolved = (
   ...given({ by, choice, reason }),
 });
 
-/** Whether the execution waits for the answer to this question, and to no other. */
+/** Whether the execution waits for the resolution of this incident, and of no other. */
 export const waitsForThisAlone = (state: Snapshot, { number }: Incident): boolean =>
   state.execution.status === 'waiting' && openIncidents(state).every((other) => other.number === number);

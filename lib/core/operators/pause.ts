@@ -1,13 +1,13 @@
 /**
- * Pauses: nothing new starts, what was begun goes on to its end, and a person is asked when nobody ends it.
+ * Pauses: nothing new starts, attempts go on to their end, and a person is asked if no operator ends it in time.
  *
- * Owns: the rules of a look at an execution that is pausing or paused, its question, and what ends a pause. Does not own:
- * which steps a fence must hold (`stepToSuspend` in `step/ready.ts`), who may command it (`commands.ts`).
+ * Owns: the rules for an execution that is pausing or paused, the incident of a pause, and what ends a pause. Does not own:
+ * which steps must be suspended (`stepToSuspend` in `step/ready.ts`), who may command it (`commands.ts`).
  *
- * F1 a pause is complete only when every step that a reader of an older state could claim is held and nobody works. S12 a
- * paused execution is watched at its deadline: nobody writes there without bringing the wake time forward. L1 a pause ends by its
- * question's deadline at the latest, and the time it took is given back to the execution and to its open questions. A
- * pause is of one execution: those it has started go on.
+ * F1 a pause is complete only when every step that a reader of an older state could claim is suspended and no attempt is under
+ * way. S12 the wake time of a paused execution is its deadline: every write brings it forward. L1 a pause ends by its
+ * incident's deadline at the latest, and the time it took is given back to the execution and to its open incidents. A
+ * pause is of one execution: the executions that it has started go on.
  */
 
 import type { Plan } from '../plan/plan.ts';
@@ -126,7 +126,7 @@ export const askAboutPause: Rule = (plan, state, event) => {
 
 const iso = (at: number): string => new Date(at).toISOString();
 
-/** What ends a pause by going on, with the answer to its question if it is open. */
+/** Ends a pause by going on, with the resolution of its incident if that is open. */
 export function goOn(
   plan: Plan,
   state: Snapshot,
@@ -148,7 +148,7 @@ export function goOn(
   return writing(execution.id, { execution: goesOn, incident }, evaluateNext('all'), { what: 'resumed' });
 }
 
-/** The answer to the question about a pause. @param closed the question as it is answered */
+/** The resolution of the incident about a pause. @param closed the incident once it is resolved */
 export function endPause(plan: Plan, state: Snapshot, closed: Incident, inputs: DecisionInputs): Decision {
   if (closed.choice === 'resume') return goOn(plan, state, inputs, { incident: closed });
   const cause: Cause = {
@@ -160,7 +160,7 @@ export function endPause(plan: Plan, state: Snapshot, closed: Incident, inputs: 
   return stop(state, inputs, cause, closed);
 }
 
-/** How long the deadline of a question has stood still for pauses that it has not been moved for. */
+/** How long the deadline of an incident has stood still for pauses that it has not been moved for. */
 export function pausedMs(execution: Execution, incident: Incident): { ms: number; until: number } {
   let [ms, until] = [0, incident.movedFor ?? 0];
   const { earlierPauses: earlier } = execution;

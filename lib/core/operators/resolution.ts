@@ -1,12 +1,12 @@
 /**
- * Answers to the questions of incidents: a person's, or the default when the time is over.
+ * Resolutions of incidents: a person's, or the default when the time is over.
  *
- * Owns: what each answer writes, when a question is answered by itself, and that its deadline stands still during a pause.
- * Does not own: which answers are offered (`incident.ts`).
+ * Owns: what each resolution writes, when the default holds, and that an incident's deadline stands still during a pause.
+ * Does not own: the choices (`choices.ts`).
  *
- * Answering is one transaction of all records concerned: of two operators one wins, the other reads why. L1 every question
- * is answered by its deadline at the latest. An answer that is given during a pause takes effect when the pause ends; one
- * that stops the execution ends the pause.
+ * A resolution is one transaction of all records concerned: of two operators one wins, the other reads why. L1 every incident
+ * is resolved by its deadline at the latest. A resolution during a pause takes effect when the pause ends; one that stops the
+ * execution ends the pause.
  */
 
 import { agentStep, type Plan } from '../plan/plan.ts';
@@ -76,7 +76,7 @@ export function resolve(
 }
 
 /**
- * An answer that stops the execution at once. Left as it is: always so. Undone: otherwise the step's failure is decided
+ * A resolution that stops the execution at once. Left as it is: always so. Undone: otherwise the step's failure is decided
  * on like any other, but a paused execution decides nothing, and the answer is to end the pause.
  */
 function causeOf(
@@ -140,7 +140,7 @@ function undoResolution(
   return stepAfter(record, 'choose-compensated', inputs, { changedAt: inputs.now, mayHaveActed: false });
 }
 
-/** The question about a step that a late success answers, and what becomes of the execution. */
+/** The incident of a step that a late success resolves, and what becomes of the execution. */
 export function resolvedBySuccess(
   state: Snapshot,
   step: string,
@@ -152,7 +152,7 @@ export function resolvedBySuccess(
   return { incident: resolved(asked, { by: 'moot' }, inputs), move };
 }
 
-/** What a look does with open questions: one needs no answer any more, its time has moved, or its time is over. */
+/** What an evaluation does with open incidents: one is moot, its deadline has moved, or its time is over. */
 export function closeDueIncidents(plan: Plan, state: Snapshot, inputs: DecisionInputs): Decision | undefined {
   const { execution } = state;
   for (const incident of openIncidents(state)) {
@@ -209,7 +209,7 @@ function moveDeadline(
   return writing(id, { incident: moved }, evaluateNext([]), note);
 }
 
-/** Where nothing else is asked, the execution waits for nobody any more. */
+/** Where no other incident is open, the execution waits for no person any more. */
 function mootIncident(plan: Plan, state: Snapshot, incident: Incident, inputs: DecisionInputs): Decision {
   const { execution } = state;
   const wakeAt = wakeNoLaterThan(execution, inputs.now + horizonMs(plan, undefined));

@@ -2,10 +2,10 @@
  * The retry of a failed execution: it goes on where it failed, under the next epoch.
  *
  * Owns: when that is safe, and the one write that does it (F8). Does not own: what the steps of the earlier epoch count as
- * then (`execution/effective-state.ts`), the answers to open questions (`resolution.ts`).
+ * then (`execution/effective-state.ts`), the resolutions of open incidents (`resolution.ts`).
  *
  * S1 the only way out of a terminal status. S10 never after anything was undone: what is left of such an execution is no
- * state that it was ever in on its way forward. Whoever wants that done again starts another execution.
+ * state that it was ever in on its way forward. To do it all again, start another execution.
  */
 
 import type { Plan, PlanStep } from '../plan/plan.ts';

@@ -1,5 +1,5 @@
 /**
- * What an execution has in effect in the outside world: which of its effects stand, and which may.
+ * What an execution has in effect at external services: which of its effects stand, and which may.
  *
  * Owns: the answer, read off the records, and its short form for answers, events and refusals. Does not own: whether anything is
  * to be undone (`step/ready.ts`), how it is printed (`cli/`).
@@ -27,7 +27,7 @@ import { attemptedVariant } from '../step/recovery.ts';
 import { epochOfIds } from '../waiting/child-retry.ts';
 import { childIds } from '../waiting/child.ts';
 
-/** Of more the number is told; the whole execution shows all. */
+/** Of more only the number is given; the whole execution shows all. */
 const MAX_SHOWN = 20;
 
 type Effect = StandingEffect['effect'];
@@ -48,10 +48,10 @@ export function standingOf(
   };
 }
 
-/** What stays in effect if a person answers the question with 'fail'. */
+/** What stays in effect if a person resolves the incident with 'fail'. */
 export function leftByFailing(plan: Plan, state: Snapshot, { kind }: Incident): Standing {
   if (kind !== 'undo') return standingOf(plan, state);
-  // What failed to be undone, and all that comes before it; the rest is undone.
+  // A step whose undo failed, and all that comes before it, stand; the rest is undone.
   const stuck = plan.steps.filter(({ name }) => state.steps[name]?.status === 'compensation-failed');
   return standingOf(plan, state, (step) =>
     stuck.some(({ name }) => name === step.name || isBefore(plan, step.name, name)),

@@ -40,7 +40,7 @@ export interface AgentOptions<I, O> {
    */
   readonly lease?: Duration;
   /**
-   * A message that nobody picked up for so long is sent again.
+   * A message that was not picked up for so long is sent again.
    * @default '30s'
    */
   readonly pickup?: Duration;
@@ -145,7 +145,7 @@ export interface Implementation<I, O> {
    * error means that the outcome is unknown.
    */
   readonly execute: (ctx: AttemptContext, input: I) => Promise<O>;
-  /** Asks the outside world whether the work under `ctx.effectKey` was done. Must not change anything. */
+  /** Asks the external service whether the work under `ctx.effectKey` was done. Must not change anything. */
   readonly probe?: (ctx: AttemptContext, input: I) => Promise<Verdict<O>>;
   /** Compensates. `output` is absent when the outcome was unknown. Must bear being called again. */
   readonly undo?: (ctx: AttemptContext, input: I, output: O | undefined) => Promise<unknown>;

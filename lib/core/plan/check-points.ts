@@ -33,7 +33,7 @@ function childProblem(step: ChildStep, plan: Plan): Problem | undefined {
   return problem('hidden-point-of-no-return', message);
 }
 
-/** What is never undone must not look as if it were. */
+/** A step that is never undone must not look as if it were. */
 export function undoProblem(step: AgentStep | ChildStep): Problem | undefined {
   const stages = step.kind === 'agent' ? step.recovery.filter((stage) => stage.kind === 'useAgent') : [];
   if (step.pointOfNoReturn !== true || [step, ...stages].every(({ undo }) => undo === 'none'))
@@ -42,7 +42,7 @@ export function undoProblem(step: AgentStep | ChildStep): Problem | undefined {
   return problem('undo-after-no-return', message);
 }
 
-/** Of two children under way at once the first would have to undo itself before it is known whether the other acted. */
+/** Two children under way at once: the first would have to undo itself before it is known whether the other acted. */
 function besideProblem(step: ChildStep, plan: Plan): Problem | undefined {
   const beside = plan.steps.find(
     (other) =>

@@ -56,7 +56,7 @@ function waitProblem({ forMs, until }: WaitStep, plan: Plan): Problem | undefine
 }
 
 /**
- * Whoever is promised more time than the whole execution has loses it without a word when that is over.
+ * An external party that is promised more time than the whole execution has would lose it without a word.
  * @param what 'it waits for'
  */
 export function longerThanWithin(timeMs: number, { withinMs }: Plan, what: string): Problem | undefined {

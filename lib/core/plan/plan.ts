@@ -60,7 +60,7 @@ interface StepBase {
   /** All direct predecessors: declared ones and those whose output is read. */
   readonly after: readonly string[];
   readonly when?: Expr;
-  /** Once it is done there is no way back: nothing is undone any more, only tried again or put to a person. */
+  /** Once it is done there is no way back: nothing is undone any more, only tried again or left to a person. */
   readonly pointOfNoReturn?: true;
 }
 
@@ -121,7 +121,7 @@ export interface Plan {
   /** In an order in which predecessors come first. */
   readonly steps: readonly PlanStep[];
   readonly output: Expr;
-  /** Of a part of a list: so many failed items do not fail it; each counts as over for those that wait for it. */
+  /** In a part of a list: so many failed items do not fail it; each counts as over for those that wait for it. */
   readonly tolerated?: number;
 }
 

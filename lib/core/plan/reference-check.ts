@@ -39,7 +39,7 @@ export function referenceProblems(workflow: Workflow, jsonSchemaOf: JsonSchemaOf
   return [...new Set([...ofSteps, ...problemsOf('its output', [plan.output])])];
 }
 
-/** Of a list's step: what an item of the list is. */
+/** The schema of an item, for a list's step. */
 function itemOf(workflow: Workflow, step: PlanStep, jsonSchemaOf: JsonSchemaOf): Known | undefined {
   if (step.kind !== 'map') return undefined;
   const [over] = refsIn(step.over);

@@ -1,5 +1,5 @@
 /**
- * The shape of a rule: one reason for a look to write something.
+ * The shape of a rule: one reason for an evaluation to write something.
  *
  * Owns: the shape. Does not own: the rules and their order (`execution/rules.ts`).
  */

@@ -40,7 +40,7 @@ export interface EventStart {
 /**
  * The start that a message asks for.
  * @throws SteadfastError `bad-event`: it is not JSON, the key has no value in it, or what is read is no Unicode text;
- * `unsafe-number`: what is read has a whole number that would be rounded. What nobody reads may hold anything.
+ * `unsafe-number`: what is read has a whole number that would be rounded. A part that is not read may contain anything.
  */
 export function startOf(trigger: Trigger, message: StartMessage): EventStart {
   const body = parsed(message.body);

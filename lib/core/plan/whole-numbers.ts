@@ -1,7 +1,7 @@
 /**
  * Whole numbers that a JSON text has and a number of JavaScript has not.
  *
- * Owns: finding them in the text, before it is parsed: afterwards nobody can tell. Does not own: which of them matter to whom.
+ * Owns: finding them in the text, before it is parsed: afterwards they cannot be found. Does not own: which of them matter.
  *
  * Beyond ±(2^53 - 1) the next whole number may not be there, so a 64-bit id would become another one without a word. What is
  * written with an exponent is a measure, and a fraction is rounded as everywhere: both are left alone.
@@ -23,7 +23,7 @@ const MAX_PATH_CHARS = 100;
 /** An object or a list that the scan is in. */
 interface Open {
   key: string;
-  /** Of a list: the place. */
+  /** The place in a list. */
   index: number | undefined;
 }
 
@@ -71,7 +71,7 @@ function endOfString(text: string, from: number): number {
   return text.length;
 }
 
-/** What is said to whoever sent them. @param what 'the body' @param paths at least one */
+/** The message to the sender. @param what 'the body' @param paths at least one */
 export function refusedNumbers(what: string, paths: readonly JsonPath[]): SteadfastError {
   const [first = '', ...others] = paths.map((path) => path.join('.').slice(0, MAX_PATH_CHARS));
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`;

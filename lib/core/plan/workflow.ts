@@ -112,7 +112,7 @@ export interface Workflow<I = unknown, O = unknown> {
   readonly children: readonly Workflow[];
   /** By callback step: what an answer must fit. */
   readonly callbacks: Readonly<Record<string, StandardSchemaV1>>;
-  /** Of the type alone: what an execution answers. */
+  /** Only in the type: the output of an execution. */
   readonly output?: O;
 }
 

@@ -105,12 +105,12 @@ export const blankStep = (name: string, { life, epoch }: Pick<Execution, 'life' 
   attempts: [],
 });
 
-/** A wake time that is overdue stays so: how long nobody looked is not forgotten. @param at when to look, if not before */
+/** A wake time that is overdue stays so: how late the evaluation is is not forgotten. @param at when to evaluate, if not before */
 export const wakeNoLaterThan = ({ wakeAt }: Execution, at: number): number => Math.min(wakeAt ?? at, at);
 
 /**
- * The write that stops an execution, after which everything is looked at.
- * @param incident the question whose answer stops it
+ * The write that stops an execution, after which everything is evaluated.
+ * @param incident the one whose resolution stops it
  */
 export function stop(
   { execution }: Snapshot,
@@ -127,7 +127,7 @@ export function stop(
   return writing(execution.id, { execution: stopped, incident }, evaluateNext('all'), note);
 }
 
-/** Of the pause under way, whichever way it ends. */
+/** The fields of the pause under way, whichever way it ends. */
 export const endedPause = (execution: Execution, now: number): Pick<Execution, 'pauses'> => {
   const last = execution.pauses?.at(-1);
   if (last === undefined || last.endedAt !== undefined) return {};

@@ -14,16 +14,16 @@ export interface Parent {
   readonly index: number;
   /** When the parent started: what an earlier life of its id has left behind is not its own. */
   readonly since?: number;
-  /** Of the step when it was started; absent: the first. One that is tried again has others. */
+  /** The step's epoch when it was started; absent: the first. One that is tried again has others. */
   readonly epoch?: number;
-  /** A part of a list: of no interest to anybody but its parent. */
+  /** A part of a list: of interest to its parent alone. */
   readonly part?: true;
 }
 
 /** How an execution that belongs to a step ended. */
 export interface ChildEnd {
   readonly status: ExecutionStatus;
-  /** Of the child's record: a later end counts, an earlier one is old news. */
+  /** The version of the child's record: a later end counts, an earlier one is old news. */
   readonly version: number;
   /** Nothing of it is in effect any more, or ever was. */
   readonly clean: boolean;
@@ -41,17 +41,17 @@ export interface Children {
   /** Items of the whole list; of a child step 1. */
   readonly items: number;
   readonly tolerated: number;
-  /** By index: a set, never a counter, for whoever tells may tell again. */
+  /** By index: a set, never a counter, for a child may notify its parent again. */
   readonly ended: Readonly<Record<string, ChildEnd>>;
   /** While they are stopped: those below this index were. */
   readonly stopped?: number;
-  /** Of the step when they were first started, once its execution was tried again; absent: the step's own. */
+  /** The step's epoch when they were first started, once its execution was tried again; absent: the step's own. */
   readonly epoch?: number;
   /** By index: the version of an end after which it is to be tried again; only a later one counts. */
   readonly restartedAfter?: Readonly<Record<string, number>>;
 }
 
-/** What a parent is told of an execution of its own that has ended. */
+/** The notice to a parent that an execution of its own has ended. */
 export interface ParentNotice {
   readonly parent: Parent;
   readonly end: ChildEnd;

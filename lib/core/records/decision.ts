@@ -42,7 +42,7 @@ export interface Note {
   readonly ms?: number;
 }
 
-/** Whose work a look may send at once: of all steps, or of these and what depends on them. */
+/** The steps whose work an evaluation may send at once: all, or these and what depends on them. */
 export type AffectedSteps = 'all' | readonly string[];
 
 export const alsoAffected = (affected: AffectedSteps, step: string): AffectedSteps =>
@@ -111,7 +111,7 @@ export const nothing = (next: Next = IDLE, ...notes: readonly Note[]): Decision 
   notes,
 });
 
-/** One write of these records of the execution, and what comes then. Whatever is to be sent follows from the next look. */
+/** One write of these records of the execution, and what comes then. The next evaluation decides what is sent. */
 export const writing = (
   executionId: string,
   records: OrUndefined<Omit<Write, 'executionId'>>,

@@ -7,7 +7,7 @@
 import type { ExecutionStatus } from '../transitions.ts';
 import type { Cause } from './state.ts';
 
-/** What is told to the external party when an execution has ended; told at least once. */
+/** The announcement that an execution has ended; made at least once. */
 export interface Ended {
   readonly executionId: string;
   readonly workflow: string;
@@ -25,11 +25,11 @@ export interface StandingEffect {
   readonly step: string;
   /** `stands`: done, and not undone. `may-stand`: under way, unknown, failed after it may have acted, or not surely undone. */
   readonly effect: 'stands' | 'may-stand';
-  /** Of a child or a part of a list: what it has in effect is told there. */
+  /** The execution of a child or a part of a list: what it has in effect is shown there. */
   readonly executionId?: string;
 }
 
-/** What an execution has in effect of all that can be undone, and of its points of no return. */
+/** What an execution has in effect: of all that can be undone, and of its points of no return. */
 export interface Standing {
   readonly stands: number;
   readonly mayStand: number;

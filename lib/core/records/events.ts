@@ -60,7 +60,7 @@ export type ChildrenDone =
       /** Those below are started, or stopped. */
       readonly started: number;
       readonly ended: Children['ended'];
-      /** Why there is none: its place is taken, so that nobody starts it. */
+      /** Why there is none: its place is taken, so that it is never started. */
       readonly failure?: Failure;
     }
   | {
@@ -100,7 +100,7 @@ export interface EvaluateEvent {
   readonly readAt: number;
   /** A supervisor's: by agent, what may be sent to it now; an agent that is missing is asked for. */
   readonly admissions?: Admissions;
-  /** Since then the store answers again: whoever held a lease before gets the time to renew it. */
+  /** Since then the store answers again: an attempt with an older lease gets the time to renew it. */
   readonly graceFrom?: number;
 }
 
@@ -108,7 +108,7 @@ export type EventOf<Type extends Event['type']> = Event & { readonly type: Type 
 
 export type Evaluation = EvaluateEvent & DecisionInputs;
 
-/** Of a callback or approval step, by whoever holds its token. */
+/** The answer to a callback or an approval, by the bearer of its token. */
 export type CallbackAnswer =
   | { readonly kind: 'complete'; readonly output: Json }
   | { readonly kind: 'fail'; readonly failure: Failure }
@@ -166,7 +166,7 @@ export interface Progress {
   readonly at: number;
 }
 
-/** The service is taken for dead: nobody calls it before `until`. */
+/** The service is taken for dead: it is not called before `until`. */
 export interface OpenBreaker {
   readonly agent: string;
   readonly since: number;

@@ -17,11 +17,11 @@ export interface Failure {
 
 export const MAX_FAILURE_CHARS = 1_000;
 const MAX_CODE_CHARS = 100;
-/** Of each error in a chain. */
+/** Characters of each error in a chain. */
 const MAX_LINK_CHARS = 300;
 /** Causes of causes. */
 const MAX_DEPTH = 5;
-/** Of the errors that an AggregateError holds. */
+/** Of so many errors in an AggregateError each is named. */
 const MAX_MEMBERS = 3;
 
 /** An error of whatever realm or library. */
@@ -57,7 +57,7 @@ export function failureOf(error: unknown): Failure {
 const codeOf = ({ code }: ErrorLike): string | undefined =>
   typeof code === 'string' && code !== '' ? code : undefined;
 
-/** What an error was caused by, in one line; nothing where that cannot be told. */
+/** The cause of an error, in one line; nothing where it is not known. */
 function causesOf(error: ErrorLike, seen: Set<unknown>, depth: number): string {
   if (depth === 0) return '';
   try {

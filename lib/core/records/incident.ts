@@ -1,8 +1,8 @@
 /**
- * The record of an incident: a question to a person, with a time by which it answers itself.
+ * The record of an incident: a question to a person, with a time at which its default holds.
  *
- * Owns: the shape, the choices there are, when the time of a question is over. Does not own: when a question is asked
- * (`operators/incident.ts`), which choices it offers (`operators/choices.ts`), what an answer writes (`operators/resolution.ts`).
+ * Owns: the shape, the choices there are, when the time of an incident is over. Does not own: when one is opened
+ * (`operators/incident.ts`), which choices it offers (`operators/choices.ts`), what a resolution writes (`operators/resolution.ts`).
  */
 
 import type { Failure } from './failure.ts';
@@ -20,39 +20,39 @@ export const CHOICES = [
 ] as const;
 export type Choice = (typeof CHOICES)[number];
 
-/** A question to a person, with a time by which it answers itself. */
+/** A question to a person, with a time at which its default holds. */
 export interface Incident {
   readonly number: number;
-  /** Of its execution, as of a step. */
+  /** The life of its execution, as in a step. */
   readonly life: string;
   readonly version: number;
   readonly writeId: string;
   /**
-   * `recovery`: nothing is left to try by itself. `undo`: an effect could not be undone. `pause`: nobody has ended a pause
+   * `recovery`: nothing is left to try by itself. `undo`: an effect could not be undone. `pause`: no operator has ended a pause
    * within its time; it is about no step. `deadline`: the execution's time is over, and there is no way back.
    */
   readonly kind: 'recovery' | 'undo' | 'pause' | 'deadline';
-  /** Of `deadline`: one that is not over and on which nobody works, if there is any. */
+  /** Of a `deadline`: a step that is not over and of which no attempt is under way, if there is any. */
   readonly step?: string;
   /**
-   * Of the step when the question came up: a later version that comes to this again is another question. Of a pause: its
+   * The step's version when the incident was opened: a later version that comes to this again is another incident. Of a pause: its
    * number.
    */
   readonly stepVersion: number;
   readonly failure: Failure;
   readonly openedAt: number;
   readonly deadlineAt: number;
-  /** What is chosen when nobody answers in time. */
+  /** The choice that holds when the time is over. */
   readonly otherwise: Choice;
   /** The deadline stands still during a pause; it has been moved for those up to this number. */
   readonly movedFor?: number;
   readonly resolvedAt?: number;
   readonly choice?: Choice;
-  /** `deadline`: nobody answered in time. `moot`: the execution went another way. */
+  /** `deadline`: no person chose in time. `moot`: the execution went another way. */
   readonly by?: 'person' | 'deadline' | 'moot';
   readonly reason?: string;
 }
 
-/** The deadline of a question holds only where the execution is not paused, but for the question about the pause. */
+/** The deadline of an incident holds only while the execution is not paused, but for the incident about the pause. */
 export const isDue = (execution: Execution, incident: Incident, now: number): boolean =>
   incident.deadlineAt <= now && (incident.kind === 'pause' || !isPausedOrPausing(execution.status));

@@ -78,7 +78,7 @@ function scalarProblem(value: unknown, path: string): string | undefined {
   return undefined;
 }
 
-/** Of a text, or of an object's keys. */
+/** What is wrong with a text, or with an object's keys. */
 function textProblem(value: unknown, path: string): string | undefined {
   const what = (path || 'the value').toWellFormed();
   if (typeof value === 'string' && !value.isWellFormed())

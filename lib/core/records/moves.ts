@@ -7,14 +7,14 @@
 /** What can happen to a step, and what it means. */
 export const STEP_EVENTS = {
   claim: 'an agent took the step and starts an attempt',
-  defer: 'it is held back until a time, and no attempt is charged: a dead service, or nobody takes it',
+  defer: 'it is put off until a time, and no attempt is charged: a dead service, or no agent takes it',
   heartbeat: 'the holder renewed its lease, or the external party said that it is still at it',
   done: 'the attempt reported its output (also late, while nothing else has started)',
   retry: 'the attempt failed or was lost, and the recovery allows another one',
   fail: 'the attempt failed, and the recovery is at its end',
   ask: 'nothing is left to try by itself: a person is asked',
   lose: "the attempt's outcome is unknown: no report until its lease ended, or a lost reply",
-  probe: 'an agent took the step to ask the outside world for its outcome',
+  probe: 'an agent took the step to ask the external service for its outcome',
   'find-done': 'the probe found the work done',
   'find-nothing': 'the probe found that the work was not done, and the recovery allows another attempt',
   'find-nothing-last': 'the probe found that the work was not done, and the recovery is at its end',
@@ -36,11 +36,11 @@ export const STEP_EVENTS = {
   'keep-effects': 'its executions are stopped, and what they did is left as it is',
   stay: 'its executions had succeeded before they could be stopped, and what they did is left as it is',
   skip: 'its condition does not hold',
-  suspend: 'the execution is being paused: nobody may take the step',
+  suspend: 'the execution is being paused: no agent may take the step',
   release: 'the pause is over, and it was ready',
   'release-retry': 'the pause is over, and its next attempt was due',
   'release-unknown': 'the pause is over, and its outcome was unknown',
-  restart: 'an operator had the failed execution tried again: the step begins anew',
+  restart: 'an operator had the failed execution tried again: the step begins again',
   'restart-retry': 'likewise, where an attempt may have acted and may be repeated',
   'restart-unknown': 'likewise, where an attempt may have acted and must be asked for first',
   'restart-children': 'likewise, where executions of its own failed: those are tried again',
@@ -50,21 +50,21 @@ export const STEP_EVENTS = {
   'retry-undo': 'the compensation failed or was lost, and may be tried again',
   compensated: 'the compensation is done',
   'fail-undo': 'the compensation failed for good',
-  'give-up-undo': 'the compensation was held back for too long: a person is asked',
+  'give-up-undo': 'the compensation was deferred for too long: a person is asked',
 } as const;
 export type StepEvent = keyof typeof STEP_EVENTS;
 
 /** What can happen to an execution, and what it means. */
 export const EXECUTION_EVENTS = {
-  'set-wake-time': 'somebody looked and set the next time to look',
+  'set-wake-time': 'it was evaluated, and has its next wake time',
   adopt: 'news that no lease covers was taken over together with its step',
   ask: 'a person is asked',
   resolve: 'an incident was resolved, and others are open',
   resume: 'the last open incident was resolved',
   pause: 'an operator paused it: nothing new starts',
-  halt: 'nobody works and nobody can begin: the pause is complete',
+  halt: 'no attempt is under way and none can begin: the pause is complete',
   'go-on': 'the pause is over',
-  'go-on-asking': 'the pause is over, and questions are open',
+  'go-on-asking': 'the pause is over, and incidents are open',
   succeed: 'every step is done or skipped',
   stop: 'a step failed for good, the deadline passed, or an operator canceled',
   keep: 'a point of no return was passed before it could be stopped: what has acted stays',
@@ -73,6 +73,6 @@ export const EXECUTION_EVENTS = {
   fail: 'nothing had to be undone, or something could not be, or what has acted stays as it is',
   cancel: 'canceled by an operator or with its parent, and every step that acted is undone',
   retry: 'an operator had it tried again, nothing of it being undone',
-  announce: 'the end was told to the external party',
+  announce: 'the end was announced on the event bus',
 } as const;
 export type ExecutionEvent = keyof typeof EXECUTION_EVENTS;

@@ -9,7 +9,7 @@ import { refuse } from './errors.ts';
 import { FORBIDDEN_KEYS } from './json.ts';
 
 const NAME = /^[a-z][a-z0-9-]{0,47}$/;
-/** Of a child the parent's id, its step and the index follow after dots; no name and no other id has one. */
+/** A child's id has the parent's id, its step and the index, with dots between; no name and no other id has one. */
 const EXECUTION_ID = /^[a-z0-9-]{1,64}(\.[a-z0-9-]{1,48}){0,20}$/;
 
 /** @throws SteadfastError `bad-name` saying what was given and what is allowed */

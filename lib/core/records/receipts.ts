@@ -1,11 +1,11 @@
 /**
- * Receipts: what those who watch leave behind, so that they are watched themselves (P5).
+ * Receipts: what supervisors and the audit leave behind, so that they are supervised themselves (P5).
  *
  * Owns: the shapes, and which agents all of them together miss. Does not own: when one is written (`supervisor/receipts.ts`, `supervisor/audit.ts`), or what `/health` makes of
- * them. Nothing is ever decided by a receipt: one that is missing or stale makes nobody wait.
+ * them. Nothing is ever decided by a receipt: one that is missing or stale delays no execution.
  */
 
-/** Of a shard of the wake index. Written while something is due in it, now and then; an idle supervisor writes nothing. */
+/** The receipt for a shard of the wake index. Written now and then while something is due in it; an idle supervisor writes nothing. */
 export interface ShardReceipt {
   readonly shard: number;
   readonly version: number;
@@ -25,7 +25,7 @@ export interface ShardReceipt {
 /** What is waited for is met again well within this time: a receipt that is older says nothing of now. */
 const MISSING_FRESH_MS = 180_000;
 
-/** Of all shards together. @returns by agent, how many executions wait for it, as far as that was met of late */
+/** Adds up all shards. @returns by agent, how many executions wait for it, as far as supervisors met them of late */
 export function missingAgents(receipts: readonly ShardReceipt[], now: number): ReadonlyMap<string, number> {
   const agents = new Map<string, number>();
   for (const { sweptAt, missing = {} } of receipts) {
@@ -39,7 +39,7 @@ export function missingAgents(receipts: readonly ShardReceipt[], now: number): R
 export interface AuditCounts {
   /** When the pass began. */
   readonly startedAt: number;
-  /** Records looked at. */
+  /** Records read. */
   readonly scanned: number;
   /** Open executions that no supervisor would have found, and that have a wake time again. */
   readonly healed: number;
@@ -55,7 +55,7 @@ export interface SegmentPlace {
   readonly over?: true;
 }
 
-/** Of the audit: where it stands. */
+/** The audit's receipt: where it stands. */
 export interface AuditReceipt {
   readonly version: number;
   readonly writeId: string;

@@ -5,7 +5,7 @@
  * (the store's), or who removes what it leaves behind (`supervisor/audit.ts`).
  *
  * The record of an execution expires by itself, some time after its end; those of its steps and incidents do not, for no
- * timer may delete what an open execution stands on. So the same idempotency key may start anew beside records from before;
+ * timer may delete what an open execution stands on. So the same idempotency key may start an execution beside records from before;
  * each says of which life it is.
  * S11 until then it is the same execution. S6 such a record is not the new one's: a step that was done before is not done.
  */
@@ -34,7 +34,7 @@ export const isLeftover = (record: Step | Incident, { life }: Pick<Execution, 'l
 const isOlder = (record: Step | Incident, at: number): boolean =>
   touchedAt(record) > 0 && touchedAt(record) < at;
 
-/** Whether what belongs to no execution any more may be removed: nobody has touched it for as long as a key is remembered. */
+/** Whether a record that belongs to no execution any more may be removed: it was not written for as long as a key is remembered. */
 export const isAbandoned = (record: Step | Incident, now: number): boolean =>
   isOlder(record, now - MIN_RETENTION_MS);
 
@@ -42,7 +42,7 @@ export const isAbandoned = (record: Step | Incident, now: number): boolean =>
 export const isLongAgo = (at: number, now: number): boolean => at < now - MIN_RETENTION_MS;
 
 /**
- * When the record of an execution expires; never while it is open, or its end was not told. A child's does not by itself:
+ * When the record of an execution expires; never while it is open, or its end was not announced. A child's does not by itself:
  * its parent may be undone long after the child has succeeded, and then recalls it.
  */
 export const expiresAt = (execution: Execution, retentionMs: number): number | undefined =>

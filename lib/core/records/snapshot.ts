@@ -1,7 +1,7 @@
 /**
  * All records of an execution, as one read finds them.
  *
- * Owns: the shape, and the questions about an execution together with its incidents. Does not own: the records.
+ * Owns: the shape, and what is asked about an execution together with its incidents. Does not own: the records.
  */
 
 import type { Incident } from './incident.ts';
@@ -18,11 +18,11 @@ export interface Snapshot {
 export const openIncidents = (snapshot: Snapshot): Incident[] =>
   Object.values(snapshot.incidents ?? {}).filter((incident) => incident.resolvedAt === undefined);
 
-/** Of the next question. */
+/** The number of the next incident. */
 export const incidentNumber = ({ incidents }: Snapshot): number =>
   Math.max(0, ...Object.keys(incidents ?? {}).map(Number)) + 1;
 
-/** The question about this pause, open or answered. */
+/** The incident about this pause, open or resolved. */
 export const askedAboutPause = (state: Snapshot, pause: Pause): Incident | undefined =>
   Object.values(state.incidents ?? {}).find(
     (incident) => incident.kind === 'pause' && incident.stepVersion === pause.number,

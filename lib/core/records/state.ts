@@ -14,7 +14,7 @@ import type { Children, Parent } from './children.ts';
 import type { Failure } from './failure.ts';
 import type { Json } from './json.ts';
 
-/** What an attempt is for: perform the step, ask the outside world for its outcome, or compensate it. */
+/** What an attempt is for: perform the step, ask the external service for its outcome, or compensate it. */
 export type Mode = 'execute' | 'probe' | 'undo';
 
 /** Why an execution left the straight path. */
@@ -29,13 +29,13 @@ export interface Cause {
 
 /** One pause of an execution, from the command to its end. */
 export interface Pause {
-  /** Counts up with every pause; a step that was held in an earlier one has to be held again. */
+  /** Counts up with every pause; a step that was suspended in an earlier one has to be suspended again. */
   readonly number: number;
   readonly at: number;
   readonly reason: string;
   /** How long it may last before a person is asked. */
   readonly withinMs: number;
-  /** Since when nobody works and nobody can begin. */
+  /** Since when no attempt is under way and none can begin. */
   readonly pausedAt?: number;
   /** A person is asked then. */
   readonly deadlineAt?: number;
@@ -44,11 +44,11 @@ export interface Pause {
 
 /** Pauses that are over and no longer kept one by one. */
 export interface EarlierPauses {
-  /** Of the last of them. */
+  /** The number of the last one. */
   readonly number: number;
-  /** Of the first of them. */
+  /** When the first one began. */
   readonly at: number;
-  /** Of the last of them. */
+  /** When the last one ended. */
   readonly endedAt: number;
   /** How long they lasted, all together. */
   readonly ms: number;
@@ -62,20 +62,20 @@ export interface Retried {
   readonly cause?: Cause;
 }
 
-/** A piece of work that is held back: nobody sends it before the step's `retryAt`, when a supervisor does. */
+/** A piece of work that is deferred: it is not sent before the step's `retryAt`, when a supervisor sends it. */
 export interface Deferred {
   readonly mode: Mode;
   /**
-   * `breaker`: its agent's service is dead. `unclaimed`: nobody has taken it yet. `budget`: too many dispatches already.
+   * `breaker`: its agent's service is dead. `unclaimed`: it was not claimed yet. `budget`: too many dispatches already.
    * `not-deployed`: there is no such agent.
    */
   readonly why: 'breaker' | 'unclaimed' | 'budget' | 'not-deployed';
   readonly at: number;
-  /** Of `breaker` and `not-deployed`: since when. */
+  /** Since when, for `breaker` and `not-deployed`. */
   readonly since?: number;
 }
 
-/** The supervisor's own dispatches of one piece of work that nobody claimed; the gap doubles with each. */
+/** The supervisor's own dispatches of one piece of work that was not claimed; the gap doubles with each. */
 export interface Dispatch {
   readonly count: number;
   readonly lastAt: number;
@@ -95,7 +95,7 @@ export interface Execution {
   readonly version: number;
   readonly writeId: string;
   readonly epoch: number;
-  /** Of a record that was read without what is beside it: nothing, if `inputKey` says that it is there. */
+  /** Null in a record that was read alone, if `inputKey` says that the input is beside it. */
   readonly input: Json;
   /** Where the store keeps the input, if not in the execution's own record; the store's own matter. */
   readonly inputKey?: string;
@@ -105,7 +105,7 @@ export interface Execution {
   readonly startedAt: number;
   readonly endedAt?: number;
   readonly deadlineAt: number;
-  /** When someone must look (S12). Absent only when the execution has ended and its end was announced. */
+  /** When it must be evaluated (S12). Absent only when the execution has ended and its end was announced. */
   readonly wakeAt?: number;
   /** The last operators' command ids: a repeated command is answered, not obeyed twice. */
   readonly commands: readonly string[];
@@ -131,7 +131,7 @@ export interface Execution {
 export interface Attempt {
   readonly number: number;
   readonly mode: Mode;
-  /** Of its effect key; absent: 1. */
+  /** The number of its effect key; absent: 1. */
   readonly key?: number;
   /** Absent: 0. */
   readonly variant?: number;
@@ -152,17 +152,17 @@ export interface Attempt {
 
 export interface Step {
   readonly name: string;
-  /** Of its execution: one of an earlier life is not this one's, whatever it says. */
+  /** The life of its execution: a record of an earlier life is not this one's, whatever it says. */
   readonly life: string;
   readonly status: StepStatus;
   readonly version: number;
   readonly writeId: string;
-  /** Of its execution when it was last claimed, fenced or skipped: an older one that failed or was fenced begins anew. */
+  /** Of its execution when it was last claimed, fenced or skipped: an older one that failed or was fenced begins again. */
   readonly epoch: number;
-  /** While it is held: what it was, and goes on as, and the number of the pause. */
+  /** While it is suspended: what it was, and goes on as, and the number of the pause. */
   readonly suspendedFrom?: 'ready' | 'retrying' | 'unknown';
   readonly suspendedIn?: number;
-  /** A retry of its execution began it anew while an attempt may have acted: found not done, it begins its recovery anew. */
+  /** A retry of its execution restarted it while an attempt may have acted: found not done, it begins its recovery again. */
   readonly restarted?: true;
   /** Attempts to execute that were claimed, all stages together. */
   readonly attempt: number;
@@ -180,9 +180,9 @@ export interface Step {
   readonly keyInput?: Json;
   /** An undo was claimed under the key: the next attempt to execute has another. */
   readonly keySpent?: true;
-  /** Of the latest claim; kept after the lease is gone, so that its late success is recognised (S5). */
+  /** The token of the latest claim; kept after the lease is gone, so that its late success is recognised (S5). */
   readonly token?: string;
-  /** Of the attempt under way; absent when nobody holds the step. */
+  /** The end of the lease; absent when the step is not leased. */
   readonly leaseUntil?: number;
   readonly mode?: Mode;
   readonly claimedAt?: number;
@@ -191,14 +191,14 @@ export interface Step {
   /** Some attempt's outcome was unknown. Cleared only by `compensated` or by a believed `notDone` (S10). */
   readonly mayHaveActed: boolean;
   readonly heartbeat: number;
-  /** Of the latest heartbeat of the attempt under way; absent before its first. */
+  /** When the attempt under way sent its latest heartbeat; absent before its first. */
   readonly heartbeatAt?: number;
   readonly progress?: string;
   readonly progressAt?: number;
   /** Not before then: the next attempt, probe or undo. */
   readonly retryAt?: number;
   readonly deferred?: Deferred;
-  /** When its undo was first held back, or failed because of a dead service; until it is undone or a person has answered. */
+  /** When its undo was first deferred, or failed because of a dead service; until it is undone or a person has chosen. */
   readonly undoDeferredAt?: number;
   readonly output?: Json;
   readonly failure?: Failure;
@@ -228,11 +228,11 @@ export const isPausedOrPausing = (status: ExecutionStatus): boolean =>
 export const pauseOf = ({ status, pauses }: Execution): Pause | undefined =>
   isPausedOrPausing(status) ? pauses?.at(-1) : undefined;
 
-/** Of pauses in a sum, how long it was paused since then: exact where they all lie behind it, else no less than it was. */
+/** How long it was paused since then, of pauses in a sum: exact where they all lie behind it, else no less than it was. */
 export const summedSince = ({ ms, endedAt }: EarlierPauses, sinceAt: number): number =>
   Math.min(ms, Math.max(0, endedAt - sinceAt));
 
-/** A step somebody works on: nobody else may while its lease lasts. `leaseUntil` alone says so. */
+/** A step with an attempt under way: no other may begin while its lease lasts. `leaseUntil` alone says so. */
 export type LeasedStep = Step & { readonly leaseUntil: number; readonly token: string; readonly mode: Mode };
 
 export const isLeased = (step: Step | undefined): step is LeasedStep => step?.leaseUntil !== undefined;

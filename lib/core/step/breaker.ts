@@ -1,7 +1,7 @@
 /**
  * The breaker: one record per agent that tells all executions together whether its service answers.
  *
- * Owns: when it opens, for how long, who may try, what closes it, and until when held work waits. Does not own: who reads
+ * Owns: when it opens, for how long, who may try, what closes it, and until when work is deferred. Does not own: who reads
  * and writes the record (`agent/breaker.ts`), what becomes of a step meanwhile (`defer.ts`).
  *
  * Only failures are written, so a healthy step pays nothing: a process keeps count of its own answered calls and carries
@@ -21,13 +21,13 @@ export const THRESHOLD = 8;
 export const WINDOW_MS = 30_000;
 const FIRST_COOLDOWN_MS = 10_000;
 export const MAX_COOLDOWN_MS = 120_000;
-/** Of a cooldown, added at random. */
+/** The part of a cooldown that is added at random. */
 const COOLDOWN_JITTER = 0.25;
 /** Opening again within this time of a close goes on doubling where the last time ended. */
 const FLAPPING_MS = 600_000;
 /** A trial that has said nothing for so long no longer keeps others from trying. */
 const MAX_TRIAL_MS = 60_000;
-/** Held work comes back over half as long as the service has been away, within these. */
+/** Deferred work comes back over half as long as the service has been away, within these. */
 const MIN_SPREAD_MS = 5_000;
 const MAX_SPREAD_MS = 300_000;
 /** A failure kept for people is cut to this. */
@@ -37,18 +37,18 @@ export interface Breaker {
   readonly agent: string;
   readonly version: number;
   readonly writeId: string;
-  /** Failures less answers, as far as they were told. */
+  /** Failures less answers, as far as processes have written them. */
   readonly score: number;
   /** The latest failure. */
   readonly failedAt: number;
   readonly failure?: Failure;
   /** Since when it lets nothing through but trials; absent while it is closed. */
   readonly openedAt?: number;
-  /** Nobody calls before; then one trial at a time (half-open). */
+  /** No calls before; then one trial at a time (half-open). */
   readonly openUntil?: number;
   /** Cooldowns in a row; each is twice as long as the last. */
   readonly cooldowns: number;
-  /** The trial under way, and until when nobody else tries. */
+  /** The trial under way, and until when no other begins. */
   readonly trial?: string;
   readonly trialUntil?: number;
   readonly closedAt?: number;
@@ -56,7 +56,7 @@ export interface Breaker {
 
 export type Passage =
   | { readonly kind: 'free' }
-  /** Half-open, and nobody is trying. */
+  /** Half-open, and no trial is under way. */
   | { readonly kind: 'trial' }
   | { readonly kind: 'open'; readonly openBreaker: OpenBreaker };
 
@@ -68,7 +68,7 @@ export function passageOf(breaker: Breaker | undefined, now: number): Passage {
   return { kind: 'open', openBreaker: { agent: breaker.agent, since: breaker.openedAt, until } };
 }
 
-/** What holds work back, or nothing while it is closed. A trial that is possible holds back everyone but who takes it. */
+/** Since and until when it defers work; undefined while it is closed. A trial that is possible defers all work but its own. */
 export function openBreakerOf(breaker: Breaker | undefined, now: number): OpenBreaker | undefined {
   const passage = passageOf(breaker, now);
   if (passage.kind === 'free' || breaker?.openedAt === undefined) return undefined;
@@ -77,7 +77,7 @@ export function openBreakerOf(breaker: Breaker | undefined, now: number): OpenBr
     : { agent: breaker.agent, since: breaker.openedAt, until: now };
 }
 
-/** What one process tells: failed calls, and the calls answered since it last told. */
+/** What one process writes: failed calls, and the calls answered since its last write. */
 export interface Calls {
   readonly failed: number;
   readonly answered: number;
@@ -151,7 +151,7 @@ export function afterTrial(
 }
 
 /**
- * Until when held work waits: the end of the hold, and then spread, so that a service that is back is not met by all at
+ * Until when work is deferred: the end of the cooldown, and then spread, so that a service that is back is not met by all at
  * once. @param random in [0, 1)
  */
 export function deferredUntil(openBreaker: OpenBreaker, now: number, random: number): number {

@@ -21,7 +21,7 @@ export const CLOCKS_DIFFER_MS = 4_000;
 const CLAIM_EVENT = { execute: 'claim', probe: 'probe', undo: 'start-undo' } as const;
 
 /**
- * The record of a claim. The lease is counted from `stamp.now`, which is before the write.
+ * The record of a claim. The lease is counted from `inputs.now`, which is before the write.
  * @param processDeadlineAt when this attempt's process is dead for certain
  */
 export function claimed(
@@ -64,7 +64,7 @@ export function claimed(
   });
 }
 
-/** A record that was fenced, held or skipped without ever having been claimed, or after. */
+/** A record that was fenced, suspended or skipped, whether or not it was ever claimed. */
 export function closedWithoutAttempt(
   { execution, steps }: Snapshot,
   name: string,

@@ -1,12 +1,12 @@
 /**
- * Deferring: a piece of work is held back until a time, and no attempt is charged for it.
+ * Deferring: a piece of work is put off until a time, and no attempt is charged for it.
  *
- * Owns: the write of `retryAt` that holds it back, who may still take it meanwhile, what an attempt that a dead service
- * failed leaves of its charge, and when an undo is held back for too long. Does not own: whether the service is dead
+ * Owns: the write of `retryAt` that defers it, who may still take it meanwhile, what an attempt that a dead service
+ * failed leaves of its charge, and when an undo was deferred for too long. Does not own: whether the service is dead
  * (`breaker.ts`), the gaps between dispatches (`supervision/wake-time.ts`).
  *
- * S9 a dead service costs no attempt. S12 the write makes stale claims conflict, so nobody writes the step before
- * `retryAt` but with the wake time drawn near in the same transaction; the wake time may go as far as that. L1 what is held back
+ * S9 a dead service costs no attempt. S12 the write makes stale claims conflict, so no process writes the step before
+ * `retryAt` without bringing the wake time forward in the same transaction; the wake time may go as far as that. L1 deferred work
  * has a deadline: of an execution that goes forward its own, of an undo a day, after which a person is asked.
  */
 
@@ -21,17 +21,17 @@ import { deferredUntil } from './breaker.ts';
 import { openWork, type Work } from './ready.ts';
 
 /**
- * After so long a dead service no longer excuses a failed attempt, and an undo that is held back, for whatever reason, is
+ * After so long a failed attempt is charged in spite of a dead service, and an undo that is deferred, for whatever reason, is
  * put to a person: it has no other deadline.
  */
 export const MAX_NOT_CHARGED_MS = 86_400_000;
 
-/** Why work is held back, and until when. */
+/** Why work is deferred, and until when. */
 export interface Deferral {
   readonly why: Deferred['why'];
   readonly retryAt: number;
   readonly openBreaker?: OpenBreaker;
-  /** Somebody had taken the message up, so what was sent before is answered. */
+  /** An agent has taken the message up, so earlier dispatches count no more. */
   readonly met?: true;
 }
 
@@ -41,7 +41,7 @@ export const untilBreakerCloses = (openBreaker: OpenBreaker, { now, random }: De
   openBreaker,
 });
 
-/** The record of work that is held back; of a step that has none yet, its first one, with no attempt. And the note of it. */
+/** The record of deferred work (for a step without a record its first one, with no attempt), and the note of it. */
 export function deferral(
   work: Work,
   state: Snapshot,
@@ -117,7 +117,7 @@ export function notCharged(
   };
 }
 
-/** When a person is asked about an undo that is still held back then. */
+/** When a person is asked about an undo that is still deferred then. */
 export const undoOverdueAt = ({ deferred, undoDeferredAt }: Step): number =>
   deferred?.mode === 'undo' && undoDeferredAt !== undefined
     ? undoDeferredAt + MAX_NOT_CHARGED_MS
@@ -129,7 +129,7 @@ const UNDO_OVERDUE: Failure = {
     'for a day nobody could undo it: its service does not answer, nobody takes its messages, or its agent is not deployed',
 };
 
-/** L1 an undo that nobody may begin would hang in silence: the question to a person is another rule's. */
+/** L1 an undo that no agent may begin would hang in silence; another rule opens the incident. */
 export const giveUpUndo: Rule = (plan, state, event) => {
   const isOverdue = (record: Step | undefined): record is Step =>
     record !== undefined && undoOverdueAt(record) <= event.now;

@@ -1,5 +1,5 @@
 /**
- * The effect key: the name under which the outside world knows what a step does.
+ * The effect key: the name under which the external service knows a step's request.
  *
  * Owns: its text, what of it is made fresh, and when an attempt has another than the one before. Does not own: where a life
  * is stored (`execution/start.ts`), when a variant is entered (`report.ts`).

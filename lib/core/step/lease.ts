@@ -31,7 +31,7 @@ const HEARTBEATS_OF_SILENCE = 1.5;
 
 /**
  * Whether the lease ended for want of progress: it was cut short for it, and the attempt was heard of until its end. When the
- * end is noticed proves nothing: whoever notices late finds every attempt beyond its time without progress, a dead one as well.
+ * end is noticed proves nothing: a process that notices late finds every attempt beyond its time without progress, a dead one as well.
  */
 export const endedByStall = (step: AgentStep, record: LeasedStep): boolean =>
   record.leaseUntil >= stalledAt(step, record, record.progressAt ?? record.claimedAt ?? 0) &&
@@ -65,7 +65,7 @@ export function afterHeartbeat(
 /** Allowance for clocks that differ and for a heartbeat that is under way. A lease is over this much after its end. */
 export const LEASE_MARGIN_MS = 1_000;
 
-/** Of a plan in which no agent works; nobody writes there without bringing the wake time forward. */
+/** The horizon of a plan without agents; every write there brings the wake time forward. */
 const IDLE_HORIZON_MS = 60_000;
 
 const FINISHED: ReadonlySet<Step['status']> = new Set([

@@ -6,7 +6,7 @@
  * S10 a step that may have acted counts as past the point until it is certain that it did not, so that nothing that belongs
  * to a step which cannot be taken back is ever undone by a machine. Of a child that is such a step only its recorded end says
  * what it did: from when it may have been created until then nothing outside of it is undone.
- * L1 neither `open` nor `stoppable` lasts: an attempt ends with its lease, probes and retries with their recovery, a question
+ * L1 neither `open` nor `stoppable` lasts: an attempt ends with its lease, probes and retries with their recovery, an incident
  * with its deadline, and a child is an execution with an end of its own.
  */
 
@@ -24,7 +24,7 @@ export type WayBack = 'free' | 'stoppable' | 'open' | 'closed';
 /** The later one holds where steps say different things. */
 const WAYS: readonly WayBack[] = ['free', 'stoppable', 'open', 'closed'];
 
-/** @param except a step whose own outcome is the question */
+/** @param except a step whose own outcome is to be decided */
 export function wayBack(plan: Plan, state: Snapshot, except?: string): WayBack {
   let way: WayBack = 'free';
   for (const step of plan.steps) {
@@ -46,7 +46,7 @@ function behindAttempts(record: Step | undefined): WayBack {
   return record.status === 'failed' || record.status === 'fenced' ? 'closed' : 'open';
 }
 
-/** Also before it is recorded that the child was created, for whoever creates it may have died before it said so. */
+/** Also before it is recorded that the child was created, for the process that created it may have died before that. */
 function behindChild(plan: Plan, step: PlanStep, state: Snapshot): WayBack {
   const { children } = state.steps[step.name] ?? {};
   if (children === undefined) return mayHaveChildren(plan, step, state) ? 'stoppable' : 'free';
@@ -60,7 +60,7 @@ export const mayBeStopped = (plan: Plan, state: Snapshot): boolean => {
   return way === 'free' || way === 'stoppable';
 };
 
-/** Somebody works on a step that cannot be taken back. */
+/** An attempt of a step that cannot be taken back is under way. */
 export const isNearNoReturn = (plan: Plan, state: Snapshot): boolean =>
   plan.steps.some((step) => {
     const record = state.steps[step.name];

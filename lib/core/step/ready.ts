@@ -41,7 +41,7 @@ export interface Work {
   readonly sinceAt: number;
   /** Not before then; ≥ sinceAt. */
   readonly dueAt: number;
-  /** It is held back until `dueAt`. */
+  /** It is deferred until `dueAt`. */
   readonly deferred?: Deferred;
 }
 
@@ -86,7 +86,7 @@ function forwardWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
     const attempt = (record?.attempt ?? 0) + 1;
     return [{ step: variantOf(step, record?.stage ?? 0), mode: 'execute', attempt, sinceAt, dueAt: sinceAt }];
   }
-  // After a retry of the execution the item before it in its lane may have begun anew as well.
+  // After a retry of the execution the item before it in its lane may have begun again as well.
   if (record.status === 'retrying')
     return isTurn(plan, step, snapshot) ? [workOf(step, record, 'execute')] : [];
   if (record.status === 'unknown') return [workOf(step, record, 'probe')];
@@ -143,7 +143,7 @@ function owesChildren(step: ChildStep | MapStep, { status, children }: Step): bo
   return !isKept(step) && Object.values(children.ended).some(({ clean }) => !clean);
 }
 
-/** What its executions did stays when the execution is undone. */
+/** The effects of its executions stay when the execution is undone. */
 export const isKept = (step: ChildStep | MapStep): boolean =>
   (step.kind === 'map' ? step.each.undo : step.undo) === 'none';
 
@@ -204,20 +204,20 @@ export const isClear = (step: PlanStep, record: Step | undefined, left: boolean)
   (left || !needsUndo(step, record)) &&
   !(record !== undefined && (CLAIMABLE.has(record.status) || isWithChildren(step, record)));
 
-/** Executions of its own are under way, or it is not told yet how they ended. */
+/** Executions of its own are under way, or their ends have not arrived yet. */
 const isWithChildren = (step: PlanStep, { status, children }: Step): boolean =>
   hasChildren(step) &&
   (status === 'running' ||
     status === 'compensating' ||
     (children !== undefined && hasOpenChildren(children)));
 
-/** Nothing can begin any more that was not begun when the undoing did. */
+/** Nothing can begin any more that had not begun before the compensation. */
 const isFenced = (plan: Plan, snapshot: Snapshot): boolean =>
   stepToFence(plan, snapshot) === undefined &&
   !plan.steps.some((step) => mayHaveChildren(plan, step, snapshot));
 
 /**
- * The fence: the first step that a reader of an older state could still claim although the execution is being undone.
+ * The fence: the first step that a reader of an older state could still claim although the execution is compensating.
  * One that may have acted and has an undo is undone instead; that claim conflicts with the stale one.
  */
 export const stepToFence = (plan: Plan, snapshot: Snapshot): PlanStep | undefined =>
@@ -229,10 +229,10 @@ export const stepToFence = (plan: Plan, snapshot: Snapshot): PlanStep | undefine
   });
 
 /**
- * The fence of a pause: the first step that an agent with an older state could still claim. One that was held in an
- * earlier pause may have been seen since, so it is held again. Only what agents perform is claimed. Of the other kinds
- * nothing starts but by a look at a running execution; whoever read one just before may still start a step's executions,
- * which are not paused with their parent, and which a later start finds.
+ * The fence of a pause: the first step that an agent with an older state could still claim. One that was suspended in an
+ * earlier pause may have been read since, so it is suspended again. Only agents' steps are claimed. The other kinds start only
+ * by an evaluation of a running execution; a process that read one just before may still start a step's executions, which are
+ * not paused with their parent, and which a later start finds.
  */
 export function stepToSuspend(plan: Plan, snapshot: Snapshot): PlanStep | undefined {
   const pause = pauseOf(snapshot.execution);

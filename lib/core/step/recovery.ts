@@ -49,7 +49,7 @@ export const attemptedVariant = (step: AgentStep, record: Step | undefined): Age
 
 const changes = ({ kind }: Stage): boolean => kind === 'withInput' || kind === 'useAgent';
 
-/** A plan never changes, and every look asks for the variant of every step. */
+/** A plan never changes, and every evaluation needs the variant of every step. */
 function knownVariants(step: AgentStep): AgentStep[] {
   let known = variants.get(step);
   if (known === undefined) {

@@ -4,7 +4,7 @@
  * Owns: what each of these writes to the step, in the modes execute, probe and undo. Does not own: claims and heartbeats
  * (`claim.ts`), what follows in the execution (`execution/rules.ts`).
  *
- * S5 a report commits only with the current token, or as a late success: same token, nobody claimed since. S6 `done`
+ * S5 a report commits only with the current token, or as a late success: same token, no claim since. S6 `done`
  * only by a report of done or a probe that found it. S10 an unknown outcome is remembered (`mayHaveActed`) until it is
  * undone or a believed `notDone`.
  */
@@ -155,7 +155,7 @@ function reportedExecute(ending: Ending, report: Report): Step | undefined {
 }
 
 /**
- * After a failed or lost attempt: the next try, a question to a person, or the end of the recovery. A stage that changes
+ * After a failed or lost attempt: the next try, an incident, or the end of the recovery. A stage that changes
  * something is entered only in certainty, so an outcome that is still open is settled by a probe first.
  */
 function climb(
@@ -194,7 +194,7 @@ function lost(ending: Ending, failure: Failure): Step {
   const { variant, record, inputs, free } = ending;
   const changes = { ...ended(ending, 'unknown', failure), mayHaveActed: true };
   if (variant.effect === 'probed') {
-    // Whoever is dead cannot be asked either.
+    // A dead service cannot be probed either.
     const asked = free && { ...free, deferred: { ...free.deferred, mode: 'probe' as const } };
     return stepAfter(record, 'lose', inputs, { ...changes, probes: 0, retryAt: inputs.now, ...asked });
   }
@@ -264,7 +264,7 @@ function probedInVain(ending: Ending, report: Report): Step {
   const vain = ended(ending, 'cannot-tell', failure);
   if (free !== undefined && saidOf(report) === 'failed')
     return stepAfter(record, 'find-open', inputs, { ...vain, ...free });
-  // Where there is nobody to ask, asking again is in vain.
+  // An agent without a probe cannot tell the next time either.
   const probes = failure?.code === 'no-probe' ? MAX_PROBES : record.probes + 1;
   const changes = { ...vain, probes };
   if (probes < MAX_PROBES) {

@@ -37,7 +37,7 @@ export const failedItems = (plan: Plan, snapshot: Snapshot): readonly Step[] =>
     return record !== undefined && GIVEN_UP.has(record.status) ? [record] : [];
   });
 
-/** Lets those start that wait for it; so does a failed item of a list, for which nobody waits but the next in its lane. */
+/** Lets the steps start that wait for it; so does a failed item of a list, for which only the next in its lane waits. */
 const isPassed = (plan: Plan, record: Step | undefined): boolean =>
   isSatisfied(record) || (plan.tolerated !== undefined && GIVEN_UP.has(record?.status));
 
@@ -45,7 +45,7 @@ const isPassed = (plan: Plan, record: Step | undefined): boolean =>
 export const isTurn = (plan: Plan, step: PlanStep, snapshot: Snapshot): boolean =>
   step.after.every((name) => isPassed(plan, snapshot.steps[name]));
 
-/** Since when it is the step's turn; after a retry of its execution, anew. */
+/** Since when it is the step's turn; a retry of its execution begins a new one. */
 export const turnAt = (step: PlanStep, snapshot: Snapshot): number =>
   Math.max(
     snapshot.execution.startedAt,

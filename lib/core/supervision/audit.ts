@@ -3,7 +3,7 @@
  *
  * Owns: which record is out of order, and what is done about it. Does not own: reading the table (`supervisor/audit.ts`).
  *
- * S12 every open execution has a wake time in a shard that somebody sweeps. Nothing in the code takes one away; a hand in the
+ * S12 every open execution has a wake time in a shard that is swept. Nothing in the code takes one away; a hand in the
  * table, a restore, or a lower number of shards can.
  */
 
@@ -18,7 +18,7 @@ export type Found =
   | {
       readonly kind: 'execution';
       readonly execution: Execution;
-      /** Where its wake time is in the index: nowhere, in a shard that nobody sweeps, or where it is found. */
+      /** Where its wake time is in the index: nowhere, in a shard that no supervisor sweeps, or where it is found. */
       readonly wake: 'none' | 'unswept' | 'swept';
     }
   | { readonly kind: 'step'; readonly executionId: string; readonly step: Step }
@@ -49,7 +49,7 @@ export type Beside = Extract<Found, { kind: 'step' | 'incident' }>;
 export const besideOf = (found: Beside): Step | Incident =>
   found.kind === 'step' ? found.step : found.incident;
 
-/** The wake time is set to now, in its right place: the next sweep looks at it. Nothing for an execution that is in order. */
+/** The wake time is set to now, in its right place: the next sweep evaluates it. Nothing for an execution that is in order. */
 export function heal(
   found: Extract<Found, { kind: 'execution' }>,
   inputs: DecisionInputs,

@@ -1,8 +1,8 @@
 /**
- * Dispatch: which pieces of work a look sends, and when a supervisor holds them back instead.
+ * Dispatch: which pieces of work an evaluation sends, and when a supervisor defers them instead.
  *
  * Owns: an agent's sends, a supervisor's repeated ones with their budget, the choice between sending, deferring and waiting
- * for a later sweep. Does not own: the state of breakers and the pace of a sweep (they come with the event as gates), the
+ * for a later sweep. Does not own: the state of breakers and the rate of a sweep (they come with the event as admissions), the
  * gaps (`wake-time.ts`).
  *
  * S16 an agent sends only what its own step concerns; a supervisor's dispatches have a budget per execution, beyond which
@@ -33,7 +33,7 @@ const BUDGET_PER_STEP = 20;
 const BUDGET_PER_STEP_AND_HOUR = 30;
 /** Beyond the budget each piece of work is sent so often: never silently stuck. */
 export const BUDGET_GAP_MS = 3_600_000;
-/** Where it is more horizons than this until the next repetition, deferring costs less than looking meanwhile. */
+/** Where it is more horizons than this until the next repetition, deferring costs less than evaluating meanwhile. */
 const MAX_HORIZONS = 4;
 
 /** S16: beyond it work is deferred with long gaps. */
@@ -72,7 +72,7 @@ function sendOf(plan: Plan, work: Work, state: Snapshot, now: number): Send[] {
   return [{ agent: step.agent, message, delayMs }];
 }
 
-/** A supervisor's last act: defer or repeat what nobody claimed, and say when to look again. One write, then the sends. */
+/** A supervisor's last act: defer or repeat what was not claimed, and set the next wake time. One write, then the sends. */
 export function supervise(plan: Plan, state: Snapshot, event: Evaluation): Decision {
   const { execution } = state;
   const onlySelf = event.affected !== 'all' && event.affected.length === 0;
@@ -113,7 +113,7 @@ interface Chosen {
   readonly overdue: boolean;
 }
 
-/** It was sent, its pickup time is over, and the next repetition is far: nobody is there to take it. */
+/** It was sent, its pickup time is over, and the next repetition is far: no agent is there to take it. */
 function unclaimedUntil(piece: Work, execution: Execution, horizon: number, now: number): number | undefined {
   const known = execution.dispatches[workKey(piece)];
   if (known === undefined || !wasSentSinceDeferred(piece, known)) return undefined;
@@ -214,7 +214,7 @@ function dispatch(
   const delays = { later, graceFrom: event.graceFrom };
   const wakeAt = nextWakeAt(plan, state, dispatches, event.readAt, work, delays) ?? event.now;
   const dispatched = execution.dispatched + sends.length;
-  // What follows from the supervisor's own write is sent for the first time: nobody has failed to take it.
+  // What follows from the supervisor's own write is sent for the first time: no agent has failed to take it.
   const notes = sends.map(({ agent, message: { step, attempt, mode } }) => ({
     what: late.has(step) ? 'dispatched' : 'sent',
     step,

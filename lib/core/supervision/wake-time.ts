@@ -1,8 +1,8 @@
 /**
- * The wake time: the time at which someone must look at an execution.
+ * The wake time: the time at which an execution must be evaluated again.
  *
  * Owns: S12 and the gaps between the supervisor's repeated dispatches. Does not own: who writes it. It is written when an
- * execution starts, when its status changes, by a supervisor's look, and with every write that no live lease covers
+ * execution starts, when its status changes, by a supervisor's evaluation, and with every write that no live lease covers
  * (a late success); claims, heartbeats and reports never touch it.
  *
  * S12 `wakeAt` ≤ min(every deadline known, e + H). H is the horizon (`step/lease.ts`). e is the clock before the read while
@@ -38,7 +38,7 @@ export const MAX_DELAY_MS = 900_000;
 /** A repeated dispatch waits no longer than this, so that a queue that comes back is used soon. */
 const MAX_GAP_MS = 900_000;
 
-/** Between a dispatch that nobody answers and the next. */
+/** Between a dispatch that was not claimed and the next. */
 export const gapMs = (work: Work, dispatch: Dispatch): number => {
   const { pickupMs } = work.step;
   return Math.min(pickupMs * 2 ** Math.min(dispatch.count, 30), Math.max(MAX_GAP_MS, pickupMs));
@@ -48,8 +48,8 @@ export const wasSentSinceDeferred = (work: Work, dispatch: Dispatch | undefined)
   dispatch !== undefined && (work.deferred === undefined || dispatch.lastAt >= work.dueAt);
 
 /**
- * When the supervisor must send a piece of work that nobody has claimed: a pickup time after it was due, then with
- * doubling gaps; at once when it was deferred or due too late for a delayed message, for then nobody has sent it.
+ * When the supervisor must send a piece of work that was not claimed: a pickup time after it was due, then with
+ * doubling gaps; at once when it was deferred or due too late for a delayed message, for then it was not sent.
  */
 export function dispatchDueAt(work: Work, dispatch: Dispatch | undefined): number {
   if (dispatch !== undefined && wasSentSinceDeferred(work, dispatch))
@@ -65,7 +65,7 @@ interface Delays {
 }
 
 /**
- * The next time to look.
+ * The next wake time.
  * @param readAt the clock before `snapshot` was read
  * @param excuses what is deferred in the wake of an outage: dispatches to a later sweep, ends of leases by a grace
  */
@@ -82,7 +82,7 @@ export function nextWakeAt(
   const hMs = horizonMs(plan, snapshot);
   const records = Object.values(snapshot.steps);
   const deadlines = [
-    // Then it is stopped, or where there is no way back a person is asked; that question has a time of its own.
+    // Then it is stopped, or where there is no way back a person is asked; that incident has a deadline of its own.
     ...(endsAtDeadline(plan, snapshot) || isAskedAtDeadline(plan, snapshot) ? [execution.deadlineAt] : []),
     ...incidentDeadlines(snapshot),
     ...records.filter(isLeased).map((record) => leaseOverAt(plan, record, delays.graceFrom)),
@@ -99,7 +99,7 @@ export function nextWakeAt(
 const endsAtDeadline = (plan: Plan, snapshot: Snapshot): boolean =>
   isForward(snapshot.execution.status) && mayBeStopped(plan, snapshot);
 
-/** Of the open questions, and of a pause about which none was asked yet; during a pause those about steps stand still. */
+/** Deadlines of the open incidents, and of a pause that has none yet; during a pause those about steps stand still. */
 function incidentDeadlines(snapshot: Snapshot): number[] {
   const open = openIncidents(snapshot);
   const pause = pauseOf(snapshot.execution);
@@ -123,11 +123,11 @@ export function unleasedEnd(plan: Plan, state: Snapshot, step: Step, inputs: Dec
   return { ...write, execution: executionAfter(execution, 'set-wake-time', inputs, { wakeAt }) };
 }
 
-/** e of S12: until then nobody writes a step without having been sent there first. */
+/** e of S12: until then no agent writes a step without a message sent first. */
 function quietFrom(plan: Plan, snapshot: Snapshot, work: readonly Work[], readAt: number): number {
   const records = Object.values(snapshot.steps);
   if (snapshot.execution.status === 'paused') {
-    // Once everything is held nobody writes without bringing the wake time forward.
+    // Once everything is suspended every write brings the wake time forward.
     const isQuiet = stepToSuspend(plan, snapshot) === undefined && !records.some(isLeased);
     return isQuiet ? Number.POSITIVE_INFINITY : readAt;
   }
@@ -138,7 +138,7 @@ function quietFrom(plan: Plan, snapshot: Snapshot, work: readonly Work[], readAt
     work.some((piece) => piece.dueAt <= readAt) ||
     (isForward(snapshot.execution.status) && plan.steps.some((step) => isStarting(plan, step, snapshot)));
   if (busy) return readAt;
-  // Whoever answers a person's question, a callback, or a parent brings the wake time forward in the same transaction, and the time
+  // A resolution, the answer to a callback and a child's notice bring the wake time forward in the same transaction, and the time
   // of a wait is a deadline of its own: nothing has to be looked for.
   const awaited = openIncidents(snapshot).length > 0 || isAwaiting(plan, snapshot);
   const times = work.map((piece) => piece.dueAt);

@@ -2,7 +2,7 @@
  * The answer to a callback or an approval step, which comes from outside through the API.
  *
  * Owns: when an answer can be taken, and what it writes. Does not own: who may answer (the token, `scheduler/callbacks.ts`),
- * when nobody has answered in time (`waiting/timer.ts`).
+ * when there was no answer in time (`waiting/timer.ts`).
  *
  * An answer is covered by no lease, so it is one transaction of the step and the execution, whose wake time it brings forward (S12).
  * An answer before the step's turn is kept and counts when the turn comes: an external party that is faster than the report of the

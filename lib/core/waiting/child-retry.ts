@@ -7,7 +7,7 @@
  * S6 a child that failed goes on where it failed, under its id and its effect keys, and what has succeeded stays as it is.
  * S10 one that was canceled and left nothing behind cannot go on: another takes its place, under an id of its own. One that
  * an operator canceled and left as it was has neither: what becomes of that is for a person to say.
- * An end that was told before counts no more: `again` keeps its version, and only a later one is heard.
+ * A notice from before counts no more: `again` keeps the end's version, and only a later one is heard.
  */
 
 import type { ChildEnd, Children } from '../records/children.ts';

@@ -38,10 +38,10 @@ const MAX_CHILD_INPUT_BYTES = 256 * 1024;
 
 /** Started in one go; then the parent's record says so, and it goes on. */
 const MAX_STARTS = 50;
-/** Stopped in one go, likewise: whoever dies on the way loses no more than that. */
+/** Stopped in one go, likewise: a process that dies on the way loses no more than that. */
 export const MAX_STOPS = 50;
 
-/** By the epoch of the step too: one that begins anew must not meet the children that were stopped. */
+/** By the epoch of the step too: a restarted step must not meet the children that were stopped. */
 const childId = ({ id, epoch }: Pick<Execution, 'id' | 'epoch'>, step: string, index: number): string =>
   `${id}.${step}.${index}${epoch > 1 ? `-${epoch}` : ''}`;
 
@@ -147,7 +147,7 @@ export function childEnded(
   const { execution } = state;
   const step = graphOf(plan).step.get(news.step);
   const record = state.steps[news.step];
-  // One of those that were stopped before the execution was tried again may tell late.
+  // The notice of one that was stopped before the execution was tried again may come late.
   if ((news.epoch ?? 1) !== epochOfIds(record, execution)) return undefined;
   if (!hasChildren(step) || isTerminal(execution.status)) return undefined;
   if (knownVersion(record?.children, news.index) >= news.end.version) return undefined;
@@ -186,7 +186,7 @@ function recordChildEnded(
     return childrenStarted(family, record, step.name, state.execution, found, inputs);
   }
   const children = { ...record.children, ended: laterEnds(record.children.ended, news) };
-  // Also of a step that is over: a child that is stopped may tell its end before its stopping is recorded.
+  // Also of a step that is over: the notice of a stopped child may come before its stopping is recorded.
   return canMoveStep(record.status, 'child-ended')
     ? stepAfter(record, 'child-ended', inputs, { children })
     : undefined;
@@ -288,7 +288,7 @@ export const staysDone = (step: ChildStep | MapStep, record: Step, left: boolean
   failedOf(record.children) <= record.children.tolerated &&
   Object.values(record.children.ended).every(({ status }) => status === 'succeeded');
 
-/** How an execution that has ended is told to its parent. */
+/** The notice of an execution that has ended, to its parent. */
 export function endOf(plan: Plan, state: Snapshot): ChildEnd {
   const { status, version } = state.execution;
   const failed = plan.tolerated === undefined ? 0 : failedItems(plan, state).length;

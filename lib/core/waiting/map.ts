@@ -16,9 +16,9 @@ import { type Json, utf8Bytes } from '../records/json.ts';
 /** Few enough that every report's read of its siblings stays cheap, many enough to share an execution's own writes. */
 export const ITEMS_PER_CHILD = 25;
 
-/** Of a list, which are fewer where items are large: the record that says how each has ended must fit into an item, too. */
+/** The most parts of a list: the record that says how each has ended must fit into an item, too. */
 const MAX_PARTS = 1_000;
-/** Of the items of one child, which are its input. */
+/** Bytes of the items of one child, which are its input. */
 const MAX_PART_BYTES = 200_000;
 
 interface Item {

@@ -23,7 +23,7 @@ function elapsesAt(step: WaitStep, snapshot: Snapshot): number | undefined {
   return timeOf(evaluateExpression(step.until ?? null, scopeOf(snapshot)));
 }
 
-/** When nobody has answered in time: the whole answer, or a sign that somebody is at it. */
+/** When the time for the answer is over, or that for the next heartbeat. */
 function expiresAt(step: CallbackStep, snapshot: Snapshot): number {
   const sinceAt = turnAt(step, snapshot);
   const heardAt = Math.max(sinceAt, snapshot.steps[step.name]?.progressAt ?? 0);
@@ -33,7 +33,7 @@ function expiresAt(step: CallbackStep, snapshot: Snapshot): number {
   );
 }
 
-/** The external party has this much more time, for whatever is paused waits for nobody. */
+/** The external party has this much more time: a pause gives its time back. */
 const pausedSince = ({ pauses, earlierPauses }: Execution, sinceAt: number): number =>
   (pauses ?? []).reduce(
     (sum, { at, endedAt }) => sum + Math.max(0, (endedAt ?? at) - Math.max(at, sinceAt)),
