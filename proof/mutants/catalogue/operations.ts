@@ -73,15 +73,6 @@ export const OPERATIONS: readonly Mutant[] = [
     killer: jest('core/execution/child-rules-exact', 'of a callback nobody has answered is its failure'),
   },
   {
-    id: 'gathered-unfenced',
-    from: 'own',
-    bug: 'A list that ends in a pause as the last step leaves its execution alone for days (seed 50002185).',
-    file: 'lib/core/execution/on-child.ts',
-    find: "event.type === 'gathered' ? unleasedEnd(plan, state, after, event) : { step: after }",
-    replace: '{ step: after }',
-    killer: jest('core/execution/on-child-exact', 'brings the wake time of an execution forward'),
-  },
-  {
     id: 'pause-costs-time',
     from: 'own',
     bug: 'The time of a pause is taken from the execution.',

@@ -277,4 +277,13 @@ export const WAITING_STEPS: readonly Mutant[] = [
     replace: 'if (timeMs <= withinMs * 1_000) return undefined;',
     killer: jest('core/plan/plan-refusals', 'a wait that is longer than the workflow may take'),
   },
+  {
+    id: 'gathered-unfenced',
+    from: 'own',
+    bug: 'A list that ends in a pause as the last step leaves its execution alone for days (seed 50002185).',
+    file: 'lib/core/execution/on-child.ts',
+    find: "event.type === 'gathered' ? unleasedEnd(plan, state, after, event) : { step: after }",
+    replace: '{ step: after }',
+    killer: jest('core/execution/on-child-exact', 'brings the wake time of an execution forward'),
+  },
 ];
