@@ -26,7 +26,7 @@ interface Options {
 }
 
 const LOOK_EVERY_MS = 1_000;
-/** With nothing to watch it would go home at once. */
+/** With nothing due it would end at once. */
 const RING_AFTER_MS = 2_500;
 /** A process that went on after its execution's end may still act: as long as a function can run. */
 const ECHO_LIMIT_MS = 40_000;
@@ -91,7 +91,7 @@ async function main(options: Options): Promise<number> {
     else console.log(summary);
     return failures.length === 0 ? 0 : 1;
   } catch (error) {
-    // What is stopped in the middle complains; nobody needs to read it.
+    // A process that is stopped in the middle complains; those lines are of no use.
     if (!interrupted.signal.aborted) throw error;
     return 130;
   } finally {
@@ -169,7 +169,7 @@ async function allEnd(table: Table, load: Load, progress: Progress): Promise<voi
   }
 }
 
-/** No function works any more, apart from the supervisor, which goes on to look. */
+/** No function works any more, apart from the supervisor, which goes on sweeping. */
 async function silence(control: Stage['cloud']['control']): Promise<void> {
   const untilAt = Date.now() + ECHO_LIMIT_MS;
   const isBusy = (): boolean =>
@@ -192,7 +192,7 @@ const machineNow = (lateness: IntervalHistogram): Machine => ({
   lateMs: Math.round(lateness.percentile(99) / 1e6),
 });
 
-/** Looks once a second and tells. */
+/** Reads the state once a second and reports it. */
 class Watch {
   phase = '';
   readonly #look: () => Promise<void>;
@@ -218,7 +218,7 @@ class Watch {
 
   begin(phase: string): void {
     this.phase = phase;
-    // While the store is down there is nothing to tell.
+    // While the store is down there is nothing to report.
     this.#timer = setInterval(() => void this.#look().catch(() => {}), LOOK_EVERY_MS);
   }
 

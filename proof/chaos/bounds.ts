@@ -11,7 +11,7 @@ import { SWEEP_EVERY_MS } from '../../lib/supervisor/sweep.ts';
 const TICK_MS = 60_000;
 /** What a function has beyond its agent's timeout (`infra/agent-fleet.ts`). */
 const FUNCTION_SPARE_MS = 15_000;
-/** A supervisor repeats a dispatch that nobody claims after this many of the smallest lease or pickup time (`core/supervision/wake-time.ts`). */
+/** A supervisor repeats a dispatch that was not claimed after this many of the smallest lease or pickup time (`core/supervision/wake-time.ts`). */
 const MAX_GAP = 4;
 /** Promised of a dead agent, beyond its lease. */
 const DETECTION_SPARE_MS = 10_000;

@@ -18,7 +18,7 @@ export interface Strike {
   readonly target: string;
   readonly pid: number;
   readonly at: number;
-  /** Of a freeze that ended. */
+  /** When a freeze ended. */
   thawedAt?: number;
 }
 
@@ -112,7 +112,7 @@ export function bereaved(without: readonly Interval[], strikes: readonly Strike[
   return without.filter(({ from, to }) => blows.some(({ at }) => at >= from - 1_000 && at <= to));
 }
 
-/** Whether nobody could see it for a part of the time it took. */
+/** Whether no supervisor could see it for a part of the time it took. */
 export const unseen = (detection: Detection, times: readonly Interval[]): boolean =>
   times.some(({ from, to }) => from < detection.recordedAt && to > detection.strike.at);
 

@@ -5,7 +5,7 @@
  * world does wrong (`order-plan.ts`).
  *
  * The supervisor is struck at any time of its minute, like every other function, but less often: the other one takes over,
- * and after both are dead nobody looks until the next tick, so that supervisors that are killed every few seconds would be
+ * and after both are dead there is no sweep until the next tick, so that supervisors that are killed every few seconds would be
  * none at all. It is struck at its next calls, which come every two seconds: that hits one process, while 'now' would hit
  * all there are.
  */

@@ -2,7 +2,7 @@
  * The clients: start orders at a steady rate, ask again with the same key until they are answered, repeat some starts,
  * cancel some executions.
  *
- * Owns: what a careful client does, and what it was told. Does not own: which orders misbehave (`order-plan.ts`).
+ * Owns: what a careful client does, and the answers it got. Does not own: which orders misbehave (`order-plan.ts`).
  */
 
 import { type PlannedOrder, plannedOrder } from './order-plan.ts';
@@ -12,7 +12,7 @@ import type { StartedKey } from './table-audit.ts';
 /** A request that is not answered by then is given up and made again. */
 const REQUEST_LIMIT_MS = 10_000;
 const AGAIN_AFTER_MS = 300;
-/** The outside world looks through its rules at every call; what the oldest orders meet is history by then. */
+/** The external services check all their rules at every call; those of the oldest orders are history by then. */
 const MAX_RULES = 5_000;
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
@@ -62,7 +62,7 @@ export class Load {
     }
   }
 
-  /** From now on nothing goes wrong in the outside world. */
+  /** From now on nothing goes wrong at the external services. */
   async makePeace(): Promise<void> {
     this.#peaceful = true;
     await this.#world.clear();

@@ -16,7 +16,7 @@ export interface PlannedOrder {
   readonly rules: readonly RuleInput[];
   /** When its client starts it once more with the same key, after the first time. */
   readonly repeatAfterMs?: number;
-  /** When somebody cancels it, after it was started. */
+  /** When a client cancels it, after it was started. */
   readonly cancelAfterMs?: number;
 }
 
@@ -69,6 +69,6 @@ function troubleWhileUndoing(dice: Dice): RuleInput {
   return { service, mode, match: { action }, times: 1, ...(mode === 'slow-reply' ? { ms: 1_500 } : {}) };
 }
 
-/** A service that answers at once leaves nobody time to die. */
+/** A service that answers at once leaves no process time to die. */
 const usualTimes = (dice: Dice): RuleInput[] =>
   SERVICES.map((service) => ({ service, mode: 'slow-reply', ms: dice.between(50, 500) }));

@@ -74,7 +74,7 @@ export interface Summary {
   readonly lost: number;
   readonly doubled: number;
   readonly stuck: number;
-  /** Other things that must not be: a held step after the end, a wrong answer to a client, … */
+  /** Other things that must not be: a leased step after the end, a wrong answer to a client, … */
   readonly findings: number;
   /** All detections; `supervised` leaves out those during which a struck supervisor was missing. */
   readonly detectMs: Times & { readonly max: number; readonly limit: number; readonly supervised: Times };
@@ -95,7 +95,7 @@ export interface Report {
   readonly lines: readonly string[];
 }
 
-/** The contract's own figures are for runs that are long enough to have them. */
+/** The contract's own numbers are for runs that are long enough to have them. */
 const LONG_ENOUGH_MINUTES = 1;
 const KILLS_PER_MINUTE = 20;
 

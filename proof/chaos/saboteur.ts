@@ -106,7 +106,7 @@ export class Saboteur {
     }
   }
 
-  /** One fault a call, so that each is told when it strikes. */
+  /** One fault a call, so that each is reported when it strikes. */
   #spoilCalls({ kind, target, calls }: Extract<Fault, { kind: 'ambiguous' | 'throttle' }>): void {
     for (let call = 0; call < calls; call += 1) {
       const { hit } = this.#control[kind](target, { calls: 1 });

@@ -16,7 +16,7 @@ import type { LogLine } from '../../local/lambda/function-logs.ts';
 import type { Claim } from './detection.ts';
 
 export interface External extends ExternalWorld {
-  /** From now on the outside world behaves. */
+  /** From now on the external services behave. */
   readonly clear: () => Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 /**
  * What the state table must look like when everything is over. Pure: records in, findings out.
  *
- * Owns: the checks of the table (S12 a wake time while open, none after the announced end; nobody holds a step of an ended
+ * Owns: the checks of the table (S12 a wake time while open, none after the announced end; no lease on a step of an ended
  * execution; no attempt beyond the recovery; one execution per key) and the list of what did not end.
  */
 

@@ -1,5 +1,5 @@
 /**
- * Looks into the state table through the local cloud's AWS gateway, with the AWS SDK, as an operator would.
+ * Reads the state table through the local cloud's AWS gateway, with the AWS SDK, as an operator would.
  *
  * Owns: the scan of everything, and the open executions by the wake index. Does not own: what must be in it
  * (`table-audit.ts`).

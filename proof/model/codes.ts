@@ -8,7 +8,7 @@ import type { Report } from '../../lib/core/records/events.ts';
 import type { Mode } from '../../lib/core/records/state.ts';
 
 export const MODES: readonly Mode[] = ['execute', 'probe', 'undo'];
-/** Of a set of steps, one bit each. */
+/** The code of a set of steps, one bit each. */
 export const ALL_STEPS = 0x80;
 export const LIFE_TICKS = 2;
 
@@ -37,7 +37,7 @@ export interface Outcome {
   readonly affected: number;
   readonly announces: boolean;
   readonly early: boolean;
-  /** Of a claim: ticks from now until the step's earlier attempts are dead. */
+  /** A claim's: ticks from now until the step's earlier attempts are dead. */
   readonly prior: number;
   readonly what: string;
   readonly problems: readonly string[];

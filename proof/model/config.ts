@@ -30,7 +30,7 @@ export interface ModelConfig {
   readonly heartbeats: boolean;
   /** The execution's deadline may pass. */
   readonly deadline: boolean;
-  /** Supervisors look at any time, not only when the wake time says so (an index that lags). */
+  /** Supervisors evaluate at any time, not only at the wake time (an index that lags). */
   readonly eagerSweeps: boolean;
   /** Time passes. */
   readonly time: boolean;

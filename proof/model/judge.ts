@@ -1,7 +1,7 @@
 /**
- * What must hold in every state, written anew and not by calling the rules it checks.
+ * What must hold in every state, written independently and not by calling the rules it checks.
  *
- * Owns: S5, S6, S10 against the outside world's book, S12 exactly, the end. Of a write alone S1, S2, S4, S7 and S10 are
+ * Owns: S5, S6, S10 against the external services' ledger, S12 exactly, the end. Of a write alone S1, S2, S4, S7 and S10 are
  * judged by the simulator's oracle. S3 is judged where the write is made (`decider.ts`).
  */
 

@@ -54,7 +54,7 @@ export class Machine {
   }
 
   /**
-   * Ended, told, and nobody has to look at it again; or an undo failed for good, which is a question to a person with a
+   * Ended, announced, and not to be evaluated again; or an undo failed for good, which is an incident with a
    * deadline (L1). People and their answers are not in the model.
    */
   isEnd(world: World): boolean {

@@ -1,8 +1,8 @@
 /**
- * What processes have in common: writing on a condition, losing the race for it, looking, dying.
+ * What processes have in common: writing on a condition, losing the race for it, evaluating, dying.
  *
  * Owns: the effect of one write on everybody who was about to write the same record. Mirrors `lib/engine/commit.ts` (write, then
- * send), `lib/engine/reconcile.ts` (look, write, look again; after a conflict read again with the same concern) and `continueWith`.
+ * send), `lib/engine/reconcile.ts` (evaluate, write, evaluate again; after a conflict read again with the same affected steps) and `continueWith`.
  */
 
 import { isLeased } from '../../lib/core/records/state.ts';
@@ -34,7 +34,7 @@ export const place = ({ cast, config }: Context, world: World, seat: Seat, actor
 };
 
 /**
- * With forged messages nothing depends on what is sent; and a worker that goes to look is no other than one that gets a
+ * With forged messages nothing depends on what is sent; and an agent that begins to evaluate is no other than one that gets a
  * message that is past.
  */
 function thin({ forge }: ModelConfig, seat: Seat, actor: Actor): Actor | null {
@@ -75,7 +75,7 @@ export function commit(ctx: Context, world: World, out: Outcome, claim: boolean)
   return book.length === 0 ? problems : [...problems, ...book];
 }
 
-/** Whoever was about to write what was just written has lost: it reads again. */
+/** A process that was about to write what was just written has lost: it reads again. */
 function overtake(ctx: Context, world: World, exec: boolean, step: number, claim: boolean): void {
   const change = (id: number, seat: Seat): number => {
     const actor = ctx.cast.at(id);
@@ -162,7 +162,7 @@ export function evaluate(ctx: Context, world: World, seat: Seat, affected: numbe
   }
 }
 
-/** The write of a look (or of a cancel, or of a message that is past), and what follows it. */
+/** The write of an evaluation (or of a cancel, or of a message that is past), and what follows it. */
 export function land(
   ctx: Context,
   world: World,

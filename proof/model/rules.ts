@@ -20,7 +20,7 @@ export interface Rules {
   readonly decide: Decide;
   /** Writes succeed whatever the stored version. */
   readonly unconditional?: boolean;
-  /** A report is accepted whoever makes it. */
+  /** A report is accepted from any process. */
   readonly anyToken?: boolean;
   /** What follows from a report is sent before the report is written, and not after. */
   readonly sendFirst?: boolean;
@@ -53,7 +53,7 @@ const changeStep = (decision: Decision, change: (step: Step) => Step): Decision 
     : { ...decision, write: { ...write, step: change(write.step) } };
 };
 
-/** As if every frontier step had been fenced, although nobody wrote it. */
+/** As if every frontier step had been fenced, although no write did it. */
 const unfenced: Decide = (plan, given, event) => {
   let state = given;
   while (state.execution.status === 'compensating') {
@@ -118,7 +118,7 @@ const tokenless: Decide = (plan, state, event) =>
 
 /**
  * After a lost attempt the next one waits for 40 minutes. A variant, not an ablation: today's rules retry at once, so that
- * a late success never meets a far watch. What defers a step would make it so.
+ * a late success never meets a far wake time. What defers a step would make it so.
  */
 const deferral: Decide = (plan, state, event) => {
   const decision = decide(plan, state, event);
@@ -137,7 +137,7 @@ const stepAlone: Decide = (plan, state, event) => {
   return { ...decision, write: rest };
 };
 
-/** The next wake time looks only at the deadlines that are known. */
+/** The next wake time goes by the deadlines that are known alone. */
 const withoutH: Decide = (plan, state, event) => {
   const decision = decide(plan, state, event);
   const execution = decision.write?.execution;

@@ -13,12 +13,12 @@ import { leaseEndsAt } from '../../lib/core/step/lease.ts';
 
 export const TICK: number = 10_000;
 export const NOW: number = 1_000_000_000;
-/** Of every step in the model; see `config.ts`. */
+/** The limits of every step in the model; see `config.ts`. */
 export const SETTLE_TICKS = 1;
 const FLOOR = NOW - TICK;
 /** One tick after everything was quiet. */
 const DEAD = FLOOR - SETTLE_TICKS * TICK;
-/** An overdue watch; far enough in the past that no end of a lease is before it. */
+/** An overdue wake time; far enough in the past that no end of a lease is before it. */
 const OVERDUE = NOW - 10 * TICK;
 /** A deadline that has not passed: it passes by an event of its own, not with the clock. */
 export const NEVER: number = NOW + 1_000_000 * TICK;

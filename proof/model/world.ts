@@ -1,5 +1,5 @@
 /**
- * A state of the model: what is stored, what is under way, and what the outside world has in its book.
+ * A state of the model: what is stored, what is under way, and what the external service has in its ledger.
  *
  * Owns: its shape and its text form (the key of the search; processes of a kind are interchangeable, so they are sorted).
  * Does not own: how it changes.
@@ -26,7 +26,7 @@ interface Unread {
 
 /**
  * A process between two of its calls; it is gone after a crash. `claim` and `write` have read and are about to write what
- * they decided, which the store refuses once somebody else wrote there: such a process is moved to where it reads again.
+ * they decided, which the store refuses once another process wrote there: such a process is moved to where it reads again.
  */
 export type Actor =
   | (Attempt & Unread & { readonly pc: 'claim'; readonly attempt: number; readonly to: number })

@@ -55,7 +55,7 @@ export const activate = (mutant: string | undefined): void => {
 };
 function isActive(mutant: string): boolean {
   steps.taken += 1;
-  // Whoever catches this and goes on would go on for ever, and nothing but the end of the process ends that.
+  // Code that catches this and goes on would go on for ever, and nothing but the end of the process ends that.
   if (steps.taken > steps.allowed + CAUGHT_AT_MOST) steps.endless(active ?? '');
   if (steps.taken > steps.allowed)
     throw new TooManySteps('many times the steps that it takes without the mutant');
@@ -108,7 +108,7 @@ export async function bundleOf(root: string): Promise<Scripts> {
   };
 }
 
-/** Loads all modules of ours anew, with the mutant that is active now. */
+/** Loads all modules of ours again, with the mutant that is active now. */
 export function load(script: Script, root: string): Registry {
   const registry = registryOf(() => steps.taken);
   const given: Record<string, unknown> = {

@@ -1,4 +1,4 @@
-/** Survivors that somebody has looked at. Owns: what was concluded. Does not own: the counts. */
+/** Survivors that a person has judged. Owns: what was concluded. Does not own: the counts. */
 
 import { SAME } from './notes-same.ts';
 import { AROUND } from './notes-around.ts';
@@ -7,7 +7,7 @@ export interface Note {
   readonly file: string;
   /** A piece of the line. */
   readonly at: string;
-  /** 'test': a test notices it now. 'equivalent': nobody could. 'open': somebody could. */
+  /** 'test': a test notices it now. 'equivalent': no test could. 'open': a test could. */
   readonly answer: 'test' | 'equivalent' | 'open';
   readonly said: string;
 }

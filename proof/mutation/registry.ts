@@ -24,7 +24,7 @@ export interface Registry {
   readonly file: (path: string, load: () => void) => void;
 }
 
-/** Nobody takes a step for so many looks, each after a turn of the event loop: nothing will happen any more. */
+/** No step is taken in so many checks, each after a turn of the event loop: nothing will happen any more. */
 const LOOKS = 3;
 const LOOK_EVERY_MS = 150;
 export const STUCK = 'the test waits for what never comes';

@@ -15,7 +15,7 @@ import { passThrough } from './service.ts';
 /** A client that got no answer asks again after so long. */
 const PATIENCE_MS = 35_000;
 const PROCESS_MS = 30_000;
-/** Of clients that start together: how far their moments are apart. */
+/** How far apart the moments are of clients that start together. */
 const TOGETHER_MS = 10_000;
 /** Executions of a world. */
 const FEWEST = 4;

@@ -22,7 +22,7 @@ function callbacksOf(plan: Plan): readonly CallbackStep[] {
   return known;
 }
 
-/** Looks at whatever waits for it now and then. */
+/** Reads now and then what waits for it. */
 export function startExternalParty(host: Host): void {
   const { choice, events, external } = host;
   const look = (): void => {
@@ -58,7 +58,7 @@ function consider(host: Host, state: Snapshot, step: CallbackStep): void {
   for (let at = 0; at < times; at += 1) {
     const ports = portsOf(host, newProcess(host, PROCESS_MS));
     const scheduler = createScheduler(ports, [], { hash: (text) => text, newId: () => '' });
-    // Refused, or the reply was lost: the external party looks again later.
+    // Refused, or the reply was lost: the external party comes again later.
     closeCallback(scheduler, token, answer).catch(() => undefined);
   }
 }

@@ -1,19 +1,19 @@
 /**
- * The outside world's own book: which effects took place, by effect key and by the service that performed them.
+ * The external services' own ledger: which effects took place, by effect key and by the service that performed them.
  * Independent of the state table.
  *
  * Owns: the truth about effects and what of it is wrong. An `idempotent` service has the effect of one key once until it
  * is undone; any other has it again with every request. What services do with a key that they know is drawn for a world.
  *
  * S6 no effect twice, at no service. S10 no forward effect after its undo began; compensated means that nothing is left; what
- * is taken back is taken back by whoever performed it, with the same input. S18 nothing else is asked for under a known key.
+ * is taken back is taken back by the agent that performed it, with the same input. S18 nothing else is asked for under a known key.
  */
 
 import type { Effect } from '../../lib/core/plan/agent.ts';
 import { PermanentError } from '../../lib/core/records/errors.ts';
 import { canonicalJson, type Json } from '../../lib/core/records/json.ts';
 
-/** Under a key that a service knows: it acts anew, answers what it answered then, or refuses another request. */
+/** Under a key that a service knows: it acts again, answers what it answered then, or refuses another request. */
 export const KEY_MODES = ['acts', 'replays', 'refuses'] as const;
 export type KeyMode = (typeof KEY_MODES)[number];
 
@@ -92,7 +92,7 @@ export class Ledger {
     entry.live.delete(request.service);
   }
 
-  /** The outside world is asked for what was done under the key, by whoever was to do it. */
+  /** The external service is asked for what was done under the key, by the agent that was to do it. */
   find(key: string, request: Request): boolean {
     const entry = this.#place(key).keys.get(key);
     if (entry !== undefined && entry.of !== textOf(request))

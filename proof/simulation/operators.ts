@@ -12,7 +12,7 @@ import { type Host, newProcess, portsOf } from './process.ts';
 
 const PROCESS_MS = 30_000;
 
-/** Operators look at everything now and then; what they began before the heal they end after it. */
+/** Operators read everything now and then; what they began before the heal they end after it. */
 export function startOperators(host: Host): void {
   const { choice, events, external } = host;
   const forgotten = new Set<string>();
@@ -43,7 +43,7 @@ function command(host: Host, execution: Execution, forgotten: Set<string>): void
   }
 }
 
-/** Some are impatient and give it twice. Refusals and lost answers are for the next look. */
+/** Some are impatient and give it twice. Refusals and lost answers are for the next time. */
 function give(host: Host, to: (scheduler: Scheduler) => Promise<unknown>): void {
   const times = host.choice.chance(0.2) ? 2 : 1;
   for (let at = 0; at < times; at += 1) {

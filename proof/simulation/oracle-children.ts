@@ -2,7 +2,7 @@
  * Executions that belong to others: a parent's word about its children against what they say themselves, and the order in
  * which they are undone.
  *
- * Owns: these checks, written anew and not by calling the rules they check. Does not own: effects, which every execution
+ * Owns: these checks, written independently and not by calling the rules they check. Does not own: effects, which every execution
  * is judged by for itself (`oracle.ts`).
  */
 

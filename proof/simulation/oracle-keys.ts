@@ -1,6 +1,6 @@
 /**
- * What the records say of effect keys, against S18: written anew, and not by calling the rules it checks. What takes place under
- * the keys is judged by the outside world's own book (`ledger.ts`).
+ * What the records say of effect keys, against S18: written independently, and not by calling the rules it checks. What takes place under
+ * the keys is judged by the external services' own ledger (`ledger.ts`).
  */
 
 import { agentStep, type Plan } from '../../lib/core/plan/plan.ts';

@@ -1,5 +1,5 @@
 /**
- * What the oracle says of pauses, retries and points of no return, written anew and not by calling their rules.
+ * What the oracle says of pauses, retries and points of no return, written independently and not by calling their rules.
  */
 
 import type { Plan } from '../../lib/core/plan/plan.ts';
@@ -23,13 +23,13 @@ const TAKEN_BACK: ReadonlySet<Step['status']> = new Set([
 ]);
 const RENEWABLE: ReadonlySet<Step['status']> = new Set(['failed', 'fenced']);
 
-/** A step of an earlier epoch begins its recovery anew; on the stage that may have acted, if one may. */
+/** A step of an earlier epoch begins its recovery again; on the stage that may have acted, if one may. */
 export const asRestarted = (before: Step | undefined, after: Step): Step | undefined =>
   before === undefined || before.epoch === after.epoch || !RENEWABLE.has(before.status)
     ? before
     : { ...before, stage: before.mayHaveActed ? before.stage : 0, stageAttempt: 0 };
 
-/** Behind a point of no return, or while somebody may be passing it, nothing is undone. */
+/** Behind a point of no return, or while a step may be passing it, nothing is undone. */
 export function judgeWayBack(plan: Plan, snapshot: Snapshot, step: Step): string[] {
   const past = plan.steps.find(({ name, pointOfNoReturn }) => {
     const record = snapshot.steps[name];
@@ -39,7 +39,7 @@ export function judgeWayBack(plan: Plan, snapshot: Snapshot, step: Step): string
   return past === undefined ? [] : [`S10 the undo of '${step.name}' began behind '${past.name}'`];
 }
 
-/** From the end of the faults on somebody looks within this. */
+/** From the end of the faults on every execution is evaluated within this. */
 const LOOKED_AT_WITHIN_MS = 1_200_000;
 
 /** L1 behind a point of no return nothing ends at the deadline: then a person has to have heard of it. */

@@ -2,10 +2,10 @@
  * The order of compensation: a step is undone when nothing that depends on it, however far, stands, may act, or can start.
  *
  * Owns: S10 in two ways that know nothing of each other: by the records when an undo is claimed, and by a book of the
- * effects themselves, which sees what no record says. Written anew and not by calling the rules it checks. Does not own:
+ * effects themselves, which sees what no record says. Written independently and not by calling the rules it checks. Does not own:
  * whether an effect is doubled (`ledger.ts`), the order between executions (`oracle-children.ts`).
  *
- * A dependent counts whatever became of it: one that failed, waits, is held or of unknown outcome may have acted. One with
+ * A dependent counts whatever became of it: one that failed, waits, is suspended or of unknown outcome may have acted. One with
  * `undo: 'none'` has nothing to be undone, but must be quiet, and what depends on it counts as well.
  */
 
@@ -41,7 +41,7 @@ function reachOf(plan: Plan): Reach {
   return reach;
 }
 
-/** Somebody who saw an older state, or answers now, may send it off. */
+/** A process with an older state, or an answer now, may send it off. */
 const MAY_START: ReadonlySet<StepStatus> = new Set([
   'running',
   'retrying',
@@ -124,7 +124,7 @@ interface Effects {
   undoBegan: boolean;
 }
 
-/** The effects of steps by their executions, in the order in which they took place; told by the services, not by the table. */
+/** The effects of steps by their executions, in the order in which they took place; from the services, not from the table. */
 export class EffectOrder {
   readonly #executions = new Map<string, Map<string, Effects>>();
   readonly violations: string[] = [];

@@ -1,7 +1,7 @@
 /**
- * What an end says it has left in effect, against the outside world's book and the children's own records.
+ * What an end says it has left in effect, against the external services' ledger and the children's own records.
  *
- * Owns: this check, written anew and not by calling the rule it checks. Does not own: whether anything should have been undone
+ * Owns: this check, written independently and not by calling the rule it checks. Does not own: whether anything should have been undone
  * (`oracle.ts`, `oracle-points.ts`).
  */
 
@@ -13,7 +13,7 @@ import type { Ledger } from './ledger.ts';
 import type { Others } from './oracle-children.ts';
 import { actedAs } from './oracle-order.ts';
 
-/** @param state as it was stored when the end was told */
+/** @param state as it was stored when the end was announced */
 export function judgeStanding(
   plan: Plan,
   state: Snapshot,

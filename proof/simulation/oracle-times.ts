@@ -84,7 +84,7 @@ export class OracleTimes {
     return CLOCKS_DIFFER_MS * (1 + pauses);
   }
 
-  /** @param dueAt since when somebody should have looked. @returns by how much nobody has */
+  /** @param dueAt since when it should have been evaluated. @returns by how much that is late */
   #lateMs({ before, now, healedAt }: Written, dueAt: number): number {
     const pausedUntil = this.#paused.get(before.execution.id)?.at(-1)?.until ?? 0;
     const from = Math.max(dueAt, pausedUntil);
@@ -147,7 +147,7 @@ export class OracleTimes {
       problems.push(`L1 '${step.name}' was given up ${dueAt - now} ms before its time`);
   }
 
-  /** Whatever is paused waits for nobody. */
+  /** A paused execution waits for no one. */
   #expiresAt(
     { before, now }: Written,
     { name, withinMs, heartbeatMs }: CallbackStep,

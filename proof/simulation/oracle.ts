@@ -1,7 +1,7 @@
 /**
  * Sees every committed write and says which invariant it breaks.
  *
- * Owns: the checks S1–S5, S7, S10, S12 on the stored records, written anew and not by calling the rules they check. Does
+ * Owns: the checks S1–S5, S7, S10, S12 on the stored records, written independently and not by calling the rules they check. Does
  * not own: the table of moves (`oracle-moves.ts`), the order of compensation (`oracle-order.ts`), effects (`ledger.ts`),
  * liveness and cost (`world.ts`).
  */
@@ -81,7 +81,7 @@ function judgeStep(problems: string[], plan: Plan, snapshot: Snapshot, after: St
   if (claims && after.mode === 'undo') problems.push(...judgeUndo(plan, snapshot, after, now));
 }
 
-/** S9: what is held back is charged nothing; an attempt that met a dead service leaves its recovery as it found it. */
+/** S9: deferred work is charged nothing; an attempt that met a dead service leaves its recovery as it found it. */
 function judgeDeferred(problems: string[], before: Step | undefined, after: Step, now: number): void {
   const charges = (step: Step | undefined): string =>
     [step?.stage ?? 0, step?.stageAttempt ?? 0, step?.undoAttempt ?? 0].join('/');
@@ -94,7 +94,7 @@ function judgeDeferred(problems: string[], before: Step | undefined, after: Step
           stageAttempt: before.stageAttempt - (before.mode === 'execute' ? 1 : 0),
           undoAttempt: before.undoAttempt - (before.mode === 'undo' ? 1 : 0),
         };
-  // After a retry of the execution a step begins its recovery anew, or on the stage that may have acted.
+  // After a retry of the execution a step begins its recovery again, or on the stage that may have acted.
   const takesNewChildren = before !== undefined && before.epoch < after.epoch && after.stageAttempt === 0;
   if (takesNewChildren) return;
   if (charges(found) !== charges(after) || after.attempt !== (before?.attempt ?? 0)) {
@@ -111,7 +111,7 @@ function judgeDispatches(problems: string[], plan: Plan, execution: Execution, n
   const steps = plan.steps.length;
   const freely = steps * (20 + (30 * plan.withinMs) / HOUR_MS);
   const hourly = steps * (1 + (now - execution.startedAt) / HOUR_MS);
-  // One look may send for every step.
+  // One evaluation may send for every step.
   if (execution.dispatched > freely + hourly + steps)
     problems.push(`S16 ${execution.dispatched} dispatches of ${steps} steps`);
 }
@@ -159,7 +159,7 @@ function judgeFarthest(problems: string[], plan: Plan, after: Snapshot, now: num
   for (const name in after.steps) {
     const { retryAt = 0, processDeadlineAt } = after.steps[name] as Step;
     farthest = Math.max(farthest, retryAt, processDeadlineAt + 6_000);
-    // Its executions have watches of their own, and tell when they end.
+    // Its executions have wake times of their own, and notify it when they end.
     const { status, children } = after.steps[name] as Step;
     if (status === 'running' && children !== undefined) farthest = Math.max(farthest, execution.deadlineAt);
   }
@@ -172,7 +172,7 @@ function judgeFarthest(problems: string[], plan: Plan, after: Snapshot, now: num
     problems.push(`S12 the wake time is ${wakeAt - farthest} ms later than any H allows`);
 }
 
-/** How long at most something of a step may take of which nobody is told. */
+/** The longest time of anything in a step that is not reported. */
 const unwatchedMs = (step: PlanStep): number => {
   if (step.kind === 'agent') return Math.max(step.leaseMs, step.pickupMs);
   if (step.kind === 'wait') return step.forMs ?? 0;
@@ -191,11 +191,11 @@ function longestMs(plan: Plan): number {
   return ms;
 }
 
-/** A part of a list tells its parent alone, and what only takes a place tells nobody. */
+/** A part of a list notifies its parent alone, and an execution that only takes a place notifies none. */
 export const isAnnounced = ({ execution }: Snapshot): boolean =>
   execution.parent?.part !== true && !(execution.status === 'canceled' && execution.version === 1);
 
-/** What the table says at the end against what the outside world's book says. */
+/** What the table says at the end against what the external services' ledger says. */
 export function judgeEnd(
   plan: Plan,
   { execution, steps, incidents }: Snapshot,

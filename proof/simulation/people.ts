@@ -1,5 +1,5 @@
 /**
- * People who answer the questions of incidents: they choose at random among what is offered, say that nothing happened
+ * People who resolve incidents: they choose at random among what is offered, say that nothing happened
  * only when they have looked and it is so, and undo by hand what they say they have undone.
  */
 
@@ -14,7 +14,7 @@ import { type Host, newProcess, planOf, portsOf } from './process.ts';
 
 const PROCESS_MS = 30_000;
 
-/** People look at whatever is open now and then; sometimes two at once. */
+/** People read the open incidents now and then; sometimes two at once. */
 export function startPeople(host: Host): void {
   const { choice, events, faults, external } = host;
   const look = (): void => {
@@ -36,7 +36,7 @@ async function cancelOne(host: Host, executionId: string): Promise<void> {
   await cancel(scheduler, executionId, {}).catch(() => undefined);
 }
 
-/** Never rejects: a person whose answer is refused or lost looks again later. */
+/** Never rejects: a person whose answer is refused or lost comes again later. */
 async function answerSomething(host: Host, executionId: string): Promise<void> {
   const { choice, faults, ledger, order } = host;
   const ports = portsOf(host, newProcess(host, PROCESS_MS));
@@ -76,7 +76,7 @@ async function answerSomething(host: Host, executionId: string): Promise<void> {
 const answeredIncidents = ({ incidents }: Snapshot): Incident[] =>
   Object.values(incidents ?? {}).filter(({ resolvedAt }) => resolvedAt !== undefined);
 
-/** To a question that was answered, by a person or by its time: as if it were still open. */
+/** A second resolution of an incident that was resolved, by a person or by its default, as if it were still open. */
 async function answerLate(host: Host, executionId: string, { number }: Incident): Promise<void> {
   const ports = portsOf(host, newProcess(host, PROCESS_MS));
   const scheduler = createScheduler(ports, [], { hash: (text) => text, newId: () => '' });

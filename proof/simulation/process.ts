@@ -111,7 +111,7 @@ export function planOf(host: Host, executionId: string): Plan | undefined {
 class CallFailed extends Error {
   override readonly name = 'CallFailed';
 }
-// One of each: nobody changes them, and an error is dear to make.
+// One of each: they never change, and an error is dear to make.
 const THROTTLED = new CallFailed('throttled');
 const NO_ANSWER = new CallFailed('no answer');
 

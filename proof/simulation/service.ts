@@ -67,7 +67,7 @@ class Service implements Implementation<unknown, unknown> {
     if (faults.injects('hungService')) await new Promise(() => undefined);
     // Long enough to outlive its time limit, its lease and its process's time; or as long as this process can act at all.
     if (faults.injects('slowService')) await clockOf(this.host, this.process).sleep(this.#slowMs());
-    // Alive and beating, but nothing comes of it until its time is over.
+    // Alive and sending heartbeats, but nothing comes of it until its time is over.
     if (faults.injects('wedgedAgent')) await new Promise(() => undefined);
     const lost = faults.injects('lostReply');
     ctx.progress(faults.injects('strangeText') ? CUT_ANYWHERE : 'asking');

@@ -19,7 +19,7 @@ export interface Share {
 /** Worlds between two messages to the parent. */
 const CHUNK = 64;
 
-// A simulated call fails often, and nobody reads where from.
+// A simulated call fails often, and its stack is never read.
 Error.stackTraceLimit = 0;
 
 async function simulate(share: Share): Promise<void> {

@@ -49,7 +49,7 @@ export interface WorldResult {
   readonly faults: FaultCounts;
   readonly ends: Readonly<Record<string, number>>;
   readonly interventions: number;
-  /** Pieces of work that were held back because nobody had taken them for long. */
+  /** Pieces of work that were deferred because no agent had taken them for long. */
   readonly deferred: number;
   readonly calls: number;
 }
@@ -80,7 +80,7 @@ export class World {
   readonly #host: Host;
   readonly #clients: Clients;
   readonly #table: WorldTable;
-  /** By execution: an end that another followed, after a retry or a recall, may be told late. */
+  /** By execution: an end that another followed, after a retry or a recall, may be announced late. */
   readonly #announced = new Map<string, Set<string>>();
   readonly #violations: string[] = [];
   readonly #times = new OracleTimes();
@@ -183,7 +183,7 @@ export class World {
       this.#violate(executionId, problem);
   }
 
-  /** Where nobody dies, a wait is watched as soon as it has begun. */
+  /** Where no process dies, a wait has its wake time as soon as it has begun. */
   #judgeWaits(executionId: string, plan: Plan): void {
     const { mode } = this.#options;
     if ((mode !== 'none' && mode !== 'masked') || plan.steps.every(({ kind }) => kind !== 'wait')) return;
@@ -200,7 +200,7 @@ export class World {
   #judgeAnnounced(ended: Ended): void {
     const plan = planOf(this.#host, ended.executionId);
     const state = this.#table.read(ended.executionId);
-    // Whoever tells an end late may tell one that another has followed.
+    // A late announcement may be of an end that another has followed.
     if (plan === undefined || state?.execution.endedAt !== ended.endedAt) return;
     const read = (id: string): Snapshot | undefined => this.#ofThisLife(id);
     for (const problem of judgeStanding(plan, state, ended, this.#host.ledger, read))
@@ -226,7 +226,7 @@ export class World {
     return over() || isLate || !events.step() ? this.#verdict() : undefined;
   }
 
-  /** The same keys start everything anew, beside what is left of the first executions, their children and their effects. */
+  /** The same keys start everything again, beside what is left of the first executions, their children and their effects. */
   #liveAgain(): void {
     const { events, faults, order } = this.#host;
     this.#livesLeft -= 1;

@@ -31,7 +31,7 @@ import { canMoveStep, type ExecutionStatus } from '../transitions.ts';
 import { isCanceledKeepingEffects, isToGoOn } from '../waiting/child-retry.ts';
 import { childrenStarted, childrenStopped, failedOf, staysDone, childEnded } from '../waiting/child.ts';
 
-/** Of what a step's executions answered; more is left with them. */
+/** The most that a step keeps of its executions' outputs; more is left with them. */
 const MAX_GATHERED_BYTES = 100_000;
 
 export function decideChildren(plan: Plan, state: Snapshot, event: ChildEvent & DecisionInputs): Decision {
@@ -44,7 +44,7 @@ export function decideChildren(plan: Plan, state: Snapshot, event: ChildEvent & 
   const after = hasChildren(step) ? recordAfter(plan, step, state, event) : undefined;
   if (after === undefined) return nothing();
   const note = { what: `children-${event.type}`, step: event.step };
-  // S12 what was gathered may end the last step of an execution that is paused, and that is looked at only in days.
+  // S12 what was gathered may end the last step of an execution that is paused, and that is evaluated only in days.
   const records = event.type === 'gathered' ? unleasedEnd(plan, state, after, event) : { step: after };
   return writing(state.execution.id, records, evaluateNext([event.step]), note);
 }
@@ -84,7 +84,7 @@ function recordAfter(
   }
 }
 
-/** It failed before it began: its execution's place was taken first, so nobody can begin it any more. */
+/** It failed before it began: its execution's place was taken first, so it can never begin. */
 const refusedStart = (
   started: Step,
   before: Step | undefined,
@@ -150,7 +150,7 @@ function stop(
   inputs: DecisionInputs,
 ): Decision {
   const { execution } = state;
-  // It stays failed, as a later version that nobody has go on any more.
+  // It stays failed, at a later version, and is not retried any more.
   if (heard !== undefined && isToGoOn(execution, heard)) {
     const closed = executionAfter(execution, 'set-wake-time', inputs, {});
     return writing(execution.id, { execution: closed }, IDLE);
