@@ -142,7 +142,7 @@ const HOW = (report: Report): string => `## How it is counted
 
 - The score is killed and timed out, of all. A mutant that takes twenty times the steps of its test has timed out.
 - Judges are those of \`test/core\`, of the engine and the roles: ${report.run.tests} tests, of which
-  ${report.run.leftOut} cost too much to be run for every mutant; \`test/core/**/*-exact.test.ts\` say field by field what is written. A property gets ${report.run.runs} runs at most where \`npm test\` gives it up
+  ${report.run.leftOut} cost too much to be run for every mutant. A property gets ${report.run.runs} runs at most where \`npm test\` gives it up
   to 6,000. Simulation, model, chaos and the local cloud, which see more, do not judge here: the score is a lower bound.
 - Stryker is fetched when the command runs and is no dependency.
 `;

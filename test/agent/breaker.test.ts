@@ -273,10 +273,7 @@ describe('a process', () => {
     const known = async (breaker: Breaker) => {
       const { h } = open();
       let table = memoryBreakers();
-      const inTable: Breakers = {
-        read: (agent) => table.read(agent),
-        write: (next) => table.write(next),
-      };
+      const inTable: Breakers = { read: (agent) => table.read(agent), write: (next) => table.write(next) };
       for (let version = 1; version <= 9; version += 1) await inTable.write({ ...breaker, version });
       const ports = { ...h, breakers: inTable };
       const process = new ProcessBreaker('carrier');

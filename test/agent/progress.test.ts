@@ -114,11 +114,7 @@ describe('an agent with maxNoProgress that is noticed only after 40 seconds', ()
     void h.clock.sleep(40_000);
     const portsOf = ({ message }: { message: { attempt: number } }): typeof doomed.ports | undefined =>
       message.attempt === 1 ? doomed.ports : undefined;
-    await h.run(id, {
-      portsOf,
-      supervised: false,
-      until: () => h.clock.now() >= startedAt + 40_000,
-    });
+    await h.run(id, { portsOf, supervised: false, until: () => h.clock.now() >= startedAt + 40_000 });
     const { steps } = await h.run(id, { portsOf });
     expect(steps['copy']?.attempts).toHaveLength(2);
     return steps['copy']?.attempts[0]?.failure?.code;

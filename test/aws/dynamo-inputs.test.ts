@@ -62,11 +62,7 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
   const client = answeredBy(mocked, sdk, (settings) => new DynamoDBClient(settings), transport);
 
   describe('a start with a large input', () => {
-    const store = dynamoStore(client, {
-      table: 'state',
-      wakeShards: 2,
-      retentionMs: DAY,
-    });
+    const store = dynamoStore(client, { table: 'state', wakeShards: 2, retentionMs: DAY });
     const execution = withInput(16_384);
     const reads = (): readonly unknown[] =>
       dynamo.commandCalls(GetItemCommand).map((call) => call.args[0].input.ConsistentRead);

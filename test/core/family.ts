@@ -40,14 +40,7 @@ export const childrenOf = (
   count: number,
   ended: Children['ended'] = {},
   more: Partial<Children> = {},
-): Children => ({
-  count,
-  started: count,
-  items: count,
-  tolerated: 0,
-  ended,
-  ...more,
-});
+): Children => ({ count, started: count, items: count, tolerated: 0, ended, ...more });
 /** Of which the steps' executions are. */
 export const parentOf = (more: Partial<Execution> = {}): Partial<Execution> => ({
   input: { order: 5, list: [7, 8] },

@@ -1,4 +1,4 @@
-/** Steps of all kinds with a name of one's choice, for the exact tests of small plans. */
+/** Steps of all kinds with a name of one's choice, for tests of small plans. */
 
 import type {
   AgentStage,

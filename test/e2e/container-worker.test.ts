@@ -40,11 +40,7 @@ async function deploy(outdir: string): Promise<string> {
   const net = new Stack(app, 'Net');
   const vpc = new Vpc(net, 'Vpc', { maxAzs: 2 }) as IVpc;
   const container = { container: { vpc } };
-  const agentSettings = {
-    encode: container,
-    'encode-at-length': container,
-    'encode-briefly': container,
-  };
+  const agentSettings = { encode: container, 'encode-at-length': container, 'encode-briefly': container };
   const { stackName } = new SteadfastStack(app, STACK, { workflows, agentSettings });
   expect(stackName).toBe(STACK);
   return app.synth().directory;

@@ -37,9 +37,7 @@ async function assembly(): Promise<string> {
     eventBus,
     input: { what: '$.detail.sku', from: 'event' },
   });
-  reports.triggerOnObjectCreated(uploads, intake, {
-    input: { what: '$.detail.object.key', from: 'object' },
-  });
+  reports.triggerOnObjectCreated(uploads, intake, { input: { what: '$.detail.object.key', from: 'object' } });
   const outputs = Object.entries({ payments, reports }).map(
     ([name, { scheduler }]) => new CfnOutput(stack, `${name}Api`, { value: scheduler.url }),
   );

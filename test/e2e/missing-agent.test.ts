@@ -19,11 +19,7 @@ const problems: string[] = [];
 let cloud: Cloud | undefined;
 
 const synthesized = (version: string): Promise<{ assembly: string }> =>
-  synthesize({
-    outdir: join(folder, version),
-    folders: [`test/e2e/renamed/${version}`],
-    validation: false,
-  });
+  synthesize({ outdir: join(folder, version), folders: [`test/e2e/renamed/${version}`], validation: false });
 
 async function deployed(assembly: string): Promise<ReturnType<typeof createClient>> {
   await cloud?.stop();

@@ -99,10 +99,7 @@ describe('a child', () => {
       );
       w.step('last', agentB, {}, { after: [sub] });
     }) as Workflow;
-    const world = harness(flow, {
-      plain: book().implementation,
-      'agent-b': book(() => true).implementation,
-    });
+    const world = harness(flow, { plain: book().implementation, 'agent-b': book(() => true).implementation });
     const { id } = await world.begin();
     const end = await world.run(id);
     expect(end.execution.status).toBe('compensated');

@@ -47,9 +47,7 @@ describe('behind a point of no return', () => {
     expect(steps['c']).toMatchObject({ status: 'waiting' });
     expect(incidents?.[1]).toMatchObject({ otherwise: 'fail', deadlineAt: h.clock.now() + 7 * DAY });
     await expect(resolveIncident(h.scheduler, id, { incident: 1, choice: 'undo-all' })).rejects.toMatchObject(
-      {
-        code: 'unsafe-choice',
-      },
+      { code: 'unsafe-choice' },
     );
   });
 
@@ -196,10 +194,7 @@ describe('an input that the agent does not accept', () => {
     w.step('b', strict, {}, { after: [a] });
   });
   const refusing = () =>
-    harness(refused, {
-      before: { execute: async () => ({}), undo },
-      strict: { execute: async () => ({}) },
-    });
+    harness(refused, { before: { execute: async () => ({}), undo }, strict: { execute: async () => ({}) } });
 
   it('is put to a person, within the time of the execution; the default undoes', async () => {
     const h = refusing();

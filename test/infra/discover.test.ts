@@ -25,12 +25,7 @@ async function refusal(files: Record<string, string>, options: { folders?: strin
 test('every folder with a workflow.ts is found, with its agents and whom they work with', async () => {
   const { root, workflows, agents, warnings } = await found(TWO_FOLDERS);
   expect(workflows).toEqual([
-    {
-      name: 'order',
-      file: `${root}/examples/order/workflow.ts`,
-      exportName: 'it',
-      agents: ['pay', 'ship'],
-    },
+    { name: 'order', file: `${root}/examples/order/workflow.ts`, exportName: 'it', agents: ['pay', 'ship'] },
     { name: 'report', file: `${root}/examples/report/workflow.ts`, exportName: 'it', agents: ['mail'] },
   ]);
   expect(agents.map(({ name, timeoutMs, peers }) => [name, timeoutMs, peers])).toEqual([

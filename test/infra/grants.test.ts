@@ -76,9 +76,7 @@ describe('sending to the queue of a trigger', () => {
     const on = deployed(undefined, true);
     allowedBy(on, sns);
     const [key] = on.read().ofType('AWS::KMS::Key');
-    const { KeyPolicy } = Object(key?.Properties) as {
-      KeyPolicy: { Statement: { Principal: object }[] };
-    };
+    const { KeyPolicy } = Object(key?.Properties) as { KeyPolicy: { Statement: { Principal: object }[] } };
     const ofSns = KeyPolicy.Statement.filter(({ Principal }) =>
       JSON.stringify(Principal).includes('sns.amazonaws.com'),
     );

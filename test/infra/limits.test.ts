@@ -146,9 +146,7 @@ describe('an environment', () => {
     const { resources } = resolved(reader.template.toJSON() as Json, 'Test');
     const { Variables } = Object(
       resources.get(reader.functionOf('Agents/pay').id)?.properties['Environment'],
-    ) as {
-      Variables: Record<string, string>;
-    };
+    ) as { Variables: Record<string, string> };
     const short = Buffer.byteLength(JSON.stringify({ ...Variables, TEXT: '' }));
     const room = 4_096 - short;
     const first = [0, 20, 40, 60, 80, 100].find((less) => withPay({ TEXT: 'x'.repeat(room - less) }) === '');

@@ -86,11 +86,7 @@ test('a stage makes what it needs in the stack that it is for', async () => {
 });
 
 test('an example’s agents are within the limits of a Lambda function', async () => {
-  const { assembly, stackName } = await synthesize({
-    outdir: project(),
-    bundling: false,
-    validation: false,
-  });
+  const { assembly, stackName } = await synthesize({ outdir: project(), bundling: false, validation: false });
   expect(templateOf(assembly, stackName)).toContain('AWS::Lambda::Function');
   expect(readdirSync(assembly).some((file) => file.startsWith('asset.'))).toBe(false);
 });

@@ -68,9 +68,7 @@ test('when the cloud is killed, its functions (also a stopped one), DynamoDB and
   const next = await startCloud({ assembly, dataDir, port: 0, schedules: false });
   await until('all of them are gone', () => living(family).length === 0);
   expect(next.control.peek('dead').map((message) => message.body)).toEqual(['survivor']);
-  expect(await (await fetch(`${next.apiUrl}/items?pk=survivor`)).json()).toMatchObject({
-    by: { S: 'web' },
-  });
+  expect(await (await fetch(`${next.apiUrl}/items?pk=survivor`)).json()).toMatchObject({ by: { S: 'web' } });
   await next.stop();
   expect(() => readFileSync(join(dataDir, 'lock'))).toThrow(/ENOENT/);
   rmSync(root, { recursive: true });

@@ -50,9 +50,7 @@ describe('intrinsics', () => {
     ['Ref of a queue is its URL', { Ref: 'Queue' }, 'http://gateway/000000000000/Shop-Queue'],
     [
       'an address of a queue put together from its name is its URL',
-      {
-        'Fn::Sub': 'https://sqs.${AWS::Region}.${AWS::URLSuffix}/${AWS::AccountId}/Shop-Queue',
-      },
+      { 'Fn::Sub': 'https://sqs.${AWS::Region}.${AWS::URLSuffix}/${AWS::AccountId}/Shop-Queue' },
       'http://gateway/000000000000/Shop-Queue',
     ],
     ['Ref of a function is its name', { Ref: 'Fn' }, 'Shop-Fn'],

@@ -37,11 +37,7 @@ const without = (step: string): RunOptions => ({
 
 async function late(): Promise<{ h: Harness; id: string }> {
   const execute = async (): Promise<object> => ({});
-  const h = harness(flow, {
-    before: { execute, undo },
-    point: { execute },
-    after: { execute, undo },
-  });
+  const h = harness(flow, { before: { execute, undo }, point: { execute }, after: { execute, undo } });
   const { id } = await h.begin();
   await h.run(id, without('c'));
   return { h, id };

@@ -270,9 +270,7 @@ describe('an answer', () => {
     });
     await expect(
       answer(h, id, { choice: 'retry-with-input', input: { big: 'x'.repeat(40_000) } }),
-    ).rejects.toMatchObject({
-      code: 'too-large',
-    });
+    ).rejects.toMatchObject({ code: 'too-large' });
   });
 });
 

@@ -71,12 +71,7 @@ describe('agents that do what they declare', () => {
 describe('the points', () => {
   it('are around every write, send, delivery, announcement, call of an agent and request of its own', async () => {
     const { world, agents } = goodAgents();
-    const { points } = await crashEverywhere(bookTrip, {
-      input,
-      agents,
-      world,
-      only: 'none',
-    });
+    const { points } = await crashEverywhere(bookTrip, { input, agents, world, only: 'none' });
     const kinds = new Set(points.map((point) => point.replace(/:\d+$/, '')));
     expect([...kinds].sort()).toEqual([
       'after:announce',
@@ -156,11 +151,7 @@ describe('a mistake is found:', () => {
       message: "step 'hotel': 'hotel' took place 2 times",
       replay: `crashEverywhere(bookTrip, { …, only: '${finding?.point}' })`,
     });
-    const alone = await crashEverywhere(bookTrip, {
-      ...options,
-      world,
-      only: finding?.point ?? '',
-    });
+    const alone = await crashEverywhere(bookTrip, { ...options, world, only: finding?.point ?? '' });
     expect(alone.findings.map(({ message }) => message)).toEqual([finding?.message]);
     expect(alone.text).toContain(`doubled at ${finding?.point} (`);
     const byCalls = await crashEverywhere(bookTrip, options);

@@ -71,14 +71,7 @@ describe('a run', () => {
     await run.untilEnd();
     const about = { agent: 'book-hotel', on: 'execute', executionId: run.id, step: 'hotel' };
     expect(trial.logged).toEqual([
-      {
-        ...about,
-        attempt: 1,
-        level: 'info',
-        message: 'asking',
-        fields: { rooms: 1 },
-        at: beganAt + 10,
-      },
+      { ...about, attempt: 1, level: 'info', message: 'asking', fields: { rooms: 1 }, at: beganAt + 10 },
       expect.objectContaining({ attempt: 1, level: 'error', fields: { error: new Error('hung up') } }),
       expect.objectContaining({ ...about, attempt: 2, level: 'info', message: 'asking' }),
     ]);
@@ -322,9 +315,7 @@ describe('what is wrong is said', () => {
 
 test('the platform’s limits hold: a message whose process hangs to its end comes back and breaks nothing', async () => {
   const { only, flow } = oneStep();
-  const trial = testWorkflow(flow, {
-    agents: [only.handler({ execute: async () => ({}) } as never)],
-  });
+  const trial = testWorkflow(flow, { agents: [only.handler({ execute: async () => ({}) } as never)] });
   trial.hang('only-agent', { times: 2 });
   const state = await (await trial.start({})).untilEnd();
   expect(state).toMatchObject({ status: 'succeeded', steps: { only: { attempts: 3 } } });

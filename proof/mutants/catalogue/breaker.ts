@@ -166,7 +166,7 @@ export const BREAKERS: readonly Mutant[] = [
     file: 'lib/core/execution/on-message.ts',
     find: 'isLate || isCutShort ?',
     replace: 'isLate ?',
-    killer: jest('core/execution/on-message-exact', 'draws a wake time near that is behind its end'),
+    killer: jest('core/execution/deliver', 'draws a wake time near that is behind its end'),
   },
   {
     id: 'cut-lease-by-what-was-read',
@@ -175,7 +175,7 @@ export const BREAKERS: readonly Mutant[] = [
     file: 'lib/core/execution/on-message.ts',
     find: 'const isCutShort = leaseEndAt < event.now + shortestMs(work.step);',
     replace: 'const isCutShort = leaseEndAt < event.now + horizonMs(plan, state);',
-    killer: jest('core/execution/on-message-exact', 'though another step would be looked at sooner'),
+    killer: jest('core/execution/deliver', 'though another step would be looked at sooner'),
   },
   {
     id: 'never-parked',
@@ -230,7 +230,7 @@ export const BREAKERS: readonly Mutant[] = [
     file: DISPATCH_FILE,
     find: 'const isLong = Math.min(busyMs, waitedMs) > MAX_HORIZONS * horizon;',
     replace: 'const isLong = waitedMs < 0;',
-    killer: jest('core/supervision/dispatch-exact', 'is deferred for as long as it has waited'),
+    killer: jest('core/supervision/dispatch', 'is deferred for as long as it has waited'),
   },
   {
     id: 'parked-beside-an-idle-agent',
@@ -239,7 +239,7 @@ export const BREAKERS: readonly Mutant[] = [
     file: DISPATCH_FILE,
     find: 'Math.min(laterAt, now + waitedMs)',
     replace: 'laterAt',
-    killer: jest('core/supervision/dispatch-exact', 'is deferred for as long as it has waited'),
+    killer: jest('core/supervision/dispatch', 'is deferred for as long as it has waited'),
   },
   {
     id: 'parked-pieces-fight-for-one-record',
@@ -248,7 +248,7 @@ export const BREAKERS: readonly Mutant[] = [
     file: DISPATCH_FILE,
     find: 'work.length === 1 ? work : []',
     replace: 'work',
-    killer: jest('core/supervision/dispatch-exact', 'is looked at every horizon, if'),
+    killer: jest('core/supervision/dispatch', 'is looked at every horizon, if'),
   },
   {
     id: 'long-queue-no-longer-than-a-full-one',

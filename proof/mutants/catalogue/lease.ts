@@ -79,7 +79,7 @@ export const LEASE: readonly Mutant[] = [
     file: 'lib/core/step/lease.ts',
     find: 'if (!isLeased(record) || record.token !== token) return undefined;',
     replace: 'if (!isLeased(record)) return undefined;',
-    killer: jest('core/step/claim-exact', 'under another token, or of what nobody holds, is none'),
+    killer: jest('core/step/claim', 'under another token, or of what nobody holds, is none'),
   },
   {
     id: 'beat-revives',

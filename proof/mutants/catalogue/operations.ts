@@ -61,7 +61,7 @@ export const OPERATIONS: readonly Mutant[] = [
     file: 'lib/core/supervision/wake-time.ts',
     find: '!isAllOver(plan, { ...steps, [step.name]: step })) return write;',
     replace: 'plan.steps.length >= 0) return write;',
-    killer: jest('core/execution/child-rules-exact', 'of the last step is one write with the execution'),
+    killer: jest('core/execution/child-rules', 'of the last step is one write with the execution'),
   },
   {
     id: 'expiry-unfenced',
@@ -70,7 +70,7 @@ export const OPERATIONS: readonly Mutant[] = [
     file: 'lib/core/supervision/wake-time.ts',
     find: "if (step.status !== 'failed' && ",
     replace: 'if (',
-    killer: jest('core/execution/child-rules-exact', 'of a callback nobody has answered is its failure'),
+    killer: jest('core/execution/child-rules', 'of a callback nobody has answered is its failure'),
   },
   {
     id: 'pause-costs-time',
@@ -318,6 +318,6 @@ export const OPERATIONS: readonly Mutant[] = [
     file: 'lib/core/step/ready.ts',
     find: "return isTurn(plan, step, snapshot) ? [workOf(step, record, 'execute')] : [];",
     replace: "return [workOf(step, record, 'execute')];",
-    killer: jest('core/step/ready-exact', 'waits for its turn again where the one before it in its lane'),
+    killer: jest('core/step/ready', 'waits for its turn again where the one before it in its lane'),
   },
 ];

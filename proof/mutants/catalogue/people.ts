@@ -20,7 +20,7 @@ export const PEOPLE: readonly Mutant[] = [
     find: 'record.leaseUntil >= stalledAt(step, record, record.progressAt ?? record.claimedAt ?? 0) &&',
     replace:
       'record.leaseUntil + 3_600_000 >= stalledAt(step, record, record.progressAt ?? record.claimedAt ?? 0) &&',
-    killer: jest('core/step/claim-exact', 'the end of the lease of an attempt whose lease was not cut'),
+    killer: jest('core/step/claim', 'the end of the lease of an attempt whose lease was not cut'),
   },
   {
     id: 'silence-is-no-progress',
@@ -74,10 +74,7 @@ export const PEOPLE: readonly Mutant[] = [
     file: 'lib/core/records/incident.ts',
     find: 'incident.deadlineAt <= now &&',
     replace: 'incident.deadlineAt + 1e15 <= now &&',
-    killer: jest(
-      'core/operators/settle-exact',
-      'the time of a question chooses what was said after its time',
-    ),
+    killer: jest('core/operators/settle', 'the time of a question chooses what was said after its time'),
   },
   {
     id: 'question-unwatched',

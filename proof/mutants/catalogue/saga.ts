@@ -122,7 +122,7 @@ export const SAGA: readonly Mutant[] = [
     file: 'lib/core/step/ready.ts',
     find: 'record.changedAt, effectsSettledAt(next, record));',
     replace: 'record.changedAt);',
-    killer: jest('core/execution/fence-exact', 'what depends on a step is clear since'),
+    killer: jest('core/execution/fence', 'what depends on a step is clear since'),
   },
   {
     id: 'unknown-forgotten',
@@ -158,7 +158,7 @@ export const SAGA: readonly Mutant[] = [
     file: 'lib/core/operators/commands.ts',
     find: '  if (!isForward(status) && !isPausedOrPausing(status)) return whatItIs(state.execution);',
     replace: "  if (status !== 'running') return whatItIs(state.execution);",
-    killer: jest('core/operators/commands-exact', 'why a command is not possible'),
+    killer: jest('core/operators/commands', 'why a command is not possible'),
   },
   {
     id: 'deadline-before-success',
@@ -176,7 +176,7 @@ export const SAGA: readonly Mutant[] = [
     file: 'lib/core/execution/stop.ts',
     find: 'event.now < deadlineAt ||',
     replace: 'event.now < deadlineAt + 1e15 ||',
-    killer: jest('core/execution/stop-exact', 'the deadline stops what is not over'),
+    killer: jest('core/execution/stop', 'the deadline stops what is not over'),
   },
   {
     id: 'probes-for-ever',

@@ -85,7 +85,7 @@ export const SUPERVISOR: readonly Mutant[] = [
     file: 'lib/core/step/lease.ts',
     find: 'LEASE_MARGIN_MS = 1_000',
     replace: 'LEASE_MARGIN_MS = 0',
-    killer: jest('core/execution/rules-exact', 'less than a second ago'),
+    killer: jest('core/execution/evaluate', 'less than a second ago'),
   },
   {
     id: 'shard-stops-sweep',

@@ -284,6 +284,6 @@ export const WAITING_STEPS: readonly Mutant[] = [
     file: 'lib/core/execution/on-child.ts',
     find: "event.type === 'gathered' ? unleasedEnd(plan, state, after, event) : { step: after }",
     replace: '{ step: after }',
-    killer: jest('core/execution/on-child-exact', 'brings the wake time of an execution forward'),
+    killer: jest('core/execution/on-child', 'brings the wake time of an execution forward'),
   },
 ];

@@ -41,13 +41,6 @@ describe('a workflow is refused', () => {
     expect(() => checkPlan(planWith({}, { steps: [kept] }))).not.toThrow();
   });
 
-  it('that says how such a child is undone', () => {
-    expect(refused({ ...kept, undo: 'required' })).toMatchObject({
-      step: 'sub',
-      reason: 'undo-after-no-return',
-    });
-  });
-
   it('that has two of them under way at once, but not one after the other', () => {
     const second = { ...kept, name: 'second' };
     expect(refused(kept, second)).toMatchObject({ step: 'sub', reason: 'points-of-no-return-at-once' });

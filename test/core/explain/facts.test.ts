@@ -304,8 +304,3 @@ it.each<[Cause['kind'], Partial<Cause>, string]>([
   const why: Cause = { kind, at: NOW + 1, failure, ...more };
   expect(explained([], { status: 'compensating', cause: why }).past[1]?.what).toBe(what);
 });
-
-it('whose it is, and in which status', () => {
-  const { executionId, status, steps } = explained([], { status: 'compensating' });
-  expect([executionId, status, steps.map(({ name }) => name)]).toEqual(['e-1', 'compensating', ['it']]);
-});

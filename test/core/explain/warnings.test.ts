@@ -4,7 +4,7 @@ import { SUPERVISOR_LATE_MS } from '../../../lib/core/explain/warnings.ts';
 import type { PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import type { StepStatus } from '../../../lib/core/transitions.ts';
-import { suspendedAs, otherStage, planOf, recordOf, step } from '../one-step.ts';
+import { otherStage, planOf, recordOf, step } from '../one-step.ts';
 import { planStep } from '../refusals.ts';
 import { NOW } from '../states.ts';
 import { explained, isoOf, type More, paused, compensating } from '../words.ts';
@@ -20,12 +20,6 @@ describe('a supervisor', () => {
     expect(late(NOW - 119_000)).toEqual([
       `the supervisor is late: it should have looked at ${isoOf(NOW - 119_000)}, 1m59s ago; see GET /health, the alarms SupervisorSilent, OldestOverdue and EvaluationsFailing, and the supervisor's log for the id of this execution`,
     ]);
-  });
-
-  it('is late with the lease of a dead agent', () => {
-    const dead = suspendedAs('execute', { leaseUntil: NOW - 90_000 });
-    const [said] = warnings([dead], { wakeAt: NOW - 89_000 });
-    expect(said).toMatch(/^the supervisor is late/);
   });
 
   it('is late with the end, too, as long as it is not announced', () => {
@@ -105,10 +99,5 @@ describe('an agent that is not deployed', () => {
     expect(explained([], {}, { plan: others, isDeployed }).next).toEqual(next);
     const undo = explained(fenced(recordOf('it', 'done')), compensating, { plan: others, isDeployed }).next;
     expect(undo.what).toBe("no agent 'gone' is deployed: deploy it again, and a supervisor sends it undo 1");
-  });
-
-  it('is there where nothing is known of it', () => {
-    expect(warnings([])).toEqual([]);
-    expect(explained([]).next.who).toBe('agent');
   });
 });

@@ -22,10 +22,7 @@ const deferred = (
   why: Deferred['why'],
   more: Partial<Deferred> = {},
   mode: Mode = 'execute',
-): Partial<Step> => ({
-  retryAt: NOW + 9,
-  deferred: { mode, why, at: NOW - 9, ...more },
-});
+): Partial<Step> => ({ retryAt: NOW + 9, deferred: { mode, why, at: NOW - 9, ...more } });
 const told = (records: readonly Step[], execution: Partial<Execution> = {}, more: More = {}): string =>
   `\n${linesOf(explained(records, { startedAt: NOW - 60_000, ...execution }, { plan: planOf(...records.map(({ name }) => undoableOf(name))), ...more }))}\n`;
 

@@ -1,6 +1,6 @@
 /**
  * A bad workflow is refused when it is built, with the step's name and the reason; P1: what could wait for ever, too. What is
- * refused of a plan at its very limits, and in which words: `check-*-exact.test.ts`.
+ * refused of a plan at its very limits, and in which words: `check-plan.test.ts`, `check-step.test.ts`, `check-waiting.test.ts`.
  */
 
 import * as z from 'zod/mini';
@@ -222,37 +222,6 @@ describe('a workflow is refused as it is built', () => {
     expect(refusal.details).toEqual({ workflow: 'flow', ...(step === null ? {} : { step }), reason });
     expect(refusal.message).toContain(step === null ? "workflow 'flow'" : `workflow 'flow', step '${step}'`);
   });
-
-  it('without a time within which it must be over', () => {
-    const refusal = refusalOf(() => workflow('flow', { input: any } as never, stepWith({}) as never));
-    expect(refusal.details).toEqual({ workflow: 'flow', reason: 'unbounded' });
-  });
-
-  it.each(['0s', '-1s', '400d', 'soon', '', 5, Number.POSITIVE_INFINITY])('within %j', (within) => {
-    expect(refusalOf(() => define(stepWith({}), within)).code).toBe('bad-duration');
-  });
-
-  it.each(['', 'Flow', 'a b', LONG, 'constructor', undefined])('with the name %j', (name) => {
-    const options = { input: any as never, within: '1h' };
-    expect(refusalOf(() => workflow(name as string, options, stepWith({}) as never)).code).toBe('bad-name');
-  });
-
-  it.each(['first', 'max'])('with a bad %s in retry', (key) => {
-    expect(refusalOf(() => retry(1, { [key]: 'soon' })).code).toBe('bad-duration');
-  });
-
-  it('and one without a fault is accepted, of every kind', () => {
-    const fine: Build[] = [
-      child(nested(4)),
-      wait({ until: '2026-01-01' }),
-      callback({ heartbeatEvery: '1m' }),
-    ];
-    fine.push(
-      wait({ until: ref<number>('input', ['at']) }),
-      map({ tolerate: '2.5%', concurrency: 1 }, ref('item')),
-    );
-    for (const build of fine) expect(() => define(build)).not.toThrow();
-  });
 });
 
 const ENDLESS = [Number.NaN, 0, -1, Number.POSITIVE_INFINITY, MAX_DURATION_MS + 1, undefined, '1h'];
@@ -273,11 +242,6 @@ describe('a plan that could wait for ever is refused (P1)', () => {
     const refusal = refusalOf(() => checkPlan(planWith({ [key]: ms })));
     expect(refusal.details).toEqual({ workflow: 'flow', step: 'it', reason: 'unbounded' });
     expect(refusal.message).toContain(key);
-  });
-
-  it.each(ENDLESS)('withinMs is %p', (ms) => {
-    const refusal = refusalOf(() => checkPlan(planWith({}, { withinMs: ms as number })));
-    expect(refusal.details).toEqual({ workflow: 'flow', reason: 'unbounded' });
   });
 
   it('as is one that reads what need not be done before', () => {

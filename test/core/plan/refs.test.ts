@@ -181,14 +181,6 @@ describe('evaluation (R1)', () => {
     );
   });
 
-  it('finds the steps that are read, also in conditions, and not in literals', () => {
-    const written = {
-      a: [charge.chargeId, and(eq(ref<{ n: number }>('step:b').n, 1))],
-      c: { $x: 'step:no' },
-    };
-    expect(stepsIn(toExpr(written))).toEqual(['b', 'charge']);
-  });
-
   it('keeps its inputs as they are', () => {
     check(
       fc.property(expr, someJson, (written, input) => {

@@ -5,11 +5,6 @@ import { failureOf } from '../../../lib/core/records/failure.ts';
 const error = (message: string, more: object = {}): Error => Object.assign(new Error(message), more);
 const messageOf = (thrown: unknown): string => failureOf(thrown).message;
 
-it('keeps a name and a message, cut to size, and no stack', () => {
-  expect(failureOf(error('x'.repeat(5_000)))).toEqual({ code: 'Error', message: 'x'.repeat(1_000) });
-  expect(JSON.stringify(failureOf(error('y', { cause: error('z') })))).not.toContain('.ts');
-});
-
 it.each<[string, unknown, string, string]>([
   ['an error with a code', error('no', { code: 'E_NO' }), 'E_NO', 'no'],
   ['an error of another realm', { name: 'TypeError', message: 'foreign' }, 'TypeError', 'foreign'],

@@ -1,9 +1,11 @@
-/** S13 whatever a text says, it is at worst a useless hint. */
+/** S13 whatever a text says, it is at worst a useless hint; names, ids and tokens, and what is refused of them. */
 
 import * as fc from 'fast-check';
 import { formatMessage, type Message, parseMessage } from '../../../lib/core/records/message.ts';
 import { checkName, isExecutionId, isName } from '../../../lib/core/records/names.ts';
 import { check } from '../check.ts';
+import { PermanentError, refuse, SteadfastError, TransientError } from '../../../lib/core/records/errors.ts';
+import { EXECUTION_EVENTS, STEP_EVENTS } from '../../../lib/core/records/moves.ts';
 
 const message: Message = { v: 1, execution: 'e-1', step: 'charge', attempt: 2, mode: 'execute', seq: 7 };
 const name = fc.stringMatching(/^[a-z][a-z0-9-]{0,47}$/).filter(isName);
@@ -116,5 +118,71 @@ describe('a name', () => {
 
   it.each(['', 'a#b', 'A', 'e'.repeat(65), 'a/b', 'a\n'])('%j is no execution id', (text) => {
     expect(isExecutionId(text)).toBe(false);
+  });
+});
+
+describe('what is said to people', () => {
+  it('errors have a name, a message and what else they were given', () => {
+    const cause = new Error('why');
+    const transient = new TransientError('busy', { retryAfterMs: 5, cause });
+    expect(transient).toMatchObject({ name: 'TransientError', message: 'busy', retryAfterMs: 5, cause });
+    expect(new TransientError('busy').retryAfterMs).toBeUndefined();
+    expect(new PermanentError('no')).toMatchObject({ name: 'PermanentError', message: 'no' });
+    const refused = refuse('code', 'message', { a: 1 });
+    expect(refused).toBeInstanceOf(SteadfastError);
+    expect(refused).toMatchObject({
+      name: 'SteadfastError',
+      code: 'code',
+      message: 'message',
+      details: { a: 1 },
+    });
+  });
+
+  it('every move has a meaning of its own', () => {
+    for (const meanings of [Object.values(STEP_EVENTS), Object.values(EXECUTION_EVENTS)] as string[][]) {
+      expect(new Set(meanings).size).toBe(meanings.length);
+      expect(Math.min(...meanings.map((meaning) => meaning.length))).toBeGreaterThan(10);
+    }
+  });
+
+  it.each([
+    ['0-a', true],
+    ['x'.repeat(64), true],
+    ['x'.repeat(65), false],
+    ['', false],
+    ['A', false],
+    ['a b', false],
+    ['a.b.0-2', true],
+    [`a${'.b'.repeat(20)}`, true],
+    [`a${'.b'.repeat(21)}`, false],
+    [`a.${'b'.repeat(48)}`, true],
+    [`a.${'b'.repeat(49)}`, false],
+    ['a.', false],
+    ['.a', false],
+    ['a.B', false],
+    ['a..b', false],
+  ])('%j is the id of an execution: %j', (text, is) => {
+    expect(isExecutionId(text)).toBe(is);
+  });
+});
+
+describe('a message’s text (S13)', () => {
+  const undo = { v: 1, execution: 'e-1', step: 'it', attempt: 0, mode: 'undo', seq: 0 } as const;
+  it('has the plan where the sender gave it', () => {
+    expect(parseMessage(formatMessage({ ...undo, plan: 'p' }))).toStrictEqual({ ...undo, plan: 'p' });
+    expect(Object.keys(parseMessage(JSON.stringify({ ...undo, plan: 5 })) ?? {})).toStrictEqual(
+      Object.keys(undo),
+    );
+  });
+
+  it('is none with a number that is none, and newer by its version alone', () => {
+    const read = (more: object) => parseMessage(JSON.stringify({ ...undo, ...more }));
+    expect([
+      read({ seq: -1 }),
+      read({ attempt: 0.5 }),
+      read({ step: 5 }),
+      read({ v: 1.5 }),
+      read({ v: '2' }),
+    ]).toStrictEqual([undefined, undefined, undefined, 'newer', undefined]);
   });
 });

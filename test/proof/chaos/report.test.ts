@@ -227,12 +227,7 @@ describe('the report', () => {
     );
     const keys = [KEY, { key: 'order-2', executionIds: ['y'] }];
     const entries = facts().entries.flatMap((entry) => [entry, { ...entry, executionId: 'y' }]);
-    const claims = ['x', 'y'].map((executionId, at) => ({
-      executionId,
-      step: 'charge',
-      pid: at,
-      at: 1_010,
-    }));
+    const claims = ['x', 'y'].map((executionId, at) => ({ executionId, step: 'charge', pid: at, at: 1_010 }));
     const kill = { kind: 'kill' as const, target: 'charge-card', at: 2_000 };
     const strikes = [
       { ...kill, pid: 0 },

@@ -7,7 +7,6 @@ import {
   isAskedAtDeadline,
   isNearNoReturn,
   lastPoint,
-  mayBePast,
   wayBack,
   type WayBack,
 } from '../../../lib/core/step/point-of-no-return.ts';
@@ -87,12 +86,4 @@ describe('at its deadline an execution', () => {
     expect(asked([done], 'waiting', [question])).toBe(false);
     expect(asked([done], 'waiting', [{ ...question, resolvedAt: NOW }])).toBe(true);
   });
-});
-
-it('a step may be past the point when it is one and may have acted', () => {
-  const acted = recordOf('it', 'unknown', { mayHaveActed: true });
-  expect(mayBePast(point('it'), acted)).toBe(true);
-  expect(mayBePast(point('it'), recordOf('it', 'unknown'))).toBe(false);
-  expect(mayBePast(point('it'), undefined)).toBe(false);
-  expect(mayBePast(plain, acted)).toBe(false);
 });

@@ -1,13 +1,15 @@
-/** When a person is asked, and on what terms, in small states (L1). */
+/** When a person is asked, on what terms, and what an answer is written to, in small states (L1). */
 
 import { stepToAskAbout } from '../../../lib/core/operators/incident.ts';
 import type { AgentStep, Plan } from '../../../lib/core/plan/plan.ts';
 import type { Incident } from '../../../lib/core/records/incident.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
-import { DEADLINE, incidentOf, planOf, recordOf, see, stateOf } from '../one-step.ts';
+import { DEADLINE, incidentOf, planOf, recordOf, see, stateOf, suspendedAs } from '../one-step.ts';
 import { agentStepOf, otherInput, personFor } from '../small-steps.ts';
 import { NOW } from '../states.ts';
+import { decide } from '../../../lib/core/decide.ts';
+import type { Event } from '../../../lib/core/records/events.ts';
 
 const DAY = 86_400_000;
 const plan = planOf(agentStepOf('it'));
@@ -101,10 +103,59 @@ describe('a question', () => {
   it('about an undo lasts a week, and then the effect stays', () => {
     expect(
       see(plan, stateOf([recordOf('it', 'compensation-failed')], { status: 'compensating' })).write?.incident,
-    ).toMatchObject({
-      kind: 'undo',
-      deadlineAt: NOW + 7 * DAY,
-      otherwise: 'fail',
+    ).toMatchObject({ kind: 'undo', deadlineAt: NOW + 7 * DAY, otherwise: 'fail' });
+  });
+});
+
+const inputs = { writeId: 'w-new', now: NOW, random: 0.5 };
+
+describe('an answer', () => {
+  const incident: Incident = {
+    number: 1,
+    life: 'life1',
+    version: 1,
+    writeId: 'w',
+    kind: 'recovery',
+    step: 'it',
+    stepVersion: 1,
+    failure: { code: 'x', message: 'y' },
+    openedAt: NOW - 5,
+    deadlineAt: NOW + 500,
+    otherwise: 'fail',
+  };
+  const asking = recordOf('it', 'waiting');
+  const asked = { ...stateOf([asking], { status: 'waiting' }), incidents: { 1: incident } };
+  const say = (state: Snapshot, number: number, choice = 'skip') =>
+    decide(plan, state, {
+      type: 'resolve',
+      incident: number,
+      answer: { choice, by: 'person', reason: 'r' },
+      ...inputs,
+    } as Event);
+  const none = { sends: [], next: { kind: 'idle' }, notes: [] };
+
+  it.each<[string, Snapshot, number]>([
+    ['no question', asked, 2],
+    ['no question where there never was one', stateOf([asking], { status: 'waiting' }), 1],
+    ['a question of what has ended', { ...asked, execution: { ...asked.execution, status: 'failed' } }, 1],
+    ['a question that is answered', { ...asked, incidents: { 1: { ...incident, resolvedAt: NOW } } }, 1],
+  ])('to %s changes nothing', (_, state, number) => {
+    expect(say(state, number)).toEqual(none);
+  });
+
+  it('comes too late when the work has answered: the late success resolves the question', () => {
+    const { leaseUntil: _, ...free } = suspendedAs('execute');
+    const state = { ...asked, steps: { it: { ...free, status: 'waiting' as const, version: 1 } } };
+    const { write } = decide(plan, state, {
+      type: 'report',
+      step: 'it',
+      token: 't',
+      report: { kind: 'done', codeReturned: true, output: 1 },
+      priorProcessDeadlineAt: 0,
+      onTime: false,
+      ...inputs,
     });
+    expect(write?.execution?.status).toBe('running');
+    expect(write?.incident).toMatchObject({ number: 1, version: 2, resolvedAt: NOW });
   });
 });

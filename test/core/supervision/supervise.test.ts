@@ -149,12 +149,6 @@ describe('a supervisor', () => {
     it('gives it a pickup time first', () => {
       expect(unclaimed(NOW - 29_999).write?.step).toBeUndefined();
     });
-    it('sends it when the gap is over', () => {
-      expect(unclaimed(NOW - 59_999).write?.step).toBeDefined();
-      const over = unclaimed(NOW - 60_000);
-      expect(over.write?.step).toBeUndefined();
-      expect(over.sends).toHaveLength(1);
-    });
     it('looks meanwhile where that costs no more than four looks', () => {
       const at = (leaseMs: number) =>
         unclaimed(NOW - 30_000, { plan: planOf(named('b', { leaseMs })) }).write?.step;

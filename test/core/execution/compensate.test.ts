@@ -24,18 +24,6 @@ describe('the fence', () => {
     const notes = [{ what: 'step-fenced', executionId: 'e-1', step: 'it' }];
     expect(rest).toStrictEqual({ sends: [], next: all, notes });
   });
-
-  it('fences what was begun, as its next version', () => {
-    expect(see(plan, compensating([recordOf('it', 'retrying', { retryAt: 9 })])).write?.step).toMatchObject({
-      status: 'fenced',
-      version: 2,
-    });
-  });
-
-  it('comes before the end, and an end is no matter of what is not being undone', () => {
-    const running = stateOf([], { wakeAt: NOW + 5 });
-    expect(see(plan, running).write?.step).toBeUndefined();
-  });
 });
 
 describe('the end of an undo', () => {
@@ -215,11 +203,6 @@ describe('an end', () => {
       wakeAt: null,
       dispatches: {},
     });
-  });
-
-  it('of which nobody knows when it was is one of now', () => {
-    const { endedAt: _, ...execution } = of().execution;
-    expect(see(plan, { ...of(), execution }).announce).toStrictEqual({ ...told, endedAt: NOW });
   });
 
   it('is told to the parent, and of a part of a list to nobody else', () => {

@@ -97,13 +97,7 @@ describe('an answer', () => {
       changedAt: NOW,
     });
     expect(answer({ kind: 'fail', failure }, undefined, { epoch: 6, ...more }, of).write?.step).toMatchObject(
-      {
-        name: 'c',
-        epoch: 6,
-        version: 1,
-        status: 'answered',
-        failure,
-      },
+      { name: 'c', epoch: 6, version: 1, status: 'answered', failure },
     );
   });
 });

@@ -149,11 +149,6 @@ describe('executions to start', () => {
     expect(startsOf(mapOf('it', { over: 5 }), [odd({ started: 2 })])).toBe('evaluate');
   });
 
-  it('may be none: of an empty list the step is told so', () => {
-    expect(startsOf(list(0))).toStrictEqual([]);
-    expect(startsOf(list(0), [recordOf('it', 'running')])).toBe('idle');
-  });
-
   it('of a second step are not kept by the first', () => {
     const first = recordOf('it', 'running', { children: childrenOf({}) });
     const next = (record: Step) => onEvaluate([childOf('it'), childOf('b')], [record]).next;

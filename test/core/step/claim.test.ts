@@ -151,12 +151,6 @@ describe('a heartbeat', () => {
       ...same,
     });
   });
-  it('under another token, or of what nobody holds, is none', () => {
-    expect(afterHeartbeat(step, suspendedAs('execute'), { ...event, token: 'other' })).toBeUndefined();
-    expect(afterHeartbeat(step, undefined, event)).toBeUndefined();
-    const { leaseUntil: _, ...free } = suspendedAs('execute');
-    expect(afterHeartbeat(step, free, event)).toBeUndefined();
-  });
 });
 
 const silent = { failure: { code: 'lease-ended', message: expect.any(String) } };
@@ -230,16 +224,3 @@ it.each<[string, AgentStep, LeasedStep, string, object, object]>([
     });
   },
 );
-
-it('history keeps the latest twenty attempts', () => {
-  const attempts = Array.from({ length: 20 }, (_, at) => ({
-    number: at,
-    mode: 'execute' as const,
-    claimedAt: 0,
-    endedAt: 0,
-    outcome: 'failed' as const,
-  }));
-  const record = suspendedAs('execute', { attempt: 20, attempts });
-  const after = reported(step, record, ofReport({ kind: 'done', output: 1 }));
-  expect(after?.attempts.map(({ number }) => number)).toEqual(Array.from({ length: 20 }, (_, at) => at + 1));
-});

@@ -173,11 +173,6 @@ describe('a message (S13)', () => {
     expect(next.kind).toBe(taken ? 'perform' : 'idle');
   });
 
-  it('to what a dead service holds back is early all the same', () => {
-    const held = retrying(NOW + 60_000, { mode: 'execute', why: 'breaker', at: NOW });
-    expect(decide(plan, stateOf([held]), delivered())).toEqual(dropped('early'));
-  });
-
   it.each([
     ['draws a wake time near that is behind its time', NOW + 55_002, NOW + 55_001],
     ['leaves a wake time that is at its time', NOW + 55_001, undefined],

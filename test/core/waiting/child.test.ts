@@ -1,4 +1,4 @@
-/** Which executions a step has, what each is given, and what the step's record says of them (S10, S11). */
+/** Which executions a step has, what each is given, what the step's record says of them, and which may be started anew (S6, S10, S11). */
 
 import type { ChildStep, MapStep } from '../../../lib/core/plan/plan.ts';
 import type { Children } from '../../../lib/core/records/children.ts';
@@ -8,6 +8,7 @@ import { childrenStarted, familyOf, nextStarts } from '../../../lib/core/waiting
 import { child, childrenOf, end, map, parentOf } from '../family.ts';
 import { changesOf, recordOf, inputs, stateOf } from '../one-step.ts';
 import { NOW } from '../states.ts';
+import { restartProblem, takesNewChildren } from '../../../lib/core/waiting/child-retry.ts';
 
 const familyIn = (
   step: ChildStep | MapStep,
@@ -189,10 +190,7 @@ describe('the record of executions', () => {
           inputs,
         ),
       ),
-    ).toEqual({
-      ...same,
-      children: { ...children, ended: { 0: end('failed', 5), 1: news[1], 2: news[2] } },
-    });
+    ).toEqual({ ...same, children: { ...children, ended: { 0: end('failed', 5), 1: news[1], 2: news[2] } } });
     const more = childrenStarted(
       family,
       before,
@@ -203,4 +201,44 @@ describe('the record of executions', () => {
     );
     expect(more.children?.started).toBe(3);
   });
+});
+
+const gone = end('canceled');
+
+const open = 'some of its executions have not said how they ended';
+const restartedAfter = 'its executions have succeeded, and would answer the same';
+it.each<[string, Children, boolean, string | undefined]>([
+  ['were all canceled or undone', childrenOf(2, { 0: gone, 1: end('compensated') }), true, undefined],
+  ['never were any', childrenOf(0), true, undefined],
+  ['have not all ended', childrenOf(2, { 0: gone }), false, open],
+  ['have all succeeded', childrenOf(1, { 0: end('succeeded') }), false, restartedAfter],
+  [
+    'have succeeded in leaving nothing',
+    childrenOf(1, { 0: end('succeeded', 1, { clean: true }) }),
+    false,
+    restartedAfter,
+  ],
+  ['failed', childrenOf(1, { 0: end('failed', 1, { clean: true }) }), false, undefined],
+  ['failed in part', childrenOf(2, { 0: end('succeeded'), 1: end('failed') }), false, undefined],
+  [
+    'were stopped beside others',
+    childrenOf(3, { 0: end('failed'), 1: gone, 2: end('succeeded') }),
+    false,
+    'of its executions some were stopped (canceled)',
+  ],
+  [
+    'an operator canceled as they were',
+    childrenOf(1, { 0: end('failed', 1, { canceled: true }) }),
+    false,
+    'an operator canceled one of its executions, which ended as it was',
+  ],
+  [
+    'were stopped and left something',
+    childrenOf(1, { 0: end('compensated', 1, { clean: false }) }),
+    false,
+    'of its executions some were stopped (compensated)',
+  ],
+])('executions that %s', (_, children, restarted, problem) => {
+  expect(takesNewChildren(children)).toBe(restarted);
+  expect(restartProblem(children)).toBe(problem);
 });

@@ -1,12 +1,48 @@
-/** Which pieces of work a small state holds, each field of them exactly (S7, S10). */
+/** What is ready: whose turn it is, for which work, and when executions of its own may be under way (S7, S10). */
 
-import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
-import type { Execution, Deferred, Step } from '../../../lib/core/records/state.ts';
-import { scopeOf, turnAt } from '../../../lib/core/step/turn.ts';
-import { openWork, type Work } from '../../../lib/core/step/ready.ts';
-import { suspendedAs, planOf, recordOf, stateOf } from '../one-step.ts';
-import { agentStepOf, callbackOf, childOf, otherInput, undoableOf, waitOf } from '../small-steps.ts';
+import type { PlanStep, Plan } from '../../../lib/core/plan/plan.ts';
+import type { Step, Execution, Deferred } from '../../../lib/core/records/state.ts';
+import { mayHaveChildren, scopeOf, turnAt } from '../../../lib/core/step/turn.ts';
+import { stepToSkip, openWork, type Work } from '../../../lib/core/step/ready.ts';
+import { planOf, recordOf, stateOf, suspendedAs } from '../one-step.ts';
+import {
+  agentStepOf,
+  callbackOf,
+  childOf,
+  childrenOf,
+  mapOf,
+  statusesWhere as where,
+  otherInput,
+  undoableOf,
+} from '../small-steps.ts';
 import { NOW } from '../states.ts';
+
+describe('a step is skipped', () => {
+  const skipped = (step: PlanStep, records: Step[] = []) =>
+    stepToSkip(planOf(agentStepOf('a'), step), stateOf([recordOf('a', 'done'), ...records]))?.name;
+  it.each<[PlanStep, Step['status'][]]>([
+    [agentStepOf('it', { when: false }), ['ready']],
+    [callbackOf('it', { when: false }), ['ready', 'waiting', 'answered']],
+  ])('only before it has begun, or while the external party alone was heard ($kind)', (step, statuses) => {
+    expect(where((record) => skipped(step, [record]) === 'it')).toStrictEqual(statuses);
+  });
+});
+
+describe('executions of a step', () => {
+  const may = (step: PlanStep, ...records: Step[]) => mayHaveChildren(planOf(step), step, stateOf(records));
+  it.each([childOf('it'), mapOf('it')])(
+    'may be under way, or be started by who read an older state ($kind)',
+    (step) => {
+      expect(where((record) => may(step, record))).toStrictEqual(['ready', 'running']);
+      expect(may(step)).toBe(true);
+      expect(may({ ...step, when: false })).toBe(false);
+      expect(may({ ...step, after: ['b'] })).toBe(false);
+      expect(
+        where((record) => may(step, record), { children: childrenOf({}, { stopped: 0 }) }),
+      ).toStrictEqual(['ready', 'running', 'compensating']);
+    },
+  );
+});
 
 const START = NOW - 1_000;
 const workOf = (
@@ -115,22 +151,6 @@ describe('work that leads forward', () => {
     expect(workOf([it1], records)).toStrictEqual(work);
   });
 
-  it('waits for its predecessors and its condition, and is only of what agents perform', () => {
-    const after = agentStepOf('b', { after: ['it'] });
-    const never = agentStepOf('c', { when: false });
-    const always = agentStepOf('d', { when: true });
-    // What is neither true nor false is not true.
-    const odd = agentStepOf('e', { when: 1 });
-    const names = (records: Step[]) =>
-      workOf([it1, after, never, always, odd, waitOf('w'), callbackOf('x'), childOf('y')], records).map(
-        ({ step }) => step.name,
-      );
-    expect(names([])).toStrictEqual(['it', 'd']);
-    expect(names([recordOf('it', 'done')])).toStrictEqual(['b', 'd']);
-    expect(names([recordOf('it', 'skipped')])).toStrictEqual(['b', 'd']);
-    expect(names([recordOf('it', 'failed')])).toStrictEqual(['d']);
-  });
-
   it('waits where a step has failed and a point of no return is open, but for the point itself', () => {
     const point = agentStepOf('p', { pointOfNoReturn: true });
     const names = (failed: Step['status']) =>
@@ -185,19 +205,6 @@ describe('a failed item of a list', () => {
     expect(of('running')).toStrictEqual([]);
     expect(of('done')).toStrictEqual(['it']);
     expect(of('compensated')).toStrictEqual(['it']);
-  });
-
-  it('is only tolerated in a list, where the next in its lane does not wait for more', () => {
-    const next = agentStepOf('b', { after: ['it'] });
-    const of = (status: Step['status'], more: Partial<Plan>) =>
-      workOf([item, next], [recordOf('it', status, acted)], {}, more).map(
-        ({ step, mode }) => `${step.name} ${mode}`,
-      );
-    expect(of('failed', {})).toStrictEqual([]);
-    expect(of('failed', { tolerated: 1 })).toStrictEqual(['it undo', 'b execute']);
-    expect(of('compensated', { tolerated: 1 })).toStrictEqual(['b execute']);
-    expect(of('compensation-failed', { tolerated: 1 })).toStrictEqual(['b execute']);
-    expect(of('retrying', { tolerated: 1 })).toStrictEqual(['it execute']);
   });
 });
 

@@ -188,21 +188,6 @@ describe('a step that an agent performs', () => {
   });
 });
 
-it('a workflow’s agents are those of its steps, of their stages, and of its children', () => {
-  const inner = define((w) => void w.step('x', other('deep'), {}));
-  const { agents, children } = define((w) => {
-    const recovery = [retry(1), useAgent(other('stage'))];
-    w.step('a', sure, {}, { recovery });
-    w.step('b', sure, {});
-    w.child('c', inner, {});
-    w.map('d', other('each', { probe: 'none' }), ref<readonly string[]>('input'), () => ({}), {
-      recovery: [useAgent(free)],
-    });
-  });
-  expect(agents.map(({ spec }) => spec.name)).toEqual(['worker', 'stage', 'deep', 'each', 'free']);
-  expect(children).toEqual([inner]);
-});
-
 describe('two agents of one name are refused', () => {
   const twin = other('worker');
   const inner = define((w) => void w.step('x', twin, {}));

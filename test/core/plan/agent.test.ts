@@ -71,12 +71,6 @@ it('is refused by name', () => {
   expect(refusalOf(() => declareAgent('No', base as never)).message).toContain('agent');
 });
 
-it.each(['timeout', 'lease', 'pickup', 'settle', 'maxNoProgress'])('%s is a time', (key) => {
-  const refused = refusalOf(() => declared({ [key]: 'soon' }));
-  expect(refused.code).toBe('bad-duration');
-  expect(refused.message).toContain(`${key} of agent 'worker'`);
-});
-
 const lambda =
   "timeout is over 14m, which a Lambda function cannot give; with runsIn: 'container' it may be up to 24h";
 it.each<[Partial<Record<keyof AgentSpec, unknown>>, string | undefined]>([

@@ -116,9 +116,7 @@ describe('what waits for a person is retried', () => {
   const waiting = (more: Partial<Incident>): Snapshot => ({
     ...stateOf(
       [recordOf('it', 'waiting'), recordOf('b', 'waiting', { mayHaveActed: true, processDeadlineAt: NOW })],
-      {
-        status: 'waiting',
-      },
+      { status: 'waiting' },
     ),
     incidents: { 1: incidentOf(more) },
   });

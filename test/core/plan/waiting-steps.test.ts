@@ -2,7 +2,7 @@
 
 import * as z from 'zod/mini';
 import { eq, ref, toExpr } from '../../../lib/core/plan/refs.ts';
-import { retry, type Workflow, type WorkflowBuilder, workflow } from '../../../lib/core/plan/workflow.ts';
+import { type Workflow, type WorkflowBuilder, workflow } from '../../../lib/core/plan/workflow.ts';
 import { agent, any, type Anything, refusalOf } from '../refusals.ts';
 
 type Build = (w: WorkflowBuilder<Anything>) => Readonly<Record<string, unknown>> | undefined | void;
@@ -128,47 +128,12 @@ describe('another workflow', () => {
     // Whoever takes time to answer is asked when it runs.
     expect(() => given(Promise.resolve({ issues: [issue] }))).not.toThrow();
   });
-
-  it('is asked about the very value', () => {
-    let seen: unknown;
-    const validate = (value: unknown) => {
-      seen = value;
-      return { value };
-    };
-    const openIncident = { ...inner, input: { '~standard': { version: 1, vendor: 'v', validate } } };
-    first((w) => void w.child('sub', openIncident as never, { a: [1], b: undefined } as never));
-    expect(seen).toStrictEqual({ a: [1] });
-    first((w) => void w.child('sub', openIncident as never, null as never));
-    expect(seen).toBeNull();
-  });
 });
 
 describe('a list', () => {
   const list = ref<readonly { id: string }[]>('input', ['list']);
   const of = (options: object = {}) =>
     first((w) => void w.map('m', agent, list, (item, index) => ({ id: item.id, at: index }), options));
-  const each = {
-    kind: 'agent',
-    name: 'item',
-    agent: 'worker',
-    input: { id: { $ref: 'item', path: ['id'] }, at: { $ref: 'index', path: [] } },
-    after: [],
-    effect: 'idempotent',
-    timeoutMs: 60_000,
-    leaseMs: 30_000,
-    pickupMs: 30_000,
-    settleMs: 5_000,
-    recovery: [retry(3)],
-    undo: retry(10, { first: '1s', max: '1m' }),
-  };
-  const over = { $ref: 'input', path: ['list'] };
-  const mapped = { kind: 'map', name: 'm', after: [], over, each, tolerate: { items: 0 } };
-  it('has what every step has beside its items, who have none of that', () => {
-    const step = behind(
-      (w, options) => void w.map('m', agent, list, (item, index) => ({ id: item.id, at: index }), options),
-    );
-    expect(step).toStrictEqual({ ...mapped, after: ['a', 'b'], when: condition });
-  });
   it.each<[unknown, object]>([
     [3, { items: 3 }],
     ['5%', { percent: 5 }],

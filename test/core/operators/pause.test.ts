@@ -171,10 +171,7 @@ describe('the time of a pause', () => {
     expect(asks({ ...paused(), incidents: { 1: about } })).toBe(false);
     expect(
       see(plan, { ...paused(), incidents: { 1: { ...about, stepVersion: 1 } } }).write?.incident,
-    ).toMatchObject({
-      number: 2,
-      stepVersion: 2,
-    });
+    ).toMatchObject({ number: 2, stepVersion: 2 });
     const busy = paused();
     const working = {
       ...busy,

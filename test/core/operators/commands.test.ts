@@ -121,11 +121,6 @@ describe('a pause', () => {
     });
     expect(rest).toStrictEqual({ sends: [], next: all, notes: [{ what: 'pausing', executionId: 'e-1' }] });
   });
-
-  it('lasts as long as the plan says where the command says nothing, and is the first where there was none', () => {
-    const { write } = does(as('running'), 'pause', {}, { ...plan, pauseWithinMs: 8 }) ?? {};
-    expect(write?.execution?.pauses).toStrictEqual([{ number: 1, at: NOW, reason: 'r', withinMs: 8 }]);
-  });
 });
 
 describe('a resume', () => {

@@ -1,10 +1,10 @@
 /** Waits, callbacks and approvals: until when, and by what they are over (S12, L1). */
 
 import { timeOf } from '../../../lib/core/plan/duration.ts';
-import { type CallbackStep, type PlanStep, type WaitStep } from '../../../lib/core/plan/plan.ts';
+import type { CallbackStep, PlanStep, WaitStep } from '../../../lib/core/plan/plan.ts';
 import type { Json } from '../../../lib/core/records/json.ts';
 import type { Execution, Pause, Step } from '../../../lib/core/records/state.ts';
-import { EXECUTION_STATUSES, type StepStatus } from '../../../lib/core/transitions.ts';
+import { EXECUTION_STATUSES } from '../../../lib/core/transitions.ts';
 import { externalTimes, passTime, waitsUntil } from '../../../lib/core/waiting/timer.ts';
 import { changesOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
 import { planStep } from '../refusals.ts';
@@ -58,15 +58,6 @@ it.each<[Json | undefined, number | undefined]>([
 
 describe('a wait', () => {
   const data: WaitStep = { kind: 'wait', name: 'w', after: ['it'], until: { $ref: 'input', path: ['at'] } };
-  it.each<StepStatus>(['done', 'failed', 'fenced', 'skipped'])('waits no more when it is %s', (status) => {
-    expect(until(wait, recordOf('w', status))).toBeUndefined();
-  });
-  it('waits not before its turn, nor where it does not apply', () => {
-    expect(until({ ...wait, after: ['it', 'x'] })).toBeUndefined();
-    expect(until({ ...wait, when: false })).toBeUndefined();
-    expect(until({ ...wait, when: true })).toBe(NOW);
-  });
-
   const passed = (of: PlanStep, record?: Step, more: Partial<Execution> = {}) => {
     const { plan, state } = on(of, record, more);
     return passTime(plan, state, inputs);
@@ -122,17 +113,6 @@ describe('a callback', () => {
     expect(summed(TURN - 500, TURN + 100, 300)).toBe(NOW + 100);
     expect(summed(TURN - 100, TURN + 900, 300)).toBe(NOW + 300);
   });
-  it.each<[StepStatus, number | undefined]>([
-    ['ready', NOW],
-    ['waiting', NOW],
-    ['answered', 0],
-    ['done', undefined],
-    ['failed', undefined],
-    ['fenced', undefined],
-  ])('that is %s waits until %s', (status, at) => {
-    expect(until(callback, recordOf('c', status))).toBe(at);
-  });
-
   const passed = (record?: Step, of: CallbackStep = callback) => {
     const { plan, state } = on(of, record);
     return changesOf(record ?? recordOf('c', 'ready'), passTime(plan, state, inputs));

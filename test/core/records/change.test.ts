@@ -7,16 +7,11 @@ import { blankStep, stepAfter, stepAs } from '../../../lib/core/records/change.t
 import { changesOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
 import { agentStepOf, callbackOf } from '../small-steps.ts';
 import { NOW } from '../states.ts';
+
 const moved = { version: 2, writeId: 'w-new' };
 
 describe('a step’s next record (S2, S3)', () => {
   const before = recordOf('it', 'retrying', { retryAt: 5, token: 't' });
-  it('has the next status and version, and what is given', () => {
-    const after = stepAfter(before, 'claim', inputs, { attempt: 3 });
-    expect(changesOf(before, after)).toStrictEqual({ ...moved, status: 'running', attempt: 3 });
-    expect(before).toStrictEqual(recordOf('it', 'retrying', { retryAt: 5, token: 't' }));
-  });
-
   it('forgets what it was before it was held', () => {
     const held = recordOf('it', 'suspended', { suspendedFrom: 'retrying', suspendedIn: 2 });
     expect(changesOf(held, stepAfter(held, 'release-retry', inputs, {}))).toStrictEqual({
@@ -96,9 +91,7 @@ describe('the first record of an execution (S11, S12)', () => {
         planOf(callbackOf('a'), agentStepOf('it'), callbackOf('b', { kind: 'approval' })),
         fresh,
       ),
-    ).toStrictEqual({
-      callbackKeys: { a: 'key-1', b: 'key-2' },
-    });
+    ).toStrictEqual({ callbackKeys: { a: 'key-1', b: 'key-2' } });
     expect(callbackKeysOf(planOf(agentStepOf('it')), fresh)).toStrictEqual({});
   });
 
@@ -143,9 +136,7 @@ describe('what an execution answers', () => {
         { ...planOf(), output: { $ref: 'input', path: [] } },
         stateOf([], { input: 'x'.repeat(300) }),
       ),
-    ).toStrictEqual({
-      outputBytes: 302,
-    });
+    ).toStrictEqual({ outputBytes: 302 });
     expect(keptOutput({ ...planOf(), output: { $ref: 'step:b', path: [] } }, stateOf([]))).toStrictEqual({
       output: null,
     });

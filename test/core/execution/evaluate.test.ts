@@ -24,17 +24,6 @@ describe('a lease that has ended', () => {
     });
   });
 
-  it('concerns all where all was concerned, and names the agent of its stage', () => {
-    const decision = see(plan, stateOf([held()]), { affected: 'all' });
-    expect(decision.next).toStrictEqual({ kind: 'evaluate', fresh: true, affected: 'all' });
-    expect(decision.notes).toMatchObject([{ agent: 'worker' }]);
-  });
-
-  it('is found among leases that last', () => {
-    const both = planOf(agentStepOf('a'), agentStepOf('it'));
-    expect(see(both, stateOf([suspendedAs('execute', { name: 'a' }), held()])).write?.step?.name).toBe('it');
-  });
-
   it.each<[string, Snapshot, Partial<EvaluateEvent>]>([
     ['a second ago, by a worker', stateOf([held()]), { by: 'agent' }],
     ['less than a second ago', stateOf([held({ leaseUntil: NOW - 999 })]), {}],
@@ -58,10 +47,6 @@ describe('a look at what was written, and not read since', () => {
     const told = stateOf([], { status: 'failed', wakeAt: NOW, endedAt: NOW });
     expect(see(plan, told, { fresh: false }).announce).toBeDefined();
   });
-
-  it('sends all the same', () => {
-    expect(see(plan, stateOf([]), { fresh: false, affected: ['it'], by: 'agent' }).sends).toHaveLength(1);
-  });
 });
 
 describe('a question that came up', () => {
@@ -71,16 +56,6 @@ describe('a question that came up', () => {
     expect(decision.write?.incident).toMatchObject({ kind: 'recovery', step: 'it' });
     expect(decision.next).toStrictEqual(next('x'));
     expect(see(plan, waiting, { affected: 'all' }).next).toMatchObject({ affected: 'all' });
-  });
-
-  it('nor does one that is answered by itself', () => {
-    const moot = {
-      ...stateOf([recordOf('it', 'retrying')], { status: 'waiting' }),
-      incidents: { 1: incidentOf({}) },
-    };
-    const decision = see(plan, moot);
-    expect(decision.write?.incident?.by).toBe('moot');
-    expect(decision.next).toStrictEqual(next('x'));
   });
 
   it('one that its time has answered concerns its step, or all where that stops the execution', () => {
@@ -208,12 +183,6 @@ describe('success', () => {
     expect(of(recordOf('it', 'compensation-failed'))).toBe('waiting');
     expect(of(recordOf('it', 'compensation-failed'), 1)).toBe('succeeded');
     expect(of(recordOf('it', 'compensation-failed'), 0)).toBe('waiting');
-  });
-
-  it('ends the pause under way', () => {
-    const pauses = [{ number: 1, at: NOW - 9, reason: '', withinMs: 1 }];
-    const { write } = see(two, stateOf(over, { status: 'paused', pauses }));
-    expect(write?.execution?.pauses).toStrictEqual([{ ...pauses[0], endedAt: NOW }]);
   });
 
   it('comes before the deadline, the deadline before what else is to be done', () => {

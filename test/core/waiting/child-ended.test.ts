@@ -215,9 +215,7 @@ describe('the end that an execution tells its parent', () => {
     expect(endIs('failed', failed)).toEqual({ status: 'failed', version: 9, clean: true });
     expect(
       endIs('failed', [recordOf('a', 'compensated'), recordOf('b', 'compensation-failed')]),
-    ).toMatchObject({
-      clean: false,
-    });
+    ).toMatchObject({ clean: false });
     expect(endIs('canceled', [], { cause })).toMatchObject({ clean: true });
     expect(endIs('canceled', [], { cause: { ...cause, undo: false } })).toMatchObject({ clean: false });
   });

@@ -11,7 +11,7 @@ import {
   LIFE_GAP_MS,
   MIN_RETENTION_MS,
 } from '../../../lib/core/records/retention.ts';
-import { type Execution } from '../../../lib/core/records/state.ts';
+import type { Execution } from '../../../lib/core/records/state.ts';
 import {
   type Beside,
   besideOf,
@@ -95,11 +95,7 @@ describe('what an audit finds', () => {
   const found = (
     wake: 'none' | 'unswept' | 'swept',
     of: Execution = execution,
-  ): Extract<Found, { kind: 'execution' }> => ({
-    kind: 'execution',
-    execution: of,
-    wake,
-  });
+  ): Extract<Found, { kind: 'execution' }> => ({ kind: 'execution', execution: of, wake });
 
   it('is a record with a version', () => {
     expect([found('none'), input, step, incident].map(recordIn)).toEqual([
@@ -113,10 +109,7 @@ describe('what an audit finds', () => {
 
   it('is watched again, from now on, where nobody would have found it', () => {
     expect(heal(found('none'), inputs)).toEqual({
-      write: {
-        executionId: 'e-1',
-        execution: { ...execution, version: 2, writeId: 'w-new', wakeAt: NOW },
-      },
+      write: { executionId: 'e-1', execution: { ...execution, version: 2, writeId: 'w-new', wakeAt: NOW } },
       sends: [],
       next: { kind: 'idle' },
       notes: [{ what: 'wake-time-healed', executionId: 'e-1', detail: 'none' }],

@@ -5,16 +5,13 @@ import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import {
   dependentsClearAt,
   isClear,
-  isKept,
-  keepsEffects,
   needsUndo,
   effectsSettledAt,
   stepToSuspend,
   stepToFence,
 } from '../../../lib/core/step/ready.ts';
-import { hasOpenChildren } from '../../../lib/core/step/turn.ts';
 import { STEP_STATUSES } from '../../../lib/core/transitions.ts';
-import { suspendedAs, planOf, recordOf, stateOf } from '../one-step.ts';
+import { planOf, recordOf, stateOf } from '../one-step.ts';
 import {
   agentStepOf,
   callbackOf,
@@ -92,24 +89,6 @@ describe('an effect is to be undone', () => {
   ])('of %s', (_, planned, more, owes) => {
     expect(needsUndo(planned, recordOf('it', 'done', more))).toBe(owes);
   });
-
-  it('stays where child or item say so', () => {
-    expect([childOf('it'), childOf('it', { undo: 'none' })].map(isKept)).toStrictEqual([false, true]);
-    expect([mapOf('it'), mapOf('it', { each: undoableOf('item') })].map(isKept)).toStrictEqual([true, false]);
-  });
-});
-
-it('executions are open until as many have ended as there are', () => {
-  expect([{}, { 0: clean }].map((ended) => hasOpenChildren(childrenOf(ended)))).toStrictEqual([true, false]);
-});
-
-it('all is left as it is where a person said so', () => {
-  const { undo: _, ...cause } = left.cause;
-  expect([left, { cause }, {}].map((execution) => keepsEffects(stateOf([], execution)))).toStrictEqual([
-    true,
-    false,
-    false,
-  ]);
 });
 
 it('a step is quiet when its process is dead and the service of the agent that acted has settled', () => {
@@ -145,13 +124,6 @@ describe('a step is clear', () => {
     ]);
     expect(where(isIt, { leaseUntil: NOW })).toStrictEqual([]);
     expect(isClear(step, undefined, false)).toBe(true);
-  });
-
-  it('also when it owes something, where all is left as it is', () => {
-    const isIt = (record: Step) => isClear(step, record, true);
-    const never = ['retrying', 'waiting', 'answered', 'unknown', 'suspended'] as Step['status'][];
-    expect(where(isIt, acted)).toStrictEqual(ALL.filter((status) => !never.includes(status)));
-    expect(isClear(step, suspendedAs('undo'), true)).toBe(false);
   });
 
   it.each([childOf('it', { undo: 'none' }), mapOf('it')])(
@@ -210,11 +182,6 @@ describe('what depends on a step', () => {
     ).flat();
     expect(dependentsClearAt(planOf(...layers), layers[0] as PlanStep, stateOf([]))).toBe(0);
   });
-
-  it('owes its undo also where the rest is left as it is', () => {
-    const state = stateOf([recordOf('b', 'done')], left);
-    expect(dependentsClearAt(plan, plan.steps[0] as PlanStep, state)).toBeUndefined();
-  });
 });
 
 describe('a step is fenced', () => {
@@ -234,11 +201,6 @@ describe('a step is fenced', () => {
     expect(of(step, acted)).toStrictEqual(['ready', 'answered']);
     expect(of(agentStepOf('it'), acted)).toStrictEqual(['ready', ...open]);
     expect(of(step, acted, left)).toStrictEqual(['ready', ...open]);
-  });
-
-  it('unless its executions may be starting, which are stopped', () => {
-    expect(fenced([childOf('it')], [])).toBeUndefined();
-    expect(fenced([childOf('it', { when: false })], [])).toBe('it');
   });
 });
 
