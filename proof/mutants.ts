@@ -12,7 +12,7 @@ import { soundTreeProblems } from './mutants/baseline.ts';
 import { CONCEPTS, MUTANTS } from './mutants/catalogue.ts';
 import { runKiller } from './mutants/killers.ts';
 import { catalogueProblems, describeKiller, type Mutant } from './mutants/mutant.ts';
-import { documentOf, type Fate, type Result, summaryOf } from './mutants/report.ts';
+import { documentOf, type Result, summaryOf } from './mutants/report.ts';
 import { ROOT, scratchCopy, type Scratch } from './mutants/scratch.ts';
 
 const LANES = 2;
@@ -43,17 +43,12 @@ const progress = (text: string): void => {
   if (isTty) process.stderr.write(`\r\u001b[2K${text.slice(0, 100)}`);
 };
 
-function fateOf(mutant: Mutant, noticed: boolean): Fate {
-  if (mutant.equivalent !== undefined) return noticed ? 'not-equivalent' : 'equivalent';
-  return noticed ? 'killed' : 'survived';
-}
-
 async function tryMutant(scratch: Scratch, mutant: Mutant): Promise<Result> {
   const startedAt = Date.now();
   const restore = scratch.apply(mutant);
   try {
     const { kind, detail } = await runKiller(scratch.root, mutant.killer);
-    const fate = kind === 'broken' ? 'broken' : fateOf(mutant, kind === 'killed');
+    const fate = kind === 'clean' ? 'survived' : kind;
     return { mutant, fate, detail, seconds: (Date.now() - startedAt) / 1_000 };
   } finally {
     restore();
@@ -76,10 +71,9 @@ async function tryAll(scratches: readonly Scratch[], chosen: readonly Mutant[]):
 }
 
 function show({ mutant, fate, detail, seconds }: Result): void {
-  const asExpected = fate === 'killed' || fate === 'equivalent';
-  if (asExpected && program.opts<Options>().json === true) return;
+  if (fate === 'killed' && program.opts<Options>().json === true) return;
   progress('');
-  const word = asExpected ? fate : fate.toUpperCase();
+  const word = fate === 'killed' ? fate : fate.toUpperCase();
   console.error(`${word.padEnd(10)} ${mutant.id} (${seconds.toFixed(1)} s): ${detail}`);
 }
 
@@ -107,7 +101,7 @@ async function main(options: Options): Promise<void> {
     const mutants = summaryOf(results, (Date.now() - startedAt) / 1_000);
     if (options.writeDocs === true) writeFileSync(DOCUMENT, documentOf(results, mutants, CONCEPT_IDS));
     console.log(options.json === true ? JSON.stringify({ mutants }) : mutants);
-    if (results.some(({ fate }) => fate !== 'killed' && fate !== 'equivalent')) process.exitCode = 1;
+    if (mutants.survivors.length > 0) process.exitCode = 1;
   } finally {
     for (const scratch of scratches) scratch.remove();
   }

@@ -40,9 +40,8 @@ function longestRuns(killers: readonly Killer[]): Killer[] {
   for (const killer of killers) {
     if (killer.kind === 'model') runs.set(killer.run, killer);
     if (killer.kind !== 'simulation') continue;
-    const key = `${killer.mode} ${killer.seed}`;
-    const known = runs.get(key);
-    if (known?.kind !== 'simulation' || known.worlds < killer.worlds) runs.set(key, killer);
+    const known = runs.get(killer.mode);
+    if (known?.kind !== 'simulation' || known.worlds < killer.worlds) runs.set(killer.mode, killer);
   }
   return [...runs.values()];
 }

@@ -3,16 +3,28 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MUTANTS } from '../../../proof/mutants/catalogue.ts';
-import { catalogueProblems, mutated } from '../../../proof/mutants/mutant.ts';
+import {
+  catalogueProblems,
+  jest,
+  JUDGES,
+  judgeOf,
+  mutated,
+  simulation,
+} from '../../../proof/mutants/mutant.ts';
 import { documentOf, type Result, summaryOf } from '../../../proof/mutants/report.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
 describe('the planted bugs', () => {
-  it('are sixty and more, each with a place of its own in the code', () => {
-    expect(MUTANTS.length).toBeGreaterThanOrEqual(60);
+  it('are few, each with a place of its own in the code that the mutation tool does not judge', () => {
     expect(catalogueProblems(MUTANTS, read)).toEqual([]);
+    expect(MUTANTS.length).toBeLessThanOrEqual(60);
+  });
+
+  it('are several for every judge', () => {
+    const judges = MUTANTS.map(({ killer }) => judgeOf(killer));
+    expect(JUDGES.filter((judge) => judges.filter((one) => one === judge).length < 2)).toEqual([]);
   });
 
   it('name tests that exist', () => {
@@ -37,54 +49,77 @@ describe('a planted bug', () => {
     expect(() => mutated('m', text, edit)).toThrow(`mutant 'm': its text ${why} in x.ts`);
   });
 
+  const one = { ...edit, id: 'm', bug: 'b', killer: { kind: 'model', run: 'r' } } as const;
+
   it('that is there twice or changes nothing is named', () => {
-    const one = { ...edit, id: 'm', from: 'own', bug: 'b', killer: { kind: 'model', run: 'r' } } as const;
     const idle = { ...one, id: 'n', replace: edit.find };
     expect(catalogueProblems([one, one, idle], () => 'a + b')).toEqual([
       "mutant 'm' is there twice",
       "mutant 'n' changes nothing",
     ]);
   });
+
+  it('of the core that a unit test judges is left to the mutation tool', () => {
+    const killer = jest('core/decide', 'a decision');
+    const inCore = { ...one, file: 'lib/core/decide.ts', killer };
+    const others = [
+      { ...inCore, id: 'n', killer: simulation() },
+      { ...inCore, id: 'o', killer: jest('e2e/quiet', 'a system') },
+      { ...inCore, id: 'p', file: 'lib/engine/commit.ts' },
+    ];
+    expect(catalogueProblems([inCore, ...others], () => 'a + b')).toEqual([
+      "mutant 'm' is in the core and judged by a unit test: leave it to npm run mutation, or name a judge that it does not ask",
+    ]);
+  });
+
+  it('beyond sixty is one too many', () => {
+    const many = Array.from({ length: 61 }, (_, at) => ({ ...one, id: `m${at}` }));
+    expect(catalogueProblems(many, () => 'a + b')).toEqual([
+      'there are 61 mutants, and 60 are allowed: let one go for each new one',
+    ]);
+    expect(catalogueProblems(many.slice(1), () => 'a + b')).toEqual([]);
+  });
 });
 
 describe('a run', () => {
   const mutant = {
     id: 'm',
-    from: 3,
     bug: 'A | b.',
     file: 'x.ts',
     find: 'a',
     replace: 'b',
-    killer: { kind: 'simulation', mode: 'all', seed: 0, worlds: 8 },
+    killer: { kind: 'simulation', mode: 'all', worlds: 8 },
   } as const;
   const results: Result[] = [
     { mutant, fate: 'killed', detail: 'seed 1', seconds: 1 },
-    {
-      mutant: { ...mutant, id: 'n', equivalent: 'Nobody asks.' },
-      fate: 'equivalent',
-      detail: '',
-      seconds: 1,
-    },
+    { mutant: { ...mutant, id: 'n', killer: jest('e2e/x', 'y') }, fate: 'killed', detail: '', seconds: 1 },
     { mutant: { ...mutant, id: 'o' }, fate: 'survived', detail: '', seconds: 1 },
-    { mutant: { ...mutant, id: 'p', equivalent: 'No.' }, fate: 'not-equivalent', detail: '', seconds: 1 },
+    { mutant: { ...mutant, id: 'p' }, fate: 'broken', detail: '', seconds: 1 },
   ];
 
-  it('counts what was noticed, and names what was not', () => {
+  it('counts what was noticed by whom, and names what was not', () => {
     expect(summaryOf(results, 3.6)).toEqual({
       planted: 4,
-      killed: 1,
-      equivalent: 1,
+      killed: 2,
       survivors: ['o', 'p'],
       seconds: 4,
-      byKiller: { simulation: 1 },
+      byJudge: { 'unit tests': 0, 'end to end': 1, simulation: 1, model: 0 },
     });
   });
 
-  it('is written down by concept, equivalents named', () => {
-    const concepts = [{ concept: 'A | b', ids: ['m', 'n', 'o', 'p'] }];
+  it('is written down by concept, each bug with who noticed it', () => {
+    const concepts = [
+      { concept: 'ends', ids: ['m', 'n', 'o', 'p'] },
+      { concept: 'others', ids: ['q'] },
+    ];
     const text = documentOf(results, summaryOf(results, 3.6), concepts);
-    expect(text).toContain(String.raw`| A \| b | 4 | 1 | 0 | 1 | 0 |`);
-    expect(text).toContain('- `n` (x.ts): A | b. Nobody asks.');
+    expect(text).toContain(
+      '4 planted, 2 noticed (unit tests 0, end to end 1, simulation 1, model 0), 2 survived; 4 s.',
+    );
     expect(text).toContain('Survivors: o, p.');
+    expect(text).toContain('## Ends\n');
+    expect(text).toContain('| `m` | A \\| b. | simulation |');
+    expect(text).toContain('| `o` | A \\| b. | **survived** |');
+    expect(text).not.toContain('Others');
   });
 });

@@ -1,0 +1,111 @@
+/** The order of effects, in the roles and the engine: write, then send; report, then go on; who writes first acts. */
+
+import { jest, type Mutant, simulation } from '../mutant.ts';
+
+export const EFFECTS: readonly Mutant[] = [
+  {
+    id: 'send-before-write',
+    bug: 'Messages are sent before the write that makes them true.',
+    file: 'lib/engine/commit.ts',
+    find: '  if (decision.write !== undefined) {\n',
+    replace:
+      '  if (decision.sends.length > 0) await ports.queue.send(decision.sends);\n  if (decision.write !== undefined) {\n',
+    also: [
+      {
+        file: 'lib/engine/commit.ts',
+        find: '  if (sends.length > 0) await ports.queue.send(sends);\n',
+        replace: '',
+      },
+    ],
+    killer: jest('supervisor/sweep', 'of the same thing twice at once sends it once'),
+  },
+  {
+    id: 'announce-after-write',
+    bug: 'An end is announced after the write that takes its wake time away.',
+    file: 'lib/engine/commit.ts',
+    find: '  if (decision.announce !== undefined) await ports.announcer.announce(decision.announce);\n',
+    replace: '',
+    also: [
+      {
+        file: 'lib/engine/commit.ts',
+        find: '  const called = wakeFor(',
+        replace:
+          '  if (decision.announce !== undefined) await ports.announcer.announce(decision.announce);\n  const called = wakeFor(',
+      },
+    ],
+    killer: simulation(),
+  },
+  {
+    id: 'call-before-write',
+    bug: 'A supervisor is called before the write that says so, by all who race for it.',
+    file: 'lib/engine/wake-up.ts',
+    find: "    if ((await wakeUps.write(wanted)) === 'conflict') return;\n    await wakeUps.call(wanted);\n",
+    replace:
+      "    await wakeUps.call(wanted);\n    if ((await wakeUps.write(wanted)) === 'conflict') return;\n",
+    killer: jest('engine/wake-up', 'one does, and the others lose the write'),
+  },
+  {
+    id: 'write-id-reused',
+    bug: 'Two writes carry the same write id.',
+    file: 'lib/engine/decision-inputs.ts',
+    find: '  writeId: ports.random.id(),',
+    replace: '  writeId: ports.random.id().slice(0, 4),',
+    killer: simulation(),
+  },
+  {
+    id: 'own-claim-not-recognised',
+    bug: 'A claim whose answer was lost is not recognised by its token, and costs a lease.',
+    file: 'lib/agent/message.ts',
+    find: 'if (isLeased(mine) && tokens.has(mine.token)) {',
+    replace: 'if (isLeased(mine) && tokens.size > 99) {',
+    killer: jest('engine/faults', 'a write whose answer is lost'),
+  },
+  {
+    id: 'acknowledged-while-running',
+    bug: "A message is acknowledged while the author's code still runs, which then goes on in a thawed process.",
+    file: 'lib/agent/message.ts',
+    find: '  if (!report.codeReturned) await work;\n',
+    replace: '',
+    killer: simulation(),
+  },
+  {
+    id: 'heartbeats-go-on',
+    bug: 'The heartbeats of an attempt are not stopped before its report.',
+    file: 'lib/agent/attempt.ts',
+    find: '  finished.end();\n',
+    replace: '',
+    killer: jest('agent/progress', 'costs no time beyond its work'),
+  },
+  {
+    id: 'evaluation-from-before-the-report',
+    bug: 'An evaluation that has begun to read counts for a report that is written after that.',
+    file: 'lib/agent/single-flight.ts',
+    find: 'await flight.next.over;',
+    replace: 'await flight.over;',
+    killer: jest('agent/single-flight', 'become one after the one that is under way'),
+  },
+  {
+    id: 'error-acknowledged',
+    bug: 'A message whose handling failed is acknowledged.',
+    file: 'lib/agent/handler.ts',
+    find: "correlated(about));\n    return 'give-back';",
+    replace: "correlated(about));\n    return 'handled';",
+    killer: jest('aws/invocation', 'one that could not be handled comes again'),
+  },
+  {
+    id: 'parent-not-notified',
+    bug: 'An execution that ends does not notify its parent, and drops its wake time.',
+    file: 'lib/engine/reconcile.ts',
+    find: 'if (decision.notifyParent !== undefined)',
+    replace: 'if (decision.notifyParent !== undefined && ports.clock.now() < 0)',
+    killer: simulation(),
+  },
+  {
+    id: 'refused-and-started',
+    bug: 'A step fails over the input of an execution that somebody has started, and leaves it behind.',
+    file: 'lib/engine/children.ts',
+    find: "  if ((await store.create(holder)) !== 'written') return undefined;\n",
+    replace: '  await store.create(holder);\n',
+    killer: jest('engine/families', 'is left alone where somebody has started it'),
+  },
+];

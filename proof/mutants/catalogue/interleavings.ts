@@ -1,0 +1,113 @@
+/**
+ * What only some order of events shows: claims, lost attempts, compensation and wake times. Random worlds find each among the
+ * seeds of every commit, or the model by its search of every interleaving.
+ */
+
+import { model, type Mutant, simulation } from '../mutant.ts';
+
+export const INTERLEAVINGS: readonly Mutant[] = [
+  {
+    id: 'claim-while-leased',
+    bug: 'A duplicate of the message claims the step while its lease is held.',
+    file: 'lib/core/step/ready.ts',
+    find: "  if (record.status === 'unknown') return [workOf(step, record, 'probe')];",
+    replace:
+      "  if (record.status === 'running') return [{ ...workOf(step, record, 'execute'), attempt: record.attempt }];\n  if (record.status === 'unknown') return [workOf(step, record, 'probe')];",
+    also: [
+      {
+        file: 'lib/core/transitions.ts',
+        find: "  running: {\n    heartbeat: 'running',",
+        replace: "  running: {\n    claim: 'running',\n    heartbeat: 'running',",
+      },
+    ],
+    killer: simulation(),
+  },
+  {
+    id: 'code-returned-while-alive',
+    bug: 'An attempt whose code has not returned counts as over when it reports.',
+    file: 'lib/core/step/report.ts',
+    find: "const codeReturned = report.codeReturned && record.mode !== 'probe';",
+    replace: "const codeReturned = record.mode !== 'probe';",
+    killer: simulation(),
+  },
+  {
+    id: 'compensates-forwards',
+    bug: 'A step is undone before what depends on it.',
+    file: 'lib/core/step/ready.ts',
+    find: 'const clearAt = dependentsClearAt(plan, step, snapshot);',
+    replace: 'const clearAt = dependentsClearAt(plan, step, snapshot) ?? 0;',
+    killer: simulation(),
+  },
+  {
+    id: 'undo-beside-a-lost-attempt',
+    bug: 'A step is undone while a lost attempt may still act.',
+    file: 'lib/core/step/ready.ts',
+    find: "'undo', sinceAt, Math.max(retryAt, effectsSettledAt(step, record)))",
+    replace: "'undo', sinceAt, retryAt)",
+    killer: simulation(),
+  },
+  {
+    id: 'not-done-believed-early',
+    bug: 'A probe that found nothing is believed while the lost attempt may still act.',
+    file: 'lib/core/step/report.ts',
+    find: 'if ((record.claimedAt ?? 0) < believableAt) {',
+    replace: 'if ((record.claimedAt ?? 0) < 0) {',
+    killer: simulation(),
+  },
+  {
+    id: 'canceled-but-kept',
+    bug: 'What is canceled and keeps its effects ends as canceled.',
+    file: 'lib/core/execution/rules.ts',
+    find: 'left || stuck.length > 0);',
+    replace: 'stuck.length > 0);',
+    killer: simulation(),
+  },
+  {
+    id: 'wake-time-forgets-leases',
+    bug: 'The wake time does not know the ends of leases.',
+    file: 'lib/core/supervision/wake-time.ts',
+    find: '    ...records.filter(isLeased).map((record) => leaseOverAt(plan, record, delays.graceFrom)),\n',
+    replace: '',
+    killer: simulation(),
+  },
+  {
+    id: 'wake-time-beyond-the-horizon',
+    bug: 'The wake time is set past what was written since the state was read.',
+    file: 'lib/core/supervision/wake-time.ts',
+    find: 'Math.min(...deadlines, quietFrom(plan, snapshot, work, readAt) + hMs);',
+    replace: 'Math.min(...deadlines, readAt + hMs + 86_400_000);',
+    killer: simulation(),
+  },
+  {
+    id: 'wake-time-removed-first',
+    bug: 'The wake time is taken away with the end, before the end was announced.',
+    file: 'lib/core/execution/rules.ts',
+    find: '    ...keptOutput(plan, state),\n',
+    replace: '    ...keptOutput(plan, state),\n    wakeAt: undefined,\n',
+    killer: simulation(),
+  },
+  {
+    id: 'unfenced',
+    bug: 'Nothing is fenced before compensation, so a stale reader may still claim.',
+    file: 'lib/core/execution/rules.ts',
+    find: '  fence,\n  stopChildren,',
+    replace: '  stopChildren,',
+    killer: model('one-idempotent'),
+  },
+  {
+    id: 'unknown-forgotten',
+    bug: 'A later failure erases that an earlier attempt may have acted.',
+    file: 'lib/core/step/report.ts',
+    find: 'mayHaveActed: record.mayHaveActed || report.acted === true,',
+    replace: 'mayHaveActed: report.acted === true,',
+    killer: model('one-idempotent'),
+  },
+  {
+    id: 'unread-join',
+    bug: "A join's last predecessors send on old states, so nobody sends.",
+    file: 'lib/core/execution/on-report.ts',
+    find: 'other.after.length === 1 && other.when',
+    replace: 'other.after.length > 0 && other.when',
+    killer: model('join-unaided'),
+  },
+];

@@ -1,0 +1,86 @@
+/** What the ports on AWS make of conditions, lost answers and refusals. */
+
+import { jest, type Mutant } from '../mutant.ts';
+
+export const PORTS: readonly Mutant[] = [
+  {
+    id: 'two-claims-commit',
+    bug: 'Two writers of the same version both commit, so a join starts twice.',
+    file: 'lib/aws/dynamo-put.ts',
+    find: "ConditionExpression: '#version = :behind'",
+    replace: "ConditionExpression: '#version >= :behind'",
+    killer: jest('aws/dynamo-store', 'has a condition, and asks for what is there'),
+  },
+  {
+    id: 'own-write-is-conflict',
+    bug: 'A failed condition after our own write, sent twice by the SDK, is taken for a lost race.',
+    file: 'lib/aws/dynamo-put.ts',
+    find: "return isOurs(put, error.Item) ? { kind: 'written' } : ",
+    replace: 'return ',
+    killer: jest('aws/dynamo-store', 'because our own write is there already'),
+  },
+  {
+    id: 'conflict-is-own-write',
+    bug: 'Any failed condition is taken for our own write.',
+    file: 'lib/aws/dynamo-put.ts',
+    find: "return isOurs(put, error.Item) ? { kind: 'written' } : ",
+    replace: "return error.message !== '' ? { kind: 'written' } : ",
+    killer: jest('aws/dynamo-store', "because another's is there is a conflict"),
+  },
+  {
+    id: 'throttled-is-conflict',
+    bug: 'A throttled write is taken for a lost race.',
+    file: 'lib/aws/dynamo-put.ts',
+    find: '    if (!(error instanceof ConditionalCheckFailedException)) throw error;\n    // The SDK',
+    replace:
+      "    if (!(error instanceof ConditionalCheckFailedException)) return { kind: 'conflict' };\n    // The SDK",
+    killer: jest('aws/dynamo-store', 'because it is throttled is not known'),
+  },
+  {
+    id: 'written-by-an-earlier-life',
+    bug: 'Whoever knows an earlier life of an execution alone may write the records of the later one.',
+    file: 'lib/aws/dynamo-put.ts',
+    find: "ConditionExpression: '#version = :behind AND #life = :life',",
+    replace: "ConditionExpression: '#version = :behind AND (#life = :life OR #version > :zero)',",
+    also: [
+      {
+        file: 'lib/aws/dynamo-put.ts',
+        find: "':life': { S: life } },",
+        replace: "':life': { S: life }, ':zero': { N: '0' } },",
+      },
+    ],
+    killer: jest('contract/store', 'is written by nobody who knows the earlier life alone'),
+  },
+  {
+    id: 'weak-read',
+    bug: 'An execution is read weakly, so a decision is made on what was.',
+    file: 'lib/aws/dynamo-store.ts',
+    find: '        ConsistentRead: true,\n',
+    replace: '        ConsistentRead: false,\n',
+    killer: jest('aws/dynamo-store', 'is strong, and follows every page'),
+  },
+  {
+    id: 'partial-send-ignored',
+    bug: 'A batch of which SQS refused a part counts as sent.',
+    file: 'lib/aws/sqs-queue.ts',
+    find: 'if (refused.has(at)) failed(',
+    replace: 'if (refused.size > parcels.length) failed(',
+    killer: jest('aws/sends', 'of which a part was refused rejects'),
+  },
+  {
+    id: 'wrong-item-named',
+    bug: 'The message to come again is named by its receipt.',
+    file: 'lib/aws/invocation.ts',
+    find: 'itemIdentifier: record.messageId',
+    replace: 'itemIdentifier: record.receiptHandle',
+    killer: jest('aws/invocation', 'one that could not be handled comes again'),
+  },
+  {
+    id: 'refused-event-counts',
+    bug: 'An end that the event bus refused counts as announced.',
+    file: 'lib/aws/event-bus.ts',
+    find: '(answer.FailedEntryCount ?? 0) > 0',
+    replace: 'answer.Entries === undefined && (answer.FailedEntryCount ?? 0) > 1',
+    killer: jest('aws/sends', 'that the bus refused rejects'),
+  },
+];

@@ -1,0 +1,38 @@
+/** The template: rights, limits and wiring, judged as text and by all of it running on the local cloud. */
+
+import { jest, type Mutant } from '../mutant.ts';
+
+export const TEMPLATE: readonly Mutant[] = [
+  {
+    id: 'recursion-cut',
+    bug: 'Lambda cuts a long chain of steps off as a loop.',
+    file: 'lib/infra/agent-fleet.ts',
+    find: 'recursiveLoop: RecursiveLoop.ALLOW',
+    replace: 'recursiveLoop: RecursiveLoop.TERMINATE',
+    killer: jest('infra/stack', 'only the scheduler and the agents may run in a long chain'),
+  },
+  {
+    id: 'delete-granted',
+    bug: 'Every role may delete from the table.',
+    file: 'lib/infra/state-table.ts',
+    find: "decide: ['dynamodb:GetItem',",
+    replace: "decide: ['dynamodb:DeleteItem', 'dynamodb:GetItem',",
+    killer: jest('infra/permissions', 'each function may do what is listed, and nothing else'),
+  },
+  {
+    id: 'write-not-granted',
+    bug: 'No role may write to the table.',
+    file: 'lib/infra/state-table.ts',
+    find: "['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query']",
+    replace: "['dynamodb:GetItem', 'dynamodb:Query']",
+    killer: jest('e2e/bad-input', 'the same key with the same body is the same execution'),
+  },
+  {
+    id: 'calls-unheard',
+    bug: 'The rule that starts a supervisor listens for another event than the one that is sent.',
+    file: 'lib/infra/wake-ups.ts',
+    find: 'detailType: [detailType]',
+    replace: 'detailType: [source]',
+    killer: jest('e2e/quiet', 'healthy orders one after the other share one supervisor'),
+  },
+];
