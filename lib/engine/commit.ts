@@ -1,9 +1,10 @@
 /**
  * From a decision to its effects: the only file that turns one into writes and messages.
  *
- * Owns: the order. First an end is announced, then the write, then the messages; a supervisor is called where none would
- * sweep in time. After a crash between the write and the messages the wake time brings a supervisor; after one between the
- * announcement and the write the end is announced twice, which listeners must expect (docs/EVENTS.md).
+ * Owns: the order. First an end is announced, then the write, then the messages. A message wakes an agent. The wake time in
+ * the execution's record wakes a supervisor: its sweeps find the execution once that time has come, and it is called now if
+ * none would sweep by then. So a crash between the write and the messages is made good at the wake time. After one between
+ * the announcement and the write the end is announced twice, which listeners must expect (docs/EVENTS.md).
  * Does not own: what to decide, or what comes after (`reconcile.ts`).
  */
 

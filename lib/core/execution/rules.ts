@@ -2,8 +2,8 @@
  * The evaluation of an execution: the next write that is due, or the messages to send.
  *
  * Owns: the order of the rules that carry an execution on: leases that ended, failure, deadline, skips, success, the
- * fence, the end of an undo, the announcement of the end. Does not own: what a piece of work is (`step/ready.ts`), which messages are sent
- * and the next wake time (`supervision/dispatch.ts`), what an attempt writes (`step/claim.ts`).
+ * fence, the end of an undo, the announcement of the end. Does not own: what a piece of work is (`step/ready.ts`), which messages
+ * are sent and the next wake time (`supervision/dispatch.ts`), what an attempt writes (`step/claim.ts`).
  *
  * An agent after its report, the scheduler after a start or a cancel, and a supervisor evaluate in the same way;
  * only a supervisor ends leases, repeats dispatches that were not claimed, and sets the wake time.
@@ -54,7 +54,7 @@ import { failStep, keepPast, passDeadline } from './stop.ts';
 /** Each rule checks the status itself; the first one that has a write to make is followed. */
 const rulesOf = (): readonly Rule[] => [
   endLease,
-  incidents,
+  closeIncidents,
   endChildren,
   failStep,
   succeed,
@@ -70,7 +70,7 @@ const rulesOf = (): readonly Rule[] => [
   fence,
   stopChildren,
   giveUpUndo,
-  question,
+  openIncident,
   endUndo,
   wakeForTime,
 ];
@@ -106,8 +106,9 @@ const endLease: Rule = (plan, state, event) => {
   });
 };
 
-const incidents: Rule = (plan, state, event) => stillAffected(event, closeDueIncidents(plan, state, event));
-const question: Rule = (plan, state, event) => stillAffected(event, ask(plan, state, event));
+const closeIncidents: Rule = (plan, state, event) =>
+  stillAffected(event, closeDueIncidents(plan, state, event));
+const openIncident: Rule = (plan, state, event) => stillAffected(event, ask(plan, state, event));
 
 /** The evaluation's own write is not forgotten over an incident that came up on the way. */
 function stillAffected(event: Evaluation, decision: Decision | undefined): Decision | undefined {

@@ -77,6 +77,10 @@ export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
   return work;
 }
 
+/**
+ * The work on the way forward. A step is ready if it has no attempt yet, its predecessors are done or skipped, and its
+ * condition holds (`turn.ts`). One that failed or was lost is due again at `retryAt`, one of unknown outcome for a probe.
+ */
 function forwardWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
   if (step.kind !== 'agent') return [];
   const record = snapshot.steps[step.name];

@@ -151,14 +151,14 @@ function reportedExecute(ending: Ending, report: Report): Step | undefined {
     const retryAt = Math.max(free.retryAt, inputs.now + wishMs);
     return stepAfter(record, 'retry', inputs, { ...changes, ...free, retryAt });
   }
-  return climb(ending, changes, report);
+  return afterFailure(ending, changes, report);
 }
 
 /**
  * After a failed or lost attempt: the next try, an incident, or the end of the recovery. A stage that changes
  * something is entered only in certainty, so an outcome that is still open is settled by a probe first.
  */
-function climb(
+function afterFailure(
   { step, record, inputs }: Ending,
   changes: StepChanges,
   failed: {
@@ -189,7 +189,10 @@ const onStage = (step: AgentStep, record: Step, stage: number): StepChanges => (
   ...(changesBetween(step, record.stage, stage) ? { givenInput: undefined } : {}),
 });
 
-/** The outcome of an attempt to execute is unknown: ask first, or just repeat what may be repeated. */
+/**
+ * The outcome of an attempt to execute is unknown, after a lost reply or a lost lease. A probed step becomes `unknown` and is
+ * probed. An idempotent one is tried again, as far as its recovery allows. About an unsafe one a person is asked.
+ */
 function lost(ending: Ending, failure: Failure): Step {
   const { variant, record, inputs, free } = ending;
   const changes = { ...ended(ending, 'unknown', failure), mayHaveActed: true };
@@ -201,7 +204,7 @@ function lost(ending: Ending, failure: Failure): Step {
   if (variant.effect === 'idempotent' && free !== undefined) {
     return stepAfter(record, 'retry', inputs, { ...changes, ...free });
   }
-  return climb(ending, changes);
+  return afterFailure(ending, changes);
 }
 
 function reportedProbe(ending: Ending, report: Report): Step | undefined {
@@ -314,7 +317,7 @@ const LEASE_LOST: Failure = { code: 'lease-ended', message: 'the attempt went si
 
 const STALLED: Failure = { code: 'no-progress', message: 'the attempt was alive but did not advance' };
 
-/** The record after a lease that ended without a report. The caller has checked that it has. */
+/** The record after a lost lease: it ended without a report, which the caller has checked. A probe or an undo is made again. */
 export function expired(step: AgentStep, record: LeasedStep, inputs: DecisionInputs): Step {
   // At once, not after a backoff: nothing says that the service is in trouble, only that an agent is gone.
   const ending = endingOf(step, record, { ...inputs, random: record.mode === 'probe' ? inputs.random : 0 });
