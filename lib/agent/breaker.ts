@@ -156,7 +156,7 @@ export class ProcessBreaker {
     const inputs = decisionInputsOf(ports);
     const passage = passageOf(before, inputs.now);
     if (passage.kind === 'free' || before === undefined) return {};
-    if (passage.kind === 'open') return passage;
+    if (passage.kind === 'open') return { openBreaker: passage.openBreaker };
     const next = withTrial(before, timeoutMs, inputs);
     if ((await breakers.write(next)) === 'conflict') {
       await this.#read(ports, breakers);

@@ -112,15 +112,12 @@ export function stoppedView({ execution, ...stored }: Snapshot, plan: Plan): Rec
 /** Of a child or map step: its executions, and how many of them have ended how. */
 function childrenView(record: Step | undefined, execution: Execution): Record<string, unknown> {
   if (record?.children === undefined) return {};
-  const { name, epoch, children } = record;
+  const { children } = record;
   const ends = Object.values(children.ended).map(({ status }) => status);
   const ended = Object.fromEntries(
     [...new Set(ends)].map((one) => [one, ends.filter((end) => end === one).length]),
   );
-  const executionIds = childIds({ id: execution.id, epoch }, name, children.count).slice(
-    0,
-    MAX_SHOWN_CHILDREN,
-  );
+  const executionIds = childIds(execution, record).slice(0, MAX_SHOWN_CHILDREN);
   return { children: { executionIds, count: children.count, started: children.started, ended } };
 }
 

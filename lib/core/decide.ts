@@ -9,16 +9,17 @@
  */
 
 import { effectiveState } from './execution/effective-state.ts';
-import { answer, callback } from './execution/on-answer.ts';
 import { decideChildren } from './execution/on-child.ts';
 import { deliver } from './execution/on-message.ts';
 import { heartbeat, report } from './execution/on-report.ts';
 import { evaluate } from './execution/rules.ts';
 import { obey } from './operators/commands.ts';
+import { answerIncident } from './operators/resolution.ts';
 import type { Plan } from './plan/plan.ts';
 import { type Decision, nothing } from './records/decision.ts';
 import type { Event } from './records/events.ts';
 import type { Snapshot } from './records/snapshot.ts';
+import { answerCallback } from './waiting/callback.ts';
 
 /** @param stored what was read of the execution. @returns what to write, then send, then do */
 export function decide(plan: Plan, stored: Snapshot, event: Event): Decision {
@@ -38,9 +39,9 @@ export function decide(plan: Plan, stored: Snapshot, event: Event): Decision {
     case 'retry':
       return obey(plan, state, event) ?? nothing();
     case 'resolve':
-      return answer(plan, state, event);
+      return answerIncident(plan, state, event);
     case 'callback':
-      return callback(plan, state, event);
+      return answerCallback(plan, state, event);
     default:
       return decideChildren(plan, state, event);
   }

@@ -86,11 +86,9 @@ export function admissionControl(
     const breaker = await rate.breaker;
     const now = ports.clock.now();
     const passage = passageOf(breaker, now);
-    if (passage.kind === 'open')
-      return { openBreaker: passage.openBreaker, sends: 0, laterAt: passage.openBreaker.until };
-    if (passage.kind === 'trial' && rate.triedOut) {
-      const openBreaker = { agent, since: breaker?.openedAt ?? now, until: now + TRIAL_MS };
-      return { openBreaker, sends: 0, laterAt: openBreaker.until };
+    if (passage.kind === 'open' || (passage.kind === 'trial' && rate.triedOut)) {
+      const until = passage.kind === 'open' ? passage.openBreaker.until : now + TRIAL_MS;
+      return { openBreaker: { ...passage.openBreaker, until }, sends: 0, laterAt: until };
     }
     if (passage.kind === 'trial') rate.triedOut = true;
     rate.wanted += wanted;

@@ -175,12 +175,6 @@ export const AROUND: readonly Note[] = [
     said: 'nobody reads these words: that look ends in nothing to look at.',
   },
   {
-    file: 'lib/core/explain/waiting.ts',
-    at: "if (record?.status !== 'running' && record?.status !== 'compensating') return undefined;",
-    answer: 'equivalent',
-    said: 'who has executions has a record.',
-  },
-  {
     file: 'lib/core/explain/history.ts',
     at: 'if (resolvedAt === undefined || by === undefined) return [opened];',
     answer: 'equivalent',

@@ -96,11 +96,6 @@ export const SAME: readonly Note[] = [
   same('operators/retry', "step.kind === 'agent' &&", 'of what no agent performs no attempt may have acted.'),
   same(
     'step/breaker',
-    "if (passage.kind === 'free' || breaker?.openedAt === undefined)",
-    'each half is true exactly where the other is; both are there for the compiler.',
-  ),
-  same(
-    'step/breaker',
     'const before = breaker ?? {',
     'the write id of no record is replaced by that of the first one.',
   ),

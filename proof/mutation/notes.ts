@@ -75,12 +75,6 @@ export const NOTES: readonly Note[] = [
   },
   {
     file: 'lib/core/supervision/wake-time.ts',
-    at: 'allEnded(children) || (children.started < children.count',
-    answer: 'test',
-    said: 'a list with room for another part was looked at only at its deadline.',
-  },
-  {
-    file: 'lib/core/supervision/wake-time.ts',
     at: "snapshot.execution.status === 'pausing' ||",
     answer: 'test',
     said: 'a pause that is not complete was left alone while a person is asked about something else.',

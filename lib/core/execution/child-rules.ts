@@ -8,7 +8,7 @@
 import { type ChildStep, hasChildren, type MapStep, type Plan } from '../plan/plan.ts';
 import type { Rule } from '../plan/rule.ts';
 import { blankStep, executionAfter, stepAfter, type StepChanges } from '../records/change.ts';
-import type { Children, Family } from '../records/children.ts';
+import type { Family } from '../records/children.ts';
 import { alsoAffected, type Decision, evaluateNext, nothing, writing } from '../records/decision.ts';
 import type { Evaluation } from '../records/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
@@ -19,7 +19,6 @@ import { applies, hasOpenChildren, isTurn, isUnbegun, mayHaveChildren } from '..
 import { unleasedEnd } from '../supervision/wake-time.ts';
 import { epochOfIds } from '../waiting/child-retry.ts';
 import {
-  allEnded,
   childIds,
   childrenFailure,
   childrenStopped,
@@ -30,7 +29,7 @@ import {
   staysDone,
   stepOnceStopped,
 } from '../waiting/child.ts';
-import { roomFor } from '../waiting/map.ts';
+import { isStartDue } from '../waiting/map.ts';
 import { externalTimes, passTime } from '../waiting/timer.ts';
 
 const written = (state: Snapshot, event: Evaluation, step: Step, what: string): Decision =>
@@ -72,9 +71,6 @@ const deferredTimes = (plan: Plan, state: Snapshot): number[] =>
 const parents = (plan: Plan, { passOver = [] }: Evaluation): (ChildStep | MapStep)[] =>
   plan.steps.filter(hasChildren).filter((step) => !passOver.includes(step.name));
 
-const isStartDue = (step: ChildStep | MapStep, children: Children): boolean =>
-  children.started < children.count && roomFor(step, children) > 0;
-
 /** Starts what is to be started; a list that is none fails its step at once. */
 export const startChildren: Rule = (plan, state, event) => {
   if (!isForward(state.execution.status) || failureWaits(plan, state)) return undefined;
@@ -112,9 +108,8 @@ export const endChildren: Rule = (plan, state, event) => {
       const changes: StepChanges = { changedAt: event.now, failure };
       return written(state, event, stepAfter(record, 'fail', event, changes), 'step-failed');
     }
-    if (!allEnded(record.children)) continue;
-    const all = childIds(ids, step.name, record.children.count);
-    return nothing({ kind: 'gather', step: step.name, ids: all });
+    if (hasOpenChildren(record.children)) continue;
+    return nothing({ kind: 'gather', step: step.name, ids: childIds(state.execution, record) });
   }
   return undefined;
 };
@@ -148,8 +143,7 @@ export const stopChildren: Rule = (plan, state, event) => {
       const how = { undo: !left, recall, below };
       return nothing({ kind: 'stop-children', step: step.name, family, starts, ...how });
     }
-    const found = { count, stopped: count, ended: {} };
-    const stopped = childrenStopped(record, step.name, state.execution, found, event);
+    const stopped = childrenStopped(state, { step: step.name, family, started: count, ended: {} }, event);
     return written(state, event, stopped, 'children-stopped');
   }
   return undefined;
@@ -173,7 +167,7 @@ function dueToStop(
 ): Family | undefined {
   const underWay = mayHaveChildren(plan, step, state);
   const ended = record?.status === 'done' || record?.status === 'failed';
-  const open = record?.children !== undefined && hasOpenChildren(record.children);
+  const open = hasOpenChildren(record?.children);
   const owes = ended && (open || wasRecalled(record) || (!left && needsUndo(step, record)));
   if (!underWay && !owes) return undefined;
   if (!underWay && !open && dependentsClearAt(plan, step, state) === undefined) return undefined;

@@ -24,7 +24,6 @@ import { type Json, utf8Bytes } from '../records/json.ts';
 import type { StepEvent } from '../records/moves.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Cause, isForward, isPausedOrPausing, isTerminal, type Step } from '../records/state.ts';
-import { horizonMs } from '../step/lease.ts';
 import { keepsEffects } from '../step/ready.ts';
 import { unleasedEnd } from '../supervision/wake-time.ts';
 import { canMoveStep, type ExecutionStatus } from '../transitions.ts';
@@ -37,9 +36,7 @@ const MAX_GATHERED_BYTES = 100_000;
 export function decideChildren(plan: Plan, state: Snapshot, event: ChildEvent & DecisionInputs): Decision {
   if (event.type === 'stop') return stop(state, event, event);
   if (event.type === 'restart') return again(plan, state, event.heard, event);
-  if (event.type === 'child-ended') {
-    return childEnded(plan, state, event, { ...event, horizonMs: horizonMs(plan, state) }) ?? nothing();
-  }
+  if (event.type === 'child-ended') return childEnded(plan, state, event);
   const step = graphOf(plan).step.get(event.step);
   const after = hasChildren(step) ? recordAfter(plan, step, state, event) : undefined;
   if (after === undefined) return nothing();
@@ -72,13 +69,11 @@ function recordAfter(
   if (!during(status) || !canMoveStep(record?.status ?? 'ready', isStay ? 'stay' : move)) return undefined;
   switch (event.type) {
     case 'started': {
-      const started = childrenStarted(event.family, record, step.name, state.execution, event, event);
+      const started = childrenStarted(state, event, event);
       return event.failure === undefined ? started : refusedStart(started, record, event.failure, event);
     }
-    case 'stopped': {
-      const found = { count: event.family.starts.length, stopped: event.started, ended: event.ended };
-      return childrenStopped(record, step.name, state.execution, found, event);
-    }
+    case 'stopped':
+      return childrenStopped(state, event, event);
     case 'gathered':
       return record && gathered(plan, step, record, event);
   }

@@ -55,7 +55,7 @@ export function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>):
   }
   if (event.processDeadlineAt - event.now < MIN_REMAINING_MS) return nothing({ kind: 'give-back' });
   if (event.openBreaker !== undefined) return deferDelivered(state, work, event.openBreaker, event);
-  const step = claimed(work, record, execution, event.token, event.processDeadlineAt, event);
+  const step = claimed(work, state, event);
   // What was deferred as unclaimed has its wake time far away, so a claim before its time brings it forward; so does a lease that ends
   // with its process, sooner than any that the wake time allows for. How far away others have put that, a claim cannot tell by what
   // it has read: of a long execution in part, and of any before other steps were finished. Never farther than its own step's H.

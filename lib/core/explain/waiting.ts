@@ -17,9 +17,8 @@ import type { Children } from '../records/children.ts';
 import type { Decision } from '../records/decision.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isForward, type Step } from '../records/state.ts';
-import { turnAt } from '../step/turn.ts';
-import { epochOfIds } from '../waiting/child-retry.ts';
-import { allEnded, childIds } from '../waiting/child.ts';
+import { hasOpenChildren, turnAt } from '../step/turn.ts';
+import { childIds } from '../waiting/child.ts';
 import { waitsUntil } from '../waiting/timer.ts';
 import { type Happened, inBrackets, iso, type Next } from './words.ts';
 
@@ -114,15 +113,15 @@ export function nextOfWaiting(plan: Plan, step: PlanStep, state: Snapshot): Next
 function nextOfChildren({ execution, steps }: Snapshot, step: string): Next | undefined {
   const record = steps[step];
   const { children } = record ?? {};
-  if (children === undefined || allEnded(children)) return undefined;
-  if (record?.status !== 'running' && record?.status !== 'compensating') return undefined;
+  if (record === undefined || children === undefined || !hasOpenChildren(children)) return undefined;
+  if (record.status !== 'running' && record.status !== 'compensating') return undefined;
   const open = Array.from({ length: children.started }, (_, index) => index).filter(
     (index) => children.ended[index] === undefined,
   );
   const [first] = open;
   if (first === undefined) return undefined;
   const others = open.length === 1 ? '' : ` and ${open.length - 1} other${open.length === 2 ? '' : 's'}`;
-  const id = childIds({ id: execution.id, epoch: epochOfIds(record, execution) }, step, first + 1)[first];
+  const id = childIds(execution, record)[first];
   return { what: `execution ${id}${others} end`, who: 'child', step };
 }
 

@@ -18,8 +18,8 @@ import {
   type StepChanges,
   stop,
 } from '../records/change.ts';
-import { type Decision, evaluateNext, writing } from '../records/decision.ts';
-import type { Resolution } from '../records/events.ts';
+import { type Decision, evaluateNext, nothing, writing } from '../records/decision.ts';
+import type { EventOf, Resolution } from '../records/events.ts';
 import { type Choice, type Incident, isDue } from '../records/incident.ts';
 import type { StepEvent } from '../records/moves.ts';
 import { openIncidents, type Snapshot } from '../records/snapshot.ts';
@@ -29,15 +29,24 @@ import {
   isForward,
   isPausedOrPausing,
   isSatisfied,
+  isTerminal,
   type Step,
 } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
 import { mayBePast, mayBeStopped, wayBack } from '../step/point-of-no-return.ts';
 import { attemptedVariant } from '../step/recovery.ts';
-import { choicesFor } from './choices.ts';
+import { choicesFor, resolutionProblem } from './choices.ts';
 import { resolveDeadline, timeAgain } from './deadline.ts';
 import { resolved, waitsForThisAlone } from './incident.ts';
 import { endPause, pausedMs } from './pause.ts';
+
+/** An answer that is not possible now changes nothing; the caller asks `resolutionProblem` for the reason. */
+export function answerIncident(plan: Plan, state: Snapshot, event: EventOf<'resolve'>): Decision {
+  const incident = state.incidents?.[event.incident];
+  if (incident === undefined || isTerminal(state.execution.status)) return nothing();
+  if (resolutionProblem(plan, state, incident, event.answer, event.now) !== undefined) return nothing();
+  return resolve(plan, state, incident, event.answer, event);
+}
 
 /** The transaction of an answer. The caller has asked `resolutionProblem`. */
 export function resolve(

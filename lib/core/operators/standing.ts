@@ -24,7 +24,6 @@ import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isLeased, type Step } from '../records/state.ts';
 import { isKept } from '../step/ready.ts';
 import { attemptedVariant } from '../step/recovery.ts';
-import { epochOfIds } from '../waiting/child-retry.ts';
 import { childIds } from '../waiting/child.ts';
 
 /** Of more only the number is given; the whole execution shows all. */
@@ -101,8 +100,7 @@ function ofAttempts(step: AgentStep, record: Step): Effect | undefined {
 function ofChildren(step: ChildStep | MapStep, record: Step, execution: Execution): StandingEffect[] {
   const { children } = record;
   if (children === undefined || (isKept(step) && step.pointOfNoReturn !== true)) return [];
-  const ids = childIds({ id: execution.id, epoch: epochOfIds(record, execution) }, step.name, children.count);
-  return ids.flatMap((executionId, index): StandingEffect[] => {
+  return childIds(execution, record).flatMap((executionId, index): StandingEffect[] => {
     const end = children.ended[index];
     if (end?.clean === true || (end === undefined && index >= children.started)) return [];
     const effect = end?.status === 'succeeded' ? 'stands' : 'may-stand';

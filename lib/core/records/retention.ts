@@ -30,13 +30,10 @@ export const touchedAt = (record: Step | Incident): number =>
 export const isLeftover = (record: Step | Incident, { life }: Pick<Execution, 'life'>): boolean =>
   record.life !== life;
 
-/** A record that does not say when it was written is older than nothing. */
-const isOlder = (record: Step | Incident, at: number): boolean =>
-  touchedAt(record) > 0 && touchedAt(record) < at;
-
 /** Whether a record that belongs to no execution any more may be removed: it was not written for as long as a key is remembered. */
 export const isAbandoned = (record: Step | Incident, now: number): boolean =>
-  isOlder(record, now - MIN_RETENTION_MS);
+  // A record that does not say when it was written is older than nothing.
+  touchedAt(record) > 0 && isLongAgo(touchedAt(record), now);
 
 /** No start, and nothing else under way, takes as long. */
 export const isLongAgo = (at: number, now: number): boolean => at < now - MIN_RETENTION_MS;

@@ -56,25 +56,21 @@ export interface Breaker {
 
 export type Passage =
   | { readonly kind: 'free' }
-  /** Half-open, and no trial is under way. */
-  | { readonly kind: 'trial' }
-  | { readonly kind: 'open'; readonly openBreaker: OpenBreaker };
+  /** `trial`: half-open, and no trial is under way. */
+  | { readonly kind: 'open' | 'trial'; readonly openBreaker: OpenBreaker };
 
 /** Whether a call may be made now. */
 export function passageOf(breaker: Breaker | undefined, now: number): Passage {
   if (breaker?.openedAt === undefined) return { kind: 'free' };
-  const until = Math.max(breaker.openUntil ?? 0, breaker.trialUntil ?? 0);
-  if (until <= now) return { kind: 'trial' };
-  return { kind: 'open', openBreaker: { agent: breaker.agent, since: breaker.openedAt, until } };
+  const { agent, openedAt: since, openUntil = 0, trialUntil = 0 } = breaker;
+  const until = Math.max(openUntil, trialUntil, now);
+  return { kind: until > now ? 'open' : 'trial', openBreaker: { agent, since, until } };
 }
 
 /** Since and until when it defers work; undefined while it is closed. A trial that is possible defers all work but its own. */
 export function openBreakerOf(breaker: Breaker | undefined, now: number): OpenBreaker | undefined {
   const passage = passageOf(breaker, now);
-  if (passage.kind === 'free' || breaker?.openedAt === undefined) return undefined;
-  return passage.kind === 'open'
-    ? passage.openBreaker
-    : { agent: breaker.agent, since: breaker.openedAt, until: now };
+  return passage.kind === 'free' ? undefined : passage.openBreaker;
 }
 
 /** What one process writes: failed calls, and the calls answered since its last write. */

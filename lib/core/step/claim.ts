@@ -9,8 +9,9 @@
  */
 
 import { blankStep, type DecisionInputs, stepAfter } from '../records/change.ts';
+import type { EventOf } from '../records/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import type { Execution, Step } from '../records/state.ts';
+import type { Step } from '../records/state.ts';
 import { keyOfClaim } from './effect-key.ts';
 import { leaseSpanMs } from './lease.ts';
 import type { Work } from './ready.ts';
@@ -21,32 +22,30 @@ export const CLOCKS_DIFFER_MS = 4_000;
 const CLAIM_EVENT = { execute: 'claim', probe: 'probe', undo: 'start-undo' } as const;
 
 /**
- * The record of a claim. The lease is counted from `inputs.now`, which is before the write.
+ * The record of a claim. The lease is counted from `event.now`, which is before the write.
  * @param processDeadlineAt when this attempt's process is dead for certain
  */
 export function claimed(
   work: Work,
-  record: Step | undefined,
-  execution: Pick<Execution, 'life' | 'epoch'>,
-  token: string,
-  processDeadlineAt: number,
-  inputs: DecisionInputs,
+  { execution, steps }: Snapshot,
+  event: Pick<EventOf<'deliver'>, 'token' | 'processDeadlineAt'> & DecisionInputs,
 ): Step {
-  const before = record ?? blankStep(work.step.name, execution);
+  const before = steps[work.step.name] ?? blankStep(work.step.name, execution);
   const { attempt } = work;
+  const { token, processDeadlineAt, now } = event;
   const counts = {
     execute: { attempt, stageAttempt: before.stageAttempt + 1 },
     probe: {},
     undo: { undoAttempt: attempt },
   }[work.mode];
-  return stepAfter(before, CLAIM_EVENT[work.mode], inputs, {
+  return stepAfter(before, CLAIM_EVENT[work.mode], event, {
     ...counts,
     epoch: execution.epoch,
     token,
     mode: work.mode,
-    claimedAt: inputs.now,
+    claimedAt: now,
     leaseUntil: Math.min(
-      inputs.now + (work.mode === 'execute' ? leaseSpanMs(work.step) : work.step.leaseMs),
+      now + (work.mode === 'execute' ? leaseSpanMs(work.step) : work.step.leaseMs),
       processDeadlineAt,
     ),
     progress: undefined,

@@ -210,10 +210,7 @@ export const isClear = (step: PlanStep, record: Step | undefined, left: boolean)
 
 /** Executions of its own are under way, or their ends have not arrived yet. */
 const isWithChildren = (step: PlanStep, { status, children }: Step): boolean =>
-  hasChildren(step) &&
-  (status === 'running' ||
-    status === 'compensating' ||
-    (children !== undefined && hasOpenChildren(children)));
+  hasChildren(step) && (status === 'running' || status === 'compensating' || hasOpenChildren(children));
 
 /** Nothing can begin any more that had not begun before the compensation. */
 const isFenced = (plan: Plan, snapshot: Snapshot): boolean =>

@@ -65,7 +65,8 @@ export const applies = (step: PlanStep, snapshot: Snapshot): boolean =>
   step.when === undefined || evaluateExpression(step.when, scopeOf(snapshot)) === true;
 
 /** Any of them, for a starter may be at work of which the record does not say so yet. */
-export const hasOpenChildren = ({ count, ended }: Children): boolean => Object.keys(ended).length < count;
+export const hasOpenChildren = (children: Children | undefined): boolean =>
+  children !== undefined && Object.keys(children.ended).length < children.count;
 
 /** Some of its executions are stopped, and others are still to be. */
 export const isStopping = (record: Step | undefined): boolean =>

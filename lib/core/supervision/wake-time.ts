@@ -9,9 +9,8 @@
  * anything may be written at any moment, else the earliest `retryAt`.
  */
 
-import { type ChildStep, hasChildren, type MapStep, type Plan, type PlanStep } from '../plan/plan.ts';
+import { hasChildren, type Plan, type PlanStep } from '../plan/plan.ts';
 import { executionAfter, wakeNoLaterThan, type DecisionInputs } from '../records/change.ts';
-import type { Children } from '../records/children.ts';
 import type { Write } from '../records/decision.ts';
 import { askedAboutPause, openIncidents, type Snapshot } from '../records/snapshot.ts';
 import {
@@ -27,9 +26,8 @@ import { undoOverdueAt } from '../step/defer.ts';
 import { horizonMs, leaseOverAt } from '../step/lease.ts';
 import { isAskedAtDeadline, mayBeStopped } from '../step/point-of-no-return.ts';
 import { isAllOver, openWork, stepToSuspend, type Work, workKey } from '../step/ready.ts';
-import { applies, isReady, isUnbegun } from '../step/turn.ts';
-import { allEnded } from '../waiting/child.ts';
-import { roomFor } from '../waiting/map.ts';
+import { applies, hasOpenChildren, isReady, isUnbegun } from '../step/turn.ts';
+import { isStartDue } from '../waiting/map.ts';
 import { externalTimes } from '../waiting/timer.ts';
 
 /** SQS delays a message by 15 minutes at most; what is due later is sent when it is due, by the supervisor. */
@@ -150,12 +148,13 @@ function isStarting(plan: Plan, step: PlanStep, snapshot: Snapshot): boolean {
   if (!hasChildren(step)) return false;
   const record = snapshot.steps[step.name];
   if (isUnbegun(record)) return isReady(plan, step, snapshot) && applies(step, snapshot);
-  return record?.status === 'running' && record.children !== undefined && isDue(step, record.children);
+  const { children } = record ?? {};
+  return (
+    record?.status === 'running' &&
+    children !== undefined &&
+    (!hasOpenChildren(children) || isStartDue(step, children))
+  );
 }
-
-/** More are to be started, or all have ended. */
-const isDue = (step: ChildStep | MapStep, children: Children): boolean =>
-  allEnded(children) || (children.started < children.count && roomFor(step, children) > 0);
 
 /** Something outside of the execution will end a step of it: the time, an answer, executions of its own. */
 const isAwaiting = (plan: Plan, snapshot: Snapshot): boolean =>

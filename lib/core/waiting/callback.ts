@@ -9,7 +9,7 @@
  * step that asked it loses nothing.
  */
 
-import { type CallbackStep, graphOf, isCallback, type Plan } from '../plan/plan.ts';
+import { graphOf, isCallback, type Plan } from '../plan/plan.ts';
 import {
   blankStep,
   executionAfter,
@@ -17,10 +17,11 @@ import {
   type DecisionInputs,
   stepAfter,
 } from '../records/change.ts';
-import { type Decision, evaluateNext, writing } from '../records/decision.ts';
-import type { CallbackAnswer } from '../records/events.ts';
+import { type Decision, evaluateNext, nothing, writing } from '../records/decision.ts';
+import type { CallbackAnswer, EventOf } from '../records/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isForward, isPausedOrPausing, type Step } from '../records/state.ts';
+import { horizonMs } from '../step/lease.ts';
 import { applies, isTurn } from '../step/turn.ts';
 import { canMoveStep } from '../transitions.ts';
 import { over } from './timer.ts';
@@ -34,28 +35,23 @@ export function callbackProblem(plan: Plan, snapshot: Snapshot, name: string): s
   return canMoveStep(record, 'answer') ? undefined : `'${name}' is ${record} already`;
 }
 
-/** The transaction of an answer. The caller has asked `callbackProblem`. */
-export function answerCallback(
-  plan: Plan,
-  snapshot: Snapshot,
-  name: string,
-  answer: CallbackAnswer,
-  inputs: DecisionInputs & { readonly horizonMs: number },
-): Decision {
-  const step = graphOf(plan).step.get(name) as CallbackStep;
-  const record = snapshot.steps[name] ?? blankStep(name, snapshot.execution);
-  const { execution } = snapshot;
+/** The transaction of an answer. One that cannot be taken changes nothing; the caller asks `callbackProblem` for the reason. */
+export function answerCallback(plan: Plan, state: Snapshot, event: EventOf<'callback'>): Decision {
+  const { execution } = state;
+  const step = graphOf(plan).step.get(event.step);
+  if (step === undefined || callbackProblem(plan, state, event.step) !== undefined) return nothing();
+  const record = state.steps[step.name] ?? blankStep(step.name, execution);
   // An answer during a pause is kept, and counts when the pause is over.
-  const turn = isForward(execution.status) && isTurn(plan, step, snapshot) && applies(step, snapshot);
-  const wakeAt = wakeNoLaterThan(execution, inputs.now + inputs.horizonMs);
+  const turn = isForward(execution.status) && isTurn(plan, step, state) && applies(step, state);
+  const wakeAt = wakeNoLaterThan(execution, event.now + horizonMs(plan, state));
   return writing(
     execution.id,
     {
-      step: answered(record, answer, turn, inputs),
-      execution: executionAfter(execution, 'adopt', inputs, { wakeAt }),
+      step: answered(record, event.answer, turn, event),
+      execution: executionAfter(execution, 'adopt', event, { wakeAt }),
     },
-    evaluateNext([name]),
-    { what: 'answered', step: name, detail: answer.kind },
+    evaluateNext([step.name]),
+    { what: 'answered', step: step.name, detail: event.answer.kind },
   );
 }
 

@@ -22,13 +22,15 @@ import {
   stepAfter,
 } from '../records/change.ts';
 import type { ChildEnd, Children, ChildStart, Family } from '../records/children.ts';
-import { type Decision, evaluateNext, IDLE, writing } from '../records/decision.ts';
+import { type Decision, evaluateNext, IDLE, nothing, writing } from '../records/decision.ts';
+import type { EventOf } from '../records/events.ts';
 import type { Failure } from '../records/failure.ts';
 import { type Json, utf8Bytes } from '../records/json.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isTerminal, type Step } from '../records/state.ts';
+import { horizonMs } from '../step/lease.ts';
 import { isKept, keepsEffects } from '../step/ready.ts';
-import { failedItems, isStopping, isUnbegun, scopeOf } from '../step/turn.ts';
+import { failedItems, hasOpenChildren, isStopping, isUnbegun, scopeOf } from '../step/turn.ts';
 import { canMoveStep } from '../transitions.ts';
 import { epochOfIds, isCanceledKeepingEffects, knownVersion } from './child-retry.ts';
 import { inputOf, itemsOf, partsOf, roomFor, shareOf } from './map.ts';
@@ -106,25 +108,33 @@ export function nextStarts(
   return family.starts.slice(started, started + count);
 }
 
-/** The record after executions were started. @param ended those that were found ended: a canceled place-holder */
+/** Executions of a step that were started or stopped. */
+interface Done {
+  readonly step: string;
+  readonly family: Family;
+  /** Those below are. */
+  readonly started: number;
+  /** Those that were found ended: a canceled place-holder. */
+  readonly ended: Children['ended'];
+}
+
+/** The record after executions were started. */
 export function childrenStarted(
-  family: Family,
-  record: Step | undefined,
-  name: string,
-  execution: Pick<Execution, 'life' | 'epoch'>,
-  found: { readonly started: number; readonly ended: Children['ended'] },
+  { execution, steps }: Snapshot,
+  { step: name, family, started, ended }: Done,
   inputs: DecisionInputs,
 ): Step {
-  const before = record ?? blankStep(name, execution);
+  const before = steps[name] ?? blankStep(name, execution);
+  const { children } = before;
   return stepAfter(before, 'start-children', inputs, {
     ...(before.status === 'ready' ? { changedAt: inputs.now } : {}),
     children: {
-      ...record?.children,
+      ...children,
       count: family.starts.length,
       items: family.items,
       tolerated: family.tolerated,
-      started: Math.max(found.started, record?.children?.started ?? 0),
-      ended: laterEnds(record?.children?.ended ?? {}, found.ended),
+      started: Math.max(started, children?.started ?? 0),
+      ended: laterEnds(children?.ended ?? {}, ended),
     },
   });
 }
@@ -138,25 +148,20 @@ function laterEnds(known: Children['ended'], news: Children['ended']): Children[
 }
 
 /** The transaction by which a parent learns of an end, or nothing when it knows already or does not care any more. */
-export function childEnded(
-  plan: Plan,
-  state: Snapshot,
-  news: { readonly step: string; readonly index: number; readonly epoch?: number; readonly end: ChildEnd },
-  inputs: DecisionInputs & { readonly horizonMs: number },
-): Decision | undefined {
+export function childEnded(plan: Plan, state: Snapshot, news: EventOf<'child-ended'>): Decision {
   const { execution } = state;
   const step = graphOf(plan).step.get(news.step);
   const record = state.steps[news.step];
   // The notice of one that was stopped before the execution was tried again may come late.
-  if ((news.epoch ?? 1) !== epochOfIds(record, execution)) return undefined;
-  if (!hasChildren(step) || isTerminal(execution.status)) return undefined;
-  if (knownVersion(record?.children, news.index) >= news.end.version) return undefined;
-  const next = recordChildEnded(step, state, record, news, inputs);
-  if (next === undefined) return undefined;
-  const wakeAt = wakeNoLaterThan(execution, inputs.now + inputs.horizonMs);
+  if ((news.epoch ?? 1) !== epochOfIds(record, execution)) return nothing();
+  if (!hasChildren(step) || isTerminal(execution.status)) return nothing();
+  if (knownVersion(record?.children, news.index) >= news.end.version) return nothing();
+  const next = recordChildEnded(step, state, record, news);
+  if (next === undefined) return nothing();
+  const wakeAt = wakeNoLaterThan(execution, news.now + horizonMs(plan, state));
   return writing(
     execution.id,
-    { step: next, execution: executionAfter(execution, 'adopt', inputs, { wakeAt }) },
+    { step: next, execution: executionAfter(execution, 'adopt', news, { wakeAt }) },
     waitsForMore(step, execution, next) ? IDLE : evaluateNext([news.step]),
     { what: 'child-ended', step: news.step, detail: news.end.status },
   );
@@ -166,7 +171,7 @@ export function childEnded(
 function waitsForMore(step: ChildStep | MapStep, execution: Execution, { status, children }: Step): boolean {
   if (execution.status !== 'running' || status !== 'running' || children === undefined) return false;
   const { started, count, restartedAfter: again } = children;
-  const isOpen = started >= count && again === undefined && !allEnded(children);
+  const isOpen = started >= count && again === undefined && hasOpenChildren(children);
   return isOpen && childrenFailure(step, execution, children) === undefined;
 }
 
@@ -174,21 +179,19 @@ function recordChildEnded(
   step: ChildStep | MapStep,
   state: Snapshot,
   record: Step | undefined,
-  { index, end }: { readonly index: number; readonly end: ChildEnd },
-  inputs: DecisionInputs,
+  event: EventOf<'child-ended'>,
 ): Step | undefined {
-  const news = { [index]: end };
+  const news = { [event.index]: event.end };
   if (record?.children === undefined) {
     // Faster than the starter's own record.
     const family = familyOf(step, state);
     if ('code' in family || !isUnbegun(record)) return undefined;
-    const found = { started: 0, ended: news };
-    return childrenStarted(family, record, step.name, state.execution, found, inputs);
+    return childrenStarted(state, { step: step.name, family, started: 0, ended: news }, event);
   }
   const children = { ...record.children, ended: laterEnds(record.children.ended, news) };
   // Also of a step that is over: the notice of a stopped child may come before its stopping is recorded.
   return canMoveStep(record.status, 'child-ended')
-    ? stepAfter(record, 'child-ended', inputs, { children })
+    ? stepAfter(record, 'child-ended', event, { children })
     : undefined;
 }
 
@@ -213,11 +216,11 @@ export function childrenFailure(
   return { code: 'items-failed', message };
 }
 
-export const allEnded = ({ count, ended }: Children): boolean => Object.keys(ended).length >= count;
-
-/** @param execution its id, and the epoch of the step */
-export const childIds = (execution: Pick<Execution, 'id' | 'epoch'>, step: string, count: number): string[] =>
-  Array.from({ length: count }, (_, index) => childId(execution, step, index));
+/** The ids of the step's executions, whether or not they are started. */
+export function childIds(execution: Pick<Execution, 'id' | 'epoch'>, record: Step): string[] {
+  const ids = { id: execution.id, epoch: epochOfIds(record, execution) };
+  return Array.from({ length: record.children?.count ?? 0 }, (_, index) => childId(ids, record.name, index));
+}
 
 /**
  * Those that may be under way, or may still be begun by a reader of an older state, or have succeeded.
@@ -232,27 +235,22 @@ export function indexesToStop(count: number, children: Children | undefined, rec
   return Array.from({ length: count }, (_, index) => index).filter((index) => !isOver(index));
 }
 
+/** The record after executions were stopped. */
 export function childrenStopped(
-  record: Step | undefined,
-  name: string,
-  execution: Pick<Execution, 'life' | 'epoch'>,
-  found: { readonly count: number; readonly stopped: number; readonly ended: Children['ended'] },
+  { execution, steps }: Snapshot,
+  { step: name, family, started: stopped, ended }: Done,
   inputs: DecisionInputs,
 ): Step {
-  const { stopped: _, ...known } = record?.children ?? {
-    count: found.count,
-    started: 0,
-    items: 0,
-    tolerated: 0,
-    ended: {},
-  };
-  return stepAfter(record ?? blankStep(name, execution), 'stop-children', inputs, {
+  const before = steps[name] ?? blankStep(name, execution);
+  const { length: count } = family.starts;
+  const { stopped: _, ...known } = before.children ?? { count, items: 0, tolerated: 0, ended: {} };
+  return stepAfter(before, 'stop-children', inputs, {
     changedAt: inputs.now,
     children: {
       ...known,
       started: known.count,
-      ended: laterEnds(known.ended, found.ended),
-      ...(found.stopped < found.count ? { stopped: found.stopped } : {}),
+      ended: laterEnds(known.ended, ended),
+      ...(stopped < count ? { stopped } : {}),
     },
   });
 }
@@ -284,7 +282,7 @@ export const staysDone = (step: ChildStep | MapStep, record: Step, left: boolean
   (left || isKept(step)) &&
   record.children !== undefined &&
   record.children.count > 0 &&
-  allEnded(record.children) &&
+  !hasOpenChildren(record.children) &&
   failedOf(record.children) <= record.children.tolerated &&
   Object.values(record.children.ended).every(({ status }) => status === 'succeeded');
 

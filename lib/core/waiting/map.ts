@@ -74,5 +74,9 @@ export function roomFor(step: ChildStep | MapStep, children: Children | undefine
   return Math.max(0, Math.max(1, Math.floor(step.concurrency / ITEMS_PER_CHILD)) - Math.max(0, open));
 }
 
+/** There are more to be started, and there is room for one. */
+export const isStartDue = (step: ChildStep | MapStep, children: Children): boolean =>
+  children.started < children.count && roomFor(step, children) > 0;
+
 /** Rounded down; 0.57 % of 10,000 are 57, which binary fractions miss by a hair. */
 export const shareOf = (count: number, percent: number): number => Math.floor((count * percent) / 100 + 1e-9);

@@ -142,9 +142,9 @@ export class TestRun {
   /** The executions of a child or map step that there are. @throws SteadfastError `unknown-step` */
   async children(step: string): Promise<readonly TestRun[]> {
     const { state, plan } = await this.#driver.show(this.id);
-    const { children } = state.steps[step] ?? {};
     if (!hasChildren(graphOf(plan).step.get(step))) throw this.#noStep(step, plan, hasChildren);
-    const ids = childIds(state.execution, step, children?.count ?? 0);
+    const record = state.steps[step];
+    const ids = record === undefined ? [] : childIds(state.execution, record);
     return ids.filter((id) => this.#driver.created.has(id)).map((id) => new TestRun(this.#driver, id));
   }
 

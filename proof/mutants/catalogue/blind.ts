@@ -147,8 +147,8 @@ export const BLIND: readonly Mutant[] = [
     id: 'leftovers-for-ever',
     bug: 'What an expired execution has left behind is kept for months.',
     file: 'lib/core/records/retention.ts',
-    find: '  isOlder(record, now - MIN_RETENTION_MS);',
-    replace: '  isOlder(record, now - 99 * MIN_RETENTION_MS);',
+    find: 'isLongAgo(touchedAt(record), now)',
+    replace: 'isLongAgo(touchedAt(record), now - 98 * MIN_RETENTION_MS)',
     killer: simulated(),
   },
   {

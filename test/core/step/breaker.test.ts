@@ -136,7 +136,12 @@ describe('who may call', () => {
       { kind: 'open', openBreaker: openBreaker(NOW + 10) },
       openBreaker(NOW + 10),
     ],
-    ['one, when it is', { ...open, openUntil: NOW }, { kind: 'trial' }, openBreaker(NOW)],
+    [
+      'one, when it is',
+      { ...open, openUntil: NOW },
+      { kind: 'trial', openBreaker: openBreaker(NOW) },
+      openBreaker(NOW),
+    ],
     [
       'nobody, a moment before',
       { ...open, openUntil: NOW + 1 },
@@ -149,11 +154,16 @@ describe('who may call', () => {
       { kind: 'open', openBreaker: openBreaker(NOW + 20) },
       openBreaker(NOW + 20),
     ],
-    ['one, when a trial is long over', { ...trying, trialUntil: NOW }, { kind: 'trial' }, openBreaker(NOW)],
+    [
+      'one, when a trial is long over',
+      { ...trying, trialUntil: NOW },
+      { kind: 'trial', openBreaker: openBreaker(NOW) },
+      openBreaker(NOW),
+    ],
     [
       'one, of a record that says no time',
       { ...closed, openedAt: NOW - 90 },
-      { kind: 'trial' },
+      { kind: 'trial', openBreaker: openBreaker(NOW) },
       openBreaker(NOW),
     ],
   ])('%s', (_, breaker, passage, held) => {

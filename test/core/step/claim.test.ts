@@ -7,7 +7,17 @@ import { claimed, CLOCKS_DIFFER_MS } from '../../../lib/core/step/claim.ts';
 import { afterHeartbeat } from '../../../lib/core/step/lease.ts';
 import type { Work } from '../../../lib/core/step/ready.ts';
 import { expired, reported } from '../../../lib/core/step/report.ts';
-import { always, changesOf, failure, suspendedAs, probed, stalling, inputs, step } from '../one-step.ts';
+import {
+  always,
+  changesOf,
+  failure,
+  suspendedAs,
+  probed,
+  stalling,
+  inputs,
+  stateOf,
+  step,
+} from '../one-step.ts';
 import { NOW } from '../states.ts';
 
 const PRIOR = NOW - 30_000;
@@ -66,7 +76,11 @@ describe('a claim', () => {
     const work: Work = { step: of, mode, attempt: 4, sinceAt: NOW, dueAt: NOW };
     return changesOf(
       before,
-      claimed(work, before, { life: 'life1', epoch: 2 }, 'fresh', NOW + 60_000, inputs),
+      claimed(work, stateOf([before], { epoch: 2 }), {
+        token: 'fresh',
+        processDeadlineAt: NOW + 60_000,
+        ...inputs,
+      }),
     );
   };
   const same = {

@@ -10,6 +10,7 @@ import { changesOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
 import { planStep } from '../refusals.ts';
 import { NOW } from '../states.ts';
 
+const HORIZON = 30_000;
 const callback: CallbackStep = { kind: 'callback', name: 'c', after: ['it'], withinMs: 10_000 };
 const on = (of: PlanStep, record?: Step, more: Partial<Execution> = {}) => ({
   plan: planOf(planStep, of),
@@ -40,7 +41,7 @@ describe('an answer', () => {
     of = callback,
   ): Decision => {
     const { plan, state } = on(of, record, { wakeAt: NOW + 99_000, ...more });
-    return answerCallback(plan, state, 'c', given, { ...inputs, horizonMs: 5_000 });
+    return answerCallback(plan, state, { type: 'callback', step: 'c', answer: given, ...inputs });
   };
   const failure = { code: 'x', message: 'y' };
   const asked = recordOf('c', 'waiting', { heartbeat: 2, changedAt: 1 });
@@ -54,7 +55,7 @@ describe('an answer', () => {
       ...state.execution,
       version: 2,
       writeId: 'w-new',
-      wakeAt: NOW + 5_000,
+      wakeAt: NOW + HORIZON,
     });
     expect(changesOf(asked, write?.step)).toEqual({ ...same, status: 'done', output: 5, changedAt: NOW });
     expect(rest).toEqual({
@@ -65,14 +66,9 @@ describe('an answer', () => {
     expect(answer({ kind: 'heartbeat' }, asked, { wakeAt: NOW + 4 }).write?.execution?.wakeAt).toBe(NOW + 4);
     const { plan } = on(callback);
     const { wakeAt: _, ...unwatched } = state.execution;
-    const at = answerCallback(
-      plan,
-      { ...state, execution: unwatched },
-      'c',
-      { kind: 'heartbeat' },
-      { ...inputs, horizonMs: 5 },
-    );
-    expect(at.write?.execution?.wakeAt).toBe(NOW + 5);
+    const event = { type: 'callback', step: 'c', answer: { kind: 'heartbeat' }, ...inputs } as const;
+    const at = answerCallback(plan, { ...state, execution: unwatched }, event);
+    expect(at.write?.execution?.wakeAt).toBe(NOW + HORIZON);
   });
   it('may be that it cannot be done, or that somebody is at it', () => {
     expect(changesOf(asked, answer({ kind: 'fail', failure }, asked).write?.step)).toEqual({

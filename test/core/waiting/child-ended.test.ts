@@ -2,6 +2,7 @@
 
 import type { ChildStep, MapStep, Plan } from '../../../lib/core/plan/plan.ts';
 import type { ChildEnd, Children } from '../../../lib/core/records/children.ts';
+import { nothing } from '../../../lib/core/records/decision.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import type { ExecutionStatus } from '../../../lib/core/transitions.ts';
@@ -18,10 +19,10 @@ import { changesOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
 import { planStep } from '../refusals.ts';
 import { NOW } from '../states.ts';
 
-const HORIZON = 30_000;
+const HORIZON = 60_000;
 const news = { step: 'list', index: 1, end: end('failed', 5) };
 const notifyParent = (state: Snapshot, of: object = {}) =>
-  childEnded(familyPlan, state, { ...news, ...of }, { ...inputs, horizonMs: HORIZON });
+  childEnded(familyPlan, state, { type: 'child-ended', ...news, ...of, ...inputs });
 const running = (children: Children, more: Partial<Step> = {}): Step =>
   recordOf('list', 'running', { children, ...more });
 
@@ -31,7 +32,7 @@ describe('an end that a parent is told', () => {
 
   it('is written beside its execution, whose wake time it brings forward', () => {
     const state = stateOf([before], { wakeAt: NOW + 3_600_000, version: 6 });
-    const { write, ...rest } = notifyParent(state) ?? {};
+    const { write, ...rest } = notifyParent(state);
     expect(changesOf(before, write?.step)).toEqual({
       version: 2,
       writeId: 'w-new',
@@ -70,7 +71,7 @@ describe('an end that a parent is told', () => {
 
   it('may be faster than the record of the start', () => {
     const state = stateOf([], parentOf({ epoch: 2 }));
-    const { write } = notifyParent(state, { index: 0, epoch: 2 }) ?? {};
+    const { write } = notifyParent(state, { index: 0, epoch: 2 });
     expect(write?.step).toMatchObject({
       name: 'list',
       status: 'running',
@@ -86,7 +87,7 @@ describe('an end that a parent is told', () => {
       ended: { 0: news.end },
     });
     const begun = stateOf([recordOf('list', 'ready')], parentOf());
-    expect(notifyParent(begun, { index: 0 })?.write?.step).toMatchObject({ status: 'running', version: 2 });
+    expect(notifyParent(begun, { index: 0 }).write?.step).toMatchObject({ status: 'running', version: 2 });
   });
 
   it.each<[string, Snapshot, object]>([
@@ -104,7 +105,7 @@ describe('an end that a parent is told', () => {
     ['a step that never will have any', stateOf([], parentOf({ input: { list: 1 } })), {}],
     ['a step that was skipped', stateOf([recordOf('list', 'skipped')], parentOf()), {}],
   ])('of %s changes nothing', (_, state, of) => {
-    expect(notifyParent(state, of)).toBeUndefined();
+    expect(notifyParent(state, of)).toEqual(nothing());
   });
 });
 

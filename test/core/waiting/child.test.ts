@@ -181,24 +181,14 @@ describe('the record of executions', () => {
     expect(
       changesOf(
         before,
-        childrenStarted(
-          family,
-          before,
-          'list',
-          { life: 'life1', epoch: 9 },
-          { started: 1, ended: news },
-          inputs,
-        ),
+        childrenStarted(stateOf([before]), { step: 'list', family, started: 1, ended: news }, inputs),
       ),
-    ).toEqual({ ...same, children: { ...children, ended: { 0: end('failed', 5), 1: news[1], 2: news[2] } } });
-    const more = childrenStarted(
-      family,
-      before,
-      'list',
-      { life: 'life1', epoch: 9 },
-      { started: 3, ended: {} },
-      inputs,
-    );
+    ).toEqual({
+      ...same,
+      children: { ...children, ended: { 0: end('failed', 5), 1: news[1], 2: news[2] } },
+    });
+    const done = { step: 'list', family, started: 3, ended: {} };
+    const more = childrenStarted(stateOf([before]), done, inputs);
     expect(more.children?.started).toBe(3);
   });
 });
