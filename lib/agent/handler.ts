@@ -5,14 +5,12 @@
  * (`aws/ports.ts`), an invocation (`aws/invocation.ts`).
  */
 
-import type { Logger } from '@aws-lambda-powertools/logger';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { clock } from '../aws/clock.ts';
 import { givenBack, metering, once } from '../aws/invocation.ts';
 import { callingPortsOf, telemetryOf } from '../aws/ports.ts';
 import { attemptLog, correlated } from '../aws/telemetry.ts';
 import type { Agent, Implementation } from '../core/plan/agent.ts';
-import type { Ports } from '../core/ports.ts';
 import { sayable } from '../core/records/errors.ts';
 import { parseMessage } from '../core/records/message.ts';
 import type { PlanCache } from '../engine/plans.ts';
@@ -39,51 +37,32 @@ export function agentHandler(agent: Agent, implementation: Implementation<unknow
   };
   const ports = once(() => callingPortsOf(telemetry, atWork));
   const plans: PlanCache = new Map();
-  const work = async (event: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
+  const handle = async (record: SQSRecord, processDeadlineAt: number): Promise<'handled' | 'give-back'> => {
+    const message = parseMessage(record.body);
+    // A message of a newer version is kept for the newer code; anything that is no message is dropped.
+    if (message === 'newer') return 'give-back';
+    if (message === undefined) {
+      telemetry.logger.warn('message-malformed', { messageId: record.messageId });
+      return 'handled';
+    }
+    const own = ports();
+    atWork.messages += 1;
+    try {
+      return await handleMessage(own, plans, worker, message, processDeadlineAt);
+    } catch (error) {
+      const { execution: executionId, step, attempt } = message;
+      const about = { executionId, step, attempt, error: sayable(error) };
+      telemetry.logger.warn('message-given-back', correlated(about));
+      return 'give-back';
+    } finally {
+      atWork.messages -= 1;
+    }
+  };
+  const work = async ({ Records }: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
     const processDeadlineAt = clock.now() + context.getRemainingTimeInMillis();
-    const results = await Promise.all(
-      event.Records.map(async (record) => {
-        atWork.messages += 1;
-        const result = await handleRecord(
-          ports(),
-          plans,
-          worker,
-          record,
-          processDeadlineAt,
-          telemetry.logger,
-        );
-        atWork.messages -= 1;
-        return result;
-      }),
-    );
-    return givenBack(event.Records, results);
+    return givenBack(Records, await Promise.all(Records.map((record) => handle(record, processDeadlineAt))));
   };
   const handler = (event: SQSEvent, context: Context): Promise<SQSBatchResponse> =>
     metering(telemetry, context, () => work(event, context));
   return Object.assign(handler, { worker });
-}
-
-async function handleRecord(
-  ports: Ports,
-  plans: PlanCache,
-  worker: Worker,
-  record: SQSRecord,
-  processDeadlineAt: number,
-  logger: Logger,
-): Promise<'handled' | 'give-back'> {
-  const message = parseMessage(record.body);
-  // A message of a newer version is kept for the newer code; anything that is no message is dropped.
-  if (message === 'newer') return 'give-back';
-  if (message === undefined) {
-    logger.warn('message-malformed', { messageId: record.messageId });
-    return 'handled';
-  }
-  try {
-    return await handleMessage(ports, plans, worker, message, processDeadlineAt);
-  } catch (error) {
-    const { execution: executionId, step, attempt } = message;
-    const about = { executionId, step, attempt, error: sayable(error) };
-    logger.warn('message-given-back', correlated(about));
-    return 'give-back';
-  }
 }

@@ -52,11 +52,10 @@ export interface Audited {
 /** One run: from where the last one stopped, to the table's end or a bound. */
 export async function audit(ports: AuditPorts, options: AuditOptions): Promise<Audited> {
   const { audit: before } = await ports.receipts.read();
-  const isUnderWay = before?.segments?.length === SEGMENTS;
   const nextAt = (before?.pass.startedAt ?? 0) + (options.passEveryMs ?? 0);
   if (before !== undefined && before.segments === undefined && ports.clock.now() < nextAt)
     return { receipt: before, removed: 0 };
-  return new Run(ports, options, before, isUnderWay).toItsEnd();
+  return new Run(ports, options, before).toItsEnd();
 }
 
 /** How long ago the last pass through the whole table ended; without one, how long the first has been under way. */
@@ -74,21 +73,15 @@ class Run {
   /** Another run's receipt came first: it is at work. */
   #isSecond = false;
 
-  constructor(
-    ports: AuditPorts,
-    options: AuditOptions,
-    before: AuditReceipt | undefined,
-    isUnderWay: boolean,
-  ) {
+  constructor(ports: AuditPorts, options: AuditOptions, before: AuditReceipt | undefined) {
     this.#ports = ports;
     this.#options = options;
     this.#receipt = before;
     this.#savedAt = ports.clock.now();
     const blank = { startedAt: this.#savedAt, scanned: 0, healed: 0, removed: 0, failed: 0 };
-    this.#pass = before !== undefined && isUnderWay ? before.pass : blank;
-    this.#places = [
-      ...((isUnderWay ? before?.segments : undefined) ?? Array.from({ length: SEGMENTS }, () => ({}))),
-    ];
+    const underWay = before?.segments?.length === SEGMENTS ? before : undefined;
+    this.#pass = underWay?.pass ?? blank;
+    this.#places = [...(underWay?.segments ?? Array.from({ length: SEGMENTS }, () => ({})))];
   }
 
   async toItsEnd(): Promise<Audited> {

@@ -6,6 +6,7 @@
 
 import { formatDuration } from '../plan/duration.ts';
 import { agentStep, type Plan } from '../plan/plan.ts';
+import { given } from '../records/given.ts';
 import type { Incident } from '../records/incident.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Attempt, Pause, Retried } from '../records/state.ts';
@@ -108,14 +109,14 @@ function happenedAttempt(plan: Plan, step: string, attempt: Attempt): Happened {
 }
 
 /** Where it was not the first variant of the recovery, or its input not the plan's; what the input is, is no matter of words. */
-function variantWords(plan: Plan, name: string, { variant = 0, given }: Attempt): string {
+function variantWords(plan: Plan, name: string, { variant = 0, given: isGiven }: Attempt): string {
   const step = agentStep(plan, name);
-  if (step === undefined || (variant === 0 && given !== true)) return '';
+  if (step === undefined || (variant === 0 && isGiven !== true)) return '';
   const { agent, input } = variantAt(step, variant);
   const words = [
     ...(variant === 0 ? [] : [`variant ${variant + 1}`]),
     ...(agent === step.agent ? [] : [`by agent '${agent}'`]),
-    ...(given === true
+    ...(isGiven === true
       ? ['with an input that a person gave']
       : input === step.input
         ? []
@@ -132,7 +133,7 @@ const BY = {
 
 function happenedIncident(incident: Incident): Happened[] {
   const { number, openedAt, resolvedAt, choice, by, reason } = incident;
-  const about = incident.step === undefined ? {} : { step: incident.step };
+  const about = given({ step: incident.step });
   const opened = {
     at: openedAt,
     what: `incident ${number}: a person was asked`,
@@ -141,8 +142,5 @@ function happenedIncident(incident: Incident): Happened[] {
   };
   if (resolvedAt === undefined || by === undefined) return [opened];
   const what = `incident ${number}: ${BY[by]}${choice === undefined ? '' : ` '${choice}'`}${reason === undefined ? '' : ` (${reason})`}`;
-  return [
-    opened,
-    { at: resolvedAt, what, ...about, evidence: { by, ...(choice === undefined ? {} : { choice }) } },
-  ];
+  return [opened, { at: resolvedAt, what, ...about, evidence: given({ by, choice }) }];
 }

@@ -15,6 +15,7 @@ import {
 } from '../plan/plan.ts';
 import type { Children } from '../records/children.ts';
 import type { Decision } from '../records/decision.ts';
+import { given } from '../records/given.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isForward, type Step } from '../records/state.ts';
 import { hasOpenChildren, turnAt } from '../step/turn.ts';
@@ -94,20 +95,18 @@ function openText(children: Children | undefined): string {
 
 /** What comes next for a step; nothing where no kind of step has words of its own. */
 export function nextOfWaiting(plan: Plan, step: PlanStep, state: Snapshot): Next | undefined {
-  const named = { step: step.name };
   if (step.kind === 'agent') return undefined;
   if (hasChildren(step)) return nextOfChildren(state, step.name);
   const untilAt = isForward(state.execution.status) ? waitsUntil(plan, step, state) : undefined;
   if (untilAt === undefined) return undefined;
   const at = Math.max(untilAt, turnAt(step, state));
-  if (!isCallback(step)) return { what: 'its time comes', at, who: 'supervisor', ...named };
-  if (state.steps[step.name]?.status === 'answered') {
-    return { what: 'its answer counts', at, who: 'supervisor', ...named };
-  }
+  if (!isCallback(step)) return { what: 'its time comes', at, who: 'supervisor' };
+  if (state.steps[step.name]?.status === 'answered')
+    return { what: 'its answer counts', at, who: 'supervisor' };
   const heartbeats = step.heartbeatMs === undefined ? '' : ' or heartbeats';
   const whom = isApproval(step) ? 'a person approves or rejects' : `the external party answers${heartbeats}`;
   const who = isApproval(step) ? 'person' : 'outside';
-  return { what: `${whom}; in silence it fails`, at, who, ...named };
+  return { what: `${whom}; in silence it fails`, at, who };
 }
 
 function nextOfChildren({ execution, steps }: Snapshot, step: string): Next | undefined {
@@ -122,7 +121,7 @@ function nextOfChildren({ execution, steps }: Snapshot, step: string): Next | un
   if (first === undefined) return undefined;
   const others = open.length === 1 ? '' : ` and ${open.length - 1} other${open.length === 2 ? '' : 's'}`;
   const id = childIds(execution, record)[first];
-  return { what: `execution ${id}${others} end`, who: 'child', step };
+  return { what: `execution ${id}${others} end`, who: 'child' };
 }
 
 /** What an evaluation is about to do with executions of a step, in words. */
@@ -162,11 +161,8 @@ export function pastOfWaiting(plan: Plan, { steps }: Snapshot): Happened[] {
     const what = hasChildren(step) ? deedOfChildren(record) : deedOfExternalParty(step, record);
     if (what === undefined) continue;
     const { failure, children } = record;
-    const evidence = {
-      status: record.status,
-      ...(failure === undefined ? {} : { failure }),
-      ...(children === undefined ? {} : { count: children.count, ended: children.ended }),
-    };
+    const { count, ended } = children ?? {};
+    const evidence = given({ status: record.status, failure, count, ended });
     happened.push({ at: record.changedAt, what, ...named, evidence });
   }
   return happened;

@@ -9,6 +9,7 @@
 import { decide } from '../decide.ts';
 import { effectiveState } from '../execution/effective-state.ts';
 import { type AgentStep, graphOf, type Plan, type PlanStep } from '../plan/plan.ts';
+import { given } from '../records/given.ts';
 import type { Choice, Incident } from '../records/incident.ts';
 import { askedAboutPause, openIncidents, type Snapshot } from '../records/snapshot.ts';
 import {
@@ -30,7 +31,7 @@ import { dispatchDueAt, wasSentSinceDeferred } from '../supervision/wake-time.ts
 import { DEED, past } from './history.ts';
 import { becauseOfWaiting, DUE_OF_WAITING, dueWithChildren, nextOfWaiting } from './waiting.ts';
 import { type IsDeployed, warningsOf } from './warnings.ts';
-import { type Happened, iso, type Next } from './words.ts';
+import { type Happened, inBrackets, iso, type Next } from './words.ts';
 
 export interface Explanation {
   readonly executionId: string;
@@ -69,19 +70,15 @@ export function explain(
         : 'pending'
       : (state.steps[step.name] as Step).status,
     because: because(plan, step, state),
-    next: nextOfStep(plan, step, state, work, isDeployed),
+    next: { ...nextOfStep(plan, step, state, work, isDeployed), step: step.name },
   }));
+  const nexts = steps.map(({ next }) => next);
   return {
     executionId: state.execution.id,
     status: state.execution.status,
     past: past(plan, state),
     steps,
-    next: nextOf(
-      plan,
-      state,
-      steps.map((step) => step.next),
-      now,
-    ),
+    next: nextOf(plan, state, nexts, now),
     warnings: warningsOf(plan, state, work, now, isDeployed),
   };
 }
@@ -96,7 +93,7 @@ function because(plan: Plan, step: PlanStep, state: Snapshot): string {
     return `an agent holds it (${DEED[record.mode]} ${record.mode === 'undo' ? record.undoAttempt : record.attempt}), heartbeat ${record.heartbeat}${record.heartbeatAt === undefined ? '' : ` at ${iso(record.heartbeatAt)}`}`;
   }
   const acted = record.mayHaveActed ? '; an attempt of unknown outcome may have acted' : '';
-  const failure = record.failure === undefined ? '' : ` (${record.failure.code}: ${record.failure.message})`;
+  const failure = inBrackets(record.failure);
   if (record.deferred !== undefined) return `${becauseDeferred(step, record, record.deferred)}${acted}`;
   switch (record.status) {
     case 'retrying':
@@ -186,46 +183,39 @@ function nextOfStep(
   isDeployed: IsDeployed,
 ): Next {
   const record = state.steps[step.name];
-  const named = { step: step.name };
   if (isLeased(record)) {
-    const at = leaseEndsAt(record.leaseUntil);
-    return {
-      what: `its agent reports, or renews its lease; if it stays silent, its outcome is taken for unknown`,
-      at,
-      who: 'supervisor',
-      ...named,
-    };
+    const what =
+      'its agent reports, or renews its lease; if it stays silent, its outcome is taken for unknown';
+    return { what, at: leaseEndsAt(record.leaseUntil), who: 'supervisor' };
   }
   const question = openIncidents(state).find(
     ({ kind, step: about }) => kind !== 'deadline' && about === step.name,
   );
   if (question !== undefined && isPausedOrPausing(state.execution.status)) {
     const what = `a person answers incident ${question.number}; its deadline stands still during the pause`;
-    return { what, who: 'person', ...named };
+    return { what, who: 'person' };
   }
-  if (question !== undefined) return { ...answerNext(question), ...named };
+  if (question !== undefined) return answerNext(question);
   const ofKind = nextOfWaiting(plan, step, state);
   if (ofKind !== undefined) return ofKind;
   const piece = work.find((one) => one.step.name === step.name);
-  if (piece === undefined) return { what: 'nothing', who: 'nobody', ...named };
+  if (piece === undefined) return { what: 'nothing', who: 'nobody' };
   const deed = { execute: 'attempt', probe: 'a probe of attempt', undo: 'undo' }[piece.mode];
   const dispatch = state.execution.dispatches[workKey(piece)];
   if (!isDeployed(piece.step.agent)) {
     const what = `no agent '${piece.step.agent}' is deployed: deploy it again, and a supervisor sends it ${deed} ${piece.attempt}`;
-    return { what, at: piece.dueAt, who: 'person', ...named };
+    return { what, at: piece.dueAt, who: 'person' };
   }
   if (piece.deferred !== undefined && !wasSentSinceDeferred(piece, dispatch)) {
     const what = `a supervisor sends it to agent '${piece.step.agent}' again: ${deed} ${piece.attempt}`;
-    return { what, at: piece.dueAt, who: 'supervisor', ...named };
+    return { what, at: piece.dueAt, who: 'supervisor' };
   }
   const dispatchAt = dispatchDueAt(piece, dispatch);
-  return {
-    what: `agent '${piece.step.agent}' takes it: ${deed} ${piece.attempt}, from ${iso(piece.dueAt)}; if nobody has by ${iso(dispatchAt)}, its message is sent again`,
-    at: piece.dueAt,
-    who: 'agent',
-    ...named,
-  };
+  const what = `agent '${piece.step.agent}' takes it: ${deed} ${piece.attempt}, from ${iso(piece.dueAt)}; if nobody has by ${iso(dispatchAt)}, its message is sent again`;
+  return { what, at: piece.dueAt, who: 'agent' };
 }
+
+type Timed = Next & { readonly at: number };
 
 /** The notes of an evaluation that ends in a write, in words. */
 const DUE_NOW: Readonly<Record<string, string>> = {
@@ -250,7 +240,7 @@ const DUE_NOW: Readonly<Record<string, string>> = {
 };
 
 /** Where there is no way back a person is asked at the deadline. */
-function deadlineNext(plan: Plan, state: Snapshot): (Next & { at: number })[] {
+function deadlineNext(plan: Plan, state: Snapshot): Timed[] {
   const { deadlineAt, status } = state.execution;
   const asked = openIncidents(state).find(({ kind }) => kind === 'deadline');
   if (asked !== undefined && !isPausedOrPausing(status)) return [answerNext(asked)];
@@ -259,21 +249,20 @@ function deadlineNext(plan: Plan, state: Snapshot): (Next & { at: number })[] {
     : [];
 }
 
-const answerNext = ({ number, otherwise, deadlineAt }: Incident): Next & { at: number } => ({
+const answerNext = ({ number, otherwise, deadlineAt }: Incident): Timed => ({
   what: `a person answers incident ${number}; without an answer it is taken for '${otherwise}'`,
   at: deadlineAt,
   who: 'person',
 });
 
 /** A pause has an end even if no operator ends it. */
-function pauseNext(state: Snapshot): (Next & { at: number })[] {
+function pauseNext(state: Snapshot): Timed[] {
   const pause = pauseOf(state.execution);
   const asked = pause && askedAboutPause(state, pause);
   if (asked?.resolvedAt === undefined && asked !== undefined) return [answerNext(asked)];
   if (pause?.deadlineAt === undefined || asked !== undefined) return [];
-  return [
-    { what: 'a person is asked, unless the pause is ended before', at: pause.deadlineAt, who: 'person' },
-  ];
+  const what = 'a person is asked, unless the pause is ended before';
+  return [{ what, at: pause.deadlineAt, who: 'person' }];
 }
 
 /** What a supervisor would do if it evaluated now; else the earliest of what the steps wait for. */
@@ -299,16 +288,11 @@ function nextOf(plan: Plan, state: Snapshot, ofSteps: readonly Next[], now: numb
     said !== undefined && (decision.next.kind === 'evaluate' || Object.hasOwn(DUE_NOW, said.what));
   const note = dueWithChildren(decision) ?? (isDue ? said : undefined);
   if (note !== undefined) {
-    const step = note.step === undefined ? {} : { step: note.step };
-    return {
-      what: DUE_NOW[note.what] ?? note.what,
-      at: Math.max(now, execution.wakeAt ?? now),
-      who: 'supervisor',
-      ...step,
-    };
+    const at = Math.max(now, execution.wakeAt ?? now);
+    return { what: DUE_NOW[note.what] ?? note.what, at, who: 'supervisor', ...given({ step: note.step }) };
   }
-  const timed = ofSteps.filter((next): next is Next & { at: number } => next.at !== undefined);
-  const deadline: Next & { at: number } = {
+  const timed = ofSteps.filter((next): next is Timed => next.at !== undefined);
+  const deadline: Timed = {
     what: 'its time is over and it is undone',
     at: execution.deadlineAt,
     who: 'supervisor',
@@ -323,7 +307,7 @@ function nextOf(plan: Plan, state: Snapshot, ofSteps: readonly Next[], now: numb
     ...deadlineNext(plan, state),
     ...pauseNext(state),
   ];
-  return candidates.reduce<Next & { at: number }>(
+  return candidates.reduce<Timed>(
     (first, next) => (next.at < first.at ? next : first),
     candidates[0] ?? { what: 'a supervisor looks', at: execution.wakeAt ?? now, who: 'supervisor' },
   );
