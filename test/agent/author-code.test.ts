@@ -45,7 +45,15 @@ it('an output is never refused for a whole number beyond 2^53: what was lost was
 });
 
 describe('an execute', () => {
+  const throws = (error: unknown) => ({ execute: fails(error) });
+  const coded = (message: string, code: string) => throws(Object.assign(new Error(message), { code }));
+  const anothers = throws(Object.assign(new Error('no'), { name: 'PermanentError' }));
+  const unknown = (code: string, message: string) => ({ kind: 'unknown', failure: { code, message } });
+  const failed = (more: object) => ({ kind: 'failed', ...more });
+  const acted = (code: string) => failed({ acted: true, failure: { code } });
+  const [bad, large] = [acted('bad-output'), acted('output-too-large')];
   it.each<[string, Partial<Implementation<unknown, unknown>>, object]>([
+    ['that returns is done', gives({ text: 'x' }), { kind: 'done', output: { text: 'x' } }],
     [
       'that returns half of a character is done, with a sign in its place',
       gives({ text: 'x\ud83d' }),
@@ -53,65 +61,40 @@ describe('an execute', () => {
     ],
     [
       'that throws half of a character keeps the rest',
-      { execute: fails(Object.assign(new Error('\udc00 hang up'), { code: 'E\ud800' })) },
-      { kind: 'unknown', failure: { code: 'E\ufffd', message: '\ufffd hang up' } },
+      coded('\udc00 up', 'E\ud800'),
+      unknown('E\ufffd', '\ufffd up'),
     ],
-    ['that returns is done', gives({ text: 'x' }), { kind: 'done', output: { text: 'x' } }],
-    [
-      'that throws any error is unknown',
-      { execute: fails(new Error('hang up')) },
-      { kind: 'unknown', failure: { code: 'Error', message: 'hang up' } },
-    ],
-    [
-      'that throws what is no error is unknown',
-      { execute: fails('text') },
-      { kind: 'unknown', failure: { code: 'Error', message: 'text' } },
-    ],
-    ['that throws nothing is unknown', { execute: fails(undefined) }, { kind: 'unknown' }],
+    ['that throws any error is unknown', throws(new Error('hang up')), unknown('Error', 'hang up')],
+    ['that throws what is no error is unknown', throws('text'), unknown('Error', 'text')],
+    ['that throws nothing is unknown', throws(undefined), { kind: 'unknown' }],
     [
       'that throws a coded error is unknown, with its code',
-      { execute: fails(Object.assign(new Error('x'), { code: 'ECONNRESET' })) },
-      { kind: 'unknown', failure: { code: 'ECONNRESET' } },
+      coded('x', 'ECONNRESET'),
+      unknown('ECONNRESET', 'x'),
     ],
     [
       'that throws TransientError has failed for now',
-      { execute: fails(new TransientError('503')) },
-      { kind: 'failed', permanent: false },
+      throws(new TransientError('503')),
+      failed({ permanent: false }),
     ],
     [
       'that throws a wish has it kept',
-      { execute: fails(new TransientError('429', { retryAfterMs: 5 })) },
-      { kind: 'failed', retryAfterMs: 5 },
+      throws(new TransientError('429', { retryAfterMs: 5 })),
+      failed({ retryAfterMs: 5 }),
     ],
     [
       'that throws PermanentError has failed for good',
-      { execute: fails(new PermanentError('no')) },
-      { kind: 'failed', permanent: true },
+      throws(new PermanentError('no')),
+      failed({ permanent: true }),
     ],
-    [
-      "that throws another copy's PermanentError too",
-      { execute: fails(Object.assign(new Error('no'), { name: 'PermanentError' })) },
-      { kind: 'failed', permanent: true },
-    ],
-    [
-      'whose output does not fit has acted',
-      gives({ text: 5 }),
-      { kind: 'failed', permanent: true, acted: true, failure: { code: 'bad-output' } },
-    ],
-    [
-      'that returns nothing where something is wanted has acted',
-      gives(undefined),
-      { kind: 'failed', acted: true, failure: { code: 'bad-output' } },
-    ],
-    [
-      'with too large an output has acted',
-      gives({ text: 'x'.repeat(MAX_OUTPUT_BYTES) }),
-      { kind: 'failed', acted: true, failure: { code: 'output-too-large' } },
-    ],
+    ["that throws another copy's PermanentError too", anothers, failed({ permanent: true })],
+    ['whose output does not fit has acted', gives({ text: 5 }), { ...bad, permanent: true }],
+    ['that returns nothing where something is wanted has acted', gives(undefined), bad],
+    ['with too large an output has acted', gives({ text: 'x'.repeat(MAX_OUTPUT_BYTES) }), large],
     [
       'with too many bytes in few characters has acted',
       gives({ text: '€'.repeat(MAX_OUTPUT_BYTES / 2) }),
-      { kind: 'failed', acted: true, failure: { code: 'output-too-large' } },
+      large,
     ],
   ])('%s', async (_, part, report) => {
     expect(await run('execute', part)).toMatchObject({ codeReturned: true, ...report });

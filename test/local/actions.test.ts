@@ -6,183 +6,106 @@ const PLACE: CallPlace = {
   accountId: '000000000000',
   partitionKey: (table) => (table === 'T' ? 'pk' : undefined),
 };
-const T = 'arn:aws:dynamodb:us-east-1:000000000000:table/T';
+const TABLES = 'arn:aws:dynamodb:us-east-1:000000000000:table/';
+const HERE = 'us-east-1:000000000000:';
 const QUEUE_URL = 'http://127.0.0.1:1/000000000000/work';
 const text = (S: string): object => ({ S });
 
-/** `action resource [condition keys]`, one line each; undefined when it cannot be told. */
+/** `action resource [condition keys]`, one line each, `@` being the ARN of a table; undefined when it cannot be told. */
 function needs(service: string, operation: string, body: object | string): string[] | undefined {
   const json = typeof body === 'string' ? body : JSON.stringify(body);
   const call = { accessKeyId: '', caller: 'Fn', service, operation, resource: '', body: Buffer.from(json) };
   return needsOf(call, PLACE)?.map(({ action, resource, context }) => {
     const keys = Object.entries(context).map(([key, values]) => `${key}=${values.join('+')}`);
-    return [action, resource, ...keys].join(' ');
+    return [action, resource, ...keys].join(' ').replaceAll(TABLES, '@').replaceAll(HERE, 'here:');
   });
 }
 
-test.each<[string, string, string, object, string[]]>([
-  [
-    'a write',
-    'dynamodb',
-    'PutItem',
-    { TableName: 'T', Item: { pk: text('a') } },
-    [`dynamodb:PutItem ${T} dynamodb:leadingkeys=a`],
-  ],
-  [
-    'a table by its ARN',
-    'dynamodb',
-    'GetItem',
-    { TableName: T, Key: { pk: text('a') } },
-    [`dynamodb:GetItem ${T} dynamodb:leadingkeys=a`],
-  ],
-  [
-    'a table of which nothing is known',
-    'dynamodb',
-    'GetItem',
-    { TableName: 'X', Key: { pk: text('a') } },
-    [`dynamodb:GetItem ${T.replace(/T$/, 'X')}`],
-  ],
-  [
-    'a scan',
-    'dynamodb',
-    'Scan',
-    { TableName: 'T', Select: 'COUNT' },
-    [`dynamodb:Scan ${T} dynamodb:select=COUNT`],
-  ],
-  [
-    'a query',
-    'dynamodb',
-    'Query',
-    {
-      TableName: 'T',
-      KeyConditionExpression: '#p = :p AND sk > :s',
-      ExpressionAttributeNames: { '#p': 'pk' },
-      ExpressionAttributeValues: { ':p': text('a'), ':s': text('b') },
-    },
-    [`dynamodb:Query ${T} dynamodb:leadingkeys=a`],
-  ],
-  [
-    'a query of an index',
-    'dynamodb',
-    'Query',
-    {
-      TableName: 'T',
-      IndexName: 'due',
-      KeyConditionExpression: 'shard = :p',
-      ExpressionAttributeValues: { ':p': text('a') },
-    },
-    [`dynamodb:Query ${T}/index/due dynamodb:leadingkeys=(not known here)`],
-  ],
+const [a, b, c] = [{ pk: text('a') }, { pk: text('b') }, { pk: text('c') }];
+const query = {
+  TableName: 'T',
+  KeyConditionExpression: '#p = :p AND sk > :s',
+  ExpressionAttributeNames: { '#p': 'pk' },
+  ExpressionAttributeValues: { ':p': text('a'), ':s': text('b') },
+};
+const due = { IndexName: 'due', KeyConditionExpression: 'shard = :p' };
+const writes = [
+  { Put: { TableName: 'T', Item: a } },
+  { Update: { TableName: 'T', Key: b } },
+  { Delete: { TableName: 'X', Key: {} } },
+  { ConditionCheck: { TableName: 'T', Key: c } },
+];
+const reads = { T: { Keys: [a, b, a] }, X: { Keys: [] } };
+const both = { T: [{ PutRequest: { Item: a } }, { DeleteRequest: { Key: b } }] };
+const far = 'arn:aws:events:eu-west-1:1:event-bus/far';
+const events = [{ EventBusName: 'shop' }, { EventBusName: 'shop' }, {}, { EventBusName: far }];
+
+test.each<[string, string, object, string[]]>([
+  ['a write', 'PutItem', { TableName: 'T', Item: a }, ['PutItem @T leadingkeys=a']],
+  ['a table by its ARN', 'GetItem', { TableName: `${TABLES}T`, Key: a }, ['GetItem @T leadingkeys=a']],
+  ['a table of which nothing is known', 'GetItem', { TableName: 'X', Key: a }, ['GetItem @X']],
+  ['a scan', 'Scan', { TableName: 'T', Select: 'COUNT' }, ['Scan @T select=COUNT']],
+  ['a query', 'Query', query, ['Query @T leadingkeys=a']],
+  ['a query of an index', 'Query', { ...query, ...due }, ['Query @T/index/due leadingkeys=(not known here)']],
   [
     'a transaction of writes: each part',
-    'dynamodb',
     'TransactWriteItems',
-    {
-      TransactItems: [
-        { Put: { TableName: 'T', Item: { pk: text('a') } } },
-        { Update: { TableName: 'T', Key: { pk: text('b') } } },
-        { Delete: { TableName: 'X', Key: {} } },
-        { ConditionCheck: { TableName: 'T', Key: { pk: text('c') } } },
-      ],
-    },
+    { TransactItems: writes },
     [
-      `dynamodb:PutItem ${T} dynamodb:leadingkeys=a dynamodb:enclosingoperation=TransactWriteItems`,
-      `dynamodb:UpdateItem ${T} dynamodb:leadingkeys=b dynamodb:enclosingoperation=TransactWriteItems`,
-      `dynamodb:DeleteItem ${T.replace(/T$/, 'X')} dynamodb:enclosingoperation=TransactWriteItems`,
-      `dynamodb:ConditionCheckItem ${T} dynamodb:leadingkeys=c dynamodb:enclosingoperation=TransactWriteItems`,
-    ],
+      'PutItem @T leadingkeys=a',
+      'UpdateItem @T leadingkeys=b',
+      'DeleteItem @X',
+      'ConditionCheckItem @T leadingkeys=c',
+    ].map((need) => `${need} enclosingoperation=TransactWriteItems`),
   ],
   [
     'a transaction of reads: each part',
-    'dynamodb',
     'TransactGetItems',
-    { TransactItems: [{ Get: { TableName: 'T', Key: { pk: text('a') } } }] },
-    [`dynamodb:GetItem ${T} dynamodb:leadingkeys=a dynamodb:enclosingoperation=TransactGetItems`],
+    { TransactItems: [{ Get: { TableName: 'T', Key: a } }] },
+    ['GetItem @T leadingkeys=a enclosingoperation=TransactGetItems'],
   ],
   [
     'a batch of reads: its own action on each table',
-    'dynamodb',
     'BatchGetItem',
-    {
-      RequestItems: {
-        T: { Keys: [{ pk: text('a') }, { pk: text('b') }, { pk: text('a') }] },
-        X: { Keys: [] },
-      },
-    },
-    [`dynamodb:BatchGetItem ${T} dynamodb:leadingkeys=a+b`, `dynamodb:BatchGetItem ${T.replace(/T$/, 'X')}`],
+    { RequestItems: reads },
+    ['BatchGetItem @T leadingkeys=a+b', 'BatchGetItem @X'],
   ],
   [
     'a batch of writes: its own action',
-    'dynamodb',
     'BatchWriteItem',
-    {
-      RequestItems: {
-        T: [{ PutRequest: { Item: { pk: text('a') } } }, { DeleteRequest: { Key: { pk: text('b') } } }],
-      },
-    },
-    [`dynamodb:BatchWriteItem ${T} dynamodb:leadingkeys=a+b`],
+    { RequestItems: both },
+    ['BatchWriteItem @T leadingkeys=a+b'],
   ],
-  ['a list of tables', 'dynamodb', 'ListTables', {}, ['dynamodb:ListTables *']],
-  [
-    'a message',
-    'sqs',
-    'SendMessage',
-    { QueueUrl: QUEUE_URL },
-    ['sqs:SendMessage arn:aws:sqs:us-east-1:000000000000:work'],
-  ],
-  [
-    'many messages: the single action',
-    'sqs',
-    'SendMessageBatch',
-    { QueueUrl: QUEUE_URL },
-    ['sqs:SendMessage arn:aws:sqs:us-east-1:000000000000:work'],
-  ],
-  [
-    'many deletions',
-    'sqs',
-    'DeleteMessageBatch',
-    { QueueUrl: QUEUE_URL },
-    ['sqs:DeleteMessage arn:aws:sqs:us-east-1:000000000000:work'],
-  ],
-  [
-    'many visibilities',
-    'sqs',
-    'ChangeMessageVisibilityBatch',
-    { QueueUrl: QUEUE_URL },
-    ['sqs:ChangeMessageVisibility arn:aws:sqs:us-east-1:000000000000:work'],
-  ],
-  [
-    'a queue by its name',
-    'sqs',
-    'GetQueueUrl',
-    { QueueName: 'work' },
-    ['sqs:GetQueueUrl arn:aws:sqs:us-east-1:000000000000:work'],
-  ],
-  ['a list of queues', 'sqs', 'ListQueues', {}, ['sqs:ListQueues *']],
-  [
-    'events: each bus once',
-    'events',
-    'PutEvents',
-    {
-      Entries: [
-        { EventBusName: 'shop' },
-        { EventBusName: 'shop' },
-        {},
-        { EventBusName: 'arn:aws:events:eu-west-1:1:event-bus/far' },
-      ],
-    },
-    ['shop', 'default']
-      .map((bus) => `events:PutEvents arn:aws:events:us-east-1:000000000000:event-bus/${bus}`)
-      .concat('events:PutEvents arn:aws:events:eu-west-1:1:event-bus/far'),
-  ],
-])('%s', (_, service, operation, body, expected) => {
-  expect(needs(service, operation, body)).toEqual(expected);
+  ['a list of tables', 'ListTables', {}, ['ListTables *']],
+])('%s', (_, operation, body, expected) => {
+  const told = expected.map(
+    (need) => `dynamodb:${need.replaceAll(/ (?=leading|select|enclosing)/g, ' dynamodb:')}`,
+  );
+  expect(needs('dynamodb', operation, body)).toEqual(told);
+});
+
+test.each<[string, string, object, string]>([
+  ['a message', 'SendMessage', { QueueUrl: QUEUE_URL }, 'SendMessage'],
+  ['many messages: the single action', 'SendMessageBatch', { QueueUrl: QUEUE_URL }, 'SendMessage'],
+  ['many deletions', 'DeleteMessageBatch', { QueueUrl: QUEUE_URL }, 'DeleteMessage'],
+  ['many visibilities', 'ChangeMessageVisibilityBatch', { QueueUrl: QUEUE_URL }, 'ChangeMessageVisibility'],
+  ['a queue by its name', 'GetQueueUrl', { QueueName: 'work' }, 'GetQueueUrl'],
+])('%s', (_, operation, body, action) => {
+  expect(needs('sqs', operation, body)).toEqual([`sqs:${action} arn:aws:sqs:here:work`]);
+});
+
+test('a list of queues, and events: each bus once', () => {
+  expect(needs('sqs', 'ListQueues', {})).toEqual(['sqs:ListQueues *']);
+  const buses = ['arn:aws:events:here:event-bus/shop', 'arn:aws:events:here:event-bus/default', far];
+  expect(needs('events', 'PutEvents', { Entries: events })).toEqual(
+    buses.map((bus) => `events:PutEvents ${bus}`),
+  );
 });
 
 test.each<[string, string, string, object | string]>([
   ['SQL', 'dynamodb', 'ExecuteStatement', { Statement: 'SELECT * FROM T' }],
   [
-    'a part of a transaction that is none',
+    'a part that is none',
     'dynamodb',
     'TransactWriteItems',
     { TransactItems: [{ Merge: { TableName: 'T' } }] },

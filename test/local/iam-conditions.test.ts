@@ -4,6 +4,9 @@ import type { StackPolicies } from '../../local/iam/stack-policies.ts';
 import type { Json } from '../../local/template/json.ts';
 import { allow, ask, inline, none, QUEUE, stack, TABLE } from './policies.ts';
 
+const [REGION, ROLE] = ['aws:RequestedRegion', 'aws:PrincipalArn'];
+const [IN, KEYS] = ['dynamodb:EnclosingOperation', 'dynamodb:LeadingKeys'];
+
 describe('conditions', () => {
   const on = (Condition: Json): StackPolicies => stack(inline(allow('*', '*', { Condition })));
   const transaction = { 'dynamodb:enclosingoperation': ['TransactWriteItems'] };
@@ -11,61 +14,31 @@ describe('conditions', () => {
   it.each<[string, Json, Context, boolean]>([
     ['Bool', { Bool: { 'aws:SecureTransport': 'true' } }, {}, true],
     ['Bool, as a boolean', { Bool: { 'aws:SecureTransport': false } }, {}, false],
-    ['StringEquals', { StringEquals: { 'aws:RequestedRegion': ['eu-west-1', 'us-east-1'] } }, {}, true],
-    ['StringEquals, key absent', { StringEquals: { 'dynamodb:EnclosingOperation': 'x' } }, {}, false],
-    ['StringEquals knows no wildcard', { StringEquals: { 'aws:RequestedRegion': 'us-*' } }, {}, false],
-    ['StringLike', { StringLike: { 'aws:RequestedRegion': 'us-*' } }, {}, true],
-    ['StringNotLike', { StringNotLike: { 'aws:RequestedRegion': 'us-*' } }, {}, false],
-    ['StringNotEquals, key absent', { StringNotEquals: { 'dynamodb:EnclosingOperation': 'x' } }, {}, true],
-    [
-      'StringNotEquals of several',
-      { StringNotEquals: { 'aws:RequestedRegion': ['x', 'us-east-1'] } },
-      {},
-      false,
-    ],
-    ['StringEqualsIgnoreCase', { StringEqualsIgnoreCase: { 'aws:RequestedRegion': 'US-EAST-1' } }, {}, true],
-    ['…IfExists, key absent', { StringEqualsIfExists: { 'dynamodb:EnclosingOperation': 'x' } }, {}, true],
-    [
-      '…IfExists, key there',
-      { StringEqualsIfExists: { 'dynamodb:EnclosingOperation': 'x' } },
-      transaction,
-      false,
-    ],
-    ['Null', { Null: { 'dynamodb:EnclosingOperation': 'true' } }, {}, true],
-    ['Null, key there', { Null: { 'dynamodb:EnclosingOperation': 'true' } }, transaction, false],
-    ['ArnLike', { ArnLike: { 'aws:PrincipalArn': 'arn:aws:iam::*:role/Shop-*' } }, {}, true],
-    ['ArnEquals of another', { ArnEquals: { 'aws:PrincipalArn': 'arn:aws:iam::*:role/Bank-*' } }, {}, false],
-    ['ArnNotLike', { ArnNotLike: { 'aws:PrincipalArn': 'arn:aws:iam::*:role/Bank-*' } }, {}, true],
-    [
-      'ForAnyValue',
-      { 'ForAnyValue:StringEquals': { 'dynamodb:EnclosingOperation': ['TransactWriteItems'] } },
-      transaction,
-      true,
-    ],
-    [
-      'ForAnyValue, key absent',
-      { 'ForAnyValue:StringEquals': { 'dynamodb:EnclosingOperation': ['x'] } },
-      {},
-      false,
-    ],
-    ['ForAllValues', { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': 'order#*' } }, keys, true],
-    [
-      'ForAllValues, one is not',
-      { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': 'order#1' } },
-      keys,
-      false,
-    ],
-    [
-      'ForAllValues, key absent',
-      { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': 'order#1' } },
-      {},
-      true,
-    ],
-    ['a variable', { StringEquals: { 'aws:PrincipalArn': '${aws:PrincipalArn}' } }, {}, true],
-    ['a written star', { StringLike: { 'aws:RequestedRegion': 'us-${*}' } }, {}, false],
+    ['StringEquals', { StringEquals: { [REGION]: ['eu-west-1', 'us-east-1'] } }, {}, true],
+    ['StringEquals, key absent', { StringEquals: { [IN]: 'x' } }, {}, false],
+    ['StringEquals knows no wildcard', { StringEquals: { [REGION]: 'us-*' } }, {}, false],
+    ['StringLike', { StringLike: { [REGION]: 'us-*' } }, {}, true],
+    ['StringNotLike', { StringNotLike: { [REGION]: 'us-*' } }, {}, false],
+    ['StringNotEquals, key absent', { StringNotEquals: { [IN]: 'x' } }, {}, true],
+    ['StringNotEquals of several', { StringNotEquals: { [REGION]: ['x', 'us-east-1'] } }, {}, false],
+    ['StringEqualsIgnoreCase', { StringEqualsIgnoreCase: { [REGION]: 'US-EAST-1' } }, {}, true],
+    ['…IfExists, key absent', { StringEqualsIfExists: { [IN]: 'x' } }, {}, true],
+    ['…IfExists, key there', { StringEqualsIfExists: { [IN]: 'x' } }, transaction, false],
+    ['Null', { Null: { [IN]: 'true' } }, {}, true],
+    ['Null, key there', { Null: { [IN]: 'true' } }, transaction, false],
+    ['ArnLike', { ArnLike: { [ROLE]: 'arn:aws:iam::*:role/Shop-*' } }, {}, true],
+    ['ArnEquals of another', { ArnEquals: { [ROLE]: 'arn:aws:iam::*:role/Bank-*' } }, {}, false],
+    ['ArnNotLike', { ArnNotLike: { [ROLE]: 'arn:aws:iam::*:role/Bank-*' } }, {}, true],
+    ['ForAnyValue', { 'ForAnyValue:StringEquals': { [IN]: ['TransactWriteItems'] } }, transaction, true],
+    ['ForAnyValue, key absent', { 'ForAnyValue:StringEquals': { [IN]: ['x'] } }, {}, false],
+    ['ForAllValues', { 'ForAllValues:StringLike': { [KEYS]: 'order#*' } }, keys, true],
+    ['ForAllValues, one is not', { 'ForAllValues:StringEquals': { [KEYS]: 'order#1' } }, keys, false],
+    ['ForAllValues, key absent', { 'ForAllValues:StringEquals': { [KEYS]: 'order#1' } }, {}, true],
+    ['a variable', { StringEquals: { [ROLE]: '${aws:PrincipalArn}' } }, {}, true],
+    ['a written star', { StringLike: { [REGION]: 'us-${*}' } }, {}, false],
     [
       'two, one of which fails',
-      { Bool: { 'aws:SecureTransport': 'true' }, StringLike: { 'aws:RequestedRegion': 'eu-*' } },
+      { Bool: { 'aws:SecureTransport': 'true' }, StringLike: { [REGION]: 'eu-*' } },
       {},
       false,
     ],
@@ -78,32 +51,32 @@ describe('conditions', () => {
   it.each<[string, Json, string]>([
     [
       'an operator',
-      { NumericLessThan: { 'aws:RequestedRegion': '1' } },
-      'the condition operator NumericLessThan is not known here',
+      { NumericLessThan: { [REGION]: '1' } },
+      'condition operator NumericLessThan is not known',
     ],
     [
       'a misspelt operator',
-      { Stringequals: { 'aws:RequestedRegion': 'us-east-1' } },
-      'the condition operator Stringequals is not known here',
+      { Stringequals: { [REGION]: 'x' } },
+      'condition operator Stringequals is not known',
     ],
     [
       'a key',
       { StringEquals: { 'dynamodb:Attributes': 'a' } },
-      'the condition key dynamodb:Attributes is not known here',
+      'condition key dynamodb:Attributes is not known',
     ],
     [
       'a key with IfExists',
       { StringEqualsIfExists: { 'aws:PrincipalTag/team': 'a' } },
-      'the condition key aws:PrincipalTag/team is not known here',
+      'condition key aws:PrincipalTag/team is not known',
     ],
     [
       'a variable',
-      { StringEquals: { 'aws:RequestedRegion': '${aws:username}' } },
-      'the policy variable ${aws:username} has no value here',
+      { StringEquals: { [REGION]: '${aws:username}' } },
+      'policy variable ${aws:username} has no value',
     ],
   ])('%s that is not known refuses, with its place', (_, condition, why) => {
     expect(ask(on(condition), 'dynamodb:PutItem', TABLE)).toBe(
-      `because it cannot be checked here: ${why} ${place}`,
+      `because it cannot be checked here: the ${why} here ${place}`,
     );
   });
 

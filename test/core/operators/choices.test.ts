@@ -32,12 +32,19 @@ describe('the choices', () => {
   const probed = planOf(agentStepOf('it', { effect: 'probed', recovery: [otherAgent] }));
   const point = withPoint(agentStepOf('it', { pointOfNoReturn: true }));
   const unsure = { ...waiting, ...acted };
-  const guarded = (retry: object, with_: object) => [
+  const end = [{ choice: 'undo-all' }, { choice: 'fail' }];
+  const guarded = (retry: object, with_: object, last: object[] = end) => [
     { choice: 'retry', ...retry },
     { choice: 'retry-with-input', ...with_ },
     { choice: 'give-output' },
     { choice: 'skip', ...with_ },
+    ...last,
   ];
+  const quiet = { ...unsure, processDeadlineAt: NOW - 5_000 };
+  const onStage = { ...unsure, stage: 1, keyVariant: 1 };
+  const behind = withPoint(agentStepOf('it'));
+  const kept = [...first, { choice: 'fail' }];
+  const ofPoint = guarded({}, careful, [{ choice: 'undo-all', ...careful }, { choice: 'fail' }]);
   it.each<[string, Snapshot, Plan, object[]]>([
     ['of what has not acted', during('waiting', waiting), plan, free],
     ['during a pause', during('paused', waiting), plan, free],
@@ -45,48 +52,18 @@ describe('the choices', () => {
     ['while it is undone', during('compensating', waiting), plan, []],
     ['of a step that is not there', during('waiting'), plan, []],
     ['of a step that the plan does not know', during('waiting', waiting), planOf(agentStepOf('b')), []],
-    [
-      'of what may have acted',
-      during('waiting', unsure),
-      plan,
-      [...guarded({}, careful), { choice: 'undo-all' }, { choice: 'fail' }],
-    ],
-    [
-      'of what has become quiet',
-      during('waiting', { ...unsure, processDeadlineAt: NOW - 5_000 }),
-      plan,
-      [...guarded({}, needs), { choice: 'undo-all' }, { choice: 'fail' }],
-    ],
-    [
-      'of what may not be repeated',
-      during('waiting', unsure),
-      probed,
-      [...guarded(careful, careful), { choice: 'undo-all' }, { choice: 'fail' }],
-    ],
+    ['of what may have acted', during('waiting', unsure), plan, guarded({}, careful)],
+    ['of what has become quiet', during('waiting', quiet), plan, guarded({}, needs)],
+    ['of what may not be repeated', during('waiting', unsure), probed, guarded(careful, careful)],
     [
       'of what may be repeated on its stage',
-      during('waiting', { ...unsure, stage: 1, keyVariant: 1 }),
+      during('waiting', onStage),
       probed,
-      [...guarded({}, { ...careful, notBefore: NOW + 6_000 }), { choice: 'undo-all' }, { choice: 'fail' }],
+      guarded({}, { ...careful, notBefore: NOW + 6_000 }),
     ],
-    [
-      'behind a point of no return',
-      during('waiting', waiting, past),
-      withPoint(agentStepOf('it')),
-      [...first, { choice: 'fail' }],
-    ],
-    [
-      'while it is open whether one is passed',
-      during('waiting', waiting, open),
-      withPoint(agentStepOf('it')),
-      [...first, { choice: 'fail' }],
-    ],
-    [
-      'of the point itself',
-      during('waiting', unsure),
-      point,
-      [...guarded({}, careful), { choice: 'undo-all', ...careful }, { choice: 'fail' }],
-    ],
+    ['behind a point of no return', during('waiting', waiting, past), behind, kept],
+    ['while it is open whether one is passed', during('waiting', waiting, open), behind, kept],
+    ['of the point itself', during('waiting', unsure), point, ofPoint],
     ['of the point itself, which has not acted', during('waiting', waiting), point, free],
   ])('%s', (_, state, given, choices) => {
     expect(of(state, incidentOf(), given)).toStrictEqual(choices);

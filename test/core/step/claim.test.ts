@@ -165,6 +165,12 @@ describe('a heartbeat', () => {
       ...same,
     });
   });
+  it('under another token, or of what nobody holds, is none', () => {
+    expect(afterHeartbeat(step, suspendedAs('execute'), { ...event, token: 'other' })).toBeUndefined();
+    expect(afterHeartbeat(step, undefined, event)).toBeUndefined();
+    const { leaseUntil: _, ...free } = suspendedAs('execute');
+    expect(afterHeartbeat(step, free, event)).toBeUndefined();
+  });
 });
 
 const silent = { failure: { code: 'lease-ended', message: expect.any(String) } };
@@ -174,49 +180,30 @@ const cut = (more: Partial<Step>, agoMs = 0): LeasedStep =>
   suspendedAs('execute', { leaseUntil: NOW - agoMs, heartbeatAt: NOW - agoMs - 3_000, ...more });
 const neverHeard = suspendedAs('execute', { leaseUntil: NOW - 1_000, heartbeat: 0 });
 const onFirstStage = { status: 'retrying', stage: 1, stageAttempt: 0, mayHaveActed: true, retryAt: NOW };
-it.each<[string, AgentStep, LeasedStep, string, object, object]>([
-  ['to execute', step, suspendedAs('execute'), 'unknown', silent, onFirstStage],
-  ['whose lease was cut while it heartbeat', stalling(10_000), cut({}), 'unknown', still, onFirstStage],
-  ['whose lease was cut long ago', stalling(9_000), cut({}, 1_000), 'unknown', still, onFirstStage],
-  ['whose lease was not cut', stalling(10_001), cut({}), 'unknown', silent, onFirstStage],
+it.each<[string, AgentStep, LeasedStep, object, object?, string?]>([
+  ['to execute', step, suspendedAs('execute'), silent],
+  ['whose lease was cut while it heartbeat', stalling(10_000), cut({}), still],
+  ['whose lease was cut long ago', stalling(9_000), cut({}, 1_000), still],
+  ['whose lease was not cut', stalling(10_001), cut({}), silent],
+  ['that had advanced since', stalling(10_000), cut({ progressAt: NOW - 9_999 }), silent],
+  ['that advanced and then stood still', stalling(9_000), cut({ progressAt: NOW - 9_000 }), still],
   [
-    'that had advanced since',
-    stalling(10_000),
-    cut({ progressAt: NOW - 9_999 }),
-    'unknown',
-    silent,
-    onFirstStage,
-  ],
-  [
-    'that advanced and then stood still',
-    stalling(9_000),
-    cut({ progressAt: NOW - 9_000 }),
-    'unknown',
-    still,
-    onFirstStage,
-  ],
-  [
-    'that was silent for one heartbeat of three and a half one before its lease was cut',
+    'that was silent for a heartbeat of three and a half',
     stalling(9_000),
     cut({ heartbeatAt: NOW - 5_500 }, 1_000),
-    'unknown',
     still,
-    onFirstStage,
   ],
   [
-    'that was silent for longer before its lease was cut',
+    'that was silent for longer before it was cut',
     stalling(9_000),
     cut({ heartbeatAt: NOW - 5_501 }, 1_000),
-    'unknown',
     silent,
-    onFirstStage,
   ],
-  ['that never heartbeat', stalling(9_000), neverHeard, 'unknown', silent, onFirstStage],
+  ['that never heartbeat', stalling(9_000), neverHeard, silent],
   [
     'that is probed',
     probed,
     suspendedAs('execute'),
-    'unknown',
     silent,
     { status: 'unknown', mayHaveActed: true, retryAt: NOW },
   ],
@@ -224,17 +211,15 @@ it.each<[string, AgentStep, LeasedStep, string, object, object]>([
     'to probe',
     stalling(1),
     suspendedAs('probe'),
-    'cannot-tell',
     silent,
     { status: 'unknown', probes: 1, retryAt: NOW + 500 },
+    'cannot-tell',
   ],
-  ['to undo', stalling(1), suspendedAs('undo'), 'unknown', silent, { retryAt: NOW + 55_000 }],
+  ['to undo', stalling(1), suspendedAs('undo'), silent, { retryAt: NOW + 55_000 }],
 ])(
   'the end of the lease of an attempt %s writes this and nothing else',
-  (_, of, record, outcome, said, rest) => {
-    expect(changesOf(record, expired(of, record, inputs))).toEqual({
-      ...always(record, outcome, said),
-      ...rest,
-    });
+  (_, of, record, said, ...[rest, outcome]) => {
+    const all = { ...always(record, outcome ?? 'unknown', said), ...(rest ?? onFirstStage) };
+    expect(changesOf(record, expired(of, record, inputs))).toEqual(all);
   },
 );
