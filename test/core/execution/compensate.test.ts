@@ -1,6 +1,6 @@
 /** The rules of a look at what is being undone, and how an end is told: whole decisions of small states (S1, S10, S12). */
 
-import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
+import type { Plan } from '../../../lib/core/plan/plan.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Cause, Execution, Step } from '../../../lib/core/records/state.ts';
 import { changesOf, suspendedAs, incidentOf, planOf, recordOf, see, stateOf } from '../one-step.ts';
@@ -53,52 +53,28 @@ describe('the end of an undo', () => {
   });
 
   const left = { ...cause, undo: false } as const;
+  const by = (kind: Cause['kind']): Cause => ({ ...cause, kind });
+  const both = (...[first, second]: [Step['status'], Step['status']]) => [
+    recordOf('a', first),
+    recordOf('b', second),
+  ];
   it.each<[string, Cause | undefined, Step[], Execution['status'] | undefined]>([
     ['a failure of which nothing acted', cause, [recordOf('a', 'failed')], 'failed'],
-    [
-      'a failure of which something is undone',
-      cause,
-      [recordOf('a', 'compensated'), recordOf('b', 'failed')],
-      'compensated',
-    ],
-    [
-      'a deadline',
-      { ...cause, kind: 'deadline' },
-      [recordOf('a', 'compensated'), recordOf('b', 'fenced')],
-      'compensated',
-    ],
-    [
-      'a cancel',
-      { ...cause, kind: 'cancel' },
-      [recordOf('a', 'compensated'), recordOf('b', 'fenced')],
-      'canceled',
-    ],
-    ['a parent', { ...cause, kind: 'parent' }, [recordOf('a', 'fenced')], 'canceled'],
-    ['a failure that leaves all as it is', left, [recordOf('a', 'done'), recordOf('b', 'failed')], 'failed'],
-    [
-      'one that leaves what is undone',
-      left,
-      [recordOf('a', 'compensated'), recordOf('b', 'failed')],
-      'failed',
-    ],
-    [
-      'a cancel with an undo that failed',
-      { ...cause, kind: 'cancel' },
-      [recordOf('a', 'compensation-failed'), recordOf('b', 'fenced')],
-      'failed',
-    ],
-    ['what is not undone yet', cause, [recordOf('a', 'done'), recordOf('b', 'fenced')], undefined],
+    ['a failure of which something is undone', cause, both('compensated', 'failed'), 'compensated'],
+    ['a deadline', by('deadline'), both('compensated', 'fenced'), 'compensated'],
+    ['a cancel', by('cancel'), both('compensated', 'fenced'), 'canceled'],
+    ['a parent', by('parent'), [recordOf('a', 'fenced')], 'canceled'],
+    ['a failure that leaves all as it is', left, both('done', 'failed'), 'failed'],
+    ['one that leaves what is undone', left, both('compensated', 'failed'), 'failed'],
+    ['a cancel with an undo that failed', by('cancel'), both('compensation-failed', 'fenced'), 'failed'],
+    ['what is not undone yet', cause, both('done', 'fenced'), undefined],
     ['what is being undone', cause, [suspendedAs('undo', { name: 'a' }), recordOf('b', 'fenced')], undefined],
     ['what nobody has said why', undefined, [recordOf('a', 'failed')], 'failed'],
   ])('after %s', (_, given, records, status) => {
     const { cause: __, ...execution } = compensating(records).execution;
     const asked = { 1: incidentOf({ kind: 'undo', step: 'a', resolvedAt: NOW }) };
-    const state = {
-      ...compensating(records),
-      execution: { ...execution, ...(given === undefined ? {} : { cause: given }) },
-      incidents: asked,
-    };
-    expect(ended(state)).toBe(status);
+    const state = { ...compensating(records), execution: { ...execution, ...(given && { cause: given }) } };
+    expect(ended({ ...state, incidents: asked })).toBe(status);
   });
 
   it('names what could not be undone, and leaves what lies before that', () => {
@@ -141,34 +117,16 @@ describe('the end of an undo', () => {
     expect(see(plan, compensating(records)).write?.incident).toMatchObject({ kind: 'undo', step: 'a' });
   });
 
-  it.each<[string, PlanStep, Step, Execution['status']]>([
-    [
-      'compensated',
-      childOf('it'),
-      recordOf('it', 'compensated', {
-        children: childrenOf({ 0: { status: 'compensated', version: 1, clean: true } }),
-      }),
-      'compensated',
-    ],
-    [
-      'left',
-      childOf('it', { undo: 'none' }),
-      recordOf('it', 'failed', {
-        children: childrenOf({ 0: { status: 'compensated', version: 1, clean: true } }),
-      }),
-      'compensated',
-    ],
-    [
-      'canceled',
-      childOf('it', { undo: 'none' }),
-      recordOf('it', 'failed', {
-        children: childrenOf({ 0: { status: 'canceled', version: 1, clean: true } }),
-      }),
-      'failed',
-    ],
-    ['without any', childOf('it'), recordOf('it', 'failed'), 'failed'],
-  ])('counts what an execution of its own has undone itself: %s', (_, step, record, status) => {
-    expect(ended(compensating([record]), planOf(step))).toBe(status);
+  const childThat = (status: 'compensated' | 'canceled') => ({
+    children: childrenOf({ 0: { status, version: 1, clean: true } }),
+  });
+  it.each<[string, 'required' | 'none', Step['status'], object, Execution['status']]>([
+    ['compensated', 'required', 'compensated', childThat('compensated'), 'compensated'],
+    ['left', 'none', 'failed', childThat('compensated'), 'compensated'],
+    ['canceled', 'none', 'failed', childThat('canceled'), 'failed'],
+    ['without any', 'required', 'failed', {}, 'failed'],
+  ])('counts what an execution of its own has undone itself: %s', (_, undo, status, more, end) => {
+    expect(ended(compensating([recordOf('it', status, more)]), planOf(childOf('it', { undo })))).toBe(end);
   });
 });
 

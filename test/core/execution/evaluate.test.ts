@@ -121,50 +121,23 @@ describe('success', () => {
     });
   });
 
+  const doneAnd = (status: Step['status']) => stateOf([recordOf('a', 'done'), recordOf('it', status)]);
+  const asked = { ...stateOf(over, { status: 'waiting' }), incidents: { 1: incidentOf({ kind: 'undo' }) } };
+  const item = { tolerated: 1 };
   it.each<[string, Snapshot, Partial<Plan>, boolean]>([
-    ['while a step is not over', stateOf([recordOf('a', 'done'), recordOf('it', 'running')]), {}, false],
+    ['while a step is not over', doneAnd('running'), {}, false],
     ['while one has no record', stateOf([recordOf('a', 'done')]), {}, false],
-    [
-      'while a person is asked',
-      { ...stateOf(over, { status: 'waiting' }), incidents: { 1: incidentOf({ kind: 'undo' }) } },
-      {},
-      false,
-    ],
+    ['while a person is asked', asked, {}, false],
     ['while it waits, though nobody is asked', stateOf(over, { status: 'waiting' }), {}, false],
     ['while it is being undone', stateOf(over, { status: 'compensating' }), {}, false],
     ['while it is pausing', stateOf(over, { status: 'pausing' }), {}, true],
     ['while it is paused', stateOf(over, { status: 'paused' }), {}, true],
-    [
-      'with a failed item',
-      stateOf([recordOf('a', 'done'), recordOf('it', 'failed')]),
-      { tolerated: 1 },
-      true,
-    ],
-    [
-      'with an undone item',
-      stateOf([recordOf('a', 'done'), recordOf('it', 'compensated')]),
-      { tolerated: 1 },
-      true,
-    ],
-    [
-      'with an item that is being undone',
-      stateOf([recordOf('a', 'done'), recordOf('it', 'compensating')]),
-      { tolerated: 1 },
-      false,
-    ],
-    ['with an undone step', stateOf([recordOf('a', 'done'), recordOf('it', 'compensated')]), {}, false],
-    [
-      'with a step that could not be undone',
-      stateOf([recordOf('a', 'done'), recordOf('it', 'compensation-failed')]),
-      {},
-      false,
-    ],
-    [
-      'with an item that is not over',
-      stateOf([recordOf('a', 'done'), recordOf('it', 'retrying')]),
-      { tolerated: 1 },
-      false,
-    ],
+    ['with a failed item', doneAnd('failed'), item, true],
+    ['with an undone item', doneAnd('compensated'), item, true],
+    ['with an item that is being undone', doneAnd('compensating'), item, false],
+    ['with an undone step', doneAnd('compensated'), {}, false],
+    ['with a step that could not be undone', doneAnd('compensation-failed'), {}, false],
+    ['with an item that is not over', doneAnd('retrying'), item, false],
   ])('%s', (_, state, more, succeeds) => {
     expect(see({ ...two, ...more }, state).write?.execution?.status === 'succeeded').toBe(succeeds);
   });

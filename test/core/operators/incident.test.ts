@@ -1,7 +1,7 @@
 /** When a person is asked, on what terms, and what an answer is written to, in small states (L1). */
 
 import { stepToAskAbout } from '../../../lib/core/operators/incident.ts';
-import type { AgentStep, Plan } from '../../../lib/core/plan/plan.ts';
+import type { AgentStep, Plan, Stage } from '../../../lib/core/plan/plan.ts';
 import type { Incident } from '../../../lib/core/records/incident.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
@@ -50,52 +50,31 @@ describe('a question', () => {
     return [deadlineAt - NOW, otherwise];
   };
   const patient = { deadlineAt: NOW + 30 * DAY };
+  const by = (...recovery: Stage[]) => agentStepOf('it', { recovery });
+  const itself = agentStepOf('it', { pointOfNoReturn: true });
+  const plain = agentStepOf('it');
   it.each<[string, AgentStep, Step[], Partial<Execution>, [number, string]]>([
-    ['as declared', agentStepOf('it', { recovery: [personFor(7_000)] }), [waiting], {}, [7_000, 'undo-all']],
+    ['as declared', by(personFor(7_000)), [waiting], {}, [7_000, 'undo-all']],
+    ['to leave all, as declared', by(otherInput, personFor(7_000, 'fail')), [waiting], {}, [7_000, 'fail']],
+    ['no longer than the execution has', by(personFor(DAY)), [waiting], {}, [DEADLINE - NOW, 'undo-all']],
+    ['a day where nothing is declared', plain, [waiting], patient, [DAY, 'undo-all']],
+    ['a week where there is no way back', plain, [waiting, past], {}, [7 * DAY, 'fail']],
     [
-      'to leave all, as declared',
-      agentStepOf('it', { recovery: [otherInput, personFor(7_000, 'fail')] }),
-      [waiting],
-      {},
-      [7_000, 'fail'],
-    ],
-    [
-      'no longer than the execution has',
-      agentStepOf('it', { recovery: [personFor(DAY)] }),
-      [waiting],
-      {},
-      [DEADLINE - NOW, 'undo-all'],
-    ],
-    ['a day where nothing is declared', agentStepOf('it'), [waiting], patient, [DAY, 'undo-all']],
-    ['a week where there is no way back', agentStepOf('it'), [waiting, past], {}, [7 * DAY, 'fail']],
-    [
-      'as declared where there is no way back, but undoes nothing',
-      agentStepOf('it', { recovery: [personFor(2 * DAY)] }),
+      'as declared, but undoes nothing without a way back',
+      by(personFor(2 * DAY)),
       [waiting, past],
       {},
       [2 * DAY, 'fail'],
     ],
-    [
-      'a day while it is open whether there is',
-      agentStepOf('it'),
-      [waiting, open],
-      patient,
-      [DAY, 'undo-all'],
-    ],
+    ['a day while it is open whether there is', plain, [waiting, open], patient, [DAY, 'undo-all']],
     [
       'a week about what may be past the point itself',
-      agentStepOf('it', { pointOfNoReturn: true }),
+      itself,
       [{ ...waiting, ...acted }],
       {},
       [7 * DAY, 'fail'],
     ],
-    [
-      'a day about what is not',
-      agentStepOf('it', { pointOfNoReturn: true }),
-      [waiting],
-      patient,
-      [DAY, 'undo-all'],
-    ],
+    ['a day about what is not', itself, [waiting], patient, [DAY, 'undo-all']],
   ])('lasts %s', (_, step, records, more, terms) => {
     expect(asked(step, records, more)).toStrictEqual(terms);
   });

@@ -34,67 +34,43 @@ it.each([
 
 describe('what has failed is retried', () => {
   const plain = [agentStepOf('it')];
-  it.each<[string, Snapshot, string | undefined, PlanStep[]]>([
-    ['where nothing was undone', failed([recordOf('it', 'failed')]), undefined, plain],
-    ['where nothing has begun', failed([]), undefined, plain],
-    [
-      'not as a part of another',
-      failed([], { parent: { executionId: 'p', step: 's', index: 0 } }),
-      "it belongs to step 's' of execution p",
-      plain,
-    ],
-    [
-      'not where something was undone, or is, or could not be',
-      failed([
-        recordOf('it', 'compensated'),
-        recordOf('b', 'compensating'),
-        recordOf('c', 'compensation-failed'),
-        recordOf('d', 'done'),
-      ]),
+  const unsafe = [agentStepOf('it', { effect: 'unsafe' })];
+  const asking = [agentStepOf('it', { effect: 'unsafe', recovery: [otherAgent] })];
+  const acted = (status: Step['status'], more: Partial<Step> = {}) =>
+    failed([recordOf('it', status, { mayHaveActed: true, ...more })]);
+  it.each<[string, Snapshot, PlanStep[]]>([
+    ['where nothing was undone', failed([recordOf('it', 'failed')]), plain],
+    ['where nothing has begun', failed([]), plain],
+    ['where the unsafe has not acted', failed([recordOf('it', 'failed')]), unsafe],
+    ['where the unsafe is done', acted('done'), unsafe],
+    ['where what may have acted can be repeated', acted('failed'), plain],
+    ['where the agent of its stage can be asked', acted('failed', { stage: 1, keyVariant: 1 }), asking],
+    ['of what no agent performs', acted('failed'), [callbackOf('it')]],
+  ])('%s', (_, state, steps) => {
+    expect(problem(state, planOf(...steps))).toBeUndefined();
+  });
+
+  it('not as a part of another', () => {
+    const part = failed([], { parent: { executionId: 'p', step: 's', index: 0 } });
+    expect(problem(part, planOf(...plain))).toBe("it belongs to step 's' of execution p");
+  });
+
+  it('not where something was undone, or is, or could not be', () => {
+    const statuses = { it: 'compensated', b: 'compensating', c: 'compensation-failed', d: 'done' } as const;
+    const records = Object.entries(statuses).map(([name, status]) => recordOf(name, status));
+    expect(
+      problem(failed(records), planOf(...['it', 'b', 'c', 'd', 'e'].map((name) => agentStepOf(name)))),
+    ).toBe(
       `the undo of 'it', 'b', 'c' has begun, and what is undone is not done again by the same execution; ${another}`,
-      ['it', 'b', 'c', 'd', 'e'].map((name) => agentStepOf(name)),
-    ],
-    [
-      'not where it may have acted, which can neither be asked for nor repeated',
-      failed([
-        recordOf('it', 'failed', { mayHaveActed: true }),
-        recordOf('b', 'fenced', { mayHaveActed: true }),
-      ]),
-      `'it', 'b' may have acted, and its effect can neither be asked for nor repeated; ${another}`,
-      ['it', 'b'].map((name) => agentStepOf(name, { effect: 'unsafe' })),
-    ],
-    [
-      'where the unsafe has not acted',
-      failed([recordOf('it', 'failed')]),
-      undefined,
-      [agentStepOf('it', { effect: 'unsafe' })],
-    ],
-    [
-      'where the unsafe is done',
-      failed([recordOf('it', 'done', { mayHaveActed: true })]),
-      undefined,
-      [agentStepOf('it', { effect: 'unsafe' })],
-    ],
-    [
-      'where what may have acted can be repeated',
-      failed([recordOf('it', 'failed', { mayHaveActed: true })]),
-      undefined,
-      plain,
-    ],
-    [
-      'where the agent of its stage can be asked',
-      failed([recordOf('it', 'failed', { mayHaveActed: true, stage: 1, keyVariant: 1 })]),
-      undefined,
-      [agentStepOf('it', { effect: 'unsafe', recovery: [otherAgent] })],
-    ],
-    [
-      'of what no agent performs',
-      failed([recordOf('it', 'failed', { mayHaveActed: true })]),
-      undefined,
-      [callbackOf('it')],
-    ],
-  ])('%s', (_, state, why, steps) => {
-    expect(problem(state, planOf(...steps))).toBe(why);
+    );
+  });
+
+  it('not where it may have acted, which can neither be asked for nor repeated', () => {
+    const [it1, it2] = [recordOf('it', 'failed'), recordOf('b', 'fenced')];
+    const state = failed([it1, it2].map((record) => ({ ...record, mayHaveActed: true })));
+    expect(
+      problem(state, planOf(...['it', 'b'].map((name) => agentStepOf(name, { effect: 'unsafe' })))),
+    ).toBe(`'it', 'b' may have acted, and its effect can neither be asked for nor repeated; ${another}`);
   });
 
   const end = (status: ChildEnd['status']): ChildEnd => ({ status, version: 1, clean: false });

@@ -3,6 +3,7 @@
 import { decide } from '../../../lib/core/decide.ts';
 import { effectKeyOf, keyOfClaim, lifeOf } from '../../../lib/core/step/effect-key.ts';
 import type { AgentStep } from '../../../lib/core/plan/plan.ts';
+import type { Json } from '../../../lib/core/records/json.ts';
 import type { Step } from '../../../lib/core/records/state.ts';
 import { openWork } from '../../../lib/core/step/ready.ts';
 import { otherStage, planOf, recordOf, inputs, stateOf, step } from '../one-step.ts';
@@ -32,51 +33,35 @@ describe('the key of an attempt', () => {
     expect([keySpent, givenInput]).toEqual([undefined, undefined]);
     return { key, keyVariant, ...(keyInput === undefined ? {} : { keyInput }) };
   };
+  const is = (key: number, keyVariant: number, keyInput?: Json) => ({
+    key,
+    keyVariant,
+    ...(keyInput === undefined ? {} : { keyInput }),
+  });
+  const second = { key: 2, keyVariant: 1 };
+  const by = { attempt: 2, key: 2, keyInput: { a: 1 } };
+  const other = { keyInput: { a: 1, b: 2 }, givenInput: { b: 2, a: 1 } };
   it.each<[string, Partial<Step>, object]>([
-    ['is the first before any', {}, { key: 1, keyVariant: 0 }],
-    [
-      'is the first, whatever a person gave before any',
-      { givenInput: 5 },
-      { key: 1, keyVariant: 0, keyInput: 5 },
-    ],
-    ['stays on a stage that changes nothing', { attempt: 1, stage: 1 }, { key: 1, keyVariant: 0 }],
-    ['is the next in another variant', { attempt: 2, stage: 2 }, { key: 2, keyVariant: 1 }],
-    ['stays there', { attempt: 3, stage: 3, key: 2, keyVariant: 1 }, { key: 2, keyVariant: 1 }],
-    [
-      'is the next with another agent',
-      { attempt: 4, stage: 4, key: 2, keyVariant: 1 },
-      { key: 3, keyVariant: 2 },
-    ],
-    [
-      'is the next back in the first variant',
-      { attempt: 5, stage: 0, key: 3, keyVariant: 2 },
-      { key: 4, keyVariant: 0 },
-    ],
-    [
-      'is the next with what a person gave',
-      { attempt: 1, givenInput: {} },
-      { key: 2, keyVariant: 0, keyInput: {} },
-    ],
-    [
-      'stays with what a person gave',
-      { attempt: 2, key: 2, keyInput: { a: 1 } },
-      { key: 2, keyVariant: 0, keyInput: { a: 1 } },
-    ],
+    ['is the first before any', {}, is(1, 0)],
+    ['is the first, whatever a person gave before any', { givenInput: 5 }, is(1, 0, 5)],
+    ['stays on a stage that changes nothing', { attempt: 1, stage: 1 }, is(1, 0)],
+    ['is the next in another variant', { attempt: 2, stage: 2 }, is(2, 1)],
+    ['stays there', { attempt: 3, stage: 3, ...second }, is(2, 1)],
+    ['is the next with another agent', { attempt: 4, stage: 4, ...second }, is(3, 2)],
+    ['is the next back in the first variant', { attempt: 5, stage: 0, key: 3, keyVariant: 2 }, is(4, 0)],
+    ['is the next with what a person gave', { attempt: 1, givenInput: {} }, is(2, 0, {})],
+    ['stays with what a person gave', by, is(2, 0, { a: 1 })],
     [
       'stays with the same given once more, in whichever order',
-      { attempt: 2, key: 2, keyInput: { a: 1, b: 2 }, givenInput: { b: 2, a: 1 } },
-      { key: 2, keyVariant: 0, keyInput: { b: 2, a: 1 } },
+      { ...by, ...other },
+      is(2, 0, { b: 2, a: 1 }),
     ],
-    [
-      'forgets what a person gave in another variant',
-      { attempt: 2, stage: 2, key: 2, keyInput: { a: 1 } },
-      { key: 3, keyVariant: 1 },
-    ],
-    ['is the next after an undo was claimed', { attempt: 1, keySpent: true }, { key: 2, keyVariant: 0 }],
+    ['forgets what a person gave in another variant', { ...by, stage: 2 }, is(3, 1)],
+    ['is the next after an undo was claimed', { attempt: 1, keySpent: true }, is(2, 0)],
     [
       'is the next after an undo, with what a person gave',
       { attempt: 1, keySpent: true, keyInput: 7 },
-      { key: 2, keyVariant: 0, keyInput: 7 },
+      is(2, 0, 7),
     ],
   ])('%s', (_, more, key) => {
     expect(after(more)).toEqual(key);

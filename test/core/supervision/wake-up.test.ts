@@ -2,13 +2,12 @@
 
 import type { CallbackStep, ChildStep, MapStep, Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { Children } from '../../../lib/core/records/children.ts';
-import type { Incident } from '../../../lib/core/records/incident.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, LeasedStep, Step } from '../../../lib/core/records/state.ts';
 import { horizonMs, LEASE_MARGIN_MS, leaseOverAt, REPORT_GRACE_MS } from '../../../lib/core/step/lease.ts';
 import type { Work } from '../../../lib/core/step/ready.ts';
 import { nextWakeAt, wasSentSinceDeferred } from '../../../lib/core/supervision/wake-time.ts';
-import { DEADLINE, suspendedAs, otherStage, planOf, recordOf, stateOf } from '../one-step.ts';
+import { incidentOf, DEADLINE, suspendedAs, otherStage, planOf, recordOf, stateOf } from '../one-step.ts';
 import { planStep, planWith } from '../refusals.ts';
 import { NOW } from '../states.ts';
 
@@ -42,66 +41,35 @@ describe('the wake time of executions of a step (S12)', () => {
     expect(wakeOf(planOf(step), stateOf([recordOf('m', 'running', { children })]))).toBe(at);
   });
 
-  it.each<[string, PlanStep[], Step[], number]>([
-    ['that may begin is near', [callback, map], [asked], NOW + IDLE_MS],
-    [
-      'whose turn has not come is the answer’s time',
-      [callback, { ...map, after: ['c'] }],
-      [asked],
-      NOW + 600_000,
-    ],
-    [
-      'that will be skipped is the answer’s time',
-      [callback, { ...map, when: false }],
-      [asked],
-      NOW + 600_000,
-    ],
-    [
-      'that is over is the answer’s time',
-      [callback, map],
-      [asked, recordOf('m', 'done', { children: childrenOf(1, 0) })],
-      NOW + 600_000,
-    ],
-    [
-      'of an agent whose turn has not come is the answer’s time',
-      [callback, { ...planStep, after: ['c'] }],
-      [asked],
-      NOW + 600_000,
-    ],
-  ])('of a step %s', (_, steps, records, at) => {
-    expect(wakeOf(planOf(...steps), stateOf(records))).toBe(at);
+  const ANSWER = NOW + 600_000;
+  const over = recordOf('m', 'done', { children: childrenOf(1, 0) });
+  it.each<[string, PlanStep, Step[], number]>([
+    ['that may begin is near', map, [], NOW + IDLE_MS],
+    ['whose turn has not come is the answer’s time', { ...map, after: ['c'] }, [], ANSWER],
+    ['that will be skipped is the answer’s time', { ...map, when: false }, [], ANSWER],
+    ['that is over is the answer’s time', map, [over], ANSWER],
+    ['of an agent whose turn has not come is the answer’s time', { ...planStep, after: ['c'] }, [], ANSWER],
+  ])('of a step %s', (_, step, records, at) => {
+    expect(wakeOf(planOf(callback, step), stateOf([asked, ...records]))).toBe(at);
   });
 });
 
 const child: ChildStep = { kind: 'child', name: 'm', after: [], plan: planOf(), input: {}, undo: 'none' };
 describe('the wake time where nothing is to be sent (S12)', () => {
   const children = childrenOf(2, 0);
+  const done = recordOf('it', 'done');
+  const running = (its?: Children) => recordOf('m', 'running', its && { children: its });
   it.each<[string, PlanStep[], Step[], number]>([
-    [
-      'is near when all is over, for somebody must end it',
-      [planStep],
-      [recordOf('it', 'done')],
-      NOW + 30_000,
-    ],
+    ['is near when all is over, for somebody must end it', [planStep], [done], NOW + 30_000],
     ['is near when a list is over', [map], [recordOf('m', 'done', { children })], NOW + IDLE_MS],
-    ['is near when a list has begun nothing', [map], [recordOf('m', 'running')], NOW + IDLE_MS],
-    [
-      'is far while one of several is under way',
-      [planStep, map],
-      [recordOf('it', 'done'), recordOf('m', 'running', { children })],
-      DEADLINE,
-    ],
-    [
-      'is far while a child is under way',
-      [child],
-      [recordOf('m', 'running', { children: childrenOf(1, 0, 1) })],
-      DEADLINE,
-    ],
+    ['is near when a list has begun nothing', [map], [running()], NOW + IDLE_MS],
+    ['is far while one of several is under way', [planStep, map], [done, running(children)], DEADLINE],
+    ['is far while a child is under way', [child], [running(childrenOf(1, 0, 1))], DEADLINE],
     ['is near when a child is to be started beside a callback', [callback, child], [asked], NOW + IDLE_MS],
     [
       'is the answer’s when a list beside it has begun nothing',
       [callback, map],
-      [asked, recordOf('m', 'running')],
+      [asked, running()],
       NOW + 600_000,
     ],
   ])('%s', (_, steps, records, at) => {
@@ -113,50 +81,24 @@ describe('the wake time of a pause (S12)', () => {
   const pauses = [{ number: 1, at: NOW, reason: 'r', withinMs: 900_000, deadlineAt: NOW + 900_000 }];
   const fenced = recordOf('it', 'suspended', { suspendedFrom: 'ready', suspendedIn: 1 });
   const plan = planOf(planStep);
+  const working = suspendedAs('execute', { name: 'b', leaseUntil: NOW + 100_000 });
   it.each<[string, Execution['status'], Step[], number]>([
     ['in which everything is held is its own time', 'paused', [fenced], NOW + 900_000],
     ['that left something free is near', 'paused', [], NOW + 30_000],
     ['that is not complete is near', 'pausing', [fenced], NOW + 30_000],
-    [
-      'in which one works is near',
-      'paused',
-      [fenced, suspendedAs('execute', { name: 'b', leaseUntil: NOW + 100_000 })],
-      NOW + 30_000,
-    ],
+    ['in which one works is near', 'paused', [fenced, working], NOW + 30_000],
   ])('%s', (_, status, records, at) => {
     expect(wakeOf(plan, stateOf(records, { status, pauses }))).toBe(at);
   });
 
   it('that is not complete is near, also while a person is asked about a step', () => {
-    const open: Incident = {
-      number: 1,
-      life: 'life1',
-      version: 1,
-      writeId: 'w',
-      kind: 'recovery',
-      stepVersion: 1,
-      failure: { code: 'x', message: 'y' },
-      openedAt: NOW,
-      deadlineAt: NOW + 800_000,
-      otherwise: 'fail',
-    };
-    const state = { ...stateOf([fenced], { status: 'pausing', pauses }), incidents: { 1: open } };
-    expect(wakeOf(plan, state)).toBe(NOW + 30_000);
+    const state = stateOf([fenced], { status: 'pausing', pauses });
+    const open = incidentOf({ openedAt: NOW, deadlineAt: NOW + 800_000 });
+    expect(wakeOf(plan, { ...state, incidents: { 1: open } })).toBe(NOW + 30_000);
   });
 
   it('about which a person was asked is that question’s time, and none once it is answered', () => {
-    const question: Incident = {
-      number: 1,
-      life: 'life1',
-      version: 1,
-      writeId: 'w',
-      kind: 'pause',
-      stepVersion: 1,
-      failure: { code: 'x', message: 'y' },
-      openedAt: NOW,
-      deadlineAt: NOW + 70_000,
-      otherwise: 'resume',
-    };
+    const question = incidentOf({ kind: 'pause', deadlineAt: NOW + 70_000, otherwise: 'resume' });
     const state = stateOf([fenced], { status: 'paused', pauses });
     expect(wakeOf(plan, { ...state, incidents: { 1: question } })).toBe(NOW + 70_000);
     const answered = { ...question, resolvedAt: NOW };
@@ -193,31 +135,20 @@ describe('a lease that could not be renewed because the store was away', () => {
       ...more,
     }) as LeasedStep;
   const plain = NOW + LEASE_MARGIN_MS;
+  const back = NOW + 5_000;
+  const byTime = NOW + 10_000 + REPORT_GRACE_MS + LEASE_MARGIN_MS;
+  const dies = { processDeadlineAt: NOW + 12_000 };
+  const once = NOW + 35_000 + LEASE_MARGIN_MS;
   it.each<[string, Partial<Step>, number | undefined, number]>([
     ['is over at its end where there was no outage', {}, undefined, plain],
     ['is over at its end when that is after the outage', {}, NOW, plain],
-    ['gets its length once more', {}, NOW + 5_000, NOW + 35_000 + LEASE_MARGIN_MS],
-    [
-      'no longer than its time',
-      { claimedAt: NOW - 50_000 },
-      NOW + 5_000,
-      NOW + 10_000 + REPORT_GRACE_MS + LEASE_MARGIN_MS,
-    ],
-    [
-      'no longer than its process lives',
-      { processDeadlineAt: NOW + 12_000 },
-      NOW + 5_000,
-      NOW + 12_000 + LEASE_MARGIN_MS,
-    ],
+    ['gets its length once more', {}, back, once],
+    ['no longer than its time', { claimedAt: NOW - 50_000 }, back, byTime],
+    ['no longer than its process lives', dies, back, NOW + 12_000 + LEASE_MARGIN_MS],
     // The end that a record knows is that of the attempt that is asked about.
-    [
-      'of a probe, whatever process is dead',
-      { processDeadlineAt: NOW + 12_000, mode: 'probe' },
-      NOW + 5_000,
-      NOW + 35_000 + LEASE_MARGIN_MS,
-    ],
-    ['is never over before its end', { processDeadlineAt: NOW - 9_000 }, NOW + 5_000, plain],
-    ['is over at its end where the plan knows no such step', { name: 'other' }, NOW + 5_000, plain],
+    ['of a probe, whatever process is dead', { ...dies, mode: 'probe' }, back, once],
+    ['is never over before its end', { processDeadlineAt: NOW - 9_000 }, back, plain],
+    ['is over at its end where the plan knows no such step', { name: 'other' }, back, plain],
   ])('%s', (_, more, graceFrom, at) => {
     expect(leaseOverAt(plan, held(more), graceFrom)).toBe(at);
   });
