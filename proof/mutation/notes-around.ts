@@ -50,12 +50,6 @@ export const AROUND: readonly Note[] = [
   },
   {
     file: 'lib/core/execution/on-child.ts',
-    at: '...(started.children === undefined ?',
-    answer: 'equivalent',
-    said: 'what was started has children.',
-  },
-  {
-    file: 'lib/core/execution/on-child.ts',
     at: 'if (heard !== undefined && isToGoOn(execution, heard))',
     answer: 'equivalent',
     said: 'no version is smaller than nothing.',

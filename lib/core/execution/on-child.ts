@@ -89,7 +89,7 @@ const refusedStart = (
   stepAfter(before ?? blankStep(started.name, started), 'fail', inputs, {
     changedAt: inputs.now,
     failure,
-    ...(started.children === undefined ? {} : { children: started.children }),
+    children: started.children,
   });
 
 function gathered(
@@ -110,7 +110,7 @@ function gathered(
   return stepAfter(record, isStay ? 'stay' : 'done', event, {
     changedAt,
     output: output ?? null,
-    ...(children === undefined ? {} : { children: { ...children, started: children.count } }),
+    children: children && { ...children, started: children.count },
   });
 }
 

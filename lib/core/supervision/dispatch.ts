@@ -212,7 +212,7 @@ function dispatch(
   const sends = now.flatMap(({ piece }) => sendOf(plan, piece, state, event.now));
   const late = new Set(now.flatMap(({ piece, overdue }) => (overdue ? [piece.step.name] : [])));
   const delays = { later, graceFrom: event.graceFrom };
-  const wakeAt = nextWakeAt(plan, state, dispatches, event.readAt, work, delays) ?? event.now;
+  const wakeAt = nextWakeAt(plan, state, dispatches, event.readAt, work, delays);
   const dispatched = execution.dispatched + sends.length;
   // What follows from the supervisor's own write is sent for the first time: no agent has failed to take it.
   const notes = sends.map(({ agent, message: { step, attempt, mode } }) => ({

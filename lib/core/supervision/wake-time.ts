@@ -13,15 +13,7 @@ import { hasChildren, type Plan, type PlanStep } from '../plan/plan.ts';
 import { executionAfter, wakeNoLaterThan, type DecisionInputs } from '../records/change.ts';
 import type { Write } from '../records/decision.ts';
 import { askedAboutPause, openIncidents, type Snapshot } from '../records/snapshot.ts';
-import {
-  type Dispatch,
-  type Execution,
-  isForward,
-  isLeased,
-  isTerminal,
-  pauseOf,
-  type Step,
-} from '../records/state.ts';
+import { type Dispatch, type Execution, isForward, isLeased, pauseOf, type Step } from '../records/state.ts';
 import { undoOverdueAt } from '../step/defer.ts';
 import { horizonMs, leaseOverAt } from '../step/lease.ts';
 import { isAskedAtDeadline, mayBeStopped } from '../step/point-of-no-return.ts';
@@ -74,9 +66,8 @@ export function nextWakeAt(
   readAt: number,
   work: readonly Work[] = openWork(plan, snapshot),
   delays: Delays = {},
-): number | undefined {
+): number {
   const { execution } = snapshot;
-  if (isTerminal(execution.status)) return execution.wakeAt;
   const hMs = horizonMs(plan, snapshot);
   const records = Object.values(snapshot.steps);
   const deadlines = [

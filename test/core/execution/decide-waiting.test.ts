@@ -150,7 +150,7 @@ describe('the wake time of steps of all kinds (S12)', () => {
     check(
       fc.property(mixedCases, ({ plan, state }) => {
         fc.pre(isForward(state.execution.status));
-        const wakeAt = nextWakeAt(plan, state, {}, NOW) ?? Number.NaN;
+        const wakeAt = nextWakeAt(plan, state, {}, NOW);
         for (const step of plan.steps) {
           const untilAt = waitsUntil(plan, step, state);
           if (untilAt !== undefined) expect(wakeAt).toBeLessThanOrEqual(untilAt);

@@ -14,7 +14,7 @@ import { NOW } from '../states.ts';
 /** Where no agent works. */
 const IDLE_MS = 60_000;
 
-const wakeOf = (plan: Plan, state: Snapshot): number | undefined => nextWakeAt(plan, state, {}, NOW);
+const wakeOf = (plan: Plan, state: Snapshot): number => nextWakeAt(plan, state, {}, NOW);
 
 const each = { ...planStep, name: 'item' };
 const map: MapStep = { kind: 'map', name: 'm', after: [], over: [], each, tolerate: { items: 0 } };
@@ -104,12 +104,6 @@ describe('the wake time of a pause (S12)', () => {
     const answered = { ...question, resolvedAt: NOW };
     expect(wakeOf(plan, { ...state, incidents: { 1: answered } })).toBe(NOW + 30_000);
   });
-});
-
-it('an execution that has ended keeps its wake time, or has none', () => {
-  const plan = planOf(planStep);
-  expect(wakeOf(plan, stateOf([], { status: 'failed', wakeAt: NOW - 5 }))).toBe(NOW - 5);
-  expect(wakeOf(plan, stateOf([], { status: 'failed' }))).toBeUndefined();
 });
 
 describe('H (S12)', () => {
