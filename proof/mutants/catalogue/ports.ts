@@ -7,8 +7,8 @@ export const PORTS: readonly Mutant[] = [
     id: 'two-claims-commit',
     bug: 'Two writers of the same version both commit, so a join starts twice.',
     file: 'lib/aws/dynamo-put.ts',
-    find: "ConditionExpression: '#version = :behind'",
-    replace: "ConditionExpression: '#version >= :behind'",
+    find: "ConditionExpression: '#version = :behind AND #life = :life',",
+    replace: "ConditionExpression: '#version >= :behind AND #life = :life',",
     killer: jest('aws/dynamo-store', 'has a condition, and asks for what is there'),
   },
   {
