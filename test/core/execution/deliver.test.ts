@@ -36,63 +36,31 @@ const retrying = (retryAt: number, deferred?: Deferred): Step =>
 const evaluate = { kind: 'evaluate', fresh: false, affected: ['it'] } as const;
 
 describe('a message (S13)', () => {
+  const restored = dropped('from after a restore');
+  const none = { sends: [], next: evaluate, notes: [] };
+  const untilAt = (at: number): Decision => ({ sends: [], next: { kind: 'wait', untilAt: at }, notes: [] });
+  const tooShort = delivered({ processDeadlineAt: NOW + 1_999 });
+  const strange = (step: string): [Event, Decision] => [
+    delivered({}, { step }),
+    dropped('no such step', { step }),
+  ];
   it.each<[string, Snapshot, Event, Decision]>([
-    [
-      'about no step of the plan',
-      stateOf([]),
-      delivered({}, { step: 'x' }),
-      dropped('no such step', { step: 'x' }),
-    ],
-    [
-      'about what every object has',
-      stateOf([]),
-      delivered({}, { step: 'toString' }),
-      dropped('no such step', { step: 'toString' }),
-    ],
-    [
-      'from after a restore',
-      stateOf([retrying(NOW)]),
-      delivered({}, { seq: 2 }),
-      dropped('from after a restore'),
-    ],
-    [
-      'from after a restore to nothing',
-      stateOf([]),
-      delivered({}, { seq: 1 }),
-      dropped('from after a restore'),
-    ],
+    ['about no step of the plan', stateOf([]), ...strange('x')],
+    ['about what every object has', stateOf([]), ...strange('toString')],
+    ['from after a restore', stateOf([retrying(NOW)]), delivered({}, { seq: 2 }), restored],
+    ['from after a restore to nothing', stateOf([]), delivered({}, { seq: 1 }), restored],
     ['about what is held', stateOf([suspendedAs('execute')]), delivered(), dropped('leased')],
     ['more than five seconds early', stateOf([retrying(NOW + 5_001)]), delivered(), dropped('early')],
-    [
-      'five seconds early',
-      stateOf([retrying(NOW + 5_000)]),
-      delivered(),
-      { sends: [], next: { kind: 'wait', untilAt: NOW + 5_000 }, notes: [] },
-    ],
-    [
-      'that the step is past',
-      stateOf([recordOf('it', 'done')]),
-      delivered(),
-      { sends: [], next: evaluate, notes: [] },
-    ],
-    ['of another agent', stateOf([]), delivered({ agent: 'x' }), { sends: [], next: evaluate, notes: [] }],
-    [
-      'of another mode',
-      stateOf([]),
-      delivered({}, { mode: 'undo' }),
-      { sends: [], next: evaluate, notes: [] },
-    ],
-    [
-      'of another attempt',
-      stateOf([]),
-      delivered({}, { attempt: 2 }),
-      { sends: [], next: evaluate, notes: [] },
-    ],
+    ['five seconds early', stateOf([retrying(NOW + 5_000)]), delivered(), untilAt(NOW + 5_000)],
+    ['that the step is past', stateOf([recordOf('it', 'done')]), delivered(), none],
+    ['of another agent', stateOf([]), delivered({ agent: 'x' }), none],
+    ['of another mode', stateOf([]), delivered({}, { mode: 'undo' }), none],
+    ['of another attempt', stateOf([]), delivered({}, { attempt: 2 }), none],
     [
       'to a process that ends in less than two seconds',
       stateOf([]),
-      delivered({ processDeadlineAt: NOW + 1_999 }),
-      { sends: [], next: { kind: 'give-back' }, notes: [] },
+      tooShort,
+      { ...none, next: { kind: 'give-back' } },
     ],
   ])('%s', (_, state, event, decision) => {
     expect(decide(plan, state, event)).toEqual(decision);

@@ -30,120 +30,91 @@ const passed = { plan: planOf(point, step) };
 const atDeadline = incidentOf({ number: 2, kind: 'deadline', deadlineAt: NOW + 40, otherwise: 'undo-all' });
 const aboutPause = incidentOf({ kind: 'pause', otherwise: 'resume' });
 const ended: Partial<Execution> = { status: 'succeeded', endedAt: NOW };
-it.each<[string, Step[], Partial<Execution>, More, string]>([
-  [
-    'the end that is not announced',
-    [],
-    { ...ended, wakeAt: NOW + 4 },
-    {},
-    'supervisor +4: its end is announced',
-  ],
+const LOOKS = 'supervisor +7: a supervisor looks';
+const works = suspendedAs('execute');
+const longer = suspendedAs('execute', { leaseUntil: NOW + 30_000 });
+const isPast = [recordOf('point', 'done'), lateRetry];
+const asked = { ...passed, incidents: [atDeadline] };
+const bothAsked = { ...passed, incidents: [incidentOf(), atDeadline] };
+const answered = { incidents: [{ ...aboutPause, resolvedAt: NOW }] };
+const endless = { status: 'paused', pauses: [{ number: 1, at: 1, reason: 'r', withinMs: 1 }] } as const;
+const waits = { status: 'waiting' } as const;
+const ofSub = { plan: planOf(child) };
+it.each<[string, string, Step[], Partial<Execution>?, More?]>([
+  ['the end that is not announced', 'supervisor +4: its end is announced', [], { ...ended, wakeAt: NOW + 4 }],
   [
     'the earliest of the steps',
-    [suspendedAs('execute', { leaseUntil: NOW + 30_000 }), { ...suspendedAs('execute'), name: 'b' }],
+    'supervisor b +21000: its agent',
+    [longer, { ...works, name: 'b' }],
     {},
     { plan: two },
-    'supervisor b +21000: its agent',
   ],
   [
     'a step as early as the deadline',
-    [suspendedAs('execute')],
-    { deadlineAt: NOW + 21_000 },
-    {},
     'supervisor it +21000: its agent',
+    [works],
+    { deadlineAt: NOW + 21_000 },
   ],
   [
     'the deadline',
-    [suspendedAs('execute')],
-    { deadlineAt: NOW + 20_999 },
-    {},
     'supervisor +20999: its time is over and it is undone',
+    [works],
+    { deadlineAt: NOW + 20_999 },
   ],
-  [
-    'the agent to whom a message would be sent again',
-    [],
-    { startedAt: NOW - 30_000 },
-    {},
-    'agent it -30000: ',
-  ],
+  ['the agent to whom a message would be sent again', 'agent it -30000: ', [], { startedAt: NOW - 30_000 }],
   [
     'the end of a pause, whatever the deadline',
+    'person +9000: a person is asked, unless the pause is ended before',
     [held],
     { ...paused, deadlineAt: NOW + 5 },
-    {},
-    'person +9000: a person is asked, unless the pause is ended before',
   ],
   [
     'the question about a pause',
+    "person +70000: a person answers incident 1; without an answer it is taken for 'resume'",
     [held],
     paused,
     { incidents: [aboutPause] },
-    "person +70000: a person answers incident 1; without an answer it is taken for 'resume'",
   ],
-  [
-    'nothing but a look, where that is answered',
-    [held],
-    { ...paused, wakeAt: NOW + 7 },
-    { incidents: [{ ...aboutPause, resolvedAt: NOW }] },
-    'supervisor +7: a supervisor looks',
-  ],
-  [
-    'nothing but a look, where a pause has no end',
-    [held],
-    { status: 'paused', wakeAt: NOW + 7, pauses: [{ number: 1, at: 1, reason: 'r', withinMs: 1 }] },
-    {},
-    'supervisor +7: a supervisor looks',
-  ],
-  [
-    'an execution of its own',
-    [sub('running')],
-    {},
-    { plan: planOf(child) },
-    'child sub: execution e-1.sub.0 end',
-  ],
+  ['nothing but a look, where that is answered', LOOKS, [held], { ...paused, wakeAt: NOW + 7 }, answered],
+  ['nothing but a look, where a pause has no end', LOOKS, [held], { ...endless, wakeAt: NOW + 7 }],
+  ['an execution of its own', 'child sub: execution e-1.sub.0 end', [sub('running')], {}, ofSub],
   [
     'likewise, behind what is done',
+    'child sub: ',
     [recordOf('it', 'done'), sub('running')],
     {},
     { plan: planOf(step, child) },
-    'child sub: ',
   ],
   [
     'what has a time beside an execution of its own',
-    [sub('running'), suspendedAs('execute')],
+    'supervisor it +21000: its agent',
+    [sub('running'), works],
     {},
     { plan: planOf(child, step) },
-    'supervisor it +21000: its agent',
   ],
-  [
-    'the end of a pause beside an execution of its own',
-    [sub('running')],
-    paused,
-    { plan: planOf(child) },
-    'person +9000: ',
-  ],
+  ['the end of a pause beside an execution of its own', 'person +9000: ', [sub('running')], paused, ofSub],
   [
     'the deadline where there is no way back',
-    [recordOf('point', 'done'), lateRetry],
+    'person +3600000: its time is over and a person is asked',
+    isPast,
     {},
     passed,
-    'person +3600000: its time is over and a person is asked',
   ],
   [
     'the question about the deadline',
-    [recordOf('point', 'done'), lateRetry],
-    { status: 'waiting' },
-    { ...passed, incidents: [atDeadline] },
     "person +40: a person answers incident 2; without an answer it is taken for 'undo-all'",
+    isPast,
+    waits,
+    asked,
   ],
   [
     'the earlier of two questions',
-    [recordOf('point', 'done'), waiting],
-    { status: 'waiting' },
-    { ...passed, incidents: [incidentOf(), atDeadline] },
     'person +40: a person answers incident 2',
+    [isPast[0]!, waiting],
+    waits,
+    bothAsked,
   ],
-])('next for an execution is %s', (_, records, execution, more, line) => {
+])('next for an execution is %s', (_, line, records, ...[execution, more]) => {
   expect(nextLine(explained(records, execution, more).next)).toContain(line);
 });
 
@@ -155,61 +126,32 @@ it('next for an execution that has ended and said so is nothing', () => {
   });
 });
 
+const NOTHING = 'nobody it: nothing';
 const sent = { dispatches: { [`it/execute/1@${NOW}`]: { count: 1, lastAt: NOW + 5 } } };
-const asked = (more: object = {}): More => ({ incidents: [incidentOf(more)] });
-it.each<[string, Step[], Partial<Execution>, More, string]>([
-  [
-    'the answer of a person',
-    [waiting],
-    { status: 'waiting' },
-    asked(),
-    "person it +70000: a person answers incident 1; without an answer it is taken for 'fail'",
-  ],
-  [
-    'nothing where another thing is asked',
-    [waiting],
-    { status: 'waiting' },
-    asked({ kind: 'deadline' }),
-    'nobody it: nothing',
-  ],
-  [
-    'nothing where it is asked about another step',
-    [waiting],
-    { status: 'waiting' },
-    asked({ step: 'other' }),
-    'nobody it: nothing',
-  ],
-  [
-    'nothing where it is answered',
-    [waiting],
-    { status: 'waiting' },
-    asked({ resolvedAt: NOW }),
-    'nobody it: nothing',
-  ],
-  [
-    'an answer whose deadline stands still',
-    [waiting],
-    paused,
-    asked(),
-    'person it: a person answers incident 1; its deadline stands still during the pause',
-  ],
-  ['nothing when it is done', [recordOf('it', 'done')], {}, {}, 'nobody it: nothing'],
-  ['nothing when the execution has ended', [], { status: 'succeeded' }, {}, 'nobody it: nothing'],
+const askedOf = (more: object = {}): More => ({ incidents: [incidentOf(more)] });
+const answers = "person it +70000: a person answers incident 1; without an answer it is taken for 'fail'";
+const stands = 'person it: a person answers incident 1; its deadline stands still during the pause';
+it.each<[string, string, Step[], Partial<Execution>, More?]>([
+  ['the answer of a person', answers, [waiting], waits, askedOf()],
+  ['nothing where another thing is asked', NOTHING, [waiting], waits, askedOf({ kind: 'deadline' })],
+  ['nothing where it is asked about another step', NOTHING, [waiting], waits, askedOf({ step: 'other' })],
+  ['nothing where it is answered', NOTHING, [waiting], waits, askedOf({ resolvedAt: NOW })],
+  ['an answer whose deadline stands still', stands, [waiting], paused, askedOf()],
+  ['nothing when it is done', NOTHING, [recordOf('it', 'done')], {}],
+  ['nothing when the execution has ended', NOTHING, [], { status: 'succeeded' }],
   [
     'its undo',
+    "agent it +0: agent 'worker' takes it: undo 3, from ",
     [recordOf('it', 'done', { undoAttempt: 2 })],
     compensating,
-    {},
-    "agent it +0: agent 'worker' takes it: undo 3, from ",
   ],
   [
     'a message that is sent again a gap after the last',
+    "agent it +0: agent 'worker' takes it: attempt 1, from 2023-11-14T22:13:20.000Z; if nobody has by 2023-11-14T22:14:20.005Z,",
     [],
     sent,
-    {},
-    "agent it +0: agent 'worker' takes it: attempt 1, from 2023-11-14T22:13:20.000Z; if nobody has by 2023-11-14T22:14:20.005Z,",
   ],
-])('next for a step is %s', (_, records, execution, more, line) => {
+])('next for a step is %s', (_, line, records, execution, ...[more]) => {
   expect(nextLine(explained(records, execution, more).steps[0]!.next)).toContain(line);
 });
 

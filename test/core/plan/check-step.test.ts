@@ -36,22 +36,24 @@ const backoff = "retry needs 0 < 'first' ≤ 'max'";
 const notAnEffect = "effect 'x' is not 'idempotent', 'probed' or 'unsafe'";
 const noWayBack = "it is a point of no return, which is never undone: leave its 'undo' out, or say 'none'";
 const notAgain = "an 'unsafe' effect must not be tried again by itself: its recovery is [human(…)]";
+const noProgress = 'maxNoProgressMs is 0; leave it out or give a time';
+const neverTried = 'human is the last stage: what comes after it is never tried';
+const needsHuman = "an 'unsafe' effect needs a human stage: only a person can say what follows";
+const notJson = 'an expression must become JSON: /at is not plain JSON';
+const notBefore = "it reads the output of 'x', which need not be done before it";
+const noInput = retry({ kind: 'withInput', input: {}, attempts: 0 });
 const refusals: readonly [changes: Partial<AgentStep>, reason: string, message: string][] = [
   [{ agent: 'No' }, 'bad-name', "its agent 'No' has no legal name"],
   [{ timeoutMs: 0 }, 'unbounded', unbounded('timeoutMs is 0')],
   [{ leaseMs: Number.NaN }, 'unbounded', unbounded('leaseMs is NaN')],
   [{ pickupMs: MAX_DURATION_MS + 1 }, 'unbounded', unbounded(`pickupMs is ${MAX_DURATION_MS + 1}`)],
   [{ settleMs: -1 }, 'unbounded', unbounded('settleMs is -1')],
-  [{ maxNoProgressMs: 0 }, 'unbounded', 'maxNoProgressMs is 0; leave it out or give a time'],
+  [{ maxNoProgressMs: 0 }, 'unbounded', noProgress],
   [{ effect: 'x' as never }, 'bad-effect', notAnEffect],
   [{ recovery: [retry({ attempts: 1_001 })] }, 'endless-recovery', endless('retry', 0)],
   [{ recovery: [retry({ attempts: -1 })] }, 'endless-recovery', endless('retry', 0)],
   [{ recovery: [retry({ attempts: 1.5 })] }, 'endless-recovery', endless('retry', 0)],
-  [
-    { recovery: [retry({ kind: 'withInput', input: {}, attempts: 0 })] },
-    'endless-recovery',
-    endless('withInput', 1),
-  ],
+  [{ recovery: [noInput] }, 'endless-recovery', endless('withInput', 1)],
   [{ recovery: [useAgent({ attempts: 0 })] }, 'endless-recovery', endless('useAgent', 1)],
   [{ recovery: [retry({ kind: 'x' })] }, 'endless-recovery', endless('a stage', 1)],
   [{ undo: retry({ attempts: 1_001 }) as never }, 'endless-recovery', endless('retry', 0)],
@@ -60,48 +62,28 @@ const refusals: readonly [changes: Partial<AgentStep>, reason: string, message: 
   [{ recovery: [retry({ firstMs: 2 })] }, 'bad-backoff', backoff],
   [{ recovery: [useAgent({ agent: '' })] }, 'bad-name', "useAgent: '' is no legal name"],
   [{ recovery: [useAgent({ settleMs: 0 })] }, 'unbounded', unbounded("agent 'other': settleMs is 0")],
-  [
-    { recovery: [useAgent({ maxNoProgressMs: 0 })] },
-    'unbounded',
-    "agent 'other': maxNoProgressMs is 0; leave it out or give a time",
-  ],
+  [{ recovery: [useAgent({ maxNoProgressMs: 0 })] }, 'unbounded', `agent 'other': ${noProgress}`],
   [{ recovery: [useAgent({ effect: 'x' })] }, 'bad-effect', `agent 'other': ${notAnEffect}`],
   [
     { recovery: [human({ withinMs: Number.NaN })] },
     'unbounded',
-    "its human stage has no 'within', so it could wait for ever",
+    unbounded("its human stage has no 'within'"),
   ],
   [
     { recovery: [human({ otherwise: 'x' as never })] },
     'bad-stage',
     "human's 'otherwise' is 'undo' or 'fail'",
   ],
-  [
-    { recovery: [human(), retry()] },
-    'unreachable-stage',
-    'human is the last stage: what comes after it is never tried',
-  ],
+  [{ recovery: [human(), retry()] }, 'unreachable-stage', neverTried],
   [{ effect: 'unsafe', recovery: [retry(), human()] }, 'unsafe-retry', notAgain],
   [{ recovery: [useAgent({ effect: 'unsafe' })] }, 'unsafe-retry', notAgain],
-  [
-    { effect: 'unsafe', recovery: [] },
-    'unsafe-without-human',
-    "an 'unsafe' effect needs a human stage: only a person can say what follows",
-  ],
+  [{ effect: 'unsafe', recovery: [] }, 'unsafe-without-human', needsHuman],
   [{ pointOfNoReturn: true, undo: retry() as never }, 'undo-after-no-return', noWayBack],
   [{ pointOfNoReturn: true, recovery: [useAgent({ undo: retry() })] }, 'undo-after-no-return', noWayBack],
   [{ after: ['x'] }, 'unknown-step', "it comes after 'x', which does not exist"],
   [{ input: { a: [{ $x: 1 }] } }, 'bad-expression', "an expression has the unknown operator '$x'"],
-  [
-    { input: { at: new Date(0) } as never },
-    'bad-expression',
-    'an expression must become JSON: /at is not plain JSON',
-  ],
-  [
-    { when: { $ref: 'step:x', path: [] } },
-    'not-a-predecessor',
-    "it reads the output of 'x', which need not be done before it",
-  ],
+  [{ input: { at: new Date(0) } as never }, 'bad-expression', notJson],
+  [{ when: { $ref: 'step:x', path: [] } }, 'not-a-predecessor', notBefore],
   [{ input: { $ref: 'x', path: [] } }, 'bad-expression', "an expression points to 'x', which is nothing"],
 ];
 it.each(refusals.map(([changes, reason, message]) => [message, reason, changes] as const))(

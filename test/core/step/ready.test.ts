@@ -1,7 +1,7 @@
 /** What is ready: whose turn it is, for which work, and when executions of its own may be under way (S7, S10). */
 
 import type { PlanStep, Plan } from '../../../lib/core/plan/plan.ts';
-import type { Step, Execution, Deferred } from '../../../lib/core/records/state.ts';
+import type { Step, Execution, Deferred, Mode } from '../../../lib/core/records/state.ts';
 import { mayHaveChildren, scopeOf, turnAt } from '../../../lib/core/step/turn.ts';
 import { stepToSkip, openWork, type Work } from '../../../lib/core/step/ready.ts';
 import { planOf, recordOf, stateOf, suspendedAs } from '../one-step.ts';
@@ -86,65 +86,47 @@ it('it is a step’s turn since the last of start, retry and predecessors', () =
 describe('work that leads forward', () => {
   const due = { attempt: 3, sinceAt: NOW - 9, dueAt: NOW + 5 };
   const tried = { attempt: 2, stage: 1, changedAt: NOW - 9, retryAt: NOW + 5 };
-  const plain = { attempt: 1, sinceAt: START, dueAt: START };
+  const plain: Work = { step: it1, mode: 'execute', attempt: 1, sinceAt: START, dueAt: START };
+  const again: Work = { step: it2, mode: 'execute', ...due };
+  const probe: Work = { step: it1, mode: 'probe', ...due, attempt: 2 };
+  const as = (status: Step['status'], more: Partial<Step> = {}) => [recordOf('it', status, more)];
+  const back = (status: Step['status'], mode: Mode) => as(status, { ...tried, deferred: deferred(mode) });
+  const idle = [
+    'running',
+    'waiting',
+    'answered',
+    'suspended',
+    'fenced',
+    'done',
+    'failed',
+    'skipped',
+  ] as const;
   it.each<[string, Step[], Work[]]>([
-    ['a step that has no record', [], [{ step: it1, mode: 'execute', ...plain }]],
-    [
-      'a step that is released, later than its turn',
-      [recordOf('it', 'ready', { attempt: 2, stage: 1, changedAt: NOW - 9, retryAt: NOW + 5 })],
-      [{ step: it2, mode: 'execute', attempt: 3, sinceAt: NOW - 9, dueAt: NOW - 9 }],
-    ],
-    [
-      'a step that is renewed, earlier than its turn',
-      [recordOf('it', 'ready', { changedAt: START - 9 })],
-      [{ step: it1, mode: 'execute', ...plain }],
-    ],
-    ['a next attempt', [recordOf('it', 'retrying', tried)], [{ step: it2, mode: 'execute', ...due }]],
+    ['a step that has no record', [], [plain]],
+    ['a step that is released, later than its turn', as('ready', tried), [{ ...again, dueAt: NOW - 9 }]],
+    ['a step that is renewed, earlier than its turn', as('ready', { changedAt: START - 9 }), [plain]],
+    ['a next attempt', as('retrying', tried), [again]],
     [
       'a next attempt that is long due',
-      [recordOf('it', 'retrying', { ...tried, retryAt: 5 })],
-      [{ step: it2, mode: 'execute', ...due, dueAt: NOW - 9 }],
+      as('retrying', { ...tried, retryAt: 5 }),
+      [{ ...again, dueAt: NOW - 9 }],
     ],
     [
       'a next attempt that is held back',
-      [recordOf('it', 'retrying', { ...tried, deferred: deferred('execute') })],
-      [{ step: it2, mode: 'execute', ...due, deferred: deferred('execute') }],
+      back('retrying', 'execute'),
+      [{ ...again, deferred: deferred('execute') }],
     ],
-    [
-      'a next attempt of which something else was held back',
-      [recordOf('it', 'retrying', { ...tried, deferred: deferred('probe') })],
-      [{ step: it2, mode: 'execute', ...due }],
-    ],
+    ['a next attempt of which something else was held back', back('retrying', 'probe'), [again]],
     [
       'a probe, of the attempt it asks about',
-      [recordOf('it', 'unknown', { ...tried, keyVariant: 1 })],
-      [{ step: it2, mode: 'probe', ...due, attempt: 2 }],
+      as('unknown', { ...tried, keyVariant: 1 }),
+      [{ ...probe, step: it2 }],
     ],
-    [
-      'a probe, of the variant that was attempted and not of the next (S18)',
-      [recordOf('it', 'unknown', tried)],
-      [{ step: it1, mode: 'probe', ...due, attempt: 2 }],
-    ],
-    [
-      'a probe that is held back',
-      [recordOf('it', 'unknown', { ...tried, deferred: deferred('probe') })],
-      [{ step: it1, mode: 'probe', ...due, attempt: 2, deferred: deferred('probe') }],
-    ],
-    ...(
-      [
-        'running',
-        'waiting',
-        'answered',
-        'suspended',
-        'fenced',
-        'done',
-        'failed',
-        'skipped',
-        'compensated',
-      ] as const
-    ).map((status): [string, Step[], Work[]] => [
+    ['a probe, of the variant that was attempted and not of the next (S18)', as('unknown', tried), [probe]],
+    ['a probe that is held back', back('unknown', 'probe'), [{ ...probe, deferred: deferred('probe') }]],
+    ...[...idle, 'compensated' as const].map((status): [string, Step[], Work[]] => [
       `nothing of a step that is ${status}`,
-      [recordOf('it', status, tried)],
+      as(status, tried),
       [],
     ]),
   ])('%s', (_, records, work) => {

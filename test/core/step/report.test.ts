@@ -45,61 +45,41 @@ const outcomeOf = (said: Report): string =>
   said.kind === 'found' ? (OUTCOMES[said.verdict] ?? said.verdict) : said.kind;
 
 type Row = [name: string, record: LeasedStep, said: Report, writes?: object, of?: AgentStep];
+const HAD_FAILED = suspendedAs('execute', { failure });
+const GIVEN = suspendedAs('execute', { givenInput: 1 });
+const ASKED_TWICE = suspendedAs('execute', { probes: 2 });
+const LAST_PROBE = suspendedAs('probe', { probes: 19 });
+const PROBE_OF_FAILED = suspendedAs('probe', { failure });
+const RESTARTED = probing({ restarted: true, stage: 1, stageAttempt: 2 });
+const NOBODY = found('cannot-tell', { failure: { code: 'no-probe', message: '' } });
+const DOUBT = { status: 'unknown', ...UNSURE };
+const SECOND = { ...NEXT, stage: 2, retryAt: NOW };
+const DEFERRED = notCharged('execute');
+const EXHAUSTED = { status: 'failed', probes: 20 };
 const rows: readonly Row[] = [
   ['done', EXECUTE, report({ kind: 'done', output: { a: 1 } }), { status: 'done', output: { a: 1 } }],
-  [
-    'done, its function going on',
-    suspendedAs('execute', { failure }),
-    GOES_ON,
-    { status: 'done', failure: null, output: 1 },
-  ],
+  ['done, its function going on', HAD_FAILED, GOES_ON, { status: 'done', failure: null, output: 1 }],
   ['failed', EXECUTE, FAILED, { ...NEXT, ...afterMs(5_000) }],
   ['failed, with a wish', EXECUTE, wishing(77_000), { ...NEXT, ...afterMs(77_000) }],
-  [
-    'failed for good',
-    suspendedAs('execute', { givenInput: 1 }),
-    FOR_GOOD,
-    { ...NEXT, stage: 2, givenInput: null, retryAt: NOW },
-  ],
-  ['failed for good, and acted', EXECUTE, ACTED, { status: 'unknown', ...UNSURE, retryAt: NOW }],
+  ['failed for good', GIVEN, FOR_GOOD, { ...SECOND, givenInput: null }],
+  ['failed for good, and acted', EXECUTE, ACTED, { ...DOUBT, retryAt: NOW }],
   ['failed on the last stage', LAST, FAILED, { status: 'failed' }],
   ['input refused on the last stage', LAST, REFUSED, { status: 'waiting' }],
-  ['failed, excused', EXECUTE, FAILED, { ...AGAIN, ...notCharged('execute') }],
-  [
-    'failed, excused, with a wish',
-    EXECUTE,
-    wishing(99_000),
-    { ...AGAIN, ...notCharged('execute', afterMs(99_000)) },
-  ],
-  [
-    'failed for good, which a dead service does not make excused',
-    EXECUTE,
-    FOR_GOOD,
-    { ...NEXT, stage: 2, retryAt: NOW },
-  ],
+  ['failed, excused', EXECUTE, FAILED, { ...AGAIN, ...DEFERRED }],
+  ['failed, excused, with a wish', EXECUTE, wishing(99_000), { ...AGAIN, ...DEFERRED, ...afterMs(99_000) }],
+  ['failed for good, which a dead service does not make excused', EXECUTE, FOR_GOOD, SECOND],
   ['unknown, repeatable', EXECUTE, UNKNOWN, { ...NEXT, ...UNSURE, ...afterMs(5_000) }],
-  ['unknown, repeatable, excused', EXECUTE, UNKNOWN, { ...AGAIN, ...UNSURE, ...notCharged('execute') }],
-  [
-    'unknown, to be probed',
-    suspendedAs('execute', { probes: 2 }),
-    UNKNOWN,
-    { status: 'unknown', ...UNSURE, probes: 0, retryAt: NOW },
-    probed,
-  ],
+  ['unknown, repeatable, excused', EXECUTE, UNKNOWN, { ...AGAIN, ...UNSURE, ...DEFERRED }],
+  ['unknown, to be probed', ASKED_TWICE, UNKNOWN, { ...DOUBT, probes: 0, retryAt: NOW }, probed],
   [
     'unknown, to be probed, excused',
     EXECUTE,
     UNKNOWN,
-    { status: 'unknown', stageAttempt: 0, ...UNSURE, ...notCharged('probe') },
+    { ...DOUBT, stageAttempt: 0, ...notCharged('probe') },
     probed,
   ],
   ['undone of an execute', EXECUTE, UNDONE],
-  [
-    'found done',
-    suspendedAs('probe', { failure }),
-    found('done', { output: 5 }),
-    { status: 'done', failure: null, output: 5 },
-  ],
+  ['found done', PROBE_OF_FAILED, found('done', { output: 5 }), { status: 'done', failure: null, output: 5 }],
   ['found running', PROBE, found('running'), { status: 'unknown', ...afterMs(30_000) }],
   ['found nothing, asked too early', PROBE, NOTHING, { status: 'unknown', ...afterMs(55_000) }],
   [
@@ -110,7 +90,7 @@ const rows: readonly Row[] = [
   ],
   [
     'found nothing, begun anew',
-    probing({ restarted: true, stage: 1, stageAttempt: 2 }),
+    RESTARTED,
     NOTHING,
     { ...AGAIN, stage: 0, ...SURE, restarted: null, retryAt: NOW },
   ],
@@ -123,18 +103,8 @@ const rows: readonly Row[] = [
   ['found nothing after the last try', probing({ stage: 2 }), NOTHING, { status: 'failed', ...SURE }],
   ['found nothing, a person being next', probing({}), NOTHING, { status: 'waiting', ...SURE }, PERSON],
   ['cannot tell', PROBE, found('cannot-tell'), { status: 'unknown', probes: 1, ...afterMs(500) }],
-  [
-    'cannot tell, the last time',
-    suspendedAs('probe', { probes: 19 }),
-    CANNOT,
-    { status: 'failed', probes: 20 },
-  ],
-  [
-    'nobody to ask',
-    PROBE,
-    found('cannot-tell', { failure: { code: 'no-probe', message: '' } }),
-    { status: 'failed', probes: 20 },
-  ],
+  ['cannot tell, the last time', LAST_PROBE, CANNOT, EXHAUSTED],
+  ['nobody to ask', PROBE, NOBODY, EXHAUSTED],
   ['cannot tell, excused', PROBE, CANNOT, { status: 'unknown', ...notCharged('probe') }],
   ['compensated', UNDO, UNDONE, { status: 'compensated', ...SURE }],
   ['undo failed', UNDO, FAILED, afterMs(1_000)],
