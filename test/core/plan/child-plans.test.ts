@@ -16,8 +16,8 @@ import { planOf, stateOf } from '../one-step.ts';
 import { planStep } from '../refusals.ts';
 import { CHOICES } from '../../../lib/core/records/incident.ts';
 import { askedAboutPause, type Snapshot } from '../../../lib/core/records/snapshot.ts';
-import { callbackToken } from '../../../lib/core/records/state.ts';
-import { EXECUTION_STATUSES, STEP_STATUSES } from '../../../lib/core/transitions.ts';
+import { callbackToken, pauseOf } from '../../../lib/core/records/state.ts';
+import { EXECUTION_STATUSES, type ExecutionStatus, STEP_STATUSES } from '../../../lib/core/transitions.ts';
 import { named } from '../evaluations.ts';
 import { NOW } from '../states.ts';
 import { incidentOf, pause } from '../words.ts';
@@ -146,6 +146,14 @@ describe('a plan', () => {
 });
 
 describe('an execution', () => {
+  it('has a pause under way while it is pausing or paused: the last', () => {
+    const pauses = [{ ...pause, number: 0 }, pause];
+    const under = (status: ExecutionStatus) => pauseOf(stateOf([], { status, pauses }).execution);
+    expect(EXECUTION_STATUSES.filter((status) => under(status) !== undefined)).toEqual(['pausing', 'paused']);
+    expect(under('paused')).toBe(pause);
+    expect(pauseOf(stateOf([], { status: 'paused' }).execution)).toBeUndefined();
+  });
+
   it('has a token for each callback that has a key', () => {
     const { execution } = stateOf([], { callbackKeys: { a: 'k' } });
     expect([callbackToken(execution, 'a'), callbackToken(execution, 'b')]).toEqual(['e-1.a.k', undefined]);

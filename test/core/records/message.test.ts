@@ -116,6 +116,11 @@ describe('a name', () => {
     expect(() => checkName(text, 'step')).toThrow(expect.objectContaining(refusal));
   });
 
+  it('is told as far as its sixtieth character', () => {
+    const told = `step name "A${'b'.repeat(59)}" is not allowed`;
+    expect(() => checkName(`A${'b'.repeat(70)}`, 'step')).toThrow(told);
+  });
+
   it.each(['', 'a#b', 'A', 'e'.repeat(65), 'a/b', 'a\n'])('%j is no execution id', (text) => {
     expect(isExecutionId(text)).toBe(false);
   });

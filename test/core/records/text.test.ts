@@ -34,6 +34,13 @@ it('cut is Unicode, not too long, and the beginning of it', () => {
   );
 });
 
+it('cut keeps a whole character, and drops the half of one', () => {
+  expect(cut('ab😀', 4)).toBe('ab😀');
+  expect(cut('ab😀', 3)).toBe('ab');
+  expect(cut('ab\ud83d', 9)).toBe('ab\ufffd');
+  expect(cut('\ude00x', 9)).toBe('\ufffdx');
+});
+
 it('made well-formed is Unicode in every text and key, and the very value where it was', () => {
   fc.assert(
     fc.property(json, (value) => {
