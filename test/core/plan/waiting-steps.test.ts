@@ -2,7 +2,7 @@
 
 import * as z from 'zod/mini';
 import { eq, ref, toExpr } from '../../../lib/core/plan/refs.ts';
-import { type Workflow, type WorkflowBuilder, workflow } from '../../../lib/core/plan/workflow.ts';
+import { type Workflow, retry, type WorkflowBuilder, workflow } from '../../../lib/core/plan/workflow.ts';
 import { agent, any, type Anything, refusalOf } from '../refusals.ts';
 
 type Build = (w: WorkflowBuilder<Anything>) => Readonly<Record<string, unknown>> | undefined | void;
@@ -134,6 +134,28 @@ describe('a list', () => {
   const list = ref<readonly { id: string }[]>('input', ['list']);
   const of = (options: object = {}) =>
     first((w) => void w.map('m', agent, list, (item, index) => ({ id: item.id, at: index }), options));
+  const each = {
+    kind: 'agent',
+    name: 'item',
+    agent: 'worker',
+    input: { id: { $ref: 'item', path: ['id'] }, at: { $ref: 'index', path: [] } },
+    after: [],
+    effect: 'idempotent',
+    timeoutMs: 60_000,
+    leaseMs: 30_000,
+    pickupMs: 30_000,
+    settleMs: 5_000,
+    recovery: [retry(3)],
+    undo: retry(10, { first: '1s', max: '1m' }),
+  };
+  it('has what every step has beside its items, who have none of that', () => {
+    const over = { $ref: 'input', path: ['list'] };
+    const mapped = { kind: 'map', name: 'm', after: ['a', 'b'], over, each, tolerate: { items: 0 } };
+    const step = behind(
+      (w, options) => void w.map('m', agent, list, (item, index) => ({ id: item.id, at: index }), options),
+    );
+    expect(step).toStrictEqual({ ...mapped, when: condition });
+  });
   it.each<[unknown, object]>([
     [3, { items: 3 }],
     ['5%', { percent: 5 }],
