@@ -34,7 +34,7 @@ export const PORTS: readonly Mutant[] = [
     find: '    if (!(error instanceof ConditionalCheckFailedException)) throw error;\n    // The SDK',
     replace:
       "    if (!(error instanceof ConditionalCheckFailedException)) return { kind: 'conflict' };\n    // The SDK",
-    killer: jest('aws/dynamo-store', 'because it is throttled is not known'),
+    killer: jest('aws/dynamo-store', 'is not known, and no conflict'),
   },
   {
     id: 'written-by-an-earlier-life',
