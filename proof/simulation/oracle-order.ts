@@ -9,10 +9,11 @@
  * `undo: 'none'` has nothing to be undone, but must be quiet, and what depends on it counts as well.
  */
 
+import type { AttemptContext } from '../../lib/core/plan/agent.ts';
 import type { AgentStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
 import type { Children } from '../../lib/core/records/children.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
-import type { Step } from '../../lib/core/records/state.ts';
+import type { Execution, Step } from '../../lib/core/records/state.ts';
 import type { StepStatus } from '../../lib/core/transitions.ts';
 
 interface Reach {
@@ -124,26 +125,37 @@ interface Effects {
   undoBegan: boolean;
 }
 
+/** Of one attempt, as its service sees it. */
+type Act = Pick<AttemptContext, 'executionId' | 'step' | 'effectKey'>;
+
+/** One of the executions that an id has had: what an earlier one left is no matter of a later one. */
+const placeOf = ({ executionId, step, effectKey }: Act): string =>
+  `${executionId}.${effectKey.slice(`${executionId}.${step}.`.length).replace(/-\d+$/, '')}`;
+
 /** The effects of steps by their executions, in the order in which they took place; from the services, not from the table. */
 export class EffectOrder {
   readonly #executions = new Map<string, Map<string, Effects>>();
   readonly violations: string[] = [];
 
-  performed(plan: Plan, executionId: string, step: string, effect: string): void {
-    this.#of(executionId, step).standing.add(effect);
+  performed(plan: Plan, act: Act, service: string): void {
+    const { executionId, step, effectKey } = act;
+    const place = placeOf(act);
+    this.#of(place, step).standing.add(`${effectKey}/${service}`);
     if (plan.tolerated !== undefined) return;
     for (const name of reachOf(plan).ancestors.get(step) ?? [])
-      if (this.#executions.get(executionId)?.get(name)?.undoBegan === true)
+      if (this.#executions.get(place)?.get(name)?.undoBegan === true)
         this.violations.push(`${executionId}: S10 '${step}' acted after the undo of '${name}' had begun`);
   }
 
-  undone(plan: Plan, executionId: string, step: string, effect: string): void {
-    const effects = this.#of(executionId, step);
+  undone(plan: Plan, act: Act, service: string): void {
+    const { executionId, step, effectKey } = act;
+    const place = placeOf(act);
+    const effects = this.#of(place, step);
     effects.undoBegan = true;
-    effects.standing.delete(effect);
+    effects.standing.delete(`${effectKey}/${service}`);
     if (plan.tolerated !== undefined) return;
     for (const other of reachOf(plan).dependents.get(step) ?? []) {
-      const standing = this.#executions.get(executionId)?.get(other.name)?.standing.size ?? 0;
+      const standing = this.#executions.get(place)?.get(other.name)?.standing.size ?? 0;
       if (standing > 0 && mustBeUndone(other))
         this.violations.push(
           `${executionId}: S10 '${step}' was undone while the effect of '${other.name}' stood`,
@@ -152,18 +164,13 @@ export class EffectOrder {
   }
 
   /** By a person, whatever there is. */
-  /** The execution has expired, and another may have its id. */
-  forget(executionId: string): void {
-    this.#executions.delete(executionId);
+  undoneByHand({ id, life }: Pick<Execution, 'id' | 'life'>, step: string): void {
+    this.#of(`${id}.${life}`, step).standing.clear();
   }
 
-  undoneByHand(executionId: string, step: string): void {
-    this.#of(executionId, step).standing.clear();
-  }
-
-  #of(executionId: string, step: string): Effects {
-    const steps = this.#executions.get(executionId) ?? new Map<string, Effects>();
-    this.#executions.set(executionId, steps);
+  #of(place: string, step: string): Effects {
+    const steps = this.#executions.get(place) ?? new Map<string, Effects>();
+    this.#executions.set(place, steps);
     const effects = steps.get(step) ?? { standing: new Set<string>(), undoBegan: false };
     steps.set(step, effects);
     return effects;

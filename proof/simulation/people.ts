@@ -55,7 +55,7 @@ async function answerSomething(host: Host, executionId: string): Promise<void> {
     const chosen = choice.pick(offered);
     if (incident.kind === 'undo' && chosen.choice === 'skip' && incident.resolvedAt === undefined) {
       ledger.undoByHand(key);
-      order.undoneByHand(executionId, incident.step ?? '');
+      order.undoneByHand(state.execution, incident.step ?? '');
     }
     const scheduler = createScheduler(ports, [], { hash: (text) => text, newId: () => '' });
     await resolveIncident(scheduler, executionId, {

@@ -75,7 +75,7 @@ class Service implements Implementation<unknown, unknown> {
     await this.request(() => {
       ledger.perform(ctx.effectKey, { service: this.name, input }, effect);
       const plan = planOf(this.host, ctx.executionId);
-      if (plan) order.performed(plan, ctx.executionId, ctx.step, `${ctx.effectKey}/${this.name}`);
+      if (plan) order.performed(plan, ctx, this.name);
     });
     ctx.progress('asked');
     if (lost) throw new Error('socket hang up');
@@ -105,7 +105,7 @@ class Service implements Implementation<unknown, unknown> {
     await this.request(() => {
       ledger.undo(ctx.effectKey, { service: this.name, input });
       const plan = planOf(this.host, ctx.executionId);
-      if (plan) order.undone(plan, ctx.executionId, ctx.step, `${ctx.effectKey}/${this.name}`);
+      if (plan) order.undone(plan, ctx, this.name);
     });
   }
 

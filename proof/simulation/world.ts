@@ -228,11 +228,10 @@ export class World {
 
   /** The same keys start everything again, beside what is left of the first executions, their children and their effects. */
   #liveAgain(): void {
-    const { events, faults, order } = this.#host;
+    const { events, faults } = this.#host;
     this.#livesLeft -= 1;
     this.#addEnds();
     for (const id of this.#table.ids()) {
-      order.forget(id);
       if (id.includes('.')) continue;
       this.#announced.delete(id);
       this.#table.expire(id);
