@@ -156,7 +156,12 @@ export function pastOfWaiting(plan: Plan, { steps }: Snapshot): Happened[] {
     const named = { step: step.name };
     if (isCallback(step) && record.progressAt !== undefined) {
       const evidence = { heartbeat: record.heartbeat };
-      happened.push({ at: record.progressAt, what: 'the external party heartbeat', ...named, evidence });
+      happened.push({
+        at: record.progressAt,
+        what: 'the external party sent a heartbeat',
+        ...named,
+        evidence,
+      });
     }
     const what = hasChildren(step) ? deedOfChildren(record) : deedOfExternalParty(step, record);
     if (what === undefined) continue;

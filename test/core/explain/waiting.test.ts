@@ -84,7 +84,7 @@ skipped skipped: its condition does not hold
 -3 approved: a person approved it
 -3 rejected: it failed (x: y)
 -3 speechless: it failed
--2 beating: the external party heartbeat
+-2 beating: the external party sent a heartbeat
 `);
   });
 

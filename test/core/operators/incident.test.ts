@@ -89,19 +89,7 @@ describe('a question', () => {
 const inputs = { writeId: 'w-new', now: NOW, random: 0.5 };
 
 describe('an answer', () => {
-  const incident: Incident = {
-    number: 1,
-    life: 'life1',
-    version: 1,
-    writeId: 'w',
-    kind: 'recovery',
-    step: 'it',
-    stepVersion: 1,
-    failure: { code: 'x', message: 'y' },
-    openedAt: NOW - 5,
-    deadlineAt: NOW + 500,
-    otherwise: 'fail',
-  };
+  const incident = incidentOf();
   const asking = recordOf('it', 'waiting');
   const asked = { ...stateOf([asking], { status: 'waiting' }), incidents: { 1: incident } };
   const say = (state: Snapshot, number: number, choice = 'skip') =>

@@ -4,7 +4,7 @@ import type { ChildStep, MapStep } from '../../../lib/core/plan/plan.ts';
 import type { Children } from '../../../lib/core/records/children.ts';
 import type { Json } from '../../../lib/core/records/json.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
-import { childrenStarted, familyOf, nextStarts } from '../../../lib/core/waiting/child.ts';
+import { childIds, childrenStarted, familyOf, nextStarts } from '../../../lib/core/waiting/child.ts';
 import { child, childrenOf, end, map, parentOf } from '../family.ts';
 import { changesOf, recordOf, inputs, stateOf } from '../one-step.ts';
 import { NOW } from '../states.ts';
@@ -39,12 +39,24 @@ describe('the execution of a child step', () => {
     ]);
   });
 
+  it('is found by the id under which it was started, also once it was tried again', () => {
+    for (const children of [childrenOf(2), childrenOf(2, {}, { epoch: 3 })]) {
+      const record = recordOf('sub', 'running', { epoch: 3, children });
+      const later = { ...record, epoch: children.epoch === undefined ? 3 : 8 };
+      expect(childIds({ id: 'e-1', epoch: 9 }, later)).toEqual(['e-1.sub.0-3', 'e-1.sub.1-3']);
+    }
+    expect(childIds({ id: 'e-1', epoch: 2 }, recordOf('sub', 'failed', { children: childrenOf(1) }))).toEqual(
+      ['e-1.sub.0'],
+    );
+    expect(childIds({ id: 'e-1', epoch: 1 }, recordOf('sub', 'running'))).toEqual([]);
+  });
+
   it('goes on, if it failed before, where its parent heard of that', () => {
     const children = childrenOf(1, {}, { restartedAfter: { 0: 6 } });
     expect(startsOf(child, {}, [recordOf('sub', 'running', { children })])[0]?.restartedAfter).toBe(6);
     const others = childrenOf(1, {}, { restartedAfter: { 1: 6 } });
     expect(startsOf(child, {}, [recordOf('sub', 'running', { children: others })])[0]).not.toHaveProperty(
-      'restart',
+      'restartedAfter',
     );
   });
 
