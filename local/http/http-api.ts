@@ -10,6 +10,10 @@ import { type HttpAnswer, httpAnswer, proxyEvent } from './proxy-event.ts';
 import { readBody } from './read-body.ts';
 import { matchRoute } from './routes.ts';
 
+/** Says as whom a request is made; taken off it, for a function behind API Gateway sees no such header. */
+const USER_HEADER = 'x-local-user';
+/** What IAM allows in the name of a user. */
+const USER = /^[A-Za-z0-9+=,.@_-]{1,64}$/;
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 const MAX_PAYLOAD_BYTES = 6 * 1024 * 1024;
 
@@ -53,6 +57,9 @@ export class HttpApis {
     const body = await readBody(request, MAX_BODY_BYTES);
     if (body === 'tooLarge') return problem(413, 'Request Entity Too Large');
     if (api === undefined || match === undefined) return problem(404, 'Not Found');
+    const { [USER_HEADER]: user = 'local', ...headers } = request.headers;
+    if (typeof user !== 'string' || !USER.test(user))
+      return problem(400, `${USER_HEADER}: letters, digits and +=,.@_- are allowed, up to 64`);
     const local = this.#functionByName(match.route.functionName);
     if (local === undefined || !this.#mayInvoke(local.spec.arn, sourceOf(api, match.route.routeKey))) {
       return problem(500, 'Internal Server Error');
@@ -62,7 +69,7 @@ export class HttpApis {
         method,
         rawPath,
         rawQuery,
-        headers: request.headers,
+        headers,
         sourceIp: request.socket.remoteAddress ?? '127.0.0.1',
         body,
         at: Date.now(),
@@ -74,7 +81,8 @@ export class HttpApis {
         apiId: api.apiId,
         stage: api.stage,
         accountId: this.#accountId,
-        isIam: match.route.authorization === 'AWS_IAM',
+        authorization: match.route.authorization,
+        user,
       },
     );
     const payload = JSON.stringify(event);

@@ -22,7 +22,10 @@ export interface MatchedRoute {
   readonly apiId: string;
   readonly stage: string;
   readonly accountId: string;
-  readonly isIam: boolean;
+  /** `NONE`, `AWS_IAM`, `JWT` or `CUSTOM`. */
+  readonly authorization: string;
+  /** As whom the request is made; nobody is asked for a proof. */
+  readonly user: string;
 }
 
 export interface HttpAnswer {
@@ -53,7 +56,7 @@ export function proxyEvent(request: HttpRequest, route: MatchedRoute): Json {
     requestContext: {
       accountId: route.accountId,
       apiId: route.apiId,
-      ...(route.isIam ? { authorizer: { iam: iamStub(route.accountId) } } : {}),
+      ...authorizerOf(route),
       domainName: headers['host'] ?? 'localhost',
       domainPrefix: route.apiId,
       http: {
@@ -124,17 +127,21 @@ function queryOf(rawQuery: string): Record<string, string> | undefined {
   return values;
 }
 
-/** Locally everyone may call: the identity says so. */
-function iamStub(accountId: string): Json {
-  return {
+/** Locally everyone may call, as any user: the account and the issuer say so, for no deployed API can have them. */
+function authorizerOf({ authorization, accountId, user }: MatchedRoute): { readonly authorizer?: Json } {
+  if (authorization === 'JWT')
+    return { authorizer: { jwt: { claims: { iss: 'local', sub: user }, scopes: null } } };
+  if (authorization !== 'AWS_IAM') return {};
+  const iam = {
     accessKey: 'local',
     accountId,
     callerId: 'local',
     cognitoIdentity: null,
     principalOrgId: null,
-    userArn: `arn:aws:iam::${accountId}:user/local`,
+    userArn: `arn:aws:iam::${accountId}:user/${user}`,
     userId: 'local',
   };
+  return { authorizer: { iam } };
 }
 
 /** `12/Mar/2026:19:03:58 +0000`, the form of access logs. */

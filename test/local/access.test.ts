@@ -54,6 +54,22 @@ describe('a function whose role does not allow what it does', () => {
   });
   afterAll(async () => await end());
 
+  test('a request is made as the user that a header names, which the function does not see', async () => {
+    const event = async (user?: string) => {
+      const response = await fetch(`${cloud.apiUrl}/event`, {
+        headers: user === undefined ? {} : { 'x-local-user': user },
+      });
+      const body = (await response.json()) as {
+        headers?: Record<string, string>;
+        requestContext?: { authorizer?: { iam?: { userArn?: string } } };
+      };
+      return [response.status, body.requestContext?.authorizer?.iam?.userArn, body.headers?.['x-local-user']];
+    };
+    expect(await event()).toEqual([200, 'arn:aws:iam::000000000000:user/local', undefined]);
+    expect(await event('ann')).toEqual([200, 'arn:aws:iam::000000000000:user/ann', undefined]);
+    expect(await event('ann/bob')).toEqual([400, undefined, undefined]);
+  });
+
   const client = (accessKeyId: string) => ({
     endpoint: cloud.gatewayUrl,
     region: 'us-east-1',

@@ -116,7 +116,8 @@ describe('payload format 2.0', () => {
     apiId: 'api',
     stage: '$default',
     accountId: '0',
-    isIam: true,
+    authorization: 'AWS_IAM',
+    user: 'ann',
   };
 
   test('a request becomes the event', () => {
@@ -132,9 +133,18 @@ describe('payload format 2.0', () => {
       requestContext: {
         time: '14/Nov/2023:22:13:20 +0000',
         http: { method: 'POST', path: '/a/b', sourceIp: '127.0.0.1' },
-        authorizer: { iam: {} },
+        authorizer: { iam: { userArn: 'arn:aws:iam::0:user/ann' } },
       },
     });
+  });
+
+  test.each([
+    ['JWT', { jwt: { claims: { iss: 'local', sub: 'ann' }, scopes: null } }],
+    ['NONE', undefined],
+    ['CUSTOM', undefined],
+  ])('a route with %s says who calls as API Gateway does, or not at all', (authorization, authorizer) => {
+    const { requestContext } = proxyEvent(request, { ...route, authorization }) as { requestContext: object };
+    expect((requestContext as { authorizer?: unknown }).authorizer).toEqual(authorizer);
   });
 
   test('a binary body is base64', () => {
