@@ -65,7 +65,7 @@ async function released(trial: Trial, input: Upload): Promise<TestRun> {
 test('a video is encoded in all its sizes, transcribed, released and published', async () => {
   const trial = testWorkflow(videoPublishing, { agents });
   const { status, output, steps } = await (await released(trial, upload)).untilEnd();
-  expect([status, output]).toEqual(['succeeded', { page: '/videos/1', by: 'ann' }]);
+  expect([status, output]).toEqual(['succeeded', { page: '/videos/1', by: 'local:ann' }]);
   expect(steps['encode']?.output).toMatchObject({
     total: 4,
     failed: 0,

@@ -9,14 +9,17 @@ import type { Effect } from '../core/plan/agent.ts';
 import type { PlanStep } from '../core/plan/plan.ts';
 import type { Parent } from '../core/records/children.ts';
 import type { Standing } from '../core/records/ended.ts';
+import { type Caller, callerText } from '../core/records/caller.ts';
 import type { Failure } from '../core/records/failure.ts';
 import { type Choice, CHOICES, type Incident } from '../core/records/incident.ts';
 import type { Json } from '../core/records/json.ts';
+import type { People } from '../core/records/people.ts';
 import type { AuditReceipt, ShardReceipt } from '../core/records/receipts.ts';
 import type { Attempt, Cause, Deferred, Pause, Retried } from '../core/records/state.ts';
 import { EXECUTION_STATUSES, type ExecutionStatus, type StepStatus } from '../core/transitions.ts';
 
-export type { Attempt, Standing, Choice, ExecutionStatus, Explanation, Json };
+export { callerText };
+export type { Attempt, Caller, Standing, Choice, ExecutionStatus, Explanation, Json };
 export const STATUSES: readonly ExecutionStatus[] = EXECUTION_STATUSES;
 export const ANSWERS: readonly Choice[] = CHOICES;
 
@@ -37,6 +40,8 @@ export interface ExecutionSummary extends Started {
   readonly workflow: string;
   /** Epoch ms, as all times. */
   readonly startedAt: number;
+  /** Absent of a child, and where the API's authorizer vouches for nobody. */
+  readonly startedBy?: Caller;
   readonly endedAt?: number;
   /** Why it left the straight path. */
   readonly cause?: Cause;
@@ -78,6 +83,8 @@ export interface StepView {
   readonly output?: Json;
   readonly failure?: Failure;
   readonly progress?: string;
+  /** Who answered it; of a callback or an approval. */
+  readonly by?: Caller;
   readonly mayHaveActed?: boolean;
   /** When a wait, a callback or an approval is over. */
   readonly waitsUntil?: number;
@@ -108,6 +115,8 @@ export interface ExecutionView extends ExecutionSummary {
   /** The latest 10. */
   readonly retries?: readonly Retried[];
   readonly redriveOf?: string;
+  /** Who may not give an approval that must be another person's, and why; of the execution above all others alone. */
+  readonly people?: People;
   /** What is in effect, or may be; of no success. */
   readonly standing?: Standing;
   /** Incidents, open and resolved. */
@@ -171,6 +180,8 @@ export interface WorkflowStepView {
   /** Of a callback or an approval. */
   readonly withinMs?: number;
   readonly heartbeatMs?: number;
+  /** Of an approval that must be another person's. */
+  readonly by?: 'another';
   /** Of a child. */
   readonly workflow?: string;
   /** Of a map; as the plan has it. */

@@ -91,9 +91,14 @@ export interface Client {
 export interface ClientOptions {
   /** For example `http://127.0.0.1:4510`. */
   readonly url: string;
+  /** The name under which a laptop's API records the calls; a deployed one refuses it. */
+  readonly as?: string;
   /** Sends the requests, for example signed. @default the platform's fetch */
   readonly fetch?: typeof fetch;
 }
+
+/** A laptop's gateway takes the caller's name off it; a deployed one passes it on, and it is refused. */
+export const AS_HEADER = 'x-local-user';
 
 const ANSWER_WITHIN_MS = 30_000;
 /** Below the 25 s that the API allows. */
@@ -103,7 +108,7 @@ const WAIT_MS = 20_000;
 export function createClient(options: ClientOptions): Client {
   const base = baseOf(options.url);
   const call = async <T>(method: string, path: string, key: string, body?: unknown): Promise<T> =>
-    answerOf(base, key, await send(options.fetch ?? fetch, base, method, path, body)) as T;
+    answerOf(base, key, await send(options, base, method, path, body)) as T;
   const execution = (id: string): string => `/executions/${encodeURIComponent(id)}`;
   const settle = (
     token: string,
@@ -176,7 +181,7 @@ function queryOf(query: Readonly<Record<string, string | number | undefined>>): 
 }
 
 async function send(
-  fetcher: typeof fetch,
+  { fetch: fetcher = fetch, as }: ClientOptions,
   base: string,
   method: string,
   path: string,
@@ -186,9 +191,11 @@ async function send(
     const response = await fetcher(`${base}${path}`, {
       method,
       signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
-      ...(body === undefined
-        ? {}
-        : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+      headers: {
+        ...(as === undefined ? {} : { [AS_HEADER]: as }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     return { status: response.status, text: await response.text() };
   } catch (error) {

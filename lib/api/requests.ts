@@ -116,13 +116,16 @@ export function checked<Schema extends z.ZodMiniType>(
   if (result.success) return result.data;
   const issues = result.error.issues.map((issue) => ({
     path: issue.path.map(String).join('.'),
-    message: issue.code === 'unrecognized_keys' ? `unknown: ${issue.keys.join(', ')}` : issue.message,
+    message: issue.code === 'unrecognized_keys' ? unknownText(issue.keys) : issue.message,
   }));
   const lines = issues.map((issue) =>
     issue.path === '' ? issue.message : `${issue.path}: ${issue.message}`,
   );
   throw refuse('bad-request', `the ${what} is not acceptable: ${lines.join('; ')}`, { issues });
 }
+
+const unknownText = (keys: readonly string[]): string =>
+  `unknown: ${keys.join(', ')}${keys.includes('by') ? " (who calls is what the API's authorizer says: leave it out)" : ''}`;
 
 /** @throws SteadfastError `bad-request` when the text is no duration; a longer wait than allowed is cut */
 export function parseWait(text: string | undefined): number {

@@ -9,6 +9,7 @@ import { type Context, Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { refuse, sayable, SteadfastError } from '../core/records/errors.ts';
 import type { Receipts } from '../core/ports.ts';
+import type { CallbackAnswer } from '../core/records/events.ts';
 import type { Execution } from '../core/records/state.ts';
 import { cut } from '../core/records/text.ts';
 import { explain } from '../core/explain/why.ts';
@@ -18,6 +19,7 @@ import { resolveIncident, type ResolutionRequest } from '../scheduler/incidents.
 import { list, type Scheduler, show, showAtEnd, start, workflowOf } from '../scheduler/start.ts';
 import { agentsOf } from './agents.ts';
 import type { ExecutionView } from './answers.ts';
+import { callerOf } from './callers.ts';
 import { fittedExecution, fittedExplanation } from './fitting.ts';
 import { healthOf } from './health.ts';
 import {
@@ -55,6 +57,12 @@ const STATUS: Readonly<Record<string, ContentfulStatusCode>> = {
   'unknown-incident': 404,
   'unknown-callback': 404,
   'already-closed': 409,
+  'not-open': 409,
+  // Who calls is known, or not, and that is why.
+  'not-another': 403,
+  'unknown-caller': 403,
+  'bad-caller': 403,
+  'too-many-people': 409,
   'bad-output': 400,
   'not-cancelable': 409,
   'not-pausable': 409,
@@ -114,6 +122,7 @@ function executionRoutes(app: Hono, scheduler: Scheduler): void {
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
       ...(body.tags === undefined ? {} : { tags: body.tags }),
       ...(body.redriveOf === undefined ? {} : { redriveOf: body.redriveOf }),
+      ...callerOf(c),
     });
     c.header('Location', `/executions/${execution.id}`);
     return c.json({ executionId: execution.id, status: execution.status }, 202);
@@ -151,28 +160,23 @@ const unknownStep = (id: string, step: string): SteadfastError =>
 
 function commandRoutes(app: Hono, scheduler: Scheduler): void {
   app.post('/executions/:id/cancel', async (c) => {
-    const body = withoutAbsent(parseBody(await c.req.text(), cancelBody));
+    const body = { ...withoutAbsent(parseBody(await c.req.text(), cancelBody)), ...callerOf(c) };
     return stopped(c, scheduler, await cancel(scheduler, c.req.param('id'), body));
   });
   app.post('/executions/:id/pause', async (c) => {
     const { within, ...command } = parseBody(await c.req.text(), pauseBody);
     const withinMs = within === undefined ? {} : { withinMs: parsePause(within) };
-    return obeyed(c, await pause(scheduler, c.req.param('id'), { ...withoutAbsent(command), ...withinMs }));
+    const asked = { ...withoutAbsent(command), ...withinMs, ...callerOf(c) };
+    return obeyed(c, await pause(scheduler, c.req.param('id'), asked));
   });
   for (const [path, command] of [
     ['resume', resume],
     ['retry', retry],
   ] as const) {
-    app.post(`/executions/:id/${path}`, async (c) =>
-      obeyed(
-        c,
-        await command(
-          scheduler,
-          c.req.param('id'),
-          withoutAbsent(parseBody(await c.req.text(), commandBody)),
-        ),
-      ),
-    );
+    app.post(`/executions/:id/${path}`, async (c) => {
+      const asked = { ...withoutAbsent(parseBody(await c.req.text(), commandBody)), ...callerOf(c) };
+      return obeyed(c, await command(scheduler, c.req.param('id'), asked));
+    });
   }
 }
 
@@ -194,9 +198,11 @@ const withoutAbsent = <Body extends object>(body: Body): Given<Body> =>
   Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined)) as Given<Body>;
 
 function callbackRoutes(app: Hono, scheduler: Scheduler): void {
+  const answered = (c: Context, answer: CallbackAnswer): Promise<unknown> =>
+    closeCallback(scheduler, c.req.param('token') ?? '', answer, callerOf(c).by);
   app.post('/callbacks/:token/complete', async (c) => {
     const { output } = parseBody(await c.req.text(), completeBody);
-    await closeCallback(scheduler, c.req.param('token'), { kind: 'complete', output: asJson(output) });
+    await answered(c, { kind: 'complete', output: asJson(output) });
     return c.json({ status: 'completed' });
   });
   app.post('/callbacks/:token/fail', async (c) => {
@@ -204,11 +210,11 @@ function callbackRoutes(app: Hono, scheduler: Scheduler): void {
       await c.req.text(),
       failBody,
     );
-    await closeCallback(scheduler, c.req.param('token'), { kind: 'fail', failure: { code, message } });
+    await answered(c, { kind: 'fail', failure: { code, message } });
     return c.json({ status: 'failed' });
   });
   app.post('/callbacks/:token/heartbeat', async (c) => {
-    await closeCallback(scheduler, c.req.param('token'), { kind: 'heartbeat' });
+    await answered(c, { kind: 'heartbeat' });
     return c.json({ status: 'open' });
   });
 }
@@ -229,6 +235,7 @@ function incidentRoutes(app: Hono, scheduler: Scheduler): void {
     const state = await resolveIncident(scheduler, c.req.param('id'), {
       ...(given as typeof body & object),
       incident,
+      ...callerOf(c),
     } as ResolutionRequest);
     return stopped(c, scheduler, state.execution);
   });

@@ -30,6 +30,7 @@ export const executionSummary = (execution: Execution): Record<string, unknown> 
   workflow: execution.workflow,
   status: execution.status,
   startedAt: execution.startedAt,
+  ...(execution.startedBy === undefined ? {} : { startedBy: execution.startedBy }),
   ...(execution.endedAt === undefined ? {} : { endedAt: execution.endedAt }),
   ...(execution.cause === undefined ? {} : { cause: execution.cause }),
   ...(execution.tags === undefined ? {} : { tags: execution.tags }),
@@ -47,6 +48,7 @@ const head = (execution: Execution): Record<string, unknown> => ({
   ...(execution.pauses === undefined ? {} : { pauses: execution.pauses }),
   ...(execution.retries === undefined ? {} : { retries: execution.retries }),
   ...(execution.redriveOf === undefined ? {} : { redriveOf: execution.redriveOf }),
+  ...(execution.people === undefined ? {} : { people: execution.people }),
 });
 
 const body = (state: Snapshot, plan: Plan, now: number): Record<string, unknown> => ({
@@ -127,8 +129,8 @@ const MAX_SHOWN_CHILDREN = 100;
 function stepView(step: Step | undefined, derived: 'ready' | 'pending'): Record<string, unknown> {
   if (step === undefined) return { status: derived, attempts: [] };
   const { attempt, changedAt, attempts, claimedAt, leaseUntil, retryAt, output, failure } = step;
-  const { deferred, progress } = step;
-  const shown = { attempt, claimedAt, leaseUntil, retryAt, deferred, output, failure, progress };
+  const { deferred, progress, by } = step;
+  const shown = { attempt, claimedAt, leaseUntil, retryAt, deferred, output, failure, progress, by };
   const present = Object.entries(shown).filter(([, value]) => value !== undefined);
   return {
     status: step.status === 'ready' ? derived : step.status,
@@ -170,6 +172,7 @@ function specialOf(step: PlanStep): Omit<WorkflowStepView, 'name' | 'kind' | 'af
     case 'approval':
       return {
         withinMs: step.withinMs,
+        ...(step.by === undefined ? {} : { by: step.by }),
         ...(step.heartbeatMs === undefined ? {} : { heartbeatMs: step.heartbeatMs }),
       };
     case 'child':

@@ -79,6 +79,8 @@ const EXECUTION_JSON: ReadonlySet<string> = new Set([
   'retries',
   'parent',
   'callbackKeys',
+  'startedBy',
+  'people',
 ]);
 const STEP_JSON: ReadonlySet<string> = new Set([
   'output',
@@ -88,8 +90,9 @@ const STEP_JSON: ReadonlySet<string> = new Set([
   'keyInput',
   'deferred',
   'children',
+  'by',
 ]);
-const INCIDENT_JSON: ReadonlySet<string> = new Set(['failure']);
+const INCIDENT_JSON: ReadonlySet<string> = new Set(['failure', 'caller']);
 
 /** Left out of the item when they say nothing, which keeps a healthy step's item within one write unit. */
 const EXECUTION_DEFAULTS: Readonly<Record<string, unknown>> = { dispatched: 0, epoch: 1 };

@@ -35,6 +35,8 @@ export const ENV = {
   stopWithinMs: 'STEADFAST_STOP_WITHIN_MS',
   /** How calls reach AWS: one of `TRANSPORTS`. */
   transport: 'STEADFAST_TRANSPORT',
+  /** The API's: names of the IAM roles whose sessions are named after persons, with spaces between them. */
+  personalRoles: 'STEADFAST_PERSONAL_ROLES',
   /** A trigger's: URL of the queue for messages that start nothing. */
   deadLetters: 'STEADFAST_DEAD_LETTERS',
 } as const;

@@ -57,16 +57,13 @@ function addApprovals(program: Command, cli: Cli): void {
     .argument('<id>', 'of the execution')
     .argument('<step>', 'the approval')
     .description('approve what an execution waits for')
-    .option('--by <name>', 'who; the steps behind it can read it')
     .option('--comment <text>', 'for the steps behind it')
-    .addHelpText('after', examples(`approve ${ID} release --by ann --comment "fine with me"`))
-    .action(
-      async (id: string, step: string, options: { by?: string; comment?: string }, command: Command) => {
-        const token = await tokenOf(command, id, step);
-        const answer = await client(command).completeCallback(token, { ...options } as Json);
-        say(cli, command, answer, () => `${id}  ${step} approved\n${seeIt(command, id)}`);
-      },
-    );
+    .addHelpText('after', examples(`approve ${ID} release --comment "fine with me"`))
+    .action(async (id: string, step: string, options: { comment?: string }, command: Command) => {
+      const token = await tokenOf(command, id, step);
+      const answer = await client(command).completeCallback(token, { ...options } as Json);
+      say(cli, command, answer, () => `${id}  ${step} approved\n${seeIt(command, id)}`);
+    });
   program
     .command('reject')
     .argument('<id>', 'of the execution')

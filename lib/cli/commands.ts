@@ -38,6 +38,7 @@ interface Shared {
   readonly url: string;
   readonly region?: string;
   readonly token?: string;
+  readonly as?: string;
   readonly json?: boolean;
 }
 
@@ -78,9 +79,22 @@ export const examples = (...lines: readonly string[]): string =>
 
 /** The options of the API that all commands call; requests are signed if it is deployed, or carry a token if there is one. */
 export function client(command: Command): Client {
-  const { url, token, region = regionOf(url) } = command.optsWithGlobals<Shared>();
+  const { url, token, as, region = regionOf(url) } = command.optsWithGlobals<Shared>();
+  if (as !== undefined) return createClient({ url, as: localName(url, as) });
   if (token !== undefined) return createClient({ url, fetch: tokenFetch(token) });
   return createClient(region === undefined ? { url } : { url, fetch: signedFetch({ region }) });
+}
+
+/** @throws CliError `bad-as`: nobody vouches for a name, so it is worth something on this machine alone */
+function localName(url: string, as: string): string {
+  const host = URL.canParse(url) ? new URL(url).hostname : '';
+  if (!['127.0.0.1', 'localhost', '[::1]'].includes(host))
+    throw new CliError(
+      'bad-as',
+      `--as is for an API on this machine; ${url} records who calls as its authorizer says. Leave --as out`,
+    );
+  if (/^[A-Za-z0-9+=,.@_-]{1,64}$/.test(as)) return as;
+  throw new CliError('bad-as', '--as takes a name of letters, digits and +=,.@_-, up to 64');
 }
 
 export function say(cli: Cli, command: Command, answer: unknown, text: () => string): void {

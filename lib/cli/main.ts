@@ -53,6 +53,7 @@ function programOf(cli: Cli): Command {
       '--region <region>',
       'sign requests for this AWS region (at amazonaws.com it is read off the URL)',
     )
+    .option('--as <name>', 'on a laptop: as whom, recorded as local:<name>; a deployed API refuses it')
     .option('--json', 'print the API’s answer as JSON instead of text for people')
     .helpCommand(false)
     .helpOption('-h, --help', 'print this help')
@@ -118,6 +119,8 @@ function nextStep(code: string, message: string, program: Command): string {
       return 'Use AWS credentials that may execute-api:Invoke it; behind a domain of your own add --region <region>; a JWT goes into STEADFAST_TOKEN\n';
     case 'no-credentials':
       return 'Set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, as for the AWS CLI\n';
+    case 'not-another':
+      return 'On a laptop --as NAME says as whom you call\n';
     case 'unknown-execution':
       return `The executions there are: ${invocation(program, 'list')}\n`;
     case 'unknown-callback':

@@ -3,8 +3,8 @@
  * executions.
  */
 
-import type { ExecutionView, StepView, WorkflowStepView } from '../api/answers.ts';
-import { durationText, table, timeText } from './text.ts';
+import { callerText, type ExecutionView, type StepView, type WorkflowStepView } from '../api/answers.ts';
+import { byText, durationText, table, timeText } from './text.ts';
 
 type Children = NonNullable<StepView['children']>;
 
@@ -35,6 +35,24 @@ export const answerFacts = (
         : `${invocation(`complete ${step.token} --output …`)} (or fail, heartbeat)`;
     return [['answer', line] as const];
   });
+
+/** Who has done what by hand, as far as the API's authorizer vouched for anybody. */
+export const actedFacts = (view: ExecutionView): (readonly [string, string])[] => [
+  ...(view.retries ?? []).map(
+    ({ at, by, reason }) => ['tried again', `${timeText(at)}${byText(by)}: ${reason}`] as const,
+  ),
+  ...view.incidents.flatMap(({ number, caller, choice }) =>
+    caller === undefined
+      ? []
+      : [[`incident ${number}`, `${callerText(caller)} chose ${choice ?? ''}`] as const],
+  ),
+  ...view.steps.flatMap(({ name, by }) =>
+    by === undefined ? [] : [['answered', `${name}${byText(by)}`] as const],
+  ),
+  ...Object.entries(view.people ?? {}).map(
+    ([person, deed]) => ['four eyes', `not by ${person} (${deed})`] as const,
+  ),
+];
 
 /** The executions of steps that have some, or nothing. */
 export function childrenText(view: ExecutionView): string {
@@ -68,7 +86,7 @@ export function performerOf(step: WorkflowStepView): string {
       return step.forMs === undefined ? 'wait until a time' : `wait ${durationText(step.forMs)}`;
     case 'callback':
     case 'approval':
-      return `${step.kind} within ${durationText(step.withinMs ?? 0)}`;
+      return `${step.kind}${step.by === undefined ? '' : ` by ${step.by}`} within ${durationText(step.withinMs ?? 0)}`;
     case 'child':
       return `child ${step.workflow ?? ''}`;
     case 'map':

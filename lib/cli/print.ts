@@ -11,9 +11,9 @@ import type {
   StepView,
   WorkflowView,
 } from '../api/answers.ts';
-import { answerFacts, childrenText, noteOfKind, performerOf } from './print-waiting-steps.ts';
+import { actedFacts, answerFacts, childrenText, noteOfKind, performerOf } from './print-waiting-steps.ts';
 import { leavesFact, standingFacts, statusText } from './print-standing.ts';
-import { type Cells, durationText, table, timeText } from './text.ts';
+import { byText, type Cells, durationText, table, timeText } from './text.ts';
 
 export function listText(items: readonly ExecutionSummary[], more: boolean, now: number): string {
   if (items.length === 0) return 'No executions.\n';
@@ -52,13 +52,18 @@ export function executionText(
     ['execution', view.executionId],
     ['workflow', view.workflow],
     ['status', statusText(view.status, view.cause?.undo)],
-    ['started', timeText(view.startedAt)],
+    ['started', `${timeText(view.startedAt)}${byText(view.startedBy)}`],
     view.endedAt === undefined
       ? ['deadline', `${timeText(view.deadlineAt)}, ${deadlineText(view.deadlineAt, now)}`]
       : ['took', durationText(view.endedAt - view.startedAt)],
     ...(cause === undefined
       ? []
-      : [['cause', [cause.kind, cause.step, cause.failure.message].filter(Boolean).join(': ')] as const]),
+      : [
+          [
+            'cause',
+            `${[cause.kind, cause.step, cause.failure.message].filter(Boolean).join(': ')}${byText(cause.by)}`,
+          ] as const,
+        ]),
     ...standingFacts(view),
     ...(view.redriveOf === undefined ? [] : [['redrive of', view.redriveOf] as const]),
     ...pauseFact(view, now),
@@ -69,6 +74,7 @@ export function executionText(
       ['answer', invocation(answerLine(view.executionId, one))] as const,
     ]),
     ...answerFacts(view, invocation),
+    ...actedFacts(view),
   ];
   const width = Math.max(...facts.map(([name]) => name.length));
   const head = facts.map(([name, value]) => `${name.padEnd(width)}  ${value}\n`).join('');
@@ -105,7 +111,7 @@ function pauseFact({ status, pauses }: ExecutionView, now: number): (readonly [s
   if (pause === undefined) return [];
   const until =
     pause.deadlineAt === undefined ? '' : `; a person is asked ${deadlineText(pause.deadlineAt, now)}`;
-  return [['paused', `for ${durationText(now - pause.at)}: ${pause.reason}${until}`]];
+  return [['paused', `for ${durationText(now - pause.at)}${byText(pause.by)}: ${pause.reason}${until}`]];
 }
 
 export const deadlineText = (at: number, now: number): string =>

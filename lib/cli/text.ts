@@ -2,6 +2,8 @@
  * Tables, times and durations as text for people.
  */
 
+import { type Caller, callerText } from '../api/answers.ts';
+
 export type Cells = readonly string[];
 
 /** Columns as wide as their longest cell, two blanks between them, nothing behind the last. */
@@ -15,6 +17,9 @@ export function table(head: Cells, rows: readonly Cells[]): string {
 /** 2026-11-21 09:36:02Z */
 export const timeText = (at: number): string =>
   `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')}Z`;
+
+/** ' by local:ann', or nothing. */
+export const byText = (by: Caller | undefined): string => (by === undefined ? '' : ` by ${callerText(by)}`);
 
 const UNITS = [
   ['d', 86_400_000],

@@ -14,6 +14,7 @@ import { deliver } from './execution/on-message.ts';
 import { heartbeat, report } from './execution/on-report.ts';
 import { evaluate } from './execution/rules.ts';
 import { obey } from './operators/commands.ts';
+import { enter } from './operators/enter.ts';
 import { answerIncident } from './operators/resolution.ts';
 import type { Plan } from './plan/plan.ts';
 import { type Decision, nothing } from './records/decision.ts';
@@ -42,6 +43,8 @@ export function decide(plan: Plan, stored: Snapshot, event: Event): Decision {
       return answerIncident(plan, state, event);
     case 'callback':
       return answerCallback(plan, state, event);
+    case 'enter':
+      return enter(state.execution, event);
     default:
       return decideChildren(plan, state, event);
   }

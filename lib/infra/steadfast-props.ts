@@ -16,7 +16,7 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { ApplicationLogLevel, Tracing } from 'aws-cdk-lib/aws-lambda';
 import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
-import { Duration, type RemovalPolicy } from 'aws-cdk-lib/core';
+import { Duration, type RemovalPolicy, Token } from 'aws-cdk-lib/core';
 import { ENV, MIN_RETENTION_HOURS, type Transport, TRANSPORTS } from '../aws/names.ts';
 import type { AgentSettings } from './agent-settings.ts';
 import type { Discovery } from './discover.ts';
@@ -72,6 +72,12 @@ export interface SteadfastProps {
    * @default - as `authorizer`
    */
   readonly callbackAuthorizer?: IHttpRouteAuthorizer;
+  /**
+   * Names of IAM roles of which every session is named after the one person who uses it, because IAM lets nobody choose another
+   * name (SECURITY.md says what must be true). Where an approval must be another person's, each such session is a person.
+   * @default - none: all who use a role count as one person
+   */
+  readonly personalRoles?: readonly string[];
   /**
    * How many calls a second the API takes, and how many at once, of all callers together: what one of them may use up.
    * @default - what the account allows: 10,000 a second and 5,000 at once, for all its APIs together
@@ -205,6 +211,21 @@ export function tableSettings(props: SteadfastProps): Partial<StateTableProps> {
     ...(pointInTimeRecovery === undefined ? {} : { pointInTimeRecovery }),
     ...(restoredTable === undefined ? {} : { restoredTable }),
   };
+}
+
+/** What IAM allows in the name of a role. */
+const ROLE_NAME = /^[\w+=,.@-]{1,64}$/;
+
+/** What the API's function must find in its environment. @throws Error for what is no role's name, such as an ARN */
+export function callerSetting({
+  personalRoles = [],
+}: Pick<SteadfastProps, 'personalRoles'>): Readonly<Record<string, string>> {
+  const wrong = personalRoles.find((name) => !Token.isUnresolved(name) && !ROLE_NAME.test(name));
+  if (wrong !== undefined)
+    throw new Error(
+      `personalRoles has '${wrong}'; it takes names of roles such as 'Approver', without ARN, path or '*'`,
+    );
+  return personalRoles.length === 0 ? {} : { [ENV.personalRoles]: personalRoles.join(' ') };
 }
 
 export function apiSettings(props: SteadfastProps): Partial<SchedulerApiProps> {

@@ -39,6 +39,7 @@ import type { StartQueue } from './start-queue.ts';
 import { StateTable } from './state-table.ts';
 import {
   apiSettings,
+  callerSetting,
   checkedRetention,
   type SteadfastProps,
   tableSettings,
@@ -117,6 +118,7 @@ export class Steadfast extends Construct {
       ...shared,
       code: code('scheduler'),
       deploymentName: this.deploymentName,
+      environment: { ...shared.environment, ...callerSetting(props) },
       ...apiSettings(props),
     });
     this.supervisor = new SupervisorClock(this, 'Supervisor', {

@@ -10,10 +10,13 @@
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { decide } from '../core/decide.ts';
-import { graphOf, isCallback, type Plan } from '../core/plan/plan.ts';
+import { effectiveState } from '../core/execution/effective-state.ts';
+import { type CallbackStep, graphOf, isCallback, type Plan } from '../core/plan/plan.ts';
 import type { Workflow } from '../core/plan/workflow.ts';
+import { type Caller, callerText, personOf } from '../core/records/caller.ts';
 import { refuse, type SteadfastError } from '../core/records/errors.ts';
 import type { CallbackAnswer } from '../core/records/events.ts';
+import { given as present } from '../core/records/given.ts';
 import { canonicalJson, type Json, jsonProblem, utf8Bytes } from '../core/records/json.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import { callbackToken, type Step } from '../core/records/state.ts';
@@ -22,33 +25,41 @@ import { callbackProblem } from '../core/waiting/callback.ts';
 import { carryOut } from '../engine/reconcile.ts';
 import { check, MAX_OUTPUT_BYTES } from '../engine/schema.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
+import { entryOfAnswer } from './people.ts';
 import { type Scheduler, show } from './start.ts';
 
 const TOKEN = /^([a-z0-9.-]{1,1200})\.([a-z][a-z0-9-]{0,47})\.([A-Za-z0-9-]{1,64})$/;
 
 /**
  * @throws SteadfastError `unknown-callback`; `already-closed` when it was answered otherwise, or is not wanted any more;
- * `bad-output` (details: the schema's issues), `too-large`
+ * `bad-output` (details: the schema's issues), `too-large`; of an approval `not-another`, `not-open`, `unknown-caller`,
+ * `too-many-people`
+ * @param by absent where the gateway vouches for nobody: a callback's token is enough
  */
 export async function closeCallback(
   scheduler: Scheduler,
   token: string,
   given: CallbackAnswer,
+  by?: Caller,
 ): Promise<Snapshot> {
   const { ports } = scheduler;
   const [, executionId = '', name = ''] = TOKEN.exec(token) ?? [];
   for (;;) {
     const readAt = ports.clock.now();
-    const { state, plan } = await shownFor(scheduler, executionId, name, token);
-    const answer = await checkedAnswer(scheduler, plan, name, given);
-    if (isRepeated(state.steps[name], answer)) return state;
-    const problem = callbackProblem(plan, state, name);
+    const { state, plan, step } = await shownFor(scheduler, executionId, name, token);
+    const answer = await checkedAnswer(scheduler, plan, step, given, by);
+    // One that failed before the execution was tried again is open once more.
+    const effective = effectiveState(plan, state);
+    if (isRepeated(scheduler, step, effective.steps[name], answer, by)) return state;
+    const problem = callbackProblem(plan, effective, name);
     if (problem !== undefined) {
       throw refuse('already-closed', `this callback is not open any more: ${problem}`, {
-        status: state.steps[name]?.status ?? state.execution.status,
+        status: effective.steps[name]?.status ?? state.execution.status,
       });
     }
-    const event = { type: 'callback', step: name, answer, ...decisionInputsOf(ports) } as const;
+    const acted = await entryOfAnswer(scheduler, plan, effective, step, answer, by);
+    const about = { step: name, answer, ...acted, ...present({ by }) };
+    const event = { type: 'callback', ...about, ...decisionInputsOf(ports) } as const;
     const decision = decide(plan, state, event);
     if ((await carryOut(ports, plan, state, decision, readAt, name)) === 'written') return state;
   }
@@ -60,40 +71,61 @@ async function shownFor(
   executionId: string,
   name: string,
   token: string,
-): Promise<{ state: Snapshot; plan: Plan }> {
+): Promise<{ state: Snapshot; plan: Plan; step: CallbackStep }> {
   const shown = await show(scheduler, executionId).catch((error: SteadfastError) => {
     if (error.code !== 'unknown-execution') throw error;
     return undefined;
   });
   const known = shown && callbackToken(shown.state.execution, name);
-  if (shown === undefined || known !== token || !isCallback(graphOf(shown.plan).step.get(name))) {
+  const step = shown && graphOf(shown.plan).step.get(name);
+  if (shown === undefined || known !== token || !isCallback(step)) {
     throw refuse('unknown-callback', 'there is no callback with this token');
   }
-  return shown;
+  return { ...shown, step };
 }
 
-function isRepeated(record: Step | undefined, answer: CallbackAnswer): boolean {
+/** An approval is repeated by the person who gave it; a callback by whoever has its token. */
+function isRepeated(
+  { personalRoles }: Scheduler,
+  { kind }: CallbackStep,
+  record: Step | undefined,
+  answer: CallbackAnswer,
+  by: Caller | undefined,
+): boolean {
   if (record === undefined || answer.kind === 'heartbeat') return false;
-  const known = answer.kind === 'complete' ? record.output : record.failure;
-  const said = answer.kind === 'complete' ? answer.output : answer.failure;
+  const isApproval = kind === 'approval';
+  const personIn = (caller: Caller | undefined): string | undefined =>
+    caller && personOf(caller, personalRoles);
+  if (isApproval && personIn(record.by) !== personIn(by)) return false;
+  const outputOf = (output: Json | undefined): Json | undefined => (isApproval ? withoutBy(output) : output);
+  const known = answer.kind === 'complete' ? outputOf(record.output) : record.failure;
+  const said = answer.kind === 'complete' ? outputOf(answer.output) : answer.failure;
   const settled =
     record.status === 'answered' || record.status === (answer.kind === 'complete' ? 'done' : 'failed');
   return settled && known !== undefined && canonicalJson(known as Json) === canonicalJson(said as Json);
 }
 
+/** One person may use several sessions of a role, each with a name of its own. */
+function withoutBy(output: Json | undefined): Json | undefined {
+  if (typeof output !== 'object' || output === null || Array.isArray(output)) return output;
+  return Object.fromEntries(Object.entries(output).filter(([key]) => key !== 'by'));
+}
+
 async function checkedAnswer(
   scheduler: Scheduler,
   plan: Plan,
-  name: string,
+  { name, kind }: CallbackStep,
   answer: CallbackAnswer,
+  by: Caller | undefined,
 ): Promise<CallbackAnswer> {
   if (answer.kind !== 'complete') return answer;
   const bytes = utf8Bytes(JSON.stringify(answer.output));
   if (bytes > MAX_OUTPUT_BYTES) {
     throw refuse('too-large', `the output has ${bytes} bytes; allowed are ${MAX_OUTPUT_BYTES}`);
   }
-  if (graphOf(plan).step.get(name)?.kind === 'approval') {
-    return { kind: 'complete', output: { ...approvalOf(answer.output), approved: true } };
+  if (kind === 'approval') {
+    const who = by === undefined ? {} : { by: callerText(by) };
+    return { kind: 'complete', output: { ...approvalOf(answer.output), approved: true, ...who } };
   }
   const schema = schemaOf(
     [...scheduler.workflows.values()].map(({ workflow }) => workflow),
@@ -122,16 +154,21 @@ function schemaOf(workflows: readonly Workflow[], plan: Plan, name: string): Sta
 }
 
 /** @throws SteadfastError `bad-output` */
-function approvalOf(output: Json): { by?: string; comment?: string } {
+function approvalOf(output: Json): { comment?: string } {
   const given = typeof output === 'object' && output !== null ? (output as Record<string, Json>) : {};
-  const allowed = ['approved', 'by', 'comment'];
+  if ('by' in given)
+    throw refuse(
+      'bad-output',
+      "an approval's output takes no 'by': who approves is what the API's authorizer says; leave it out",
+    );
+  const allowed = ['approved', 'comment'];
   const unknown = Object.keys(given).filter((key) => !allowed.includes(key));
   const texts = Object.entries(given).filter(([key]) => key !== 'approved');
   const wrong = texts.find(([, value]) => typeof value !== 'string' || value.length > 500);
   if (unknown.length > 0 || wrong !== undefined || given['approved'] === false) {
     throw refuse(
       'bad-output',
-      "an approval's output has 'by' and 'comment' as texts of up to 500 characters; to reject, call fail",
+      "an approval's output has 'comment' as a text of up to 500 characters; to reject, call fail",
     );
   }
   return Object.fromEntries(texts);

@@ -7,17 +7,21 @@
 
 import { decide } from '../core/decide.ts';
 import { commandProblem } from '../core/operators/commands.ts';
+import type { Caller } from '../core/records/caller.ts';
 import { refuse, type SteadfastError } from '../core/records/errors.ts';
 import type { Command } from '../core/records/events.ts';
 import { given } from '../core/records/given.ts';
 import { type Execution, isPausedOrPausing } from '../core/records/state.ts';
 import { carryOut } from '../engine/reconcile.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
+import { entry } from './people.ts';
 import { type Scheduler, show } from './start.ts';
 
 export interface CommandRequest {
   readonly commandId?: string;
   readonly reason?: string;
+  /** Absent where the gateway vouches for nobody. */
+  readonly by?: Caller;
 }
 
 /**
@@ -58,7 +62,7 @@ export const resume = (
 
 /**
  * Has a failed execution go on where it failed, or resolves all incidents of a waiting one with 'retry'.
- * @throws SteadfastError `unknown-execution`, `not-retryable`
+ * @throws SteadfastError `unknown-execution`, `not-retryable`, `unknown-caller`, `too-many-people`
  */
 export const retry = (
   scheduler: Scheduler,
@@ -68,7 +72,7 @@ export const retry = (
 
 type Given = Command extends infer One
   ? One extends Command
-    ? Omit<One, 'commandId' | 'reason'>
+    ? Omit<One, 'commandId' | 'reason' | 'by' | 'acted'>
     : never
   : never;
 
@@ -97,6 +101,7 @@ async function obeyed(
     ...wanted,
     commandId: request.commandId ?? ports.random.id(),
     reason: request.reason ?? REASON[wanted.type],
+    ...given({ by: request.by }),
   } as Command;
   for (let answers = 0; ; ) {
     const readAt = ports.clock.now();
@@ -107,7 +112,8 @@ async function obeyed(
     // The last of several incidents was resolved by another operator meanwhile.
     if (problem !== undefined && answers > 0) return execution;
     if (problem !== undefined) throw refusal(execution, command, problem);
-    const decision = decide(plan, state, { ...command, ...decisionInputsOf(ports) });
+    const acted = command.type === 'retry' ? await entry(scheduler, state, request.by, 'retried') : {};
+    const decision = decide(plan, state, { ...command, ...acted, ...decisionInputsOf(ports) });
     if ((await carryOut(ports, plan, state, decision, readAt)) === 'conflict') continue;
     answers += 1;
     const after = decision.write?.execution ?? execution;

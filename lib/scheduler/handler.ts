@@ -9,6 +9,7 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyResultV2, Context } from 'a
 import { handle } from 'hono/aws-lambda';
 import { routes } from '../api/routes.ts';
 import { metering, once } from '../aws/invocation.ts';
+import { ENV } from '../aws/names.ts';
 import { callingPortsOf, receiptsOf, telemetryOf } from '../aws/ports.ts';
 import type { Workflow } from '../core/plan/workflow.ts';
 import { IDS } from './ids.ts';
@@ -20,7 +21,8 @@ export function schedulerHandler(
   const telemetry = telemetryOf({ role: 'scheduler' });
   const app = once(() => {
     const ports = callingPortsOf(telemetry);
-    return handle(routes(createScheduler(ports, workflows, IDS), receiptsOf(ports)));
+    const personalRoles = new Set(process.env[ENV.personalRoles]?.split(' '));
+    return handle(routes(createScheduler(ports, workflows, IDS, personalRoles), receiptsOf(ports)));
   });
   return (event, context) =>
     metering(

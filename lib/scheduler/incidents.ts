@@ -6,11 +6,13 @@
  */
 
 import { decide } from '../core/decide.ts';
-import { resolutionProblem, choicesFor } from '../core/operators/choices.ts';
+import { choicesFor, deedOf, resolutionProblem } from '../core/operators/choices.ts';
 import type { Agent } from '../core/plan/agent.ts';
 import { agentStep, type Plan } from '../core/plan/plan.ts';
+import { type Caller, callerText } from '../core/records/caller.ts';
 import { refuse, type SteadfastError } from '../core/records/errors.ts';
 import type { Resolution } from '../core/records/events.ts';
+import { given as present } from '../core/records/given.ts';
 import type { Incident } from '../core/records/incident.ts';
 import { type Json, jsonProblem, utf8Bytes } from '../core/records/json.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
@@ -21,15 +23,19 @@ import { withWrite } from '../engine/commit.ts';
 import { carryOut } from '../engine/reconcile.ts';
 import { check } from '../engine/schema.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
+import { entry } from './people.ts';
 import { type Scheduler, show } from './start.ts';
 
-export interface ResolutionRequest extends Omit<Resolution, 'by'> {
+export interface ResolutionRequest extends Omit<Resolution, 'by' | 'caller'> {
   readonly incident: number;
+  /** Absent where the gateway vouches for nobody. */
+  readonly by?: Caller;
 }
 
 /**
  * Resolves an open incident. Of two operators one wins; the other reads what was chosen.
- * @throws SteadfastError `unknown-execution`, `unknown-incident`, `already-resolved`, `unsafe-choice`, `bad-input`
+ * @throws SteadfastError `unknown-execution`, `unknown-incident`, `already-resolved`, `unsafe-choice`, `bad-input`,
+ * `unknown-caller`, `too-many-people`
  */
 export async function resolveIncident(
   scheduler: Scheduler,
@@ -37,7 +43,7 @@ export async function resolveIncident(
   request: ResolutionRequest,
 ): Promise<Snapshot> {
   const { ports } = scheduler;
-  const { incident: number, ...given } = request;
+  const { incident: number, by, ...given } = request;
   for (;;) {
     const readAt = ports.clock.now();
     const { state, plan } = await show(scheduler, executionId);
@@ -49,11 +55,19 @@ export async function resolveIncident(
     const answer: Resolution = {
       ...(await checkedAnswer(scheduler, plan, state.steps[incident.step ?? ''], given)),
       by: 'person',
+      ...present({ caller: by }),
     };
     const problem = resolutionProblem(plan, state, incident, answer, ports.clock.now());
     if (problem !== undefined)
       throw refuse('unsafe-choice', problem, { choices: choicesFor(plan, state, incident, readAt) });
-    const event = { type: 'resolve', incident: number, answer, ...decisionInputsOf(ports) } as const;
+    const acted = await entry(scheduler, state, by, deedOf(answer.choice));
+    const event = {
+      type: 'resolve',
+      incident: number,
+      answer,
+      ...acted,
+      ...decisionInputsOf(ports),
+    } as const;
     const decision = decide(plan, state, event);
     if ((await carryOut(ports, plan, state, decision, readAt)) === 'written')
       return withWrite(state, decision.write);
@@ -68,8 +82,8 @@ async function checkedAnswer(
   scheduler: Scheduler,
   plan: Plan,
   record: Step | undefined,
-  given: Omit<Resolution, 'by'>,
-): Promise<Omit<Resolution, 'by'>> {
+  given: Omit<Resolution, 'by' | 'caller'>,
+): Promise<Omit<Resolution, 'by' | 'caller'>> {
   const step = record && agentStep(plan, record.name);
   const name = step && variantOf(step, record?.stage ?? 0).agent;
   const { workflow } = scheduler.workflows.get(plan.workflow) ?? {};
@@ -101,7 +115,8 @@ const misfit = (
 
 function alreadyResolved(executionId: string, incident: Incident): SteadfastError {
   const how = incident.choice === undefined ? 'by itself' : `with '${incident.choice}'`;
-  const who = { person: 'a person', deadline: 'its deadline', moot: 'another turn of the execution' }[
+  const person = incident.caller === undefined ? 'a person' : callerText(incident.caller);
+  const who = { person, deadline: 'its deadline', moot: 'another turn of the execution' }[
     incident.by ?? 'moot'
   ];
   const message = `incident ${incident.number} of execution ${executionId} was resolved ${how} by ${who}`;

@@ -8,13 +8,15 @@
  */
 
 import { callbackKeysOf, newExecution } from '../core/execution/start.ts';
-import type { Plan } from '../core/plan/plan.ts';
+import { asksAnother, type Plan } from '../core/plan/plan.ts';
 import type { Workflow } from '../core/plan/workflow.ts';
 import type { Page, Ports } from '../core/ports.ts';
+import { type Caller, personOf } from '../core/records/caller.ts';
 import { refuse, SteadfastError } from '../core/records/errors.ts';
 import { canonicalJson, type Json, jsonProblem, utf8Bytes } from '../core/records/json.ts';
 import { given } from '../core/records/given.ts';
 import { isExecutionId } from '../core/records/names.ts';
+import type { People } from '../core/records/people.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import { type Execution, isTerminal } from '../core/records/state.ts';
 import { cut } from '../core/records/text.ts';
@@ -38,6 +40,8 @@ export interface Scheduler {
   readonly plans: PlanCache;
   /** Plans this process has seen in the table. */
   readonly published: Set<string>;
+  /** Names of the IAM roles whose sessions are named after persons. */
+  readonly personalRoles: ReadonlySet<string>;
 }
 
 export interface Registered {
@@ -49,6 +53,7 @@ export function createScheduler(
   ports: Ports,
   workflows: readonly Workflow[],
   ids: { readonly hash: Hash; readonly newId: () => string },
+  personalRoles: ReadonlySet<string> = new Set(),
 ): Scheduler {
   const registered = workflows.map((workflow): [string, Registered] => [
     workflow.name,
@@ -61,6 +66,7 @@ export function createScheduler(
     workflows: new Map(registered),
     plans: new Map(),
     published: new Set(),
+    personalRoles,
   };
 }
 
@@ -71,12 +77,14 @@ export interface StartRequest {
   readonly tags?: Readonly<Record<string, string>>;
   /** The execution that this one is to make good for; it must exist. */
   readonly redriveOf?: string;
+  /** Absent where the gateway vouches for nobody. */
+  readonly by?: Caller;
 }
 
 /**
  * Starts an execution, or returns the one that the same key started.
  * @throws SteadfastError `unknown-workflow`, `unknown-execution` (the one to make good for), `bad-input` (details: the
- * schema's issues), `key-reused`
+ * schema's issues), `key-reused`, `unknown-caller`
  */
 export async function start(scheduler: Scheduler, request: StartRequest): Promise<Execution> {
   const { ports, hash } = scheduler;
@@ -88,7 +96,8 @@ export async function start(scheduler: Scheduler, request: StartRequest): Promis
     throw refuse('bad-input', message, { issues: checked.list });
   }
   const input = acceptedInput(workflow.name, checked.value);
-  const { idempotencyKey: key, tags, redriveOf } = request;
+  const { idempotencyKey: key, tags, redriveOf, by } = request;
+  const people = firstPeople(scheduler, workflow.plan, by);
   if (redriveOf !== undefined && !(await exists(scheduler, redriveOf))) throw unknownExecution(redriveOf);
   await publishPlan(scheduler, registered);
   const redrive = given({ redriveOf });
@@ -102,7 +111,8 @@ export async function start(scheduler: Scheduler, request: StartRequest): Promis
       plan: planHash,
       input,
       inputHash: hash(body),
-      ...given({ tags, redriveOf }),
+      ...given({ tags, redriveOf, startedBy: by }),
+      ...people,
       ...callbackKeysOf(workflow.plan, () => ports.random.id()),
       writeId: ports.random.id(),
     },
@@ -114,6 +124,29 @@ export async function start(scheduler: Scheduler, request: StartRequest): Promis
   const known = { state: { execution, steps: {} }, fresh: true, readAt: now };
   await Promise.all([firstSends(scheduler, workflow.plan, known), wakeFor(ports, execution.wakeAt)]);
   return execution;
+}
+
+/**
+ * The people of a new execution, where its plan asks for another person somewhere; a trigger is nobody.
+ * @throws SteadfastError `unknown-caller`
+ */
+function firstPeople(
+  { personalRoles }: Scheduler,
+  plan: Plan,
+  by: Caller | undefined,
+): { readonly people?: People } {
+  if (!asksAnother(plan)) return {};
+  const person = personOf(vouchedFor(by, `starts workflow '${plan.workflow}'`), personalRoles);
+  return { people: person === undefined ? {} : { [person]: 'started' } };
+}
+
+/** @throws SteadfastError `unknown-caller` */
+export function vouchedFor(by: Caller | undefined, what: string): Caller {
+  if (by !== undefined) return by;
+  throw refuse(
+    'unknown-caller',
+    `who ${what} must be known, for an approval in it must be another person's; the API's authorizer vouches for nobody here: it takes one for IAM or for JWT`,
+  );
 }
 
 /** The longest JSON text of an input, after the schema has filled in its defaults; leaves room for the rest of the record. */

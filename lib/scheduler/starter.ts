@@ -39,6 +39,7 @@ export async function startFrom(
       input,
       idempotencyKey: key,
       tags: { trigger: name },
+      by: { kind: 'trigger', name },
     });
     return { kind: 'started', executionId: execution.id };
   } catch (error) {

@@ -34,6 +34,7 @@ const scheduler = (host: Host, workflows: Registered, published: Set<string>): S
   workflows,
   plans: host.plans,
   published,
+  personalRoles: new Set(),
 });
 
 export class Clients {

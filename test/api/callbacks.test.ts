@@ -164,17 +164,25 @@ it('a failure of ours while it is answered is logged without the path', async ()
 });
 
 describe('an approval', () => {
-  it('takes who and a comment, and nothing else', async () => {
+  it('takes a comment and nothing else; who gives it is no matter of its own words', async () => {
     const { c, id, token } = await begun();
     await c.post(`/callbacks/${token}/complete`, { output: { amount: 1 } });
     const path = `/callbacks/${(await stepOf(c, id, 'ok'))?.token}/complete`;
-    for (const output of [{ approved: false }, { by: 5 }, { by: 'x'.repeat(501) }, { sure: 'yes' }]) {
+    for (const output of [
+      { approved: false },
+      { by: 'ann' },
+      { comment: 5 },
+      { comment: 'x'.repeat(501) },
+      { sure: 'yes' },
+    ]) {
       const bad = await c.post(path, { output });
       expect([bad.status, codeOf(bad)]).toEqual([400, 'bad-output']);
     }
-    expect(await c.post(path, { output: { by: 'ann' } })).toMatchObject({ status: 200 });
-    expect(await c.post(path, { output: { by: 'ann' } })).toMatchObject({ status: 200 });
-    expect((await stepOf(c, id, 'ok'))?.output).toEqual({ approved: true, by: 'ann' });
+    const named = await c.post(path, { output: { by: 'ann' } });
+    expect((named.body['error'] as { message?: string }).message).toContain('authorizer says; leave it out');
+    expect(await c.post(path, { output: { comment: 'ok' } })).toMatchObject({ status: 200 });
+    expect(await c.post(path, { output: { comment: 'ok' } })).toMatchObject({ status: 200 });
+    expect((await stepOf(c, id, 'ok'))?.output).toEqual({ approved: true, comment: 'ok' });
   });
 });
 

@@ -183,6 +183,7 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
       workflow: 'flow',
       status: 'compensated',
       startedAt: 1_700_000_000_000,
+      startedBy: { kind: 'iam', name: 'arn:aws:iam::123456789012:user/ann' },
       endedAt: 1_700_000_060_000,
     };
     const announcer = eventBus(events, 'the-bus');

@@ -117,10 +117,10 @@ describe('complete, fail and heartbeat', () => {
 });
 
 describe('approve and reject', () => {
-  test('find the token by the step, and send who, why and what', async () => {
+  test('find the token by the step, and send why and what', async () => {
     ok(open);
     ok({ status: 'completed' });
-    const approved = await cli('approve', 'e1', 'ok', '--by', 'ann', '--comment', 'fine');
+    const approved = await cli('approve', 'e1', 'ok', '--comment', 'fine');
     expect(approved.out).toBe(`e1  ok approved\nSee what follows: npx steadfast show e1 --url ${api.url}\n`);
     ok(open);
     ok({ status: 'failed' });
@@ -130,7 +130,7 @@ describe('approve and reject', () => {
     await cli('reject', 'e1', 'ok');
     expect(api.asked.filter(({ method }) => method === 'POST').map(({ path, body }) => [path, body])).toEqual(
       [
-        ['/callbacks/e1.ok.k/complete', { output: { by: 'ann', comment: 'fine' } }],
+        ['/callbacks/e1.ok.k/complete', { output: { comment: 'fine' } }],
         ['/callbacks/e1.ok.k/fail', { code: 'rejected', message: 'too dear' }],
         ['/callbacks/e1.ok.k/fail', { code: 'rejected', message: 'a person has rejected it' }],
       ],
@@ -151,6 +151,12 @@ describe('approve and reject', () => {
     const { exitCode, err } = await cli('approve', 'e1', step);
     expect([exitCode, err]).toMatchObject([1, expect.stringMatching(text)]);
     expect(api.asked).toHaveLength(1);
+  });
+
+  test('take no name of their own: who answers is what the API’s authorizer says', async () => {
+    const { exitCode, err } = await cli('approve', 'e1', 'ok', '--by', 'ann');
+    expect([exitCode, err]).toMatchObject([2, expect.stringContaining("unknown option '--by'")]);
+    expect(api.asked).toHaveLength(0);
   });
 
   test('say what an execution that is over has become', async () => {

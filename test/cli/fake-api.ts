@@ -9,6 +9,8 @@ export interface Asked {
   /** With its query. */
   readonly path: string;
   readonly body: unknown;
+  /** As whom, where the command says so. */
+  readonly as?: string;
 }
 
 export interface Answer {
@@ -34,7 +36,9 @@ export async function fakeApi(): Promise<FakeApi> {
     request.on('end', () => {
       const text = Buffer.concat(chunks).toString('utf8');
       const body: unknown = text === '' ? undefined : JSON.parse(text);
-      asked.push({ method: request.method ?? '', path: request.url ?? '', body });
+      const as = request.headers['x-local-user'];
+      const who = typeof as === 'string' ? { as } : {};
+      asked.push({ method: request.method ?? '', path: request.url ?? '', body, ...who });
       const answer = answers.shift() ?? { status: 500, body: { message: 'the test gave no answer' } };
       response.writeHead(answer.status, { 'content-type': 'application/json' });
       response.end(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body));

@@ -25,6 +25,7 @@ const answered = (changes: Partial<Incident> = {}): Incident =>
     resolvedAt: 1_700_000_001_000,
     choice: 'skip',
     by: 'person',
+    caller: { kind: 'local', name: 'ann' },
     ...changes,
   });
 

@@ -77,6 +77,23 @@ describe('the API', () => {
     expect(routes['$default']?.type).toBe('AWS_IAM');
   });
 
+  test('knows which roles’ sessions are persons, and no other function does', () => {
+    const reader = new Reader(makeStack({ personalRoles: ['Approver', 'AWSReservedSSO_Ops_0123'] }));
+    const name = 'STEADFAST_PERSONAL_ROLES';
+    expect(reader.environmentOf('Scheduler')).toMatchObject({ [name]: 'Approver AWSReservedSSO_Ops_0123' });
+    expect(reader.environmentOf('Agents/pay')).not.toHaveProperty(name);
+    expect(new Reader(makeStack({})).environmentOf('Scheduler')).not.toHaveProperty(name);
+  });
+
+  test.each(['arn:aws:iam::123456789012:role/Approver', 'Approver*', 'team/Approver', ''])(
+    'refuses %j as the name of a role',
+    (name) => {
+      expect(() => makeStack({ personalRoles: [name] })).toThrow(
+        `personalRoles has '${name}'; it takes names`,
+      );
+    },
+  );
+
   test('refuses scopes where no token would have any', () => {
     expect(() => routesWith({ scopes: { read: ['a/b'] } })).toThrow(/scopes/);
     expect(() => routesWith({ authorizer: new HttpIamAuthorizer(), scopes: {} })).toThrow(

@@ -4,10 +4,11 @@
 
 import * as z from 'zod/mini';
 import { eq, type Ref } from '../../lib/core/plan/refs.ts';
+import { PermanentError } from '../../lib/core/records/errors.ts';
 import { callbackToken } from '../../lib/core/records/state.ts';
 import { type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
 import { closeCallback } from '../../lib/scheduler/callbacks.ts';
-import { cancel } from '../../lib/scheduler/commands.ts';
+import { cancel, retry } from '../../lib/scheduler/commands.ts';
 import { book, statuses } from '../engine/book.ts';
 import { anAgent, anyObject, harness, type Harness } from '../engine/harness.ts';
 
@@ -222,6 +223,46 @@ describe('a callback', () => {
   });
 });
 
+describe('a callback of an execution that is tried again', () => {
+  it('takes an answer once more, which is not what was answered before', async () => {
+    const { implementation } = book();
+    let fails = true;
+    const failing: typeof implementation = {
+      ...implementation,
+      execute: (ctx, given) => {
+        if (fails) throw new PermanentError('no');
+        return implementation.execute(ctx, given);
+      },
+    };
+    const world = harness(waitsForPayment(), { 'agent-a': failing, 'agent-b': implementation });
+    const { id } = await world.begin();
+    const token = await tokenOf(world, id, 'paid');
+    const failure = { code: 'expired', message: 'the card has expired' };
+    await closeCallback(world.scheduler, token, { kind: 'fail', failure });
+    expect(statuses(await world.run(id))).toEqual({ a: 'failed', paid: 'fenced' });
+    fails = false;
+    await retry(world.scheduler, id, {});
+    await closeCallback(world.scheduler, token, { kind: 'complete', output: { amount: 3 } });
+    const { execution, steps } = await world.run(id, { supervised: false });
+    expect(execution).toMatchObject({ status: 'succeeded', output: { amount: 3 } });
+    expect(steps['paid']).not.toHaveProperty('failure');
+  });
+
+  it('that nobody had answered in time may be answered now', async () => {
+    const flow = workflow('flow', { input, within: '3h' }, (w) => {
+      w.callback('paid', { output: z.object({}), within: '1h' });
+    }) as Workflow;
+    const world = harness(flow, {});
+    const { id } = await world.begin();
+    expect((await world.run(id, { maxMs: 7_200_000 })).execution.status).toBe('failed');
+    await retry(world.scheduler, id, {});
+    await closeCallback(world.scheduler, await tokenOf(world, id, 'paid'), { kind: 'complete', output: {} });
+    const { execution, steps } = await world.state(id);
+    expect([execution.status, steps['paid']?.status]).toEqual(['succeeded', 'done']);
+    expect(steps['paid']).not.toHaveProperty('failure');
+  });
+});
+
 describe('an approval', () => {
   const asks = workflow('flow', { input, within: '3h' }, (w) => {
     const ok = w.approval('ok', { within: '1h' });
@@ -232,11 +273,13 @@ describe('an approval', () => {
     const { implementation } = book();
     const world = harness(asks, { 'agent-a': implementation });
     const { id } = await world.begin();
-    const output = { by: 'ann', comment: 'fine' };
-    await closeCallback(world.scheduler, await tokenOf(world, id, 'ok'), { kind: 'complete', output });
+    const output = { comment: 'fine' };
+    const by = { kind: 'local', name: 'ann' } as const;
+    await closeCallback(world.scheduler, await tokenOf(world, id, 'ok'), { kind: 'complete', output }, by);
     const end = await world.run(id, { supervised: false });
-    expect(end.steps['ok']?.output).toEqual({ approved: true, ...output });
-    expect(end.steps['a']?.output).toEqual({ got: { by: 'ann' } });
+    expect(end.steps['ok']?.output).toEqual({ approved: true, ...output, by: 'local:ann' });
+    expect(end.steps['ok']?.by).toEqual(by);
+    expect(end.steps['a']?.output).toEqual({ got: { by: 'local:ann' } });
   });
 
   it('that is rejected fails the execution', async () => {

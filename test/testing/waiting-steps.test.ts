@@ -50,7 +50,7 @@ describe('a run', () => {
     const run = await scenario(trial, input);
     const { status, output, steps, tookMs } = await run.untilEnd();
     expect(status).toBe('succeeded');
-    expect(output).toMatchObject({ seat: '12A', rooms: 3, by: 'dee' });
+    expect(output).toMatchObject({ seat: '12A', rooms: 3, by: 'local:dee' });
     expect(steps['rooms']?.children).toEqual({ count: 1, started: 1, ended: ['succeeded'] });
     expect(tookMs).toBeGreaterThanOrEqual(3_600_000);
     expect(trial.runs().map(({ id }) => id.slice(run.id.length))).toEqual(['', '.there.0', '.rooms.0']);

@@ -68,6 +68,7 @@ function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Executi
     probes: 0,
     retryAt: undefined,
     children: undefined,
+    by: undefined,
     changedAt,
     ...(changes ? { givenInput: undefined } : {}),
   });

@@ -29,6 +29,7 @@ import {
 } from '../records/decision.ts';
 import type { Ended } from '../records/ended.ts';
 import type { Evaluation } from '../records/events.ts';
+import { given } from '../records/given.ts';
 import { openIncidents, type Snapshot } from '../records/snapshot.ts';
 import {
   type Cause,
@@ -208,7 +209,7 @@ const announce: Rule = (plan, state, event) => {
     status: execution.status,
     startedAt: execution.startedAt,
     endedAt: execution.endedAt ?? event.now,
-    ...(execution.cause === undefined ? {} : { cause: execution.cause.kind }),
+    ...given({ startedBy: execution.startedBy, cause: execution.cause?.kind, by: execution.cause?.by }),
     ...(execution.status === 'succeeded' ? {} : { standing: standingOf(plan, state) }),
   };
   const announced = executionAfter(execution, 'announce', event, { dispatches: {}, wakeAt: undefined });

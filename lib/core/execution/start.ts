@@ -24,6 +24,8 @@ export type NewExecution = Pick<
   | 'redriveOf'
   | 'parent'
   | 'callbackKeys'
+  | 'startedBy'
+  | 'people'
   | 'writeId'
 >;
 

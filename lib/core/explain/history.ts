@@ -6,6 +6,7 @@
 
 import { formatDuration } from '../plan/duration.ts';
 import { agentStep, type Plan } from '../plan/plan.ts';
+import { type Caller, callerText } from '../records/caller.ts';
 import { given } from '../records/given.ts';
 import type { Incident } from '../records/incident.ts';
 import type { Snapshot } from '../records/snapshot.ts';
@@ -19,8 +20,12 @@ export function past(plan: Plan, state: Snapshot): Happened[] {
   const happened: Happened[] = [
     {
       at: execution.startedAt,
-      what: `workflow '${execution.workflow}' was started`,
-      evidence: { plan: execution.plan, deadlineAt: execution.deadlineAt },
+      what: `workflow '${execution.workflow}' was started${byText(execution.startedBy)}`,
+      evidence: {
+        plan: execution.plan,
+        deadlineAt: execution.deadlineAt,
+        ...given({ by: execution.startedBy }),
+      },
     },
   ];
   for (const { name } of plan.steps) {
@@ -43,8 +48,8 @@ export function past(plan: Plan, state: Snapshot): Happened[] {
     }[cause.kind];
     happened.push({
       at: cause.at,
-      what: `${cause.undo === false ? 'it is ended as it is' : 'it is being undone'} because of ${reason}${whose}`,
-      evidence: { ...cause.failure },
+      what: `${cause.undo === false ? 'it is ended as it is' : 'it is being undone'} because of ${reason}${whose}${byText(cause.by)}`,
+      evidence: { ...cause.failure, ...given({ by: cause.by }) },
     });
   }
   if (execution.endedAt !== undefined) {
@@ -57,26 +62,30 @@ export function past(plan: Plan, state: Snapshot): Happened[] {
   return happened.sort((a, b) => a.at - b.at);
 }
 
-function happenedPause({ number, at, reason, pausedAt, deadlineAt, endedAt }: Pause): Happened[] {
-  const told = (when: number | undefined, what: string): Happened[] =>
-    when === undefined ? [] : [{ at: when, what, evidence: { pause: number } }];
+const byText = (by: Caller | undefined): string => (by === undefined ? '' : ` by ${callerText(by)}`);
+const personText = (by: Caller | undefined): string => (by === undefined ? 'a person' : callerText(by));
+
+function happenedPause(pause: Pause): Happened[] {
+  const { number, at, by, reason, pausedAt, deadlineAt, endedAt, endedBy } = pause;
+  const told = (when: number | undefined, what: string, who?: Caller): Happened[] =>
+    when === undefined ? [] : [{ at: when, what, evidence: { pause: number, ...given({ by: who }) } }];
   const until = deadlineAt === undefined ? '' : `; a person is asked at ${iso(deadlineAt)}`;
   return [
-    ...told(at, `a person paused it: ${reason}`),
+    ...told(at, `${personText(by)} paused it: ${reason}`, by),
     ...told(pausedAt, `the pause was complete: nobody worked any more${until}`),
-    ...told(endedAt, 'the pause ended'),
+    ...told(endedAt, `the pause ${endedBy === undefined ? 'ended' : `was ended${byText(endedBy)}`}`, endedBy),
   ];
 }
 
-const happenedRetry = ({ at, reason, cause }: Retried): Happened => {
+const happenedRetry = ({ at, by, reason, cause }: Retried): Happened => {
   const failed =
     cause === undefined
       ? ''
       : `; it had failed because of ${cause.step === undefined ? '' : `step '${cause.step}': `}${cause.failure.message}`;
   return {
     at,
-    what: `a person had it tried again: ${reason}${failed}`,
-    evidence: cause === undefined ? {} : { ...cause.failure },
+    what: `${personText(by)} had it tried again: ${reason}${failed}`,
+    evidence: { ...cause?.failure, ...given({ by }) },
   };
 };
 
@@ -126,13 +135,12 @@ function variantWords(plan: Plan, name: string, { variant = 0, given: isGiven }:
 }
 
 const BY = {
-  person: 'a person chose',
   deadline: 'nobody answered in time, so it was',
   moot: 'it needed no answer any more',
 };
 
 function happenedIncident(incident: Incident): Happened[] {
-  const { number, openedAt, resolvedAt, choice, by, reason } = incident;
+  const { number, openedAt, resolvedAt, choice, by, caller, reason } = incident;
   const about = given({ step: incident.step });
   const opened = {
     at: openedAt,
@@ -141,6 +149,7 @@ function happenedIncident(incident: Incident): Happened[] {
     evidence: { ...incident.failure },
   };
   if (resolvedAt === undefined || by === undefined) return [opened];
-  const what = `incident ${number}: ${BY[by]}${choice === undefined ? '' : ` '${choice}'`}${reason === undefined ? '' : ` (${reason})`}`;
-  return [opened, { at: resolvedAt, what, ...about, evidence: given({ by, choice }) }];
+  const who = by === 'person' ? `${personText(caller)} chose` : BY[by];
+  const what = `incident ${number}: ${who}${choice === undefined ? '' : ` '${choice}'`}${reason === undefined ? '' : ` (${reason})`}`;
+  return [opened, { at: resolvedAt, what, ...about, evidence: given({ by, caller, choice }) }];
 }

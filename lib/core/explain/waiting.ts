@@ -10,9 +10,11 @@ import {
   graphOf,
   hasChildren,
   isCallback,
+  isForAnother,
   type Plan,
   type PlanStep,
 } from '../plan/plan.ts';
+import { callerText } from '../records/caller.ts';
 import type { Children } from '../records/children.ts';
 import type { Decision } from '../records/decision.ts';
 import { given } from '../records/given.ts';
@@ -39,7 +41,7 @@ export function becauseOfWaiting(plan: Plan, step: PlanStep, state: Snapshot): s
     case 'answered':
       return 'the external party answered before its turn; the answer is kept';
     case 'done':
-      return step.kind === 'wait' ? 'its time has come' : answered(step);
+      return step.kind === 'wait' ? 'its time has come' : answered(step, record);
     case 'failed':
       return step.kind === 'wait'
         ? `its time cannot be told${inBrackets(record.failure)}`
@@ -51,11 +53,16 @@ export function becauseOfWaiting(plan: Plan, step: PlanStep, state: Snapshot): s
 
 const isApproval = (step: CallbackStep): boolean => step.kind === 'approval';
 
-const answered = (step: CallbackStep): string =>
-  isApproval(step) ? 'a person approved it' : 'the external party answered';
+function answered(step: CallbackStep, { by }: Step): string {
+  if (isApproval(step)) return `${by === undefined ? 'a person' : callerText(by)} approved it`;
+  return `the external party answered${by === undefined ? '' : ` (${callerText(by)})`}`;
+}
 
 function unanswered(step: CallbackStep, record: Step | undefined): string {
-  const whom = isApproval(step) ? 'a person has not answered yet' : 'the external party has not answered yet';
+  const person = isForAnother(step) ? 'another person' : 'a person';
+  const whom = isApproval(step)
+    ? `${person} has not answered yet`
+    : 'the external party has not answered yet';
   if (step.heartbeatMs === undefined) return whom;
   return record?.progressAt === undefined
     ? `${whom}, and there was no heartbeat`
@@ -104,7 +111,8 @@ export function nextOfWaiting(plan: Plan, step: PlanStep, state: Snapshot): Next
   if (state.steps[step.name]?.status === 'answered')
     return { what: 'its answer counts', at, who: 'supervisor' };
   const heartbeats = step.heartbeatMs === undefined ? '' : ' or heartbeats';
-  const whom = isApproval(step) ? 'a person approves or rejects' : `the external party answers${heartbeats}`;
+  const person = isForAnother(step) ? 'another person' : 'a person';
+  const whom = isApproval(step) ? `${person} approves or rejects` : `the external party answers${heartbeats}`;
   const who = isApproval(step) ? 'person' : 'outside';
   return { what: `${whom}; in silence it fails`, at, who };
 }
@@ -165,19 +173,23 @@ export function pastOfWaiting(plan: Plan, { steps }: Snapshot): Happened[] {
     }
     const what = hasChildren(step) ? deedOfChildren(record) : deedOfExternalParty(step, record);
     if (what === undefined) continue;
-    const { failure, children } = record;
+    const { failure, children, by } = record;
     const { count, ended } = children ?? {};
-    const evidence = given({ status: record.status, failure, count, ended });
+    const evidence = given({ status: record.status, failure, by, count, ended });
     happened.push({ at: record.changedAt, what, ...named, evidence });
   }
   return happened;
 }
 
-function deedOfExternalParty(step: PlanStep, { status, failure }: Step): string | undefined {
+function deedOfExternalParty(step: PlanStep, record: Step): string | undefined {
+  const { status, failure, by } = record;
   if (status === 'answered') return 'the external party answered before its turn';
-  if (status === 'failed') return `it failed${inBrackets(failure)}`;
+  if (status === 'failed')
+    return by === undefined
+      ? `it failed${inBrackets(failure)}`
+      : `${callerText(by)} answered that it cannot be done${inBrackets(failure)}`;
   if (status !== 'done') return undefined;
-  return isCallback(step) ? answered(step) : 'its time came';
+  return isCallback(step) ? answered(step, record) : 'its time came';
 }
 
 function deedOfChildren(record: Step): string | undefined {

@@ -11,6 +11,7 @@
 import { agentStep, type Plan } from '../plan/plan.ts';
 import type { Resolution } from '../records/events.ts';
 import type { Choice, Incident } from '../records/incident.ts';
+import type { Deed } from '../records/people.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isForward, isPausedOrPausing } from '../records/state.ts';
 import { lastPoint, mayBePast, wayBack } from '../step/point-of-no-return.ts';
@@ -101,3 +102,13 @@ export function resolutionProblem(
   if (answer.choice === 'give-output' && answer.output === undefined) return "'give-output' needs an output";
   return undefined;
 }
+
+const DEEDS: Readonly<Partial<Record<Choice, Deed>>> = {
+  retry: 'retried',
+  'retry-with-input': 'gave-input',
+  'give-output': 'gave-output',
+  skip: 'skipped',
+};
+
+/** What a resolution is: one that has the execution go on by a person's word is a deed, one that ends it is none. */
+export const deedOf = (choice: Choice): Deed | undefined => DEEDS[choice];

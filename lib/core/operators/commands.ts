@@ -9,9 +9,10 @@
  */
 
 import type { Plan } from '../plan/plan.ts';
-import { executionAfter, wakeNoLaterThan, type DecisionInputs, stop } from '../records/change.ts';
+import { entering, executionAfter, wakeNoLaterThan, type DecisionInputs, stop } from '../records/change.ts';
 import { type Decision, evaluateNext, nothing, writing } from '../records/decision.ts';
 import type { Command } from '../records/events.ts';
+import { given } from '../records/given.ts';
 import { askedAboutPause, type Snapshot } from '../records/snapshot.ts';
 import { type Execution, isForward, isPausedOrPausing, pauseOf } from '../records/state.ts';
 import { lastPoint, wayBack } from '../step/point-of-no-return.ts';
@@ -38,7 +39,7 @@ export function obey(plan: Plan, state: Snapshot, command: Command & DecisionInp
     case 'resume':
       return resume(plan, state, command);
     case 'retry':
-      return retry(plan, state, command);
+      return entering(retry(plan, state, command), state.execution, command.acted);
   }
 }
 
@@ -112,6 +113,7 @@ function cancel(state: Snapshot, command: Of<'cancel'>): Decision {
     at: command.now,
     failure: { code: 'canceled', message: command.reason },
     ...(command.undo === false ? { undo: false as const } : {}),
+    ...given({ by: command.by }),
   });
   return {
     ...decision,
@@ -144,11 +146,13 @@ function resume(plan: Plan, state: Snapshot, command: Of<'resume'>): Decision {
   const { execution } = state;
   const current = pauseOf(execution);
   const asked = current && askedAboutPause(state, current);
-  const answer = { choice: 'resume', by: 'person', reason: command.reason } as const;
+  const caller = given({ caller: command.by });
+  const answer = { choice: 'resume', by: 'person', reason: command.reason, ...caller } as const;
   const isOpen = asked !== undefined && asked.resolvedAt === undefined;
   return goOn(plan, state, command, {
     incident: isOpen ? resolved(asked, answer, command) : undefined,
     changes: { commands: rememberedBy(execution, command) },
+    by: command.by,
   });
 }
 
@@ -156,12 +160,14 @@ function resume(plan: Plan, state: Snapshot, command: Of<'resume'>): Decision {
 function retry(plan: Plan, state: Snapshot, command: Of<'retry'>): Decision {
   const { execution } = state;
   if (execution.status === 'failed') {
-    const given = { reason: command.reason, commands: rememberedBy(execution, command) };
-    return retried(plan, state, given, command);
+    const { reason, by } = command;
+    const about = { reason, commands: rememberedBy(execution, command), ...given({ by }) };
+    return retried(plan, state, about, command);
   }
   const [first, ...others] = openRecoveryIncidents(state);
   if (first === undefined) return nothing();
-  const decision = resolve(plan, state, first, { ...RETRY_RESOLUTION, reason: command.reason }, command);
+  const answer = { ...RETRY_RESOLUTION, reason: command.reason, ...given({ caller: command.by }) };
+  const decision = resolve(plan, state, first, answer, command);
   if (others.length > 0) return decision;
   return { ...decision, write: withCommand(decision, execution, command) };
 }

@@ -21,6 +21,7 @@ import {
 } from '../records/change.ts';
 import { type Decision, evaluateNext, writing } from '../records/decision.ts';
 import type { Resolution } from '../records/events.ts';
+import { given } from '../records/given.ts';
 import type { Choice, Incident } from '../records/incident.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isForward, isLeased, isPausedOrPausing, type Step } from '../records/state.ts';
@@ -83,7 +84,8 @@ export function resolveDeadline(
   const closed = resolved(incident, answer, inputs);
   if (answer.choice === 'fail') {
     const { failure } = incident;
-    return stop(state, inputs, { kind: 'deadline', at: inputs.now, failure, undo: false }, closed);
+    const by = given({ by: answer.caller });
+    return stop(state, inputs, { kind: 'deadline', at: inputs.now, failure, undo: false, ...by }, closed);
   }
   const record = state.steps[incident.step ?? ''];
   const step =

@@ -118,14 +118,14 @@ export function openIncident(
 /** The incident's record once it is resolved. */
 export const resolved = (
   incident: Incident,
-  { by, choice, reason }: Pick<Incident, 'choice' | 'by' | 'reason'>,
+  { by, choice, reason, caller }: Pick<Incident, 'choice' | 'by' | 'reason' | 'caller'>,
   inputs: DecisionInputs,
 ): Incident => ({
   ...incident,
   version: incident.version + 1,
   writeId: inputs.writeId,
   resolvedAt: inputs.now,
-  ...given({ by, choice, reason }),
+  ...given({ by, choice, reason, caller }),
 });
 
 /** Whether the execution waits for the resolution of this incident, and of no other. */

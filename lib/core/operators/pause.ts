@@ -12,6 +12,7 @@
 
 import type { Plan } from '../plan/plan.ts';
 import type { Rule } from '../plan/rule.ts';
+import type { Caller } from '../records/caller.ts';
 import {
   endedPause,
   executionAfter,
@@ -50,11 +51,12 @@ export const MAX_KEPT = 10;
 export const nextPause = (
   plan: Plan,
   { pauses }: Execution,
-  asked: { readonly reason: string; readonly withinMs?: number },
+  asked: Pick<Pause, 'reason' | 'by'> & { readonly withinMs?: number },
   now: number,
 ): Pause => ({
   number: (pauses?.at(-1)?.number ?? 0) + 1,
   at: now,
+  ...given({ by: asked.by }),
   reason: asked.reason,
   withinMs: asked.withinMs ?? plan.pauseWithinMs ?? DEFAULT_PAUSE_MS,
 });
@@ -134,14 +136,19 @@ export function goOn(
   {
     incident,
     changes,
-  }: { readonly incident?: Incident | undefined; readonly changes?: ExecutionChanges } = {},
+    by,
+  }: {
+    readonly incident?: Incident | undefined;
+    readonly changes?: ExecutionChanges;
+    readonly by?: Caller | undefined;
+  } = {},
 ): Decision {
   const { execution } = state;
   const pause = pauseOf(execution);
   const isAsked = openIncidents(state).some(({ kind }) => kind !== 'pause');
   const goesOn = executionAfter(execution, isAsked ? 'go-on-asking' : 'go-on', inputs, {
     ...changes,
-    ...endedPause(execution, inputs.now),
+    ...endedPause(execution, inputs.now, by),
     deadlineAt: execution.deadlineAt + Math.max(0, inputs.now - (pause?.at ?? inputs.now)),
     wakeAt: wakeNoLaterThan(execution, inputs.now + horizonMs(plan, undefined)),
   });
@@ -150,12 +157,13 @@ export function goOn(
 
 /** The resolution of the incident about a pause. @param closed the incident once it is resolved */
 export function endPause(plan: Plan, state: Snapshot, closed: Incident, inputs: DecisionInputs): Decision {
-  if (closed.choice === 'resume') return goOn(plan, state, inputs, { incident: closed });
+  if (closed.choice === 'resume') return goOn(plan, state, inputs, { incident: closed, by: closed.caller });
   const cause: Cause = {
     kind: closed.choice === 'fail' ? 'failure' : closed.by === 'person' ? 'cancel' : 'deadline',
     at: inputs.now,
     failure: closed.failure,
     ...(closed.choice === 'fail' ? { undo: false as const } : {}),
+    ...given({ by: closed.caller }),
   };
   return stop(state, inputs, cause, closed);
 }

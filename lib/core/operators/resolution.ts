@@ -11,6 +11,7 @@
 
 import { agentStep, type Plan } from '../plan/plan.ts';
 import {
+  entering,
   executionAfter,
   wakeNoLaterThan,
   type DecisionInputs,
@@ -20,6 +21,7 @@ import {
 } from '../records/change.ts';
 import { type Decision, evaluateNext, nothing, writing } from '../records/decision.ts';
 import type { EventOf, Resolution } from '../records/events.ts';
+import { given } from '../records/given.ts';
 import { type Choice, type Incident, isDue } from '../records/incident.ts';
 import type { StepEvent } from '../records/moves.ts';
 import { openIncidents, type Snapshot } from '../records/snapshot.ts';
@@ -45,7 +47,7 @@ export function answerIncident(plan: Plan, state: Snapshot, event: EventOf<'reso
   const incident = state.incidents?.[event.incident];
   if (incident === undefined || isTerminal(state.execution.status)) return nothing();
   if (resolutionProblem(plan, state, incident, event.answer, event.now) !== undefined) return nothing();
-  return resolve(plan, state, incident, event.answer, event);
+  return entering(resolve(plan, state, incident, event.answer, event), state.execution, event.acted);
 }
 
 /** The transaction of an answer. The caller has asked `resolutionProblem`. */
@@ -91,11 +93,11 @@ export function resolve(
 function causeOf(
   execution: Execution,
   { kind, step, failure }: Incident,
-  { choice }: Resolution,
+  { choice, caller }: Resolution,
   at: number,
 ): Cause | undefined {
   if (kind !== 'recovery' || step === undefined) return undefined;
-  const cause = { kind: 'failure', at, step, failure } as const;
+  const cause = { kind: 'failure', at, step, failure, ...given({ by: caller }) } as const;
   if (choice === 'fail') return { ...cause, undo: false };
   return choice === 'undo-all' && isPausedOrPausing(execution.status) ? cause : undefined;
 }

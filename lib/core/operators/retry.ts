@@ -9,12 +9,13 @@
  */
 
 import type { Plan, PlanStep } from '../plan/plan.ts';
+import type { Caller } from '../records/caller.ts';
 import { executionAfter, wakeNoLaterThan, type DecisionInputs } from '../records/change.ts';
 import { type Decision, evaluateNext, writing } from '../records/decision.ts';
 import { given } from '../records/given.ts';
 import type { Incident } from '../records/incident.ts';
 import { openIncidents, type Snapshot } from '../records/snapshot.ts';
-import type { Step } from '../records/state.ts';
+import type { Execution, Step } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { restartProblem } from '../waiting/child-retry.ts';
@@ -104,11 +105,11 @@ function waitingProblem(plan: Plan, state: Snapshot, now: number): string | unde
 export function retried(
   plan: Plan,
   state: Snapshot,
-  { reason, commands }: { readonly reason: string; readonly commands: readonly string[] },
+  { reason, commands, by }: Pick<Execution, 'commands'> & { readonly reason: string; readonly by?: Caller },
   inputs: DecisionInputs,
 ): Decision {
   const { execution } = state;
-  const one = { at: inputs.now, reason, ...given({ cause: execution.cause }) };
+  const one = { at: inputs.now, reason, ...given({ by, cause: execution.cause }) };
   const again = executionAfter(execution, 'retry', inputs, {
     epoch: execution.epoch + 1,
     cause: undefined,

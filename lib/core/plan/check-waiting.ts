@@ -65,12 +65,25 @@ export function longerThanWithin(timeMs: number, { withinMs }: Plan, what: strin
   return problem('longer-than-within', message);
 }
 
-function callbackProblem({ kind, withinMs, heartbeatMs }: CallbackStep, plan: Plan): Problem | undefined {
+function callbackProblem(step: CallbackStep, plan: Plan): Problem | undefined {
+  const { kind, withinMs, heartbeatMs } = step;
   if (!isDurationMs(withinMs))
     return problem('unbounded', `a step of kind '${kind}' needs 'within', or it could wait for ever`);
   if (heartbeatMs !== undefined && !isDurationMs(heartbeatMs))
     return problem('unbounded', "'heartbeatEvery' is no time");
-  return longerThanWithin(withinMs, plan, 'it waits for an answer for');
+  return byProblem(step) ?? longerThanWithin(withinMs, plan, 'it waits for an answer for');
+}
+
+function byProblem({ kind, by }: { readonly kind: string; readonly by?: unknown }): Problem | undefined {
+  if (by === undefined) return undefined;
+  if (kind !== 'approval')
+    return problem(
+      'bad-by',
+      "a callback has no 'by', for whoever has its token may answer it; a person is asked by w.approval",
+    );
+  if (by === 'another') return undefined;
+  const message = `by is ${JSON.stringify(by) ?? String(by)}; allowed is 'another': another person than those who have acted in it. Who may answer at all is a matter of the API's authorizer`;
+  return problem('bad-by', message);
 }
 
 function mapProblem({ concurrency, tolerate }: MapStep): Problem | undefined {

@@ -88,6 +88,8 @@ export interface CallbackStep extends StepBase {
   readonly withinMs: number;
   /** The external party must say so often that it is still at it. */
   readonly heartbeatMs?: number;
+  /** Of an approval: nobody may give it who started the root execution, gave input to the tree, or approved in it. */
+  readonly by?: 'another';
 }
 
 /** Another workflow, run as an execution of its own. */
@@ -215,6 +217,13 @@ export const MAX_ITEMS = 10_000;
 
 export const hasChildren = (step: PlanStep | undefined): step is ChildStep | MapStep =>
   step?.kind === 'child' || step?.kind === 'map';
+
+/** Whether an approval of it, or of a workflow below it, must be another person's. */
+export const asksAnother = (plan: Plan): boolean =>
+  plan.steps.some((step) => (step.kind === 'child' ? asksAnother(step.plan) : isForAnother(step)));
+
+export const isForAnother = (step: PlanStep | undefined): boolean =>
+  step?.kind === 'approval' && step.by !== undefined;
 
 export const isCallback = (step: PlanStep | undefined): step is CallbackStep =>
   step?.kind === 'callback' || step?.kind === 'approval';

@@ -61,11 +61,18 @@ export interface CallbackOptions<O> extends AnyStepOptions {
 export interface ApprovalOptions extends AnyStepOptions {
   /** Without an answer by then the step fails. */
   readonly within: Duration;
+  /**
+   * 'another': four eyes. The answer may not come from who started the execution (of a child: the one above all), nor from who
+   * tried it again, resolved an incident of it so that it goes on, or gave another approval in it.
+   * @default anybody whom the API lets answer
+   */
+  readonly by?: 'another';
 }
 
 /** What a person's approval gives to the steps behind it. */
 export interface Approval {
   readonly approved: true;
+  /** Who, as the API's authorizer says: `arn:…`, `jwt:issuer subject`; absent where it vouches for nobody. */
   readonly by?: string;
   readonly comment?: string;
 }
@@ -132,6 +139,7 @@ export const callbackStep = (
   ...(options.heartbeatEvery === undefined
     ? {}
     : { heartbeatMs: parseDuration(options.heartbeatEvery, `heartbeatEvery of step '${name}'`) }),
+  ...(options.by === undefined ? {} : { by: options.by }),
 });
 
 /** A time that is missing is refused with the plan, which says why there must be one. */

@@ -6,10 +6,12 @@
  */
 
 import { moveExecution, moveStep } from '../transitions.ts';
+import type { Caller } from './caller.ts';
 import { type Decision, evaluateNext, writing } from './decision.ts';
 import type { OrUndefined } from './given.ts';
 import type { Incident } from './incident.ts';
 import type { ExecutionEvent, StepEvent } from './moves.ts';
+import { type Acted, peopleAfter } from './people.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { Cause, Execution, Step } from './state.ts';
 
@@ -121,15 +123,35 @@ export function stop(
   const stopped = executionAfter(execution, 'stop', inputs, {
     cause,
     wakeAt: wakeNoLaterThan(execution, inputs.now),
-    ...endedPause(execution, inputs.now),
+    ...endedPause(execution, inputs.now, cause.by),
   });
   const note = { what: 'compensating', step: cause.step, detail: cause.kind };
   return writing(execution.id, { execution: stopped, incident }, evaluateNext('all'), note);
 }
 
+/**
+ * A decision that enters who acted, in the write of the act itself (S19); as it is where no people are kept.
+ * @param decision one that writes its execution
+ */
+export function entering(
+  decision: Decision,
+  { people }: Pick<Execution, 'people'>,
+  acted: Acted | undefined,
+): Decision {
+  const { write } = decision;
+  if (people === undefined || acted === undefined || write?.execution === undefined) return decision;
+  const execution = { ...write.execution, people: peopleAfter(people, acted) };
+  return { ...decision, write: { ...write, execution } };
+}
+
 /** The fields of the pause under way, whichever way it ends. */
-export const endedPause = (execution: Execution, now: number): Pick<Execution, 'pauses'> => {
+export const endedPause = (execution: Execution, now: number, by?: Caller): Pick<Execution, 'pauses'> => {
   const last = execution.pauses?.at(-1);
   if (last === undefined || last.endedAt !== undefined) return {};
-  return { pauses: [...(execution.pauses ?? []).slice(0, -1), { ...last, endedAt: now }] };
+  return {
+    pauses: [
+      ...(execution.pauses ?? []).slice(0, -1),
+      { ...last, endedAt: now, ...(by === undefined ? {} : { endedBy: by }) },
+    ],
+  };
 };

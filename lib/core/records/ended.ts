@@ -5,6 +5,7 @@
  */
 
 import type { ExecutionStatus } from '../transitions.ts';
+import type { Caller } from './caller.ts';
 import type { Cause } from './state.ts';
 
 /** The announcement that an execution has ended; made at least once. */
@@ -13,9 +14,13 @@ export interface Ended {
   readonly workflow: string;
   readonly status: ExecutionStatus;
   readonly startedAt: number;
+  /** Absent of a child, and where the gateway vouches for nobody. */
+  readonly startedBy?: Caller;
   readonly endedAt: number;
   /** Why it left the straight path; of no success. */
   readonly cause?: Cause['kind'];
+  /** Who canceled, or resolved the incident that stopped it. */
+  readonly by?: Caller;
   /** What it has left in effect; of no success. */
   readonly standing?: Standing;
 }

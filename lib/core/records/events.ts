@@ -6,6 +6,7 @@
  * S14 the time, random numbers and ids come with the event.
  */
 
+import type { Caller } from './caller.ts';
 import type { DecisionInputs } from './change.ts';
 import type { ChildEnd, Children, Family } from './children.ts';
 import type { AffectedSteps } from './decision.ts';
@@ -13,6 +14,7 @@ import type { Failure } from './failure.ts';
 import type { Choice } from './incident.ts';
 import type { Json } from './json.ts';
 import type { Message } from './message.ts';
+import type { Acted } from './people.ts';
 
 export type Event = DecisionInputs &
   (
@@ -46,8 +48,21 @@ export type Event = DecisionInputs &
       }
     | EvaluateEvent
     | Command
-    | { readonly type: 'resolve'; readonly incident: number; readonly answer: Resolution }
-    | { readonly type: 'callback'; readonly step: string; readonly answer: CallbackAnswer }
+    | {
+        readonly type: 'resolve';
+        readonly incident: number;
+        readonly answer: Resolution;
+        readonly acted?: Acted;
+      }
+    | {
+        readonly type: 'callback';
+        readonly step: string;
+        readonly answer: CallbackAnswer;
+        readonly by?: Caller;
+        readonly acted?: Acted;
+      }
+    /** A person is about to act in an execution below this one. */
+    | { readonly type: 'enter'; readonly acted: Acted }
     | ChildEvent
   );
 
@@ -137,7 +152,12 @@ export type Report = { readonly codeReturned: boolean } & (
   | { readonly kind: 'compensated' }
 );
 
-export type Command = { readonly commandId: string; readonly reason: string } & (
+export type Command = {
+  readonly commandId: string;
+  readonly reason: string;
+  readonly by?: Caller;
+  readonly acted?: Acted;
+} & (
   | { readonly type: 'cancel'; readonly undo?: false }
   | {
       readonly type: 'pause';
@@ -151,6 +171,7 @@ export type Command = { readonly commandId: string; readonly reason: string } & 
 export interface Resolution {
   readonly choice: Choice;
   readonly by: 'person' | 'deadline';
+  readonly caller?: Caller;
   readonly reason?: string;
   /** For 'retry-with-input'. */
   readonly input?: Json;

@@ -5,6 +5,7 @@
  * (`operators/incident.ts`), which choices it offers (`operators/choices.ts`), what a resolution writes (`operators/resolution.ts`).
  */
 
+import type { Caller } from './caller.ts';
 import type { Failure } from './failure.ts';
 import { type Execution, isPausedOrPausing } from './state.ts';
 
@@ -50,6 +51,8 @@ export interface Incident {
   readonly choice?: Choice;
   /** `deadline`: no person chose in time. `moot`: the execution went another way. */
   readonly by?: 'person' | 'deadline' | 'moot';
+  /** The person, where the gateway vouches for one. */
+  readonly caller?: Caller;
   readonly reason?: string;
 }
 

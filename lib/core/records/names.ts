@@ -25,4 +25,7 @@ export function checkName(name: string, what: string): void {
 /** Names become keys of records: none may be one that every object inherits. */
 export const isName = (text: string): boolean =>
   typeof text === 'string' && NAME.test(text) && !FORBIDDEN_KEYS.has(text);
+/** The execution that was started from outside and that this one is a part of, or itself. */
+export const rootOf = (executionId: string): string => executionId.split('.', 1)[0] as string;
+
 export const isExecutionId = (text: string): boolean => EXECUTION_ID.test(text);

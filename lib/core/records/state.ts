@@ -10,9 +10,11 @@
  */
 
 import type { ExecutionStatus, StepStatus } from '../transitions.ts';
+import type { Caller } from './caller.ts';
 import type { Children, Parent } from './children.ts';
 import type { Failure } from './failure.ts';
 import type { Json } from './json.ts';
+import type { People } from './people.ts';
 
 /** What an attempt is for: perform the step, ask the external service for its outcome, or compensate it. */
 export type Mode = 'execute' | 'probe' | 'undo';
@@ -25,6 +27,8 @@ export interface Cause {
   readonly failure: Failure;
   /** False: what has acted is left as it is, because a person said so. */
   readonly undo?: false;
+  /** Who canceled, or resolved the incident that stopped it. */
+  readonly by?: Caller;
 }
 
 /** One pause of an execution, from the command to its end. */
@@ -32,6 +36,7 @@ export interface Pause {
   /** Counts up with every pause; a step that was suspended in an earlier one has to be suspended again. */
   readonly number: number;
   readonly at: number;
+  readonly by?: Caller;
   readonly reason: string;
   /** How long it may last before a person is asked. */
   readonly withinMs: number;
@@ -40,6 +45,8 @@ export interface Pause {
   /** A person is asked then. */
   readonly deadlineAt?: number;
   readonly endedAt?: number;
+  /** Who ended it; absent where something else did. */
+  readonly endedBy?: Caller;
 }
 
 /** Pauses that are over and no longer kept one by one. */
@@ -57,6 +64,7 @@ export interface EarlierPauses {
 /** An operator had a failed execution tried again. */
 export interface Retried {
   readonly at: number;
+  readonly by?: Caller;
   readonly reason: string;
   /** Why it had failed. */
   readonly cause?: Cause;
@@ -103,6 +111,10 @@ export interface Execution {
   readonly inputHash: string;
   readonly tags?: Readonly<Record<string, string>>;
   readonly startedAt: number;
+  /** Absent of a child, which its parent started, and where the gateway vouches for nobody. */
+  readonly startedBy?: Caller;
+  /** Of the root of a tree in which an approval must be another person's (S19). */
+  readonly people?: People;
   readonly endedAt?: number;
   readonly deadlineAt: number;
   /** When it must be evaluated (S12). Absent only when the execution has ended and its end was announced. */
@@ -202,6 +214,8 @@ export interface Step {
   readonly undoDeferredAt?: number;
   readonly output?: Json;
   readonly failure?: Failure;
+  /** Who answered; of a callback and an approval. */
+  readonly by?: Caller;
   /** Probes without a verdict since the outcome became unknown. */
   readonly probes: number;
   /** Attempts to undo that were claimed. */

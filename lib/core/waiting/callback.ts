@@ -10,8 +10,10 @@
  */
 
 import { graphOf, isCallback, type Plan } from '../plan/plan.ts';
+import type { Caller } from '../records/caller.ts';
 import {
   blankStep,
+  entering,
   executionAfter,
   wakeNoLaterThan,
   type DecisionInputs,
@@ -44,18 +46,25 @@ export function answerCallback(plan: Plan, state: Snapshot, event: EventOf<'call
   // An answer during a pause is kept, and counts when the pause is over.
   const turn = isForward(execution.status) && isTurn(plan, step, state) && applies(step, state);
   const wakeAt = wakeNoLaterThan(execution, event.now + horizonMs(plan, state));
-  return writing(
+  const decision = writing(
     execution.id,
     {
-      step: answered(record, event.answer, turn, event),
+      step: answered(record, event, turn),
       execution: executionAfter(execution, 'adopt', event, { wakeAt }),
     },
     evaluateNext([step.name]),
     { what: 'answered', step: step.name, detail: event.answer.kind },
   );
+  return entering(decision, execution, event.acted);
 }
 
-function answered(record: Step, answer: CallbackAnswer, turn: boolean, inputs: DecisionInputs): Step {
+interface Answer extends DecisionInputs {
+  readonly answer: CallbackAnswer;
+  readonly by?: Caller;
+}
+
+/** What was answered before a retry of the execution counts no more, nor does that there was no answer. */
+function answered(record: Step, { answer, by, ...inputs }: Answer, turn: boolean): Step {
   switch (answer.kind) {
     case 'heartbeat':
       return stepAfter(record, 'heartbeat', inputs, {
@@ -63,8 +72,16 @@ function answered(record: Step, answer: CallbackAnswer, turn: boolean, inputs: D
         heartbeat: record.heartbeat + 1,
       });
     case 'complete':
-      return over(record, turn ? 'complete' : 'answer', inputs, { output: answer.output });
+      return over(record, turn ? 'complete' : 'answer', inputs, {
+        output: answer.output,
+        failure: undefined,
+        by,
+      });
     case 'fail':
-      return over(record, turn ? 'reject' : 'answer', inputs, { failure: answer.failure });
+      return over(record, turn ? 'reject' : 'answer', inputs, {
+        failure: answer.failure,
+        output: undefined,
+        by,
+      });
   }
 }

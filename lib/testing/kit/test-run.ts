@@ -9,6 +9,7 @@ import { explain, type Explanation } from '../../core/explain/why.ts';
 import { choicesFor } from '../../core/operators/choices.ts';
 import { type Duration, parseDuration } from '../../core/plan/duration.ts';
 import { graphOf, hasChildren, isCallback, type Plan, type PlanStep } from '../../core/plan/plan.ts';
+import type { Caller } from '../../core/records/caller.ts';
 import { refuse } from '../../core/records/errors.ts';
 import type { CallbackAnswer } from '../../core/records/events.ts';
 import type { Choice, Incident } from '../../core/records/incident.ts';
@@ -35,6 +36,9 @@ export interface OpenIncident extends Incident {
 
 /** Longer than any deadline that a workflow can have, its undo included. */
 const LONGEST: Duration = '366d';
+
+/** A person of a test, as `--as` makes one on a laptop. */
+export const local = (name: string): Caller => ({ kind: 'local', name });
 
 /** One execution of a test. */
 export class TestRun {
@@ -86,10 +90,15 @@ export class TestRun {
   }
 
   /**
-   * Resolves the open incident, or the one with the number `incident`.
+   * Resolves the open incident, or the one with the number `incident`. `by`: who, 'operator' unless it is said.
    * @throws SteadfastError `unknown-incident`, `already-resolved`, `unsafe-choice`, `bad-input`
    */
-  async answer(request: Omit<ResolutionRequest, 'incident'> & { readonly incident?: number }): Promise<void> {
+  async answer(
+    request: Omit<ResolutionRequest, 'incident' | 'by'> & {
+      readonly incident?: number;
+      readonly by?: string;
+    },
+  ): Promise<void> {
     const [open] = await this.incidents();
     const number = request.incident ?? open?.number;
     if (number === undefined) {
@@ -98,7 +107,9 @@ export class TestRun {
         `execution ${this.id} has no open question; await untilIncident() first`,
       );
     }
-    await this.#ask((scheduler) => resolveIncident(scheduler, this.id, { ...request, incident: number }));
+    const { by = 'operator', ...rest } = request;
+    const asked = { ...rest, by: local(by), incident: number };
+    await this.#ask((scheduler) => resolveIncident(scheduler, this.id, asked));
   }
 
   /**
@@ -129,14 +140,23 @@ export class TestRun {
     return this.#settle(step, { kind: 'heartbeat' });
   }
 
-  /** A person approves. @throws SteadfastError `unknown-step`, `already-closed`, `bad-output` */
+  /**
+   * A person approves.
+   * @param given `by`: who, 'approver' unless it is said; steps read `local:<by>`
+   * @throws SteadfastError `unknown-step`, `already-closed`, `bad-output`; `not-another`, `not-open` where it must be another
+   *   person's
+   */
   approve(step: string, given: { readonly by?: string; readonly comment?: string } = {}): Promise<void> {
-    return this.complete(step, given);
+    const { by, ...output } = given;
+    return this.#settle(step, { kind: 'complete', output }, by);
   }
 
-  /** A person rejects, and the step fails. @throws SteadfastError `unknown-step`, `already-closed` */
-  reject(step: string, reason = 'rejected by the test'): Promise<void> {
-    return this.fail(step, { code: 'rejected', message: reason });
+  /**
+   * A person rejects, and the step fails.
+   * @throws SteadfastError `unknown-step`, `already-closed`; `not-another`, `not-open` where it must be another person's
+   */
+  reject(step: string, reason = 'rejected by the test', by?: string): Promise<void> {
+    return this.#settle(step, { kind: 'fail', failure: { code: 'rejected', message: reason } }, by);
   }
 
   /** The executions of a child or map step that there are. @throws SteadfastError `unknown-step` */
@@ -148,9 +168,9 @@ export class TestRun {
     return ids.filter((id) => this.#driver.created.has(id)).map((id) => new TestRun(this.#driver, id));
   }
 
-  async #settle(step: string, answer: CallbackAnswer): Promise<void> {
+  async #settle(step: string, answer: CallbackAnswer, by = 'approver'): Promise<void> {
     const token = await this.#token(step);
-    await this.#ask((scheduler) => closeCallback(scheduler, token, answer));
+    await this.#ask((scheduler) => closeCallback(scheduler, token, answer, local(by)));
   }
 
   async #token(step: string): Promise<string> {

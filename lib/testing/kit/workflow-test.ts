@@ -18,7 +18,7 @@ import type { AgentCall, FaultOptions, LoggedLine, PlannedFault } from './agent-
 import { Driver, missingAgent } from './driver.ts';
 import { connect, type ExternalWorld } from './external-world.ts';
 import type { Injects } from './process.ts';
-import { TestRun } from './test-run.ts';
+import { local, TestRun } from './test-run.ts';
 
 /** An agent with its implementation: the handler that its file exports, or a fake made with `.handler`. */
 export interface TestAgent {
@@ -48,6 +48,8 @@ export interface TestOptions {
 export interface StartOptions {
   readonly idempotencyKey?: string;
   readonly tags?: Readonly<Record<string, string>>;
+  /** Who starts it, where an approval must be another person's. @default 'starter' */
+  readonly by?: string;
 }
 
 /** An agent by what was declared, or by its name. */
@@ -132,13 +134,14 @@ export class WorkflowTest<I> {
     executions += 1;
     const { name } = this.#workflow;
     const id = `${this.#idPrefix ?? name}-${executions}`.slice(-64);
-    const { idempotencyKey: key, ...rest } = options;
+    const { idempotencyKey: key, by = 'starter', ...rest } = options;
     const idempotencyKey =
       key !== undefined && this.#idPrefix !== undefined ? `${this.#idPrefix}/${key}` : key;
     const request = {
       workflow: name,
       input: input as Json,
       ...rest,
+      by: local(by),
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     };
     const execution = await this.#driver.ask(

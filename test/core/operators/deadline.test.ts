@@ -142,6 +142,14 @@ describe('its answer', () => {
     expect(decide(plan, state, event)).toStrictEqual({ write, ...rest });
   });
 
+  it('that ends it says by whom', () => {
+    const by = { kind: 'local', name: 'ann' } as const;
+    const { write } = say(asked(), { choice: 'fail', caller: by });
+    expect(write?.execution?.cause).toMatchObject({ kind: 'deadline', by });
+    expect(write?.incident).toMatchObject({ caller: by });
+    expect(say(asked(), { choice: 'fail' }).write?.execution?.cause).not.toHaveProperty('by');
+  });
+
   it('gives the output of what hangs', () => {
     const { write, next, notes } = say(asked(), { choice: 'give-output', output: 1 });
     expect(changesOf(hanging, write?.step)).toStrictEqual({

@@ -60,6 +60,28 @@ it.each<[Partial<CallbackStep>, string | undefined]>([
   expect(problem(step)).toEqual(message === undefined ? undefined : { reason: 'unbounded', message });
 });
 
+it.each<[CallbackStep['kind'], unknown, string | undefined]>([
+  ['approval', 'another', undefined],
+  [
+    'approval',
+    'ann',
+    "by is \"ann\"; allowed is 'another': another person than those who have acted in it. Who may answer at all is a matter of the API's authorizer",
+  ],
+  [
+    'approval',
+    true,
+    "by is true; allowed is 'another': another person than those who have acted in it. Who may answer at all is a matter of the API's authorizer",
+  ],
+  [
+    'callback',
+    'another',
+    "a callback has no 'by', for whoever has its token may answer it; a person is asked by w.approval",
+  ],
+])('by of a step of kind %s: %j', (kind, by, message) => {
+  const step = { kind, name: 'c', after: [], withinMs: 5, by } as CallbackStep;
+  expect(problem(step)).toEqual(message === undefined ? undefined : { reason: 'bad-by', message });
+});
+
 it.each(['callback', 'approval'] as const)('a %s that promises more time than the workflow has', (kind) => {
   const message = 'it waits for an answer for 1m1ms, and the workflow is to be over within 1m';
   expect(problem({ kind, name: 'c', after: [], withinMs: 60_001 })).toEqual({

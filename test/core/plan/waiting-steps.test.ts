@@ -61,11 +61,21 @@ it('a callback, and an approval', () => {
     when: condition,
     withinMs: 7_200_000,
   });
+  expect(first((w) => void w.approval('c', { within: '2h', by: 'another' }))).toStrictEqual({
+    kind: 'approval',
+    name: 'c',
+    after: [],
+    withinMs: 7_200_000,
+    by: 'another',
+  });
   const said = (more: object) =>
     refusalOf(() => first((w) => void w.callback('c', { output, within: '1h', ...more }))).message;
   expect(said({ within: 'soon' })).toContain("within of step 'c'");
   expect(said({ heartbeatEvery: 'soon' })).toContain("heartbeatEvery of step 'c'");
   expect(said({ within: undefined })).toContain("needs 'within'");
+  expect(said({ by: 'another' })).toContain("a callback has no 'by'");
+  const asked = refusalOf(() => first((w) => void w.approval('c', { within: '1h', by: 'ann' as never })));
+  expect(asked.message).toContain('by is "ann"; allowed is \'another\'');
 });
 
 it('a callback’s token and answer may be given to others', () => {

@@ -1,0 +1,59 @@
+/**
+ * Who calls, as API Gateway's authorizer says.
+ *
+ * Owns: reading it off the request's context, and the refusal of names that callers give themselves. Does not own: who may call
+ * (`lib/infra/scheduler-api.ts`), what becomes of a caller (`core/records/caller.ts`).
+ *
+ * Payload format 2.0: `requestContext.authorizer` has `iam.userArn` from the authorizer for IAM, and `jwt.claims` from the one for
+ * tokens, both checked by the gateway
+ * (https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html). An authorizer of
+ * one's own, or none, vouches for nobody. No header and no body is asked: only the gateway writes the context.
+ */
+
+import type { Context } from 'hono';
+import { type Caller, isCallerName, MAX_CALLER_CHARS } from '../core/records/caller.ts';
+import { refuse } from '../core/records/errors.ts';
+import { AS_HEADER } from './client.ts';
+
+/** The account and the issuer of the local cloud, which no deployed API can have. */
+const LOCAL_USER = /^arn:aws:iam::000000000000:user\/(.+)$/;
+const LOCAL_ISSUER = 'local';
+
+interface Authorizer {
+  readonly iam?: { readonly userArn?: unknown };
+  readonly jwt?: { readonly claims?: { readonly iss?: unknown; readonly sub?: unknown } };
+}
+
+/**
+ * The caller of a request that is recorded, as a field; nothing where the gateway vouches for nobody.
+ * @throws SteadfastError `bad-request`: a name is given in a header; `bad-caller`: it cannot be recorded
+ */
+export function callerOf(c: Context): { readonly by?: Caller } {
+  if (c.req.header(AS_HEADER) !== undefined) {
+    throw refuse(
+      'bad-request',
+      `header ${AS_HEADER} (--as) is for a laptop: here who calls is what the API's authorizer says`,
+    );
+  }
+  const env = c.env as { requestContext?: { authorizer?: Authorizer } } | undefined;
+  const by = vouchedFor(env?.requestContext?.authorizer ?? {});
+  if (by === undefined) return {};
+  if (isCallerName(by.name)) return { by };
+  throw refuse(
+    'bad-caller',
+    `who calls cannot be recorded: up to ${MAX_CALLER_CHARS} printable ASCII characters can, and the ${by.kind === 'iam' ? 'ARN' : 'issuer and the subject of the token'} has ${by.name.length} or other ones`,
+  );
+}
+
+function vouchedFor({ iam, jwt }: Authorizer): Caller | undefined {
+  const arn = iam?.userArn;
+  if (typeof arn === 'string' && arn !== '') {
+    const name = LOCAL_USER.exec(arn)?.[1];
+    return name === undefined ? { kind: 'iam', name: arn } : { kind: 'local', name };
+  }
+  const { iss, sub } = jwt?.claims ?? {};
+  if (typeof iss !== 'string' || typeof sub !== 'string' || iss === '' || sub === '') return undefined;
+  if (iss === LOCAL_ISSUER) return { kind: 'local', name: sub };
+  // An issuer is a URL and has no space: the first one ends it, whatever the subject is.
+  return iss.includes(' ') ? undefined : { kind: 'jwt', name: `${iss} ${sub}` };
+}

@@ -1,0 +1,24 @@
+/**
+ * The entry of a person who is about to act somewhere below an execution, in that execution's record.
+ *
+ * Owns: the write. Does not own: what is entered (`records/people.ts`), or the act, which follows in an execution of its own
+ * (`scheduler/people.ts`). An act in the very execution that has the people is entered by the act's own write.
+ */
+
+import { executionAfter, type DecisionInputs } from '../records/change.ts';
+import { type Decision, IDLE, nothing, writing } from '../records/decision.ts';
+import { type Acted, peopleAfter } from '../records/people.ts';
+import { type Execution, isTerminal } from '../records/state.ts';
+
+/** Nothing where the entry is there, where nobody is entered, or where it is over with all that is below. */
+export function enter(
+  execution: Execution,
+  { acted, ...inputs }: DecisionInputs & { readonly acted: Acted },
+): Decision {
+  const { people } = execution;
+  const after = people && peopleAfter(people, acted);
+  if (after === undefined || after === people || isTerminal(execution.status)) return nothing();
+  // Nothing becomes due by it: the wake time stays.
+  const entered = executionAfter(execution, 'adopt', inputs, { people: after });
+  return writing(execution.id, { execution: entered }, IDLE, { what: 'person-entered' });
+}

@@ -1,0 +1,64 @@
+/**
+ * Who made a call, as the gateway in front of the API vouches for it.
+ *
+ * Owns: the shape, what may be in it, how it is written for people, and which callers are one person. Does not own: what a
+ * gateway says (`api/callers.ts`), who may answer what (`records/people.ts`).
+ *
+ * No name is taken from a caller itself. Where it cannot be told whether two callers are one person, they are one: who is kept
+ * from an answer too often asks somebody else, who is let through too often approves their own work.
+ */
+
+export interface Caller {
+  /** `local`: on a laptop, where nobody vouches for a name. `trigger`: no person, a schedule, an event or a queue. */
+  readonly kind: 'iam' | 'jwt' | 'local' | 'trigger';
+  /**
+   * Of `iam` the ARN, of `jwt` the issuer, a space and the subject, of `trigger` its name; of `local` what `--as` says, or
+   * 'local'.
+   */
+  readonly name: string;
+}
+
+/** Characters of a caller's name, at most: it is kept in records of a bounded size. */
+export const MAX_CALLER_CHARS = 256;
+/** Printable ASCII: a name is shown in terminals and logs. */
+const CALLER_NAME = /^[\x20-\x7e]+$/;
+
+/** Whether it may become a part of a record. */
+export const isCallerName = (name: string): boolean =>
+  name.length <= MAX_CALLER_CHARS && CALLER_NAME.test(name);
+
+/** For people, and for steps that read who approved: `arn:…`, `jwt:issuer subject`, `local:ann`, `trigger:nightly`. */
+export function callerText({ kind, name }: Caller): string {
+  if (kind === 'iam') return name;
+  return kind === 'local' && name === LOCAL ? LOCAL : `${kind}:${name}`;
+}
+
+/** The name of who calls on a laptop without saying as whom. */
+export const LOCAL = 'local';
+
+const ROLE_SESSION = /^(arn:[a-z-]+:sts::\d+:assumed-role\/([^/]+))\/(.+)$/;
+const USER = /^arn:[a-z-]+:iam::\d+:user\//;
+
+/**
+ * The person behind a caller, as text; nothing of a trigger, which is nobody.
+ *
+ * A role counts as one person, whoever uses it, for a session's name is chosen by who begins it; unless the deployment says that
+ * IAM lets every person use their own name alone. So do all federated users of an account, whose names are chosen likewise.
+ * @param personalRoles names of the roles whose sessions are named after persons
+ */
+export function personOf(caller: Caller, personalRoles: ReadonlySet<string>): string | undefined {
+  const { kind, name } = caller;
+  if (kind === 'trigger') return undefined;
+  if (kind !== 'iam' || USER.test(name)) return callerText(caller);
+  const [, role = '', roleName = '', session = ''] = ROLE_SESSION.exec(name) ?? [];
+  // Of unlike cases IAM may have made two users, and a condition may have let one person use both.
+  if (role !== '') return personalRoles.has(roleName) ? `${role}/${session.toLowerCase()}` : role;
+  return name.split('/', 1)[0];
+}
+
+const isSessionOf = (session: string, role: string): boolean =>
+  role.includes(':assumed-role/') && session.startsWith(`${role}/`);
+
+/** Also a role and one of its sessions: what was recorded before a deployment said that sessions are persons. */
+export const isSamePerson = (one: string, other: string): boolean =>
+  one === other || isSessionOf(one, other) || isSessionOf(other, one);

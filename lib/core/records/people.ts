@@ -1,0 +1,58 @@
+/**
+ * The people of a tree (an execution that was started from outside, and all executions below it) in which an approval must be
+ * another person's (`approval({ by: 'another' })`).
+ *
+ * Owns: what is kept of whom, who may not answer such an approval, and the bound. Does not own: who a person is
+ * (`records/caller.ts`), when it is asked and where it is written (`scheduler/people.ts`).
+ *
+ * S19 the record of the root has all of them, and every entry comes before the act that it is about, or with it in one write: of
+ * two acts at the same time one is entered first, and the other one sees it.
+ */
+
+import { isSamePerson } from './caller.ts';
+
+/** What keeps a person from answering; an approval is named, for its own answer may be repeated. */
+export type Deed = 'started' | 'retried' | 'gave-input' | 'gave-output' | 'skipped' | `approved:${string}`;
+
+/** By person. */
+export type People = Readonly<Record<string, Deed>>;
+
+/** An entry by the event that is about it. */
+export interface Acted {
+  readonly person: string;
+  readonly deed: Deed;
+}
+
+/** Persons of one tree, at most; of more none is forgotten, but the next one's act is refused. */
+export const MAX_PEOPLE = 32;
+
+export const approvalOf = (executionId: string, step: string): Deed => `approved:${executionId}/${step}`;
+
+const isApproval = (deed: Deed): boolean => deed.startsWith('approved:');
+
+/** With one more entry. What anybody did beside approving outweighs an approval of theirs. */
+export function peopleAfter(people: People, { person, deed }: Acted): People {
+  const known = people[person];
+  return known !== undefined && (isApproval(deed) || !isApproval(known))
+    ? people
+    : { ...people, [person]: deed };
+}
+
+export const isFull = (people: People, person: string): boolean =>
+  people[person] === undefined && Object.keys(people).length >= MAX_PEOPLE;
+
+/** What keeps the person from answering this approval, or nothing. */
+export const deedAgainst = (people: People, person: string, approval: Deed): Deed | undefined =>
+  Object.entries(people).find(([known, deed]) => deed !== approval && isSamePerson(known, person))?.[1];
+
+const WORDS: Readonly<Record<Exclude<Deed, `approved:${string}`>, string>> = {
+  started: 'started it',
+  retried: 'had it tried again',
+  'gave-input': 'gave input to it',
+  'gave-output': 'gave the output of a step of it',
+  skipped: 'had a step of it skipped',
+};
+
+/** 'started it', 'approved step …': what a person did, of the tree. */
+export const deedText = (deed: Deed): string =>
+  deed in WORDS ? WORDS[deed as keyof typeof WORDS] : `approved ${deed.slice('approved:'.length)}`;

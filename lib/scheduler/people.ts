@@ -1,0 +1,117 @@
+/**
+ * Four eyes: who acts in a tree in which an approval must be another person's, and who may give that approval.
+ *
+ * Owns: the entry of a person before the act, and what is refused with which code. Does not own: the entries
+ * (`core/records/people.ts`), who a person is (`core/records/caller.ts`), the acts themselves.
+ *
+ * S19 all entries of a tree are in the record of its root. An act in the root is entered by its own write. An act below it is
+ * entered first, on the condition of the version that was read: a process that dies between the two leaves an entry too many,
+ * which keeps a person from an approval that they might have given, and never one too few.
+ */
+
+import { decide } from '../core/decide.ts';
+import { type CallbackStep, isForAnother, type Plan } from '../core/plan/plan.ts';
+import { type Caller, callerText, personOf } from '../core/records/caller.ts';
+import { refuse, type SteadfastError } from '../core/records/errors.ts';
+import type { CallbackAnswer } from '../core/records/events.ts';
+import { rootOf } from '../core/records/names.ts';
+import {
+  type Acted,
+  approvalOf,
+  type Deed,
+  deedAgainst,
+  deedText,
+  isFull,
+  MAX_PEOPLE,
+  type People,
+} from '../core/records/people.ts';
+import type { Snapshot } from '../core/records/snapshot.ts';
+import { isTerminal } from '../core/records/state.ts';
+import { applies, isTurn } from '../core/step/turn.ts';
+import { decisionInputsOf } from '../engine/decision-inputs.ts';
+import { carryOut } from '../engine/reconcile.ts';
+import { type Scheduler, show, vouchedFor } from './start.ts';
+
+/**
+ * Has the person entered who is about to act.
+ * @param deed nothing: no entry is made
+ * @param check refuses the act by what the people are now
+ * @returns the entry that the act's own write has to make, where it is an act in the root
+ * @throws SteadfastError `unknown-caller`, `too-many-people`, `already-closed`, and what `check` throws
+ */
+export async function entry(
+  scheduler: Scheduler,
+  state: Snapshot,
+  by: Caller | undefined,
+  deed: Deed | undefined,
+  check?: (people: People | undefined, person: string) => void,
+): Promise<{ readonly acted?: Acted }> {
+  if (deed === undefined && check === undefined) return {};
+  const { ports, personalRoles } = scheduler;
+  const { id } = state.execution;
+  const rootId = rootOf(id);
+  for (;;) {
+    const readAt = ports.clock.now();
+    const root = rootId === id ? { state, plan: undefined } : await show(scheduler, rootId);
+    const { people, status } = root.state.execution;
+    if (people === undefined) {
+      check?.(undefined, '');
+      return {};
+    }
+    const person = personOf(vouchedFor(by, `acts in execution ${rootId}`), personalRoles);
+    if (person === undefined) return {};
+    check?.(people, person);
+    if (deed === undefined) return {};
+    if (isFull(people, person)) throw tooMany(rootId);
+    const acted = { person, deed };
+    if (root.plan === undefined) return { acted };
+    if (isTerminal(status)) throw refuse('already-closed', `execution ${rootId} is over`, { status });
+    const decision = decide(root.plan, root.state, { type: 'enter', acted, ...decisionInputsOf(ports) });
+    if ((await carryOut(ports, root.plan, root.state, decision, readAt)) === 'written') return {};
+  }
+}
+
+/**
+ * Whether the caller may give this answer to an approval, and their entry if it is one.
+ * @throws SteadfastError `not-another`, `not-open`, and as `entry`
+ */
+export async function entryOfAnswer(
+  scheduler: Scheduler,
+  plan: Plan,
+  state: Snapshot,
+  step: CallbackStep,
+  { kind }: CallbackAnswer,
+  by: Caller | undefined,
+): Promise<{ readonly acted?: Acted }> {
+  if (step.kind !== 'approval' || kind === 'heartbeat') return {};
+  const approval = approvalOf(state.execution.id, step.name);
+  const deed = kind === 'complete' ? approval : undefined;
+  if (!isForAnother(step)) return deed === undefined ? {} : entry(scheduler, state, by, deed);
+  // Whoever answered before its turn could still give input to what comes before it.
+  if (!isTurn(plan, step, state) || !applies(step, state))
+    throw refuse('not-open', `approval '${step.name}' cannot be answered before its turn`);
+  return entry(scheduler, state, by, deed, (people, person) => {
+    const against = people === undefined ? 'started' : deedAgainst(people, person, approval);
+    if (against !== undefined) throw notAnother(state.execution.id, step.name, by, people && against);
+  });
+}
+
+function notAnother(
+  id: string,
+  step: string,
+  by: Caller | undefined,
+  deed: Deed | undefined,
+): SteadfastError {
+  const rootId = rootOf(id);
+  const who = by === undefined ? 'the caller' : callerText(by);
+  const why = deed === undefined ? 'who has acted in it is not known' : `${who} ${deedText(deed)}`;
+  const role = by?.kind === 'iam' && by.name.includes(':assumed-role/');
+  const message = `approval '${step}' of execution ${id} takes an answer from another person only, and ${why}. Who may answer: whoever has not started execution ${rootId}, tried it again, resolved an incident of it so that it goes on, or given another approval in it${role ? '. All who use one role count as one person, unless the deployment names it in personalRoles' : ''}`;
+  return refuse('not-another', message, { executionId: rootId, ...(deed === undefined ? {} : { deed }) });
+}
+
+const tooMany = (rootId: string): SteadfastError =>
+  refuse(
+    'too-many-people',
+    `${MAX_PEOPLE} persons have acted in execution ${rootId}, and no more can be kept apart: one of them may act again`,
+  );
