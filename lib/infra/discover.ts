@@ -38,6 +38,8 @@ export interface FoundWorkflow {
   /** The name under which `file` exports it. */
   readonly exportName: string;
   readonly agents: readonly string[];
+  /** An approval of it, or of a workflow below it, must be another person's. */
+  readonly asksAnother?: true;
 }
 
 export interface Discovery {
@@ -64,11 +66,24 @@ export interface DiscoverProps {
   readonly only?: readonly string[];
 }
 
+/** What is read of a plan. */
+interface PlanLike {
+  readonly steps: readonly { readonly kind: string; readonly by?: unknown; readonly plan?: PlanLike }[];
+}
+
+/** Whether an approval of it, or of a workflow below it, must be another person's. */
+export const asksAnother = (plan: PlanLike): boolean =>
+  plan.steps.some(
+    ({ kind, by, plan: child }) =>
+      (kind === 'approval' && by !== undefined) || (child !== undefined && asksAnother(child)),
+  );
+
 /** What is read of a workflow; structural, because the infrastructure does not know the core. */
 interface WorkflowLike {
   readonly kind: 'steadfast:workflow';
   readonly name: string;
   readonly agents: readonly AgentLike[];
+  readonly plan?: PlanLike;
 }
 
 interface AgentLike {
@@ -172,6 +187,7 @@ async function loadFolder(folder: string, relativeToRoot: (path: string) => stri
     file,
     exportName,
     agents: workflow.agents.map(({ spec }) => spec.name),
+    ...(workflow.plan !== undefined && asksAnother(workflow.plan) ? { asksAnother: true as const } : {}),
   }));
   return { workflows, agents, warnings: unusedFiles(folder, used, relativeToRoot) };
 }

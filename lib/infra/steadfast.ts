@@ -29,6 +29,7 @@ import { type CodeSource, codeSource } from './code-source.ts';
 import { tellConcurrency } from './concurrency.ts';
 import { allowServices, grantUse } from './encryption.ts';
 import type { WorkflowReference } from './event-mapping.ts';
+import { checkFourEyes } from './four-eyes.ts';
 import { metricsOf } from './metrics.ts';
 import type { LogSettings } from './function.ts';
 import { keepWithinLimits } from './limits.ts';
@@ -288,7 +289,9 @@ export class Steadfast extends Construct {
     };
   }
 
-  private keepWithinLimits({ workflows, accountConcurrency }: SteadfastProps): void {
+  private keepWithinLimits(props: SteadfastProps): void {
+    const { workflows, accountConcurrency, authorizer, callbackAuthorizer } = props;
+    checkFourEyes(this, workflows.workflows, authorizer, callbackAuthorizer);
     const parts = { agents: this.agents, triggers: this.triggers.all };
     tellConcurrency(this, { ...parts, account: accountConcurrency ?? DEFAULT_ACCOUNT_CONCURRENCY });
     const alarmsPerAgent = this.monitoring === undefined ? 0 : 1;

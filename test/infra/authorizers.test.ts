@@ -6,8 +6,13 @@ import {
   HttpNoneAuthorizer,
   type IDomainName,
 } from 'aws-cdk-lib/aws-apigatewayv2';
-import { HttpIamAuthorizer, HttpJwtAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
+import {
+  HttpIamAuthorizer,
+  HttpJwtAuthorizer,
+  HttpLambdaAuthorizer,
+} from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
+import { Function } from 'aws-cdk-lib/aws-lambda';
 import { type CfnElement, Stack } from 'aws-cdk-lib/core';
 import { Steadfast } from '../../lib/infra/steadfast.ts';
 import type { SteadfastProps } from '../../lib/infra/steadfast-props.ts';
@@ -93,6 +98,47 @@ describe('the API', () => {
       );
     },
   );
+
+  describe('with a workflow that asks another person', () => {
+    const [order, report] = FOUND.workflows;
+    const asking = {
+      ...FOUND,
+      workflows: [{ ...order, asksAnother: true } as never, report as never],
+    };
+    const own = (): HttpLambdaAuthorizer => {
+      const arn = 'arn:aws:lambda:eu-central-1:123456789012:function:own';
+      return new HttpLambdaAuthorizer(
+        'Own',
+        Function.fromFunctionArn(new Stack(makeApp(), 'Own'), 'Own', arn),
+      );
+    };
+
+    test.each<[string, Partial<SteadfastProps>]>([
+      ['authorizer', { authorizer: new HttpNoneAuthorizer() }],
+      ['authorizer', { authorizer: own() }],
+      ['callbackAuthorizer', { callbackAuthorizer: new HttpNoneAuthorizer() }],
+      ['callbackAuthorizer', { authorizer: jwt(), callbackAuthorizer: own() }],
+    ])('is refused where %s vouches for nobody', (name, props) => {
+      expect(() => makeStack({ workflows: asking, ...props })).toThrow(
+        `workflow 'order' has an approval that must be another person's (by: 'another'), and ${name} vouches for nobody`,
+      );
+    });
+
+    test('is built where somebody is vouched for, and warns where one person may be two', () => {
+      const warned = (props: Partial<SteadfastProps>): boolean =>
+        JSON.stringify(
+          makeStack({ workflows: asking, ...props }).node.findChild('Steadfast').node.metadata,
+        ).includes('who can pass both counts as two persons');
+      const tokens = jwt();
+      expect(warned({})).toBe(false);
+      expect(warned({ authorizer: tokens, callbackAuthorizer: tokens })).toBe(false);
+      expect(warned({ callbackAuthorizer: jwt() })).toBe(true);
+    });
+
+    test('is no matter of workflows that do not ask', () => {
+      expect(() => makeStack({ callbackAuthorizer: new HttpNoneAuthorizer() })).not.toThrow();
+    });
+  });
 
   test('refuses scopes where no token would have any', () => {
     expect(() => routesWith({ scopes: { read: ['a/b'] } })).toThrow(/scopes/);

@@ -37,6 +37,19 @@ test('every folder with a workflow.ts is found, with its agents and whom they wo
   expect(warnings).toEqual([]);
 });
 
+test('a workflow says whether an approval of it, or below it, must be another person’s', async () => {
+  const module = (body: string): string => `
+    import { workflow } from '${process.cwd()}/lib/core/plan/workflow.ts';
+    const input = { '~standard': { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) } };
+    const inner = workflow('inner', { input, within: '1h' }, (w) => void w.approval('ok', { within: '1h', by: 'another' }));
+    export const it: unknown = workflow('outer', { input, within: '2h' }, (w) => {${body}});`;
+  const asks = async (body: string) =>
+    (await found({ 'examples/asks/workflow.ts': module(body) })).workflows.map((one) => one.asksAnother);
+  expect(await asks("w.approval('ok', { within: '1h', by: 'another' });")).toEqual([true]);
+  expect(await asks("w.child('sub', inner, {}, { undo: 'none' });")).toEqual([true]);
+  expect(await asks("w.approval('ok', { within: '1h' });")).toEqual([undefined]);
+});
+
 test('other parents can be searched, and some folders taken', async () => {
   const files = { ...TWO_FOLDERS, 'workflows/audit/workflow.ts': workflowModule('audit', []) };
   const everywhere = { folders: ['examples', 'workflows'] };

@@ -1,0 +1,37 @@
+/**
+ * Workflows with an approval that must be another person's, and who may answer in this deployment.
+ *
+ * Owns: the refusal of a deployment in which nobody could give such an approval. Does not own: which
+ * workflows those are (`discover.ts`), who may give it (`scheduler/people.ts`), the routes (`scheduler-api.ts`).
+ */
+
+import { HttpNoneAuthorizer, type IHttpRouteAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
+import { HttpLambdaAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
+import { Validations } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
+import type { FoundWorkflow } from './discover.ts';
+
+const vouchesForNobody = (authorizer: IHttpRouteAuthorizer | undefined): boolean =>
+  authorizer instanceof HttpNoneAuthorizer || authorizer instanceof HttpLambdaAuthorizer;
+
+/** @throws Error where no answer to such an approval could be taken */
+export function checkFourEyes(
+  scope: Construct,
+  workflows: readonly FoundWorkflow[],
+  authorizer: IHttpRouteAuthorizer | undefined,
+  callbackAuthorizer: IHttpRouteAuthorizer | undefined,
+): void {
+  const names = workflows.filter((one) => one.asksAnother === true).map(({ name }) => `'${name}'`);
+  if (names.length === 0) return;
+  const whose = `workflow ${names.join(', ')} has an approval that must be another person's (by: 'another')`;
+  const which = callbackAuthorizer === undefined ? 'authorizer' : 'callbackAuthorizer';
+  if (vouchesForNobody(callbackAuthorizer ?? authorizer))
+    throw new Error(
+      `${whose}, and ${which} vouches for nobody, so no answer would be taken; give it an HttpIamAuthorizer, an HttpJwtAuthorizer or an HttpUserPoolAuthorizer`,
+    );
+  if (callbackAuthorizer === undefined || callbackAuthorizer === authorizer) return;
+  Validations.of(scope).addWarning(
+    'steadfast:fourEyes',
+    `${whose}, and answers have another authorizer than starts: who can pass both counts as two persons. Leave callbackAuthorizer out, or let nobody pass both`,
+  );
+}
