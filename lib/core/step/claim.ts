@@ -8,7 +8,7 @@
  * key and what that stands for.
  */
 
-import { blankStep, type DecisionInputs, stepAfter } from '../records/change.ts';
+import { blankStep, type DecisionInputs, type StepChanges, stepAfter } from '../records/change.ts';
 import type { EventOf } from '../records/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Step } from '../records/state.ts';
@@ -31,23 +31,14 @@ export function claimed(
   event: Pick<EventOf<'deliver'>, 'token' | 'processDeadlineAt'> & DecisionInputs,
 ): Step {
   const before = steps[work.step.name] ?? blankStep(work.step.name, execution);
-  const { attempt } = work;
   const { token, processDeadlineAt, now } = event;
-  const counts = {
-    execute: { attempt, stageAttempt: before.stageAttempt + 1 },
-    probe: {},
-    undo: { undoAttempt: attempt },
-  }[work.mode];
+  const leaseMs = work.mode === 'execute' ? leaseSpanMs(work.step) : work.step.leaseMs;
   return stepAfter(before, CLAIM_EVENT[work.mode], event, {
-    ...counts,
     epoch: execution.epoch,
     token,
     mode: work.mode,
     claimedAt: now,
-    leaseUntil: Math.min(
-      now + (work.mode === 'execute' ? leaseSpanMs(work.step) : work.step.leaseMs),
-      processDeadlineAt,
-    ),
+    leaseUntil: Math.min(now + leaseMs, processDeadlineAt),
     progress: undefined,
     progressAt: undefined,
     heartbeatAt: undefined,
@@ -58,9 +49,21 @@ export function claimed(
         : Math.max(before.processDeadlineAt, processDeadlineAt + CLOCKS_DIFFER_MS),
     heartbeat: 0,
     retryAt: undefined,
-    ...(work.mode === 'execute' ? { restarted: undefined, ...keyOfClaim(work.step, before) } : {}),
-    ...(work.mode === 'undo' ? { keySpent: true as const } : {}),
+    // Last, and nothing is spread before it: V8 is slow to add fields to what was spread from several shapes.
+    ...countsOf(work, before),
   });
+}
+
+/** What else each mode changes. */
+function countsOf({ mode, attempt, step }: Work, before: Step): StepChanges {
+  if (mode === 'probe') return {};
+  if (mode === 'undo') return { undoAttempt: attempt, keySpent: true };
+  return {
+    attempt,
+    stageAttempt: before.stageAttempt + 1,
+    restarted: undefined,
+    ...keyOfClaim(step, before),
+  };
 }
 
 /** A record that was fenced, suspended or skipped, whether or not it was ever claimed. */
