@@ -94,12 +94,18 @@ export function isPlainObject(value: object): boolean {
   return prototype === null || prototype === Object.prototype;
 }
 
-/** Bytes of a text in UTF-8, which is what stores and queues count. */
+/** Bytes of a text in UTF-8, which is what stores and queues count; half of a character counts as U+FFFD. */
 export function utf8Bytes(text: string): number {
-  let bytes = 0;
-  for (const char of text) {
-    const code = char.codePointAt(0) ?? 0;
-    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+  let bytes = text.length;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit < 0x80) continue;
+    // A pair has four: one for each unit, as every text, and two more.
+    bytes += unit < 0x800 ? 1 : 2;
+    if (isPair(unit, text.charCodeAt(at + 1))) at += 1;
   }
   return bytes;
 }
+
+const isPair = (unit: number, next: number): boolean =>
+  unit >= 0xd800 && unit < 0xdc00 && next >= 0xdc00 && next < 0xe000;
