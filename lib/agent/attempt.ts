@@ -76,7 +76,9 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
   const about = { executionId: state.execution.id, step: planStep.name, attempt: record.attempt };
   let log: AttemptLog | undefined;
   const ctx: AttemptContext = {
-    ...about,
+    executionId: about.executionId,
+    step: about.step,
+    attempt: about.attempt,
     effectKey: effectKeyOf(state.execution, planStep.name, record.key),
     // Made when it is first asked for: not all code listens.
     get signal() {
