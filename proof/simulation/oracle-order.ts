@@ -113,8 +113,8 @@ export const agentOn = (step: AgentStep, stage: number) =>
   step.recovery.slice(0, stage).findLast((one) => one.kind === 'useAgent') ?? step;
 
 /** The agent whose attempt has acted: that of the stage of the current effect key, whatever stage comes next. */
-export const actedAs = ({ recovery, ...step }: AgentStep, record: Step | undefined) =>
-  recovery
+export const actedAs = (step: AgentStep, record: Step | undefined) =>
+  step.recovery
     .filter(({ kind }) => kind === 'useAgent' || kind === 'withInput')
     .slice(0, record?.keyVariant ?? 0)
     .findLast((stage) => stage.kind === 'useAgent') ?? step;
