@@ -10,6 +10,7 @@ import type { PlanStep } from '../core/plan/plan.ts';
 import type { Parent } from '../core/records/children.ts';
 import type { Standing } from '../core/records/ended.ts';
 import { type Caller, callerText } from '../core/records/caller.ts';
+import type { Entry } from '../core/records/entry.ts';
 import type { Failure } from '../core/records/failure.ts';
 import { type Choice, CHOICES, type Incident } from '../core/records/incident.ts';
 import type { Json } from '../core/records/json.ts';
@@ -90,6 +91,8 @@ export interface StepView {
   readonly waitsUntil?: number;
   /** Of an open callback or approval: `POST /callbacks/{token}/complete`. */
   readonly token?: string;
+  /** Of an open approval or callback: what it has in the inbox. */
+  readonly entry?: EntryView;
   /** Of a child or map step; the ids of up to 100 of its executions. */
   readonly children?: {
     readonly executionIds: readonly string[];
@@ -143,8 +146,12 @@ export interface IncidentView extends Omit<Incident, 'version' | 'writeId' | 'li
   }[];
 }
 
+/** An open approval or callback in the inbox. It is no incident: it is answered by its token, or with `approve` and `reject`. */
+export type EntryView = Omit<Entry, 'version' | 'writeId' | 'life' | 'unannounced'>;
+
+/** `kind` tells what is what. */
 export interface IncidentPage {
-  readonly items: readonly (IncidentView & { readonly executionId: string })[];
+  readonly items: readonly ((IncidentView | EntryView) & { readonly executionId: string })[];
   readonly cursor?: string;
 }
 
@@ -182,6 +189,9 @@ export interface WorkflowStepView {
   readonly heartbeatMs?: number;
   /** Of an approval that must be another person's. */
   readonly by?: 'another';
+  /** Of an approval that does not fail without an answer. */
+  readonly otherwise?: 'approve' | 'reject';
+  readonly remindMs?: number;
   /** Of a child. */
   readonly workflow?: string;
   /** Of a map; as the plan has it. */

@@ -71,7 +71,7 @@ export interface Client {
   readonly resume: (executionId: string, options?: CommandOptions) => Promise<Started>;
   /** A failed execution goes on where it failed; all incidents of a waiting one are resolved with 'retry'. */
   readonly retry: (executionId: string, options?: CommandOptions) => Promise<Started>;
-  /** The open incidents of all workflows, latest first. */
+  /** The open incidents, approvals and callbacks of all workflows, latest first. */
   readonly incidents: (options?: {
     readonly limit?: number;
     readonly cursor?: string;

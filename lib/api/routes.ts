@@ -40,7 +40,14 @@ import {
   pauseBody,
   startBody,
 } from './requests.ts';
-import { executionSummary, executionView, incidentView, stoppedView, workflowView } from './views.ts';
+import {
+  entryView,
+  executionSummary,
+  executionView,
+  incidentView,
+  stoppedView,
+  workflowView,
+} from './views.ts';
 
 const STATUS: Readonly<Record<string, ContentfulStatusCode>> = {
   'bad-input': 400,
@@ -222,9 +229,12 @@ function callbackRoutes(app: Hono, scheduler: Scheduler): void {
 function incidentRoutes(app: Hono, scheduler: Scheduler): void {
   app.get('/incidents', async (c) => {
     const { cursor, limit } = checked(c.req.query(), pageQuery, 'query');
-    const page = await scheduler.ports.store.openIncidents(parseLimit(limit), cursor);
+    const page = await scheduler.ports.store.inbox(parseLimit(limit), cursor);
     return c.json({
-      items: page.items.map(({ executionId, incident }) => ({ executionId, ...incidentView(incident) })),
+      items: page.items.map(({ executionId, incident, entry }) => ({
+        executionId,
+        ...(incident === undefined ? entryView(entry) : incidentView(incident)),
+      })),
       ...(page.cursor === undefined ? {} : { cursor: page.cursor }),
     });
   });

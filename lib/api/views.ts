@@ -10,6 +10,7 @@ import { outputOf } from '../core/execution/output.ts';
 import { choicesFor } from '../core/operators/choices.ts';
 import { leftByFailing, standingOf } from '../core/operators/standing.ts';
 import { type AgentStep, isCallback, type Plan, type PlanStep } from '../core/plan/plan.ts';
+import { type Entry, isOpenEntry } from '../core/records/entry.ts';
 import type { Incident } from '../core/records/incident.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import { callbackToken, type Execution, isForward, type Step } from '../core/records/state.ts';
@@ -94,9 +95,11 @@ function attemptsOf(step: PlanStep, state: Snapshot): { readonly attempts?: read
 function awaited(plan: Plan, step: PlanStep, state: Snapshot): Record<string, unknown> {
   const untilAt = isForward(state.execution.status) ? waitsUntil(plan, step, state) : undefined;
   const token = isCallback(step) ? callbackToken(state.execution, step.name) : undefined;
+  const entry = state.entries?.[step.name];
   return {
     ...(untilAt === undefined ? {} : { waitsUntil: untilAt }),
     ...(untilAt === undefined || token === undefined ? {} : { token }),
+    ...(isOpenEntry(entry) ? { entry: entryView(entry) } : {}),
   };
 }
 
@@ -146,6 +149,11 @@ export const incidentView = (incident: Incident): Record<string, unknown> => {
   return shown;
 };
 
+export const entryView = (entry: Entry): Record<string, unknown> => {
+  const { version: _version, writeId: _writeId, life: _life, unannounced: _unannounced, ...shown } = entry;
+  return shown;
+};
+
 export const workflowView = ({ workflow, planHash }: Registered): WorkflowView => ({
   workflow: workflow.name,
   plan: planHash,
@@ -174,6 +182,8 @@ function specialOf(step: PlanStep): Omit<WorkflowStepView, 'name' | 'kind' | 'af
         withinMs: step.withinMs,
         ...(step.by === undefined ? {} : { by: step.by }),
         ...(step.heartbeatMs === undefined ? {} : { heartbeatMs: step.heartbeatMs }),
+        ...(step.otherwise === undefined ? {} : { otherwise: step.otherwise }),
+        ...(step.remindMs === undefined ? {} : { remindMs: step.remindMs }),
       };
     case 'child':
       return { workflow: step.plan.workflow, undo: step.undo };

@@ -14,6 +14,8 @@ import {
 import { type Found, type FoundInput, recordOf, type Removable } from '../core/supervision/audit.ts';
 import type { Inventory } from '../core/ports.ts';
 import {
+  entryOf,
+  entrySk,
   executionKey,
   executionOf,
   idOfKey,
@@ -21,6 +23,7 @@ import {
   incidentSk,
   inputKeyOf,
   inputSk,
+  isEntryItem,
   isExecutionItem,
   isIncidentItem,
   isInputItem,
@@ -91,6 +94,8 @@ function keyOf(found: Removable): Item {
   if (found.kind === 'input')
     return { ...executionKey(found.executionId), [TABLE.sk]: { S: inputSk(found.key) } };
   if (found.kind === 'step') return stepKey(found.executionId, found.step.name);
+  if (found.kind === 'entry')
+    return { ...executionKey(found.executionId), [TABLE.sk]: { S: entrySk(found.entry.step) } };
   return { ...executionKey(found.executionId), [TABLE.sk]: { S: incidentSk(found.incident.number) } };
 }
 
@@ -103,6 +108,7 @@ function foundIn(item: Item, wakeShards: number): Found[] {
     }
     if (isStepItem(item)) return [{ kind: 'step', executionId, step: stepOf(item) }];
     if (isInputItem(item)) return [inputFound(item, executionId)];
+    if (isEntryItem(item)) return [{ kind: 'entry', executionId, entry: entryOf(item) }];
     return isIncidentItem(item) ? [{ kind: 'incident', executionId, incident: incidentOf(item) }] : [];
   } catch {
     return [{ kind: 'unreadable', executionId }];

@@ -11,6 +11,7 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { Plan } from '../core/plan/plan.ts';
 import { refuse } from '../core/records/errors.ts';
+import { type Entry, isOpenEntry } from '../core/records/entry.ts';
 import type { Incident } from '../core/records/incident.ts';
 import type { Json } from '../core/records/json.ts';
 import { isExecutionId, isName } from '../core/records/names.ts';
@@ -93,6 +94,7 @@ const STEP_JSON: ReadonlySet<string> = new Set([
   'by',
 ]);
 const INCIDENT_JSON: ReadonlySet<string> = new Set(['failure', 'caller']);
+const ENTRY_JSON: ReadonlySet<string> = new Set(['unannounced']);
 
 /** Left out of the item when they say nothing, which keeps a healthy step's item within one write unit. */
 const EXECUTION_DEFAULTS: Readonly<Record<string, unknown>> = { dispatched: 0, epoch: 1 };
@@ -161,9 +163,9 @@ function onlyAttempt({ status, attempt, mode, token, claimedAt, changedAt }: Ste
   return [{ number: attempt, mode, claimedAt, endedAt: changedAt, outcome: 'done' }];
 }
 
-/** Open incidents, all workflows together, are listed under this key of the list index. */
+/** Open incidents and entries, all workflows together, are listed under this key of the list index. */
 export const OPEN_INCIDENTS_KEY = 'incident#open';
-const INCIDENT_PREFIX = 'incident#';
+export const INCIDENT_PREFIX = 'incident#';
 
 export const incidentSk = (at: number): string => `${INCIDENT_PREFIX}${at}`;
 
@@ -187,6 +189,27 @@ export function incidentOf(item: Item): Incident {
   } as unknown as Incident;
 }
 
+/** After the execution's own sort key: a read of a partition begins with that. */
+const ENTRY_PREFIX = 'inbox#';
+
+export const entrySk = (step: string): string => `${ENTRY_PREFIX}${step}`;
+
+export function entryItem(executionId: string, entry: Entry): Item {
+  const { step, ...rest } = entry;
+  const key = { ...executionKey(executionId), [TABLE.sk]: { S: entrySk(step) } };
+  const item: Item = { ...key, ...attributes(rest, ENTRY_JSON, {}, []) };
+  if (isOpenEntry(entry)) {
+    item[TABLE.listIndex.pk] = { S: OPEN_INCIDENTS_KEY };
+    item[TABLE.listIndex.sk] = { N: String(entry.openedAt) };
+  }
+  return item;
+}
+
+export function entryOf(item: Item): Entry {
+  const { [TABLE.listIndex.sk]: _listed, ...rest } = values(item, ENTRY_JSON);
+  return { step: text(item, TABLE.sk).slice(ENTRY_PREFIX.length), ...rest } as unknown as Entry;
+}
+
 const INPUT_PREFIX = 'input#';
 /** @param key what the execution's record calls it: of its content */
 export const inputSk = (key: string): string => `${INPUT_PREFIX}${key}`;
@@ -194,6 +217,7 @@ export const inputKeyOf = (item: Item): string => text(item, TABLE.sk).slice(INP
 
 export const isInputItem = (item: Item): boolean => text(item, TABLE.sk).startsWith(INPUT_PREFIX);
 export const isIncidentItem = (item: Item): boolean => text(item, TABLE.sk).startsWith(INCIDENT_PREFIX);
+export const isEntryItem = (item: Item): boolean => text(item, TABLE.sk).startsWith(ENTRY_PREFIX);
 export const isStepItem = (item: Item): boolean => text(item, TABLE.sk).startsWith(STEP_PREFIX);
 export const isExecutionItem = (item: Item): boolean => text(item, TABLE.sk) === EXECUTION_SK;
 

@@ -5,10 +5,19 @@
  * earlier life (`core/records/retention.ts`), who removes what nothing replaces (`supervisor/audit.ts`).
  */
 
+import type { Entry } from '../core/records/entry.ts';
 import type { Incident } from '../core/records/incident.ts';
 import { isLeftover } from '../core/records/retention.ts';
 import type { Execution, Step } from '../core/records/state.ts';
-import { incidentOf, isIncidentItem, isStepItem, type Item, stepOf } from './dynamo-items.ts';
+import {
+  entryOf,
+  incidentOf,
+  isEntryItem,
+  isIncidentItem,
+  isStepItem,
+  type Item,
+  stepOf,
+} from './dynamo-items.ts';
 import { instead, type Put } from './dynamo-put.ts';
 
 /**
@@ -40,7 +49,8 @@ export async function overLeftovers(
   });
 }
 
-function besideIn(item: Item): Step | Incident | undefined {
+function besideIn(item: Item): Step | Incident | Entry | undefined {
   if (isStepItem(item)) return stepOf(item);
+  if (isEntryItem(item)) return entryOf(item);
   return isIncidentItem(item) ? incidentOf(item) : undefined;
 }

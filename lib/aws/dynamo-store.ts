@@ -17,13 +17,17 @@ import {
 import type { Plan } from '../core/plan/plan.ts';
 import type { Due, ListQuery, Log, Page, Store } from '../core/ports.ts';
 import type { Write } from '../core/records/decision.ts';
+import type { Entry } from '../core/records/entry.ts';
+import { given } from '../core/records/given.ts';
 import type { Incident } from '../core/records/incident.ts';
 import { isLeftover, isOfEarlierLife } from '../core/records/retention.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Execution, Step } from '../core/records/state.ts';
-import { openIncidentsPage } from './dynamo-incidents.ts';
+import { inboxPage } from './dynamo-inbox.ts';
 import { inputApart, inputIn, putInput } from './dynamo-inputs.ts';
 import {
+  entryItem,
+  entryOf,
   executionItem,
   executionKey,
   executionOf,
@@ -32,6 +36,7 @@ import {
   incidentOf,
   inputKeyOf,
   inputSk,
+  isEntryItem,
   isExecutionItem,
   isIncidentItem,
   isStepItem,
@@ -73,15 +78,6 @@ export function dynamoStore(client: DynamoDBClient, options: DynamoOptions): Sto
     const item = await getItem(client, table, executionKey(executionId));
     return item && executionOf(item);
   };
-  const putOf = (write: Write): Put[] => [
-    ...(write.execution === undefined ? [] : [conditional(table, itemOf(write.execution), write.execution)]),
-    ...(write.step === undefined
-      ? []
-      : [conditional(table, stepItem(write.executionId, write.step), write.step)]),
-    ...(write.incident === undefined
-      ? []
-      : [conditional(table, incidentItem(write.executionId, write.incident), write.incident)]),
-  ];
   return {
     shards: wakeShards,
     writePlan: (hash, plan) => writePlan(client, table, hash, plan),
@@ -114,7 +110,7 @@ export function dynamoStore(client: DynamoDBClient, options: DynamoOptions): Sto
       readSteps(client, table, executionId, steps, withInput),
     readExecution,
     write: async (write) => {
-      const puts = putOf(write);
+      const puts = putsOf(table, write, itemOf);
       const { kind, stored } = await putAll(client, puts, pause);
       const over =
         kind === 'written'
@@ -123,9 +119,19 @@ export function dynamoStore(client: DynamoDBClient, options: DynamoOptions): Sto
       return over === undefined ? kind : (await putAll(client, over, pause)).kind;
     },
     due: (shard, untilAt, cursor, limit) => readDue(client, table, { shard, untilAt, limit, cursor }),
-    openIncidents: (limit, cursor) => openIncidentsPage(client, table, limit, cursor),
+    inbox: (limit, cursor) => inboxPage(client, table, limit, cursor),
     list: (query: ListQuery): Promise<Page<Execution>> => listPage(client, table, query, log),
   };
+}
+
+function putsOf(table: string, write: Write, itemOf: (execution: Execution) => Item): Put[] {
+  const { executionId, execution, step, incident, entry } = write;
+  return [
+    ...(execution === undefined ? [] : [conditional(table, itemOf(execution), execution)]),
+    ...(step === undefined ? [] : [conditional(table, stepItem(executionId, step), step)]),
+    ...(incident === undefined ? [] : [conditional(table, incidentItem(executionId, incident), incident)]),
+    ...(entry === undefined ? [] : [conditional(table, entryItem(executionId, entry), entry)]),
+  ];
 }
 
 /** A create that is repeated because its answer was lost finds its own write (S15). */
@@ -217,9 +223,10 @@ async function readPartition(
   if (execution === undefined) return { snapshot: undefined, pages };
   const steps = items.filter(isStepItem).map(stepOf);
   const incidents = items.filter(isIncidentItem).map(incidentOf);
+  const entries = items.filter(isEntryItem).map(entryOf);
   const key = execution['inputKey']?.S;
   const input = key === undefined ? undefined : inputIn(items, key);
-  return { snapshot: snapshotOf(executionOf(execution, input), steps, incidents), pages };
+  return { snapshot: snapshotOf(executionOf(execution, input), { steps, incidents, entries }), pages };
 }
 
 /** Strongly consistent each, and the execution's not before the others have been answered. */
@@ -238,21 +245,36 @@ async function readSteps(
   const own = await getItem(client, table, key);
   if (own === undefined) return undefined;
   const inputKey = own['inputKey']?.S;
-  if (inputKey === undefined || !withInput) return snapshotOf(executionOf(own), items.map(stepOf), []);
+  const steps = items.map(stepOf);
+  if (inputKey === undefined || !withInput) return snapshotOf(executionOf(own), { steps });
   const input = await getItem(client, table, { ...key, [TABLE.sk]: { S: inputSk(inputKey) } });
   const inputs = input === undefined ? [] : [input];
-  return snapshotOf(executionOf(own, inputIn(inputs, inputKey)), items.map(stepOf), []);
+  return snapshotOf(executionOf(own, inputIn(inputs, inputKey)), { steps });
 }
 
 /** What an earlier life of the same id has left behind is not there. */
-function snapshotOf(execution: Execution, steps: readonly Step[], incidents: readonly Incident[]): Snapshot {
-  const own = <Kept extends Step | Incident>(records: readonly Kept[]): readonly Kept[] =>
-    records.filter((record) => !isLeftover(record, execution));
-  const asked = own(incidents).map((one) => [one.number, one]);
+function snapshotOf(
+  execution: Execution,
+  beside: {
+    readonly steps: readonly Step[];
+    readonly incidents?: readonly Incident[];
+    readonly entries?: readonly Entry[];
+  },
+): Snapshot {
+  const own = <Kept extends Step | Incident | Entry>(
+    records: readonly Kept[] = [],
+    keyOf: (record: Kept) => string | number,
+  ): Readonly<Record<string, Kept>> | undefined => {
+    const kept = records.filter((record) => !isLeftover(record, execution));
+    return kept.length === 0 ? undefined : Object.fromEntries(kept.map((record) => [keyOf(record), record]));
+  };
   return {
     execution,
-    steps: Object.fromEntries(own(steps).map((step) => [step.name, step])),
-    ...(asked.length === 0 ? {} : { incidents: Object.fromEntries(asked) as Snapshot['incidents'] & object }),
+    steps: own(beside.steps, ({ name }) => name) ?? {},
+    ...given({
+      incidents: own(beside.incidents, ({ number: at }) => at),
+      entries: own(beside.entries, ({ step }) => step),
+    }),
   };
 }
 

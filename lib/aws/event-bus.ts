@@ -1,36 +1,43 @@
 /**
- * The announcer on EventBridge: one event at the end of an execution.
+ * The announcer on EventBridge: one event at the end of an execution, and one for each change of an entry of the inbox.
  *
- * At least once: consumers recognise a repeated one by `detail.executionId` and `detail.endedAt`.
+ * At least once: consumers recognise a repeated one by `detail.executionId` and `detail.endedAt`; of an entry by `step`,
+ * `change` and `at` beside the id.
  */
 
 import { type EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { refuse } from '../core/records/errors.ts';
 import type { Announcer } from '../core/ports.ts';
-import { ENDED_EVENT } from './names.ts';
+import { ENDED_EVENT, ENTRY_EVENT } from './names.ts';
 
 export function eventBus(client: EventBridgeClient, busName: string): Announcer {
-  return {
-    announce: async (ended) => {
-      const answer = await client.send(
-        new PutEventsCommand({
-          Entries: [
-            {
-              EventBusName: busName,
-              Source: ENDED_EVENT.source,
-              DetailType: ENDED_EVENT.detailType,
-              Time: new Date(ended.endedAt),
-              Detail: JSON.stringify({ version: ENDED_EVENT.version, ...ended }),
-            },
-          ],
-        }),
+  const put = async (
+    { source, detailType, version }: typeof ENDED_EVENT | typeof ENTRY_EVENT,
+    at: number,
+    detail: object,
+  ): Promise<void> => {
+    const answer = await client.send(
+      new PutEventsCommand({
+        Entries: [
+          {
+            EventBusName: busName,
+            Source: source,
+            DetailType: detailType,
+            Time: new Date(at),
+            Detail: JSON.stringify({ version, ...detail }),
+          },
+        ],
+      }),
+    );
+    if ((answer.FailedEntryCount ?? 0) > 0) {
+      throw refuse(
+        'announce-failed',
+        `the event bus refused the event: ${answer.Entries?.[0]?.ErrorCode ?? 'no code'}`,
       );
-      if ((answer.FailedEntryCount ?? 0) > 0) {
-        throw refuse(
-          'announce-failed',
-          `the event bus refused the event: ${answer.Entries?.[0]?.ErrorCode ?? 'no code'}`,
-        );
-      }
-    },
+    }
+  };
+  return {
+    announce: (ended) => put(ENDED_EVENT, ended.endedAt, ended),
+    announceEntry: (news) => put(ENTRY_EVENT, news.at, news),
   };
 }

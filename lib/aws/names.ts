@@ -94,6 +94,14 @@ export const ENDED_EVENT = {
   version: '1',
 } as const;
 
+/** The event on the bus when an approval or a callback is opened, reminded of or closed. */
+export const ENTRY_EVENT = {
+  source: 'steadfast',
+  detailType: 'Steadfast Inbox Entry',
+  /** As that of `ENDED_EVENT`. */
+  version: '1',
+} as const;
+
 /** The event that calls a supervisor, on a bus of its own. */
 export const WAKE_EVENT = { source: 'steadfast', detailType: 'Steadfast Supervisor Called' } as const;
 

@@ -11,7 +11,7 @@ import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { type Breaker, passageOf } from '../core/step/breaker.ts';
 import { BATCH, readItems } from './dynamo-batch.ts';
 import { breakerKey, breakerOf } from './dynamo-breakers.ts';
-import { type Item, OPEN_INCIDENTS_KEY } from './dynamo-items.ts';
+import { INCIDENT_PREFIX, type Item, OPEN_INCIDENTS_KEY } from './dynamo-items.ts';
 import { TABLE } from './names.ts';
 
 export interface OpenNow {
@@ -64,8 +64,10 @@ async function countIncidents(client: DynamoDBClient, table: string): Promise<nu
         IndexName: TABLE.listIndex.name,
         Select: 'COUNT',
         KeyConditionExpression: '#key = :key',
-        ExpressionAttributeNames: { '#key': TABLE.listIndex.pk },
-        ExpressionAttributeValues: { ':key': { S: OPEN_INCIDENTS_KEY } },
+        // An approval that waits for its answer is in the same inbox, and nothing has gone wrong with it.
+        FilterExpression: 'begins_with(#sk, :incident)',
+        ExpressionAttributeNames: { '#key': TABLE.listIndex.pk, '#sk': TABLE.sk },
+        ExpressionAttributeValues: { ':key': { S: OPEN_INCIDENTS_KEY }, ':incident': { S: INCIDENT_PREFIX } },
         ...(from === undefined ? {} : { ExclusiveStartKey: from }),
       }),
     );

@@ -5,7 +5,13 @@
  */
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { ANSWERS, type ResolveOptions, type Choice, type IncidentPage } from '../api/answers.ts';
+import {
+  ANSWERS,
+  type Choice,
+  type EntryView,
+  type IncidentPage,
+  type ResolveOptions,
+} from '../api/answers.ts';
 import { client, examples, inputOf, say } from './commands.ts';
 import { type Cli, invocation } from './io.ts';
 import { answerLine } from './print.ts';
@@ -23,7 +29,9 @@ interface ResolveFlags {
 export function addIncidents(program: Command, cli: Cli): void {
   program
     .command('incidents')
-    .description('list the open questions to people, latest first')
+    .description(
+      'list what waits for a person or another system: incidents, approvals, callbacks; latest first',
+    )
     .addHelpText('after', examples('incidents', 'incidents --json'))
     .action(async (_options, command: Command) => {
       const page = await client(command).incidents({ limit: 100 });
@@ -75,22 +83,33 @@ const FAILURE_CHARS = 60;
 const shortened = (text: string): string =>
   text.length <= FAILURE_CHARS ? text : `${text.slice(0, FAILURE_CHARS - 1)}…`;
 
+const remindersText = ({ reminders }: EntryView): string =>
+  reminders === 0 ? '' : `(reminded ${reminders === 1 ? 'once' : `${reminders} times`})`;
+
+/** The command that answers; the token of a callback is shown with its execution alone. */
+function lineFor(item: IncidentPage['items'][number], invoked: (line: string) => string): string {
+  if ('number' in item) return invoked(answerLine(item.executionId, item));
+  return item.kind === 'approval'
+    ? `${invoked(`approve ${item.executionId} ${item.step}`)} (or reject)`
+    : `${invoked(`show ${item.executionId}`)} (has the token of '${item.step}')`;
+}
+
 function incidentsText(
   { items, cursor }: IncidentPage,
   now: number,
   invoked: (line: string) => string,
 ): string {
-  if (items.length === 0) return 'No open incidents.\n';
+  if (items.length === 0) return 'No open incidents, approvals or callbacks.\n';
   const rows = items.map((item) => [
     item.executionId,
-    String(item.number),
+    'number' in item ? String(item.number) : item.kind,
     item.step ?? '',
-    shortened(item.failure.message),
+    'number' in item ? shortened(item.failure.message) : remindersText(item),
     durationText(now - item.openedAt),
     `${item.otherwise} in ${durationText(Math.max(0, item.deadlineAt - now))}`,
   ]);
   const rest = cursor === undefined ? '' : 'There are more.\n';
-  const answers = items.map((item) => `  ${invoked(answerLine(item.executionId, item))}\n`).join('');
+  const answers = items.map((item) => `  ${lineFor(item, invoked)}\n`).join('');
   const head = ['EXECUTION', 'INCIDENT', 'STEP', 'FAILURE', 'OPEN FOR', 'OTHERWISE'];
   return `${table(head, rows)}${rest}\nAnswer with:\n${answers}`;
 }

@@ -14,8 +14,11 @@ export function noteOfKind(step: StepView, now: number): string | undefined {
   if (step.waitsUntil === undefined) return undefined;
   const left = step.waitsUntil - now;
   const until = left > 0 ? `until ${timeText(step.waitsUntil)}, ${durationText(left)} more` : 'time is over';
-  return step.kind === 'wait' ? until : `waits for an answer, ${until}`;
+  return step.kind === 'wait' ? until : `waits for an answer, ${until}${defaultOf(step)}`;
 }
+
+const defaultOf = ({ entry }: StepView): string =>
+  entry === undefined || entry.otherwise === 'fail' ? '' : `, otherwise ${entry.otherwise}`;
 
 const childrenNote = ({ count, started, ended }: Children): string => {
   const over = Object.values(ended).reduce((sum, one) => sum + one, 0);
@@ -79,6 +82,12 @@ function idsText({ executionIds, count }: Children): string {
   return `${first} … ${first.replace(/0(?=(?:-\d+)?$)/, String(count - 1))}`;
 }
 
+function answeredWithin({ kind, by, withinMs = 0, otherwise, remindMs }: WorkflowStepView): string {
+  const then = otherwise === undefined ? '' : `, otherwise ${otherwise}`;
+  const reminders = remindMs === undefined ? '' : `, reminds every ${durationText(remindMs)}`;
+  return `${kind}${by === undefined ? '' : ` by ${by}`} within ${durationText(withinMs)}${then}${reminders}`;
+}
+
 /** Who performs a step, or what it waits for. */
 export function performerOf(step: WorkflowStepView): string {
   switch (step.kind) {
@@ -86,7 +95,7 @@ export function performerOf(step: WorkflowStepView): string {
       return step.forMs === undefined ? 'wait until a time' : `wait ${durationText(step.forMs)}`;
     case 'callback':
     case 'approval':
-      return `${step.kind}${step.by === undefined ? '' : ` by ${step.by}`} within ${durationText(step.withinMs ?? 0)}`;
+      return answeredWithin(step);
     case 'child':
       return `child ${step.workflow ?? ''}`;
     case 'map':

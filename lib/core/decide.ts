@@ -21,10 +21,15 @@ import { type Decision, nothing } from './records/decision.ts';
 import type { Event } from './records/events.ts';
 import type { Snapshot } from './records/snapshot.ts';
 import { answerCallback } from './waiting/callback.ts';
+import { closeEntry } from './waiting/entry.ts';
 
 /** @param stored what was read of the execution. @returns what to write, then send, then do */
 export function decide(plan: Plan, stored: Snapshot, event: Event): Decision {
   const state = effectiveState(plan, stored);
+  return closeEntry(plan, state, event, decideOn(plan, state, event));
+}
+
+function decideOn(plan: Plan, state: Snapshot, event: Event): Decision {
   switch (event.type) {
     case 'deliver':
       return deliver(plan, state, event);

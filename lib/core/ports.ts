@@ -7,6 +7,7 @@ import type { AbortSignalLike } from './plan/agent.ts';
 import type { Plan } from './plan/plan.ts';
 import type { Note, Send, Write } from './records/decision.ts';
 import type { Ended } from './records/ended.ts';
+import type { Entry, EntryNews } from './records/entry.ts';
 import type { Incident } from './records/incident.ts';
 import type { Json } from './records/json.ts';
 import type { AuditReceipt, ShardReceipt } from './records/receipts.ts';
@@ -25,10 +26,11 @@ export interface Due {
   readonly wakeAt: number;
 }
 
-export interface OpenIncident {
-  readonly executionId: string;
-  readonly incident: Incident;
-}
+/** What waits for a person or another external party: an open incident, or the entry of an open approval or callback. */
+export type InboxItem = { readonly executionId: string } & (
+  | { readonly incident: Incident; readonly entry?: never }
+  | { readonly entry: Entry; readonly incident?: never }
+);
 
 export interface Page<Item> {
   readonly items: readonly Item[];
@@ -78,7 +80,7 @@ export interface Store {
   /** Open executions of a shard with `wakeAt` ≤ untilAt, earliest first. @param limit of a page, at most the store's own */
   readonly due: (shard: number, untilAt: number, cursor?: string, limit?: number) => Promise<Page<Due>>;
   /** Latest opened first. */
-  readonly openIncidents: (limit: number, cursor?: string) => Promise<Page<OpenIncident>>;
+  readonly inbox: (limit: number, cursor?: string) => Promise<Page<InboxItem>>;
   /**
    * Latest start first, those of all its workflows together. Of a status that few have, a page may hold fewer than its limit
    * and still have a cursor: reading is bounded.
@@ -155,9 +157,10 @@ export interface Queue {
   readonly depths?: (agents: readonly string[]) => Promise<Readonly<Record<string, QueueDepth>>>;
 }
 
-/** Announces ended executions to listeners, at least once each. */
+/** Announces to listeners, at least once each. */
 export interface Announcer {
   readonly announce: (ended: Ended) => Promise<void>;
+  readonly announceEntry: (news: EntryNews) => Promise<void>;
 }
 
 export interface Clock {

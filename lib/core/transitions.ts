@@ -91,6 +91,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     heartbeat: 'waiting',
     answer: 'answered',
     complete: 'done',
+    elapse: 'done',
     reject: 'failed',
     expire: 'failed',
     skip: 'skipped',

@@ -1,15 +1,17 @@
 /**
  * From a decision to its effects: the only file that turns one into writes and messages.
  *
- * Owns: the order. First an end is announced, then the write, then the messages. A message wakes an agent. The wake time in
- * the execution's record wakes a supervisor: its sweeps find the execution once that time has come, and it is called now if
- * none would sweep by then. So a crash between the write and the messages is made good at the wake time. After one between
- * the announcement and the write the end is announced twice, which listeners must expect (docs/EVENTS.md).
+ * Owns: the order. First an end, or a change of an entry that an earlier write holds, is announced, then the write, then the
+ * messages. A message wakes an agent. The wake time in the execution's record wakes a supervisor: its sweeps find the execution
+ * once that time has come, and it is called now if none would sweep by then. So a crash between the write and the messages is
+ * made good at the wake time. After one between the announcement and the write the same is announced twice, which listeners must
+ * expect (docs/EVENTS.md).
  * Does not own: what to decide, or what comes after (`reconcile.ts`).
  */
 
 import type { Ports, WriteResult } from '../core/ports.ts';
 import type { Decision, Send, Write } from '../core/records/decision.ts';
+import { given } from '../core/records/given.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Execution, Step } from '../core/records/state.ts';
 import { wakeFor } from './wake-up.ts';
@@ -25,6 +27,7 @@ export async function commit(
   before: Pick<Execution, 'wakeAt'>,
 ): Promise<WriteResult> {
   if (decision.announce !== undefined) await ports.announcer.announce(decision.announce);
+  if (decision.announceEntry !== undefined) await ports.announcer.announceEntry(decision.announceEntry);
   if (decision.write !== undefined) {
     const result = await ports.store.write(decision.write);
     if (result === 'conflict') return result;
@@ -52,11 +55,12 @@ function reachable({ queue, log }: Ports, sends: readonly Send[]): readonly Send
 /** The state as it is after our own write, without a read. */
 export function withWrite(state: Snapshot, write: Write | undefined): Snapshot {
   if (write === undefined) return state;
-  const { incident } = write;
+  const { incident, entry } = write;
   const incidents =
     incident === undefined ? state.incidents : { ...state.incidents, [incident.number]: incident };
   const { step, execution = state.execution } = write;
   const steps = step === undefined ? state.steps : { ...state.steps };
   if (step !== undefined) (steps as Record<string, Step>)[step.name] = step;
-  return incidents === undefined ? { execution, steps } : { execution, steps, incidents };
+  const entries = entry === undefined ? state.entries : { ...state.entries, [entry.step]: entry };
+  return { execution, steps, ...given({ incidents, entries }) };
 }

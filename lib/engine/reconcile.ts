@@ -3,7 +3,7 @@
  *
  * Owns: the loop around `decide`, its bound, and what a lost race means (read again, decide again). Does not
  * own: the decisions, or the order of effects (`commit.ts`). L4 a step whose executions cannot be started, stopped or read
- * delays no other step.
+ * delays no other step, nor does an event bus that takes nothing.
  */
 
 import { decide } from '../core/decide.ts';
@@ -23,8 +23,11 @@ import { notifyParent, withChildren } from './children.ts';
 import { commit, withWrite } from './commit.ts';
 import { decisionInputsOf } from './decision-inputs.ts';
 
-/** Writes for each step in one evaluation, at most: a lease's end, a skip or a fence, a deferral. */
-const ROUNDS_PER_STEP = 3;
+/**
+ * Writes for each step in one evaluation, at most: a lease's end, a skip or a fence, a deferral. Of an approval: that it is open
+ * and then over, a reminder or another deadline, and that each was announced.
+ */
+const ROUNDS_PER_STEP = 6;
 /** For lost races. */
 const SPARE_ROUNDS = 20;
 
@@ -90,9 +93,9 @@ export async function reconcile(
     // Before the write, which records that the parent knows.
     if (decision.notifyParent !== undefined)
       await notifyParent(ports, decision.notifyParent, start.forParent === true ? undefined : reconcile);
-    const result = await commit(ports, decision, state.execution);
-    if (result === 'conflict') {
-      outrun = true;
+    const result = await failed.commit(ports, decision, state.execution);
+    if (result !== 'written') {
+      outrun ||= result === 'conflict';
       state = undefined;
       continue;
     }
@@ -111,7 +114,10 @@ export async function reconcile(
   return failed.thrownAfter(state);
 }
 
-/** Steps whose executions could not be started, stopped or read: the evaluation goes on without them, and then says so. */
+/**
+ * Steps whose executions could not be started, stopped or read, or whose entries could not be announced: the evaluation goes
+ * on without them, and then says so.
+ */
 class FailedEffects {
   readonly #steps: string[] = [];
   #first: unknown;
@@ -130,6 +136,25 @@ class FailedEffects {
       const detail = error instanceof Error ? error.name : 'error';
       ports.log.note({ what: 'children-failed', executionId, step: next.step, detail });
       return 'failed';
+    }
+  }
+
+  /** @returns 'unannounced' where the bus did not take an entry's change, or it could not be written that it is announced */
+  async commit(
+    ports: Ports,
+    decision: Decision,
+    before: Snapshot['execution'],
+  ): Promise<WriteResult | 'unannounced'> {
+    try {
+      return await commit(ports, decision, before);
+    } catch (error) {
+      const { announceEntry: news } = decision;
+      if (news === undefined) throw error;
+      this.#first ??= error;
+      this.#steps.push(news.step);
+      const detail = error instanceof Error ? error.name : 'error';
+      ports.log.note({ what: 'not-announced', executionId: news.executionId, step: news.step, detail });
+      return 'unannounced';
     }
   }
 

@@ -9,14 +9,16 @@
  */
 
 import type { Plan } from '../core/plan/plan.ts';
-import type { Due, ListQuery, OpenIncident, Page, WriteResult } from '../core/ports.ts';
+import type { Due, InboxItem, ListQuery, Page, WriteResult } from '../core/ports.ts';
 import type { Write } from '../core/records/decision.ts';
+import { type Entry, isOpenEntry } from '../core/records/entry.ts';
 import { refuse } from '../core/records/errors.ts';
+import { given } from '../core/records/given.ts';
 import type { Incident } from '../core/records/incident.ts';
 import { isExecutionId } from '../core/records/names.ts';
 import { isLeftover, isOfEarlierLife } from '../core/records/retention.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
-import type { Execution, Step } from '../core/records/state.ts';
+import type { Execution } from '../core/records/state.ts';
 import { type Beside, besideOf, type Found, recordOf, type Removable } from '../core/supervision/audit.ts';
 
 export class MemoryTable {
@@ -80,20 +82,25 @@ export class MemoryTable {
     return { execution: all.execution, steps: Object.fromEntries(steps) as Snapshot['steps'] };
   }
 
-  write({ executionId, execution, step, incident }: Write): WriteResult {
+  write({ executionId, execution, step, incident, entry }: Write): WriteResult {
     const before = this.#executions.get(executionId);
     if (before === undefined) return 'conflict';
     if (execution !== undefined && !follows(execution, before.execution)) return 'conflict';
-    if ([step, incident].some((record) => record !== undefined && isLeftover(record, before.execution)))
+    if (
+      [step, incident, entry].some((record) => record !== undefined && isLeftover(record, before.execution))
+    )
       return 'conflict';
     if (step !== undefined && !follows(step, before.steps[step.name])) return 'conflict';
     if (incident !== undefined && !follows(incident, before.incidents?.[incident.number])) return 'conflict';
+    if (entry !== undefined && !follows(entry, before.entries?.[entry.step])) return 'conflict';
     const steps = step === undefined ? before.steps : { ...before.steps, [step.name]: step };
     const incidents =
       incident === undefined ? before.incidents : { ...before.incidents, [incident.number]: incident };
+    const entries = entry === undefined ? before.entries : { ...before.entries, [entry.step]: entry };
     const after = { execution: execution ?? before.execution, steps };
-    this.#executions.set(executionId, incidents === undefined ? after : { ...after, incidents });
-    if (this.#left.size > 0) this.#replaceLeft(executionId, step, incident);
+    this.#executions.set(executionId, besidesOf(after, incidents, entries));
+    if (this.#left.size > 0)
+      this.#replaceLeft(executionId, besidesIn(executionId, { step, incident, entry }));
     if (execution !== undefined) this.#wake(executionId, before.execution.wakeAt, execution.wakeAt);
     return 'written';
   }
@@ -127,13 +134,18 @@ export class MemoryTable {
       : { items };
   }
 
-  openIncidents(limit: number, cursor?: string): Page<OpenIncident> {
+  inbox(limit: number, cursor?: string): Page<InboxItem> {
+    const openedAt = ({ incident, entry }: InboxItem): number => (incident ?? entry).openedAt;
     const all = [...this.#executions.values()]
-      .flatMap(({ execution, incidents }) =>
-        Object.values(incidents ?? {}).map((incident) => ({ executionId: execution.id, incident })),
-      )
-      .filter(({ incident }) => incident.resolvedAt === undefined)
-      .sort((a, b) => b.incident.openedAt - a.incident.openedAt || (a.executionId < b.executionId ? 1 : -1));
+      .flatMap(({ execution: { id: executionId }, incidents, entries }): InboxItem[] => [
+        ...Object.values(incidents ?? {})
+          .filter(({ resolvedAt }) => resolvedAt === undefined)
+          .map((incident) => ({ executionId, incident })),
+        ...Object.values(entries ?? {})
+          .filter(isOpenEntry)
+          .map((entry) => ({ executionId, entry })),
+      ])
+      .sort((a, b) => openedAt(b) - openedAt(a) || (a.executionId < b.executionId ? 1 : -1));
     const from = Number(cursor ?? 0);
     const items = all.slice(from, from + limit);
     return from + limit < all.length ? { items, cursor: String(from + limit) } : { items };
@@ -192,8 +204,9 @@ export class MemoryTable {
 
   /** What is beside an execution, of this life or left from another. */
   #besides(executionId: string): Beside[] {
-    const { steps = {}, incidents = {} } = this.#executions.get(executionId) ?? {};
+    const { steps = {}, incidents = {}, entries = {} } = this.#executions.get(executionId) ?? {};
     return [
+      ...Object.values(entries).map((entry) => ({ kind: 'entry', executionId, entry }) as const),
       ...Object.values(incidents).map((incident) => ({ kind: 'incident', executionId, incident }) as const),
       ...Object.values(steps).map((step) => ({ kind: 'step', executionId, step }) as const),
       ...(this.#left.get(executionId) ?? []),
@@ -218,18 +231,16 @@ export class MemoryTable {
     const incidents = own.flatMap((one) =>
       one.kind === 'incident' ? [[one.incident.number, one.incident]] : [],
     );
-    const snapshot = { execution, steps: Object.fromEntries(steps) as Snapshot['steps'] };
-    return incidents.length === 0
-      ? snapshot
-      : { ...snapshot, incidents: Object.fromEntries(incidents) as Record<number, Incident> };
+    const entries = own.flatMap((one) => (one.kind === 'entry' ? [[one.entry.step, one.entry]] : []));
+    return besidesOf(
+      { execution, steps: Object.fromEntries(steps) as Snapshot['steps'] },
+      incidents.length === 0 ? undefined : (Object.fromEntries(incidents) as Record<number, Incident>),
+      entries.length === 0 ? undefined : (Object.fromEntries(entries) as Record<string, Entry>),
+    );
   }
 
   /** What is written stands in the place of what an earlier life left there. */
-  #replaceLeft(executionId: string, step: Step | undefined, incident: Incident | undefined): void {
-    const written: Beside[] = [
-      ...(step === undefined ? [] : [{ kind: 'step', executionId, step } as const]),
-      ...(incident === undefined ? [] : [{ kind: 'incident', executionId, incident } as const]),
-    ];
+  #replaceLeft(executionId: string, written: readonly Beside[]): void {
     const left = this.#left.get(executionId) ?? [];
     const rest = left.filter((one) => !written.some((other) => isSame(one, other)));
     if (rest.length === 0) this.#left.delete(executionId);
@@ -259,16 +270,41 @@ export class MemoryTable {
   }
 }
 
+const besidesOf = (
+  snapshot: Snapshot,
+  incidents: Snapshot['incidents'],
+  entries: Snapshot['entries'],
+): Snapshot =>
+  incidents === undefined && entries === undefined
+    ? snapshot
+    : { ...snapshot, ...given({ incidents, entries }) };
+
+const besidesIn = (
+  executionId: string,
+  { step, incident, entry }: { [Kind in 'step' | 'incident' | 'entry']: Write[Kind] | undefined },
+): Beside[] => [
+  ...(step === undefined ? [] : [{ kind: 'step', executionId, step } as const]),
+  ...(incident === undefined ? [] : [{ kind: 'incident', executionId, incident } as const]),
+  ...(entry === undefined ? [] : [{ kind: 'entry', executionId, entry } as const]),
+];
+
+const keyOf = (found: Beside): string | number => {
+  if (found.kind === 'step') return found.step.name;
+  return found.kind === 'incident' ? found.incident.number : found.entry.step;
+};
+
 /** Whether both have the same key. */
 const isSame = (one: Beside, other: Beside): boolean =>
-  one.kind === 'step'
-    ? other.kind === 'step' && one.step.name === other.step.name
-    : other.kind === 'incident' && one.incident.number === other.incident.number;
+  one.kind === other.kind && keyOf(one) === keyOf(other);
 
 function without(snapshot: Snapshot, found: Beside): Snapshot {
   if (found.kind === 'step') {
     const { [found.step.name]: _, ...steps } = snapshot.steps;
     return { ...snapshot, steps };
+  }
+  if (found.kind === 'entry') {
+    const { [found.entry.step]: _, ...entries } = snapshot.entries ?? {};
+    return { ...snapshot, entries };
   }
   const { [found.incident.number]: _, ...incidents } = snapshot.incidents ?? {};
   return { ...snapshot, incidents };

@@ -9,6 +9,7 @@
 import type { Clock, RandomSource, Inventory, Ports, Store } from '../core/ports.ts';
 import type { Note, Send } from '../core/records/decision.ts';
 import type { Ended } from '../core/records/ended.ts';
+import type { EntryNews } from '../core/records/entry.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Found } from '../core/supervision/audit.ts';
 import { MemoryTable } from './memory-table.ts';
@@ -18,6 +19,7 @@ const INVENTORY_PAGE = 100;
 /** Where a record is in the order of the table. */
 function placeOf(found: Found): string {
   if (found.kind === 'execution') return `${found.execution.id} 0`;
+  if (found.kind === 'entry') return `${found.executionId} 1${found.entry.step}`;
   if (found.kind === 'incident') return `${found.executionId} 1${found.incident.number}`;
   return found.kind === 'step' ? `${found.executionId} 2${found.step.name}` : `${found.executionId} 3`;
 }
@@ -78,8 +80,7 @@ export class MemoryStore implements Store {
   readonly due: Store['due'] = async (shard, untilAt, cursor, limit) =>
     this.#table.due(shard, untilAt, cursor, limit);
   readonly list: Store['list'] = async (query) => this.#table.list(query);
-  readonly openIncidents: Store['openIncidents'] = async (limit, cursor) =>
-    this.#table.openIncidents(limit, cursor);
+  readonly inbox: Store['inbox'] = async (limit, cursor) => this.#table.inbox(limit, cursor);
 }
 
 /** Epoch ms that only `advanceTo` moves; sleepers wake in the order of their time. */
@@ -149,12 +150,15 @@ export interface MemoryWorld extends Ports {
   /** Sent and not yet taken out. */
   readonly sent: Send[];
   readonly announced: Ended[];
+  /** Of approvals and callbacks. */
+  readonly entryNews: EntryNews[];
   readonly notes: Note[];
 }
 
 export function memoryWorld(options: { readonly seed?: number; readonly shards?: number } = {}): MemoryWorld {
   const sent: Send[] = [];
   const announced: Ended[] = [];
+  const entryNews: EntryNews[] = [];
   const notes: Note[] = [];
   return {
     store: new MemoryStore(options.shards),
@@ -169,10 +173,14 @@ export function memoryWorld(options: { readonly seed?: number; readonly shards?:
       announce: async (ended) => {
         announced.push(ended);
       },
+      announceEntry: async (news) => {
+        entryNews.push(news);
+      },
     },
     log: { note: (note) => notes.push(note) },
     sent,
     announced,
+    entryNews,
     notes,
   };
 }

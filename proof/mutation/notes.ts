@@ -45,7 +45,7 @@ export const NOTES: readonly Note[] = [
   },
   {
     file: 'lib/core/execution/on-report.ts',
-    at: "if (step.status !== 'done' || state.execution.status !== 'running') return false;",
+    at: "if (step.status !== 'done' || !isPlain) return false;",
     answer: 'test',
     said: 'the second read was spared after a failure, or while a person is asked.',
   },

@@ -26,6 +26,7 @@ import type {
 } from '../../lib/core/ports.ts';
 import type { Note, Send, Write } from '../../lib/core/records/decision.ts';
 import type { Ended } from '../../lib/core/records/ended.ts';
+import type { EntryNews } from '../../lib/core/records/entry.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
 import type { Breaker } from '../../lib/core/step/breaker.ts';
@@ -60,6 +61,7 @@ export interface External {
   readonly wake: (presence: Presence) => void;
   readonly send: (sends: readonly Send[]) => void;
   readonly announce: (ended: Ended) => void;
+  readonly announceEntry: (news: EntryNews) => void;
   readonly random: RandomSource;
   readonly note: (note: Note) => void;
 }
@@ -225,8 +227,8 @@ class ProcessStore implements Store {
   list(query: ListQuery) {
     return this.#call(() => this.#table.list(query));
   }
-  openIncidents(limit: number, cursor?: string) {
-    return this.#call(() => this.#table.openIncidents(limit, cursor));
+  inbox(limit: number, cursor?: string) {
+    return this.#call(() => this.#table.inbox(limit, cursor));
   }
 }
 
@@ -320,6 +322,9 @@ class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
   }
   announce(ended: Ended): Promise<void> {
     return call(this.#host, this.#process, () => this.#host.external.announce(ended));
+  }
+  announceEntry(news: EntryNews): Promise<void> {
+    return call(this.#host, this.#process, () => this.#host.external.announceEntry(news));
   }
   note(note: Note): void {
     this.#host.external.note(note);

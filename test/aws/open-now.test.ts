@@ -7,6 +7,7 @@ import { openNow } from '../../lib/aws/open-now.ts';
 import type { Incident } from '../../lib/core/records/incident.ts';
 import type { Breaker } from '../../lib/core/step/breaker.ts';
 import { type Dynamo, startDynamo } from '../contract/dynamodb.ts';
+import { anEntry } from '../contract/entries.contract.ts';
 import { anExecution, aStep } from '../contract/records.ts';
 
 const T = 1_700_000_000_000;
@@ -70,6 +71,10 @@ test('incidents count from when they are opened until they are answered', async 
     const execution = anExecution({ id, version: 2, writeId: 'w-1' });
     expect(await store.write({ executionId: id, execution, incident: incident() })).toBe('written');
   }
+  expect((await counted()).incidents).toBe(3);
+  // An approval is in the same inbox, and is no incident.
+  expect(await store.write({ executionId: 'e-1', entry: anEntry() })).toBe('written');
+  expect((await store.inbox(10)).items).toHaveLength(4);
   expect((await counted()).incidents).toBe(3);
   const answer = { version: 2, writeId: 'w-2', resolvedAt: T + 1, choice: 'skip', by: 'person' } as const;
   expect(await store.write({ executionId: 'e-2', incident: incident(answer) })).toBe('written');

@@ -16,6 +16,7 @@ import { TRANSPORTS } from '../../lib/aws/names.ts';
 import { sqsQueue } from '../../lib/aws/sqs-queue.ts';
 import type { Send } from '../../lib/core/records/decision.ts';
 import type { Ended } from '../../lib/core/records/ended.ts';
+import type { EntryNews } from '../../lib/core/records/entry.ts';
 import { answeredBy } from './mocked.ts';
 
 const mockedSqs = new SQSClient({ region: 'us-east-1' });
@@ -219,6 +220,43 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
         code: 'announce-failed',
         message: expect.stringContaining('ThrottlingException'),
       });
+    });
+
+    const news: EntryNews = {
+      change: 'closed',
+      executionId: 'e-1',
+      workflow: 'flow',
+      step: 'release',
+      kind: 'approval',
+      at: 1_700_000_060_000,
+      openedAt: 1_700_000_000_000,
+      deadlineAt: 1_700_000_900_000,
+      otherwise: 'reject',
+      reminders: 1,
+      closedBy: 'answer',
+      outcome: 'done',
+      view: '/executions/e-1',
+    };
+
+    it('of an approval is an event of its own kind, and each of its fields is documented', async () => {
+      bus.reset();
+      bus.on(PutEventsCommand).resolves({ FailedEntryCount: 0 });
+      await announcer.announceEntry(news);
+      const [entry] = bus.commandCalls(PutEventsCommand)[0]?.args[0].input.Entries ?? [];
+      expect(entry).toEqual({
+        EventBusName: 'the-bus',
+        Source: 'steadfast',
+        DetailType: 'Steadfast Inbox Entry',
+        Time: news.at / 1_000,
+        Detail: JSON.stringify({ version: '1', ...news }),
+      });
+      const text = readFileSync(new URL('../../docs/EVENTS.md', import.meta.url), 'utf8');
+      const example = JSON.parse(
+        /## Approvals and callbacks[\s\S]*?```json\n([\s\S]*?)```/.exec(text)?.[1] ?? '{}',
+      );
+      expect(Object.keys((example as { detail: object }).detail)).toEqual(
+        Object.keys(JSON.parse(entry?.Detail ?? '{}') as object),
+      );
     });
 
     it('that broke off rejects', async () => {

@@ -47,7 +47,27 @@ test('incidents lists the open questions and what happens without an answer', as
   expect(out.split('\n')[0]).toMatch(/^EXECUTION +INCIDENT +STEP +FAILURE +OPEN FOR +OTHERWISE$/);
   expect(out).toMatch(/e1 +2 +charge +declined .* undo-all in 0 ms/);
   api.answers.push(ok({ items: [] }));
-  expect((await cli('incidents')).out).toBe('No open incidents.\n');
+  expect((await cli('incidents')).out).toBe('No open incidents, approvals or callbacks.\n');
+});
+
+test('incidents lists approvals and callbacks beside them, with what answers each', async () => {
+  const approval = {
+    executionId: 'e2',
+    step: 'release',
+    kind: 'approval',
+    openedAt: AT,
+    deadlineAt: AT + 3_600_000,
+    otherwise: 'reject',
+    reminders: 0,
+  };
+  const callback = { ...approval, step: 'paid', kind: 'callback', otherwise: 'fail', reminders: 2 };
+  api.answers.push(ok({ items: [{ ...approval, reminders: 1 }, approval, callback, incident] }));
+  const { out } = await cli('incidents');
+  expect(out).toMatch(/^e2 +approval +release +\(reminded once\) .* reject in 0 ms$/m);
+  expect(out).toMatch(/^e2 +callback +paid +\(reminded 2 times\) .* fail in 0 ms$/m);
+  expect(out).toContain(`  npx steadfast approve e2 release --url ${api.url} (or reject)\n`);
+  expect(out).toContain(`  npx steadfast show e2 --url ${api.url} (has the token of 'paid')\n`);
+  expect(out).toContain(`  ${answerIt()}\n`);
 });
 
 const answerIt = (): string => `npx steadfast resolve e1 2 --choice … --url ${api.url}`;

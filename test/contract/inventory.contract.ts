@@ -8,6 +8,7 @@ import type { Incident } from '../../lib/core/records/incident.ts';
 import { MIN_RETENTION_MS } from '../../lib/core/records/retention.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
 import { type Beside, besideOf, type Found } from '../../lib/core/supervision/audit.ts';
+import { anEntry } from './entries.contract.ts';
 import { anExecution, aStep } from './records.ts';
 
 export interface InventoryUnderTest {
@@ -68,16 +69,18 @@ async function everything(inventory: Inventory): Promise<Found[]> {
   }
   return all;
 }
-const isBeside = (found: Found): found is Beside => found.kind === 'step' || found.kind === 'incident';
+const isBeside = (found: Found): found is Beside =>
+  found.kind === 'step' || found.kind === 'incident' || found.kind === 'entry';
 const besides = async (inventory: Inventory): Promise<Beside[]> =>
   (await everything(inventory)).filter(isBeside);
 
-/** An execution with two steps and an incident; all of them written at T. */
+/** An execution with two steps, an incident and an entry; all of them written at T. */
 async function begin({ store }: InventoryUnderTest, id: string): Promise<void> {
   await store.create(anExecution({ id }));
   await store.write({ executionId: id, step: aStep({ status: 'done', output: { life: 1 }, changedAt: T }) });
   await store.write({ executionId: id, step: aStep({ name: 'b', changedAt: T }) });
   await store.write({ executionId: id, incident: anIncident });
+  await store.write({ executionId: id, entry: anEntry({ openedAt: T, remindedAt: T }) });
 }
 
 function shown(under: () => InventoryUnderTest): void {
@@ -86,13 +89,13 @@ function shown(under: () => InventoryUnderTest): void {
     for (const id of ids) await begin(under(), id);
     await under().store.writePlan('hash', { v: 1, workflow: 'w', withinMs: 1, steps: [], output: {} });
     const all = await everything(under().inventory);
-    expect(all).toHaveLength(16);
+    expect(all).toHaveLength(20);
     for (const id of ids) {
       const own = all.filter(
         (found) => (found.kind === 'execution' ? found.execution.id : found.executionId) === id,
       );
       expect(own[0]).toStrictEqual({ kind: 'execution', execution: anExecution({ id }), wake: 'swept' });
-      expect(own.map(({ kind }) => kind).sort()).toEqual(['execution', 'incident', 'step', 'step']);
+      expect(own.map(({ kind }) => kind).sort()).toEqual(['entry', 'execution', 'incident', 'step', 'step']);
     }
   });
 
@@ -112,7 +115,7 @@ function shown(under: () => InventoryUnderTest): void {
     if (first === undefined) throw new Error('nothing was left');
     const other = { ...first, [first.kind]: { ...besideOf(first), writeId: 'w-x' } } as Beside;
     expect(await inventory.remove(other)).toBe('conflict');
-    expect(await besides(inventory)).toHaveLength(3);
+    expect(await besides(inventory)).toHaveLength(4);
     expect(await inventory.remove(first)).toBe('removed');
     expect(await inventory.remove(first)).toBe('conflict');
     expect(await besides(inventory)).toStrictEqual(rest);
@@ -130,7 +133,7 @@ function removed(under: () => InventoryUnderTest): void {
     );
     expect(await inventory.remove({ ...found, execution })).toBe('removed');
     expect(await store.readExecution('e-1')).toBeUndefined();
-    expect(await besides(inventory)).toHaveLength(3);
+    expect(await besides(inventory)).toHaveLength(4);
   });
 }
 

@@ -4,6 +4,7 @@ import { decide } from '../../lib/core/decide.ts';
 import type { AgentStage, AgentStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
 import { blankStep } from '../../lib/core/records/change.ts';
 import type { Decision } from '../../lib/core/records/decision.ts';
+import type { Entry } from '../../lib/core/records/entry.ts';
 import type { Event, EvaluateEvent } from '../../lib/core/records/events.ts';
 import type { Incident } from '../../lib/core/records/incident.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
@@ -131,6 +132,20 @@ export const stateOf = (records: readonly Step[], execution: Partial<Execution> 
     ...execution,
   },
   steps: Object.fromEntries(records.map((record) => [record.name, record])),
+});
+
+/** Of an approval or a callback that was opened a little ago. */
+export const entryOf = (name: string, more: Partial<Entry> = {}): Entry => ({
+  step: name,
+  life: 'life1',
+  version: 1,
+  writeId: 'w',
+  kind: 'callback',
+  openedAt: NOW - 5,
+  deadlineAt: NOW + 60_000,
+  otherwise: 'fail',
+  reminders: 0,
+  ...more,
 });
 
 /** A question about the step `it`, asked a little ago. */

@@ -48,6 +48,7 @@ const STEP_ROWS = `
   waiting   heartbeat          waiting
   waiting   answer             answered
   waiting   complete           done
+  waiting   elapse             done
   waiting   reject             failed
   waiting   expire             failed
   waiting   skip               skipped

@@ -191,6 +191,7 @@ describe('the end of an execution', () => {
           await h.announcer.announce(ended);
           doomed.kill();
         },
+        announceEntry: h.announcer.announceEntry,
       },
     });
     const { id } = await h.begin();
@@ -211,6 +212,7 @@ describe('the end of an execution', () => {
           if (tries <= 5) throw new Error('the bus is away');
           await world.announcer.announce(ended);
         },
+        announceEntry: world.announcer.announceEntry,
       },
     }));
     const { id } = await h.begin();

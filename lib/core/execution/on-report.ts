@@ -13,8 +13,8 @@ import { agentStep, dependentsOf, isCallback, type Plan } from '../plan/plan.ts'
 import { executionAfter, wakeNoLaterThan } from '../records/change.ts';
 import { type Decision, evaluateNext, nothing, IDLE, writing } from '../records/decision.ts';
 import type { EventOf } from '../records/events.ts';
-import type { Snapshot } from '../records/snapshot.ts';
-import { isLeased, isSatisfied, isTerminal, type Step } from '../records/state.ts';
+import { isApprovalOpen, openIncidents, type Snapshot } from '../records/snapshot.ts';
+import { isForward, isLeased, isSatisfied, isTerminal, type Step } from '../records/state.ts';
 import { afterHeartbeat, horizonMs } from '../step/lease.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { reported } from '../step/report.ts';
@@ -60,12 +60,18 @@ function recoveredIn(before: Step | undefined, step: Step, now: number): number 
   return step.status !== 'done' || first === undefined ? undefined : now - first.endedAt;
 }
 
+const waitsForApprovalAlone = (state: Snapshot): boolean =>
+  isApprovalOpen(state) && openIncidents(state).length === 0;
+
 /**
  * After an on-time `done` the second read may be spared (C1) where the claim's snapshot is enough: to send to dependents
  * that wait for this step alone and unconditionally, or to end the execution when all else was finished already.
  */
 function mayDecideUnread(plan: Plan, state: Snapshot, step: Step): boolean {
-  if (step.status !== 'done' || state.execution.status !== 'running') return false;
+  const { status } = state.execution;
+  // Where an approval alone is open, nothing that a person says is about this step.
+  const isPlain = status === 'running' || (isForward(status) && waitsForApprovalAlone(state));
+  if (step.status !== 'done' || !isPlain) return false;
   const dependents = dependentsOf(plan, step.name);
   if (dependents.length > 0) {
     // A callback may have been answered since.

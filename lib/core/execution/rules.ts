@@ -30,7 +30,7 @@ import {
 import type { Ended } from '../records/ended.ts';
 import type { Evaluation } from '../records/events.ts';
 import { given } from '../records/given.ts';
-import { openIncidents, type Snapshot } from '../records/snapshot.ts';
+import { hasUnannounced, openIncidents, type Snapshot } from '../records/snapshot.ts';
 import {
   type Cause,
   isForward,
@@ -48,6 +48,7 @@ import { expired } from '../step/report.ts';
 import { send, supervise } from '../supervision/dispatch.ts';
 import { unleasedEnd } from '../supervision/wake-time.ts';
 import { endOf } from '../waiting/child.ts';
+import { openEntry, remind, announceChange } from '../waiting/entry.ts';
 import { endChildren, passedTime, startChildren, stopChildren, wakeForTime } from './child-rules.ts';
 import { keptOutput } from './output.ts';
 import { failStep, keepPast, passDeadline } from './stop.ts';
@@ -62,7 +63,9 @@ const rulesOf = (): readonly Rule[] => [
   passDeadline,
   askAboutDeadline,
   skip,
+  openEntry,
   passedTime,
+  remind,
   startChildren,
   suspend,
   halt,
@@ -74,10 +77,11 @@ const rulesOf = (): readonly Rule[] => [
   openIncident,
   endUndo,
   wakeForTime,
+  announceChange,
 ];
 
 export function evaluate(plan: Plan, state: Snapshot, event: Evaluation): Decision {
-  const rules = isTerminal(state.execution.status) ? [announce] : rulesOf();
+  const rules = isTerminal(state.execution.status) ? [announceChange, announce] : rulesOf();
   for (const rule of rules) {
     const decision = rule(plan, state, event);
     if (decision === undefined) continue;
@@ -202,7 +206,8 @@ const announce: Rule = (plan, state, event) => {
   const { execution } = state;
   // The process that wrote the end announces it, else a supervisor: many may read it at the same time.
   const another = event.by === 'agent' && event.outrun === true;
-  if (execution.wakeAt === undefined || another) return nothing();
+  // What became of its entries is announced before its end.
+  if (execution.wakeAt === undefined || another || hasUnannounced(state)) return nothing();
   const ended: Ended = {
     executionId: execution.id,
     workflow: execution.workflow,

@@ -17,6 +17,7 @@ import {
 import { callerText } from '../records/caller.ts';
 import type { Children } from '../records/children.ts';
 import type { Decision } from '../records/decision.ts';
+import type { Entry } from '../records/entry.ts';
 import { given } from '../records/given.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isForward, type Step } from '../records/state.ts';
@@ -41,7 +42,7 @@ export function becauseOfWaiting(plan: Plan, step: PlanStep, state: Snapshot): s
     case 'answered':
       return 'the external party answered before its turn; the answer is kept';
     case 'done':
-      return step.kind === 'wait' ? 'its time has come' : answered(step, record);
+      return step.kind === 'wait' ? 'its time has come' : answered(step, record, state);
     case 'failed':
       return step.kind === 'wait'
         ? `its time cannot be told${inBrackets(record.failure)}`
@@ -53,7 +54,9 @@ export function becauseOfWaiting(plan: Plan, step: PlanStep, state: Snapshot): s
 
 const isApproval = (step: CallbackStep): boolean => step.kind === 'approval';
 
-function answered(step: CallbackStep, { by }: Step): string {
+function answered(step: CallbackStep, { by }: Step, { entries }: Snapshot): string {
+  if (entries?.[step.name]?.closedBy === 'deadline')
+    return 'it is approved by default: nobody answered in time';
   if (isApproval(step)) return `${by === undefined ? 'a person' : callerText(by)} approved it`;
   return `the external party answered${by === undefined ? '' : ` (${callerText(by)})`}`;
 }
@@ -100,6 +103,8 @@ function openText(children: Children | undefined): string {
   return `, ${children.count - children.started} are not started yet`;
 }
 
+const IN_SILENCE = { approve: 'is approved', reject: 'is rejected', fail: 'fails' } as const;
+
 /** What comes next for a step; nothing where no kind of step has words of its own. */
 export function nextOfWaiting(plan: Plan, step: PlanStep, state: Snapshot): Next | undefined {
   if (step.kind === 'agent') return undefined;
@@ -114,7 +119,7 @@ export function nextOfWaiting(plan: Plan, step: PlanStep, state: Snapshot): Next
   const person = isForAnother(step) ? 'another person' : 'a person';
   const whom = isApproval(step) ? `${person} approves or rejects` : `the external party answers${heartbeats}`;
   const who = isApproval(step) ? 'person' : 'outside';
-  return { what: `${whom}; in silence it fails`, at, who };
+  return { what: `${whom}; in silence it ${IN_SILENCE[step.otherwise ?? 'fail']}`, at, who };
 }
 
 function nextOfChildren({ execution, steps }: Snapshot, step: string): Next | undefined {
@@ -153,11 +158,16 @@ export const DUE_OF_WAITING: Readonly<Record<string, string>> = {
   'step-compensated': 'a step is undone: all of its executions are',
   'step-compensation-failed': 'a step cannot be undone: one of its executions could not be',
   'children-stopped': 'the executions of a step are stopped',
+  'entry-opened': 'an approval or a callback is put into the inbox',
+  'entry-reminded': 'listeners are reminded of an approval or a callback',
+  'entry-moved': 'the time for an answer is moved by the time of the pause',
+  'entry-announced': 'what became of an approval or a callback is announced',
 };
 
 /** What happened to these steps. */
-export function pastOfWaiting(plan: Plan, { steps }: Snapshot): Happened[] {
-  const happened: Happened[] = [];
+export function pastOfWaiting(plan: Plan, state: Snapshot): Happened[] {
+  const { steps, entries = {} } = state;
+  const happened = Object.values(entries).flatMap(happenedEntry);
   for (const record of Object.values(steps)) {
     const step = graphOf(plan).step.get(record.name);
     if (step === undefined || step.kind === 'agent') continue;
@@ -171,7 +181,7 @@ export function pastOfWaiting(plan: Plan, { steps }: Snapshot): Happened[] {
         evidence,
       });
     }
-    const what = hasChildren(step) ? deedOfChildren(record) : deedOfExternalParty(step, record);
+    const what = hasChildren(step) ? deedOfChildren(record) : deedOfExternalParty(step, record, state);
     if (what === undefined) continue;
     const { failure, children, by } = record;
     const { count, ended } = children ?? {};
@@ -181,7 +191,14 @@ export function pastOfWaiting(plan: Plan, { steps }: Snapshot): Happened[] {
   return happened;
 }
 
-function deedOfExternalParty(step: PlanStep, record: Step): string | undefined {
+function happenedEntry({ step, openedAt, deadlineAt, otherwise, reminders, remindedAt }: Entry): Happened[] {
+  const opened = { at: openedAt, what: 'an answer was asked for', step, evidence: { deadlineAt, otherwise } };
+  if (remindedAt === undefined) return [opened];
+  const what = `reminder ${reminders} was sent: there was no answer yet`;
+  return [opened, { at: remindedAt, what, step, evidence: { reminders } }];
+}
+
+function deedOfExternalParty(step: PlanStep, record: Step, state: Snapshot): string | undefined {
   const { status, failure, by } = record;
   if (status === 'answered') return 'the external party answered before its turn';
   if (status === 'failed')
@@ -189,7 +206,7 @@ function deedOfExternalParty(step: PlanStep, record: Step): string | undefined {
       ? `it failed${inBrackets(failure)}`
       : `${callerText(by)} answered that it cannot be done${inBrackets(failure)}`;
   if (status !== 'done') return undefined;
-  return isCallback(step) ? answered(step, record) : 'its time came';
+  return isCallback(step) ? answered(step, record, state) : 'its time came';
 }
 
 function deedOfChildren(record: Step): string | undefined {

@@ -14,7 +14,7 @@ import { executionAfter, wakeNoLaterThan, type DecisionInputs } from '../records
 import { type AffectedSteps, type Decision, evaluateNext, writing } from '../records/decision.ts';
 import { given, type OrUndefined } from '../records/given.ts';
 import type { Incident } from '../records/incident.ts';
-import { incidentNumber, openIncidents, type Snapshot } from '../records/snapshot.ts';
+import { incidentNumber, isApprovalOpen, openIncidents, type Snapshot } from '../records/snapshot.ts';
 import { type Execution, isForward, isPausedOrPausing, type Step } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
 import { mayBePast, wayBack } from '../step/point-of-no-return.ts';
@@ -128,6 +128,8 @@ export const resolved = (
   ...given({ by, choice, reason, caller }),
 });
 
-/** Whether the execution waits for the resolution of this incident, and of no other. */
+/** Whether the execution waits for the resolution of this incident, for no other and for no approval. */
 export const waitsForThisAlone = (state: Snapshot, { number }: Incident): boolean =>
-  state.execution.status === 'waiting' && openIncidents(state).every((other) => other.number === number);
+  state.execution.status === 'waiting' &&
+  openIncidents(state).every((other) => other.number === number) &&
+  !isApprovalOpen(state);

@@ -24,7 +24,7 @@ import {
 import { type Decision, evaluateNext, IDLE, writing } from '../records/decision.ts';
 import { given } from '../records/given.ts';
 import type { Incident } from '../records/incident.ts';
-import { askedAboutPause, openIncidents, type Snapshot } from '../records/snapshot.ts';
+import { askedAboutPause, isApprovalOpen, openIncidents, type Snapshot } from '../records/snapshot.ts';
 import {
   type Cause,
   type Execution,
@@ -145,7 +145,7 @@ export function goOn(
 ): Decision {
   const { execution } = state;
   const pause = pauseOf(execution);
-  const isAsked = openIncidents(state).some(({ kind }) => kind !== 'pause');
+  const isAsked = openIncidents(state).some(({ kind }) => kind !== 'pause') || isApprovalOpen(state);
   const goesOn = executionAfter(execution, isAsked ? 'go-on-asking' : 'go-on', inputs, {
     ...changes,
     ...endedPause(execution, inputs.now, by),

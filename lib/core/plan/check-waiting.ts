@@ -71,7 +71,12 @@ function callbackProblem(step: CallbackStep, plan: Plan): Problem | undefined {
     return problem('unbounded', `a step of kind '${kind}' needs 'within', or it could wait for ever`);
   if (heartbeatMs !== undefined && !isDurationMs(heartbeatMs))
     return problem('unbounded', "'heartbeatEvery' is no time");
-  return byProblem(step) ?? longerThanWithin(withinMs, plan, 'it waits for an answer for');
+  return (
+    byProblem(step) ??
+    longerThanWithin(withinMs, plan, 'it waits for an answer for') ??
+    defaultProblem(step) ??
+    reminderProblem(step)
+  );
 }
 
 function byProblem({ kind, by }: { readonly kind: string; readonly by?: unknown }): Problem | undefined {
@@ -84,6 +89,34 @@ function byProblem({ kind, by }: { readonly kind: string; readonly by?: unknown 
   if (by === 'another') return undefined;
   const message = `by is ${JSON.stringify(by) ?? String(by)}; allowed is 'another': another person than those who have acted in it. Who may answer at all is a matter of the API's authorizer`;
   return problem('bad-by', message);
+}
+
+/** What holds without an answer: only an approval has an answer that can be known before it is given. */
+function defaultProblem({ kind, otherwise, by }: CallbackStep): Problem | undefined {
+  if (otherwise === undefined) return undefined;
+  const said = `'otherwise' is '${String(otherwise)}'`;
+  if (kind === 'callback') {
+    const message = `${said}, and nobody but the external party knows the output of a callback; write otherwise: 'fail' or leave it out, or make the step an approval`;
+    return problem('bad-default', message);
+  }
+  if (!['approve', 'reject'].includes(otherwise))
+    return problem('bad-default', `${said}; allowed are 'approve', 'reject' and 'fail'`);
+  if (otherwise === 'reject' || by === undefined) return undefined;
+  const message = `${said}, and another person has to approve it: in silence nobody would have; write 'reject' or 'fail'`;
+  return problem('bad-default', message);
+}
+
+/** More often than a supervisor's tick comes in an idle system no reminder could be kept. */
+const MIN_REMIND_MS = 60_000;
+
+function reminderProblem({ withinMs, remindMs }: CallbackStep): Problem | undefined {
+  if (remindMs === undefined) return undefined;
+  if (!isDurationMs(remindMs)) return problem('unbounded', "'remindEvery' is no time");
+  const said = `it reminds every ${formatDuration(remindMs)}`;
+  if (remindMs < MIN_REMIND_MS) return problem('bad-reminder', `${said}; write remindEvery: '1m' or more`);
+  if (remindMs < withinMs) return undefined;
+  const message = `${said}, and it waits for ${formatDuration(withinMs)} alone: nobody would be reminded; write a 'remindEvery' that is less than 'within', or leave it out`;
+  return problem('bad-reminder', message);
 }
 
 function mapProblem({ concurrency, tolerate }: MapStep): Problem | undefined {

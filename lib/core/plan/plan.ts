@@ -90,6 +90,10 @@ export interface CallbackStep extends StepBase {
   readonly heartbeatMs?: number;
   /** Of an approval: nobody may give it who started the root execution, gave input to the tree, or approved in it. */
   readonly by?: 'another';
+  /** What an approval without an answer in time is taken for. Absent: the step fails. */
+  readonly otherwise?: 'approve' | 'reject';
+  /** Listeners of the event bus are reminded so often while there is no answer. */
+  readonly remindMs?: number;
 }
 
 /** Another workflow, run as an execution of its own. */

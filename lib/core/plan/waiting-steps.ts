@@ -46,11 +46,22 @@ export interface WaitOptions extends AnyStepOptions {
   readonly until?: Input<string> | Input<number>;
 }
 
-export interface CallbackOptions<O> extends AnyStepOptions {
+/** What callbacks and approvals may say. */
+export interface AnswerOptions extends AnyStepOptions {
+  /** How long there may be no answer; `otherwise` says what holds then. */
+  readonly within: Duration;
+  /**
+   * How often an event reminds those who listen that there is no answer yet: '1m' or more, less than `within`.
+   * @default never
+   */
+  readonly remindEvery?: Duration;
+}
+
+export interface CallbackOptions<O> extends AnswerOptions {
   /** Any Standard Schema; an answer that does not fit is refused. */
   readonly output: StandardSchemaV1<unknown, O>;
-  /** Without an answer by then the step fails. */
-  readonly within: Duration;
+  /** Without an answer in time the step fails: nobody else knows its output. @default 'fail' */
+  readonly otherwise?: 'fail';
   /**
    * The external party must `heartbeat` so often to show that it is still at it.
    * @default never: only the answer counts
@@ -58,15 +69,19 @@ export interface CallbackOptions<O> extends AnyStepOptions {
   readonly heartbeatEvery?: Duration;
 }
 
-export interface ApprovalOptions extends AnyStepOptions {
-  /** Without an answer by then the step fails. */
-  readonly within: Duration;
+export interface ApprovalOptions extends AnswerOptions {
   /**
    * 'another': four eyes. The answer may not come from who started the execution (of a child: the one above all), nor from who
    * tried it again, resolved an incident of it so that it goes on, or gave another approval in it.
    * @default anybody whom the API lets answer
    */
   readonly by?: 'another';
+  /**
+   * What holds without an answer in time. 'approve': it goes on, approved by nobody; not beside `by`. 'reject': as if a person
+   * had rejected it. 'fail': the step fails with `no-answer`.
+   * @default 'fail'
+   */
+  readonly otherwise?: 'approve' | 'reject' | 'fail';
 }
 
 /** What a person's approval gives to the steps behind it. */
@@ -136,6 +151,12 @@ export const callbackStep = (
   kind,
   ...baseOf(name, options),
   withinMs: parseDurationOrNone(options.within, `within of step '${name}'`),
+  ...(options.otherwise === undefined || options.otherwise === 'fail'
+    ? {}
+    : { otherwise: options.otherwise }),
+  ...(options.remindEvery === undefined
+    ? {}
+    : { remindMs: parseDuration(options.remindEvery, `remindEvery of step '${name}'`) }),
   ...(options.heartbeatEvery === undefined
     ? {}
     : { heartbeatMs: parseDuration(options.heartbeatEvery, `heartbeatEvery of step '${name}'`) }),

@@ -10,6 +10,7 @@
 
 import type { ChildStart, Family, ParentNotice } from './children.ts';
 import type { Ended } from './ended.ts';
+import type { Entry, EntryNews } from './entry.ts';
 import { given, type OrUndefined } from './given.ts';
 import type { Incident } from './incident.ts';
 import type { Message } from './message.ts';
@@ -21,6 +22,7 @@ export interface Write {
   readonly execution?: Execution;
   readonly step?: Step;
   readonly incident?: Incident;
+  readonly entry?: Entry;
 }
 
 export interface Send {
@@ -91,6 +93,8 @@ export interface Decision {
   readonly write?: Write;
   /** Told before the write, which records that it was told. With `tell` the only effect that precedes a write. */
   readonly announce?: Ended;
+  /** Likewise, of an entry of the inbox. */
+  readonly announceEntry?: EntryNews;
   readonly notifyParent?: ParentNotice;
   readonly sends: readonly Send[];
   readonly next: Next;

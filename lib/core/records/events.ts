@@ -109,7 +109,7 @@ export interface EvaluateEvent {
   readonly fresh: boolean;
   /** Another process's write came first meanwhile. */
   readonly outrun?: true;
-  /** Steps whose executions could not be started, stopped or read just now: they hold no other step up. */
+  /** Steps whose executions could not be started, stopped or read, or whose entries not announced, just now: they hold no other up. */
   readonly passOver?: readonly string[];
   /** The clock before the state was read. */
   readonly readAt: number;

@@ -9,6 +9,7 @@
 
 import { executionAfter, wakeNoLaterThan, type DecisionInputs } from '../records/change.ts';
 import { type Decision, IDLE, writing } from '../records/decision.ts';
+import type { Entry } from '../records/entry.ts';
 import type { Incident } from '../records/incident.ts';
 import { isAbandoned, isLeftover, isLongAgo } from '../records/retention.ts';
 import { type Execution, isTerminal, type Step } from '../records/state.ts';
@@ -23,6 +24,7 @@ export type Found =
     }
   | { readonly kind: 'step'; readonly executionId: string; readonly step: Step }
   | { readonly kind: 'incident'; readonly executionId: string; readonly incident: Incident }
+  | { readonly kind: 'entry'; readonly executionId: string; readonly entry: Entry }
   /** An input beside its execution's record, which names it by its key. */
   | FoundInput
   /** A newer version's, or damaged. */
@@ -44,10 +46,12 @@ export const recordOf = (found: Removable): { readonly version: number; readonly
   found.kind === 'execution' ? found.execution : found.kind === 'input' ? found : besideOf(found);
 
 /** What is beside an execution's own record. */
-export type Beside = Extract<Found, { kind: 'step' | 'incident' }>;
+export type Beside = Extract<Found, { kind: 'step' | 'incident' | 'entry' }>;
 
-export const besideOf = (found: Beside): Step | Incident =>
-  found.kind === 'step' ? found.step : found.incident;
+export function besideOf(found: Beside): Step | Incident | Entry {
+  if (found.kind === 'step') return found.step;
+  return found.kind === 'incident' ? found.incident : found.entry;
+}
 
 /** The wake time is set to now, in its right place: the next sweep evaluates it. Nothing for an execution that is in order. */
 export function heal(

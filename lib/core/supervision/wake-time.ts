@@ -9,10 +9,10 @@
  * anything may be written at any moment, else the earliest `retryAt`.
  */
 
-import { hasChildren, type Plan, type PlanStep } from '../plan/plan.ts';
+import { graphOf, hasChildren, isCallback, type Plan, type PlanStep } from '../plan/plan.ts';
 import { executionAfter, wakeNoLaterThan, type DecisionInputs } from '../records/change.ts';
 import type { Write } from '../records/decision.ts';
-import { askedAboutPause, openIncidents, type Snapshot } from '../records/snapshot.ts';
+import { askedAboutPause, hasUnannounced, openIncidents, type Snapshot } from '../records/snapshot.ts';
 import { type Dispatch, type Execution, isForward, isLeased, pauseOf, type Step } from '../records/state.ts';
 import { undoOverdueAt } from '../step/defer.ts';
 import { horizonMs, leaseOverAt } from '../step/lease.ts';
@@ -80,6 +80,8 @@ export function nextWakeAt(
     ),
     ...externalTimes(plan, snapshot),
     ...records.map(undoOverdueAt),
+    // The bus did not take it: tried again, and nothing else waits for it.
+    ...(hasUnannounced(snapshot) ? [readAt + hMs] : []),
   ];
   const wakeAt = Math.min(...deadlines, quietFrom(plan, snapshot, work, readAt) + hMs);
   return Number.isFinite(wakeAt) ? wakeAt : readAt + hMs;
@@ -102,12 +104,17 @@ function incidentDeadlines(snapshot: Snapshot): number[] {
  * The write of a step that is over now and that no lease covers. Its writer may have read the execution before a pause. So
  * two ends are one write with the execution, which fails if the execution was paused since: S12 that of the last step,
  * because the wake time of a paused execution is its incident's deadline, while its end is due at once; L1 that of a callback
- * that was not answered, because the time of a pause is given back to it.
+ * that was not answered, whatever holds then, because the time of a pause is given back to it.
  */
 export function unleasedEnd(plan: Plan, state: Snapshot, step: Step, inputs: DecisionInputs): Write {
   const { execution, steps } = state;
   const write: Write = { executionId: execution.id, step };
-  if (step.status !== 'failed' && !isAllOver(plan, { ...steps, [step.name]: step })) return write;
+  const isDefault =
+    isCallback(graphOf(plan).step.get(step.name)) &&
+    step.status === 'done' &&
+    steps[step.name]?.status !== 'answered';
+  if (step.status !== 'failed' && !isDefault && !isAllOver(plan, { ...steps, [step.name]: step }))
+    return write;
   const wakeAt = wakeNoLaterThan(execution, inputs.now + horizonMs(plan, state));
   return { ...write, execution: executionAfter(execution, 'set-wake-time', inputs, { wakeAt }) };
 }

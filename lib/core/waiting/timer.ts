@@ -2,7 +2,7 @@
  * The times until which steps wait that no agent performs: a wait for a time, a callback or an approval with its deadline.
  *
  * Owns: until when such a step waits, and what is written when its time has come. Does not own: an answer
- * (`waiting/callback.ts`), the order of the rules (`execution/rules.ts`).
+ * (`waiting/callback.ts`), the step's entry in the inbox (`waiting/entry.ts`), the order of the rules (`execution/rules.ts`).
  *
  * L1 every callback has a deadline.
  */
@@ -13,7 +13,7 @@ import { evaluateExpression } from '../plan/refs.ts';
 import { blankStep, type DecisionInputs, stepAfter, type StepChanges } from '../records/change.ts';
 import type { Failure } from '../records/failure.ts';
 import type { StepEvent } from '../records/moves.ts';
-import type { Snapshot } from '../records/snapshot.ts';
+import { openEntries, type Snapshot } from '../records/snapshot.ts';
 import { type Execution, isForward, type Step, summedSince } from '../records/state.ts';
 import { applies, isTurn, scopeOf, turnAt } from '../step/turn.ts';
 
@@ -25,12 +25,17 @@ function elapsesAt(step: WaitStep, snapshot: Snapshot): number | undefined {
 
 /** When the time for the answer is over, or that for the next heartbeat. */
 function expiresAt(step: CallbackStep, snapshot: Snapshot): number {
-  const sinceAt = turnAt(step, snapshot);
-  const heardAt = Math.max(sinceAt, snapshot.steps[step.name]?.progressAt ?? 0);
+  const heardAt = Math.max(turnAt(step, snapshot), snapshot.steps[step.name]?.progressAt ?? 0);
   return Math.min(
-    sinceAt + step.withinMs + pausedSince(snapshot.execution, sinceAt),
+    deadlineOf(step, snapshot),
     heardAt + (step.heartbeatMs ?? Number.POSITIVE_INFINITY) + pausedSince(snapshot.execution, heardAt),
   );
+}
+
+/** When the time for the answer is over, whatever heartbeats there are. */
+export function deadlineOf(step: CallbackStep, snapshot: Snapshot): number {
+  const sinceAt = turnAt(step, snapshot);
+  return sinceAt + step.withinMs + pausedSince(snapshot.execution, sinceAt);
 }
 
 /** The external party has this much more time: a pause gives its time back. */
@@ -50,10 +55,13 @@ export function waitsUntil(plan: Plan, step: PlanStep, snapshot: Snapshot): numb
   return status === 'ready' || status === 'waiting' ? expiresAt(step, snapshot) : undefined;
 }
 
-/** The times until which steps wait, of all of them. */
+/** The times until which steps wait, of all of them, and those of reminders. */
 export const externalTimes = (plan: Plan, snapshot: Snapshot): number[] =>
   isForward(snapshot.execution.status)
-    ? plan.steps.flatMap((step) => waitsUntil(plan, step, snapshot) ?? [])
+    ? [
+        ...plan.steps.flatMap((step) => waitsUntil(plan, step, snapshot) ?? []),
+        ...openEntries(snapshot).flatMap(({ remindAt }) => remindAt ?? []),
+      ]
     : [];
 
 const BAD_TIME: Failure = {
@@ -73,15 +81,23 @@ export function passTime(plan: Plan, snapshot: Snapshot, inputs: DecisionInputs)
         ? over(record, 'fail', inputs, { failure: BAD_TIME })
         : over(record, 'elapse', inputs, {});
     }
+    if (!isCallback(step)) continue;
     if (record.status === 'answered')
       return over(record, record.failure === undefined ? 'complete' : 'reject', inputs, {});
-    const failure = {
-      code: 'no-answer',
-      message: `the ${step.kind} was not answered in time`,
-    };
-    return over(record, 'expire', inputs, { failure });
+    return unanswered(step, record, inputs);
   }
   return undefined;
+}
+
+/** What holds without an answer in time. An approval that nobody gave names nobody. */
+function unanswered({ kind, otherwise }: CallbackStep, record: Step, inputs: DecisionInputs): Step {
+  if (otherwise === 'approve')
+    return over(record, 'elapse', inputs, { output: { approved: true }, failure: undefined, by: undefined });
+  const failure =
+    otherwise === 'reject'
+      ? { code: 'rejected', message: 'it was not answered in time, and counts as rejected' }
+      : { code: 'no-answer', message: `the ${kind} was not answered in time` };
+  return over(record, 'expire', inputs, { failure, by: undefined });
 }
 
 export const over = (record: Step, event: StepEvent, inputs: DecisionInputs, changes: StepChanges): Step =>

@@ -9,6 +9,7 @@
 
 import type { AgentSpec } from '../../core/plan/agent.ts';
 import type { Send, Write } from '../../core/records/decision.ts';
+import type { EntryNews } from '../../core/records/entry.ts';
 import type { Clock, Ports } from '../../core/ports.ts';
 import type { Execution } from '../../core/records/state.ts';
 import type { MemoryWorld } from '../memory.ts';
@@ -53,7 +54,7 @@ const READS: ReadonlySet<string> = new Set([
   'readPlan',
   'due',
   'list',
-  'openIncidents',
+  'inbox',
 ]);
 
 /** @param processDeadlineAt when the platform ends it: epoch ms */
@@ -134,11 +135,12 @@ const through = <Port extends object>(port: Port, call: Call): Port =>
 /** For people: which record, which message. */
 function aboutCall(method: string, args: readonly unknown[]): string {
   if (method === 'write') {
-    const { execution, step, incident } = args[0] as Write;
+    const { execution, step, incident, entry } = args[0] as Write;
     const records = [
       ...(step === undefined ? [] : [`step '${step.name}' as ${step.status}`]),
       ...(execution === undefined ? [] : [`the execution as ${execution.status}`]),
       ...(incident === undefined ? [] : [`incident ${incident.number}`]),
+      ...(entry === undefined ? [] : [`the entry of '${entry.step}'`]),
     ];
     return `writes ${records.join(' and ')}`;
   }
@@ -148,5 +150,9 @@ function aboutCall(method: string, args: readonly unknown[]): string {
   }
   if (method === 'create') return 'creates the execution';
   if (method === 'writePlan') return 'stores the plan';
+  if (method === 'announceEntry') {
+    const { step, change } = args[0] as EntryNews;
+    return `announces that the entry of '${step}' is ${change}`;
+  }
   return method === 'announce' ? 'announces the end' : `calls ${method}`;
 }

@@ -11,6 +11,7 @@ import { type Duration, parseDuration } from '../../core/plan/duration.ts';
 import type { Workflow } from '../../core/plan/workflow.ts';
 import type { Note } from '../../core/records/decision.ts';
 import type { Ended } from '../../core/records/ended.ts';
+import type { EntryNews } from '../../core/records/entry.ts';
 import { refuse } from '../../core/records/errors.ts';
 import type { Json } from '../../core/records/json.ts';
 import { start } from '../../scheduler/start.ts';
@@ -225,7 +226,12 @@ export class WorkflowTest<I> {
     return this.#driver.calls.logged;
   }
 
-  /** What was announced on the event bus, in order. */
+  /** What was announced of approvals and callbacks on the event bus, in order. */
+  get entryNews(): readonly EntryNews[] {
+    return this.#driver.world.entryNews;
+  }
+
+  /** What was announced of ends on the event bus, in order. */
   get announced(): readonly Ended[] {
     return this.#driver.world.announced;
   }

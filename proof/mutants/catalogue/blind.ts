@@ -99,8 +99,8 @@ export const BLIND: readonly Mutant[] = [
     id: 'pause-takes-the-callback-time',
     bug: 'The time of a pause is not given back to a callback.',
     file: 'lib/core/waiting/timer.ts',
-    find: '    sinceAt + step.withinMs + pausedSince(snapshot.execution, sinceAt),',
-    replace: '    sinceAt + step.withinMs,',
+    find: '  return sinceAt + step.withinMs + pausedSince(snapshot.execution, sinceAt);',
+    replace: '  return sinceAt + step.withinMs;',
     killer: simulated(),
   },
   {

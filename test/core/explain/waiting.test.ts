@@ -220,6 +220,7 @@ sub running: 0 of 1 executions ended
     const hour = 3_600_000;
     expect(past.map(({ at, what }) => [at - startedAt, what])).toEqual([
       [0, "workflow 'flow' was started"],
+      [0, 'an answer was asked for'],
       [hour, 'its time came'],
       [hour, 'a person approved it'],
       [hour, 'done: 1 of 1 executions ended (1 succeeded)'],

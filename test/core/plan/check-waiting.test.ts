@@ -82,6 +82,40 @@ it.each<[CallbackStep['kind'], unknown, string | undefined]>([
   expect(problem(step)).toEqual(message === undefined ? undefined : { reason: 'bad-by', message });
 });
 
+const approval: CallbackStep = { kind: 'approval', name: 'c', after: [], withinMs: 120_000 };
+it.each<[Partial<CallbackStep>, string, string]>([
+  [
+    { kind: 'callback', otherwise: 'approve' },
+    'bad-default',
+    "'otherwise' is 'approve', and nobody but the external party knows the output of a callback; write otherwise: 'fail' or leave it out, or make the step an approval",
+  ],
+  [
+    { otherwise: 'skip' as never },
+    'bad-default',
+    "'otherwise' is 'skip'; allowed are 'approve', 'reject' and 'fail'",
+  ],
+  [
+    { otherwise: 'approve', by: 'another' },
+    'bad-default',
+    "'otherwise' is 'approve', and another person has to approve it: in silence nobody would have; write 'reject' or 'fail'",
+  ],
+  [{ remindMs: Number.NaN }, 'unbounded', "'remindEvery' is no time"],
+  [{ remindMs: 59_999 }, 'bad-reminder', "it reminds every 59s999ms; write remindEvery: '1m' or more"],
+  [
+    { remindMs: 120_000 },
+    'bad-reminder',
+    "it reminds every 2m, and it waits for 2m alone: nobody would be reminded; write a 'remindEvery' that is less than 'within', or leave it out",
+  ],
+])('what holds without an answer, and reminders: %j', (more, reason, message) => {
+  expect(problem({ ...approval, ...more }, 120_000)).toEqual({ reason, message });
+});
+
+it('an approval may be approved or rejected without an answer, and both kinds may remind', () => {
+  for (const otherwise of ['approve', 'reject'] as const)
+    expect(problem({ ...approval, otherwise, remindMs: 119_999 }, 120_000)).toBeUndefined();
+  expect(problem({ ...approval, kind: 'callback', remindMs: 60_000 }, 120_000)).toBeUndefined();
+});
+
 it.each(['callback', 'approval'] as const)('a %s that promises more time than the workflow has', (kind) => {
   const message = 'it waits for an answer for 1m1ms, and the workflow is to be over within 1m';
   expect(problem({ kind, name: 'c', after: [], withinMs: 60_001 })).toEqual({

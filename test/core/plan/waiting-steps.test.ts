@@ -43,6 +43,22 @@ it('a wait', () => {
   );
 });
 
+it('what holds without an answer, and how often somebody is reminded; nothing where nothing is said', () => {
+  const output = z.any();
+  const plain = first((w) => void w.callback('c', { output, within: '1h' }));
+  expect(first((w) => void w.callback('c', { output, within: '1h', otherwise: 'fail' }))).toStrictEqual(
+    plain,
+  );
+  const approval = first((w) => void w.approval('c', { within: '1h' }));
+  expect(first((w) => void w.approval('c', { within: '1h', otherwise: 'fail' }))).toStrictEqual(approval);
+  expect(
+    first((w) => void w.approval('c', { within: '1h', otherwise: 'reject', remindEvery: '10m' })),
+  ).toStrictEqual({ ...approval, otherwise: 'reject', remindMs: 600_000 });
+  expect(
+    refusalOf(() => first((w) => void w.approval('c', { within: '1h', remindEvery: 'often' }))).message,
+  ).toContain("remindEvery of step 'c'");
+});
+
 it('a callback, and an approval', () => {
   const output = z.any();
   expect(first((w) => void w.callback('c', { output, within: '1h' }))).toStrictEqual({

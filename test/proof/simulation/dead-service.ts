@@ -100,6 +100,7 @@ export async function runCrowd(options: CrowdOptions): Promise<Crowd> {
         count.ended += 1;
         count.endedAt = events.now;
       },
+      announceEntry: async () => undefined,
     },
     clock,
     random: seededSource(7),

@@ -1,18 +1,22 @@
 /**
- * Open incidents of all workflows, latest opened first, from the list index.
+ * The inbox: open incidents, approvals and callbacks of all workflows, latest opened first, from the list index.
  *
  * Owns: the page and its cursor. Does not own: the items (`dynamo-items.ts`).
  */
 
 import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { refuse } from '../core/records/errors.ts';
-import { isExecutionId } from '../core/records/names.ts';
-import type { OpenIncident, Page } from '../core/ports.ts';
+import { isExecutionId, isName } from '../core/records/names.ts';
+import type { InboxItem, Page } from '../core/ports.ts';
+import { isOpenEntry } from '../core/records/entry.ts';
 import {
+  entryOf,
+  entrySk,
   executionKey,
   idOfKey,
   incidentOf,
   incidentSk,
+  isEntryItem,
   type Item,
   OPEN_INCIDENTS_KEY,
   text,
@@ -20,12 +24,12 @@ import {
 import { BATCH, keyText, readItems } from './dynamo-batch.ts';
 import { TABLE } from './names.ts';
 
-export async function openIncidentsPage(
+export async function inboxPage(
   client: DynamoDBClient,
   table: string,
   limit: number,
   cursor?: string,
-): Promise<Page<OpenIncident>> {
+): Promise<Page<InboxItem>> {
   const answer = await client.send(
     new QueryCommand({
       TableName: table,
@@ -45,14 +49,21 @@ export async function openIncidentsPage(
   const found = await readItems(client, table, keys);
   const items = keys.flatMap((key) => {
     const item = found.get(keyText(key));
-    const incident = item && incidentOf(item);
-    // The index may lag: one that was answered meanwhile is no longer open.
-    return item === undefined || incident?.resolvedAt !== undefined || incident === undefined
-      ? []
-      : [{ executionId: idOfKey(item), incident }];
+    return item === undefined ? [] : openIn(item);
   });
   const last = answer.LastEvaluatedKey;
   return last === undefined ? { items } : { items, cursor: cursorOf(last) };
+}
+
+/** The index may lag: what was answered meanwhile is no longer open. */
+function openIn(item: Item): InboxItem[] {
+  const executionId = idOfKey(item);
+  if (isEntryItem(item)) {
+    const entry = entryOf(item);
+    return isOpenEntry(entry) ? [{ executionId, entry }] : [];
+  }
+  const incident = incidentOf(item);
+  return incident.resolvedAt === undefined ? [{ executionId, incident }] : [];
 }
 
 const cursorOf = (key: Item): string =>
@@ -60,14 +71,16 @@ const cursorOf = (key: Item): string =>
 
 /** @throws SteadfastError `bad-cursor`: the cursor comes from a client */
 function startKey(cursor: string): Item {
-  const match = /^(\d{1,15})\.(.+)\.(\d{1,6})$/.exec(cursor);
-  const [, openedAt, id, number] = match ?? [];
-  if (openedAt === undefined || id === undefined || number === undefined || !isExecutionId(id)) {
+  const match = /^(\d{1,15})\.(.+)\.([^.]+)$/.exec(cursor);
+  const [, openedAt, id, which = ''] = match ?? [];
+  // An incident has a number, an entry the name of its step, which begins with a letter.
+  const isNumber = /^\d{1,6}$/.test(which);
+  if (openedAt === undefined || id === undefined || !isExecutionId(id) || !(isNumber || isName(which))) {
     throw refuse('bad-cursor', 'the cursor is not one that a list has returned');
   }
   return {
     ...executionKey(id),
-    [TABLE.sk]: { S: incidentSk(Number(number)) },
+    [TABLE.sk]: { S: isNumber ? incidentSk(Number(which)) : entrySk(which) },
     [TABLE.listIndex.pk]: { S: OPEN_INCIDENTS_KEY },
     [TABLE.listIndex.sk]: { N: openedAt },
   };
