@@ -37,9 +37,14 @@ export function startExternalParty(host: Host): void {
   events.plan(choice.between(5_000, 30_000), look);
 }
 
+const STALE: ReadonlySet<string> = new Set(['failed', 'fenced']);
+
 function consider(host: Host, state: Snapshot, step: CallbackStep): void {
   const { choice, faults } = host;
-  const status = state.steps[step.name]?.status;
+  const record = state.steps[step.name];
+  // After a retry of the execution it is asked once more.
+  const isStale = record !== undefined && record.epoch < state.execution.epoch && STALE.has(record.status);
+  const status = isStale ? undefined : record?.status;
   const isLate = status === 'failed' || status === 'done';
   if (isLate && !faults.injects('lateAnswer')) return;
   if (!isLate && status !== undefined && status !== 'waiting') return;

@@ -127,7 +127,7 @@ export class OracleTimes {
 
   #judgeStep(problems: string[], written: Written, planned: PlanStep, step: Step): void {
     if (planned.kind !== 'wait' && planned.kind !== 'callback' && planned.kind !== 'approval') return;
-    const { plan, before, now } = written;
+    const { plan, before, write, now } = written;
     const was = before.steps[step.name]?.status ?? 'ready';
     const sinceAt = turnOf(plan, planned, before);
     if (sinceAt === undefined || was === step.status) return;
@@ -143,8 +143,11 @@ export class OracleTimes {
     const dueAt = this.#expiresAt(written, planned, sinceAt);
     const lateMs = this.#lateMs(written, dueAt);
     if (lateMs > 0) problems.push(`L1 '${step.name}' was ${step.status} ${lateMs} ms after its time`);
-    if (step.failure?.code === 'no-answer' && now + this.#earlyMs(before.execution.id, sinceAt) < dueAt)
+    const byDefault = step.status === 'done' ? write.entry?.closedBy === 'deadline' : isSilence(step);
+    if (byDefault && now + this.#earlyMs(before.execution.id, sinceAt) < dueAt)
       problems.push(`L1 '${step.name}' was given up ${dueAt - now} ms before its time`);
+    if (byDefault && defaultOf(step) !== (planned.otherwise ?? 'fail'))
+      problems.push(`L1 without an answer '${step.name}' counts as ${defaultOf(step)}`);
   }
 
   /** A paused execution waits for no one. */
@@ -176,6 +179,16 @@ export class OracleTimes {
     const lateMs = this.#lateMs(written, dueAt);
     if (lateMs > 0) problems.push(`L1 it was stopped ${lateMs} ms after its deadline`);
   }
+}
+
+/** Nobody answered, and the step has failed for it. */
+const isSilence = ({ failure }: Step): boolean =>
+  failure?.code === 'no-answer' || failure?.message.startsWith('it was not answered in time') === true;
+
+/** What it is taken for. */
+function defaultOf({ status, failure }: Step): 'approve' | 'reject' | 'fail' {
+  if (status === 'done') return 'approve';
+  return failure?.code === 'rejected' ? 'reject' : 'fail';
 }
 
 const humanOf = (plan: Plan, { kind, step }: Incident) =>

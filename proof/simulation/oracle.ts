@@ -39,7 +39,8 @@ export function judge(
 }
 
 /** The records as a write leaves them. */
-export const storedAfter = (before: Snapshot, { execution, step, incident }: Write): Snapshot => ({
+export const storedAfter = (before: Snapshot, { execution, step, incident, entry }: Write): Snapshot => ({
+  ...(entry === undefined ? before : { entries: { ...before.entries, [entry.step]: entry } }),
   execution: execution ?? before.execution,
   steps: step === undefined ? before.steps : { ...before.steps, [step.name]: step },
   incidents:

@@ -9,6 +9,7 @@ import type { Effect } from '../../lib/core/plan/agent.ts';
 import type {
   AgentStage,
   AgentStep,
+  CallbackStep,
   ChildStep,
   HumanStage,
   Plan,
@@ -127,7 +128,8 @@ function randomStep(
   if (drawn < 0.11) {
     const heartbeats = choice.chance(0.3) ? { heartbeatMs: 120_000 } : {};
     const kind = choice.pick(['callback', 'approval'] as const);
-    return { ...base, kind, withinMs: choice.pick([300_000, 3_600_000]), ...heartbeats };
+    const withinMs = choice.pick([300_000, 3_600_000]);
+    return { ...base, kind, withinMs, ...heartbeats, ...answerOf(choice, kind, 'heartbeatMs' in heartbeats) };
   }
   if (drawn < 0.17 && depth < 2) {
     const plan = randomPlan(choice, `${workflow}-${step.name}`, depth + 1);
@@ -152,6 +154,19 @@ function randomStep(
     };
   }
   return step;
+}
+
+/** What holds without an answer, and how often somebody is reminded; an approval with heartbeats is nothing that authors can write. */
+function answerOf(
+  choice: Choice,
+  kind: CallbackStep['kind'],
+  hasHeartbeats: boolean,
+): Pick<CallbackStep, 'otherwise' | 'remindMs'> {
+  const mayHold = kind === 'approval' && !hasHeartbeats;
+  return {
+    ...(mayHold && choice.chance(0.6) ? { otherwise: choice.pick(['approve', 'reject'] as const) } : {}),
+    ...(choice.chance(0.5) ? { remindMs: choice.pick([60_000, 150_000]) } : {}),
+  };
 }
 
 /** Of a list nothing is a point of no return. */

@@ -9,6 +9,7 @@ import type { Plan } from '../../lib/core/plan/plan.ts';
 import type { Due, Page, WriteResult } from '../../lib/core/ports.ts';
 import type { Note, Write } from '../../lib/core/records/decision.ts';
 import type { Ended } from '../../lib/core/records/ended.ts';
+import type { EntryNews } from '../../lib/core/records/entry.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
 import { memoryPresences } from '../../lib/testing/memory-presence.ts';
@@ -21,6 +22,7 @@ import { Ledger } from './ledger.ts';
 import { sendMessage } from './messages.ts';
 import { startOperators } from './operators.ts';
 import { judgeChildren, judgeRecall } from './oracle-children.ts';
+import { OracleInbox } from './oracle-inbox.ts';
 import { judgeKeys } from './oracle-keys.ts';
 import { EffectOrder } from './oracle-order.ts';
 import { judgeNothingLeft, judgeUndoBeyond } from './oracle-points.ts';
@@ -84,6 +86,7 @@ export class World {
   readonly #announced = new Map<string, Set<string>>();
   readonly #violations: string[] = [];
   readonly #times = new OracleTimes();
+  readonly #inbox = new OracleInbox();
   /** Since when nothing is out of order. */
   #healedAt: number | undefined;
   #interventions = 0;
@@ -126,6 +129,7 @@ export class World {
           const told = this.#announced.get(executionId) ?? new Set();
           this.#announced.set(executionId, told.add(status));
         },
+        announceEntry: (news) => this.#judgeNews(news),
         random: seededSource(options.seed),
         note: (note) => this.#note(note),
       },
@@ -172,6 +176,7 @@ export class World {
     judgeWake(problems, plan, after, context);
     if (write.step !== undefined) judgeTries(problems, plan, before, write.step);
     this.#times.judge(problems, { plan, before, write, now, healedAt: this.#healedAt });
+    this.#inbox.judge(problems, plan, before, write, after, now);
     for (const problem of problems) this.#violate(executionId, problem);
     this.#judgeWaits(executionId, plan);
     const others = {
@@ -205,6 +210,11 @@ export class World {
     const read = (id: string): Snapshot | undefined => this.#ofThisLife(id);
     for (const problem of judgeStanding(plan, state, ended, this.#host.ledger, read))
       this.#violate(ended.executionId, problem);
+  }
+
+  #judgeNews(news: EntryNews): void {
+    const problem = this.#inbox.announce(news);
+    if (problem !== undefined) this.#violate(news.executionId, problem);
   }
 
   #violate(executionId: string, problem: string): void {
@@ -281,6 +291,7 @@ export class World {
     if (this.#traits.startsTogether) this.#violations.push(...judgeList(this.#table));
     // Last, for it empties the table.
     if (this.#traits.isRetained) this.#violations.push(...judgeRetention(this.#table));
+    this.#violations.push(...this.#inbox.judgeEnd());
     if (!this.#clients.allAccepted) this.#violations.push('L1 a start was never accepted');
     if ((mode === 'none' || mode === 'masked') && this.#interventions > 0) {
       this.#violations.push(`${mode === 'none' ? 'C1' : 'C2'} ${this.#interventions} interventions`);
@@ -342,6 +353,7 @@ class WorldTable extends MemoryTable {
   }
 }
 
-const isRepeated = (before: Snapshot, { execution, step }: Write): boolean =>
+const isRepeated = (before: Snapshot, { execution, step, entry }: Write): boolean =>
   execution?.writeId === before.execution.writeId ||
+  (entry !== undefined && entry.writeId === before.entries?.[entry.step]?.writeId) ||
   (step !== undefined && step.writeId === before.steps[step.name]?.writeId);
