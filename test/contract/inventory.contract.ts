@@ -196,7 +196,7 @@ function reborn(under: () => InventoryUnderTest): void {
     expect(await under().store.read('e-1')).toStrictEqual({ execution: again(LATER), steps: {} });
   });
 
-  it('can have steps and incidents of the same names, each written once', async () => {
+  it('can have steps, incidents and entries of the same names, each written once', async () => {
     const { store, inventory } = under();
     await store.create(again(LATER));
     const late = aStep({ ...claim, writeId: 'w-late', token: 't-2' });
@@ -205,13 +205,15 @@ function reborn(under: () => InventoryUnderTest): void {
     expect(await store.write({ executionId: 'e-1', step: claim })).toBe('written');
     const asked = { ...anIncident, life: 'life2', writeId: 'w-asked', openedAt: LATER };
     const execution = { ...again(LATER), version: 2, writeId: 'w-asked' };
-    const both = { executionId: 'e-1', execution, incident: asked };
+    const entry = anEntry({ life: 'life2', writeId: 'w-asked', openedAt: LATER });
+    const both = { executionId: 'e-1', execution, incident: asked, entry };
     expect(await store.write(both)).toBe('written');
     expect(await store.write(both)).toBe('written');
-    const state = { execution, steps: { a: claim }, incidents: { 1: asked } };
+    const state = { execution, steps: { a: claim }, incidents: { 1: asked }, entries: { a: entry } };
     expect(await store.read('e-1')).toStrictEqual(state);
     expect((await besides(inventory)).map((found) => besideOf(found).writeId).sort()).toEqual([
       'w-1',
+      'w-asked',
       'w-asked',
       'w-claim',
     ]);
