@@ -55,7 +55,7 @@ function stuckOf({ execution, steps }: Snapshot): string[] {
   return [`${execution.id}: ${execution.status}${end}; ${shown.join(', ') || 'no step was claimed'}`];
 }
 
-function findingsOf({ execution, steps }: Snapshot, plan: Plan | undefined): string[] {
+function findingsOf({ execution, steps, entries = {} }: Snapshot, plan: Plan | undefined): string[] {
   if (plan === undefined) return [`${execution.id}: its plan ${execution.plan} is not in the table`];
   const records = Object.values(steps);
   const recoveries = agentSteps(plan).flatMap((step) => beyondRecovery(step, steps[step.name]));
@@ -63,6 +63,11 @@ function findingsOf({ execution, steps }: Snapshot, plan: Plan | undefined): str
   return [
     ...recoveries,
     ...(isTerminal(execution.status) ? held.map(({ name }) => `${name} is held after the end`) : []),
+    ...(isTerminal(execution.status)
+      ? Object.values(entries).flatMap(({ step, closedAt }) =>
+          closedAt === undefined ? [`${step} is in the inbox after the end`] : [],
+        )
+      : []),
     ...(!isTerminal(execution.status) && execution.wakeAt === undefined
       ? ['is open without a wake time']
       : []),

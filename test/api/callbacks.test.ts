@@ -64,6 +64,25 @@ describe('a callback', () => {
     expect(await stepOf(c, id, 'ok')).toHaveProperty('token');
   });
 
+  it('is in the inbox while it is open, and its step says what it has there', async () => {
+    const { c, id, token } = await begun();
+    const entry = {
+      step: 'paid',
+      kind: 'callback',
+      openedAt: c.clock.now(),
+      deadlineAt: c.clock.now() + 3_600_000,
+      otherwise: 'fail',
+      reminders: 0,
+    };
+    expect((await c.get('/incidents')).body).toStrictEqual({ items: [{ executionId: id, ...entry }] });
+    expect(await stepOf(c, id, 'paid')).toMatchObject({ entry });
+    await c.post(`/callbacks/${token}/complete`, { output: { amount: 1 } });
+    const { items } = (await c.get('/incidents')).body as { items: { step: string; kind: string }[] };
+    expect(items.map(({ step, kind }) => `${kind} ${step}`)).toEqual(['approval ok']);
+    expect(await stepOf(c, id, 'paid')).not.toHaveProperty('entry');
+    expect((await c.get(`/executions/${id}`)).body).toMatchObject({ status: 'waiting' });
+  });
+
   it('is completed; the same again is told the same, another answer is refused', async () => {
     const { c, id, token } = await begun();
     const complete = (amount: number) => c.post(`/callbacks/${token}/complete`, { output: { amount } });

@@ -57,12 +57,16 @@ const callback = (name: string, before: readonly string[]): fc.Arbitrary<Callbac
       kind: fc.constantFrom('callback' as const, 'approval' as const),
       withinMs: time,
       heartbeatMs: fc.option(time, { nil: undefined }),
+      otherwise: fc.constantFrom(undefined, 'approve' as const, 'reject' as const),
+      remindMs: fc.constantFrom(undefined, 60_000),
     })
-    .map(({ of, kind, withinMs, heartbeatMs }) => ({
+    .map(({ of, kind, withinMs, heartbeatMs, otherwise, remindMs }) => ({
       ...of,
       kind,
       withinMs,
       ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
+      ...(otherwise === undefined || kind === 'callback' ? {} : { otherwise }),
+      ...(remindMs === undefined || withinMs <= remindMs ? {} : { remindMs }),
     }));
 
 const child = (name: string, before: readonly string[]): fc.Arbitrary<ChildStep> =>

@@ -8,6 +8,7 @@ import { FUNCTIONS } from '../../../proof/chaos/fault-plan.ts';
 import { type Facts, report } from '../../../proof/chaos/report.ts';
 import type { Tally } from '../../../proof/chaos/saboteur.ts';
 import { auditTable, interruptionsIn, type TableContent } from '../../../proof/chaos/table-audit.ts';
+import { entryOf } from '../../core/one-step.ts';
 
 const retry = (attempts: number) => ({ kind: 'retry' as const, attempts, firstMs: 500, maxMs: 5_000 });
 const planStep = (name: string, agent: string): AgentStep => ({
@@ -94,6 +95,11 @@ describe('the audit of the table', () => {
   it.each<[string, Snapshot, RegExp]>([
     ['an open execution without a wake time', snapshot({ status: 'running' }), /open without a wake time/],
     ['a step held after the end', snapshot({}, { leaseUntil: 9 }), /charge is held after the end/],
+    [
+      'an approval in the inbox after the end',
+      { ...snapshot(), entries: { ok: entryOf('ok') } },
+      /ok is in the inbox after the end/,
+    ],
     ['an attempt beyond the recovery', snapshot({}, { attempt: 6 }), /charge had 6 attempts of 5/],
     ['an undo beyond its retries', snapshot({}, { undoAttempt: 12 }), /charge had 12 undos of 11/],
     ['a success without its step', snapshot({}, { status: 'retrying' }), /succeeded, but charge is retrying/],
