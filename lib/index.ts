@@ -18,8 +18,24 @@ export { cannotTell, done, notDone, running } from './core/plan/agent.ts';
 export type { Agent, AgentOptions, AttemptContext, AttemptLog, Effect, Verdict } from './core/plan/agent.ts';
 export type { Duration } from './core/plan/duration.ts';
 export { PermanentError, SteadfastError, TransientError } from './core/records/errors.ts';
-export { and, concat, eq, exists, gt, isIn, lt, ne, not, or } from './core/plan/refs.ts';
-export type { Condition, Input, Ref } from './core/plan/refs.ts';
+export {
+  and,
+  concat,
+  eq,
+  exists,
+  failed,
+  gt,
+  isIn,
+  lt,
+  ne,
+  not,
+  or,
+  orElse,
+  present,
+  skipped,
+  succeeded,
+} from './core/plan/refs.ts';
+export type { Condition, Input, MaybeRef, Ref } from './core/plan/refs.ts';
 export { human, retry, useAgent, withInput, workflow } from './core/plan/workflow.ts';
 export type {
   OutputOf,
@@ -37,6 +53,8 @@ export type {
   Mapped,
   MapLimits,
   StepHandle,
+  TolerateOptions,
+  UncertainHandle,
   WaitOptions,
 } from './core/plan/waiting-steps.ts';
 

@@ -139,6 +139,7 @@ function report(sum: Totals, options: Options, seconds: number): void {
     violations: sum.violations.length,
     faults: sum.faults,
     ends: sum.ends,
+    tolerated: sum.tolerated,
     calls: sum.calls,
     seconds,
   };

@@ -9,7 +9,14 @@ import { handler as charge } from './agents/charge-card.ts';
 import { handler as notify } from './agents/notify-customer.ts';
 import { handler as reserve } from './agents/reserve-stock.ts';
 import { handler as ship } from './agents/schedule-shipping.ts';
-import { chargeCard, type Order, orderFulfilment, reserveStock, scheduleShipping } from './workflow.ts';
+import {
+  chargeCard,
+  notifyCustomer,
+  type Order,
+  orderFulfilment,
+  reserveStock,
+  scheduleShipping,
+} from './workflow.ts';
 import type { Entry } from './world/ledger.ts';
 import { startWorld, type World } from './world/server.ts';
 
@@ -111,6 +118,18 @@ describe('with the handlers that are deployed, against the world', () => {
     const tried = testWorkflow(orderFulfilment, { agents });
     tried.fail(reserveStock, away(5));
     expect((await (await tried.start(order)).untilEnd()).status).toBe('compensated');
+  });
+
+  test('a mail that is declined refunds nothing', async () => {
+    const trial = testWorkflow(orderFulfilment, { agents });
+    trial.fail(notifyCustomer, { times: 1, with: new PermanentError('no such address') });
+    const run = await trial.start(order);
+    expect((await run.untilEnd()).status).toBe('succeeded');
+    expect((await effects()).map(({ kind, undone }) => [kind, undone])).toEqual([
+      ['charge', 0],
+      ['reservation', 0],
+      ['shipment', 0],
+    ]);
   });
 
   test('an order that is canceled while it is shipped leaves nothing behind', async () => {

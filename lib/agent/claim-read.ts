@@ -9,8 +9,7 @@
  * that is newer than a cancel of which it does not know, and the fence of a later one sees what the claim stands on (S10).
  */
 
-import { expressionsOf } from '../core/plan/check.ts';
-import { graphOf, type Plan } from '../core/plan/plan.ts';
+import { expressionsOf, graphOf, type Plan } from '../core/plan/plan.ts';
 import { stepsIn } from '../core/plan/refs.ts';
 import type { Ports } from '../core/ports.ts';
 import type { Message } from '../core/records/message.ts';

@@ -15,6 +15,7 @@ import type { Report } from '../core/records/events.ts';
 import { given } from '../core/records/given.ts';
 import { isLeased } from '../core/records/state.ts';
 import { adoptsLateSuccess } from '../core/step/lease.ts';
+import { mayStillSucceed } from '../core/step/turn.ts';
 import { commit } from '../engine/commit.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import { continueWith, reconcile } from '../engine/reconcile.ts';
@@ -83,7 +84,10 @@ async function reportOnce(
   const { plan, state, token, priorProcessDeadlineAt, planStep } = claim;
   const record = state.steps[planStep.name];
   const released = !onTime && record?.token === token && !isLeased(record);
-  if (released && !(report.kind === 'done' && adoptsLateSuccess(record))) {
+  if (
+    released &&
+    !(report.kind === 'done' && adoptsLateSuccess(record, mayStillSucceed(plan, planStep, state)))
+  ) {
     // The report, or the end of the lease, was written before: only what follows may be missing.
     return {};
   }

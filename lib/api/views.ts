@@ -8,9 +8,10 @@
 import { effectiveState } from '../core/execution/effective-state.ts';
 import { outputOf } from '../core/execution/output.ts';
 import { choicesFor } from '../core/operators/choices.ts';
-import { leftByFailing, standingOf } from '../core/operators/standing.ts';
+import { leftByFailing, standingAtEnd } from '../core/operators/standing.ts';
 import { type AgentStep, isCallback, type Plan, type PlanStep } from '../core/plan/plan.ts';
 import { type Entry, isOpenEntry } from '../core/records/entry.ts';
+import { given } from '../core/records/given.ts';
 import type { Incident } from '../core/records/incident.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import { callbackToken, type Execution, isForward, type Step } from '../core/records/state.ts';
@@ -23,8 +24,8 @@ import type { AttemptView, WorkflowStepView, WorkflowView } from './answers.ts';
 import { attemptsView } from './attempts.ts';
 
 /** `pending`: a predecessor is not done yet. `ready`: waits for an agent. Both are derived; no record exists. */
-const derivedStatus = (plan: Plan, step: PlanStep, state: Snapshot): 'ready' | 'pending' =>
-  isTurn(plan, step, state) ? 'ready' : 'pending';
+const derivedStatus = (step: PlanStep, state: Snapshot): 'ready' | 'pending' =>
+  isTurn(step, state) ? 'ready' : 'pending';
 
 export const executionSummary = (execution: Execution): Record<string, unknown> => ({
   executionId: execution.id,
@@ -58,7 +59,7 @@ const body = (state: Snapshot, plan: Plan, now: number): Record<string, unknown>
   ...(state.execution.wakeAt === undefined ? {} : { wakeAt: state.execution.wakeAt }),
   input: state.execution.input,
   ...outputOf(plan, state),
-  ...(state.execution.status === 'succeeded' ? {} : { standing: standingOf(plan, state) }),
+  ...given({ standing: standingAtEnd(plan, state) }),
   incidents: Object.values(state.incidents ?? {}).map((incident) => ({
     ...incidentView(incident),
     choices: choicesFor(plan, state, incident, now).map((one) =>
@@ -71,10 +72,10 @@ const body = (state: Snapshot, plan: Plan, now: number): Record<string, unknown>
     ...(step.kind === 'agent' ? { agent: agentOf(step, state.steps[step.name]) } : {}),
     after: step.after,
     ...(step.pointOfNoReturn === true ? { pointOfNoReturn: true } : {}),
-    ...stepView(state.steps[step.name], derivedStatus(plan, step, state)),
+    ...stepView(state.steps[step.name], derivedStatus(step, state)),
     ...attemptsOf(step, state),
     ...childrenView(state.steps[step.name], state.execution),
-    ...awaited(plan, step, state),
+    ...awaited(step, state),
   })),
 });
 
@@ -92,8 +93,8 @@ function attemptsOf(step: PlanStep, state: Snapshot): { readonly attempts?: read
 }
 
 /** Until when a step waits that no agent performs, and the token by which the external party answers it. */
-function awaited(plan: Plan, step: PlanStep, state: Snapshot): Record<string, unknown> {
-  const untilAt = isForward(state.execution.status) ? waitsUntil(plan, step, state) : undefined;
+function awaited(step: PlanStep, state: Snapshot): Record<string, unknown> {
+  const untilAt = isForward(state.execution.status) ? waitsUntil(step, state) : undefined;
   const token = isCallback(step) ? callbackToken(state.execution, step.name) : undefined;
   const entry = state.entries?.[step.name];
   return {
@@ -110,7 +111,7 @@ export function stoppedView({ execution, ...stored }: Snapshot, plan: Plan): Rec
     executionId: execution.id,
     status: execution.status,
     ...(execution.cause?.undo === false ? { undo: false } : {}),
-    ...(execution.status === 'succeeded' ? {} : { standing: standingOf(plan, state) }),
+    ...given({ standing: standingAtEnd(plan, state) }),
   };
 }
 

@@ -57,7 +57,7 @@ export async function closeCallback(
         status: effective.steps[name]?.status ?? state.execution.status,
       });
     }
-    const acted = await entryOfAnswer(scheduler, plan, effective, step, answer, by);
+    const acted = await entryOfAnswer(scheduler, effective, step, answer, by);
     const about = { step: name, answer, ...acted, ...present({ by }) };
     const event = { type: 'callback', ...about, ...decisionInputsOf(ports) } as const;
     const decision = decide(plan, state, event);
@@ -100,9 +100,10 @@ function isRepeated(
   const outputOf = (output: Json | undefined): Json | undefined => (isApproval ? withoutBy(output) : output);
   const known = answer.kind === 'complete' ? outputOf(record.output) : record.failure;
   const said = answer.kind === 'complete' ? outputOf(answer.output) : answer.failure;
-  const settled =
-    record.status === 'answered' || record.status === (answer.kind === 'complete' ? 'done' : 'failed');
-  return settled && known !== undefined && canonicalJson(known as Json) === canonicalJson(said as Json);
+  const settled: readonly Step['status'][] =
+    answer.kind === 'complete' ? ['answered', 'done'] : ['answered', 'failed', 'tolerated'];
+  if (!settled.includes(record.status) || known === undefined) return false;
+  return canonicalJson(known as Json) === canonicalJson(said as Json);
 }
 
 /** One person may use several sessions of a role, each with a name of its own. */

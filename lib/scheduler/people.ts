@@ -10,7 +10,7 @@
  */
 
 import { decide } from '../core/decide.ts';
-import { type CallbackStep, isForAnother, type Plan } from '../core/plan/plan.ts';
+import { type CallbackStep, isForAnother } from '../core/plan/plan.ts';
 import { type Caller, callerText, personOf } from '../core/records/caller.ts';
 import { refuse, type SteadfastError } from '../core/records/errors.ts';
 import type { CallbackAnswer } from '../core/records/events.ts';
@@ -77,7 +77,6 @@ export async function entry(
  */
 export async function entryOfAnswer(
   scheduler: Scheduler,
-  plan: Plan,
   state: Snapshot,
   step: CallbackStep,
   { kind }: CallbackAnswer,
@@ -88,7 +87,7 @@ export async function entryOfAnswer(
   const deed = kind === 'complete' ? approval : undefined;
   if (!isForAnother(step)) return deed === undefined ? {} : entry(scheduler, state, by, deed);
   // Whoever answered before its turn could still give input to what comes before it.
-  if (!isTurn(plan, step, state) || !applies(step, state))
+  if (!isTurn(step, state) || !applies(step, state))
     throw refuse('not-open', `approval '${step.name}' cannot be answered before its turn`);
   return entry(scheduler, state, by, deed, (people, person) => {
     const against = people === undefined ? 'started' : deedAgainst(people, person, approval);

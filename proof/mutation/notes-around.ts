@@ -19,12 +19,6 @@ export const AROUND: readonly Note[] = [
     said: 'an object was the same as one with a key more.',
   },
   {
-    file: 'lib/core/plan/refs.ts',
-    at: "return kind === 'token' ? scope.token?.(step) : undefined;",
-    answer: 'test',
-    said: 'a callback’s token was nothing where an expression reads it.',
-  },
-  {
     file: 'lib/core/waiting/map.ts',
     at: "stage.kind === 'withInput' ? (evaluateExpression(stage.input, of) ?? null) : null",
     answer: 'equivalent',

@@ -16,11 +16,6 @@ export const SAME: readonly Note[] = [
     'where there is no record the step has not begun, which is asked first; the rest is for the compiler.',
   ),
   same(
-    'execution/rules',
-    'plan.tolerated !== undefined && stepToAskAbout(plan, state) !== undefined',
-    'where nothing is tolerated every step is done or skipped by then, and about such a step nobody is asked.',
-  ),
-  same(
     'operators/pause',
     'const pauses = [...(execution.pauses ?? []).slice(0, -1)',
     'there is a pause under way by then; the other half is for the compiler.',
@@ -28,12 +23,12 @@ export const SAME: readonly Note[] = [
   same('operators/pause', 'of execution.pauses ?? []', 'what has no end is passed over.'),
   same(
     'records/change',
-    'return { pauses: [...(execution.pauses ?? []).slice(0, -1)',
+    '...(execution.pauses ?? []).slice(0, -1)',
     'there is a last pause by then; the other half is for the compiler.',
   ),
   same(
     'operators/resolution',
-    "if (kind !== 'recovery' || step === undefined)",
+    'if (!decides || step === undefined)',
     'the question about no step was answered before; the second half is for the compiler.',
   ),
   same(

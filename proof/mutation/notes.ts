@@ -21,7 +21,7 @@ export const NOTES: readonly Note[] = [
   },
   {
     file: 'lib/core/step/claim.ts',
-    at: "...(work.mode === 'execute' ? { restarted: undefined, ...keyOfClaim(work.step, before) } : {}),",
+    at: '...keyOfClaim(step, before),',
     answer: 'test',
     said: 'what a retry of the execution has begun anew was forgotten by a probe, or remembered by the next attempt.',
   },

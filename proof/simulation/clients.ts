@@ -8,6 +8,7 @@ import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
 import { type Scheduler, start, type StartRequest } from '../../lib/scheduler/start.ts';
 import { emphasised } from './emphasis.ts';
+import { withTolerance } from './tolerance.ts';
 import { type Choice, randomPlan } from './plans.ts';
 import { type Host, newProcess, portsOf } from './process.ts';
 import { passThrough } from './service.ts';
@@ -119,9 +120,10 @@ export class Clients {
   }
 }
 
-const workflowOf = ({ choice, emphasis }: Host, at: number): Workflow => {
+const workflowOf = ({ choice, emphasis, tolerance }: Host, at: number): Workflow => {
   const drawn = randomPlan(choice, `simulated-${at}`, 0, emphasis?.counts);
-  const plan = emphasis === undefined ? drawn : emphasised(drawn, emphasis, choice);
+  const usual = emphasis === undefined ? drawn : emphasised(drawn, emphasis, choice);
+  const plan = tolerance === undefined ? usual : withTolerance(usual, tolerance);
   const parts = { kind: 'steadfast:workflow', name: plan.workflow, input: passThrough, plan, agents: [] };
   return parts as unknown as Workflow;
 };

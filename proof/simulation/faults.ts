@@ -133,13 +133,13 @@ const MASKED: ReadonlySet<FaultKind> = new Set([
 /**
  * @param only of the kinds that are on, only these strike; the random source are thrown for all of them, so that the world is the
  * same until the first fault that is left out
- * @param emphasis what strikes often, whatever is drawn
+ * @param often what strikes up to so often, whatever is drawn
  */
 export function swarm(
   choice: Choice,
   mode: FaultMode,
   only?: ReadonlySet<FaultKind>,
-  emphasis?: Emphasis,
+  often: Emphasis['rates'] = {},
 ): Faults {
   const counts = noCounts();
   // Storms find what needs many faults at once; a world in which little goes wrong, what one fault does alone. Most are mild.
@@ -149,9 +149,9 @@ export function swarm(
       const on = choice.chance(0.6);
       const drawn = choice.random();
       const rate = drawn * HIGHEST_RATE[kind] * (NOT_MILDER.has(kind) ? 1 : intensity);
-      const often = emphasis?.rates[kind];
       const allowed = mode === 'all' || mode === 'crowded' || (mode === 'masked' && MASKED.has(kind));
-      if (allowed && often !== undefined) return [kind, often * (0.5 + drawn / 2)];
+      const highest = often[kind];
+      if (allowed && highest !== undefined) return [kind, highest * (0.5 + drawn / 2)];
       return [kind, on && allowed ? rate : 0];
     }),
   ) as FaultCounts;

@@ -74,7 +74,7 @@ export function judgeChildren(
     const record = steps[step.name];
     if (step.kind === 'agent') continue;
     const status = record?.status;
-    if (succeeded && status !== 'done' && status !== 'skipped')
+    if (succeeded && status !== 'done' && status !== 'skipped' && status !== 'tolerated')
       problems.push(`S7 succeeded, but '${step.name}' is ${status ?? 'not begun'}`);
     if (step.kind !== 'child' && step.kind !== 'map') continue;
     const children = childrenOf(execution, step.name, record, read);

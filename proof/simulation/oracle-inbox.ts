@@ -46,7 +46,7 @@ export class OracleInbox {
         problems.push(`L1 the entry of '${name}' is open, and the step is ${after.steps[name]?.status}`);
     }
     judgeStatus(problems, after);
-    if (write.execution !== undefined) judgeMissing(problems, plan, callbacks, after, now);
+    if (write.execution !== undefined) judgeMissing(problems, callbacks, after, now);
     if (write.entry !== undefined) this.#judgeEntry(problems, callbacks, before, write, write.entry, now);
   }
 
@@ -142,7 +142,6 @@ function judgeStatus(problems: string[], after: Snapshot): void {
 /** Who sets a wake time that is far has put every callback whose turn it is into the inbox before. */
 function judgeMissing(
   problems: string[],
-  plan: Plan,
   callbacks: readonly CallbackStep[],
   after: Snapshot,
   now: number,
@@ -150,7 +149,7 @@ function judgeMissing(
   const { status, wakeAt = 0 } = after.execution;
   if (!isForward(status) || wakeAt <= now + LOOKED_AFTER_MS + CLOCKS_DIFFER_MS) return;
   for (const step of callbacks) {
-    if (turnOf(plan, step, after) === undefined || !applies(step, after)) continue;
+    if (turnOf(step, after) === undefined || !applies(step, after)) continue;
     if (isUnanswered(after, step.name) && !openIn(after.entries?.[step.name]))
       problems.push(`L1 '${step.name}' waits for an answer, and is not in the inbox`);
   }

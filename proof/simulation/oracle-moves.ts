@@ -15,6 +15,7 @@ import type { Incident } from '../../lib/core/records/incident.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../lib/core/records/state.ts';
 import type { ExecutionStatus, StepStatus } from '../../lib/core/transitions.ts';
+import { isBesideTheWay } from './oracle-tolerate.ts';
 import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
 
 /** It may be frozen for that long between its read and its decision. */
@@ -52,21 +53,24 @@ const AGENT: Moves<StepStatus> = {
   ],
   unknown: ['probing', 'unknown', 'done', 'suspended', 'fenced', 'compensating', 'compensation-failed'],
   probing: ['probing', 'done', 'retrying', 'failed', 'unknown', 'waiting'],
-  suspended: ['suspended', 'done', 'fenced', 'compensating', 'compensation-failed'],
+  suspended: ['suspended', 'done', 'fenced', 'compensating', 'compensation-failed', 'tolerated'],
   done: ['compensating', 'compensation-failed', 'done'],
   // Asked about, where there is no way back; undone, where an attempt may have acted.
-  failed: ['waiting', 'compensating', 'compensation-failed', 'failed'],
-  compensating: ['compensating', 'compensated', 'compensation-failed'],
-  'compensation-failed': ['compensating', 'compensated'],
+  // Where it may fail: tolerated, suspended before it is undone, or done late.
+  failed: ['waiting', 'compensating', 'compensation-failed', 'failed', 'tolerated', 'suspended', 'done'],
+  compensating: ['compensating', 'compensated', 'compensation-failed', 'tolerated', 'suspended'],
+  compensated: ['tolerated'],
+  'compensation-failed': ['compensating', 'compensated', 'tolerated'],
 };
 
-const WAIT: Moves<StepStatus> = { ready: ['done', 'failed', 'skipped', 'fenced'] };
+const WAIT: Moves<StepStatus> = { ready: ['done', 'failed', 'skipped', 'fenced'], failed: ['tolerated'] };
 
 /** A callback or an approval. */
 const CALLBACK: Moves<StepStatus> = {
   ready: ['waiting', 'answered', 'done', 'failed', 'skipped', 'fenced'],
   waiting: ['waiting', 'answered', 'done', 'failed', 'skipped', 'fenced'],
   answered: ['done', 'failed', 'skipped', 'fenced'],
+  failed: ['tolerated'],
 };
 
 /** A child, or a list: what has ended of it is told to its record in whatever status it is. */
@@ -74,7 +78,7 @@ const CHILDREN: Moves<StepStatus> = {
   ready: ['running', 'failed', 'skipped', 'compensating', 'fenced'],
   running: ['running', 'done', 'failed', 'compensating'],
   done: ['done', 'compensating'],
-  failed: ['failed', 'compensating'],
+  failed: ['failed', 'compensating', 'tolerated'],
   // Left as it is, or one of its executions could not be undone.
   compensating: ['compensating', 'compensated', 'failed', 'compensation-failed', 'done'],
 };
@@ -160,9 +164,10 @@ interface Turn {
 function judgeTurn(
   problems: string[],
   plan: Plan,
-  { execution }: Snapshot,
+  snapshot: Snapshot,
   { planned, step, incident }: Turn,
 ): void {
+  const { execution } = snapshot;
   const { name, status } = step;
   const isPaused = execution.status === 'pausing' || execution.status === 'paused';
   const isForward = execution.status === 'running' || execution.status === 'waiting';
@@ -171,7 +176,7 @@ function judgeTurn(
     problems.push(`S2 '${name}' is held without a pause`);
   if (status === 'fenced' && execution.status !== 'compensating')
     problems.push(`S2 '${name}' is fenced while ${execution.status}`);
-  if (BACK.has(status) && execution.status !== 'compensating' && plan.tolerated === undefined)
+  if (BACK.has(status) && execution.status !== 'compensating' && !isBesideTheWay(plan, snapshot, name))
     problems.push(`S2 '${name}' is ${status} while ${execution.status}`);
   if (status === 'skipped' && planned.when === undefined && incident?.choice !== 'skip')
     problems.push(`S2 '${name}' has no condition, and nobody had it skipped`);

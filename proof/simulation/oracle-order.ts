@@ -77,7 +77,9 @@ export function reasonsAgainstUndo(plan: Plan, snapshot: Snapshot, name: string,
 /** Why what depends on this step's dependents is not clear yet; nothing when it is. */
 function whyOpen(step: PlanStep, { execution, steps }: Snapshot, now: number): string | undefined {
   const record = steps[step.name];
-  const isNext = step.after.every((one) => ['done', 'skipped'].includes(steps[one]?.status ?? ''));
+  const isNext = step.after.every((one) =>
+    ['done', 'skipped', 'tolerated'].includes(steps[one]?.status ?? ''),
+  );
   if (record === undefined) return isNext ? 'can start' : undefined;
   const { status } = record;
   if (record.leaseUntil !== undefined) return 'is at work';
@@ -119,6 +121,11 @@ export const actedAs = (step: AgentStep, record: Step | undefined) =>
     .slice(0, record?.keyVariant ?? 0)
     .findLast((stage) => stage.kind === 'useAgent') ?? step;
 
+const mayFail = (plan: Plan, name: string): boolean => {
+  const step = plan.steps.find((one) => one.name === name);
+  return step !== undefined && step.kind !== 'map' && step.tolerate === true;
+};
+
 interface Effects {
   /** Those in place, by key and service. */
   readonly standing: Set<string>;
@@ -142,8 +149,9 @@ export class EffectOrder {
     const place = placeOf(act);
     this.#of(place, step).standing.add(`${effectKey}/${service}`);
     if (plan.tolerated !== undefined) return;
+    // What failed and is tolerated is undone before its dependents begin.
     for (const name of reachOf(plan).ancestors.get(step) ?? [])
-      if (this.#executions.get(place)?.get(name)?.undoBegan === true)
+      if (!mayFail(plan, name) && this.#executions.get(place)?.get(name)?.undoBegan === true)
         this.violations.push(`${executionId}: S10 '${step}' acted after the undo of '${name}' had begun`);
   }
 

@@ -6,7 +6,7 @@
  */
 
 import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';
-import type { Ended } from '../../lib/core/records/ended.ts';
+import type { Ended, Standing } from '../../lib/core/records/ended.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
 import type { Ledger } from './ledger.ts';
@@ -22,7 +22,7 @@ export function judgeStanding(
   read: Others['read'],
 ): string[] {
   const { standing, status } = ended;
-  if (status === 'succeeded') return standing === undefined ? [] : ['S10 a success lists what it has left'];
+  if (status === 'succeeded') return judgeSuccess(plan, state, standing, ledger);
   if (standing === undefined) return [`S10 ${status}, and it is not told what is left`];
   const { stands, mayStand, first } = standing;
   const problems: string[] = [];
@@ -55,6 +55,19 @@ export function judgeStanding(
     }
   }
   return problems;
+}
+
+/** Of a success only what tolerated failures may have left. */
+function judgeSuccess(plan: Plan, state: Snapshot, standing: Standing | undefined, ledger: Ledger): string[] {
+  const told = new Set(standing?.first.map(({ step }) => step));
+  return plan.steps.flatMap(({ name, kind }) => {
+    const isTolerated = state.steps[name]?.status === 'tolerated';
+    // Of executions of its own those are listed that say so themselves.
+    if (told.has(name) && !isTolerated && kind !== 'child' && kind !== 'map')
+      return [`S10 a success lists '${name}', which did not fail`];
+    const isLive = kind === 'agent' && ledger.isLive(effectKeyOf(state.execution, name));
+    return isTolerated && isLive && !told.has(name) ? [`S20 '${name}' may stand, and is not told`] : [];
+  });
 }
 
 /** A person gave its output. */

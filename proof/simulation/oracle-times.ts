@@ -8,11 +8,18 @@
  * The records' own word for how long a pause took is not believed: the book sees when a pause began and ended.
  */
 
-import { agentSteps, type CallbackStep, type Plan, type PlanStep } from '../../lib/core/plan/plan.ts';
+import {
+  type AgentStep,
+  agentSteps,
+  type CallbackStep,
+  type Plan,
+  type PlanStep,
+} from '../../lib/core/plan/plan.ts';
 import type { Write } from '../../lib/core/records/decision.ts';
 import type { Incident } from '../../lib/core/records/incident.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isForward, isPausedOrPausing, type Step } from '../../lib/core/records/state.ts';
+import { actedAs } from './oracle-order.ts';
 import { CLOCKS_DIFFER_MS, turnOf } from './oracle-wake.ts';
 
 const DAY_MS = 86_400_000;
@@ -116,21 +123,30 @@ export class OracleTimes {
     const pausedMs = kind === 'pause' ? 0 : this.#pausedMs(before.execution.id, known.openedAt, now);
     const earlyMs = this.#earlyMs(before.execution.id, known.openedAt);
     const waitedMs = now - known.openedAt - pausedMs + earlyMs;
-    const isOver = kind === 'recovery' && now + CLOCKS_DIFFER_MS >= before.execution.deadlineAt;
+    // Half of the time that was left then: the record's own word, which was judged when it was opened.
+    const isOver =
+      now + CLOCKS_DIFFER_MS >=
+      (known.otherwise === 'continue'
+        ? known.deadlineAt
+        : kind === 'recovery'
+          ? before.execution.deadlineAt
+          : Number.POSITIVE_INFINITY);
     if (waitedMs < withinOf(plan, known) && !isOver)
       problems.push(`L1 the default of ${what} held after ${waitedMs} of ${withinOf(plan, known)} ms`);
     const { choice, otherwise } = incident;
     const isClosed = plan.steps.some(({ pointOfNoReturn }) => pointOfNoReturn === true);
-    if (choice !== otherwise && !(isClosed && choice === 'fail'))
+    const isStopped = otherwise === 'continue' && before.execution.status === 'compensating';
+    if (choice !== otherwise && !((isClosed || isStopped) && choice === 'fail'))
       problems.push(`L1 without an answer ${what} was answered '${choice}' and not '${otherwise}'`);
   }
 
   #judgeStep(problems: string[], written: Written, planned: PlanStep, step: Step): void {
     if (planned.kind !== 'wait' && planned.kind !== 'callback' && planned.kind !== 'approval') return;
-    const { plan, before, write, now } = written;
+    const { before, write, now } = written;
     const was = before.steps[step.name]?.status ?? 'ready';
-    const sinceAt = turnOf(plan, planned, before);
-    if (sinceAt === undefined || was === step.status) return;
+    const sinceAt = turnOf(planned, before);
+    // Its failure is tolerated after its time, not by it.
+    if (sinceAt === undefined || was === step.status || step.status === 'tolerated') return;
     if (planned.kind === 'wait') {
       const dueAt = sinceAt + (planned.forMs ?? 0);
       if (now + CLOCKS_DIFFER_MS < dueAt)
@@ -191,36 +207,67 @@ function defaultOf({ status, failure }: Step): 'approve' | 'reject' | 'fail' {
   return failure?.code === 'rejected' ? 'reject' : 'fail';
 }
 
-const humanOf = (plan: Plan, { kind, step }: Incident) =>
-  kind === 'recovery'
+const humanOf = (plan: Plan, incident: Incident) =>
+  incident.kind === 'recovery' || isOfTolerated(incident)
     ? agentSteps(plan)
-        .find(({ name }) => name === step)
+        .find(({ name }) => name === incident.step)
         ?.recovery.find((stage) => stage.kind === 'human')
     : undefined;
 
 const withinOf = (plan: Plan, incident: Incident): number => {
   const human = humanOf(plan, incident);
-  return human?.kind === 'human' ? human.withinMs : WITHIN_MS[incident.kind];
+  if (human?.kind === 'human') return human.withinMs;
+  // A failed undo of what may fail is asked about while the execution goes on: a day, as about its failure.
+  return WITHIN_MS[isOfTolerated(incident) ? 'recovery' : incident.kind];
 };
 
+const toleratedStep = (plan: Plan, { step }: Incident): AgentStep | undefined =>
+  agentSteps(plan).find(({ name, tolerate }) => name === step && tolerate === true);
+
+/** Of one that is being undone with its execution it is a week: what is asked then ends as 'fail'. */
+const isOfTolerated = (incident: Incident): boolean =>
+  incident.kind === 'undo' && incident.otherwise === 'continue';
+
+/** It may have acted, cannot be undone, and the condition of another step asks how it ended. */
+const restsOn = (plan: Plan, step: AgentStep, record: Step | undefined): boolean =>
+  record?.mayHaveActed === true &&
+  actedAs(step, record).undo === 'none' &&
+  plan.steps.some(({ when }) => JSON.stringify(when ?? null).includes(`"outcome:${step.name}"`));
+
 /** What is asked has the time and the default that were declared. */
-function judgeTerms(problems: string[], plan: Plan, { execution }: Snapshot, incident: Incident): void {
+function judgeTerms(
+  problems: string[],
+  plan: Plan,
+  { execution, steps }: Snapshot,
+  incident: Incident,
+): void {
   const { number, kind, openedAt, deadlineAt, otherwise } = incident;
   const isClosed = plan.steps.some(({ pointOfNoReturn }) => pointOfNoReturn === true);
   const withinMs = withinOf(plan, incident);
   const expected =
-    kind === 'recovery' ? Math.min(openedAt + withinMs, execution.deadlineAt) : openedAt + withinMs;
-  if (deadlineAt !== expected && !isClosed)
+    otherwise === 'continue'
+      ? openedAt + Math.min(withinMs, Math.floor(Math.max(0, execution.deadlineAt - openedAt) / 2))
+      : kind === 'recovery'
+        ? Math.min(openedAt + withinMs, execution.deadlineAt)
+        : openedAt + withinMs;
+  // An undo that may still act is waited for.
+  const isLater = otherwise === 'continue' && kind === 'undo' && deadlineAt > expected;
+  if (deadlineAt !== expected && !isClosed && !isLater)
     problems.push(
       `L1 question ${number} (${kind}) has ${deadlineAt - openedAt} ms and not ${expected - openedAt}`,
     );
   const human = humanOf(plan, incident);
+  const usual = human?.kind === 'human' && human.otherwise === 'fail' ? 'fail' : 'undo-all';
+  const tolerated = kind === 'recovery' ? toleratedStep(plan, incident) : undefined;
+  const declared =
+    tolerated !== undefined && usual !== 'fail' && !restsOn(plan, tolerated, steps[tolerated.name])
+      ? 'continue'
+      : usual;
   if (
-    human?.kind === 'human' &&
+    (human !== undefined || tolerated !== undefined) &&
+    kind === 'recovery' &&
     !isClosed &&
-    otherwise !== (human.otherwise === 'fail' ? 'fail' : 'undo-all')
+    otherwise !== declared
   )
-    problems.push(
-      `L1 without an answer to question ${number} '${otherwise}' holds and not '${human.otherwise}'`,
-    );
+    problems.push(`L1 without an answer to question ${number} '${otherwise}' holds and not '${declared}'`);
 }

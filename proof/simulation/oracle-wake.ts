@@ -113,7 +113,7 @@ function forwardDues(due: Due, plan: Plan, state: Snapshot, mayDie: boolean): vo
   const waits = !isFree && plan.steps.some(({ name }) => steps[name]?.status === 'failed');
   for (const step of plan.steps) {
     if (step.kind !== 'wait' && step.kind !== 'agent') continue;
-    const sinceAt = turnOf(plan, step, state);
+    const sinceAt = turnOf(step, state);
     if (sinceAt === undefined || !applies(step, state)) continue;
     const record = effectiveStep(step, steps[step.name], execution);
     if (step.kind === 'agent') {
@@ -155,20 +155,12 @@ function factsOf(plan: Plan): Facts {
   return found;
 }
 
-const GIVEN_UP: ReadonlySet<Step['status']> = new Set([
-  'failed',
-  'compensating',
-  'compensated',
-  'compensation-failed',
-]);
-
 /** Since when it is the step's turn; nothing while it is not. */
-export function turnOf(plan: Plan, step: PlanStep, { execution, steps }: Snapshot): number | undefined {
+export function turnOf(step: PlanStep, { execution, steps }: Snapshot): number | undefined {
   let at = Math.max(execution.startedAt, execution.retries?.at(-1)?.at ?? 0);
   for (const name of step.after) {
     const { status = 'ready', changedAt = 0 } = steps[name] ?? {};
-    const isOver = status === 'done' || status === 'skipped';
-    if (!isOver && !(plan.tolerated !== undefined && GIVEN_UP.has(status))) return undefined;
+    if (status !== 'done' && status !== 'skipped' && status !== 'tolerated') return undefined;
     at = Math.max(at, changedAt);
   }
   return at;

@@ -15,6 +15,7 @@ import type { Ledger } from './ledger.ts';
 import { judgeMoves } from './oracle-moves.ts';
 import { asRestarted, judgeDeadline, judgeRetry, judgeWayBack } from './oracle-operations.ts';
 import { actedAs, judgeOrder } from './oracle-order.ts';
+import { isBesideTheWay } from './oracle-tolerate.ts';
 import { CLOCKS_DIFFER_MS, judgeLeases } from './oracle-wake.ts';
 
 /** @param before the stored records. @param after as they are now. @param now true time. @param graceFrom of `judgeLeases` */
@@ -122,16 +123,17 @@ function judgeStart(plan: Plan, snapshot: Snapshot, step: Step): string[] {
   const planStep = plan.steps.find((other) => other.name === step.name);
   for (const name of planStep?.after ?? []) {
     const status = snapshot.steps[name]?.status;
-    const givenUp = ['failed', 'compensating', 'compensated', 'compensation-failed'].includes(status ?? '');
-    if (status !== 'done' && status !== 'skipped' && !(plan.tolerated !== undefined && givenUp))
+    if (status !== 'done' && status !== 'skipped' && status !== 'tolerated')
       problems.push(`S7 '${step.name}' started while '${name}' is ${status}`);
   }
   if (isTerminal(snapshot.execution.status)) problems.push(`S1 '${step.name}' started after the end`);
-  // A failed item of a list is undone while the others go on; that is not yet the undoing of the execution.
+  // What failed and is tolerated is undone while the others go on; that is not yet the undoing of the execution.
   const stoppedAt = snapshot.execution.cause?.at ?? Number.POSITIVE_INFINITY;
   const undone = Object.values(snapshot.steps).find(
-    ({ status, claimedAt = stoppedAt }) =>
-      (status === 'compensating' || status === 'compensated') && claimedAt >= stoppedAt,
+    ({ name, status, claimedAt = stoppedAt }) =>
+      (status === 'compensating' || status === 'compensated') &&
+      claimedAt >= stoppedAt &&
+      !isBesideTheWay(plan, snapshot, name),
   );
   // The fence leaves out a step that may have acted: it is undone instead, and until its own undo begins a reader of an
   // older state may still take it (DESIGN §8). Its effect is then undone with it.
@@ -143,13 +145,13 @@ function judgeStart(plan: Plan, snapshot: Snapshot, step: Step): string[] {
 }
 
 const judgeUndo = (plan: Plan, snapshot: Snapshot, step: Step, now: number): string[] =>
-  // A failed item of a list is undone by itself while the others go on.
-  plan.tolerated === undefined
-    ? [
+  // What failed and is tolerated is undone by itself while the others go on.
+  isBesideTheWay(plan, snapshot, step.name)
+    ? []
+    : [
         ...judgeWayBack(plan, snapshot, step),
         ...judgeOrder(plan, snapshot, step.name, now + CLOCKS_DIFFER_MS),
-      ]
-    : [];
+      ];
 
 /** S12 the wake time of an open execution is not beyond all that it could be for. */
 function judgeFarthest(problems: string[], plan: Plan, after: Snapshot, now: number): void {
@@ -224,13 +226,8 @@ export function judgeEnd(
     const { undo } = actedAs(step, steps[name]);
     const live = ledger.isLive(effectKeyOf(execution, name));
     const status = steps[name]?.status;
-    const tolerated =
-      plan.tolerated !== undefined && ['failed', 'compensated', 'compensation-failed'].includes(status ?? '');
-    if (succeeded && tolerated) {
-      if (live && undo !== 'none' && status !== 'compensation-failed')
-        problems.push(`S10 '${name}' failed, and its effect is in place`);
-      continue;
-    }
+    // What a tolerated failure leaves is said, and judged with what is said (`oracle-tolerate.ts`).
+    if (status === 'tolerated') continue;
     if (succeeded && status !== 'done' && status !== 'skipped') {
       problems.push(`S7 succeeded, but '${name}' is ${status ?? 'not begun'}`);
     }

@@ -17,6 +17,7 @@ import type {
   RetryStage,
   Stage,
 } from '../../lib/core/plan/plan.ts';
+import type { Expr } from '../../lib/core/plan/refs.ts';
 
 export interface Choice {
   /** In [0, 1). */
@@ -225,6 +226,12 @@ const otherAgent = (choice: Choice, effect: Effect): AgentStage => ({
   settleMs: 2_000,
 });
 
+/** What a step answered that may have been skipped may be missing. */
+function keyOf(name: string, before: readonly PlanStep[]): Expr {
+  const key = { $ref: `step:${name}`, path: ['key'] };
+  return before.find((step) => step.name === name)?.when === undefined ? key : { $orElse: [key, 'nothing'] };
+}
+
 function randomAgentStep(
   choice: Choice,
   at: number,
@@ -243,7 +250,7 @@ function randomAgentStep(
     agent: `agent-${effect}`,
     input: {
       order: { $ref: 'input', path: ['order'] },
-      ...(after[0] === undefined ? {} : { from: { $ref: `step:${after[0]}`, path: ['key'] } }),
+      ...(after[0] === undefined ? {} : { from: keyOf(after[0], before) }),
     },
     after,
     ...(choice.chance(0.12)

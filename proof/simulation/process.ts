@@ -85,6 +85,8 @@ export interface Host {
   readonly readsInPart: boolean;
   /** What happens often in it. */
   readonly emphasis: Emphasis | undefined;
+  /** The dice for steps that may fail, in a world that has some. */
+  readonly tolerance: Choice | undefined;
   /** What its functions' processes know of their agents' breakers. */
   readonly warm: Map<string, ProcessBreaker[]>;
   /** What its functions' processes know of the supervisors' presence. */

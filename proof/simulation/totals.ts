@@ -10,6 +10,7 @@ export interface Totals {
   calls: number;
   faults: Record<string, number>;
   ends: Record<string, number>;
+  tolerated: Record<string, number>;
   violations: { seed: number; violations: readonly string[] }[];
 }
 
@@ -20,6 +21,7 @@ export const nothing = (): Totals => ({
   calls: 0,
   faults: noCounts(),
   ends: {},
+  tolerated: {},
   violations: [],
 });
 
@@ -30,7 +32,8 @@ export function add(sum: Totals, more: Totals): void {
   sum.calls += more.calls;
   for (const key of Object.keys(more.faults))
     sum.faults[key] = (sum.faults[key] ?? 0) + (more.faults[key] ?? 0);
-  for (const key of Object.keys(more.ends)) sum.ends[key] = (sum.ends[key] ?? 0) + (more.ends[key] ?? 0);
+  for (const kind of ['ends', 'tolerated'] as const)
+    for (const [key, count] of Object.entries(more[kind])) sum[kind][key] = (sum[kind][key] ?? 0) + count;
   sum.violations.push(...more.violations);
 }
 

@@ -23,6 +23,8 @@ export interface Traits {
   readonly keyMode: KeyMode;
   /** Its clients start executions at the same few moments, which the list of executions cannot tell apart. */
   readonly startsTogether: boolean;
+  /** Its workflows have steps that may fail. */
+  readonly tolerates: boolean;
   /** What happens often in it. */
   readonly emphasis: Emphasis | undefined;
 }
@@ -40,5 +42,6 @@ export function traitsOf(seed: number): Traits {
     keyMode: choice.pick(KEY_MODES),
     emphasis: choice.chance(0.25) ? choice.pick(EMPHASES) : undefined,
     startsTogether: choice.chance(0.33),
+    tolerates: choice.chance(0.33),
   };
 }

@@ -27,10 +27,12 @@ import { judgeKeys } from './oracle-keys.ts';
 import { EffectOrder } from './oracle-order.ts';
 import { judgeNothingLeft, judgeUndoBeyond } from './oracle-points.ts';
 import { judgeStanding } from './oracle-standing.ts';
+import { judgeTolerated, judgeToleratedEnd, type Tolerated, toleratedHow } from './oracle-tolerate.ts';
 import { judgeList, judgeRetention, refusalOf } from './oracle-store.ts';
 import { OracleTimes } from './oracle-times.ts';
 import { judgeTries } from './oracle-tries.ts';
 import { judgeWake } from './oracle-wake.ts';
+import { TOLERANCE_RATES } from './tolerance.ts';
 import { isAnnounced, judge, judgeEnd } from './oracle.ts';
 import { drawOutages } from './outages.ts';
 import { startExternalParty } from './external-party.ts';
@@ -53,6 +55,8 @@ export interface WorldResult {
   readonly interventions: number;
   /** Pieces of work that were deferred because no agent had taken them for long. */
   readonly deferred: number;
+  /** Failures that were tolerated, by what made them final. */
+  readonly tolerated: Readonly<Record<Tolerated, number>>;
   readonly calls: number;
 }
 
@@ -75,6 +79,8 @@ const PUT_OFF_MS: Readonly<Record<FaultMode, number>> = { all: 31_000, none: 0, 
 const RETENTION_MS = 30 * 60_000;
 const SHARDS = 2;
 const SMALL_PAGE = 5;
+/** Another stream of dice than the world's own. */
+const TOLERANCE_DICE = 0x70_1e_ca_7e;
 
 export class World {
   readonly #options: WorldOptions;
@@ -99,12 +105,13 @@ export class World {
   constructor(options: WorldOptions) {
     this.#options = options;
     this.#traits = traitsOf(options.seed);
-    const { keyMode, livesTwice, readsInPart, hasSmallPages } = this.#traits;
+    const { keyMode, livesTwice, readsInPart, hasSmallPages, tolerates } = this.#traits;
     const isMild = options.mode === 'none' || options.mode === 'masked';
     const emphasis = isMild ? undefined : this.#traits.emphasis;
     this.#livesLeft = livesTwice ? 1 : 0;
     const choice = choiceOf(seededRandom(options.seed));
-    const faults = swarm(choice, options.mode, options.only, emphasis);
+    const often = { ...(tolerates && !isMild ? TOLERANCE_RATES : {}), ...emphasis?.rates };
+    const faults = swarm(choice, options.mode, options.only, often);
     const longestDelayMs = options.mode === 'masked' ? 3_000 : 30_000;
     this.#table = new WorldTable((executionId, before, write) => this.#judge(executionId, before, write), {
       refuse: (executionId, why) => this.#violate(executionId, `S12 the store refuses ${why}`),
@@ -141,6 +148,7 @@ export class World {
       batches: new Map(),
       readsInPart,
       emphasis,
+      tolerance: tolerates ? choiceOf(seededRandom(options.seed ^ TOLERANCE_DICE)) : undefined,
       warm: new Map(),
       known: [],
       derived: new Map(),
@@ -155,6 +163,7 @@ export class World {
     startExternalParty(host);
   }
 
+  readonly #tolerated: Record<Tolerated, number> = { certain: 0, compensated: 0, answered: 0, left: 0 };
   #graceFrom = Number.NEGATIVE_INFINITY;
 
   #note({ what, detail }: Note): void {
@@ -172,6 +181,9 @@ export class World {
     const context = { now, putOffMs: PUT_OFF_MS[this.#options.mode], mayDie: true };
     const problems: string[] = [];
     judgeKeys(problems, plan, before, write);
+    judgeTolerated(problems, plan, before, write, this.#host.ledger, now);
+    const how = write.step && toleratedHow(before.steps[write.step.name], write.step);
+    if (how !== undefined) this.#tolerated[how] += 1;
     judge(problems, plan, before, write, after, { now, graceFrom: this.#graceFrom });
     judgeWake(problems, plan, after, context);
     if (write.step !== undefined) judgeTries(problems, plan, before, write.step);
@@ -277,6 +289,7 @@ export class World {
           ? ['S14 it has no plan']
           : [
               ...judgeEnd(known, state, ledger, announced),
+              ...judgeToleratedEnd(known, state, ledger),
               ...judgeNothingLeft(known, state, (other) => this.#ofThisLife(other), ledger),
               ...judgeChildren(known, state, (child) => this.#ofThisLife(child)),
             ];
@@ -306,6 +319,7 @@ export class World {
       ends: this.#ends,
       interventions: this.#interventions,
       deferred: this.#deferred,
+      tolerated: this.#tolerated,
       calls,
     };
   }

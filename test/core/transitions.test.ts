@@ -57,6 +57,7 @@ const STEP_ROWS = `
   waiting   choose-output      done
   waiting   choose-skip        skipped
   waiting   choose-end         failed
+  waiting   choose-continue    failed
   waiting   fence              fenced
   waiting   start-undo         compensating
   answered  complete           done
@@ -76,9 +77,13 @@ const STEP_ROWS = `
   probing   give-up            failed
   probing   ask                waiting
   suspended suspend            suspended
+  suspended defer              suspended
   suspended release            ready
   suspended release-retry      retrying
   suspended release-unknown    unknown
+  suspended release-failed     failed
+  suspended release-undo       compensating
+  suspended leave              tolerated
   suspended done               done
   suspended fence              fenced
   suspended start-undo         compensating
@@ -90,6 +95,11 @@ const STEP_ROWS = `
   done      stop-children      compensating
   done      child-ended        done
   failed    ask                waiting
+  failed    keep-effects       failed
+  failed    done               done
+  failed    tolerate           tolerated
+  failed    leave              tolerated
+  failed    suspend            suspended
   failed    start-undo         compensating
   failed    stop-children      compensating
   failed    child-ended        failed
@@ -97,6 +107,8 @@ const STEP_ROWS = `
   failed    restart-retry      retrying
   failed    restart-unknown    unknown
   failed    restart-children   running
+  compensating leave              tolerated
+  compensating suspend            suspended
   compensating start-undo         compensating
   compensating heartbeat          compensating
   compensating retry-undo         compensating
@@ -115,6 +127,8 @@ const STEP_ROWS = `
   done      give-up-undo       compensation-failed
   failed    give-up-undo       compensation-failed
   compensating give-up-undo       compensation-failed
+  compensated tolerate           tolerated
+  compensation-failed leave        tolerated
   compensation-failed choose-retry    compensating
   compensation-failed choose-compensated compensated
   ready     defer              retrying
@@ -190,7 +204,7 @@ const WAYS_BACK: Readonly<Record<string, readonly string[]>> = {
   failed: ['running'],
 };
 
-const STEP_ENDS = ['skipped', 'compensated'];
+const STEP_ENDS = ['skipped', 'tolerated'];
 const stepRows = rowsOf(STEP_ROWS);
 const executionRows = rowsOf(EXECUTION_ROWS);
 

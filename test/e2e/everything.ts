@@ -49,6 +49,7 @@ export async function doEverything(whole: Stage, round: number): Promise<void> {
   await Promise.all([
     orderWith(stage, 'plain').then((id) => stage.ended(id)),
     cancelLate(stage),
+    cancelAtWork(stage),
     cancelEarly(stage),
   ]);
   const losses = await loseMessages(stage);
@@ -113,17 +114,33 @@ async function undoFromEachStep(stage: Run): Promise<void> {
       refuse('warehouse'),
     ),
     orderWith(stage, 'no-carrier', refuse('carrier')),
-    orderWith(stage, 'no-mail', refuse('mail')),
     orderWith(stage, 'late-stock', refuse('payment'), late('warehouse')),
   ]);
   const ended = await Promise.all(ids.map((id) => stage.ended(id)));
   expect(ended.map(({ status }) => status)).not.toContain('succeeded');
+  // Of the mail nothing is undone: the order has been shipped.
+  expect((await stage.ended(await orderWith(stage, 'no-mail', refuse('mail')))).status).toBe('succeeded');
 }
 
 /** The scheduler itself sends the undo when no agent is at work. */
 async function cancelLate(stage: Run): Promise<void> {
   const id = await orderWith(stage, 'canceled', { service: 'mail', mode: 'unavailable' });
   await cancelBetweenTries(stage, id, ['notify']);
+}
+
+/** The last agent is at work when it is canceled: what it reports sends the first undo. */
+async function cancelAtWork(stage: Run): Promise<void> {
+  const id = await orderWith(stage, 'canceled-at-work', { service: 'mail', mode: 'slow', ms: 2_000 });
+  for (;;) {
+    const { body } = await stage.request('GET', `/executions/${id}`);
+    const notify = (body.steps as { readonly name: string; readonly status: string }[]).find(
+      ({ name }) => name === 'notify',
+    );
+    if (notify?.status === 'running' || body.endedAt !== undefined) break;
+    await new Promise((next) => setTimeout(next, 50));
+  }
+  await stage.request('POST', `/executions/${id}/cancel`, { reason: 'changed my mind' });
+  expect((await stage.ended(id)).status).toBe('canceled');
 }
 
 /** With nothing to undo, the scheduler itself ends it. */

@@ -1,5 +1,5 @@
 import { retry, workflow } from '../../lib/core/plan/workflow.ts';
-import { eq } from '../../lib/core/plan/refs.ts';
+import { eq, orElse } from '../../lib/core/plan/refs.ts';
 import { PermanentError, TransientError } from '../../lib/core/records/errors.ts';
 import { anAgent, anyObject, harness } from './harness.ts';
 import { withStore } from './process.ts';
@@ -125,7 +125,7 @@ describe('an execution', () => {
         {},
         { ...quick, when: eq(first.output['go'] as never, 'yes' as never) },
       );
-      w.step('after', c, { got: maybe.output }, { ...quick, after: [maybe] });
+      w.step('after', c, { got: orElse(maybe.output, 'nothing') }, { ...quick, after: [maybe] });
     });
     const h = harness(choosy, { a: ok, b: ok, c: ok });
     const { id } = await h.begin();

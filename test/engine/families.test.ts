@@ -287,7 +287,7 @@ describe('many executions', () => {
         writeId: 'w',
       });
       state = { ...state, steps: { ...state.steps, each: write?.step as Step } };
-      expect(mayHaveChildren(flow.plan, flow.plan.steps[0] as MapStep, state)).toBe(round < 2);
+      expect(mayHaveChildren(flow.plan.steps[0] as MapStep, state)).toBe(round < 2);
     }
     expect(sizes).toEqual([50, 50, 20]);
     expect(evaluate(state).next.kind).toBe('idle');

@@ -75,7 +75,7 @@ const parents = (plan: Plan, { passOver = [] }: Evaluation): (ChildStep | MapSte
 export const startChildren: Rule = (plan, state, event) => {
   if (!isForward(state.execution.status) || failureWaits(plan, state)) return undefined;
   for (const step of parents(plan, event)) {
-    if (!isTurn(plan, step, state)) continue;
+    if (!isTurn(step, state)) continue;
     const record = state.steps[step.name];
     if (isUnbegun(record) ? !applies(step, state) : record?.status !== 'running') continue;
     // Asked first: to say what is to be started takes as long as the list.
@@ -127,7 +127,7 @@ export const stopChildren: Rule = (plan, state, event) => {
     .filter(hasChildren)
     .filter(({ pointOfNoReturn }) => way === 'free' || pointOfNoReturn === true);
   // The fence comes first: what may be starting at this moment may depend on what is to be undone.
-  const starting = families.filter((step) => mayHaveChildren(plan, step, state));
+  const starting = families.filter((step) => mayHaveChildren(step, state));
   for (const step of starting.length > 0 ? starting : families) {
     if (event.passOver?.includes(step.name) === true) continue;
     const record = state.steps[step.name];
@@ -165,7 +165,7 @@ function dueToStop(
   record: Step | undefined,
   left: boolean,
 ): Family | undefined {
-  const underWay = mayHaveChildren(plan, step, state);
+  const underWay = mayHaveChildren(step, state);
   const ended = record?.status === 'done' || record?.status === 'failed';
   const open = hasOpenChildren(record?.children);
   const owes = ended && (open || wasRecalled(record) || (!left && needsUndo(step, record)));

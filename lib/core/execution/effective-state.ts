@@ -36,7 +36,13 @@ function effectiveStep(step: PlanStep, record: Step, execution: Execution): Step
   return record.status === 'suspended' && isForward(execution.status) ? released(record, execution) : record;
 }
 
-const RELEASE = { ready: 'release', retrying: 'release-retry', unknown: 'release-unknown' } as const;
+const RELEASE = {
+  ready: 'release',
+  retrying: 'release-retry',
+  unknown: 'release-unknown',
+  failed: 'release-failed',
+  compensating: 'release-undo',
+} as const;
 
 const released = (record: Step, { pauses }: Execution): Step =>
   stepAs(record, RELEASE[record.suspendedFrom ?? 'ready'], {
@@ -66,6 +72,7 @@ function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Executi
     ...(acted ? { restarted: true as const } : {}),
     stageAttempt: 0,
     probes: 0,
+    afterFailure: undefined,
     retryAt: undefined,
     children: undefined,
     by: undefined,

@@ -6,9 +6,15 @@
  */
 
 import { restartProblemOf, retried } from '../operators/retry.ts';
-import { expressionsOf } from '../plan/check.ts';
-import { type ChildStep, graphOf, hasChildren, type MapStep, type Plan } from '../plan/plan.ts';
-import { stepsIn } from '../plan/refs.ts';
+import {
+  type ChildStep,
+  expressionsOf,
+  graphOf,
+  hasChildren,
+  type MapStep,
+  type Plan,
+} from '../plan/plan.ts';
+import { outputsIn } from '../plan/refs.ts';
 import {
   blankStep,
   endedPause,
@@ -116,7 +122,7 @@ function gathered(
 
 /** Nothing would be read there, and taken for what it is not. */
 const isRead = (plan: Plan, name: string): boolean =>
-  stepsIn([plan.output, ...plan.steps.flatMap(expressionsOf)]).includes(name);
+  outputsIn([plan.output, ...plan.steps.flatMap(expressionsOf)]).includes(name);
 
 /**
  * Of a child step its execution's output, if there is room for it. Of a list the counts, and every item's output where

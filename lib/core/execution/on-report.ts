@@ -18,6 +18,7 @@ import { isForward, isLeased, isSatisfied, isTerminal, type Step } from '../reco
 import { afterHeartbeat, horizonMs } from '../step/lease.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { reported } from '../step/report.ts';
+import { mayStillSucceed } from '../step/turn.ts';
 
 export function heartbeat(plan: Plan, state: Snapshot, event: EventOf<'heartbeat'>): Decision {
   const planStep = agentStep(plan, event.step);
@@ -32,7 +33,9 @@ export function report(plan: Plan, state: Snapshot, event: EventOf<'report'>): D
   const { execution } = state;
   const about = { step: event.step, attempt: before?.attempt ?? 0 };
   const step =
-    planStep === undefined || isTerminal(execution.status) ? undefined : reported(planStep, before, event);
+    planStep === undefined || isTerminal(execution.status)
+      ? undefined
+      : reported(planStep, before, { ...event, mayFail: mayStillSucceed(plan, planStep, state) });
   if (step === undefined)
     return nothing(IDLE, { what: 'report-refused', executionId: execution.id, ...about });
   const ms = recoveredIn(before, step, event.now);

@@ -11,10 +11,10 @@
  */
 
 import { askAboutDeadline } from '../operators/deadline.ts';
-import { ask, stepToAskAbout } from '../operators/incident.ts';
+import { ask } from '../operators/incident.ts';
 import { askAboutPause, halt, suspend } from '../operators/pause.ts';
 import { closeDueIncidents } from '../operators/resolution.ts';
-import { standingOf } from '../operators/standing.ts';
+import { leavesTolerated, standingAtEnd } from '../operators/standing.ts';
 import { agentStep, isBefore, type Plan } from '../plan/plan.ts';
 import type { Rule } from '../plan/rule.ts';
 import { endedPause, executionAfter } from '../records/change.ts';
@@ -52,12 +52,15 @@ import { openEntry, remind, announceChange } from '../waiting/entry.ts';
 import { endChildren, passedTime, startChildren, stopChildren, wakeForTime } from './child-rules.ts';
 import { keptOutput } from './output.ts';
 import { failStep, keepPast, passDeadline } from './stop.ts';
+import { tolerate } from './tolerate.ts';
 
 /** Each rule checks the status itself; the first one that has a write to make is followed. */
 const rulesOf = (): readonly Rule[] => [
   endLease,
   closeIncidents,
   endChildren,
+  // Before what follows from another failure: what is final need not be decided on.
+  tolerate,
   failStep,
   succeed,
   passDeadline,
@@ -138,7 +141,6 @@ const succeed: Rule = (plan, state, event) => {
   const isPaused = isPausedOrPausing(execution.status);
   if ((execution.status !== 'running' && !isPaused) || openIncidents(state).length > 0) return undefined;
   if (!isAllOver(plan, state.steps)) return undefined;
-  if (plan.tolerated !== undefined && stepToAskAbout(plan, state) !== undefined) return undefined;
   // The wake time stays as it is, so that the end is announced even if this process dies now.
   const succeeded = executionAfter(execution, 'succeed', event, {
     ...keptOutput(plan, state),
@@ -171,7 +173,8 @@ const endUndo: Rule = (plan, state, event) => {
   if (open.some((step) => !stuck.some((other) => isBefore(plan, step.name, other.name)))) return undefined;
   if (open.some((step) => isLeased(state.steps[step.name]))) return undefined;
   const anyCompensated = plan.steps.some((step) => wasCompensated(state.steps[step.name]));
-  const move = endMove(execution.cause, anyCompensated, left || stuck.length > 0);
+  const anyLeft = left || stuck.length > 0 || leavesTolerated(state);
+  const move = endMove(execution.cause, anyCompensated, anyLeft);
   const cause =
     stuck.length === 0 || execution.cause === undefined
       ? {}
@@ -215,7 +218,7 @@ const announce: Rule = (plan, state, event) => {
     startedAt: execution.startedAt,
     endedAt: execution.endedAt ?? event.now,
     ...given({ startedBy: execution.startedBy, cause: execution.cause?.kind, by: execution.cause?.by }),
-    ...(execution.status === 'succeeded' ? {} : { standing: standingOf(plan, state) }),
+    ...given({ standing: standingAtEnd(plan, state) }),
   };
   const announced = executionAfter(execution, 'announce', event, { dispatches: {}, wakeAt: undefined });
   const { parent } = execution;

@@ -16,13 +16,11 @@ import type { Snapshot } from '../records/snapshot.ts';
 import { isForward, type Step } from '../records/state.ts';
 import { isNearNoReturn, mayBeStopped, wayBack } from '../step/point-of-no-return.ts';
 import { keepsEffects } from '../step/ready.ts';
-import { failedItems } from '../step/turn.ts';
+import { failureOf } from '../step/turn.ts';
 
 export const failStep: Rule = (plan, state, event) => {
   if (!isForward(state.execution.status)) return undefined;
-  const given = failedItems(plan, state);
-  const failed =
-    plan.tolerated === undefined ? given.find(({ status }) => status === 'failed') : given[plan.tolerated];
+  const failed = failureOf(plan, state);
   if (failed === undefined) return undefined;
   const way = wayBack(plan, state);
   if (way === 'open') return undefined;
@@ -37,7 +35,11 @@ export const failStep: Rule = (plan, state, event) => {
 
 /** There is no way back, so a person has to find one forward. Another rule opens the incident. */
 function askInstead({ execution }: Snapshot, failed: Step, inputs: DecisionInputs): Decision {
-  const step = stepAfter(failed, 'ask', inputs, { changedAt: inputs.now, retryAt: undefined });
+  const step = stepAfter(failed, 'ask', inputs, {
+    changedAt: inputs.now,
+    retryAt: undefined,
+    afterFailure: undefined,
+  });
   const note = { what: 'no-way-back', step: failed.name };
   return writing(execution.id, { step }, evaluateNext([failed.name]), note);
 }

@@ -27,11 +27,11 @@ import { waitsUntil } from '../waiting/timer.ts';
 import { type Happened, inBrackets, iso, type Next } from './words.ts';
 
 /** What a step's state rests on; nothing for what is the same for every kind. */
-export function becauseOfWaiting(plan: Plan, step: PlanStep, state: Snapshot): string | undefined {
+export function becauseOfWaiting(step: PlanStep, state: Snapshot): string | undefined {
   const record = state.steps[step.name];
   if (step.kind === 'agent') return undefined;
   if (hasChildren(step)) return record && becauseOfChildren(record);
-  const untilAt = isForward(state.execution.status) ? waitsUntil(plan, step, state) : undefined;
+  const untilAt = isForward(state.execution.status) ? waitsUntil(step, state) : undefined;
   switch (record?.status) {
     case undefined:
     case 'ready':
@@ -106,10 +106,10 @@ function openText(children: Children | undefined): string {
 const IN_SILENCE = { approve: 'is approved', reject: 'is rejected', fail: 'fails' } as const;
 
 /** What comes next for a step; nothing where no kind of step has words of its own. */
-export function nextOfWaiting(plan: Plan, step: PlanStep, state: Snapshot): Next | undefined {
+export function nextOfWaiting(step: PlanStep, state: Snapshot): Next | undefined {
   if (step.kind === 'agent') return undefined;
   if (hasChildren(step)) return nextOfChildren(state, step.name);
-  const untilAt = isForward(state.execution.status) ? waitsUntil(plan, step, state) : undefined;
+  const untilAt = isForward(state.execution.status) ? waitsUntil(step, state) : undefined;
   if (untilAt === undefined) return undefined;
   const at = Math.max(untilAt, turnAt(step, state));
   if (!isCallback(step)) return { what: 'its time comes', at, who: 'supervisor' };

@@ -8,6 +8,7 @@
 
 import { decide } from '../decide.ts';
 import { effectiveState } from '../execution/effective-state.ts';
+import { choiceOfTime } from '../operators/resolution.ts';
 import { type AgentStep, graphOf, type Plan, type PlanStep } from '../plan/plan.ts';
 import { given } from '../records/given.ts';
 import type { Choice, Incident } from '../records/incident.ts';
@@ -26,7 +27,7 @@ import { leaseEndsAt } from '../step/lease.ts';
 import { failureWaits, isAskedAtDeadline, lastPoint, mayBeStopped } from '../step/point-of-no-return.ts';
 import { isClear, needsUndo, openWork, type Work, workKey } from '../step/ready.ts';
 import { attemptedVariant, variantOf } from '../step/recovery.ts';
-import { isTurn, isUnbegun } from '../step/turn.ts';
+import { isTurn, isUnbegun, mayFail } from '../step/turn.ts';
 import { dispatchDueAt, wasSentSinceDeferred } from '../supervision/wake-time.ts';
 import { DEED, past } from './history.ts';
 import { becauseOfWaiting, DUE_OF_WAITING, dueWithChildren, nextOfWaiting } from './waiting.ts';
@@ -65,7 +66,7 @@ export function explain(
   const steps = plan.steps.map((step) => ({
     name: step.name,
     status: isUnbegun(state.steps[step.name])
-      ? isTurn(plan, step, state)
+      ? isTurn(step, state)
         ? 'ready'
         : 'pending'
       : (state.steps[step.name] as Step).status,
@@ -86,9 +87,9 @@ export function explain(
 function because(plan: Plan, step: PlanStep, state: Snapshot): string {
   const record = state.steps[step.name];
   const toBeUndone = needsUndo(step, record) && state.execution.status === 'compensating';
-  const ofKind = becauseOfWaiting(plan, step, state);
+  const ofKind = becauseOfWaiting(step, state);
   if (ofKind !== undefined) return ofKind;
-  if (record === undefined || record.status === 'ready') return becauseUnbegun(plan, step, state);
+  if (record === undefined || record.status === 'ready') return becauseUnbegun(step, state);
   if (isLeased(record)) {
     return `an agent holds it (${DEED[record.mode]} ${record.mode === 'undo' ? record.undoAttempt : record.attempt}), heartbeat ${record.heartbeat}${record.heartbeatAt === undefined ? '' : ` at ${iso(record.heartbeatAt)}`}`;
   }
@@ -105,7 +106,9 @@ function because(plan: Plan, step: PlanStep, state: Snapshot): string {
     case 'suspended':
       return `${SUSPENDED_AS[record.suspendedFrom ?? 'ready']}${failure}, and the execution is paused${acted}`;
     case 'failed':
-      return `attempt ${record.attempt} failed${failure}, and nothing is left on its recovery${acted}${failedFor(plan, state)}`;
+      return `attempt ${record.attempt} failed${failure}, and nothing is left on its recovery${acted}${failedFor(plan, step, state)}`;
+    case 'tolerated':
+      return `it failed${failure}, which its workflow tolerates${record.mayHaveActed ? ': its effect may still be in place' : ''}`;
     case 'skipped':
       return chosenBy(state, step.name, 'skip') ? 'a person had it skipped' : 'its condition does not hold';
     case 'fenced':
@@ -127,10 +130,16 @@ const SUSPENDED_AS = {
   ready: 'it was ready to begin',
   retrying: 'its next attempt was due',
   unknown: 'its outcome was to be asked for',
+  failed: 'it failed, and what it may have done was to be undone',
+  compensating: 'its undo was to be tried again',
 } as const;
 
 /** What becomes of a failure that is not decided on yet. */
-function failedFor(plan: Plan, state: Snapshot): string {
+function failedFor(plan: Plan, step: PlanStep, state: Snapshot): string {
+  if (isForward(state.execution.status) && mayFail(plan, step, state.steps[step.name]))
+    return needsUndo(step, state.steps[step.name])
+      ? '; it is undone, and then the execution goes on without it'
+      : '; the execution goes on without it once nothing of it can act any more';
   if (isPausedOrPausing(state.execution.status)) return '; what follows is decided after the pause';
   if (!isForward(state.execution.status) || !failureWaits(plan, state)) return '';
   return `; what follows is decided when the outcome of '${lastPoint(plan, state)?.name}', a point of no return, is known`;
@@ -158,11 +167,11 @@ function becauseDeferred(step: PlanStep, record: Step, deferred: Deferred): stri
 const chosenBy = (state: Snapshot, step: string, choice: Choice): boolean =>
   Object.values(state.incidents ?? {}).some((one) => one.step === step && one.choice === choice);
 
-function becauseUnbegun(plan: Plan, step: PlanStep, state: Snapshot): string {
+function becauseUnbegun(step: PlanStep, state: Snapshot): string {
   if (isPausedOrPausing(state.execution.status)) return 'it has not begun, and the execution is paused';
   if (!isForward(state.execution.status)) return 'it was never started';
   const open = step.after.filter((name) => !isSatisfied(state.steps[name]));
-  if (!isTurn(plan, step, state)) return `it waits for ${open.map((name) => `'${name}'`).join(', ')}`;
+  if (!isTurn(step, state)) return `it waits for ${open.map((name) => `'${name}'`).join(', ')}`;
   return step.kind === 'agent' ? 'it waits for an agent to take it' : 'it is to begin';
 }
 
@@ -195,8 +204,8 @@ function nextOfStep(
     const what = `a person answers incident ${question.number}; its deadline stands still during the pause`;
     return { what, who: 'person' };
   }
-  if (question !== undefined) return answerNext(question);
-  const ofKind = nextOfWaiting(plan, step, state);
+  if (question !== undefined) return answerNext(plan, state, question);
+  const ofKind = nextOfWaiting(step, state);
   if (ofKind !== undefined) return ofKind;
   const piece = work.find((one) => one.step.name === step.name);
   if (piece === undefined) return { what: 'nothing', who: 'nobody' };
@@ -227,12 +236,14 @@ const DUE_NOW: Readonly<Record<string, string>> = {
   'step-skipped': 'a step is skipped, because its condition does not hold',
   'step-suspended': 'a step that could begin is held, because the execution is paused',
   paused: 'the pause is complete: nobody works and nobody can begin',
+  'no-undo': 'a person is asked, because it may have acted and has no undo',
+  'step-tolerated': 'a failure is tolerated: nothing of it is under way or owed any more',
   'no-way-back': 'a person is asked, because there is no way back',
   'undo-given-up': 'a person is asked, because nobody could undo a step for a day',
   kept: 'what has acted is left as it is, because a point of no return was passed',
   'incident-moved': 'the time for an answer is moved by the time of the pause',
   'step-fenced': 'a step that has not started is closed for good',
-  succeeded: 'it succeeds: every step is done or skipped',
+  succeeded: 'it succeeds: every step is done, skipped or tolerated',
   compensated: 'it ends as compensated: everything that acted is undone',
   canceled: 'it ends as canceled: everything that acted is undone',
   failed: 'it ends as failed',
@@ -243,23 +254,23 @@ const DUE_NOW: Readonly<Record<string, string>> = {
 function deadlineNext(plan: Plan, state: Snapshot): Timed[] {
   const { deadlineAt, status } = state.execution;
   const asked = openIncidents(state).find(({ kind }) => kind === 'deadline');
-  if (asked !== undefined && !isPausedOrPausing(status)) return [answerNext(asked)];
+  if (asked !== undefined && !isPausedOrPausing(status)) return [answerNext(plan, state, asked)];
   return isAskedAtDeadline(plan, state)
     ? [{ what: 'its time is over and a person is asked', at: deadlineAt, who: 'person' }]
     : [];
 }
 
-const answerNext = ({ number, otherwise, deadlineAt }: Incident): Timed => ({
-  what: `a person answers incident ${number}; without an answer it is taken for '${otherwise}'`,
-  at: deadlineAt,
+const answerNext = (plan: Plan, state: Snapshot, incident: Incident): Timed => ({
+  what: `a person answers incident ${incident.number}; without an answer it is taken for '${choiceOfTime(plan, state, incident)}'`,
+  at: incident.deadlineAt,
   who: 'person',
 });
 
 /** A pause has an end even if no operator ends it. */
-function pauseNext(state: Snapshot): Timed[] {
+function pauseNext(plan: Plan, state: Snapshot): Timed[] {
   const pause = pauseOf(state.execution);
   const asked = pause && askedAboutPause(state, pause);
-  if (asked?.resolvedAt === undefined && asked !== undefined) return [answerNext(asked)];
+  if (asked?.resolvedAt === undefined && asked !== undefined) return [answerNext(plan, state, asked)];
   if (pause?.deadlineAt === undefined || asked !== undefined) return [];
   const what = 'a person is asked, unless the pause is ended before';
   return [{ what, at: pause.deadlineAt, who: 'person' }];
@@ -305,7 +316,7 @@ function nextOf(plan: Plan, state: Snapshot, ofSteps: readonly Next[], now: numb
     ...timed,
     ...(undoes ? [deadline] : []),
     ...deadlineNext(plan, state),
-    ...pauseNext(state),
+    ...pauseNext(plan, state),
   ];
   return candidates.reduce<Timed>(
     (first, next) => (next.at < first.at ? next : first),

@@ -8,6 +8,7 @@
  * when nothing can still happen; nothing is offered that would undo what lies behind a point of no return.
  */
 
+import { isTolerated } from '../plan/outcomes.ts';
 import { agentStep, type Plan } from '../plan/plan.ts';
 import type { Resolution } from '../records/events.ts';
 import type { Choice, Incident } from '../records/incident.ts';
@@ -29,6 +30,7 @@ export function choicesFor(
   if (incident.resolvedAt !== undefined) return [];
   const undoAll = { choice: 'undo-all' } as const;
   const isPaused = isPausedOrPausing(state.execution.status);
+  const goesOn = isPaused || isForward(state.execution.status);
   if (incident.kind === 'pause') {
     if (!isPaused) return [];
     const back = wayBack(plan, state) === 'free' ? [undoAll] : [];
@@ -40,13 +42,15 @@ export function choicesFor(
   if (step === undefined || record === undefined) return [];
   if (incident.kind === 'undo') {
     const deadAt = record.processDeadlineAt + attemptedVariant(step, record).settleMs;
+    const once = deadAt > now ? { notBefore: deadAt } : {};
     return [
       { choice: 'retry' },
-      { choice: 'skip', ...(deadAt > now ? { notBefore: deadAt } : {}) },
+      { choice: 'skip', ...once },
+      ...(goesOn && isTolerated(step) ? [{ choice: 'continue' as const, ...once }] : []),
       { choice: 'fail' },
     ];
   }
-  if (!isForward(state.execution.status) && !isPaused) return [];
+  if (!goesOn) return [];
   const after = effectsSettledAt(step, record);
   const careful = record.mayHaveActed
     ? { needs: 'nothingHappened' as const, ...(after > now ? { notBefore: after } : {}) }
@@ -58,9 +62,11 @@ export function choicesFor(
     { choice: 'give-output' },
     { choice: 'skip', ...careful },
     // Where the step itself may be past the point of no return, only the word of a person says that it is not.
-    ...(wayBack(plan, state, step.name) === 'free'
-      ? [{ ...undoAll, ...(mayBePast(step, record) ? careful : {}) }]
-      : []),
+    ...(isTolerated(step)
+      ? [{ choice: 'continue' } as const]
+      : wayBack(plan, state, step.name) === 'free'
+        ? [{ ...undoAll, ...(mayBePast(step, record) ? careful : {}) }]
+        : []),
     { choice: 'fail' },
   ];
 }
@@ -108,6 +114,7 @@ const DEEDS: Readonly<Partial<Record<Choice, Deed>>> = {
   'retry-with-input': 'gave-input',
   'give-output': 'gave-output',
   skip: 'skipped',
+  continue: 'continued',
 };
 
 /** What a resolution is: one that has the execution go on by a person's word is a deed, one that ends it is none. */

@@ -9,6 +9,7 @@
  * a default. S10 an incident is closed in the same write as what its resolution changes.
  */
 
+import { isOutcomeRead } from '../plan/outcomes.ts';
 import { type AgentStep, agentSteps, type Plan } from '../plan/plan.ts';
 import { executionAfter, wakeNoLaterThan, type DecisionInputs } from '../records/change.ts';
 import { type AffectedSteps, type Decision, evaluateNext, writing } from '../records/decision.ts';
@@ -18,6 +19,9 @@ import { incidentNumber, isApprovalOpen, openIncidents, type Snapshot } from '..
 import { type Execution, isForward, isPausedOrPausing, type Step } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
 import { mayBePast, wayBack } from '../step/point-of-no-return.ts';
+import { effectsSettledAt } from '../step/ready.ts';
+import { attemptedVariant } from '../step/recovery.ts';
+import { mayFail } from '../step/turn.ts';
 
 /** Where there is no way back, or an undo failed: then the execution ends as failed and says what is left. */
 export const LAST_INCIDENT_MS: number = 7 * 86_400_000;
@@ -37,7 +41,7 @@ export function stepToAskAbout(
 ): { step: AgentStep; kind: Incident['kind'] } | undefined {
   for (const step of agentSteps(plan)) {
     const record = state.steps[step.name];
-    const kind = record && neededFor(record, state.execution);
+    const kind = record && neededFor(plan, record, state.execution);
     if (kind === undefined) continue;
     const known = incidentOf(state, step.name, kind);
     const asked =
@@ -47,9 +51,12 @@ export function stepToAskAbout(
   return undefined;
 }
 
-function neededFor(record: Step, execution: Execution): Incident['kind'] | undefined {
-  if (record.status === 'compensation-failed')
-    return isPausedOrPausing(execution.status) ? undefined : 'undo';
+function neededFor(plan: Plan, record: Step, execution: Execution): Incident['kind'] | undefined {
+  if (record.status === 'compensation-failed') {
+    // About the items of a list nobody is asked one by one.
+    const isItem = plan.tolerated !== undefined && isForward(execution.status);
+    return isItem || isPausedOrPausing(execution.status) ? undefined : 'undo';
+  }
   return record.status === 'waiting' && isForward(execution.status) ? 'recovery' : undefined;
 }
 
@@ -64,28 +71,48 @@ export function ask(plan: Plan, state: Snapshot, inputs: DecisionInputs): Decisi
     stepVersion: record.version,
     failure: record.failure ?? { code: 'failed', message: 'the step failed' },
     openedAt: inputs.now,
-    ...(kind === 'undo'
-      ? { deadlineAt: inputs.now + LAST_INCIDENT_MS, otherwise: 'fail' as const }
-      : termsOf(plan, state, step, inputs.now)),
+    ...(isForward(state.execution.status)
+      ? termsOf(plan, state, step, inputs.now)
+      : { deadlineAt: inputs.now + LAST_INCIDENT_MS, otherwise: 'fail' as const }),
   };
   return openIncident(state, question, inputs.now + horizonMs(plan, undefined), [], inputs);
 }
 
-/** How long a person has, and what holds without an answer: as declared, or as far as there is a way back. */
+/**
+ * How long a person has, and what holds without an answer: as declared, or as far as there is a way back. Where the execution
+ * then goes on it has time to: the question takes no more than half of what is left.
+ */
 function termsOf(
   plan: Plan,
   state: Snapshot,
   step: AgentStep,
   now: number,
 ): Pick<Incident, 'deadlineAt' | 'otherwise'> {
-  const stage = step.recovery.find((one) => one.kind === 'human');
-  const isFree = wayBack(plan, state, step.name) !== 'closed' && !mayBePast(step, state.steps[step.name]);
-  const withinMs = stage?.kind === 'human' ? stage.withinMs : isFree ? INPUT_INCIDENT_MS : LAST_INCIDENT_MS;
+  const record = state.steps[step.name] as Step;
+  const human = step.recovery.find((one) => one.kind === 'human');
+  const isFree = wayBack(plan, state, step.name) !== 'closed' && !mayBePast(step, record);
+  const leftMs = isFree ? Math.max(0, state.execution.deadlineAt - now) : Number.POSITIVE_INFINITY;
+  if (human?.otherwise !== 'fail' && goesOnWithout(plan, step, record)) {
+    const withinMs = Math.min(human?.withinMs ?? INPUT_INCIDENT_MS, Math.floor(leftMs / 2));
+    // Nothing goes on beside an undo that may still act.
+    const deadAt = record.status === 'waiting' ? 0 : effectsSettledAt(step, record);
+    return { deadlineAt: Math.max(now + withinMs, deadAt), otherwise: 'continue' };
+  }
+  if (record.status !== 'waiting') return { deadlineAt: now + LAST_INCIDENT_MS, otherwise: 'fail' };
   // What was declared for no answer holds also where the execution's own time is shorter, as long as that time matters.
-  const deadlineAt = isFree ? Math.min(now + withinMs, state.execution.deadlineAt) : now + withinMs;
-  const undoes = isFree && !(stage?.kind === 'human' && stage.otherwise === 'fail');
-  return { deadlineAt, otherwise: undoes ? 'undo-all' : 'fail' };
+  const withinMs = Math.min(human?.withinMs ?? (isFree ? INPUT_INCIDENT_MS : LAST_INCIDENT_MS), leftMs);
+  return {
+    deadlineAt: now + withinMs,
+    otherwise: isFree && human?.otherwise !== 'fail' ? 'undo-all' : 'fail',
+  };
 }
+
+/** Without an answer a failure is tolerated, but for one that may have acted, cannot be undone, and that a condition rests on. */
+const goesOnWithout = (plan: Plan, step: AgentStep, record: Step): boolean =>
+  mayFail(plan, step, record) &&
+  (!isOutcomeRead(plan, step.name) ||
+    (record.status === 'waiting' &&
+      !(record.mayHaveActed && attemptedVariant(step, record).undo === 'none')));
 
 /** What an incident is about. */
 type NewIncident = OrUndefined<

@@ -9,7 +9,8 @@
  * execution ends the pause.
  */
 
-import { agentStep, type Plan } from '../plan/plan.ts';
+import { isTolerated } from '../plan/outcomes.ts';
+import { agentStep, graphOf, type Plan } from '../plan/plan.ts';
 import {
   entering,
   executionAfter,
@@ -37,6 +38,7 @@ import {
 import { horizonMs } from '../step/lease.ts';
 import { mayBePast, mayBeStopped, wayBack } from '../step/point-of-no-return.ts';
 import { attemptedVariant } from '../step/recovery.ts';
+import { whyItFailed } from '../step/tolerance.ts';
 import { choicesFor, resolutionProblem } from './choices.ts';
 import { resolveDeadline, timeAgain } from './deadline.ts';
 import { resolved, waitsForThisAlone } from './incident.ts';
@@ -65,11 +67,13 @@ export function resolve(
   const offered = choicesFor(plan, state, incident, inputs.now).find((one) => one.choice === answer.choice);
   // The word of a person is taken where it is asked for, and nowhere else.
   const certain = offered?.needs === 'nothingHappened' && answer.nothingHappened === true;
+  const planned = graphOf(plan).step.get(incident.step);
+  const tolerated = planned !== undefined && isTolerated(planned);
   const step =
     incident.kind === 'undo'
       ? undoResolution(plan, record, answer, inputs)
-      : recoveryResolution(record, answer, certain, inputs);
-  const cause = causeOf(execution, incident, answer, inputs.now);
+      : recoveryResolution(record, answer, { certain, tolerated }, inputs);
+  const cause = causeOf(execution, incident, answer, tolerated, inputs.now);
   const closed = resolved(incident, answer, inputs);
   const what = answer.by === 'deadline' ? 'incident-timed-out' : 'incident-resolved';
   const note = { what, step: incident.step, detail: answer.choice };
@@ -94,9 +98,12 @@ function causeOf(
   execution: Execution,
   { kind, step, failure }: Incident,
   { choice, caller }: Resolution,
+  tolerated: boolean,
   at: number,
 ): Cause | undefined {
-  if (kind !== 'recovery' || step === undefined) return undefined;
+  const goesOn = isForward(execution.status) || isPausedOrPausing(execution.status);
+  const decides = kind === 'recovery' || (kind === 'undo' && tolerated && goesOn);
+  if (!decides || step === undefined) return undefined;
   const cause = { kind: 'failure', at, step, failure, ...given({ by: caller }) } as const;
   if (choice === 'fail') return { ...cause, undo: false };
   return choice === 'undo-all' && isPausedOrPausing(execution.status) ? cause : undefined;
@@ -108,13 +115,21 @@ const RECOVERY_EVENT: Readonly<Record<Exclude<Choice, 'resume'>, StepEvent>> = {
   'give-output': 'choose-output',
   skip: 'choose-skip',
   'undo-all': 'choose-end',
+  continue: 'choose-continue',
   fail: 'choose-end',
+};
+
+/** What is said of a failure that is tolerated otherwise. */
+const AFTER_FAILURE: Readonly<Partial<Record<Choice, Step['afterFailure']>>> = {
+  continue: 'continue',
+  'undo-all': 'stop',
+  fail: 'stop',
 };
 
 function recoveryResolution(
   record: Step,
   answer: Resolution,
-  certain: boolean,
+  { certain, tolerated }: { readonly certain: boolean; readonly tolerated: boolean },
   inputs: DecisionInputs,
 ): Step | undefined {
   // Offered for a pause alone.
@@ -124,12 +139,13 @@ function recoveryResolution(
     ...(certain ? { mayHaveActed: false } : {}),
     ...(answer.choice === 'retry' || answer.choice === 'retry-with-input' ? { retryAt: inputs.now } : {}),
     ...(answer.choice === 'retry-with-input' ? { givenInput: answer.input ?? null } : {}),
+    ...(tolerated ? { afterFailure: AFTER_FAILURE[answer.choice] } : {}),
     ...(answer.choice === 'give-output' ? { output: answer.output ?? null, failure: undefined } : {}),
   };
   return stepAfter(record, RECOVERY_EVENT[answer.choice], inputs, changes);
 }
 
-/** Nothing is written to the step when its effect stays: it is and remains `compensation-failed`. */
+/** Nothing is written to the step when its effect stays and the execution ends: it is and remains `compensation-failed`. */
 function undoResolution(
   plan: Plan,
   record: Step,
@@ -147,6 +163,13 @@ function undoResolution(
       undoDeferredAt: undefined,
     });
   }
+  if (answer.choice === 'continue')
+    return stepAfter(record, 'leave', inputs, {
+      changedAt: inputs.now,
+      afterFailure: 'continue',
+      failure: whyItFailed(record),
+      undoDeferredAt: undefined,
+    });
   if (answer.choice !== 'skip') return undefined;
   return stepAfter(record, 'choose-compensated', inputs, { changedAt: inputs.now, mayHaveActed: false });
 }
@@ -195,7 +218,10 @@ function isMoot(plan: Plan, state: Snapshot, { kind, step }: Incident): boolean 
 }
 
 /** What holds without an answer may have been said when there still was a way back. */
-function choiceOfTime(plan: Plan, state: Snapshot, incident: Incident): Choice {
+export function choiceOfTime(plan: Plan, state: Snapshot, incident: Incident): Choice {
+  const { status } = state.execution;
+  // Meanwhile it may have been stopped.
+  if (incident.otherwise === 'continue' && !isForward(status) && !isPausedOrPausing(status)) return 'fail';
   if (incident.otherwise !== 'undo-all') return incident.otherwise;
   const step = plan.steps.find(({ name }) => name === incident.step);
   if (step === undefined) return mayBeStopped(plan, state) ? 'undo-all' : 'fail';

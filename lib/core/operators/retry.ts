@@ -8,6 +8,7 @@
  * state that it was ever in on its way forward. To do it all again, start another execution.
  */
 
+import { isOutcomeRead } from '../plan/outcomes.ts';
 import type { Plan, PlanStep } from '../plan/plan.ts';
 import type { Caller } from '../records/caller.ts';
 import { executionAfter, wakeNoLaterThan, type DecisionInputs } from '../records/change.ts';
@@ -17,7 +18,9 @@ import type { Incident } from '../records/incident.ts';
 import { openIncidents, type Snapshot } from '../records/snapshot.ts';
 import type { Execution, Step } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
+import { effectsSettledAt } from '../step/ready.ts';
 import { attemptedVariant } from '../step/recovery.ts';
+import { failedItems } from '../step/turn.ts';
 import { restartProblem } from '../waiting/child-retry.ts';
 import { resolutionProblem } from './choices.ts';
 import { MAX_KEPT } from './pause.ts';
@@ -32,7 +35,7 @@ export const RETRY_RESOLUTION = { choice: 'retry', by: 'person' } as const;
 export function retryProblem(plan: Plan, state: Snapshot, now: number): string | undefined {
   switch (state.execution.status) {
     case 'failed':
-      return failedProblem(plan, state);
+      return failedProblem(plan, state, now);
     case 'waiting':
       return waitingProblem(plan, state, now);
     case 'succeeded':
@@ -58,10 +61,21 @@ const TAKEN_BACK: ReadonlySet<Step['status']> = new Set([
   'compensation-failed',
 ]);
 
-function failedProblem(plan: Plan, state: Snapshot): string | undefined {
+function failedProblem(plan: Plan, state: Snapshot, now: number): string | undefined {
   const { parent } = state.execution;
   if (parent !== undefined) return `it belongs to step '${parent.step}' of execution ${parent.executionId}`;
-  return restartProblemOf(plan, state);
+  return restartProblemOf(plan, state) ?? stillActing(plan, state, now);
+}
+
+/** What comes after a step that was left as it is may begin at once: not beside an attempt of it. */
+function stillActing(plan: Plan, { steps }: Snapshot, now: number): string | undefined {
+  for (const step of plan.steps) {
+    const record = steps[step.name];
+    const deadAt = record?.status === 'tolerated' ? effectsSettledAt(step, record) : 0;
+    if (deadAt > now)
+      return `an attempt of '${step.name}' may still be acting: it is possible from ${new Date(deadAt).toISOString()}`;
+  }
+  return undefined;
 }
 
 /** Why what has failed cannot go on where it failed, or nothing; also of an execution that belongs to another. */
@@ -79,11 +93,24 @@ export function restartProblemOf(plan: Plan, state: Snapshot): string | undefine
     const problem = status === 'failed' && children !== undefined ? restartProblem(children) : undefined;
     if (problem !== undefined) return `step '${name}' cannot go on: ${problem}; ${instead(state)}`;
   }
+  const left = plan.steps.find((step) => wasLeft(plan, state.steps[step.name]));
+  if (left !== undefined)
+    return `'${left.name}' may be in effect, for its undo was not finished, and another step asks whether it failed; ${instead(state)}`;
+  const final = failedItems(plan, state).filter(({ status }) => status === 'tolerated').length;
+  if (plan.tolerated !== undefined && final > plan.tolerated)
+    return `${final} of its items failed for good, and ${plan.tolerated} are tolerated; ${instead(state)}`;
   const unsafe = plan.steps.filter((step) => isUnsafeToRestart(step, state.steps[step.name]));
   if (unsafe.length === 0) return undefined;
   const names = unsafe.map(({ name }) => `'${name}'`).join(', ');
   return `${names} may have acted, and its effect can neither be asked for nor repeated; ${instead(state)}`;
 }
+
+/** Tolerated because the execution ended as it was, not because somebody had it go on: what rests on its failure cannot begin. */
+const wasLeft = (plan: Plan, record: Step | undefined): boolean =>
+  record?.status === 'tolerated' &&
+  record.mayHaveActed &&
+  record.afterFailure !== 'continue' &&
+  isOutcomeRead(plan, record.name);
 
 const isUnsafeToRestart = (step: PlanStep, record: Step | undefined): boolean =>
   step.kind === 'agent' &&

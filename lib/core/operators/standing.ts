@@ -5,7 +5,7 @@
  * to be undone (`step/ready.ts`), how it is printed (`cli/`).
  *
  * A step whose `undo` is 'none' is not listed, for its author says that there is nothing to take back; a point of no return is,
- * for nobody can. So an execution that ended as canceled or compensated lists nothing (S10). Of a child or a part of a list the
+ * for nobody can, and so is a tolerated failure that may have acted. So an execution that ended as canceled or compensated lists nothing (S10). Of a child or a part of a list the
  * execution is named: it has a list of its own. S17 names and ids alone, never a payload.
  */
 
@@ -24,7 +24,7 @@ import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isLeased, type Step } from '../records/state.ts';
 import { isKept } from '../step/ready.ts';
 import { attemptedVariant } from '../step/recovery.ts';
-import { childIds } from '../waiting/child.ts';
+import { childIds, mayHaveLeft } from '../waiting/child.ts';
 
 /** Of more only the number is given; the whole execution shows all. */
 const MAX_SHOWN = 20;
@@ -37,19 +37,49 @@ export function standingOf(
   state: Snapshot,
   only: (step: PlanStep) => boolean = () => true,
 ): Standing {
-  const all = plan.steps.filter(only).flatMap((step) => effectsOf(step, state));
+  return standing(
+    state,
+    plan.steps.filter(only).flatMap((step) => effectsOf(step, state)),
+  );
+}
+
+/** What tolerated failures may have left, of a child or a list in the executions that say so. */
+function leftBy(step: PlanStep, state: Snapshot): StandingEffect[] {
+  const record = state.steps[step.name];
+  if (record === undefined || !mayHaveLeft(record)) return [];
+  if (!hasChildren(step) || record.status === 'tolerated') return effectsOf(step, state);
+  return childIds(state.execution, record).flatMap((executionId, index): StandingEffect[] =>
+    record.children?.ended[index]?.left === true
+      ? [{ step: step.name, effect: 'may-stand', executionId }]
+      : [],
+  );
+}
+
+function standing({ execution }: Snapshot, all: readonly StandingEffect[]): Standing {
   const stands = all.filter(({ effect }) => effect === 'stands').length;
   return {
     stands,
     mayStand: all.length - stands,
     first: all.slice(0, MAX_SHOWN),
-    view: `/executions/${state.execution.id}`,
+    view: `/executions/${execution.id}`,
   };
+}
+
+/** A failure was tolerated although what the step did may be in effect. */
+export const leavesTolerated = ({ steps }: Snapshot): boolean => Object.values(steps).some(mayHaveLeft);
+
+/** What an execution says of its effects: of one that succeeded what its tolerated failures may have left, if anything. */
+export function standingAtEnd(plan: Plan, state: Snapshot): Standing | undefined {
+  if (state.execution.status !== 'succeeded') return standingOf(plan, state);
+  if (!leavesTolerated(state)) return undefined;
+  const left = plan.steps.flatMap((step) => leftBy(step, state));
+  return standing(state, left);
 }
 
 /** What stays in effect if a person resolves the incident with 'fail'. */
 export function leftByFailing(plan: Plan, state: Snapshot, { kind }: Incident): Standing {
-  if (kind !== 'undo') return standingOf(plan, state);
+  // On the way forward it ends as it is.
+  if (kind !== 'undo' || state.execution.status !== 'compensating') return standingOf(plan, state);
   // A step whose undo failed, and all that comes before it, stand; the rest is undone.
   const stuck = plan.steps.filter(({ name }) => state.steps[name]?.status === 'compensation-failed');
   return standingOf(plan, state, (step) =>
@@ -80,6 +110,8 @@ function effectsOf(step: PlanStep, { execution, steps }: Snapshot): StandingEffe
 }
 
 function ofAttempts(step: AgentStep, record: Step): Effect | undefined {
+  // Of a failure that is tolerated all is said, also what cannot be undone.
+  if (record.status === 'tolerated') return record.mayHaveActed ? 'may-stand' : undefined;
   if (step.pointOfNoReturn !== true && attemptedVariant(step, record).undo === 'none') return undefined;
   switch (record.status) {
     case 'done':
@@ -99,7 +131,8 @@ function ofAttempts(step: AgentStep, record: Step): Effect | undefined {
 
 function ofChildren(step: ChildStep | MapStep, record: Step, execution: Execution): StandingEffect[] {
   const { children } = record;
-  if (children === undefined || (isKept(step) && step.pointOfNoReturn !== true)) return [];
+  const isTold = record.status === 'tolerated' || !isKept(step) || step.pointOfNoReturn === true;
+  if (children === undefined || !isTold) return [];
   return childIds(execution, record).flatMap((executionId, index): StandingEffect[] => {
     const end = children.ended[index];
     if (end?.clean === true || (end === undefined && index >= children.started)) return [];

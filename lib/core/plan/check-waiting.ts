@@ -135,6 +135,8 @@ function depthOf(plan: Plan): number {
   return 1 + Math.max(0, ...children.map(depthOf));
 }
 
+const SOURCES: ReadonlySet<string> = new Set(['input', 'step', 'outcome', 'failure', 'item', 'index']);
+
 /**
  * A reference to a token of no callback, or to an item outside of a list.
  * @param ofItem whether the expression is evaluated once for each item
@@ -149,7 +151,7 @@ export function sourceProblem(expr: Expr, plan: Plan, ofItem: boolean): Problem 
       }
     } else if ((kind === 'item' || kind === 'index') && !ofItem) {
       return problem('bad-expression', `an expression reads the ${kind} of a list where there is none`);
-    } else if (kind !== 'input' && kind !== 'step' && kind !== 'item' && kind !== 'index') {
+    } else if (!SOURCES.has(kind ?? '')) {
       return problem('bad-expression', `an expression points to '${source}', which is nothing`);
     }
   }

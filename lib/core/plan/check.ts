@@ -12,6 +12,8 @@ import {
   type HumanStage,
   isBefore,
   type AgentStep,
+  expressionsOf,
+  ownExpressions,
   type Plan,
   PLAN_LIMITS,
   type PlanStep,
@@ -20,6 +22,7 @@ import {
 } from './plan.ts';
 import { longerThanWithin, waitingStepProblem, sourceProblem } from './check-waiting.ts';
 import { pointProblem, undoProblem } from './check-points.ts';
+import { outcomeProblem, tolerateProblem } from './outcomes.ts';
 import { type Expr, OPERATORS, stepsIn } from './refs.ts';
 import { problem, type Problem, refusal } from './refusal.ts';
 
@@ -56,10 +59,16 @@ export function checkPlan(plan: Plan): void {
   }
   const cycle = walkCycle(inOrder(plan.steps).rest);
   if (cycle.length > 0) throw refused('cycle', `it waits for itself: ${cycle.join(' → ')}`, cycle[0]);
+  for (const step of plan.steps) {
+    const found = outcomeProblem(expressionsOf(step), plan, step.when);
+    if (found !== undefined) throw refusal(plan.workflow, step.name, found);
+  }
   const output = exprProblem(plan.output) ?? strangersIn(plan.output, plan);
   if (output !== undefined) throw refused('bad-output', `the output ${output}`);
   const source = sourceProblem(plan.output, plan, false);
   if (source !== undefined) throw refused('bad-output', `of the output ${source.message}`);
+  const missing = outcomeProblem(plan.output, plan, undefined);
+  if (missing !== undefined) throw refused(missing.reason, `of its output: ${missing.message}`);
   const bytes = utf8Bytes(canonicalJson(plan as unknown as Json));
   if (bytes > PLAN_LIMITS.bytes) {
     throw refused('too-large', `its plan has ${bytes} bytes; allowed are ${PLAN_LIMITS.bytes}`);
@@ -73,7 +82,7 @@ function stepProblem(step: PlanStep, seen: ReadonlySet<string>, plan: Plan): Pro
     step.kind === 'agent'
       ? agentProblem(step, plan)
       : (pointProblem(step, plan) ?? waitingStepProblem(step, plan, agentProblem));
-  return ofKind ?? referenceProblem(step, plan);
+  return ofKind ?? tolerateProblem(step) ?? referenceProblem(step, plan);
 }
 
 function agentProblem(step: AgentStep, plan: Plan): Problem | undefined {
@@ -145,30 +154,6 @@ function unsafeProblem(step: AgentStep): Problem | undefined {
   if (step.recovery.length > 0) return undefined;
   const message = "an 'unsafe' effect needs a human stage: only a person can say what follows";
   return problem('unsafe-without-human', message);
-}
-
-/** Everything of a step that may read outputs of others. */
-export const expressionsOf = (step: PlanStep): Expr[] => [
-  ...(step.when === undefined ? [] : [step.when]),
-  ...ownExpressions(step),
-];
-
-function ownExpressions(step: PlanStep): Expr[] {
-  switch (step.kind) {
-    case 'agent':
-      return [
-        step.input,
-        ...step.recovery.flatMap((stage) => (stage.kind === 'withInput' ? [stage.input] : [])),
-      ];
-    case 'wait':
-      return step.until === undefined ? [] : [step.until];
-    case 'child':
-      return [step.input];
-    case 'map':
-      return [step.over, ...ownExpressions(step.each)];
-    default:
-      return [];
-  }
 }
 
 function referenceProblem(step: PlanStep, plan: Plan): Problem | undefined {

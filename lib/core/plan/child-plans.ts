@@ -50,6 +50,7 @@ function partPlan(parent: Plan, step: MapStep, size: number, tolerated: number):
     { length: size },
     (_, at): AgentStep => ({
       ...step.each,
+      ...(tolerated > 0 ? { tolerate: true as const } : {}),
       name: itemName(at),
       input: { $ref: 'input', path: ['items', String(at)] },
       after: at < lanes ? [] : [itemName(at - lanes)],

@@ -64,8 +64,13 @@ interface StepBase {
   readonly pointOfNoReturn?: true;
 }
 
+/** Its failure need not be the execution's. */
+interface MayFail {
+  readonly tolerate?: true;
+}
+
 /** An agent performs it. */
-export interface AgentStep extends StepBase, StepLimits {
+export interface AgentStep extends StepBase, MayFail, StepLimits {
   readonly kind: 'agent';
   readonly agent: string;
   readonly input: Expr;
@@ -75,7 +80,7 @@ export interface AgentStep extends StepBase, StepLimits {
 }
 
 /** Done when its time has come: so long after its predecessors, or at a time that is read from the data. */
-export interface WaitStep extends StepBase {
+export interface WaitStep extends StepBase, MayFail {
   readonly kind: 'wait';
   readonly forMs?: number;
   /** Epoch ms, or a date in ISO form. */
@@ -83,7 +88,7 @@ export interface WaitStep extends StepBase {
 }
 
 /** Done when the external party (a system, or of an approval a person) answers through the API. */
-export interface CallbackStep extends StepBase {
+export interface CallbackStep extends StepBase, MayFail {
   readonly kind: 'callback' | 'approval';
   readonly withinMs: number;
   /** The external party must say so often that it is still at it. */
@@ -97,7 +102,7 @@ export interface CallbackStep extends StepBase {
 }
 
 /** Another workflow, run as an execution of its own. */
-export interface ChildStep extends StepBase {
+export interface ChildStep extends StepBase, MayFail {
   readonly kind: 'child';
   readonly plan: Plan;
   readonly input: Expr;
@@ -127,7 +132,7 @@ export interface Plan {
   /** In an order in which predecessors come first. */
   readonly steps: readonly PlanStep[];
   readonly output: Expr;
-  /** In a part of a list: so many failed items do not fail it; each counts as over for those that wait for it. */
+  /** In a part of a list: so many failed items do not fail it. */
   readonly tolerated?: number;
 }
 
@@ -231,3 +236,27 @@ export const isForAnother = (step: PlanStep | undefined): boolean =>
 
 export const isCallback = (step: PlanStep | undefined): step is CallbackStep =>
   step?.kind === 'callback' || step?.kind === 'approval';
+
+/** Everything of a step that may read outputs of others. */
+export const expressionsOf = (step: PlanStep): Expr[] => [
+  ...(step.when === undefined ? [] : [step.when]),
+  ...ownExpressions(step),
+];
+
+export function ownExpressions(step: PlanStep): Expr[] {
+  switch (step.kind) {
+    case 'agent':
+      return [
+        step.input,
+        ...step.recovery.flatMap((stage) => (stage.kind === 'withInput' ? [stage.input] : [])),
+      ];
+    case 'wait':
+      return step.until === undefined ? [] : [step.until];
+    case 'child':
+      return [step.input];
+    case 'map':
+      return [step.over, ...ownExpressions(step.each)];
+    default:
+      return [];
+  }
+}

@@ -9,10 +9,9 @@
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { expressionsOf } from './check.ts';
 import { type Json, isJsonObject, type JsonObject } from '../records/json.ts';
 import { nearest } from './nearest.ts';
-import type { PlanStep } from './plan.ts';
+import { expressionsOf, type PlanStep } from './plan.ts';
 import { type Expr, nameOf, refsIn } from './refs.ts';
 import type { Workflow } from './workflow.ts';
 
@@ -61,6 +60,7 @@ function knownOf(
   if (source === 'input') return document(workflow.input);
   if (source === 'item') return item;
   const [kind, name = ''] = source.split(':');
+  if (kind === 'failure') return closed({ code: {}, message: {} });
   const step = kind === 'step' ? workflow.plan.steps.find((one) => one.name === name) : undefined;
   const outputOf = (agent: string): Known | undefined =>
     document(workflow.agents.find(({ spec }) => spec.name === agent)?.output);

@@ -17,6 +17,7 @@ export type Expr = Json;
 
 const SOURCE: unique symbol = Symbol('source');
 const EXPRESSION: unique symbol = Symbol('expression');
+const MAYBE: unique symbol = Symbol('maybe');
 
 const REFERENCE = {};
 
@@ -26,6 +27,14 @@ type RefFields<T> = T extends readonly (infer Item)[]
   ? { readonly [index: number]: Ref<Item> }
   : T extends object
     ? { readonly [Key in keyof T]-?: Ref<Exclude<T[Key], undefined>> }
+    : unknown;
+
+/** A reference to what may be missing: its step may fail, or be skipped. `orElse` or `present` makes a `Ref` of it. */
+export type MaybeRef<T> = { readonly [MAYBE]: T } & MaybeFields<T>;
+type MaybeFields<T> = T extends readonly (infer Item)[]
+  ? { readonly [index: number]: MaybeRef<Item> }
+  : T extends object
+    ? { readonly [Key in keyof T]-?: MaybeRef<Exclude<T[Key], undefined>> }
     : unknown;
 
 /** What an author may write where a `T` is wanted: the value, a reference to it, or a structure of both. */
@@ -43,10 +52,10 @@ export interface Condition {
 }
 
 /**
- * Where a reference points: the execution's input, a step's output, the token by which the external party answers a callback
+ * Where a reference points: the execution's input, a step's output, how a step ended and its failure, the token by which the external party answers a callback
  * step, or of a list the item and its index.
  */
-export type RefSource = 'input' | `step:${string}` | `token:${string}` | 'item' | 'index';
+export type RefSource = 'input' | `${'step' | 'outcome' | 'failure' | 'token'}:${string}` | 'item' | 'index';
 
 /** A reference whose fields are references in turn; every path is allowed, `undefined` is its worst value. */
 export function ref<T>(source: RefSource, path: readonly string[] = []): Ref<T> {
@@ -78,7 +87,7 @@ function refuseValue(what: string): never {
 /** As its author most likely wrote it: 'input.name', 'pay.output.id', 'paid.token', 'item.sku'. */
 export function nameOf(source: string, path: readonly string[]): string {
   const [kind, step = ''] = source.split(':');
-  const root = kind === 'step' ? `${step}.output` : kind === 'token' ? `${step}.token` : source;
+  const root = step === '' ? source : `${step}.${kind === 'step' ? 'output' : kind}`;
   return [root, ...path].join('.');
 }
 
@@ -101,7 +110,8 @@ export const lt = <T extends Sortable>(left: Ref<T>, right: T | Ref<T>): Conditi
   condition({ $lt: [toExpr(left), toExpr(right)] });
 export const gt = <T extends Sortable>(left: Ref<T>, right: T | Ref<T>): Condition =>
   condition({ $gt: [toExpr(left), toExpr(right)] });
-export const exists = (value: Ref<unknown>): Condition => condition({ $exists: toExpr(value) });
+export const exists = (value: Ref<unknown> | MaybeRef<unknown>): Condition =>
+  condition({ $exists: toExpr(value) });
 export const isIn = <T extends Scalar>(value: Ref<T>, list: readonly T[]): Condition =>
   condition({ $in: [toExpr(value), toExpr(list)] });
 export const and = (...all: readonly Condition[]): Condition => condition({ $and: all.map(toExpr) });
@@ -110,6 +120,26 @@ export const not = (inner: Condition): Condition => condition({ $not: toExpr(inn
 /** Joins texts and references to texts or numbers into one text. */
 export const concat = (...parts: readonly Input<string | number>[]): Ref<string> =>
   condition({ $concat: parts.map(toExpr) }) as unknown as Ref<string>;
+
+/** A step, or its name. */
+type Named = { readonly name: string } | string;
+const endedAs = (step: Named, outcome: string): Condition => {
+  const name = typeof step === 'string' ? step : step.name;
+  return condition({ $eq: [{ $ref: `outcome:${name}`, path: [] }, outcome] });
+};
+/** The step is done. Of the three exactly one holds from when a step has passed. */
+export const succeeded = (step: Named): Condition => endedAs(step, 'succeeded');
+/** The step has failed, it is tolerated (`tolerate: true`), and nothing of it is under way or to be undone any more. */
+export const failed = (step: Named): Condition => endedAs(step, 'failed');
+/** The step was skipped. */
+export const skipped = (step: Named): Condition => endedAs(step, 'skipped');
+
+type Meant<D> = D extends Ref<infer T> ? T : D;
+/** The value, or what holds instead where there is none. */
+export const orElse = <T, const D>(value: Ref<T> | MaybeRef<T>, instead: D): Ref<T | Meant<D>> =>
+  condition({ $orElse: [toExpr(value), toExpr(instead)] }) as unknown as Ref<T | Meant<D>>;
+/** The value, where the condition of the step that reads it says that it is there: `when: succeeded(x)`, or `failed(x)`. */
+export const present = <T>(value: MaybeRef<T>): Ref<T> => value as unknown as Ref<T>;
 
 /** From what an author wrote to its JSON form. Foreign values (functions, class instances) stay, for `checkPlan` to refuse. */
 export function toExpr(value: unknown): Expr {
@@ -122,11 +152,15 @@ export function toExpr(value: unknown): Expr {
   return entries.some(([key]) => key.startsWith('$')) ? { $literal: value as Json } : object;
 }
 
-/** What a reference may read: the execution's input, the outputs of steps that are done, tokens, an item of a list. */
+/** What a reference may read: the execution's input, outputs and outcomes of steps that have passed, tokens, an item of a list. */
 export interface Scope {
   readonly input: Json;
   readonly output: (step: string) => Json | undefined;
   readonly token?: (step: string) => Json | undefined;
+  /** 'succeeded', 'failed' or 'skipped', once the step has passed. */
+  readonly outcome?: (step: string) => Json | undefined;
+  /** Why it failed, if it has, and that is tolerated. */
+  readonly failure?: (step: string) => Json | undefined;
   readonly item?: Json;
   readonly index?: number;
 }
@@ -156,6 +190,10 @@ function evaluateOperator(operator: string, expr: JsonObject, scope: Scope): Jso
       return listOf(argument, scope).map(textOf).join('');
     case '$exists':
       return evaluateExpression(argument, scope) !== undefined;
+    case '$orElse': {
+      const [value, instead] = listOf(argument, scope);
+      return value === undefined ? instead : value;
+    }
     case '$and':
       return listOf(argument, scope).every((item) => item === true);
     case '$or':
@@ -211,8 +249,16 @@ function sourceValue(source: Expr, scope: Scope): Json | undefined {
   if (source === 'item') return scope.item;
   if (source === 'index') return scope.index;
   const [kind, step = ''] = typeof source === 'string' ? source.split(':') : [];
-  if (kind === 'step') return scope.output(step);
-  return kind === 'token' ? scope.token?.(step) : undefined;
+  switch (kind) {
+    case 'step':
+      return scope.output(step);
+    case 'token':
+    case 'outcome':
+    case 'failure':
+      return scope[kind]?.(step);
+    default:
+      return undefined;
+  }
 }
 
 function follow(root: Json | undefined, path: Expr | undefined): Json | undefined {
@@ -227,8 +273,15 @@ function follow(root: Json | undefined, path: Expr | undefined): Json | undefine
 
 const isTree = (expr: Expr): expr is JsonObject | Json[] => typeof expr === 'object' && expr !== null;
 
-/** The steps whose output an expression reads, each once, sorted. */
-export const stepsIn = (expr: Expr): string[] =>
+const OF_STEP = /^(?:step|outcome|failure):(.*)$/;
+
+/** The steps of which an expression reads something that is there once they have passed, each once, sorted. */
+export const stepsIn = (expr: Expr): string[] => [
+  ...new Set(sourcesIn(expr).flatMap((source) => OF_STEP.exec(source)?.[1] ?? [])),
+];
+
+/** Those of them whose output it reads. */
+export const outputsIn = (expr: Expr): string[] =>
   sourcesIn(expr).flatMap((source) => (source.startsWith('step:') ? [source.slice('step:'.length)] : []));
 
 /** Everything that the references of an expression point to, each once, sorted. */
@@ -257,7 +310,7 @@ export function refsIn(expr: Expr): Reference[] {
 
 /** Operators of the language; anything else that starts with `$` is refused when the plan is checked. */
 export const OPERATORS: ReadonlySet<string> = new Set(
-  ['ref', 'literal', 'concat', 'exists', 'and', 'or', 'not', 'eq', 'ne', 'lt', 'gt', 'in'].map(
+  ['ref', 'literal', 'concat', 'exists', 'orElse', 'and', 'or', 'not', 'eq', 'ne', 'lt', 'gt', 'in'].map(
     (name) => `$${name}`,
   ),
 );

@@ -14,6 +14,7 @@ import {
   evaluateExpression,
   type Expr,
   type Input,
+  type MaybeRef,
   type Ref,
   ref,
   sourcesIn,
@@ -26,20 +27,51 @@ export interface StepHandle<O> {
   readonly output: Ref<O>;
 }
 
-export interface CallbackHandle<O> extends StepHandle<O> {
-  /** For the external party: `POST /callbacks/{token}/complete`, `/fail`, `/heartbeat`. May be given away before it is asked for. */
+/** One that may fail (`tolerate`) or be skipped (`when`). */
+export interface UncertainHandle<O> {
+  readonly name: string;
+  readonly output: MaybeRef<O>;
+  /** Once it has failed, and that is tolerated. */
+  readonly failure: MaybeRef<{ readonly code: string; readonly message: string }>;
+}
+
+/** The options that say whether a step may pass without an output, as the author wrote them. */
+export interface Uncertain<T extends boolean, W extends Condition | undefined> {
+  readonly tolerate?: T;
+  readonly when?: W;
+}
+
+/** What a step gives to those behind it, by its own options. */
+export type HandleOf<O, T, W> = [T, W] extends [false, undefined] ? StepHandle<O> : UncertainHandle<O>;
+
+/** For the external party: `POST /callbacks/{token}/complete`, `/fail`, `/heartbeat`. */
+interface WithToken {
+  /** May be given away before it is asked for. */
   readonly token: Ref<string>;
 }
+
+export type CallbackHandle<O> = StepHandle<O> & WithToken;
+export type CallbackHandleOf<O, T, W> = HandleOf<O, T, W> & WithToken;
 
 /** What every step may say. */
 export interface AnyStepOptions {
   /** Steps that must be done first although nothing of theirs is read. */
-  readonly after?: readonly (StepHandle<never> | StepHandle<unknown> | string)[];
+  readonly after?: readonly ({ readonly name: string } | string)[];
   /** Skipped unless it holds. */
   readonly when?: Condition;
 }
 
-export interface WaitOptions extends AnyStepOptions {
+/** What a step may say that need not succeed. */
+export interface TolerateOptions {
+  /**
+   * It may fail: once it is certain what it did, and what it did is undone, the execution goes on, and `failed(step)` holds.
+   * Without an `undo`, and where it may have acted, a person is asked; without an answer it goes on and says what may stand.
+   * @default false: its failure is the execution's
+   */
+  readonly tolerate?: boolean;
+}
+
+export interface WaitOptions extends AnyStepOptions, TolerateOptions {
   /** So long from when its predecessors are done. One of `for` and `until`. */
   readonly for?: Duration;
   /** Epoch ms, or a date in ISO form with its zone. A time that has passed does not wait. */
@@ -47,7 +79,7 @@ export interface WaitOptions extends AnyStepOptions {
 }
 
 /** What callbacks and approvals may say. */
-export interface AnswerOptions extends AnyStepOptions {
+export interface AnswerOptions extends AnyStepOptions, TolerateOptions {
   /** How long there may be no answer; `otherwise` says what holds then. */
   readonly within: Duration;
   /**
@@ -92,7 +124,7 @@ export interface Approval {
   readonly comment?: string;
 }
 
-export interface ChildOptions extends AnyStepOptions {
+export interface ChildOptions extends AnyStepOptions, TolerateOptions {
   /**
    * 'none': what the other execution did stays when this one is undone.
    * @default 'required': it is undone, in its turn; of a point of no return 'none'
@@ -130,10 +162,17 @@ export interface Mapped<O> {
 const afterOf = (options: AnyStepOptions): string[] =>
   (options.after ?? []).map((before) => (typeof before === 'string' ? before : before.name));
 
-export const baseOf = (name: string, options: AnyStepOptions): Pick<WaitStep, 'name' | 'after' | 'when'> => ({
+export const baseOf = (
+  name: string,
+  options: AnyStepOptions & { readonly tolerate?: unknown },
+): Pick<WaitStep, 'name' | 'after' | 'when' | 'tolerate'> => ({
   name,
   after: afterOf(options),
   ...(options.when === undefined ? {} : { when: toExpr(options.when) }),
+  // What is neither true nor false is kept, for `checkPlan` to refuse.
+  ...(options.tolerate === undefined || options.tolerate === false
+    ? {}
+    : { tolerate: options.tolerate as true }),
 });
 
 export const waitStep = (name: string, options: WaitOptions): WaitStep => ({
@@ -167,11 +206,14 @@ export const callbackStep = (
 export const parseDurationOrNone = (text: Duration | undefined, what: string): number =>
   text === undefined ? Number.NaN : parseDuration(text, what);
 
-export const callbackHandle = <O>(name: string): CallbackHandle<O> => ({
-  name,
-  output: ref<O>(`step:${name}`),
-  token: ref<string>(`token:${name}`),
-});
+/** One object for every type of handle, so of none: which fields may be used, and how, the types and the plan's check say. */
+export const handleOf = (name: string): never =>
+  ({
+    name,
+    output: ref(`step:${name}`),
+    failure: ref(`failure:${name}`),
+    token: ref(`token:${name}`),
+  }) as never;
 
 export const childStep = (name: string, plan: Plan, input: Expr, options: ChildOptions): ChildStep => ({
   kind: 'child',
@@ -218,7 +260,7 @@ export function mapStep(
   }
   return {
     kind: 'map',
-    ...baseOf(name, options),
+    ...baseOf(name, { ...options, tolerate: undefined }),
     over: list,
     each,
     ...(concurrency === undefined ? {} : { concurrency }),

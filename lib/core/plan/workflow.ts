@@ -10,17 +10,33 @@ import type { Agent } from './agent.ts';
 import { type Duration, formatDuration, parseDuration } from './duration.ts';
 import { SteadfastError } from '../records/errors.ts';
 import { checkName } from '../records/names.ts';
-import { checkPlan, expressionsOf, inOrder } from './check.ts';
-import { limitsOf, type Plan, type PlanStep, type AgentStep, type RetryStage, type Stage } from './plan.ts';
-import { type Expr, type Input, type Ref, ref, stepsIn, toExpr } from './refs.ts';
+import { checkPlan, inOrder } from './check.ts';
+import {
+  expressionsOf,
+  limitsOf,
+  type Plan,
+  type PlanStep,
+  type AgentStep,
+  type RetryStage,
+  type Stage,
+} from './plan.ts';
+import {
+  type Condition,
+  type Expr,
+  type Input,
+  type MaybeRef,
+  type Ref,
+  ref,
+  stepsIn,
+  toExpr,
+} from './refs.ts';
 import { problem, refusal } from './refusal.ts';
 import {
   type AnyStepOptions,
   type Approval,
   type ApprovalOptions,
   baseOf,
-  callbackHandle,
-  type CallbackHandle,
+  type CallbackHandleOf,
   type CallbackOptions,
   callbackStep,
   checkConstantInput,
@@ -30,7 +46,10 @@ import {
   type Mapped,
   mapStep,
   parseDurationOrNone,
-  type StepHandle,
+  type HandleOf,
+  handleOf,
+  type TolerateOptions,
+  type Uncertain,
   type WaitOptions,
   waitStep,
 } from './waiting-steps.ts';
@@ -50,7 +69,7 @@ export interface WorkflowOptions<I> {
   readonly pauseWithin?: Duration;
 }
 
-export interface StepOptions extends AnyStepOptions {
+export interface StepOptions extends AnyStepOptions, TolerateOptions {
   /**
    * What is tried after a failure, stage by stage.
    * @default [retry(3, { first: '1s', max: '30s' })]
@@ -70,35 +89,46 @@ export interface StepOptions extends AnyStepOptions {
   readonly pointOfNoReturn?: boolean;
 }
 
+type When = Condition | undefined;
+
 export interface WorkflowBuilder<I> {
   readonly input: Ref<I>;
-  readonly step: <SI, SO>(
+  readonly step: <SI, SO, T extends boolean = false, W extends When = undefined>(
     name: string,
     agent: Agent<SI, SO>,
     input: Input<SI>,
-    options?: StepOptions,
-  ) => StepHandle<SO>;
+    options?: StepOptions & Uncertain<T, W>,
+  ) => HandleOf<SO, T, W>;
   /** Waits for a while or until a time. */
-  readonly wait: (name: string, options: WaitOptions) => StepHandle<null>;
+  readonly wait: <T extends boolean = false, W extends When = undefined>(
+    name: string,
+    options: WaitOptions & Uncertain<T, W>,
+  ) => HandleOf<null, T, W>;
   /** Waits for an external system's answer through the API. */
-  readonly callback: <O>(name: string, options: CallbackOptions<O>) => CallbackHandle<O>;
+  readonly callback: <O, T extends boolean = false, W extends When = undefined>(
+    name: string,
+    options: CallbackOptions<O> & Uncertain<T, W>,
+  ) => CallbackHandleOf<O, T, W>;
   /** Waits for a person; a rejection fails the step. */
-  readonly approval: (name: string, options: ApprovalOptions) => CallbackHandle<Approval>;
+  readonly approval: <T extends boolean = false, W extends When = undefined>(
+    name: string,
+    options: ApprovalOptions & Uncertain<T, W>,
+  ) => CallbackHandleOf<Approval, T, W>;
   /** Runs another workflow as an execution of its own. */
-  readonly child: <CI, CO>(
+  readonly child: <CI, CO, T extends boolean = false, W extends When = undefined>(
     name: string,
     other: Workflow<CI, CO>,
     input: Input<CI>,
-    options?: ChildOptions,
-  ) => StepHandle<CO>;
+    options?: ChildOptions & Uncertain<T, W>,
+  ) => HandleOf<CO, T, W>;
   /** Has an agent perform every item of a list, in executions of up to 25 items each. */
-  readonly map: <Item, SI, SO>(
+  readonly map: <Item, SI, SO, W extends When = undefined>(
     name: string,
     agent: Agent<SI, SO>,
     list: Ref<readonly Item[]>,
     input: (item: Ref<Item>, index: Ref<number>) => Input<SI>,
-    options?: StepOptions & MapLimits,
-  ) => StepHandle<Mapped<SO>>;
+    options?: Omit<StepOptions, 'tolerate'> & MapLimits & { readonly when?: W },
+  ) => HandleOf<Mapped<SO>, false, W>;
 }
 
 export interface Workflow<I = unknown, O = unknown> {
@@ -116,15 +146,17 @@ export interface Workflow<I = unknown, O = unknown> {
   readonly output?: O;
 }
 
-/** What an execution answers, of what the author's function returned. */
+/** What an execution answers, of what the author's function returned; what may be missing is refused with the plan. */
 export type OutputOf<R> =
-  R extends Ref<infer T>
-    ? T
-    : R extends readonly (infer Item)[]
-      ? readonly OutputOf<Item>[]
-      : R extends object
-        ? { readonly [Key in keyof R]: OutputOf<R[Key]> }
-        : R;
+  R extends MaybeRef<unknown>
+    ? never
+    : R extends Ref<infer T>
+      ? T
+      : R extends readonly (infer Item)[]
+        ? readonly OutputOf<Item>[]
+        : R extends object
+          ? { readonly [Key in keyof R]: OutputOf<R[Key]> }
+          : R;
 
 /**
  * Declares a workflow. `build` is called once, here; what it returns is the execution's output.
@@ -201,9 +233,9 @@ function builderOf<I>(draft: Draft): WorkflowBuilder<I> {
   const uses = (stepName: string, agents: readonly Agent[], { recovery = [] }: StepOptions = {}): void => {
     for (const used of [...agents, ...agentsOn(recovery)]) addAgent(draft, stepName, used);
   };
-  const added = <O>(step: PlanStep): StepHandle<O> => {
+  const added = (step: PlanStep): never => {
     draft.steps.push({ ...step, after: predecessors(step.after, expressionsOf(step)) });
-    return { name: step.name, output: ref<O>(`step:${step.name}`) };
+    return handleOf(step.name);
   };
   return {
     input: ref<I>('input'),
@@ -214,14 +246,10 @@ function builderOf<I>(draft: Draft): WorkflowBuilder<I> {
     },
     wait: (stepName, options) => added(waitStep(stepName, options)),
     callback: (stepName, options) => {
-      added(callbackStep(stepName, 'callback', options));
       callbacks[stepName] = options.output;
-      return callbackHandle(stepName);
+      return added(callbackStep(stepName, 'callback', options));
     },
-    approval: (stepName, options) => {
-      added(callbackStep(stepName, 'approval', options));
-      return callbackHandle(stepName);
-    },
+    approval: (stepName, options) => added(callbackStep(stepName, 'approval', options)),
     child: (stepName, other, input, options = {}) => {
       const step = childStep(stepName, planOfChild(name, stepName, other), toExpr(input), options);
       checkConstantInput(name, stepName, other as Workflow, step.input);
@@ -230,9 +258,9 @@ function builderOf<I>(draft: Draft): WorkflowBuilder<I> {
       return added(step);
     },
     map: (stepName, agent, list, input, options = {}) => {
-      const { after: _after, when: _when, ...own } = options;
+      const { after: _after, when: _when, tolerate: _tolerate, ...own } = options;
       const item = agentStepOf(draft, stepName, agent as Agent, input(ref('item'), ref('index')), own);
-      uses(stepName, [agent as Agent], options);
+      uses(stepName, [agent as Agent], own);
       return added(mapStep(name, stepName, toExpr(list), { ...item, name: 'item' }, options));
     },
   };

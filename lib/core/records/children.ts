@@ -29,6 +29,8 @@ export interface ChildEnd {
   readonly clean: boolean;
   /** Items of its part of the list that failed and were tolerated. */
   readonly failed?: number;
+  /** It succeeded, and a failure that was tolerated in it may have left something in effect. */
+  readonly left?: true;
   /** It failed, and an operator had canceled it: it does not go on because its parent is tried again. */
   readonly canceled?: true;
 }

@@ -21,7 +21,7 @@ export interface Ended {
   readonly cause?: Cause['kind'];
   /** Who canceled, or resolved the incident that stopped it. */
   readonly by?: Caller;
-  /** What it has left in effect; of no success. */
+  /** What it has left in effect; of a success only what tolerated failures may have. */
   readonly standing?: Standing;
 }
 

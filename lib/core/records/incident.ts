@@ -17,6 +17,7 @@ export const CHOICES = [
   'skip',
   'resume',
   'undo-all',
+  'continue',
   'fail',
 ] as const;
 export type Choice = (typeof CHOICES)[number];

@@ -12,7 +12,14 @@
 import { isSamePerson } from './caller.ts';
 
 /** What keeps a person from answering; an approval is named, for its own answer may be repeated. */
-export type Deed = 'started' | 'retried' | 'gave-input' | 'gave-output' | 'skipped' | `approved:${string}`;
+export type Deed =
+  | 'started'
+  | 'retried'
+  | 'gave-input'
+  | 'gave-output'
+  | 'skipped'
+  | 'continued'
+  | `approved:${string}`;
 
 /** By person. */
 export type People = Readonly<Record<string, Deed>>;
@@ -51,6 +58,7 @@ const WORDS: Readonly<Record<Exclude<Deed, `approved:${string}`>, string>> = {
   'gave-input': 'gave input to it',
   'gave-output': 'gave the output of a step of it',
   skipped: 'had a step of it skipped',
+  continued: 'had it go on without a step that failed',
 };
 
 /** 'started it', 'approved step …': what a person did, of the tree. */

@@ -162,6 +162,9 @@ export interface Attempt {
   readonly failure?: Failure;
 }
 
+/** In these statuses an agent may take a step on the way forward; of a failure that is tolerated, to compensate it. */
+export type SuspendedFrom = 'ready' | 'retrying' | 'unknown' | 'failed' | 'compensating';
+
 export interface Step {
   readonly name: string;
   /** The life of its execution: a record of an earlier life is not this one's, whatever it says. */
@@ -172,8 +175,10 @@ export interface Step {
   /** Of its execution when it was last claimed, fenced or skipped: an older one that failed or was fenced begins again. */
   readonly epoch: number;
   /** While it is suspended: what it was, and goes on as, and the number of the pause. */
-  readonly suspendedFrom?: 'ready' | 'retrying' | 'unknown';
+  readonly suspendedFrom?: SuspendedFrom;
   readonly suspendedIn?: number;
+  /** What a person, or the time for an answer, said of its failure, which is tolerated otherwise once it is certain (S20). */
+  readonly afterFailure?: 'continue' | 'stop';
   /** A retry of its execution restarted it while an attempt may have acted: found not done, it begins its recovery again. */
   readonly restarted?: true;
   /** Attempts to execute that were claimed, all stages together. */
@@ -251,9 +256,9 @@ export type LeasedStep = Step & { readonly leaseUntil: number; readonly token: s
 
 export const isLeased = (step: Step | undefined): step is LeasedStep => step?.leaseUntil !== undefined;
 
-/** Predecessors in this status let a step start. */
+/** Predecessors in this status let a step start: no other move follows but, of a step that is done, its undo. */
 export const isSatisfied = (step: Step | undefined): boolean =>
-  step?.status === 'done' || step?.status === 'skipped';
+  step?.status === 'done' || step?.status === 'skipped' || step?.status === 'tolerated';
 
 export const callbackToken = (execution: Execution, step: string): string | undefined => {
   const key = execution.callbackKeys?.[step];

@@ -71,6 +71,7 @@ const IDLE_HORIZON_MS = 60_000;
 const FINISHED: ReadonlySet<Step['status']> = new Set([
   'done',
   'skipped',
+  'tolerated',
   'fenced',
   'compensated',
   'compensation-failed',
@@ -121,6 +122,11 @@ export function leaseOverAt(plan: Plan, step: LeasedStep, graceFrom: number | un
   return Math.max(endsAt, leaseEndsAt(graceUntil));
 }
 
-/** Nothing else has started since the lease of the last attempt ended: its late success counts. */
-export const adoptsLateSuccess = ({ status }: Pick<Step, 'status'>): boolean =>
-  ['unknown', 'retrying', 'waiting', 'suspended'].includes(status);
+const ADOPTS: ReadonlySet<Step['status']> = new Set(['unknown', 'retrying', 'waiting', 'suspended']);
+
+/**
+ * Nothing else has started since the lease of the last attempt ended: its late success counts.
+ * @param mayFail so does that of a step that failed, as long as the failure is not tolerated and not being undone (S20)
+ */
+export const adoptsLateSuccess = ({ status }: Pick<Step, 'status'>, mayFail: boolean): boolean =>
+  ADOPTS.has(status) || (status === 'failed' && mayFail);

@@ -13,7 +13,7 @@
 import type { Plan, PlanStep } from '../plan/plan.ts';
 import { openIncidents, type Snapshot } from '../records/snapshot.ts';
 import { isForward, isLeased, type Step } from '../records/state.ts';
-import { hasOpenChildren, mayHaveChildren } from './turn.ts';
+import { hasOpenChildren, mayFail, mayHaveChildren } from './turn.ts';
 
 /**
  * `open`: an attempt may pass the point, or may have; its outcome is awaited.
@@ -29,14 +29,14 @@ export function wayBack(plan: Plan, state: Snapshot, except?: string): WayBack {
   let way: WayBack = 'free';
   for (const step of plan.steps) {
     if (step.pointOfNoReturn !== true || step.name === except) continue;
-    const behind = wayBackBehind(plan, step, state);
+    const behind = wayBackBehind(step, state);
     if (WAYS.indexOf(behind) > WAYS.indexOf(way)) way = behind;
   }
   return way;
 }
 
-const wayBackBehind = (plan: Plan, step: PlanStep, state: Snapshot): WayBack =>
-  step.kind === 'agent' ? behindAttempts(state.steps[step.name]) : behindChild(plan, step, state);
+const wayBackBehind = (step: PlanStep, state: Snapshot): WayBack =>
+  step.kind === 'agent' ? behindAttempts(state.steps[step.name]) : behindChild(step, state);
 
 function behindAttempts(record: Step | undefined): WayBack {
   if (record === undefined) return 'free';
@@ -47,9 +47,9 @@ function behindAttempts(record: Step | undefined): WayBack {
 }
 
 /** Also before it is recorded that the child was created, for the process that created it may have died before that. */
-function behindChild(plan: Plan, step: PlanStep, state: Snapshot): WayBack {
+function behindChild(step: PlanStep, state: Snapshot): WayBack {
   const { children } = state.steps[step.name] ?? {};
-  if (children === undefined) return mayHaveChildren(plan, step, state) ? 'stoppable' : 'free';
+  if (children === undefined) return mayHaveChildren(step, state) ? 'stoppable' : 'free';
   if (hasOpenChildren(children)) return 'stoppable';
   return Object.values(children.ended).every(({ clean }) => clean) ? 'free' : 'closed';
 }
@@ -82,11 +82,14 @@ export const mayBePast = (step: PlanStep, record: Step | undefined): boolean =>
 
 /** A step has failed, and what that means is decided when the open outcome is known. Until then nothing else begins. */
 export const failureWaits = (plan: Plan, state: Snapshot): boolean =>
-  plan.steps.some((step) => state.steps[step.name]?.status === 'failed') && wayBack(plan, state) === 'open';
+  plan.steps.some((step) => {
+    const record = state.steps[step.name];
+    return record?.status === 'failed' && !mayFail(plan, step, record);
+  }) && wayBack(plan, state) === 'open';
 
 /** The step that closes the way, or may, for the words of a refusal. */
 export function lastPoint(plan: Plan, state: Snapshot): PlanStep | undefined {
   const way = wayBack(plan, state);
   if (way === 'free') return undefined;
-  return plan.steps.find((step) => step.pointOfNoReturn === true && wayBackBehind(plan, step, state) === way);
+  return plan.steps.find((step) => step.pointOfNoReturn === true && wayBackBehind(step, state) === way);
 }

@@ -4,7 +4,7 @@
  * Owns: the one definition of "ready", "due for a probe", "may be undone" and "must be fenced" that all roles share.
  * Does not own: who sends when (`execution/rules.ts`) or who may take a piece (`claim.ts`).
  *
- * S7 a step is offered only when its predecessors are done or skipped. S10 an undo is offered only when the fence is
+ * S7 a step is offered only when its predecessors are done, skipped or tolerated. S10 an undo is offered only when the fence is
  * complete and everything that depends on the step is clear, and after `processDeadline` if any outcome was ever unknown.
  */
 
@@ -29,7 +29,16 @@ import {
 } from '../records/state.ts';
 import { failureWaits, mayBePast, wayBack } from './point-of-no-return.ts';
 import { attemptedVariant, variantOf } from './recovery.ts';
-import { applies, hasOpenChildren, isReady, isTurn, isUnbegun, mayHaveChildren, turnAt } from './turn.ts';
+import {
+  applies,
+  hasOpenChildren,
+  isReady,
+  isTurn,
+  isUnbegun,
+  mayFail,
+  mayHaveChildren,
+  turnAt,
+} from './turn.ts';
 
 export interface Work {
   /** To execute: as it is on its current stage. To probe or to undo: as it was for the latest attempt. Agent, limits, input. */
@@ -53,9 +62,7 @@ export const workKey = (work: Work): string =>
 export const stepToSkip = (plan: Plan, snapshot: Snapshot): PlanStep | undefined =>
   plan.steps.find(
     (step) =>
-      mayBeSkipped(step, snapshot.steps[step.name]) &&
-      isTurn(plan, step, snapshot) &&
-      !applies(step, snapshot),
+      mayBeSkipped(step, snapshot.steps[step.name]) && isTurn(step, snapshot) && !applies(step, snapshot),
   );
 
 /** The external party may have answered it before its turn, or said that it is at it; an agent's step waits for a person. */
@@ -68,9 +75,10 @@ export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
   const work: Work[] = [];
   if (isForward(status)) {
     const waits = failureWaits(plan, snapshot);
+    // Of a failure that is tolerated nothing depends on what was done: its compensation waits for no outcome.
     for (const step of plan.steps)
-      if (!waits || mayBePast(step, snapshot.steps[step.name]))
-        work.push(...forwardWork(plan, step, snapshot));
+      for (const piece of forwardWork(plan, step, snapshot))
+        if (!waits || piece.mode === 'undo' || mayBePast(step, snapshot.steps[step.name])) work.push(piece);
   } else if (status === 'compensating' && isFenced(plan, snapshot) && wayBack(plan, snapshot) === 'free') {
     for (const step of plan.steps) work.push(...undoWork(plan, step, snapshot));
   }
@@ -78,23 +86,22 @@ export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
 }
 
 /**
- * The work on the way forward. A step is ready if it has no attempt yet, its predecessors are done or skipped, and its
- * condition holds (`turn.ts`). One that failed or was lost is due again at `retryAt`, one of unknown outcome for a probe.
+ * The work on the way forward. A step is ready if it has no attempt yet, its predecessors are over, and its condition holds
+ * (`turn.ts`). One that failed or was lost is due again at `retryAt`, one of unknown outcome for a probe.
  */
 function forwardWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
   if (step.kind !== 'agent') return [];
   const record = snapshot.steps[step.name];
   if (record === undefined || record.status === 'ready') {
-    if (!isReady(plan, step, snapshot) || !applies(step, snapshot)) return [];
+    if (!isReady(step, snapshot) || !applies(step, snapshot)) return [];
     const sinceAt = Math.max(turnAt(step, snapshot), record?.changedAt ?? 0);
     const attempt = (record?.attempt ?? 0) + 1;
     return [{ step: variantOf(step, record?.stage ?? 0), mode: 'execute', attempt, sinceAt, dueAt: sinceAt }];
   }
   // After a retry of the execution the item before it in its lane may have begun again as well.
-  if (record.status === 'retrying')
-    return isTurn(plan, step, snapshot) ? [workOf(step, record, 'execute')] : [];
+  if (record.status === 'retrying') return isTurn(step, snapshot) ? [workOf(step, record, 'execute')] : [];
   if (record.status === 'unknown') return [workOf(step, record, 'probe')];
-  return plan.tolerated === undefined ? [] : tolerated(step, record);
+  return mayFail(plan, step, record) ? undoOfFailed(step, record) : [];
 }
 
 /** What is next to be done with a step that has a record. */
@@ -111,8 +118,8 @@ function workOf(
   return record.deferred?.mode === mode ? { ...work, deferred: record.deferred } : work;
 }
 
-/** A failed item of a list is tolerated, not what it may have left behind. */
-function tolerated(step: AgentStep, record: Step): Work[] {
+/** A failure is tolerated, not what it may have left behind. */
+function undoOfFailed(step: AgentStep, record: Step): Work[] {
   const open = record.status === 'failed' || (record.status === 'compensating' && !isLeased(record));
   if (!open || !needsUndo(step, record)) return [];
   const notBefore = Math.max(record.retryAt ?? 0, effectsSettledAt(step, record));
@@ -142,7 +149,7 @@ export function needsUndo(step: PlanStep, record: Step | undefined): boolean {
 
 /** Executions of its own are under way, or did something that is still in effect. */
 function owesChildren(step: ChildStep | MapStep, { status, children }: Step): boolean {
-  if (children === undefined || status === 'compensated') return false;
+  if (children === undefined || status === 'compensated' || status === 'tolerated') return false;
   if (hasOpenChildren(children)) return true;
   return !isKept(step) && Object.values(children.ended).some(({ clean }) => !clean);
 }
@@ -214,8 +221,7 @@ const isWithChildren = (step: PlanStep, { status, children }: Step): boolean =>
 
 /** Nothing can begin any more that had not begun before the compensation. */
 const isFenced = (plan: Plan, snapshot: Snapshot): boolean =>
-  stepToFence(plan, snapshot) === undefined &&
-  !plan.steps.some((step) => mayHaveChildren(plan, step, snapshot));
+  stepToFence(plan, snapshot) === undefined && !plan.steps.some((step) => mayHaveChildren(step, snapshot));
 
 /**
  * The fence: the first step that a reader of an older state could still claim although the execution is compensating.
@@ -225,7 +231,7 @@ export const stepToFence = (plan: Plan, snapshot: Snapshot): PlanStep | undefine
   plan.steps.find((step) => {
     const record = snapshot.steps[step.name];
     if (record === undefined || record.status === 'ready')
-      return isReady(plan, step, snapshot) && !mayHaveChildren(plan, step, snapshot);
+      return isReady(step, snapshot) && !mayHaveChildren(step, snapshot);
     return CLAIMABLE.has(record.status) && (keepsEffects(snapshot) || !needsUndo(step, record));
   });
 
@@ -242,18 +248,12 @@ export function stepToSuspend(plan: Plan, snapshot: Snapshot): PlanStep | undefi
     const record = snapshot.steps[step.name];
     if (step.kind !== 'agent') return false;
     if (record?.status === 'suspended') return record.suspendedIn !== pause.number;
-    return record?.status === 'retrying' || record?.status === 'unknown' || isReady(plan, step, snapshot);
+    if (record?.status === 'failed' || record?.status === 'compensating')
+      return mayFail(plan, step, record) && undoOfFailed(step, record).length > 0;
+    return record?.status === 'retrying' || record?.status === 'unknown' || isReady(step, snapshot);
   });
 }
 
 /** Nothing is left to be done, and an execution that goes forward, or is paused, has succeeded. */
 export const isAllOver = (plan: Plan, steps: Snapshot['steps']): boolean =>
-  plan.steps.every((step) => isOver(plan, step, steps[step.name]));
-
-/** Done or skipped; of a list also given up, once nothing of it is in effect or a person was asked about it. */
-const isOver = (plan: Plan, step: PlanStep, record: Step | undefined): boolean =>
-  isSatisfied(record) ||
-  (plan.tolerated !== undefined &&
-    ((record?.status === 'failed' && !needsUndo(step, record)) ||
-      record?.status === 'compensated' ||
-      record?.status === 'compensation-failed'));
+  plan.steps.every(({ name }) => isSatisfied(steps[name]));

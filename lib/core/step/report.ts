@@ -45,7 +45,10 @@ interface Ending {
 }
 
 /** `priorProcessDeadlineAt`: the step's before this attempt's claim. */
-type Reported = Pick<EventOf<'report'>, 'token' | 'report' | 'priorProcessDeadlineAt' | 'openBreaker'>;
+type Reported = Pick<EventOf<'report'>, 'token' | 'report' | 'priorProcessDeadlineAt' | 'openBreaker'> & {
+  /** Its failure is not final yet, if it has failed. */
+  readonly mayFail?: boolean;
+};
 
 /** The record after a report, or nothing when the report is refused (S5). */
 export function reported(
@@ -88,12 +91,18 @@ const endingOf = (
 });
 
 /** The work was finished after the lease had ended. */
-function lateSuccess(record: Step, report: Report, inputs: DecisionInputs): Step | undefined {
-  if (report.kind !== 'done' || record.mode !== 'execute' || !adoptsLateSuccess(record)) return undefined;
+function lateSuccess(
+  record: Step,
+  report: Report,
+  inputs: DecisionInputs & Pick<Reported, 'mayFail'>,
+): Step | undefined {
+  const isAdopted = record.mode === 'execute' && adoptsLateSuccess(record, inputs.mayFail === true);
+  if (report.kind !== 'done' || !isAdopted) return undefined;
   return stepAfter(record, 'done', inputs, {
     output: report.output,
     retryAt: undefined,
     failure: undefined,
+    afterFailure: undefined,
     // Not tried any more.
     givenInput: undefined,
     changedAt: inputs.now,
@@ -118,7 +127,11 @@ const historyOf = (
     outcome,
     ...given({ failure }),
   };
-  return [...record.attempts, attempt].slice(-MAX_HISTORY);
+  const all = [...record.attempts, attempt];
+  if (all.length <= MAX_HISTORY) return all;
+  // Of what is forgotten first, not the latest word on why the step failed: a condition may read it.
+  const kept = all.findLastIndex(({ mode: of }) => of !== 'undo');
+  return all.toSpliced(kept === 0 ? 1 : 0, all.length - MAX_HISTORY);
 };
 
 /** What every end of an attempt changes: the lease is released at once, the history grows by one. */
@@ -169,7 +182,8 @@ function afterFailure(
 ): Step {
   const { stage, stageAttempt } = record;
   const next = nextTry(step, { ...failed, stage, stageAttempt }, inputs.now, inputs.random);
-  if (next.kind === 'person' || (next.kind === 'end' && failed.inputRefused === true))
+  const isRefused = failed.inputRefused === true && step.tolerate !== true;
+  if (next.kind === 'person' || (next.kind === 'end' && isRefused))
     return stepAfter(record, 'ask', inputs, changes);
   if (next.kind === 'end') return stepAfter(record, 'fail', inputs, changes);
   if (changes.mayHaveActed === true && changesBetween(step, stage, next.stage)) {

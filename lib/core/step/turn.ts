@@ -4,27 +4,45 @@
  * Owns: the readiness of a step by its predecessors and its condition, and whether executions of its own may be under way of
  * which nothing is known yet. Does not own: the pieces of work that follow (`ready.ts`).
  *
- * S7 a step is ready only when its predecessors are done or skipped.
+ * S7 a step is ready only when its predecessors are done, skipped or tolerated.
  */
 
+import { isOutcomeRead, isTolerated } from '../plan/outcomes.ts';
 import { hasChildren, type Plan, type PlanStep } from '../plan/plan.ts';
 import { evaluateExpression, type Scope } from '../plan/refs.ts';
 import type { Children } from '../records/children.ts';
 import type { Json } from '../records/json.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import { callbackToken, isSatisfied, type Step } from '../records/state.ts';
+import { callbackToken, isForward, isPausedOrPausing, isSatisfied, type Step } from '../records/state.ts';
 
-export const scopeOf = (snapshot: Snapshot): Scope => ({
-  input: snapshot.execution.input,
-  output: (step): Json | undefined => {
-    const record = Object.hasOwn(snapshot.steps, step) ? snapshot.steps[step] : undefined;
-    return record?.status === 'done' ? record.output : undefined;
-  },
-  token: (step): Json | undefined => callbackToken(snapshot.execution, step),
-});
+const OUTCOMES: Readonly<Partial<Record<Step['status'], string>>> = {
+  done: 'succeeded',
+  tolerated: 'failed',
+  skipped: 'skipped',
+};
+
+export function scopeOf({ execution, steps }: Snapshot): Scope {
+  const recordOf = (step: string): Step | undefined => (Object.hasOwn(steps, step) ? steps[step] : undefined);
+  return {
+    input: execution.input,
+    output: (step): Json | undefined => {
+      const record = recordOf(step);
+      return record?.status === 'done' ? record.output : undefined;
+    },
+    token: (step): Json | undefined => callbackToken(execution, step),
+    outcome: (step): Json | undefined => OUTCOMES[recordOf(step)?.status ?? 'ready'],
+    failure: (step): Json | undefined => {
+      const record = recordOf(step);
+      if (record?.status !== 'tolerated' || record.failure === undefined) return undefined;
+      const { code, message } = record.failure;
+      return { code, message };
+    },
+  };
+}
 
 const GIVEN_UP: ReadonlySet<Step['status'] | undefined> = new Set([
   'failed',
+  'tolerated',
   'compensating',
   'compensated',
   'compensation-failed',
@@ -37,13 +55,37 @@ export const failedItems = (plan: Plan, snapshot: Snapshot): readonly Step[] =>
     return record !== undefined && GIVEN_UP.has(record.status) ? [record] : [];
   });
 
-/** Lets the steps start that wait for it; so does a failed item of a list, for which only the next in its lane waits. */
-const isPassed = (plan: Plan, record: Step | undefined): boolean =>
-  isSatisfied(record) || (plan.tolerated !== undefined && GIVEN_UP.has(record?.status));
+/**
+ * The failure of the step is not its execution's, unless a person or the time for an answer said so. Of a child a condition
+ * cannot rest on a failure that left something in effect, nor is a success that cannot be used a failure of the child.
+ */
+export function mayFail(plan: Plan, step: PlanStep, record: Step | undefined): boolean {
+  if (!isTolerated(step) || record?.afterFailure === 'stop') return false;
+  const ends = Object.values(record?.children?.ended ?? {});
+  return ends.every(
+    ({ status, clean }) => status !== 'succeeded' && (clean || !isOutcomeRead(plan, step.name)),
+  );
+}
+
+/** As long as the execution goes on, or may after a pause. */
+export const mayStillSucceed = (plan: Plan, step: PlanStep, { execution, steps }: Snapshot): boolean =>
+  (isForward(execution.status) || isPausedOrPausing(execution.status)) &&
+  mayFail(plan, step, steps[step.name]);
+
+/** The step whose failure is the execution's; of a part of a list the first item that is too many. */
+export function failureOf(plan: Plan, snapshot: Snapshot): Step | undefined {
+  const tooMany = plan.tolerated === undefined ? undefined : failedItems(plan, snapshot)[plan.tolerated];
+  if (tooMany !== undefined) return tooMany;
+  const step = plan.steps.find((one) => {
+    const record = snapshot.steps[one.name];
+    return record?.status === 'failed' && !mayFail(plan, one, record);
+  });
+  return step && snapshot.steps[step.name];
+}
 
 /** Its predecessors are over. */
-export const isTurn = (plan: Plan, step: PlanStep, snapshot: Snapshot): boolean =>
-  step.after.every((name) => isPassed(plan, snapshot.steps[name]));
+export const isTurn = (step: PlanStep, snapshot: Snapshot): boolean =>
+  step.after.every((name) => isSatisfied(snapshot.steps[name]));
 
 /** Since when it is the step's turn; a retry of its execution begins a new one. */
 export const turnAt = (step: PlanStep, snapshot: Snapshot): number =>
@@ -58,8 +100,8 @@ export const isUnbegun = (record: Step | undefined): boolean =>
   record === undefined || record.status === 'ready';
 
 /** Nothing must be done before the step but to claim it. */
-export const isReady = (plan: Plan, step: PlanStep, snapshot: Snapshot): boolean =>
-  isUnbegun(snapshot.steps[step.name]) && isTurn(plan, step, snapshot);
+export const isReady = (step: PlanStep, snapshot: Snapshot): boolean =>
+  isUnbegun(snapshot.steps[step.name]) && isTurn(step, snapshot);
 
 export const applies = (step: PlanStep, snapshot: Snapshot): boolean =>
   step.when === undefined || evaluateExpression(step.when, scopeOf(snapshot)) === true;
@@ -73,8 +115,8 @@ export const isStopping = (record: Step | undefined): boolean =>
   record?.status === 'compensating' && record.children?.stopped !== undefined;
 
 /** A reader of an older state may be starting executions of the step's at this moment. */
-export const mayHaveChildren = (plan: Plan, step: PlanStep, snapshot: Snapshot): boolean =>
+export const mayHaveChildren = (step: PlanStep, snapshot: Snapshot): boolean =>
   hasChildren(step) &&
   (snapshot.steps[step.name]?.status === 'running' ||
     isStopping(snapshot.steps[step.name]) ||
-    (isReady(plan, step, snapshot) && applies(step, snapshot)));
+    (isReady(step, snapshot) && applies(step, snapshot)));

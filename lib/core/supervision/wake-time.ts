@@ -18,6 +18,7 @@ import { undoOverdueAt } from '../step/defer.ts';
 import { horizonMs, leaseOverAt } from '../step/lease.ts';
 import { isAskedAtDeadline, mayBeStopped } from '../step/point-of-no-return.ts';
 import { isAllOver, openWork, stepToSuspend, type Work, workKey } from '../step/ready.ts';
+import { toleratedTimes } from '../step/tolerance.ts';
 import { applies, hasOpenChildren, isReady, isUnbegun } from '../step/turn.ts';
 import { isStartDue } from '../waiting/map.ts';
 import { externalTimes } from '../waiting/timer.ts';
@@ -79,7 +80,11 @@ export function nextWakeAt(
       Math.max(dispatchDueAt(piece, dispatches[workKey(piece)]), delays.later?.[workKey(piece)] ?? 0),
     ),
     ...externalTimes(plan, snapshot),
-    ...records.map(undoOverdueAt),
+    ...toleratedTimes(plan, snapshot),
+    ...work.flatMap(({ step, mode }) => {
+      const record = snapshot.steps[step.name];
+      return mode === 'undo' && record !== undefined ? [undoOverdueAt(record)] : [];
+    }),
     // The bus did not take it: tried again, and nothing else waits for it.
     ...(hasUnannounced(snapshot) ? [readAt + hMs] : []),
   ];
@@ -132,7 +137,7 @@ function quietFrom(plan: Plan, snapshot: Snapshot, work: readonly Work[], readAt
     (!isForward(snapshot.execution.status) && openIncidents(snapshot).length === 0) ||
     records.some((record) => isLeased(record) || record.status === 'unknown') ||
     work.some((piece) => piece.dueAt <= readAt) ||
-    (isForward(snapshot.execution.status) && plan.steps.some((step) => isStarting(plan, step, snapshot)));
+    (isForward(snapshot.execution.status) && plan.steps.some((step) => isStarting(step, snapshot)));
   if (busy) return readAt;
   // A resolution, the answer to a callback and a child's notice bring the wake time forward in the same transaction, and the time
   // of a wait is a deadline of its own: nothing has to be looked for.
@@ -142,10 +147,10 @@ function quietFrom(plan: Plan, snapshot: Snapshot, work: readonly Work[], readAt
 }
 
 /** Executions of the step's own are being started, or must be. */
-function isStarting(plan: Plan, step: PlanStep, snapshot: Snapshot): boolean {
+function isStarting(step: PlanStep, snapshot: Snapshot): boolean {
   if (!hasChildren(step)) return false;
   const record = snapshot.steps[step.name];
-  if (isUnbegun(record)) return isReady(plan, step, snapshot) && applies(step, snapshot);
+  if (isUnbegun(record)) return isReady(step, snapshot) && applies(step, snapshot);
   const { children } = record ?? {};
   return (
     record?.status === 'running' &&

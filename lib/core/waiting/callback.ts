@@ -44,7 +44,7 @@ export function answerCallback(plan: Plan, state: Snapshot, event: EventOf<'call
   if (step === undefined || callbackProblem(plan, state, event.step) !== undefined) return nothing();
   const record = state.steps[step.name] ?? blankStep(step.name, execution);
   // An answer during a pause is kept, and counts when the pause is over.
-  const turn = isForward(execution.status) && isTurn(plan, step, state) && applies(step, state);
+  const turn = isForward(execution.status) && isTurn(step, state) && applies(step, state);
   const wakeAt = wakeNoLaterThan(execution, event.now + horizonMs(plan, state));
   const decision = writing(
     execution.id,

@@ -286,16 +286,25 @@ export const staysDone = (step: ChildStep | MapStep, record: Step, left: boolean
   failedOf(record.children) <= record.children.tolerated &&
   Object.values(record.children.ended).every(({ status }) => status === 'succeeded');
 
+/** A failure of it was tolerated, or of an execution of its own, and what it did may be in effect. */
+export function mayHaveLeft({ status, mayHaveActed, children }: Step): boolean {
+  const ends = Object.values(children?.ended ?? {});
+  if (ends.some(({ left }) => left === true)) return status === 'done' || status === 'tolerated';
+  return status === 'tolerated' && (mayHaveActed || ends.some(({ clean }) => !clean));
+}
+
 /** The notice of an execution that has ended, to its parent. */
 export function endOf(plan: Plan, state: Snapshot): ChildEnd {
   const { status, version } = state.execution;
   const failed = plan.tolerated === undefined ? 0 : failedItems(plan, state).length;
   const stuck = Object.values(state.steps).some((step) => step.status === 'compensation-failed');
+  const leaves = Object.values(state.steps).some(mayHaveLeft);
   return {
     status,
     version,
-    clean: status !== 'succeeded' && !stuck && !keepsEffects(state),
+    clean: status !== 'succeeded' && !stuck && !leaves && !keepsEffects(state),
     ...(failed === 0 || status !== 'succeeded' ? {} : { failed }),
+    ...(leaves && status === 'succeeded' ? { left: true as const } : {}),
     ...(isCanceledKeepingEffects(state.execution) ? { canceled: true as const } : {}),
   };
 }

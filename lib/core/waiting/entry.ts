@@ -39,7 +39,7 @@ const nextReminder = ({ remindMs }: CallbackStep, fromAt: number, deadlineAt: nu
 export const openEntry: Rule = (plan, state, event) => {
   const { execution } = state;
   if (!isForward(execution.status)) return undefined;
-  const step = plan.steps.find((one): one is CallbackStep => isCallback(one) && isToOpen(plan, one, state));
+  const step = plan.steps.find((one): one is CallbackStep => isCallback(one) && isToOpen(one, state));
   if (step === undefined) return undefined;
   const { name, kind, otherwise = 'fail' } = step;
   const deadlineAt = deadlineOf(step, state);
@@ -66,12 +66,12 @@ export const openEntry: Rule = (plan, state, event) => {
   return changed(state, event.affected, { execution: opened, entry }, 'entry-opened');
 };
 
-function isToOpen(plan: Plan, step: CallbackStep, state: Snapshot): boolean {
+function isToOpen(step: CallbackStep, state: Snapshot): boolean {
   const entry = state.entries?.[step.name];
   // What became of one of an earlier epoch is announced first.
   if (isOpenEntry(entry) || entry?.unannounced !== undefined) return false;
   const status = state.steps[step.name]?.status ?? 'ready';
-  return isUnanswered(status) && isTurn(plan, step, state) && applies(step, state);
+  return isUnanswered(status) && isTurn(step, state) && applies(step, state);
 }
 
 const changed = (

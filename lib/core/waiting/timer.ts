@@ -46,9 +46,9 @@ const pausedSince = ({ pauses, earlierPauses }: Execution, sinceAt: number): num
   );
 
 /** Whether the step waits for a time or for the external party, and until when. */
-export function waitsUntil(plan: Plan, step: PlanStep, snapshot: Snapshot): number | undefined {
+export function waitsUntil(step: PlanStep, snapshot: Snapshot): number | undefined {
   const status = snapshot.steps[step.name]?.status ?? 'ready';
-  if (!isTurn(plan, step, snapshot) || !applies(step, snapshot)) return undefined;
+  if (!isTurn(step, snapshot) || !applies(step, snapshot)) return undefined;
   if (step.kind === 'wait') return status === 'ready' ? (elapsesAt(step, snapshot) ?? 0) : undefined;
   if (!isCallback(step)) return undefined;
   if (status === 'answered') return 0;
@@ -59,7 +59,7 @@ export function waitsUntil(plan: Plan, step: PlanStep, snapshot: Snapshot): numb
 export const externalTimes = (plan: Plan, snapshot: Snapshot): number[] =>
   isForward(snapshot.execution.status)
     ? [
-        ...plan.steps.flatMap((step) => waitsUntil(plan, step, snapshot) ?? []),
+        ...plan.steps.flatMap((step) => waitsUntil(step, snapshot) ?? []),
         ...openEntries(snapshot).flatMap(({ remindAt }) => remindAt ?? []),
       ]
     : [];
@@ -73,7 +73,7 @@ const BAD_TIME: Failure = {
 export function passTime(plan: Plan, snapshot: Snapshot, inputs: DecisionInputs): Step | undefined {
   if (!isForward(snapshot.execution.status)) return undefined;
   for (const step of plan.steps) {
-    const untilAt = waitsUntil(plan, step, snapshot);
+    const untilAt = waitsUntil(step, snapshot);
     if (untilAt === undefined || untilAt > inputs.now) continue;
     const record = snapshot.steps[step.name] ?? blankStep(step.name, snapshot.execution);
     if (step.kind === 'wait') {

@@ -54,11 +54,11 @@ export function stateOf({ plan, state }: Shown): RunState {
   const { execution, steps, incidents } = state;
   const shown = plan.steps.map((step): [string, StepState] => {
     const record = steps[step.name];
-    const untilAt = isForward(execution.status) ? waitsUntil(plan, step, state) : undefined;
+    const untilAt = isForward(execution.status) ? waitsUntil(step, state) : undefined;
     return [
       step.name,
       {
-        ...(record === undefined ? notBegun(isTurn(plan, step, state)) : stepState(record)),
+        ...(record === undefined ? notBegun(isTurn(step, state)) : stepState(record)),
         ...(untilAt === undefined ? {} : { waitsUntil: untilAt }),
       },
     ];

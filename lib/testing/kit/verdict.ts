@@ -214,6 +214,8 @@ function lost(
   }
   if (standing.length === 0) return [];
   const what = `'${kindOf(standing[0] as Effect)}'`;
+  // Its record says itself that its failure was tolerated with what it may have left.
+  if (step.status === 'tolerated' && step.mayHaveActed) return [];
   // A failed item of a list is tolerated with what cannot be undone.
   if (plan.tolerated !== undefined && undoOf(plan, step) === 'none') return [];
   if (execution.status === 'succeeded') {

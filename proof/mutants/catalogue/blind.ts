@@ -194,9 +194,9 @@ export const BLIND: readonly Mutant[] = [
   {
     id: 'end-without-standing-effects',
     bug: 'An end that is no success says that no effect stands, whatever does.',
-    file: 'lib/core/execution/rules.ts',
-    find: '{ standing: standingOf(plan, state) }',
-    replace: '{ standing: standingOf(plan, state, () => false) }',
+    file: 'lib/core/operators/standing.ts',
+    find: "!== 'succeeded') return standingOf(plan, state);",
+    replace: "!== 'succeeded') return standingOf(plan, state, () => false);",
     killer: simulated(),
   },
 ];

@@ -47,6 +47,14 @@ export const INTERLEAVINGS: readonly Mutant[] = [
     killer: simulation(),
   },
   {
+    id: 'tolerated-before-it-is-undone',
+    bug: 'A failure is tolerated while what it may have done is in effect: what takes its place begins beside it.',
+    file: 'lib/core/step/tolerance.ts',
+    find: '  if (needsUndo(step, record)) return undefined;',
+    replace: '',
+    killer: simulation(),
+  },
+  {
     id: 'not-done-believed-early',
     bug: 'A probe that found nothing is believed while the lost attempt may still act.',
     file: 'lib/core/step/report.ts',
@@ -58,8 +66,8 @@ export const INTERLEAVINGS: readonly Mutant[] = [
     id: 'canceled-but-kept',
     bug: 'What is canceled and keeps its effects ends as canceled.',
     file: 'lib/core/execution/rules.ts',
-    find: 'left || stuck.length > 0);',
-    replace: 'stuck.length > 0);',
+    find: 'const anyLeft = left || stuck',
+    replace: 'const anyLeft = stuck',
     killer: simulation(),
   },
   {

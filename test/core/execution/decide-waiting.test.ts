@@ -152,7 +152,7 @@ describe('the wake time of steps of all kinds (S12)', () => {
         fc.pre(isForward(state.execution.status));
         const wakeAt = nextWakeAt(plan, state, {}, NOW);
         for (const step of plan.steps) {
-          const untilAt = waitsUntil(plan, step, state);
+          const untilAt = waitsUntil(step, state);
           if (untilAt !== undefined) expect(wakeAt).toBeLessThanOrEqual(untilAt);
         }
         expect(Number.isFinite(wakeAt)).toBe(true);

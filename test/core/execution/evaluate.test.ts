@@ -5,7 +5,7 @@ import type { EvaluateEvent } from '../../../lib/core/records/events.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import { changesOf, suspendedAs, incidentOf, planOf, recordOf, see, stateOf } from '../one-step.ts';
-import { agentStepOf, otherAgent, undoableOf } from '../small-steps.ts';
+import { agentStepOf, otherAgent } from '../small-steps.ts';
 import { NOW } from '../states.ts';
 
 const next = (...affected: string[]) => ({ kind: 'evaluate', fresh: true, affected }) as const;
@@ -102,7 +102,7 @@ describe('a step whose condition does not hold', () => {
 describe('success', () => {
   const two = planOf(agentStepOf('a'), agentStepOf('it'));
   const over = [recordOf('a', 'done'), recordOf('it', 'skipped')];
-  it('is written when every step is done or skipped; the wake time stays', () => {
+  it('is written when every step is done, skipped or tolerated; the wake time stays', () => {
     const state = stateOf(over, { wakeAt: NOW + 5 });
     const { write, ...rest } = see(two, state);
     expect(write?.step).toBeUndefined();
@@ -132,30 +132,15 @@ describe('success', () => {
     ['while it is being undone', stateOf(over, { status: 'compensating' }), {}, false],
     ['while it is pausing', stateOf(over, { status: 'pausing' }), {}, true],
     ['while it is paused', stateOf(over, { status: 'paused' }), {}, true],
-    ['with a failed item', doneAnd('failed'), item, true],
-    ['with an undone item', doneAnd('compensated'), item, true],
+    ['with a failed item', doneAnd('failed'), item, false],
+    ['with a tolerated item', doneAnd('tolerated'), item, true],
+    ['with a tolerated step', doneAnd('tolerated'), {}, true],
     ['with an item that is being undone', doneAnd('compensating'), item, false],
     ['with an undone step', doneAnd('compensated'), {}, false],
     ['with a step that could not be undone', doneAnd('compensation-failed'), {}, false],
     ['with an item that is not over', doneAnd('retrying'), item, false],
   ])('%s', (_, state, more, succeeds) => {
     expect(see({ ...two, ...more }, state).write?.execution?.status === 'succeeded').toBe(succeeds);
-  });
-
-  it('of a list waits for the undo of what failed, and where that failed for a person’s word', () => {
-    const list = { ...planOf(undoableOf('it')), tolerated: 1 };
-    const of = (record: Step, resolved?: number) =>
-      see(list, {
-        ...stateOf([record]),
-        ...(resolved === undefined
-          ? {}
-          : { incidents: { 1: incidentOf({ kind: 'undo', stepVersion: resolved, resolvedAt: NOW }) } }),
-      }).write?.execution?.status;
-    expect(of(recordOf('it', 'failed', { mayHaveActed: true }))).toBe('running');
-    expect(of(recordOf('it', 'failed'))).toBe('succeeded');
-    expect(of(recordOf('it', 'compensation-failed'))).toBe('waiting');
-    expect(of(recordOf('it', 'compensation-failed'), 1)).toBe('succeeded');
-    expect(of(recordOf('it', 'compensation-failed'), 0)).toBe('waiting');
   });
 
   it('comes before the deadline, the deadline before what else is to be done', () => {

@@ -91,7 +91,7 @@ describe('a step is clear', () => {
   const step = undoableOf('it');
   it('when nobody can take it and it owes nothing', () => {
     const isIt = (record: Step) => isClear(step, record, false);
-    const free = ['ready', 'running', 'probing', 'fenced', 'failed', 'skipped', 'compensated'];
+    const free = ['ready', 'running', 'probing', 'fenced', 'failed', 'skipped', 'tolerated', 'compensated'];
     expect(where(isIt)).toStrictEqual(free);
     expect(where(isIt, acted)).toStrictEqual(free.filter((status) => status !== 'failed'));
     expect(where(isIt, { leaseUntil: NOW })).toStrictEqual([]);

@@ -50,7 +50,8 @@ describe('a step that failed for good', () => {
   });
 
   it('of a list stops it when it is one more than tolerated, undone or not', () => {
-    const items = planOf(agentStepOf('a'), agentStepOf('b'), agentStepOf('it'));
+    const tolerate = true as const;
+    const items = planOf(agentStepOf('a'), agentStepOf('b', { tolerate }), agentStepOf('it', { tolerate }));
     const records = [
       recordOf('a', 'done'),
       recordOf('b', 'compensated', { failure }),

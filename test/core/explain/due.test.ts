@@ -70,7 +70,7 @@ it.each<[string, Step[], Partial<Execution>?, More?]>([
     { plan: planOf(point) },
   ],
   ['a step that has not started is closed for good', [], compensating],
-  ['it succeeds: every step is done or skipped', [recordOf('it', 'done')]],
+  ['it succeeds: every step is done, skipped or tolerated', [recordOf('it', 'done')]],
   [
     'it ends as compensated: everything that acted is undone',
     [recordOf('it', 'compensated')],

@@ -102,7 +102,7 @@ it.each<[string, string, Step[], Partial<Execution>?, More?]>([
   ],
   [
     'the question about the deadline',
-    "person +40: a person answers incident 2; without an answer it is taken for 'undo-all'",
+    "person +40: a person answers incident 2; without an answer it is taken for 'fail'",
     isPast,
     waits,
     asked,

@@ -5,11 +5,10 @@ import { waitsUntil } from '../../../lib/core/waiting/timer.ts';
 import { pausedMs, withPause } from '../../../lib/core/operators/pause.ts';
 import type { CallbackStep } from '../../../lib/core/plan/plan.ts';
 import type { Execution } from '../../../lib/core/records/state.ts';
-import { incidentOf, planOf, stateOf } from '../one-step.ts';
+import { incidentOf, stateOf } from '../one-step.ts';
 import { NOW } from '../states.ts';
 
 const callback = { name: 'c', kind: 'callback', after: [], withinMs: 10_000 } as unknown as CallbackStep;
-const plan = planOf(callback as never);
 const START = stateOf([]).execution.startedAt;
 
 /** Pauses one after the other, each so long after the one before, and so long. */
@@ -33,11 +32,11 @@ function paused(all: readonly (readonly [number, number])[], from = START): { of
 }
 
 it('to a callback whose turn came before them (L1)', () => {
-  const without = waitsUntil(plan, callback, stateOf([])) ?? Number.NaN;
+  const without = waitsUntil(callback, stateOf([])) ?? Number.NaN;
   fc.assert(
     fc.property(spans, (all) => {
       const { of, ms } = paused(all);
-      expect(waitsUntil(plan, callback, { execution: of, steps: {} })).toBe(without + ms);
+      expect(waitsUntil(callback, { execution: of, steps: {} })).toBe(without + ms);
     }),
   );
 });

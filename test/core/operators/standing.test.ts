@@ -96,7 +96,12 @@ it("an answer of 'fail' leaves all that is in effect; of an undo that failed, wh
     { ...planStep, name: 'b', after: ['a'], undo: retry(1) },
     { ...planStep, name: 'c', undo: retry(1) },
   );
-  const state = stateOf([recordOf('a', 'done'), recordOf('b', 'compensation-failed'), recordOf('c', 'done')]);
+  const state = stateOf(
+    [recordOf('a', 'done'), recordOf('b', 'compensation-failed'), recordOf('c', 'done')],
+    {
+      status: 'compensating',
+    },
+  );
   const incident: Incident = {
     number: 1,
     life: 'life1',

@@ -1,6 +1,7 @@
 /** What is refused of a plan, at its very limits, and the words with which it is (P1). */
 
-import { checkPlan, expressionsOf } from '../../../lib/core/plan/check.ts';
+import { checkPlan } from '../../../lib/core/plan/check.ts';
+import { expressionsOf } from '../../../lib/core/plan/plan.ts';
 import type { AgentStep, Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
 import { child, map } from '../family.ts';
 import { planStep, planWith, refusalOf } from '../refusals.ts';

@@ -24,9 +24,12 @@ const REASONS: ReadonlySet<string> = new Set([
   'cycle',
   'duplicate-name',
   'endless-recovery',
+  'failure-not-tolerated',
   'longer-than-within',
   'no-end',
   'not-a-predecessor',
+  'output-may-be-missing',
+  'tolerated-point-of-no-return',
   'too-deep',
   'too-large',
   'too-many-steps',
@@ -46,7 +49,7 @@ const ms = fc.oneof(
 );
 const source = fc.oneof(
   fc.constantFrom('input', 'item', 'index', 'env'),
-  fc.tuple(fc.constantFrom('step:', 'token:'), name).map((parts) => parts.join('')),
+  fc.tuple(fc.constantFrom('step:', 'token:', 'outcome:', 'failure:'), name).map((parts) => parts.join('')),
 );
 const expression = fc.oneof(
   source.map(($ref) => ({ $ref, path: [] })),

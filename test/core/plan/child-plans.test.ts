@@ -70,6 +70,7 @@ describe('of a part', () => {
     name: `i${at}`,
     input: { $ref: 'input', path: ['items', String(at)] },
     after,
+    tolerate: true,
   });
 
   it('is a step an item, and all of their outputs', () => {
@@ -84,6 +85,11 @@ describe('of a part', () => {
       ],
       tolerated: 2,
     });
+  });
+
+  it('has no item that may fail where none is tolerated', () => {
+    const none = planAt(planOf(map), 'h.list.2x0');
+    expect(none?.steps.map((step) => 'tolerate' in step)).toEqual([false, false]);
   });
 
   it('has as many lanes as may be under way', () => {
@@ -182,6 +188,7 @@ describe('questions', () => {
       'skip',
       'resume',
       'undo-all',
+      'continue',
       'fail',
     ]);
   });
@@ -202,6 +209,7 @@ it('these are the statuses', () => {
     'done',
     'failed',
     'skipped',
+    'tolerated',
     'compensating',
     'compensated',
     'compensation-failed',

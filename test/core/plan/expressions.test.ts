@@ -152,6 +152,7 @@ it('these are the operators', () => {
     '$ne',
     '$not',
     '$or',
+    '$orElse',
     '$ref',
   ]);
 });

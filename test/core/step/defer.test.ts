@@ -199,8 +199,8 @@ describe('an undo that is held back', () => {
     expect(givenUp(state({ ...back, name: 'a', undoDeferredAt: NOW }, back), two)).toBe('it');
   });
 
-  it('of a list that goes forward no attempt is given up', () => {
-    const list = { ...planOf(step), tolerated: 1 };
+  it('of an execution that goes forward no attempt is given up', () => {
+    const list = planOf({ ...step, tolerate: true });
     const forward = stateOf([{ ...back, status: 'retrying', mayHaveActed: true }], { wakeAt: NOW });
     expect(givenUp(forward, list)).toBeUndefined();
     expect(givenUp(stateOf([{ ...back, status: 'failed', mayHaveActed: true }], { wakeAt: NOW }), list)).toBe(

@@ -29,7 +29,7 @@ describe('a step is skipped', () => {
 });
 
 describe('executions of a step', () => {
-  const may = (step: PlanStep, ...records: Step[]) => mayHaveChildren(planOf(step), step, stateOf(records));
+  const may = (step: PlanStep, ...records: Step[]) => mayHaveChildren(step, stateOf(records));
   it.each([childOf('it'), mapOf('it')])(
     'may be under way, or be started by who read an older state ($kind)',
     (step) => {
@@ -144,8 +144,8 @@ describe('work that leads forward', () => {
   });
 });
 
-describe('a failed item of a list', () => {
-  const item = undoableOf('it');
+describe('a failed step that is tolerated', () => {
+  const item = undoableOf('it', { tolerate: true });
   const acted = {
     mayHaveActed: true,
     processDeadlineAt: NOW + 70,
@@ -173,8 +173,9 @@ describe('a failed item of a list', () => {
     ['on which somebody works stays', suspendedAs('undo', acted), []],
     ['that is done stays', recordOf('it', 'done', acted), []],
     ['that could not be undone stays', recordOf('it', 'compensation-failed', acted), []],
+    ['that stops its execution stays', recordOf('it', 'failed', { ...acted, afterFailure: 'stop' }), []],
   ])('%s', (_name, record, work) => {
-    expect(workOf([item], [record], {}, { tolerated: 0 })).toStrictEqual(work);
+    expect(workOf([item], [record])).toStrictEqual(work);
   });
 
   it('waits for its turn again where the one before it in its lane was begun anew, too', () => {
@@ -186,7 +187,8 @@ describe('a failed item of a list', () => {
     expect(of('retrying')).toStrictEqual(['a']);
     expect(of('running')).toStrictEqual([]);
     expect(of('done')).toStrictEqual(['it']);
-    expect(of('compensated')).toStrictEqual(['it']);
+    expect(of('compensated')).toStrictEqual([]);
+    expect(of('tolerated')).toStrictEqual(['it']);
   });
 });
 

@@ -19,8 +19,8 @@ const on = (of: PlanStep, record?: Step, more: Partial<Execution> = {}) => ({
   state: stateOf([before, ...(record === undefined ? [] : [record])], { startedAt: NOW - 99_000, ...more }),
 });
 const until = (of: PlanStep, record?: Step, more: Partial<Execution> = {}): number | undefined => {
-  const { plan, state } = on(of, record, more);
-  return waitsUntil(plan, of, state);
+  const { state } = on(of, record, more);
+  return waitsUntil(of, state);
 };
 
 it.each<[Json | undefined, number | undefined]>([

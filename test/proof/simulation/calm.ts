@@ -21,6 +21,7 @@ export const calmHost = (events: EventQueue, choice: Choice, external: Host['ext
   batches: new Map(),
   readsInPart: false,
   emphasis: undefined,
+  tolerance: undefined,
   warm: new Map(),
   known: [],
   derived: new Map(),

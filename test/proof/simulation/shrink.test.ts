@@ -19,7 +19,14 @@ function failing(starts: readonly number[], kinds: readonly FaultKind[]) {
     const faults = noCounts();
     for (const kind of only) faults[kind] = 1;
     const violations = breaks ? ['L1 something else', 'k: S6 twice'] : ['L1 something else'];
-    const rest = { simulatedMs: 0, ends: {}, interventions: 0, deferred: 0, calls: 1_000 };
+    const rest = {
+      simulatedMs: 0,
+      ends: {},
+      tolerated: { certain: 0, compensated: 0, answered: 0, left: 0 },
+      interventions: 0,
+      deferred: 0,
+      calls: 1_000,
+    };
     const first = runs.length === 1 ? ['k: S6 twice'] : violations;
     return { ...rest, seed: 5, violations: first, starts: STARTS, executions: kept.size, faults };
   };

@@ -1,0 +1,108 @@
+/**
+ * The failure of a tolerated step: the one move that makes it final, or the question that comes before it.
+ *
+ * Owns: when it is final, when a person is asked, and what a stop that leaves things as they are makes of it. Does not own:
+ * which steps may fail (`plan/outcomes.ts`), their compensation (`step/ready.ts`), the incident (`operators/incident.ts`).
+ *
+ * S20 a failure is tolerated in one recorded, final move: on a fresh read, when no attempt of the step can act any more and
+ * nothing is owed: it did not act, it is compensated, or a person or the time for an answer said so. Each of these writes is
+ * one transaction with the execution, so that none comes after a pause, a stop or an end that its writer did not see.
+ */
+
+import { isTolerated } from '../plan/outcomes.ts';
+import type { Plan, PlanStep } from '../plan/plan.ts';
+import type { Rule } from '../plan/rule.ts';
+import { executionAfter, wakeNoLaterThan, stepAfter } from '../records/change.ts';
+import { alsoAffected, type Decision, evaluateNext, writing } from '../records/decision.ts';
+import type { Evaluation } from '../records/events.ts';
+import type { StepEvent } from '../records/moves.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import { isForward, isLeased, type Step } from '../records/state.ts';
+import { horizonMs } from '../step/lease.ts';
+import { keepsEffects, needsUndo } from '../step/ready.ts';
+import { toleratedAt, whyItFailed } from '../step/tolerance.ts';
+import { failedItems, mayFail } from '../step/turn.ts';
+
+export const tolerate: Rule = (plan, state, event) => {
+  const move = isForward(state.execution.status) ? forwardMove : endingMove;
+  for (const step of plan.steps) {
+    const record = state.steps[step.name];
+    if (record === undefined || !isTolerated(step) || !mayFail(plan, step, record)) continue;
+    const what = move(plan, step, record, state, event.now);
+    if (what !== undefined) return written(plan, state, event, step, what);
+  }
+  return undefined;
+};
+
+const NOTES = {
+  ask: 'no-undo',
+  tolerate: 'step-tolerated',
+  leave: 'step-tolerated',
+  'keep-effects': 'step-failed',
+} as const;
+
+type Move = StepEvent & ('tolerate' | 'ask' | 'leave' | 'keep-effects');
+
+function forwardMove(
+  plan: Plan,
+  step: PlanStep,
+  record: Step,
+  state: Snapshot,
+  now: number,
+): Move | undefined {
+  // Of a list the items that are too many fail it, and may be tried again with it.
+  if (isTooMany(plan, state)) return undefined;
+  const at = toleratedAt(plan, step, record);
+  if (at === 'person') return 'ask';
+  if (at === undefined || at > now) return undefined;
+  return record.status === 'compensation-failed' ? 'leave' : 'tolerate';
+}
+
+const isTooMany = (plan: Plan, state: Snapshot): boolean =>
+  plan.tolerated !== undefined && failedItems(plan, state).length > plan.tolerated;
+
+/** Closed by a write, for a process that read before the stop could still undo it. */
+function closedMove(plan: Plan, step: PlanStep, record: Step, state: Snapshot): Move | undefined {
+  if (record.afterFailure === 'continue') return 'leave';
+  if (!needsUndo(step, record)) return undefined;
+  if (!isTooMany(plan, state)) return 'leave';
+  return record.changedAt < (state.execution.cause?.at ?? 0) ? 'keep-effects' : undefined;
+}
+
+/** Nothing is undone any more: an undo under way is awaited, another is not begun, and what may be in effect is said. */
+function endingMove(plan: Plan, step: PlanStep, record: Step, state: Snapshot): Move | undefined {
+  if (state.execution.status !== 'compensating' || !keepsEffects(state) || isLeased(record)) return undefined;
+  // An execution of its own is stopped, and what it has left is in its own record.
+  if (step.kind !== 'agent') return undefined;
+  switch (record.status) {
+    case 'compensated':
+      return 'tolerate';
+    case 'compensating':
+    case 'compensation-failed':
+      return 'leave';
+    case 'failed':
+      return closedMove(plan, step, record, state);
+    case 'suspended':
+      return record.suspendedFrom === 'failed' || record.suspendedFrom === 'compensating'
+        ? 'leave'
+        : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function written(plan: Plan, state: Snapshot, event: Evaluation, planned: PlanStep, move: Move): Decision {
+  const { execution } = state;
+  const record = state.steps[planned.name] as Step;
+  const step = stepAfter(record, move, event, {
+    changedAt: event.now,
+    retryAt: undefined,
+    ...(move === 'ask' ? {} : { failure: whyItFailed(record), undoDeferredAt: undefined }),
+    // A person's word was for the execution that went on, and for what is undone.
+    ...(move === 'leave' && needsUndo(planned, record) ? { afterFailure: undefined } : {}),
+  });
+  const wakeAt = wakeNoLaterThan(execution, event.now + horizonMs(plan, state));
+  const records = { step, execution: executionAfter(execution, 'set-wake-time', event, { wakeAt }) };
+  const next = evaluateNext(alsoAffected(event.affected, step.name));
+  return writing(execution.id, records, next, { what: NOTES[move], step: step.name });
+}

@@ -1,0 +1,140 @@
+/**
+ * Outcomes in a plan: which steps may fail without their execution, who asks how one ended, and which values may be missing.
+ *
+ * Owns: these questions about a plan, and the refusals of conditions and references that could not hold. Does not own: when a
+ * failure is tolerated (`execution/tolerate.ts`), the evaluation of a condition (`refs.ts`).
+ *
+ * S20 of succeeded, failed and skipped exactly one holds from when a step has passed, so that a condition on an outcome is
+ * never read before it is final.
+ */
+
+import { isJsonObject } from '../records/json.ts';
+import type { Plan, PlanStep } from './plan.ts';
+import { type Expr, nameOf, type Reference, refsIn, stepsIn } from './refs.ts';
+import { problem, type Problem } from './refusal.ts';
+
+/** The failure of the step is not its execution's. Of a list some items' are (`MapStep.tolerate`), the step's own is not. */
+export const isTolerated = (step: PlanStep): boolean => step.kind !== 'map' && step.tolerate === true;
+
+const readOutcomes = new WeakMap<Plan, ReadonlySet<string>>();
+
+/** The condition of another step depends on how this one ended. */
+export function isOutcomeRead(plan: Plan, name: string): boolean {
+  let known = readOutcomes.get(plan);
+  if (known === undefined) {
+    known = new Set(plan.steps.flatMap(({ when }) => (when === undefined ? [] : stepsIn(when))));
+    readOutcomes.set(plan, known);
+  }
+  return known.has(name);
+}
+
+/** Its output is there only if it succeeded: it may fail, or be skipped. */
+const mayHaveNoOutput = (step: PlanStep): boolean => isTolerated(step) || step.when !== undefined;
+
+/** What is wrong with the outcomes, failures and outputs that an expression reads. @param when the reader's own condition */
+export function outcomeProblem(expr: Expr, plan: Plan, when: Expr | undefined): Problem | undefined {
+  const stepOf = (name: string): PlanStep | undefined => plan.steps.find((step) => step.name === name);
+  for (const name of failuresIn(expr)) {
+    const step = stepOf(name);
+    if (step === undefined || isTolerated(step)) continue;
+    const instead =
+      step.kind === 'map'
+        ? `a list's own 'tolerate' is for its items; read ${name}.output.failed`
+        : `say 'tolerate: true' on '${name}'`;
+    const message = `it asks how '${name}' failed, which ends the whole execution when it fails: ${instead}`;
+    return problem('failure-not-tolerated', message);
+  }
+  const certain = new Map((['succeeded', 'failed'] as const).map((one) => [one, certainIn(when, one, plan)]));
+  for (const { source, path } of unguarded(expr)) {
+    const [kind, name = ''] = source.split(':');
+    const step = stepOf(name);
+    if (step === undefined || (kind !== 'step' && kind !== 'failure')) continue;
+    const needed = kind === 'step' ? 'succeeded' : 'failed';
+    if (kind === 'step' && !mayHaveNoOutput(step)) continue;
+    if (certain.get(needed)?.has(name) === true) continue;
+    const read = nameOf(source, path);
+    const why = kind === 'failure' ? 'need not fail' : isTolerated(step) ? 'may fail' : 'may be skipped';
+    const message = `it reads ${read}, and '${name}' ${why}: write orElse(${read}, …), or 'when: ${needed}(${name})' on the step that reads it`;
+    return problem('output-may-be-missing', message);
+  }
+  return undefined;
+}
+
+/** Whose failure an expression asks about: `failed(x)`, x.failure. */
+const failuresIn = (expr: Expr): string[] => [
+  ...new Set([
+    ...refsIn(expr).flatMap(({ source }) => (source.startsWith('failure:') ? [source.slice(8)] : [])),
+    ...outcomesAsked(expr, 'failed'),
+  ]),
+];
+
+/** The steps of which an expression asks for this outcome, wherever it does. */
+function outcomesAsked(expr: Expr, outcome: Outcome): string[] {
+  if (Array.isArray(expr)) return expr.flatMap((item) => outcomesAsked(item as Expr, outcome));
+  if (!isJsonObject(expr) || Object.hasOwn(expr, '$literal')) return [];
+  const asked = askedIn(expr);
+  if (asked !== undefined) return asked.outcome === outcome ? [asked.step] : [];
+  return Object.values(expr).flatMap((item) => outcomesAsked(item, outcome));
+}
+
+type Outcome = 'succeeded' | 'failed' | 'skipped';
+
+/** `succeeded(x)` is `{ $eq: [outcome of x, 'succeeded'] }`. */
+function askedIn(expr: Expr): { readonly step: string; readonly outcome: string } | undefined {
+  const pair = isJsonObject(expr) ? expr['$eq'] : undefined;
+  if (!Array.isArray(pair)) return undefined;
+  const [left, outcome] = pair as Expr[];
+  const source = isJsonObject(left) ? left['$ref'] : undefined;
+  if (typeof source !== 'string' || !source.startsWith('outcome:')) return undefined;
+  return typeof outcome === 'string' ? { step: source.slice('outcome:'.length), outcome } : undefined;
+}
+
+/** The steps that ended so for certain where a condition holds; also what follows from the conditions of those steps. */
+function certainIn(when: Expr | undefined, outcome: Outcome, plan: Plan): ReadonlySet<string> {
+  const found = new Set<string>();
+  const open: Expr[] = when === undefined ? [] : [when];
+  const followed = new Set<string>();
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const all = isJsonObject(next) ? next['$and'] : undefined;
+    if (Array.isArray(all)) open.push(...(all as Expr[]));
+    const asked = askedIn(next);
+    if (asked === undefined) continue;
+    if (asked.outcome === outcome) found.add(asked.step);
+    const step = plan.steps.find(({ name }) => name === asked.step);
+    // A step that was not skipped met its own condition.
+    if (asked.outcome !== 'skipped' && step?.when !== undefined && !followed.has(step.name)) {
+      followed.add(step.name);
+      open.push(step.when);
+    }
+  }
+  return found;
+}
+
+/** The references of an expression but for those that say what holds instead (`orElse`), or only ask (`exists`). */
+function unguarded(expr: Expr): Reference[] {
+  if (Array.isArray(expr)) return expr.flatMap((item) => unguarded(item as Expr));
+  if (!isJsonObject(expr) || Object.hasOwn(expr, '$literal')) return [];
+  if (Object.hasOwn(expr, '$ref')) return refsIn(expr);
+  if (Object.hasOwn(expr, '$exists')) return unguardedBehind(expr['$exists'] as Expr);
+  const pair = expr['$orElse'];
+  if (Array.isArray(pair))
+    return [...unguardedBehind(pair[0] as Expr), ...unguarded((pair as Expr[]).slice(1))];
+  return Object.values(expr).flatMap(unguarded);
+}
+
+/** A reference by itself has no value where it leads nowhere; any other expression has one all the same. */
+const unguardedBehind = (expr: Expr): Reference[] =>
+  isJsonObject(expr) && Object.hasOwn(expr, '$ref') ? [] : unguarded(expr);
+
+/** What is wrong with a step that may fail. */
+export function tolerateProblem(step: PlanStep): Problem | undefined {
+  if (step.kind === 'map' || step.tolerate === undefined) return undefined;
+  if ((step.tolerate as unknown) !== true) {
+    const message = `its tolerate is ${JSON.stringify(step.tolerate)}; say 'tolerate: true', or leave it out (a number or a share is for lists)`;
+    return problem('bad-tolerance', message);
+  }
+  if (step.pointOfNoReturn !== true) return undefined;
+  const message =
+    "a point of no return cannot be tolerated: what comes after it rests on its success. Leave 'tolerate' out, or make what may fail a step of its own";
+  return problem('tolerated-point-of-no-return', message);
+}

@@ -1,0 +1,41 @@
+/**
+ * What a tolerated failure still waits for.
+ *
+ * Owns: the time from which it is final, and why the step failed. Does not own: the write (`execution/tolerate.ts`), the compensation (`ready.ts`).
+ *
+ * S20 certainly not done: at once. It may have acted and there is an undo: once that has succeeded. It may have acted and there
+ * is none: a person says so; in a list, of which nobody is asked item by item, once nothing of the attempt can act any more.
+ */
+
+import type { Plan, PlanStep } from '../plan/plan.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import { isForward, type Step } from '../records/state.ts';
+import { effectsSettledAt, needsUndo } from './ready.ts';
+import { mayFail } from './turn.ts';
+
+/** When the failure of a step that may fail is final; `person` where one is to be asked first, nothing while it is being undone. */
+export function toleratedAt(plan: Plan, step: PlanStep, record: Step): number | 'person' | undefined {
+  if (record.status === 'compensated') return 0;
+  const isItem = plan.tolerated !== undefined;
+  if (record.status === 'compensation-failed' && isItem) return effectsSettledAt(step, record);
+  if (record.status !== 'failed') return undefined;
+  if (step.kind !== 'agent') return 0;
+  if (needsUndo(step, record)) return undefined;
+  const isSaid = record.afterFailure === 'continue' || isItem;
+  return record.mayHaveActed && !isSaid ? 'person' : effectsSettledAt(step, record);
+}
+
+/** The times at which failures become final by themselves. */
+export const toleratedTimes = (plan: Plan, { execution, steps }: Snapshot): number[] =>
+  isForward(execution.status)
+    ? plan.steps.flatMap((step) => {
+        const record = steps[step.name];
+        if (record === undefined || !mayFail(plan, step, record)) return [];
+        const at = toleratedAt(plan, step, record);
+        return typeof at === 'number' ? [at] : [];
+      })
+    : [];
+
+/** Why the step failed, not why an undo of it did. */
+export const whyItFailed = ({ attempts, failure: last }: Step): Step['failure'] =>
+  attempts.findLast(({ mode, failure }) => mode !== 'undo' && failure !== undefined)?.failure ?? last;

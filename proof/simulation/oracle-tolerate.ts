@@ -1,0 +1,113 @@
+/**
+ * Failures that are tolerated, judged anew from the words of docs/ARCHITECTURE.md and from what the services did.
+ *
+ * Owns: S20 in every write and at the end. Does not own: the table of moves (`oracle-moves.ts`), what an end says of its effects
+ * (`oracle-standing.ts`).
+ */
+
+import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';
+import type { Write } from '../../lib/core/records/decision.ts';
+import { isJsonObject, type Json } from '../../lib/core/records/json.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import { isTerminal, type Step } from '../../lib/core/records/state.ts';
+import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
+import type { Ledger } from './ledger.ts';
+import { actedAs } from './oracle-order.ts';
+import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
+
+const mayFail = (step: PlanStep | undefined): boolean =>
+  step !== undefined && step.kind !== 'map' && step.tolerate === true;
+
+/** What failed and is tolerated is compensated by itself: nothing that came after it has begun. */
+export function isBesideTheWay(plan: Plan, { steps }: Snapshot, name: string): boolean {
+  if (plan.tolerated !== undefined) return true;
+  const record = steps[name];
+  const wasDone =
+    record?.status === 'done' || record?.attempts.some(({ outcome }) => outcome === 'done') === true;
+  return !wasDone && mayFail(plan.steps.find((step) => step.name === name));
+}
+
+/** How a failure became final, for the totals. */
+export const TOLERATED = ['certain', 'compensated', 'answered', 'left'] as const;
+export type Tolerated = (typeof TOLERATED)[number];
+
+export function toleratedHow(before: Step | undefined, after: Step): Tolerated | undefined {
+  if (after.status !== 'tolerated' || before?.status === 'tolerated') return undefined;
+  if (before?.status === 'compensated') return 'compensated';
+  if (!after.mayHaveActed) return 'certain';
+  return after.afterFailure === 'continue' ? 'answered' : 'left';
+}
+
+/** One write. @param now true time */
+export function judgeTolerated(
+  problems: string[],
+  plan: Plan,
+  before: Snapshot,
+  { step: after, execution: written }: Write,
+  ledger: Ledger,
+  now: number,
+): void {
+  if (after === undefined) return;
+  const { name } = after;
+  const known = before.steps[name];
+  const planned = plan.steps.find((step) => step.name === name);
+  if (after.leaseUntil !== undefined && after.mode === 'execute' && after.token !== known?.token)
+    judgeCondition(problems, before, planned);
+  if (isTerminal(before.execution.status) && known?.status !== after.status)
+    problems.push(`S20 '${name}' ${after.status} after the end`);
+  if (toleratedHow(known, after) === undefined) return;
+  const { execution } = before;
+  if (!mayFail(planned)) problems.push(`S20 '${name}' is tolerated, and must not fail`);
+  if (written === undefined) problems.push(`S20 '${name}' is tolerated without its execution`);
+  if (after.leaseUntil !== undefined) problems.push(`S20 '${name}' is tolerated while at work`);
+  const ends = execution.status === 'compensating' && execution.cause?.undo === false;
+  const goesOn = execution.status === 'running' || execution.status === 'waiting';
+  // A person may answer while it is paused.
+  const isAnswer = known?.status === 'compensation-failed' && after.afterFailure === 'continue';
+  if (!ends && !goesOn && !isAnswer) problems.push(`S20 '${name}' is tolerated while ${execution.status}`);
+  if (planned?.kind !== 'agent') return;
+  const { undo, settleMs } = actedAs(planned, known);
+  const isLive = ledger.isLive(effectKeyOf(execution, name));
+  if (!after.mayHaveActed && isLive) problems.push(`S20 '${name}' is tolerated as not done, and is done`);
+  if (ends || isAnswer || !after.mayHaveActed) return;
+  // Of an item whose undo failed for good nobody is asked.
+  const isStuckItem = plan.tolerated !== undefined && known?.status === 'compensation-failed';
+  if (undo !== 'none' && !isStuckItem) problems.push(`S20 '${name}' is tolerated before it is undone`);
+  if (now + CLOCKS_DIFFER_MS < after.processDeadlineAt + settleMs)
+    problems.push(`S20 '${name}' is tolerated while it may still act`);
+  if (after.afterFailure !== 'continue' && plan.tolerated === undefined)
+    problems.push(`S20 '${name}' may have acted, and nobody was asked`);
+}
+
+const OUTCOMES: Readonly<Partial<Record<Step['status'], string>>> = {
+  done: 'succeeded',
+  tolerated: 'failed',
+  skipped: 'skipped',
+};
+
+/** A step that asks how another ended begins only if that one ended so. */
+function judgeCondition(problems: string[], { steps }: Snapshot, planned: PlanStep | undefined): void {
+  const when: Json = planned?.when ?? null;
+  const pair = isJsonObject(when) ? when['$eq'] : undefined;
+  if (!Array.isArray(pair)) return;
+  const [left, wanted] = pair as Json[];
+  const source = isJsonObject(left) ? left['$ref'] : undefined;
+  if (typeof source !== 'string' || !source.startsWith('outcome:')) return;
+  const other = source.slice('outcome:'.length);
+  const outcome = OUTCOMES[steps[other]?.status ?? 'ready'];
+  if (outcome !== wanted)
+    problems.push(
+      `S20 '${planned?.name}' began although '${other}' is ${steps[other]?.status}, not ${String(wanted)}`,
+    );
+}
+
+/** At the end: what is in effect although its failure was tolerated is said by its record. */
+export function judgeToleratedEnd(plan: Plan, { execution, steps }: Snapshot, ledger: Ledger): string[] {
+  return plan.steps.flatMap(({ name, kind }) => {
+    const record = steps[name];
+    if (kind !== 'agent' || record?.status !== 'tolerated' || record.mayHaveActed) return [];
+    return ledger.isLive(effectKeyOf(execution, name))
+      ? [`S20 '${name}' was tolerated as not done, and is in effect`]
+      : [];
+  });
+}

@@ -1,0 +1,287 @@
+/** What a failure that is tolerated still owes (S20): its undo, executions of its own, items of a list, and what is said of all that. */
+
+import * as z from 'zod/mini';
+import { PermanentError } from '../../lib/core/records/errors.ts';
+import { eq, failed } from '../../lib/core/plan/refs.ts';
+import { retry as again, workflow } from '../../lib/core/plan/workflow.ts';
+import { cancel, pause, resume, retry } from '../../lib/scheduler/commands.ts';
+import { resolveIncident } from '../../lib/scheduler/incidents.ts';
+import { explain } from '../../lib/core/explain/why.ts';
+import { anAgent, anyObject, type Harness, harness, PROCESS_MS } from './harness.ts';
+import { aProcess, deferred, never } from './process.ts';
+
+const DAY = 86_400_000;
+const once = { recovery: [again(0)], undo: again(3, { first: '1s', max: '2s' }) };
+
+const flights = anAgent('flights');
+const cars = anAgent('cars');
+const mails = anAgent('mails', { undo: 'none' });
+
+/** What the services did, in order. */
+const book: string[] = [];
+beforeEach(() => book.splice(0));
+const does = (name: string) => ({
+  execute: async (ctx: { step: string }): Promise<object> => {
+    book.push(`${ctx.step} by ${name}`);
+    return { id: ctx.step };
+  },
+  undo: async (ctx: { step: string }): Promise<void> => {
+    book.push(`undo ${ctx.step} by ${name}`);
+  },
+});
+const decline = async (): Promise<never> => {
+  throw new PermanentError('declined');
+};
+
+/** A process that dies as soon as the agent begins, for good. */
+const dies = (kill: () => void) => (): Promise<never> => {
+  kill();
+  return never;
+};
+
+describe('the undo of what failed', () => {
+  /** The car is lost after it may have acted, and its undo answers as is said. */
+  const flow = workflow('undone', { input: anyObject, within: '1h' }, (w) => {
+    const flight = w.step('flight', flights, {}, once);
+    const car = w.step('car', cars, {}, { ...once, after: [flight], tolerate: true });
+    w.step('mail', mails, {}, { after: [car] });
+  });
+  const lost = async (undo: () => Promise<unknown>): Promise<{ h: Harness; id: string }> => {
+    const h = harness(flow, {
+      flights: does('flights'),
+      cars: { execute: () => never, undo },
+      mails: does('mails'),
+    });
+    const dead = aProcess(h);
+    h.implementations['cars'] = {
+      execute: () => {
+        dead.kill();
+        return never;
+      },
+      undo,
+    };
+    const { id } = await h.begin();
+    await h.run(id, {
+      portsOf: ({ agent, message }) =>
+        agent === 'cars' && message.mode === 'execute' ? dead.ports : undefined,
+      until: ({ steps }) => steps['car']?.status === 'failed',
+    });
+    return { h, id };
+  };
+
+  it('is suspended by a pause, and goes on after it', async () => {
+    const { h, id } = await lost(async () => book.push('undone'));
+    await pause(h.scheduler, id, {});
+    const paused = await h.run(id, { until: ({ execution }) => execution.status === 'paused' });
+    expect(paused.steps['car']).toMatchObject({ status: 'suspended', suspendedFrom: 'failed' });
+    h.clock.advanceTo(h.clock.now() + 2 * PROCESS_MS);
+    await h.sweep();
+    expect(book).toEqual(['flight by flights']);
+    await resume(h.scheduler, id, {});
+    const { execution, steps } = await h.run(id);
+    expect([execution.status, steps['car']?.status]).toEqual(['succeeded', 'tolerated']);
+    expect(book).toEqual(['flight by flights', 'undone', 'mail by mails']);
+  });
+
+  it('that had begun before a pause is not forgotten by a stop that undoes', async () => {
+    let tries = 0;
+    const { h, id } = await lost(async () => {
+      tries += 1;
+      if (tries === 1) throw new Error('not now');
+      book.push('undone');
+    });
+    await h.run(id, { until: ({ steps }) => tries === 1 && steps['car']?.leaseUntil === undefined });
+    await pause(h.scheduler, id, {});
+    const paused = await h.run(id, { until: ({ execution }) => execution.status === 'paused' });
+    expect(paused.steps['car']).toMatchObject({ status: 'suspended', suspendedFrom: 'compensating' });
+    await cancel(h.scheduler, id, {});
+    const { execution } = await h.run(id);
+    expect(execution.status).toBe('canceled');
+    expect(book).toEqual(['flight by flights', 'undone', 'undo flight by flights']);
+  });
+
+  it('is not begun once the execution ends as it is: what may stand is said, and a retry neither renews it nor is blocked', async () => {
+    const { h, id } = await lost(async () => book.push('undone'));
+    await cancel(h.scheduler, id, { undo: false });
+    const ended = await h.run(id);
+    expect(ended.execution.status).toBe('failed');
+    expect(ended.steps['car']).toMatchObject({ status: 'tolerated', mayHaveActed: true });
+    expect(h.announced.at(-1)?.standing?.first).toEqual([
+      { step: 'flight', effect: 'stands' },
+      { step: 'car', effect: 'may-stand' },
+    ]);
+    // Not while the attempt may still act, beside what comes after it.
+    await expect(retry(h.scheduler, id, {})).rejects.toMatchObject({
+      message: expect.stringContaining("an attempt of 'car' may still be acting"),
+    });
+    h.clock.advanceTo(h.clock.now() + 2 * PROCESS_MS);
+    await retry(h.scheduler, id, {});
+    const { execution, steps } = await h.run(id);
+    expect(execution.status).toBe('succeeded');
+    expect(steps['car']).toMatchObject({ status: 'tolerated', attempt: 1 });
+    expect(book).toEqual(['flight by flights', 'mail by mails']);
+  });
+
+  it.each([
+    ['retry', 'tolerated', false],
+    ['skip', 'tolerated', false],
+    ['continue', 'tolerated', true],
+  ] as const)(
+    'that failed for good is asked about; after %s the execution goes on',
+    async (choice, status, stands) => {
+      let works = false;
+      const { h, id } = await lost(async () => {
+        if (!works) throw new PermanentError('cannot');
+        book.push('undone');
+      });
+      const asked = await h.run(id, { until: ({ incidents }) => incidents?.[1] !== undefined });
+      expect(asked.steps['car']?.status).toBe('compensation-failed');
+      expect(asked.incidents?.[1]).toMatchObject({ kind: 'undo', otherwise: 'continue' });
+      expect(explain(flow.plan, asked, h.clock.now()).next.what).toContain("taken for 'continue'");
+      works = true;
+      h.clock.advanceTo(h.clock.now() + 2 * PROCESS_MS);
+      await resolveIncident(h.scheduler, id, { incident: 1, choice });
+      const { execution, steps } = await h.run(id);
+      expect(execution.status).toBe('succeeded');
+      expect(steps['car']).toMatchObject({ status, mayHaveActed: stands, failure: { code: 'lease-ended' } });
+      expect(h.announced.at(-1)?.standing?.mayStand).toBe(stands ? 1 : undefined);
+    },
+  );
+
+  it('that failed, and a person who ends it: nothing is undone, and what stands is said', async () => {
+    const { h, id } = await lost(async () => {
+      throw new PermanentError('cannot');
+    });
+    await h.run(id, { until: ({ incidents }) => incidents?.[1] !== undefined });
+    await resolveIncident(h.scheduler, id, { incident: 1, choice: 'fail' });
+    const { execution } = await h.run(id);
+    expect(execution).toMatchObject({ status: 'failed', cause: { step: 'car', undo: false } });
+    expect(h.announced.at(-1)?.standing).toMatchObject({ stands: 1, mayStand: 1 });
+  });
+});
+
+describe('executions of its own', () => {
+  const inner = (name: string) =>
+    workflow(name, { input: z.object({ ok: z.boolean() }), within: '1h' }, (w) => {
+      const car = w.step('car', cars, {}, { ...once, when: eq(w.input.ok, true) });
+      w.step('mail', mails, {}, { recovery: [again(0)], after: [car] });
+    });
+
+  it('a child that failed and left nothing is tolerated; one that left something is not, if a condition rests on it', async () => {
+    const outer = (asks: boolean, undo: () => Promise<unknown>) => {
+      const flow = workflow('outer', { input: anyObject, within: '10d' }, (w) => {
+        const child = w.child('sub', inner('inner'), { ok: true }, { tolerate: true });
+        w.step('after', flights, {}, { ...once, after: [child], ...(asks ? { when: failed(child) } : {}) });
+      });
+      return harness(flow, {
+        flights: does('flights'),
+        cars: { ...does('cars'), undo },
+        mails: { execute: decline },
+      });
+    };
+    const clean = outer(true, async () => book.push('undone'));
+    const { id } = await clean.begin();
+    const good = await clean.run(id);
+    expect(good.execution.status).toBe('succeeded');
+    expect(good.steps).toMatchObject({ sub: { status: 'tolerated' }, after: { status: 'done' } });
+    expect(book).toEqual(['car by cars', 'undone', 'after by flights']);
+
+    const cannot = async (): Promise<never> => {
+      throw new PermanentError('cannot');
+    };
+    const resting = outer(true, cannot);
+    const bad = await resting.run((await resting.begin()).id, { maxMs: 9 * DAY });
+    expect(bad.execution).toMatchObject({ status: 'failed', cause: { step: 'sub' } });
+    expect(bad.steps['after']?.status ?? 'none').not.toBe('done');
+
+    const plain = outer(false, cannot);
+    const said = await plain.run((await plain.begin()).id, { maxMs: 9 * DAY });
+    expect(said.execution.status).toBe('succeeded');
+    expect(plain.announced.at(-1)?.standing?.first).toMatchObject([{ step: 'sub', effect: 'may-stand' }]);
+  });
+
+  it.each([true, false])('that were stopped with it go on with it (tolerate: %s)', async (tolerate) => {
+    const inside = workflow('inside', { input: z.object({}), within: '1h' }, (w) => {
+      const slow = w.step('slow', cars, {}, once);
+      w.step('mail', mails, {}, { after: [slow] });
+    });
+    const flow = workflow('outside', { input: anyObject, within: '10d' }, (w) => {
+      w.child('sub', inside, {}, { tolerate });
+    });
+    const slow = deferred<object>();
+    const h = harness(flow, { cars: { ...does('cars'), execute: () => slow.promise }, mails: does('mails') });
+    const { id } = await h.begin();
+    await h.run(id, { until: ({ steps }) => steps['sub']?.status === 'running' });
+    const at = h.clock.now();
+    await h.run(id, { until: () => h.clock.now() > at + 3_000 });
+    await cancel(h.scheduler, id, { undo: false });
+    await h.run(id, { until: () => true });
+    slow.resolve({});
+    const ended = await h.run(id);
+    await retry(h.scheduler, id, {});
+    const end = await h.run(id);
+    const statuses = [ended, end].map(({ execution, steps }) => [execution.status, steps['sub']?.status]);
+    expect(statuses).toEqual([
+      ['failed', 'failed'],
+      ['succeeded', 'done'],
+    ]);
+  });
+
+  it('that left something are not clean for a condition further out', async () => {
+    const inmost = workflow('inmost', { input: z.object({}), within: '1h' }, (w) => {
+      const car = w.step('car', cars, {}, once);
+      w.step('mail', mails, {}, { recovery: [again(0)], after: [car] });
+    });
+    const middle = workflow('middle', { input: z.object({}), within: '10d' }, (w) => {
+      const sub = w.child('sub', inmost, {}, { tolerate: true });
+      w.step('mail', mails, {}, { recovery: [again(0)], after: [sub] });
+    });
+    const flow = workflow('outmost', { input: anyObject, within: '20d' }, (w) => {
+      const mid = w.child('mid', middle, {}, { tolerate: true });
+      w.step('instead', flights, {}, { ...once, when: failed(mid) });
+    });
+    const h = harness(flow, {
+      cars: { ...does('cars'), undo: decline },
+      mails: { execute: decline },
+      flights: does('flights'),
+    });
+    const { id } = await h.begin();
+    const { execution, steps } = await h.run(id, { maxMs: 19 * DAY });
+    expect(execution).toMatchObject({ status: 'failed', cause: { step: 'mid' } });
+    expect(steps['instead']?.status ?? 'none').not.toBe('done');
+    const told = h.announced.find(({ executionId }) => executionId === id);
+    expect(told?.standing?.first).toEqual([{ step: 'mid', effect: 'may-stand', executionId: `${id}.mid.0` }]);
+  });
+});
+
+describe('an item of a list', () => {
+  it('is tolerated without a question, also where its undo failed for good; its lane goes on, and the end says what may stand', async () => {
+    const flow = workflow('list', { input: z.object({ list: z.array(z.number()) }), within: '1h' }, (w) => {
+      w.map('all', cars, w.input.list, (item) => ({ item }), { ...once, tolerate: 1, concurrency: 1 });
+    });
+    const h = harness(flow, { cars: { ...does('cars'), undo: decline } });
+    const dead = aProcess(h);
+    const live = does('cars').execute;
+    h.implementations['cars'] = {
+      execute: (ctx) => (ctx.step === 'i0' ? dies(dead.kill)() : live(ctx)),
+      undo: decline,
+    };
+    const { id } = await h.begin({ list: [1, 2, 3] });
+    const { execution } = await h.run(id, {
+      portsOf: ({ message }) =>
+        message.step === 'i0' && message.mode === 'execute' ? dead.ports : undefined,
+    });
+    const part = await h.state(`${id}.all.0`);
+    expect(part.incidents ?? {}).toEqual({});
+    expect(part.steps).toMatchObject({
+      i0: { status: 'tolerated', mayHaveActed: true },
+      i1: { status: 'done' },
+      i2: { status: 'done' },
+    });
+    expect(execution.status).toBe('succeeded');
+    expect(h.announced.at(-1)?.standing).toMatchObject({
+      mayStand: 1,
+      first: [{ step: 'all', effect: 'may-stand', executionId: `${id}.all.0` }],
+    });
+  });
+});
