@@ -43,10 +43,11 @@ interface StepOptions {
   readonly retryMs?: number;
   readonly undo?: 'none';
   readonly when?: AgentStep['when'];
+  readonly tolerate?: true;
 }
 
 function planStep(name: string, after: readonly string[], options: StepOptions): AgentStep {
-  const { effect = 'idempotent', retries = 1, retryMs = TICK, undo, when } = options;
+  const { effect = 'idempotent', retries = 1, retryMs = TICK, undo, when, tolerate } = options;
   return {
     name,
     kind: 'agent',
@@ -54,6 +55,7 @@ function planStep(name: string, after: readonly string[], options: StepOptions):
     input: null,
     after,
     ...(when === undefined ? {} : { when }),
+    ...(tolerate === undefined ? {} : { tolerate }),
     effect,
     timeoutMs: 6 * TICK,
     leaseMs: TICK - 1_000,
@@ -113,6 +115,9 @@ const ONCE: StepOptions = { retries: 0 };
 const PROBED: StepOptions = { effect: 'probed' };
 const LONG: StepOptions = { retryMs: 2_400_000 };
 const SKIPPED: StepOptions = { when: { $eq: [{ $ref: 'input', path: ['flag'] }, false] } };
+const TOLERATED: StepOptions = { tolerate: true };
+/** In the place of the first step, if that has failed. */
+const FALLBACK: StepOptions = { when: { $eq: [{ $ref: 'outcome:a', path: [] }, 'failed'] } };
 const FORGED: Partial<ModelConfig> = { forge: true, crash: true };
 const LIVE: Partial<ModelConfig> = { crash: true, lossy: true };
 /** No supervisor, no fault, no time: the agents alone must bring it to its end (C1). */
@@ -137,6 +142,17 @@ export const CONFIGS: readonly ModelConfig[] = [
   configOf('fork-forged', planOf('fork', ONCE), { ...FORGED, agents: 1, failures: 1 }),
   configOf('join-forged', planOf('join', ONCE), { ...FORGED, agents: 1 }),
   configOf('join-failing', planOf('join', ONCE), { ...FORGED, agents: 1, failures: 1 }),
+  configOf('chain2-fallback', planOf('chain2', ONCE, { a: TOLERATED, b: FALLBACK }), {
+    ...FORGED,
+    failures: 1,
+    cancel: true,
+  }),
+  configOf('join-tolerated', planOf('join', ONCE, { a: TOLERATED }), { ...FORGED, agents: 1, failures: 1 }),
+  configOf('one-tolerated-live', planOf('one', { ...ONCE, ...TOLERATED }), {
+    ...LIVE,
+    agents: 1,
+    failures: 1,
+  }),
   configOf('join-skip', planOf('join', ONCE, { b: SKIPPED }), { ...FORGED, failures: 1 }),
   configOf('one-live-probed', planOf('one', PROBED), { ...LIVE, agents: 1 }),
   configOf('one-live-lossy', planOf('one'), { ...LIVE, agents: 1 }),

@@ -1,7 +1,7 @@
 /**
  * What must hold in every state, written independently and not by calling the rules it checks.
  *
- * Owns: S5, S6, S10 against the external services' ledger, S12 exactly, the end. Of a write alone S1, S2, S4, S7 and S10 are
+ * Owns: S5, S6, S10, S20 against the external services' ledger, S12 exactly, the end. Of a write alone S1, S2, S4, S7 and S10 are
  * judged by the simulator's oracle. S3 is judged where the write is made (`decider.ts`).
  */
 
@@ -59,6 +59,8 @@ export class Judge {
     const effect = world.effects[at];
     const problems: string[] = [];
     if (effect === COMPENSATED) problems.push(`S10 '${step.name}' acted after its undo`);
+    else if (status === 'tolerated')
+      problems.push(`S20 '${step.name}' acted after its failure was tolerated`);
     else if (status === 'compensating' || status === 'compensated')
       problems.push(`S10 '${step.name}' acted after its undo began (${status})`);
     const end = this.#decider.execution(world.exec).status;
@@ -137,11 +139,19 @@ export class Judge {
   }
 
   #quietUntil(compensating: boolean, steps: Readonly<Record<string, Step>>): number {
-    const codeReturned = (name: string): boolean => ['done', 'skipped'].includes(steps[name]?.status ?? '');
+    const codeReturned = (name: string): boolean =>
+      ['done', 'skipped', 'tolerated'].includes(steps[name]?.status ?? '');
     const times = this.#plan.steps.map((step) => {
       const record = steps[step.name];
       if (record === undefined) return step.after.every(codeReturned) ? NOW : Number.POSITIVE_INFINITY;
       if (isLeased(record) || record.status === 'unknown') return NOW;
+      // What failed and is tolerated is undone when nothing of it can act any more.
+      if (
+        step.kind === 'agent' &&
+        step.tolerate === true &&
+        ['failed', 'compensating'].includes(record.status)
+      )
+        return Math.max(NOW, record.retryAt ?? 0, record.processDeadlineAt + step.settleMs);
       return record.status === 'retrying' ? Math.max(NOW, record.retryAt ?? 0) : Number.POSITIVE_INFINITY;
     });
     const earliest = Math.min(...times);

@@ -198,6 +198,16 @@ const unnoticed: Decide = (plan, state, event) =>
     event,
   );
 
+/** A failure is tolerated although what it may have done is not undone. */
+const careless: Decide = (plan, state, event) =>
+  decide(
+    plan,
+    event.type === 'evaluate'
+      ? mapSteps(state, (step) => (step.status === 'failed' ? { ...step, mayHaveActed: false } : step))
+      : state,
+    event,
+  );
+
 export const ABLATIONS: Readonly<Record<string, Ablation>> = {
   fence: { rule: 'the fence (stepToFence)', run: 'one-idempotent', decide: unfenced },
   sinkRead: { rule: 'the second read of a sink (mayDecideUnread)', run: 'par2-unaided', decide: unreadSinks },
@@ -228,4 +238,9 @@ export const ABLATIONS: Readonly<Record<string, Ablation>> = {
   order: { rule: 'undo in reverse order', run: 'chain2-once', decide: anyOrder },
   endLeased: { rule: 'no end while a step is held', run: 'one-idempotent', decide: hastyEnd },
   lease: { rule: 'a lease that ended is noticed', run: 'one-live', decide: unnoticed },
+  tolerance: {
+    rule: 'a failure is tolerated once it is undone',
+    run: 'one-tolerated-live',
+    decide: careless,
+  },
 };

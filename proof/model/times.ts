@@ -61,7 +61,7 @@ export function abstractStep(step: Step, ticks: number, abstraction: Abstraction
   if (step.retryAt !== undefined && step.retryAt - ticks * TICK <= NOW && abstraction.noDispatches) {
     fields['retryAt'] = FLOOR;
   }
-  const over = ['fenced', 'skipped', 'compensated', 'compensation-failed'].includes(step.status);
+  const over = ['fenced', 'skipped', 'tolerated', 'compensated', 'compensation-failed'].includes(step.status);
   // Settled attempts cannot act any more, so how long their processes live does not matter.
   const dead = over || (!held && !step.mayHaveActed);
   return {
