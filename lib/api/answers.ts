@@ -197,7 +197,8 @@ export interface WorkflowStepView {
   /** Of a map; as the plan has it. */
   readonly over?: Json;
   readonly concurrency?: number;
-  readonly tolerate?: { readonly items: number } | { readonly percent: number };
+  /** Of a map the items that may fail; of any other step that it may. */
+  readonly tolerate?: true | { readonly items: number } | { readonly percent: number };
 }
 
 /** What became of a callback with an answer. */

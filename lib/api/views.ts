@@ -9,6 +9,7 @@ import { effectiveState } from '../core/execution/effective-state.ts';
 import { outputOf } from '../core/execution/output.ts';
 import { choicesFor } from '../core/operators/choices.ts';
 import { leftByFailing, standingAtEnd } from '../core/operators/standing.ts';
+import { isTolerated } from '../core/plan/outcomes.ts';
 import { type AgentStep, isCallback, type Plan, type PlanStep } from '../core/plan/plan.ts';
 import { type Entry, isOpenEntry } from '../core/records/entry.ts';
 import { given } from '../core/records/given.ts';
@@ -163,6 +164,7 @@ export const workflowView = ({ workflow, planHash }: Registered): WorkflowView =
     name: step.name,
     kind: step.kind,
     after: step.after,
+    ...(isTolerated(step) ? { tolerate: true as const } : {}),
     ...specialOf(step),
   })),
 });

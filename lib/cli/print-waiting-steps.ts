@@ -89,7 +89,10 @@ function answeredWithin({ kind, by, withinMs = 0, otherwise, remindMs }: Workflo
 }
 
 /** Who performs a step, or what it waits for. */
-export function performerOf(step: WorkflowStepView): string {
+export const performerOf = (step: WorkflowStepView): string =>
+  step.tolerate === true ? `${performedBy(step)}, may fail` : performedBy(step);
+
+function performedBy(step: WorkflowStepView): string {
   switch (step.kind) {
     case 'wait':
       return step.forMs === undefined ? 'wait until a time' : `wait ${durationText(step.forMs)}`;

@@ -66,7 +66,8 @@ function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Executi
   const acted = record.mayHaveActed;
   const stage = acted ? record.stage : 0;
   const changes = step.kind === 'agent' && changesBetween(step, stage, record.stage);
-  return stepAs(record, restartOf(step, record), {
+  const move = restartOf(step, record);
+  return stepAs(record, move, {
     epoch,
     stage,
     ...(acted ? { restarted: true as const } : {}),
@@ -75,7 +76,8 @@ function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Executi
     afterFailure: undefined,
     retryAt: undefined,
     children: undefined,
-    by: undefined,
+    // What was answered before its turn is kept with who answered.
+    ...(move === 'restart-answered' ? {} : { by: undefined }),
     changedAt,
     ...(changes ? { givenInput: undefined } : {}),
   });

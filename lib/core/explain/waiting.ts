@@ -44,6 +44,7 @@ export function becauseOfWaiting(step: PlanStep, state: Snapshot): string | unde
     case 'done':
       return step.kind === 'wait' ? 'its time has come' : answered(step, record, state);
     case 'failed':
+    case 'tolerated':
       return step.kind === 'wait'
         ? `its time cannot be told${inBrackets(record.failure)}`
         : `it was not answered with a success${inBrackets(record.failure)}`;
@@ -55,7 +56,9 @@ export function becauseOfWaiting(step: PlanStep, state: Snapshot): string | unde
 const isApproval = (step: CallbackStep): boolean => step.kind === 'approval';
 
 function answered(step: CallbackStep, { by }: Step, { entries }: Snapshot): string {
-  if (entries?.[step.name]?.closedBy === 'deadline')
+  // An entry of an earlier epoch may not be announced yet, and says nothing of this answer.
+  const entry = entries?.[step.name];
+  if (entry?.closedBy === 'deadline' && entry.outcome === 'done')
     return 'it is approved by default: nobody answered in time';
   if (isApproval(step)) return `${by === undefined ? 'a person' : callerText(by)} approved it`;
   return `the external party answered${by === undefined ? '' : ` (${callerText(by)})`}`;
@@ -201,7 +204,7 @@ function happenedEntry({ step, openedAt, deadlineAt, otherwise, reminders, remin
 function deedOfExternalParty(step: PlanStep, record: Step, state: Snapshot): string | undefined {
   const { status, failure, by } = record;
   if (status === 'answered') return 'the external party answered before its turn';
-  if (status === 'failed')
+  if (status === 'failed' || status === 'tolerated')
     return by === undefined
       ? `it failed${inBrackets(failure)}`
       : `${callerText(by)} answered that it cannot be done${inBrackets(failure)}`;
@@ -218,6 +221,7 @@ function deedOfChildren(record: Step): string | undefined {
     case 'compensated':
       return `${status}: ${countText(children)}`;
     case 'failed':
+    case 'tolerated':
     case 'compensation-failed':
       return `${status}${inBrackets(failure)}: ${countText(children)}`;
     case 'compensating':

@@ -115,6 +115,7 @@ const DEEDS: Readonly<Partial<Record<Choice, Deed>>> = {
   'give-output': 'gave-output',
   skip: 'skipped',
   continue: 'continued',
+  resume: 'continued',
 };
 
 /** What a resolution is: one that has the execution go on by a person's word is a deed, one that ends it is none. */

@@ -58,7 +58,7 @@ const WORDS: Readonly<Record<Exclude<Deed, `approved:${string}`>, string>> = {
   'gave-input': 'gave input to it',
   'gave-output': 'gave the output of a step of it',
   skipped: 'had a step of it skipped',
-  continued: 'had it go on without a step that failed',
+  continued: 'had it go on, after an incident',
 };
 
 /** 'started it', 'approved step …': what a person did, of the tree. */

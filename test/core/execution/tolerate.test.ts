@@ -248,3 +248,12 @@ it('is final before another failure is decided on', () => {
   const decision = see(planOf(a, { ...b, after: [] }), stateOf(records, { wakeAt: NOW }));
   expect(decision.write?.step).toMatchObject({ name: 'a', status: 'tolerated' });
 });
+
+it('is told by the history like any other failure, with who said so', () => {
+  const approval = { kind: 'approval', name: 'ok', after: [], withinMs: 9_000, tolerate: true } as const;
+  const failure = { code: 'rejected', message: 'too dear' };
+  const by = { kind: 'local', name: 'eve' } as const;
+  const state = stateOf([recordOf('ok', 'tolerated', { failure, by })], { status: 'succeeded' });
+  const told = explain(planOf(approval), state, NOW).past.map(({ what }) => what);
+  expect(told).toContain('local:eve answered that it cannot be done (rejected: too dear)');
+});

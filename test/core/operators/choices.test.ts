@@ -1,6 +1,7 @@
 /** Which answers to a question are safe, in small states, and why one is refused (S10). */
 
-import { resolutionProblem, choicesFor } from '../../../lib/core/operators/choices.ts';
+import { choicesFor, deedOf, resolutionProblem } from '../../../lib/core/operators/choices.ts';
+import { CHOICES } from '../../../lib/core/records/incident.ts';
 import type { AgentStep, Plan } from '../../../lib/core/plan/plan.ts';
 import type { Resolution } from '../../../lib/core/records/events.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
@@ -144,4 +145,8 @@ describe('an answer is refused', () => {
     expect(why(sure, { choice: 'give-output', output: null })).toBeUndefined();
     expect(why(sure, { choice: 'retry' })).toBeUndefined();
   });
+});
+
+it('each choice by which the execution goes on is a deed of the person who made it; what ends it is none', () => {
+  expect(CHOICES.filter((choice) => deedOf(choice) === undefined)).toEqual(['undo-all', 'fail']);
 });
