@@ -1,43 +1,17 @@
 /** What a failure that is tolerated still owes (S20): its undo, executions of its own, items of a list, and what is said of all that. */
 
 import * as z from 'zod/mini';
-import { PermanentError } from '../../lib/core/records/errors.ts';
 import { eq, failed } from '../../lib/core/plan/refs.ts';
+import { PermanentError } from '../../lib/core/records/errors.ts';
 import { retry as again, workflow } from '../../lib/core/plan/workflow.ts';
 import { cancel, pause, resume, retry } from '../../lib/scheduler/commands.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import { explain } from '../../lib/core/explain/why.ts';
-import { anAgent, anyObject, type Harness, harness, PROCESS_MS } from './harness.ts';
+import { anyObject, type Harness, harness, PROCESS_MS } from './harness.ts';
+import { book, cars, DAY, decline, does, flights, losesFirst, mails, once } from './holiday.ts';
 import { aProcess, deferred, never } from './process.ts';
 
-const DAY = 86_400_000;
-const once = { recovery: [again(0)], undo: again(3, { first: '1s', max: '2s' }) };
-
-const flights = anAgent('flights');
-const cars = anAgent('cars');
-const mails = anAgent('mails', { undo: 'none' });
-
-/** What the services did, in order. */
-const book: string[] = [];
 beforeEach(() => book.splice(0));
-const does = (name: string) => ({
-  execute: async (ctx: { step: string }): Promise<object> => {
-    book.push(`${ctx.step} by ${name}`);
-    return { id: ctx.step };
-  },
-  undo: async (ctx: { step: string }): Promise<void> => {
-    book.push(`undo ${ctx.step} by ${name}`);
-  },
-});
-const decline = async (): Promise<never> => {
-  throw new PermanentError('declined');
-};
-
-/** A process that dies as soon as the agent begins, for good. */
-const dies = (kill: () => void) => (): Promise<never> => {
-  kill();
-  return never;
-};
 
 describe('the undo of what failed', () => {
   /** The car is lost after it may have acted, and its undo answers as is said. */
@@ -52,20 +26,9 @@ describe('the undo of what failed', () => {
       cars: { execute: () => never, undo },
       mails: does('mails'),
     });
-    const dead = aProcess(h);
-    h.implementations['cars'] = {
-      execute: () => {
-        dead.kill();
-        return never;
-      },
-      undo,
-    };
+    const portsOf = losesFirst(h, 'cars');
     const { id } = await h.begin();
-    await h.run(id, {
-      portsOf: ({ agent, message }) =>
-        agent === 'cars' && message.mode === 'execute' ? dead.ports : undefined,
-      until: ({ steps }) => steps['car']?.status === 'failed',
-    });
+    await h.run(id, { portsOf, until: ({ steps }) => steps['car']?.status === 'failed' });
     return { h, id };
   };
 
@@ -262,8 +225,12 @@ describe('an item of a list', () => {
     const h = harness(flow, { cars: { ...does('cars'), undo: decline } });
     const dead = aProcess(h);
     const live = does('cars').execute;
+    const lost = (): Promise<never> => {
+      dead.kill();
+      return never;
+    };
     h.implementations['cars'] = {
-      execute: (ctx) => (ctx.step === 'i0' ? dies(dead.kill)() : live(ctx)),
+      execute: (ctx) => (ctx.step === 'i0' ? lost() : live(ctx)),
       undo: decline,
     };
     const { id } = await h.begin({ list: [1, 2, 3] });

@@ -1,36 +1,16 @@
 /** Steps that may fail (S20): certain before anything follows, undone before anything takes their place, asked about where neither can be. */
 
-import { PermanentError } from '../../lib/core/records/errors.ts';
 import { failed, orElse, present, succeeded } from '../../lib/core/plan/refs.ts';
 import { retry as again, workflow } from '../../lib/core/plan/workflow.ts';
 import { closeCallback } from '../../lib/scheduler/callbacks.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
-import { anAgent, anyObject, harness, PROCESS_MS, settle } from './harness.ts';
+import { anyObject, harness, PROCESS_MS, settle } from './harness.ts';
+import { book, cars, DAY, decline, does, flights, losesFirst, mails, once } from './holiday.ts';
 import { aProcess, deferred, never } from './process.ts';
 
-const DAY = 86_400_000;
 const SETTLE_MS = 5_000;
-const once = { recovery: [again(0)], undo: again(3, { first: '1s', max: '2s' }) };
 
-const flights = anAgent('flights');
-const cars = anAgent('cars');
-const mails = anAgent('mails', { undo: 'none' });
-
-/** What the services did, in order. */
-const book: string[] = [];
 beforeEach(() => book.splice(0));
-const does = (name: string) => ({
-  execute: async (ctx: { step: string }): Promise<object> => {
-    book.push(`${ctx.step} by ${name}`);
-    return { id: ctx.step };
-  },
-  undo: async (ctx: { step: string }): Promise<void> => {
-    book.push(`undo ${ctx.step} by ${name}`);
-  },
-});
-const decline = async (): Promise<never> => {
-  throw new PermanentError('declined');
-};
 
 /** A flight; a car, or else another one; a mail about what there is. */
 const holiday = workflow('holiday', { input: anyObject, within: '1h' }, (w) => {
@@ -99,10 +79,7 @@ describe('a step that may fail', () => {
         },
       },
       cars: {
-        execute: () => {
-          doomed.kill();
-          return never;
-        },
+        execute: () => never,
         undo: async (ctx) => {
           times.push([`undo ${ctx.step}`, h.clock.now()]);
           return does('cars').undo(ctx);
@@ -110,13 +87,10 @@ describe('a step that may fail', () => {
       },
       mails: does('mails'),
     });
-    const doomed = aProcess(h);
+    const portsOf = losesFirst(h, 'cars');
     const startedAt = h.clock.now();
     const { id } = await h.begin();
-    const { execution, steps } = await h.run(id, {
-      portsOf: ({ agent, message }) =>
-        agent === 'cars' && message.mode === 'execute' ? doomed.ports : undefined,
-    });
+    const { execution, steps } = await h.run(id, { portsOf });
     expect(execution.status).toBe('succeeded');
     expect(steps['car']).toMatchObject({
       status: 'tolerated',
@@ -132,17 +106,10 @@ describe('a step that may fail', () => {
     const h = harness(holiday, {
       flights: does('flights'),
       cars: does('cars'),
-      mails: { execute: () => Promise.reject(new Error('no answer')) },
+      mails: { execute: () => never },
     });
-    const lost = aProcess(h);
-    h.implementations['mails'] = {
-      execute: () => {
-        lost.kill();
-        return never;
-      },
-    };
+    const portsOf = losesFirst(h, 'mails');
     const { id } = await h.begin();
-    const portsOf = ({ agent }: { agent: string }) => (agent === 'mails' ? lost.ports : undefined);
     const waiting = await h.run(id, { portsOf, until: ({ incidents }) => incidents?.[1] !== undefined });
     expect(waiting.execution.status).toBe('waiting');
     expect(waiting.incidents?.[1]).toMatchObject({
@@ -176,15 +143,8 @@ describe('a step that may fail', () => {
     });
     const begun = async () => {
       const h = harness(flow, { flights: does('flights'), mails: { execute: () => never } });
-      const dead = aProcess(h);
-      h.implementations['mails'] = {
-        execute: () => {
-          dead.kill();
-          return never;
-        },
-      };
+      const portsOf = losesFirst(h, 'mails');
       const { id } = await h.begin();
-      const portsOf = ({ agent }: { agent: string }) => (agent === 'mails' ? dead.ports : undefined);
       const { incidents } = await h.run(id, {
         portsOf,
         until: (state) => state.incidents?.[1] !== undefined,
@@ -214,8 +174,6 @@ describe('a step that may fail', () => {
     const { id } = await h.begin();
     const portsOf = ({ message }: { message: { mode: string } }) =>
       message.mode === 'execute' ? frozen.ports : undefined;
-    frozen.freeze();
-    frozen.thaw();
     await h.run(id, { portsOf, until: ({ steps }) => steps['car']?.status === 'running' });
     frozen.freeze();
     await h.run(id, { until: ({ steps }) => steps['car']?.status === 'failed' });
@@ -241,19 +199,9 @@ describe('behind a point of no return', () => {
       cars: { execute: () => never, undo: async () => book.push('undone') },
       mails: { execute: decline },
     });
-    const dead = aProcess(h);
-    h.implementations['cars'] = {
-      execute: () => {
-        dead.kill();
-        return never;
-      },
-      undo: async () => book.push('undone'),
-    };
+    const portsOf = losesFirst(h, 'cars');
     const { id } = await h.begin();
-    const { execution, incidents } = await h.run(id, {
-      portsOf: ({ agent, message }) =>
-        agent === 'cars' && message.mode === 'execute' ? dead.ports : undefined,
-    });
+    const { execution, incidents } = await h.run(id, { portsOf });
     expect(execution.status).toBe('succeeded');
     expect(incidents ?? {}).toEqual({});
     expect(book).toEqual(['pay by flights', 'undone']);

@@ -21,7 +21,7 @@ import { isForward, isLeased, type Step } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
 import { keepsEffects, needsUndo } from '../step/ready.ts';
 import { toleratedAt, whyItFailed } from '../step/tolerance.ts';
-import { failedItems, mayFail } from '../step/turn.ts';
+import { firstTooMany, mayFail } from '../step/turn.ts';
 
 export const tolerate: Rule = (plan, state, event) => {
   const move = isForward(state.execution.status) ? forwardMove : endingMove;
@@ -51,21 +51,18 @@ function forwardMove(
   now: number,
 ): Move | undefined {
   // Of a list the items that are too many fail it, and may be tried again with it.
-  if (isTooMany(plan, state)) return undefined;
+  if (firstTooMany(plan, state) !== undefined) return undefined;
   const at = toleratedAt(plan, step, record);
   if (at === 'person') return 'ask';
   if (at === undefined || at > now) return undefined;
   return record.status === 'compensation-failed' ? 'leave' : 'tolerate';
 }
 
-const isTooMany = (plan: Plan, state: Snapshot): boolean =>
-  plan.tolerated !== undefined && failedItems(plan, state).length > plan.tolerated;
-
 /** Closed by a write, for a process that read before the stop could still undo it. */
 function closedMove(plan: Plan, step: PlanStep, record: Step, state: Snapshot): Move | undefined {
   if (record.afterFailure === 'continue') return 'leave';
   if (!needsUndo(step, record)) return undefined;
-  if (!isTooMany(plan, state)) return 'leave';
+  if (firstTooMany(plan, state) === undefined) return 'leave';
   return record.changedAt < (state.execution.cause?.at ?? 0) ? 'keep-effects' : undefined;
 }
 

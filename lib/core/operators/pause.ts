@@ -33,6 +33,7 @@ import {
   pauseOf,
   type Step,
   summedSince,
+  SUSPENDABLE,
   type SuspendedFrom,
 } from '../records/state.ts';
 import { closedWithoutAttempt } from '../step/claim.ts';
@@ -89,7 +90,7 @@ export const suspend: Rule = (plan, state, event) => {
   const record = state.steps[step.name];
   const before = record?.status === 'suspended' ? record.suspendedFrom : record?.status;
   const suspended: Step = {
-    ...withoutWait(closedWithoutAttempt(state, step.name, 'suspend', event)),
+    ...closedWithoutAttempt(state, step.name, 'suspend', event),
     suspendedFrom: before === undefined || !isSuspendable(before) ? 'ready' : before,
     suspendedIn: pause.number,
     ...given({ retryAt: record?.retryAt }),
@@ -98,19 +99,8 @@ export const suspend: Rule = (plan, state, event) => {
   return writing(state.execution.id, { step: suspended }, evaluateNext(event.affected), note);
 };
 
-/** A pause is no time in which nobody could undo it. */
-function withoutWait({ undoDeferredAt, ...step }: Step): Step {
-  return undoDeferredAt === undefined ? step : { ...step };
-}
-
-const SUSPENDABLE: ReadonlySet<string> = new Set<SuspendedFrom>([
-  'ready',
-  'retrying',
-  'unknown',
-  'failed',
-  'compensating',
-]);
-const isSuspendable = (status: string): status is SuspendedFrom => SUSPENDABLE.has(status);
+const isSuspendable = (status: Step['status']): status is SuspendedFrom =>
+  (SUSPENDABLE as readonly string[]).includes(status);
 
 /** After `suspend`: the fence stands, so who holds nothing now never will. */
 export const halt: Rule = (_plan, state, event) => {

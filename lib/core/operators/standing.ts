@@ -4,9 +4,10 @@
  * Owns: the answer, read off the records, and its short form for answers, events and refusals. Does not own: whether anything is
  * to be undone (`step/ready.ts`), how it is printed (`cli/`).
  *
- * A step whose `undo` is 'none' is not listed, for its author says that there is nothing to take back; a point of no return is,
- * for nobody can, and so is a tolerated failure that may have acted. So an execution that ended as canceled or compensated lists nothing (S10). Of a child or a part of a list the
- * execution is named: it has a list of its own. S17 names and ids alone, never a payload.
+ * A step whose `undo` is 'none' is not listed, for its author says that there is nothing to take back; a point of no return is, for
+ * nobody can, and so is a tolerated failure that may have acted. So an execution that ended as canceled or compensated lists
+ * nothing (S10). Of a child or a part of a list the execution is named: it has a list of its own. S17 names and ids alone, never a
+ * payload.
  */
 
 import {

@@ -52,7 +52,8 @@ export interface Condition {
 }
 
 /**
- * Where a reference points: the execution's input, a step's output, how a step ended and its failure, the token by which the external party answers a callback
+ * Where a reference points: the execution's input, a step's output, how a step ended and its failure, the token by which the
+ * external party answers a callback
  * step, or of a list the item and its index.
  */
 export type RefSource = 'input' | `${'step' | 'outcome' | 'failure' | 'token'}:${string}` | 'item' | 'index';

@@ -163,7 +163,8 @@ export interface Attempt {
 }
 
 /** In these statuses an agent may take a step on the way forward; of a failure that is tolerated, to compensate it. */
-export type SuspendedFrom = 'ready' | 'retrying' | 'unknown' | 'failed' | 'compensating';
+export const SUSPENDABLE = ['ready', 'retrying', 'unknown', 'failed', 'compensating'] as const;
+export type SuspendedFrom = (typeof SUSPENDABLE)[number];
 
 export interface Step {
   readonly name: string;

@@ -77,5 +77,7 @@ export function closedWithoutAttempt(
     epoch: execution.epoch,
     changedAt: inputs.now,
     retryAt: undefined,
+    // What is closed waits for no undo: a pause is no time in which nobody could begin one.
+    undoDeferredAt: undefined,
   });
 }

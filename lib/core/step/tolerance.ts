@@ -1,7 +1,8 @@
 /**
  * What a tolerated failure still waits for.
  *
- * Owns: the time from which it is final, and why the step failed. Does not own: the write (`execution/tolerate.ts`), the compensation (`ready.ts`).
+ * Owns: the time from which it is final, and why the step failed. Does not own: the write (`execution/tolerate.ts`), the
+ * compensation (`ready.ts`).
  *
  * S20 certainly not done: at once. It may have acted and there is an undo: once that has succeeded. It may have acted and there
  * is none: a person says so; in a list, of which nobody is asked item by item, once nothing of the attempt can act any more.

@@ -72,9 +72,13 @@ export const mayStillSucceed = (plan: Plan, step: PlanStep, { execution, steps }
   (isForward(execution.status) || isPausedOrPausing(execution.status)) &&
   mayFail(plan, step, steps[step.name]);
 
+/** Of a part of a list the first failed item that is one too many. */
+export const firstTooMany = (plan: Plan, snapshot: Snapshot): Step | undefined =>
+  plan.tolerated === undefined ? undefined : failedItems(plan, snapshot)[plan.tolerated];
+
 /** The step whose failure is the execution's; of a part of a list the first item that is too many. */
 export function failureOf(plan: Plan, snapshot: Snapshot): Step | undefined {
-  const tooMany = plan.tolerated === undefined ? undefined : failedItems(plan, snapshot)[plan.tolerated];
+  const tooMany = firstTooMany(plan, snapshot);
   if (tooMany !== undefined) return tooMany;
   const step = plan.steps.find((one) => {
     const record = snapshot.steps[one.name];

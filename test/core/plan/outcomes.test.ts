@@ -1,10 +1,24 @@
 /** Conditions on outcomes, and outputs that may be missing: what is refused, and what to write instead (S20). */
 
-import { exists } from '../../../lib/core/plan/refs.ts';
-import { and, eq, failed, not, or, orElse, present, skipped, succeeded } from 'steadfast';
 import * as z from 'zod/mini';
+import {
+  and,
+  eq,
+  evaluateExpression,
+  exists,
+  failed,
+  not,
+  or,
+  orElse,
+  outputsIn,
+  present,
+  ref,
+  skipped,
+  stepsIn,
+  succeeded,
+  toExpr,
+} from '../../../lib/core/plan/refs.ts';
 import { isOutcomeRead } from '../../../lib/core/plan/outcomes.ts';
-import { evaluateExpression, outputsIn, ref, stepsIn, toExpr } from '../../../lib/core/plan/refs.ts';
 import { workflow, type WorkflowBuilder } from '../../../lib/core/plan/workflow.ts';
 import { declareAgent } from '../../../lib/core/plan/agent.ts';
 import type { Agent } from '../../../lib/core/plan/agent.ts';

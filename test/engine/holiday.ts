@@ -1,0 +1,46 @@
+/** A holiday's services, for steps that may fail: what they did, in order, and one whose process dies at its work. */
+
+import type { Ports } from '../../lib/core/ports.ts';
+import type { Send } from '../../lib/core/records/decision.ts';
+import { PermanentError } from '../../lib/core/records/errors.ts';
+import { retry } from '../../lib/core/plan/workflow.ts';
+import { anAgent, type Harness } from './harness.ts';
+import { aProcess, never } from './process.ts';
+
+export const DAY = 86_400_000;
+export const once = { recovery: [retry(0)], undo: retry(3, { first: '1s', max: '2s' }) };
+
+export const flights = anAgent('flights');
+export const cars = anAgent('cars');
+export const mails = anAgent('mails', { undo: 'none' });
+
+/** What the services did, in order. */
+export const book: string[] = [];
+export const does = (name: string) => ({
+  execute: async (ctx: { step: string }): Promise<object> => {
+    book.push(`${ctx.step} by ${name}`);
+    return { id: ctx.step };
+  },
+  undo: async (ctx: { step: string }): Promise<void> => {
+    book.push(`undo ${ctx.step} by ${name}`);
+  },
+});
+export const decline = async (): Promise<never> => {
+  throw new PermanentError('declined');
+};
+
+/**
+ * The agent's first process dies as soon as it begins a step: what it did is not known.
+ * @returns to which process a message comes
+ */
+export function losesFirst(h: Harness, name: string): (send: Send) => Ports | undefined {
+  const dead = aProcess(h);
+  h.implementations[name] = {
+    ...(h.implementations[name] as Harness['implementations'][string]),
+    execute: () => {
+      dead.kill();
+      return never;
+    },
+  };
+  return ({ agent, message }) => (agent === name && message.mode === 'execute' ? dead.ports : undefined);
+}
