@@ -25,7 +25,7 @@ interface Options {
   readonly json: boolean;
 }
 
-const LOOK_EVERY_MS = 1_000;
+const POLL_EVERY_MS = 1_000;
 /** With nothing due it would end at once. */
 const RING_AFTER_MS = 2_500;
 /** A process that went on after its execution's end may still act: as long as a function can run. */
@@ -165,7 +165,7 @@ async function allEnd(table: Table, load: Load, progress: Progress): Promise<voi
   progress.say(`No more faults. All must have ended in ${Math.round(boundMs / 1_000)} s.`);
   while (Date.now() < untilAt) {
     if (load.unanswered === 0 && (await table.open()).length === 0) return;
-    await pause(LOOK_EVERY_MS);
+    await pause(POLL_EVERY_MS);
   }
 }
 
@@ -219,7 +219,7 @@ class Watch {
   begin(phase: string): void {
     this.phase = phase;
     // While the store is down there is nothing to report.
-    this.#timer = setInterval(() => void this.#look().catch(() => {}), LOOK_EVERY_MS);
+    this.#timer = setInterval(() => void this.#look().catch(() => {}), POLL_EVERY_MS);
   }
 
   end(): void {

@@ -47,7 +47,7 @@ export interface Stage {
 
 const FOLDERS = ['bench/workflows'];
 const CLIENT = new Agent({ keepAlive: true });
-const LOOK_EVERY_MS = 5;
+const POLL_EVERY_MS = 5;
 /** Nothing that is measured here takes as long, not even a hundred thousand that are due at once. */
 const END_WITHIN_MS = 3_600_000;
 
@@ -179,7 +179,7 @@ function endsOf(cloud: Cloud): Ends {
     for (const event of events.slice(heard + 1)) hear(event);
     last = events.at(-1)?.id;
   };
-  const timer = setInterval(look, LOOK_EVERY_MS);
+  const timer = setInterval(look, POLL_EVERY_MS);
   return {
     of: async (executionId) => {
       const endedAt = known.get(executionId);

@@ -15,7 +15,7 @@ import { Missing } from './contract.ts';
 export const HOST = '127.0.0.1';
 const START_WITHIN_MS = 30_000;
 const STOP_WITHIN_MS = 5_000;
-const LOOK_EVERY_MS = 20;
+const POLL_EVERY_MS = 20;
 const KEPT_CHARACTERS = 2_000;
 
 export async function freePort(): Promise<number> {
@@ -63,7 +63,7 @@ export async function startServer(
       await stop(child);
       throw new Error(`${binary} did not start: ${failed?.message ?? said.trim()}`);
     }
-    await pause(LOOK_EVERY_MS);
+    await pause(POLL_EVERY_MS);
   }
   return { stop: () => stop(child) };
 }

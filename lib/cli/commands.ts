@@ -14,11 +14,13 @@ import {
   type IncidentView,
   type Json,
   STATUSES,
+  type StepView,
 } from '../api/answers.ts';
 import { ApiError, type Client, createClient, exactJson } from '../api/client.ts';
 import { leavesFact } from './print-standing.ts';
 import { regionOf, signedFetch, tokenFetch } from './signed-fetch.ts';
 import { type Cli, CliError, EXIT, invocation, messageOf } from './io.ts';
+import { noteOfKind, openApprovals } from './print-waiting-steps.ts';
 import { agentsText, healthText } from './print-deployment.ts';
 import {
   answerLine,
@@ -166,15 +168,19 @@ const showText = (command: Command, view: ExecutionView): string =>
 /** An incident that opens meanwhile is printed after so long at most. */
 const WAIT_MS = 5_000;
 
-/** Waits for the end; an incident that opens on the way is printed once, because a person must resolve it. */
+/** Waits for the end; what opens on the way and only a person can answer is printed once. */
 async function showEnd(cli: Cli, command: Command, executionId: string): Promise<void> {
   const api = client(command);
-  const said = new Set<number>();
+  const said = new Set<number | string>();
   let view = await api.get(executionId);
   while (view.endedAt === undefined) {
     for (const one of openIncidentFacts(view)) {
       if (!said.has(one.number)) sayIncident(cli, command, executionId, one);
       said.add(one.number);
+    }
+    for (const step of openApprovals(view)) {
+      if (!said.has(step.name)) sayApproval(cli, command, executionId, step);
+      said.add(step.name);
     }
     view = await api.get(executionId, { waitMs: WAIT_MS });
   }
@@ -193,6 +199,17 @@ function sayIncident(cli: Cli, command: Command, executionId: string, question: 
       : `${name} is open: ${text}\n${leavesFact(question)
           .map((fact) => `${fact.join(': ')}\n`)
           .join('')}Answer it: ${answer}\n`,
+  );
+}
+
+function sayApproval(cli: Cli, command: Command, executionId: string, step: StepView): void {
+  const answer = invocation(command, `approve ${executionId} ${step.name}`);
+  const { json } = command.optsWithGlobals<Shared>();
+  const { token: _, ...approval } = step;
+  cli.io.err(
+    json === true
+      ? `${JSON.stringify({ approval, answer })}\n`
+      : `approval '${step.name}' ${noteOfKind(step, Date.now()) ?? ''}\nApprove it: ${answer} (or reject)\n`,
   );
 }
 

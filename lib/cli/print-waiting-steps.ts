@@ -25,6 +25,10 @@ const childrenNote = ({ count, started, ended }: Children): string => {
   return `${over} of ${count} ended${started < count ? `, ${started} started` : ''}`;
 };
 
+/** Approvals that a person may give or refuse now. */
+export const openApprovals = (view: ExecutionView): readonly StepView[] =>
+  view.steps.filter(({ kind, token, waitsUntil }) => kind === 'approval' && token && waitsUntil);
+
 /** The commands that answer open callbacks and approvals. */
 export const answerFacts = (
   view: ExecutionView,

@@ -208,7 +208,7 @@ export function whyText(reasons: Reasons, now: number): string {
 }
 
 function nextText({ what, at, who }: Reasons['next'], now: number): string {
-  const by = who === 'nobody' ? [] : [who];
+  const by = who === undefined ? [] : [who.replace('-', ' ')];
   const when = at === undefined ? [] : [at > now ? `within ${durationText(at - now)}` : 'due now'];
   const note = [...by, ...when].join(', ');
   return note === '' ? what : `${what} (${note})`;

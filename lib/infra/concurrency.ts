@@ -22,19 +22,19 @@ export interface Takers {
 }
 
 /** Adds up when the app is synthesised: triggers are added until then. */
-export function tellConcurrency(scope: Construct, takers: Takers): void {
-  let told = false;
+export function warnOfConcurrency(scope: Construct, takers: Takers): void {
+  let warned = false;
   Aspects.of(scope).add({
     visit: (node) => {
-      if (node !== scope || told) return;
-      told = true;
-      tell(scope, takers);
+      if (node !== scope || warned) return;
+      warned = true;
+      warn(scope, takers);
     },
   });
   scope.node.addValidation({ validate: () => beyondAccount(setAside(scope), takers.account) });
 }
 
-function tell(scope: Construct, { agents, triggers, account }: Takers): void {
+function warn(scope: Construct, { agents, triggers, account }: Takers): void {
   const reserved = setAside(scope);
   if (reserved > 0) {
     Annotations.of(scope).addInfoV2(

@@ -26,7 +26,7 @@ import { type Agent, AgentFleet } from './agent-fleet.ts';
 import { AuditClock } from './audit-clock.ts';
 import { agentEntry } from './bundle.ts';
 import { type CodeSource, codeSource } from './code-source.ts';
-import { tellConcurrency } from './concurrency.ts';
+import { warnOfConcurrency } from './concurrency.ts';
 import { allowServices, grantUse } from './encryption.ts';
 import type { WorkflowReference } from './event-mapping.ts';
 import { checkFourEyes } from './four-eyes.ts';
@@ -293,7 +293,7 @@ export class Steadfast extends Construct {
     const { workflows, accountConcurrency, authorizer, callbackAuthorizer } = props;
     checkFourEyes(this, workflows.workflows, authorizer, callbackAuthorizer);
     const parts = { agents: this.agents, triggers: this.triggers.all };
-    tellConcurrency(this, { ...parts, account: accountConcurrency ?? DEFAULT_ACCOUNT_CONCURRENCY });
+    warnOfConcurrency(this, { ...parts, account: accountConcurrency ?? DEFAULT_ACCOUNT_CONCURRENCY });
     const alarmsPerAgent = this.monitoring === undefined ? 0 : 1;
     keepWithinLimits(this, { ...parts, found: workflows, alarmsPerAgent });
   }

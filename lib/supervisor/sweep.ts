@@ -62,7 +62,7 @@ const CONCURRENCY = 8;
  * length. In a crowd that waits for one agent most evaluations are such; without rests they would take the store's capacity, and
  * money, from the agents that work it off. No execution behind the crowd is forgotten: its turn only comes later.
  */
-const REST_PER_LOOK = 3;
+const RESTS_PER_EVALUATION = 3;
 const MAX_REST_MS = 1_000;
 /** The others' shards are visited from the second sweep on (the first may be a whole tick, of an idle system), … */
 const FIRST_VISIT = 2;
@@ -216,7 +216,7 @@ async function evaluateAll(
 
 async function rest(clock: Clock, beganAt: number, untilAt: number): Promise<void> {
   const now = clock.now();
-  const restMs = Math.min(MAX_REST_MS, REST_PER_LOOK * (now - beganAt), untilAt - now);
+  const restMs = Math.min(MAX_REST_MS, RESTS_PER_EVALUATION * (now - beganAt), untilAt - now);
   if (restMs > 0) await clock.sleep(restMs);
 }
 

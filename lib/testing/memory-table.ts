@@ -27,7 +27,7 @@ export class MemoryTable {
   readonly #plans = new Map<string, Plan>();
   readonly #executions = new Map<string, Snapshot>();
   /** By shard: the open executions, earliest wake time first. */
-  readonly #watches: Due[][];
+  readonly #due: Due[][];
   /** The shard in which an execution's wake time is. */
   readonly #places = new Map<string, number>();
   /** What was beside executions that have expired. */
@@ -38,7 +38,7 @@ export class MemoryTable {
   constructor(shards = 1, tie: (executionId: string) => string = scattered) {
     this.#shards = shards;
     this.#tie = tie;
-    this.#watches = Array.from({ length: shards }, () => []);
+    this.#due = Array.from({ length: shards }, () => []);
   }
 
   /** Executions that have a wake time. */
@@ -106,7 +106,7 @@ export class MemoryTable {
   }
 
   due(shard: number, untilAt: number, cursor?: string, limit = DUE_PAGE): Page<Due> {
-    const all = this.#watches[shard] ?? [];
+    const all = this.#due[shard] ?? [];
     const from = cursor === undefined ? 0 : placeIn(all, ...parsePlace(cursor), true);
     let to = from;
     while (to < all.length && to - from < limit && (all[to] as Due).wakeAt <= untilAt) to += 1;
@@ -158,7 +158,7 @@ export class MemoryTable {
   /** Another number of shards, as after a deployment: what is in the index stays where it is. */
   reshard(shards: number): void {
     this.#shards = shards;
-    while (this.#watches.length < shards) this.#watches.push([]);
+    while (this.#due.length < shards) this.#due.push([]);
   }
 
   /** The record of the execution expires; those beside it stay. */
@@ -252,12 +252,12 @@ export class MemoryTable {
     const from = this.#places.get(executionId);
     if (was === is && (is === undefined || from === shard)) return;
     if (was !== undefined && from !== undefined) {
-      const all = this.#watches[from] as Due[];
+      const all = this.#due[from] as Due[];
       all.splice(placeIn(all, was, executionId, false), 1);
     }
     if (is === undefined) this.#places.delete(executionId);
     else {
-      const all = this.#watches[shard] as Due[];
+      const all = this.#due[shard] as Due[];
       all.splice(placeIn(all, is, executionId, false), 0, { executionId, wakeAt: is });
       this.#places.set(executionId, shard);
     }

@@ -11,7 +11,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { promisify } from 'node:util';
 
 const END_LIMIT_MS = 2000;
-const LOOK_EVERY_MS = 5;
+const POLL_EVERY_MS = 5;
 
 /**
  * @param pidPath where the process has put its number
@@ -41,7 +41,7 @@ export async function endLeftBehind(
           'use another data directory',
       );
     }
-    await new Promise((done) => setTimeout(done, LOOK_EVERY_MS));
+    await new Promise((done) => setTimeout(done, POLL_EVERY_MS));
   }
   rmSync(pidPath, { force: true });
 }

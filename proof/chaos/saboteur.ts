@@ -21,7 +21,7 @@ export interface Tally {
   throttled: number;
 }
 
-const LOOK_EVERY_MS = 200;
+const POLL_EVERY_MS = 200;
 /** A fault of the supervisor that found none. */
 const POSTPONED_MS = 13_000;
 
@@ -42,7 +42,7 @@ export class Saboteur {
 
   begin(plan: readonly PlannedFault[]): void {
     for (const { atMs, fault } of plan) this.#later(atMs, () => this.#inflict(fault));
-    const look = setInterval(() => this.#lookForSupervisor(), LOOK_EVERY_MS);
+    const look = setInterval(() => this.#lookForSupervisor(), POLL_EVERY_MS);
     this.#timers.add(look);
   }
 
@@ -53,7 +53,7 @@ export class Saboteur {
     this.#control.clearFaults();
     for (const name of FUNCTIONS) this.#thaw(name);
     await this.#restarts;
-    const look = setInterval(() => this.#lookForSupervisor(), LOOK_EVERY_MS);
+    const look = setInterval(() => this.#lookForSupervisor(), POLL_EVERY_MS);
     this.#timers.add(look);
   }
 

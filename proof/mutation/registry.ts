@@ -26,7 +26,7 @@ export interface Registry {
 
 /** No step is taken in so many checks, each after a turn of the event loop: nothing will happen any more. */
 const LOOKS = 3;
-const LOOK_EVERY_MS = 150;
+const POLL_EVERY_MS = 150;
 export const STUCK = 'the test waits for what never comes';
 
 /** @param progress anything that differs when work was done */
@@ -86,7 +86,7 @@ async function answer(given: unknown, progress: () => number): Promise<void> {
       looks = progress() === seen ? looks + 1 : 0;
       seen = progress();
       if (looks === LOOKS) reject(new Error(STUCK));
-    }, LOOK_EVERY_MS);
+    }, POLL_EVERY_MS);
   });
   try {
     await Promise.race([given, stuck]);

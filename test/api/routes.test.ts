@@ -81,7 +81,7 @@ describe('GET /executions/{id}/why', () => {
     await run(id);
     expect((await get(`/executions/${id}/why`)).body).toMatchObject({
       status: 'succeeded',
-      next: { who: 'nobody' },
+      next: { what: 'nothing: it has ended and said so' },
     });
   });
 });

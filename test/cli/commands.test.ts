@@ -274,7 +274,7 @@ test('why prints the past, and each step with its reason and what is next', asyn
       { at: AT + 90, step: 'charge', what: 'attempt 1 was done', evidence: {} },
     ],
     steps: [
-      { name: 'charge', status: 'done', because: 'it is done', next: { what: 'nothing', who: 'nobody' } },
+      { name: 'charge', status: 'done', because: 'it is done', next: { what: 'nothing' } },
       { name: 'ship', status: 'ready', because: 'nothing stands before it', next: { ...next, at: AT } },
     ],
     warnings: [],

@@ -136,6 +136,31 @@ describe('--wait', () => {
     expect(JSON.parse(err)).toEqual({ incident: asked.incidents[0], answer: answerIt() });
     expect(JSON.parse(out)).toEqual(end);
   });
+
+  const release = {
+    name: 'release',
+    kind: 'approval',
+    status: 'waiting',
+    attempt: 0,
+    waitsUntil: AT + 9_000,
+  };
+  const approved = { ...open, incidents: [], steps: [{ ...release, token: 'e1.release.secret' }] };
+  const approve = (): string => `npx steadfast approve e1 release --url ${api.url}`;
+
+  test('says an open approval once, and how it is given', async () => {
+    const early = { ...approved, steps: [{ ...release, waitsUntil: undefined, token: 'e1.release.secret' }] };
+    api.answers.push(ok(early), ok(approved), ok(approved), ok(end));
+    const { err } = await cli('show', 'e1', '--wait');
+    expect(err).toMatch(/^approval 'release' waits for an answer, (time is over|until .*)\nApprove it: /);
+    expect(err.match(/Approve it/g)).toHaveLength(1);
+    expect(err).toContain(`Approve it: ${approve()} (or reject)\n`);
+  });
+
+  test('with --json the approval is JSON, without its token', async () => {
+    api.answers.push(ok(approved), ok(end));
+    const { err } = await cli('show', 'e1', '--wait', '--json');
+    expect(JSON.parse(err)).toEqual({ approval: release, answer: approve() });
+  });
 });
 
 test('resolve sends the choice with what it needs, and tells why it was refused', async () => {

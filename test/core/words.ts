@@ -41,7 +41,8 @@ const since = (at: number | undefined): string =>
 /** A name that is not there is nothing; one that is undefined is seen. */
 const about = (one: { readonly step?: string }): string => (Object.hasOwn(one, 'step') ? ` ${one.step}` : '');
 /** Who, about which step, when: what. */
-export const nextLine = (next: Next): string => `${next.who}${about(next)}${since(next.at)}: ${next.what}`;
+export const nextLine = (next: Next): string =>
+  `${next.who ?? 'none'}${about(next)}${since(next.at)}: ${next.what}`;
 
 /** All of it but the evidence: what is next, the steps, each with what is next for it, what is wrong, and the past. */
 export function linesOf({ status, next, steps, warnings, past }: Explanation): string {
@@ -49,7 +50,7 @@ export function linesOf({ status, next, steps, warnings, past }: Explanation): s
     `${status} → ${nextLine(next)}`,
     ...steps.flatMap((one) => [
       `${one.name} ${one.status}: ${one.because}`,
-      ...(one.next.who === 'nobody' ? [] : [`  → ${nextLine(one.next)}`]),
+      ...(one.next.who === undefined ? [] : [`  → ${nextLine(one.next)}`]),
     ]),
     ...warnings.map((text) => `! ${text}`),
     ...past.map((one) => `${since(one.at).trim()}${about(one)}: ${one.what}`),

@@ -18,7 +18,7 @@
 import type { Account, Clock, Former, Part, Role } from './account.ts';
 
 /** Between two reads of a state that may take long to change. */
-const LOOK_EVERY_MS = 5_000;
+const POLL_EVERY_MS = 5_000;
 /** Finding the leases means reading the whole table: it gets this share of the time, so that a large table costs little. */
 const READING_SHARE = 0.1;
 /** How much the clock of this machine may differ from those that wrote the deadlines. */
@@ -130,7 +130,7 @@ async function untilStill(
     if (running.length === 0) break;
     left = running;
     say(`${running.length} still stopping: ${running.map(keyOf).join(', ')}`);
-    await clock.sleep(LOOK_EVERY_MS);
+    await clock.sleep(POLL_EVERY_MS);
   }
   if (tailMs === 0) return;
   say(`waiting ${Math.ceil(tailMs / 1_000)} s for what they had begun`);
@@ -145,7 +145,7 @@ async function untilNoLease(account: Account, clock: Clock, { say }: Options): P
     const now = clock.now();
     const seconds = Math.max(0, Math.ceil((lastAt - now) / 1_000));
     say(`${count} leased or with a process that may be alive, the last for ${seconds} s at most`);
-    await clock.sleep(Math.max(LOOK_EVERY_MS, (now - beganAt) / READING_SHARE));
+    await clock.sleep(Math.max(POLL_EVERY_MS, (now - beganAt) / READING_SHARE));
   }
 }
 
@@ -154,6 +154,6 @@ async function untilNothingIsOpen(account: Account, clock: Clock, { say }: Optio
     const count = await account.open();
     if (count === 0) return;
     say(`${count} open; what waits for a person is in: npx steadfast incidents`);
-    await clock.sleep(LOOK_EVERY_MS);
+    await clock.sleep(POLL_EVERY_MS);
   }
 }

@@ -121,7 +121,7 @@ export function nextOfWaiting(step: PlanStep, state: Snapshot): Next | undefined
   const heartbeats = step.heartbeatMs === undefined ? '' : ' or heartbeats';
   const person = isForAnother(step) ? 'another person' : 'a person';
   const whom = isApproval(step) ? `${person} approves or rejects` : `the external party answers${heartbeats}`;
-  const who = isApproval(step) ? 'person' : 'outside';
+  const who = isApproval(step) ? 'person' : 'external-party';
   return { what: `${whom}; in silence it ${IN_SILENCE[step.otherwise ?? 'fail']}`, at, who };
 }
 

@@ -208,7 +208,7 @@ function nextOfStep(
   const ofKind = nextOfWaiting(step, state);
   if (ofKind !== undefined) return ofKind;
   const piece = work.find((one) => one.step.name === step.name);
-  if (piece === undefined) return { what: 'nothing', who: 'nobody' };
+  if (piece === undefined) return { what: 'nothing' };
   const deed = { execute: 'attempt', probe: 'a probe of attempt', undo: 'undo' }[piece.mode];
   const dispatch = state.execution.dispatches[workKey(piece)];
   if (!isDeployed(piece.step.agent)) {
@@ -281,7 +281,7 @@ function nextOf(plan: Plan, state: Snapshot, ofSteps: readonly Next[], now: numb
   const { execution } = state;
   if (isTerminal(execution.status)) {
     return execution.wakeAt === undefined
-      ? { what: 'nothing: it has ended and said so', who: 'nobody' }
+      ? { what: 'nothing: it has ended and said so' }
       : { what: 'its end is announced', at: execution.wakeAt, who: 'supervisor' };
   }
   const decision = decide(plan, state, {
@@ -320,6 +320,6 @@ function nextOf(plan: Plan, state: Snapshot, ofSteps: readonly Next[], now: numb
   ];
   return candidates.reduce<Timed>(
     (first, next) => (next.at < first.at ? next : first),
-    candidates[0] ?? { what: 'a supervisor looks', at: execution.wakeAt ?? now, who: 'supervisor' },
+    candidates[0] ?? { what: 'a supervisor evaluates it', at: execution.wakeAt ?? now, who: 'supervisor' },
   );
 }

@@ -12,7 +12,8 @@ export interface Next {
   readonly what: string;
   /** Epoch ms; absent when it waits for another step. */
   readonly at?: number;
-  readonly who: 'agent' | 'person' | 'outside' | 'child' | 'supervisor' | 'nobody';
+  /** Absent when nothing is to happen. */
+  readonly who?: 'agent' | 'person' | 'external-party' | 'child' | 'supervisor';
   readonly step?: string;
 }
 

@@ -18,8 +18,11 @@ export interface Caller {
   readonly name: string;
 }
 
-/** Characters of a caller's name, at most: it is kept in records of a bounded size. */
-export const MAX_CALLER_CHARS = 256;
+/**
+ * Characters of a caller's name, at most: it is kept in records of a bounded size. An IAM user's ARN has up to 613.
+ * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
+ */
+export const MAX_CALLER_CHARS = 640;
 /** Printable ASCII: a name is shown in terminals and logs. */
 const CALLER_NAME = /^[\x20-\x7e]+$/;
 

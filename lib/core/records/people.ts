@@ -37,12 +37,14 @@ export const approvalOf = (executionId: string, step: string): Deed => `approved
 
 const isApproval = (deed: Deed): boolean => deed.startsWith('approved:');
 
-/** With one more entry. What anybody did beside approving outweighs an approval of theirs. */
+/**
+ * With one more entry. What anybody did beside approving outweighs an approval of theirs. Of two approvals the later one is
+ * kept: the earlier may not have been given after all, and whoever gave the later must not give it then.
+ */
 export function peopleAfter(people: People, { person, deed }: Acted): People {
   const known = people[person];
-  return known !== undefined && (isApproval(deed) || !isApproval(known))
-    ? people
-    : { ...people, [person]: deed };
+  const isOutweighed = known !== undefined && (known === deed || !isApproval(known));
+  return isOutweighed ? people : { ...people, [person]: deed };
 }
 
 export const isFull = (people: People, person: string): boolean =>

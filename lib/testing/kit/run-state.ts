@@ -115,6 +115,6 @@ export function stuckMessage(
   return [
     `execution ${id} did not ${what} within ${within} of the test's time: ${reason}. It is ${why.status}.`,
     ...steps,
-    `  next: ${why.next.what} (${why.next.who})`,
+    `  next: ${why.next.what}${why.next.who === undefined ? '' : ` (${why.next.who})`}`,
   ].join('\n');
 }

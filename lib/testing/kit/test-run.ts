@@ -15,10 +15,10 @@ import type { CallbackAnswer } from '../../core/records/events.ts';
 import type { Choice, Incident } from '../../core/records/incident.ts';
 import type { Json } from '../../core/records/json.ts';
 import type { Snapshot } from '../../core/records/snapshot.ts';
-import { callbackToken } from '../../core/records/state.ts';
+import { callbackToken, type Execution } from '../../core/records/state.ts';
 import { childIds } from '../../core/waiting/child.ts';
 import { closeCallback } from '../../scheduler/callbacks.ts';
-import { cancel } from '../../scheduler/commands.ts';
+import { cancel, type CommandRequest, pause, resume, retry } from '../../scheduler/commands.ts';
 import { resolveIncident, type ResolutionRequest } from '../../scheduler/incidents.ts';
 import type { Scheduler, Shown } from '../../scheduler/start.ts';
 import type { Driver, RunEnd } from './driver.ts';
@@ -32,6 +32,12 @@ export interface OpenIncident extends Incident {
     /** Epoch ms. */
     readonly notBefore?: number;
   }[];
+}
+
+/** Who gives a command. */
+interface Operator {
+  /** 'operator' unless it is said. */
+  readonly by?: string;
 }
 
 /** Longer than any deadline that a workflow can have, its undo included. */
@@ -187,12 +193,46 @@ export class TestRun {
   }
 
   /**
-   * Cancels: nothing new starts, and what has acted is undone.
+   * Cancels: nothing new starts, and what has acted is undone; with `undo: false` it is left as it is.
    * @throws SteadfastError `not-cancelable` when it has ended or is being undone
    */
-  async cancel(reason?: string): Promise<void> {
-    const command = { commandId: `cancel-${this.id}`, ...(reason === undefined ? {} : { reason }) };
-    await this.#ask((scheduler) => cancel(scheduler, this.id, command));
+  cancel(reason?: string, options: Operator & { readonly undo?: boolean } = {}): Promise<void> {
+    const { undo, by } = options;
+    return this.#command(cancel, reason, by, undo === undefined ? {} : { undo });
+  }
+
+  /**
+   * Pauses: nothing new starts, what was begun goes on to its end.
+   * @param options `within`: after so long a person is asked. Default: '7d'
+   * @throws SteadfastError `not-pausable`, `bad-duration`
+   */
+  async pause(reason?: string, options: Operator & { readonly within?: Duration } = {}): Promise<void> {
+    const { within, by } = options;
+    const withinMs = within === undefined ? {} : { withinMs: parseDuration(within, "pause's within") };
+    await this.#command(pause, reason, by, withinMs);
+  }
+
+  /** Ends the pause. @throws SteadfastError `not-resumable` */
+  resume(reason?: string, { by }: Operator = {}): Promise<void> {
+    return this.#command(resume, reason, by, {});
+  }
+
+  /**
+   * Has a failed execution go on where it failed, or resolves all open incidents of a waiting one with 'retry'.
+   * @throws SteadfastError `not-retryable`
+   */
+  retry(reason?: string, { by }: Operator = {}): Promise<void> {
+    return this.#command(retry, reason, by, {});
+  }
+
+  async #command<Own extends object>(
+    command: (scheduler: Scheduler, id: string, request: CommandRequest & Own) => Promise<Execution>,
+    reason: string | undefined,
+    by = 'operator',
+    own: Own,
+  ): Promise<void> {
+    const request = { ...own, by: local(by), ...(reason === undefined ? {} : { reason }) };
+    await this.#ask((scheduler) => command(scheduler, this.id, request));
   }
 
   /** As it is now; no time passes. */

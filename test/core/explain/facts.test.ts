@@ -30,7 +30,7 @@ const passed = { plan: planOf(point, step) };
 const atDeadline = incidentOf({ number: 2, kind: 'deadline', deadlineAt: NOW + 40, otherwise: 'undo-all' });
 const aboutPause = incidentOf({ kind: 'pause', otherwise: 'resume' });
 const ended: Partial<Execution> = { status: 'succeeded', endedAt: NOW };
-const LOOKS = 'supervisor +7: a supervisor looks';
+const EVALUATES = 'supervisor +7: a supervisor evaluates it';
 const works = suspendedAs('execute');
 const longer = suspendedAs('execute', { leaseUntil: NOW + 30_000 });
 const isPast = [recordOf('point', 'done'), lateRetry];
@@ -75,8 +75,8 @@ it.each<[string, string, Step[], Partial<Execution>?, More?]>([
     paused,
     { incidents: [aboutPause] },
   ],
-  ['nothing but a look, where that is answered', LOOKS, [held], { ...paused, wakeAt: NOW + 7 }, answered],
-  ['nothing but a look, where a pause has no end', LOOKS, [held], { ...endless, wakeAt: NOW + 7 }],
+  ['nothing but a look, where that is answered', EVALUATES, [held], { ...paused, wakeAt: NOW + 7 }, answered],
+  ['nothing but a look, where a pause has no end', EVALUATES, [held], { ...endless, wakeAt: NOW + 7 }],
   ['an execution of its own', 'child sub: execution e-1.sub.0 end', [sub('running')], {}, ofSub],
   [
     'likewise, behind what is done',
@@ -120,13 +120,11 @@ it.each<[string, string, Step[], Partial<Execution>?, More?]>([
 
 it('next for an execution that has ended and said so is nothing', () => {
   const { wakeAt: _, ...execution } = stateOf([], ended).execution;
-  expect(explain(plan, { execution, steps: {} }, NOW).next).toEqual({
-    what: 'nothing: it has ended and said so',
-    who: 'nobody',
-  });
+  const next = { what: 'nothing: it has ended and said so' };
+  expect(explain(plan, { execution, steps: {} }, NOW).next).toEqual(next);
 });
 
-const NOTHING = 'nobody it: nothing';
+const NOTHING = 'none it: nothing';
 const sent = { dispatches: { [`it/execute/1@${NOW}`]: { count: 1, lastAt: NOW + 5 } } };
 const askedOf = (more: object = {}): More => ({ incidents: [incidentOf(more)] });
 const answers = "person it +70000: a person answers incident 1; without an answer it is taken for 'fail'";

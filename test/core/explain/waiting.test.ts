@@ -60,11 +60,11 @@ recorded ready: it waits until <+40000>
 came done: its time has come
 no-time failed: its time cannot be told (x: y)
 asked ready: the external party has not answered yet
-  → outside asked +50000: the external party answers; in silence it fails
+  → external-party asked +50000: the external party answers; in silence it fails
 silent ready: the external party has not answered yet, and there was no heartbeat
-  → outside silent +30000: the external party answers or heartbeats; in silence it fails
+  → external-party silent +30000: the external party answers or heartbeats; in silence it fails
 beating waiting: the external party has not answered yet; its last heartbeat, 4, was at <-2>
-  → outside beating +50000: the external party answers or heartbeats; in silence it fails
+  → external-party beating +50000: the external party answers or heartbeats; in silence it fails
 approval ready: a person has not answered yet
   → person approval +50000: a person approves or rejects; in silence it fails
 early answered: the external party answered before its turn; the answer is kept
