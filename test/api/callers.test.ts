@@ -95,7 +95,7 @@ describe('who starts', () => {
   });
 
   it.each([
-    ['too long', `arn:aws:iam::123456789012:user/${'x'.repeat(300)}`],
+    ['too long', `arn:aws:iam::123456789012:user/${'x'.repeat(700)}`],
     ['no plain text', 'arn:aws:iam::123456789012:user/\u001b[31m'],
   ])('that is %s cannot be recorded, and nothing is started', async (_, arn) => {
     const { call } = app(open);

@@ -40,6 +40,8 @@ interface Operator {
   readonly by?: string;
 }
 
+let commands = 0;
+
 /** Longer than any deadline that a workflow can have, its undo included. */
 const LONGEST: Duration = '366d';
 
@@ -231,7 +233,10 @@ export class TestRun {
     by = 'operator',
     own: Own,
   ): Promise<void> {
-    const request = { ...own, by: local(by), ...(reason === undefined ? {} : { reason }) };
+    commands += 1;
+    // One id however often it is asked: the process that obeys may die before it has answered.
+    const commandId = `command-${commands}`;
+    const request = { ...own, commandId, by: local(by), ...(reason === undefined ? {} : { reason }) };
     await this.#ask((scheduler) => command(scheduler, this.id, request));
   }
 
