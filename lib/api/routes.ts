@@ -7,7 +7,7 @@
 
 import { type Context, Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { refuse, sayable, SteadfastError } from '../core/records/errors.ts';
+import { isSteadfastError, refuse, sayable, SteadfastError } from '../core/records/errors.ts';
 import type { Receipts } from '../core/ports.ts';
 import type { CallbackAnswer } from '../core/records/events.ts';
 import type { Execution } from '../core/records/state.ts';
@@ -109,7 +109,7 @@ export function routes(scheduler: Scheduler, receipts?: Receipts): Hono {
     return c.json(bodyOf('unknown-route', `there is no ${c.req.method} ${path}`), 404);
   });
   app.onError((error, c) => {
-    if (error instanceof SteadfastError && STATUS[error.code] !== undefined) {
+    if (isSteadfastError(error) && STATUS[error.code] !== undefined) {
       return c.json(bodyOf(error.code, error.message, error.details), STATUS[error.code]);
     }
     // What we did not foresee is named in the log, not in the answer.

@@ -7,7 +7,7 @@
  * Nothing is lost: a message is either started, set aside with the reason, or given back to its queue.
  */
 
-import { SteadfastError } from '../core/records/errors.ts';
+import { isSteadfastError } from '../core/records/errors.ts';
 import { type StartMessage, startOf, type Trigger } from '../core/plan/trigger.ts';
 import { type Scheduler, start } from './start.ts';
 
@@ -43,7 +43,7 @@ export async function startFrom(
     });
     return { kind: 'started', executionId: execution.id };
   } catch (error) {
-    if (!(error instanceof SteadfastError) || !FOR_GOOD.has(error.code)) throw error;
+    if (!isSteadfastError(error) || !FOR_GOOD.has(error.code)) throw error;
     return { kind: 'refused', code: error.code, message: error.message };
   }
 }

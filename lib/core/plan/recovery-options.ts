@@ -72,7 +72,7 @@ export const agentsOn = (recovery: readonly Stage[]): Agent[] =>
   recovery.flatMap((stage) => (stage as AgentStageOf)[DECLARED] ?? []);
 
 /** The stage remembers its agent, for the workflow's list of agents; the plan's JSON does not. */
-const DECLARED: unique symbol = Symbol('agent');
+const DECLARED: unique symbol = Symbol.for('steadfast.agent');
 type AgentStageOf = AgentStage & { readonly [DECLARED]?: Agent };
 
 /**
@@ -94,7 +94,7 @@ export const human = (
 };
 
 /** Marks a person's time that is the default, which is no longer than the workflow's. */
-const UNSAID: unique symbol = Symbol('within');
+const UNSAID: unique symbol = Symbol.for('steadfast.within');
 
 const tries = (attempts: number, backoff: Backoff, what: string): Tries => ({
   attempts,

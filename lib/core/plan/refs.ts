@@ -15,7 +15,8 @@ import { type Json, type JsonObject, isJsonObject, isPlainObject } from '../reco
 /** An expression's JSON form; plain JSON stands for itself. An object literal with a `$` key is quoted by `$literal`. */
 export type Expr = Json;
 
-const SOURCE: unique symbol = Symbol('source');
+/** By name: a CommonJS agent and an ES module's workflow may each load a copy of this file. */
+const SOURCE: unique symbol = Symbol.for('steadfast.source');
 const EXPRESSION: unique symbol = Symbol('expression');
 const MAYBE: unique symbol = Symbol('maybe');
 

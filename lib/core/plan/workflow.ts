@@ -8,7 +8,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Agent } from './agent.ts';
 import { type Duration, formatDuration, parseDuration } from './duration.ts';
-import { SteadfastError } from '../records/errors.ts';
+import { isSteadfastError } from '../records/errors.ts';
 import { checkName } from '../records/names.ts';
 import { checkPlan, inOrder } from './check.ts';
 import {
@@ -208,7 +208,7 @@ function built<R>({ workflow: name, steps }: Draft, build: () => R): R {
   try {
     return build();
   } catch (error) {
-    const isRefusal = error instanceof SteadfastError && error.code !== 'not-a-value';
+    const isRefusal = isSteadfastError(error) && error.code !== 'not-a-value';
     if (isRefusal || typeof error !== 'object' || error === null || !('message' in error)) throw error;
     const last = steps.at(-1)?.name;
     const place = last === undefined ? 'before its first step' : `after step '${last}'`;

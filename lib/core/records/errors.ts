@@ -38,6 +38,10 @@ export class SteadfastError extends Error {
   }
 }
 
+/** By name, for another copy of this file may have thrown it (CommonJS beside ES modules). */
+export const isSteadfastError = (error: unknown): error is SteadfastError =>
+  (Object(error) as { name?: unknown }).name === 'SteadfastError';
+
 export function refuse(code: string, message: string, details?: unknown): SteadfastError {
   return new SteadfastError(code, message, details);
 }
@@ -47,6 +51,6 @@ export function refuse(code: string, message: string, details?: unknown): Steadf
  * payload (S17).
  */
 export function sayable(error: unknown): string {
-  if (error instanceof SteadfastError) return `${error.code}: ${error.message}`;
+  if (isSteadfastError(error)) return `${error.code}: ${error.message}`;
   return error instanceof Error ? error.name : 'error';
 }

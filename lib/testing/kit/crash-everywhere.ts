@@ -9,7 +9,7 @@
  */
 
 import type { Duration } from '../../core/plan/duration.ts';
-import { refuse, SteadfastError } from '../../core/records/errors.ts';
+import { isSteadfastError, refuse } from '../../core/records/errors.ts';
 import type { Workflow } from '../../core/plan/workflow.ts';
 import type { Effect, ExternalWorld } from './external-world.ts';
 import {
@@ -172,7 +172,7 @@ async function runOnce<I>(
     await trial.skip(LAST_PROCESS);
     for (const late of timesOf(options.slowest)) await trial.skip(late);
   } catch (error) {
-    if (!(error instanceof SteadfastError && error.code === 'stuck')) throw error;
+    if (!(isSteadfastError(error) && error.code === 'stuck')) throw error;
     problems.push({ kind: 'stuck', message: error.message });
   }
   const evidence: Evidence = {
