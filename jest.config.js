@@ -17,6 +17,7 @@ export default {
   },
   moduleNameMapper: {
     '^steadfast$': '<rootDir>/lib/index.ts',
+    '^steadfast/(cdk|client)$': '<rootDir>/lib/$1.ts',
     '^steadfast/testing$': '<rootDir>/lib/testing/kit/test-workflow.ts',
   },
   // One more than the two cores that there are at least: a third of the time of test/e2e and test/local is waiting. A worker

@@ -82,7 +82,7 @@ const median = (values: readonly number[]): number => Math.round(percentile(valu
 async function main({ starts, json }: Options): Promise<void> {
   const root = mkdtempSync(join(tmpdir(), 'steadfast-cold-'));
   try {
-    const bundles = bundleDeployment(await discoverWorkflows({ root: PROJECT_ROOT }));
+    const bundles = bundleDeployment(await discoverWorkflows({ root: PROJECT_ROOT, folders: ['examples'] }));
     for (const [name, bundle] of bundles) write(join(root, name), bundle);
     const names = [...bundles.keys()];
     const measured = new Map<string, Start[]>(names.map((name) => [name, []]));

@@ -3,4 +3,4 @@
 'use strict';
 
 require('./node-version.cjs');
-require('./with-tsx.cjs');
+require('./command-line.cjs');

@@ -8,7 +8,7 @@
 
 import type { Context, SQSBatchResponse, SQSRecord } from 'aws-lambda';
 import * as z from 'zod/mini';
-import en from 'zod/v4/locales/en.js';
+import { en } from 'zod/locales';
 import type { Telemetry } from './ports.ts';
 
 // zod/mini says only "Invalid input" until it is given words; 3 KB of them say what was wrong and what is allowed.

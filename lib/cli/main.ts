@@ -5,9 +5,9 @@
  * commands do (`commands.ts`, `operations.ts`, `incidents.ts`, `quiesce/command.ts`, `dev/command.ts`).
  */
 
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { ApiError } from '../api/client.ts';
+import { packageVersion } from '../project/package-files.ts';
 import { addCallbacks } from './callbacks.ts';
 import { addCommands } from './commands.ts';
 import { addIncidents } from './incidents.ts';
@@ -47,7 +47,7 @@ function programOf(cli: Cli): Command {
   const { io } = cli;
   const program = new Command('steadfast')
     .description('Multi-step processes that finish or are cleanly undone, and are never silently stuck.')
-    .version(versionOf(), '-V, --version', 'print the version')
+    .version(packageVersion(), '-V, --version', 'print the version')
     .option('--url <url>', 'of the API', io.env['STEADFAST_URL'] || DEFAULT_URL)
     .option(
       '--region <region>',
@@ -72,11 +72,6 @@ function programOf(cli: Cli): Command {
   addQuiesce(program, cli);
   addWorker(program, cli);
   return program;
-}
-
-function versionOf(): string {
-  const file = new URL('../../package.json', import.meta.url);
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }
 
 function fail(error: unknown, { io }: Cli, program: Command, json: boolean): number {

@@ -4,11 +4,11 @@
  * Owns: finding the agent's file. Does not own: the worker (`lib/worker/`); an image has it without this command line.
  */
 
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type Command, InvalidArgumentError } from 'commander';
-import { PROJECT_ROOT } from './dev/command.ts';
+import { writtenFile } from '../project/project-files.ts';
+import { programFile } from '../project/package-files.ts';
+import { findProject } from './dev/project.ts';
 import { projectFolders } from './dev/workflow-folders.ts';
 import { type Cli, CliError, EXIT, messageOf } from './io.ts';
 
@@ -33,7 +33,7 @@ export function addWorker(program: Command, _cli: Cli): void {
       const module = fileOf(agent);
       // Loaded here: the other commands have no use for the AWS clients.
       const { runWorker } = await import('../worker/run.ts');
-      const entry = fileURLToPath(new URL('../worker/attempt.ts', import.meta.url));
+      const entry = programFile('lib/worker/attempt');
       const settings = { entry, module, concurrency, stopWithinMs: stopWithin * 1_000 };
       await runWorker(settings).catch((error: unknown) => {
         throw new CliError('worker', messageOf(error), EXIT.failed);
@@ -43,9 +43,10 @@ export function addWorker(program: Command, _cli: Cli): void {
 
 /** @throws CliError naming the agents that there are */
 function fileOf(agent: string): string {
-  const folders = projectFolders(PROJECT_ROOT);
-  const files = folders.map(({ path }) => join(path, 'agents', `${agent}.ts`));
-  const found = files.find((file) => existsSync(file));
+  const { root, context } = findProject(process.cwd(), '');
+  const folders = projectFolders({ root, context });
+  const files = folders.map(({ path }) => writtenFile(join(path, 'agents', agent)));
+  const found = files.find((file) => file !== undefined);
   if (found !== undefined) return found;
   const examined = folders.map(({ name }) => `${name}/agents/${agent}.ts`).join(', ');
   throw new CliError(

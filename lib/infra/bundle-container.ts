@@ -11,8 +11,9 @@
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { buildSync } from 'esbuild';
-import { bundleFunctions, LIBRARY, PROGRAM } from './bundle.ts';
+import { bundleFunctions, PROGRAM } from './bundle.ts';
 import type { Discovery } from './discover.ts';
+import { PACKAGE_ROOT, programFile } from '../project/package-files.ts';
 
 const PROGRAMS = ['main', 'attempt'] as const;
 
@@ -32,7 +33,7 @@ export function bundleContainers(found: Discovery, folder: string): ReadonlyMap<
       mkdirSync(path, { recursive: true });
       const code = bundles.get(`containers/${name}`)?.files ?? new Map<string, Uint8Array>();
       for (const [file, content] of [...programs, ...code]) writeFileSync(join(path, file), content);
-      copyFileSync(join(LIBRARY, 'containers', 'Dockerfile'), join(path, 'Dockerfile'));
+      copyFileSync(join(PACKAGE_ROOT, 'containers', 'Dockerfile'), join(path, 'Dockerfile'));
       return [name, path];
     }),
   );
@@ -40,11 +41,9 @@ export function bundleContainers(found: Discovery, folder: string): ReadonlyMap<
 
 function bundlePrograms(): ReadonlyMap<string, Uint8Array> {
   const { outputFiles } = buildSync({
-    absWorkingDir: LIBRARY,
-    entryPoints: Object.fromEntries(
-      PROGRAMS.map((name) => [name, join(LIBRARY, 'lib', 'worker', `${name}.ts`)]),
-    ),
-    outdir: join(LIBRARY, '.steadfast', 'worker'),
+    absWorkingDir: PACKAGE_ROOT,
+    entryPoints: Object.fromEntries(PROGRAMS.map((name) => [name, programFile(`lib/worker/${name}`)])),
+    outdir: join(PACKAGE_ROOT, 'worker'),
     ...PROGRAM,
   });
   return new Map(outputFiles.map(({ path, contents }) => [basename(path), contents]));

@@ -11,12 +11,12 @@
 
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { type BuildOptions, buildSync, type Metafile } from 'esbuild';
 import { type Discovery, DiscoveryError } from './discover.ts';
+import { programFile } from '../project/package-files.ts';
 
-export const LIBRARY: string = resolve(import.meta.dirname, '..', '..');
 const EXTENSION = '.mjs';
 
 /** CommonJS packages inside an ES module still call `require` for Node's own modules. */
@@ -39,8 +39,9 @@ export const PROGRAM = {
 
 const ALIAS = {
   // One copy of the library, also where a workflow folder lies outside of it.
-  steadfast: join(LIBRARY, 'lib', 'index.ts'),
-  '@aws-sdk/credential-provider-node': join(LIBRARY, 'lib', 'infra', 'lambda-credentials.ts'),
+  steadfast: programFile('lib/index'),
+  'steadfast/client': programFile('lib/client'),
+  '@aws-sdk/credential-provider-node': programFile('lib/infra/lambda-credentials'),
 };
 
 /** One function's code, before it is on disk. */
@@ -88,7 +89,10 @@ export function bundleDeployment(found: Discovery): ReadonlyMap<string, Bundle> 
   });
 }
 
-const lambda = (name: string): string => join(LIBRARY, 'lambdas', `${name}.ts`);
+/** Where modules are generated: never committed, as the CDK's own output. */
+const scratchOf = (root: string): string => join(root, 'cdk.out', '.steadfast');
+
+const lambda = (name: string): string => programFile(`lambdas/${name}`);
 
 /** The key of an agent's function; no agent can be named like it, so none can shadow a role. */
 export const agentEntry = (name: string): string => `agents/${name}`;
@@ -112,7 +116,7 @@ export function bundleFunctions({ agents, ...props }: BundleProps): ReadonlyMap<
 function bundleEntries(props: BundleProps): ReadonlyMap<string, Bundle> {
   const names = Object.keys(props.entries);
   // Nothing is written there: the place only gives source maps the same relative paths wherever the assets end up.
-  const outdir = join(props.root, '.steadfast', 'functions');
+  const outdir = join(scratchOf(props.root), 'functions');
   const built = buildSync({
     absWorkingDir: props.root,
     entryPoints: Object.fromEntries(names.map((name) => [`${name}/index`, props.entries[name] ?? ''])),
@@ -156,7 +160,7 @@ export function codeOf(name: string, bundle: Bundle, folder: string): Code {
 
 /** Writes the module behind '@steadfast/workflows'. */
 function writeWorkflowsModule(found: Discovery): string {
-  const folder = join(found.root, '.steadfast');
+  const folder = scratchOf(found.root);
   const files = [...new Set(found.workflows.map(({ file }) => file))];
   const lines = [
     '// Generated at synthesis from the workflow folders.',
@@ -175,7 +179,7 @@ function writeWorkflowsModule(found: Discovery): string {
 
 /** Writes `lambdas/agent.ts` for one agent: an alias holds for all entries of a run, and here each has a file of its own. */
 function writeAgentEntry(root: string, file: string): string {
-  const folder = join(root, '.steadfast');
+  const folder = scratchOf(root);
   const entry = readFileSync(lambda('agent'), 'utf8');
   const content = entry.replace("'@steadfast/agent'", JSON.stringify(modulePath(folder, file)));
   return writeGenerated(folder, 'agent', content);

@@ -9,10 +9,11 @@
  */
 
 import { existsSync, readdirSync } from 'node:fs';
-import { basename, join, relative, resolve, sep } from 'node:path';
+import { basename, extname, join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { nearest } from '../core/plan/nearest.ts';
 import { referenceProblems } from '../core/plan/reference-check.ts';
+import { writtenFile } from '../project/project-files.ts';
 import { jsonSchemaOf } from './json-schema.ts';
 
 /** A layout that cannot be deployed; says which file or folder, and what is expected. */
@@ -43,7 +44,7 @@ export interface FoundWorkflow {
 }
 
 export interface Discovery {
-  /** Where `.steadfast/` is written and relative paths start. */
+  /** The project's folder: relative paths start there, and generated modules are in its `cdk.out`. */
   readonly root: string;
   readonly workflows: readonly FoundWorkflow[];
   readonly agents: readonly FoundAgent[];
@@ -56,9 +57,8 @@ export interface DiscoverProps {
   readonly root: string;
   /**
    * Folders whose subfolders are workflow folders, relative to `root` or absolute.
-   * @default ['examples']
    */
-  readonly folders?: readonly string[];
+  readonly folders: readonly string[];
   /**
    * Names of the workflow folders to take.
    * @default - all
@@ -90,8 +90,9 @@ interface AgentLike {
   readonly spec: Pick<FoundAgent, 'name' | 'timeoutMs' | 'runsIn'>;
 }
 
-const WORKFLOW_FILE = 'workflow.ts';
 const AGENT_FOLDER = 'agents';
+
+const workflowFile = (folder: string): string | undefined => writtenFile(join(folder, 'workflow'));
 
 /**
  * Looks for workflow folders and loads their workflows.
@@ -115,11 +116,11 @@ export async function discoverWorkflows(props: DiscoverProps): Promise<Discovery
 }
 
 function chosenFolders(root: string, props: DiscoverProps): string[] {
-  const parents = (props.folders ?? ['examples']).map((folder) => resolve(root, folder));
-  const found = parents.flatMap(foldersIn).filter((folder) => existsSync(join(folder, WORKFLOW_FILE)));
+  const parents = props.folders.map((folder) => resolve(root, folder));
+  const found = parents.flatMap(foldersIn).filter((folder) => workflowFile(folder) !== undefined);
   if (found.length === 0) {
     throw new DiscoveryError(
-      `no workflow folder found: looked for ${parents.map((parent) => join(parent, '*', WORKFLOW_FILE)).join(', ')}`,
+      `no workflow folder found: looked for ${parents.map((parent) => join(parent, '*', 'workflow.ts')).join(', ')}`,
     );
   }
   const { only } = props;
@@ -150,7 +151,7 @@ interface LoadedFolder {
 }
 
 async function loadFolder(folder: string, relativeToRoot: (path: string) => string): Promise<LoadedFolder> {
-  const file = join(folder, WORKFLOW_FILE);
+  const file = workflowFile(folder) as string;
   const exported = await workflowsOf(file, relativeToRoot(file));
   const used = new Map<string, AgentLike>();
   const peers = new Map<string, Set<string>>();
@@ -163,12 +164,12 @@ async function loadFolder(folder: string, relativeToRoot: (path: string) => stri
           `${relativeToRoot(file)}: two agents are named '${spec.name}'; give one of them another name, or declare it once and use it in both workflows`,
         );
       }
-      const agentFile = join(folder, AGENT_FOLDER, `${spec.name}.ts`);
-      if (!existsSync(agentFile)) {
-        const like = nearest(`${spec.name}.ts`, agentFilesIn(folder));
+      if (agentFile(folder, spec.name) === undefined) {
+        const expected = join(folder, AGENT_FOLDER, `${spec.name}${extname(file)}`);
+        const like = nearest(basename(expected), agentFilesIn(folder));
         const meant = like === undefined ? '' : `; ${like} is there: is that the one?`;
         throw new DiscoveryError(
-          `workflow '${workflow.name}' uses the agent '${spec.name}', but ${relativeToRoot(agentFile)} does not exist; it must export its handler (export const handler = ….handler({ … }))${meant}`,
+          `workflow '${workflow.name}' uses the agent '${spec.name}', but ${relativeToRoot(expected)} does not exist; it must export its handler (export const handler = ….handler({ … }))${meant}`,
         );
       }
       used.set(spec.name, agent);
@@ -179,7 +180,7 @@ async function loadFolder(folder: string, relativeToRoot: (path: string) => stri
     name,
     timeoutMs,
     ...(runsIn === undefined ? {} : { runsIn }),
-    file: join(folder, AGENT_FOLDER, `${name}.ts`),
+    file: agentFile(folder, name) as string,
     peers: [...(peers.get(name) ?? [])].sort(),
   }));
   const workflows = exported.map(({ exportName, workflow }) => ({
@@ -191,6 +192,9 @@ async function loadFolder(folder: string, relativeToRoot: (path: string) => stri
   }));
   return { workflows, agents, warnings: unusedFiles(folder, used, relativeToRoot) };
 }
+
+const agentFile = (folder: string, name: string): string | undefined =>
+  writtenFile(join(folder, AGENT_FOLDER, name));
 
 async function workflowsOf(
   file: string,
@@ -242,9 +246,11 @@ function agentFilesIn(folder: string): string[] {
   const agentFolder = join(folder, AGENT_FOLDER);
   if (!existsSync(agentFolder)) return [];
   return readdirSync(agentFolder)
-    .filter((name) => name.endsWith('.ts') && !/\.(test|d)\.ts$/.test(name))
+    .filter((name) => /\.m?[jt]s$/.test(name) && !/\.(test|d)\.m?[jt]s$/.test(name))
     .sort();
 }
+
+const withoutEnding = (name: string): string => name.slice(0, -extname(name).length);
 
 /** A warning, not a refusal: the agent may have been written before the step that will use it. */
 function unusedFiles(
@@ -253,10 +259,10 @@ function unusedFiles(
   relativeToRoot: (path: string) => string,
 ): string[] {
   return agentFilesIn(folder)
-    .filter((name) => !used.has(name.slice(0, -3)))
+    .filter((name) => !used.has(withoutEnding(name)))
     .map(
       (name) =>
-        `${relativeToRoot(join(folder, AGENT_FOLDER, name))} is deployed nowhere: no workflow of its folder uses an agent '${name.slice(0, -3)}'`,
+        `${relativeToRoot(join(folder, AGENT_FOLDER, name))} is deployed nowhere: no workflow of its folder uses an agent '${withoutEnding(name)}'`,
     );
 }
 

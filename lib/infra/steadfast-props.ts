@@ -24,7 +24,7 @@ import type { SchedulerApiProps, Scopes } from './scheduler-api.ts';
 import type { StateTableProps } from './state-table.ts';
 
 export interface SteadfastProps {
-  /** The workflows to deploy: `await discoverWorkflows(…)`. */
+  /** The workflows to deploy: `Workflows.fromFolder('workflows')`. */
   readonly workflows: Discovery;
   /**
    * What becomes of the state table, the logs, and the queues of triggers with their dead letters, when they leave the stack.

@@ -1,8 +1,7 @@
 /**
  * The Scheduler-Agent-Supervisor pattern as one construct for a stack of your own:
  *
- *     const workflows = await discoverWorkflows({ root: import.meta.dirname, folders: ['workflows'] });
- *     const steadfast = new Steadfast(stack, 'Steadfast', { workflows });
+ *     const steadfast = new Steadfast(this, 'Orders', { workflows: Workflows.fromFolder('workflows') });
  *     secret.grantRead(steadfast.agent('charge-card'));
  *     steadfast.grantStart(shop);
  *

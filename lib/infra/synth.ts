@@ -9,9 +9,10 @@
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { App, type AppProps as CdkAppProps, RemovalPolicy, Tags } from 'aws-cdk-lib/core';
 import { discoverWorkflows } from './discover.ts';
+import { PACKAGE_ROOT } from '../project/package-files.ts';
 import { type StageSettings, SteadfastStack, type SteadfastStackProps } from './steadfast-stack.ts';
 
 /** What `-c key=value` and cdk.json may set; lists are arrays or comma-separated. */
@@ -31,7 +32,7 @@ export const CONTEXT = {
 } as const;
 
 /** Where this project's cdk.json, examples and lambdas are. */
-export const PROJECT_ROOT: string = resolve(import.meta.dirname, '..', '..');
+export const PROJECT_ROOT: string = PACKAGE_ROOT;
 
 /** An app with its tags, and with the feature flags of cdk.json, also when the CDK CLI is not there to pass them. */
 export function createApp(props: CdkAppProps = {}): App {
@@ -91,7 +92,7 @@ export async function stackAskedFor(
   const restoredTable = tableOf(app.node.tryGetContext(CONTEXT.restoredTable));
   const workflows = await discoverWorkflows({
     root: PROJECT_ROOT,
-    ...(folders === undefined ? {} : { folders }),
+    folders: folders ?? ['examples'],
     ...(only === undefined ? {} : { only }),
   });
   const props = {

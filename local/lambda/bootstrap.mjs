@@ -34,6 +34,8 @@ process.on('uncaughtException', (error) => {
 /** Imports the handler's module: `dir/file.export`, in the runtime's order of endings. */
 async function load({ env, directory, handler: name }) {
   Object.assign(process.env, env);
+  // What ps shows.
+  process.title = `steadfast ${env.AWS_LAMBDA_FUNCTION_NAME ?? name}`;
   try {
     process.chdir(directory);
     const slash = name.lastIndexOf('/') + 1;

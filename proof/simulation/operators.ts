@@ -7,8 +7,10 @@
 
 import { type Execution, isForward, isPausedOrPausing } from '../../lib/core/records/state.ts';
 import { pause, resume, retry } from '../../lib/scheduler/commands.ts';
-import type { Scheduler } from '../../lib/scheduler/start.ts';
-import { callerIn, type Host, schedulerFor } from './process.ts';
+import { createScheduler, type Scheduler } from '../../lib/scheduler/start.ts';
+import { type Host, newProcess, portsOf } from './process.ts';
+
+const PROCESS_MS = 30_000;
 
 /** Operators read everything now and then; what they began before the heal they end after it. */
 export function startOperators(host: Host): void {
@@ -31,18 +33,21 @@ function command(host: Host, execution: Execution, forgotten: Set<string>): void
   const ofPause = `${id}/${number}`;
   if (isPausedOrPausing(status)) {
     if (!forgotten.has(ofPause) && choice.chance(0.3))
-      give(host, (to) => resume(to, id, { commandId: `resume-${number}`, ...callerIn(host) }));
+      give(host, (to) => resume(to, id, { commandId: `resume-${number}` }));
   } else if (isForward(status) && faults.injects('paused')) {
     if (choice.chance(0.3)) forgotten.add(`${id}/${number + 1}`);
     const withinMs = choice.pick([20_000, 120_000, 1_200_000]);
-    give(host, (to) => pause(to, id, { commandId: `pause-${number + 1}`, withinMs, ...callerIn(host) }));
+    give(host, (to) => pause(to, id, { commandId: `pause-${number + 1}`, withinMs }));
   } else if ((status === 'failed' || status === 'waiting') && faults.injects('retried')) {
-    give(host, (to) => retry(to, id, { commandId: `retry-${epoch}`, ...callerIn(host) }));
+    give(host, (to) => retry(to, id, { commandId: `retry-${epoch}` }));
   }
 }
 
 /** Some are impatient and give it twice. Refusals and lost answers are for the next time. */
 function give(host: Host, to: (scheduler: Scheduler) => Promise<unknown>): void {
   const times = host.choice.chance(0.2) ? 2 : 1;
-  for (let at = 0; at < times; at += 1) to(schedulerFor(host)).catch(() => undefined);
+  for (let at = 0; at < times; at += 1) {
+    const ports = portsOf(host, newProcess(host, PROCESS_MS));
+    to(createScheduler(ports, [], { hash: (text) => text, newId: () => '' })).catch(() => undefined);
+  }
 }

@@ -16,6 +16,7 @@ import { startExternalParties } from '../../lib/cli/dev/external-parties.ts';
 import { showProgress } from '../../lib/cli/dev/progress.ts';
 import { synthesise } from '../../lib/cli/dev/synthesis.ts';
 import { run } from '../../lib/cli/main.ts';
+import { findProject, type Project } from '../../lib/cli/dev/project.ts';
 import { everythingIn, projectFolders } from '../../lib/cli/dev/workflow-folders.ts';
 import type { Io } from '../../lib/cli/io.ts';
 import { fakeApi } from './fake-api.ts';
@@ -97,6 +98,8 @@ describe('the folder of dev', () => {
   });
 });
 
+const projectAt = (): Project => findProject(root, 'node --import tsx bin/app.ts');
+
 test('workflow folders are those that synthesis finds, with what they hold for dev', () => {
   write({
     'cdk.json': '{"context":{"steadfast:folders":"examples, workflows"}}',
@@ -107,7 +110,7 @@ test('workflow folders are those that synthesis finds, with what they hold for d
     'workflows/c/workflow.ts': '',
     'workflows/c/example-input.json': '{}',
   });
-  expect(projectFolders(root)).toEqual([
+  expect(projectFolders(projectAt())).toEqual([
     { name: 'a', path: join(root, 'examples/a'), devFile: undefined, exampleInput: undefined },
     {
       name: 'b',
@@ -126,16 +129,16 @@ test('workflow folders are those that synthesis finds, with what they hold for d
 
 test('a laptop runs all of them, unless cdk.json names some', () => {
   write({ 'cdk.json': '{"context":{}}' });
-  expect(everythingIn(root)).toEqual({ 'steadfast:only': '*' });
+  expect(everythingIn(projectAt())).toEqual({ 'steadfast:only': '*' });
   write({ 'cdk.json': '{"context":{"steadfast:only":"a"}}' });
-  expect(everythingIn(root)).toEqual({});
+  expect(everythingIn(projectAt())).toEqual({});
 });
 
 describe('dev.ts of a folder', () => {
   const start = async (source: string, stops: (() => Promise<void>)[] = []) => {
     write({ 'examples/a/workflow.ts': '', 'examples/a/dev.ts': source });
     return startExternalParties(
-      projectFolders(root),
+      projectFolders(projectAt()),
       (name) => join(root, 'data', name),
       io,
       (stop) => stops.push(stop),
@@ -205,7 +208,7 @@ describe('synthesis', () => {
     });
     write({ 'package.json': '{"type":"module"}' });
     symlinkSync(resolve(import.meta.dirname, '../../node_modules'), join(root, 'node_modules'));
-    await expect(synthesise(root, join(root, 'out'), io, never, {})).rejects.toThrow(
+    await expect(synthesise(projectAt(), join(root, 'out'), io, never, {})).rejects.toThrow(
       /DiscoveryError: examples\/a\/agents\/b\.ts does not exist$/,
     );
     expect(said).toMatch(/^Synthesising the template that would be deployed \(about 5 s\) … failed\n$/);
@@ -228,7 +231,12 @@ describe('the banner', () => {
     write({ 'examples/b/example-input.json': '{ "name": "O\'Hara" }' });
     const api = await fakeApi();
     api.answers.push(workflows('a', 'b'));
-    const text = await banner(projectFolders(root), api.url, openDevFolder(join(root, 'data'), false), []);
+    const text = await banner(
+      projectFolders(projectAt()),
+      api.url,
+      openDevFolder(join(root, 'data'), false),
+      [],
+    );
     await api.stop();
     const [start, show, list] = commandsIn(text);
     expect(start).toMatch(/-d '\{"idempotencyKey":"try-\d{14}","input":\{"name":"O'\\''Hara"\}\}'$/);
@@ -243,7 +251,12 @@ describe('the banner', () => {
     write({ 'examples/a/workflow.ts': '' });
     const api = await fakeApi();
     api.answers.push(workflows('a'));
-    const text = await banner(projectFolders(root), api.url, openDevFolder(join(root, 'data'), false), []);
+    const text = await banner(
+      projectFolders(projectAt()),
+      api.url,
+      openDevFolder(join(root, 'data'), false),
+      [],
+    );
     await api.stop();
     expect(commandsIn(text)[0]).toContain('"input":{}');
     expect(text).toContain('put an input that fits into example-input.json');
@@ -254,7 +267,7 @@ describe('the banner', () => {
     const api = await fakeApi();
     api.answers.push(workflows('a'));
     const folder = openDevFolder(join(root, 'data'), false);
-    const text = await banner(projectFolders(root), api.url, folder, ['encode', 'transcribe']);
+    const text = await banner(projectFolders(projectAt()), api.url, folder, ['encode', 'transcribe']);
     await api.stop();
     expect(text).toContain('\nContainer workers: encode, transcribe\n');
   });

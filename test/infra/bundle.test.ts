@@ -51,7 +51,7 @@ const budgetOf = (name: string): number => (/^(?:scheduler|starter)$/.test(name)
 
 let deployed: ReadonlyMap<string, Bundle>;
 beforeAll(async () => {
-  deployed = bundleDeployment(await discoverWorkflows({ root: PROJECT_ROOT }));
+  deployed = bundleDeployment(await discoverWorkflows({ root: PROJECT_ROOT, folders: ['examples'] }));
 });
 
 test('what is deployed is small, and nothing of the infrastructure is in it', () => {

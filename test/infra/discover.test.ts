@@ -11,7 +11,7 @@ const TWO_FOLDERS = {
 };
 
 const found = (files: Record<string, string>, options: { folders?: string[]; only?: string[] } = {}) =>
-  discoverWorkflows({ root: project(files), ...options });
+  discoverWorkflows({ root: project(files), folders: ['examples'], ...options });
 
 async function refusal(files: Record<string, string>, options: { folders?: string[]; only?: string[] } = {}) {
   const error: unknown = await found(files, options).then(

@@ -6,19 +6,19 @@
  */
 
 import { appendFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Cloud } from '../../../local/cloud.ts';
+import { loadTypescript } from '../../project/package-files.ts';
 import { type Cli, CliError, EXIT, type Io, messageOf } from '../io.ts';
 import { banner, missingAgentsText } from './banner.ts';
 import { type DevFolder, openDevFolder } from './dev-folder.ts';
 import { startExternalParties } from './external-parties.ts';
 import { showProgress } from './progress.ts';
+import { findProject, type FoundStack, stackIn } from './project.ts';
 import { synthesise } from './synthesis.ts';
 import { startWorkers } from './workers.ts';
 import { everythingIn, projectFolders } from './workflow-folders.ts';
-
-export const PROJECT_ROOT: string = resolve(import.meta.dirname, '..', '..', '..');
 
 const DEFAULT_DATA = '.steadfast/data';
 /** What a stop may take before the process ends without it. */
@@ -28,6 +28,8 @@ interface DevFlags {
   readonly port: number;
   readonly data: string;
   readonly fresh?: true;
+  readonly app?: string;
+  readonly stack?: string;
 }
 
 export function addDev(program: Command, cli: Cli): void {
@@ -37,6 +39,8 @@ export function addDev(program: Command, cli: Cli): void {
     .option('--port <port>', 'of the HTTP API; 0 takes any free one', portOf, 4510)
     .option('--data <folder>', 'where tables, queues and logs are kept', DEFAULT_DATA)
     .option('--fresh', 'forget the data of earlier runs first')
+    .option('--app <command>', 'that runs the CDK app, instead of the one in the nearest cdk.json')
+    .option('--stack <name>', 'the stack to run, where several hold a Steadfast')
     .addHelpText(
       'after',
       '\nExamples:\n  $ npx steadfast dev\n  $ npm start -- --port 4600 --fresh\n\nCtrl-C stops it; the next start finds its data again.',
@@ -72,21 +76,24 @@ async function dev(flags: DevFlags, io: Io): Promise<number> {
 }
 
 async function start(flags: DevFlags, io: Io, signal: AbortSignal, cleanUps: CleanUp[]): Promise<void> {
+  const project = findProject(process.cwd(), flags.app);
   const folder = openDevFolder(flags.data, flags.fresh ?? false);
   cleanUps.push(() => folder.release());
   await refuseTakenPort(flags.port);
-  const project = projectFolders(PROJECT_ROOT);
-  await synthesise(PROJECT_ROOT, folder.assembly, io, signal, everythingIn(PROJECT_ROOT));
-  const environment = await startExternalParties(project, folder.external, io, (stop) => cleanUps.push(stop));
+  await synthesise(project, folder.assembly, io, signal, everythingIn(project));
+  const found = stackIn(folder.assembly, flags.stack);
+  const folders = projectFolders(project);
+  await loadTypescript();
+  const environment = await startExternalParties(folders, folder.external, io, (stop) => cleanUps.push(stop));
   if (signal.aborted) return;
   const starting = showProgress(io, 'Starting the local cloud', 3);
-  const cloud = await startLocal(flags, folder, environment, io).catch((error: unknown) => {
+  const cloud = await startLocal(flags, found, folder, environment, io).catch((error: unknown) => {
     starting.end('failed');
     throw error;
   });
   starting.end('done');
   cleanUps.push(() => cloud.stop());
-  const workers = startWorkers(folder.assembly, cloud, environment, (text, agent) =>
+  const workers = startWorkers(found.assembly, cloud, environment, (text, agent) =>
     appendFileSync(join(folder.logs, `worker-${agent}.log`), text),
   );
   cleanUps.push(async () => {
@@ -94,7 +101,7 @@ async function start(flags: DevFlags, io: Io, signal: AbortSignal, cleanUps: Cle
   });
   lookAtOnce(cloud);
   const atWork = workers.map(({ agent }) => agent);
-  io.out(await banner(project, cloud.apiUrl, folder, atWork));
+  io.out(await banner(folders, cloud.apiUrl, folder, atWork));
   io.err(await missingAgentsText(cloud.apiUrl));
 }
 
@@ -109,6 +116,7 @@ async function refuseTakenPort(port: number): Promise<void> {
 
 async function startLocal(
   flags: DevFlags,
+  found: FoundStack,
   folder: DevFolder,
   environment: Readonly<Record<string, string>>,
   io: Io,
@@ -116,7 +124,7 @@ async function startLocal(
   // Loaded here: the other commands have no use for a cloud.
   const { startCloud } = await import('../../../local/cloud.ts');
   return startCloud({
-    assembly: folder.assembly,
+    ...found,
     dataDir: join(folder.path, 'cloud'),
     port: flags.port,
     environment,

@@ -2,22 +2,23 @@
  * Makes the assembly: the CDK app in a process of its own, as `cdk synth` runs it, but without CloudFormation's own rules:
  * they take seconds of each start, and whatever is deployed is asked them.
  *
- * Owns: its error as it said it. Does not own: the app (`bin/app.ts`).
+ * Owns: its error as it said it. Does not own: which app (`project.ts`).
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { CliError, EXIT, type Io } from '../io.ts';
 import { showProgress } from './progress.ts';
+import type { Project } from './project.ts';
 
 const WHAT = 'Synthesising the template that would be deployed';
 
 /**
- * @param context beside that of cdk.json
+ * @param context beside that of the project
  * @throws CliError `synthesis` with what the app said
  */
 export async function synthesise(
-  root: string,
+  { root, app, context: own }: Project,
   outdir: string,
   io: Io,
   signal: AbortSignal,
@@ -25,29 +26,38 @@ export async function synthesise(
 ): Promise<void> {
   const startedAt = Date.now();
   const progress = showProgress(io, WHAT, 5);
-  const child = spawn(process.execPath, ['--import', 'tsx', 'bin/app.ts'], {
+  const child = spawn(app, {
     cwd: root,
+    shell: true,
+    // A group of its own, so that what the shell started ends with it.
+    detached: process.platform !== 'win32',
     env: {
       CDK_VALIDATION: 'false',
       ...process.env,
       CDK_OUTDIR: outdir,
-      CDK_CONTEXT_JSON: JSON.stringify(context),
+      // As the CDK's own command line does.
+      CDK_CONTEXT_JSON: JSON.stringify({ ...PATHS, ...own, ...context }),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const end = (): boolean => child.kill('SIGKILL');
+  const end = (): void => kill(child);
   signal.addEventListener('abort', end, { once: true });
   const said = collect(child);
   const [code] = (await once(child, 'close')) as [number | null];
   signal.removeEventListener('abort', end);
   progress.end(code === 0 ? `done in ${((Date.now() - startedAt) / 1_000).toFixed(1)} s` : 'failed');
   if (code === 0) return;
-  throw new CliError(
-    'synthesis',
-    said().trim() || 'the CDK app (bin/app.ts) ended without a word',
-    EXIT.failed,
-  );
+  throw new CliError('synthesis', said().trim() || `the CDK app (${app}) ended without a word`, EXIT.failed);
 }
+
+function kill(child: ChildProcess): void {
+  if (child.pid === undefined || child.exitCode !== null) return;
+  if (process.platform === 'win32') child.kill('SIGKILL');
+  else process.kill(-child.pid, 'SIGKILL');
+}
+
+/** The local cloud tells by them what a resource is a part of. */
+const PATHS = { 'aws:cdk:enable-path-metadata': true, 'aws:cdk:enable-asset-metadata': true };
 
 function collect(child: ChildProcess): () => string {
   const chunks: Buffer[] = [];

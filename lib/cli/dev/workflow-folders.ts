@@ -4,8 +4,10 @@
  * Owns: where to look for them. Does not own: which workflows there are; synthesis finds those, and the API lists them.
  */
 
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { writtenFile } from '../../project/project-files.ts';
+import type { Project } from './project.ts';
 
 export interface WorkflowFolder {
   readonly name: string;
@@ -15,21 +17,23 @@ export interface WorkflowFolder {
 }
 
 /** What a laptop runs costs nothing: every folder, unless cdk.json names some. */
-export const everythingIn = (root: string): Readonly<Record<string, unknown>> =>
-  contextOf(root)['steadfast:only'] === undefined ? { 'steadfast:only': '*' } : {};
+export const everythingIn = ({ context }: Project): Readonly<Record<string, unknown>> =>
+  context['steadfast:only'] === undefined ? { 'steadfast:only': '*' } : {};
+
+/** Where workflow folders are, unless cdk.json says another place. */
+const PARENTS = ['workflows', 'examples'];
 
 /** In the order in which synthesis finds them. */
-export function projectFolders(root: string): WorkflowFolder[] {
-  const context = contextOf(root);
+export function projectFolders({ root, context }: Pick<Project, 'root' | 'context'>): WorkflowFolder[] {
   const only = listOf(context['steadfast:only']);
-  const parents = listOf(context['steadfast:folders']) ?? ['examples'];
+  const parents = listOf(context['steadfast:folders']) ?? PARENTS;
   return parents
     .map((parent) => resolve(root, parent))
     .filter((parent) => existsSync(parent))
     .flatMap((parent) =>
       readdirSync(parent)
         .sort()
-        .filter((name) => existsSync(join(parent, name, 'workflow.ts')))
+        .filter((name) => writtenFile(join(parent, name, 'workflow')) !== undefined)
         .filter((name) => only === undefined || only.includes(name))
         .map((name) => folderAt(join(parent, name), name)),
     );
@@ -41,15 +45,9 @@ function folderAt(path: string, name: string): WorkflowFolder {
   return {
     name,
     path,
-    devFile: ifThere('dev.ts'),
+    devFile: writtenFile(join(path, 'dev')),
     exampleInput: ifThere('example-input.json'),
   };
-}
-
-function contextOf(root: string): Readonly<Record<string, unknown>> {
-  const file = join(root, 'cdk.json');
-  if (!existsSync(file)) return {};
-  return (JSON.parse(readFileSync(file, 'utf8')) as { context?: Record<string, unknown> }).context ?? {};
 }
 
 /** As the CDK app reads them: an array, or a text with commas. */

@@ -1,0 +1,110 @@
+/**
+ * How an application's requests say who calls: a bearer token, or Signature Version 4. In Node and in browsers.
+ *
+ * Owns: what is added to a request. Does not own: which callers an API lets in (`infra/scheduler-api.ts`).
+ *
+ * The signature is our own because a client that loads no other package, and fits into 10 KB, cannot bring one: the SDK's has
+ * 30 KB, aws4fetch 7 KB. The tests hold it against the SDK's.
+ * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
+ */
+
+/** Adds to each request who calls. */
+export type Authorization = (send: typeof fetch) => typeof fetch;
+
+type Provided<Value> = Value | (() => Value | Promise<Value>);
+
+const provided = async <Value extends object | string>(value: Provided<Value>): Promise<Value> =>
+  typeof value === 'function' ? value() : value;
+
+/** @param token of a JWT authorizer; a function is asked before each request, for tokens expire */
+export const bearer =
+  (token: Provided<string>): Authorization =>
+  (send) =>
+  async (input, init = {}) => {
+    const headers = new Headers(init.headers);
+    headers.set('authorization', `Bearer ${await provided(token)}`);
+    return send(input, { ...init, headers });
+  };
+
+/** As the AWS SDK's providers of credentials give them: `fromNodeProviderChain()`, `fromCognitoIdentityPool(…)`. */
+export interface AwsCredentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+}
+
+export interface AwsSignatureOptions {
+  /** For example 'eu-central-1'. */
+  readonly region: string;
+  /** A function is asked before each request, for credentials expire. */
+  readonly credentials: Provided<AwsCredentials>;
+}
+
+/** Signs each request for an API behind IAM; of a body it takes text. */
+export const awsSignature =
+  ({ region, credentials }: AwsSignatureOptions): Authorization =>
+  (send) =>
+  async (input, init = {}) => {
+    const url = new URL(input as string);
+    const { sessionToken, ...keys } = await provided(credentials);
+    const headers = new Headers(init.headers);
+    headers.set('host', url.host);
+    headers.set('x-amz-date', `${new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '')}`);
+    if (sessionToken !== undefined) headers.set('x-amz-security-token', sessionToken);
+    const body = typeof init.body === 'string' ? init.body : '';
+    const value = await signatureOf({ url, method: init.method ?? 'GET', headers, body }, keys, region);
+    headers.set('authorization', value);
+    // `fetch` sets the host itself.
+    headers.delete('host');
+    return send(input, { ...init, headers });
+  };
+
+const ALGORITHM = 'AWS4-HMAC-SHA256';
+
+interface Signed {
+  readonly url: URL;
+  readonly method: string;
+  /** All of them are signed; `host` and `x-amz-date` among them. */
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+async function signatureOf(
+  { url, method, headers, body }: Signed,
+  { accessKeyId, secretAccessKey }: Pick<AwsCredentials, 'accessKeyId' | 'secretAccessKey'>,
+  region: string,
+): Promise<string> {
+  const date = headers.get('x-amz-date') ?? '';
+  const scope = [date.slice(0, 8), region, 'execute-api', 'aws4_request'];
+  const given = [...headers].toSorted();
+  const names = given.map(([name]) => name).join(';');
+  const lines = given.map(([name, value]) => `${name}:${value.trim().replaceAll(/ +/g, ' ')}\n`).join('');
+  const query = [...url.searchParams]
+    .map((pair) => pair.map(encoded).join('='))
+    .toSorted()
+    .join('&');
+  const path = url.pathname.split('/').map(encoded).join('/');
+  const request = [method, path, query, lines, names, hex(await sha256(body))].join('\n');
+  const text = [ALGORITHM, date, scope.join('/'), hex(await sha256(request))].join('\n');
+  let key = bytes(`AWS4${secretAccessKey}`);
+  for (const part of [...scope, text]) key = await hmac(key, part);
+  return `${ALGORITHM} Credential=${accessKeyId}/${scope.join('/')}, SignedHeaders=${names}, Signature=${hex(key)}`;
+}
+
+const bytes = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
+const hex = (of: Uint8Array): string => [...of].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+const sha256 = async (text: string): Promise<Uint8Array> =>
+  new Uint8Array(await crypto.subtle.digest('SHA-256', bytes(text)));
+
+async function hmac(key: Uint8Array<ArrayBuffer>, text: string): Promise<Uint8Array<ArrayBuffer>> {
+  const hash = { name: 'HMAC', hash: 'SHA-256' };
+  const imported = await crypto.subtle.importKey('raw', key, hash, false, ['sign']);
+  return new Uint8Array(await crypto.subtle.sign('HMAC', imported, bytes(text)));
+}
+
+/** As RFC 3986 wants it: of what `encodeURIComponent` leaves, these are encoded as well. */
+const encoded = (text: string): string =>
+  encodeURIComponent(text).replaceAll(
+    /[!'()*]/g,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  );

@@ -1,0 +1,29 @@
+/**
+ * What CDK apps import: `steadfast/cdk`.
+ *
+ * Nothing inside `lib` imports this file.
+ */
+
+export { Steadfast } from './infra/steadfast.ts';
+export { SteadfastStack } from './infra/steadfast-stack.ts';
+export type { StageSettings, SteadfastStackProps } from './infra/steadfast-stack.ts';
+export type { SteadfastProps } from './infra/steadfast-props.ts';
+export { Workflows } from './infra/workflows.ts';
+export type { FolderOptions } from './infra/workflows.ts';
+export { DiscoveryError } from './infra/discover.ts';
+export type { Discovery, FoundAgent, FoundWorkflow } from './infra/discover.ts';
+export type { Agent } from './infra/agent-fleet.ts';
+export type { WorkflowReference } from './infra/event-mapping.ts';
+export type { Monitoring } from './infra/monitoring.ts';
+export type { SchedulerApi } from './infra/scheduler-api.ts';
+export type { StartQueue } from './infra/start-queue.ts';
+export type { StateTable } from './infra/state-table.ts';
+export type { SupervisorClock } from './infra/supervisor-clock.ts';
+export type {
+  BucketReference,
+  EventTriggerProps,
+  ObjectTriggerProps,
+  QueueTriggerProps,
+  TriggerProps,
+  Triggers,
+} from './infra/triggers.ts';

@@ -1,0 +1,13 @@
+/** Looks for workflows in a process of its own, for `workflows.ts`. Arguments: `DiscoverProps` as JSON; prints `Discovered`. */
+
+import { type DiscoverProps, DiscoveryError, discoverWorkflows } from './discover.ts';
+import type { Discovered } from './workflows.ts';
+
+const print = (answer: Discovered): boolean => process.stdout.write(`\n${JSON.stringify(answer)}\n`);
+
+try {
+  print({ found: await discoverWorkflows(JSON.parse(process.argv[2] ?? '') as DiscoverProps) });
+} catch (error) {
+  if (!(error instanceof DiscoveryError)) throw error;
+  print({ problem: error.message });
+}

@@ -1,0 +1,64 @@
+/**
+ * The workflows of a CDK app, found while its stack is built:
+ *
+ *     new Steadfast(this, 'Orders', { workflows: Workflows.fromFolder('workflows') });
+ *
+ * Owns: where the folder is looked for, and that this is synchronous, as constructors are. Does not own: what is looked for, or
+ * what is refused (`discover.ts`, which runs in a process of its own: it loads modules of either kind, TypeScript included).
+ */
+
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { programFile, typescriptLoader } from '../project/package-files.ts';
+import { projectRoot } from '../project/project-files.ts';
+import { type DiscoverProps, type Discovery, DiscoveryError } from './discover.ts';
+
+export interface FolderOptions {
+  /**
+   * Names of the workflow folders to take.
+   * @default - all
+   */
+  readonly only?: readonly string[];
+}
+
+/** What `discover-process.ts` prints, as a line of JSON. */
+export type Discovered = { readonly found: Discovery } | { readonly problem: string };
+
+export const Workflows = {
+  /**
+   * Every `<folder>/<name>/workflow.ts` (or `.js`), with `agents/<agent>.ts` beside it for each agent that it uses.
+   * @param folder relative to the folder of the nearest cdk.json, from the working directory upward; or absolute
+   * @throws DiscoveryError naming the workflow, the agent and the path expected
+   */
+  fromFolder: (folder = 'workflows', { only }: FolderOptions = {}): Discovery => {
+    const root = projectRoot(process.cwd());
+    if (root === undefined) {
+      throw new DiscoveryError(
+        `there is no cdk.json in ${process.cwd()} or above it: run the app in its own folder, or write one ({ "app": "npx tsx bin/app.ts" })`,
+      );
+    }
+    if (!existsSync(resolve(root, folder))) {
+      throw new DiscoveryError(
+        `there is no folder ${relative(root, resolve(root, folder)) || folder} in ${root}: put a workflow into ${join(folder, '<name>', 'workflow.ts')}, or name another folder: Workflows.fromFolder('…')`,
+      );
+    }
+    return discovered({ root, folders: [folder], ...(only === undefined ? {} : { only }) });
+  },
+};
+
+function discovered(props: DiscoverProps): Discovery {
+  const args = ['--import', typescriptLoader(), programFile('lib/infra/discover-process')];
+  const { stdout, stderr, status, error } = spawnSync(process.execPath, [...args, JSON.stringify(props)], {
+    cwd: props.root,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  // Modules that are loaded may print lines of their own: the last one is the answer.
+  const answer = status === 0 ? stdout.trimEnd().split('\n').at(-1) : undefined;
+  if (answer === undefined)
+    throw new DiscoveryError(`the workflows could not be looked for: ${error?.message ?? stderr.trim()}`);
+  const result = JSON.parse(answer) as Discovered;
+  if ('problem' in result) throw new DiscoveryError(result.problem);
+  return result.found;
+}

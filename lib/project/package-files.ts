@@ -1,0 +1,44 @@
+/**
+ * Where this package's own files are: TypeScript in the repository, JavaScript in `dist/` of what is published.
+ *
+ * Owns: the difference between the two. Does not own: what is done with a file. Nothing here loads the CDK.
+ */
+
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/** The folder with this package's package.json. */
+export const PACKAGE_ROOT: string = rootAbove(import.meta.dirname);
+
+/** Only the repository has sources: `files` in package.json leaves them out. */
+const isRepository = existsSync(join(PACKAGE_ROOT, 'lib', 'index.ts'));
+
+/** @param path from the package's folder, without an extension: 'lambdas/agent' */
+export const programFile = (path: string): string =>
+  isRepository ? join(PACKAGE_ROOT, `${path}.ts`) : join(PACKAGE_ROOT, 'dist', `${path}.js`);
+
+export const packageVersion = (): string =>
+  (JSON.parse(readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8')) as { version: string }).version;
+
+/** What `node --import` takes to load TypeScript; this package's tsx, wherever the process runs. */
+export const typescriptLoader = (): string =>
+  pathToFileURL(createRequire(join(PACKAGE_ROOT, 'package.json')).resolve('tsx')).href;
+
+/** From then on this process loads TypeScript. In the repository it does so from its start. */
+export async function loadTypescript(): Promise<void> {
+  if (!isRepository) (await import('tsx/esm/api')).register();
+}
+
+function rootAbove(folder: string): string {
+  for (let at = folder; ; at = dirname(at)) {
+    const file = join(at, 'package.json');
+    if (
+      existsSync(file) &&
+      (JSON.parse(readFileSync(file, 'utf8')) as { name?: string }).name === 'steadfast'
+    )
+      return at;
+    if (at === dirname(at)) throw new Error(`package.json of steadfast is not above ${folder}`);
+  }
+}

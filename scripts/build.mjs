@@ -1,0 +1,144 @@
+/**
+ * Builds what is published, into `dist/`: ES modules and declarations by tsc, one CommonJS file per entry by esbuild.
+ *
+ *     node scripts/build.mjs
+ *
+ * Only what an entry, a function or the command line reaches is kept, and of declarations what an entry's types reach.
+ */
+
+import { spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { build } from 'esbuild';
+
+const ROOT = join(import.meta.dirname, '..');
+const DIST = join(ROOT, 'dist');
+
+/** By name of the entry: its module below `dist`. */
+const ENTRIES = {
+  index: 'lib/index',
+  cdk: 'lib/cdk',
+  testing: 'lib/testing/kit/test-workflow',
+  client: 'lib/client',
+};
+
+/** Started by their path, or bundled into functions and images. */
+const PROGRAMS = [
+  'bin/steadfast',
+  'lambdas/agent',
+  'lambdas/audit',
+  'lambdas/scheduler',
+  'lambdas/starter',
+  'lambdas/supervisor',
+  'lib/infra/discover-process',
+  'lib/infra/lambda-credentials',
+  'lib/worker/attempt',
+  'lib/worker/main',
+];
+
+/** Not TypeScript, and started by their path from a module beside them. */
+const SCRIPTS = ['local/lambda/bootstrap.mjs', 'local/processes/guardian.mjs'];
+
+const fail = (text) => {
+  console.error(text);
+  process.exit(1);
+};
+
+rmSync(DIST, { recursive: true, force: true });
+const tsc = spawnSync(join(ROOT, 'node_modules', '.bin', 'tsc'), ['-p', 'tsconfig.build.json'], {
+  cwd: ROOT,
+  encoding: 'utf8',
+});
+if (tsc.status !== 0) fail(tsc.stdout || tsc.stderr);
+for (const script of SCRIPTS) copyFileSync(join(ROOT, script), join(DIST, script));
+
+// Declarations keep the endings of the sources.
+for (const path of readdirSync(DIST, { recursive: true })) {
+  if (!path.endsWith('.d.ts')) continue;
+  const file = join(DIST, path);
+  const text = readFileSync(file, 'utf8');
+  writeFileSync(
+    file,
+    text.replaceAll(/(\bfrom|\bimport)(\s*\(?\s*)(['"])(\.[^'"\n]+)\.ts\3/g, '$1$2$3$4.js$3'),
+  );
+}
+
+/** Relative files that a module imports, types included. */
+function importsOf(file) {
+  const text = readFileSync(join(DIST, file), 'utf8');
+  const pattern = /(?:\bfrom|\bimport)\s*\(?\s*(['"])(\.[^'"\n]+)\1/g;
+  return [...text.matchAll(pattern)].map((match) =>
+    normalize(join(dirname(file), match[2])).replaceAll('\\', '/'),
+  );
+}
+
+function reached(starts, asFile) {
+  const seen = new Set();
+  const queue = starts.map(asFile);
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    if (seen.has(next) || !existsSync(join(DIST, next))) continue;
+    seen.add(next);
+    queue.push(...importsOf(next).map(asFile));
+  }
+  return seen;
+}
+
+const modules = reached(
+  [...Object.values(ENTRIES), ...PROGRAMS].map((each) => `${each}.js`),
+  (file) => file,
+);
+const types = reached(
+  Object.values(ENTRIES).map((each) => `${each}.d.ts`),
+  (file) => file.replace(/\.js$/, '.d.ts'),
+);
+for (const path of readdirSync(DIST, { recursive: true })) {
+  const file = path.replaceAll('\\', '/');
+  if (!/\.(js|d\.ts)$/.test(file)) continue;
+  if (!(file.endsWith('.d.ts') ? types : modules).has(file)) rmSync(join(DIST, file));
+}
+
+// Applications load this one, and no other package with it.
+await build({
+  absWorkingDir: ROOT,
+  entryPoints: ['lib/client.ts'],
+  outfile: 'dist/lib/client.js',
+  allowOverwrite: true,
+  bundle: true,
+  platform: 'neutral',
+  target: 'es2022',
+  logLevel: 'warning',
+});
+
+mkdirSync(join(DIST, 'cjs'), { recursive: true });
+await build({
+  absWorkingDir: ROOT,
+  entryPoints: Object.fromEntries(
+    Object.entries(ENTRIES).map(([name, module]) => [name, `dist/${module}.js`]),
+  ),
+  outdir: join(DIST, 'cjs'),
+  outExtension: { '.js': '.cjs' },
+  bundle: true,
+  platform: 'node',
+  format: 'cjs',
+  target: 'node20',
+  packages: 'external',
+  // An ES module alone: `require` of it would fail where Node cannot do that yet.
+  alias: { uuid: join(ROOT, 'node_modules', 'uuid', 'dist-node', 'index.js') },
+  define: { 'import.meta.dirname': '__dirname' },
+  logLevel: 'warning',
+});
+// One set of declarations; for `require` a thin file of its own kind.
+for (const [name, module] of Object.entries(ENTRIES))
+  writeFileSync(join(DIST, 'cjs', `${name}.d.cts`), `export * from '../${module}.js';\n`);
+
+console.log(
+  `dist: ${modules.size} modules, ${types.size} declarations, ${Object.keys(ENTRIES).length} CommonJS entries`,
+);

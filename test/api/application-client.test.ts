@@ -1,0 +1,106 @@
+/** What applications import: inputs and outputs by workflow, and calls that are made again under the same key. */
+
+import { agent, workflow } from 'steadfast';
+import { ApiError, createClient } from 'steadfast/client';
+import * as z from 'zod/mini';
+
+const echo = agent('echo', {
+  input: z.object({ text: z.string() }),
+  output: z.object({ said: z.string() }),
+  effect: 'idempotent',
+  undo: 'none',
+});
+const speech = workflow('speech', { input: z.object({ text: z.string() }), within: '1h' }, (w) => {
+  const it = w.step('it', echo, { text: w.input.text });
+  return { said: it.output.said };
+});
+
+interface Request {
+  readonly method: string;
+  readonly path: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** An API that answers each call with the next of these. */
+function answering(...answers: (readonly [number, unknown] | Error)[]) {
+  const requests: Request[] = [];
+  const send: typeof fetch = async (input, init = {}) => {
+    const { pathname } = new URL(input as string);
+    const body = JSON.parse(typeof init.body === 'string' ? init.body : '{}') as Request['body'];
+    requests.push({ method: init.method ?? 'GET', path: pathname, body });
+    const answer = answers[requests.length - 1] ?? new Error('no more answers');
+    if (answer instanceof Error) throw answer;
+    return new Response(JSON.stringify(answer[1]), { status: answer[0] });
+  };
+  const client = createClient<{ speech: typeof speech }>({ url: 'http://api', fetch: send });
+  return { requests, client };
+}
+
+const started = [202, { executionId: 'e1', status: 'running' }] as const;
+const busy = [429, { message: 'Too Many Requests' }] as const;
+const down = [503, { message: 'Service Unavailable' }] as const;
+
+it('has inputs and outputs by workflow', async () => {
+  const view = { executionId: 'e1', status: 'succeeded', steps: [], output: { said: 'hello' } };
+  const { client, requests } = answering(started, [200, view]);
+  const { executionId } = await client.start('speech', { input: { text: 'hello' } });
+  const { output } = await client.untilEnd(executionId);
+  const said: string | undefined = output?.said;
+  expect(said).toBe('hello');
+  expect(requests.map(({ path }) => path)).toEqual(['/workflows/speech/executions', '/executions/e1']);
+  const wrong = () => [
+    // @ts-expect-error an input that does not fit
+    client.start('speech', { input: { words: 'hello' } }),
+    // @ts-expect-error a workflow that is not there
+    client.start('song', { input: { text: 'hello' } }),
+    // @ts-expect-error a field that the output has not
+    output?.sung,
+  ];
+  expect(wrong).toBeInstanceOf(Function);
+});
+
+it('makes a call without an answer again, under the same key', async () => {
+  const { client, requests } = answering(new TypeError('fetch failed'), down, busy, started);
+  await client.start('speech', { input: { text: 'a' } });
+  expect(requests).toHaveLength(4);
+  const keys = new Set(requests.map(({ body }) => body['idempotencyKey']));
+  expect([...keys]).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/)]);
+});
+
+it('keeps the key that it is given, and gives commands one of their own', async () => {
+  const { client, requests } = answering(started, down, started);
+  await client.start('speech', { input: { text: 'a' }, idempotencyKey: 'order-1' });
+  await client.cancel('e1', { reason: 'typing error' });
+  expect(requests.map(({ body }) => body['idempotencyKey'] ?? body['commandId'])).toEqual([
+    'order-1',
+    expect.stringMatching(/^[0-9a-f-]{36}$/),
+    requests[1]?.body['commandId'],
+  ]);
+});
+
+it.each<[string, readonly [number, unknown]]>([
+  ['a refusal', [400, { error: { code: 'bad-input', message: 'no' } }]],
+  ['whoever may not', [403, { message: 'Forbidden' }]],
+])('does not repeat %s', async (_, answer) => {
+  const { client, requests } = answering(answer);
+  await expect(client.start('speech', { input: { text: 'a' } })).rejects.toBeInstanceOf(ApiError);
+  expect(requests).toHaveLength(1);
+});
+
+it('gives up after as many retries as it was told', async () => {
+  const { requests } = answering();
+  let calls = 0;
+  const send: typeof fetch = async () => {
+    calls += 1;
+    throw new TypeError('fetch failed');
+  };
+  const client = createClient({ url: 'http://api', fetch: send, retries: 1 });
+  await expect(client.health()).rejects.toMatchObject({ code: 'no-answer' });
+  expect([calls, requests.length]).toEqual([2, 0]);
+});
+
+it('does not resolve an incident twice: what came of the first is asked first', async () => {
+  const { client, requests } = answering(down);
+  await expect(client.resolve('e1', 1, { choice: 'retry' })).rejects.toMatchObject({ code: 'unavailable' });
+  expect(requests).toHaveLength(1);
+});
