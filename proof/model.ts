@@ -76,9 +76,9 @@ async function performAll(tasks: readonly Task[], onResult: (task: Task, result:
   return results;
 }
 
-function lineOf({ name, states, edges, closed, violations, stuck, seconds }: RunResult): string {
+function lineOf({ name, states, edges, closed, violations, stuck, unreached, seconds }: RunResult): string {
   const end = closed ? 'closed' : 'NOT CLOSED';
-  return `${name}: ${states} states, ${edges} edges, ${end}, ${violations} violations, ${stuck} stuck, ${seconds.toFixed(1)} s`;
+  return `${name}: ${states} states, ${edges} edges, ${end}, ${violations} violations, ${stuck} stuck, ${unreached.length > 0 ? `NOT REACHED: ${unreached.join(', ')}, ` : ''}${seconds.toFixed(1)} s`;
 }
 
 function showTrace({ name, first }: RunResult): void {
@@ -106,13 +106,14 @@ async function checkAll(options: Options): Promise<void> {
     closed: results.every(({ closed }) => closed),
     violations: sum(({ violations }) => violations),
     stuck: sum(({ stuck }) => stuck),
+    unreached: sum(({ unreached }) => unreached.length),
   };
   if (options.json === true) console.log(JSON.stringify({ model }));
   else
     console.log(
       `${model.states} states in ${results.length} runs, ${model.violations} violations, ${model.stuck} stuck`,
     );
-  if (!model.closed || model.violations > 0 || model.stuck > 0) process.exitCode = 1;
+  if (!model.closed || model.violations + model.stuck + model.unreached > 0) process.exitCode = 1;
 }
 
 /** Here a violation is what must be found. */

@@ -1,10 +1,11 @@
 /**
- * The moves of supervisors, of the operator who cancels, and of time.
+ * The moves of supervisors, of the operator who cancels, pauses and resumes, and of time.
  *
  * Mirrors `lookAt` of `supervisor/sweep.ts` (what is due is read and evaluated with no affected steps) and `cancel` of
  * `scheduler/start.ts` (read, decide, write, evaluate; after a conflict read again).
  */
 
+import type { Outcome } from './codes.ts';
 import { type Context, die, type Emit, land, evaluate, place, type Seat } from './moves.ts';
 import { NEVER, NOW } from './times.ts';
 import { type Actor, copyOf, type World } from './world.ts';
@@ -25,21 +26,21 @@ export function supervisorMoves(ctx: Context, world: World, at: number, emit: Em
 }
 
 export function operatorMoves(ctx: Context, world: World, emit: Emit): void {
-  if (!ctx.config.cancel) return;
+  const { config, decider } = ctx;
   const actor = ctx.cast.at(world.operator);
   if (actor !== null) return actorMoves(ctx, world, 'operator', actor, 'operator', emit);
-  if (world.canceled !== 0) return;
-  const out = ctx.decider.cancel(world);
-  if (out.exec < 0) return;
-  const next = copyOf(world);
-  next.canceled = 1;
-  place(ctx, next, 'operator', {
-    pc: 'write',
-    out: ctx.decider.outcomes.idOf(out),
-    from: 'cancel',
-    affected: 0,
-  });
-  emit(next, 'operator reads, to cancel', true, NO);
+  const command = (from: 'cancel' | 'pause' | 'resume', out: Outcome): void => {
+    if (out.exec < 0) return;
+    const next = copyOf(world);
+    if (from === 'cancel') next.canceled = 1;
+    if (from === 'pause') next.paused += 1;
+    place(ctx, next, 'operator', { pc: 'write', out: decider.outcomes.idOf(out), from, affected: 0 });
+    // Somebody ends every pause, if only at its deadline.
+    emit(next, `operator reads, to ${from}`, from !== 'resume', NO);
+  };
+  if (config.cancel && world.canceled === 0) command('cancel', decider.cancel(world));
+  if (world.paused < config.pauses) command('pause', decider.obey(world, 'pause'));
+  if (config.pauses > 0) command('resume', decider.obey(world, 'resume'));
 }
 
 function actorMoves(ctx: Context, world: World, seat: Seat, actor: Actor, who: string, emit: Emit): void {

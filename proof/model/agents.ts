@@ -230,8 +230,7 @@ function report(ctx: Context, world: World, seat: Seat, actor: Of<'report'>, who
   place(ctx, next, seat, null);
   const onTime = own && leasedAt(ctx, world, step);
   const text = `${who} reports ${kind} of ${nameOf(ctx, step)}`;
-  const status = ctx.decider.step(world.steps[step] as number)?.status;
-  if (own && !onTime && !(kind === 'done' && (status === 'retrying' || status === 'unknown'))) {
+  if (own && !onTime && !(kind === 'done' && ctx.decider.adopts(world, step))) {
     place(ctx, next, seat, { pc: 'evaluate', affected: 1 << step });
     return emit(next, `${text}: was settled before`, false, NO);
   }

@@ -8,6 +8,7 @@
 import type { Effect } from '../../lib/core/plan/agent.ts';
 import { checkPlan } from '../../lib/core/plan/check.ts';
 import { type Plan, type AgentStep } from '../../lib/core/plan/plan.ts';
+import type { GoalName } from './goals.ts';
 import { SETTLE_TICKS, TICK } from './times.ts';
 
 export interface ModelConfig {
@@ -21,6 +22,8 @@ export interface ModelConfig {
   /** Any message at any time instead of those that were sent: any order, loss, repetition, forgery. */
   readonly forge: boolean;
   readonly cancel: boolean;
+  /** Pauses that the operator asks for, at most; each is ended by the operator. */
+  readonly pauses: number;
   /** Any process at any point; without a limit. */
   readonly crash: boolean;
   /** Messages are lost and delivered twice; without a limit. */
@@ -35,6 +38,8 @@ export interface ModelConfig {
   /** Time passes. */
   readonly time: boolean;
   readonly giveUp: boolean;
+  /** What some state has to be, or the run shows nothing about it (`goals.ts`). */
+  readonly goals: readonly GoalName[];
 }
 
 interface StepOptions {
@@ -94,6 +99,7 @@ const QUIET: Omit<ModelConfig, 'name' | 'plan'> = {
   failures: 0,
   forge: false,
   cancel: false,
+  pauses: 0,
   crash: false,
   lossy: false,
   ambiguous: false,
@@ -102,6 +108,7 @@ const QUIET: Omit<ModelConfig, 'name' | 'plan'> = {
   eagerSweeps: false,
   time: true,
   giveUp: false,
+  goals: [],
 };
 
 export const configOf = (name: string, plan: Plan, changes: Partial<ModelConfig>): ModelConfig => ({
@@ -123,6 +130,8 @@ const LIVE: Partial<ModelConfig> = { crash: true, lossy: true };
 /** No supervisor, no fault, no time: the agents alone must bring it to its end (C1). */
 const ALONE: Partial<ModelConfig> = { supervisors: 0, time: false };
 
+const PAUSED: Partial<ModelConfig> = { ...FORGED, pauses: 1, goals: ['paused', 'suspended', 'resumed'] };
+
 /** Those that the tests run, too. */
 export const SMALL: readonly ModelConfig[] = [
   configOf('chain2-unaided', planOf('chain2'), ALONE),
@@ -131,11 +140,27 @@ export const SMALL: readonly ModelConfig[] = [
   configOf('fork-unaided', planOf('fork'), ALONE),
   configOf('one-live', planOf('one'), { crash: true, agents: 1 }),
   configOf('chain2-once', planOf('chain2', ONCE), { ...FORGED, failures: 1 }),
+  configOf('one-paused', planOf('one', ONCE), { ...PAUSED, agents: 1 }),
 ];
 
 /** The long ones first, so that all processors are busy to the end. */
 export const CONFIGS: readonly ModelConfig[] = [
   configOf('chain2-forged', planOf('chain2'), { ...FORGED, failures: 1, cancel: true }),
+  configOf('chain2-paused', planOf('chain2', ONCE), { ...PAUSED, agents: 1, failures: 1 }),
+  configOf('one-paused-twice', planOf('one'), { ...PAUSED, pauses: 2, failures: 1 }),
+  configOf('one-paused-canceled', planOf('one', PROBED), { ...PAUSED, failures: 1, agents: 1, cancel: true }),
+  configOf('one-paused-tolerated', planOf('one', { ...ONCE, ...TOLERATED }), {
+    ...PAUSED,
+    failures: 1,
+    goals: ['paused', 'suspended-undo', 'resumed'],
+  }),
+  configOf('chain2-paused-fallback', planOf('chain2', ONCE, { a: TOLERATED, b: FALLBACK }), {
+    ...PAUSED,
+    agents: 1,
+    failures: 1,
+    goals: ['paused', 'suspended-undo', 'resumed'],
+  }),
+  configOf('one-paused-live', planOf('one', ONCE), { ...PAUSED, forge: false, agents: 1 }),
   configOf('one-live-cancel', planOf('one'), { ...LIVE, agents: 1, ambiguous: true, cancel: true }),
   configOf('chain2-probed', planOf('chain2', PROBED), { ...FORGED, cancel: true }),
   configOf('par2-forged', planOf('par2', ONCE), FORGED),

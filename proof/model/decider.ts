@@ -11,7 +11,9 @@ import type { AffectedSteps, Decision } from '../../lib/core/records/decision.ts
 import type { Event } from '../../lib/core/records/events.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isTerminal, type Mode, type Step } from '../../lib/core/records/state.ts';
+import { adoptsLateSuccess } from '../../lib/core/step/lease.ts';
 import { openWork, workKey } from '../../lib/core/step/ready.ts';
+import { mayStillSucceed } from '../../lib/core/step/turn.ts';
 import {
   ALL_STEPS,
   type Hint,
@@ -179,6 +181,22 @@ export class Decider {
   cancel(stored: Stored): Outcome {
     const event = { type: 'cancel', commandId: 'c', reason: '', ...INPUTS } as const;
     return this.#answers.get(keyOf(stored, 6, 0, 0), () => this.#ask(this.snapshot(stored), event));
+  }
+
+  /** @param command what the operator asks for */
+  obey(stored: Stored, command: 'pause' | 'resume'): Outcome {
+    const event = { type: command, commandId: 'c', reason: '', ...INPUTS } as const;
+    return this.#answers.get(keyOf(stored, command === 'pause' ? 8 : 9, 0, 0), () =>
+      this.#ask(this.snapshot(stored), event),
+    );
+  }
+
+  /** Whether a report of success that comes after its lease was ended is written (`agent/report.ts`). */
+  adopts(stored: Stored, step: number): boolean {
+    const state = this.snapshot(stored);
+    const planned = this.plan.steps[step] as AgentStep;
+    const record = this.step(stored.steps[step] as number);
+    return record !== undefined && adoptsLateSuccess(record, mayStillSucceed(this.plan, planned, state));
   }
 
   /**

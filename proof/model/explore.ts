@@ -21,6 +21,8 @@ export interface Explored {
   readonly violations: number;
   /** States from which no end can be reached without a further fault. */
   readonly stuck: number;
+  /** Goals of the run that no state is. */
+  readonly unreached: readonly string[];
   readonly first?: Found;
 }
 
@@ -67,6 +69,7 @@ export function explore(machine: Machine, limits: Limits): Explored {
     parents.push(parent);
     return id;
   };
+  const goals = new Set(machine.goals);
   visit(machine.encode(machine.first()), -1);
   for (let at = 0; at < states.length; at += 1) {
     if (states.length > limits.maxStates || (violations > 0 && limits.firstOnly)) {
@@ -75,6 +78,7 @@ export function explore(machine: Machine, limits: Limits): Explored {
     }
     const world = machine.decode(states[at] as string);
     if (machine.isEnd(world)) ends.push(at);
+    for (const goal of machine.goalsAt(world, goals)) goals.delete(goal);
     machine.expand(world, (next, label, fault, problems) => {
       const text = machine.encode(next);
       if (problems.length > 0) {
@@ -98,7 +102,8 @@ export function explore(machine: Machine, limits: Limits): Explored {
       trace: traceTo(machine, states, parents, stuckAt),
     };
   }
-  return { states: states.length, edges, closed, violations, stuck: lost.length, ...(first && { first }) };
+  const counts = { states: states.length, edges, violations, stuck: lost.length };
+  return { ...counts, closed, unreached: [...goals], ...(first && { first }) };
 }
 
 /** The labels on the way to a state, found again by expanding each state on it. */

@@ -6,9 +6,9 @@
  */
 
 import type { Write } from '../../lib/core/records/decision.ts';
-import { type AgentStep, agentSteps, isBefore, type Plan } from '../../lib/core/plan/plan.ts';
+import { type AgentStep, agentSteps, isBefore, type Plan, type PlanStep } from '../../lib/core/plan/plan.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
-import { isLeased, isTerminal, type Step } from '../../lib/core/records/state.ts';
+import { type Execution, isLeased, isTerminal, type Step } from '../../lib/core/records/state.ts';
 import { leaseEndsAt } from '../../lib/core/step/lease.ts';
 import { judge, storedAfter } from '../simulation/oracle.ts';
 import { keyOf, type Outcome, type Stored } from './codes.ts';
@@ -16,6 +16,21 @@ import { Memo } from './intern.ts';
 import type { Decider } from './decider.ts';
 import { NOW } from './times.ts';
 import { LANDED, COMPENSATED, type World } from './world.ts';
+
+const PASSED: ReadonlySet<string | undefined> = new Set(['done', 'skipped', 'tolerated']);
+
+/** A reader from before the pause may still claim it. */
+function isOpenInPause(
+  step: PlanStep,
+  steps: Readonly<Record<string, Step>>,
+  pause: number | undefined,
+): boolean {
+  const record = steps[step.name];
+  if (record === undefined || record.status === 'ready')
+    return step.after.every((name) => PASSED.has(steps[name]?.status));
+  if (isLeased(record) || record.status === 'retrying' || record.status === 'unknown') return true;
+  return record.status === 'suspended' && record.suspendedIn !== pause;
+}
 
 /** At the model's only time; it knows no outages. */
 const NO_OUTAGE = { now: NOW, graceFrom: Number.NEGATIVE_INFINITY };
@@ -133,28 +148,33 @@ export class Judge {
     const lease = Math.min(...records.filter(isLeased).map((step) => leaseEndsAt(step.leaseUntil)));
     if (wakeAt > lease) return [`S12 the wake time is ${wakeAt - lease} ms after the end of a lease`];
     const first = this.#plan.steps[0] as AgentStep;
-    const latest =
-      this.#quietUntil(execution.status === 'compensating', steps) + Math.min(first.leaseMs, first.pickupMs);
+    const latest = this.#quietUntil(execution, steps) + Math.min(first.leaseMs, first.pickupMs);
     return wakeAt > latest ? [`S12 the wake time is ${wakeAt - latest} ms after e + H`] : NONE;
   }
 
-  #quietUntil(compensating: boolean, steps: Readonly<Record<string, Step>>): number {
+  #quietUntil({ status, pauses }: Execution, steps: Readonly<Record<string, Step>>): number {
+    // Only what is suspended in this very pause can be claimed by nobody.
+    if (status === 'paused') {
+      const isOpen = this.#plan.steps.some((step) => isOpenInPause(step, steps, pauses?.at(-1)?.number));
+      return isOpen ? NOW : Number.POSITIVE_INFINITY;
+    }
+    const moves = status === 'compensating' || status === 'pausing';
     const codeReturned = (name: string): boolean =>
       ['done', 'skipped', 'tolerated'].includes(steps[name]?.status ?? '');
     const times = this.#plan.steps.map((step) => {
       const record = steps[step.name];
-      if (record === undefined) return step.after.every(codeReturned) ? NOW : Number.POSITIVE_INFINITY;
-      if (isLeased(record) || record.status === 'unknown') return NOW;
+      // What was suspended goes on as what it was.
+      const was = record?.status === 'suspended' && !moves ? record.suspendedFrom : record?.status;
+      if (record === undefined || was === 'ready')
+        return step.after.every(codeReturned) ? NOW : Number.POSITIVE_INFINITY;
+      if (isLeased(record) || was === 'unknown') return NOW;
       // What failed and is tolerated is undone when nothing of it can act any more.
-      if (
-        step.kind === 'agent' &&
-        step.tolerate === true &&
-        ['failed', 'compensating'].includes(record.status)
-      )
+      const isUndone = was === 'failed' || was === 'compensating';
+      if (step.kind === 'agent' && step.tolerate === true && isUndone)
         return Math.max(NOW, record.retryAt ?? 0, record.processDeadlineAt + step.settleMs);
-      return record.status === 'retrying' ? Math.max(NOW, record.retryAt ?? 0) : Number.POSITIVE_INFINITY;
+      return was === 'retrying' ? Math.max(NOW, record.retryAt ?? 0) : Number.POSITIVE_INFINITY;
     });
     const earliest = Math.min(...times);
-    return compensating || earliest === Number.POSITIVE_INFINITY ? NOW : earliest;
+    return moves || earliest === Number.POSITIVE_INFINITY ? NOW : earliest;
   }
 }

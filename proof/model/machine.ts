@@ -8,6 +8,7 @@
 import { agentMoves, deliveries } from './agents.ts';
 import { ALL_STEPS } from './codes.ts';
 import type { ModelConfig } from './config.ts';
+import { type GoalName, GOALS } from './goals.ts';
 import { Judge } from './judge.ts';
 import { operatorMoves, supervisorMoves, timeMoves } from './actors.ts';
 import { Decider } from './decider.ts';
@@ -36,6 +37,7 @@ export class Machine {
       failures: 0,
       announced: 0,
       canceled: 0,
+      paused: 0,
       operator: 0,
       agents: Array.from({ length: config.agents }, () => 0),
       supervisors: Array.from({ length: config.supervisors }, () => 0),
@@ -65,6 +67,17 @@ export class Machine {
       decider.execution(world.exec).wakeAt === undefined &&
       world.announced === 1
     );
+  }
+
+  /** Which of these goals a state is. */
+  goalsAt(world: World, open: ReadonlySet<GoalName>): GoalName[] {
+    if (open.size === 0) return [];
+    const snapshot = this.#ctx.decider.snapshot(world);
+    return [...open].filter((name) => GOALS[name](snapshot));
+  }
+
+  get goals(): readonly GoalName[] {
+    return this.#ctx.config.goals;
   }
 
   expand(world: World, emit: Emit): void {

@@ -28,10 +28,16 @@ export type Emit = (next: World, label: string, fault: boolean, problems: readon
 export const place = ({ cast, config }: Context, world: World, seat: Seat, actor: Actor | null): void => {
   const id = cast.idOf(actor && thin(config, seat, actor));
   if (seat === 'operator') {
+    // A command that was lost was asked for all the same.
+    if (id === 0 && cast.at(world.operator)?.pc === 'write') settle(cast.at(world.operator), world);
     world.operator = id;
-    if (id === 0) world.canceled = 2;
   } else world[seat.list][seat.at] = id;
 };
+
+/** A cancel is over with its process; of pauses those that were asked for are counted. */
+function settle(actor: Actor | null, world: World): void {
+  if (actor?.pc === 'write' && actor.from === 'cancel') world.canceled = 2;
+}
 
 /**
  * With forged messages nothing depends on what is sent; and an agent that begins to evaluate is no other than one that gets a
@@ -89,15 +95,22 @@ function overtake(ctx: Context, world: World, exec: boolean, step: number, claim
     for (const [at, id] of world[list].entries()) if (id !== 0) world[list][at] = change(id, { list, at });
   }
   if (world.operator === 0) return;
+  const asked = ctx.cast.at(world.operator);
   world.operator = change(world.operator, 'operator');
   // The operator's request reads again and asks again.
-  if (world.operator === 0) world.canceled = 0;
+  if (world.operator !== 0 || asked?.pc !== 'write') return;
+  if (asked.from === 'cancel') world.canceled = 0;
+  if (asked.from === 'pause') world.paused -= 1;
 }
+
+const MAY_BE_CANCELED: ReadonlySet<string> = new Set(['running', 'pausing', 'paused']);
 
 /** What cannot matter any more is forgotten. */
 export function tidy({ config, decider }: Context, world: World): void {
-  if (decider.execution(world.exec).status !== 'running' && world.operator === 0) {
+  const { status } = decider.execution(world.exec);
+  if (!MAY_BE_CANCELED.has(status) && world.operator === 0) {
     world.canceled = config.cancel ? 2 : 0;
+    world.paused = config.pauses;
   }
   if (decider.isTerminal(world.exec)) world.steps = world.steps.map((id) => decider.later('step', id, 8));
 }
@@ -144,7 +157,7 @@ function overtaken(ctx: Context, actor: Actor, exec: boolean, step: number, clai
 function afterConflict(actor: Actor & { readonly pc: 'write' }): Actor | null {
   const { from, affected } = actor;
   if (from === 'evaluate') return { pc: 'evaluate', affected };
-  if (from === 'cancel') return null;
+  if (from === 'cancel' || from === 'pause' || from === 'resume') return null;
   return { pc: 'read', ...from, own: false };
 }
 
@@ -171,7 +184,6 @@ export function land(
 ): readonly string[] {
   const out = ctx.decider.outcomes.at(actor.out);
   place(ctx, world, seat, null);
-  if (seat === 'operator') world.canceled = 1;
   const problems = commit(ctx, world, out, false);
   if (out.next !== 'evaluate') place(ctx, world, seat, null);
   else if (out.fresh) place(ctx, world, seat, { pc: 'evaluate', affected: out.affected });

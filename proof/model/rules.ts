@@ -11,8 +11,8 @@ import { blankStep } from '../../lib/core/records/change.ts';
 import type { Decision } from '../../lib/core/records/decision.ts';
 import type { Event } from '../../lib/core/records/events.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
-import { isLeased, isTerminal, type Step } from '../../lib/core/records/state.ts';
-import { stepToFence } from '../../lib/core/step/ready.ts';
+import { isLeased, isTerminal, pauseOf, type Step } from '../../lib/core/records/state.ts';
+import { stepToFence, stepToSuspend } from '../../lib/core/step/ready.ts';
 
 export type Decide = (plan: Plan, state: Snapshot, event: Event) => Decision;
 
@@ -198,6 +198,21 @@ const unnoticed: Decide = (plan, state, event) =>
     event,
   );
 
+/** As if these steps had been suspended, although no write did it. */
+const unsuspended =
+  (hidden: (step: Step | undefined) => boolean): Decide =>
+  (plan, given, event) => {
+    let state = given;
+    for (;;) {
+      const pause = pauseOf(state.execution);
+      const open = pause && stepToSuspend(plan, state);
+      const record = open && state.steps[open.name];
+      if (pause === undefined || open === undefined || !hidden(record)) return decide(plan, state, event);
+      const { leaseUntil: _, ...rest } = record ?? blankStep(open.name, state.execution);
+      state = withStep(state, { ...rest, status: 'suspended', suspendedIn: pause.number });
+    }
+  };
+
 /** A failure is tolerated although what it may have done is not undone. */
 const careless: Decide = (plan, state, event) =>
   decide(
@@ -242,5 +257,20 @@ export const ABLATIONS: Readonly<Record<string, Ablation>> = {
     rule: 'a failure is tolerated once it is undone',
     run: 'one-tolerated-live',
     decide: careless,
+  },
+  pauseFence: {
+    rule: 'a pause suspends what a stale reader could claim (stepToSuspend)',
+    run: 'one-paused',
+    decide: unsuspended((record) => record?.status !== 'suspended'),
+  },
+  pauseAgain: {
+    rule: 'what an earlier pause suspended is suspended again',
+    run: 'one-paused-twice',
+    decide: unsuspended((record) => record?.status === 'suspended'),
+  },
+  pauseUndo: {
+    rule: 'a pause suspends the undo of a tolerated failure',
+    run: 'one-paused-tolerated',
+    decide: unsuspended((record) => record?.status === 'failed' || record?.status === 'compensating'),
   },
 };

@@ -8,7 +8,7 @@
  * this file does not know are kept as they are; a number whose name ends in At or Until moves like any other time.
  */
 
-import { type Execution, isLeased, type Step } from '../../lib/core/records/state.ts';
+import { type Execution, isLeased, type Pause, type Step } from '../../lib/core/records/state.ts';
 import { leaseEndsAt } from '../../lib/core/step/lease.ts';
 
 export const TICK: number = 10_000;
@@ -22,6 +22,8 @@ const DEAD = FLOOR - SETTLE_TICKS * TICK;
 const OVERDUE = NOW - 10 * TICK;
 /** A deadline that has not passed: it passes by an event of its own, not with the clock. */
 export const NEVER: number = NOW + 1_000_000 * TICK;
+/** Behind all times but the end of a pause. */
+const FAR = NOW + 10_000 * TICK;
 /** After one repeated dispatch; the model forgets further doublings. */
 const DISPATCH_GAP_TICKS = 2;
 
@@ -35,7 +37,7 @@ type Fields = Record<string, unknown>;
 function moved(record: object, ticks: number): Fields {
   const fields: Fields = { ...record };
   for (const [key, value] of Object.entries(fields)) {
-    if (isTime(key, value)) fields[key] = Math.max(floorOf(key), value - ticks * TICK);
+    if (isTime(key, value) && value < NEVER) fields[key] = Math.max(floorOf(key), value - ticks * TICK);
   }
   return fields;
 }
@@ -91,6 +93,11 @@ export function abstractExecution(execution: Execution, ticks: number, abstracti
     const at = abstraction.noDispatches ? FLOOR : Math.max(FLOOR, cause.at - ticks * TICK);
     fields['cause'] = { kind: cause.kind, at, failure: { code: '', message: '' } };
   }
+  const pause = execution.pauses?.at(-1);
+  if (pause !== undefined) fields['pauses'] = [abstractPause(pause, ticks, abstraction)];
+  // The time of a pause is given back, and it does not pass by itself.
+  if (execution.deadlineAt > NOW) fields['deadlineAt'] = NEVER;
+  if (typeof fields['wakeAt'] === 'number' && fields['wakeAt'] > FAR) fields['wakeAt'] = NEVER;
   return {
     ...(fields as unknown as Execution),
     version: 1,
@@ -100,6 +107,20 @@ export function abstractExecution(execution: Execution, ticks: number, abstracti
     commands: [],
     dispatched: 0,
     dispatches: abstraction.noDispatches ? {} : abstractDispatches(execution.dispatches, ticks),
+  };
+}
+
+/** A pause ends by a command: its deadline is behind all that is modelled. */
+function abstractPause(pause: Pause, ticks: number, { noDispatches }: Abstraction): Pause {
+  const { number, withinMs, pausedAt, endedAt } = pause;
+  const endAt = endedAt === undefined || noDispatches ? FLOOR : Math.max(FLOOR, endedAt - ticks * TICK);
+  return {
+    number,
+    at: FLOOR,
+    reason: '',
+    withinMs,
+    ...(pausedAt === undefined || endedAt !== undefined ? {} : { pausedAt: FLOOR, deadlineAt: NEVER }),
+    ...(endedAt === undefined ? {} : { endedAt: endAt }),
   };
 }
 
@@ -120,11 +141,12 @@ export function nextChange(record: Execution | Step): number {
     if (next === 0 || ticks < next) next = ticks;
   };
   for (const [key, value] of Object.entries(record)) {
-    if (!isTime(key, value)) continue;
+    if (!isTime(key, value) || value === NEVER) continue;
     const at = key === 'leaseUntil' ? leaseEndsAt(value) : value;
     if (at > NOW) consider(Math.ceil((at - NOW) / TICK));
     else if (value > floorOf(key)) consider(1);
   }
+  if ('pauses' in record && (record.pauses?.at(-1)?.endedAt ?? FLOOR) > FLOOR) consider(1);
   if ('cause' in record && record.cause !== undefined && record.cause.at > FLOOR) consider(1);
   if ('dispatches' in record && Object.keys(record.dispatches).length > 0) consider(1);
   return next;

@@ -38,7 +38,7 @@ export type Actor =
       readonly pc: 'write';
       readonly out: number;
       /** What it reads for again after a conflict. */
-      readonly from: 'evaluate' | 'cancel' | (Attempt & { readonly attempt: number });
+      readonly from: 'evaluate' | 'cancel' | 'pause' | 'resume' | (Attempt & { readonly attempt: number });
       readonly affected: number;
     };
 
@@ -67,6 +67,8 @@ export interface World extends Stored {
   announced: number;
   /** 0: has not begun, 1: under way, 2: over. */
   canceled: number;
+  /** Pauses that were asked for. */
+  paused: number;
   operator: number;
   agents: number[];
   supervisors: number[];
@@ -90,7 +92,7 @@ export function encode(world: World): string {
   for (const [at, effect] of world.effects.entries()) {
     external = external * 15 + effect * 5 + Math.min(world.ghosts[at] as number, 4);
   }
-  const counts = world.failures * 6 + world.announced * 3 + world.canceled;
+  const counts = world.paused * 64 + world.failures * 6 + world.announced * 3 + world.canceled;
   return String.fromCharCode(
     world.exec,
     ...world.steps,
@@ -114,7 +116,8 @@ export function decode(text: string, steps: number, agents: number): World {
     effects[at] = Math.floor(both / 5);
     ghosts[at] = both % 5;
   }
-  const counts = codes[3 + steps] as number;
+  const all = codes[3 + steps] as number;
+  const counts = all % 64;
   return {
     exec: codes[0] as number,
     steps: codes.slice(1, 1 + steps),
@@ -124,6 +127,7 @@ export function decode(text: string, steps: number, agents: number): World {
     failures: Math.floor(counts / 6),
     announced: Math.floor((counts % 6) / 3),
     canceled: counts % 3,
+    paused: Math.floor(all / 64),
     operator: codes[4 + steps] as number,
     agents: codes.slice(5 + steps, 5 + steps + agents),
     supervisors: codes.slice(5 + steps + agents),

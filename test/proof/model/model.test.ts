@@ -13,8 +13,13 @@ describe('the model', () => {
   it.each(SMALL.map(({ name }) => name))(
     '%s: closed, nothing violated, nothing stuck (S1–S12, L1)',
     (name) => {
-      const { states, closed, violations, stuck } = runConfig(configOf(name));
-      expect({ closed, violations, stuck }).toEqual({ closed: true, violations: 0, stuck: 0 });
+      const { states, closed, violations, stuck, unreached } = runConfig(configOf(name));
+      expect({ closed, violations, stuck, unreached }).toEqual({
+        closed: true,
+        violations: 0,
+        stuck: 0,
+        unreached: [],
+      });
       expect(states).toBeGreaterThan(10);
     },
   );
@@ -30,6 +35,8 @@ describe('the model', () => {
     ['hRule', 'S12'],
     ['endWake', 'L1'],
     ['order', 'S10'],
+    ['pauseFence', 'S12'],
+    ['pauseUndo', 'S12'],
   ])('without the rule "%s" it finds a violation of %s', (name, invariant) => {
     const ablation = ABLATIONS[name]!;
     const { violations, stuck, first } = runConfig(configOf(ablation.run), { rules: ablation });
@@ -45,6 +52,11 @@ describe('the model', () => {
       stuck: 0,
     });
     expect(runConfig(config, { rules: ABLATIONS['lateTx']! }).first?.problems[0]).toMatch(/^S12/);
+  });
+
+  it('says so when a goal of a run is never reached', () => {
+    const config = { ...configOf('one-paused'), pauses: 0 };
+    expect(runConfig(config).unreached).toEqual(['paused', 'suspended', 'resumed']);
   });
 
   it('stops at the bound and says so', () => {

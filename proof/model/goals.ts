@@ -1,0 +1,26 @@
+/**
+ * What a run has to have reached: a configuration in which a pause never takes effect shows nothing about pauses.
+ *
+ * Owns: the goals. Does not own: which run has which (`config.ts`), the search (`explore.ts`).
+ */
+
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import { type Execution, isForward } from '../../lib/core/records/state.ts';
+
+const pauseEnded = ({ pauses }: Execution): boolean => pauses?.at(-1)?.endedAt !== undefined;
+
+export const GOALS = {
+  paused: ({ execution }: Snapshot) => execution.status === 'paused',
+  suspended: ({ execution, steps }: Snapshot) =>
+    execution.status === 'paused' && Object.values(steps).some(({ status }) => status === 'suspended'),
+  /** The undo of a tolerated failure had begun. */
+  'suspended-undo': ({ execution, steps }: Snapshot) =>
+    execution.status === 'paused' &&
+    Object.values(steps).some(({ suspendedFrom }) => suspendedFrom === 'compensating'),
+  /** A step that was suspended is claimed after the pause. */
+  resumed: ({ execution, steps }: Snapshot) =>
+    isForward(execution.status) &&
+    pauseEnded(execution) &&
+    Object.values(steps).some(({ leaseUntil, status }) => leaseUntil !== undefined && status !== 'suspended'),
+} as const satisfies Record<string, (snapshot: Snapshot) => boolean>;
+export type GoalName = keyof typeof GOALS;
