@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { build } from 'esbuild';
 import { FAULT_KINDS, type FaultKind, type FaultMode } from './simulation/faults.ts';
+import { KINDS } from './simulation/kinds.ts';
 import { runWorlds } from './simulation/run.ts';
 import { argumentsOf, shrink } from './simulation/shrink.ts';
 import { add, nothing, type Totals, totalsOf } from './simulation/totals.ts';
@@ -131,7 +132,12 @@ function inProcess(worker: string, share: Share, progress: (chunk: Totals) => vo
 
 function report(sum: Totals, options: Options, seconds: number): void {
   const complete = options.mode === 'all' && options.worlds === undefined;
-  const never = complete ? FAULT_KINDS.filter((kind) => sum.faults[kind] === 0) : [];
+  const never = complete
+    ? [
+        ...FAULT_KINDS.filter((kind) => sum.faults[kind] === 0),
+        ...KINDS.filter((kind) => sum.kinds[kind] === 0),
+      ]
+    : [];
   const summary = {
     executions: sum.executions,
     worlds: sum.worlds,
@@ -139,13 +145,13 @@ function report(sum: Totals, options: Options, seconds: number): void {
     violations: sum.violations.length,
     faults: sum.faults,
     ends: sum.ends,
-    tolerated: sum.tolerated,
+    kinds: sum.kinds,
     calls: sum.calls,
     seconds,
   };
   if (options.json === true) console.log(JSON.stringify(summary));
   else console.log(summary);
-  if (never.length > 0) console.error(`never struck, so not tested: ${never.join(', ')}`);
+  if (never.length > 0) console.error(`never came about, so not tested: ${never.join(', ')}`);
   process.exitCode = sum.violations.length > 0 || never.length > 0 ? 1 : 0;
 }
 

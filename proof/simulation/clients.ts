@@ -8,9 +8,9 @@ import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
 import { type Scheduler, start, type StartRequest } from '../../lib/scheduler/start.ts';
 import { emphasised } from './emphasis.ts';
-import { withTolerance } from './tolerance.ts';
+import { TOLERANT, withTolerance } from './tolerance.ts';
 import { type Choice, randomPlan } from './plans.ts';
-import { type Host, newProcess, portsOf } from './process.ts';
+import { callerIn, type Host, newProcess, portsOf } from './process.ts';
 import { passThrough } from './service.ts';
 
 /** A client that got no answer asks again after so long. */
@@ -18,6 +18,8 @@ const PATIENCE_MS = 35_000;
 const PROCESS_MS = 30_000;
 /** How far apart the moments are of clients that start together. */
 const TOGETHER_MS = 10_000;
+/** Of the cancels: those that leave as it is what has acted. */
+const LEFT_SHARE = 0.3;
 /** Executions of a world. */
 const FEWEST = 4;
 const MOST = 100;
@@ -35,7 +37,7 @@ const scheduler = (host: Host, workflows: Registered, published: Set<string>): S
   workflows,
   plans: host.plans,
   published,
-  personalRoles: new Set(),
+  personalRoles: host.cast?.personalRoles ?? new Set(),
 });
 
 export class Clients {
@@ -94,7 +96,9 @@ export class Clients {
 
   #start(request: StartRequest): void {
     let answered = false;
-    start(this.#scheduler(), request).then(
+    const { cast } = this.#host;
+    const by = cast === undefined ? {} : { by: cast.starter() };
+    start(this.#scheduler(), { ...request, ...by }).then(
       ({ id }) => {
         answered = true;
         this.#accept(id);
@@ -111,19 +115,22 @@ export class Clients {
   #accept(executionId: string): void {
     if (this.#accepted.has(executionId)) return;
     this.#accepted.add(executionId);
-    const { choice, events, faults } = this.#host;
+    const { choice, emphasis, events, faults } = this.#host;
     if (!faults.injects('canceled')) return;
     events.plan(choice.between(0, 60_000), () => {
-      const undo = !choice.chance(0.3);
-      cancel(this.#scheduler(), executionId, { commandId: 'c1', undo }).catch(() => undefined);
+      const undo = !choice.chance(emphasis?.leaves ?? LEFT_SHARE);
+      cancel(this.#scheduler(), executionId, { commandId: 'c1', undo, ...callerIn(this.#host) }).catch(
+        () => undefined,
+      );
     });
   }
 }
 
-const workflowOf = ({ choice, emphasis, tolerance }: Host, at: number): Workflow => {
+const workflowOf = ({ choice, emphasis, tolerance, cast }: Host, at: number): Workflow => {
   const drawn = randomPlan(choice, `simulated-${at}`, 0, emphasis?.counts);
   const usual = emphasis === undefined ? drawn : emphasised(drawn, emphasis, choice);
-  const plan = tolerance === undefined ? usual : withTolerance(usual, tolerance);
+  const tolerant = tolerance === undefined ? usual : withTolerance(usual, tolerance, emphasis === TOLERANT);
+  const plan = cast === undefined ? tolerant : cast.withApprovals(tolerant);
   const parts = { kind: 'steadfast:workflow', name: plan.workflow, input: passThrough, plan, agents: [] };
   return parts as unknown as Workflow;
 };

@@ -7,6 +7,7 @@
  */
 
 import type { AgentStep, Plan, PlanStep, RetryStage } from '../../lib/core/plan/plan.ts';
+import type { Choice as Answer } from '../../lib/core/records/incident.ts';
 import type { FaultKind } from './faults.ts';
 import type { Choice } from './plans.ts';
 
@@ -20,6 +21,10 @@ export interface Emphasis {
   readonly clocks?: 'extreme';
   /** How many steps a plan has. @default as `plans.ts` draws */
   readonly counts?: readonly number[];
+  /** What people who are asked choose mostly, where it is offered. @default anything */
+  readonly answer?: Answer;
+  /** Of the cancels: those that leave as it is what has acted. @default as for all (`clients.ts`) */
+  readonly leaves?: number;
   readonly step: (choice: Choice, step: AgentStep) => AgentStep;
 }
 

@@ -6,13 +6,13 @@
  */
 
 import { type CallbackStep, isCallback, type Plan } from '../../lib/core/plan/plan.ts';
+import type { Caller } from '../../lib/core/records/caller.ts';
+import type { CallbackAnswer } from '../../lib/core/records/events.ts';
+import { rootOf } from '../../lib/core/records/names.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { callbackToken, isForward } from '../../lib/core/records/state.ts';
 import { closeCallback } from '../../lib/scheduler/callbacks.ts';
-import { createScheduler } from '../../lib/scheduler/start.ts';
-import { type Host, newProcess, planOf, portsOf } from './process.ts';
-
-const PROCESS_MS = 30_000;
+import { type Host, planOf, schedulerFor } from './process.ts';
 
 const callbacks = new WeakMap<Plan, readonly CallbackStep[]>();
 
@@ -48,7 +48,9 @@ function consider(host: Host, state: Snapshot, step: CallbackStep): void {
   const isLate = status === 'failed' || status === 'done';
   if (isLate && !faults.injects('lateAnswer')) return;
   if (!isLate && status !== undefined && status !== 'waiting') return;
-  const isTurn = step.after.every((name) => ['done', 'skipped'].includes(state.steps[name]?.status ?? ''));
+  const isTurn = step.after.every((name) =>
+    ['done', 'skipped', 'tolerated'].includes(state.steps[name]?.status ?? ''),
+  );
   if (!isTurn && !faults.injects('earlyAnswer')) return;
   if (faults.injects('noAnswer')) return;
   const token = callbackToken(state.execution, step.name) ?? '';
@@ -60,10 +62,28 @@ function consider(host: Host, state: Snapshot, step: CallbackStep): void {
       : faults.injects('rejected')
         ? ({ kind: 'fail', failure: { code: 'rejected', message: 'no' } } as const)
         : ({ kind: 'complete', output: {} } as const);
+  const { said, by } = step.kind === 'approval' ? signed(host, state, answer) : { said: answer };
   for (let at = 0; at < times; at += 1) {
-    const ports = portsOf(host, newProcess(host, PROCESS_MS));
-    const scheduler = createScheduler(ports, [], { hash: (text) => text, newId: () => '' });
     // Refused, or the reply was lost: the external party comes again later.
-    closeCallback(scheduler, token, answer).catch(() => undefined);
+    closeCallback(schedulerFor(host), token, said, by).catch(({ code }: { readonly code?: string }) => {
+      if (code === 'not-another') host.kinds.refusedToSame += 1;
+    });
   }
+}
+
+/** Where people are known the answer to an approval says from which call it is. */
+function signed({ cast, external }: Host, state: Snapshot, answer: CallbackAnswer): Signed {
+  const root = external.table.read(rootOf(state.execution.id))?.execution;
+  if (cast === undefined || root === undefined) return { said: answer };
+  const by = cast.caller();
+  if (answer.kind === 'heartbeat') return { said: answer, by };
+  const mark = cast.oracle.call(root, by);
+  return answer.kind === 'complete'
+    ? { said: { kind: 'complete', output: { comment: mark } }, by }
+    : { said: { kind: 'fail', failure: { code: 'rejected', message: mark } }, by };
+}
+
+interface Signed {
+  readonly said: CallbackAnswer;
+  readonly by?: Caller;
 }

@@ -7,10 +7,8 @@
 
 import { type Execution, isForward, isPausedOrPausing } from '../../lib/core/records/state.ts';
 import { pause, resume, retry } from '../../lib/scheduler/commands.ts';
-import { createScheduler, type Scheduler } from '../../lib/scheduler/start.ts';
-import { type Host, newProcess, portsOf } from './process.ts';
-
-const PROCESS_MS = 30_000;
+import type { Scheduler } from '../../lib/scheduler/start.ts';
+import { callerIn, type Host, schedulerFor } from './process.ts';
 
 /** Operators read everything now and then; what they began before the heal they end after it. */
 export function startOperators(host: Host): void {
@@ -33,21 +31,18 @@ function command(host: Host, execution: Execution, forgotten: Set<string>): void
   const ofPause = `${id}/${number}`;
   if (isPausedOrPausing(status)) {
     if (!forgotten.has(ofPause) && choice.chance(0.3))
-      give(host, (to) => resume(to, id, { commandId: `resume-${number}` }));
+      give(host, (to) => resume(to, id, { commandId: `resume-${number}`, ...callerIn(host) }));
   } else if (isForward(status) && faults.injects('paused')) {
     if (choice.chance(0.3)) forgotten.add(`${id}/${number + 1}`);
     const withinMs = choice.pick([20_000, 120_000, 1_200_000]);
-    give(host, (to) => pause(to, id, { commandId: `pause-${number + 1}`, withinMs }));
+    give(host, (to) => pause(to, id, { commandId: `pause-${number + 1}`, withinMs, ...callerIn(host) }));
   } else if ((status === 'failed' || status === 'waiting') && faults.injects('retried')) {
-    give(host, (to) => retry(to, id, { commandId: `retry-${epoch}` }));
+    give(host, (to) => retry(to, id, { commandId: `retry-${epoch}`, ...callerIn(host) }));
   }
 }
 
 /** Some are impatient and give it twice. Refusals and lost answers are for the next time. */
 function give(host: Host, to: (scheduler: Scheduler) => Promise<unknown>): void {
   const times = host.choice.chance(0.2) ? 2 : 1;
-  for (let at = 0; at < times; at += 1) {
-    const ports = portsOf(host, newProcess(host, PROCESS_MS));
-    to(createScheduler(ports, [], { hash: (text) => text, newId: () => '' })).catch(() => undefined);
-  }
+  for (let at = 0; at < times; at += 1) to(schedulerFor(host)).catch(() => undefined);
 }

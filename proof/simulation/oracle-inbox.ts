@@ -12,6 +12,7 @@ import type { Entry, EntryChange, EntryNews } from '../../lib/core/records/entry
 import { openIncidents, type Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isForward, isTerminal } from '../../lib/core/records/state.ts';
 import { applies } from '../../lib/core/step/turn.ts';
+import type { KindCounts } from './kinds.ts';
 import { CLOCKS_DIFFER_MS, turnOf } from './oracle-wake.ts';
 
 /** By then somebody evaluates what was written last, whatever the plan's leases and pickups are. */
@@ -30,6 +31,11 @@ export class OracleInbox {
   /** Written and not announced yet, with what it is. */
   readonly #owed = new Map<string, EntryChange>();
   readonly #announced = new Set<string>();
+  readonly #kinds: KindCounts;
+
+  constructor(kinds: KindCounts) {
+    this.#kinds = kinds;
+  }
 
   /** @param now true time */
   judge(problems: string[], plan: Plan, before: Snapshot, write: Write, after: Snapshot, now: number): void {
@@ -100,6 +106,7 @@ export class OracleInbox {
     if (sinceMs < remindMs - CLOCKS_DIFFER_MS) problems.push(`L1 ${what} after ${sinceMs} ms`);
     if (now > known.deadlineAt + CLOCKS_DIFFER_MS) problems.push(`L1 ${what} after its deadline`);
     if (known.unannounced?.includes('reminded') === true) this.#drop(execution, known);
+    this.#kinds.reminded += 1;
     this.#write(execution, entry, 'reminded', entry.remindedAt ?? 0);
   }
 

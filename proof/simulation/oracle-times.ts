@@ -19,6 +19,7 @@ import type { Write } from '../../lib/core/records/decision.ts';
 import type { Incident } from '../../lib/core/records/incident.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isForward, isPausedOrPausing, type Step } from '../../lib/core/records/state.ts';
+import type { KindCounts } from './kinds.ts';
 import { actedAs } from './oracle-order.ts';
 import { CLOCKS_DIFFER_MS, turnOf } from './oracle-wake.ts';
 
@@ -48,6 +49,7 @@ export interface Written {
   readonly now: number;
   /** Since when nothing is out of order; nothing while something may be. */
   readonly healedAt: number | undefined;
+  readonly kinds: KindCounts;
 }
 
 export class OracleTimes {
@@ -162,6 +164,7 @@ export class OracleTimes {
     const byDefault = step.status === 'done' ? write.entry?.closedBy === 'deadline' : isSilence(step);
     if (byDefault && now + this.#earlyMs(before.execution.id, sinceAt) < dueAt)
       problems.push(`L1 '${step.name}' was given up ${dueAt - now} ms before its time`);
+    if (byDefault && planned.otherwise !== undefined) written.kinds.otherwise += 1;
     if (byDefault && defaultOf(step) !== (planned.otherwise ?? 'fail'))
       problems.push(`L1 without an answer '${step.name}' counts as ${defaultOf(step)}`);
   }

@@ -11,6 +11,7 @@ import { isJsonObject, type Json } from '../../lib/core/records/json.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { isTerminal, type Step } from '../../lib/core/records/state.ts';
 import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
+import type { KindCounts } from './kinds.ts';
 import type { Ledger } from './ledger.ts';
 import { actedAs } from './oracle-order.ts';
 import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
@@ -27,35 +28,40 @@ export function isBesideTheWay(plan: Plan, { steps }: Snapshot, name: string): b
   return !wasDone && mayFail(plan.steps.find((step) => step.name === name));
 }
 
-/** How a failure became final, for the totals. */
-export const TOLERATED = ['certain', 'compensated', 'answered', 'left'] as const;
-export type Tolerated = (typeof TOLERATED)[number];
-
-export function toleratedHow(before: Step | undefined, after: Step): Tolerated | undefined {
-  if (after.status !== 'tolerated' || before?.status === 'tolerated') return undefined;
-  if (before?.status === 'compensated') return 'compensated';
-  if (!after.mayHaveActed) return 'certain';
-  return after.afterFailure === 'continue' ? 'answered' : 'left';
+/** How a failure became final. */
+function howOf(before: Step | undefined, after: Step): keyof KindCounts {
+  if (before?.status === 'compensated') return 'toleratedCompensated';
+  if (!after.mayHaveActed) return 'toleratedCertain';
+  return after.afterFailure === 'continue' ? 'toleratedAnswered' : 'toleratedLeft';
 }
 
-/** One write. @param now true time */
+interface Outside {
+  readonly ledger: Ledger;
+  readonly kinds: KindCounts;
+  /** True time. */
+  readonly now: number;
+}
+
+/** One write. */
 export function judgeTolerated(
   problems: string[],
   plan: Plan,
   before: Snapshot,
   { step: after, execution: written }: Write,
-  ledger: Ledger,
-  now: number,
+  { ledger, kinds, now }: Outside,
 ): void {
   if (after === undefined) return;
   const { name } = after;
   const known = before.steps[name];
   const planned = plan.steps.find((step) => step.name === name);
   if (after.leaseUntil !== undefined && after.mode === 'execute' && after.token !== known?.token)
-    judgeCondition(problems, before, planned);
+    judgeCondition(problems, before, planned, kinds);
   if (isTerminal(before.execution.status) && known?.status !== after.status)
     problems.push(`S20 '${name}' ${after.status} after the end`);
-  if (toleratedHow(known, after) === undefined) return;
+  if (after.status !== 'tolerated' || known?.status === 'tolerated') return;
+  kinds[howOf(known, after)] += 1;
+  if (planned?.kind === 'child') kinds.toleratedChild += 1;
+  if (plan.tolerated !== undefined) kinds.toleratedItem += 1;
   const { execution } = before;
   if (!mayFail(planned)) problems.push(`S20 '${name}' is tolerated, and must not fail`);
   if (written === undefined) problems.push(`S20 '${name}' is tolerated without its execution`);
@@ -86,7 +92,12 @@ const OUTCOMES: Readonly<Partial<Record<Step['status'], string>>> = {
 };
 
 /** A step that asks how another ended begins only if that one ended so. */
-function judgeCondition(problems: string[], { steps }: Snapshot, planned: PlanStep | undefined): void {
+function judgeCondition(
+  problems: string[],
+  { steps }: Snapshot,
+  planned: PlanStep | undefined,
+  kinds: KindCounts,
+): void {
   const when: Json = planned?.when ?? null;
   const pair = isJsonObject(when) ? when['$eq'] : undefined;
   if (!Array.isArray(pair)) return;
@@ -95,6 +106,7 @@ function judgeCondition(problems: string[], { steps }: Snapshot, planned: PlanSt
   if (typeof source !== 'string' || !source.startsWith('outcome:')) return;
   const other = source.slice('outcome:'.length);
   const outcome = OUTCOMES[steps[other]?.status ?? 'ready'];
+  if (outcome === wanted && wanted === 'failed') kinds.fallback += 1;
   if (outcome !== wanted)
     problems.push(
       `S20 '${planned?.name}' began although '${other}' is ${steps[other]?.status}, not ${String(wanted)}`,

@@ -9,10 +9,7 @@ import { openIncidents, type Snapshot } from '../../lib/core/records/snapshot.ts
 import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
-import { createScheduler } from '../../lib/scheduler/start.ts';
-import { type Host, newProcess, planOf, portsOf } from './process.ts';
-
-const PROCESS_MS = 30_000;
+import { callerIn, type Host, planOf, schedulerFor } from './process.ts';
 
 /** People read the open incidents now and then; sometimes two at once. */
 export function startPeople(host: Host): void {
@@ -31,15 +28,14 @@ export function startPeople(host: Host): void {
 
 /** An execution that belongs to another may be canceled like any other. */
 async function cancelOne(host: Host, executionId: string): Promise<void> {
-  const ports = portsOf(host, newProcess(host, PROCESS_MS));
-  const scheduler = createScheduler(ports, [], { hash: (text) => text, newId: () => '' });
-  await cancel(scheduler, executionId, {}).catch(() => undefined);
+  await cancel(schedulerFor(host), executionId, callerIn(host)).catch(() => undefined);
 }
 
 /** Never rejects: a person whose answer is refused or lost comes again later. */
 async function answerSomething(host: Host, executionId: string): Promise<void> {
   const { choice, faults, ledger, order } = host;
-  const ports = portsOf(host, newProcess(host, PROCESS_MS));
+  const scheduler = schedulerFor(host);
+  const { ports } = scheduler;
   try {
     const state = await ports.store.read(executionId);
     const isLate = faults.injects('lateAnswer');
@@ -52,12 +48,12 @@ async function answerSomething(host: Host, executionId: string): Promise<void> {
     const offered = choicesFor(plan, state, incident, ports.clock.now()).filter(
       (one) => one.needs === undefined || !ledger.isLive(key),
     );
-    const chosen = choice.pick(offered);
+    const usual = offered.find((one) => one.choice === host.emphasis?.answer);
+    const chosen = usual !== undefined && choice.chance(0.9) ? usual : choice.pick(offered);
     if (incident.kind === 'undo' && chosen.choice === 'skip' && incident.resolvedAt === undefined) {
       ledger.undoByHand(key);
       order.undoneByHand(state.execution, incident.step ?? '');
     }
-    const scheduler = createScheduler(ports, [], { hash: (text) => text, newId: () => '' });
     await resolveIncident(scheduler, executionId, {
       incident: incident.number,
       choice: chosen.choice,
@@ -67,6 +63,7 @@ async function answerSomething(host: Host, executionId: string): Promise<void> {
         : {}),
       ...(chosen.choice === 'retry-with-input' ? { input: { given: true } } : {}),
       ...(chosen.choice === 'give-output' ? { output: { given: true } } : {}),
+      ...callerIn(host),
     });
   } catch {
     // Refused, or the answer was lost: there is another time.
@@ -78,8 +75,8 @@ const answeredIncidents = ({ incidents }: Snapshot): Incident[] =>
 
 /** A second resolution of an incident that was resolved, by a person or by its default, as if it were still open. */
 async function answerLate(host: Host, executionId: string, { number }: Incident): Promise<void> {
-  const ports = portsOf(host, newProcess(host, PROCESS_MS));
-  const scheduler = createScheduler(ports, [], { hash: (text) => text, newId: () => '' });
+  const scheduler = schedulerFor(host);
   const choice = host.choice.pick(['retry', 'skip', 'undo-all', 'fail'] as const);
-  await resolveIncident(scheduler, executionId, { incident: number, choice, nothingHappened: true });
+  const about = { incident: number, choice, nothingHappened: true };
+  await resolveIncident(scheduler, executionId, { ...about, ...callerIn(host) });
 }

@@ -171,7 +171,7 @@ function answerOf(
 }
 
 /** Of a list nothing is a point of no return. */
-function itemOf({ pointOfNoReturn: _point, when: _when, ...step }: AgentStep): AgentStep {
+export function itemOf({ pointOfNoReturn: _point, when: _when, ...step }: AgentStep): AgentStep {
   return { ...step, after: [], input: { n: { $ref: 'item', path: [] }, at: { $ref: 'index', path: [] } } };
 }
 

@@ -24,6 +24,7 @@ import type {
   WakeUps,
   WriteResult,
 } from '../../lib/core/ports.ts';
+import type { Caller } from '../../lib/core/records/caller.ts';
 import type { Note, Send, Write } from '../../lib/core/records/decision.ts';
 import type { Ended } from '../../lib/core/records/ended.ts';
 import type { EntryNews } from '../../lib/core/records/entry.ts';
@@ -32,10 +33,13 @@ import type { Execution } from '../../lib/core/records/state.ts';
 import type { Breaker } from '../../lib/core/step/breaker.ts';
 import type { Presence } from '../../lib/core/supervision/presence.ts';
 import type { PlanCache } from '../../lib/engine/plans.ts';
+import { createScheduler, type Scheduler } from '../../lib/scheduler/start.ts';
 import type { MemoryTable } from '../../lib/testing/memory-table.ts';
 import type { EventQueue } from './events.ts';
+import type { Cast } from './cast.ts';
 import type { Emphasis } from './emphasis.ts';
 import type { Faults } from './faults.ts';
+import type { KindCounts } from './kinds.ts';
 import type { Ledger } from './ledger.ts';
 import type { Delivery } from './messages.ts';
 import type { EffectOrder } from './oracle-order.ts';
@@ -87,6 +91,10 @@ export interface Host {
   readonly emphasis: Emphasis | undefined;
   /** The dice for steps that may fail, in a world that has some. */
   readonly tolerance: Choice | undefined;
+  /** Who calls, in a world in which approvals have to be another person's. */
+  readonly cast: Cast | undefined;
+  /** What a run has to have seen beside faults. */
+  readonly kinds: KindCounts;
   /** What its functions' processes know of their agents' breakers. */
   readonly warm: Map<string, ProcessBreaker[]>;
   /** What its functions' processes know of the supervisors' presence. */
@@ -353,6 +361,21 @@ function wakeUpsOf(host: Host, process: Process): WakeUps {
 }
 
 export const clockOf = (host: Host, process: Process): Clock => new ProcessClock(host, process);
+
+const OUTSIDE_MS = 30_000;
+
+/** The scheduler's function as one call from outside meets it, in a process of its own. */
+export const schedulerFor = (host: Host): Scheduler =>
+  createScheduler(
+    portsOf(host, newProcess(host, OUTSIDE_MS)),
+    [],
+    { hash: (text) => text, newId: () => '' },
+    host.cast?.personalRoles,
+  );
+
+/** Who calls, where anybody is vouched for. */
+export const callerIn = ({ cast }: Host): { readonly by?: Caller } =>
+  cast === undefined ? {} : { by: cast.caller() };
 
 /** The ports as this process sees them. */
 export const portsOf = (host: Host, process: Process): Ports & { readonly wakeUps: WakeUps } =>

@@ -7,8 +7,8 @@
 
 import type { AgentStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
 import { isJsonObject, type Json } from '../../lib/core/records/json.ts';
-import type { Emphasis } from './emphasis.ts';
-import type { Choice } from './plans.ts';
+import { type Emphasis, LAST_MOMENT, PROCESS_MS } from './emphasis.ts';
+import { type Choice, itemOf } from './plans.ts';
 
 /** What goes wrong often where failures are tolerated. */
 export const TOLERANCE_RATES: Emphasis['rates'] = {
@@ -20,12 +20,37 @@ export const TOLERANCE_RATES: Emphasis['rates'] = {
   lostMessage: 0.1,
 };
 
+/** A world that is about failures that may have acted: they wait to be undone, for a person, or are met by a stop. */
+export const TOLERANT: Emphasis = {
+  rates: {
+    permanentFailure: 0.3,
+    transientFailure: 0.2,
+    lostReply: 0.8,
+    slowService: 0.1,
+    permanentUndoFailure: 0.8,
+    canceled: 0.5,
+  },
+  processMs: PROCESS_MS,
+  lastMoment: LAST_MOMENT,
+  counts: [2, 2, 3],
+  answer: 'continue',
+  leaves: 0.8,
+  step: (choice, { pointOfNoReturn: _point, ...step }) => ({
+    ...step,
+    ...(step.effect === 'probed' && choice.chance(0.7)
+      ? { effect: 'idempotent' as const, agent: 'agent-idempotent' }
+      : {}),
+    timeoutMs: 10_000,
+    settleMs: 1_000,
+  }),
+};
+
 const TOLERATED_SHARE = 0.6;
 /** Of the steps behind one that may fail. */
 const ASKING_SHARE = 0.5;
 
 /** The plan with steps that may fail, and conditions on how they ended; what may be missing has something instead. */
-export function withTolerance(plan: Plan, choice: Choice): Plan {
+export function withTolerance(plan: Plan, choice: Choice, isAbout = false): Plan {
   const missing = new Set<string>();
   const steps = plan.steps.map((drawn): PlanStep => {
     const inside: PlanStep =
@@ -38,17 +63,43 @@ export function withTolerance(plan: Plan, choice: Choice): Plan {
     const when = asks ? { $eq: [{ $ref: `outcome:${choice.pick(asked)}`, path: [] }, outcome] } : step.when;
     const asking = when === undefined ? step : { ...step, when };
     if ('tolerate' in asking && asking.kind !== 'map') missing.add(asking.name);
-    return asking.kind === 'agent' ? failing({ ...asking, input: guarded(asking.input) }, choice) : asking;
+    if (asking.kind !== 'agent') return asking;
+    const reading = { ...asking, input: guarded(asking.input) };
+    const other = asking.tolerate === true ? failing(reading, choice) : reading;
+    return isAbout ? asOther(other, choice, plan.workflow) : other;
   });
   return { ...plan, steps };
 }
 
 /** Most that may fail are tried but once or twice, and some cannot be undone. */
 function failing(step: AgentStep, choice: Choice): AgentStep {
-  if (step.tolerate !== true || step.effect === 'unsafe' || choice.chance(0.25)) return step;
+  if (step.effect === 'unsafe' || choice.chance(0.25)) return step;
   const once = { kind: 'retry', attempts: choice.between(0, 1), firstMs: 500, maxMs: 2_000 } as const;
   const person = step.recovery.filter(({ kind }) => kind === 'human');
   return { ...step, recovery: [once, ...person], ...(choice.chance(0.5) ? { undo: 'none' as const } : {}) };
+}
+
+/** In a world that is about this: of the steps that may fail those that become an execution of their own, of the others lists. */
+const CHILD_SHARE = 0.4;
+const LIST_SHARE = 0.7;
+
+function asOther(step: AgentStep, choice: Choice, workflow: string): PlanStep {
+  if (!choice.chance(step.tolerate === true ? CHILD_SHARE : LIST_SHARE)) return step;
+  const { name, after, when, tolerate, ...rest } = step;
+  const base = { name, after, ...(when === undefined ? {} : { when }) };
+  if (tolerate === undefined) {
+    const over = { $ref: 'input', path: ['items'] };
+    return { ...base, kind: 'map', over, each: failing(itemOf(step), choice), tolerate: { items: 5 } };
+  }
+  const inner = failing({ ...rest, name: 's0', after: [], input: { order: 0 } }, choice);
+  return {
+    ...base,
+    kind: 'child',
+    plan: { v: 1, workflow: `${workflow}-${name}`, withinMs: 3_600_000, steps: [inner], output: {} },
+    input: { order: 0, flag: true, items: [1, 2] },
+    undo: inner.undo === 'none' ? 'none' : 'required',
+    tolerate,
+  };
 }
 
 /** What is read of another step may be missing. */

@@ -1,6 +1,7 @@
 /** What came of many worlds, added up. */
 
 import { noCounts } from './faults.ts';
+import { noKinds } from './kinds.ts';
 import type { WorldResult } from './world.ts';
 
 export interface Totals {
@@ -10,7 +11,7 @@ export interface Totals {
   calls: number;
   faults: Record<string, number>;
   ends: Record<string, number>;
-  tolerated: Record<string, number>;
+  kinds: Record<string, number>;
   violations: { seed: number; violations: readonly string[] }[];
 }
 
@@ -21,7 +22,7 @@ export const nothing = (): Totals => ({
   calls: 0,
   faults: noCounts(),
   ends: {},
-  tolerated: {},
+  kinds: noKinds(),
   violations: [],
 });
 
@@ -32,7 +33,7 @@ export function add(sum: Totals, more: Totals): void {
   sum.calls += more.calls;
   for (const key of Object.keys(more.faults))
     sum.faults[key] = (sum.faults[key] ?? 0) + (more.faults[key] ?? 0);
-  for (const kind of ['ends', 'tolerated'] as const)
+  for (const kind of ['ends', 'kinds'] as const)
     for (const [key, count] of Object.entries(more[kind])) sum[kind][key] = (sum[kind][key] ?? 0) + count;
   sum.violations.push(...more.violations);
 }

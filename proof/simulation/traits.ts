@@ -6,9 +6,11 @@
  */
 
 import { seededRandom } from '../../lib/testing/memory.ts';
+import { ASKING } from './cast.ts';
 import { type Emphasis, EMPHASES } from './emphasis.ts';
 import { KEY_MODES, type KeyMode } from './ledger.ts';
 import { choiceOf } from './plans.ts';
+import { TOLERANT } from './tolerance.ts';
 
 export interface Traits {
   /** What has ended expires, and every start comes once more: no process lives that long. */
@@ -25,16 +27,22 @@ export interface Traits {
   readonly startsTogether: boolean;
   /** Its workflows have steps that may fail. */
   readonly tolerates: boolean;
+  /** Its approvals have to be another person's. */
+  readonly asksAnother: boolean;
   /** What happens often in it. */
   readonly emphasis: Emphasis | undefined;
 }
+
+/** Worlds about steps that may fail, and about people: what few others show. */
+const TOLERANT_SHARE = 0.13;
+const ASKING_SHARE = 0.07;
 
 /** Another stream of dice than the world's own. */
 const OWN_DICE = 0x5eed_7a17;
 
 export function traitsOf(seed: number): Traits {
   const choice = choiceOf(seededRandom(seed ^ OWN_DICE));
-  return {
+  const drawn = {
     livesTwice: choice.chance(0.25),
     readsInPart: choice.chance(0.25),
     isRetained: choice.chance(0.25),
@@ -43,5 +51,14 @@ export function traitsOf(seed: number): Traits {
     emphasis: choice.chance(0.25) ? choice.pick(EMPHASES) : undefined,
     startsTogether: choice.chance(0.33),
     tolerates: choice.chance(0.33),
+  };
+  const about = choice.random();
+  const isTolerant = about < TOLERANT_SHARE;
+  const asksAnother = about > 1 - ASKING_SHARE;
+  return {
+    ...drawn,
+    ...(isTolerant ? { tolerates: true, emphasis: TOLERANT } : {}),
+    ...(asksAnother ? { emphasis: ASKING } : {}),
+    asksAnother,
   };
 }

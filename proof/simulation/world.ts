@@ -6,18 +6,19 @@
  */
 
 import type { Plan } from '../../lib/core/plan/plan.ts';
-import type { Due, Page, WriteResult } from '../../lib/core/ports.ts';
 import type { Note, Write } from '../../lib/core/records/decision.ts';
 import type { Ended } from '../../lib/core/records/ended.ts';
 import type { EntryNews } from '../../lib/core/records/entry.ts';
+import { rootOf } from '../../lib/core/records/names.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
 import { memoryPresences } from '../../lib/testing/memory-presence.ts';
-import { MemoryTable } from '../../lib/testing/memory-table.ts';
 import { seededSource, seededRandom } from '../../lib/testing/memory.ts';
+import { Cast } from './cast.ts';
 import { Clients } from './clients.ts';
 import { EventQueue } from './events.ts';
-import { type FaultCounts, type FaultKind, type FaultMode, swarm } from './faults.ts';
+import { type FaultCounts, type FaultKind, type FaultMode, type Faults, swarm } from './faults.ts';
+import { type KindCounts, noKinds } from './kinds.ts';
 import { Ledger } from './ledger.ts';
 import { sendMessage } from './messages.ts';
 import { startOperators } from './operators.ts';
@@ -27,8 +28,8 @@ import { judgeKeys } from './oracle-keys.ts';
 import { EffectOrder } from './oracle-order.ts';
 import { judgeNothingLeft, judgeUndoBeyond } from './oracle-points.ts';
 import { judgeStanding } from './oracle-standing.ts';
-import { judgeTolerated, judgeToleratedEnd, type Tolerated, toleratedHow } from './oracle-tolerate.ts';
-import { judgeList, judgeRetention, refusalOf } from './oracle-store.ts';
+import { judgeTolerated, judgeToleratedEnd } from './oracle-tolerate.ts';
+import { judgeList, judgeRetention } from './oracle-store.ts';
 import { OracleTimes } from './oracle-times.ts';
 import { judgeTries } from './oracle-tries.ts';
 import { judgeWake } from './oracle-wake.ts';
@@ -37,11 +38,12 @@ import { isAnnounced, judge, judgeEnd } from './oracle.ts';
 import { drawOutages } from './outages.ts';
 import { startExternalParty } from './external-party.ts';
 import { startPeople } from './people.ts';
-import { choiceOf } from './plans.ts';
+import { type Choice, choiceOf } from './plans.ts';
 import { type Host, planOf } from './process.ts';
 import { AGENT_NAMES } from './service.ts';
 import { startSupervisors, wakeSupervisor } from './supervisors.ts';
 import { type Traits, traitsOf } from './traits.ts';
+import { WorldTable } from './world-table.ts';
 
 export interface WorldResult {
   readonly seed: number;
@@ -55,8 +57,7 @@ export interface WorldResult {
   readonly interventions: number;
   /** Pieces of work that were deferred because no agent had taken them for long. */
   readonly deferred: number;
-  /** Failures that were tolerated, by what made them final. */
-  readonly tolerated: Readonly<Record<Tolerated, number>>;
+  readonly kinds: KindCounts;
   readonly calls: number;
 }
 
@@ -77,10 +78,10 @@ const LIVENESS_MS = 12 * 3_600_000;
 const PUT_OFF_MS: Readonly<Record<FaultMode, number>> = { all: 31_000, none: 0, masked: 0, crowded: 900_000 };
 /** In a world that lives twice. */
 const RETENTION_MS = 30 * 60_000;
-const SHARDS = 2;
 const SMALL_PAGE = 5;
-/** Another stream of dice than the world's own. */
+/** Other streams of dice than the world's own. */
 const TOLERANCE_DICE = 0x70_1e_ca_7e;
+const CAST_DICE = 0x0f_0c_e7_e5;
 
 export class World {
   readonly #options: WorldOptions;
@@ -92,7 +93,7 @@ export class World {
   readonly #announced = new Map<string, Set<string>>();
   readonly #violations: string[] = [];
   readonly #times = new OracleTimes();
-  readonly #inbox = new OracleInbox();
+  readonly #inbox: OracleInbox;
   /** Since when nothing is out of order. */
   #healedAt: number | undefined;
   #interventions = 0;
@@ -105,19 +106,17 @@ export class World {
   constructor(options: WorldOptions) {
     this.#options = options;
     this.#traits = traitsOf(options.seed);
-    const { keyMode, livesTwice, readsInPart, hasSmallPages, tolerates } = this.#traits;
+    const { keyMode, livesTwice, readsInPart, hasSmallPages, tolerates, asksAnother } = this.#traits;
     const isMild = options.mode === 'none' || options.mode === 'masked';
     const emphasis = isMild ? undefined : this.#traits.emphasis;
     this.#livesLeft = livesTwice ? 1 : 0;
+    const kinds = noKinds();
+    this.#inbox = new OracleInbox(kinds);
     const choice = choiceOf(seededRandom(options.seed));
     const often = { ...(tolerates && !isMild ? TOLERANCE_RATES : {}), ...emphasis?.rates };
     const faults = swarm(choice, options.mode, options.only, often);
     const longestDelayMs = options.mode === 'masked' ? 3_000 : 30_000;
-    this.#table = new WorldTable((executionId, before, write) => this.#judge(executionId, before, write), {
-      refuse: (executionId, why) => this.#violate(executionId, `S12 the store refuses ${why}`),
-      page: hasSmallPages ? SMALL_PAGE : undefined,
-      lagMs: () => (faults.injects('staleIndex') ? choice.between(100, 5_000) : 0),
-    });
+    this.#table = this.#tableOf(choice, faults, hasSmallPages);
     const host: Host = {
       events: new EventQueue(START_AT),
       choice,
@@ -149,6 +148,8 @@ export class World {
       readsInPart,
       emphasis,
       tolerance: tolerates ? choiceOf(seededRandom(options.seed ^ TOLERANCE_DICE)) : undefined,
+      cast: asksAnother ? new Cast(choiceOf(seededRandom(options.seed ^ CAST_DICE))) : undefined,
+      kinds,
       warm: new Map(),
       known: [],
       derived: new Map(),
@@ -163,8 +164,15 @@ export class World {
     startExternalParty(host);
   }
 
-  readonly #tolerated: Record<Tolerated, number> = { certain: 0, compensated: 0, answered: 0, left: 0 };
   #graceFrom = Number.NEGATIVE_INFINITY;
+
+  #tableOf(choice: Choice, faults: Faults, hasSmallPages: boolean): WorldTable {
+    return new WorldTable((executionId, before, write) => this.#judge(executionId, before, write), {
+      refuse: (executionId, why) => this.#violate(executionId, `S12 the store refuses ${why}`),
+      page: hasSmallPages ? SMALL_PAGE : undefined,
+      lagMs: () => (faults.injects('staleIndex') ? choice.between(100, 5_000) : 0),
+    });
+  }
 
   #note({ what, detail }: Note): void {
     if (what === 'deferred' && detail === 'unclaimed') this.#deferred += 1;
@@ -181,13 +189,14 @@ export class World {
     const context = { now, putOffMs: PUT_OFF_MS[this.#options.mode], mayDie: true };
     const problems: string[] = [];
     judgeKeys(problems, plan, before, write);
-    judgeTolerated(problems, plan, before, write, this.#host.ledger, now);
-    const how = write.step && toleratedHow(before.steps[write.step.name], write.step);
-    if (how !== undefined) this.#tolerated[how] += 1;
+    const { cast, kinds, ledger } = this.#host;
+    judgeTolerated(problems, plan, before, write, { ledger, kinds, now });
+    const root = cast && this.#table.read(rootOf(executionId))?.execution;
+    cast?.oracle.judge(problems, plan, before, write, root, kinds);
     judge(problems, plan, before, write, after, { now, graceFrom: this.#graceFrom });
     judgeWake(problems, plan, after, context);
     if (write.step !== undefined) judgeTries(problems, plan, before, write.step);
-    this.#times.judge(problems, { plan, before, write, now, healedAt: this.#healedAt });
+    this.#times.judge(problems, { plan, before, write, now, healedAt: this.#healedAt, kinds });
     this.#inbox.judge(problems, plan, before, write, after, now);
     for (const problem of problems) this.#violate(executionId, problem);
     this.#judgeWaits(executionId, plan);
@@ -298,7 +307,7 @@ export class World {
   }
 
   #verdict(): WorldResult {
-    const { events, faults, ledger, order, calls } = this.#host;
+    const { events, faults, kinds, ledger, order, calls } = this.#host;
     const { seed, mode } = this.#options;
     this.#addEnds();
     if (this.#traits.startsTogether) this.#violations.push(...judgeList(this.#table));
@@ -319,55 +328,8 @@ export class World {
       ends: this.#ends,
       interventions: this.#interventions,
       deferred: this.#deferred,
-      tolerated: this.#tolerated,
+      kinds,
       calls,
     };
   }
 }
-
-interface WorldIndex {
-  readonly lagMs: () => number;
-  /** Of so many items; absent: as the table has them. */
-  readonly page: number | undefined;
-  readonly refuse: (executionId: string, why: string) => void;
-}
-
-/** The state table with a judge behind every write and an index that lags. */
-class WorldTable extends MemoryTable {
-  readonly #onWrite: (executionId: string, before: Snapshot, write: Write) => void;
-  readonly #index: WorldIndex;
-
-  constructor(onWrite: (executionId: string, before: Snapshot, write: Write) => void, index: WorldIndex) {
-    super(SHARDS);
-    this.#onWrite = onWrite;
-    this.#index = index;
-  }
-
-  /** @throws Error as the real one does: nothing is written */
-  override write(write: Write): WriteResult {
-    const before = this.read(write.executionId);
-    const refusal = refusalOf(before, write);
-    if (refusal !== undefined) {
-      this.#index.refuse(write.executionId, refusal);
-      throw new Error(`ValidationException: ${refusal}`);
-    }
-    const result = super.write(write);
-    if (result === 'written' && before !== undefined && !isRepeated(before, write))
-      this.#onWrite(write.executionId, before, write);
-    return result;
-  }
-
-  /** The index may show what was a while ago: items that have moved on, and not yet those that came. */
-  override due(shard: number, untilAt: number, cursor?: string): Page<Due> {
-    const page = super.due(shard, untilAt - this.#index.lagMs(), cursor, this.#index.page);
-    // What is due at the same time comes in any order.
-    const { items } = page;
-    if (!items.some(({ wakeAt }, at) => wakeAt === items[at + 1]?.wakeAt)) return page;
-    return { ...page, items: items.toReversed().sort((a, b) => a.wakeAt - b.wakeAt) };
-  }
-}
-
-const isRepeated = (before: Snapshot, { execution, step, entry }: Write): boolean =>
-  execution?.writeId === before.execution.writeId ||
-  (entry !== undefined && entry.writeId === before.entries?.[entry.step]?.writeId) ||
-  (step !== undefined && step.writeId === before.steps[step.name]?.writeId);

@@ -136,11 +136,11 @@ export const BLIND: readonly Mutant[] = [
     killer: simulated(),
   },
   {
-    id: 'retention-from-the-start',
-    bug: 'The retention of an execution is counted from its start and not from its end.',
-    file: 'lib/core/records/retention.ts',
-    find: '    ? execution.endedAt + retentionMs',
-    replace: '    ? execution.startedAt + retentionMs',
+    id: 'acts-below-not-entered',
+    bug: 'Who acts below a root is not entered in its record, so that one person approves twice.',
+    file: 'lib/scheduler/people.ts',
+    find: "    if ((await carryOut(ports, root.plan, root.state, decision, readAt)) === 'written') return {};",
+    replace: '    if (decision.write !== undefined || readAt > 0) return {};',
     killer: simulated(),
   },
   {

@@ -2,6 +2,7 @@
 
 import type { EventQueue } from '../../../proof/simulation/events.ts';
 import { swarm } from '../../../proof/simulation/faults.ts';
+import { noKinds } from '../../../proof/simulation/kinds.ts';
 import { Ledger } from '../../../proof/simulation/ledger.ts';
 import { EffectOrder } from '../../../proof/simulation/oracle-order.ts';
 import { CALM } from '../../../proof/simulation/outages.ts';
@@ -22,6 +23,8 @@ export const calmHost = (events: EventQueue, choice: Choice, external: Host['ext
   readsInPart: false,
   emphasis: undefined,
   tolerance: undefined,
+  cast: undefined,
+  kinds: noKinds(),
   warm: new Map(),
   known: [],
   derived: new Map(),

@@ -3,15 +3,18 @@
 import { checkPlan } from '../../../lib/core/plan/check.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
 import { seededRandom } from '../../../lib/testing/memory.ts';
+import { Cast } from '../../../proof/simulation/cast.ts';
+import { emphasised } from '../../../proof/simulation/emphasis.ts';
 import { choiceOf, randomPlan } from '../../../proof/simulation/plans.ts';
+import { TOLERANT, withTolerance } from '../../../proof/simulation/tolerance.ts';
 
 const drawn = Array.from({ length: 400 }, (_, seed) => randomPlan(choiceOf(seededRandom(seed)), 'drawn'));
 
 /** A wait that outlasts its workflow's time is drawn on purpose: so the deadline comes while others wait. */
 const MEANT = 'longer-than-within';
 
-it('no plan is one that is refused', () => {
-  const reasons = drawn.map((plan) => {
+function reasonsOf(plans: readonly Plan[]): Set<string> {
+  const reasons = plans.map((plan) => {
     try {
       checkPlan(plan);
       return MEANT;
@@ -19,7 +22,26 @@ it('no plan is one that is refused', () => {
       return (error as { details: { reason: string } }).details.reason;
     }
   });
-  expect(new Set(reasons)).toEqual(new Set([MEANT]));
+  return new Set(reasons);
+}
+
+it('no plan is one that is refused', () => {
+  expect(reasonsOf(drawn)).toEqual(new Set([MEANT]));
+});
+
+it('nor one with approvals for another person', () => {
+  const asking = drawn.map((plan, seed) => new Cast(choiceOf(seededRandom(seed))).withApprovals(plan));
+  expect(reasonsOf(asking)).toEqual(new Set([MEANT]));
+  const approvals = asking.flatMap(({ steps }) => steps.filter(({ kind }) => kind === 'approval'));
+  expect(approvals.length).toBeGreaterThan(200);
+});
+
+it('nor one of a world that is about steps that may fail', () => {
+  const tolerant = drawn.map((plan, seed) => {
+    const choice = choiceOf(seededRandom(seed));
+    return withTolerance(emphasised(plan, TOLERANT, choice), choice, true);
+  });
+  expect(reasonsOf(tolerant)).toEqual(new Set([MEANT]));
 });
 
 it('some have a child that is a point of no return, most of these with one inside', () => {

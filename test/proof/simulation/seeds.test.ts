@@ -4,11 +4,13 @@
  */
 
 import { FAULT_KINDS, type FaultMode, noCounts } from '../../../proof/simulation/faults.ts';
+import { KINDS, noKinds } from '../../../proof/simulation/kinds.ts';
 import { runWorlds } from '../../../proof/simulation/run.ts';
 import { COMMIT_WORLDS } from '../../../proof/mutants/mutant.ts';
 
 async function simulate(mode: FaultMode) {
   const faults = noCounts();
+  const kinds = noKinds();
   const violations: string[] = [];
   let executions = 0;
   let deferred = 0;
@@ -19,10 +21,11 @@ async function simulate(mode: FaultMode) {
       executions += result.executions;
       deferred += result.deferred;
       for (const kind of FAULT_KINDS) faults[kind] += result.faults[kind];
+      for (const kind of KINDS) kinds[kind] += result.kinds[kind];
       for (const violation of result.violations) violations.push(`seed ${result.seed}: ${violation}`);
     },
   );
-  return { faults, violations, executions, deferred };
+  return { faults, kinds, violations, executions, deferred };
 }
 
 /** What is seen of each seed's world, in the order of the seeds. */
@@ -36,11 +39,12 @@ async function callsOf(seeds: readonly number[]): Promise<string[]> {
 
 describe('simulated worlds', () => {
   it('with every kind of fault: nothing is stuck, doubled or wrongly undone (S1–S12, L1)', async () => {
-    const { faults, violations, executions } = await simulate('all');
+    const { faults, kinds, violations, executions } = await simulate('all');
     expect(violations).toEqual([]);
     expect(executions).toBeGreaterThan(4_000);
     // A kind of fault that never struck was not tested.
     for (const kind of FAULT_KINDS) expect([kind, faults[kind]]).not.toEqual([kind, 0]);
+    for (const kind of KINDS) expect([kind, kinds[kind]]).not.toEqual([kind, 0]);
   });
 
   it('without faults: no intervention at all (C1)', async () => {

@@ -1,6 +1,7 @@
 /** A failing world is made smaller before it is shown. */
 
 import { FAULT_KINDS, type FaultKind, noCounts } from '../../../proof/simulation/faults.ts';
+import { noKinds } from '../../../proof/simulation/kinds.ts';
 import { argumentsOf, shrink } from '../../../proof/simulation/shrink.ts';
 import type { WorldOptions, WorldResult } from '../../../proof/simulation/world.ts';
 
@@ -22,7 +23,7 @@ function failing(starts: readonly number[], kinds: readonly FaultKind[]) {
     const rest = {
       simulatedMs: 0,
       ends: {},
-      tolerated: { certain: 0, compensated: 0, answered: 0, left: 0 },
+      kinds: noKinds(),
       interventions: 0,
       deferred: 0,
       calls: 1_000,

@@ -1,0 +1,122 @@
+/**
+ * The people of a world in which approvals have to be another person's: who calls, and who is behind a caller.
+ *
+ * Owns: the callers and their persons, by a table and not by the rule of `core/records/caller.ts`; the approvals of such a
+ * world's plans. Does not own: what a person may answer (`oracle-people.ts`). It throws dice of its own, so that every other
+ * world stays as it was.
+ */
+
+import type { AgentStep, CallbackStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
+import type { Caller } from '../../lib/core/records/caller.ts';
+import { type Emphasis, LAST_MOMENT, PROCESS_MS } from './emphasis.ts';
+import { OraclePeople } from './oracle-people.ts';
+import type { Choice } from './plans.ts';
+
+/** A world in which people are asked often and approvals are left lying. */
+export const ASKING: Emphasis = {
+  rates: { noAnswer: 0.9, permanentFailure: 0.2, retried: 0.8 },
+  processMs: PROCESS_MS,
+  lastMoment: LAST_MOMENT,
+  step: (choice, step) =>
+    step.effect === 'unsafe' || choice.chance(0.5)
+      ? step
+      : { ...step, recovery: [{ kind: 'human', withinMs: 3_600_000, otherwise: 'fail' }] },
+};
+
+const ROLE = 'arn:aws:sts::123456789012:assumed-role/clerks';
+const iam = (name: string): Caller => ({ kind: 'iam', name });
+const TRIGGER: Caller = { kind: 'trigger', name: 'nightly' };
+
+/** Of all who use a role it is known who they are only where the deployment says so; IAM does not tell cases apart. */
+const PERSONS: readonly {
+  readonly person: string;
+  readonly inRole: string;
+  readonly callers: readonly Caller[];
+}[] = [
+  { person: 'ann', inRole: 'ann', callers: [{ kind: 'jwt', name: 'https://idp.example ann' }] },
+  { person: 'bea', inRole: 'bea', callers: [iam('arn:aws:iam::123456789012:user/bea')] },
+  { person: 'cleo', inRole: 'clerks', callers: [iam(`${ROLE}/cleo`), iam(`${ROLE}/Cleo`)] },
+  { person: 'dan', inRole: 'clerks', callers: [iam(`${ROLE}/dan`)] },
+];
+const CALLERS = PERSONS.flatMap(({ callers }) => callers);
+
+export class Cast {
+  readonly personalRoles: ReadonlySet<string>;
+  readonly oracle: OraclePeople;
+  readonly #choice: Choice;
+  /** By the caller's name. */
+  readonly #persons: ReadonlyMap<string, string>;
+
+  constructor(choice: Choice) {
+    this.#choice = choice;
+    const arePersonal = choice.chance(0.5);
+    this.personalRoles = new Set(arePersonal ? ['clerks'] : []);
+    this.#persons = new Map(
+      PERSONS.flatMap(({ person, inRole, callers }) =>
+        callers.map(({ name }) => [name, arePersonal ? person : inRole] as const),
+      ),
+    );
+    this.oracle = new OraclePeople(({ name }) => this.#persons.get(name));
+  }
+
+  caller(): Caller {
+    return this.#choice.pick(CALLERS);
+  }
+
+  /** A trigger is nobody. */
+  starter(): Caller {
+    return this.#choice.chance(0.15) ? TRIGGER : this.caller();
+  }
+
+  /** The plan with approvals before some of its steps, and now and then an execution of its own that has one. */
+  withApprovals(plan: Plan, depth = 0): Plan {
+    const choice = this.#choice;
+    const steps = plan.steps.flatMap((step): PlanStep[] => {
+      const inside: PlanStep =
+        step.kind === 'child' ? { ...step, plan: this.withApprovals(step.plan, depth + 1) } : step;
+      if (choice.chance(0.5)) return [inside];
+      const approval = this.#approval(`ok-${step.name}`, step.after);
+      const asking: PlanStep = { ...inside, after: [...step.after, approval.name] };
+      if (depth > 0 || inside.kind !== 'agent' || choice.chance(0.6)) return [approval, asking];
+      return [approval, this.#asChild(asking as AgentStep, plan.workflow)];
+    });
+    return { ...plan, steps };
+  }
+
+  #approval(name: string, after: readonly string[]): CallbackStep {
+    const choice = this.#choice;
+    return {
+      kind: 'approval',
+      name,
+      after,
+      withinMs: choice.pick([120_000, 600_000]),
+      ...(choice.chance(0.8) ? { by: 'another' as const } : {}),
+      ...(choice.chance(0.5) ? { otherwise: 'reject' as const } : {}),
+      ...(choice.chance(0.3) ? { remindMs: 60_000 } : {}),
+    };
+  }
+
+  /** The step as the only one of a workflow of its own, with approvals there, too. */
+  #asChild({ name, after, when, pointOfNoReturn, ...rest }: AgentStep, workflow: string): PlanStep {
+    const point = pointOfNoReturn === undefined ? {} : { pointOfNoReturn };
+    const inner: AgentStep = { ...rest, ...point, name: 's0', after: ['ok'], input: { order: 0 } };
+    const plan: Plan = {
+      v: 1,
+      workflow: `${workflow}-${name}`,
+      withinMs: 4 * 3_600_000,
+      steps: [this.#approval('ok', []), inner],
+      output: {},
+    };
+    const undo = inner.undo === 'none' ? 'none' : 'required';
+    return {
+      kind: 'child',
+      name,
+      after,
+      ...(when === undefined ? {} : { when }),
+      ...point,
+      plan,
+      input: { order: 0, flag: true, items: [] },
+      undo,
+    };
+  }
+}

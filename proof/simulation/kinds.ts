@@ -1,0 +1,28 @@
+/**
+ * What a run has to have seen beside faults: turns of the protocol that are rare by chance, counted.
+ *
+ * Owns: the list. A run in which one of them never came about proves nothing about it, as with a kind of fault.
+ */
+
+export const KINDS = [
+  // Failures that were tolerated, by what made them final, …
+  'toleratedCertain',
+  'toleratedCompensated',
+  'toleratedAnswered',
+  'toleratedLeft',
+  // … and by whose they were.
+  'toleratedChild',
+  'toleratedItem',
+  /** A step that takes the place of one that has failed was begun. */
+  'fallback',
+  'reminded',
+  /** What holds without an answer. */
+  'otherwise',
+  /** Four eyes: an approval was given by another person, and refused to one who has acted. */
+  'approvedByAnother',
+  'refusedToSame',
+] as const;
+export type Kind = (typeof KINDS)[number];
+export type KindCounts = Record<Kind, number>;
+
+export const noKinds = (): KindCounts => Object.fromEntries(KINDS.map((kind) => [kind, 0])) as KindCounts;

@@ -1,0 +1,165 @@
+/**
+ * Four eyes, judged by what was written and by when each call was made, and not by the entries that the product keeps.
+ *
+ * Owns: S19: a book of who did what in a tree, and of every call for an approval with how much of the book there was when it
+ * was made; that each record says who called. Does not own: who is behind a caller (`cast.ts`).
+ *
+ * What was done before a call was made bars it; of two acts at the same time either may be the first. Of two approvals at the
+ * same time in one tree that both have to be another person's, one person gives one.
+ */
+
+import { isForAnother, type Plan } from '../../lib/core/plan/plan.ts';
+import type { Caller } from '../../lib/core/records/caller.ts';
+import type { Write } from '../../lib/core/records/decision.ts';
+import type { Choice, Incident } from '../../lib/core/records/incident.ts';
+import { isJsonObject } from '../../lib/core/records/json.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import type { Execution, Step } from '../../lib/core/records/state.ts';
+import type { KindCounts } from './kinds.ts';
+
+interface Deed {
+  readonly person: string;
+  readonly what: string;
+  /** Of an approval that has to be another person's. */
+  readonly approval?: string;
+}
+
+/** What was done in one life of a tree. */
+interface Book {
+  readonly life: string;
+  readonly deeds: Deed[];
+}
+
+interface Call {
+  readonly caller: Caller;
+  readonly life: string;
+  /** Deeds that were in the book when it was made. */
+  readonly known: number;
+}
+
+/** With these an execution goes on by a person's word. */
+const GOES_ON: ReadonlySet<Choice | undefined> = new Set([
+  'retry',
+  'retry-with-input',
+  'give-output',
+  'skip',
+  'continue',
+  'resume',
+] as const);
+
+export class OraclePeople {
+  readonly #personOf: (caller: Caller) => string | undefined;
+  readonly #books = new Map<string, Book>();
+  readonly #calls: Call[] = [];
+
+  constructor(personOf: (caller: Caller) => string | undefined) {
+    this.#personOf = personOf;
+  }
+
+  /** An approval is about to be answered. @returns the mark that its answer carries */
+  call(root: Execution, caller: Caller): string {
+    const { life, deeds } = this.#bookOf(root);
+    this.#calls.push({ caller, life, known: deeds.length });
+    return `call-${this.#calls.length - 1}`;
+  }
+
+  #bookOf({ id, life, startedBy }: Execution): Book {
+    const known = this.#books.get(id);
+    if (known?.life === life) return known;
+    const person = startedBy && this.#personOf(startedBy);
+    const book: Book = { life, deeds: person === undefined ? [] : [{ person, what: 'started it' }] };
+    this.#books.set(id, book);
+    return book;
+  }
+
+  /** @param root the record of the tree's root as it is now */
+  judge(
+    problems: string[],
+    plan: Plan,
+    before: Snapshot,
+    { execution, step, incident }: Write,
+    root: Execution | undefined,
+    kinds: KindCounts,
+  ): void {
+    // Of an earlier life, of whose root nothing is left.
+    if (root === undefined) return;
+    const book = this.#bookOf(root);
+    if (root.startedBy === undefined) problems.push('S19 who started it is not recorded');
+    if (execution !== undefined) this.#noteCommands(problems, before.execution, execution, book);
+    if (incident !== undefined)
+      this.#noteAnswer(problems, before.incidents?.[incident.number], incident, book);
+    if (step !== undefined) this.#judgeApproval(problems, plan, before, step, book, kinds);
+  }
+
+  #note(problems: string[], book: Book, caller: Caller | undefined, what: string, approval?: string): void {
+    if (caller === undefined) return void problems.push(`S19 who ${what} is not recorded`);
+    const person = this.#personOf(caller);
+    if (person === undefined) return void problems.push(`S19 '${caller.name}' ${what}, and never called`);
+    book.deeds.push({ person, what, ...(approval === undefined ? {} : { approval }) });
+  }
+
+  #noteCommands(problems: string[], before: Execution, after: Execution, book: Book): void {
+    const retry = after.retries?.at(-1);
+    // A child is also tried again because its parent is.
+    const isAsked = after.parent === undefined;
+    if (retry !== undefined && retry.at !== before.retries?.at(-1)?.at && isAsked)
+      this.#note(problems, book, retry.by, 'tried it again');
+    const pause = after.pauses?.at(-1);
+    if (pause !== undefined && pause.number !== before.pauses?.at(-1)?.number && pause.by === undefined)
+      problems.push('S19 who paused it is not recorded');
+    const { cause } = after;
+    const isCanceled = cause?.kind === 'cancel' && before.cause === undefined;
+    if (isCanceled && cause.by === undefined) problems.push('S19 who canceled it is not recorded');
+  }
+
+  #noteAnswer(problems: string[], before: Incident | undefined, after: Incident, book: Book): void {
+    const { by, choice, kind, caller, number } = after;
+    if (by !== 'person' || before?.resolvedAt !== undefined) return;
+    // A pause is ended by a command as well, which gives nothing to what it pauses.
+    if (GOES_ON.has(choice) && kind !== 'pause')
+      return this.#note(problems, book, caller, `resolved incident ${number}: ${choice}`);
+    if (caller === undefined) problems.push(`S19 who resolved incident ${number} is not recorded`);
+  }
+
+  #judgeApproval(
+    problems: string[],
+    plan: Plan,
+    before: Snapshot,
+    record: Step,
+    book: Book,
+    kinds: KindCounts,
+  ): void {
+    const { name, by } = record;
+    const planned = plan.steps.find((one) => one.name === name);
+    if (planned?.kind !== 'approval') return;
+    const mark = markOf(record);
+    if (mark === undefined || mark === markOf(before.steps[name])) return;
+    const call = this.#calls[Number(mark.slice('call-'.length))];
+    if (call === undefined || by?.name !== call.caller.name || by.kind !== call.caller.kind)
+      return void problems.push(`S19 approval '${name}' is recorded as of ${by?.name}, who did not call`);
+    const person = this.#personOf(call.caller);
+    const approval = `${before.execution.id}/${name}`;
+    if (isForAnother(planned)) {
+      const seen = call.life === book.life ? call.known : 0;
+      const against = book.deeds.find(
+        (deed, at) =>
+          deed.person === person && deed.approval !== approval && (at < seen || deed.approval !== undefined),
+      );
+      if (against !== undefined)
+        problems.push(`S19 approval '${name}' is answered by '${by.name}', who ${against.what}`);
+      kinds.approvedByAnother += 1;
+    }
+    // To reject is no deed.
+    if (record.output === undefined) return;
+    const ofAnother = isForAnother(planned) ? approval : undefined;
+    this.#note(problems, book, by, `approved '${approval}'`, ofAnother);
+  }
+}
+
+/** What an answer says of the call that gave it. */
+function markOf(record: Step | undefined): string | undefined {
+  const { output, failure } = record ?? {};
+  const comment = isJsonObject(output ?? null) ? (output as { comment?: unknown }).comment : undefined;
+  const said = typeof comment === 'string' ? comment : failure?.message;
+  return said?.startsWith('call-') === true ? said : undefined;
+}
