@@ -17,9 +17,10 @@ import type { Snapshot } from '../core/records/snapshot.ts';
 import type { LeasedStep } from '../core/records/state.ts';
 import { cut } from '../core/records/text.ts';
 import { effectKeyOf } from '../core/step/effect-key.ts';
-import { heartbeatEveryMs } from '../core/step/lease.ts';
+import { heartbeatEveryMs, isAdvance } from '../core/step/lease.ts';
 import { attemptedVariant } from '../core/step/recovery.ts';
 import { scopeOf } from '../core/step/turn.ts';
+import { timeOverAt } from '../core/step/within.ts';
 import { commit, withWrite } from '../engine/commit.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import { type LogContext, perform, type Worker } from './author-code.ts';
@@ -88,7 +89,11 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
       return (log ??= logOf(worker, { ...about, mode: record.mode }));
     },
     progress: (token) => {
-      pulse.progress = { token: cut(String(token), MAX_TOKEN_CHARS), at: ports.clock.now() };
+      const kept = Number.isFinite(token) ? (token as number) : cut(String(token), MAX_TOKEN_CHARS);
+      // The highest number holds until a heartbeat takes it along.
+      const known = pulse.progress?.token;
+      if (typeof known === 'number' && !isAdvance(known, kept)) return;
+      pulse.progress = { token: kept, at: ports.clock.now() };
       pulse.wake?.();
     },
   };
@@ -100,7 +105,7 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
   const input =
     record.keyInput === undefined ? evaluateExpression(planStep.input, scopeOf(state)) : record.keyInput;
   const work = perform(worker, { mode: record.mode, ctx, input, output: record.output });
-  const report = await inTime(ports, work, abort, finished, timeLimitMs(ports, claim));
+  const report = await inTime(ports, work, abort, finished, timeLimitMs(ports, claim, record));
   finished.end();
   // A heartbeat that hangs is left behind: its write loses against the report's, or the report's is tried again.
   await Promise.race([heartbeats, ports.clock.sleep(HEARTBEAT_PATIENCE_MS)]);
@@ -111,14 +116,17 @@ const nothing = (): void => undefined;
 const SILENT: AttemptLog = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 const logOf = (worker: Worker, context: LogContext): AttemptLog => worker.logOf?.(context) ?? SILENT;
 
-const timeLimitMs = (ports: Ports, claim: Claim): number =>
-  Math.max(
-    0,
-    Math.min(
-      claim.planStep.timeoutMs,
-      claim.processDeadlineAt - ports.clock.now() - ABORT_GRACE_MS - REPORT_RESERVE_MS,
-    ),
-  );
+/** The time of the step is for attempts to execute: what settles an outcome has its own. */
+const timeLimitMs = (
+  ports: Ports,
+  { planStep, processDeadlineAt, state }: Claim,
+  { mode }: LeasedStep,
+): number => {
+  const now = ports.clock.now();
+  const ofStepMs = mode === 'execute' ? timeOverAt(planStep, state) - now : Number.POSITIVE_INFINITY;
+  const ofProcessMs = processDeadlineAt - now - ABORT_GRACE_MS - REPORT_RESERVE_MS;
+  return Math.max(0, Math.min(planStep.timeoutMs, ofStepMs, ofProcessMs));
+};
 
 async function inTime(
   ports: Ports,

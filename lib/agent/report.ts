@@ -16,6 +16,7 @@ import { given } from '../core/records/given.ts';
 import { isLeased } from '../core/records/state.ts';
 import { adoptsLateSuccess } from '../core/step/lease.ts';
 import { mayStillSucceed } from '../core/step/turn.ts';
+import { isTimeOver } from '../core/step/within.ts';
 import { commit } from '../engine/commit.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import { continueWith, reconcile } from '../engine/reconcile.ts';
@@ -92,6 +93,8 @@ async function reportOnce(
     return {};
   }
   const readAt = ports.clock.now();
+  // Whether the time of the step is over depends on pauses that the claim has not seen.
+  if (onTime && record?.mode !== 'undo' && isTimeOver(planStep, state, readAt)) return 'conflict';
   const decision = decide(plan, state, {
     type: 'report',
     step: planStep.name,

@@ -83,7 +83,7 @@ export interface StepView {
   readonly deferred?: Deferred;
   readonly output?: Json;
   readonly failure?: Failure;
-  readonly progress?: string;
+  readonly progress?: string | number;
   /** Who answered it; of a callback or an approval. */
   readonly by?: Caller;
   readonly mayHaveActed?: boolean;
@@ -184,8 +184,8 @@ export interface WorkflowStepView {
   readonly forMs?: number;
   /** As the plan has it: a time, or where it is read from. */
   readonly until?: Json;
-  /** Of a callback or an approval. */
   readonly withinMs?: number;
+  /** Of a callback or an approval. */
   readonly heartbeatMs?: number;
   /** Of an approval that must be another person's. */
   readonly by?: 'another';

@@ -165,6 +165,7 @@ export const workflowView = ({ workflow, planHash }: Registered): WorkflowView =
     kind: step.kind,
     after: step.after,
     ...(isTolerated(step) ? { tolerate: true as const } : {}),
+    ...given({ withinMs: step.withinMs }),
     ...specialOf(step),
   })),
 });
@@ -182,7 +183,6 @@ function specialOf(step: PlanStep): Omit<WorkflowStepView, 'name' | 'kind' | 'af
     case 'callback':
     case 'approval':
       return {
-        withinMs: step.withinMs,
         ...(step.by === undefined ? {} : { by: step.by }),
         ...(step.heartbeatMs === undefined ? {} : { heartbeatMs: step.heartbeatMs }),
         ...(step.otherwise === undefined ? {} : { otherwise: step.otherwise }),

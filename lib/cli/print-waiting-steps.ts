@@ -94,7 +94,13 @@ function answeredWithin({ kind, by, withinMs = 0, otherwise, remindMs }: Workflo
 
 /** Who performs a step, or what it waits for. */
 export const performerOf = (step: WorkflowStepView): string =>
-  step.tolerate === true ? `${performedBy(step)}, may fail` : performedBy(step);
+  `${performedBy(step)}${timeOf(step)}${step.tolerate === true ? ', may fail' : ''}`;
+
+/** Of a callback or an approval it is said with what it waits for. */
+const timeOf = ({ kind, withinMs }: WorkflowStepView): string =>
+  withinMs === undefined || kind === 'callback' || kind === 'approval'
+    ? ''
+    : ` within ${durationText(withinMs)}`;
 
 function performedBy(step: WorkflowStepView): string {
   switch (step.kind) {

@@ -65,6 +65,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     fail: 'failed',
     'start-children': 'running',
     'stop-children': 'compensating',
+    'end-children': 'running',
   },
   running: {
     heartbeat: 'running',
@@ -76,10 +77,12 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     'start-children': 'running',
     'child-ended': 'running',
     'stop-children': 'compensating',
+    'end-children': 'running',
   },
   retrying: {
     claim: 'running',
     defer: 'retrying',
+    expire: 'failed',
     done: 'done',
     'choose-output': 'done',
     suspend: 'suspended',

@@ -12,6 +12,7 @@ import { TOLERANT, withTolerance } from './tolerance.ts';
 import { type Choice, randomPlan } from './plans.ts';
 import { callerIn, type Host, newProcess, portsOf } from './process.ts';
 import { passThrough } from './service.ts';
+import { withTimes } from './within.ts';
 
 /** A client that got no answer asks again after so long. */
 const PATIENCE_MS = 35_000;
@@ -126,11 +127,12 @@ export class Clients {
   }
 }
 
-const workflowOf = ({ choice, emphasis, tolerance, cast }: Host, at: number): Workflow => {
+const workflowOf = ({ choice, emphasis, tolerance, cast, times }: Host, at: number): Workflow => {
   const drawn = randomPlan(choice, `simulated-${at}`, 0, emphasis?.counts);
   const usual = emphasis === undefined ? drawn : emphasised(drawn, emphasis, choice);
   const tolerant = tolerance === undefined ? usual : withTolerance(usual, tolerance, emphasis === TOLERANT);
-  const plan = cast === undefined ? tolerant : cast.withApprovals(tolerant);
+  const asking = cast === undefined ? tolerant : cast.withApprovals(tolerant);
+  const plan = times === undefined ? asking : withTimes(asking, times);
   const parts = { kind: 'steadfast:workflow', name: plan.workflow, input: passThrough, plan, agents: [] };
   return parts as unknown as Workflow;
 };

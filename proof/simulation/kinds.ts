@@ -16,6 +16,9 @@ export const KINDS = [
   /** A step that takes the place of one that has failed was begun. */
   'fallback',
   'reminded',
+  /** The time of a step was over: of an agent's, of executions of its own. */
+  'overTime',
+  'overTimeChildren',
   /** What holds without an answer. */
   'otherwise',
   /** Four eyes: an approval was given by another person, and refused to one who has acted. */

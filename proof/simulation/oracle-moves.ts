@@ -37,10 +37,20 @@ const EXECUTION: Moves<ExecutionStatus> = {
 
 /** What an agent performs. */
 const AGENT: Moves<StepStatus> = {
-  ready: ['running', 'retrying', 'skipped', 'suspended', 'fenced'],
+  // Failed: its time is over.
+  ready: ['running', 'retrying', 'skipped', 'suspended', 'fenced', 'failed'],
   running: ['running', 'done', 'retrying', 'waiting', 'failed', 'unknown'],
   // Held back again, adopted late, fenced, or undone because an attempt may have acted.
-  retrying: ['running', 'retrying', 'done', 'suspended', 'fenced', 'compensating', 'compensation-failed'],
+  retrying: [
+    'running',
+    'retrying',
+    'done',
+    'failed',
+    'suspended',
+    'fenced',
+    'compensating',
+    'compensation-failed',
+  ],
   waiting: [
     'retrying',
     'done',

@@ -22,6 +22,7 @@ import { type Execution, isForward, isPausedOrPausing, type Step } from '../../l
 import type { KindCounts } from './kinds.ts';
 import { actedAs } from './oracle-order.ts';
 import { CLOCKS_DIFFER_MS, turnOf } from './oracle-wake.ts';
+import { judgeWithin } from './oracle-within.ts';
 
 const DAY_MS = 86_400_000;
 /** For an answer, where no recovery says how long: */
@@ -56,10 +57,16 @@ export class OracleTimes {
   readonly #paused = new Map<string, Span[]>();
 
   judge(problems: string[], written: Written): void {
-    const { plan, before, write, now } = written;
+    const { plan, before, write, now, kinds } = written;
     if (write.incident !== undefined) this.#judgeQuestion(problems, written, write.incident);
-    // Only of the kinds that are not performed by agents, and when they end.
     const { step } = write;
+    if (step !== undefined) {
+      const { id } = before.execution;
+      const pausedMs = (sinceAt: number): number => this.#pausedMs(id, sinceAt, now);
+      const earlyMs = (sinceAt: number): number => this.#earlyMs(id, sinceAt);
+      judgeWithin(problems, plan, before, step, { now, pausedMs, earlyMs, kinds });
+    }
+    // Only of the kinds that are not performed by agents, and when they end.
     if (step?.status === 'done' || step?.status === 'failed') {
       const planned = plan.steps.find(({ name }) => name === step.name);
       if (planned !== undefined) this.#judgeStep(problems, written, planned, step);

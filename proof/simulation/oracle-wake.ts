@@ -116,12 +116,34 @@ function forwardDues(due: Due, plan: Plan, state: Snapshot, mayDie: boolean): vo
     const sinceAt = turnOf(step, state);
     if (sinceAt === undefined || !applies(step, state)) continue;
     const record = effectiveStep(step, steps[step.name], execution);
+    const isOpen = record === undefined || (record.status === 'retrying' && record.leaseUntil === undefined);
+    if (isOpen && step.withinMs !== undefined) {
+      const seenAt = Math.max(sinceAt, record?.changedAt ?? 0) + unseenMs;
+      due(Math.max(overTimeAt(step.name, step.withinMs, sinceAt, state), seenAt), 'its time', step.name);
+    }
     if (step.kind === 'agent') {
       const at = waits ? undefined : forwardDue(step, record, sinceAt, execution);
       if (at !== undefined) due(at, 'the next try', step.name);
     } else if (record === undefined && step.forMs !== undefined)
       due(sinceAt + Math.max(step.forMs, unseenMs), 'the time', step.name);
   }
+}
+
+/** A person who has it tried again gives it its time once more, and a pause gives its own back. */
+function overTimeAt(
+  name: string,
+  withinMs: number,
+  turnAt: number,
+  { execution, incidents }: Snapshot,
+): number {
+  const again = Object.values(incidents ?? {}).flatMap(({ step, choice, resolvedAt }) =>
+    step === name && choice?.startsWith('retry') === true ? [resolvedAt ?? 0] : [],
+  );
+  const sinceAt = Math.max(turnAt, ...again);
+  const paused = (execution.pauses ?? []).map(({ at, endedAt = at }) =>
+    Math.max(0, endedAt - Math.max(at, sinceAt)),
+  );
+  return sinceAt + withinMs + paused.reduce((sum, ms) => sum + ms, 0);
 }
 
 const IDLE_HORIZON_MS = 60_000;

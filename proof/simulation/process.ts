@@ -93,6 +93,8 @@ export interface Host {
   readonly tolerance: Choice | undefined;
   /** Who calls, in a world in which approvals have to be another person's. */
   readonly cast: Cast | undefined;
+  /** The dice for steps with a time of their own, in a world that has some. */
+  readonly times: Choice | undefined;
   /** What a run has to have seen beside faults. */
   readonly kinds: KindCounts;
   /** What its functions' processes know of their agents' breakers. */

@@ -29,6 +29,8 @@ export interface Traits {
   readonly tolerates: boolean;
   /** Its approvals have to be another person's. */
   readonly asksAnother: boolean;
+  /** Its workflows have steps with a time of their own. */
+  readonly hasTimes: boolean;
   /** What happens often in it. */
   readonly emphasis: Emphasis | undefined;
 }
@@ -60,5 +62,6 @@ export function traitsOf(seed: number): Traits {
     ...(isTolerant ? { tolerates: true, emphasis: TOLERANT } : {}),
     ...(asksAnother ? { emphasis: ASKING } : {}),
     asksAnother,
+    hasTimes: choice.chance(0.25),
   };
 }

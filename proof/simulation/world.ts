@@ -82,6 +82,7 @@ const SMALL_PAGE = 5;
 /** Other streams of dice than the world's own. */
 const TOLERANCE_DICE = 0x70_1e_ca_7e;
 const CAST_DICE = 0x0f_0c_e7_e5;
+const TIMES_DICE = 0x0d_ea_d1_1e;
 
 export class World {
   readonly #options: WorldOptions;
@@ -106,7 +107,8 @@ export class World {
   constructor(options: WorldOptions) {
     this.#options = options;
     this.#traits = traitsOf(options.seed);
-    const { keyMode, livesTwice, readsInPart, hasSmallPages, tolerates, asksAnother } = this.#traits;
+    const { keyMode, livesTwice, readsInPart, hasSmallPages, tolerates, asksAnother, hasTimes } =
+      this.#traits;
     const isMild = options.mode === 'none' || options.mode === 'masked';
     const emphasis = isMild ? undefined : this.#traits.emphasis;
     this.#livesLeft = livesTwice ? 1 : 0;
@@ -129,12 +131,7 @@ export class World {
         send: (sends) => {
           for (const send of sends) sendMessage(host, send, longestDelayMs);
         },
-        announce: (ended) => {
-          const { executionId, status } = ended;
-          this.#judgeAnnounced(ended);
-          const told = this.#announced.get(executionId) ?? new Set();
-          this.#announced.set(executionId, told.add(status));
-        },
+        announce: (ended) => this.#announce(ended),
         announceEntry: (news) => this.#judgeNews(news),
         random: seededSource(options.seed),
         note: (note) => this.#note(note),
@@ -149,6 +146,7 @@ export class World {
       emphasis,
       tolerance: tolerates ? choiceOf(seededRandom(options.seed ^ TOLERANCE_DICE)) : undefined,
       cast: asksAnother ? new Cast(choiceOf(seededRandom(options.seed ^ CAST_DICE))) : undefined,
+      times: hasTimes && !isMild ? choiceOf(seededRandom(options.seed ^ TIMES_DICE)) : undefined,
       kinds,
       warm: new Map(),
       known: [],
@@ -165,6 +163,13 @@ export class World {
   }
 
   #graceFrom = Number.NEGATIVE_INFINITY;
+
+  #announce(ended: Ended): void {
+    const { executionId, status } = ended;
+    this.#judgeAnnounced(ended);
+    const told = this.#announced.get(executionId) ?? new Set();
+    this.#announced.set(executionId, told.add(status));
+  }
 
   #tableOf(choice: Choice, faults: Faults, hasSmallPages: boolean): WorldTable {
     return new WorldTable((executionId, before, write) => this.#judge(executionId, before, write), {

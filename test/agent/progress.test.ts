@@ -62,7 +62,7 @@ describe('an agent with maxNoProgress', () => {
     };
     const h = harness(copying, { copier: { execute, undo } });
     const { id } = await h.begin();
-    const seen = new Set<string | undefined>();
+    const seen = new Set<string | number | undefined>();
     await h.run(id, {
       until: ({ execution, steps }) => {
         seen.add(steps['copy']?.progress);
@@ -164,5 +164,52 @@ describe('an attempt that has ended', () => {
       await settle();
     }
     expect(writes).toBe(before);
+  });
+});
+
+describe('progress that is given as a number', () => {
+  const reporting = (...numbers: readonly number[]) => {
+    let tries = 0;
+    const h = harness(copying, {
+      copier: {
+        execute: async (ctx: AttemptContext): Promise<object> => {
+          tries += 1;
+          if (tries > 1) return {};
+          for (const one of numbers) {
+            await h.clock.sleep(1_500);
+            ctx.progress(one);
+          }
+          return {};
+        },
+        undo,
+      },
+    });
+    return h;
+  };
+
+  it.each([
+    ['that stays the same', [0.46, 0.47, 0.47, 0.47, 0.47, 0.47, 0.47]],
+    ['that goes up and down below what it was', [0.47, 0.45, 0.46, 0.47, 0.45, 0.46, 0.47]],
+    ['that is no number', [Number.NaN, Number.NaN, Number.NaN, Number.NaN, Number.NaN]],
+  ])('%s is no progress', async (_, numbers) => {
+    const h = reporting(...numbers);
+    const { steps } = await h.run((await h.begin()).id);
+    expect(steps['copy']?.attempts[0]).toMatchObject({ failure: { code: 'no-progress' } });
+  });
+
+  it('that grows is progress, and the largest is kept', async () => {
+    const h = reporting(0.1, 0.2, 0.15, 0.3, 0.4, 0.47, 0.5);
+    const { id } = await h.begin();
+    const seen = new Set<string | number | undefined>();
+    const { steps } = await h.run(id, {
+      until: ({ execution, steps: records }) => {
+        seen.add(records['copy']?.progress);
+        return execution.endedAt !== undefined;
+      },
+    });
+    expect(steps['copy']?.attempts).toMatchObject([{ outcome: 'done' }]);
+    const numbers = [...seen].filter((one) => typeof one === 'number');
+    expect(numbers).toHaveLength(seen.size - 1);
+    expect(numbers).toEqual(numbers.toSorted((one, other) => one - other));
   });
 });

@@ -31,6 +31,7 @@ const STEP_ROWS = `
   ready     fail               failed
   ready     start-children     running
   ready     stop-children      compensating
+  ready     end-children       running
   running   heartbeat          running
   running   done               done
   running   retry              retrying
@@ -40,7 +41,9 @@ const STEP_ROWS = `
   running   start-children     running
   running   child-ended        running
   running   stop-children      compensating
+  running   end-children       running
   retrying  claim              running
+  retrying  expire             failed
   retrying  done               done
   retrying  suspend            suspended
   retrying  fence              fenced

@@ -5,22 +5,31 @@
  * (`rules.ts`), the effects on other executions (`engine/children.ts`), which come before the write that records them.
  */
 
-import { type ChildStep, hasChildren, type MapStep, type Plan } from '../plan/plan.ts';
+import { type ChildStep, hasChildren, type MapStep, type Plan, type PlanStep } from '../plan/plan.ts';
 import type { Rule } from '../plan/rule.ts';
 import { blankStep, executionAfter, stepAfter, type StepChanges } from '../records/change.ts';
-import type { Family } from '../records/children.ts';
-import { alsoAffected, type Decision, evaluateNext, nothing, writing } from '../records/decision.ts';
+import type { Children, Family } from '../records/children.ts';
+import {
+  alsoAffected,
+  type Decision,
+  evaluateNext,
+  type Next,
+  nothing,
+  writing,
+} from '../records/decision.ts';
 import type { Evaluation } from '../records/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isForward, type Step } from '../records/state.ts';
 import { failureWaits, isNearNoReturn, wayBack } from '../step/point-of-no-return.ts';
 import { dependentsClearAt, isKept, keepsEffects, needsUndo, openWork } from '../step/ready.ts';
-import { applies, hasOpenChildren, isTurn, isUnbegun, mayHaveChildren } from '../step/turn.ts';
+import { applies, hasOpenChildren, isEnding, isTurn, isUnbegun, mayHaveChildren } from '../step/turn.ts';
+import { OVER_TIME } from '../step/within.ts';
 import { unleasedEnd } from '../supervision/wake-time.ts';
 import { epochOfIds } from '../waiting/child-retry.ts';
 import {
   childIds,
   childrenFailure,
+  childrenOverTime,
   childrenStopped,
   familyOf,
   indexesToStop,
@@ -30,7 +39,7 @@ import {
   stepOnceStopped,
 } from '../waiting/child.ts';
 import { isStartDue } from '../waiting/map.ts';
-import { externalTimes, passTime } from '../waiting/timer.ts';
+import { endsAt, externalTimes, passTime } from '../waiting/timer.ts';
 
 const written = (state: Snapshot, event: Evaluation, step: Step, what: string): Decision =>
   writing(state.execution.id, { step }, evaluateNext(alsoAffected(event.affected, step.name)), {
@@ -103,9 +112,11 @@ export const endChildren: Rule = (plan, state, event) => {
     if (stopped !== undefined) return written(state, event, stopped, `step-${stopped.status}`);
     if (record.status !== 'running' && !staysDone(step, record, left)) continue;
     const ids = { id: state.execution.id, epoch: epochOfIds(record, state.execution) };
+    const isOverTime = record.children.overTime !== undefined;
+    if (isOverTime && (isEnding(record.children) || hasOpenChildren(record.children))) continue;
     const failure = childrenFailure(step, ids, record.children);
     if (failure !== undefined) {
-      const changes: StepChanges = { changedAt: event.now, failure };
+      const changes: StepChanges = { changedAt: event.now, failure: isOverTime ? OVER_TIME : failure };
       return written(state, event, stepAfter(record, 'fail', event, changes), 'step-failed');
     }
     if (hasOpenChildren(record.children)) continue;
@@ -133,18 +144,55 @@ export const stopChildren: Rule = (plan, state, event) => {
     const record = state.steps[step.name];
     const family = dueToStop(plan, step, state, record, left);
     if (family === undefined) continue;
-    const recall = !left && !isKept(step);
-    const wanted = new Set(indexesToStop(family.starts.length, record?.children, recall));
-    const all = family.starts.filter(({ parent }) => wanted.has(parent.index));
-    const count = family.starts.length;
-    if (all.length > 0) {
-      const starts = all.slice(0, MAX_STOPS);
-      const below = all.length > MAX_STOPS ? (all[MAX_STOPS]?.parent.index ?? count) : count;
-      const how = { undo: !left, recall, below };
-      return nothing({ kind: 'stop-children', step: step.name, family, starts, ...how });
-    }
-    const stopped = childrenStopped(state, { step: step.name, family, started: count, ended: {} }, event);
+    const how = { undo: !left, recall: !left && !isKept(step) };
+    const stopping = nextStops(step, family, record?.children, how);
+    if (stopping !== undefined) return nothing(stopping);
+    const stopped = childrenStopped(state, allOf(step, family), event);
     return written(state, event, stopped, 'children-stopped');
+  }
+  return undefined;
+};
+
+/** The executions that are stopped next, or nothing when all are. */
+function nextStops(
+  { name: step }: PlanStep,
+  family: Family,
+  children: Children | undefined,
+  how: { readonly undo: boolean; readonly recall: boolean },
+): Next | undefined {
+  const count = family.starts.length;
+  const wanted = new Set(indexesToStop(count, children, how.recall));
+  const all = family.starts.filter(({ parent }) => wanted.has(parent.index));
+  if (all.length === 0) return undefined;
+  const below = all.length > MAX_STOPS ? (all[MAX_STOPS]?.parent.index ?? count) : count;
+  return { kind: 'stop-children', step, family, starts: all.slice(0, MAX_STOPS), ...how, below };
+}
+
+const allOf = ({ name: step }: PlanStep, family: Family) => ({
+  step,
+  family,
+  started: family.starts.length,
+  ended: {},
+});
+
+/**
+ * The time of a step is over: what belongs to it is stopped and undone, what has succeeded before is left to what follows. That is
+ * recorded first, for an end may be told before the next write.
+ */
+export const endOverTime: Rule = (plan, state, event) => {
+  if (!isForward(state.execution.status)) return undefined;
+  for (const step of parents(plan, event)) {
+    const { children } = state.steps[step.name] ?? {};
+    const isOver = (endsAt(step, state) ?? Number.POSITIVE_INFINITY) <= event.now;
+    const family = isOver || isEnding(children) ? familyOf(step, state) : undefined;
+    // What can have no executions fails for that.
+    if (family === undefined || 'code' in family) continue;
+    const below = children?.overTime;
+    const known = children && below !== undefined ? { ...children, stopped: below } : undefined;
+    const stopping = known && nextStops(step, family, known, { undo: true, recall: false });
+    if (stopping !== undefined) return nothing(stopping);
+    const over = { ...allOf(step, family), ...(known === undefined ? { started: 0 } : {}) };
+    return written(state, event, childrenOverTime(state, over, event), 'children-stopped');
   }
   return undefined;
 };

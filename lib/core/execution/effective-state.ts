@@ -74,6 +74,7 @@ function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Executi
     stageAttempt: 0,
     probes: 0,
     afterFailure: undefined,
+    isOverTime: undefined,
     retryAt: undefined,
     children: undefined,
     // What was answered before its turn is kept with who answered.

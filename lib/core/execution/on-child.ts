@@ -34,7 +34,14 @@ import { keepsEffects } from '../step/ready.ts';
 import { unleasedEnd } from '../supervision/wake-time.ts';
 import { canMoveStep, type ExecutionStatus } from '../transitions.ts';
 import { isCanceledKeepingEffects, isToGoOn } from '../waiting/child-retry.ts';
-import { childrenStarted, childrenStopped, failedOf, staysDone, childEnded } from '../waiting/child.ts';
+import {
+  childEnded,
+  childrenOverTime,
+  childrenStarted,
+  childrenStopped,
+  failedOf,
+  staysDone,
+} from '../waiting/child.ts';
 
 /** The most that a step keeps of its executions' outputs; more is left with them. */
 const MAX_GATHERED_BYTES = 100_000;
@@ -61,6 +68,8 @@ const RECORDED: Readonly<
   gathered: { move: 'done', during: (status) => !isTerminal(status) },
 };
 
+const OVER_TIME_RECORDED = { move: 'end-children', during: isForward } as const;
+
 function recordAfter(
   plan: Plan,
   step: ChildStep | MapStep,
@@ -69,7 +78,9 @@ function recordAfter(
 ): Step | undefined {
   const record = state.steps[step.name];
   const { status } = state.execution;
-  const { move, during } = RECORDED[event.type];
+  // While it goes forward they are stopped because the time of their step is over.
+  const isOverTime = event.type === 'stopped' && step.withinMs !== undefined && isForward(status);
+  const { move, during } = isOverTime ? OVER_TIME_RECORDED : RECORDED[event.type];
   const isStay = event.type === 'gathered' && record?.status === 'compensating';
   if (isStay && !staysDone(step, record, keepsEffects(state))) return undefined;
   if (!during(status) || !canMoveStep(record?.status ?? 'ready', isStay ? 'stay' : move)) return undefined;
@@ -79,7 +90,7 @@ function recordAfter(
       return event.failure === undefined ? started : refusedStart(started, record, event.failure, event);
     }
     case 'stopped':
-      return childrenStopped(state, event, event);
+      return (isOverTime ? childrenOverTime : childrenStopped)(state, event, event);
     case 'gathered':
       return record && gathered(plan, step, record, event);
   }

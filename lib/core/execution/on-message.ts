@@ -19,6 +19,7 @@ import { claimed } from '../step/claim.ts';
 import { deferral, isOpenToLateMessages, untilBreakerCloses } from '../step/defer.ts';
 import { horizonMs, leaseEndsAt, shortestMs } from '../step/lease.ts';
 import { effectsSettledAt, openWork, type Work } from '../step/ready.ts';
+import { isTimeOver } from '../step/within.ts';
 
 /** A message earlier than this waits in the agent; an earlier one is dropped, and the wake time brings another. */
 const EARLY_MS = 5_000;
@@ -53,6 +54,9 @@ export function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>):
     const isSoon = work.dueAt - event.now <= EARLY_MS;
     return isSoon ? nothing({ kind: 'wait', untilAt: work.dueAt }) : dropped('early');
   }
+  // Nothing new of the step begins: the evaluation ends it.
+  if (work.mode === 'execute' && isTimeOver(planStep, state, event.now))
+    return nothing(evaluateNext([message.step], false));
   if (event.processDeadlineAt - event.now < MIN_REMAINING_MS) return nothing({ kind: 'give-back' });
   if (event.openBreaker !== undefined) return deferDelivered(state, work, event.openBreaker, event);
   const step = claimed(work, state, event);

@@ -19,6 +19,7 @@ import { afterHeartbeat, horizonMs } from '../step/lease.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { reported } from '../step/report.ts';
 import { mayStillSucceed } from '../step/turn.ts';
+import { isTimeOver } from '../step/within.ts';
 
 export function heartbeat(plan: Plan, state: Snapshot, event: EventOf<'heartbeat'>): Decision {
   const planStep = agentStep(plan, event.step);
@@ -35,7 +36,11 @@ export function report(plan: Plan, state: Snapshot, event: EventOf<'report'>): D
   const step =
     planStep === undefined || isTerminal(execution.status)
       ? undefined
-      : reported(planStep, before, { ...event, mayFail: mayStillSucceed(plan, planStep, state) });
+      : reported(planStep, before, {
+          ...event,
+          mayFail: mayStillSucceed(plan, planStep, state),
+          isOverTime: isTimeOver(planStep, state, event.now),
+        });
   if (step === undefined)
     return nothing(IDLE, { what: 'report-refused', executionId: execution.id, ...about });
   const ms = recoveredIn(before, step, event.now);

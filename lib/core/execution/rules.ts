@@ -45,11 +45,19 @@ import { leaseOverAt } from '../step/lease.ts';
 import { isAllOver, isClear, keepsEffects, stepToFence, stepToSkip } from '../step/ready.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { expired } from '../step/report.ts';
+import { isTimeOver } from '../step/within.ts';
 import { send, supervise } from '../supervision/dispatch.ts';
 import { unleasedEnd } from '../supervision/wake-time.ts';
 import { endOf } from '../waiting/child.ts';
 import { openEntry, remind, announceChange } from '../waiting/entry.ts';
-import { endChildren, passedTime, startChildren, stopChildren, wakeForTime } from './child-rules.ts';
+import {
+  endChildren,
+  endOverTime,
+  passedTime,
+  startChildren,
+  stopChildren,
+  wakeForTime,
+} from './child-rules.ts';
 import { keptOutput } from './output.ts';
 import { failStep, keepPast, passDeadline } from './stop.ts';
 import { tolerate } from './tolerate.ts';
@@ -69,6 +77,7 @@ const rulesOf = (): readonly Rule[] => [
   openEntry,
   passedTime,
   remind,
+  endOverTime,
   startChildren,
   suspend,
   halt,
@@ -103,7 +112,7 @@ const endLease: Rule = (plan, state, event) => {
   const planStep = record && agentStep(plan, record.name);
   if (planStep === undefined || !isLeased(record)) return undefined;
   const { name, attempt, mode, leaseUntil } = record;
-  const step = expired(planStep, record, event);
+  const step = expired(planStep, record, { ...event, isOverTime: isTimeOver(planStep, state, event.now) });
   return writing(state.execution.id, { step }, evaluateNext(alsoAffected(event.affected, name)), {
     what: 'lease-ended',
     step: name,

@@ -45,6 +45,7 @@ export function becauseOfWaiting(step: PlanStep, state: Snapshot): string | unde
       return step.kind === 'wait' ? 'its time has come' : answered(step, record, state);
     case 'failed':
     case 'tolerated':
+      if (record.isOverTime === true) return `its time is over${inBrackets(record.failure)}`;
       return step.kind === 'wait'
         ? `its time cannot be told${inBrackets(record.failure)}`
         : `it was not answered with a success${inBrackets(record.failure)}`;
@@ -78,7 +79,7 @@ function unanswered(step: CallbackStep, record: Step | undefined): string {
 function becauseOfChildren({ status, failure, children }: Step): string | undefined {
   switch (status) {
     case 'running':
-      return `${countText(children)}${openText(children)}`;
+      return `${children?.overTime === undefined ? '' : 'its time is over, and they are stopped: '}${countText(children)}${openText(children)}`;
     case 'compensating':
       return `its executions are canceled, and those that succeeded are undone: ${countText(children)}`;
     case 'failed':

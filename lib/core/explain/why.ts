@@ -29,6 +29,7 @@ import { isClear, needsUndo, openWork, type Work, workKey } from '../step/ready.
 import { attemptedVariant, variantOf } from '../step/recovery.ts';
 import { isTurn, isUnbegun, mayFail } from '../step/turn.ts';
 import { dispatchDueAt, wasSentSinceDeferred } from '../supervision/wake-time.ts';
+import { endsAt } from '../waiting/timer.ts';
 import { DEED, past } from './history.ts';
 import { becauseOfWaiting, DUE_OF_WAITING, dueWithChildren, nextOfWaiting } from './waiting.ts';
 import { type IsDeployed, warningsOf } from './warnings.ts';
@@ -312,8 +313,14 @@ function nextOf(plan: Plan, state: Snapshot, ofSteps: readonly Next[], now: numb
   const child = timed.length === 0 ? ofSteps.find(({ who }) => who === 'child') : undefined;
   if (child !== undefined && !isPausedOrPausing(execution.status)) return child;
   const undoes = isForward(execution.status) && mayBeStopped(plan, state);
+  const overTime = plan.steps.flatMap((step): Timed[] => {
+    const at = isForward(execution.status) ? endsAt(step, state) : undefined;
+    if (at === undefined) return [];
+    return [{ what: 'the time of a step is over and it fails', at, who: 'supervisor', step: step.name }];
+  });
   const candidates = [
     ...timed,
+    ...overTime,
     ...(undoes ? [deadline] : []),
     ...deadlineNext(plan, state),
     ...pauseNext(plan, state),

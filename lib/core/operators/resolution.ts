@@ -72,7 +72,12 @@ export function resolve(
   const step =
     incident.kind === 'undo'
       ? undoResolution(plan, record, answer, inputs)
-      : recoveryResolution(record, answer, { certain, tolerated }, inputs);
+      : recoveryResolution(
+          record,
+          answer,
+          { certain, tolerated, isTimed: planned?.withinMs !== undefined },
+          inputs,
+        );
   const cause = causeOf(execution, incident, answer, tolerated, inputs.now);
   const closed = resolved(incident, answer, inputs);
   const what = answer.by === 'deadline' ? 'incident-timed-out' : 'incident-resolved';
@@ -129,15 +134,16 @@ const AFTER_FAILURE: Readonly<Partial<Record<Choice, Step['afterFailure']>>> = {
 function recoveryResolution(
   record: Step,
   answer: Resolution,
-  { certain, tolerated }: { readonly certain: boolean; readonly tolerated: boolean },
+  { certain, tolerated, isTimed }: Record<'certain' | 'tolerated' | 'isTimed', boolean>,
   inputs: DecisionInputs,
 ): Step | undefined {
   // Offered for a pause alone.
   if (answer.choice === 'resume') return undefined;
+  const isAgain = answer.choice === 'retry' || answer.choice === 'retry-with-input';
   const changes: StepChanges = {
     changedAt: inputs.now,
     ...(certain ? { mayHaveActed: false } : {}),
-    ...(answer.choice === 'retry' || answer.choice === 'retry-with-input' ? { retryAt: inputs.now } : {}),
+    ...(isAgain ? { retryAt: inputs.now, ...(isTimed ? { againAt: inputs.now } : {}) } : {}),
     ...(answer.choice === 'retry-with-input' ? { givenInput: answer.input ?? null } : {}),
     ...(tolerated ? { afterFailure: AFTER_FAILURE[answer.choice] } : {}),
     ...(answer.choice === 'give-output' ? { output: answer.output ?? null, failure: undefined } : {}),

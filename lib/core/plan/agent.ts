@@ -50,7 +50,7 @@ export interface AgentOptions<I, O> {
    */
   readonly settle?: Duration;
   /**
-   * An attempt that renews its lease but reports no new `ctx.progress` for so long is taken for wedged.
+   * An attempt that renews its lease but reports no new `ctx.progress` for so long is taken for wedged. A number must grow.
    * @default no limit: being alive is enough
    */
   readonly maxNoProgress?: Duration;
@@ -115,7 +115,10 @@ export interface AttemptContext {
   readonly effectKey: string;
   /** Aborted when the lease is lost or the attempt's time is over. Hand it to every request. */
   readonly signal: AbortSignalLike;
-  /** Reports an advance; the token must differ from the last one (a count, a cursor). Stored with a heartbeat. */
+  /**
+   * Reports an advance. A number (a share, a count) must be larger than the last one, a text (a cursor) must differ from it; anything
+   * else is no progress. Stored with a heartbeat.
+   */
   readonly progress: (token: string | number) => void;
   readonly log: AttemptLog;
 }

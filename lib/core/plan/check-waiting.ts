@@ -55,6 +55,29 @@ function waitProblem({ forMs, until }: WaitStep, plan: Plan): Problem | undefine
   return longerThanWithin(forMs, plan, 'it waits for');
 }
 
+/** The time of a step: one that could never matter, or that no attempt could keep, is a mistake. */
+export function withinProblem(step: PlanStep, plan: Plan): Problem | undefined {
+  const { withinMs } = step;
+  if (withinMs === undefined) return undefined;
+  if (!isDurationMs(withinMs))
+    return problem('unbounded', `its withinMs is ${String(withinMs)}; leave it out or give a time`);
+  const own = formatDuration(withinMs);
+  if (withinMs > plan.withinMs) {
+    const most = formatDuration(plan.withinMs);
+    const message = `its 'within' is ${own}, and the workflow is to be over within ${most}: write within: '${most}' or less, or leave it out`;
+    return problem('longer-than-within', message);
+  }
+  if (step.kind === 'agent' && step.timeoutMs > withinMs) {
+    const message = `its 'within' is ${own}, and one attempt may take ${formatDuration(step.timeoutMs)}: write timeout: '${own}' or less on the step, or a longer 'within'`;
+    return problem('within-too-short', message);
+  }
+  if (step.kind === 'wait' && step.forMs !== undefined && step.forMs >= withinMs) {
+    const message = `it waits for ${formatDuration(step.forMs)}, and its 'within' is ${own}, so it would always fail: write a longer 'within', or leave it out`;
+    return problem('within-too-short', message);
+  }
+  return undefined;
+}
+
 /**
  * An external party that is promised more time than the whole execution has would lose it without a word.
  * @param what 'it waits for'

@@ -20,7 +20,7 @@ import {
   type Stage,
   type StepLimits,
 } from './plan.ts';
-import { longerThanWithin, waitingStepProblem, sourceProblem } from './check-waiting.ts';
+import { longerThanWithin, waitingStepProblem, withinProblem, sourceProblem } from './check-waiting.ts';
 import { pointProblem, undoProblem } from './check-points.ts';
 import { outcomeProblem, tolerateProblem } from './outcomes.ts';
 import { type Expr, OPERATORS, stepsIn } from './refs.ts';
@@ -82,7 +82,7 @@ function stepProblem(step: PlanStep, seen: ReadonlySet<string>, plan: Plan): Pro
     step.kind === 'agent'
       ? agentProblem(step, plan)
       : (pointProblem(step, plan) ?? waitingStepProblem(step, plan, agentProblem));
-  return ofKind ?? tolerateProblem(step) ?? referenceProblem(step, plan);
+  return ofKind ?? withinProblem(step, plan) ?? tolerateProblem(step) ?? referenceProblem(step, plan);
 }
 
 function agentProblem(step: AgentStep, plan: Plan): Problem | undefined {

@@ -60,6 +60,8 @@ interface StepBase {
   /** All direct predecessors: declared ones and those whose output is read. */
   readonly after: readonly string[];
   readonly when?: Expr;
+  /** From its turn on: all its attempts, waits and retries. */
+  readonly withinMs?: number;
   /** Once it is done there is no way back: nothing is undone any more, only tried again or left to a person. */
   readonly pointOfNoReturn?: true;
 }

@@ -59,6 +59,13 @@ export interface AnyStepOptions {
   readonly after?: readonly ({ readonly name: string } | string)[];
   /** Skipped unless it holds. */
   readonly when?: Condition;
+  /**
+   * The time of the step, from its turn on: all its attempts, waits and retries, but not pauses. When it is over, nothing new of it
+   * begins, an attempt under way is aborted, executions of its own are stopped, and it fails with `within`. What settles an
+   * outcome (`settle`, `probe`, `undo`, a question to a person) comes after that.
+   * @default no limit but the workflow's
+   */
+  readonly within?: Duration;
 }
 
 /** What a step may say that need not succeed. */
@@ -165,10 +172,13 @@ const afterOf = (options: AnyStepOptions): string[] =>
 export const baseOf = (
   name: string,
   options: AnyStepOptions & { readonly tolerate?: unknown },
-): Pick<WaitStep, 'name' | 'after' | 'when' | 'tolerate'> => ({
+): Pick<WaitStep, 'name' | 'after' | 'when' | 'withinMs' | 'tolerate'> => ({
   name,
   after: afterOf(options),
   ...(options.when === undefined ? {} : { when: toExpr(options.when) }),
+  ...(options.within === undefined
+    ? {}
+    : { withinMs: parseDuration(options.within, `within of step '${name}'`) }),
   // What is neither true nor false is kept, for `checkPlan` to refuse.
   ...(options.tolerate === undefined || options.tolerate === false
     ? {}

@@ -258,7 +258,7 @@ function builderOf<I>(draft: Draft): WorkflowBuilder<I> {
       return added(step);
     },
     map: (stepName, agent, list, input, options = {}) => {
-      const { after: _after, when: _when, tolerate: _tolerate, ...own } = options;
+      const { after: _after, when: _when, within: _within, tolerate: _tolerate, ...own } = options;
       const item = agentStepOf(draft, stepName, agent as Agent, input(ref('item'), ref('index')), own);
       uses(stepName, [agent as Agent], own);
       return added(mapStep(name, stepName, toExpr(list), { ...item, name: 'item' }, options));

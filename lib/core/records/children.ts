@@ -47,6 +47,8 @@ export interface Children {
   readonly ended: Readonly<Record<string, ChildEnd>>;
   /** While they are stopped: those below this index were. */
   readonly stopped?: number;
+  /** The time of the step is over (`within`): those below this index were stopped for it. */
+  readonly overTime?: number;
   /** The step's epoch when they were first started, once its execution was tried again; absent: the step's own. */
   readonly epoch?: number;
   /** By index: the version of an end after which it is to be tried again; only a later one counts. */

@@ -183,7 +183,7 @@ export interface Resolution {
 
 /** The latest `ctx.progress` of an attempt, and when it was called. */
 export interface Progress {
-  readonly token: string;
+  readonly token: string | number;
   readonly at: number;
 }
 

@@ -188,6 +188,10 @@ export interface Step {
   readonly stage: number;
   /** Attempts claimed on this stage. */
   readonly stageAttempt: number;
+  /** It failed because its time was over (`within`), whatever its last attempt said. */
+  readonly isOverTime?: true;
+  /** When a person had it tried again: the time that it has (`within`) began once more. */
+  readonly againAt?: number;
   /** The input that a person gave for the next attempt, instead of the plan's; its claim makes it the key's. */
   readonly givenInput?: Json;
   /** Number of the effect key of the latest attempt to execute, from 1: a probe, an undo and a late success are under it. */
@@ -211,7 +215,8 @@ export interface Step {
   readonly heartbeat: number;
   /** When the attempt under way sent its latest heartbeat; absent before its first. */
   readonly heartbeatAt?: number;
-  readonly progress?: string;
+  /** A number where the author's code gave one: only a larger one is progress. */
+  readonly progress?: string | number;
   readonly progressAt?: number;
   /** Not before then: the next attempt, probe or undo. */
   readonly retryAt?: number;

@@ -62,6 +62,7 @@ function countsOf({ mode, attempt, step }: Work, before: Step): StepChanges {
     attempt,
     stageAttempt: before.stageAttempt + 1,
     restarted: undefined,
+    isOverTime: undefined,
     ...keyOfClaim(step, before),
   };
 }

@@ -38,6 +38,10 @@ export const endedByStall = (step: AgentStep, record: LeasedStep): boolean =>
   record.leaseUntil - (record.heartbeatAt ?? record.claimedAt ?? 0) <=
     HEARTBEATS_OF_SILENCE * heartbeatEveryMs(step);
 
+/** Whether a token is progress after another: any other text, but of two numbers only a larger one. */
+export const isAdvance = (before: Step['progress'], token: string | number): boolean =>
+  typeof before === 'number' && typeof token === 'number' ? token > before : token !== before;
+
 /** The record of a heartbeat, or nothing when the token is no longer the current one, the attempt's time is over, or it stalls. */
 export function afterHeartbeat(
   step: AgentStep,
@@ -46,7 +50,7 @@ export function afterHeartbeat(
 ): Step | undefined {
   const { token, progress, now } = event;
   if (!isLeased(record) || record.token !== token) return undefined;
-  const advanced = progress !== undefined && progress.token !== record.progress;
+  const advanced = progress !== undefined && isAdvance(record.progress, progress.token);
   const progressAt = advanced ? progress.at : (record.progressAt ?? record.claimedAt ?? 0);
   const leaseUntil = Math.min(
     now + step.leaseMs,

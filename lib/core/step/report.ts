@@ -29,6 +29,7 @@ import {
   nextUndoAt,
   nextWithoutVerdict,
 } from './recovery.ts';
+import { FAILED_FOR_TIME } from './within.ts';
 
 /** History kept on the step. */
 const MAX_HISTORY = 20;
@@ -42,12 +43,15 @@ interface Ending {
   readonly inputs: DecisionInputs;
   /** A dead service failed it, so it is not charged. */
   readonly free?: NotCharged | undefined;
+  /** The time of the step is over: a person is asked only where nobody else can say what it did. */
+  readonly isOverTime: boolean;
 }
 
 /** `priorProcessDeadlineAt`: the step's before this attempt's claim. */
 type Reported = Pick<EventOf<'report'>, 'token' | 'report' | 'priorProcessDeadlineAt' | 'openBreaker'> & {
   /** Its failure is not final yet, if it has failed. */
   readonly mayFail?: boolean;
+  readonly isOverTime?: boolean;
 };
 
 /** The record after a report, or nothing when the report is refused (S5). */
@@ -80,7 +84,7 @@ export function reported(
 const endingOf = (
   step: AgentStep,
   record: LeasedStep,
-  inputs: DecisionInputs,
+  inputs: DecisionInputs & Pick<Reported, 'isOverTime'>,
   openBreaker?: OpenBreaker,
 ): Ending => ({
   step,
@@ -88,6 +92,7 @@ const endingOf = (
   record,
   inputs,
   free: notCharged(record, openBreaker, inputs),
+  isOverTime: inputs.isOverTime === true,
 });
 
 /** The work was finished after the lease had ended. */
@@ -172,7 +177,7 @@ function reportedExecute(ending: Ending, report: Report): Step | undefined {
  * something is entered only in certainty, so an outcome that is still open is settled by a probe first.
  */
 function afterFailure(
-  { step, record, inputs }: Ending,
+  { step, variant, record, inputs, isOverTime }: Ending,
   changes: StepChanges,
   failed: {
     readonly permanent?: boolean;
@@ -183,8 +188,12 @@ function afterFailure(
   const { stage, stageAttempt } = record;
   const next = nextTry(step, { ...failed, stage, stageAttempt }, inputs.now, inputs.random);
   const isRefused = failed.inputRefused === true && step.tolerate !== true;
-  if (next.kind === 'person' || (next.kind === 'end' && isRefused))
-    return stepAfter(record, 'ask', inputs, changes);
+  if (next.kind === 'person' || (next.kind === 'end' && isRefused)) {
+    const isNeeded = variant.effect === 'unsafe' && changes.mayHaveActed === true;
+    return isOverTime && !isNeeded
+      ? stepAfter(record, 'fail', inputs, { ...changes, ...FAILED_FOR_TIME })
+      : stepAfter(record, 'ask', inputs, changes);
+  }
   if (next.kind === 'end') return stepAfter(record, 'fail', inputs, changes);
   if (changes.mayHaveActed === true && changesBetween(step, stage, next.stage)) {
     return stepAfter(record, 'lose', inputs, { ...changes, probes: 0, retryAt: inputs.now });
@@ -243,7 +252,7 @@ function reportedProbe(ending: Ending, report: Report): Step | undefined {
 
 /** `notDone` is believed only when it was asked after everything that could still act was dead and settled. */
 function foundNothing(ending: Ending): Step {
-  const { step, record, inputs } = ending;
+  const { step, record, inputs, isOverTime } = ending;
   const believableAt = effectsSettledAt(step, record);
   const changes = ended(ending, 'not-done');
   if ((record.claimedAt ?? 0) < believableAt) {
@@ -267,7 +276,10 @@ function foundNothing(ending: Ending): Step {
   const again = { kind: 'attempt', stage, retryAt: inputs.now } as const;
   const next = stageAttempt === 0 ? again : nextTry(step, record, inputs.now, inputs.random);
   if (next.kind === 'end') return stepAfter(record, 'find-nothing-last', inputs, proven);
-  if (next.kind === 'person') return stepAfter(record, 'ask', inputs, proven);
+  if (next.kind === 'person')
+    return isOverTime
+      ? stepAfter(record, 'find-nothing-last', inputs, { ...proven, ...FAILED_FOR_TIME })
+      : stepAfter(record, 'ask', inputs, proven);
   return stepAfter(record, 'find-nothing', inputs, {
     ...proven,
     ...onStage(step, record, next.stage),
@@ -332,7 +344,11 @@ const LEASE_LOST: Failure = { code: 'lease-ended', message: 'the attempt went si
 const STALLED: Failure = { code: 'no-progress', message: 'the attempt was alive but did not advance' };
 
 /** The record after a lost lease: it ended without a report, which the caller has checked. A probe or an undo is made again. */
-export function expired(step: AgentStep, record: LeasedStep, inputs: DecisionInputs): Step {
+export function expired(
+  step: AgentStep,
+  record: LeasedStep,
+  inputs: DecisionInputs & Pick<Reported, 'isOverTime'>,
+): Step {
   // At once, not after a backoff: nothing says that the service is in trouble, only that an agent is gone.
   const ending = endingOf(step, record, { ...inputs, random: record.mode === 'probe' ? inputs.random : 0 });
   switch (record.mode) {

@@ -13,6 +13,7 @@ import type { Snapshot } from '../records/snapshot.ts';
 import { isForward, type Step } from '../records/state.ts';
 import { effectsSettledAt, needsUndo } from './ready.ts';
 import { mayFail } from './turn.ts';
+import { OVER_TIME } from './within.ts';
 
 /** When the failure of a step that may fail is final; `person` where one is to be asked first, nothing while it is being undone. */
 export function toleratedAt(plan: Plan, step: PlanStep, record: Step): number | 'person' | undefined {
@@ -38,5 +39,7 @@ export const toleratedTimes = (plan: Plan, { execution, steps }: Snapshot): numb
     : [];
 
 /** Why the step failed, not why an undo of it did. */
-export const whyItFailed = ({ attempts, failure: last }: Step): Step['failure'] =>
-  attempts.findLast(({ mode, failure }) => mode !== 'undo' && failure !== undefined)?.failure ?? last;
+export const whyItFailed = ({ attempts, failure: last, isOverTime }: Step): Step['failure'] =>
+  isOverTime === true
+    ? OVER_TIME
+    : (attempts.findLast(({ mode, failure }) => mode !== 'undo' && failure !== undefined)?.failure ?? last);

@@ -118,6 +118,10 @@ export const hasOpenChildren = (children: Children | undefined): boolean =>
 export const isStopping = (record: Step | undefined): boolean =>
   record?.status === 'compensating' && record.children?.stopped !== undefined;
 
+/** The time of their step is over, and some of them are still to be stopped. */
+export const isEnding = (children: Children | undefined): boolean =>
+  children?.overTime !== undefined && children.overTime < children.count;
+
 /** A reader of an older state may be starting executions of the step's at this moment. */
 export const mayHaveChildren = (step: PlanStep, snapshot: Snapshot): boolean =>
   hasChildren(step) &&

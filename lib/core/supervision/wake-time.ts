@@ -19,9 +19,9 @@ import { horizonMs, leaseOverAt } from '../step/lease.ts';
 import { isAskedAtDeadline, mayBeStopped } from '../step/point-of-no-return.ts';
 import { isAllOver, openWork, stepToSuspend, type Work, workKey } from '../step/ready.ts';
 import { toleratedTimes } from '../step/tolerance.ts';
-import { applies, hasOpenChildren, isReady, isUnbegun } from '../step/turn.ts';
+import { applies, hasOpenChildren, isEnding, isReady, isUnbegun } from '../step/turn.ts';
 import { isStartDue } from '../waiting/map.ts';
-import { externalTimes } from '../waiting/timer.ts';
+import { externalTimes, isWaiting } from '../waiting/timer.ts';
 
 /** SQS delays a message by 15 minutes at most; what is due later is sent when it is due, by the supervisor. */
 export const MAX_DELAY_MS = 900_000;
@@ -155,13 +155,13 @@ function isStarting(step: PlanStep, snapshot: Snapshot): boolean {
   return (
     record?.status === 'running' &&
     children !== undefined &&
-    (!hasOpenChildren(children) || isStartDue(step, children))
+    (!hasOpenChildren(children) || isStartDue(step, children) || isEnding(children))
   );
 }
 
 /** Something outside of the execution will end a step of it: the time, an answer, executions of its own. */
 const isAwaiting = (plan: Plan, snapshot: Snapshot): boolean =>
-  externalTimes(plan, snapshot).length > 0 ||
+  isWaiting(plan, snapshot) ||
   Object.values(snapshot.steps).some(
     ({ status, children }) => status === 'running' && children !== undefined,
   );

@@ -43,8 +43,9 @@ export function childrenRestarted(record: Step, children: Children): Children {
   const failed = Object.entries(children.ended).filter(([, { status }]) => status === 'failed');
   const ended = Object.entries(children.ended).filter(([, { status }]) => status !== 'failed');
   const versions = failed.map(([index, { version }]) => [index, version] as const);
+  const { overTime: _over, ...kept } = children;
   return {
-    ...children,
+    ...kept,
     epoch: children.epoch ?? record.epoch,
     started: Math.min(children.started, ...failed.map(([index]) => Number(index))),
     ended: Object.fromEntries(ended),

@@ -255,6 +255,21 @@ export function childrenStopped(
   });
 }
 
+/** The record after executions were stopped because the time of their step is over; when all have ended it fails. */
+export function childrenOverTime(
+  { execution, steps }: Snapshot,
+  { step: name, family, started: overTime, ended }: Done,
+  inputs: DecisionInputs,
+): Step {
+  const before = steps[name] ?? blankStep(name, execution);
+  const { starts, items, tolerated } = family;
+  const known = before.children ?? { count: starts.length, items, tolerated, ended: {} };
+  return stepAfter(before, 'end-children', inputs, {
+    ...(before.status === 'ready' ? { changedAt: inputs.now } : {}),
+    children: { ...known, started: known.count, ended: laterEnds(known.ended, ended), overTime },
+  });
+}
+
 /** The step once all its executions are stopped, or nothing while some are being undone. */
 export function stepOnceStopped(
   step: ChildStep | MapStep,

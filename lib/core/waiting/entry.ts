@@ -21,8 +21,8 @@ import { isApprovalOpen, openEntries, openIncidents, type Snapshot } from '../re
 import { type Execution, isForward, type Step } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
 import { applies, isTurn } from '../step/turn.ts';
+import { timeOverAt } from '../step/within.ts';
 import { moveExecution } from '../transitions.ts';
-import { deadlineOf } from './timer.ts';
 
 /** There is no answer, and one would be taken: in these statuses, when it is the step's turn. */
 const isUnanswered = (status: Step['status']): boolean => status === 'ready' || status === 'waiting';
@@ -42,7 +42,7 @@ export const openEntry: Rule = (plan, state, event) => {
   const step = plan.steps.find((one): one is CallbackStep => isCallback(one) && isToOpen(one, state));
   if (step === undefined) return undefined;
   const { name, kind, otherwise = 'fail' } = step;
-  const deadlineAt = deadlineOf(step, state);
+  const deadlineAt = timeOverAt(step, state);
   const entry: Entry = {
     step: name,
     life: execution.life,
@@ -92,7 +92,7 @@ export const remind: Rule = (plan, state, event) => {
   for (const entry of openEntries(state)) {
     const step = graphOf(plan).step.get(entry.step);
     if (!isCallback(step)) continue;
-    const deadlineAt = deadlineOf(step, state);
+    const deadlineAt = timeOverAt(step, state);
     const { remindAt } = entry;
     if (deadlineAt !== entry.deadlineAt) {
       const laterMs = deadlineAt - entry.deadlineAt;

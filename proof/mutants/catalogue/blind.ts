@@ -1,6 +1,6 @@
 /**
- * Bugs of the kinds to which the judge of random worlds was once blind: order of compensation past direct dependents, rows of
- * the table of moves, times of incidents and pauses, how often an undo is tried, forgotten attempts, what the store would
+ * Bugs of the kinds to which the judge of random worlds was once blind: order of compensation past direct dependents,
+ * times of incidents and pauses, how often an undo is tried, forgotten attempts, what the store would
  * not take or keep, clocks that differ. Each is found within 20,000 executions.
  */
 
@@ -57,14 +57,6 @@ export const BLIND: readonly Mutant[] = [
     killer: simulated(),
   },
   {
-    id: 'row-expire-skips',
-    bug: 'A row of the table of moves is wrong: a callback that was not answered in time counts as skipped.',
-    file: 'lib/core/transitions.ts',
-    find: "    expire: 'failed',\n    fail: 'failed',",
-    replace: "    expire: 'skipped',\n    fail: 'failed',",
-    killer: simulated(),
-  },
-  {
     id: 'default-holds-early',
     bug: 'The default of an incident holds after half of its time.',
     file: 'lib/core/records/incident.ts',
@@ -98,7 +90,7 @@ export const BLIND: readonly Mutant[] = [
   {
     id: 'pause-takes-the-callback-time',
     bug: 'The time of a pause is not given back to a callback.',
-    file: 'lib/core/waiting/timer.ts',
+    file: 'lib/core/step/within.ts',
     find: '  return sinceAt + step.withinMs + pausedSince(snapshot.execution, sinceAt);',
     replace: '  return sinceAt + step.withinMs;',
     killer: simulated(),

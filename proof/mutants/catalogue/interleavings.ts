@@ -55,6 +55,14 @@ export const INTERLEAVINGS: readonly Mutant[] = [
     killer: simulation(),
   },
   {
+    id: 'attempt-after-its-time',
+    bug: 'An attempt begins after the time of its step (`within`) is over.',
+    file: 'lib/core/execution/on-message.ts',
+    find: "  if (work.mode === 'execute' && isTimeOver(planStep, state, event.now))",
+    replace: "  if (work.mode === 'execute' && isTimeOver(planStep, state, event.now - 60_000))",
+    killer: simulation(),
+  },
+  {
     id: 'not-done-believed-early',
     bug: 'A probe that found nothing is believed while the lost attempt may still act.',
     file: 'lib/core/step/report.ts',

@@ -24,6 +24,7 @@ export const calmHost = (events: EventQueue, choice: Choice, external: Host['ext
   emphasis: undefined,
   tolerance: undefined,
   cast: undefined,
+  times: undefined,
   kinds: noKinds(),
   warm: new Map(),
   known: [],

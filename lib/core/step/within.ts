@@ -1,0 +1,43 @@
+/**
+ * The time of a step (`within`): from its turn on, all its attempts, waits and retries.
+ *
+ * Owns: when it is over, with the time of pauses given back. Does not own: what is written then (`waiting/timer.ts`, of executions
+ * of its own `waiting/child.ts`), the abort of an attempt (`agent/attempt.ts`).
+ *
+ * When it is over nothing new of the step begins. What settles an outcome (a probe, the undo, a person who is asked) has times of
+ * its own.
+ */
+
+import type { PlanStep } from '../plan/plan.ts';
+import type { StepChanges } from '../records/change.ts';
+import type { Failure } from '../records/failure.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import { type Execution, pauseOf, summedSince } from '../records/state.ts';
+import { turnAt } from './turn.ts';
+
+/** The time of pauses since then, which is given back; one under way counts when it is over. */
+export const pausedSince = ({ pauses, earlierPauses }: Execution, sinceAt: number): number =>
+  (pauses ?? []).reduce(
+    (sum, { at, endedAt }) => sum + Math.max(0, (endedAt ?? at) - Math.max(at, sinceAt)),
+    earlierPauses === undefined ? 0 : summedSince(earlierPauses, sinceAt),
+  );
+
+/** When the time of a step is over whose turn has come; a person who has it tried again gives it its time once more. */
+export function timeOverAt(step: PlanStep, snapshot: Snapshot): number {
+  if (step.withinMs === undefined) return Number.POSITIVE_INFINITY;
+  const sinceAt = Math.max(turnAt(step, snapshot), snapshot.steps[step.name]?.againAt ?? 0);
+  return sinceAt + step.withinMs + pausedSince(snapshot.execution, sinceAt);
+}
+
+/** During a pause no time goes by. */
+export const isTimeOver = (step: PlanStep, snapshot: Snapshot, now: number): boolean =>
+  step.withinMs !== undefined &&
+  Math.min(now, pauseOf(snapshot.execution)?.at ?? now) >= timeOverAt(step, snapshot);
+
+export const OVER_TIME: Failure = {
+  code: 'within',
+  message: "the step was not over within its time ('within')",
+};
+
+/** What the record of a step says that failed for it. */
+export const FAILED_FOR_TIME: StepChanges = { failure: OVER_TIME, isOverTime: true };

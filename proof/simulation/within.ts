@@ -1,0 +1,25 @@
+/**
+ * Workflows whose steps have a time of their own: a plan as it is in a world that has this trait.
+ *
+ * Owns: the share of such steps and their times. Does not own: which worlds have the trait (`traits.ts`), what is judged
+ * (`oracle-within.ts`). It throws dice of its own, so that every other world stays as it was.
+ */
+
+import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';
+import type { Choice } from './plans.ts';
+
+const SHARE = 0.6;
+/** Shorter than a backoff, a lost process or a child takes, and longer. */
+const TIMES = [15_000, 40_000, 90_000, 300_000] as const;
+
+export function withTimes(plan: Plan, choice: Choice): Plan {
+  const steps = plan.steps.map((drawn): PlanStep => {
+    const step: PlanStep = drawn.kind === 'child' ? { ...drawn, plan: withTimes(drawn.plan, choice) } : drawn;
+    if (step.kind === 'callback' || step.kind === 'approval' || !choice.chance(SHARE)) return step;
+    const withinMs = choice.pick(TIMES);
+    // No author may write one that an attempt could not keep.
+    const leastMs = step.kind === 'agent' ? step.timeoutMs : step.kind === 'wait' ? (step.forMs ?? 0) + 1 : 0;
+    return { ...step, withinMs: Math.max(withinMs, leastMs) };
+  });
+  return { ...plan, steps };
+}

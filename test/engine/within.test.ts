@@ -1,0 +1,267 @@
+/** The time of a step (`within`): nothing new begins when it is over, what is open is settled first, and pauses are given back. */
+
+import { failed, orElse, present } from '../../lib/core/plan/refs.ts';
+import { human, retry, withInput, workflow } from '../../lib/core/plan/workflow.ts';
+import { pause, resume } from '../../lib/scheduler/commands.ts';
+import { resolveIncident } from '../../lib/scheduler/incidents.ts';
+import { TransientError } from '../../lib/core/records/errors.ts';
+import { anAgent, anyObject, harness, PROCESS_MS } from './harness.ts';
+import { book, cars, does, flights, losesFirst, once } from './holiday.ts';
+import { deferred, never } from './process.ts';
+
+const MINUTE = 60_000;
+const PATIENT = { recovery: [retry(50, { first: '5s', max: '5s' })], within: '1m' } as const;
+const busy = async (): Promise<never> => {
+  throw new TransientError('busy');
+};
+
+beforeEach(() => book.splice(0));
+
+describe('a step that is not over within its time', () => {
+  it('is not tried again, and fails with `within`; what takes its place begins then', async () => {
+    const flow = workflow('busy', { input: anyObject, within: '1h' }, (w) => {
+      const car = w.step('car', cars, {}, { ...PATIENT, tolerate: true });
+      const taxi = w.step('taxi', flights, { why: present(car.failure.code) }, { when: failed(car) });
+      return { id: orElse(taxi.output['id'] as never, 'none') };
+    });
+    const at: number[] = [];
+    const h = harness(flow, {
+      cars: { execute: () => (at.push(h.clock.now()), busy()), undo: async () => undefined },
+      flights: does('flights'),
+    });
+    const startedAt = h.clock.now();
+    const { id } = await h.begin();
+    const { execution, steps } = await h.run(id);
+    expect(execution).toMatchObject({ status: 'succeeded', output: { id: 'taxi' } });
+    expect(steps['car']).toMatchObject({ status: 'tolerated', failure: { code: 'within' } });
+    expect(at.every((one) => one < startedAt + MINUTE)).toBe(true);
+    const failedAt = steps['car']?.changedAt ?? 0;
+    expect(failedAt).toBeGreaterThanOrEqual(startedAt + MINUTE);
+    expect(failedAt).toBeLessThan(startedAt + MINUTE + 2_000);
+  });
+
+  it('and that no agent takes fails in the same way, also where a message comes late', async () => {
+    const flow = workflow('alone', { input: anyObject, within: '1h' }, (w) => {
+      w.step('car', cars, {}, PATIENT);
+    });
+    const h = harness(flow, { cars: does('cars') });
+    const { id } = await h.begin();
+    const [message] = h.sent.splice(0);
+    const end = await h.run(id, { deliverable: () => false });
+    expect(end.execution).toMatchObject({ status: 'failed', cause: { failure: { code: 'within' } } });
+    expect(end.steps['car']).toMatchObject({ status: 'failed', attempt: 0 });
+    await h.deliver(message as never);
+    expect(book).toEqual([]);
+  });
+
+  it('has the attempt under way aborted, and a late answer to that still counts', async () => {
+    const flow = workflow('slow', { input: anyObject, within: '1h' }, (w) => {
+      w.step('car', cars, {}, { recovery: [human()], within: '30s' });
+      return {};
+    });
+    const aborted: number[] = [];
+    const slow = (answer: () => Promise<object>) =>
+      harness(flow, {
+        cars: {
+          execute: async (ctx) => {
+            const told = deferred<void>();
+            ctx.signal.addEventListener('abort', () => told.resolve());
+            await told.promise;
+            aborted.push(h.clock.now());
+            return answer();
+          },
+          undo: async () => void book.push('undo'),
+        },
+      });
+    let h = slow(async () => ({ id: 'just so' }));
+    const startedAt = h.clock.now();
+    let { id } = await h.begin();
+    expect((await h.run(id)).execution.status).toBe('succeeded');
+    expect(aborted).toEqual([startedAt + MINUTE / 2]);
+    // Nobody is asked for a stage that has no time left; what may have acted is undone.
+    h = slow(async () => Promise.reject(new Error('gone')));
+    ({ id } = await h.begin());
+    const end = await h.run(id);
+    expect(end.execution).toMatchObject({ status: 'compensated', cause: { failure: { code: 'within' } } });
+    expect(end.incidents ?? {}).toEqual({});
+    expect(book).toEqual(['undo']);
+  });
+
+  it('whose outcome is unknown is asked for first, however long that takes', async () => {
+    const probed = anAgent('cars', { effect: 'probed' });
+    const flow = workflow('asked', { input: anyObject, within: '1h' }, (w) => {
+      const car = w.step('car', probed, {}, { ...PATIENT, within: '40s', tolerate: true });
+      w.step('taxi', flights, {}, { when: failed(car) });
+    });
+    const run = async (isDone: boolean) => {
+      const h = harness(flow, {
+        cars: {
+          execute: () => never,
+          probe: async () => (isDone ? { verdict: 'done', output: { id: 'c' } } : { verdict: 'not-done' }),
+          undo: async () => undefined,
+        },
+        flights: does('flights'),
+      });
+      const portsOf = losesFirst(h, 'cars');
+      const startedAt = h.clock.now();
+      const { id } = await h.begin();
+      const end = await h.run(id, { portsOf });
+      return { startedAt, end };
+    };
+    const { end, startedAt } = await run(false);
+    expect(end.steps['car']).toMatchObject({
+      status: 'tolerated',
+      mayHaveActed: false,
+      attempt: 1,
+      failure: { code: 'within' },
+    });
+    // Believed only when the lost process was dead for certain and settled.
+    expect(end.steps['car']?.changedAt).toBeGreaterThan(startedAt + PROCESS_MS);
+    expect(end.steps['taxi']?.status).toBe('done');
+    expect((await run(true)).end.steps['car']?.status).toBe('done');
+  });
+
+  it('of an unsafe agent that may have acted is a question to a person, who gives it its time once more', async () => {
+    const unsafe = anAgent('cars', { effect: 'unsafe' });
+    const flow = workflow('unsafe', { input: anyObject, within: '1d' }, (w) => {
+      w.step('car', unsafe, {}, { within: '30s' });
+    });
+    const h = harness(flow, { cars: { execute: () => never, undo: async () => undefined } });
+    const { id } = await h.begin();
+    await h.run(id, { until: ({ incidents }) => incidents?.[1] !== undefined });
+    h.implementations['cars'] = does('cars');
+    h.clock.advanceTo(h.clock.now() + 10 * MINUTE);
+    await resolveIncident(h.scheduler, id, { incident: 1, choice: 'retry', nothingHappened: true });
+    expect((await h.run(id)).execution.status).toBe('succeeded');
+    expect(book).toEqual(['car by cars']);
+  });
+
+  it('begins no further stage', async () => {
+    const inputs: unknown[] = [];
+    const flow = workflow('stages', { input: anyObject, within: '1h' }, (w) => {
+      w.step(
+        'car',
+        anAgent('cars', { probe: 'none' }),
+        { is: 1 },
+        {
+          recovery: [retry(9, { first: '9s', max: '9s' }), withInput({ is: 2 })],
+          within: '30s',
+        },
+      );
+    });
+    const h = harness(flow, {
+      cars: { execute: (_, input) => (inputs.push(input), busy()), undo: async () => undefined },
+    });
+    const { id } = await h.begin();
+    const end = await h.run(id);
+    expect(end.execution).toMatchObject({ status: 'failed', cause: { failure: { code: 'within' } } });
+    expect(inputs).not.toContainEqual({ is: 2 });
+  });
+});
+
+describe('a pause', () => {
+  it('is given back to the time of a step', async () => {
+    const flow = workflow('paused', { input: anyObject, within: '2h' }, (w) => {
+      w.step('car', cars, {}, PATIENT);
+    });
+    const h = harness(flow, { cars: { execute: busy, undo: async () => undefined } });
+    const startedAt = h.clock.now();
+    const { id } = await h.begin();
+    await h.run(id, { until: () => h.clock.now() >= startedAt + MINUTE / 2 });
+    await pause(h.scheduler, id, { commandId: 'p' });
+    const paused = await h.run(id, { until: ({ execution }) => execution.status === 'paused' });
+    h.clock.advanceTo(h.clock.now() + 30 * MINUTE);
+    await resume(h.scheduler, id, { commandId: 'r' });
+    const { steps } = await h.run(id);
+    const [one] = (await h.state(id)).execution.pauses ?? [];
+    const pausedMs = (one?.endedAt ?? 0) - (one?.at ?? 0);
+    expect(paused.steps['car']?.status).toBe('suspended');
+    expect(steps['car']).toMatchObject({ status: 'failed', failure: { code: 'within' } });
+    expect(steps['car']?.changedAt).toBeGreaterThanOrEqual(startedAt + MINUTE + pausedMs);
+    expect(steps['car']?.changedAt).toBeLessThan(startedAt + MINUTE + pausedMs + 2_000);
+  });
+});
+
+describe('of the other kinds', () => {
+  it('a wait until a time that comes later fails', async () => {
+    const flow = workflow('waits', { input: anyObject, within: '2h' }, (w) => {
+      const until = (w.input as never as { until: never }).until;
+      const wait = w.wait('wait', { until, within: '10m', tolerate: true });
+      w.step('car', cars, {}, { when: failed(wait) });
+    });
+    const h = harness(flow, { cars: does('cars') });
+    const late = await h.begin({ until: h.clock.now() + 60 * MINUTE });
+    const { steps } = await h.run(late.id);
+    expect(steps['wait']).toMatchObject({ status: 'tolerated', failure: { code: 'within' } });
+    expect((steps['wait']?.changedAt ?? 0) - late.startedAt).toBeLessThan(11 * MINUTE);
+    const soon = await h.begin({ until: h.clock.now() + 5 * MINUTE });
+    expect((await h.run(soon.id)).steps).toMatchObject({
+      wait: { status: 'done' },
+      car: { status: 'skipped' },
+    });
+  });
+
+  const inner = workflow('inner', { input: anyObject, within: '1h' }, (w) => {
+    const first = w.step('first', flights, {}, once);
+    w.step('second', cars, {}, { recovery: [retry(999, { first: '5s', max: '5s' })], after: [first] });
+  });
+
+  it('a child is stopped and undone first, and only then what takes its place begins', async () => {
+    const flow = workflow('family', { input: anyObject, within: '2h' }, (w) => {
+      const sub = w.child('sub', inner, {}, { within: '5m', tolerate: true });
+      w.step('other', flights, { why: present(sub.failure.code) }, { when: failed(sub) });
+    });
+    const h = harness(flow, {
+      flights: does('flights'),
+      cars: { execute: busy, undo: async () => undefined },
+    });
+    const { id } = await h.begin();
+    const { execution, steps } = await h.run(id);
+    expect(execution.status).toBe('succeeded');
+    expect(steps['sub']).toMatchObject({ status: 'tolerated', failure: { code: 'within' } });
+    expect((await h.state(`${id}.sub.0`)).execution).toMatchObject({ status: 'canceled' });
+    expect(book).toEqual(['first by flights', 'undo first by flights', 'other by flights']);
+  });
+
+  it('a child that succeeds in its time has succeeded', async () => {
+    const flow = workflow('close', { input: anyObject, within: '2h' }, (w) => {
+      w.child('sub', inner, {}, { within: '5m' });
+    });
+    const h = harness(flow, {
+      flights: does('flights'),
+      cars: { execute: busy, undo: async () => undefined },
+    });
+    const { id } = await h.begin();
+    const { startedAt } = await h.state(id).then(({ execution }) => execution);
+    await h.run(id, { until: () => h.clock.now() > startedAt + 4 * MINUTE });
+    h.implementations['cars'] = does('cars');
+    const { execution, steps } = await h.run(id);
+    expect([execution.status, steps['sub']?.status]).toEqual(['succeeded', 'done']);
+  });
+
+  it('a list stops the parts that are under way, starts no other, and then fails', async () => {
+    const flow = workflow('many', { input: anyObject, within: '2h' }, (w) => {
+      const items = (w.input as never as { items: readonly number[] }).items as never;
+      w.map('list', cars, items, (n) => ({ n }) as never, {
+        recovery: [retry(999, { first: '1m', max: '1m' })],
+        concurrency: 25,
+        within: '5m',
+      });
+    });
+    const h = harness(flow, {
+      cars: {
+        execute: async (_, given) => ((given as { n: number }).n < 25 ? { id: 'done' } : busy()),
+        undo: async () => void book.push('undo'),
+      },
+    });
+    const { id } = await h.begin({ items: Array.from({ length: 60 }, (_, n) => n) });
+    const { execution, steps } = await h.run(id);
+    expect(execution).toMatchObject({ status: 'compensated', cause: { failure: { code: 'within' } } });
+    expect(Object.values(steps['list']?.children?.ended ?? {}).map(({ status }) => status)).toEqual([
+      'canceled',
+      'canceled',
+      'canceled',
+    ]);
+    expect(book).toHaveLength(25);
+  });
+});
