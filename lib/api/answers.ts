@@ -99,6 +99,8 @@ export interface StepView {
     readonly count: number;
     readonly started: number;
     readonly ended: Readonly<Partial<Record<ExecutionStatus, number>>>;
+    /** Of a child with a recovery, from its second try on: which one these are about. */
+    readonly try?: number;
   };
   readonly changedAt?: number;
   /** The latest 20. */

@@ -125,7 +125,8 @@ function childrenView(record: Step | undefined, execution: Execution): Record<st
     [...new Set(ends)].map((one) => [one, ends.filter((end) => end === one).length]),
   );
   const executionIds = childIds(execution, record).slice(0, MAX_SHOWN_CHILDREN);
-  return { children: { executionIds, count: children.count, started: children.started, ended } };
+  const tried = children.try === undefined ? {} : { try: children.try };
+  return { children: { executionIds, count: children.count, started: children.started, ended, ...tried } };
 }
 
 /** A list of 10,000 items has 400 executions; the rest follow the same pattern. */

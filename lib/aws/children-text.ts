@@ -20,8 +20,8 @@ export function groupedChildren({ ended, ...rest }: Children): string | undefine
   if (all.length <= MOST_SINGLE) return undefined;
   const groups = new Map<string, { readonly end: ChildEnd; readonly indexes: number[] }>();
   for (const [index, end] of all) {
-    const { status, version, clean, failed, left, canceled } = end;
-    const key = [status, version, clean, failed, left, canceled].join(' ');
+    const { status, version, clean, failed, left, canceled, actsUntil } = end;
+    const key = [status, version, clean, failed, left, canceled, actsUntil].join(' ');
     const group = groups.get(key) ?? { end, indexes: [] };
     group.indexes.push(Number(index));
     groups.set(key, group);

@@ -20,9 +20,10 @@ export function noteOfKind(step: StepView, now: number): string | undefined {
 const defaultOf = ({ entry }: StepView): string =>
   entry === undefined || entry.otherwise === 'fail' ? '' : `, otherwise ${entry.otherwise}`;
 
-const childrenNote = ({ count, started, ended }: Children): string => {
+const childrenNote = ({ count, started, ended, try: number }: Children): string => {
   const over = Object.values(ended).reduce((sum, one) => sum + one, 0);
-  return `${over} of ${count} ended${started < count ? `, ${started} started` : ''}`;
+  const which = number === undefined ? '' : `try ${number}: `;
+  return `${which}${over} of ${count} ended${started < count ? `, ${started} started` : ''}`;
 };
 
 /** Approvals that a person may give or refuse now. */

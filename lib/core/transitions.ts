@@ -89,6 +89,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     fence: 'fenced',
     'start-undo': 'compensating',
     'give-up-undo': 'compensation-failed',
+    'begin-try': 'running',
   },
   waiting: {
     defer: 'waiting',
@@ -108,6 +109,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     fence: 'fenced',
     'start-undo': 'compensating',
     'give-up-undo': 'compensation-failed',
+    'stop-children': 'compensating',
   },
   answered: { complete: 'done', reject: 'failed', skip: 'skipped', fence: 'fenced' },
   unknown: {
@@ -148,6 +150,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     'restart-retry': 'retrying',
     'restart-unknown': 'unknown',
     'restart-answered': 'answered',
+    'restart-children': 'running',
   },
   done: {
     'start-undo': 'compensating',

@@ -117,15 +117,16 @@ async function refusedInput(
   start: ChildStart,
 ): Promise<{ readonly failure: Failure; readonly end: ChildEnd } | undefined> {
   const { store, childInputs, clock, random } = ports;
-  if (childInputs === undefined || start.parent.part === true) return undefined;
+  if (start.refused === undefined && (childInputs === undefined || start.parent.part === true))
+    return undefined;
   const plan = await planFor(ports, start.planId);
-  const problem = await childInputs.problem(plan, start.input);
+  const problem = start.refused?.message ?? (await childInputs?.problem(plan, start.input));
   if (problem === undefined) return undefined;
   const holder = placeHolder(plan, start, freshOf(random), clock.now());
   if ((await store.create(holder)) !== 'written') return undefined;
   const message = `workflow '${plan.workflow}' does not accept the input of its execution: ${problem}`;
   return {
-    failure: { code: 'input-refused', message },
+    failure: start.refused ?? { code: 'input-refused', message },
     end: endOf(plan, { execution: holder, steps: {} }),
   };
 }
@@ -288,8 +289,9 @@ async function heardOn(
   if (state === undefined || isOfEarlierLife({ parent }, { ...parent, since: state.execution.startedAt }))
     return undefined;
   const plan = await planFor(ports, state.execution.plan);
-  const { step, index, epoch = 1 } = parent;
-  const event = { type: 'child-ended', step, index, epoch, end, ...decisionInputsOf(ports) } as const;
+  const { step, index, epoch = 1, try: number = 1 } = parent;
+  const about = { step, index, epoch, try: number, end };
+  const event = { type: 'child-ended', ...about, ...decisionInputsOf(ports) } as const;
   return { plan, before: state.execution, decision: decide(plan, state, event) };
 }
 

@@ -8,7 +8,7 @@
 import { decide } from '../core/decide.ts';
 import { choicesFor, deedOf, resolutionProblem } from '../core/operators/choices.ts';
 import type { Agent } from '../core/plan/agent.ts';
-import { agentStep, type Plan } from '../core/plan/plan.ts';
+import { agentStep, graphOf, type Plan } from '../core/plan/plan.ts';
 import { type Caller, callerText } from '../core/records/caller.ts';
 import { refuse, type SteadfastError } from '../core/records/errors.ts';
 import type { Resolution } from '../core/records/events.ts';
@@ -92,6 +92,7 @@ async function checkedAnswer(
   if (bytes > MAX_GIVEN_INPUT_BYTES) {
     throw refuse('too-large', `the input has ${bytes} bytes; a person may give ${MAX_GIVEN_INPUT_BYTES}`);
   }
+  if (given.input !== undefined) await checkChildInput(scheduler, plan, record, given.input);
   if (agent === undefined) return given;
   if (given.input !== undefined) {
     const checked = await check(agent.input, given.input);
@@ -104,6 +105,20 @@ async function checkedAnswer(
   if (problem !== undefined)
     throw refuse('bad-input', `the output, as its schema makes it: ${cut(problem, 200)}`);
   return { ...given, output: checked.value as Json };
+}
+
+/** What the next try of a child is given is checked as what starts one is. @throws SteadfastError `bad-input` */
+async function checkChildInput(
+  { ports }: Scheduler,
+  plan: Plan,
+  record: Step | undefined,
+  input: Json,
+): Promise<void> {
+  const step = graphOf(plan).step.get(record?.name ?? '');
+  if (step?.kind !== 'child') return;
+  const issues = await ports.childInputs?.problem(step.plan, input);
+  if (issues !== undefined)
+    throw refuse('bad-input', `the input does not fit workflow '${step.plan.workflow}': ${issues}`);
 }
 
 const misfit = (

@@ -15,6 +15,11 @@ export const KINDS = [
   'toleratedItem',
   /** A step that takes the place of one that has failed was begun. */
   'fallback',
+  // A child was tried again, by a machine or as a person said, in another way, and with success.
+  'triedAgain',
+  'triedAsAsked',
+  'triedInAnotherWay',
+  'triedAndDone',
   'reminded',
   /** The time of a step was over: of an agent's, of executions of its own. */
   'overTime',

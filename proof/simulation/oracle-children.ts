@@ -10,12 +10,7 @@ import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';
 import type { Write } from '../../lib/core/records/decision.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isTerminal, type Step } from '../../lib/core/records/state.ts';
-
-/** What the oracle may see of other executions than the one that is written. */
-export interface Others {
-  readonly read: (executionId: string) => Snapshot | undefined;
-  readonly planOf: (executionId: string) => Plan | undefined;
-}
+import { childrenOf, type Others } from './families.ts';
 
 /**
  * S10 between executions: one that has succeeded is taken back only when nothing is in effect of the steps of its parent
@@ -54,7 +49,7 @@ function isInEffect({ execution, steps }: Snapshot, step: PlanStep, read: Others
       record?.leaseUntil !== undefined || (step.undo !== 'none' && IN_EFFECT.has(record?.status ?? 'ready'))
     );
   if (step.kind !== 'child' && step.kind !== 'map') return false;
-  return childrenOf(execution, step.name, record, read).some(
+  return childrenOf(execution, step, read, record?.children?.count).some(
     ({ execution: { status } }) => !isTerminal(status) || (status === 'succeeded' && isToBeUndone(step)),
   );
 }
@@ -77,12 +72,12 @@ export function judgeChildren(
     if (succeeded && status !== 'done' && status !== 'skipped' && status !== 'tolerated')
       problems.push(`S7 succeeded, but '${step.name}' is ${status ?? 'not begun'}`);
     if (step.kind !== 'child' && step.kind !== 'map') continue;
-    const children = childrenOf(execution, step.name, record, read);
-    const latest = Math.max(...children.map(({ execution: { parent } }) => parent?.epoch ?? 1));
+    const children = childrenOf(execution, step, read, record?.children?.count);
+    const latest = Math.max(...children.map(placeOf));
     for (const child of children) {
       const end = child.execution.status;
       // Another has taken its place, after a retry.
-      const isReplaced = (child.execution.parent?.epoch ?? 1) < latest;
+      const isReplaced = placeOf(child) < latest;
       if (!isTerminal(end)) problems.push(`S10 '${child.execution.id}' outlives its parent: ${end}`);
       if (succeeded && status === 'done' && end !== 'succeeded' && !isReplaced)
         problems.push(`S6 '${step.name}' is done, but ${child.execution.id} is ${end}`);
@@ -98,19 +93,6 @@ export function judgeChildren(
 const isToBeUndone = (step: PlanStep): boolean =>
   step.kind === 'map' ? step.each.undo !== 'none' : step.kind === 'child' && step.undo !== 'none';
 
-/** Lists are short here: some that the parent does not know of are found, if there are any. */
-const UNKNOWN_TO_PARENT = 8;
-
-/** Of all epochs. */
-function childrenOf(
-  { id, epoch }: Execution,
-  name: string,
-  record: Step | undefined,
-  read: Others['read'],
-): Snapshot[] {
-  const length = Math.max(record?.children?.count ?? 0, UNKNOWN_TO_PARENT);
-  const suffixes = Array.from({ length: epoch }, (_, at) => (at === 0 ? '' : `-${at + 1}`));
-  return Array.from({ length }, (_, index) => index)
-    .flatMap((index) => suffixes.map((suffix) => read(`${id}.${name}.${index}${suffix}`)))
-    .filter((child) => child !== undefined);
-}
+/** Among all of one place of the step: by epoch, then by try. */
+const placeOf = ({ execution: { parent } }: Snapshot): number =>
+  (parent?.epoch ?? 1) * 1_000 + (parent?.try ?? 1);

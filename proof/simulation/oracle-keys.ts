@@ -25,6 +25,8 @@ export function judgeKeys(
   if (execution !== undefined && execution.life !== life) problems.push('S18 its life has changed');
   if (step === undefined) return;
   if (step.life !== life) problems.push(`S18 '${step.name}' is of another life`);
+  // A child has no key: each of its tries is an execution with keys of its own.
+  if (plan.steps.some(({ name, kind }) => name === step.name && kind === 'child')) return;
   const isClaim = step.leaseUntil !== undefined && step.token !== before.steps[step.name]?.token;
   const was = before.steps[step.name];
   if (isClaim && step.mode === 'execute') {

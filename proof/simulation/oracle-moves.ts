@@ -85,8 +85,12 @@ const CALLBACK: Moves<StepStatus> = {
 
 /** A child, or a list: what has ended of it is told to its record in whatever status it is. */
 const CHILDREN: Moves<StepStatus> = {
-  ready: ['running', 'failed', 'skipped', 'compensating', 'fenced'],
-  running: ['running', 'done', 'failed', 'compensating'],
+  // Refused before it began, it may be over at once.
+  ready: ['running', 'failed', 'skipped', 'compensating', 'fenced', 'retrying', 'waiting'],
+  // Of a child with a recovery: its try is over and another follows, or a person is asked.
+  running: ['running', 'done', 'failed', 'compensating', 'retrying', 'waiting'],
+  retrying: ['running', 'fenced', 'failed'],
+  waiting: ['retrying', 'failed', 'fenced', 'compensating'],
   done: ['done', 'compensating'],
   failed: ['failed', 'compensating', 'tolerated'],
   // Left as it is, or one of its executions could not be undone.

@@ -12,7 +12,7 @@ import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isTerminal } from '../../lib/core/records/state.ts';
 import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
 import type { Ledger } from './ledger.ts';
-import type { Others } from './oracle-children.ts';
+import { childrenOf, type Others } from './families.ts';
 import { actedAs } from './oracle-order.ts';
 
 /**
@@ -28,8 +28,7 @@ export function judgeUndoBeyond(before: Snapshot, write: Write, others: Others, 
   while (at !== undefined) {
     const { id, cause, parent }: Execution = at.execution;
     for (const step of others.planOf(id)?.steps ?? [])
-      if (isChildPoint(step) && step.name !== inside)
-        problems.push(...problemsOf(id, at, step, others, ledger));
+      if (isChildPoint(step) && step.name !== inside) problems.push(...problemsOf(at, step, others, ledger));
     inside = parent?.step;
     at = parent !== undefined && cause?.kind === 'parent' ? others.read(parent.executionId) : undefined;
   }
@@ -50,25 +49,19 @@ function beginsUndo(before: Snapshot, { step, execution }: Write): boolean {
 }
 
 function problemsOf(
-  parentId: string,
   { execution }: Snapshot,
-  { name }: PlanStep,
+  step: PlanStep,
   { read, planOf }: Others,
   ledger: Ledger,
 ): string[] {
-  return epochsOf(execution).flatMap((suffix) => {
-    const id = `${parentId}.${name}.0${suffix}`;
-    const child = read(id);
-    if (child === undefined) return [];
+  return childrenOf(execution, step, read).flatMap((child) => {
+    const { id } = child.execution;
     if (!isTerminal(child.execution.status))
       return [`S10 undone while ${id}, a point of no return, is under way`];
     const past = pointsPast(child, planOf(id), read, ledger);
     return past.map((point) => `S10 undone although '${point}' of ${id}, a point of no return, has acted`);
   });
 }
-
-const epochsOf = ({ epoch }: Execution): string[] =>
-  Array.from({ length: epoch }, (_, at) => (at === 0 ? '' : `-${at + 1}`));
 
 /** Points of no return that took effect inside of the execution, its own and its children's. */
 function pointsPast(
@@ -82,9 +75,7 @@ function pointsPast(
   return (plan?.steps ?? []).flatMap((step) => {
     if (step.pointOfNoReturn !== true) return [];
     if (step.kind !== 'child') return ledger.isLive(effectKeyOf(execution, step.name)) ? [step.name] : [];
-    return epochsOf(execution).flatMap((suffix) =>
-      pointsPast(read(`${execution.id}.${step.name}.0${suffix}`), step.plan, read, ledger),
-    );
+    return childrenOf(execution, step, read).flatMap((child) => pointsPast(child, step.plan, read, ledger));
   });
 }
 

@@ -10,7 +10,7 @@ import type { Ended, Standing } from '../../lib/core/records/ended.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
 import type { Ledger } from './ledger.ts';
-import type { Others } from './oracle-children.ts';
+import { childrenOf, type Others } from './families.ts';
 import { actedAs } from './oracle-order.ts';
 
 /** @param state as it was stored when the end was announced */
@@ -45,7 +45,7 @@ export function judgeStanding(
         problems.push(`S6 '${name}' is told to be in effect, and is not`);
     }
     if (!isTold(step)) continue;
-    for (const child of childrenOf(state, step, read)) {
+    for (const child of childrenOf(state.execution, step, read)) {
       const childId = child.execution.id;
       const said = told(name, childId);
       if (first.length < 20 && child.execution.status === 'succeeded' && said !== 'stands')
@@ -78,16 +78,3 @@ const isVouchedFor = ({ incidents }: Snapshot, step: string): boolean =>
 const isTold = (step: PlanStep): boolean =>
   (step.kind === 'child' && (step.undo !== 'none' || step.pointOfNoReturn === true)) ||
   (step.kind === 'map' && step.each.undo !== 'none');
-
-const MOST = 8;
-
-function childrenOf(
-  { execution: { id, epoch } }: Snapshot,
-  { name }: PlanStep,
-  read: Others['read'],
-): Snapshot[] {
-  const suffixes = Array.from({ length: epoch }, (_, at) => (at === 0 ? '' : `-${at + 1}`));
-  return Array.from({ length: MOST }, (_, index) => index)
-    .flatMap((index) => suffixes.map((suffix) => read(`${id}.${name}.${index}${suffix}`)))
-    .filter((child) => child !== undefined);
-}

@@ -10,10 +10,11 @@
 
 import {
   type AgentStep,
-  agentSteps,
   type CallbackStep,
+  type ChildStep,
   type Plan,
   type PlanStep,
+  type Stage,
 } from '../../lib/core/plan/plan.ts';
 import type { Write } from '../../lib/core/records/decision.ts';
 import type { Incident } from '../../lib/core/records/incident.ts';
@@ -219,10 +220,11 @@ function defaultOf({ status, failure }: Step): 'approve' | 'reject' | 'fail' {
 
 const humanOf = (plan: Plan, incident: Incident) =>
   incident.kind === 'recovery' || isOfTolerated(incident)
-    ? agentSteps(plan)
-        .find(({ name }) => name === incident.step)
-        ?.recovery.find((stage) => stage.kind === 'human')
+    ? recoveryOf(plan.steps.find(({ name }) => name === incident.step)).find(({ kind }) => kind === 'human')
     : undefined;
+
+const recoveryOf = (step: PlanStep | undefined): readonly Stage[] =>
+  (step?.kind === 'agent' || step?.kind === 'child' ? step.recovery : undefined) ?? [];
 
 const withinOf = (plan: Plan, incident: Incident): number => {
   const human = humanOf(plan, incident);
@@ -231,17 +233,21 @@ const withinOf = (plan: Plan, incident: Incident): number => {
   return WITHIN_MS[isOfTolerated(incident) ? 'recovery' : incident.kind];
 };
 
-const toleratedStep = (plan: Plan, { step }: Incident): AgentStep | undefined =>
-  agentSteps(plan).find(({ name, tolerate }) => name === step && tolerate === true);
+const toleratedStep = (plan: Plan, { step }: Incident): AgentStep | ChildStep | undefined =>
+  plan.steps.find(
+    (one): one is AgentStep | ChildStep =>
+      (one.kind === 'agent' || one.kind === 'child') && one.name === step && one.tolerate === true,
+  );
 
 /** Of one that is being undone with its execution it is a week: what is asked then ends as 'fail'. */
 const isOfTolerated = (incident: Incident): boolean =>
   incident.kind === 'undo' && incident.otherwise === 'continue';
 
 /** It may have acted, cannot be undone, and the condition of another step asks how it ended. */
-const restsOn = (plan: Plan, step: AgentStep, record: Step | undefined): boolean =>
-  record?.mayHaveActed === true &&
-  actedAs(step, record).undo === 'none' &&
+const restsOn = (plan: Plan, step: AgentStep | ChildStep, record: Step | undefined): boolean =>
+  (step.kind === 'child'
+    ? Object.values(record?.children?.ended ?? {}).some(({ clean }) => !clean)
+    : record?.mayHaveActed === true && actedAs(step, record).undo === 'none') &&
   plan.steps.some(({ when }) => JSON.stringify(when ?? null).includes(`"outcome:${step.name}"`));
 
 /** What is asked has the time and the default that were declared. */

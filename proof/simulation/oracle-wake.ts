@@ -112,6 +112,11 @@ function forwardDues(due: Due, plan: Plan, state: Snapshot, mayDie: boolean): vo
   // What a failure waits for is not reckoned here.
   const waits = !isFree && plan.steps.some(({ name }) => steps[name]?.status === 'failed');
   for (const step of plan.steps) {
+    if (step.kind === 'child') {
+      const { status, retryAt = 0, changedAt = 0 } = steps[step.name] ?? {};
+      // A person who has it tried again may die before the look, as whoever brings a turn about.
+      if (status === 'retrying') due(Math.max(retryAt, changedAt + unseenMs), 'the next try', step.name);
+    }
     if (step.kind !== 'wait' && step.kind !== 'agent') continue;
     const sinceAt = turnOf(step, state);
     if (sinceAt === undefined || !applies(step, state)) continue;

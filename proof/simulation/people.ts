@@ -9,6 +9,7 @@ import { openIncidents, type Snapshot } from '../../lib/core/records/snapshot.ts
 import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
+import { childrenOf, standsIn } from './families.ts';
 import { callerIn, type Host, planOf, schedulerFor } from './process.ts';
 
 /** People read the open incidents now and then; sometimes two at once. */
@@ -45,8 +46,19 @@ async function answerSomething(host: Host, executionId: string): Promise<void> {
     if (state === undefined || incident === undefined || plan === undefined) return;
     if (isLate) return await answerLate(host, executionId, incident);
     const key = effectKeyOf(state.execution, incident.step ?? '');
+    const asked = plan.steps.find(({ name }) => name === incident.step);
+    const others = {
+      read: (id: string) => host.external.table.read(id),
+      planOf: (id: string) => planOf(host, id),
+    };
+    const isLive =
+      asked?.kind === 'child'
+        ? childrenOf(state.execution, asked, others.read).some(
+            (one) => standsIn(one, others, ledger).length > 0,
+          )
+        : ledger.isLive(key);
     const offered = choicesFor(plan, state, incident, ports.clock.now()).filter(
-      (one) => one.needs === undefined || !ledger.isLive(key),
+      (one) => one.needs === undefined || !isLive,
     );
     const usual = offered.find((one) => one.choice === host.emphasis?.answer);
     const chosen = usual !== undefined && choice.chance(0.9) ? usual : choice.pick(offered);
@@ -58,9 +70,7 @@ async function answerSomething(host: Host, executionId: string): Promise<void> {
       incident: incident.number,
       choice: chosen.choice,
       // Said where it is asked for, and now and then where it is not, but only by somebody who has looked.
-      ...(chosen.needs !== undefined || (!ledger.isLive(key) && choice.chance(0.3))
-        ? { nothingHappened: true }
-        : {}),
+      ...(chosen.needs !== undefined || (!isLive && choice.chance(0.3)) ? { nothingHappened: true } : {}),
       ...(chosen.choice === 'retry-with-input' ? { input: { given: true } } : {}),
       ...(chosen.choice === 'give-output' ? { output: { given: true } } : {}),
       ...callerIn(host),

@@ -97,6 +97,8 @@ export interface Host {
   readonly times: Choice | undefined;
   /** What a run has to have seen beside faults. */
   readonly kinds: KindCounts;
+  /** The dice for groups of steps that are tried again, in a world that has some. */
+  readonly groups: Choice | undefined;
   /** What its functions' processes know of their agents' breakers. */
   readonly warm: Map<string, ProcessBreaker[]>;
   /** What its functions' processes know of the supervisors' presence. */

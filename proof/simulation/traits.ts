@@ -31,6 +31,8 @@ export interface Traits {
   readonly asksAnother: boolean;
   /** Its workflows have steps with a time of their own. */
   readonly hasTimes: boolean;
+  /** Its workflows have groups of steps that are tried again as a whole. */
+  readonly groups: boolean;
   /** What happens often in it. */
   readonly emphasis: Emphasis | undefined;
 }
@@ -53,6 +55,7 @@ export function traitsOf(seed: number): Traits {
     emphasis: choice.chance(0.25) ? choice.pick(EMPHASES) : undefined,
     startsTogether: choice.chance(0.33),
     tolerates: choice.chance(0.33),
+    groups: choice.chance(0.35),
   };
   const about = choice.random();
   const isTolerant = about < TOLERANT_SHARE;

@@ -8,6 +8,7 @@
 import type { Due, Page, WriteResult } from '../../lib/core/ports.ts';
 import type { Write } from '../../lib/core/records/decision.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import type { Execution } from '../../lib/core/records/state.ts';
 import { MemoryTable } from '../../lib/testing/memory-table.ts';
 import { refusalOf } from './oracle-store.ts';
 
@@ -18,6 +19,7 @@ interface WorldIndex {
   /** Of so many items; absent: as the table has them. */
   readonly page: number | undefined;
   readonly refuse: (executionId: string, why: string) => void;
+  readonly created: (execution: Execution) => void;
 }
 
 export class WorldTable extends MemoryTable {
@@ -28,6 +30,12 @@ export class WorldTable extends MemoryTable {
     super(SHARDS);
     this.#onWrite = onWrite;
     this.#index = index;
+  }
+
+  override create(execution: Execution): ReturnType<MemoryTable['create']> {
+    const result = super.create(execution);
+    if (result === 'written') this.#index.created(execution);
+    return result;
   }
 
   /** @throws Error as the real one does: nothing is written */

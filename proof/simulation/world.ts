@@ -23,6 +23,9 @@ import { Ledger } from './ledger.ts';
 import { sendMessage } from './messages.ts';
 import { startOperators } from './operators.ts';
 import { judgeChildren, judgeRecall } from './oracle-children.ts';
+import type { Others } from './families.ts';
+import { GROUP_RATES } from './groups.ts';
+import { OracleGroups } from './oracle-groups.ts';
 import { OracleInbox } from './oracle-inbox.ts';
 import { judgeKeys } from './oracle-keys.ts';
 import { EffectOrder } from './oracle-order.ts';
@@ -83,6 +86,7 @@ const SMALL_PAGE = 5;
 const TOLERANCE_DICE = 0x70_1e_ca_7e;
 const CAST_DICE = 0x0f_0c_e7_e5;
 const TIMES_DICE = 0x0d_ea_d1_1e;
+const GROUP_DICE = 0x6_70_0b_5a;
 
 export class World {
   readonly #options: WorldOptions;
@@ -95,6 +99,11 @@ export class World {
   readonly #violations: string[] = [];
   readonly #times = new OracleTimes();
   readonly #inbox: OracleInbox;
+  readonly #groups: OracleGroups;
+  readonly #others: Others = {
+    read: (id) => this.#ofThisLife(id),
+    planOf: (id) => planOf(this.#host, id),
+  };
   /** Since when nothing is out of order. */
   #healedAt: number | undefined;
   #interventions = 0;
@@ -107,7 +116,7 @@ export class World {
   constructor(options: WorldOptions) {
     this.#options = options;
     this.#traits = traitsOf(options.seed);
-    const { keyMode, livesTwice, readsInPart, hasSmallPages, tolerates, asksAnother, hasTimes } =
+    const { keyMode, livesTwice, readsInPart, hasSmallPages, tolerates, groups, asksAnother, hasTimes } =
       this.#traits;
     const isMild = options.mode === 'none' || options.mode === 'masked';
     const emphasis = isMild ? undefined : this.#traits.emphasis;
@@ -115,7 +124,11 @@ export class World {
     const kinds = noKinds();
     this.#inbox = new OracleInbox(kinds);
     const choice = choiceOf(seededRandom(options.seed));
-    const often = { ...(tolerates && !isMild ? TOLERANCE_RATES : {}), ...emphasis?.rates };
+    const often = {
+      ...(groups && !isMild ? GROUP_RATES : {}),
+      ...(tolerates && !isMild ? TOLERANCE_RATES : {}),
+      ...emphasis?.rates,
+    };
     const faults = swarm(choice, options.mode, options.only, often);
     const longestDelayMs = options.mode === 'masked' ? 3_000 : 30_000;
     this.#table = this.#tableOf(choice, faults, hasSmallPages);
@@ -148,6 +161,7 @@ export class World {
       cast: asksAnother ? new Cast(choiceOf(seededRandom(options.seed ^ CAST_DICE))) : undefined,
       times: hasTimes && !isMild ? choiceOf(seededRandom(options.seed ^ TIMES_DICE)) : undefined,
       kinds,
+      groups: groups ? choiceOf(seededRandom(options.seed ^ GROUP_DICE)) : undefined,
       warm: new Map(),
       known: [],
       derived: new Map(),
@@ -155,6 +169,7 @@ export class World {
       calls: 0,
     };
     this.#host = host;
+    this.#groups = new OracleGroups(host.ledger, this.#others, kinds);
     this.#clients = new Clients(host, this.#traits.startsTogether, options.starts);
     startSupervisors(host);
     startPeople(host);
@@ -173,6 +188,9 @@ export class World {
 
   #tableOf(choice: Choice, faults: Faults, hasSmallPages: boolean): WorldTable {
     return new WorldTable((executionId, before, write) => this.#judge(executionId, before, write), {
+      created: (execution) => {
+        for (const problem of this.#groups.created(execution)) this.#violate(execution.id, problem);
+      },
       refuse: (executionId, why) => this.#violate(executionId, `S12 the store refuses ${why}`),
       page: hasSmallPages ? SMALL_PAGE : undefined,
       lagMs: () => (faults.injects('staleIndex') ? choice.between(100, 5_000) : 0),
@@ -205,12 +223,12 @@ export class World {
     this.#inbox.judge(problems, plan, before, write, after, now);
     for (const problem of problems) this.#violate(executionId, problem);
     this.#judgeWaits(executionId, plan);
-    const others = {
-      read: (id: string) => this.#ofThisLife(id),
-      planOf: (id: string) => planOf(this.#host, id),
-    };
-    for (const problem of judgeRecall(before.execution, write, others)) this.#violate(executionId, problem);
-    for (const problem of judgeUndoBeyond(before, write, others, this.#host.ledger))
+    const others = this.#others;
+    for (const problem of [
+      ...judgeRecall(before.execution, write, others),
+      ...judgeUndoBeyond(before, write, others, this.#host.ledger),
+      ...this.#groups.judge(plan, before, write),
+    ])
       this.#violate(executionId, problem);
   }
 

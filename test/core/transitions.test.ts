@@ -48,6 +48,7 @@ const STEP_ROWS = `
   retrying  suspend            suspended
   retrying  fence              fenced
   retrying  start-undo         compensating
+  retrying  begin-try          running
   waiting   heartbeat          waiting
   waiting   answer             answered
   waiting   complete           done
@@ -63,6 +64,7 @@ const STEP_ROWS = `
   waiting   choose-continue    failed
   waiting   fence              fenced
   waiting   start-undo         compensating
+  waiting   stop-children      compensating
   answered  complete           done
   answered  reject             failed
   answered  skip               skipped
@@ -94,6 +96,7 @@ const STEP_ROWS = `
   fenced    restart-retry      retrying
   fenced    restart-unknown    unknown
   fenced    restart-answered   answered
+  fenced    restart-children   running
   done      start-undo         compensating
   done      stop-children      compensating
   done      child-ended        done

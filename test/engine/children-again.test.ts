@@ -201,8 +201,8 @@ describe('the retry of an execution with a child that failed', () => {
     const { execution, steps } = await h.run(id);
     expect(execution.status).toBe('succeeded');
     expect(steps['sub']?.children).not.toHaveProperty('restart');
-    expect((await h.state(`${id}.sub.0-2`)).execution.status).toBe('succeeded');
-    expect(once1(service.done)).toContain(`${id}.sub.0-2.y`);
+    expect((await h.state(`${id}.sub.0-e2t1`)).execution.status).toBe('succeeded');
+    expect(once1(service.done)).toContain(`${id}.sub.0-e2t1.y`);
   });
 });
 

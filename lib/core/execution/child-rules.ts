@@ -7,7 +7,7 @@
 
 import { type ChildStep, hasChildren, type MapStep, type Plan, type PlanStep } from '../plan/plan.ts';
 import type { Rule } from '../plan/rule.ts';
-import { blankStep, executionAfter, stepAfter, type StepChanges } from '../records/change.ts';
+import { blankStep, executionAfter, stepAfter, wakeNoLaterThan } from '../records/change.ts';
 import type { Children, Family } from '../records/children.ts';
 import {
   alsoAffected,
@@ -18,14 +18,15 @@ import {
   writing,
 } from '../records/decision.ts';
 import type { Evaluation } from '../records/events.ts';
+import type { Failure } from '../records/failure.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isForward, type Step } from '../records/state.ts';
+import { horizonMs } from '../step/lease.ts';
 import { failureWaits, isNearNoReturn, wayBack } from '../step/point-of-no-return.ts';
 import { dependentsClearAt, isKept, keepsEffects, needsUndo, openWork } from '../step/ready.ts';
 import { applies, hasOpenChildren, isEnding, isTurn, isUnbegun, mayHaveChildren } from '../step/turn.ts';
-import { OVER_TIME } from '../step/within.ts';
+import { FAILED_FOR_TIME } from '../step/within.ts';
 import { unleasedEnd } from '../supervision/wake-time.ts';
-import { epochOfIds } from '../waiting/child-retry.ts';
 import {
   childIds,
   childrenFailure,
@@ -38,6 +39,7 @@ import {
   staysDone,
   stepOnceStopped,
 } from '../waiting/child.ts';
+import { afterTry, nextTryBegun } from '../waiting/child-tries.ts';
 import { isStartDue } from '../waiting/map.ts';
 import { endsAt, externalTimes, passTime } from '../waiting/timer.ts';
 
@@ -111,16 +113,58 @@ export const endChildren: Rule = (plan, state, event) => {
     const stopped = stepOnceStopped(step, record, left, event);
     if (stopped !== undefined) return written(state, event, stopped, `step-${stopped.status}`);
     if (record.status !== 'running' && !staysDone(step, record, left)) continue;
-    const ids = { id: state.execution.id, epoch: epochOfIds(record, state.execution) };
     const isOverTime = record.children.overTime !== undefined;
     if (isOverTime && (isEnding(record.children) || hasOpenChildren(record.children))) continue;
-    const failure = childrenFailure(step, ids, record.children);
-    if (failure !== undefined) {
-      const changes: StepChanges = { changedAt: event.now, failure: isOverTime ? OVER_TIME : failure };
-      return written(state, event, stepAfter(record, 'fail', event, changes), 'step-failed');
-    }
+    const failure = childrenFailure(step, state.execution, record, record.children);
+    if (failure !== undefined) return afterFailure(step, state, record, failure, event);
     if (hasOpenChildren(record.children)) continue;
     return nothing({ kind: 'gather', step: step.name, ids: childIds(state.execution, record) });
+  }
+  return undefined;
+};
+
+/** It has failed; or, on the way forward, its next try follows or a person is asked: neither without the execution's record (S12). */
+function afterFailure(
+  step: ChildStep | MapStep,
+  state: Snapshot,
+  record: Step,
+  failure: Failure,
+  event: Evaluation,
+): Decision {
+  const { execution } = state;
+  const isOverTime = record.children?.overTime !== undefined;
+  const goesOn = step.kind === 'child' && execution.status !== 'compensating' && !isOverTime;
+  const why = isOverTime ? FAILED_FOR_TIME : { failure };
+  const after = goesOn
+    ? afterTry(step, record, failure, event)
+    : stepAfter(record, 'fail', event, { changedAt: event.now, ...why });
+  const decision = written(state, event, after, NOTES[after.status] ?? 'step-failed');
+  if (after.status === 'failed') return decision;
+  const wakeAt = wakeNoLaterThan(execution, after.retryAt ?? event.now);
+  const woken = executionAfter(execution, 'set-wake-time', event, { wakeAt });
+  return { ...decision, write: { executionId: execution.id, step: after, execution: woken } };
+}
+
+const NOTES: Readonly<Partial<Record<Step['status'], string>>> = {
+  retrying: 'try-failed',
+  waiting: 'tries-over',
+};
+
+/**
+ * Records the next try of a child, before anything is created for it. One write with the execution: whoever read it before a
+ * pause, a stop or an end begins none (S10).
+ */
+export const beginTry: Rule = (plan, state, event) => {
+  const { execution } = state;
+  if (!isForward(execution.status) || failureWaits(plan, state)) return undefined;
+  for (const step of parents(plan, event)) {
+    const record = state.steps[step.name];
+    if (step.kind !== 'child' || record?.status !== 'retrying' || !isTurn(step, state)) continue;
+    if ((record.retryAt ?? 0) > event.now) continue;
+    const decision = written(state, event, nextTryBegun(step, record, event), 'try-begun');
+    const wakeAt = wakeNoLaterThan(execution, event.now + horizonMs(plan, state));
+    const woken = executionAfter(execution, 'set-wake-time', event, { wakeAt });
+    return { ...decision, write: { ...decision.write, executionId: execution.id, execution: woken } };
   }
   return undefined;
 };
@@ -214,7 +258,8 @@ function dueToStop(
   left: boolean,
 ): Family | undefined {
   const underWay = mayHaveChildren(step, state);
-  const ended = record?.status === 'done' || record?.status === 'failed';
+  // One that waits and has left nothing was fenced.
+  const ended = record !== undefined && ['done', 'failed', 'waiting'].includes(record.status);
   const open = hasOpenChildren(record?.children);
   const owes = ended && (open || wasRecalled(record) || (!left && needsUndo(step, record)));
   if (!underWay && !owes) return undefined;

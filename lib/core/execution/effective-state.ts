@@ -14,7 +14,7 @@ import { stepAs } from '../records/change.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isForward, type Step } from '../records/state.ts';
 import { attemptedVariant, changesBetween } from '../step/recovery.ts';
-import { childrenRestarted, takesNewChildren } from '../waiting/child-retry.ts';
+import { childrenRestarted, goesOnWithChildren, takesNewChildren } from '../waiting/child-retry.ts';
 
 /** The same snapshot when every record counts as what is stored. */
 export function effectiveState(plan: Plan, state: Snapshot): Snapshot {
@@ -56,16 +56,20 @@ const released = (record: Step, { pauses }: Execution): Step =>
 function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Execution): Step {
   const { children } = record;
   const changedAt = Math.max(record.changedAt, retries?.at(-1)?.at ?? 0);
-  if (children !== undefined && record.status === 'failed' && !takesNewChildren(children))
+  const goesOn = children !== undefined && goesOnWithChildren(step, record);
+  if (goesOn && !takesNewChildren(step, children))
     return stepAs(record, 'restart-children', {
       epoch,
       changedAt,
       failure: undefined,
+      stageAttempt: 0,
+      isOverTime: undefined,
       children: childrenRestarted(record, children),
     });
   const acted = record.mayHaveActed;
   const stage = acted ? record.stage : 0;
-  const changes = step.kind === 'agent' && changesBetween(step, stage, record.stage);
+  const { recovery = [] } = step.kind === 'agent' || step.kind === 'child' ? step : {};
+  const changes = changesBetween({ recovery }, stage, record.stage);
   const move = restartOf(step, record);
   return stepAs(record, move, {
     epoch,
@@ -77,6 +81,8 @@ function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Executi
     isOverTime: undefined,
     retryAt: undefined,
     children: undefined,
+    // Of a child the tries begin again with what the first of them was given.
+    ...(step.kind === 'child' && record.keyVariant > 0 ? { keyVariant: 0, keyInput: undefined } : {}),
     // What was answered before its turn is kept with who answered.
     ...(move === 'restart-answered' ? {} : { by: undefined }),
     changedAt,

@@ -16,7 +16,6 @@ import {
 } from '../plan/plan.ts';
 import { outputsIn } from '../plan/refs.ts';
 import {
-  blankStep,
   endedPause,
   executionAfter,
   wakeNoLaterThan,
@@ -42,6 +41,7 @@ import {
   failedOf,
   staysDone,
 } from '../waiting/child.ts';
+import { afterTry } from '../waiting/child-tries.ts';
 
 /** The most that a step keeps of its executions' outputs; more is left with them. */
 const MAX_GATHERED_BYTES = 100_000;
@@ -87,7 +87,9 @@ function recordAfter(
   switch (event.type) {
     case 'started': {
       const started = childrenStarted(state, event, event);
-      return event.failure === undefined ? started : refusedStart(started, record, event.failure, event);
+      return event.failure === undefined
+        ? started
+        : refusedStart(step, started, record, event.failure, event);
     }
     case 'stopped':
       return (isOverTime ? childrenOverTime : childrenStopped)(state, event, event);
@@ -97,17 +99,19 @@ function recordAfter(
 }
 
 /** It failed before it began: its execution's place was taken first, so it can never begin. */
-const refusedStart = (
+function refusedStart(
+  step: ChildStep | MapStep,
   started: Step,
   before: Step | undefined,
   failure: Failure,
   inputs: DecisionInputs,
-): Step =>
-  stepAfter(before ?? blankStep(started.name, started), 'fail', inputs, {
-    changedAt: inputs.now,
-    failure,
-    children: started.children,
-  });
+): Step {
+  // One version on, as any write.
+  const running = { ...started, version: before?.version ?? 0 };
+  return step.kind === 'child'
+    ? afterTry(step, running, failure, inputs, true)
+    : stepAfter(running, 'fail', inputs, { changedAt: inputs.now, failure });
+}
 
 function gathered(
   plan: Plan,

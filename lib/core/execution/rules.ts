@@ -51,6 +51,7 @@ import { unleasedEnd } from '../supervision/wake-time.ts';
 import { endOf } from '../waiting/child.ts';
 import { openEntry, remind, announceChange } from '../waiting/entry.ts';
 import {
+  beginTry,
   endChildren,
   endOverTime,
   passedTime,
@@ -78,6 +79,7 @@ const rulesOf = (): readonly Rule[] => [
   passedTime,
   remind,
   endOverTime,
+  beginTry,
   startChildren,
   suspend,
   halt,

@@ -109,9 +109,11 @@ function happenedAttempt(plan: Plan, step: string, attempt: Attempt): Happened {
   const result = mode === 'probe' && outcome === 'done' ? 'found it done' : RESULT[outcome];
   const took = formatDuration(attempt.endedAt - attempt.claimedAt);
   const reason = failure === undefined ? '' : `: ${failure.message}`;
+  // Of a child each try is an execution.
+  const deed = agentStep(plan, step) === undefined ? 'try' : DEED[mode];
   return {
     at: attempt.endedAt,
-    what: `${DEED[mode]} ${number}${variantWords(plan, step, attempt)}, ${took}: ${result}${reason}`,
+    what: `${deed} ${number}${variantWords(plan, step, attempt)}, ${took}: ${result}${reason}`,
     step,
     evidence: { ...attempt },
   };
@@ -119,8 +121,10 @@ function happenedAttempt(plan: Plan, step: string, attempt: Attempt): Happened {
 
 /** Where it was not the first variant of the recovery, or its input not the plan's; what the input is, is no matter of words. */
 function variantWords(plan: Plan, name: string, { variant = 0, given: isGiven }: Attempt): string {
+  if (variant === 0 && isGiven !== true) return '';
   const step = agentStep(plan, name);
-  if (step === undefined || (variant === 0 && isGiven !== true)) return '';
+  if (step === undefined)
+    return isGiven === true ? ' (with an input that a person gave)' : ' (with other input)';
   const { agent, input } = variantAt(step, variant);
   const words = [
     ...(variant === 0 ? [] : [`variant ${variant + 1}`]),

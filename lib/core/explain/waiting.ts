@@ -23,6 +23,7 @@ import type { Snapshot } from '../records/snapshot.ts';
 import { isForward, type Step } from '../records/state.ts';
 import { hasOpenChildren, turnAt } from '../step/turn.ts';
 import { childIds } from '../waiting/child.ts';
+import { isCleanEnd, tryOf } from '../waiting/child-tries.ts';
 import { waitsUntil } from '../waiting/timer.ts';
 import { type Happened, inBrackets, iso, type Next } from './words.ts';
 
@@ -79,7 +80,11 @@ function unanswered(step: CallbackStep, record: Step | undefined): string {
 function becauseOfChildren({ status, failure, children }: Step): string | undefined {
   switch (status) {
     case 'running':
-      return `${children?.overTime === undefined ? '' : 'its time is over, and they are stopped: '}${countText(children)}${openText(children)}`;
+      return `${tryText(children)}${children?.overTime === undefined ? '' : 'its time is over, and they are stopped: '}${countText(children)}${openText(children)}`;
+    case 'retrying':
+      return `try ${tryOf(children)} is over and has left nothing in effect${inBrackets(failure)}`;
+    case 'waiting':
+      return `try ${tryOf(children)} is over${isCleanText(children)}${inBrackets(failure)}`;
     case 'compensating':
       return `its executions are canceled, and those that succeeded are undone: ${countText(children)}`;
     case 'failed':
@@ -92,6 +97,15 @@ function becauseOfChildren({ status, failure, children }: Step): string | undefi
       return undefined;
   }
 }
+
+/** Only where there was more than one. */
+const tryText = (children: Children | undefined): string =>
+  tryOf(children) > 1 ? `try ${tryOf(children)}: ` : '';
+
+const isCleanText = (children: Children | undefined): string =>
+  children !== undefined && isCleanEnd(children)
+    ? ' and has left nothing in effect'
+    : ', and what it did may be in effect';
 
 /** '3 of 4 executions ended (2 succeeded, 1 failed)' */
 function countText(children: Children | undefined): string {
@@ -129,6 +143,8 @@ export function nextOfWaiting(step: PlanStep, state: Snapshot): Next | undefined
 function nextOfChildren({ execution, steps }: Snapshot, step: string): Next | undefined {
   const record = steps[step];
   const { children } = record ?? {};
+  if (record?.status === 'retrying' && isForward(execution.status))
+    return { what: `try ${tryOf(children) + 1} begins`, at: record.retryAt ?? 0, who: 'supervisor' };
   if (record === undefined || children === undefined || !hasOpenChildren(children)) return undefined;
   if (record.status !== 'running' && record.status !== 'compensating') return undefined;
   const open = Array.from({ length: children.started }, (_, index) => index).filter(
@@ -138,7 +154,7 @@ function nextOfChildren({ execution, steps }: Snapshot, step: string): Next | un
   if (first === undefined) return undefined;
   const others = open.length === 1 ? '' : ` and ${open.length - 1} other${open.length === 2 ? '' : 's'}`;
   const id = childIds(execution, record)[first];
-  return { what: `execution ${id}${others} end`, who: 'child' };
+  return { what: `${tryText(children)}execution ${id}${others} end`, who: 'child' };
 }
 
 /** What an evaluation is about to do with executions of a step, in words. */
@@ -161,6 +177,9 @@ export const DUE_OF_WAITING: Readonly<Record<string, string>> = {
   'step-failed': 'a step fails: its time is over, or one of its executions failed',
   'step-compensated': 'a step is undone: all of its executions are',
   'step-compensation-failed': 'a step cannot be undone: one of its executions could not be',
+  'try-failed': 'a try of a child is over, and has left nothing: the next one follows',
+  'tries-over': 'nothing is left to try of a child by itself: a person is asked',
+  'try-begun': 'the next try of a child is recorded, and then created',
   'children-stopped': 'the executions of a step are stopped',
   'entry-opened': 'an approval or a callback is put into the inbox',
   'entry-reminded': 'listeners are reminded of an approval or a callback',
@@ -217,14 +236,14 @@ function deedOfChildren(record: Step): string | undefined {
   const { status, failure, children } = record;
   switch (status) {
     case 'running':
-      return `its executions were started, ${children?.started ?? 0} of ${children?.count ?? 0}`;
+      return `${tryText(children)}its executions were started, ${children?.started ?? 0} of ${children?.count ?? 0}`;
     case 'done':
     case 'compensated':
-      return `${status}: ${countText(children)}`;
+      return `${tryText(children)}${status}: ${countText(children)}`;
     case 'failed':
     case 'tolerated':
     case 'compensation-failed':
-      return `${status}${inBrackets(failure)}: ${countText(children)}`;
+      return `${tryText(children)}${status}${inBrackets(failure)}: ${countText(children)}`;
     case 'compensating':
       return 'its executions were stopped';
     default:

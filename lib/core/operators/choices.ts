@@ -9,24 +9,21 @@
  */
 
 import { isTolerated } from '../plan/outcomes.ts';
-import { agentStep, type Plan } from '../plan/plan.ts';
+import { agentStep, type ChildStep, graphOf, type Plan } from '../plan/plan.ts';
 import type { Resolution } from '../records/events.ts';
 import type { Choice, Incident } from '../records/incident.ts';
 import type { Deed } from '../records/people.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import { isForward, isPausedOrPausing } from '../records/state.ts';
+import { isForward, isPausedOrPausing, type Step } from '../records/state.ts';
 import { lastPoint, mayBePast, wayBack } from '../step/point-of-no-return.ts';
 import { effectsSettledAt } from '../step/ready.ts';
 import { attemptedVariant } from '../step/recovery.ts';
+import { actsUntil, mayFail } from '../step/turn.ts';
+import { isCleanEnd } from '../waiting/child-tries.ts';
 import { deadlineChoices } from './deadline.ts';
 
 /** The choices that are safe now, and for those that are not yet or not without a word, why. */
-export function choicesFor(
-  plan: Plan,
-  state: Snapshot,
-  incident: Incident,
-  now: number,
-): { readonly choice: Choice; readonly needs?: 'nothingHappened'; readonly notBefore?: number }[] {
+export function choicesFor(plan: Plan, state: Snapshot, incident: Incident, now: number): Offered[] {
   if (incident.resolvedAt !== undefined) return [];
   const undoAll = { choice: 'undo-all' } as const;
   const isPaused = isPausedOrPausing(state.execution.status);
@@ -37,8 +34,11 @@ export function choicesFor(
     return [{ choice: 'resume' }, ...back, { choice: 'fail' }];
   }
   if (incident.kind === 'deadline') return deadlineChoices(state, incident);
-  const step = agentStep(plan, incident.step ?? '');
   const record = state.steps[incident.step ?? ''];
+  const child = graphOf(plan).step.get(incident.step ?? '');
+  if (child?.kind === 'child' && record !== undefined)
+    return goesOn ? choicesForChild(plan, state, child, record, now) : [];
+  const step = agentStep(plan, incident.step ?? '');
   if (step === undefined || record === undefined) return [];
   if (incident.kind === 'undo') {
     const deadAt = record.processDeadlineAt + attemptedVariant(step, record).settleMs;
@@ -69,6 +69,29 @@ export function choicesFor(
         : []),
     { choice: 'fail' },
   ];
+}
+
+/** Another try, where the latest has left nothing, or a person says so; nothing that would need a look at what it did. */
+function choicesForChild(plan: Plan, state: Snapshot, step: ChildStep, record: Step, now: number): Offered[] {
+  const isClean = record.children !== undefined && isCleanEnd(record.children);
+  const after = actsUntil(record.children);
+  const careful = isClean
+    ? {}
+    : { needs: 'nothingHappened' as const, ...(after > now ? { notBefore: after } : {}) };
+  const goesOn = mayFail(plan, step, record);
+  const isFree = wayBack(plan, state) === 'free';
+  return [
+    { choice: 'retry', ...careful },
+    { choice: 'retry-with-input', ...careful },
+    ...(goesOn ? [{ choice: 'continue' } as const] : isFree ? [{ choice: 'undo-all' } as const] : []),
+    { choice: 'fail' },
+  ];
+}
+
+interface Offered {
+  readonly choice: Choice;
+  readonly needs?: 'nothingHappened';
+  readonly notBefore?: number;
 }
 
 /** A person may have everything stopped, which has a child say what it did; that all is undone before is not promised. */

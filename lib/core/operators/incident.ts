@@ -10,7 +10,7 @@
  */
 
 import { isOutcomeRead } from '../plan/outcomes.ts';
-import { type AgentStep, agentSteps, type Plan } from '../plan/plan.ts';
+import type { AgentStep, ChildStep, Plan, PlanStep, Stage } from '../plan/plan.ts';
 import { executionAfter, wakeNoLaterThan, type DecisionInputs } from '../records/change.ts';
 import { type AffectedSteps, type Decision, evaluateNext, writing } from '../records/decision.ts';
 import { given, type OrUndefined } from '../records/given.ts';
@@ -18,7 +18,7 @@ import type { Incident } from '../records/incident.ts';
 import { incidentNumber, isApprovalOpen, openIncidents, type Snapshot } from '../records/snapshot.ts';
 import { type Execution, isForward, isPausedOrPausing, type Step } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
-import { mayBePast, wayBack } from '../step/point-of-no-return.ts';
+import { mayBePast, wayBackBeside } from '../step/point-of-no-return.ts';
 import { effectsSettledAt } from '../step/ready.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { mayFail } from '../step/turn.ts';
@@ -34,15 +34,23 @@ const incidentOf = (state: Snapshot, step: string, kind: Incident['kind']): Inci
     (incident) => incident.step === step && incident.kind === kind,
   );
 
+/** An agent's, or a child with a recovery: of others nothing is left to choose. */
+export type AskedStep = AgentStep | (ChildStep & { readonly recovery: NonNullable<ChildStep['recovery']> });
+
+export const mayAskAbout = (step: PlanStep | undefined): step is AskedStep =>
+  step?.kind === 'agent' || (step?.kind === 'child' && step.recovery !== undefined);
+
 /** The first step for which a person is needed and has not been asked yet. */
 export function stepToAskAbout(
   plan: Plan,
   state: Snapshot,
-): { step: AgentStep; kind: Incident['kind'] } | undefined {
-  for (const step of agentSteps(plan)) {
+): { step: AskedStep; kind: Incident['kind'] } | undefined {
+  for (const step of plan.steps) {
+    if (!mayAskAbout(step)) continue;
     const record = state.steps[step.name];
     const kind = record && neededFor(plan, record, state.execution);
-    if (kind === undefined) continue;
+    // What a child could not undo its own person is asked about.
+    if (kind === undefined || (kind === 'undo' && step.kind === 'child')) continue;
     const known = incidentOf(state, step.name, kind);
     const asked =
       known !== undefined && (known.resolvedAt === undefined || known.stepVersion === record?.version);
@@ -85,12 +93,12 @@ export function ask(plan: Plan, state: Snapshot, inputs: DecisionInputs): Decisi
 function termsOf(
   plan: Plan,
   state: Snapshot,
-  step: AgentStep,
+  step: AskedStep,
   now: number,
 ): Pick<Incident, 'deadlineAt' | 'otherwise'> {
   const record = state.steps[step.name] as Step;
-  const human = step.recovery.find((one) => one.kind === 'human');
-  const isFree = wayBack(plan, state, step.name) !== 'closed' && !mayBePast(step, record);
+  const human = (step.recovery as readonly Stage[]).find((one) => one.kind === 'human');
+  const isFree = wayBackBeside(plan, state, step) !== 'closed' && !mayBePast(step, record);
   const leftMs = isFree ? Math.max(0, state.execution.deadlineAt - now) : Number.POSITIVE_INFINITY;
   if (human?.otherwise !== 'fail' && goesOnWithout(plan, step, record)) {
     const withinMs = Math.min(human?.withinMs ?? INPUT_INCIDENT_MS, Math.floor(leftMs / 2));
@@ -108,9 +116,10 @@ function termsOf(
 }
 
 /** Without an answer a failure is tolerated, but for one that may have acted, cannot be undone, and that a condition rests on. */
-const goesOnWithout = (plan: Plan, step: AgentStep, record: Step): boolean =>
+const goesOnWithout = (plan: Plan, step: AskedStep, record: Step): boolean =>
   mayFail(plan, step, record) &&
-  (!isOutcomeRead(plan, step.name) ||
+  (step.kind === 'child' ||
+    !isOutcomeRead(plan, step.name) ||
     (record.status === 'waiting' &&
       !(record.mayHaveActed && attemptedVariant(step, record).undo === 'none')));
 

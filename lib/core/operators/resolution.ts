@@ -36,9 +36,11 @@ import {
   type Step,
 } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
-import { mayBePast, mayBeStopped, wayBack } from '../step/point-of-no-return.ts';
+import { mayBePast, mayBeStopped, wayBackBeside } from '../step/point-of-no-return.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { whyItFailed } from '../step/tolerance.ts';
+import { actsUntil } from '../step/turn.ts';
+import { vouchedFor } from '../waiting/child-tries.ts';
 import { choicesFor, resolutionProblem } from './choices.ts';
 import { resolveDeadline, timeAgain } from './deadline.ts';
 import { resolved, waitsForThisAlone } from './incident.ts';
@@ -142,14 +144,22 @@ function recoveryResolution(
   const isAgain = answer.choice === 'retry' || answer.choice === 'retry-with-input';
   const changes: StepChanges = {
     changedAt: inputs.now,
-    ...(certain ? { mayHaveActed: false } : {}),
-    ...(isAgain ? { retryAt: inputs.now, ...(isTimed ? { againAt: inputs.now } : {}) } : {}),
+    ...(certain ? { mayHaveActed: false, ...vouchedChildren(record) } : {}),
+    ...(isAgain
+      ? {
+          retryAt: Math.max(inputs.now, actsUntil(record.children)),
+          ...(isTimed ? { againAt: inputs.now } : {}),
+        }
+      : {}),
     ...(answer.choice === 'retry-with-input' ? { givenInput: answer.input ?? null } : {}),
     ...(tolerated ? { afterFailure: AFTER_FAILURE[answer.choice] } : {}),
     ...(answer.choice === 'give-output' ? { output: answer.output ?? null, failure: undefined } : {}),
   };
   return stepAfter(record, RECOVERY_EVENT[answer.choice], inputs, changes);
 }
+
+const vouchedChildren = ({ children }: Step): Pick<StepChanges, 'children'> =>
+  children === undefined ? {} : { children: vouchedFor(children) };
 
 /** Nothing is written to the step when its effect stays and the execution ends: it is and remains `compensation-failed`. */
 function undoResolution(
@@ -231,7 +241,7 @@ export function choiceOfTime(plan: Plan, state: Snapshot, incident: Incident): C
   if (incident.otherwise !== 'undo-all') return incident.otherwise;
   const step = plan.steps.find(({ name }) => name === incident.step);
   if (step === undefined) return mayBeStopped(plan, state) ? 'undo-all' : 'fail';
-  const isPast = wayBack(plan, state, step.name) === 'closed' || mayBePast(step, state.steps[step.name]);
+  const isPast = wayBackBeside(plan, state, step) === 'closed' || mayBePast(step, state.steps[step.name]);
   return isPast ? 'fail' : 'undo-all';
 }
 

@@ -20,8 +20,8 @@ import type { Execution, Step } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
 import { effectsSettledAt } from '../step/ready.ts';
 import { attemptedVariant } from '../step/recovery.ts';
-import { failedItems } from '../step/turn.ts';
-import { restartProblem } from '../waiting/child-retry.ts';
+import { actsUntil, failedItems } from '../step/turn.ts';
+import { goesOnWithChildren, restartProblem } from '../waiting/child-retry.ts';
 import { resolutionProblem } from './choices.ts';
 import { MAX_KEPT } from './pause.ts';
 
@@ -71,7 +71,9 @@ function failedProblem(plan: Plan, state: Snapshot, now: number): string | undef
 function stillActing(plan: Plan, { steps }: Snapshot, now: number): string | undefined {
   for (const step of plan.steps) {
     const record = steps[step.name];
-    const deadAt = record?.status === 'tolerated' ? effectsSettledAt(step, record) : 0;
+    // So may one of executions that others take the places of.
+    const settledAt = record?.status === 'tolerated' ? effectsSettledAt(step, record) : 0;
+    const deadAt = Math.max(settledAt, actsUntil(record?.children));
     if (deadAt > now)
       return `an attempt of '${step.name}' may still be acting: it is possible from ${new Date(deadAt).toISOString()}`;
   }
@@ -88,9 +90,12 @@ export function restartProblemOf(plan: Plan, state: Snapshot): string | undefine
     const names = undone.map(({ name }) => `'${name}'`).join(', ');
     return `the undo of ${names} has begun, and what is undone is not done again by the same execution; ${instead(state)}`;
   }
-  for (const { name } of plan.steps) {
-    const { status, children } = state.steps[name] ?? {};
-    const problem = status === 'failed' && children !== undefined ? restartProblem(children) : undefined;
+  for (const step of plan.steps) {
+    const { name } = step;
+    const record = state.steps[name];
+    const { children } = record ?? {};
+    const goesOn = record !== undefined && children !== undefined && goesOnWithChildren(step, record);
+    const problem = goesOn ? restartProblem(step, children) : undefined;
     if (problem !== undefined) return `step '${name}' cannot go on: ${problem}; ${instead(state)}`;
   }
   const left = plan.steps.find((step) => wasLeft(plan, state.steps[step.name]));

@@ -17,6 +17,7 @@ import {
   type Plan,
   PLAN_LIMITS,
   type PlanStep,
+  type RetryStage,
   type Stage,
   type StepLimits,
 } from './plan.ts';
@@ -81,7 +82,9 @@ function stepProblem(step: PlanStep, seen: ReadonlySet<string>, plan: Plan): Pro
   const ofKind =
     step.kind === 'agent'
       ? agentProblem(step, plan)
-      : (pointProblem(step, plan) ?? waitingStepProblem(step, plan, agentProblem));
+      : (pointProblem(step, plan) ??
+        waitingStepProblem(step, plan, agentProblem) ??
+        triesOfChild(step, plan));
   return ofKind ?? withinProblem(step, plan) ?? tolerateProblem(step) ?? referenceProblem(step, plan);
 }
 
@@ -109,15 +112,34 @@ function limitsProblem(limits: StepLimits, whose: string): Problem | undefined {
 }
 
 function recoveryProblem(step: AgentStep, plan: Plan): Problem | undefined {
-  const stages = step.undo === 'none' ? step.recovery : [...step.recovery, step.undo];
-  for (const stage of stages) {
+  const undo = step.undo === 'none' ? [] : [step.undo];
+  return stagesProblem(step.recovery, undo, plan) ?? unsafeProblem(step);
+}
+
+function stagesProblem(
+  recovery: readonly Stage[],
+  undo: readonly RetryStage[],
+  plan: Plan,
+): Problem | undefined {
+  for (const stage of [...recovery, ...undo]) {
     const found = stage.kind === 'human' ? humanProblem(stage, plan) : triesProblem(stage);
     if (found !== undefined) return found;
   }
-  const person = step.recovery.findIndex((stage) => stage.kind === 'human');
-  if (person >= 0 && person !== step.recovery.length - 1)
-    return problem('unreachable-stage', 'human is the last stage: what comes after it is never tried');
-  return unsafeProblem(step);
+  const person = recovery.findIndex((stage) => stage.kind === 'human');
+  return person >= 0 && person !== recovery.length - 1
+    ? problem('unreachable-stage', 'human is the last stage: what comes after it is never tried')
+    : undefined;
+}
+
+/** A child is tried again as the same workflow. */
+function triesOfChild(step: PlanStep, plan: Plan): Problem | undefined {
+  const recovery: readonly Stage[] = (step.kind === 'child' ? step.recovery : undefined) ?? [];
+  if (recovery.some(({ kind }) => kind === 'useAgent')) {
+    const message =
+      "no agent performs it, so useAgent changes nothing: write retry, withInput or human; for another workflow instead say 'tolerate: true' here, and add a child with 'when: failed(…)'";
+    return problem('bad-stage', message);
+  }
+  return stagesProblem(recovery, [], plan);
 }
 
 function humanProblem(stage: HumanStage, plan: Plan): Problem | undefined {

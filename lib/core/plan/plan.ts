@@ -43,6 +43,8 @@ export interface HumanStage {
 }
 
 export type Stage = RetryStage | InputStage | AgentStage | HumanStage;
+/** Of a child: each try is an execution of its own, of the same workflow. */
+export type ChildStage = RetryStage | InputStage | HumanStage;
 
 /** What a step takes from the agent that performs it. */
 export interface StepLimits {
@@ -108,6 +110,8 @@ export interface ChildStep extends StepBase, MayFail {
   readonly kind: 'child';
   readonly plan: Plan;
   readonly input: Expr;
+  /** Absent: one try, and its failure is the step's. */
+  readonly recovery?: readonly ChildStage[];
   readonly undo: 'none' | 'required';
 }
 
@@ -248,17 +252,16 @@ export const expressionsOf = (step: PlanStep): Expr[] => [
 export function ownExpressions(step: PlanStep): Expr[] {
   switch (step.kind) {
     case 'agent':
-      return [
-        step.input,
-        ...step.recovery.flatMap((stage) => (stage.kind === 'withInput' ? [stage.input] : [])),
-      ];
+    case 'child':
+      return [step.input, ...inputsOf(step.recovery ?? [])];
     case 'wait':
       return step.until === undefined ? [] : [step.until];
-    case 'child':
-      return [step.input];
     case 'map':
       return [step.over, ...ownExpressions(step.each)];
     default:
       return [];
   }
 }
+
+const inputsOf = (recovery: readonly Stage[]): Expr[] =>
+  recovery.flatMap((stage) => (stage.kind === 'withInput' ? [stage.input] : []));

@@ -7,7 +7,8 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { type Duration, parseDuration } from './duration.ts';
 import { jsonProblem } from '../records/json.ts';
-import type { AgentStep, CallbackStep, ChildStep, MapStep, Plan, WaitStep } from './plan.ts';
+import type { AgentStep, CallbackStep, ChildStage, ChildStep, MapStep, Plan, WaitStep } from './plan.ts';
+import { planStage } from './recovery-options.ts';
 import { problem, refusal } from './refusal.ts';
 import {
   type Condition,
@@ -133,6 +134,13 @@ export interface Approval {
 
 export interface ChildOptions extends AnyStepOptions, TolerateOptions {
   /**
+   * What is tried after the other workflow has failed, or its time was over: it again, as another execution, also with another
+   * input (`retry`, `withInput`), then a person. A try begins only when the one before has left nothing in effect; where it has, or
+   * was canceled, a person is asked at once if the recovery has `human`.
+   * @default none: its failure is the step's
+   */
+  readonly recovery?: readonly ChildStage[];
+  /**
    * 'none': what the other execution did stays when this one is undone.
    * @default 'required': it is undone, in its turn; of a point of no return 'none'
    */
@@ -225,11 +233,21 @@ export const handleOf = (name: string): never =>
     token: ref(`token:${name}`),
   }) as never;
 
-export const childStep = (name: string, plan: Plan, input: Expr, options: ChildOptions): ChildStep => ({
+/** @param withinMs of the workflow around it */
+export const childStep = (
+  name: string,
+  plan: Plan,
+  input: Expr,
+  options: ChildOptions,
+  withinMs: number,
+): ChildStep => ({
   kind: 'child',
   ...baseOf(name, options),
   plan,
   input,
+  ...(options.recovery === undefined || options.recovery.length === 0
+    ? {}
+    : { recovery: options.recovery.map((stage) => planStage(stage, undefined, withinMs) as ChildStage) }),
   undo: options.undo ?? (options.pointOfNoReturn === true ? 'none' : 'required'),
   ...(options.pointOfNoReturn === true ? { pointOfNoReturn: true as const } : {}),
 });

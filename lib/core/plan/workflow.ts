@@ -14,6 +14,7 @@ import { checkPlan, inOrder } from './check.ts';
 import {
   expressionsOf,
   limitsOf,
+  ownExpressions,
   type Plan,
   type PlanStep,
   type AgentStep,
@@ -251,8 +252,9 @@ function builderOf<I>(draft: Draft): WorkflowBuilder<I> {
     },
     approval: (stepName, options) => added(callbackStep(stepName, 'approval', options)),
     child: (stepName, other, input, options = {}) => {
-      const step = childStep(stepName, planOfChild(name, stepName, other), toExpr(input), options);
-      checkConstantInput(name, stepName, other as Workflow, step.input);
+      const plan = planOfChild(name, stepName, other);
+      const step = childStep(stepName, plan, toExpr(input), options, draft.withinMs);
+      for (const one of ownExpressions(step)) checkConstantInput(name, stepName, other as Workflow, one);
       uses(stepName, other.agents);
       draft.children.push(other as Workflow);
       return added(step);

@@ -5,6 +5,7 @@
  */
 
 import type { ExecutionStatus } from '../transitions.ts';
+import type { Failure } from './failure.ts';
 import type { Json } from './json.ts';
 
 /** The step that runs an execution as one of its own. */
@@ -16,6 +17,8 @@ export interface Parent {
   readonly since?: number;
   /** The step's epoch when it was started; absent: the first. One that is tried again has others. */
   readonly epoch?: number;
+  /** Of a step with a recovery: which of its tries this is; absent: the first. */
+  readonly try?: number;
   /** A part of a list: of interest to its parent alone. */
   readonly part?: true;
 }
@@ -33,6 +36,8 @@ export interface ChildEnd {
   readonly left?: true;
   /** It failed, and an operator had canceled it: it does not go on because its parent is tried again. */
   readonly canceled?: true;
+  /** Until then an attempt of it may still be acting, of what is not undone: the next try begins no sooner. */
+  readonly actsUntil?: number;
 }
 
 /** The executions of a child or map step. */
@@ -51,6 +56,8 @@ export interface Children {
   readonly overTime?: number;
   /** The step's epoch when they were first started, once its execution was tried again; absent: the step's own. */
   readonly epoch?: number;
+  /** Of a step with a recovery: the latest try that was recorded, the only one whose news counts; absent: the first. */
+  readonly try?: number;
   /** By index: the version of an end after which it is to be tried again; only a later one counts. */
   readonly restartedAfter?: Readonly<Record<string, number>>;
 }
@@ -68,6 +75,8 @@ export interface ChildStart {
   readonly parent: Parent;
   /** It has failed, and goes on if this is the version of that end. */
   readonly restartedAfter?: number;
+  /** Why it never begins: its place is taken instead. */
+  readonly refused?: Failure;
 }
 
 /** All the executions that a step will have. */

@@ -93,6 +93,7 @@ export type ChildEvent =
       readonly step: string;
       readonly index: number;
       readonly epoch?: number;
+      readonly try?: number;
       readonly end: ChildEnd;
     }
   /** The parent is being undone, or ends as it is. */

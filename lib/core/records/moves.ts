@@ -10,7 +10,8 @@ export const STEP_EVENTS = {
   defer: 'it is put off until a time, and no attempt is charged: a dead service, or no agent takes it',
   heartbeat: 'the holder renewed its lease, or the external party said that it is still at it',
   done: 'the attempt reported its output (also late, while nothing else has started)',
-  retry: 'the attempt failed or was lost, and the recovery allows another one',
+  retry:
+    'the attempt failed or was lost, and the recovery allows another one; of a child: the try is over and left nothing',
   fail: 'the attempt failed, and the recovery is at its end',
   ask: 'nothing is left to try by itself: a person is asked',
   lose: "the attempt's outcome is unknown: no report until its lease ended, or a lost reply",
@@ -32,6 +33,7 @@ export const STEP_EVENTS = {
   reject: 'the external party answered: it cannot be done',
   expire: 'its time is over: the external party did not answer, or no attempt succeeded',
   'start-children': 'executions of its own were started',
+  'begin-try': 'its next try is recorded: another execution, which is created after that',
   'child-ended': 'an execution of its own ended',
   'stop-children': 'its executions are canceled, and those that had succeeded are undone',
   'end-children': 'its time is over: its executions are stopped, and then it fails',

@@ -33,8 +33,8 @@ export function effectKeyOf({ id, life }: Pick<Execution, 'id' | 'life'>, step: 
   return number === 1 ? first : `${first}-${number}`;
 }
 
-/** What the claim of an attempt to execute records of its key. @param step as the plan has it, or any variant of it */
-export function keyOfClaim(step: AgentStep, before: Step): StepChanges {
+/** What the claim of an attempt to execute records of its key. @param step as the plan has it, or any variant of it; also a child's next try */
+export function keyOfClaim(step: Pick<AgentStep, 'recovery'>, before: Step): StepChanges {
   const keyVariant = variantNumber(step, before.stage);
   const isSameVariant = keyVariant === before.keyVariant;
   // What a person gave holds for this variant's further attempts, too.

@@ -35,6 +35,10 @@ export function wayBack(plan: Plan, state: Snapshot, except?: string): WayBack {
   return way;
 }
 
+/** For a question about the step: the outcome of an attempt is what is asked for; how a child ended is known. */
+export const wayBackBeside = (plan: Plan, state: Snapshot, { kind, name }: PlanStep): WayBack =>
+  wayBack(plan, state, kind === 'agent' ? name : undefined);
+
 const wayBackBehind = (step: PlanStep, state: Snapshot): WayBack =>
   step.kind === 'agent' ? behindAttempts(state.steps[step.name]) : behindChild(step, state);
 

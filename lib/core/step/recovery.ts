@@ -9,6 +9,11 @@ import { MAX_DURATION_MS } from '../plan/duration.ts';
 import type { AgentStep, Stage, Tries } from '../plan/plan.ts';
 import type { Step } from '../records/state.ts';
 
+/** An agent's step, or a child with its tries. */
+interface Recovered {
+  readonly recovery: readonly Stage[];
+}
+
 /** Undecided probes before the outcome is given up. */
 export const MAX_PROBES = 20;
 const PROBE_BACKOFF: Tries = { attempts: MAX_PROBES, firstMs: 1_000, maxMs: 60_000 };
@@ -32,7 +37,7 @@ export const variantOf = (step: AgentStep, stage: number): AgentStep =>
   stage === 0 ? step : (knownVariants(step)[Math.min(stage, step.recovery.length)] as AgentStep);
 
 /** The number of the variant that a stage is on: a stage that changes nothing is on the one before it. */
-export const variantNumber = (step: AgentStep, stage: number): number =>
+export const variantNumber = (step: Recovered, stage: number): number =>
   step.recovery.slice(0, stage).filter(changes).length;
 
 /** The step as it is in the variant with the number. */
@@ -76,7 +81,7 @@ function variantsOf(step: AgentStep): AgentStep[] {
 }
 
 /** Whether a step is another one on the later of two stages: then it must be certain that the earlier did not act. */
-export const changesBetween = (step: AgentStep, stage: number, later: number): boolean =>
+export const changesBetween = (step: Recovered, stage: number, later: number): boolean =>
   step.recovery.slice(stage, later).some(changes);
 
 export type NextTry =
@@ -95,7 +100,7 @@ export interface Failed {
 }
 
 /** What comes after a failed attempt. */
-export function nextTry(step: AgentStep, failed: Failed, now: number, random: number): NextTry {
+export function nextTry(step: Recovered, failed: Failed, now: number, random: number): NextTry {
   const { stage, stageAttempt, permanent = false, retryAfterMs = 0 } = failed;
   const attemptOn = (at: number, tries: Tries, n: number): NextTry => {
     const waitMs = Math.min(Math.max(backoffMs(tries, n, random), retryAfterMs), MAX_DURATION_MS);
@@ -114,7 +119,7 @@ export function nextTry(step: AgentStep, failed: Failed, now: number, random: nu
 }
 
 /** What comes when the outcome cannot be settled: only a person may go on. */
-export function nextWithoutVerdict(step: AgentStep): NextTry {
+export function nextWithoutVerdict(step: Recovered): NextTry {
   return step.recovery.some((stage) => stage.kind === 'human') ? { kind: 'person' } : { kind: 'end' };
 }
 

@@ -12,7 +12,7 @@ import type { Plan, PlanStep } from '../plan/plan.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isForward, type Step } from '../records/state.ts';
 import { effectsSettledAt, needsUndo } from './ready.ts';
-import { mayFail } from './turn.ts';
+import { actsUntil, mayFail } from './turn.ts';
 import { OVER_TIME } from './within.ts';
 
 /** When the failure of a step that may fail is final; `person` where one is to be asked first, nothing while it is being undone. */
@@ -21,7 +21,7 @@ export function toleratedAt(plan: Plan, step: PlanStep, record: Step): number | 
   const isItem = plan.tolerated !== undefined;
   if (record.status === 'compensation-failed' && isItem) return effectsSettledAt(step, record);
   if (record.status !== 'failed') return undefined;
-  if (step.kind !== 'agent') return 0;
+  if (step.kind !== 'agent') return actsUntil(record.children);
   if (needsUndo(step, record)) return undefined;
   const isSaid = record.afterFailure === 'continue' || isItem;
   return record.mayHaveActed && !isSaid ? 'person' : effectsSettledAt(step, record);

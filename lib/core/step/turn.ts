@@ -114,6 +114,10 @@ export const applies = (step: PlanStep, snapshot: Snapshot): boolean =>
 export const hasOpenChildren = (children: Children | undefined): boolean =>
   children !== undefined && Object.keys(children.ended).length < children.count;
 
+/** Until then an attempt of its executions may still be acting, of what is not undone. */
+export const actsUntil = (children: Children | undefined): number =>
+  Math.max(0, ...Object.values(children?.ended ?? {}).map((end) => end.actsUntil ?? 0));
+
 /** Some of its executions are stopped, and others are still to be. */
 export const isStopping = (record: Step | undefined): boolean =>
   record?.status === 'compensating' && record.children?.stopped !== undefined;

@@ -20,6 +20,7 @@ import { isAskedAtDeadline, mayBeStopped } from '../step/point-of-no-return.ts';
 import { isAllOver, openWork, stepToSuspend, type Work, workKey } from '../step/ready.ts';
 import { toleratedTimes } from '../step/tolerance.ts';
 import { applies, hasOpenChildren, isEnding, isReady, isUnbegun } from '../step/turn.ts';
+import { tryTimes } from '../waiting/child-tries.ts';
 import { isStartDue } from '../waiting/map.ts';
 import { externalTimes, isWaiting } from '../waiting/timer.ts';
 
@@ -81,6 +82,7 @@ export function nextWakeAt(
     ),
     ...externalTimes(plan, snapshot),
     ...toleratedTimes(plan, snapshot),
+    ...tryTimes(snapshot),
     ...work.flatMap(({ step, mode }) => {
       const record = snapshot.steps[step.name];
       return mode === 'undo' && record !== undefined ? [undoOverdueAt(record)] : [];
@@ -162,6 +164,7 @@ function isStarting(step: PlanStep, snapshot: Snapshot): boolean {
 /** Something outside of the execution will end a step of it: the time, an answer, executions of its own. */
 const isAwaiting = (plan: Plan, snapshot: Snapshot): boolean =>
   isWaiting(plan, snapshot) ||
+  tryTimes(snapshot).length > 0 ||
   Object.values(snapshot.steps).some(
     ({ status, children }) => status === 'running' && children !== undefined,
   );

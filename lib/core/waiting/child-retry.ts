@@ -6,12 +6,15 @@
  *
  * S6 a child that failed goes on where it failed, under its id and its effect keys, and what has succeeded stays as it is.
  * S10 one that was canceled and left nothing behind cannot go on: another takes its place, under an id of its own. One that
- * an operator canceled and left as it was has neither: what becomes of that is for a person to say.
+ * an operator canceled and left as it was has neither: what becomes of that is for a person to say. Of a step with a recovery
+ * the latest try goes on where it failed if it left something; else the tries begin again.
  * A notice from before counts no more: `again` keeps the end's version, and only a later one is heard.
  */
 
+import { type ChildStep, hasChildren, type MapStep, type PlanStep } from '../plan/plan.ts';
 import type { ChildEnd, Children } from '../records/children.ts';
 import type { Execution, Step } from '../records/state.ts';
+import { isCleanEnd } from './child-tries.ts';
 
 /** The epoch that is a part of the ids of the step's executions: that in which they were first started. */
 export const epochOfIds = (record: Step | undefined, execution: Pick<Execution, 'epoch'>): number =>
@@ -20,15 +23,24 @@ export const epochOfIds = (record: Step | undefined, execution: Pick<Execution, 
 const endsOf = ({ ended }: Children): ChildEnd[] => Object.values(ended);
 
 /** None of them succeeded or can go on, and nothing of them is in effect: others take their places. */
-export const takesNewChildren = (children: Children): boolean =>
-  endsOf(children).length >= children.count &&
-  endsOf(children).every(({ status, clean }) => clean && (status === 'canceled' || status === 'compensated'));
+export const takesNewChildren = (step: ChildStep | MapStep, children: Children): boolean =>
+  isCleanEnd(children) &&
+  (hasTries(step) ||
+    endsOf(children).every(({ status }) => status === 'canceled' || status === 'compensated'));
+
+const hasTries = (step: ChildStep | MapStep): boolean => step.kind === 'child' && step.recovery !== undefined;
+
+/** The step is over, and a retry of its execution has its executions go on where they failed. */
+export const goesOnWithChildren = (step: PlanStep, { status, children }: Step): step is ChildStep | MapStep =>
+  hasChildren(step) &&
+  children !== undefined &&
+  (status === 'failed' || (status === 'fenced' && hasTries(step) && !isCleanEnd(children)));
 
 /** Why they cannot be tried again, or nothing. */
-export function restartProblem(children: Children): string | undefined {
+export function restartProblem(step: ChildStep | MapStep, children: Children): string | undefined {
   const ends = endsOf(children);
   if (ends.length < children.count) return 'some of its executions have not said how they ended';
-  if (takesNewChildren(children)) return undefined;
+  if (takesNewChildren(step, children)) return undefined;
   const stopped = ends.find(({ status }) => status !== 'failed' && status !== 'succeeded');
   if (stopped !== undefined) return `of its executions some were stopped (${stopped.status})`;
   if (ends.some(({ canceled }) => canceled === true))

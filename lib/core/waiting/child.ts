@@ -29,10 +29,11 @@ import { type Json, utf8Bytes } from '../records/json.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isTerminal, type Step } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
-import { isKept, keepsEffects } from '../step/ready.ts';
-import { failedItems, hasOpenChildren, isStopping, isUnbegun, scopeOf } from '../step/turn.ts';
+import { effectsSettledAt, isKept, keepsEffects } from '../step/ready.ts';
+import { actsUntil, failedItems, hasOpenChildren, isStopping, isUnbegun, scopeOf } from '../step/turn.ts';
 import { canMoveStep } from '../transitions.ts';
 import { epochOfIds, isCanceledKeepingEffects, knownVersion } from './child-retry.ts';
+import { inputOfTry, tryOf } from './child-tries.ts';
 import { inputOf, itemsOf, partsOf, roomFor, shareOf } from './map.ts';
 
 /** As of an execution that is started from outside: its record must fit into an item of the store (400 KB). */
@@ -43,18 +44,31 @@ const MAX_STARTS = 50;
 /** Stopped in one go, likewise: a process that dies on the way loses no more than that. */
 export const MAX_STOPS = 50;
 
-/** By the epoch of the step too: a restarted step must not meet the children that were stopped. */
-const childId = ({ id, epoch }: Pick<Execution, 'id' | 'epoch'>, step: string, index: number): string =>
-  `${id}.${step}.${index}${epoch > 1 ? `-${epoch}` : ''}`;
+/** By the epoch of the step too, and by its try: neither may meet the children of another. */
+interface Ids {
+  readonly id: string;
+  readonly epoch: number;
+  readonly try: number;
+}
+
+const idsOf = (execution: Pick<Execution, 'id' | 'epoch'>, record: Step | undefined): Ids => ({
+  id: execution.id,
+  epoch: epochOfIds(record, execution),
+  try: tryOf(record?.children),
+});
+
+/** Of the first try in the first epoch, which is all that most steps ever have, it says neither. */
+const childId = (ids: Ids, step: string, index: number): string =>
+  `${ids.id}.${step}.${index}${ids.epoch > 1 || ids.try > 1 ? `-e${ids.epoch}t${ids.try}` : ''}`;
 
 /** The step's executions, which its predecessors' outputs determine; or why there can be none. */
 export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot): Family | Failure {
   const { execution } = snapshot;
   const record = snapshot.steps[step.name];
-  const epoch = epochOfIds(record, execution);
+  const ids = idsOf(execution, record);
   const scope = scopeOf(snapshot);
   const startOf = (index: number, planId: string, input: Json, part: boolean): ChildStart => ({
-    id: childId({ id: execution.id, epoch }, step.name, index),
+    id: childId(ids, step.name, index),
     planId,
     input,
     parent: {
@@ -62,19 +76,24 @@ export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot): Family 
       step: step.name,
       index,
       since: execution.startedAt,
-      ...(epoch > 1 ? { epoch } : {}),
+      ...(ids.epoch > 1 ? { epoch: ids.epoch } : {}),
+      ...(ids.try > 1 ? { try: ids.try } : {}),
       ...(part ? { part: true as const } : {}),
     },
     ...restartedAfterOf(record, index),
   });
   if (step.kind === 'child') {
-    const input = evaluateExpression(step.input, scope) ?? null;
+    const input = record?.keyInput ?? evaluateExpression(inputOfTry(step, record), scope) ?? null;
     const bytes = utf8Bytes(JSON.stringify(input));
-    if (bytes > MAX_CHILD_INPUT_BYTES) {
-      const message = `the input of its execution has ${bytes} bytes; allowed are ${MAX_CHILD_INPUT_BYTES}`;
-      return { code: 'input-too-large', message };
-    }
-    return { starts: [startOf(0, childPlanId(execution.plan, step), input, false)], items: 1, tolerated: 0 };
+    const planId = childPlanId(execution.plan, step);
+    const only = (start: ChildStart): Family => ({ starts: [start], items: 1, tolerated: 0 });
+    if (bytes <= MAX_CHILD_INPUT_BYTES) return only(startOf(0, planId, input, false));
+    const message = `the input of its execution has ${bytes} bytes; allowed are ${MAX_CHILD_INPUT_BYTES}`;
+    const failure = { code: 'input-too-large', message };
+    // Another try may be given something else: the place of this one is taken.
+    return step.recovery === undefined
+      ? failure
+      : only({ ...startOf(0, planId, null, false), refused: failure });
   }
   const list = evaluateExpression(step.over, scope);
   if (!Array.isArray(list)) return { code: 'not-a-list', message: 'what it maps over is not a list' };
@@ -154,6 +173,8 @@ export function childEnded(plan: Plan, state: Snapshot, news: EventOf<'child-end
   const record = state.steps[news.step];
   // The notice of one that was stopped before the execution was tried again may come late.
   if ((news.epoch ?? 1) !== epochOfIds(record, execution)) return nothing();
+  // Of an earlier try all that counts is known: the one after it was recorded on that.
+  if ((news.try ?? 1) !== tryOf(record?.children)) return nothing();
   if (!hasChildren(step) || isTerminal(execution.status)) return nothing();
   if (knownVersion(record?.children, news.index) >= news.end.version) return nothing();
   const next = recordChildEnded(step, state, record, news);
@@ -168,11 +189,12 @@ export function childEnded(plan: Plan, state: Snapshot, news: EventOf<'child-end
 }
 
 /** Nothing follows from this end but one less to wait for. The write says that no other end is unheard of here. */
-function waitsForMore(step: ChildStep | MapStep, execution: Execution, { status, children }: Step): boolean {
+function waitsForMore(step: ChildStep | MapStep, execution: Execution, record: Step): boolean {
+  const { status, children } = record;
   if (execution.status !== 'running' || status !== 'running' || children === undefined) return false;
   const { started, count, restartedAfter: again } = children;
   const isOpen = started >= count && again === undefined && hasOpenChildren(children);
-  return isOpen && childrenFailure(step, execution, children) === undefined;
+  return isOpen && childrenFailure(step, execution, record, children) === undefined;
 }
 
 function recordChildEnded(
@@ -203,11 +225,12 @@ export const failedOf = ({ ended }: Children): number =>
 export function childrenFailure(
   step: ChildStep | MapStep,
   execution: Pick<Execution, 'id' | 'epoch'>,
+  record: Step,
   children: Children,
 ): Failure | undefined {
   const bad = Object.entries(children.ended).find(([, { status }]) => status !== 'succeeded');
   if (bad !== undefined) {
-    const id = childId(execution, step.name, Number(bad[0]));
+    const id = childId(idsOf(execution, record), step.name, Number(bad[0]));
     return { code: `child-${bad[1].status}`, message: `its execution ${id} ended: ${bad[1].status}` };
   }
   const failed = failedOf(children);
@@ -218,8 +241,14 @@ export function childrenFailure(
 
 /** The ids of the step's executions, whether or not they are started. */
 export function childIds(execution: Pick<Execution, 'id' | 'epoch'>, record: Step): string[] {
-  const ids = { id: execution.id, epoch: epochOfIds(record, execution) };
+  const ids = idsOf(execution, record);
   return Array.from({ length: record.children?.count ?? 0 }, (_, index) => childId(ids, record.name, index));
+}
+
+/** Those of the tries before the latest, whose ends are known; of a child step with a recovery. */
+export function idsOfEarlierTries(execution: Pick<Execution, 'id' | 'epoch'>, record: Step): string[] {
+  const ids = idsOf(execution, record);
+  return Array.from({ length: ids.try - 1 }, (_, at) => childId({ ...ids, try: at + 1 }, record.name, 0));
 }
 
 /**
@@ -321,5 +350,18 @@ export function endOf(plan: Plan, state: Snapshot): ChildEnd {
     ...(failed === 0 || status !== 'succeeded' ? {} : { failed }),
     ...(leaves && status === 'succeeded' ? { left: true as const } : {}),
     ...(isCanceledKeepingEffects(state.execution) ? { canceled: true as const } : {}),
+    ...stillActing(plan, state),
   };
+}
+
+/** Of a success nothing follows that an attempt could disturb. */
+function stillActing(plan: Plan, { execution, steps }: Snapshot): Pick<ChildEnd, 'actsUntil'> {
+  if (execution.status === 'succeeded') return {};
+  let until = 0;
+  for (const step of plan.steps) {
+    const record = steps[step.name];
+    if (record !== undefined)
+      until = Math.max(until, effectsSettledAt(step, record), actsUntil(record.children));
+  }
+  return until > (execution.endedAt ?? 0) ? { actsUntil: until } : {};
 }

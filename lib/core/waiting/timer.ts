@@ -58,7 +58,9 @@ export function endsAt(step: PlanStep, snapshot: Snapshot): number | undefined {
   if (step.withinMs === undefined || step.kind === 'wait' || isCallback(step)) return undefined;
   const { status = 'ready', children } = snapshot.steps[step.name] ?? {};
   const isOpen = hasChildren(step)
-    ? status === 'ready' || (status === 'running' && children?.overTime === undefined)
+    ? status === 'ready' ||
+      status === 'retrying' ||
+      (status === 'running' && children?.overTime === undefined)
     : status === 'ready' || status === 'retrying';
   const isItsTurn = isOpen && isTurn(step, snapshot) && (status !== 'ready' || applies(step, snapshot));
   return isItsTurn ? timeOverAt(step, snapshot) : undefined;
@@ -86,8 +88,8 @@ const BAD_TIME: Failure = {
 export function passTime(plan: Plan, snapshot: Snapshot, inputs: DecisionInputs): Step | undefined {
   if (!isForward(snapshot.execution.status)) return undefined;
   for (const step of plan.steps) {
-    // Executions of its own are stopped first.
-    if (hasChildren(step)) continue;
+    // Executions of its own are stopped first; between two tries there are none.
+    if (hasChildren(step) && snapshot.steps[step.name]?.status !== 'retrying') continue;
     const untilAt = waitsUntil(step, snapshot) ?? endsAt(step, snapshot);
     if (untilAt === undefined || untilAt > inputs.now) continue;
     const record = snapshot.steps[step.name] ?? blankStep(step.name, snapshot.execution);
@@ -95,9 +97,7 @@ export function passTime(plan: Plan, snapshot: Snapshot, inputs: DecisionInputs)
     if (step.kind === 'wait' && elapsed === undefined)
       return over(record, 'fail', inputs, { failure: BAD_TIME });
     if (elapsed === untilAt) return over(record, 'elapse', inputs, {});
-    if (step.kind === 'wait' || step.kind === 'agent')
-      return over(record, 'expire', inputs, { ...FAILED_FOR_TIME, retryAt: undefined });
-    if (!isCallback(step)) continue;
+    if (!isCallback(step)) return over(record, 'expire', inputs, { ...FAILED_FOR_TIME, retryAt: undefined });
     if (record.status === 'answered')
       return over(record, record.failure === undefined ? 'complete' : 'reject', inputs, {});
     return unanswered(step, record, inputs);

@@ -33,6 +33,8 @@ export interface StepState {
     readonly count: number;
     readonly started: number;
     readonly ended: readonly ExecutionStatus[];
+    /** Of a child with a recovery, from its second try on: which one these are about. */
+    readonly try?: number;
   };
 }
 
@@ -90,10 +92,11 @@ const stepState = ({ status, attempt, output, failure, attempts, children }: Ste
   ...(children === undefined ? {} : { children: childrenState(children) }),
 });
 
-const childrenState = ({ count, started, ended }: Children): StepState['children'] & object => ({
+const childrenState = ({ count, started, ended, try: number }: Children): StepState['children'] & object => ({
   count,
   started,
   ended: Object.values(ended).map(({ status }) => status),
+  ...(number === undefined ? {} : { try: number }),
 });
 
 const REASON: Readonly<Record<Exclude<RunEnd, 'over'>, string>> = {

@@ -16,7 +16,7 @@ import type { Choice, Incident } from '../../core/records/incident.ts';
 import type { Json } from '../../core/records/json.ts';
 import type { Snapshot } from '../../core/records/snapshot.ts';
 import { callbackToken, type Execution } from '../../core/records/state.ts';
-import { childIds } from '../../core/waiting/child.ts';
+import { childIds, idsOfEarlierTries } from '../../core/waiting/child.ts';
 import { closeCallback } from '../../scheduler/callbacks.ts';
 import { cancel, type CommandRequest, pause, resume, retry } from '../../scheduler/commands.ts';
 import { resolveIncident, type ResolutionRequest } from '../../scheduler/incidents.ts';
@@ -172,7 +172,10 @@ export class TestRun {
     const { state, plan } = await this.#driver.show(this.id);
     if (!hasChildren(graphOf(plan).step.get(step))) throw this.#noStep(step, plan, hasChildren);
     const record = state.steps[step];
-    const ids = record === undefined ? [] : childIds(state.execution, record);
+    const ids =
+      record === undefined
+        ? []
+        : [...idsOfEarlierTries(state.execution, record), ...childIds(state.execution, record)];
     return ids.filter((id) => this.#driver.created.has(id)).map((id) => new TestRun(this.#driver, id));
   }
 

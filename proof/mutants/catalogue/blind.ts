@@ -57,6 +57,14 @@ export const BLIND: readonly Mutant[] = [
     killer: simulated(),
   },
   {
+    id: 'older-try-believed',
+    bug: 'A parent believes what an older try of its child tells, once another has begun.',
+    file: 'lib/core/waiting/child.ts',
+    find: '  if ((news.try ?? 1) !== tryOf(record?.children)) return nothing();\n',
+    replace: '',
+    killer: simulated(),
+  },
+  {
     id: 'default-holds-early',
     bug: 'The default of an incident holds after half of its time.',
     file: 'lib/core/records/incident.ts',
@@ -149,14 +157,6 @@ export const BLIND: readonly Mutant[] = [
     file: 'lib/engine/schema.ts',
     find: 'export const MAX_OUTPUT_BYTES: number = 256 * 1024;',
     replace: 'export const MAX_OUTPUT_BYTES: number = 1_024 * 1024;',
-    killer: simulated(),
-  },
-  {
-    id: 'text-cut-anywhere',
-    bug: 'Text is cut in the middle of a character, which the store does not take.',
-    file: 'lib/core/records/text.ts',
-    find: "text.slice(0, chars).replace(/[\\uD800-\\uDBFF]$/, '') : text).toWellFormed();",
-    replace: 'text.slice(0, chars) : text);',
     killer: simulated(),
   },
   {

@@ -193,7 +193,7 @@ describe('executions that have ended', () => {
     const of = (given: Step) => onEvaluate([mapOf('it', { concurrency: 1 })], [given]).next.kind;
     expect(of(record({ 0: ends('succeeded') }, {}, { count: 2, started: 2 }))).toBe('idle');
     const later = onEvaluate([childOf('it')], [record({ 0: ends('succeeded') }, { epoch: 2 })]).next;
-    expect(later).toMatchObject({ ids: ['e-1.it.0-2'] });
+    expect(later).toMatchObject({ ids: ['e-1.it.0-e2t1'] });
     expect(of(record({ 0: ends('succeeded') }, { status: 'done' }))).not.toBe('gather');
   });
 

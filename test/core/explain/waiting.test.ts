@@ -117,7 +117,7 @@ pair running: 0 of 2 executions ended
   → child pair: execution e-1.pair.0 and 1 other end
 none running: 0 of 1 executions ended, 1 are not started yet
 epoch running: 0 of 1 executions ended
-  → child epoch: execution e-1.epoch.0-2 end
+  → child epoch: execution e-1.epoch.0-e2t1 end
 unknown running: none of its executions is known
 done done: it is done
 skipped skipped: its condition does not hold

@@ -111,7 +111,7 @@ describe('an end that a parent is told', () => {
 
 describe('a running step fails by its executions', () => {
   const failure = (children: Children, step: ChildStep | MapStep = map) =>
-    childrenFailure(step, { id: 'e-1', epoch: 2 }, children);
+    childrenFailure(step, { id: 'e-1', epoch: 2 }, recordOf(step.name, 'running', { children }), children);
 
   it('when more items failed than are tolerated', () => {
     const ended = {

@@ -35,7 +35,7 @@ describe('the execution of a child step', () => {
     ],
   ])('has the epoch in its name, of %s', (_, execution, records) => {
     expect(startsOf(child, { order: 5 }, records, execution)).toEqual([
-      { id: 'e-1.sub.0-3', planId: 'p.sub', input: { of: 5 }, parent: { ...own, epoch: 3 } },
+      { id: 'e-1.sub.0-e3t1', planId: 'p.sub', input: { of: 5 }, parent: { ...own, epoch: 3 } },
     ]);
   });
 
@@ -43,7 +43,7 @@ describe('the execution of a child step', () => {
     for (const children of [childrenOf(2), childrenOf(2, {}, { epoch: 3 })]) {
       const record = recordOf('sub', 'running', { epoch: 3, children });
       const later = { ...record, epoch: children.epoch === undefined ? 3 : 8 };
-      expect(childIds({ id: 'e-1', epoch: 9 }, later)).toEqual(['e-1.sub.0-3', 'e-1.sub.1-3']);
+      expect(childIds({ id: 'e-1', epoch: 9 }, later)).toEqual(['e-1.sub.0-e3t1', 'e-1.sub.1-e3t1']);
     }
     expect(childIds({ id: 'e-1', epoch: 2 }, recordOf('sub', 'failed', { children: childrenOf(1) }))).toEqual(
       ['e-1.sub.0'],
@@ -241,6 +241,6 @@ it.each<[string, Children, boolean, string | undefined]>([
     'of its executions some were stopped (compensated)',
   ],
 ])('executions that %s', (_, children, restarted, problem) => {
-  expect(takesNewChildren(children)).toBe(restarted);
-  expect(restartProblem(children)).toBe(problem);
+  expect(takesNewChildren(child, children)).toBe(restarted);
+  expect(restartProblem(child, children)).toBe(problem);
 });

@@ -26,6 +26,7 @@ export const calmHost = (events: EventQueue, choice: Choice, external: Host['ext
   cast: undefined,
   times: undefined,
   kinds: noKinds(),
+  groups: undefined,
   warm: new Map(),
   known: [],
   derived: new Map(),

@@ -1,0 +1,138 @@
+/**
+ * The tries of a child step that has a recovery: executions of the same workflow, one after the other.
+ *
+ * Owns: what comes after a try that failed, the record of the next one, and what a try is given. Does not own: their ids, how they
+ * are started and stopped (`waiting/child.ts`), the rules that ask (`execution/child-rules.ts`), a retry of the parent
+ * (`waiting/child-retry.ts`).
+ *
+ * S10 a try is recorded in one transaction with its parent's execution, before anything is created under its id: no process that
+ * read before a pause or a stop begins one. By itself one begins only when the former is over and has left nothing; else a
+ * person is asked, or the step fails. So at most one try of a step has anything in effect.
+ */
+
+import type { ChildStep } from '../plan/plan.ts';
+import type { Expr } from '../plan/refs.ts';
+import { type DecisionInputs, stepAfter } from '../records/change.ts';
+import type { ChildEnd, Children } from '../records/children.ts';
+import type { Failure } from '../records/failure.ts';
+import { given } from '../records/given.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import { type Attempt, isForward, type Step } from '../records/state.ts';
+import { keyOfClaim } from '../step/effect-key.ts';
+import { type NextTry, nextTry, nextWithoutVerdict, variantNumber } from '../step/recovery.ts';
+import { actsUntil } from '../step/turn.ts';
+
+/** Tries kept on the step. */
+const MAX_HISTORY = 20;
+
+export const tryOf = (children: Children | undefined): number => children?.try ?? 1;
+
+/** Its latest try is over and has left nothing: the next may begin. */
+export const isCleanEnd = ({ ended, count }: Children): boolean =>
+  Object.keys(ended).length >= count && Object.values(ended).every(({ clean }) => clean);
+
+/** What the latest try is given, where it is not what a person gave. */
+export function inputOfTry(step: ChildStep, record: Step | undefined): Expr {
+  let { input } = step;
+  const { recovery = [] } = step;
+  for (const [at, stage] of recovery.entries())
+    if (stage.kind === 'withInput' && variantNumber({ recovery }, at + 1) <= (record?.keyVariant ?? 0))
+      input = stage.input;
+  return input;
+}
+
+/**
+ * The record once its latest try has failed.
+ * @param refused the try never began, for its input is not accepted: the same again cannot help
+ */
+export function afterTry(
+  step: ChildStep,
+  record: Step,
+  failure: Failure,
+  inputs: DecisionInputs,
+  refused = false,
+): Step {
+  const { now } = inputs;
+  const changes = { changedAt: now, failure };
+  if (step.recovery === undefined) return stepAfter(record, 'fail', inputs, changes);
+  const next = nextOf(step.recovery, record, inputs, refused);
+  const past = {
+    ...changes,
+    attempts: [...record.attempts, pastTry(record, failure, now)].slice(-MAX_HISTORY),
+  };
+  if (next.kind === 'end') return stepAfter(record, 'fail', inputs, past);
+  if (next.kind === 'person') return stepAfter(record, 'ask', inputs, past);
+  const { stage } = next;
+  return stepAfter(record, 'retry', inputs, {
+    ...past,
+    stage,
+    ...(stage === record.stage ? {} : { stageAttempt: 0 }),
+    retryAt: Math.max(next.retryAt, actsUntil(record.children)),
+  });
+}
+
+function nextOf(
+  recovery: NonNullable<ChildStep['recovery']>,
+  record: Step,
+  { now, random }: DecisionInputs,
+  permanent: boolean,
+): NextTry {
+  const { stage, stageAttempt, children } = record;
+  const end = children?.ended[0];
+  const mayGoOn = permanent || (end !== undefined && mayFollow(end));
+  return mayGoOn
+    ? nextTry({ recovery }, { stage, stageAttempt, permanent }, now, random)
+    : nextWithoutVerdict({ recovery });
+}
+
+/** It failed, or its time was over, and it left nothing. What an operator canceled is tried again by no machine. */
+const mayFollow = ({ status, clean }: ChildEnd): boolean =>
+  clean && (status === 'compensated' || status === 'failed');
+
+const pastTry = (record: Step, failure: Failure, now: number): Attempt => ({
+  number: tryOf(record.children),
+  mode: 'execute',
+  claimedAt: record.changedAt,
+  endedAt: now,
+  outcome: 'failed',
+  failure,
+  ...(record.keyVariant === 0 ? {} : { variant: record.keyVariant }),
+  ...(record.keyInput === undefined ? {} : { given: true }),
+});
+
+/** The record that says that its next try begins; whoever evaluates creates it after that. */
+export function nextTryBegun(step: ChildStep, record: Step, inputs: DecisionInputs): Step {
+  const { children } = record;
+  return stepAfter(record, 'begin-try', inputs, {
+    ...keyOfClaim({ recovery: step.recovery ?? [] }, record),
+    changedAt: inputs.now,
+    failure: undefined,
+    retryAt: undefined,
+    stageAttempt: record.stageAttempt + 1,
+    children: {
+      count: 1,
+      started: 0,
+      items: 1,
+      tolerated: 0,
+      ended: {},
+      try: tryOf(children) + 1,
+      ...given({ epoch: children?.epoch }),
+    },
+  });
+}
+
+/** A person says that nothing of the latest try is in effect. */
+export const vouchedFor = (children: Children): Children => ({
+  ...children,
+  ended: Object.fromEntries(
+    Object.entries(children.ended).map(([index, end]) => [index, { ...end, clean: true }]),
+  ),
+});
+
+/** When the next tries are due. */
+export const tryTimes = ({ execution, steps }: Snapshot): number[] =>
+  isForward(execution.status)
+    ? Object.values(steps).flatMap(({ status, children, retryAt }) =>
+        status === 'retrying' && children !== undefined ? [retryAt ?? 0] : [],
+      )
+    : [];

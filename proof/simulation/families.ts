@@ -1,0 +1,57 @@
+/**
+ * The executions of a step as the oracle finds them: by their ids, of all epochs and all tries, whatever the parent's record says.
+ *
+ * Owns: the spelling of these ids, written a second time. Does not own: what is judged of them.
+ */
+
+import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import type { Execution } from '../../lib/core/records/state.ts';
+import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
+import type { Ledger } from './ledger.ts';
+import { actedAs } from './oracle-order.ts';
+
+/** What the oracle may see of other executions than the one that is written. */
+export interface Others {
+  readonly read: (executionId: string) => Snapshot | undefined;
+  readonly planOf: (executionId: string) => Plan | undefined;
+}
+
+/** Lists are short here: some that the parent does not know of are found, if there are any. */
+const UNKNOWN_TO_PARENT = 8;
+
+export const hasTries = (step: PlanStep): boolean => step.kind === 'child' && step.recovery !== undefined;
+
+/** In the order of their starts. @param count as far as the parent's record knows */
+export function childrenOf(
+  { id, epoch }: Pick<Execution, 'id' | 'epoch'>,
+  step: PlanStep,
+  read: Others['read'],
+  count = 0,
+): Snapshot[] {
+  const found: Snapshot[] = [];
+  for (let index = 0; index < Math.max(count, UNKNOWN_TO_PARENT); index += 1)
+    for (let of = 1; of <= epoch; of += 1)
+      // The place of a try is taken before the next one is recorded.
+      for (let at = 1; at === 1 || hasTries(step); at += 1) {
+        const suffix = of === 1 && at === 1 ? '' : `-e${of}t${at}`;
+        const child = read(`${id}.${step.name}.${index}${suffix}`);
+        if (child === undefined) break;
+        found.push(child);
+      }
+  return found;
+}
+
+/** What of an execution, however deep, is in effect although it is to be undone with it. */
+export function standsIn(state: Snapshot, { read, planOf }: Others, ledger: Ledger): string[] {
+  const { execution, steps } = state;
+  return (planOf(execution.id)?.steps ?? []).flatMap((step) => {
+    if (step.kind === 'child' || step.kind === 'map')
+      return childrenOf(execution, step, read, steps[step.name]?.children?.count).flatMap((child) =>
+        standsIn(child, { read, planOf }, ledger),
+      );
+    if (step.kind !== 'agent') return [];
+    const isOwed = actedAs(step, steps[step.name]).undo !== 'none' || step.pointOfNoReturn === true;
+    return isOwed && ledger.isLive(effectKeyOf(execution, step.name)) ? [`${execution.id}.${step.name}`] : [];
+  });
+}

@@ -1,0 +1,76 @@
+/**
+ * Workflows whose groups of steps are tried again as a whole: a plan as it is in a world that has this trait.
+ *
+ * Owns: the share of such steps, and their recoveries. Does not own: which worlds have the trait (`traits.ts`), what is judged
+ * (`oracle-groups.ts`). It throws dice of its own, so that every other world stays as it was.
+ */
+
+import type { AgentStep, ChildStage, ChildStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
+import type { Emphasis } from './emphasis.ts';
+import type { Choice } from './plans.ts';
+
+/** What goes wrong often where groups are tried again. */
+export const GROUP_RATES: Emphasis['rates'] = {
+  permanentFailure: 0.3,
+  lostReply: 0.2,
+  slowService: 0.2,
+  canceled: 0.3,
+  canceledChild: 0.5,
+  paused: 0.4,
+};
+
+const GROUPED_SHARE = 0.6;
+const HOUR_MS = 3_600_000;
+
+export function withGroups(plan: Plan, choice: Choice, depth = 0): Plan {
+  const steps = plan.steps.map((drawn): PlanStep => {
+    const step: PlanStep =
+      drawn.kind === 'child' ? { ...drawn, plan: withGroups(drawn.plan, choice, depth + 1) } : drawn;
+    const isGrouped = step.kind === 'agent' && step.pointOfNoReturn !== true && depth < 2;
+    const child = isGrouped && choice.chance(GROUPED_SHARE) ? groupOf(step, plan, choice) : step;
+    return child.kind === 'child' && choice.chance(0.8) ? { ...child, recovery: recoveryOf(choice) } : child;
+  });
+  return { ...plan, steps };
+}
+
+/** The step with another before it, as a workflow of its own. */
+function groupOf({ after, when, ...step }: AgentStep, around: Plan, choice: Choice): ChildStep {
+  const order = { $ref: 'input', path: ['order'] };
+  const inner = { ...step, after: [], input: { order, group: { $ref: 'input', path: ['group'] } } };
+  const first: AgentStep = { ...inner, name: 's0' };
+  const second: AgentStep = { ...inner, name: 's1', after: ['s0'], recovery: failingSoon(inner, choice) };
+  return {
+    kind: 'child',
+    name: step.name,
+    after,
+    ...(when === undefined ? {} : { when }),
+    plan: {
+      v: 1,
+      workflow: `${around.workflow}-${step.name}`,
+      withinMs: choice.chance(0.2) ? 300_000 : HOUR_MS,
+      steps: choice.chance(0.5) ? [first, second] : [{ ...second, after: [] }],
+      output: { key: { $ref: 'step:s1', path: ['key'] } },
+    },
+    input: { order, group: 'first', items: [] },
+    undo: 'required',
+  };
+}
+
+const failingSoon = ({ recovery, effect }: AgentStep, choice: Choice): AgentStep['recovery'] =>
+  effect === 'unsafe' || choice.chance(0.3)
+    ? recovery
+    : [{ kind: 'retry', attempts: choice.between(0, 1), firstMs: 500, maxMs: 2_000 }];
+
+function recoveryOf(choice: Choice): ChildStage[] {
+  const tries = { attempts: choice.between(1, 2), firstMs: 500, maxMs: choice.pick([2_000, 60_000]) };
+  const recovery: ChildStage[] = choice.chance(0.8) ? [{ kind: 'retry', ...tries }] : [];
+  if (choice.chance(0.5))
+    recovery.push({ ...tries, kind: 'withInput', input: { order: 0, group: 'other', items: [1] } });
+  if (choice.chance(0.75) || recovery.length === 0)
+    recovery.push({
+      kind: 'human',
+      withinMs: choice.pick([300_000, HOUR_MS]),
+      otherwise: choice.pick(['undo', 'fail'] as const),
+    });
+  return recovery;
+}

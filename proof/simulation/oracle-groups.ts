@@ -1,0 +1,121 @@
+/**
+ * The tries of a child step, judged anew from the words of docs/ARCHITECTURE.md and from what the services did.
+ *
+ * Owns: S10 between the tries of one step: a try begins when all before it are over and nothing of them is in effect, and what is
+ * known of a try is what that try said. Does not own: the table of moves (`oracle-moves.ts`), effects of a single execution
+ * (`oracle.ts`).
+ */
+
+import type { Plan } from '../../lib/core/plan/plan.ts';
+import type { Write } from '../../lib/core/records/decision.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import { type Execution, isForward, isPausedOrPausing, type Step } from '../../lib/core/records/state.ts';
+import { childrenOf, hasTries, type Others, standsIn } from './families.ts';
+import type { KindCounts } from './kinds.ts';
+import type { Ledger } from './ledger.ts';
+
+export class OracleGroups {
+  /** By execution: the versions at which it had told an end, or might have. */
+  readonly #ends = new Map<string, Map<number, string>>();
+  readonly #ledger: Ledger;
+  readonly #others: Others;
+  readonly #kinds: KindCounts;
+
+  constructor(ledger: Ledger, others: Others, kinds: KindCounts) {
+    this.#kinds = kinds;
+    this.#ledger = ledger;
+    this.#others = others;
+  }
+
+  /** An execution was put into the table. */
+  created(execution: Execution): string[] {
+    this.#ends.delete(execution.id);
+    if (isOver(execution)) this.#remember(execution);
+    // It only takes a place.
+    if (execution.status === 'canceled') return [];
+    return this.#besideOthers(execution, 'begins');
+  }
+
+  judge(plan: Plan, before: Snapshot, write: Write): string[] {
+    const { execution, step } = write;
+    const now = execution ?? before.execution;
+    if (isOver(now)) this.#remember(now);
+    const problems = step === undefined ? [] : this.#judgeStep(plan, before, step, execution);
+    const acts = step?.leaseUntil !== undefined && step.token !== before.steps[step.name]?.token;
+    if (acts && step.mode === 'execute') problems.push(...this.#besideOthers(now, 'acts'));
+    return problems;
+  }
+
+  #remember({ id, version, status }: Execution): void {
+    const known = this.#ends.get(id) ?? new Map<number, string>();
+    this.#ends.set(id, known.set(version, status));
+  }
+
+  #besideOthers({ id, parent }: Execution, what: string): string[] {
+    const { read, planOf } = this.#others;
+    const family = parent && read(parent.executionId);
+    const step = parent && planOf(parent.executionId)?.steps.find(({ name }) => name === parent.step);
+    if (family === undefined || step === undefined || !hasTries(step)) return [];
+    const tries = childrenOf(family.execution, step, read).filter(
+      ({ execution }) => execution.parent?.index === parent?.index,
+    );
+    const own = tries.findIndex(({ execution }) => execution.id === id);
+    const isLater = ({ status, version }: Execution): boolean => !(status === 'canceled' && version === 1);
+    return tries.flatMap((other, at) => {
+      if (at === own) return [];
+      const { execution } = other;
+      if (at > own && own >= 0)
+        return isLater(execution) ? [`S10 it ${what} after ${execution.id}, a later try, was created`] : [];
+      if (!isOver(execution) || execution.status === 'succeeded')
+        return [`S10 it ${what} while ${execution.id}, an earlier try, is ${execution.status}`];
+      return standsIn(other, this.#others, this.#ledger).map(
+        (key) => `S10 it ${what} while ${key} of an earlier try is in effect`,
+      );
+    });
+  }
+
+  #judgeStep(
+    plan: Plan,
+    { execution, steps }: Snapshot,
+    after: Step,
+    written: Execution | undefined,
+  ): string[] {
+    const step = plan.steps.find(({ name }) => name === after.name);
+    const known = steps[after.name];
+    const { children } = after;
+    if (step?.kind !== 'child' || children === undefined) return [];
+    const problems: string[] = [];
+    const number = children.try ?? 1;
+    const epoch = children.epoch ?? after.epoch;
+    const id = `${execution.id}.${step.name}.0${epoch === 1 && number === 1 ? '' : `-e${epoch}t${number}`}`;
+    const end = children.ended[0];
+    if (end !== undefined && end.version !== known?.children?.ended[0]?.version) {
+      const told = this.#ends.get(id)?.get(end.version);
+      if (told !== end.status)
+        problems.push(
+          `S10 '${step.name}' takes ${end.status} at ${end.version} for the end of ${id}: ${told}`,
+        );
+    }
+    if (after.status === 'done' && known?.status === 'running' && number > 1) this.#kinds.triedAndDone += 1;
+    if (known?.status !== 'retrying' || after.status !== 'running') return problems;
+    if (written === undefined)
+      problems.push(`S10 try ${number} of '${step.name}' is begun without its execution`);
+    if (!isForward(execution.status))
+      problems.push(`S10 try ${number} of '${step.name}' is begun while ${execution.status}`);
+    const stage = step.recovery?.[after.stage - 1];
+    const asked = Object.values(this.#others.read(execution.id)?.incidents ?? {}).filter(
+      (one) => one.step === step.name && (one.choice === 'retry' || one.choice === 'retry-with-input'),
+    ).length;
+    const declared = stage === undefined || stage.kind === 'human' ? 0 : stage.attempts;
+    if (after.stageAttempt > declared + asked)
+      problems.push(`S9 '${step.name}' is tried for the ${after.stageAttempt}th time of ${declared}`);
+    const isAsked = known.retryAt !== undefined && asked > 0;
+    this.#kinds[isAsked ? 'triedAsAsked' : 'triedAgain'] += 1;
+    if (after.keyVariant > 0 || after.keyInput !== undefined) this.#kinds.triedInAnotherWay += 1;
+    return problems;
+  }
+}
+
+/** It has told an end, or is about to. */
+const isOver = ({ status }: Execution): boolean =>
+  !isForward(status) && !isPausedOrPausing(status) && status !== 'compensating';

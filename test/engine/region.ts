@@ -1,0 +1,79 @@
+/** A group of steps that provisions a site in a region, and what stands in which region: the next try is another region. */
+
+import { human, retry, type Workflow, withInput, workflow } from '../../lib/core/plan/workflow.ts';
+import type { Input } from '../../lib/core/plan/refs.ts';
+import { PermanentError } from '../../lib/core/records/errors.ts';
+import type { Ports } from '../../lib/core/ports.ts';
+import type { MemoryWorld } from '../../lib/testing/memory.ts';
+import { anAgent, anyObject, type Harness, harness } from './harness.ts';
+
+const input = anyObject as never;
+const LIMITS = { settle: '2s' } as const;
+export const network = anAgent('network', LIMITS);
+export const cluster = anAgent('cluster', { ...LIMITS, effect: 'probed' });
+const once = { recovery: [retry(0)], undo: retry(20, { first: '1s', max: '2s' }) };
+
+export const site = workflow('site', { input, within: '1h' }, (w) => {
+  const { region } = w.input as never as { region: Input<string> };
+  const net = w.step('network', network, { region }, once);
+  const run = w.step('cluster', cluster, { region }, { ...once, after: [net] });
+  return { at: run.output['region'] as never };
+});
+
+const first = { first: '1s', max: '2s' } as const;
+/** Twice in one region, then in another, then a person. */
+export const moving = workflow('moving', { input, within: '6h' }, (w) => {
+  const up = w.child('up', site as never, { region: 'north' } as never, {
+    recovery: [retry(1, first), withInput({ region: 'south' }, first), human({ within: '1h' })],
+  });
+  const { at } = up.output as never as { at: never };
+  w.step('announce', network, { at }, once);
+  return { at };
+});
+
+/** What a provider has done, and what of it stands: `<region> <step> <execution>`. */
+export class Provider {
+  readonly stands = new Set<string>();
+  readonly done: string[] = [];
+  /** Of these regions clusters are refused. */
+  readonly full = new Set<string>();
+  readonly #known = new Map<string, string>();
+
+  readonly implementations = { network: this.#of('network'), cluster: this.#of('cluster') };
+
+  #of(service: string) {
+    const nameOf = (key: string): string => key.slice(0, key.lastIndexOf('.'));
+    return {
+      execute: async ({ effectKey }: { effectKey: string }, given: unknown): Promise<object> => {
+        const { region: at = '' } = given as { region?: string };
+        if (service === 'cluster' && this.full.has(at)) throw new PermanentError(`${at} is full`);
+        const known = this.#known.get(effectKey);
+        if (known !== undefined) return { region: known };
+        this.#known.set(effectKey, at);
+        this.done.push(`${at} ${nameOf(effectKey)}`);
+        this.stands.add(`${at} ${nameOf(effectKey)}`);
+        return { region: at };
+      },
+      probe: async ({ effectKey }: { effectKey: string }, given: unknown) => {
+        const { region: at = '' } = given as { region?: string };
+        return this.stands.has(`${at} ${nameOf(effectKey)}`)
+          ? { verdict: 'done' as const, output: { region: at } }
+          : { verdict: 'not-done' as const };
+      },
+      undo: async ({ effectKey }: { effectKey: string }, given: unknown): Promise<void> => {
+        const { region: at = '' } = given as { region?: string };
+        this.stands.delete(`${at} ${nameOf(effectKey)}`);
+      },
+    };
+  }
+}
+
+/** Clusters are refused in these regions. */
+export function provided(
+  full: readonly string[],
+  wrap: (world: MemoryWorld) => Ports = (world) => world,
+): { h: Harness; outside: Provider } {
+  const outside = new Provider();
+  for (const region of full) outside.full.add(region);
+  return { h: harness(moving as Workflow, outside.implementations as never, 1, wrap), outside };
+}
