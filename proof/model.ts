@@ -7,7 +7,7 @@
 import { fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { Command } from 'commander';
-import { CONFIGS } from './model/config.ts';
+import { CONFIGS, RACED } from './model/config.ts';
 import { ABLATIONS, type Ablation, REAL_RULES } from './model/rules.ts';
 import { NO_BOUND, runConfig, type RunResult } from './model/run.ts';
 
@@ -32,7 +32,7 @@ const whole = (text: string): number => {
 };
 
 function perform(task: Task): RunResult {
-  const config = CONFIGS.find(({ name }) => name === task.run);
+  const config = [...CONFIGS, RACED].find(({ name }) => name === task.run);
   if (config === undefined) throw new Error(`there is no run '${task.run}'`);
   const rules = task.ablate === undefined ? REAL_RULES : (ABLATIONS[task.ablate] ?? REAL_RULES);
   return runConfig(config, { rules, maxStates: task.maxStates });

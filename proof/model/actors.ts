@@ -6,7 +6,7 @@
  */
 
 import type { Outcome } from './codes.ts';
-import { type Context, die, type Emit, land, evaluate, place, type Seat } from './moves.ts';
+import { type Context, die, type Emit, land, evaluate, isUntold, place, type Seat } from './moves.ts';
 import { NEVER, NOW } from './times.ts';
 import { type Actor, copyOf, type World } from './world.ts';
 
@@ -29,11 +29,12 @@ export function operatorMoves(ctx: Context, world: World, emit: Emit): void {
   const { config, decider } = ctx;
   const actor = ctx.cast.at(world.operator);
   if (actor !== null) return actorMoves(ctx, world, 'operator', actor, 'operator', emit);
-  const command = (from: 'cancel' | 'pause' | 'resume', out: Outcome): void => {
+  const command = (from: 'cancel' | 'pause' | 'resume' | 'retry', out: Outcome): void => {
     if (out.exec < 0) return;
     const next = copyOf(world);
     if (from === 'cancel') next.canceled = 1;
     if (from === 'pause') next.paused += 1;
+    if (from === 'retry') next.retried += 1;
     place(ctx, next, 'operator', { pc: 'write', out: decider.outcomes.idOf(out), from, affected: 0 });
     // Somebody ends every pause, if only at its deadline.
     emit(next, `operator reads, to ${from}`, from !== 'resume', NO);
@@ -41,6 +42,7 @@ export function operatorMoves(ctx: Context, world: World, emit: Emit): void {
   if (config.cancel && world.canceled === 0) command('cancel', decider.cancel(world));
   if (world.paused < config.pauses) command('pause', decider.obey(world, 'pause'));
   if (config.pauses > 0) command('resume', decider.obey(world, 'resume'));
+  if (world.retried < config.retries) command('retry', decider.obey(world, 'retry'));
 }
 
 function actorMoves(ctx: Context, world: World, seat: Seat, actor: Actor, who: string, emit: Emit): void {
@@ -53,7 +55,7 @@ function actorMoves(ctx: Context, world: World, seat: Seat, actor: Actor, who: s
   if (actor.pc === 'evaluate') {
     evaluate(ctx, next, seat, actor.affected, true);
     emit(next, `${who} reads and looks`, false, NO);
-  } else if (actor.pc === 'write') {
+  } else if (actor.pc === 'write' && !isUntold(ctx, actor)) {
     const problems = land(ctx, next, seat, actor);
     emit(
       next,
@@ -75,7 +77,7 @@ export function timeMoves(ctx: Context, world: World, emit: Emit): void {
 }
 
 /** The request of a process that is gone, or whose answer was lost, takes effect. */
-function ghosts(ctx: Context, world: World, emit: Emit): void {
+export function ghosts(ctx: Context, world: World, emit: Emit): void {
   for (const [at, ticks] of world.ghosts.entries()) {
     if (ticks === 0) continue;
     const next = copyOf(world);
@@ -86,7 +88,7 @@ function ghosts(ctx: Context, world: World, emit: Emit): void {
 }
 
 /** Ticks until time alone changes something. */
-function untilNext(ctx: Context, world: World): number {
+export function untilNext(ctx: Context, world: World): number {
   const { decider, cast } = ctx;
   let first = decider.nextChange('exec', world.exec);
   const consider = (ticks: number): void => {
@@ -108,7 +110,7 @@ function untilNext(ctx: Context, world: World): number {
   return first;
 }
 
-function later(ctx: Context, world: World, ticks: number): World {
+export function later(ctx: Context, world: World, ticks: number): World {
   const { decider, cast } = ctx;
   const next = copyOf(world);
   next.exec = decider.later('exec', world.exec, ticks);
@@ -132,6 +134,14 @@ function later(ctx: Context, world: World, ticks: number): World {
 /** The process `ticks` later, or nothing: its platform has ended it. */
 function older(ctx: Context, actor: Actor, ticks: number): Actor | null {
   if (actor.pc === 'evaluate') return actor;
+  if (actor.pc === 'family') {
+    const { exec, steps } = actor.seen;
+    const seen = {
+      exec: ctx.decider.later('exec', exec, ticks),
+      steps: steps.map((id) => ctx.decider.later('step', id, ticks)),
+    };
+    return { ...actor, seen };
+  }
   if (actor.pc === 'write') {
     const { decider } = ctx;
     const out = decider.outcomes.at(actor.out);

@@ -17,6 +17,7 @@ import {
   leasedAt,
   land,
   evaluate,
+  isUntold,
   place,
   type Seat,
   send,
@@ -99,7 +100,10 @@ export function agentMoves(ctx: Context, world: World, at: number, emit: Emit): 
       evaluate(ctx, next, seat, actor.affected, true);
       return emit(next, `${who} reads and looks`, false, NO);
     }
+    case 'family':
+      return;
     case 'write': {
+      if (isUntold(ctx, actor)) return;
       const next = copyOf(world);
       const problems = land(ctx, next, seat, actor);
       return emit(next, `${who} writes ${ctx.decider.outcomes.at(actor.out).what}`, false, problems);

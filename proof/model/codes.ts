@@ -5,6 +5,8 @@
  */
 
 import type { Report } from '../../lib/core/records/events.ts';
+import type { ChildEnd } from '../../lib/core/records/children.ts';
+import type { Next } from '../../lib/core/records/decision.ts';
 import type { Mode } from '../../lib/core/records/state.ts';
 
 export const MODES: readonly Mode[] = ['execute', 'probe', 'undo'];
@@ -17,6 +19,9 @@ export interface Stored {
   /** One per step of the plan, in its order; 0: no record. */
   readonly steps: readonly number[];
 }
+
+/** Starting, stopping or gathering, as it was decided. */
+export type FamilyWork = Extract<Next, { readonly kind: 'start-children' | 'stop-children' | 'gather' }>;
 
 export interface Hint {
   readonly step: number;
@@ -32,7 +37,7 @@ export interface Outcome {
   readonly stepTo: number;
   /** Messages, one bit each (`slotOf`). */
   readonly sends: number;
-  readonly next: 'idle' | 'evaluate' | 'perform' | 'other';
+  readonly next: 'idle' | 'evaluate' | 'perform' | 'family' | 'other';
   readonly fresh: boolean;
   readonly affected: number;
   readonly announces: boolean;
@@ -41,6 +46,10 @@ export interface Outcome {
   readonly prior: number;
   readonly what: string;
   readonly problems: readonly string[];
+  /** What is to be done to the execution of a child step before it is recorded. */
+  readonly family?: FamilyWork;
+  /** How the execution ended, for its parent. */
+  readonly end?: ChildEnd;
 }
 
 export type ReportKind =

@@ -24,6 +24,11 @@ export interface ModelConfig {
   readonly cancel: boolean;
   /** Pauses that the operator asks for, at most; each is ended by the operator. */
   readonly pauses: number;
+  /** Retries of a failed execution, at most. */
+  readonly retries: number;
+  /** The execution of its child step. */
+  readonly child?: ModelConfig;
+  readonly isChild: boolean;
   /** Any process at any point; without a limit. */
   readonly crash: boolean;
   /** Messages are lost and delivered twice; without a limit. */
@@ -93,6 +98,32 @@ export function planOf(
   return plan;
 }
 
+/** A step that is an execution of its own, and maybe one after it. */
+function familyPlan(child: Plan, then?: StepOptions): Plan {
+  const kid = { kind: 'child', name: 'kid', after: [], plan: child, input: null, undo: 'required' } as const;
+  const steps = then === undefined ? [kid] : [kid, planStep('b', ['kid'], then)];
+  const plan: Plan = { v: 1, workflow: 'family', withinMs: 7_200_000, steps, output: null };
+  checkPlan(plan);
+  return plan;
+}
+
+/** @param changes of the parent. @param below of the child */
+function familyOf(
+  name: string,
+  then: StepOptions | undefined,
+  changes: Partial<ModelConfig>,
+  below: Partial<ModelConfig>,
+): ModelConfig {
+  const plan = planOf('one', ONCE);
+  const child = configOf(`${name}-child`, plan, { ...FORGED, agents: 1, isChild: true, ...below });
+  return configOf(name, familyPlan(plan, then), {
+    ...FORGED,
+    agents: then === undefined ? 0 : 1,
+    ...changes,
+    child,
+  });
+}
+
 const QUIET: Omit<ModelConfig, 'name' | 'plan'> = {
   agents: 2,
   supervisors: 1,
@@ -100,6 +131,8 @@ const QUIET: Omit<ModelConfig, 'name' | 'plan'> = {
   forge: false,
   cancel: false,
   pauses: 0,
+  retries: 0,
+  isChild: false,
   crash: false,
   lossy: false,
   ambiguous: false,
@@ -131,6 +164,14 @@ const LIVE: Partial<ModelConfig> = { crash: true, lossy: true };
 const ALONE: Partial<ModelConfig> = { supervisors: 0, time: false };
 
 const PAUSED: Partial<ModelConfig> = { ...FORGED, pauses: 1, goals: ['paused', 'suspended', 'resumed'] };
+
+const CHILD_FAILS: Partial<ModelConfig> = { failures: 1 };
+const FAMILIES: readonly ModelConfig[] = [
+  familyOf('child', undefined, { goals: ['child-done'] }, CHILD_FAILS),
+  familyOf('child-stopped', undefined, { cancel: true, goals: ['stopped', 'place-taken', 'recalled'] }, {}),
+  familyOf('child-recalled', ONCE, { failures: 1, goals: ['child-done', 'recalled'] }, {}),
+  familyOf('child-retried', undefined, { retries: 1, goals: ['goes-on', 'child-done'] }, CHILD_FAILS),
+];
 
 /** Those that the tests run, too. */
 export const SMALL: readonly ModelConfig[] = [
@@ -192,5 +233,14 @@ export const CONFIGS: readonly ModelConfig[] = [
   configOf('one-give-up', planOf('one', PROBED), { ...FORGED, agents: 1, failures: 1, giveUp: true }),
   configOf('chain2-long-retry', planOf('chain2', LONG), FORGED),
   configOf('chain2-deadline', planOf('chain2', ONCE), { ...FORGED, deadline: true, eagerSweeps: true }),
+  ...FAMILIES,
   ...SMALL,
 ];
+
+/** Only without a rule: with it, it has too many states. */
+export const RACED: ModelConfig = familyOf(
+  'child-raced',
+  undefined,
+  { cancel: true, supervisors: 2, crash: false, goals: ['stopped', 'place-taken'] },
+  { crash: false },
+);

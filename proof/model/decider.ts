@@ -7,15 +7,18 @@
 
 import { newExecution } from '../../lib/core/execution/start.ts';
 import { agentStep, type AgentStep, type Plan } from '../../lib/core/plan/plan.ts';
-import type { AffectedSteps, Decision } from '../../lib/core/records/decision.ts';
-import type { Event } from '../../lib/core/records/events.ts';
+import type { AffectedSteps, Decision, Next } from '../../lib/core/records/decision.ts';
+import type { ChildEnd } from '../../lib/core/records/children.ts';
+import type { ChildEvent, Event } from '../../lib/core/records/events.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isTerminal, type Mode, type Step } from '../../lib/core/records/state.ts';
 import { adoptsLateSuccess } from '../../lib/core/step/lease.ts';
 import { openWork, workKey } from '../../lib/core/step/ready.ts';
 import { mayStillSucceed } from '../../lib/core/step/turn.ts';
+import { endOf } from '../../lib/core/waiting/child.ts';
 import {
   ALL_STEPS,
+  type FamilyWork,
   type Hint,
   keyOf,
   MODES,
@@ -34,6 +37,8 @@ import { abstractExecution, type Abstraction, abstractStep, NEVER, nextChange, N
 const INPUTS = { writeId: 'w', now: NOW, random: 1 - 1e-9 } as const;
 const READ_NOW = { readAt: NOW } as const;
 
+type FamilyEvent = ChildEvent extends infer One ? (One extends ChildEvent ? One : never) : never;
+
 export class Decider {
   readonly plan: Plan;
   readonly rules: Rules;
@@ -46,7 +51,11 @@ export class Decider {
   readonly #moves = new Memo<number>();
   readonly #unread = new Memo<{ kind: 'read' | 'send' | 'end'; sends: number }>();
 
-  constructor(config: ModelConfig, rules: Rules) {
+  readonly #born: Partial<Execution>;
+
+  /** @param born what the execution has of its parent, if it has one */
+  constructor(config: ModelConfig, rules: Rules, born: Partial<Execution> = {}) {
+    this.#born = born;
     this.plan = config.plan;
     this.rules = rules;
     this.#abstraction = { giveUp: config.giveUp, noDispatches: config.forge };
@@ -64,7 +73,7 @@ export class Decider {
 
   first(): Stored {
     const given = { id: 'e', life: 'l', plan: 'p', input: { flag: true }, inputHash: '', writeId: '' };
-    const execution = { ...newExecution(this.plan, given, NOW), deadlineAt: NEVER };
+    const execution = { ...newExecution(this.plan, { ...given, ...this.#born }, NOW), deadlineAt: NEVER };
     return { exec: this.#idOfExecution(execution), steps: this.#names.map(() => 0) };
   }
 
@@ -184,11 +193,26 @@ export class Decider {
   }
 
   /** @param command what the operator asks for */
-  obey(stored: Stored, command: 'pause' | 'resume'): Outcome {
+  obey(stored: Stored, command: 'pause' | 'resume' | 'retry'): Outcome {
     const event = { type: command, commandId: 'c', reason: '', ...INPUTS } as const;
-    return this.#answers.get(keyOf(stored, command === 'pause' ? 8 : 9, 0, 0), () =>
+    return this.#answers.get(keyOf(stored, { pause: 8, resume: 9, retry: 10 }[command], 0, 0), () =>
       this.#ask(this.snapshot(stored), event),
     );
+  }
+
+  /** What was done to a child, or what it tells: decided on what its asker has read. */
+  hear(stored: Stored, event: FamilyEvent): Outcome {
+    const key = `${keyOf(stored, 11, 0, 0)}${JSON.stringify(event)}`;
+    return this.#answers.get(key, () => this.#ask(this.snapshot(stored), { ...event, ...INPUTS } as Event));
+  }
+
+  /** The execution under a number, and its place: what takes the place of a child that must never begin. */
+  idOf(execution: Execution): number {
+    return this.#idOfExecution(execution);
+  }
+
+  end(stored: Stored): ChildEnd {
+    return endOf(this.plan, this.snapshot(stored));
   }
 
   /** Whether a report of success that comes after its lease was ended is written (`agent/report.ts`). */
@@ -258,7 +282,9 @@ export class Decider {
       step: step === undefined ? -1 : this.#names.indexOf(step.name),
       stepTo: step === undefined ? 0 : this.#idOfStep(step),
       sends: this.#abstraction.noDispatches ? 0 : this.#slotsOf(decision),
-      next: next.kind === 'evaluate' || next.kind === 'perform' || next.kind === 'idle' ? next.kind : 'other',
+      next: nextOf(next),
+      ...(isFamily(next) ? { family: next } : {}),
+      ...(decision.notifyParent === undefined ? {} : { end: decision.notifyParent.end }),
       fresh: next.kind === 'evaluate' && next.fresh,
       affected: next.kind === 'evaluate' ? this.#bitsOf(next.affected) : 0,
       announces: decision.announce !== undefined,
@@ -299,4 +325,12 @@ export class Decider {
       return record === undefined ? 0 : nextChange(record);
     });
   }
+}
+
+const isFamily = (next: Next): next is FamilyWork =>
+  next.kind === 'start-children' || next.kind === 'stop-children' || next.kind === 'gather';
+
+function nextOf(next: Next): Outcome['next'] {
+  if (isFamily(next)) return 'family';
+  return next.kind === 'evaluate' || next.kind === 'perform' || next.kind === 'idle' ? next.kind : 'other';
 }

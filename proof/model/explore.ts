@@ -5,8 +5,7 @@
  * a fault. Does not own: what can happen (`machine`).
  */
 
-import { copyOf } from './world.ts';
-import type { Machine } from './machine.ts';
+import type { Explorable } from './machine.ts';
 
 export interface Found {
   readonly problems: readonly string[];
@@ -52,7 +51,7 @@ class Numbers {
   }
 }
 
-export function explore(machine: Machine, limits: Limits): Explored {
+export function explore<State>(machine: Explorable<State>, limits: Limits): Explored {
   const ids = new Map<string, number>();
   const states: string[] = [];
   const parents = new Numbers();
@@ -107,13 +106,18 @@ export function explore(machine: Machine, limits: Limits): Explored {
 }
 
 /** The labels on the way to a state, found again by expanding each state on it. */
-function traceTo(machine: Machine, states: readonly string[], parents: Numbers, target: number): string[] {
+function traceTo<State>(
+  machine: Explorable<State>,
+  states: readonly string[],
+  parents: Numbers,
+  target: number,
+): string[] {
   const labels: string[] = [];
   for (let at = target; parents.at(at) >= 0; at = parents.at(at)) {
     const wanted = states[at] as string;
     let label = '?';
     machine.expand(machine.decode(states[parents.at(at)] as string), (next, text) => {
-      if (label === '?' && machine.encode(copyOf(next)) === wanted) label = text;
+      if (label === '?' && machine.encode(machine.copy(next)) === wanted) label = text;
     });
     labels.push(label);
   }

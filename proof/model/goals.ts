@@ -22,5 +22,19 @@ export const GOALS = {
     isForward(execution.status) &&
     pauseEnded(execution) &&
     Object.values(steps).some(({ leaseUntil, status }) => leaseUntil !== undefined && status !== 'suspended'),
-} as const satisfies Record<string, (snapshot: Snapshot) => boolean>;
+  /** The child's end is known, and it is done with. */
+  'child-done': ({ steps }: Snapshot) => steps['kid']?.status === 'done',
+  /** It had succeeded, and is undone with its parent. */
+  recalled: ({ steps }: Snapshot, child?: Snapshot) =>
+    steps['kid'] !== undefined &&
+    child?.execution.status === 'compensating' &&
+    Object.values(child.steps).some(({ status }) => status === 'done'),
+  /** It was stopped while it was under way, or before it was started. */
+  stopped: (_: Snapshot, child?: Snapshot) => child?.execution.cause?.kind === 'parent',
+  'place-taken': (_: Snapshot, child?: Snapshot) =>
+    child?.execution.status === 'canceled' && Object.keys(child.steps).length === 0,
+  /** It failed, and goes on with its parent. */
+  'goes-on': ({ execution }: Snapshot, child?: Snapshot) =>
+    execution.epoch > 1 && (child?.execution.epoch ?? 1) > 1,
+} as const satisfies Record<string, (snapshot: Snapshot, child?: Snapshot) => boolean>;
 export type GoalName = keyof typeof GOALS;

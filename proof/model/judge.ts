@@ -5,6 +5,7 @@
  * judged by the simulator's oracle. S3 is judged where the write is made (`decider.ts`).
  */
 
+import type { Children } from '../../lib/core/records/children.ts';
 import type { Write } from '../../lib/core/records/decision.ts';
 import { type AgentStep, agentSteps, isBefore, type Plan, type PlanStep } from '../../lib/core/plan/plan.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
@@ -16,6 +17,12 @@ import { Memo } from './intern.ts';
 import type { Decider } from './decider.ts';
 import { NOW } from './times.ts';
 import { LANDED, COMPENSATED, type World } from './world.ts';
+
+const AWAITED = Number.MAX_SAFE_INTEGER;
+
+/** All its executions are started, and some have not ended. */
+const isAwaited = ({ count, started, ended }: Children): boolean =>
+  started >= count && Object.keys(ended).length < count;
 
 const PASSED: ReadonlySet<string | undefined> = new Set(['done', 'skipped', 'tolerated']);
 
@@ -58,7 +65,9 @@ export class Judge {
       const version = (step && (snapshot.steps[step.name]?.version ?? 0)) ?? 0;
       const write: Write = {
         executionId: 'e',
-        ...(out.exec < 0 ? {} : { execution: { ...this.#decider.execution(out.exec), version: 2 } }),
+        ...(out.exec < 0
+          ? {}
+          : { execution: { ...this.#decider.execution(out.exec), version: snapshot.execution.version + 1 } }),
         ...(step === undefined ? {} : { step: { ...step, ...token, version: version + 1 } }),
       };
       const problems: string[] = [];
@@ -105,6 +114,7 @@ export class Judge {
     const { steps } = this.#plan;
     if (
       out.step >= 0 &&
+      steps[out.step]?.kind === 'agent' &&
       this.#decider.step(out.stepTo)?.status === 'done' &&
       world.effects[out.step] !== LANDED
     ) {
@@ -172,9 +182,13 @@ export class Judge {
       const isUndone = was === 'failed' || was === 'compensating';
       if (step.kind === 'agent' && step.tolerate === true && isUndone)
         return Math.max(NOW, record.retryAt ?? 0, record.processDeadlineAt + step.settleMs);
+      // The notice of an execution of its own brings the wake time forward.
+      if (was === 'running' && record.children !== undefined)
+        return isAwaited(record.children) ? AWAITED : NOW;
       return was === 'retrying' ? Math.max(NOW, record.retryAt ?? 0) : Number.POSITIVE_INFINITY;
     });
     const earliest = Math.min(...times);
+    if (!moves && times.includes(AWAITED) && earliest >= AWAITED) return Number.POSITIVE_INFINITY;
     return moves || earliest === Number.POSITIVE_INFINITY ? NOW : earliest;
   }
 }

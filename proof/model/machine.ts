@@ -5,6 +5,7 @@
  * (a state), `moves.ts`, `agents.ts`, `actors.ts` (what can happen), `judge.ts` (what must hold), `explore.ts`.
  */
 
+import type { Execution } from '../../lib/core/records/state.ts';
 import { agentMoves, deliveries } from './agents.ts';
 import { ALL_STEPS } from './codes.ts';
 import type { ModelConfig } from './config.ts';
@@ -16,17 +17,32 @@ import { type Context, type Emit, send, tidy } from './moves.ts';
 import { REAL_RULES, type Rules } from './rules.ts';
 import { copyOf, decode, encode, newCast, type World } from './world.ts';
 
-export class Machine {
-  readonly #ctx: Context;
+/** What the search needs of a machine. */
+export interface Explorable<State> {
+  readonly goals: readonly GoalName[];
+  readonly first: () => State;
+  readonly encode: (state: State) => string;
+  readonly decode: (text: string) => State;
+  readonly copy: (state: State) => State;
+  readonly isEnd: (state: State) => boolean;
+  readonly goalsAt: (state: State, open: ReadonlySet<GoalName>) => GoalName[];
+  readonly expand: (
+    state: State,
+    emit: (next: State, label: string, fault: boolean, problems: readonly string[]) => void,
+  ) => void;
+}
 
-  constructor(config: ModelConfig, rules: Rules = REAL_RULES) {
-    const decider = new Decider(config, rules);
-    this.#ctx = { config, decider, judge: new Judge(decider), cast: newCast() };
+export class Machine implements Explorable<World> {
+  readonly ctx: Context;
+
+  constructor(config: ModelConfig, rules: Rules = REAL_RULES, born: Partial<Execution> = {}) {
+    const decider = new Decider(config, rules, born);
+    this.ctx = { config, decider, judge: new Judge(decider), cast: newCast() };
   }
 
   /** The execution was just written and its first messages were sent (`start` in `scheduler/start.ts`). */
   first(): World {
-    const { config, decider } = this.#ctx;
+    const { config, decider } = this.ctx;
     const none = config.plan.steps.map(() => 0);
     const world: World = {
       ...decider.first(),
@@ -38,11 +54,12 @@ export class Machine {
       announced: 0,
       canceled: 0,
       paused: 0,
+      retried: 0,
       operator: 0,
       agents: Array.from({ length: config.agents }, () => 0),
       supervisors: Array.from({ length: config.supervisors }, () => 0),
     };
-    send(this.#ctx, world, decider.evaluate(world, 'agent', ALL_STEPS, true).sends);
+    send(this.ctx, world, decider.evaluate(world, 'agent', ALL_STEPS, true).sends);
     return world;
   }
 
@@ -51,7 +68,7 @@ export class Machine {
   }
 
   decode(text: string): World {
-    const { config } = this.#ctx;
+    const { config } = this.ctx;
     return decode(text, config.plan.steps.length, config.agents);
   }
 
@@ -60,7 +77,7 @@ export class Machine {
    * deadline (L1). People and their answers are not in the model.
    */
   isEnd(world: World): boolean {
-    const { decider } = this.#ctx;
+    const { decider } = this.ctx;
     if (world.steps.some((step) => decider.step(step)?.status === 'compensation-failed')) return true;
     return (
       decider.isTerminal(world.exec) &&
@@ -72,16 +89,17 @@ export class Machine {
   /** Which of these goals a state is. */
   goalsAt(world: World, open: ReadonlySet<GoalName>): GoalName[] {
     if (open.size === 0) return [];
-    const snapshot = this.#ctx.decider.snapshot(world);
+    const snapshot = this.ctx.decider.snapshot(world);
     return [...open].filter((name) => GOALS[name](snapshot));
   }
 
   get goals(): readonly GoalName[] {
-    return this.#ctx.config.goals;
+    return this.ctx.config.goals;
   }
 
   expand(world: World, emit: Emit): void {
-    const ctx = this.#ctx;
+    const { ctx } = this;
+    const { config } = ctx;
     const judged: Emit = (next, label, fault, problems) => {
       tidy(ctx, next);
       const wrong = ctx.judge.stored(next);
@@ -98,6 +116,11 @@ export class Machine {
         supervisorMoves(ctx, given, at, judged);
     }
     operatorMoves(ctx, given, judged);
-    timeMoves(ctx, given, judged);
+    // A family has one time for all.
+    if (config.child === undefined && !config.isChild) timeMoves(ctx, given, judged);
+  }
+
+  copy(world: World): World {
+    return copyOf(world);
   }
 }

@@ -58,6 +58,8 @@ function thin({ forge }: ModelConfig, seat: Seat, actor: Actor): Actor | null {
       return { ...actor, unread: actor.unread === 'end' ? 'end' : 'read', sends: 0 };
     case 'read':
       return actor;
+    case 'family':
+      return { ...actor, affected: actor.affected && ALL_STEPS };
   }
 }
 
@@ -101,6 +103,7 @@ function overtake(ctx: Context, world: World, exec: boolean, step: number, claim
   if (world.operator !== 0 || asked?.pc !== 'write') return;
   if (asked.from === 'cancel') world.canceled = 0;
   if (asked.from === 'pause') world.paused -= 1;
+  if (asked.from === 'retry') world.retried -= 1;
 }
 
 const MAY_BE_CANCELED: ReadonlySet<string> = new Set(['running', 'pausing', 'paused']);
@@ -112,7 +115,11 @@ export function tidy({ config, decider }: Context, world: World): void {
     world.canceled = config.cancel ? 2 : 0;
     world.paused = config.pauses;
   }
-  if (decider.isTerminal(world.exec)) world.steps = world.steps.map((id) => decider.later('step', id, 8));
+  // A child may be taken back, or go on with its parent.
+  const isFamily = config.isChild || config.child !== undefined;
+  if (isFamily && !decider.isTerminal(world.exec)) world.announced = 0;
+  if (!isFamily && decider.isTerminal(world.exec))
+    world.steps = world.steps.map((id) => decider.later('step', id, 8));
 }
 
 /**
@@ -147,17 +154,22 @@ function overtaken(ctx: Context, actor: Actor, exec: boolean, step: number, clai
     case 'write': {
       const out = ctx.decider.outcomes.at(actor.out);
       const lost = (exec && out.exec >= 0) || (step >= 0 && out.step === step);
-      return lost && ctx.decider.rules.unconditional !== true ? afterConflict(actor) : actor;
+      if (!lost || ctx.decider.rules.unconditional === true) return actor;
+      return isUntold(ctx, actor) ? { ...actor, beaten: true } : afterConflict(actor);
     }
     case 'evaluate':
       return actor;
+    case 'family': {
+      const lost = new Set([...actor.lost, ...(exec ? [-1] : []), ...(step >= 0 ? [step] : [])]);
+      return lost.size === actor.lost.length ? actor : { ...actor, lost: [...lost].sort((a, b) => a - b) };
+    }
   }
 }
 
 function afterConflict(actor: Actor & { readonly pc: 'write' }): Actor | null {
   const { from, affected } = actor;
   if (from === 'evaluate') return { pc: 'evaluate', affected };
-  if (from === 'cancel' || from === 'pause' || from === 'resume') return null;
+  if (from === 'cancel' || from === 'pause' || from === 'resume' || from === 'retry') return null;
   return { pc: 'read', ...from, own: false };
 }
 
@@ -167,6 +179,10 @@ export function evaluate(ctx: Context, world: World, seat: Seat, affected: numbe
   const out = ctx.decider.evaluate(world, by, affected, fresh);
   if (out.exec >= 0 || out.step >= 0 || out.problems.length > 0) {
     place(ctx, world, seat, { pc: 'write', out: ctx.decider.outcomes.idOf(out), from: 'evaluate', affected });
+  } else if (out.next === 'family') {
+    const seen = { exec: world.exec, steps: [...world.steps] };
+    const id = ctx.decider.outcomes.idOf(out);
+    place(ctx, world, seat, { pc: 'family', out: id, affected, seen, lost: [] });
   } else if (out.next === 'evaluate') {
     place(ctx, world, seat, { pc: 'evaluate', affected: out.affected });
   } else {
@@ -201,3 +217,13 @@ export const affectedText = ({ decider }: Context, bits: number): string =>
   (bits & ALL_STEPS) === 0
     ? (decider.affectedOf(bits) as readonly string[]).join('+') || 'set-wake-time'
     : 'all';
+
+/** The end of a child is told to its parent before the write that records that it was announced. */
+export function isUntold({ decider, config }: Context, actor: Actor): boolean {
+  return (
+    config.isChild &&
+    actor.pc === 'write' &&
+    actor.told !== true &&
+    decider.outcomes.at(actor.out).end !== undefined
+  );
+}

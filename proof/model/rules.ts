@@ -24,6 +24,10 @@ export interface Rules {
   readonly anyToken?: boolean;
   /** What follows from a report is sent before the report is written, and not after. */
   readonly sendFirst?: boolean;
+  /** Stopping a child that does not exist takes no place. */
+  readonly noPlaceHolder?: boolean;
+  /** A child announces its end without its parent's being told. */
+  readonly silent?: boolean;
 }
 
 export const REAL_RULES: Rules = { decide };
@@ -213,6 +217,43 @@ const unsuspended =
     }
   };
 
+/** A child is taken back as if nothing that comes after its step had acted. */
+const childFirst: Decide = (plan, state, event) => {
+  if (state.execution.status !== 'compensating' || event.type !== 'evaluate')
+    return decide(plan, state, event);
+  const decision = decide(
+    plan,
+    mapSteps(state, (step) => {
+      if (step.children !== undefined) return step;
+      const { leaseUntil: _, ...rest } = step;
+      return { ...rest, status: 'fenced', mayHaveActed: false };
+    }),
+    event,
+  );
+  return decision.next.kind === 'stop-children' ? decision : decide(plan, state, event);
+};
+
+/** An execution that is being undone does not know of its children. */
+const heedless: Decide = (plan, state, event) => {
+  if (state.execution.status !== 'compensating' || event.type !== 'evaluate')
+    return decide(plan, state, event);
+  return decide(
+    plan,
+    mapSteps(state, ({ children, ...step }) =>
+      children === undefined ? step : { ...step, status: 'fenced' },
+    ),
+    event,
+  );
+};
+
+/** Whatever a child tells is news. */
+const gullible: Decide = (plan, state, event) =>
+  decide(
+    plan,
+    state,
+    event.type === 'child-ended' ? { ...event, end: { ...event.end, version: 1_000 } } : event,
+  );
+
 /** A failure is tolerated although what it may have done is not undone. */
 const careless: Decide = (plan, state, event) =>
   decide(
@@ -257,6 +298,28 @@ export const ABLATIONS: Readonly<Record<string, Ablation>> = {
     rule: 'a failure is tolerated once it is undone',
     run: 'one-tolerated-live',
     decide: careless,
+  },
+  childPlace: {
+    rule: 'stopping takes the place of a child that does not exist',
+    run: 'child-raced',
+    decide,
+    noPlaceHolder: true,
+  },
+  childStop: {
+    rule: 'no end while a child is under way',
+    run: 'child-stopped',
+    decide: heedless,
+  },
+  childTold: { rule: 'the end of a child is told to its parent', run: 'child', decide, silent: true },
+  childOrder: {
+    rule: 'a child is taken back after what depends on it',
+    run: 'child-recalled',
+    decide: childFirst,
+  },
+  childNews: {
+    rule: 'an end from before a retry is no news',
+    run: 'child-retried',
+    decide: gullible,
   },
   pauseFence: {
     rule: 'a pause suspends what a stale reader could claim (stepToSuspend)',

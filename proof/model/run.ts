@@ -2,6 +2,7 @@
 
 import type { ModelConfig } from './config.ts';
 import { explore, type Explored } from './explore.ts';
+import { FamilyMachine } from './family.ts';
 import { Machine } from './machine.ts';
 import { REAL_RULES, type Rules } from './rules.ts';
 
@@ -17,6 +18,11 @@ export function runConfig(
   { rules = REAL_RULES, maxStates = NO_BOUND }: { rules?: Rules; maxStates?: number } = {},
 ): RunResult {
   const startedAt = Date.now();
-  const explored = explore(new Machine(config, rules), { maxStates, firstOnly: rules !== REAL_RULES });
+  const limits = { maxStates, firstOnly: rules !== REAL_RULES };
+  const { child } = config;
+  const explored =
+    child === undefined
+      ? explore(new Machine(config, rules), limits)
+      : explore(new FamilyMachine({ ...config, child }, rules), limits);
   return { name: config.name, ...explored, seconds: (Date.now() - startedAt) / 1_000 };
 }

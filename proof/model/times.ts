@@ -8,7 +8,7 @@
  * this file does not know are kept as they are; a number whose name ends in At or Until moves like any other time.
  */
 
-import { type Execution, isLeased, type Pause, type Step } from '../../lib/core/records/state.ts';
+import { type Execution, isLeased, isTerminal, type Pause, type Step } from '../../lib/core/records/state.ts';
 import { leaseEndsAt } from '../../lib/core/step/lease.ts';
 
 export const TICK: number = 10_000;
@@ -100,15 +100,25 @@ export function abstractExecution(execution: Execution, ticks: number, abstracti
   if (typeof fields['wakeAt'] === 'number' && fields['wakeAt'] > FAR) fields['wakeAt'] = NEVER;
   return {
     ...(fields as unknown as Execution),
-    version: 1,
+    version: versionOf(execution),
     writeId: '',
     startedAt: FLOOR,
+    ...(execution.retries === undefined ? {} : { retries: [{ at: FLOOR, reason: '' }] }),
     ...(execution.endedAt === undefined ? {} : { endedAt: FLOOR }),
     commands: [],
     dispatched: 0,
     dispatches: abstraction.noDispatches ? {} : abstractDispatches(execution.dispatches, ticks),
   };
 }
+
+/**
+ * A parent knows its child's ends by their versions: of every life of the record between two ends one is kept, and the end's, and
+ * what was written after it.
+ */
+const versionOf = ({ status, version, parent }: Execution): number => {
+  if (parent === undefined) return 1;
+  return isTerminal(status) ? version : 4 * Math.floor((version + 1) / 4) + 1;
+};
 
 /** A pause ends by a command: its deadline is behind all that is modelled. */
 function abstractPause(pause: Pause, ticks: number, { noDispatches }: Abstraction): Pause {

@@ -35,11 +35,29 @@ export type Actor =
   | (Attempt & Unread & { readonly pc: 'report'; readonly own: boolean; readonly kind: ReportKind })
   | { readonly pc: 'evaluate'; readonly affected: number }
   | {
+      /** About to start, stop or gather. What it has read, and what was written there since. */
+      readonly pc: 'family';
+      readonly out: number;
+      readonly affected: number;
+      readonly seen: Stored;
+      readonly lost: readonly number[];
+    }
+  | {
       readonly pc: 'write';
       readonly out: number;
       /** What it reads for again after a conflict. */
-      readonly from: 'evaluate' | 'cancel' | 'pause' | 'resume' | (Attempt & { readonly attempt: number });
+      readonly from:
+        | 'evaluate'
+        | 'cancel'
+        | 'pause'
+        | 'resume'
+        | 'retry'
+        | (Attempt & { readonly attempt: number });
       readonly affected: number;
+      /** The parent was told of the end that it is about to announce. */
+      readonly told?: true;
+      /** Another process wrote there, which it learns once it has told. */
+      readonly beaten?: true;
     };
 
 /** Actors have small numbers; 0 is none. */
@@ -69,6 +87,8 @@ export interface World extends Stored {
   canceled: number;
   /** Pauses that were asked for. */
   paused: number;
+  /** Retries, likewise. */
+  retried: number;
   operator: number;
   agents: number[];
   supervisors: number[];
@@ -92,7 +112,8 @@ export function encode(world: World): string {
   for (const [at, effect] of world.effects.entries()) {
     external = external * 15 + effect * 5 + Math.min(world.ghosts[at] as number, 4);
   }
-  const counts = world.paused * 64 + world.failures * 6 + world.announced * 3 + world.canceled;
+  const counts =
+    world.retried * 256 + world.paused * 64 + world.failures * 6 + world.announced * 3 + world.canceled;
   return String.fromCharCode(
     world.exec,
     ...world.steps,
@@ -127,7 +148,8 @@ export function decode(text: string, steps: number, agents: number): World {
     failures: Math.floor(counts / 6),
     announced: Math.floor((counts % 6) / 3),
     canceled: counts % 3,
-    paused: Math.floor(all / 64),
+    paused: Math.floor(all / 64) % 4,
+    retried: Math.floor(all / 256),
     operator: codes[4 + steps] as number,
     agents: codes.slice(5 + steps, 5 + steps + agents),
     supervisors: codes.slice(5 + steps + agents),
