@@ -49,7 +49,7 @@ export const awsSignature =
     const { sessionToken, ...keys } = await provided(credentials);
     const headers = new Headers(init.headers);
     headers.set('host', url.host);
-    headers.set('x-amz-date', `${new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '')}`);
+    headers.set('x-amz-date', new Date().toISOString().replaceAll(/[-:]|\.\d+/g, ''));
     if (sessionToken !== undefined) headers.set('x-amz-security-token', sessionToken);
     const body = typeof init.body === 'string' ? init.body : '';
     const value = await signatureOf({ url, method: init.method ?? 'GET', headers, body }, keys, region);
@@ -76,7 +76,7 @@ async function signatureOf(
 ): Promise<string> {
   const date = headers.get('x-amz-date') ?? '';
   const scope = [date.slice(0, 8), region, 'execute-api', 'aws4_request'];
-  const given = [...headers].toSorted();
+  const given = [...headers].toSorted(([one], [other]) => (one < other ? -1 : 1));
   const names = given.map(([name]) => name).join(';');
   const lines = given.map(([name, value]) => `${name}:${value.trim().replaceAll(/ +/g, ' ')}\n`).join('');
   const query = [...url.searchParams]

@@ -16,6 +16,7 @@ import { memoryPresences } from '../../lib/testing/memory-presence.ts';
 import { seededSource, seededRandom } from '../../lib/testing/memory.ts';
 import { Cast } from './cast.ts';
 import { Clients } from './clients.ts';
+import type { Emphasis } from './emphasis.ts';
 import { EventQueue } from './events.ts';
 import { type FaultCounts, type FaultKind, type FaultMode, type Faults, swarm } from './faults.ts';
 import { type KindCounts, noKinds } from './kinds.ts';
@@ -88,6 +89,13 @@ const CAST_DICE = 0x0f_0c_e7_e5;
 const TIMES_DICE = 0x0d_ea_d1_1e;
 const GROUP_DICE = 0x6_70_0b_5a;
 
+/** What goes wrong often in such a world. */
+const ratesIn = ({ groups, tolerates, emphasis }: Traits): Emphasis['rates'] => ({
+  ...(groups ? GROUP_RATES : {}),
+  ...(tolerates ? TOLERANCE_RATES : {}),
+  ...emphasis?.rates,
+});
+
 export class World {
   readonly #options: WorldOptions;
   readonly #traits: Traits;
@@ -124,12 +132,7 @@ export class World {
     const kinds = noKinds();
     this.#inbox = new OracleInbox(kinds);
     const choice = choiceOf(seededRandom(options.seed));
-    const often = {
-      ...(groups && !isMild ? GROUP_RATES : {}),
-      ...(tolerates && !isMild ? TOLERANCE_RATES : {}),
-      ...emphasis?.rates,
-    };
-    const faults = swarm(choice, options.mode, options.only, often);
+    const faults = swarm(choice, options.mode, options.only, isMild ? {} : ratesIn(this.#traits));
     const longestDelayMs = options.mode === 'masked' ? 3_000 : 30_000;
     this.#table = this.#tableOf(choice, faults, hasSmallPages);
     const host: Host = {

@@ -2,7 +2,7 @@
 
 import { SignatureV4 } from '@smithy/signature-v4';
 import { Sha256 } from '@smithy/core/checksum';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { awsSignature, bearer } from 'steadfast/client';
 
 interface Sent {

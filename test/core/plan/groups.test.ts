@@ -17,12 +17,7 @@ const inner = workflow('inner', { input: z.object({ at: z.string() }), within: '
 });
 const flow = (recovery: readonly Stage[] | undefined): Workflow =>
   workflow('flow', { input: any, within: '3h' }, (w) => {
-    w.child(
-      'up',
-      inner,
-      { at: 'north' },
-      { ...(recovery === undefined ? {} : { recovery: recovery as never }) },
-    );
+    w.child('up', inner, { at: 'north' }, recovery === undefined ? {} : { recovery: recovery as never });
   }) as unknown as Workflow;
 
 it('a child with a recovery has its stages in the plan; one without is what it was', () => {
