@@ -1,0 +1,86 @@
+#!/usr/bin/env node
+/**
+ * `npm create steadfast@latest`: a new project, or Steadfast added to the CDK app in this folder.
+ *
+ * Owns: the arguments, the order, what is said. Does not own: what is written (`write.mjs`), what is found out of an app that
+ * exists (`project.mjs`). A file that is there is never overwritten.
+ */
+
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { basename, join, relative, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { managerOf, projectAt } from './project.mjs';
+import { addToApp, newApp, Refusal } from './write.mjs';
+
+const HELP = `npm create steadfast@latest [folder] [-- options]
+
+In a folder with a cdk.json: adds a workflow, its test and the construct to that app. Else: starts a new app.
+
+  --package <spec>  of steadfast: a version, or a tarball         (default: latest)
+  --no-install      write the files alone
+  --help
+
+Examples:
+  npm create steadfast@latest my-app
+  cd my-cdk-app && npm create steadfast@latest
+`;
+
+function main() {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      package: { type: 'string', default: 'latest' },
+      'no-install': { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  if (values.help) return console.log(HELP);
+  const [folder = '.', ...rest] = positionals;
+  if (rest.length > 0)
+    throw new Refusal(`one folder is taken, and there are ${positionals.length}: ${positionals.join(', ')}`);
+  const root = resolve(folder);
+  const isThere = existsSync(join(root, 'cdk.json'));
+  if (!isThere && existsSync(root) && readdirSync(root).some((name) => name !== '.git')) {
+    throw new Refusal(
+      `${root} has files and no cdk.json: give the name of a new folder (npm create steadfast@latest my-app), or run this in the folder of a CDK app`,
+    );
+  }
+  mkdirSync(root, { recursive: true });
+  if (!isThere) newApp(root, basename(root));
+  const project = projectAt(root, managerOf(root, process.env.npm_config_user_agent));
+  const { written, byHand } = addToApp(project);
+  for (const file of written) console.log(`  wrote ${file}`);
+  const spec = values.package.endsWith('.tgz') ? resolve(values.package) : `steadfast@${values.package}`;
+  const command = project.manager.add([spec, 'zod']);
+  if (values['no-install']) console.log(`\nInstall: ${command.join(' ')}`);
+  else install(command, root);
+  const place = relative(process.cwd(), root);
+  console.log(`
+${[...byHand, 'Next:'].join('\n')}
+${place === '' ? '' : `  cd ${place}\n`}  ${project.manager.run('test')}
+  npx steadfast dev --try   # the whole system on this machine, and one execution of it
+`);
+}
+
+function install([program, ...args], cwd) {
+  console.log(`\n${[program, ...args].join(' ')}`);
+  const { status, error } = spawnSync(program, args, {
+    cwd,
+    stdio: 'inherit',
+    shell: process.platform === 'win32',
+  });
+  if (status !== 0) {
+    throw new Refusal(
+      `${program} did not install (${error?.message ?? `exit ${status}`}): the files are written; run it again`,
+    );
+  }
+}
+
+try {
+  main();
+} catch (error) {
+  const isUsage = error instanceof Refusal || error?.code?.startsWith?.('ERR_PARSE_ARGS');
+  console.error(isUsage ? `${error.message}\n(--help for the options)` : error);
+  process.exitCode = isUsage ? 2 : 1;
+}

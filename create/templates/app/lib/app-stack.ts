@@ -1,0 +1,10 @@
+import { Stack, type StackProps } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
+import { Steadfast, Workflows } from 'steadfast/cdk';
+
+export class AppStack extends Stack {
+  constructor(scope: Construct, id: string, props?: StackProps) {
+    super(scope, id, props);
+    new Steadfast(this, 'Steadfast', { workflows: Workflows.fromFolder('workflows') });
+  }
+}

@@ -1,0 +1,34 @@
+// __imports__
+import { crashEverywhere, testWorkflow } from 'steadfast/testing';
+import { handler as compose } from '../__folder__/hello-greeting/agents/compose-greeting__ending__';
+import { handler as post } from '../__folder__/hello-greeting/agents/post-greeting__ending__';
+import { type PostOffice, startPostOffice } from '../__folder__/hello-greeting/post-office__ending__';
+import { helloGreeting, postGreeting } from '../__folder__/hello-greeting/workflow__ending__';
+
+const agents = [compose, post];
+let office: PostOffice;
+
+beforeAll(async () => {
+  office = await startPostOffice();
+  process.env['POST_OFFICE_URL'] = office.url;
+});
+afterAll(() => office.stop());
+
+test('a greeting is posted, although its agent was killed when it had posted it', async () => {
+  const trial = testWorkflow(helloGreeting, { agents });
+  trial.die(postGreeting, { when: 'after' });
+  const run = await trial.start({ name: 'Ada' });
+  const { status, steps } = await run.untilEnd();
+  expect(status).toBe('succeeded');
+  expect(steps['post']?.history.map(({ mode, outcome }) => `${mode}: ${outcome}`)).toEqual([
+    'execute: unknown',
+    'probe: done',
+  ]);
+});
+
+test('a fault at any point loses and doubles no greeting', async () => {
+  const effects = async () => office.letters().map((key) => ({ key }));
+  const report = await crashEverywhere(helloGreeting, { input: { name: 'Ada' }, agents, effects });
+  expect(report.findings).toEqual([]);
+  expect(report.ends).toEqual({ succeeded: report.runs + 1 });
+}, 60_000);

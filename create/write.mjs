@@ -1,0 +1,127 @@
+/**
+ * What is written: a workflow with two agents, an outside world with faults, a test, the construct's line, a CI workflow.
+ *
+ * Owns: the files, and that none is overwritten. Does not own: what is found out of the app (`project.mjs`). The templates are
+ * what is tested against the packed package, so none of them rots.
+ */
+
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+
+/** What was asked for cannot be done; says why, and what can. */
+export class Refusal extends Error {}
+
+const TEMPLATES = join(import.meta.dirname ?? dirname(new URL(import.meta.url).pathname), 'templates');
+const FOLDER = 'workflows';
+
+const filled = (text, values) =>
+  text
+    // Whole lines stand in a comment.
+    .replace(/^\/\/ __imports__\n/, values.imports ?? '')
+    .replaceAll(/__([a-z]+)__/g, (whole, name) => values[name] ?? whole);
+
+function copy(from, to, values, written) {
+  for (const name of readdirSync(from, { recursive: true, withFileTypes: true })) {
+    if (!name.isFile()) continue;
+    const path = join(name.parentPath, name.name);
+    const target = join(to, relative(from, path)).replace(/gitignore$/, '.gitignore');
+    write(target, filled(readFileSync(path, 'utf8'), values), written);
+  }
+}
+
+function write(path, text, written) {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  written.push(path);
+}
+
+/** The stack's name takes letters, digits and dashes. */
+const stackName = (name) => name.replaceAll(/[^A-Za-z0-9-]+/g, '-').replace(/^[^A-Za-z]+/, '') || 'App';
+
+/** The package's name is that of the folder, as npm allows it. */
+const packageName = (name) =>
+  name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9._~-]+/g, '-')
+    .replace(/^[._-]+/, '') || 'app';
+
+export function newApp(root, name) {
+  copy(join(TEMPLATES, 'app'), root, { name: packageName(name), stack: stackName(name) }, []);
+}
+
+/**
+ * @returns the files that were written, from the project's folder, and what is left to do by hand
+ * @throws Refusal where a file is there that would be written
+ */
+export function addToApp(project) {
+  const { root, isModule, runner, manager } = project;
+  const workflow = join(root, FOLDER, 'hello-greeting');
+  const test = join(root, 'test', 'hello-greeting.test.ts');
+  const there = [workflow, test].filter((path) => existsSync(path)).map((path) => relative(root, path));
+  if (there.length > 0)
+    throw new Refusal(`${there.join(' and ')} is there already: move it away first; nothing was written`);
+  const values = {
+    // As TypeScript wants it of the two kinds of modules.
+    ending: isModule ? '.js' : '',
+    folder: FOLDER,
+    imports: runner === 'jest' ? '' : "import { afterAll, beforeAll, expect, test } from 'vitest';\n",
+    manager: manager.name,
+    install: manager.ci,
+    test: manager.run('test'),
+  };
+  const written = [];
+  copy(join(TEMPLATES, 'workflow'), workflow, values, written);
+  const template = (name) => filled(readFileSync(join(TEMPLATES, name), 'utf8'), values);
+  write(test, template('hello-greeting.test.ts'), written);
+  const ci = join(root, '.github', 'workflows', 'ci.yml');
+  if (!existsSync(dirname(ci))) write(ci, template('ci.yml'), written);
+  ignore(root, written);
+  addScript(project, written);
+  const byHand = addConstruct(root, written);
+  if (runner === undefined)
+    byHand.push(
+      'The test is for vitest: install it, or change the first line of test/hello-greeting.test.ts.',
+    );
+  return { written: written.map((path) => relative(root, path)), byHand };
+}
+
+function ignore(root, written) {
+  const path = join(root, '.gitignore');
+  const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
+  if (text.split('\n').includes('.steadfast/')) return;
+  write(path, `${text === '' || text.endsWith('\n') ? text : `${text}\n`}.steadfast/\n`, written);
+}
+
+function addScript({ root, manifest }, written) {
+  if (manifest.scripts?.dev !== undefined) return;
+  const scripts = { ...manifest.scripts, dev: 'steadfast dev' };
+  write(join(root, 'package.json'), `${JSON.stringify({ ...manifest, scripts }, null, 2)}\n`, written);
+}
+
+const IMPORT = "import { Steadfast, Workflows } from 'steadfast/cdk';";
+const LINE = `new Steadfast(this, 'Steadfast', { workflows: Workflows.fromFolder('${FOLDER}') });`;
+
+/** Into the one stack of `lib`, behind its `super(…)`; where that is not clear, a person adds it. */
+function addConstruct(root, written) {
+  const lib = join(root, 'lib');
+  const stacks = existsSync(lib)
+    ? readdirSync(lib)
+        .filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
+        .map((name) => join(lib, name))
+        .filter((path) => /extends\s+(?:\w+\.)?Stack\b/.test(readFileSync(path, 'utf8')))
+    : [];
+  const texts = stacks.map((path) => readFileSync(path, 'utf8'));
+  if (texts.some((text) => text.includes('steadfast/cdk'))) return [];
+  const [text] = texts;
+  const place = text === undefined ? null : /\n([ \t]*)super\([^;]*\);/.exec(text);
+  const imports = text === undefined ? [] : [...text.matchAll(/^import .*$/gm)];
+  if (stacks.length !== 1 || place === null || imports.length === 0) {
+    return [`Add the construct to your stack:\n  ${IMPORT}\n  ${LINE}\n`];
+  }
+  const last = imports.at(-1);
+  const end = last.index + last[0].length;
+  const after = place.index + place[0].length;
+  const changed = `${text.slice(0, end)}\n${IMPORT}${text.slice(end, after)}\n\n${place[1]}${LINE}${text.slice(after)}`;
+  write(stacks[0], changed, written);
+  return [];
+}

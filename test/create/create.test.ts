@@ -1,0 +1,129 @@
+/** `npm create steadfast`: what is written into a new project and into a CDK app, and what is refused. */
+
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+let root: string;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'steadfast-create-'));
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+function write(files: Readonly<Record<string, string>>): void {
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, name)), { recursive: true });
+    writeFileSync(join(root, name), content);
+  }
+}
+const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+
+const SCRIPT = join(import.meta.dirname, '..', '..', 'create', 'index.mjs');
+function create(...args: string[]): { status: number | null; said: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [SCRIPT, '--no-install', ...args], {
+    cwd: root,
+    encoding: 'utf8',
+    env: { ...process.env, NODE_OPTIONS: '' },
+  });
+  return { status, said: `${stdout}${stderr}` };
+}
+
+const STACK = `import * as cdk from 'aws-cdk-lib/core';
+import { Construct } from 'constructs';
+
+export class OrdersStack extends cdk.Stack {
+  constructor(scope: Construct, id: string, props?: cdk.StackProps) {
+    super(scope, id, props);
+    // The code that defines your stack goes here
+  }
+}
+`;
+const app = (manifest: object, more: Readonly<Record<string, string>> = {}): void =>
+  write({
+    'cdk.json': '{}',
+    'package.json': JSON.stringify(manifest),
+    'lib/orders-stack.ts': STACK,
+    ...more,
+  });
+
+describe('in a CDK app', () => {
+  it('of CommonJS and jest, adds a workflow, its test and the construct', () => {
+    app({ scripts: { test: 'jest' }, devDependencies: { jest: '^30' } }, { '.gitignore': 'node_modules' });
+    const { status, said } = create();
+    expect(status).toBe(0);
+    expect(said).toContain('Install: npm install steadfast@latest zod\n');
+    expect(said).toContain('  npm test\n  npx steadfast dev --try');
+    expect(read('lib/orders-stack.ts')).toContain(
+      `from 'constructs';\nimport { Steadfast, Workflows } from 'steadfast/cdk';\n`,
+    );
+    expect(read('lib/orders-stack.ts')).toContain(
+      `props);\n\n    new Steadfast(this, 'Steadfast', { workflows: Workflows.fromFolder('workflows') });\n    // The code`,
+    );
+    expect(read('workflows/hello-greeting/agents/post-greeting.ts')).toContain("from '../workflow';");
+    expect(read('test/hello-greeting.test.ts')).toMatch(/^import \{ crashEverywhere/);
+    expect(JSON.parse(read('package.json'))).toMatchObject({
+      scripts: { test: 'jest', dev: 'steadfast dev' },
+    });
+    expect(read('.gitignore')).toBe('node_modules\n.steadfast/\n');
+    expect(read('.github/workflows/ci.yml')).toContain('- run: npm ci\n');
+  });
+
+  it('of ES modules, vitest and pnpm, writes what fits those', () => {
+    app(
+      { type: 'module', devDependencies: { vitest: '^5' } },
+      { 'pnpm-lock.yaml': '', '.github/workflows/x.yml': '' },
+    );
+    expect(create('--package', '1.2.3').said).toContain('Install: pnpm add steadfast@1.2.3 zod\n');
+    expect(read('workflows/hello-greeting/agents/post-greeting.ts')).toContain("from '../workflow.js';");
+    expect(read('test/hello-greeting.test.ts')).toContain("from 'vitest';");
+    expect(existsSync(join(root, '.github/workflows/ci.yml'))).toBe(false);
+  });
+
+  it.each([
+    ['no stack in lib', { 'lib/orders-stack.ts': 'export {};' }],
+    ['two stacks', { 'lib/other-stack.ts': STACK }],
+  ])('with %s, says what to add by hand, and for whom the test is', (_, more) => {
+    app({}, more);
+    const { said } = create();
+    expect(said).toContain(
+      "Add the construct to your stack:\n  import { Steadfast, Workflows } from 'steadfast/cdk';\n",
+    );
+    expect(said).toContain('The test is for vitest');
+  });
+
+  it('overwrites nothing', () => {
+    app({}, { 'test/hello-greeting.test.ts': 'mine' });
+    expect(create()).toEqual({
+      status: 2,
+      said: 'test/hello-greeting.test.ts is there already: move it away first; nothing was written\n(--help for the options)\n',
+    });
+    expect(existsSync(join(root, 'workflows'))).toBe(false);
+    expect(read('lib/orders-stack.ts')).toBe(STACK);
+  });
+});
+
+describe('elsewhere', () => {
+  it('starts a new app, named like its folder', () => {
+    const { status, said } = create('My Orders');
+    expect(status).toBe(0);
+    expect(said).toContain('  cd My Orders\n');
+    expect(JSON.parse(read('My Orders/package.json'))).toMatchObject({ name: 'my-orders', type: 'module' });
+    expect(read('My Orders/bin/app.ts')).toContain("new AppStack(app, 'My-Orders');");
+    expect(read('My Orders/.gitignore')).toBe('node_modules/\ncdk.out/\n.steadfast/\n');
+    expect(read('My Orders/lib/app-stack.ts').match(/new Steadfast/g)).toHaveLength(1);
+  });
+
+  it.each([
+    [
+      ['.'],
+      /has files and no cdk\.json: give the name of a new folder \(npm create steadfast@latest my-app\)/,
+    ],
+    [['a', 'b'], /^one folder is taken, and there are 2: a, b/],
+    [['--pakage', 'x'], /Unknown option '--pakage'/],
+  ])('%j is refused, with what to do', (args, message) => {
+    write({ 'notes.txt': '' });
+    const { status, said } = create(...args);
+    expect([status, said]).toEqual([2, expect.stringMatching(message)]);
+  });
+});
