@@ -92,7 +92,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/aws/': { may: ['lib/core/', ...SDK, '@aws-lambda', 'aws-lambda', 'zod/'], builtins: true },
   'lib/testing/': { may: ['lib/core/', 'lib/engine/', ...ROLES, 'node:v8', 'node:vm'] },
   'lib/api/': { may: ['lib/core/', 'lib/engine/', ...ROLES, 'hono', 'zod/mini'] },
-  'lib/project/': { may: ['tsx/'], builtins: true },
+  'lib/project/': { may: [], builtins: true },
   'lib/infra/': { may: ['aws-cdk-lib', 'constructs', 'esbuild', 'lib/project/', ...LOADED], builtins: true },
   'lib/worker/': { may: ['lib/core/', 'lib/aws/'], builtins: true },
   'lib/cli/': {

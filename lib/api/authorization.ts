@@ -76,12 +76,13 @@ async function signatureOf(
 ): Promise<string> {
   const date = headers.get('x-amz-date') ?? '';
   const scope = [date.slice(0, 8), region, 'execute-api', 'aws4_request'];
-  const given = [...headers].toSorted(([one], [other]) => (one < other ? -1 : 1));
+  // The platform's headers are in order, and their names in lower case.
+  const given = [...headers];
   const names = given.map(([name]) => name).join(';');
   const lines = given.map(([name, value]) => `${name}:${value.trim().replaceAll(/ +/g, ' ')}\n`).join('');
   const query = [...url.searchParams]
     .map((pair) => pair.map(encoded).join('='))
-    .toSorted()
+    .toSorted(byCode)
     .join('&');
   const path = url.pathname.split('/').map(encoded).join('/');
   const request = [method, path, query, lines, names, hex(await sha256(body))].join('\n');
@@ -90,6 +91,9 @@ async function signatureOf(
   for (const part of [...scope, text]) key = await hmac(key, part);
   return `${ALGORITHM} Credential=${accessKeyId}/${scope.join('/')}, SignedHeaders=${names}, Signature=${hex(key)}`;
 }
+
+/** Of texts of ASCII. */
+const byCode = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 const bytes = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
 const hex = (of: Uint8Array): string => [...of].map((byte) => byte.toString(16).padStart(2, '0')).join('');

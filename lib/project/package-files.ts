@@ -26,9 +26,9 @@ export const packageVersion = (): string =>
 export const typescriptLoader = (): string =>
   pathToFileURL(createRequire(join(PACKAGE_ROOT, 'package.json')).resolve('tsx')).href;
 
-/** From then on this process loads TypeScript. In the repository it does so from its start. */
+/** From then on this process loads TypeScript, of both kinds of modules. In the repository it does so from its start. */
 export async function loadTypescript(): Promise<void> {
-  if (!isRepository) (await import('tsx/esm/api')).register();
+  if (!isRepository) await import(typescriptLoader());
 }
 
 function rootAbove(folder: string): string {

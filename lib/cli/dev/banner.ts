@@ -6,9 +6,11 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
-import { type WorkflowView } from '../../api/answers.ts';
+import type { Json, WorkflowView } from '../../api/answers.ts';
 import { createClient } from '../../api/client.ts';
+import type { Io } from '../io.ts';
 import { missingLine } from '../print-deployment.ts';
+import { whyText } from '../print.ts';
 import type { DevFolder } from './dev-folder.ts';
 import type { WorkflowFolder } from './workflow-folders.ts';
 
@@ -43,6 +45,19 @@ export async function banner(
 export async function missingAgentsText(apiUrl: string): Promise<string> {
   const { missing, examined } = await createClient({ url: apiUrl }).agents();
   return missing.map((agent) => `WARNING: ${missingLine(agent, examined)}\n`).join('');
+}
+
+/** Starts the first workflow with its example input, and says how it ended. */
+export async function tryOne(url: string, folders: readonly WorkflowFolder[], io: Io): Promise<void> {
+  const client = createClient({ url });
+  const first = firstOf(folders, await client.workflows());
+  if (first === undefined) return;
+  const { workflow, input } = first;
+  io.out(`Starting an execution of ${workflow} with ${JSON.stringify(input)} …\n`);
+  const { executionId } = await client.start(workflow, { input: input as Json });
+  const { status } = await client.untilEnd(executionId);
+  const reasons = await client.why(executionId);
+  io.out(`\n${whyText(reasons, Date.now())}\nIt ended: ${status}. Ctrl-C stops the rest.\n`);
 }
 
 interface First {

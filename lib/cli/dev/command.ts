@@ -11,7 +11,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { Cloud } from '../../../local/cloud.ts';
 import { loadTypescript } from '../../project/package-files.ts';
 import { type Cli, CliError, EXIT, type Io, messageOf } from '../io.ts';
-import { banner, missingAgentsText } from './banner.ts';
+import { banner, missingAgentsText, tryOne } from './banner.ts';
 import { type DevFolder, openDevFolder } from './dev-folder.ts';
 import { startExternalParties } from './external-parties.ts';
 import { showProgress } from './progress.ts';
@@ -28,6 +28,7 @@ interface DevFlags {
   readonly port: number;
   readonly data: string;
   readonly fresh?: true;
+  readonly try?: true;
   readonly app?: string;
   readonly stack?: string;
 }
@@ -39,6 +40,7 @@ export function addDev(program: Command, cli: Cli): void {
     .option('--port <port>', 'of the HTTP API; 0 takes any free one', portOf, 4510)
     .option('--data <folder>', 'where tables, queues and logs are kept', DEFAULT_DATA)
     .option('--fresh', 'forget the data of earlier runs first')
+    .option('--try', 'start the first workflow with its example input, and show how it ends')
     .option('--app <command>', 'that runs the CDK app, instead of the one in the nearest cdk.json')
     .option('--stack <name>', 'the stack to run, where several hold a Steadfast')
     .addHelpText(
@@ -103,6 +105,7 @@ async function start(flags: DevFlags, io: Io, signal: AbortSignal, cleanUps: Cle
   const atWork = workers.map(({ agent }) => agent);
   io.out(await banner(folders, cloud.apiUrl, folder, atWork));
   io.err(await missingAgentsText(cloud.apiUrl));
+  if (flags.try === true) await tryOne(cloud.apiUrl, folders, io);
 }
 
 /** Checked before synthesis, which takes too long to hear only after it that the port is taken. */
@@ -171,7 +174,7 @@ function listenForStop(io: Io): Stopping {
   const over = (): void => {
     // A signal that is repeated must not end the end; without one nothing has to be kept off.
     if (!abort.signal.aborted) for (const signal of signals) process.off(signal, onSignal);
-    if (abort.signal.aborted) io.out('Stopped. The data is kept; npm start finds it again.\n');
+    if (abort.signal.aborted) io.out('Stopped. The data is kept; the next start finds it again.\n');
   };
   return { asked, signal: abort.signal, over };
 }

@@ -48,13 +48,15 @@ export async function startExternalParties(
 async function startOne(file: string, context: DevContext): Promise<DevExternalParty> {
   const shown = relative(process.cwd(), file);
   try {
-    const module = (await import(pathToFileURL(file).href)) as { default?: unknown };
-    if (typeof module.default !== 'function') {
+    const { default: exported } = (await import(pathToFileURL(file).href)) as { default?: unknown };
+    // Of a CommonJS module `default` is all that it exports.
+    const startDev = (Object(exported) as { default?: unknown }).default ?? exported;
+    if (typeof startDev !== 'function') {
       throw new Error(
         'it has no default export; write: export default async function startDev(context) { … }',
       );
     }
-    const started = (await (module.default as StartDev)(context)) as DevExternalParty | undefined;
+    const started = (await (startDev as StartDev)(context)) as DevExternalParty | undefined;
     if (typeof started?.stop !== 'function') throw new Error('startDev must return { environment?, stop() }');
     return started;
   } catch (error) {

@@ -1,7 +1,7 @@
 /**
  * Builds what is published, into `dist/`: ES modules and declarations by tsc, one CommonJS file per entry by esbuild.
  *
- *     node scripts/build.mjs
+ *     npm run build
  *
  * Only what an entry, a function or the command line reaches is kept, and of declarations what an entry's types reach.
  */
@@ -47,10 +47,10 @@ const PROGRAMS = [
 /** Not TypeScript, and started by their path from a module beside them. */
 const SCRIPTS = ['local/lambda/bootstrap.mjs', 'local/processes/guardian.mjs'];
 
-const fail = (text) => {
-  console.error(text);
+function fail(text: string): never {
+  process.stderr.write(`${text}\n`);
   process.exit(1);
-};
+}
 
 rmSync(DIST, { recursive: true, force: true });
 const tsc = spawnSync(join(ROOT, 'node_modules', '.bin', 'tsc'), ['-p', 'tsconfig.build.json'], {
@@ -61,7 +61,7 @@ if (tsc.status !== 0) fail(tsc.stdout || tsc.stderr);
 for (const script of SCRIPTS) copyFileSync(join(ROOT, script), join(DIST, script));
 
 // Declarations keep the endings of the sources.
-for (const path of readdirSync(DIST, { recursive: true })) {
+for (const path of readdirSync(DIST, { recursive: true, encoding: 'utf8' })) {
   if (!path.endsWith('.d.ts')) continue;
   const file = join(DIST, path);
   const text = readFileSync(file, 'utf8');
@@ -72,16 +72,16 @@ for (const path of readdirSync(DIST, { recursive: true })) {
 }
 
 /** Relative files that a module imports, types included. */
-function importsOf(file) {
+function importsOf(file: string): string[] {
   const text = readFileSync(join(DIST, file), 'utf8');
   const pattern = /(?:\bfrom|\bimport)\s*\(?\s*(['"])(\.[^'"\n]+)\1/g;
   return [...text.matchAll(pattern)].map((match) =>
-    normalize(join(dirname(file), match[2])).replaceAll('\\', '/'),
+    normalize(join(dirname(file), match[2] ?? '')).replaceAll('\\', '/'),
   );
 }
 
-function reached(starts, asFile) {
-  const seen = new Set();
+function reached(starts: readonly string[], asFile: (file: string) => string): Set<string> {
+  const seen = new Set<string>();
   const queue = starts.map(asFile);
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
     if (seen.has(next) || !existsSync(join(DIST, next))) continue;
@@ -99,7 +99,7 @@ const types = reached(
   Object.values(ENTRIES).map((each) => `${each}.d.ts`),
   (file) => file.replace(/\.js$/, '.d.ts'),
 );
-for (const path of readdirSync(DIST, { recursive: true })) {
+for (const path of readdirSync(DIST, { recursive: true, encoding: 'utf8' })) {
   const file = path.replaceAll('\\', '/');
   if (!/\.(js|d\.ts)$/.test(file)) continue;
   if (!(file.endsWith('.d.ts') ? types : modules).has(file)) rmSync(join(DIST, file));
