@@ -50,6 +50,7 @@ export type {
   CallbackHandle,
   CallbackOptions,
   ChildOptions,
+  ItemOptions,
   Mapped,
   MapLimits,
   StepHandle,

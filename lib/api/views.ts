@@ -193,7 +193,9 @@ function specialOf(step: PlanStep): Omit<WorkflowStepView, 'name' | 'kind' | 'af
       return { workflow: step.plan.workflow, undo: step.undo };
     case 'map':
       return {
-        ...performedBy(step.each),
+        ...(step.each.kind === 'agent'
+          ? performedBy(step.each)
+          : { workflow: step.each.plan.workflow, undo: step.each.undo }),
         over: step.over,
         ...(step.concurrency === undefined ? {} : { concurrency: step.concurrency }),
         tolerate: step.tolerate,

@@ -113,7 +113,7 @@ function performedBy(step: WorkflowStepView): string {
     case 'child':
       return `child ${step.workflow ?? ''}`;
     case 'map':
-      return `map ${step.agent ?? ''}`;
+      return `map ${step.agent ?? step.workflow ?? ''}`;
     default:
       return step.agent ?? '';
   }

@@ -4,9 +4,8 @@
  * Owns: which status may follow which, and by what. Does not own: what each move means in words (`records/moves.ts`), when it is
  * due (`execution/rules.ts`, `step/claim.ts`) or what else changes with it. `docs/STATE-MACHINE.md` is printed from these tables.
  *
- * S1 a terminal execution status has no row that leads out, but for an operator's retry of one that failed, and for a child
- * that succeeded and whose parent is undone. S2 nothing changes a status but `moveStep` and `moveExecution`, and they
- * refuse whatever has no row.
+ * S1 a terminal execution status has no row that leads out, but for a retry of one that failed, and for a child that succeeded and
+ * whose parent is undone. S2 nothing changes a status but `moveStep` and `moveExecution`, which refuse whatever has no row.
  */
 
 import { refuse } from './records/errors.ts';

@@ -88,7 +88,8 @@ export const emphasised = (plan: Plan, emphasis: Emphasis, choice: Choice): Plan
   ...plan,
   steps: plan.steps.map((one): PlanStep => {
     if (one.kind === 'agent') return emphasis.step(choice, one);
-    if (one.kind === 'map') return { ...one, each: emphasis.step(choice, one.each) };
+    if (one.kind === 'map' && one.each.kind === 'agent')
+      return { ...one, each: emphasis.step(choice, one.each) };
     return one.kind === 'child' ? { ...one, plan: emphasised(one.plan, emphasis, choice) } : one;
   }),
 });

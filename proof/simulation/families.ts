@@ -46,6 +46,9 @@ export function childrenOf(
 export function standsIn(state: Snapshot, { read, planOf }: Others, ledger: Ledger): string[] {
   const { execution, steps } = state;
   return (planOf(execution.id)?.steps ?? []).flatMap((step) => {
+    // What is not undone with its parent is not left behind by it.
+    if (step.kind === 'child' && step.undo === 'none' && step.pointOfNoReturn !== true) return [];
+    if (step.kind === 'map' && step.each.undo === 'none') return [];
     if (step.kind === 'child' || step.kind === 'map')
       return childrenOf(execution, step, read, steps[step.name]?.children?.count).flatMap((child) =>
         standsIn(child, { read, planOf }, ledger),

@@ -5,7 +5,7 @@
  * (`oracle-groups.ts`). It throws dice of its own, so that every other world stays as it was.
  */
 
-import type { AgentStep, ChildStage, ChildStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
+import type { AgentStep, ChildStage, ChildStep, MapStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
 import type { Emphasis } from './emphasis.ts';
 import type { Choice } from './plans.ts';
 
@@ -20,6 +20,8 @@ export const GROUP_RATES: Emphasis['rates'] = {
 };
 
 const GROUPED_SHARE = 0.6;
+/** Lists of workflows, of which each is an execution for every item. */
+const LISTED_SHARE = 0.06;
 const HOUR_MS = 3_600_000;
 
 export function withGroups(plan: Plan, choice: Choice, depth = 0): Plan {
@@ -27,6 +29,7 @@ export function withGroups(plan: Plan, choice: Choice, depth = 0): Plan {
     const step: PlanStep =
       drawn.kind === 'child' ? { ...drawn, plan: withGroups(drawn.plan, choice, depth + 1) } : drawn;
     const isGrouped = step.kind === 'agent' && step.pointOfNoReturn !== true && depth < 2;
+    if (isGrouped && choice.chance(LISTED_SHARE)) return listOf(step, plan, choice);
     const child = isGrouped && choice.chance(GROUPED_SHARE) ? groupOf(step, plan, choice) : step;
     return child.kind === 'child' && choice.chance(0.8) ? { ...child, recovery: recoveryOf(choice) } : child;
   });
@@ -53,6 +56,28 @@ function groupOf({ after, when, ...step }: AgentStep, around: Plan, choice: Choi
     },
     input: { order, group: 'first', items: [] },
     undo: 'required',
+  };
+}
+
+/** The step with another before it, for each item of a list. */
+function listOf(step: AgentStep, around: Plan, choice: Choice): MapStep {
+  const { after, when, ...group } = groupOf(step, around, choice);
+  const each: ChildStep = {
+    ...group,
+    name: 'item',
+    after: [],
+    input: { order: { $ref: 'index', path: [] }, group: { $ref: 'item', path: [] }, items: [] },
+    ...(choice.chance(0.2) ? { undo: 'none' } : {}),
+  };
+  return {
+    kind: 'map',
+    name: step.name,
+    after,
+    ...(when === undefined ? {} : { when }),
+    over: { $ref: 'input', path: ['items'] },
+    each: choice.chance(0.3) ? { ...each, recovery: recoveryOf(choice) } : each,
+    ...(choice.chance(0.4) ? { concurrency: choice.between(1, 3) } : {}),
+    tolerate: choice.pick([{ items: 0 }, { items: 1 }, { items: 2 }, { percent: 40 }]),
   };
 }
 

@@ -20,6 +20,9 @@ export const KINDS = [
   'triedAsAsked',
   'triedInAnotherWay',
   'triedAndDone',
+  /** Items of a list of workflows, by how they ended. */
+  'listedDone',
+  'listedFailed',
   'reminded',
   /** The time of a step was over: of an agent's, of executions of its own. */
   'overTime',

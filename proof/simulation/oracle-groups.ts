@@ -84,6 +84,10 @@ export class OracleGroups {
     const known = steps[after.name];
     const { children } = after;
     if (step?.kind !== 'child' || children === undefined) return [];
+    if (plan.tolerated !== undefined && known?.status === 'running') {
+      if (after.status === 'done') this.#kinds.listedDone += 1;
+      if (after.status === 'failed') this.#kinds.listedFailed += 1;
+    }
     const problems: string[] = [];
     const number = children.try ?? 1;
     const epoch = children.epoch ?? after.epoch;

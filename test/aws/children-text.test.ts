@@ -28,6 +28,8 @@ const children = (ended: Record<string, ChildEnd>): Children => ({
 const ends = (count: number, endOf: (at: number) => ChildEnd = () => succeeded): Record<string, ChildEnd> =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [at, endOf(at)]));
 
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, at) => at);
+
 const read = (value: Children): Children => {
   const item = stepItem('e-1', { ...blankStep('list', { life: 'life1', epoch: 1 }), children: value });
   return stepOf(item).children as Children;
@@ -88,5 +90,37 @@ describe('the executions of a step', () => {
     // Every third is still under way.
     const half = Object.fromEntries(Object.entries(ends(400)).filter(([at]) => Number(at) % 3 > 0));
     expect(groupedChildren(children(half))?.length).toBeLessThan(2_048 - 400);
+  });
+});
+
+describe('the record of the longest list', () => {
+  it('stays below 400 KB, whatever its 1,000 parts say and however long its name is', () => {
+    const name = 'n'.repeat(48);
+    const ended = ends(1_000, (at) => ({
+      status: 'compensated',
+      version: 1_000_000 + at,
+      clean: false,
+      failed: 25,
+      left: true,
+      canceled: true,
+      actsUntil: 1_700_000_000_000 + at,
+    }));
+    const restartedAfter = Object.fromEntries(upTo(1_000).map((at) => [at, 1_000_000 + at]));
+    const value: Children = {
+      count: 1_000,
+      started: 1_000,
+      items: 10_000,
+      tolerated: 10_000,
+      ended,
+      epoch: 1_000,
+      try: 1_000,
+      restartedAfter,
+    };
+    const item = stepItem('e'.repeat(64) + `.${name}`.repeat(20), {
+      ...blankStep(name, { life: 'life1', epoch: 1 }),
+      children: value,
+    });
+    expect(JSON.stringify(item).length).toBeLessThan(400 * 1_024);
+    expect(stepOf(item).children).toStrictEqual(value);
   });
 });

@@ -140,9 +140,13 @@ function afterFailure(
     : stepAfter(record, 'fail', event, { changedAt: event.now, ...why });
   const decision = written(state, event, after, NOTES[after.status] ?? 'step-failed');
   if (after.status === 'failed') return decision;
-  const wakeAt = wakeNoLaterThan(execution, after.retryAt ?? event.now);
-  const woken = executionAfter(execution, 'set-wake-time', event, { wakeAt });
-  return { ...decision, write: { executionId: execution.id, step: after, execution: woken } };
+  return withExecution(decision, state, after.retryAt ?? event.now, event);
+}
+
+/** One write with the execution, which fails if that was paused, stopped or ended since it was read. @param at when to evaluate, if not before */
+function withExecution(decision: Decision, { execution }: Snapshot, at: number, event: Evaluation): Decision {
+  const woken = executionAfter(execution, 'set-wake-time', event, { wakeAt: wakeNoLaterThan(execution, at) });
+  return { ...decision, write: { ...decision.write, executionId: execution.id, execution: woken } };
 }
 
 const NOTES: Readonly<Partial<Record<Step['status'], string>>> = {
@@ -162,9 +166,7 @@ export const beginTry: Rule = (plan, state, event) => {
     if (step.kind !== 'child' || record?.status !== 'retrying' || !isTurn(step, state)) continue;
     if ((record.retryAt ?? 0) > event.now) continue;
     const decision = written(state, event, nextTryBegun(step, record, event), 'try-begun');
-    const wakeAt = wakeNoLaterThan(execution, event.now + horizonMs(plan, state));
-    const woken = executionAfter(execution, 'set-wake-time', event, { wakeAt });
-    return { ...decision, write: { ...decision.write, executionId: execution.id, execution: woken } };
+    return withExecution(decision, state, event.now + horizonMs(plan, state), event);
   }
   return undefined;
 };
@@ -236,7 +238,11 @@ export const endOverTime: Rule = (plan, state, event) => {
     const stopping = known && nextStops(step, family, known, { undo: true, recall: false });
     if (stopping !== undefined) return nothing(stopping);
     const over = { ...allOf(step, family), ...(known === undefined ? { started: 0 } : {}) };
-    return written(state, event, childrenOverTime(state, over, event), 'children-stopped');
+    const decision = written(state, event, childrenOverTime(state, over, event), 'children-stopped');
+    // Whoever read it before a pause does not know that its time stands still.
+    return known === undefined
+      ? withExecution(decision, state, event.now + horizonMs(plan, state), event)
+      : decision;
   }
   return undefined;
 };

@@ -122,7 +122,8 @@ function gathered(
   const { now: changedAt } = event;
   const isStay = record.status === 'compensating';
   const output = outputOf(step, record, event.outputs);
-  if (output === undefined && isRead(plan, step.name)) {
+  // Of a list the items' outputs are left out when they are too large.
+  if (output === undefined && plan.tolerated === undefined && isRead(plan, step.name)) {
     const message = `what its execution answered has more than ${MAX_GATHERED_BYTES} bytes, and other steps read it`;
     const failure = { code: 'output-too-large', message };
     return stepAfter(record, isStay ? 'keep-effects' : 'fail', event, { changedAt, failure });
@@ -130,7 +131,7 @@ function gathered(
   const { children } = record;
   return stepAfter(record, isStay ? 'stay' : 'done', event, {
     changedAt,
-    output: output ?? null,
+    output: output ?? (plan.tolerated === undefined ? null : undefined),
     children: children && { ...children, started: children.count },
   });
 }

@@ -28,6 +28,8 @@ export function keptOutput(plan: Plan, state: Snapshot): Pick<Execution, 'output
   const output = made(plan, state);
   const bytes = utf8Bytes(JSON.stringify(output));
   const most = state.execution.parent === undefined ? SMALL_BYTES : MAX_KEPT_BYTES;
+  // An item's output that was not kept must not look like that of one that failed.
+  if (isIncomplete(plan, state)) return { outputBytes: Math.max(bytes, MAX_SHOWN_BYTES + 1) };
   return bytes > most ? { outputBytes: bytes } : { output };
 }
 
@@ -38,5 +40,12 @@ export function outputOf(plan: Plan, state: Snapshot): Pick<Execution, 'output' 
   if (outputBytes === undefined) return {};
   return outputBytes > MAX_SHOWN_BYTES ? { outputBytes } : { output: made(plan, state) };
 }
+
+/** Of a part of a list of workflows. */
+const isIncomplete = ({ tolerated }: Plan, { steps }: Snapshot): boolean =>
+  tolerated !== undefined &&
+  Object.values(steps).some(
+    ({ status, children, output }) => status === 'done' && children !== undefined && output === undefined,
+  );
 
 const made = (plan: Plan, state: Snapshot): Json => evaluateExpression(plan.output, scopeOf(state)) ?? null;

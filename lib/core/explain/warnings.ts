@@ -59,7 +59,7 @@ function missingFor(
 
 function agentOf(step: PlanStep, record: Step | undefined): string | undefined {
   if (step.kind === 'agent') return variantOf(step, record?.stage ?? 0).agent;
-  return step.kind === 'map' ? step.each.agent : undefined;
+  return step.kind === 'map' && step.each.kind === 'agent' ? step.each.agent : undefined;
 }
 
 const OVER: ReadonlySet<Step['status'] | undefined> = new Set([

@@ -8,12 +8,18 @@
  * let the parent undo what the child cannot take back.
  */
 
-import { type AgentStep, type ChildStep, isBefore, type Plan, type PlanStep } from './plan.ts';
+import { type AgentStep, type ChildStep, isBefore, type Plan, type PlanStep, workflowIn } from './plan.ts';
 import { problem, type Problem } from './refusal.ts';
 
 /** What is refused of a step that no agent performs. */
 export function pointProblem(step: Exclude<PlanStep, AgentStep>, plan: Plan): Problem | undefined {
   if (step.kind === 'child') return childProblem(step, plan);
+  const inner = step.kind === 'map' ? workflowIn(step) : undefined;
+  const hidden = inner && pointIn(inner);
+  if (hidden !== undefined) {
+    const message = `its workflow '${inner?.workflow}' has a point of no return (${hidden}), and of a list some items would be past it and others would not: take the point out of '${inner?.workflow}', or write single children with 'pointOfNoReturn: true'`;
+    return problem('bad-point-of-no-return', message);
+  }
   const isPoint =
     step.pointOfNoReturn === true || (step.kind === 'map' && step.each.pointOfNoReturn === true);
   if (!isPoint) return undefined;

@@ -9,11 +9,13 @@ import { formatDuration, isDurationMs, timeOf } from './duration.ts';
 import {
   type AgentStep,
   type CallbackStep,
+  type ChildStep,
   type MapStep,
   MAX_ITEMS,
   type Plan,
   type PlanStep,
   type WaitStep,
+  workflowIn,
 } from './plan.ts';
 import { type Expr, sourcesIn } from './refs.ts';
 import { problem, type Problem } from './refusal.ts';
@@ -34,11 +36,12 @@ export function waitingStepProblem(
     case 'approval':
       return callbackProblem(step, plan);
     case 'child':
-      return depthOf(plan) > MAX_DEPTH
-        ? problem('too-deep', `workflows within workflows, over ${MAX_DEPTH} deep`)
-        : undefined;
+      return depthProblem(plan);
     case 'map':
-      return mapProblem(step) ?? agentProblem(step.each, plan);
+      return (
+        mapProblem(step) ??
+        (step.each.kind === 'agent' ? agentProblem(step.each, plan) : depthProblem(plan, step.each))
+      );
     default:
       return problem('bad-kind', `'${String((step as PlanStep).kind)}' is no kind of step`);
   }
@@ -153,9 +156,23 @@ function mapProblem({ concurrency, tolerate }: MapStep): Problem | undefined {
     : problem('bad-tolerance', `tolerate is ${value}; allowed are 0 to ${most}`);
 }
 
+/** @param each of a list of workflows */
+function depthProblem(plan: Plan, each?: ChildStep): Problem | undefined {
+  if (depthOf(plan) <= MAX_DEPTH) return undefined;
+  const instead =
+    each === undefined
+      ? ''
+      : `; a list of workflows counts twice, for its parts and for its items: let '${each.plan.workflow}' have its steps itself, not in children`;
+  return problem('too-deep', `workflows within workflows, over ${MAX_DEPTH} deep${instead}`);
+}
+
+/** The parts of a list of workflows lie between it and its items. */
 function depthOf(plan: Plan): number {
-  const children = plan.steps.flatMap((step) => (step.kind === 'child' ? [step.plan] : []));
-  return 1 + Math.max(0, ...children.map(depthOf));
+  const depths = plan.steps.map((step) => {
+    const inner = workflowIn(step);
+    return inner === undefined ? 0 : depthOf(inner) + (step.kind === 'map' ? 1 : 0);
+  });
+  return 1 + Math.max(0, ...depths);
 }
 
 const SOURCES: ReadonlySet<string> = new Set(['input', 'step', 'outcome', 'failure', 'item', 'index']);

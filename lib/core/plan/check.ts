@@ -133,7 +133,8 @@ function stagesProblem(
 
 /** A child is tried again as the same workflow. */
 function triesOfChild(step: PlanStep, plan: Plan): Problem | undefined {
-  const recovery: readonly Stage[] = (step.kind === 'child' ? step.recovery : undefined) ?? [];
+  const child = step.kind === 'map' ? step.each : step;
+  const recovery: readonly Stage[] = (child.kind === 'child' ? child.recovery : undefined) ?? [];
   if (recovery.some(({ kind }) => kind === 'useAgent')) {
     const message =
       "no agent performs it, so useAgent changes nothing: write retry, withInput or human; for another workflow instead say 'tolerate: true' here, and add a child with 'when: failed(…)'";

@@ -46,17 +46,14 @@ const itemName = (at: number): string => `i${at}`;
  */
 function partPlan(parent: Plan, step: MapStep, size: number, tolerated: number): Plan {
   const lanes = step.concurrency ?? size;
-  const steps = Array.from(
-    { length: size },
-    (_, at): AgentStep => ({
-      ...step.each,
-      ...(tolerated > 0 ? { tolerate: true as const } : {}),
-      name: itemName(at),
-      input: { $ref: 'input', path: ['items', String(at)] },
-      after: at < lanes ? [] : [itemName(at - lanes)],
-      recovery: step.each.recovery.map((stage, place) => stageOfItem(stage, at, place)),
-    }),
-  );
+  const steps = Array.from({ length: size }, (_, at): AgentStep | ChildStep => ({
+    ...step.each,
+    ...(tolerated > 0 ? { tolerate: true as const } : {}),
+    name: itemName(at),
+    input: { $ref: 'input', path: ['items', String(at)] },
+    after: at < lanes ? [] : [itemName(at - lanes)],
+    ...recoveryOfItem(step.each.recovery, at),
+  }));
   return {
     v: 1,
     workflow: parent.workflow,
@@ -66,6 +63,13 @@ function partPlan(parent: Plan, step: MapStep, size: number, tolerated: number):
     tolerated,
   };
 }
+
+/** What it gives is said for an agent or for a child, and is so for its items. */
+const recoveryOfItem = (
+  recovery: readonly Stage[] | undefined,
+  at: number,
+): { readonly recovery: never } | object =>
+  recovery === undefined ? {} : { recovery: recovery.map((stage, place) => stageOfItem(stage, at, place)) };
 
 const stageOfItem = (stage: Stage, at: number, place: number): Stage =>
   stage.kind === 'withInput'

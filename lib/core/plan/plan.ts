@@ -115,12 +115,12 @@ export interface ChildStep extends StepBase, MayFail {
   readonly undo: 'none' | 'required';
 }
 
-/** One agent over a list, in executions of up to 25 items each. */
+/** One agent, or one workflow, over a list, in executions of up to 25 items each. */
 export interface MapStep extends StepBase {
   readonly kind: 'map';
   readonly over: Expr;
   /** How one item is performed; its input, and that of its stages, reads the item and its index. */
-  readonly each: AgentStep;
+  readonly each: AgentStep | ChildStep;
   /** Items under way at the same time. */
   readonly concurrency?: number;
   /** Items that may fail. */
@@ -200,8 +200,8 @@ export const agentSteps = (plan: Plan): readonly AgentStep[] => graphOf(plan).pe
 /** Every agent that an execution of the plan, or one of its children, may need: also those of a later stage. */
 export function agentsNamed(plan: Plan): ReadonlySet<string> {
   const names = plan.steps.flatMap((step) => {
-    if (step.kind === 'child') return [...agentsNamed(step.plan)];
     const performed = step.kind === 'map' ? step.each : step;
+    if (performed.kind === 'child') return [...agentsNamed(performed.plan)];
     if (!isAgentStep(performed)) return [];
     const others = performed.recovery.flatMap((stage) => (stage.kind === 'useAgent' ? [stage.agent] : []));
     return [performed.agent, ...others];
@@ -233,9 +233,18 @@ export const MAX_ITEMS = 10_000;
 export const hasChildren = (step: PlanStep | undefined): step is ChildStep | MapStep =>
   step?.kind === 'child' || step?.kind === 'map';
 
+/** The plan of the workflow that the step runs, or runs for each of its items. */
+export function workflowIn(step: PlanStep): Plan | undefined {
+  const performed = step.kind === 'map' ? step.each : step;
+  return performed.kind === 'child' ? performed.plan : undefined;
+}
+
 /** Whether an approval of it, or of a workflow below it, must be another person's. */
 export const asksAnother = (plan: Plan): boolean =>
-  plan.steps.some((step) => (step.kind === 'child' ? asksAnother(step.plan) : isForAnother(step)));
+  plan.steps.some((step) => {
+    const inner = workflowIn(step);
+    return inner === undefined ? isForAnother(step) : asksAnother(inner);
+  });
 
 export const isForAnother = (step: PlanStep | undefined): boolean =>
   step?.kind === 'approval' && step.by !== undefined;

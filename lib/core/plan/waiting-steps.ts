@@ -153,6 +153,9 @@ export interface ChildOptions extends AnyStepOptions, TolerateOptions {
   readonly pointOfNoReturn?: boolean;
 }
 
+/** Of a list of workflows: what holds for each of its items. */
+export type ItemOptions = Pick<ChildOptions, 'after' | 'recovery' | 'undo' | 'within'>;
+
 export interface MapLimits {
   /**
    * Items under way at the same time.
@@ -277,7 +280,7 @@ export function mapStep(
   workflowName: string,
   name: string,
   list: Expr,
-  each: AgentStep,
+  each: AgentStep | ChildStep,
   options: AnyStepOptions & MapLimits,
 ): MapStep {
   const { tolerate = 0, concurrency } = options;

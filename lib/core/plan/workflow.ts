@@ -18,6 +18,7 @@ import {
   type Plan,
   type PlanStep,
   type AgentStep,
+  type ChildStep,
   type RetryStage,
   type Stage,
 } from './plan.ts';
@@ -43,6 +44,7 @@ import {
   checkConstantInput,
   type ChildOptions,
   childStep,
+  type ItemOptions,
   type MapLimits,
   type Mapped,
   mapStep,
@@ -92,6 +94,23 @@ export interface StepOptions extends AnyStepOptions, TolerateOptions {
 
 type When = Condition | undefined;
 
+interface MapBuilder {
+  <Item, SI, SO, W extends When = undefined>(
+    name: string,
+    agent: Agent<SI, SO>,
+    list: Ref<readonly Item[]>,
+    input: (item: Ref<Item>, index: Ref<number>) => Input<SI>,
+    options?: Omit<StepOptions, 'tolerate'> & MapLimits & { readonly when?: W },
+  ): HandleOf<Mapped<SO>, false, W>;
+  <Item, CI, CO, W extends When = undefined>(
+    name: string,
+    other: Workflow<CI, CO>,
+    list: Ref<readonly Item[]>,
+    input: (item: Ref<Item>, index: Ref<number>) => Input<CI>,
+    options?: ItemOptions & MapLimits & { readonly when?: W },
+  ): HandleOf<Mapped<CO>, false, W>;
+}
+
 export interface WorkflowBuilder<I> {
   readonly input: Ref<I>;
   readonly step: <SI, SO, T extends boolean = false, W extends When = undefined>(
@@ -122,14 +141,8 @@ export interface WorkflowBuilder<I> {
     input: Input<CI>,
     options?: ChildOptions & Uncertain<T, W>,
   ) => HandleOf<CO, T, W>;
-  /** Has an agent perform every item of a list, in executions of up to 25 items each. */
-  readonly map: <Item, SI, SO, W extends When = undefined>(
-    name: string,
-    agent: Agent<SI, SO>,
-    list: Ref<readonly Item[]>,
-    input: (item: Ref<Item>, index: Ref<number>) => Input<SI>,
-    options?: Omit<StepOptions, 'tolerate'> & MapLimits & { readonly when?: W },
-  ) => HandleOf<Mapped<SO>, false, W>;
+  /** Has an agent perform every item of a list, or runs a workflow for each, in executions of up to 25 items each. */
+  readonly map: MapBuilder;
 }
 
 export interface Workflow<I = unknown, O = unknown> {
@@ -251,21 +264,45 @@ function builderOf<I>(draft: Draft): WorkflowBuilder<I> {
       return added(callbackStep(stepName, 'callback', options));
     },
     approval: (stepName, options) => added(callbackStep(stepName, 'approval', options)),
-    child: (stepName, other, input, options = {}) => {
-      const plan = planOfChild(name, stepName, other);
-      const step = childStep(stepName, plan, toExpr(input), options, draft.withinMs);
-      for (const one of ownExpressions(step)) checkConstantInput(name, stepName, other as Workflow, one);
-      uses(stepName, other.agents);
-      draft.children.push(other as Workflow);
-      return added(step);
-    },
-    map: (stepName, agent, list, input, options = {}) => {
-      const { after: _after, when: _when, within: _within, tolerate: _tolerate, ...own } = options;
-      const item = agentStepOf(draft, stepName, agent as Agent, input(ref('item'), ref('index')), own);
-      uses(stepName, [agent as Agent], own);
+    child: (stepName, other, input, options = {}) =>
+      added(childOf(draft, stepName, other as Workflow, toExpr(input), options, uses)),
+    map: (
+      stepName: string,
+      performer: { readonly kind: string },
+      list: unknown,
+      input: (item: never, index: never) => unknown,
+      options: AnyStepOptions & MapLimits = {},
+    ) => {
+      const { after: _after, when: _when, within: _within, tolerate: _tolerate, ...rest } = options;
+      const { concurrency: _concurrency, ...own } = rest;
+      const given = input(ref('item') as never, ref('index') as never);
+      let item: AgentStep | ChildStep;
+      if (performer?.kind === 'steadfast:workflow') {
+        item = childOf(draft, stepName, performer as Workflow, toExpr(given), own, uses);
+      } else {
+        item = agentStepOf(draft, stepName, performer as Agent, given, own);
+        uses(stepName, [performer as Agent], own);
+      }
       return added(mapStep(name, stepName, toExpr(list), { ...item, name: 'item' }, options));
     },
   };
+}
+
+/** A step that runs another workflow, or an item of a list that does. */
+function childOf(
+  draft: Draft,
+  name: string,
+  other: Workflow,
+  input: Expr,
+  options: ChildOptions,
+  uses: (step: string, agents: readonly Agent[]) => void,
+): ChildStep {
+  const { workflow: workflowName, withinMs } = draft;
+  const step = childStep(name, planOfChild(workflowName, name, other), input, options, withinMs);
+  for (const one of ownExpressions(step)) checkConstantInput(workflowName, name, other, one);
+  uses(name, other.agents);
+  draft.children.push(other);
+  return step;
 }
 
 /** Queue, function and schemas go by the agent's name: two agents of one name would do each other's work. */
@@ -287,7 +324,8 @@ function agentStepOf(
 ): AgentStep {
   const refused = (reason: string, message: string): Error =>
     refusal(workflowName, name, problem(reason, message));
-  if (agent?.kind !== 'steadfast:agent') throw refused('not-an-agent', 'the second argument is not an agent');
+  if (agent?.kind !== 'steadfast:agent')
+    throw refused('not-an-agent', 'the second argument is not an agent (of a list: an agent or a workflow)');
   const { spec } = agent;
   const recovery = options.recovery ?? defaultRecovery(spec);
   const unreachable = recoveryProblem(spec, recovery);

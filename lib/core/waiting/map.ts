@@ -7,7 +7,7 @@
  * The same list is always cut into the same parts, so a part that is started again is the same execution.
  */
 
-import type { ChildStep, MapStep } from '../plan/plan.ts';
+import type { ChildStep, MapStep, Stage } from '../plan/plan.ts';
 import { evaluateExpression, type Scope } from '../plan/refs.ts';
 import type { Children } from '../records/children.ts';
 import type { Failure } from '../records/failure.ts';
@@ -30,7 +30,8 @@ interface Item {
 export const itemsOf = (step: MapStep, list: readonly Json[], scope: Scope): Item[] =>
   list.map((item, index) => {
     const of = { ...scope, item, index };
-    const others = step.each.recovery.map((stage) =>
+    const recovery: readonly Stage[] = step.each.recovery ?? [];
+    const others = recovery.map((stage) =>
       stage.kind === 'withInput' ? (evaluateExpression(stage.input, of) ?? null) : null,
     );
     return { input: evaluateExpression(step.each.input, of) ?? null, others };

@@ -1,7 +1,8 @@
 /** What a child with a recovery compiles to, and what is refused of it with the words that say what to write instead (P1). */
 
 import * as z from 'zod/mini';
-import type { Stage } from '../../../lib/core/plan/plan.ts';
+import { planAt } from '../../../lib/core/plan/child-plans.ts';
+import { agentsNamed, type Stage } from '../../../lib/core/plan/plan.ts';
 import {
   human,
   retry,
@@ -82,4 +83,80 @@ it.each<[string, readonly Stage[], string, string]>([
   const refusal = refusalOf(() => flow(recovery));
   expect(refusal.details).toMatchObject({ step: 'up', reason });
   expect(refusal.message).toContain(message);
+});
+
+describe('a list of workflows', () => {
+  const list = { $ref: 'input', path: ['hosts'] };
+  const over = (other: unknown, options: object = {}): Workflow =>
+    workflow('flow', { input: any, within: '3h' }, (w) => {
+      const hosts = (w.input as never as { hosts: never }).hosts;
+      const all = w.map('hosts', other as never, hosts, (host) => ({ at: host }) as never, options);
+      return { items: all.output.items as never };
+    }) as unknown as Workflow;
+
+  it('has a child in the place of an agent for each item, and its parts have children as steps', () => {
+    const { plan, agents, children } = over(inner, {
+      tolerate: '5%',
+      undo: 'none',
+      recovery: [withInput({ at: 'x' })],
+    });
+    const each = {
+      kind: 'child',
+      name: 'item',
+      after: [],
+      plan: inner.plan,
+      input: { at: { $ref: 'item', path: [] } },
+      undo: 'none',
+    };
+    expect(plan.steps[0]).toMatchObject({ kind: 'map', over: list, each, tolerate: { percent: 5 } });
+    expect([agents, children]).toEqual([[agent], [inner]]);
+    const part = planAt(plan, 'hash.hosts.2x1');
+    expect(part?.steps[1]).toMatchObject({
+      ...each,
+      name: 'i1',
+      input: { $ref: 'input', path: ['items', '1'] },
+      recovery: [{ kind: 'withInput', input: { $ref: 'input', path: ['others', '1', '0'] } }],
+      tolerate: true,
+    });
+    // The plan of an item follows from its part's, and so does that of a child in it.
+    expect(planAt(plan, 'hash.hosts.2x1.i1')).toBe(inner.plan);
+    expect(planAt(plan, 'hash.hosts.2x1.i2')).toBeUndefined();
+    expect([...agentsNamed(plan)]).toEqual(['worker']);
+  });
+
+  const handsOver = workflow('hands-over', { input: any, within: '1h' }, (w) => {
+    w.step('over', agent, {}, { pointOfNoReturn: true });
+  });
+  const nested = (depth: number): Workflow =>
+    depth === 0 ? (inner as never) : (over(nested(depth - 1)) as never);
+
+  it.each<[string, () => unknown, string, string]>([
+    [
+      'a point of no return inside',
+      () => over(handsOver),
+      'bad-point-of-no-return',
+      "take the point out of 'hands-over', or write single children with 'pointOfNoReturn: true'",
+    ],
+    [
+      'lists of lists without end',
+      () => nested(3),
+      'too-deep',
+      "a list of workflows counts twice, for its parts and for its items: let 'flow' have its steps itself, not in children",
+    ],
+    ['what is neither', () => over({}), 'not-an-agent', 'of a list: an agent or a workflow'],
+    [
+      'another agent in the recovery of an item',
+      () => over(inner, { recovery: [useAgent(agent)] }),
+      'bad-stage',
+      'write retry, withInput or human',
+    ],
+  ])('%s is refused', (_, build, reason, message) => {
+    const refusal = refusalOf(build);
+    expect(refusal.details).toMatchObject({ reason });
+    expect(refusal.message).toContain(message);
+  });
+
+  it('is asked for as deep as is allowed', () => {
+    expect(nested(2).plan.steps).toHaveLength(1);
+  });
 });
